@@ -1,0 +1,150 @@
+#include "bind_forest.h"
+#include "bind_local_features.h"
+#include "hiero/decode/decoder.h"
+#include "hiero/grammar/rule_table.h"
+
+namespace hiero {
+namespace {
+
+using Vector = py::array_t<double, py::array::c_style | py::array::forcecast>;
+
+std::shared_ptr<TranslationModel> make_model(const std::vector<std::shared_ptr<RuleTable>>& tables,
+                                             const std::vector<std::string>& owners,
+                                             const std::vector<std::shared_ptr<LanguageModel>>& lms,
+                                             const std::vector<py::object>& local_features,
+                                             const std::string& goal) {
+  if (tables.size() != owners.size()) throw std::invalid_argument("expected an owner (or \"\") per table");
+  ModelParts parts;
+  for (std::size_t t = 0; t < tables.size(); ++t) parts.tables.push_back({tables[t], owners[t]});
+  parts.lms.assign(lms.begin(), lms.end());
+  for (const py::object& object : local_features)
+    parts.local_features.push_back(local_features_from_python(object));
+  parts.goal = goal;
+  const py::gil_scoped_release release;
+  return std::make_shared<TranslationModel>(std::move(parts));
+}
+
+std::shared_ptr<const Weights> make_weights(const TranslationModel& model, const Vector& values) {
+  if (values.ndim() != 1) throw std::invalid_argument("expected a vector of weights");
+  return std::make_shared<const Weights>(model,
+                                         std::vector<double>(values.data(), values.data() + values.size()));
+}
+
+// The one derivation a translation is read from; empty if there is no parse.
+std::vector<EdgeIndex> best_edges(const Translation& translation) {
+  const Hypergraph& best = *translation.best;
+  return viterbi(best, std::vector<double>(best.edge_count(), 0.0), best.root);
+}
+
+Derivation best_derivation(const Translation& translation) {
+  Derivation out{translation.best, 0.0, best_edges(translation)};
+  for (double score : edge_scores(*out.forest, translation.weights->values)) out.score += score;
+  return out;
+}
+
+std::vector<std::string> tokens_of(const Translation& translation) {
+  std::vector<std::string> tokens;
+  for (std::int32_t word : yield_words(*translation.best, best_edges(translation))) {
+    tokens.push_back(translation.best->words[word]);
+  }
+  return tokens;
+}
+
+std::vector<Derivation> kbest_of(const Translation& translation, std::size_t k, bool unique) {
+  if (!translation.forest)
+    throw std::invalid_argument("kbest needs a forest: translate with keep=\"forest\"");
+  const py::gil_scoped_release release;
+  return kbest(translation.forest, edge_scores(*translation.forest, translation.weights->values), k, unique);
+}
+
+void register_options(py::module_& m) {
+  py::enum_<PassThrough>(m, "PassThrough")
+      .value("unknown", PassThrough::kUnknown)
+      .value("all", PassThrough::kAll)
+      .value("none", PassThrough::kNone);
+  py::enum_<Keep>(m, "Keep")
+      .value("none", Keep::kNone)
+      .value("forest", Keep::kForest)
+      .value("chart", Keep::kChart);
+  py::class_<DecoderOptions>(m, "DecoderOptions")
+      .def(py::init<>())
+      .def_readwrite("pop_limit", &DecoderOptions::pop_limit)
+      .def_readwrite("span_limit", &DecoderOptions::span_limit)
+      .def_readwrite("beam_size", &DecoderOptions::beam_size)
+      .def_readwrite("beam_threshold", &DecoderOptions::beam_threshold)
+      .def_readwrite("ttable_limit", &DecoderOptions::ttable_limit)
+      .def_readwrite("coarse_threshold", &DecoderOptions::coarse_threshold)
+      .def_readwrite("pass_through", &DecoderOptions::pass_through);
+}
+
+void register_translation(py::module_& m) {
+  py::class_<DecodeStats>(m, "DecodeStats", "What decoding one sentence cost.")
+      .def_readonly("applications", &DecodeStats::applications, "Rule applications matched.")
+      .def_readonly("cells", &DecodeStats::cells, "Chart cells searched.")
+      .def_readonly("hypotheses", &DecodeStats::hypotheses, "Complete hypotheses made.")
+      .def_readonly("lm_queries", &DecodeStats::lm_queries, "N-gram look-ups in all language models.");
+
+  py::class_<Translation>(
+      m, "Translation", "A sentence's translation. Without a parse, tokens are empty and has_parse is False.")
+      .def_property_readonly("has_parse", [](const Translation& t) { return t.best->root >= 0; })
+      .def_property_readonly("tokens", &tokens_of)
+      .def_property_readonly("text", [](const Translation& t) { return join(tokens_of(t)); })
+      .def_property_readonly(
+          "score", [](const Translation& t) { return best_derivation(t).score; },
+          "Model score, weights . features (natural log).")
+      .def_property_readonly(
+          "features", [](const Translation& t) { return feature_dict(*t.best, best_edges(t)); },
+          "Feature sums by name; absent features are 0.")
+      .def_property_readonly("derivation", &best_derivation)
+      .def_property_readonly(
+          "alignment", [](const Translation& t) { return alignment(*t.best, best_edges(t)); },
+          "Sorted (source position, target position) pairs.")
+      .def_property_readonly("source", [](const Translation& t) { return t.best->source; })
+      .def_readonly("unknown", &Translation::unknown,
+                    "Positions of source words that no rule table translates.")
+      .def_property_readonly(
+          "forest", [](const Translation& t) { return std::const_pointer_cast<Hypergraph>(t.forest); },
+          "The searched space (with keep=\"forest\"), else None.")
+      .def_property_readonly(
+          "chart", [](const Translation& t) { return std::const_pointer_cast<Hypergraph>(t.chart); },
+          "Every item of every cell as a Forest (with keep=\"chart\"), else None.")
+      .def_property_readonly(
+          "chart_survivors",
+          [](const py::object& self) { return view(self.cast<const Translation&>().survivors, self); },
+          "uint8 by node of `chart`: 1 if the item outlived pruning.")
+      .def_readonly("stats", &Translation::stats)
+      .def("kbest", &kbest_of, py::arg("k"), py::arg("unique") = false,
+           "The k best derivations, best first (with keep=\"forest\"); `unique` keeps one per string.");
+}
+
+}  // namespace
+
+void register_decode(py::module_& m) {
+  register_options(m);
+  register_translation(m);
+  py::class_<TranslationModel, std::shared_ptr<TranslationModel>>(m, "TranslationModel")
+      .def(py::init(&make_model), py::arg("tables"), py::arg("owners"), py::arg("lms"),
+           py::arg("local_features"), py::arg("goal"))
+      .def_property_readonly("feature_names",
+                             [](const TranslationModel& model) { return model.features().names(); })
+      .def_property_readonly("labels", &TranslationModel::labels)
+      .def_property_readonly("owners", [](const TranslationModel& model) {
+        std::vector<std::string> owners;
+        for (const BoundTable& bound : model.tables()) owners.push_back(bound.owner);
+        return owners;
+      });
+  py::class_<Decoder, std::shared_ptr<Decoder>>(m, "Decoder")
+      .def(py::init([](const std::shared_ptr<TranslationModel>& model, const Vector& weights,
+                       const DecoderOptions& options) {
+             return std::make_shared<Decoder>(model, make_weights(*model, weights), options);
+           }),
+           py::arg("model"), py::arg("weights"), py::arg("options"))
+      .def("with_weights",
+           [](const Decoder& decoder, const Vector& weights) {
+             return std::make_shared<Decoder>(decoder.with_weights(make_weights(*decoder.model(), weights)));
+           })
+      .def("translate", &Decoder::translate, py::arg("tokens"), py::arg("rules"), py::arg("keep"),
+           py::call_guard<py::gil_scoped_release>());
+}
+
+}  // namespace hiero

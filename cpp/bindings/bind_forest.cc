@@ -1,0 +1,155 @@
+#include "bind_forest.h"
+
+#include "hiero/base/error.h"
+#include "hiero/forest/kbest.h"
+
+namespace hiero {
+namespace {
+
+std::vector<std::string> derivation_tokens(const Hypergraph& forest, std::span<const EdgeIndex> edges) {
+  std::vector<std::string> tokens;
+  for (std::int32_t word : yield_words(forest, edges)) tokens.push_back(forest.words[word]);
+  return tokens;
+}
+
+py::object feature_matrix(const py::object& self) {
+  const auto& forest = self.cast<const Hypergraph&>();
+  const py::object csr = py::module_::import("scipy.sparse").attr("csr_array");
+  const py::tuple parts = py::make_tuple(view(forest.feature_values, self), view(forest.feature_ids, self),
+                                         view(forest.feature_offsets, self));
+  return csr(parts, py::arg("shape") = py::make_tuple(forest.edge_count(), forest.feature_names->size()),
+             py::arg("copy") = false);
+}
+
+template <class T>
+auto array_property(std::vector<T> Hypergraph::* member, std::vector<py::ssize_t> shape = {}) {
+  return [member, shape](const py::object& self) {
+    return view(self.cast<const Hypergraph&>().*member, self, shape);
+  };
+}
+
+std::vector<double> checked_weights(
+    const py::array_t<double, py::array::c_style | py::array::forcecast>& weights) {
+  if (weights.ndim() != 1) throw std::invalid_argument("expected a vector");
+  return {weights.data(), weights.data() + weights.size()};
+}
+
+}  // namespace
+
+std::string join(const std::vector<std::string>& tokens) {
+  std::string text;
+  for (const std::string& token : tokens) {
+    if (!text.empty()) text += ' ';
+    text += token;
+  }
+  return text;
+}
+
+std::vector<Derivation> kbest(const std::shared_ptr<const Hypergraph>& forest, std::vector<double> scores,
+                              std::size_t k, bool unique) {
+  KBest lazy(*forest, std::move(scores), unique);
+  std::vector<Derivation> out;
+  while (out.size() < k) {
+    auto next = lazy.next();
+    if (!next) break;
+    out.push_back({forest, next->score, std::move(next->edges)});
+  }
+  return out;
+}
+
+py::dict feature_dict(const Hypergraph& forest, std::span<const EdgeIndex> edges) {
+  py::dict out;
+  for (const auto& [feature, value] : feature_sums(forest, edges)) {
+    out[py::str((*forest.feature_names)[feature])] = value;
+  }
+  return out;
+}
+
+void register_forest(py::module_& m) {
+  using Vector = py::array_t<double, py::array::c_style | py::array::forcecast>;
+  py::class_<Derivation>(m, "Derivation", "One derivation of a forest.")
+      .def_readonly("score", &Derivation::score, "Model score (natural log).")
+      .def_property_readonly(
+          "edges", [](const py::object& self) { return view(self.cast<const Derivation&>().edges, self); },
+          "int32 array: edge indices in preorder, children in source order.")
+      .def_property_readonly("tokens",
+                             [](const Derivation& d) { return derivation_tokens(*d.forest, d.edges); })
+      .def_property_readonly("text",
+                             [](const Derivation& d) { return join(derivation_tokens(*d.forest, d.edges)); })
+      .def_property_readonly(
+          "features", [](const Derivation& d) { return feature_dict(*d.forest, d.edges); },
+          "Feature sums by name; absent features are 0.")
+      .def_property_readonly(
+          "alignment", [](const Derivation& d) { return alignment(*d.forest, d.edges); },
+          "Sorted (source position, target position) pairs.")
+      .def_property_readonly(
+          "forest", [](const Derivation& d) { return std::const_pointer_cast<Hypergraph>(d.forest); });
+
+  py::class_<Hypergraph, std::shared_ptr<Hypergraph>>(
+      m, "Forest",
+      "A translation forest: a hypergraph as flat read-only arrays. Nodes are in topological order, tails\n"
+      "before heads; edges are grouped by head.")
+      .def_property_readonly("node_count", &Hypergraph::node_count)
+      .def_property_readonly("edge_count", &Hypergraph::edge_count)
+      .def_readonly("root", &Hypergraph::root, "The last node, or -1 if nothing derives the whole sentence.")
+      .def_property_readonly(
+          "node_spans",
+          [](const py::object& self) {
+            const auto& forest = self.cast<const Hypergraph&>();
+            return view(forest.node_spans, self, {forest.node_count(), 2});
+          },
+          "int32 (nodes, 2): first source word, past-the-end word.")
+      .def_property_readonly("node_labels", array_property(&Hypergraph::node_labels),
+                             "int32 (nodes): index into `labels`; -1 for the root.")
+      .def_property_readonly("edge_offsets", array_property(&Hypergraph::edge_offsets),
+                             "int32 (nodes + 1): edges edge_offsets[v] to edge_offsets[v + 1] have head v.")
+      .def_property_readonly("tail_offsets", array_property(&Hypergraph::tail_offsets), "int32 (edges + 1).")
+      .def_property_readonly("tails", array_property(&Hypergraph::tails),
+                             "int32: tail nodes in source order, at tail_offsets.")
+      .def_property_readonly("edge_tables", array_property(&Hypergraph::edge_tables),
+                             "int32 (edges): index into `tables`; -1 for edges into the root.")
+      .def_property_readonly("edge_rules", array_property(&Hypergraph::edge_rules),
+                             "int64 (edges): rule id within its table; -1 for edges into the root.")
+      .def_property_readonly("edge_targets", array_property(&Hypergraph::edge_targets),
+                             "int32 (edges): target template.")
+      .def_property_readonly("target_offsets", array_property(&Hypergraph::target_offsets),
+                             "int32 (templates + 1).")
+      .def_property_readonly("target_symbols", array_property(&Hypergraph::target_symbols),
+                             "int32: index into `words`, or -1 - i for the yield of tail i.")
+      .def_property_readonly("link_offsets", array_property(&Hypergraph::link_offsets),
+                             "int32 (templates + 1).")
+      .def_property_readonly(
+          "links",
+          [](const py::object& self) {
+            const auto& forest = self.cast<const Hypergraph&>();
+            return view(forest.links, self, {static_cast<py::ssize_t>(forest.links.size() / 2), 2});
+          },
+          "int32 (links, 2): source and target token positions within the rule.")
+      .def_property_readonly("features", &feature_matrix,
+                             "scipy.sparse.csr_array (edges, features), sharing the forest's memory.")
+      .def_property_readonly("feature_names", [](const Hypergraph& f) { return *f.feature_names; })
+      .def_readonly("source", &Hypergraph::source, "The input's tokens.")
+      .def_readonly("words", &Hypergraph::words)
+      .def_readonly("labels", &Hypergraph::labels)
+      .def_readonly("tables", &Hypergraph::tables, "Owner names of the rule tables.")
+      .def_property_readonly("derivation_count", &derivation_count,
+                             "Number of derivations (a float: exact up to 2**53).")
+      .def(
+          "scores",
+          [](const Hypergraph& forest, const Vector& weights) {
+            return py::array(py::cast(edge_scores(forest, checked_weights(weights))));
+          },
+          py::arg("weights"), "float64 (edges): weights . features, `weights` in the order of feature_names.")
+      .def(
+          "kbest",
+          [](const std::shared_ptr<Hypergraph>& forest, std::size_t k, const Vector& scores, bool unique) {
+            std::vector<double> by_edge = checked_weights(scores);
+            const py::gil_scoped_release release;
+            return kbest(forest, std::move(by_edge), k, unique);
+          },
+          py::arg("k"), py::arg("scores"), py::arg("unique") = false,
+          "The k best derivations under the given edge scores, best first (Huang and Chiang 2005,\n"
+          "Algorithm 3); `unique` keeps the best derivation of every string.");
+}
+
+}  // namespace hiero

@@ -1,0 +1,89 @@
+#include "bind_local_features.h"
+
+namespace hiero {
+namespace {
+
+class PythonLocalFeatures final : public LocalFeatures {
+ public:
+  explicit PythonLocalFeatures(const py::object& object)
+      : object_(object), names_(object.attr("names").cast<std::vector<std::string>>()) {}
+
+  ~PythonLocalFeatures() override {
+    const py::gil_scoped_acquire acquire;
+    object_ = py::object();
+  }
+
+  const std::vector<std::string>& names() const override { return names_; }
+
+  SparseRows compute(std::span<const std::string> tokens, const ApplicationBatch& batch) const override {
+    const py::gil_scoped_acquire acquire;
+    const py::object rows = object_(py::cast(std::vector<std::string>(tokens.begin(), tokens.end())),
+                                    py::cast(batch));  // a copy: Python may keep it
+    const py::object csr = py::module_::import("scipy.sparse").attr("csr_array")(rows);
+    const auto shape = csr.attr("shape").cast<std::pair<std::size_t, std::size_t>>();
+    if (shape.first != batch.size() || shape.second != names_.size()) {
+      throw std::invalid_argument("local features: expected a matrix of " + std::to_string(batch.size()) +
+                                  " x " + std::to_string(names_.size()) + ", got " +
+                                  std::to_string(shape.first) + " x " + std::to_string(shape.second));
+    }
+    SparseRows out;
+    copy(csr.attr("indptr"), out.offsets);
+    copy(csr.attr("indices"), out.columns);
+    copy(csr.attr("data"), out.values);
+    return out;
+  }
+
+ private:
+  template <class T>
+  static void copy(const py::object& from, std::vector<T>& to) {
+    const auto array = py::array_t<T, py::array::c_style | py::array::forcecast>(from);
+    to.assign(array.data(), array.data() + array.size());
+  }
+
+  py::object object_;
+  std::vector<std::string> names_;
+};
+
+}  // namespace
+
+std::shared_ptr<const LocalFeatures> local_features_from_python(const py::object& object) {
+  return std::make_shared<PythonLocalFeatures>(object);
+}
+
+void register_local_features(py::module_& m) {
+  py::class_<ApplicationBatch>(m, "ApplicationBatch",
+                               "What local features see: one row per rule application and rule.")
+      .def("__len__", &ApplicationBatch::size)
+      .def_property_readonly(
+          "tables",
+          [](const py::object& self) { return view(self.cast<const ApplicationBatch&>().table, self); },
+          "int32 (rows): index of the rule's table.")
+      .def_property_readonly(
+          "rules",
+          [](const py::object& self) { return view(self.cast<const ApplicationBatch&>().rule, self); },
+          "uint32 (rows): rule id within its table.")
+      .def_property_readonly(
+          "labels",
+          [](const py::object& self) { return view(self.cast<const ApplicationBatch&>().label, self); },
+          "uint32 (rows): left-hand label, an index into the model's labels.")
+      .def_property_readonly(
+          "spans",
+          [](const py::object& self) {
+            const auto& batch = self.cast<const ApplicationBatch&>();
+            return view(batch.span, self, {static_cast<py::ssize_t>(batch.size()), 2});
+          },
+          "int32 (rows, 2): first source word, past-the-end word.")
+      .def_property_readonly(
+          "gaps",
+          [](const py::object& self) {
+            const auto& batch = self.cast<const ApplicationBatch&>();
+            return view(batch.gaps, self, {static_cast<py::ssize_t>(batch.size()), 2, 2});
+          },
+          "int32 (rows, 2, 2): spans of the nonterminals in source order, -1 where there is none.")
+      .def_property_readonly(
+          "reordered",
+          [](const py::object& self) { return view(self.cast<const ApplicationBatch&>().reordered, self); },
+          "uint8 (rows): bit i is set if nonterminal i is reordered.");
+}
+
+}  // namespace hiero

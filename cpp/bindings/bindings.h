@@ -1,0 +1,32 @@
+// One register function per concept; module.cc calls them in dependency order.
+#pragma once
+
+#include <pybind11/numpy.h>
+#include <pybind11/pybind11.h>
+#include <pybind11/stl.h>
+
+#include <cstdint>
+#include <vector>
+
+namespace hiero {
+
+namespace py = pybind11;
+
+void register_errors(py::module_& m);
+void register_grammar(py::module_& m);
+void register_lm(py::module_& m);
+void register_forest(py::module_& m);
+void register_local_features(py::module_& m);
+void register_decode(py::module_& m);
+
+// A read-only NumPy view of a vector that lives inside the Python object `owner`.
+template <class T>
+py::array_t<T> view(const std::vector<T>& values, const py::handle& owner,
+                    std::vector<py::ssize_t> shape = {}) {
+  if (shape.empty()) shape = {static_cast<py::ssize_t>(values.size())};
+  py::array_t<T> array(shape, values.data(), owner);
+  py::detail::array_proxy(array.ptr())->flags &= ~py::detail::npy_api::NPY_ARRAY_WRITEABLE_;
+  return array;
+}
+
+}  // namespace hiero

@@ -1,0 +1,11 @@
+#include "bindings.h"
+
+PYBIND11_MODULE(_core, m) {
+  m.doc() = "The C++ core of hiero.";
+  hiero::register_errors(m);
+  hiero::register_grammar(m);
+  hiero::register_lm(m);
+  hiero::register_forest(m);
+  hiero::register_local_features(m);
+  hiero::register_decode(m);
+}

@@ -1,0 +1,47 @@
+#include "hiero/base/output_file.h"
+
+#include <fcntl.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#include <cerrno>
+#include <cstdlib>
+
+#include "hiero/base/error.h"
+
+namespace hiero {
+
+OutputFile::OutputFile(const std::string& path) : path_(path), temporary_(path + ".XXXXXX") {
+  descriptor_ = ::mkstemp(temporary_.data());
+  if (descriptor_ < 0) throw FileError(errno, path);
+  ::fchmod(descriptor_, 0644);  // mkstemp makes files private; tables are meant to be shared
+}
+
+OutputFile::~OutputFile() {
+  if (descriptor_ < 0) return;
+  ::close(descriptor_);
+  ::unlink(temporary_.c_str());
+}
+
+void OutputFile::write_at(std::uint64_t offset, const void* data, std::size_t size) {
+  const char* at = static_cast<const char*>(data);
+  while (size > 0) {
+    const ssize_t written = ::pwrite(descriptor_, at, size, static_cast<off_t>(offset));
+    if (written < 0) {
+      if (errno == EINTR) continue;
+      throw FileError(errno, path_);
+    }
+    at += written;
+    offset += static_cast<std::uint64_t>(written);
+    size -= static_cast<std::size_t>(written);
+  }
+}
+
+void OutputFile::commit() {
+  if (::fsync(descriptor_) != 0) throw FileError(errno, path_);
+  if (::rename(temporary_.c_str(), path_.c_str()) != 0) throw FileError(errno, path_);
+  ::close(descriptor_);
+  descriptor_ = -1;
+}
+
+}  // namespace hiero

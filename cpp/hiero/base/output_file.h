@@ -1,0 +1,29 @@
+// A file that appears under its name only when it is whole: written under a temporary name in the same
+// folder, synced, and renamed by commit(). Without commit() nothing is left behind.
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+#include <string>
+
+namespace hiero {
+
+class OutputFile {
+ public:
+  // Throws FileError, as all methods do.
+  explicit OutputFile(const std::string& path);
+  ~OutputFile();
+  OutputFile(const OutputFile&) = delete;
+  OutputFile& operator=(const OutputFile&) = delete;
+
+  void write_at(std::uint64_t offset, const void* data, std::size_t size);
+  void commit();
+  const std::string& temporary_path() const { return temporary_; }
+
+ private:
+  std::string path_;
+  std::string temporary_;
+  int descriptor_ = -1;
+};
+
+}  // namespace hiero

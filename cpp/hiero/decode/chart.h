@@ -1,0 +1,59 @@
+// The source-side parse of a sentence before any target side is looked at: cells (span and label) and
+// the rule applications that derive them. Filled by the matcher; cells are in bottom-up order.
+#pragma once
+
+#include <array>
+#include <cstdint>
+#include <limits>
+#include <vector>
+
+#include "hiero/base/symbol.h"
+#include "hiero/grammar/rule_table.h"
+
+namespace hiero {
+
+using CellId = std::uint32_t;
+inline constexpr CellId kNoCell = ~CellId{0};
+inline constexpr std::uint32_t kMaxArity = 2;
+
+// All rules of one source side and label, used on one span with one choice of antecedent cells.
+struct Application {
+  CellId cell;
+  std::array<CellId, kMaxArity> tails;  // in source order; kNoCell beyond the arity
+  std::uint32_t targets;                // index into Chart::target_sets
+  std::uint32_t row = 0;                // first row of the local-feature batch, if there is one
+
+  std::uint32_t arity() const { return (tails[0] != kNoCell) + (tails[1] != kNoCell); }
+};
+
+// A rule group matched somewhere in the sentence; shared by all its applications.
+struct TargetSet {
+  std::uint32_t table;
+  RuleGroup group;
+};
+
+struct Cell {
+  std::uint32_t begin;
+  std::uint32_t end;
+  LabelId label;
+  // Applications [first, last) in Chart::applications.
+  std::uint32_t first = 0;
+  std::uint32_t last = 0;
+};
+
+struct Chart {
+  std::uint32_t length = 0;
+  std::vector<Cell> cells;
+  std::vector<Application> applications;  // grouped by cell, in the order matched
+  std::vector<TargetSet> target_sets;
+  CellId goal = kNoCell;  // the goal label over the whole sentence
+
+  void clear() {
+    cells.clear();
+    applications.clear();
+    target_sets.clear();
+    goal = kNoCell;
+  }
+};
+
+}  // namespace hiero

@@ -1,0 +1,69 @@
+// Decodes sentences with a model, weights and options. Immutable and safe to share: each call borrows a
+// workspace (chart, arena, queues) that it has to itself, so that no lock is held during a sentence.
+#pragma once
+
+#include <memory>
+#include <mutex>
+#include <string>
+#include <vector>
+
+#include "hiero/decode/options.h"
+#include "hiero/decode/translation_model.h"
+#include "hiero/decode/weights.h"
+#include "hiero/forest/hypergraph.h"
+
+namespace hiero {
+
+struct DecodeStats {
+  std::uint64_t applications = 0;  // rule applications matched
+  std::uint64_t cells = 0;         // cells searched
+  std::uint64_t hypotheses = 0;    // complete hypotheses made
+  std::uint64_t lm_queries = 0;    // n-gram look-ups, all LMs together
+};
+
+struct Translation {
+  std::shared_ptr<const Weights> weights;
+  std::shared_ptr<const Hypergraph> best;    // one derivation; without edges if there is no parse
+  std::shared_ptr<const Hypergraph> forest;  // with Keep::kForest
+  std::shared_ptr<const Hypergraph> chart;   // with Keep::kChart
+  std::vector<std::uint8_t> survivors;       // by node of `chart`
+  std::vector<std::uint32_t> unknown;        // positions of words that no table translates
+  DecodeStats stats;
+};
+
+class Decoder {
+ public:
+  Decoder(std::shared_ptr<const TranslationModel> model, std::shared_ptr<const Weights> weights,
+          const DecoderOptions& options);
+
+  // The same with other weights; costs no more than the weights themselves.
+  Decoder with_weights(std::shared_ptr<const Weights> weights) const;
+
+  // Throws FormatError for rules of the sentence that do not fit the model.
+  Translation translate(std::vector<std::string> tokens, const std::vector<Rule>& rules, Keep keep) const;
+
+  const std::shared_ptr<const TranslationModel>& model() const { return model_; }
+  const std::shared_ptr<const Weights>& weights() const { return weights_; }
+  const DecoderOptions& options() const { return options_; }
+
+ private:
+  struct Workspace;
+  class WorkspacePool {
+   public:
+    std::unique_ptr<Workspace> take(const TranslationModel& model);
+    void give_back(std::unique_ptr<Workspace> workspace);
+    ~WorkspacePool();
+
+   private:
+    std::mutex mutex_;
+    std::vector<std::unique_ptr<Workspace>> free_;
+  };
+
+  std::shared_ptr<const TranslationModel> model_;
+  std::shared_ptr<const Weights> weights_;
+  DecoderOptions options_;
+  std::shared_ptr<const std::vector<std::string>> feature_names_;
+  std::shared_ptr<WorkspacePool> pool_;
+};
+
+}  // namespace hiero

@@ -1,0 +1,233 @@
+#include "hiero/decode/forest_builder.h"
+
+#include <algorithm>
+
+#include "hiero/base/error.h"
+
+namespace hiero {
+namespace {
+
+// CSR offsets are 32-bit, as scipy's matrices want them.
+std::int32_t offset(std::size_t size) {
+  if (size > 0x7FFFFFFF)
+    throw ForestError("forest too large: over 2^31 - 1 array entries; lower the pop limit");
+  return static_cast<std::int32_t>(size);
+}
+
+}  // namespace
+
+ForestBuilder::ForestBuilder(const TranslationModel& model, const Sentence& sentence, const Chart& chart,
+                             SentenceTargets& targets, Search& search,
+                             std::shared_ptr<const std::vector<std::string>> feature_names)
+    : model_(model),
+      sentence_(sentence),
+      chart_(chart),
+      targets_(targets),
+      search_(search),
+      feature_names_(std::move(feature_names)) {}
+
+std::shared_ptr<const Hypergraph> ForestBuilder::best() { return build(true); }
+std::shared_ptr<const Hypergraph> ForestBuilder::forest() { return build(false); }
+
+std::shared_ptr<const Hypergraph> ForestBuilder::build(bool best_only) {
+  start();
+  if (!search_.goals().empty()) {
+    const std::size_t goals = best_only ? 1 : search_.goals().size();
+    for (std::size_t g = 0; g < goals; ++g) node_of_[search_.goals()[g].second] = 0;
+    // Tails have smaller item ids than heads, so one pass down marks what the goals reach.
+    for (ItemId item = static_cast<ItemId>(node_of_.size()); item-- > 0;) {
+      if (node_of_[item] == 0) mark_tails(item, best_only);
+    }
+    for (ItemId item = 0; item < node_of_.size(); ++item) {
+      if (node_of_[item] == 0) add_item(item, best_only);
+    }
+    add_root(goals);
+  }
+  return std::move(out_);
+}
+
+std::shared_ptr<const Hypergraph> ForestBuilder::chart(std::vector<std::uint8_t>& survivors) {
+  start();
+  survivors.assign(node_of_.size(), 0);
+  for (CellId cell = 0; cell < chart_.cells.size(); ++cell) {
+    for (ItemId item : search_.cell_items(cell)) survivors[item] = 1;
+  }
+  for (ItemId item = 0; item < node_of_.size(); ++item) add_item(item, false);
+  if (!search_.goals().empty()) {
+    add_root(search_.goals().size());
+    survivors.push_back(1);
+  }
+  return std::move(out_);
+}
+
+void ForestBuilder::start() {
+  out_ = std::make_shared<Hypergraph>();
+  node_of_.assign(search_.items().size(), -1);
+  templates_.clear();
+  words_.clear();
+  out_->edge_offsets.push_back(0);
+  out_->tail_offsets.push_back(0);
+  out_->target_offsets.push_back(0);
+  out_->link_offsets.push_back(0);
+  out_->feature_offsets.push_back(0);
+  out_->source = sentence_.tokens();
+  out_->labels = model_.labels();
+  out_->feature_names = feature_names_;
+  for (std::size_t t = 0; t < sentence_.table_count(); ++t) out_->tables.push_back(sentence_.table(t).owner);
+}
+
+void ForestBuilder::mark_tails(ItemId item, bool best_only) {
+  for (std::uint32_t e : edges_of(item, best_only)) {
+    for (ItemId tail : search_.edges()[e].tails) {
+      if (tail != kNoItem) node_of_[tail] = 0;
+    }
+  }
+}
+
+// Incoming edges of an item in the order they were found, or its best one alone.
+std::span<const std::uint32_t> ForestBuilder::edges_of(ItemId item, bool best_only) {
+  edges_.clear();
+  const std::vector<SearchEdge>& all = search_.edges();
+  for (std::uint32_t e = search_.items()[item].edge; e != kNoEdge; e = all[e].next) edges_.push_back(e);
+  std::reverse(edges_.begin(), edges_.end());
+  if (best_only) {
+    const auto best = std::max_element(edges_.begin(), edges_.end(), [&](std::uint32_t a, std::uint32_t b) {
+      return all[a].score < all[b].score;
+    });
+    edges_ = {*best};
+  }
+  return edges_;
+}
+
+void ForestBuilder::add_item(ItemId item, bool best_only) {
+  node_of_[item] = static_cast<std::int32_t>(out_->node_labels.size());
+  const Cell& cell = chart_.cells[search_.cell_of(item)];
+  out_->node_spans.push_back(static_cast<std::int32_t>(cell.begin));
+  out_->node_spans.push_back(static_cast<std::int32_t>(cell.end));
+  out_->node_labels.push_back(static_cast<std::int32_t>(cell.label));
+  for (std::uint32_t e : edges_of(item, best_only)) add_edge(search_.edges()[e]);
+  out_->edge_offsets.push_back(offset(out_->edge_tables.size()));
+}
+
+void ForestBuilder::add_root(std::size_t goals) {
+  out_->root = static_cast<NodeIndex>(out_->node_labels.size());
+  out_->node_spans.insert(out_->node_spans.end(), {0, static_cast<std::int32_t>(sentence_.size())});
+  out_->node_labels.push_back(-1);
+  out_->target_symbols.push_back(-1);  // the goal item's yield
+  const auto copy = static_cast<std::int32_t>(out_->target_offsets.size() - 1);
+  out_->target_offsets.push_back(offset(out_->target_symbols.size()));
+  out_->link_offsets.push_back(offset(out_->links.size() / 2));
+  std::vector<double> by_lm(model_.lms().size());
+  for (std::size_t g = 0; g < goals; ++g) {
+    const ItemId item = search_.goals()[g].second;
+    out_->tails.push_back(node_of_[item]);
+    out_->tail_offsets.push_back(offset(out_->tails.size()));
+    out_->edge_tables.push_back(-1);
+    out_->edge_rules.push_back(-1);
+    out_->edge_targets.push_back(copy);
+    search_.goal_score(item, by_lm.data());
+    for (std::size_t k = 0; k < by_lm.size(); ++k) add_feature(model_.lm_feature(k), by_lm[k]);
+    finish_row();
+  }
+  out_->edge_offsets.push_back(offset(out_->edge_tables.size()));
+}
+
+void ForestBuilder::add_edge(const SearchEdge& edge) {
+  const Application& application = chart_.applications[edge.application];
+  const TargetSet& set = chart_.target_sets[application.targets];
+  for (ItemId tail : edge.tails) {
+    if (tail != kNoItem) out_->tails.push_back(node_of_[tail]);
+  }
+  out_->tail_offsets.push_back(offset(out_->tails.size()));
+  out_->edge_tables.push_back(static_cast<std::int32_t>(set.table));
+  out_->edge_rules.push_back(std::int64_t{set.group.first_rule} + edge.slot);
+  const BoundTable& bound = sentence_.table(set.table);
+  bound.table->record(set.group.first_rule + edge.slot, record_);
+  out_->edge_targets.push_back(target_template(bound, application.targets, edge.slot));
+  rule_features(bound, application, edge.slot, set.group.first_rule + edge.slot);
+  lm_features(bound, application, edge);
+  finish_row();
+}
+
+std::int32_t ForestBuilder::target_template(const BoundTable& bound, std::uint32_t set, std::uint32_t slot) {
+  const std::uint64_t key = (std::uint64_t{set} << 32) | slot;
+  const auto next = static_cast<std::int32_t>(out_->target_offsets.size() - 1);
+  const auto [it, added] = templates_.try_emplace(key, next);
+  if (!added) return it->second;
+  for (Symbol symbol : record_.target) {
+    out_->target_symbols.push_back(is_nonterminal(symbol) ? -1 - static_cast<std::int32_t>(payload(symbol))
+                                                          : intern(bound.model_word(symbol)));
+  }
+  out_->target_offsets.push_back(offset(out_->target_symbols.size()));
+  for (const AlignmentLink& link : record_.links) {
+    out_->links.push_back(static_cast<std::int32_t>(link.source));
+    out_->links.push_back(static_cast<std::int32_t>(link.target));
+  }
+  out_->link_offsets.push_back(offset(out_->links.size() / 2));
+  return next;
+}
+
+std::int32_t ForestBuilder::intern(WordId word) {
+  const auto [it, added] = words_.try_emplace(word, static_cast<std::int32_t>(out_->words.size()));
+  if (added) out_->words.emplace_back(sentence_.word(word));
+  return it->second;
+}
+
+void ForestBuilder::rule_features(const BoundTable& bound, const Application& application, std::uint32_t slot,
+                                  RuleId rule) {
+  const std::span<const float> dense = bound.table->dense(rule, 1);
+  for (std::size_t f = 0; f < dense.size(); ++f) add_feature(bound.features[f], dense[f]);
+  for (const SparseFeature& sparse : record_.sparse)
+    add_feature(bound.features[sparse.feature], sparse.value);
+  add_feature(model_.word_penalty(), -static_cast<double>(bound.statics.target_words[rule]));
+  if (bound.is_extracted && !bound.own_rule_penalty) add_feature(model_.rule_penalty(), 1.0);
+  for (std::size_t x = 0; x < model_.local_features().size(); ++x) {
+    const SparseRows& rows = targets_.local_rows(x);
+    const std::size_t row = std::size_t{application.row} + slot;
+    for (std::int64_t i = rows.offsets[row]; i < rows.offsets[row + 1]; ++i) {
+      add_feature(model_.local_feature(x) + static_cast<std::uint32_t>(rows.columns[i]), rows.values[i]);
+    }
+  }
+}
+
+void ForestBuilder::lm_features(const BoundTable& bound, const Application& application,
+                                const SearchEdge& edge) {
+  const std::size_t lms = model_.lms().size();
+  const bool after_bos = targets_.follows_bos(application);
+  for (std::size_t k = 0; k < lms; ++k) {
+    lm_symbols_.clear();
+    std::uint32_t oov = 0;
+    for (Symbol symbol : record_.target) {
+      lm_symbols_.push_back(is_nonterminal(symbol) ? symbol : bound.lm_words[k][symbol]);
+      oov += lm_symbols_.back() == LanguageModel::kUnknown;
+    }
+    const ChartState* tails[kMaxArity] = {};
+    for (std::uint32_t i = 0; i < application.arity(); ++i)
+      tails[i] = &search_.items()[edge.tails[i]].states[k];
+    ChartState state;
+    add_feature(model_.lm_feature(k),
+                model_.lms()[k]->score_rule(lm_symbols_, tails, after_bos, state, lm_queries_));
+    add_feature(model_.oov_feature(k), oov);
+  }
+}
+
+void ForestBuilder::add_feature(std::uint32_t feature, double value) {
+  if (value != 0.0) row_.emplace_back(feature, value);
+}
+
+// Writes the collected features, sorted, as one matrix row; values of one feature are summed.
+void ForestBuilder::finish_row() {
+  std::sort(row_.begin(), row_.end(), [](const auto& a, const auto& b) { return a.first < b.first; });
+  for (std::size_t i = 0; i < row_.size(); ++i) {
+    if (i > 0 && row_[i].first == row_[i - 1].first) {
+      out_->feature_values.back() += row_[i].second;
+    } else {
+      out_->feature_ids.push_back(static_cast<std::int32_t>(row_[i].first));
+      out_->feature_values.push_back(row_[i].second);
+    }
+  }
+  row_.clear();
+  out_->feature_offsets.push_back(offset(out_->feature_ids.size()));
+}
+
+}  // namespace hiero

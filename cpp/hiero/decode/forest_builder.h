@@ -1,0 +1,65 @@
+// Turns a finished search into a hypergraph with features by replay: every edge's features are read from
+// its rule and its LM scores computed again from the states of its tails, so that weights . features is
+// the edge's score. One scoring routine serves the best derivation, the forest and the chart.
+#pragma once
+
+#include <memory>
+#include <unordered_map>
+#include <vector>
+
+#include "hiero/decode/search.h"
+#include "hiero/forest/hypergraph.h"
+
+namespace hiero {
+
+class ForestBuilder {
+ public:
+  ForestBuilder(const TranslationModel& model, const Sentence& sentence, const Chart& chart,
+                SentenceTargets& targets, Search& search,
+                std::shared_ptr<const std::vector<std::string>> feature_names);
+
+  // The derivation that search found best, as a hypergraph with one edge per node.
+  std::shared_ptr<const Hypergraph> best();
+  // All derivations that search kept. Needs a search that kept all edges.
+  std::shared_ptr<const Hypergraph> forest();
+  // Every item of every cell, also those that no complete derivation uses; survivors[v] tells which
+  // nodes outlived pruning.
+  std::shared_ptr<const Hypergraph> chart(std::vector<std::uint8_t>& survivors);
+
+  std::uint64_t lm_queries() const { return lm_queries_; }
+
+ private:
+  std::shared_ptr<const Hypergraph> build(bool best_only);
+  void start();
+  std::span<const std::uint32_t> edges_of(ItemId item, bool best_only);
+  void mark_tails(ItemId item, bool best_only);
+  void add_item(ItemId item, bool best_only);
+  void add_root(std::size_t goals);
+  void add_edge(const SearchEdge& edge);
+  std::int32_t target_template(const BoundTable& bound, std::uint32_t set, std::uint32_t slot);
+  std::int32_t intern(WordId word);
+  void rule_features(const BoundTable& bound, const Application& application, std::uint32_t slot,
+                     RuleId rule);
+  void lm_features(const BoundTable& bound, const Application& application, const SearchEdge& edge);
+  void add_feature(std::uint32_t feature, double value);
+  void finish_row();
+
+  const TranslationModel& model_;
+  const Sentence& sentence_;
+  const Chart& chart_;
+  SentenceTargets& targets_;
+  Search& search_;
+  std::shared_ptr<const std::vector<std::string>> feature_names_;
+
+  std::shared_ptr<Hypergraph> out_;
+  std::vector<std::int32_t> node_of_;  // by item; -1: not in the forest
+  std::vector<std::uint32_t> edges_;
+  std::unordered_map<std::uint64_t, std::int32_t> templates_;
+  std::unordered_map<WordId, std::int32_t> words_;
+  std::vector<std::pair<std::uint32_t, double>> row_;
+  std::vector<Symbol> lm_symbols_;
+  RuleRecord record_;
+  std::uint64_t lm_queries_ = 0;
+};
+
+}  // namespace hiero

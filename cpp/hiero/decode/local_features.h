@@ -1,0 +1,42 @@
+// Local features: scores of a rule application that depend on the source side and the rule alone. They
+// are computed for all applications of a sentence at once, before search, so that an implementation in
+// an array language costs one call per sentence.
+#pragma once
+
+#include <cstdint>
+#include <span>
+#include <string>
+#include <vector>
+
+#include "hiero/base/symbol.h"
+
+namespace hiero {
+
+// One row per (rule application, rule): structure of arrays, all of the same length.
+struct ApplicationBatch {
+  std::vector<std::int32_t> table;      // index of the rule's table
+  std::vector<std::uint32_t> rule;      // rule id within its table
+  std::vector<std::uint32_t> label;     // left-hand label
+  std::vector<std::int32_t> span;       // 2 per row: first word, past-the-end word
+  std::vector<std::int32_t> gaps;       // 4 per row: spans of the nonterminals in source order, or -1
+  std::vector<std::uint8_t> reordered;  // bit i: nonterminal i is reordered
+  std::size_t size() const { return rule.size(); }
+};
+
+// Sparse rows in CSR form; columns index LocalFeatures::names().
+struct SparseRows {
+  std::vector<std::int64_t> offsets;
+  std::vector<std::int32_t> columns;
+  std::vector<double> values;
+};
+
+class LocalFeatures {
+ public:
+  virtual ~LocalFeatures() = default;
+  virtual const std::vector<std::string>& names() const = 0;
+  // Must be a pure function of its arguments; called from any thread. The result is checked by the
+  // caller: size() rows, columns in range, finite values.
+  virtual SparseRows compute(std::span<const std::string> tokens, const ApplicationBatch& batch) const = 0;
+};
+
+}  // namespace hiero

@@ -1,0 +1,322 @@
+#include "hiero/decode/search.h"
+
+#include <algorithm>
+#include <bit>
+#include <cstring>
+#include <limits>
+
+namespace hiero {
+namespace {
+
+constexpr std::uint32_t kEmptySlot = ~std::uint32_t{0};
+constexpr double kWorst = -std::numeric_limits<double>::infinity();
+
+std::uint64_t hash_states(const ChartState* states, std::size_t lms) {
+  std::uint64_t hash = 0;
+  for (std::size_t k = 0; k < lms; ++k) {
+    const ChartState& state = states[k];
+    hash = hash * 0x9E3779B97F4A7C15ull + (state.left.length * 2u + state.left.full);
+    if (state.left.length > 0)
+      hash = (hash ^ state.left.pointers[state.left.length - 1]) * 0xBF58476D1CE4E5B9ull;
+    for (unsigned i = 0; i < state.right.length; ++i)
+      hash = (hash ^ state.right.words[i]) * 0x94D049BB133111EBull;
+    hash ^= hash >> 29;
+  }
+  return hash;
+}
+
+bool same_states(const ChartState* a, const ChartState* b, std::size_t lms) {
+  for (std::size_t k = 0; k < lms; ++k) {
+    if (!(a[k] == b[k])) return false;
+  }
+  return true;
+}
+
+}  // namespace
+
+Search::Search(const TranslationModel& model, Arena& arena)
+    : model_(model), arena_(arena), lms_(model.lms().size()), vertices_(lms_, arena), blank_states_(lms_) {
+  for (ChartState& state : blank_states_) {
+    state.left.length = 0;
+    state.left.full = false;
+    state.right.length = 0;
+  }
+  blank_.states = blank_states_.data();
+}
+
+void Search::run(const Chart& chart, SentenceTargets& targets, const CoarsePass& coarse,
+                 const Weights& weights, const DecoderOptions& options, bool keep_all) {
+  chart_ = &chart;
+  targets_ = &targets;
+  coarse_ = &coarse;
+  weights_ = &weights;
+  options_ = &options;
+  keep_all_ = keep_all;
+  items_.clear();
+  item_cells_.clear();
+  edges_.clear();
+  goals_.clear();
+  free_.fill(nullptr);
+  hypotheses_ = 0;
+  lm_queries_ = 0;
+  roots_.assign(chart.cells.size(), nullptr);
+  survivors_.assign(chart.cells.size(), {});
+  for (CellId id = 0; id < chart.cells.size(); ++id) search_cell(id);
+  finish_goal();
+}
+
+void Search::search_cell(CellId id) {
+  queue_.clear();
+  waiting_.clear();
+  best_in_cell_ = kWorst;
+  least_in_cell_ = kWorst;
+  first_item_ = static_cast<std::uint32_t>(items_.size());
+  slots_.assign(256, kEmptySlot);
+  const Cell& cell = chart_->cells[id];
+  for (std::uint32_t a = cell.first; a < cell.last; ++a) push_application(a, 0);
+
+  const std::uint64_t limit = options_->pop_limit == 0 ? ~std::uint64_t{0} : options_->pop_limit;
+  // A cell that is far from the best derivation anyway may lose less on top of that.
+  const double threshold = options_->beam_threshold - coarse_->gap(id);
+  std::uint64_t popped = 0;
+  while (!queue_.empty() && popped < limit) {
+    if (queue_.best() < least_in_cell_) break;
+    const Waiting next = waiting_[queue_.pop()];
+    Partial* partial = next.partial;
+    if (!partial) {
+      push_application(next.application, next.position + 1);
+      partial = open(next);
+    }
+    if (!expand(partial)) continue;
+    accept(id, partial);
+    ++popped;
+    least_in_cell_ = best_in_cell_ - threshold;
+  }
+  hypotheses_ += popped;
+  finish_cell(id);
+}
+
+// Queues the application with its `position`th best target.
+void Search::push_application(std::uint32_t a, std::uint32_t position) {
+  const std::span<const Target> targets = targets_->targets(a);
+  if (position >= targets.size()) return;
+  double score = targets[position].score;
+  for (CellId tail : chart_->applications[a].tails) {
+    if (tail == kNoCell) break;
+    if (!roots_[tail]) return;
+    score += roots_[tail]->bound;
+  }
+  if (score >= least_in_cell_) push(score, {nullptr, a, position});
+}
+
+Search::Partial* Search::open(const Waiting& waiting) {
+  const Application& application = chart_->applications[waiting.application];
+  const Target& target = targets_->targets(waiting.application)[waiting.position];
+  const TargetSide& side = targets_->side(application, target.slot);
+  Partial* partial = allocate(side.arity);
+  partial->score = target.score;
+  for (std::uint32_t i = 0; i < side.arity; ++i) partial->score += roots_[application.tails[i]]->bound;
+  partial->application = waiting.application;
+  partial->slot = target.slot;
+  partial->arity = side.arity;
+  partial->incomplete = side.arity;
+  partial->order = side.order;
+  std::copy_n(side.chunks, (side.arity + 1u) * lms_, states(partial));
+  for (std::uint32_t i = 0; i < side.arity; ++i)
+    partial->tails[i] = {roots_[application.tails[side.order[i]]], 0};
+  // Cells of a single item have nothing to split.
+  std::uint32_t before = 0;
+  for (std::uint32_t i = 0; i < side.arity; ++i) {
+    if (partial->tails[i].complete()) {
+      partial->score += reveal(partial, before, blank_, *partial->tails[i].node);
+    } else {
+      ++before;
+    }
+  }
+  return partial;
+}
+
+Search::Partial* Search::allocate(std::uint8_t incomplete) {
+  Partial*& head = free_[incomplete];
+  Partial* partial = head;
+  if (partial) {
+    head = partial->next_free;
+  } else {
+    const std::size_t bytes = sizeof(Partial) + (incomplete + 1u) * lms_ * sizeof(ChartState);
+    partial = reinterpret_cast<Partial*>(
+        arena_.array<std::max_align_t>((bytes + sizeof(std::max_align_t) - 1) / sizeof(std::max_align_t)));
+  }
+  partial->size_class = incomplete;
+  return partial;
+}
+
+void Search::release(Partial* partial) {
+  partial->next_free = free_[partial->size_class];
+  free_[partial->size_class] = partial;
+}
+
+// Reveals boundary words until the hypothesis is complete (true) or no longer the best (false: queued).
+bool Search::expand(Partial* partial) {
+  while (partial->incomplete > 0) {
+    // The nonterminal of which least is known.
+    std::uint32_t victim = 0;
+    std::uint32_t victim_before = 0;
+    std::uint32_t least = ~std::uint32_t{0};
+    for (std::uint32_t i = 0, before = 0; i < partial->arity; ++i) {
+      if (partial->tails[i].complete()) continue;
+      const std::uint32_t known = partial->tails[i].node->depth;
+      if (known < least) {
+        least = known;
+        victim = i;
+        victim_before = before;
+      }
+      ++before;
+    }
+    const Position old = partial->tails[victim];
+    if (!old.node->children) vertices_.split(items_, *old.node);
+    if (old.index + 1 < old.node->child_count) {
+      const Position rest{old.node, old.index + 1};
+      const double score = partial->score + rest.bound() - old.bound();
+      if (score >= least_in_cell_) push(score, {copy(partial, victim, rest, score), 0, 0});
+    }
+    partial->tails[victim] = {&old.node->children[old.index], 0};
+    partial->score += reveal(partial, victim_before, *old.node, *partial->tails[victim].node);
+    if (!queue_.empty() && static_cast<float>(partial->score) < queue_.best()) {
+      push(partial->score, {partial, 0, 0});
+      return false;
+    }
+  }
+  return true;
+}
+
+Search::Partial* Search::copy(Partial* partial, std::uint32_t victim, Position position, double score) {
+  Partial* out = allocate(partial->incomplete);
+  const std::uint8_t size_class = out->size_class;
+  *out = *partial;
+  out->size_class = size_class;
+  out->tails[victim] = position;
+  out->score = score;
+  std::copy_n(states(partial), (partial->incomplete + 1u) * lms_, states(out));
+  return out;
+}
+
+// What it changes that a nonterminal's boundary words, `known` so far, are now as in `node`. The states
+// around the nonterminal are numbers `before` and `before` + 1; they merge once it is a leaf.
+double Search::reveal(Partial* partial, std::uint32_t before, const VertexNode& known,
+                      const VertexNode& node) {
+  double change = 0;
+  ChartState* const left = states(partial) + before * lms_;
+  ChartState* const right = left + lms_;
+  for (std::size_t k = 0; k < lms_; ++k) {
+    const LanguageModel& lm = *model_.lms()[k];
+    const ChartState& was = known.states[k];
+    const ChartState& now = node.states[k];
+    const bool was_full = known.right_full >> k & 1;
+    const bool now_full = node.right_full >> k & 1;
+    double sum = 0;
+    if (now.left.length > was.left.length || (now.left.full && !was.left.full)) {
+      sum += lm.reveal_left(left[k], now.left, was.left.length, lm_queries_);
+    }
+    if (now.right.length > was.right.length || (now_full && !was_full)) {
+      sum += lm.reveal_right(now.right, was.right.length, now_full, right[k], lm_queries_);
+    }
+    if (node.is_leaf()) sum += lm.join(left[k], now, right[k], lm_queries_);
+    change += weights_->lm[k] * sum;
+  }
+  if (node.is_leaf()) {
+    for (std::uint32_t i = before + 1; i < partial->incomplete; ++i) {
+      std::copy_n(states(partial) + (i + 1) * lms_, lms_, states(partial) + i * lms_);
+    }
+    --partial->incomplete;
+  }
+  return change;
+}
+
+void Search::push(double score, const Waiting& waiting) {
+  queue_.push(score, static_cast<std::uint32_t>(waiting_.size()));
+  waiting_.push_back(waiting);
+}
+
+void Search::accept(CellId cell, Partial* partial) {
+  SearchEdge edge{partial->score, partial->application, partial->slot, {kNoItem, kNoItem}, kNoEdge};
+  for (std::uint32_t i = 0; i < partial->arity; ++i)
+    edge.tails[partial->order[i]] = partial->tails[i].node->items[0];
+  bool added = false;
+  Item& item = items_[find_or_add(cell, states(partial), added)];
+  if (added || partial->score > item.score) item.score = partial->score;
+  if (keep_all_) {
+    edge.next = item.edge;
+    item.edge = static_cast<std::uint32_t>(edges_.size());
+    edges_.push_back(edge);
+  } else if (added) {
+    item.edge = static_cast<std::uint32_t>(edges_.size());
+    edges_.push_back(edge);
+  } else if (partial->score > edges_[item.edge].score) {
+    edges_[item.edge] = edge;
+  }
+  best_in_cell_ = std::max(best_in_cell_, partial->score);
+  release(partial);
+}
+
+// The item of this cell with these LM states, made if there is none.
+ItemId Search::find_or_add(CellId cell, const ChartState* states, bool& added) {
+  const std::size_t count = items_.size() - first_item_;
+  if (2 * (count + 1) > slots_.size()) {
+    slots_.assign(slots_.size() * 2, kEmptySlot);
+    for (ItemId id = first_item_; id < items_.size(); ++id) *find_slot(items_[id].states) = id;
+  }
+  std::uint32_t* slot = find_slot(states);
+  added = *slot == kEmptySlot;
+  if (added) {
+    ChartState* kept = arena_.array<ChartState>(lms_);
+    std::copy_n(states, lms_, kept);
+    *slot = static_cast<ItemId>(items_.size());
+    items_.push_back({kWorst, kept, kNoEdge});
+    item_cells_.push_back(cell);
+  }
+  return *slot;
+}
+
+std::uint32_t* Search::find_slot(const ChartState* states) {
+  const std::size_t mask = slots_.size() - 1;
+  for (std::size_t at = hash_states(states, lms_) & mask;; at = (at + 1) & mask) {
+    if (slots_[at] == kEmptySlot || same_states(items_[slots_[at]].states, states, lms_)) return &slots_[at];
+  }
+}
+
+// Sorts the cell's items, prunes them and makes them available to larger spans.
+void Search::finish_cell(CellId id) {
+  const auto count = static_cast<std::uint32_t>(items_.size() - first_item_);
+  if (count == 0) return;
+  ItemId* sorted = arena_.array<ItemId>(count);
+  for (std::uint32_t i = 0; i < count; ++i) sorted[i] = first_item_ + i;
+  std::sort(sorted, sorted + count, [this](ItemId a, ItemId b) {
+    return items_[a].score != items_[b].score ? items_[a].score > items_[b].score : a < b;
+  });
+  std::uint32_t kept = count;
+  if (options_->beam_size > 0) kept = std::min(kept, options_->beam_size);
+  while (kept > 1 && items_[sorted[kept - 1]].score < least_in_cell_) --kept;
+  survivors_[id] = {sorted, kept};
+  roots_[id] = vertices_.root(items_, survivors_[id]);
+}
+
+double Search::goal_score(ItemId item, double* by_lm) {
+  double score = 0;
+  for (std::size_t k = 0; k < lms_; ++k) {
+    by_lm[k] = model_.lms()[k]->score_goal(items_[item].states[k], model_.goal_has_bos(), lm_queries_);
+    score += weights_->lm[k] * by_lm[k];
+  }
+  return score;
+}
+
+void Search::finish_goal() {
+  if (chart_->goal == kNoCell) return;
+  std::vector<double> by_lm(lms_);
+  for (ItemId item : survivors_[chart_->goal]) {
+    goals_.emplace_back(items_[item].score + goal_score(item, by_lm.data()), item);
+  }
+  std::stable_sort(goals_.begin(), goals_.end(),
+                   [](const auto& a, const auto& b) { return a.first > b.first; });
+}
+
+}  // namespace hiero

@@ -1,0 +1,138 @@
+// Bottom-up search over a matched chart: per cell one priority queue of partial hypotheses. A partial
+// hypothesis is a rule with a trie node (vertex.h) for each nonterminal; popping the best one reveals a
+// few more boundary words of one nonterminal, which splits it into the best continuation and the rest.
+// LM scores are thus computed only for what is popped, and shared by all items that agree on the words
+// seen. Complete hypotheses recombine on the exact joint LM state.
+//
+// How to use: run() once per sentence after matching, scoring and the coarse pass; then items, edges
+// and root() describe what was searched.
+#pragma once
+
+#include <array>
+#include <cstdint>
+#include <span>
+#include <vector>
+
+#include "hiero/base/arena.h"
+#include "hiero/decode/chart.h"
+#include "hiero/decode/coarse.h"
+#include "hiero/decode/options.h"
+#include "hiero/decode/queue.h"
+#include "hiero/decode/targets.h"
+#include "hiero/decode/vertex.h"
+
+namespace hiero {
+
+inline constexpr std::uint32_t kNoEdge = ~std::uint32_t{0};
+inline constexpr ItemId kNoItem = ~ItemId{0};
+
+// One way to make an item.
+struct SearchEdge {
+  double score;
+  std::uint32_t application;
+  std::uint32_t slot;                   // which of the application's targets
+  std::array<ItemId, kMaxArity> tails;  // in source order
+  std::uint32_t next;                   // another edge into the same item
+};
+
+class Search {
+ public:
+  Search(const TranslationModel& model, Arena& arena);
+
+  // `keep_all`: keep recombined edges and all items, not only what the best derivations need.
+  void run(const Chart& chart, SentenceTargets& targets, const CoarsePass& coarse, const Weights& weights,
+           const DecoderOptions& options, bool keep_all);
+
+  const std::vector<Item>& items() const { return items_; }
+  const std::vector<SearchEdge>& edges() const { return edges_; }
+  // Items of a cell: those that survived pruning, best first.
+  std::span<const ItemId> cell_items(CellId cell) const { return survivors_[cell]; }
+  CellId cell_of(ItemId item) const { return item_cells_[item]; }
+  // What <s> and </s> add to the model score of an item of the goal cell; the LMs' natural logs go to
+  // by_lm.
+  double goal_score(ItemId item, double* by_lm);
+  // Items of the goal cell by total score, best first, ties by item.
+  const std::vector<std::pair<double, ItemId>>& goals() const { return goals_; }
+
+  std::uint64_t hypotheses() const { return hypotheses_; }
+  std::uint64_t lm_queries() const { return lm_queries_; }
+
+ private:
+  struct Position {  // a trie node, or what is left of its children from `index` on
+    VertexNode* node;
+    std::uint32_t index;
+
+    double bound() const { return index == 0 ? node->bound : node->children[index].bound; }
+    bool complete() const { return node->is_leaf(); }
+  };
+  struct Partial {
+    double score;
+    std::uint32_t application;
+    std::uint32_t slot;
+    std::array<Position, kMaxArity> tails;      // in target order
+    std::array<std::uint8_t, kMaxArity> order;  // their place in source order
+    std::uint8_t arity;
+    std::uint8_t incomplete;  // nonterminals that are not leaves yet
+    std::uint8_t size_class;  // the value of `incomplete` it was allocated for
+    Partial* next_free;
+    // Followed by (size_class + 1) * lms states: what is known around the incomplete nonterminals.
+  };
+  // What waits in the queue, by arrival number: a partial hypothesis, or an application to be opened
+  // with its target number `position`.
+  struct Waiting {
+    Partial* partial;
+    std::uint32_t application;
+    std::uint32_t position;
+  };
+
+  void search_cell(CellId id);
+  void push_application(std::uint32_t application, std::uint32_t position);
+  Partial* open(const Waiting& waiting);
+  Partial* allocate(std::uint8_t incomplete);
+  void release(Partial* partial);
+  ChartState* states(Partial* partial) const { return reinterpret_cast<ChartState*>(partial + 1); }
+  bool expand(Partial* partial);
+  Partial* copy(Partial* partial, std::uint32_t victim, Position position, double score);
+  double reveal(Partial* partial, std::uint32_t before, const VertexNode& known, const VertexNode& node);
+  void push(double score, const Waiting& waiting);
+  void accept(CellId cell, Partial* partial);
+  ItemId find_or_add(CellId cell, const ChartState* states, bool& added);
+  std::uint32_t* find_slot(const ChartState* states);
+  void finish_cell(CellId id);
+  void finish_goal();
+
+  const TranslationModel& model_;
+  Arena& arena_;
+  std::size_t lms_;
+  VertexBuilder vertices_;
+  std::vector<ChartState> blank_states_;
+  VertexNode blank_{};  // reveals nothing
+
+  const Chart* chart_ = nullptr;
+  SentenceTargets* targets_ = nullptr;
+  const CoarsePass* coarse_ = nullptr;
+  const Weights* weights_ = nullptr;
+  const DecoderOptions* options_ = nullptr;
+  bool keep_all_ = false;
+
+  std::vector<Item> items_;
+  std::vector<CellId> item_cells_;
+  std::vector<SearchEdge> edges_;
+  std::vector<VertexNode*> roots_;                  // by cell
+  std::vector<std::span<const ItemId>> survivors_;  // by cell
+  std::vector<std::pair<double, ItemId>> goals_;
+
+  // State of the cell being searched.
+  ArrivalQueue queue_;
+  std::vector<Waiting> waiting_;
+  double best_in_cell_ = 0;
+  double least_in_cell_ = 0;
+  std::uint32_t first_item_ = 0;
+  std::vector<std::uint32_t> slots_;  // recombination: open addressing over the cell's items
+  std::array<Partial*, kMaxArity + 1> free_{};
+
+  std::uint64_t hypotheses_ = 0;
+  std::uint64_t lm_queries_ = 0;
+};
+
+}  // namespace hiero

@@ -1,0 +1,77 @@
+// The target sides of a sentence's matched rules: scored under the current weights and sorted, once per
+// rule group however many applications share it, and on demand taken apart into runs of words between
+// nonterminals with their LM states.
+//
+// How to use: prepare() once per sentence; targets(application) gives its rules best first (ties by
+// rule id); rule(set, slot) gives a rule's words and chunk states.
+#pragma once
+
+#include <array>
+#include <cstdint>
+#include <span>
+#include <vector>
+
+#include "hiero/base/arena.h"
+#include "hiero/decode/chart.h"
+#include "hiero/decode/options.h"
+#include "hiero/decode/sentence.h"
+#include "hiero/decode/weights.h"
+
+namespace hiero {
+
+struct Target {
+  float score;         // weights . features with the rule's own words scored by every LM, context unknown
+  std::uint32_t slot;  // rule id minus the group's first
+};
+
+// A rule's target side ready for search.
+struct TargetSide {
+  const Symbol* symbols;     // words in the table's numbering
+  const ChartState* chunks;  // (arity + 1) runs of words in target order, times the number of LMs
+  std::uint32_t size;
+  std::uint8_t arity;
+  std::array<std::uint8_t, kMaxArity> order;  // source index of the nonterminals in target order
+};
+
+class SentenceTargets {
+ public:
+  // Scores all target sets of `chart`. Local features, if the model has any, are computed here.
+  void prepare(const TranslationModel& model, const Sentence& sentence, const Weights& weights,
+               const DecoderOptions& options, Chart& chart, Arena& arena);
+
+  std::span<const Target> targets(std::uint32_t application) const {
+    return own_lists_.empty() ? lists_[chart_->applications[application].targets] : own_lists_[application];
+  }
+  // Drops the target lists of applications that were removed; `kept` holds their old indices.
+  void keep_applications(std::span<const std::uint32_t> kept);
+
+  // Taken apart on first use; `slot` is one of the application's targets.
+  const TargetSide& side(const Application& application, std::uint32_t slot);
+  // Does this application open the translation, so that its words follow <s>?
+  bool follows_bos(const Application& application) const;
+  const SparseRows& local_rows(std::size_t extractor) const { return local_rows_[extractor]; }
+  std::uint64_t lm_queries() const { return lm_queries_; }
+
+ private:
+  void score_set(std::uint32_t set);
+  void score_local_features();
+  double score_sparse(const BoundTable& bound, const std::vector<double>& weights, RuleId rule);
+  const ChartState* score_chunks(const BoundTable& bound, bool after_bos, const TargetSide& side);
+
+  const TranslationModel* model_ = nullptr;
+  const Sentence* sentence_ = nullptr;
+  const Weights* weights_ = nullptr;
+  const DecoderOptions* options_ = nullptr;
+  Chart* chart_ = nullptr;
+  Arena* arena_ = nullptr;
+  std::vector<double> own_weights_;                 // of the sentence's own table
+  std::vector<std::span<const Target>> lists_;      // by target set
+  std::vector<std::span<const Target>> own_lists_;  // by application; only with local features
+  std::vector<TargetSide**> sides_;                 // by target set, then slot
+  std::vector<SparseRows> local_rows_;
+  RuleRecord record_;
+  std::vector<LmWord> words_;
+  std::uint64_t lm_queries_ = 0;
+};
+
+}  // namespace hiero

@@ -1,0 +1,130 @@
+// What decoding needs and never changes: rule tables bound to one space of labels, words, features and
+// language-model words, and what is precomputed per rule. Shared by all decoders and threads.
+//
+// How to use: fill a ModelParts, make a TranslationModel; it adds the glue table (unless a table has
+// rules for the goal label), checks that labels have no unary cycle, and maps every table's words to
+// every LM once.
+#pragma once
+
+#include <memory>
+#include <string>
+#include <string_view>
+#include <unordered_map>
+#include <vector>
+
+#include "hiero/base/symbol.h"
+#include "hiero/decode/feature_space.h"
+#include "hiero/decode/local_features.h"
+#include "hiero/grammar/rule_table.h"
+#include "hiero/lm/language_model.h"
+
+namespace hiero {
+
+// Per rule of a table, what scoring wants without decoding the rule's record.
+struct RuleStatics {
+  std::vector<float> lm_estimate;           // rule-major, one per LM: its words, context unknown
+  std::vector<std::uint16_t> oov;           // rule-major, one per LM: words that LM does not know
+  std::vector<std::uint16_t> target_words;  // words on the target side
+  std::vector<std::uint8_t> has_sparse;     // 1: the record holds sparse features
+  bool any_sparse = false;
+  bool any_oov = false;
+};
+
+// A rule table in the terms of one model.
+struct BoundTable {
+  std::shared_ptr<const RuleTable> table;
+  std::string owner;
+  std::uint32_t span_limit = 0;               // 0: the decoder's
+  bool is_extracted = true;                   // false for glue and per-sentence rules: no RulePenalty
+  bool has_goal_rules = false;                // some left-hand side is the goal label
+  bool own_rule_penalty = false;              // the table has a feature RulePenalty itself
+  std::vector<std::uint32_t> features;        // table feature -> model feature
+  std::vector<LabelId> labels;                // table label -> model label
+  std::vector<LabelId> local_labels;          // model label -> table label or kNoLabel
+  std::vector<WordId> words;                  // table word -> model word; empty: the same
+  std::vector<std::vector<LmWord>> lm_words;  // per LM: table word -> LM word
+  RuleStatics statics;
+
+  WordId model_word(WordId word) const { return words.empty() ? word : words[word]; }
+};
+
+struct ModelParts {
+  struct Table {
+    std::shared_ptr<const RuleTable> table;
+    std::string owner;  // "": the table's own, or pt, pt1, ... in order
+  };
+  std::vector<Table> tables;
+  std::vector<std::shared_ptr<const LanguageModel>> lms;
+  std::vector<std::shared_ptr<const LocalFeatures>> local_features;
+  std::string goal = "S";
+};
+
+class TranslationModel {
+ public:
+  // Throws FormatError (unary cycles, clashing names) and what reading the tables throws.
+  explicit TranslationModel(ModelParts parts);
+
+  const std::vector<BoundTable>& tables() const { return tables_; }
+  const std::vector<std::shared_ptr<const LanguageModel>>& lms() const { return lms_; }
+  const std::vector<std::shared_ptr<const LocalFeatures>>& local_features() const { return local_features_; }
+  const FeatureSpace& features() const { return features_; }
+  const std::vector<std::string>& labels() const { return labels_; }
+  LabelId find_label(const std::string& name) const;
+  LabelId goal() const { return goal_; }
+  // Position of a label in a topological order of unary rules (X -> Y puts Y first).
+  std::uint32_t rank(LabelId label) const { return ranks_[label]; }
+  // Constituents with the goal label are useful only at the start of the sentence.
+  bool goal_is_anchored() const { return goal_is_anchored_; }
+  // Goal rules without a goal child see <s> on their left during search.
+  bool goal_has_bos() const { return goal_has_bos_; }
+  // Labels of pass-through rules: X if there is such a label, else every left-hand label.
+  const std::vector<LabelId>& pass_through_labels() const { return pass_through_labels_; }
+
+  std::uint32_t word_count() const { return static_cast<std::uint32_t>(base_words_ + extra_words_.size()); }
+  std::string_view word(WordId id) const;
+  WordId find_word(std::string_view text) const;
+  // True if some table has a rule whose source side is exactly this word.
+  bool translates(std::string_view word) const;
+
+  // Binds rules made for one sentence. Throws FormatError for a label or feature the model lacks.
+  BoundTable bind_sentence_rules(const std::vector<Rule>& rules) const;
+
+  // Feature indices of what the decoder itself counts.
+  std::uint32_t lm_feature(std::size_t lm) const { return lm_features_[lm]; }
+  std::uint32_t oov_feature(std::size_t lm) const { return oov_features_[lm]; }
+  std::uint32_t word_penalty() const { return word_penalty_; }
+  std::uint32_t rule_penalty() const { return rule_penalty_; }
+  // First index of local_features()[i]'s names.
+  std::uint32_t local_feature(std::size_t i) const { return local_offsets_[i]; }
+
+ private:
+  LabelId add_label(const std::string& name);
+  void add_table(const std::shared_ptr<const RuleTable>& table, std::string owner);
+  void add_glue();
+  void bind_names(BoundTable& bound);
+  void bind_words(BoundTable& bound);
+  void order_labels();
+  void compute_statics(BoundTable& bound) const;
+
+  std::vector<BoundTable> tables_;
+  std::vector<std::shared_ptr<const LanguageModel>> lms_;
+  std::vector<std::shared_ptr<const LocalFeatures>> local_features_;
+  FeatureSpace features_;
+  std::vector<std::string> labels_;
+  std::unordered_map<std::string, LabelId> label_index_;
+  std::vector<std::uint32_t> ranks_;
+  std::vector<LabelId> pass_through_labels_;
+  LabelId goal_ = 0;
+  bool goal_is_anchored_ = true;
+  bool goal_has_bos_ = false;
+  std::size_t base_words_ = 0;
+  std::vector<std::string> extra_words_;
+  std::unordered_map<std::string, WordId> extra_index_;
+  std::vector<std::uint32_t> lm_features_;
+  std::vector<std::uint32_t> oov_features_;
+  std::vector<std::uint32_t> local_offsets_;
+  std::uint32_t word_penalty_ = 0;
+  std::uint32_t rule_penalty_ = 0;
+};
+
+}  // namespace hiero

@@ -1,0 +1,166 @@
+#include "hiero/decode/vertex.h"
+
+#include <algorithm>
+#include <bit>
+
+namespace hiero {
+namespace {
+
+constexpr std::uint64_t kEnd = ~std::uint64_t{0};  // minus 1 where the state is full
+constexpr std::uint32_t kEmptySlot = ~std::uint32_t{0};
+
+std::uint64_t left_key(const ChartState& state, unsigned depth) {
+  return depth < state.left.length ? state.left.pointers[depth] : kEnd - state.left.full;
+}
+
+std::uint64_t right_key(const ChartState& state, unsigned depth) {
+  return depth < state.right.length ? state.right.words[depth] : kEnd - state.left.full;
+}
+
+std::uint64_t mix(std::uint64_t h) {
+  h *= 0x9E3779B97F4A7C15ull;
+  return h ^ (h >> 32);
+}
+
+}  // namespace
+
+VertexNode* VertexBuilder::root(std::span<const Item> all, std::span<const ItemId> items) {
+  VertexNode* node = arena_.array<VertexNode>(1);
+  *node = {all[items[0]].score, nullptr, 0, 0, static_cast<std::uint32_t>(items.size()),
+           items.data(),        nullptr, 0};
+  if (items.size() == 1) {
+    node->states = all[items[0]].states;
+  } else {
+    ChartState* states = arena_.array<ChartState>(lms_);
+    for (std::size_t k = 0; k < lms_; ++k) {
+      states[k].left.length = 0;
+      states[k].left.full = false;
+      states[k].right.length = 0;
+    }
+    node->states = states;
+  }
+  return node;
+}
+
+// The side with fewer words revealed, unless the items already agree on all of it.
+VertexBuilder::Side VertexBuilder::side_to_reveal(std::span<const Item> all, const VertexNode& node) const {
+  bool left_differs = false;
+  bool right_differs = false;
+  unsigned left_known = 0;
+  unsigned right_known = 0;
+  for (std::size_t k = 0; k < lms_; ++k) {
+    const unsigned left = node.states[k].left.length;
+    const unsigned right = node.states[k].right.length;
+    left_known += left;
+    right_known += right;
+    const ChartState& first = all[node.items[0]].states[k];
+    const std::uint64_t first_left = left_key(first, left);
+    const std::uint64_t first_right = right_key(first, right);
+    for (std::uint32_t i = 1; i < node.item_count && !(left_differs && right_differs); ++i) {
+      const ChartState& state = all[node.items[i]].states[k];
+      left_differs |= left_key(state, left) != first_left;
+      right_differs |= right_key(state, right) != first_right;
+    }
+  }
+  if (!left_differs) return Side::kRight;
+  if (!right_differs) return Side::kLeft;
+  return left_known <= right_known ? Side::kLeft : Side::kRight;
+}
+
+// Reveals in `node` all that its items agree on, knowing that they agree on what `parent` reveals.
+void VertexBuilder::reveal_common(std::span<const Item> all, const VertexNode& parent, VertexNode& node) {
+  node.right_full = 0;
+  node.depth = 0;
+  node.children = nullptr;
+  node.child_count = 0;
+  node.bound = all[node.items[0]].score;
+  if (node.item_count == 1) {
+    node.states = all[node.items[0]].states;
+    for (std::size_t k = 0; k < lms_; ++k) node.right_full |= std::uint32_t{node.states[k].left.full} << k;
+    return;
+  }
+  ChartState* states = arena_.array<ChartState>(lms_);
+  for (std::size_t k = 0; k < lms_; ++k) {
+    ChartState& common = states[k];
+    common = all[node.items[0]].states[k];
+    unsigned left = common.left.length;
+    unsigned right = common.right.length;
+    bool same_left = true;
+    bool same_right = true;
+    for (std::uint32_t i = 1; i < node.item_count; ++i) {
+      const ChartState& state = all[node.items[i]].states[k];
+      const bool same_end = state.left.full == common.left.full;
+      same_left &= same_end && state.left.length == common.left.length;
+      same_right &= same_end && state.right.length == common.right.length;
+      unsigned depth = parent.states[k].left.length;
+      left = std::min<unsigned>(left, state.left.length);
+      while (depth < left && state.left.pointers[depth] == common.left.pointers[depth]) ++depth;
+      left = depth;
+      depth = parent.states[k].right.length;
+      right = std::min<unsigned>(right, state.right.length);
+      while (depth < right && state.right.words[depth] == common.right.words[depth]) ++depth;
+      right = depth;
+    }
+    const bool right_full = same_right && common.left.full && right == common.right.length;
+    common.left.full = same_left && common.left.full && left == common.left.length;
+    common.left.length = static_cast<unsigned char>(left);
+    common.right.length = static_cast<unsigned char>(right);
+    node.right_full |= std::uint32_t{right_full} << k;
+    node.depth += left + right;
+  }
+  node.states = states;
+}
+
+std::uint32_t VertexBuilder::find_group(std::span<const Item> all, const VertexNode& node, Side side,
+                                        const Item& item) {
+  const auto key = [&](const Item& x, std::size_t k) {
+    return side == Side::kLeft ? left_key(x.states[k], node.states[k].left.length)
+                               : right_key(x.states[k], node.states[k].right.length);
+  };
+  std::uint64_t hash = 0;
+  for (std::size_t k = 0; k < lms_; ++k) hash = mix(hash ^ key(item, k));
+  for (std::size_t at = hash & (slots_.size() - 1);; at = (at + 1) & (slots_.size() - 1)) {
+    if (slots_[at] == kEmptySlot) {
+      slots_[at] = static_cast<std::uint32_t>(group_size_.size());
+      return slots_[at];
+    }
+    const Item& other = all[node.items[group_item_[slots_[at]]]];
+    bool same = true;
+    for (std::size_t k = 0; k < lms_ && same; ++k) same = key(item, k) == key(other, k);
+    if (same) return slots_[at];
+  }
+}
+
+void VertexBuilder::split(std::span<const Item> all, VertexNode& node) {
+  const Side side = side_to_reveal(all, node);
+  slots_.assign(std::bit_ceil(std::size_t{2} * node.item_count), kEmptySlot);
+  group_of_.resize(node.item_count);
+  group_size_.clear();
+  group_item_.clear();
+  for (std::uint32_t i = 0; i < node.item_count; ++i) {
+    const std::uint32_t group = find_group(all, node, side, all[node.items[i]]);
+    if (group == group_size_.size()) {
+      group_size_.push_back(0);
+      group_item_.push_back(i);
+    }
+    ++group_size_[group];
+    group_of_[i] = group;
+  }
+  // Groups appear in the order of their best items, and items within a group stay sorted.
+  node.child_count = static_cast<std::uint32_t>(group_size_.size());
+  node.children = arena_.array<VertexNode>(node.child_count);
+  ItemId* sorted = arena_.array<ItemId>(node.item_count);
+  std::uint32_t at = 0;
+  for (std::uint32_t g = 0; g < node.child_count; ++g) {
+    node.children[g].items = sorted + at;
+    node.children[g].item_count = 0;
+    at += group_size_[g];
+  }
+  for (std::uint32_t i = 0; i < node.item_count; ++i) {
+    VertexNode& child = node.children[group_of_[i]];
+    const_cast<ItemId*>(child.items)[child.item_count++] = node.items[i];
+  }
+  for (std::uint32_t g = 0; g < node.child_count; ++g) reveal_common(all, node, node.children[g]);
+}
+
+}  // namespace hiero

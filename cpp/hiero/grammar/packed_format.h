@@ -1,0 +1,92 @@
+// Layout of a packed rule table. All numbers little-endian; sections start at multiples of 64 bytes.
+//
+//   header          PackedHeader with the section table, and a checksum of both
+//   kMeta           owner, span limit, labels, features, label uses (varints and strings)
+//   kWordOffsets    u64 [words + 1] into kWordBytes
+//   kWordBytes      the words' UTF-8
+//   kWordSlots      u32 [power of two]: open addressing by hash_word(), id + 1 or 0
+//   kSymbols        u32 [nodes]: the symbol that leads to a trie node; nodes are numbered breadth first,
+//                   children in symbol order, so that children are contiguous
+//   kFirstChild     u32 [nodes + 1]
+//   kFirstGroup     u32 [nodes + 1]
+//   kGroups         RuleGroup [groups], by node
+//   kDense          f32 [rules * dense features]; rules are numbered depth first
+//   kRecordOffsets  u64 [rules + 1] into kRecords
+//   kRecords        per rule: reordered flags (1 byte), then varints: number of target symbols, symbols
+//                   (id << 1 | is nonterminal), number of links, links, number of sparse features,
+//                   features (index << 1 | is a mark) each followed by a float unless it is a mark.
+//                   A mark says that the rule did not give this dense feature.
+//   kBlockSums      u64 per kBlockSize bytes before this section: checksum()
+#pragma once
+
+#include <array>
+#include <bit>
+#include <cstddef>
+#include <cstdint>
+#include <vector>
+
+#include "hiero/base/checksum.h"
+
+namespace hiero::packed {
+
+static_assert(std::endian::native == std::endian::little, "packed tables are read in place");
+
+inline constexpr std::array<char, 8> kMagic = {'H', 'I', 'E', 'R', 'O', 'R', 'T', '\n'};
+inline constexpr std::uint32_t kVersion = 1;
+inline constexpr std::uint32_t kByteOrder = 0x01020304;
+inline constexpr std::size_t kBlockSize = std::size_t{1} << 16;
+inline constexpr std::size_t kAlign = 64;
+
+enum Section : std::uint32_t {
+  kMeta,
+  kWordOffsets,
+  kWordBytes,
+  kWordSlots,
+  kSymbols,
+  kFirstChild,
+  kFirstGroup,
+  kGroups,
+  kDense,
+  kRecordOffsets,
+  kRecords,
+  kBlockSums,
+  kSectionCount
+};
+
+struct Extent {
+  std::uint64_t offset;
+  std::uint64_t size;  // bytes
+};
+
+struct Header {
+  std::array<char, 8> magic;
+  std::uint32_t version;
+  std::uint32_t byte_order;
+  std::uint64_t length;  // of the file
+  std::uint64_t words;
+  std::uint64_t nodes;
+  std::uint64_t groups;
+  std::uint64_t rules;
+  std::uint32_t dense;  // dense features per rule
+  std::uint32_t unused;
+  std::array<Extent, kSectionCount> sections;
+  std::uint64_t sum;  // checksum of all before it
+};
+
+inline std::uint64_t header_sum(const Header& header) {
+  return checksum(reinterpret_cast<const std::byte*>(&header), offsetof(Header, sum));
+}
+
+inline constexpr std::uint64_t aligned(std::uint64_t offset) {
+  return (offset + kAlign - 1) / kAlign * kAlign;
+}
+inline constexpr std::uint64_t block_count(std::uint64_t bytes) {
+  return (bytes + kBlockSize - 1) / kBlockSize;
+}
+
+inline void put_varint(std::vector<std::byte>& out, std::uint64_t value) {
+  for (; value >= 0x80; value >>= 7) out.push_back(static_cast<std::byte>(value | 0x80));
+  out.push_back(static_cast<std::byte>(value));
+}
+
+}  // namespace hiero::packed

@@ -1,0 +1,207 @@
+#include "hiero/grammar/packer.h"
+
+#include <algorithm>
+#include <filesystem>
+#include <map>
+
+#include "hiero/base/error.h"
+#include "hiero/base/mapped_file.h"
+#include "hiero/base/output_file.h"
+#include "hiero/grammar/rule_table.h"
+#include "hiero/grammar/rule_text.h"
+#include "hiero/grammar/sorted_rules.h"
+#include "hiero/grammar/table_writer.h"
+
+namespace hiero {
+namespace {
+
+// Turns parsed rules into rows with table-wide ids.
+class RuleEncoder {
+ public:
+  RuleEncoder(TableNames& names, SortedRules& sorted) : names_(names), sorted_(sorted) {}
+
+  // `where` describes the rule in an error message.
+  void add(const RuleParser& rule, const std::string& where);
+  // Throws FormatError if unary rules form a cycle.
+  void check_unary_rules() const;
+
+ private:
+  std::uint32_t feature_id(const FeatureView& feature);
+  void encode_body(const RuleParser& rule);
+
+  TableNames& names_;
+  SortedRules& sorted_;
+  Vocab feature_index_;
+  std::vector<std::uint32_t> positional_;                     // feature id by position
+  std::map<std::pair<LabelId, LabelId>, std::string> unary_;  // (child, parent): where it was first seen
+  std::vector<Symbol> source_;
+  std::vector<SparseFeature> features_;
+  std::vector<std::byte> body_;
+};
+
+void RuleEncoder::add(const RuleParser& rule, const std::string& where) {
+  const LabelId lhs = names_.labels.intern(rule.lhs());
+  source_.clear();
+  for (const TokenView& token : rule.source()) {
+    source_.push_back(token.index > 0 ? nonterminal(names_.labels.intern(token.text))
+                                      : names_.words.intern(token.text));
+  }
+  if (source_.size() == 1 && is_nonterminal(source_[0]))
+    unary_.try_emplace({payload(source_[0]), lhs}, where);
+  features_.clear();
+  for (const FeatureView& feature : rule.features()) {
+    features_.push_back({feature_id(feature), feature.value});
+    ++names_.features[features_.back().feature].rules;
+  }
+  encode_body(rule);
+  sorted_.add({source_, lhs, features_, body_});
+}
+
+std::uint32_t RuleEncoder::feature_id(const FeatureView& feature) {
+  const auto next = static_cast<std::uint32_t>(names_.features.size());
+  if (feature.name.empty()) {
+    if (feature.position >= positional_.size()) positional_.resize(feature.position + 1, ~0u);
+    std::uint32_t& id = positional_[feature.position];
+    if (id == ~0u) {
+      id = next;
+      feature_index_.intern(" " + std::to_string(feature.position));  // no name holds a space
+      names_.features.push_back({"", static_cast<std::int32_t>(feature.position), 0});
+    }
+    return id;
+  }
+  const std::uint32_t id = feature_index_.intern(feature.name);
+  if (id == next) names_.features.push_back({std::string(feature.name), -1, 0});
+  return id;
+}
+
+// A nonterminal is reordered if, between source and target, it changes places with the other
+// nonterminal or with a link.
+std::uint8_t reordered_flags(const RuleParser& rule) {
+  int source_position[2] = {-1, -1};
+  int target_position[2] = {-1, -1};
+  for (std::size_t i = 0; i < rule.source().size(); ++i) {
+    if (rule.source()[i].index > 0) source_position[rule.source()[i].index - 1] = static_cast<int>(i);
+  }
+  for (std::size_t i = 0; i < rule.target().size(); ++i) {
+    if (rule.target()[i].index > 0) target_position[rule.target()[i].index - 1] = static_cast<int>(i);
+  }
+  std::uint8_t flags = 0;
+  for (int n = 0; n < 2; ++n) {
+    if (source_position[n] < 0) continue;
+    const auto crosses = [&](int source, int target) {
+      return (source - source_position[n] < 0) != (target - target_position[n] < 0) &&
+             source != source_position[n] && target != target_position[n];
+    };
+    bool crossed = source_position[1 - n] >= 0 && crosses(source_position[1 - n], target_position[1 - n]);
+    for (const LinkView& link : rule.links())
+      crossed |= crosses(static_cast<int>(link.source), static_cast<int>(link.target));
+    if (crossed) flags |= static_cast<std::uint8_t>(1u << n);
+  }
+  return flags;
+}
+
+void RuleEncoder::encode_body(const RuleParser& rule) {
+  body_.clear();
+  body_.push_back(static_cast<std::byte>(reordered_flags(rule)));
+  packed::put_varint(body_, rule.target().size());
+  for (const TokenView& token : rule.target()) {
+    const std::uint64_t code = token.index > 0 ? (static_cast<std::uint64_t>(token.index - 1) << 1) | 1
+                                               : std::uint64_t{names_.words.intern(token.text)} << 1;
+    packed::put_varint(body_, code);
+  }
+  packed::put_varint(body_, rule.links().size());
+  for (const LinkView& link : rule.links()) {
+    packed::put_varint(body_, link.source);
+    packed::put_varint(body_, link.target);
+  }
+}
+
+void RuleEncoder::check_unary_rules() const {
+  // Takes away arcs whose child is derived by no remaining arc until none can be; the rest is a cycle.
+  auto left = unary_;
+  const auto derives = [&left](LabelId label) {
+    return std::any_of(left.begin(), left.end(),
+                       [label](const auto& arc) { return arc.first.second == label; });
+  };
+  while (std::erase_if(left, [&](const auto& arc) { return !derives(arc.first.first); }) > 0) {
+  }
+  if (left.empty()) return;
+  std::string message;
+  for (const auto& [arc, where] : left) {
+    message += (message.empty() ? where + ": unary rules form a cycle: " : ", ");
+    message += "[" + std::string(names_.labels[arc.second]) + "] ||| [" +
+               std::string(names_.labels[arc.first]) + ",1] (" + where + ")";
+  }
+  throw FormatError(message);
+}
+
+std::string folder_of(const std::string& path) {
+  const std::string folder = std::filesystem::path(path).parent_path().string();
+  return folder.empty() ? "." : folder;
+}
+
+}  // namespace
+
+void pack_rules(LineReader& lines, const std::string& output, const PackOptions& options,
+                const PackProgress& progress) {
+  constexpr std::uint64_t kProgressStep = 1u << 14;
+  OutputFile file(output);  // first, so that a folder that cannot be written is found out at once
+  TableNames names;
+  names.owner = options.owner;
+  names.span_limit = options.span_limit;
+  SortedRules sorted(options.memory, folder_of(output));
+  RuleEncoder encoder(names, sorted);
+  RuleParser parser;
+  std::string_view line;
+  while (lines.next(line)) {
+    const std::string where = lines.where();
+    if (parser.parse(line, where)) encoder.add(parser, where);
+    if (sorted.size() % kProgressStep == 0) progress(sorted.size());
+  }
+  encoder.check_unary_rules();
+  sorted.finish();
+  progress(sorted.size());
+  std::unique_ptr<MappedFile> written;
+  std::uint64_t length = 0;
+  write_table(
+      names, sorted,
+      [&](std::uint64_t size) {
+        length = size;
+        file.write_at(size - 1, "", 1);  // gaps between sections read as zeros
+      },
+      [&](std::uint64_t offset, const void* data, std::size_t size) { file.write_at(offset, data, size); },
+      [&] {
+        written = std::make_unique<MappedFile>(file.temporary_path());
+        return written->bytes();
+      });
+  file.commit();
+}
+
+std::shared_ptr<const RuleTable> RuleTable::build(const std::vector<Rule>& rules, const std::string& owner,
+                                                  std::uint32_t span_limit) {
+  TableNames names;
+  names.owner = owner;
+  names.span_limit = span_limit;
+  SortedRules sorted(~std::uint64_t{0}, "");
+  RuleEncoder encoder(names, sorted);
+  RuleParser parser;
+  for (std::size_t r = 0; r < rules.size(); ++r) {
+    // Through text, so that a rule from elsewhere is checked just as one from a file.
+    const std::string text = format_rule(rules[r]);
+    const std::string where = owner + " rule " + std::to_string(r + 1);
+    parser.parse(text, where);
+    encoder.add(parser, where);
+  }
+  encoder.check_unary_rules();
+  sorted.finish();
+  std::vector<std::byte> image;
+  write_table(
+      names, sorted, [&](std::uint64_t size) { image.resize(size); },
+      [&](std::uint64_t offset, const void* data, std::size_t size) {
+        std::copy_n(static_cast<const std::byte*>(data), size, image.data() + offset);
+      },
+      [&] { return std::span<const std::byte>(image); });
+  return from_image(std::move(image), owner);
+}
+
+}  // namespace hiero

@@ -1,0 +1,376 @@
+#include "hiero/grammar/rule_table.h"
+
+#include <algorithm>
+#include <bit>
+#include <cmath>
+#include <cstring>
+
+#include "hiero/base/error.h"
+#include "hiero/base/vocab.h"
+
+namespace hiero {
+namespace {
+
+// Reads varints and bytes, never beyond the end; ok() turns false where they would.
+class Cursor {
+ public:
+  Cursor(const std::byte* begin, const std::byte* end) : at_(begin), end_(end) {}
+
+  std::uint64_t varint() {
+    std::uint64_t value = 0;
+    for (unsigned shift = 0; shift < 64 && at_ < end_; shift += 7) {
+      const auto byte = static_cast<std::uint8_t>(*at_++);
+      value |= std::uint64_t{byte & 0x7Fu} << shift;
+      if (byte < 0x80) return value;
+    }
+    ok_ = false;
+    return 0;
+  }
+  // A count of things that take at least one byte each.
+  std::uint64_t count() {
+    const std::uint64_t value = varint();
+    if (value <= static_cast<std::uint64_t>(end_ - at_)) return value;
+    ok_ = false;
+    return 0;
+  }
+  std::string_view bytes(std::uint64_t size) {
+    if (size > static_cast<std::uint64_t>(end_ - at_)) {
+      ok_ = false;
+      return {};
+    }
+    const std::string_view out(reinterpret_cast<const char*>(at_), size);
+    at_ += size;
+    return out;
+  }
+  std::string_view string() { return bytes(varint()); }
+  bool ok() const { return ok_; }
+  bool at_end() const { return at_ == end_; }
+
+ private:
+  const std::byte* at_;
+  const std::byte* end_;
+  bool ok_ = true;
+};
+
+}  // namespace
+
+std::shared_ptr<const RuleTable> RuleTable::open(const std::string& path) {
+  return std::shared_ptr<const RuleTable>(new RuleTable(std::make_unique<MappedFile>(path), {}, path));
+}
+
+std::shared_ptr<const RuleTable> RuleTable::from_image(std::vector<std::byte> image,
+                                                       const std::string& name) {
+  return std::shared_ptr<const RuleTable>(new RuleTable(nullptr, std::move(image), name));
+}
+
+RuleTable::RuleTable(std::unique_ptr<MappedFile> file, std::vector<std::byte> buffer, std::string path)
+    : file_(std::move(file)),
+      buffer_(std::move(buffer)),
+      image_(file_ ? file_->bytes() : buffer_),
+      path_(std::move(path)) {
+  read_header();
+  verified_ = std::vector<std::atomic<std::uint64_t>>((packed::block_count(image_.size()) + 63) / 64);
+  read_meta();
+}
+
+void RuleTable::damaged(const std::string& what) const {
+  throw FormatError(path_ + ": damaged rule table: " + what);
+}
+
+void RuleTable::read_header() {
+  if (image_.size() < packed::kMagic.size() ||
+      std::memcmp(image_.data(), packed::kMagic.data(), packed::kMagic.size()) != 0) {
+    throw FormatError(path_ + ": not a packed rule table (hiero pack makes one from text)");
+  }
+  std::memcpy(&header_, image_.data(), std::min(image_.size(), sizeof header_));
+  if (image_.size() >= offsetof(packed::Header, length)) {
+    if (header_.byte_order != packed::kByteOrder) {
+      throw FormatError(path_ + ": rule table of another byte order: pack the text grammar on this machine");
+    }
+    if (header_.version != packed::kVersion) {
+      throw FormatError(path_ + ": rule table of format version " + std::to_string(header_.version) +
+                        ", this program reads version " + std::to_string(packed::kVersion) +
+                        ": pack the text grammar again");
+    }
+  }
+  if (image_.size() < sizeof header_) damaged("cut short");
+  if (header_.sum != packed::header_sum(header_)) damaged("wrong checksum of the header");
+  if (header_.length != image_.size()) {
+    damaged(std::to_string(image_.size()) + " bytes long, expected " + std::to_string(header_.length));
+  }
+  const std::uint64_t sums = packed::block_count(header_.sections[packed::kBlockSums].offset);
+  const std::uint64_t slots = header_.sections[packed::kWordSlots].size / sizeof(std::uint32_t);
+  const std::uint64_t limit = image_.size();
+  const bool counts = header_.nodes > 0 && header_.nodes < limit && header_.rules < limit &&
+                      header_.words < limit && header_.groups < limit && header_.dense < limit &&
+                      std::has_single_bit(slots) && slots > header_.words;
+  const std::uint64_t sizes[] = {0,
+                                 (header_.words + 1) * sizeof(std::uint64_t),
+                                 0,
+                                 slots * sizeof(std::uint32_t),
+                                 header_.nodes * sizeof(Symbol),
+                                 (header_.nodes + 1) * sizeof(NodeId),
+                                 (header_.nodes + 1) * sizeof(std::uint32_t),
+                                 header_.groups * sizeof(RuleGroup),
+                                 header_.rules * header_.dense * sizeof(float),
+                                 (header_.rules + 1) * sizeof(std::uint64_t),
+                                 0,
+                                 sums * sizeof(std::uint64_t)};
+  if (!counts) damaged("impossible counts");
+  for (std::uint32_t s = 0; s < packed::kSectionCount; ++s) {
+    const packed::Extent extent = header_.sections[s];
+    const bool inside = extent.offset % packed::kAlign == 0 && extent.offset >= sizeof header_ &&
+                        extent.offset <= limit && extent.size <= limit - extent.offset;
+    const bool any_size = s == packed::kMeta || s == packed::kWordBytes || s == packed::kRecords;
+    const bool before_sums =
+        s == packed::kBlockSums || extent.offset + extent.size <= header_.sections[packed::kBlockSums].offset;
+    if (!inside || !before_sums || (!any_size && extent.size != sizes[s]))
+      damaged("impossible section table");
+  }
+}
+
+void RuleTable::verify_block(std::uint64_t block) const {
+  const packed::Extent place = header_.sections[packed::kBlockSums];
+  const std::uint64_t start = block * packed::kBlockSize;
+  std::uint64_t expected;
+  std::memcpy(&expected, image_.data() + place.offset + block * sizeof expected, sizeof expected);
+  const std::uint64_t size = std::min<std::uint64_t>(packed::kBlockSize, place.offset - start);
+  if (checksum(image_.data() + start, size) != expected)
+    damaged("wrong checksum of block " + std::to_string(block));
+  verified_[block / 64].fetch_or(std::uint64_t{1} << (block % 64), std::memory_order_release);
+}
+
+void RuleTable::read_meta() {
+  const std::uint64_t size = header_.sections[packed::kMeta].size;
+  const std::byte* meta = elements<std::byte>(packed::kMeta, 0, size);
+  Cursor in(meta, meta + size);
+  owner_ = in.string();
+  span_limit_ = static_cast<std::uint32_t>(in.varint());
+  for (std::uint64_t n = in.count(); n > 0; --n) labels_.emplace_back(in.string());
+  for (std::uint64_t n = in.count(); n > 0; --n) {
+    feature_names_.emplace_back(in.string());
+    feature_positions_.push_back(static_cast<std::int32_t>(in.varint()) - 1);
+  }
+  for (std::uint64_t n = in.count(); n > 0; --n) lhs_labels_.push_back(static_cast<LabelId>(in.varint()));
+  for (std::uint64_t n = in.count(); n > 0; --n) {
+    const auto lhs = static_cast<LabelId>(in.varint());
+    const auto rhs = static_cast<LabelId>(in.varint());
+    const std::uint64_t flags = in.varint();
+    label_uses_.push_back({lhs, rhs, (flags & 1) != 0, (flags & 2) != 0});
+  }
+  bool good = in.ok() && in.at_end() && feature_names_.size() >= header_.dense;
+  for (LabelId label : lhs_labels_) good &= label < labels_.size();
+  for (const LabelUse& use : label_uses_) good &= use.lhs < labels_.size() && use.rhs < labels_.size();
+  if (!good) damaged("unreadable names");
+}
+
+std::vector<std::string> RuleTable::feature_names(const std::string& owner) const {
+  std::vector<std::string> names = feature_names_;
+  for (std::size_t f = 0; f < names.size(); ++f) {
+    if (feature_positions_[f] >= 0) names[f] = "tm_" + owner + "_" + std::to_string(feature_positions_[f]);
+  }
+  return names;
+}
+
+std::string_view RuleTable::word(WordId id) const {
+  const std::uint64_t* offsets = elements<std::uint64_t>(packed::kWordOffsets, id, 2);
+  if (offsets[1] < offsets[0]) damaged("word offsets");
+  const std::uint64_t size = offsets[1] - offsets[0];
+  return {elements<char>(packed::kWordBytes, offsets[0], size), size};
+}
+
+WordId RuleTable::find_word(std::string_view text) const {
+  const std::uint64_t mask = header_.sections[packed::kWordSlots].size / sizeof(std::uint32_t) - 1;
+  std::uint64_t at = hash_word(text) & mask;
+  // A damaged table may have no empty slot: never probe more than all.
+  for (std::uint64_t probes = 0; probes <= mask; ++probes, at = (at + 1) & mask) {
+    const std::uint32_t slot = *elements<std::uint32_t>(packed::kWordSlots, at, 1);
+    if (slot == 0) return kNoWord;
+    if (word(slot - 1) == text) return slot - 1;
+  }
+  return kNoWord;
+}
+
+LabelId RuleTable::find_label(std::string_view text) const {
+  const auto it = std::find(labels_.begin(), labels_.end(), text);
+  return it == labels_.end() ? kNoLabel : static_cast<LabelId>(it - labels_.begin());
+}
+
+std::pair<NodeId, NodeId> RuleTable::children(NodeId node) const {
+  const NodeId* first = elements<NodeId>(packed::kFirstChild, node, 2);
+  // Children have larger ids than their parent, so that no walk can run in circles.
+  if (first[0] <= node || first[1] < first[0] || first[1] > header_.nodes) damaged("trie");
+  return {first[0], first[1]};
+}
+
+NodeId RuleTable::child(NodeId node, Symbol symbol) const {
+  const auto [first, last] = children(node);
+  const Symbol* symbols = elements<Symbol>(packed::kSymbols, first, last - first);
+  // Branch-free binary search: the loads of one step do not wait for a mispredicted branch.
+  std::size_t size = last - first;
+  if (size == 0) return kNoNode;
+  const Symbol* base = symbols;
+  while (size > 1) {
+    const std::size_t half = size / 2;
+    base = base[half] <= symbol ? base + half : base;
+    size -= half;
+  }
+  return *base == symbol ? first + static_cast<NodeId>(base - symbols) : kNoNode;
+}
+
+std::span<const RuleGroup> RuleTable::groups(NodeId node) const {
+  const std::uint32_t* first = elements<std::uint32_t>(packed::kFirstGroup, node, 2);
+  if (first[1] < first[0]) damaged("rule groups");
+  const std::span<const RuleGroup> out(elements<RuleGroup>(packed::kGroups, first[0], first[1] - first[0]),
+                                       first[1] - first[0]);
+  for (const RuleGroup& group : out) {
+    if (group.lhs >= labels_.size() || group.count == 0 || group.first_rule > header_.rules ||
+        group.count > header_.rules - group.first_rule) {
+      damaged("rule groups");
+    }
+  }
+  return out;
+}
+
+std::span<const float> RuleTable::dense(RuleId first, std::uint32_t count) const {
+  const std::uint64_t width = header_.dense;
+  return {elements<float>(packed::kDense, first * width, count * width), count * width};
+}
+
+void RuleTable::record(RuleId rule, RuleRecord& out) const {
+  const std::uint64_t* offsets = elements<std::uint64_t>(packed::kRecordOffsets, rule, 2);
+  if (offsets[1] < offsets[0]) damaged("record offsets");
+  const std::uint64_t size = offsets[1] - offsets[0];
+  const std::byte* data = elements<std::byte>(packed::kRecords, offsets[0], size);
+  Cursor in(data, data + size);
+  out.target.clear();
+  out.links.clear();
+  out.sparse.clear();
+  out.absent.clear();
+  out.reordered = 0;
+  const std::string_view flags = in.bytes(1);
+  if (!flags.empty()) out.reordered = static_cast<std::uint8_t>(flags[0]);
+  bool good = true;
+  unsigned seen = 0;
+  for (std::uint64_t n = in.count(); n > 0; --n) {
+    const std::uint64_t code = in.varint();
+    const auto id = static_cast<std::uint32_t>(code >> 1);
+    if (code & 1) {
+      good &= id < 2 && !(seen >> id & 1);
+      seen |= 1u << (id & 1);
+      out.target.push_back(nonterminal(id & 1));
+    } else {
+      good &= id < header_.words;
+      out.target.push_back(id);
+    }
+  }
+  good &= seen != 2;  // a second nonterminal needs a first
+  for (std::uint64_t n = in.count(); n > 0; --n) {
+    const auto source = static_cast<std::uint32_t>(in.varint());
+    const auto target = static_cast<std::uint32_t>(in.varint());
+    good &= target < out.target.size();
+    out.links.push_back({source, target});
+  }
+  for (std::uint64_t n = in.count(); n > 0; --n) {
+    const std::uint64_t code = in.varint();
+    const auto feature = static_cast<std::uint32_t>(code >> 1);
+    good &= feature < feature_names_.size();
+    if (code & 1) {
+      out.absent.push_back(feature);
+      continue;
+    }
+    float value = 0;
+    const std::string_view bytes = in.bytes(sizeof value);
+    if (bytes.size() == sizeof value) std::memcpy(&value, bytes.data(), sizeof value);
+    good &= std::isfinite(value);
+    out.sparse.push_back({feature, value});
+  }
+  if (!good || !in.ok() || !in.at_end()) damaged("record of rule " + std::to_string(rule));
+}
+
+void RuleTable::visit(
+    const std::function<void(std::span<const Symbol>, std::span<const RuleGroup>)>& visit) const {
+  struct Level {
+    NodeId next;
+    NodeId last;
+  };
+  std::vector<Symbol> path;
+  std::vector<Level> stack;
+  const auto enter = [&](NodeId node) {
+    const std::span<const RuleGroup> found = groups(node);
+    if (!found.empty()) visit(path, found);
+    const auto [first, last] = children(node);
+    stack.push_back({first, last});
+  };
+  enter(kRoot);
+  while (!stack.empty()) {
+    Level& level = stack.back();
+    if (level.next == level.last) {
+      stack.pop_back();
+      if (!path.empty()) path.pop_back();
+      continue;
+    }
+    const NodeId node = level.next++;
+    path.push_back(symbol(node));
+    enter(node);
+  }
+}
+
+Rule RuleTable::rule(std::span<const Symbol> source, LabelId lhs, RuleId id,
+                     const std::vector<std::string>& names) const {
+  RuleRecord record_of;
+  record(id, record_of);
+  Rule out;
+  out.lhs = labels_[lhs];
+  std::vector<std::string> gaps;
+  for (Symbol s : source) {
+    if (is_nonterminal(s)) {
+      if (payload(s) >= labels_.size()) damaged("label");
+      gaps.push_back(labels_[payload(s)]);
+      out.source.push_back({gaps.back(), static_cast<int>(gaps.size())});
+    } else {
+      out.source.push_back({std::string(word(s)), 0});
+    }
+  }
+  for (Symbol s : record_of.target) {
+    if (!is_nonterminal(s)) {
+      out.target.push_back({std::string(word(s)), 0});
+    } else if (payload(s) < gaps.size()) {
+      out.target.push_back({gaps[payload(s)], static_cast<int>(payload(s)) + 1});
+    } else {
+      damaged("nonterminal of rule " + std::to_string(id));
+    }
+  }
+  const std::span<const float> values = dense(id, 1);
+  for (std::uint32_t f = 0; f < values.size(); ++f) {
+    const bool given =
+        std::find(record_of.absent.begin(), record_of.absent.end(), f) == record_of.absent.end();
+    if (given) out.features.emplace_back(names[f], values[f]);
+  }
+  for (const SparseFeature& feature : record_of.sparse)
+    out.features.emplace_back(names[feature.feature], feature.value);
+  for (const AlignmentLink& link : record_of.links) {
+    out.links.emplace_back(static_cast<int>(link.source), static_cast<int>(link.target));
+  }
+  return out;
+}
+
+void RuleTable::check() const {
+  verify(0, header_.sections[packed::kBlockSums].offset);
+  const std::vector<std::string> names = feature_names(owner_);
+  for (WordId w = 0; w < word_count(); ++w) static_cast<void>(word(w));
+  std::uint64_t rules = 0;
+  visit([&](std::span<const Symbol> source, std::span<const RuleGroup> found) {
+    for (const RuleGroup& group : found) {
+      for (float value : dense(group.first_rule, group.count)) {
+        if (!std::isfinite(value)) damaged("a feature that is not finite");
+      }
+      for (RuleId id = group.first_rule; id < group.first_rule + group.count; ++id)
+        static_cast<void>(rule(source, group.lhs, id, names));
+      rules += group.count;
+    }
+  });
+  if (rules != header_.rules) damaged("number of rules");
+}
+
+}  // namespace hiero

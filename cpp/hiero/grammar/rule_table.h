@@ -1,0 +1,163 @@
+// The packed rule table: an immutable source-side trie with, per source side and left-hand label, a
+// contiguous run of rules. One memory-mapped file (or one buffer for rules made on the fly).
+//
+// How to use:
+//   1. auto table = RuleTable::open("grammar.hrt");          // checks header and names, parses nothing
+//   2. NodeId n = table->child(RuleTable::kRoot, symbol);      // walk source symbols; kNoNode: no match
+//   3. for (const RuleGroup& g : table->groups(n)) ...         // rules of this source side, by label
+//   4. table->dense(g.first_rule, g.count)                     // rule-major floats, dense_count() each
+//   5. table->record(rule, record)                             // target, links, sparse features, flags
+// Every access verifies the checksums of the blocks it touches for the first time and checks bounds, so
+// that a damaged file is a FormatError and never a fault. All methods are safe to call from any thread.
+#pragma once
+
+#include <atomic>
+#include <cstdint>
+#include <functional>
+#include <memory>
+#include <span>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "hiero/base/mapped_file.h"
+#include "hiero/base/symbol.h"
+#include "hiero/grammar/packed_format.h"
+#include "hiero/grammar/rule.h"
+
+namespace hiero {
+
+using NodeId = std::uint32_t;
+using RuleId = std::uint32_t;
+
+// Rules [first_rule, first_rule + count) share a source side and the left-hand label `lhs`.
+struct RuleGroup {
+  LabelId lhs;
+  RuleId first_rule;
+  std::uint32_t count;
+};
+
+struct AlignmentLink {
+  std::uint32_t source;
+  std::uint32_t target;
+};
+
+struct SparseFeature {
+  std::uint32_t feature;  // index into feature_names()
+  float value;
+};
+
+// What a rule holds besides its dense features. Decoded on request into reusable vectors.
+struct RuleRecord {
+  std::vector<Symbol> target;
+  std::vector<AlignmentLink> links;
+  std::vector<SparseFeature> sparse;
+  // Dense features that the rule did not give: they count 0 and are not written back.
+  std::vector<std::uint32_t> absent;
+  // Bit i: source nonterminal i crosses another nonterminal or a link (Chiang et al. 2008, section 4.2).
+  std::uint8_t reordered = 0;
+};
+
+class RuleTable {
+ public:
+  static constexpr NodeId kRoot = 0;
+  static constexpr NodeId kNoNode = ~NodeId{0};
+
+  // How a label stands on right-hand sides.
+  struct LabelUse {
+    LabelId lhs;
+    LabelId rhs;
+    bool leading;  // the nonterminal opens the source side
+    bool unary;    // it is the whole source side
+  };
+
+  // Throws FileError, or FormatError for a file that is no table, of another version or byte order, or
+  // cut short.
+  static std::shared_ptr<const RuleTable> open(const std::string& path);
+  // The same for an image in memory; `name` stands for the path in messages.
+  static std::shared_ptr<const RuleTable> from_image(std::vector<std::byte> image, const std::string& name);
+  // A table of rules made on the fly; the same errors as packing text.
+  static std::shared_ptr<const RuleTable> build(const std::vector<Rule>& rules, const std::string& owner,
+                                                std::uint32_t span_limit);
+
+  const std::string& path() const { return path_; }
+  const std::string& owner() const { return owner_; }       // "": none was given
+  std::uint32_t span_limit() const { return span_limit_; }  // source words a rule may cover; 0: not set
+  std::uint64_t rule_count() const { return header_.rules; }
+  std::uint32_t node_count() const { return static_cast<std::uint32_t>(header_.nodes); }
+  std::uint32_t dense_count() const { return header_.dense; }
+  const std::vector<std::string>& labels() const { return labels_; }
+  const std::vector<LabelId>& lhs_labels() const { return lhs_labels_; }
+  const std::vector<LabelUse>& label_uses() const { return label_uses_; }
+  // The dense ones first. Values that came without a name are called tm_<owner>_<position>.
+  std::vector<std::string> feature_names(const std::string& owner) const;
+
+  std::uint32_t word_count() const { return static_cast<std::uint32_t>(header_.words); }
+  std::string_view word(WordId id) const;
+  WordId find_word(std::string_view text) const;    // kNoWord if absent
+  LabelId find_label(std::string_view text) const;  // kNoLabel if absent
+
+  NodeId child(NodeId node, Symbol symbol) const;
+  // Children of a node: ids [first, last), sorted by symbol(), words before nonterminals.
+  std::pair<NodeId, NodeId> children(NodeId node) const;
+  Symbol symbol(NodeId node) const { return *elements<Symbol>(packed::kSymbols, node, 1); }
+  std::span<const RuleGroup> groups(NodeId node) const;
+
+  // Dense features of rules first .. first + count - 1, rule-major.
+  std::span<const float> dense(RuleId first, std::uint32_t count) const;
+  void record(RuleId rule, RuleRecord& out) const;
+
+  // Visits every source side that has rules, in the order of rule ids.
+  void visit(const std::function<void(std::span<const Symbol>, std::span<const RuleGroup>)>& visit) const;
+  // A rule as text has it. `source` is its source side.
+  Rule rule(std::span<const Symbol> source, LabelId lhs, RuleId id,
+            const std::vector<std::string>& names) const;
+
+  // Verifies every checksum and reads every record; throws FormatError.
+  void check() const;
+  std::span<const std::byte> image() const { return image_; }
+
+ private:
+  RuleTable(std::unique_ptr<MappedFile> file, std::vector<std::byte> buffer, std::string path);
+
+  void read_header();
+  void read_meta();
+  [[noreturn]] void damaged(const std::string& what) const;
+  void verify_block(std::uint64_t block) const;
+
+  void verify(std::uint64_t offset, std::uint64_t size) const {
+    if (size == 0) return;
+    const std::uint64_t last = (offset + size - 1) / packed::kBlockSize;
+    for (std::uint64_t block = offset / packed::kBlockSize; block <= last; ++block) {
+      if (!(verified_[block / 64].load(std::memory_order_acquire) >> (block % 64) & 1)) verify_block(block);
+    }
+  }
+
+  // `count` elements of a section from `first` on, verified and within bounds.
+  template <class T>
+  const T* elements(packed::Section section, std::uint64_t first, std::uint64_t count) const {
+    const packed::Extent extent = header_.sections[section];
+    const std::uint64_t size = extent.size / sizeof(T);
+    if (first > size || count > size - first) damaged("index out of range");
+    const std::uint64_t offset = extent.offset + first * sizeof(T);
+    verify(offset, count * sizeof(T));
+    return reinterpret_cast<const T*>(image_.data() + offset);
+  }
+
+  std::unique_ptr<MappedFile> file_;
+  std::vector<std::byte> buffer_;
+  std::span<const std::byte> image_;
+  std::string path_;
+  packed::Header header_{};
+  mutable std::vector<std::atomic<std::uint64_t>> verified_;  // a bit per block
+
+  std::string owner_;
+  std::uint32_t span_limit_ = 0;
+  std::vector<std::string> labels_;
+  std::vector<LabelId> lhs_labels_;
+  std::vector<LabelUse> label_uses_;
+  std::vector<std::string> feature_names_;
+  std::vector<std::int32_t> feature_positions_;  // -1: the feature has a name of its own
+};
+
+}  // namespace hiero

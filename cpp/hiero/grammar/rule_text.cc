@@ -1,0 +1,338 @@
+#include "hiero/grammar/rule_text.h"
+
+#include <algorithm>
+#include <charconv>
+#include <cmath>
+#include <utility>
+
+#include "hiero/base/error.h"
+#include "hiero/base/line_reader.h"
+
+namespace hiero {
+namespace {
+
+constexpr std::string_view kSeparator = "|||";
+constexpr double kLogFloor = -100.0;  // of Moses probabilities
+
+bool is_space(char c) { return c == ' ' || (c >= '\t' && c <= '\r'); }
+
+bool is_bracketed(std::string_view token) {
+  return token.size() >= 2 && token.front() == '[' && token.back() == ']';
+}
+
+// Matches \\*(\[.*\]|\|\|\|) in full.
+bool looks_like_syntax(std::string_view token) {
+  token.remove_prefix(std::min(token.find_first_not_of('\\'), token.size()));
+  return is_bracketed(token) || token == kSeparator;
+}
+
+std::string_view unescape(std::string_view token) {
+  return token.starts_with('\\') && looks_like_syntax(token) ? token.substr(1) : token;
+}
+
+bool is_label(std::string_view text) {
+  return !text.empty() && text.find_first_of("[],") == std::string_view::npos;
+}
+
+}  // namespace
+
+void RuleParser::fail(const std::string& what) const { throw FormatError(*where_ + ": " + what); }
+
+bool RuleParser::parse(std::string_view line, const std::string& where) {
+  where_ = &where;
+  if (!is_utf8(line)) fail("invalid UTF-8");
+  source_.clear();
+  target_.clear();
+  features_.clear();
+  links_.clear();
+  split_fields(line);
+  if (field_count_ == 1 && fields_[0].empty()) return false;
+  if (field_count_ < 4) {
+    fail("expected 4 fields separated by \"|||\", found " + std::to_string(field_count_));
+  }
+  const Tokens& first = fields_[0];
+  if (first.empty() || !is_bracketed(first.back())) {
+    fail("expected a left-hand label such as [X] in the first field");
+  }
+  if (first.size() == 1) {
+    parse_hiero();
+  } else {
+    parse_moses();
+  }
+  if (source_.empty()) fail("empty source side");
+  for (const LinkView& link : links_) {
+    if (link.source >= source_.size() || link.target >= target_.size()) {
+      fail("alignment link " + std::to_string(link.source) + "-" + std::to_string(link.target) +
+           " out of range");
+    }
+  }
+  check_feature_names();
+  return true;
+}
+
+void RuleParser::split_fields(std::string_view line) {
+  if (fields_.empty()) fields_.emplace_back();
+  for (Tokens& field : fields_) field.clear();
+  field_count_ = 1;
+  std::size_t at = 0;
+  while (at < line.size()) {
+    if (is_space(line[at])) {
+      ++at;
+      continue;
+    }
+    std::size_t end = at;
+    while (end < line.size() && !is_space(line[end])) ++end;
+    const std::string_view token = line.substr(at, end - at);
+    at = end;
+    if (token != kSeparator) {
+      fields_[field_count_ - 1].push_back(token);
+    } else if (++field_count_ > fields_.size()) {
+      fields_.emplace_back();
+    }
+  }
+}
+
+void RuleParser::parse_hiero() {
+  lhs_ = fields_[0][0].substr(1, fields_[0][0].size() - 2);
+  if (!is_label(lhs_)) fail("bad left-hand label " + std::string(fields_[0][0]));
+  if (field_count_ > 5)
+    fail("expected 4 or 5 fields separated by \"|||\", found " + std::to_string(field_count_));
+  for (std::string_view token : fields_[1]) source_.push_back(hiero_token(token, false));
+  for (std::string_view token : fields_[2]) target_.push_back(hiero_token(token, true));
+  number_nonterminals();
+  parse_hiero_features(fields_[3]);
+  if (field_count_ == 5) parse_links(fields_[4]);
+}
+
+TokenView RuleParser::hiero_token(std::string_view token, bool may_lack_label) const {
+  if (!is_bracketed(token)) return {unescape(token), 0};
+  const std::string_view inside = token.substr(1, token.size() - 2);
+  const std::size_t comma = inside.rfind(',');
+  const std::string_view index = comma == std::string_view::npos ? inside : inside.substr(comma + 1);
+  const std::string_view label =
+      comma == std::string_view::npos ? std::string_view() : inside.substr(0, comma);
+  const bool labelled = is_label(label) || (comma == std::string_view::npos && may_lack_label);
+  if (!labelled || index.empty() || index.find_first_not_of("0123456789") != std::string_view::npos) {
+    fail("bad nonterminal " + std::string(token) +
+         " (expected [label,1] or [label,2]; as a word it is written \\" + std::string(token) + ")");
+  }
+  if (index != "1" && index != "2")
+    fail("nonterminal index " + std::string(index) + " in " + std::string(token) + ", expected 1 or 2");
+  return {label, index[0] - '0'};
+}
+
+// Checks that both sides have the same nonterminals, at most two, and numbers them in source order.
+void RuleParser::number_nonterminals() {
+  int order[3] = {0, 0, 0};  // new number by old
+  std::string_view labels[3];
+  int count = 0;
+  for (TokenView& token : source_) {
+    if (token.index == 0) continue;
+    if (count == 2) fail("more than two nonterminals");
+    if (order[token.index] != 0)
+      fail("nonterminal " + std::to_string(token.index) + " twice on the source side");
+    labels[token.index] = token.text;
+    order[token.index] = ++count;
+    token.index = count;
+  }
+  bool seen[3] = {false, false, false};
+  int found = 0;
+  for (TokenView& token : target_) {
+    if (token.index == 0) continue;
+    if (order[token.index] == 0)
+      fail("nonterminal " + std::to_string(token.index) + " on the target side only");
+    if (seen[token.index]) fail("nonterminal " + std::to_string(token.index) + " twice on the target side");
+    const std::string_view label = labels[token.index];
+    if (!token.text.empty() && token.text != label) {
+      fail("nonterminal " + std::to_string(token.index) + " is [" + std::string(label) +
+           "] on the source side and [" + std::string(token.text) + "] on the target side");
+    }
+    seen[token.index] = true;
+    ++found;
+    token = {label, order[token.index]};
+  }
+  if (found < count) fail("a nonterminal on the source side only");
+}
+
+void RuleParser::parse_moses() {
+  lhs_ = moses_side(0, source_);
+  moses_side(1, target_);
+  parse_links(fields_[3]);
+  pair_moses_nonterminals();
+  parse_moses_features(fields_[2]);
+}
+
+// Reads `words [X][X] words [X]`; returns the left-hand label at the end.
+std::string_view RuleParser::moses_side(std::size_t field, std::vector<TokenView>& side) const {
+  const Tokens& tokens = fields_[field];
+  if (tokens.empty() || !is_bracketed(tokens.back()))
+    fail("expected a left-hand label such as [X] at the end of a side");
+  const std::string_view lhs = tokens.back().substr(1, tokens.back().size() - 2);
+  if (!is_label(lhs)) fail("bad left-hand label " + std::string(tokens.back()));
+  for (std::size_t i = 0; i + 1 < tokens.size(); ++i) {
+    const std::string_view token = tokens[i];
+    const std::size_t middle = token.find("][");
+    if (!is_bracketed(token) || middle == std::string_view::npos) {
+      side.push_back({token, 0});
+      continue;
+    }
+    // [source label][target label]; the source label is the one that matching uses.
+    const std::string_view label = token.substr(1, middle - 1);
+    if (!is_label(label)) fail("bad nonterminal " + std::string(token));
+    side.push_back({label, 1});
+  }
+  return lhs;
+}
+
+void RuleParser::pair_moses_nonterminals() {
+  int count = 0;
+  for (TokenView& token : source_) {
+    if (token.index > 0 && ++count > 2) fail("more than two nonterminals");
+    if (token.index > 0) token.index = count;
+  }
+  int open = 0;
+  for (TokenView& token : target_) {
+    if (token.index == 0) continue;
+    token.index = -1;
+    ++open;
+  }
+  if (open != count) fail("source and target side differ in their nonterminals");
+  std::vector<LinkView> words;
+  for (const LinkView& link : links_) {
+    const bool in_range = link.source < source_.size() && link.target < target_.size();
+    if (!in_range || (source_[link.source].index == 0 && target_[link.target].index == 0)) {
+      words.push_back(link);
+      continue;
+    }
+    if (source_[link.source].index <= 0 || target_[link.target].index != -1) {
+      fail("a link between a nonterminal and something else");
+    }
+    target_[link.target] = source_[link.source];
+    --open;
+  }
+  if (open != 0) fail("expected a link for every nonterminal");
+  bool seen[3] = {false, false, false};
+  for (const TokenView& token : target_) {
+    if (token.index > 0 && std::exchange(seen[token.index], true)) fail("a nonterminal linked twice");
+  }
+  links_ = std::move(words);
+}
+
+void RuleParser::parse_hiero_features(const Tokens& tokens) {
+  std::uint32_t position = 0;
+  for (std::string_view token : tokens) {
+    const std::size_t equals = token.rfind('=');
+    if (equals == 0) fail("a feature without a name: " + std::string(token));
+    if (equals == std::string_view::npos) {
+      features_.push_back({{}, position++, parse_value(token)});
+    } else {
+      features_.push_back({token.substr(0, equals), 0, parse_value(token.substr(equals + 1))});
+    }
+  }
+}
+
+void RuleParser::parse_moses_features(const Tokens& tokens) {
+  for (std::uint32_t i = 0; i < tokens.size(); ++i) {
+    const float probability = parse_value(tokens[i]);
+    if (probability < 0) fail("negative probability " + std::string(tokens[i]));
+    const double log =
+        probability > 0 ? std::max(std::log(static_cast<double>(probability)), kLogFloor) : kLogFloor;
+    features_.push_back({{}, i, static_cast<float>(log)});
+  }
+  if (field_count_ < 6) return;
+  const Tokens& sparse = fields_[5];
+  if (sparse.size() % 2 != 0) fail("expected sparse features as pairs of name and value");
+  for (std::size_t i = 0; i < sparse.size(); i += 2)
+    features_.push_back({sparse[i], 0, parse_value(sparse[i + 1])});
+}
+
+float RuleParser::parse_value(std::string_view text) const {
+  double value = 0;
+  if (text.starts_with('+')) text.remove_prefix(1);
+  const auto [end, error] = std::from_chars(text.data(), text.data() + text.size(), value);
+  if (error == std::errc::result_out_of_range) return parse_extreme(text);
+  if (error != std::errc() || end != text.data() + text.size())
+    fail("expected a number, found \"" + std::string(text) + "\"");
+  if (!std::isfinite(static_cast<float>(value))) fail("value " + std::string(text) + " is not finite");
+  return static_cast<float>(value);
+}
+
+// Beyond the range of a double: tiny values are 0, huge ones an error.
+float RuleParser::parse_extreme(std::string_view text) const {
+  if (text.find("e-") == std::string_view::npos && text.find("E-") == std::string_view::npos) {
+    fail("value " + std::string(text) + " is not finite");
+  }
+  return 0.0f;
+}
+
+std::uint32_t RuleParser::parse_count(std::string_view text) const {
+  std::uint32_t value = 0;
+  const auto [end, error] = std::from_chars(text.data(), text.data() + text.size(), value);
+  if (error != std::errc() || end != text.data() + text.size()) fail("bad alignment link");
+  return value;
+}
+
+void RuleParser::parse_links(const Tokens& tokens) {
+  for (std::string_view token : tokens) {
+    const std::size_t dash = token.find('-');
+    if (dash == std::string_view::npos)
+      fail("bad alignment link \"" + std::string(token) + "\", expected 0-1");
+    links_.push_back({parse_count(token.substr(0, dash)), parse_count(token.substr(dash + 1))});
+  }
+}
+
+void RuleParser::check_feature_names() {
+  names_.clear();
+  for (const FeatureView& feature : features_) {
+    if (!feature.name.empty()) names_.push_back(feature.name);
+  }
+  std::sort(names_.begin(), names_.end());
+  const auto twice = std::adjacent_find(names_.begin(), names_.end());
+  if (twice != names_.end()) fail("feature " + std::string(*twice) + " twice");
+}
+
+Rule RuleParser::rule(const std::string& prefix) const {
+  Rule out;
+  out.lhs = lhs_;
+  for (const TokenView& token : source_) out.source.push_back({std::string(token.text), token.index});
+  for (const TokenView& token : target_) out.target.push_back({std::string(token.text), token.index});
+  for (const FeatureView& feature : features_) {
+    out.features.emplace_back(
+        feature.name.empty() ? prefix + std::to_string(feature.position) : std::string(feature.name),
+        feature.value);
+  }
+  for (const LinkView& link : links_) out.links.emplace_back(link.source, link.target);
+  return out;
+}
+
+std::string escape(std::string_view token) {
+  return looks_like_syntax(token) ? "\\" + std::string(token) : std::string(token);
+}
+
+std::string format_rule(const Rule& rule) {
+  std::string out = "[" + rule.lhs + "] |||";
+  for (const auto* side : {&rule.source, &rule.target}) {
+    for (const RuleToken& token : *side) {
+      out += token.is_nonterminal() ? " [" + token.text + "," + std::to_string(token.index) + "]"
+                                    : " " + escape(token.text);
+    }
+    out += " |||";
+  }
+  for (const auto& [name, value] : rule.features) {
+    char digits[32];
+    const auto end = std::to_chars(digits, digits + sizeof digits, value).ptr;
+    out += " " + name + "=" + std::string(digits, end);
+  }
+  if (!rule.links.empty()) out += " |||";
+  for (const auto& [source, target] : rule.links)
+    out += " " + std::to_string(source) + "-" + std::to_string(target);
+  return out;
+}
+
+Rule parse_rule(std::string_view line, const std::string& where) {
+  RuleParser parser;
+  if (!parser.parse(line, where)) throw FormatError(where + ": a blank line, expected a rule");
+  return parser.rule("tm_sentence_");
+}
+
+}  // namespace hiero

@@ -1,0 +1,43 @@
+// Writes the image of a packed rule table (packed_format.h) from rules in sorted order, in two passes:
+// the first counts, so that every section's place is known, the second writes all sections at once.
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+#include <functional>
+#include <string>
+#include <vector>
+
+#include "hiero/base/vocab.h"
+#include "hiero/grammar/packed_format.h"
+#include "hiero/grammar/rule_table.h"
+#include "hiero/grammar/sorted_rules.h"
+
+namespace hiero {
+
+struct TableNames {
+  std::string owner;  // "": not given
+  std::uint32_t span_limit = 0;
+  Vocab words;
+  Vocab labels;
+  struct Feature {
+    std::string name;
+    std::int32_t position = -1;  // of a value without a name
+    std::uint64_t rules = 0;     // how many give it
+  };
+  std::vector<Feature> features;
+};
+
+// Receives the image piece by piece, in any order, every byte of it at most once; what is not written
+// is zero.
+using ImageSink = std::function<void(std::uint64_t offset, const void* data, std::size_t size)>;
+// Reads back what was written; called when all but the block checksums is written.
+using ImageSource = std::function<std::span<const std::byte>()>;
+
+// `allocate` is told the length of the image first. Throws FormatError for more than 2^32 - 2 rules or
+// trie nodes.
+void write_table(const TableNames& names, const SortedRules& rules,
+                 const std::function<void(std::uint64_t)>& allocate, const ImageSink& sink,
+                 const ImageSource& source);
+
+}  // namespace hiero

@@ -1,0 +1,206 @@
+#include "hiero/lm/language_model.h"
+
+#include <cerrno>
+#include <fstream>
+#include <type_traits>
+
+#include "hiero/base/error.h"
+#include "lm/binary_format.hh"
+#include "lm/left.hh"
+#include "lm/model.hh"
+#include "lm/partial.hh"
+#include "util/exception.hh"
+
+namespace hiero {
+namespace {
+
+using ::lm::FullScoreReturn;
+using ::lm::ngram::Left;
+using ::lm::ngram::Right;
+using ::lm::ngram::State;
+
+constexpr float kLn10 = 2.302585093f;
+
+// Forwards KenLM's scoring interface and counts look-ups.
+template <class Model>
+class Counted {
+ public:
+  Counted(const Model& model, std::uint64_t& queries) : model_(model), queries_(queries) {}
+
+  FullScoreReturn FullScore(const State& in, LmWord word, State& out) const {
+    ++queries_;
+    return model_.FullScore(in, word, out);
+  }
+  FullScoreReturn ExtendLeft(const LmWord* rbegin, const LmWord* rend, const float* backoff_in,
+                             std::uint64_t pointer, unsigned char length, float* backoff_out,
+                             unsigned char& next_use) const {
+    ++queries_;
+    return model_.ExtendLeft(rbegin, rend, backoff_in, pointer, length, backoff_out, next_use);
+  }
+  float UnRest(const std::uint64_t* begin, const std::uint64_t* end, unsigned char first_length) const {
+    return model_.UnRest(begin, end, first_length);
+  }
+  const State& BeginSentenceState() const { return model_.BeginSentenceState(); }
+  unsigned char Order() const { return model_.Order(); }
+
+ private:
+  const Model& model_;
+  std::uint64_t& queries_;
+};
+
+template <class Model>
+class KenLm final : public LanguageModel {
+ public:
+  KenLm(const std::string& path, const ::lm::ngram::Config& config, const char* kind)
+      : model_(path.c_str(), config) {
+    path_ = path;
+    kind_ = kind;
+  }
+
+  unsigned order() const override { return model_.Order(); }
+
+  LmWord index(std::string_view word) const override {
+    return model_.GetVocabulary().Index(StringPiece(word.data(), word.size()));
+  }
+
+  float score_terminals(std::span<const LmWord> words, bool after_bos, ChartState& state,
+                        std::uint64_t& queries) const override {
+    Counted<Model> counted(model_, queries);
+    ::lm::ngram::RuleScore<Counted<Model>> scorer(counted, state);
+    if (after_bos) scorer.BeginSentence();
+    for (LmWord word : words) scorer.Terminal(word);
+    return scorer.Finish() * kLn10;
+  }
+
+  float score_rule(std::span<const Symbol> words, const ChartState* const* tails, bool after_bos,
+                   ChartState& state, std::uint64_t& queries) const override {
+    Counted<Model> counted(model_, queries);
+    ::lm::ngram::RuleScore<Counted<Model>> scorer(counted, state);
+    if (after_bos) scorer.BeginSentence();
+    for (Symbol symbol : words) {
+      if (is_nonterminal(symbol)) {
+        scorer.NonTerminal(*tails[payload(symbol)]);
+      } else {
+        scorer.Terminal(symbol);
+      }
+    }
+    return scorer.Finish() * kLn10;
+  }
+
+  float score_goal(const ChartState& tail, bool has_bos, std::uint64_t& queries) const override {
+    Counted<Model> counted(model_, queries);
+    ChartState state;
+    ::lm::ngram::RuleScore<Counted<Model>> scorer(counted, state);
+    if (!has_bos) scorer.BeginSentence();
+    scorer.NonTerminal(tail);
+    scorer.Terminal(model_.GetVocabulary().EndSentence());
+    return scorer.Finish() * kLn10;
+  }
+
+  float reveal_left(ChartState& before, const Left& reveal, unsigned char known,
+                    std::uint64_t& queries) const override {
+    return ::lm::ngram::RevealAfter(Counted<Model>(model_, queries), before.left, before.right, reveal,
+                                    known) *
+           kLn10;
+  }
+
+  float reveal_right(const Right& reveal, unsigned char known, bool full, ChartState& after,
+                     std::uint64_t& queries) const override {
+    return ::lm::ngram::RevealBefore(Counted<Model>(model_, queries), reveal, known, full, after.left,
+                                     after.right) *
+           kLn10;
+  }
+
+  float join(ChartState& before, const ChartState& constituent, ChartState& after,
+             std::uint64_t& queries) const override {
+    float change = 0;
+    if (constituent.left.full) {
+      before.left.full = true;
+    } else {
+      change = ::lm::ngram::Subsume(Counted<Model>(model_, queries), before.left, before.right, after.left,
+                                    after.right, constituent.left.length) *
+               kLn10;
+    }
+    before.right = after.right;
+    return change;
+  }
+
+ private:
+  Model model_;
+};
+
+std::shared_ptr<const LanguageModel> load_recognised(const std::string& path) {
+  ::lm::ngram::Config config;
+  config.messages = nullptr;
+  config.show_progress = false;
+  config.arpa_complain = ::lm::ngram::Config::NONE;
+  ::lm::ngram::ModelType type = ::lm::ngram::PROBING;
+  ::lm::ngram::RecognizeBinary(path.c_str(), type);
+  switch (type) {
+    case ::lm::ngram::PROBING:
+      return std::make_shared<KenLm<::lm::ngram::ProbingModel>>(path, config, "probing");
+    case ::lm::ngram::REST_PROBING:
+      return std::make_shared<KenLm<::lm::ngram::RestProbingModel>>(path, config, "rest-probing");
+    case ::lm::ngram::TRIE:
+      return std::make_shared<KenLm<::lm::ngram::TrieModel>>(path, config, "trie");
+    case ::lm::ngram::QUANT_TRIE:
+      return std::make_shared<KenLm<::lm::ngram::QuantTrieModel>>(path, config, "quantised trie");
+    case ::lm::ngram::ARRAY_TRIE:
+      return std::make_shared<KenLm<::lm::ngram::ArrayTrieModel>>(path, config, "array trie");
+    case ::lm::ngram::QUANT_ARRAY_TRIE:
+      return std::make_shared<KenLm<::lm::ngram::QuantArrayTrieModel>>(path, config, "quantised array trie");
+  }
+  throw FormatError(path + ": unknown kind of KenLM model");
+}
+
+// KenLM's messages carry its own source position and line breaks; one line is enough for a user.
+std::string one_line(const std::string& message) {
+  std::string out;
+  for (char c : message) {
+    if (c == '\n') {
+      if (!out.empty() && out.back() != ' ') out += ' ';
+    } else {
+      out += c;
+    }
+  }
+  const auto because = out.find("because ");
+  if (because != std::string::npos) out = out.substr(because + 8);
+  while (!out.empty() && (out.back() == ' ' || out.back() == '.')) out.pop_back();
+  return out;
+}
+
+void require_readable(const std::string& path) {
+  errno = 0;
+  std::ifstream file(path, std::ios::binary);
+  if (!file || file.peek() == std::ifstream::traits_type::eof()) {
+    if (errno != 0) throw FileError(errno, path);
+    throw FormatError(path + ": empty file, expected an ARPA or KenLM binary language model");
+  }
+}
+
+}  // namespace
+
+std::shared_ptr<const LanguageModel> LanguageModel::load(const std::string& path) {
+  require_readable(path);
+  try {
+    return load_recognised(path);
+  } catch (const util::Exception& error) {
+    throw FormatError(path + ": not a usable language model: " + one_line(error.what()));
+  }
+}
+
+void LanguageModel::write_binary(const std::string& arpa, const std::string& output) {
+  require_readable(arpa);
+  ::lm::ngram::Config config;
+  config.messages = nullptr;
+  config.show_progress = false;
+  config.arpa_complain = ::lm::ngram::Config::NONE;
+  config.write_mmap = output.c_str();
+  try {
+    ::lm::ngram::ProbingModel model(arpa.c_str(), config);
+  } catch (const util::Exception& error) {
+    throw FormatError(arpa + ": not a usable language model: " + one_line(error.what()));
+  }
+}
+
+}  // namespace hiero

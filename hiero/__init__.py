@@ -1,0 +1,50 @@
+"""Hierarchical phrase-based machine translation: decode, look inside, and work with forests.
+
+>>> import hiero
+>>> model = hiero.Model.assemble(["data/demo/grammar.txt"], ["data/demo/lm.arpa"], "data/demo/weights.txt")
+>>> hiero.Decoder(model).translate("je ne comprends pas").text
+'i do not understand'
+"""
+
+from hiero._core import (
+    ApplicationBatch,
+    DecodeStats,
+    Derivation,
+    Error,
+    Forest,
+    ForestError,
+    FormatError,
+    LanguageModel,
+    Rule,
+    RuleTable,
+    Translation,
+)
+from hiero.decoder import Decoder, Failure
+from hiero.local_features import LocalFeatures, SpanAndGapSize
+from hiero.model import DecodingSettings, Model
+from hiero.weights import read_weights, write_weights
+
+__version__ = "0.1.0"
+
+__all__ = [
+    "ApplicationBatch",
+    "DecodeStats",
+    "Decoder",
+    "DecodingSettings",
+    "Derivation",
+    "Error",
+    "Failure",
+    "Forest",
+    "ForestError",
+    "FormatError",
+    "LanguageModel",
+    "LocalFeatures",
+    "Model",
+    "Rule",
+    "RuleTable",
+    "SpanAndGapSize",
+    "Translation",
+    "__version__",
+    "read_weights",
+    "write_weights",
+]

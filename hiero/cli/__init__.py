@@ -1,0 +1,63 @@
+"""The command line: `hiero COMMAND` and `hiero-decode`.
+
+Errors end in one line on stderr: exit 0 is fine, 1 is data or a file, 2 is usage.
+"""
+
+from __future__ import annotations
+
+import os
+import sys
+from collections.abc import Callable
+
+import typer
+
+from hiero import Error
+from hiero.cli import decode, info, tables
+
+app = typer.Typer(
+    name="hiero",
+    help="Hierarchical phrase-based machine translation.",
+    no_args_is_help=True,
+    add_completion=False,
+    pretty_exceptions_enable=False,
+)
+app.command()(decode.decode)
+app.command()(tables.pack)
+app.command()(tables.unpack)
+app.command()(tables.rules)
+app.command()(info.info)
+app.command()(info.check)
+
+decode_app = typer.Typer(add_completion=False, pretty_exceptions_enable=False)
+decode_app.command(name="hiero-decode")(decode.decode)
+
+
+def main() -> None:
+    """Entry point of `hiero`."""
+    _run(app)
+
+
+def decode_main() -> None:
+    """Entry point of `hiero-decode`, the same as `hiero decode`."""
+    _run(decode_app)
+
+
+def _run(command: Callable[[], None]) -> None:
+    try:
+        command()
+    except BrokenPipeError:
+        # The reader has gone; what is still buffered must not raise again at exit.
+        os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
+        sys.exit(1)
+    except KeyboardInterrupt:
+        sys.exit(130)
+    except (Error, OSError, ValueError, MemoryError) as error:
+        print(f"hiero: {_one_line(error)}", file=sys.stderr)
+        sys.exit(1)
+
+
+def _one_line(error: BaseException) -> str:
+    if isinstance(error, OSError) and error.filename is not None:
+        return f"{error.filename}: {error.strerror}"
+    text = str(error) or type(error).__name__
+    return " ".join(text.split())

@@ -1,0 +1,234 @@
+"""`hiero decode` (also `hiero-decode`): translates lines of text."""
+
+from __future__ import annotations
+
+import contextlib
+import resource
+import sys
+import time
+from collections.abc import Callable, Iterator
+from enum import StrEnum
+from pathlib import Path
+from typing import Annotated, BinaryIO
+
+import typer
+from rich.console import Console
+from rich.progress import BarColumn, MofNCompleteColumn, Progress, TextColumn, TimeElapsedColumn
+
+from hiero import Decoder, Failure, Model, Translation, read_weights
+from hiero.cli.records import Record, derivation_record, format_record
+from hiero.decoder import Keep
+
+Advance = Callable[[], object]
+
+
+class PassThrough(StrEnum):
+    """Which words may be copied to the output."""
+
+    unknown = "unknown"
+    all = "all"
+    none = "none"
+
+
+class OutputFormat(StrEnum):
+    """What is written for a sentence."""
+
+    text = "text"
+    nbest = "nbest"
+    jsonl = "jsonl"
+
+
+def decode(
+    model: Annotated[Path | None, typer.Option(help="Model directory.")] = None,
+    grammar: Annotated[
+        list[Path] | None, typer.Option(help="Rule table, packed or text; repeatable.")
+    ] = None,
+    lm: Annotated[
+        list[Path] | None, typer.Option(help="Language model, ARPA or KenLM binary; repeatable.")
+    ] = None,
+    weights: Annotated[Path | None, typer.Option(help="Weights file.")] = None,
+    set_weight: Annotated[
+        list[str] | None, typer.Option(metavar="Name=value", help="One weight; repeatable.")
+    ] = None,
+    input: Annotated[Path | None, typer.Option(help="Source text; default stdin.")] = None,
+    output: Annotated[Path | None, typer.Option(help="Default stdout.")] = None,
+    pop_limit: Annotated[
+        int | None, typer.Option(min=0, help="Hypotheses per chart cell [200]; 0: no limit.")
+    ] = None,
+    span_limit: Annotated[int | None, typer.Option(min=1, help="Source words a rule may span [10].")] = None,
+    beam_size: Annotated[int | None, typer.Option(min=0, help="Items kept per cell [0: all].")] = None,
+    beam_threshold: Annotated[
+        float | None, typer.Option(min=0, help="Natural log, relative to a cell's best [off].")
+    ] = None,
+    coarse_threshold: Annotated[
+        float | None, typer.Option(min=0, help="Natural log, in the coarse first pass [off].")
+    ] = None,
+    ttable_limit: Annotated[
+        int | None, typer.Option(min=0, help="Targets per source side and label [0: all].")
+    ] = None,
+    pass_through: Annotated[
+        PassThrough | None, typer.Option(help="Words that may be copied [unknown].")
+    ] = None,
+    nbest: Annotated[int | None, typer.Option(min=1, help="Length of the n-best lists.")] = None,
+    unique: Annotated[bool, typer.Option("--unique", help="n-best: one entry a string.")] = False,
+    output_format: Annotated[OutputFormat, typer.Option()] = OutputFormat.text,
+    derivations: Annotated[
+        Path | None, typer.Option(help="Write the best derivations as JSON lines.")
+    ] = None,
+    threads: Annotated[int, typer.Option(min=1)] = 1,
+    stats: Annotated[bool, typer.Option("--stats", help="Speed and cost, at the end.")] = False,
+    quiet: Annotated[bool, typer.Option("--quiet", help="No progress, no notes.")] = False,
+) -> None:
+    """Translates one line after the other; writes one record per line, always, in order.
+
+    A bad input line gives an empty record and one line on stderr, and exit 1 at the end.
+    """
+    if (model is None) == (not grammar) or (model is not None and lm):
+        raise typer.BadParameter("give either --model, or --grammar and --lm")
+    if nbest is None and output_format is OutputFormat.nbest:
+        raise typer.BadParameter("--output-format nbest needs --nbest K")
+    settings = {
+        "pop_limit": pop_limit,
+        "span_limit": span_limit,
+        "beam_size": beam_size,
+        "beam_threshold": beam_threshold,
+        "coarse_threshold": coarse_threshold,
+        "ttable_limit": ttable_limit,
+        "pass_through": pass_through.value if pass_through else None,
+    }
+    chosen = {name: value for name, value in settings.items() if value is not None}
+    started = time.perf_counter()
+    decoder = _decoder(model, grammar or [], lm or [], weights, set_weight or [], chosen)
+    loaded = time.perf_counter()
+    if not quiet:
+        _note_unweighted(decoder)
+
+    keep: Keep = "forest" if nbest is not None else "none"
+    tally = _Tally()
+    with contextlib.ExitStack() as stack:
+        source = stack.enter_context(input.open("rb")) if input else sys.stdin.buffer
+        sink = stack.enter_context(output.open("wb")) if output else sys.stdout.buffer
+        extra = stack.enter_context(derivations.open("wb")) if derivations else None
+        lines = _Lines(source, str(input) if input else "input")
+        advance = stack.enter_context(_progress(input, quiet))
+        results = decoder.translate_iter(lines, threads=threads, keep=keep)
+        for number, result in enumerate(results):
+            record = _record(lines, number, result, nbest, unique)
+            sink.write(format_record(record, output_format.value).encode())
+            sink.flush()
+            if extra:
+                extra.write(derivation_record(record).encode())
+            tally.add(result, record)
+            advance()
+    if stats:
+        tally.report(loaded - started, time.perf_counter() - loaded)
+    if tally.failures:
+        raise typer.Exit(1)
+
+
+def _decoder(
+    model: Path | None,
+    grammars: list[Path],
+    lms: list[Path],
+    weights: Path | None,
+    set_weight: list[str],
+    settings: dict[str, int | float | str],
+) -> Decoder:
+    if model is not None:
+        loaded = Model.load(model, weights=weights)
+    else:
+        loaded = Model.assemble(grammars, lms, read_weights(weights) if weights else {})
+    overridden = {**loaded.weights, **dict(_assignment(text) for text in set_weight)}
+    return Decoder(loaded, **settings).with_weights(overridden)
+
+
+def _assignment(text: str) -> tuple[str, float]:
+    name, equals, value = text.rpartition("=")
+    try:
+        if equals:
+            return name, float(value)
+    except ValueError:
+        pass
+    raise typer.BadParameter(f"--set-weight {text}: expected Name=value")
+
+
+def _note_unweighted(decoder: Decoder) -> None:
+    missing = [name for name in decoder.model.feature_names if name not in decoder.weights]
+    if missing:
+        print(f"hiero: features without a weight count 0: {', '.join(missing)}", file=sys.stderr)
+
+
+class _Lines:
+    """Input lines as text; remembers, by position, those that are not valid UTF-8."""
+
+    def __init__(self, source: BinaryIO, name: str) -> None:
+        self.source = source
+        self.name = name
+        self.invalid: set[int] = set()
+
+    def __iter__(self) -> Iterator[str]:
+        for number, line in enumerate(self.source):
+            try:
+                yield line.rstrip(b"\n").decode("utf-8")
+            except UnicodeDecodeError:
+                self.invalid.add(number)
+                yield ""
+
+
+def _record(
+    lines: _Lines, number: int, result: Translation | Failure, nbest: int | None, unique: bool
+) -> Record:
+    error = None
+    if isinstance(result, Failure):
+        error = " ".join(str(result.error).split())
+    elif number in lines.invalid:
+        error = "invalid UTF-8"
+    elif result.source and not result.has_parse:
+        error = "no derivation covers the sentence"
+    if error is not None:
+        print(f"{lines.name}:{number + 1}: {error}", file=sys.stderr)
+        return Record(number, None, [], error)
+    assert isinstance(result, Translation)
+    hypotheses = result.kbest(nbest, unique=unique) if nbest is not None else []
+    return Record(number, result, hypotheses, None)
+
+
+@contextlib.contextmanager
+def _progress(input: Path | None, quiet: bool) -> Iterator[Advance]:
+    console = Console(stderr=True)
+    if quiet or input is None or not console.is_terminal:
+        yield lambda: None
+        return
+    with input.open("rb") as file:
+        total = sum(1 for _ in file)
+    columns = [TextColumn("translating"), BarColumn(), MofNCompleteColumn(), TimeElapsedColumn()]
+    with Progress(*columns, console=console) as progress:
+        task = progress.add_task("translating", total=total)
+        yield lambda: progress.advance(task)
+
+
+class _Tally:
+    """Counts for --stats."""
+
+    def __init__(self) -> None:
+        self.sentences = self.words = self.hypotheses = self.lm_queries = self.failures = 0
+
+    def add(self, result: Translation | Failure, record: Record) -> None:
+        self.sentences += 1
+        self.failures += record.error is not None
+        if isinstance(result, Translation):
+            self.words += len(result.source)
+            self.hypotheses += result.stats.hypotheses
+            self.lm_queries += result.stats.lm_queries
+
+    def report(self, loading: float, decoding: float) -> None:
+        scale = 1 if sys.platform == "darwin" else 1024  # ru_maxrss: bytes there, KiB elsewhere
+        memory = resource.getrusage(resource.RUSAGE_SELF).ru_maxrss * scale / 1e6
+        print(
+            f"loading {loading:.2f} s, decoding {decoding:.2f} s\n"
+            f"{self.sentences} sentences, {self.sentences / decoding:.1f} a second; "
+            f"{self.words} words, {self.words / decoding:.1f} a second\n"
+            f"{self.hypotheses} hypotheses, {self.lm_queries} LM queries, "
+            f"peak memory {memory:.0f} MB",
+            file=sys.stderr,
+        )

@@ -1,0 +1,90 @@
+"""`hiero pack`, `unpack` and `rules`: rule tables from the shell."""
+
+from __future__ import annotations
+
+import contextlib
+import gzip
+import re
+import sys
+from collections.abc import Callable, Iterator
+from pathlib import Path
+from typing import Annotated
+
+import typer
+from rich.console import Console
+from rich.progress import Progress, SpinnerColumn, TextColumn, TimeElapsedColumn
+
+from hiero import tables
+from hiero.tables import load_table
+
+_UNITS = {"": 1, "K": 1 << 10, "M": 1 << 20, "G": 1 << 30}
+
+
+def parse_memory(text: str) -> int:
+    """Bytes of `64M`, `4G`, ..."""
+    match = re.fullmatch(r"(\d+)([KMG]?)", text.strip().upper())
+    if not match or int(match[1]) == 0:
+        raise typer.BadParameter(f"{text!r}: expected a size such as 64M or 4G")
+    return int(match[1]) * _UNITS[match[2]]
+
+
+def pack(
+    grammar: Annotated[Path, typer.Argument(help="Text grammar: plain, .gz or .xz.")],
+    output: Annotated[Path, typer.Option("-o", "--output", help="Packed table (.hrt).")],
+    owner: Annotated[str, typer.Option(help="Name of the table; by default pt, pt1, ...")] = "",
+    span_limit: Annotated[
+        int, typer.Option(min=0, help="Source words a rule may span; 0: the decoder's limit.")
+    ] = 0,
+    memory: Annotated[str, typer.Option(help="For rules being sorted, such as 64M.")] = "320M",
+    quiet: Annotated[bool, typer.Option("--quiet", help="No progress.")] = False,
+) -> None:
+    """Packs a text grammar into a table that opens at once."""
+    with _rule_counter(quiet) as progress:
+        tables.pack(
+            grammar,
+            output,
+            owner=owner,
+            span_limit=span_limit,
+            memory=parse_memory(memory),
+            progress=progress,
+        )
+
+
+def unpack(
+    table: Annotated[Path, typer.Argument(help="Packed table.")],
+    output: Annotated[
+        Path | None, typer.Option("-o", "--output", help="Default stdout; .gz compresses.")
+    ] = None,
+) -> None:
+    """Writes a packed table as text."""
+    loaded = load_table(table)
+    if output is None:
+        tables.unpack(loaded, sys.stdout.buffer.write)
+        sys.stdout.buffer.flush()
+    elif output.suffix == ".gz":
+        with gzip.open(output, "wb") as packed:
+            tables.unpack(loaded, packed.write)
+    else:
+        with output.open("wb") as plain:
+            tables.unpack(loaded, plain.write)
+
+
+def rules(
+    table: Annotated[Path, typer.Argument(help="Rule table, packed or text.")],
+    source: Annotated[str, typer.Option(help='Source side, such as "ne [X] pas".')],
+) -> None:
+    """Lists the rules of a source side with features and links."""
+    for rule in load_table(table).lookup(source.split()):
+        print(rule)
+
+
+@contextlib.contextmanager
+def _rule_counter(quiet: bool) -> Iterator[Callable[[int], object] | None]:
+    console = Console(stderr=True)
+    if quiet or not console.is_terminal:
+        yield None
+        return
+    columns = [SpinnerColumn(), TextColumn("{task.completed:,.0f} rules"), TimeElapsedColumn()]
+    with Progress(*columns, console=console) as progress:
+        task = progress.add_task("packing", total=None)
+        yield lambda count: progress.update(task, completed=count)

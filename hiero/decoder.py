@@ -1,0 +1,151 @@
+"""Decoding from Python: one sentence, a batch on several threads, or an endless stream."""
+
+from __future__ import annotations
+
+import queue
+import threading
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from concurrent.futures import Future, ThreadPoolExecutor
+from dataclasses import dataclass
+from typing import Literal
+
+from hiero import _core
+from hiero._core import Error, Rule, Translation
+from hiero.model import DecodingSettings, Model
+
+Keep = Literal["none", "forest", "chart"]
+
+
+@dataclass(frozen=True)
+class Failure:
+    """Stands in a batch's results for a sentence that could not be decoded."""
+
+    source: str
+    error: Exception
+
+
+@dataclass(frozen=True)
+class _End:
+    """No more results; `error` is what reading the lines raised."""
+
+    error: BaseException | None
+
+
+class Decoder:
+    """Translates with one model. Safe to call from any number of threads at once.
+
+    >>> decoder = Decoder(model, pop_limit=200)
+    >>> decoder.translate("je ne comprends pas").text
+    'i do not understand'
+    """
+
+    def __init__(self, model: Model, **settings: object) -> None:
+        """``settings`` override the model's: see ``DecodingSettings``."""
+        values = {**model.settings.model_dump(), **settings}
+        self.model = model
+        self.settings = DecodingSettings.model_validate(values)
+        self.weights = dict(model.weights)
+        self._core = _core.Decoder(model.core, model.weight_vector(model.weights), self.settings.options())
+
+    def with_weights(self, weights: Mapping[str, float]) -> Decoder:
+        """The same decoder with other weights; costs the number of features.
+
+        Raises FormatError for a weight that names no feature.
+        """
+        other = object.__new__(Decoder)
+        other.model = self.model
+        other.settings = self.settings
+        other.weights = dict(weights)
+        other._core = self._core.with_weights(self.model.weight_vector(weights))
+        return other
+
+    def translate(
+        self,
+        source: str | Sequence[str],
+        *,
+        keep: Keep = "none",
+        weights: Mapping[str, float] | None = None,
+        rules: Sequence[Rule] = (),
+    ) -> Translation:
+        """Translates one sentence: text to be split at white space, or its tokens.
+
+        ``weights`` hold for this call only; ``rules`` are consulted for this sentence only. With
+        ``keep="forest"`` the result has ``.forest`` and ``.kbest``, with ``keep="chart"`` ``.chart``.
+        A sentence without a parse has no tokens and ``has_parse`` False; that is no error.
+        Raises FormatError for rules that do not fit the model.
+        """
+        core = self._core if weights is None else self.with_weights(weights)._core
+        tokens = split(source) if isinstance(source, str) else list(source)
+        return core.translate(tokens, list(rules), _core.Keep.__members__[keep])
+
+    def translate_batch(
+        self, lines: Iterable[str], *, threads: int = 1, keep: Keep = "none"
+    ) -> list[Translation]:
+        """Translates all lines; results in order, the same for any number of threads.
+
+        Raises the error of the first sentence that fails.
+        """
+        results = []
+        for result in self.translate_iter(lines, threads=threads, keep=keep):
+            if isinstance(result, Failure):
+                raise result.error
+            results.append(result)
+        return results
+
+    def translate_iter(
+        self, lines: Iterable[str], *, threads: int = 1, keep: Keep = "none"
+    ) -> Iterator[Translation | Failure]:
+        """Translates lines as they come, in order, a few per thread in memory at once.
+
+        A sentence that fails gives a ``Failure``; the others go on.
+        """
+        if threads < 1:
+            raise ValueError(f"threads must be at least 1, not {threads}")
+        futures: queue.Queue[Future[Translation | Failure] | _End] = queue.Queue(4 * threads)
+        stopped = threading.Event()
+        with ThreadPoolExecutor(threads) as pool:
+            # A thread of its own reads ahead, so that a result is out before the next line is in.
+            feeder = threading.Thread(
+                target=self._feed, args=(lines, keep, pool, futures, stopped), daemon=True
+            )
+            feeder.start()
+            try:
+                while not isinstance(future := futures.get(), _End):
+                    yield future.result()
+                if future.error is not None:
+                    raise future.error
+            finally:
+                stopped.set()
+                while not futures.empty():
+                    future = futures.get()
+                    if isinstance(future, Future):
+                        future.cancel()
+
+    def _feed(
+        self,
+        lines: Iterable[str],
+        keep: Keep,
+        pool: ThreadPoolExecutor,
+        futures: queue.Queue[Future[Translation | Failure] | _End],
+        stopped: threading.Event,
+    ) -> None:
+        error: BaseException | None = None
+        try:
+            for line in lines:
+                if stopped.is_set():
+                    return
+                futures.put(pool.submit(self._attempt, line, keep))
+        except BaseException as raised:
+            error = raised
+        futures.put(_End(error))
+
+    def _attempt(self, line: str, keep: Keep) -> Translation | Failure:
+        try:
+            return self.translate(line, keep=keep)
+        except (Error, ValueError, MemoryError) as error:
+            return Failure(line, error)
+
+
+def split(text: str) -> list[str]:
+    """Tokens of a line: split at ASCII white space only, as the rule tables are."""
+    return [token.decode() for token in text.encode().split()]

@@ -1,0 +1,246 @@
+"""A model: rule tables, language models, feature set, weights and decoding settings.
+
+On disk a model is a directory: ``model.toml`` (paths relative to it, every decoding setting), packed
+rule tables, KenLM binaries, ``weights.txt``, and ``manifest.json`` with sizes and checksums.
+"""
+
+from __future__ import annotations
+
+import json
+import os
+import shutil
+import tempfile
+import tomllib
+from collections.abc import Mapping, Sequence
+from pathlib import Path
+from typing import Literal
+
+import numpy as np
+import numpy.typing as npt
+from pydantic import BaseModel, ConfigDict, Field, ValidationError
+
+from hiero import _core
+from hiero._core import FormatError, LanguageModel, RuleTable
+from hiero.files import sha256, write_atomically
+from hiero.local_features import LocalFeatures
+from hiero.tables import load_table
+from hiero.weights import read_weights, weight_vector, write_weights
+
+FORMAT = 1
+
+
+class DecodingSettings(BaseModel):
+    """Every decoding setting with its default; scores and thresholds are natural logs."""
+
+    model_config = ConfigDict(extra="forbid", frozen=True)
+
+    pop_limit: int = Field(200, ge=0, description="complete hypotheses per chart cell; 0: no limit")
+    span_limit: int = Field(10, ge=1, description="source words a rule may span; glue is exempt")
+    beam_size: int = Field(0, ge=0, description="items kept per cell; 0: all")
+    beam_threshold: float = Field(
+        float("inf"), ge=0, description="drop what scores worse than a cell's best by more"
+    )
+    ttable_limit: int = Field(0, ge=0, description="targets per source side and label; 0: all")
+    coarse_threshold: float = Field(
+        float("inf"), ge=0, description="drop rule applications this far off in the coarse pass"
+    )
+    pass_through: Literal["unknown", "all", "none"] = "unknown"
+
+    def options(self) -> _core.DecoderOptions:
+        """The settings as the core takes them."""
+        options = _core.DecoderOptions()
+        for name, value in self.model_dump(exclude={"pass_through"}).items():
+            setattr(options, name, value)
+        options.pass_through = _core.PassThrough.__members__[self.pass_through]
+        return options
+
+
+class _TableEntry(BaseModel):
+    model_config = ConfigDict(extra="forbid")
+    path: str
+    owner: str = ""
+
+
+class _ModelFile(BaseModel):
+    model_config = ConfigDict(extra="forbid")
+    format: Literal[1]
+    goal: str = "S"
+    tables: list[_TableEntry]
+    lms: list[str] = []
+    weights: str
+    decoding: DecodingSettings = DecodingSettings()
+
+
+class Model:
+    """Everything that decoding needs. Immutable; share one between any number of decoders."""
+
+    def __init__(
+        self,
+        tables: Sequence[RuleTable],
+        lms: Sequence[LanguageModel],
+        weights: Mapping[str, float],
+        *,
+        owners: Sequence[str] | None = None,
+        local_features: Sequence[LocalFeatures] = (),
+        goal: str = "S",
+        settings: DecodingSettings | None = None,
+    ) -> None:
+        """Puts a model together from loaded parts; see ``assemble`` and ``load`` for files.
+
+        Raises FormatError for a weight that names no feature, for a cycle of unary rules and for
+        clashing names.
+        """
+        self.tables = tuple(tables)
+        self.lms = tuple(lms)
+        self.goal = goal
+        self.settings = settings or DecodingSettings()
+        self.core = _core.TranslationModel(
+            list(tables), list(owners or [""] * len(tables)), list(lms), list(local_features), goal
+        )
+        self.feature_names: tuple[str, ...] = tuple(self.core.feature_names)
+        self.weights = dict(weights)
+        self.weight_vector(self.weights)
+
+    @classmethod
+    def assemble(
+        cls,
+        grammars: Sequence[str | os.PathLike[str]],
+        lms: Sequence[str | os.PathLike[str]] = (),
+        weights: str | os.PathLike[str] | Mapping[str, float] | None = None,
+        *,
+        local_features: Sequence[LocalFeatures] = (),
+        goal: str = "S",
+        settings: DecodingSettings | None = None,
+    ) -> Model:
+        """A model from files: rule tables (packed, or text, which is packed first), LMs, weights."""
+        if weights is None:
+            weights = {}
+        elif not isinstance(weights, Mapping):
+            weights = read_weights(weights)
+        return cls(
+            [load_table(path) for path in grammars],
+            [LanguageModel.load(os.fspath(path)) for path in lms],
+            weights,
+            local_features=local_features,
+            goal=goal,
+            settings=settings,
+        )
+
+    @classmethod
+    def load(
+        cls,
+        path: str | os.PathLike[str],
+        *,
+        weights: str | os.PathLike[str] | Mapping[str, float] | None = None,
+        local_features: Sequence[LocalFeatures] = (),
+    ) -> Model:
+        """Reads a model directory; ``weights`` replace its own.
+
+        Raises OSError for missing files and FormatError for malformed ones.
+        """
+        directory = Path(path)
+        config = _read_config(directory / "model.toml")
+        if weights is None:
+            weights = directory / config.weights
+        if not isinstance(weights, Mapping):
+            weights = read_weights(weights)
+        return cls(
+            [RuleTable.open(str(directory / entry.path)) for entry in config.tables],
+            [LanguageModel.load(str(directory / lm)) for lm in config.lms],
+            weights,
+            owners=[entry.owner for entry in config.tables],
+            local_features=local_features,
+            goal=config.goal,
+            settings=config.decoding,
+        )
+
+    def save(self, path: str | os.PathLike[str]) -> None:
+        """Writes a model directory; an existing one is replaced only when the new one is whole."""
+        target = Path(path)
+        target.parent.mkdir(parents=True, exist_ok=True)
+        with tempfile.TemporaryDirectory(dir=target.parent, prefix=f".{target.name}.") as name:
+            staging = Path(name) / "model"
+            staging.mkdir()
+            self._write(staging)
+            if target.exists():
+                os.rename(target, Path(name) / "old")
+            os.rename(staging, target)
+
+    def _write(self, directory: Path) -> None:
+        owners = self.core.owners[: len(self.tables)]
+        tables = [f"rules{i}.hrt" for i in range(len(self.tables))]
+        lms = [f"lm{k}.binary" for k in range(len(self.lms))]
+        for table, file in zip(self.tables, tables, strict=True):
+            table.save(str(directory / file))
+        for lm, file in zip(self.lms, lms, strict=True):
+            if _is_arpa(Path(lm.path)):
+                LanguageModel.write_binary(lm.path, str(directory / file))
+            else:
+                shutil.copyfile(lm.path, directory / file)
+        write_weights(directory / "weights.txt", self.weights)
+        write_atomically(directory / "model.toml", self._toml(tables, owners, lms))
+        files = {
+            file: {"size": (directory / file).stat().st_size, "sha256": sha256(directory / file)}
+            for file in [*tables, *lms, "weights.txt", "model.toml"]
+        }
+        manifest = {"format": FORMAT, "files": files}
+        write_atomically(directory / "manifest.json", json.dumps(manifest, indent=1) + "\n")
+
+    def _toml(self, tables: Sequence[str], owners: Sequence[str], lms: Sequence[str]) -> str:
+        def text(value: str) -> str:
+            return json.dumps(value, ensure_ascii=False)  # a JSON string is a TOML string
+
+        entries = ", ".join(
+            f"{{ path = {text(file)}, owner = {text(owner)} }}"
+            for file, owner in zip(tables, owners, strict=True)
+        )
+        lines = [
+            f"format = {FORMAT}",
+            f"goal = {text(self.goal)}",
+            f"tables = [{entries}]",
+            f"lms = [{', '.join(map(text, lms))}]",
+            'weights = "weights.txt"',
+            "",
+            "[decoding]",
+        ]
+        for name, value in self.settings.model_dump().items():
+            lines.append(f"{name} = {text(value) if isinstance(value, str) else value}")
+        return "\n".join(lines) + "\n"
+
+    def weight_vector(self, weights: Mapping[str, float]) -> npt.NDArray[np.float64]:
+        """Weights in the order of ``feature_names``, 0 where there is none.
+
+        Raises FormatError for a weight that names no feature.
+        """
+        return weight_vector(weights, self.feature_names)
+
+    def unweighted(self) -> list[str]:
+        """The features that have no weight, and so count 0."""
+        return [name for name in self.feature_names if name not in self.weights]
+
+
+def _read_config(path: Path) -> _ModelFile:
+    text = path.read_text(encoding="utf-8")
+    try:
+        return _ModelFile.model_validate(tomllib.loads(text))
+    except tomllib.TOMLDecodeError as error:
+        raise FormatError(f"{path}: {error}") from None
+    except ValidationError as error:
+        first = error.errors()[0]
+        where = ".".join(str(part) for part in first["loc"])
+        raise FormatError(f"{path}: {where}: {first['msg']}") from None
+
+
+def read_manifest(directory: Path) -> dict[str, dict[str, int | str]]:
+    """The files of a model directory with size and SHA-256. Raises FormatError or OSError."""
+    path = directory / "manifest.json"
+    try:
+        files = json.loads(path.read_text(encoding="utf-8"))["files"]
+        return {name: {"size": f["size"], "sha256": f["sha256"]} for name, f in files.items()}
+    except (ValueError, KeyError, TypeError, AttributeError) as error:
+        raise FormatError(f"{path}: malformed manifest: {error}") from None
+
+
+def _is_arpa(path: Path) -> bool:
+    with path.open("rb") as file:
+        return not file.read(64).startswith(b"mmap lm http://kheafield.com/code")

@@ -1,0 +1,73 @@
+"""Rule tables as files: packing text, opening packed tables, writing them back as text."""
+
+from __future__ import annotations
+
+import gzip
+import lzma
+import os
+import tempfile
+from collections.abc import Callable
+from pathlib import Path
+from typing import IO, cast
+
+from hiero import _core
+from hiero._core import RuleTable
+
+DEFAULT_MEMORY = 320 << 20
+_MAGIC = b"HIERORT\n"
+
+
+def open_source(path: str | os.PathLike[str]) -> IO[bytes]:
+    """Opens a plain, gzip or xz file for reading bytes; told apart by content, not by name."""
+    with open(path, "rb") as file:
+        start = file.read(6)
+    if start.startswith(b"\x1f\x8b"):
+        return cast(IO[bytes], gzip.open(path, "rb"))
+    if start == b"\xfd7zXZ\x00":
+        return lzma.open(path, "rb")
+    return open(path, "rb")
+
+
+def pack(
+    source: str | os.PathLike[str],
+    output: str | os.PathLike[str],
+    *,
+    owner: str = "",
+    span_limit: int = 0,
+    memory: int = DEFAULT_MEMORY,
+    progress: Callable[[int], object] | None = None,
+) -> None:
+    """Packs a text grammar (plain, gzip, xz) into the table ``output``, which appears when whole.
+
+    ``owner`` names the table ("": the loader does), ``span_limit`` bounds the source words its rules
+    may cover (0: the decoder's limit). ``memory`` bounds the bytes of rules being sorted; the result
+    is the same for any. ``progress`` is called with the number of rules read.
+    Raises FormatError naming file and line, or OSError.
+    """
+    with open_source(source) as file:
+        name, target = os.fspath(source), os.fspath(output)
+        _core.pack(file, name, target, owner, span_limit, memory, progress)
+
+
+def unpack(table: RuleTable, write: Callable[[bytes], object]) -> None:
+    """Writes a table's rules as text, sorted by source side."""
+    _core.unpack(table, write)
+
+
+def is_packed(path: str | os.PathLike[str]) -> bool:
+    """Whether a file begins as packed tables do."""
+    with open(path, "rb") as file:
+        return file.read(len(_MAGIC)) == _MAGIC
+
+
+def load_table(path: str | os.PathLike[str]) -> RuleTable:
+    """Opens a packed table; a text grammar is packed to a temporary file first.
+
+    Raises OSError for a file that cannot be read and FormatError for a malformed one.
+    """
+    if is_packed(path) or Path(path).suffix == ".hrt":
+        return RuleTable.open(os.fspath(path))
+    with tempfile.TemporaryDirectory(prefix="hiero-") as directory:
+        packed = Path(directory) / "rules.hrt"
+        pack(path, packed)
+        return RuleTable.open(str(packed))  # stays mapped when the file is gone
