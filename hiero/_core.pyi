@@ -171,7 +171,6 @@ class DecoderOptions:
     beam_size: int
     beam_threshold: float
     ttable_limit: int
-    coarse_threshold: float
     pass_through: PassThrough
 
 class DecodeStats:

@@ -73,7 +73,6 @@ void register_options(py::module_& m) {
       .def_readwrite("beam_size", &DecoderOptions::beam_size)
       .def_readwrite("beam_threshold", &DecoderOptions::beam_threshold)
       .def_readwrite("ttable_limit", &DecoderOptions::ttable_limit)
-      .def_readwrite("coarse_threshold", &DecoderOptions::coarse_threshold)
       .def_readwrite("pass_through", &DecoderOptions::pass_through);
 }
 

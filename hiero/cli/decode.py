@@ -53,15 +53,12 @@ def decode(
     input: Annotated[Path | None, typer.Option(help="Source text; default stdin.")] = None,
     output: Annotated[Path | None, typer.Option(help="Default stdout.")] = None,
     pop_limit: Annotated[
-        int | None, typer.Option(min=0, help="Hypotheses per chart cell [200]; 0: no limit.")
+        int | None, typer.Option(min=0, help="Hypotheses per chart cell, on average [200]; 0: no limit.")
     ] = None,
     span_limit: Annotated[int | None, typer.Option(min=1, help="Source words a rule may span [10].")] = None,
     beam_size: Annotated[int | None, typer.Option(min=0, help="Items kept per cell [0: all].")] = None,
     beam_threshold: Annotated[
         float | None, typer.Option(min=0, help="Natural log, relative to a cell's best [off].")
-    ] = None,
-    coarse_threshold: Annotated[
-        float | None, typer.Option(min=0, help="Natural log, in the coarse first pass [off].")
     ] = None,
     ttable_limit: Annotated[
         int | None, typer.Option(min=0, help="Targets per source side and label [0: all].")
@@ -92,7 +89,6 @@ def decode(
         "span_limit": span_limit,
         "beam_size": beam_size,
         "beam_threshold": beam_threshold,
-        "coarse_threshold": coarse_threshold,
         "ttable_limit": ttable_limit,
         "pass_through": pass_through.value if pass_through else None,
     }

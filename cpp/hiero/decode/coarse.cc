@@ -1,6 +1,7 @@
 #include "hiero/decode/coarse.h"
 
 #include <algorithm>
+#include <cmath>
 #include <limits>
 
 namespace hiero {
@@ -38,40 +39,25 @@ void CoarsePass::run(const Chart& chart, const SentenceTargets& targets) {
   }
 }
 
-void CoarsePass::prune(double threshold, Chart& chart, SentenceTargets& targets) {
-  // The same derivation summed in another order may differ in the last bits.
-  const double least = best_ - threshold - 1e-6;
-  kept_.clear();
-  renumber_.assign(chart.cells.size(), kNoCell);
-  CellId cells = 0;
-  for (CellId id = 0; id < chart.cells.size(); ++id) {
-    Cell cell = chart.cells[id];
-    const auto first = static_cast<std::uint32_t>(kept_.size());
-    for (std::uint32_t a = cell.first; a < cell.last; ++a) {
-      Application application = chart.applications[a];
-      if (outside_[id] + score(application, targets.targets(a)[0].score) < least) continue;
-      application.cell = cells;
-      for (CellId& tail : application.tails) {
-        if (tail != kNoCell) tail = renumber_[tail];
-      }
-      chart.applications[kept_.size()] = application;
-      kept_.push_back(a);
-    }
-    cell.first = first;
-    cell.last = static_cast<std::uint32_t>(kept_.size());
-    if (cell.first == cell.last) continue;
-    renumber_[id] = cells;
-    chart.cells[cells++] = cell;
+void CoarsePass::allot(const Chart& chart, std::uint32_t pop_limit, std::uint32_t span_limit,
+                       std::vector<std::uint64_t>& limits) const {
+  const auto count = static_cast<CellId>(chart.cells.size());
+  limits.assign(count, pop_limit == 0 ? ~std::uint64_t{0} : 1);
+  if (pop_limit == 0 || count == 0) return;
+  double sum = 0;
+  for (CellId id = 0; id < count; ++id) sum += gap(id);
+  // A mean gap of 0 means that all gaps are.
+  const double scale = sum > 0 ? 2.0 * count / sum : 0.0;
+  const auto weight = [&](CellId id) {
+    const std::uint32_t length = std::min(chart.cells[id].end - chart.cells[id].begin, span_limit);
+    return length * std::exp(-scale * gap(id));
+  };
+  double total = 0;
+  for (CellId id = 0; id < count; ++id) total += weight(id);
+  for (CellId id = 0; id < count; ++id) {
+    const double share = static_cast<double>(pop_limit) * count * weight(id) / total;
+    limits[id] = std::max<std::uint64_t>(1, static_cast<std::uint64_t>(share + 0.5));
   }
-  for (CellId id = 0; id < renumber_.size(); ++id) {
-    if (renumber_[id] == kNoCell) continue;
-    inside_[renumber_[id]] = inside_[id];
-    outside_[renumber_[id]] = outside_[id];
-  }
-  chart.goal = renumber_[chart.goal];
-  chart.applications.resize(kept_.size());
-  chart.cells.resize(cells);
-  targets.keep_applications(kept_);
 }
 
 }  // namespace hiero

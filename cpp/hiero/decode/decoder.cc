@@ -50,7 +50,6 @@ Decoder::Decoder(std::shared_ptr<const TranslationModel> model, std::shared_ptr<
       pool_(std::make_shared<WorkspacePool>()) {
   if (options_.span_limit == 0) throw std::invalid_argument("span_limit must be at least 1");
   if (!(options_.beam_threshold >= 0)) throw std::invalid_argument("beam_threshold must not be negative");
-  if (!(options_.coarse_threshold >= 0)) throw std::invalid_argument("coarse_threshold must not be negative");
 }
 
 Decoder Decoder::with_weights(std::shared_ptr<const Weights> weights) const {
@@ -72,10 +71,7 @@ Translation Decoder::translate(std::vector<std::string> tokens, const std::vecto
   out.unknown = sentence.unknown();
   out.stats.applications = w->chart.applications.size();
   w->targets.prepare(*model_, sentence, *weights_, options_, w->chart, w->arena);
-  if (w->chart.goal != kNoCell) {
-    w->coarse.run(w->chart, w->targets);
-    w->coarse.prune(options_.coarse_threshold, w->chart, w->targets);
-  }
+  if (w->chart.goal != kNoCell) w->coarse.run(w->chart, w->targets);
   w->search.run(w->chart, w->targets, w->coarse, *weights_, options_, keep != Keep::kNone);
 
   ForestBuilder builder(*model_, sentence, w->chart, w->targets, w->search, feature_names_);

@@ -10,20 +10,16 @@ enum class PassThrough { kUnknown, kAll, kNone };
 enum class Keep { kNone, kForest, kChart };
 
 struct DecoderOptions {
-  // Complete hypotheses popped per chart cell; 0: no limit.
+  // Complete hypotheses per chart cell on average; the coarse pass shares them out (coarse.h). 0: no limit.
   std::uint32_t pop_limit = 200;
   // Source words that a rule of a table without a limit of its own may span; glue is exempt.
   std::uint32_t span_limit = 10;
   // Items kept per cell; 0: no limit.
   std::uint32_t beam_size = 0;
-  // Items and hypotheses of a cell that score worse than its best by more than this are dropped. How
-  // far the cell itself is from the best derivation in the coarse pass is taken off the threshold.
+  // Items and hypotheses of a cell that score worse than its best by more than this are dropped.
   double beam_threshold = std::numeric_limits<double>::infinity();
   // Targets used per source side and label, the best by rule features and LM estimate; 0: all.
   std::uint32_t ttable_limit = 0;
-  // Rule applications whose best derivation scores worse than the best of all by more than this are
-  // dropped, scores being those of a first pass with context-free LM estimates (Petrov et al. 2008).
-  double coarse_threshold = std::numeric_limits<double>::infinity();
   PassThrough pass_through = PassThrough::kUnknown;
 };
 

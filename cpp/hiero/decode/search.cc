@@ -48,7 +48,7 @@ void Search::run(const Chart& chart, SentenceTargets& targets, const CoarsePass&
                  const Weights& weights, const DecoderOptions& options, bool keep_all) {
   chart_ = &chart;
   targets_ = &targets;
-  coarse_ = &coarse;
+  coarse.allot(chart, options.pop_limit, options.span_limit, limits_);
   weights_ = &weights;
   options_ = &options;
   keep_all_ = keep_all;
@@ -75,9 +75,7 @@ void Search::search_cell(CellId id) {
   const Cell& cell = chart_->cells[id];
   for (std::uint32_t a = cell.first; a < cell.last; ++a) push_application(a, 0);
 
-  const std::uint64_t limit = options_->pop_limit == 0 ? ~std::uint64_t{0} : options_->pop_limit;
-  // A cell that is far from the best derivation anyway may lose less on top of that.
-  const double threshold = options_->beam_threshold - coarse_->gap(id);
+  const std::uint64_t limit = limits_[id];
   std::uint64_t popped = 0;
   while (!queue_.empty() && popped < limit) {
     if (queue_.best() < least_in_cell_) break;
@@ -90,7 +88,7 @@ void Search::search_cell(CellId id) {
     if (!expand(partial)) continue;
     accept(id, partial);
     ++popped;
-    least_in_cell_ = best_in_cell_ - threshold;
+    least_in_cell_ = best_in_cell_ - options_->beam_threshold;
   }
   hypotheses_ += popped;
   finish_cell(id);

@@ -110,7 +110,6 @@ class Search {
 
   const Chart* chart_ = nullptr;
   SentenceTargets* targets_ = nullptr;
-  const CoarsePass* coarse_ = nullptr;
   const Weights* weights_ = nullptr;
   const DecoderOptions* options_ = nullptr;
   bool keep_all_ = false;
@@ -121,6 +120,7 @@ class Search {
   std::vector<VertexNode*> roots_;                  // by cell
   std::vector<std::span<const ItemId>> survivors_;  // by cell
   std::vector<std::pair<double, ItemId>> goals_;
+  std::vector<std::uint64_t> limits_;  // hypotheses by cell
 
   // State of the cell being searched.
   ArrivalQueue queue_;

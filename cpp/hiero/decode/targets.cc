@@ -159,12 +159,6 @@ void SentenceTargets::score_local_features() {
   }
 }
 
-void SentenceTargets::keep_applications(std::span<const std::uint32_t> kept) {
-  if (own_lists_.empty()) return;
-  for (std::size_t i = 0; i < kept.size(); ++i) own_lists_[i] = own_lists_[kept[i]];
-  own_lists_.resize(kept.size());
-}
-
 bool SentenceTargets::follows_bos(const Application& application) const {
   if (!model_->goal_has_bos() || chart_->cells[application.cell].label != model_->goal()) return false;
   for (std::uint32_t i = 0; i < application.arity(); ++i) {

@@ -42,9 +42,6 @@ class SentenceTargets {
   std::span<const Target> targets(std::uint32_t application) const {
     return own_lists_.empty() ? lists_[chart_->applications[application].targets] : own_lists_[application];
   }
-  // Drops the target lists of applications that were removed; `kept` holds their old indices.
-  void keep_applications(std::span<const std::uint32_t> kept);
-
   // Taken apart on first use; `slot` is one of the application's targets.
   const TargetSide& side(const Application& application, std::uint32_t slot);
   // Does this application open the translation, so that its words follow <s>?
