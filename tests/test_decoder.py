@@ -1,0 +1,283 @@
+"""The decoder from Python: forests, per-call weights, sentence rules, pass-through, threads."""
+
+from __future__ import annotations
+
+import random
+import threading
+from collections.abc import Sequence
+from pathlib import Path
+
+import numpy as np
+import pytest
+from brute_force import BackoffModel, Enumerator, random_rules, write_arpa
+
+import hiero
+
+
+@pytest.fixture(scope="module")
+def model() -> hiero.Model:
+    demo = Path(__file__).parent.parent / "data" / "demo"
+    return hiero.Model.assemble([demo / "grammar.txt"], [demo / "lm.arpa"], demo / "weights.txt")
+
+
+def lines(demo: Path) -> list[str]:
+    return (demo / "input.fr").read_text().splitlines()
+
+
+def test_every_edge_scores_weights_times_features(model: hiero.Model, demo: Path) -> None:
+    decoder = hiero.Decoder(model)
+    weights = model.weight_vector(model.weights)
+    for line in lines(demo):
+        result = decoder.translate(line, keep="forest")
+        forest = result.forest
+        scores = forest.scores(weights)
+        assert scores == pytest.approx(forest.features @ weights)
+        best, *_ = result.kbest(1)
+        assert best.score == pytest.approx(result.score, abs=1e-6)
+        assert best.score == pytest.approx(scores[best.edges].sum())
+        named = sum(model.weights.get(name, 0.0) * value for name, value in best.features.items())
+        assert named == pytest.approx(best.score)
+
+
+def test_forest_arrays_are_views_in_topological_order(model: hiero.Model) -> None:
+    forest = hiero.Decoder(model).translate("le chat noir dort .", keep="forest").forest
+    assert np.shares_memory(forest.tails, forest.tails)
+    assert np.shares_memory(forest.features.data, forest.features.data)
+    assert not forest.tails.flags.writeable
+    heads = np.repeat(np.arange(forest.node_count), np.diff(forest.edge_offsets))
+    tails_per_edge = np.diff(forest.tail_offsets)
+    assert (forest.tails < np.repeat(heads, tails_per_edge)).all()
+    assert forest.root == forest.node_count - 1
+    assert forest.edge_offsets[-1] == forest.edge_count == len(forest.edge_rules)
+    assert (np.diff(forest.edge_offsets) > 0).all()
+    spans = forest.node_spans
+    assert tuple(spans[forest.root]) == (0, 5)
+    # Tails lie inside their head's span, in source order.
+    for edge in range(forest.edge_count):
+        tails = forest.tails[forest.tail_offsets[edge] : forest.tail_offsets[edge + 1]]
+        at = spans[heads[edge]][0]
+        for tail in tails:
+            assert at <= spans[tail][0] < spans[tail][1] <= spans[heads[edge]][1]
+            at = spans[tail][1]
+
+
+def test_arrays_outlive_the_result(model: hiero.Model) -> None:
+    features = hiero.Decoder(model).translate("le chat noir dort .", keep="forest").forest.features
+    before = features.sum()
+    for _ in range(50):
+        hiero.Decoder(model).translate("elle voit le chien .", keep="forest")
+    assert features.sum() == before
+
+
+def test_kbest_is_sorted_and_unique(model: hiero.Model) -> None:
+    result = hiero.Decoder(model).translate("elle voit un chien noir .", keep="forest")
+    derivations = result.kbest(50)
+    assert [d.score for d in derivations] == sorted((d.score for d in derivations), reverse=True)
+    assert len({tuple(d.edges) for d in derivations}) == len(derivations)
+    unique = result.kbest(50, unique=True)
+    texts = [d.text for d in derivations]
+    assert [d.text for d in unique][: len(set(texts))] == list(dict.fromkeys(texts))
+    with pytest.raises(ValueError, match="keep"):
+        hiero.Decoder(model).translate("le chat").kbest(1)
+
+
+def test_weights_per_call_and_with_weights(model: hiero.Model) -> None:
+    decoder = hiero.Decoder(model)
+    other = {**model.weights, "PhraseEF": -3.0}
+    changed = decoder.translate("le livre", weights=other).text
+    assert changed == decoder.with_weights(other).translate("le livre").text
+    assert changed != decoder.translate("le livre").text
+    with pytest.raises(hiero.FormatError, match="no such feature: Nonsense"):
+        decoder.with_weights({"Nonsense": 1.0})
+
+
+def test_scaled_weights_give_the_same_search(model: hiero.Model, demo: Path) -> None:
+    decoder = hiero.Decoder(model, pop_limit=3)
+    scaled = decoder.with_weights({name: 8 * value for name, value in model.weights.items()})
+    for line in lines(demo):
+        one, eight = decoder.translate(line), scaled.translate(line)
+        assert one.text == eight.text
+        assert one.stats.hypotheses == eight.stats.hypotheses
+
+
+def test_chart_keeps_every_item(model: hiero.Model) -> None:
+    decoder = hiero.Decoder(model, beam_size=2)
+    result = decoder.translate("le chat noir dort .", keep="chart")
+    chart = result.chart
+    survivors = result.chart_survivors
+    assert len(survivors) == chart.node_count
+    cells: dict[tuple[int, ...], list[int]] = {}
+    for node in range(chart.node_count - 1):
+        key = (*chart.node_spans[node].tolist(), int(chart.node_labels[node]))
+        cells.setdefault(key, []).append(int(survivors[node]))
+    assert max(sum(kept) for kept in cells.values()) == 2
+    assert any(sum(kept) < len(kept) for kept in cells.values())
+
+
+def test_sentence_rules_hold_for_one_sentence(model: hiero.Model) -> None:
+    decoder = hiero.Decoder(model)
+    rule = hiero.Rule("[X] ||| madame dubois ||| mrs dubois ||| NameRule=1")
+    result = decoder.translate("madame dubois dort .", rules=[rule])
+    assert result.text == "mrs dubois sleeps ."
+    assert result.features["NameRule"] == 1
+    assert decoder.translate("madame dubois dort .").text == "madame dubois sleeps ."
+    with pytest.raises(hiero.FormatError, match="no feature"):
+        decoder.translate("x", rules=[hiero.Rule("[X] ||| x ||| y ||| Unheard=1")])
+    with pytest.raises(hiero.FormatError, match=r"no nonterminal \[Z\]"):
+        decoder.translate("x", rules=[hiero.Rule("[Z] ||| x ||| y ||| NameRule=1")])
+
+
+def test_pass_through(model: hiero.Model) -> None:
+    unknown = hiero.Decoder(model).translate("le xyz dort")
+    assert unknown.text == "the xyz sleeps"
+    assert unknown.unknown == [1]
+    assert (unknown.features["OOV"], unknown.features["Identity"]) == (1, 1)
+    nothing = hiero.Decoder(model, pass_through="none").translate("le xyz dort")
+    assert (nothing.has_parse, nothing.tokens) == (False, [])
+    everything = hiero.Decoder(model, pass_through="all").with_weights({"Identity": 1.0})
+    assert everything.translate("le chat").text == "le chat"
+
+
+def test_lm_knows_a_word_that_no_table_knows(tmp_path: Path) -> None:
+    write_arpa(tmp_path / "lm.arpa", [["the", "zebra", "runs"]] * 3, 2)
+    table = hiero.RuleTable.from_rules([hiero.Rule("[X] ||| le ||| the ||| A=0")])
+    lm = hiero.LanguageModel.load(str(tmp_path / "lm.arpa"))
+    model = hiero.Model([table], [lm], {"LM0": 1.0, "LM0_OOV": -1.0})
+    result = hiero.Decoder(model).translate("le zebra")
+    twin = BackoffModel(tmp_path / "lm.arpa")
+    assert result.features["LM0"] == pytest.approx(twin.sentence(["the", "zebra"]), abs=1e-4)
+    assert "LM0_OOV" not in result.features
+    assert hiero.Decoder(model).translate("le gnu").features["LM0_OOV"] == 1
+
+
+def test_lm_scores_equal_the_kenlm_module(model: hiero.Model, demo: Path) -> None:
+    kenlm = pytest.importorskip("kenlm")
+    reference = kenlm.Model(str(demo / "lm.arpa"))
+    for line in lines(demo):
+        result = hiero.Decoder(model).translate(line)
+        expected = reference.score(result.text) * np.log(10)
+        assert result.features["LM0"] == pytest.approx(expected, abs=1e-4)
+        assert model.lms[0].score(result.tokens) == pytest.approx(expected, abs=1e-4)
+
+
+class WalkedFeatures:
+    """SpanAndGapSize again, read off a derivation one rule application at a time."""
+
+    @staticmethod
+    def of(derivation: hiero.Derivation) -> dict[str, float]:
+        forest = derivation.forest
+        heads = np.repeat(np.arange(forest.node_count), np.diff(forest.edge_offsets))
+        sums = dict.fromkeys(hiero.SpanAndGapSize.names, 0.0)
+        for edge in derivation.edges:
+            if forest.edge_tables[edge] < 0:
+                continue
+            begin, end = forest.node_spans[heads[edge]]
+            sums["LogSpan"] += np.log(end - begin)
+            tails = forest.tails[forest.tail_offsets[edge] : forest.tail_offsets[edge + 1]]
+            for number, tail in enumerate(tails, start=1):
+                sums[f"GapSize_{number}"] += forest.node_spans[tail][1] - forest.node_spans[tail][0]
+        return sums
+
+
+def test_local_features_equal_a_derivation_walk(demo: Path) -> None:
+    model = hiero.Model.assemble(
+        [demo / "grammar.txt"],
+        [demo / "lm.arpa"],
+        {"LM0": 0.5, "PhraseEF": 0.3, "LogSpan": -0.4, "GapSize_1": 0.3, "GapSize_2": -0.2},
+        local_features=[hiero.SpanAndGapSize()],
+    )
+    decoder = hiero.Decoder(model)
+    for line in lines(demo):
+        for derivation in decoder.translate(line, keep="forest").kbest(20):
+            walked = WalkedFeatures.of(derivation)
+            for name, value in walked.items():
+                assert derivation.features.get(name, 0.0) == pytest.approx(value)
+
+
+def test_search_with_local_features_is_exact(tmp_path: Path) -> None:
+    rng = random.Random(3)
+    write_arpa(tmp_path / "lm.arpa", [rng.choices("uvw", k=4) for _ in range(10)], 3)
+    lm = hiero.LanguageModel.load(str(tmp_path / "lm.arpa"))
+    for _ in range(60):
+        rules = random_rules(rng, ["X", "Y"], "abc", "uvw")
+        local = [hiero.SpanAndGapSize()]
+        model = hiero.Model([hiero.RuleTable.from_rules(rules)], [lm], {}, local_features=local)
+        weights = {name: rng.uniform(-1, 1) for name in model.feature_names}
+        sentence = rng.choices("abc", k=4)
+        result = hiero.Decoder(model, pop_limit=0).with_weights(weights).translate(sentence, keep="forest")
+        assert result.forest.derivation_count == len(Enumerator(rules, sentence, 10).derivations())
+        every = result.kbest(10**6)
+        walked = [
+            sum(weights[n] * v for n, v in {**d.features, **WalkedFeatures.of(d)}.items()) for d in every
+        ]
+        assert result.score == pytest.approx(max(walked), abs=1e-4)
+
+
+class BadFeatures:
+    names: Sequence[str] = ["Bad"]
+
+    def __init__(self, answer: object) -> None:
+        self.answer = answer
+
+    def __call__(self, tokens: Sequence[str], batch: hiero.ApplicationBatch) -> object:
+        if isinstance(self.answer, Exception):
+            raise self.answer
+        return self.answer if self.answer is not None else np.full((len(batch), 1), np.nan)
+
+
+@pytest.mark.parametrize("answer", [None, np.zeros((1, 3)), RuntimeError("mine")])
+def test_bad_local_features(demo: Path, answer: object) -> None:
+    model = hiero.Model.assemble([demo / "grammar.txt"], [], {}, local_features=[BadFeatures(answer)])
+    with pytest.raises((ValueError, RuntimeError)):
+        hiero.Decoder(model).translate("le chat")
+
+
+def test_threads_give_the_same_results(model: hiero.Model, demo: Path) -> None:
+    decoder = hiero.Decoder(model)
+    text = lines(demo) * 5
+    expected = [(t.text, t.score) for t in decoder.translate_batch(text)]
+    for threads in (2, 8):
+        assert [(t.text, t.score) for t in decoder.translate_batch(text, threads=threads)] == expected
+    found: dict[int, list[tuple[str, float]]] = {}
+
+    def work(number: int) -> None:
+        found[number] = [(t.text, t.score) for t in map(decoder.translate, text)]
+
+    workers = [threading.Thread(target=work, args=(n,)) for n in range(8)]
+    for worker in workers:
+        worker.start()
+    for worker in workers:
+        worker.join()
+    assert all(found[n] == expected for n in range(8))
+
+
+def test_two_models_in_one_process(model: hiero.Model) -> None:
+    other = hiero.Model([hiero.RuleTable.from_rules([hiero.Rule("[X] ||| le ||| IL ||| A=1")])], [], {})
+    first, second = hiero.Decoder(model), hiero.Decoder(other)
+    assert [first.translate("le chat").text, second.translate("le chat").text] == ["the cat", "IL chat"]
+
+
+def test_a_failing_line_does_not_stop_a_stream(model: hiero.Model) -> None:
+    stream = ["le chat", "\ud800", "le chien"]
+    results = list(hiero.Decoder(model).translate_iter(stream, threads=2))
+    assert isinstance(results[1], hiero.Failure)
+    assert [r.text for r in (results[0], results[2])] == ["the cat", "the dog"]
+    with pytest.raises(UnicodeEncodeError):
+        hiero.Decoder(model).translate_batch(stream)
+
+
+def test_more_hypotheses_never_hurt_on_average(shared: Path, tmp_path: Path) -> None:
+    system = shared / "ja-en" / "system"
+    model = hiero.Model.assemble([system / "grammar.gz"], [system / "lm.arpa.gz"], system / "weights.txt")
+    text = (shared / "ja-en" / "dev.ja").read_text().splitlines()[:60]
+    means = []
+    for limit in (10, 30, 100, 300, 1000):
+        decoder = hiero.Decoder(model, pop_limit=limit, span_limit=15)
+        means.append(np.mean([decoder.translate(line).score for line in text]))
+    assert means == sorted(means)
+    short = [line for line in text if len(line.split()) <= 5][:3]
+    for line in short:
+        exact = hiero.Decoder(model, pop_limit=0, span_limit=15).translate(line).score
+        wide = hiero.Decoder(model, pop_limit=3000, span_limit=15).translate(line).score
+        assert wide <= exact + 1e-6
+        assert wide == pytest.approx(exact, abs=0.05)
