@@ -309,12 +309,13 @@ double Search::goal_score(ItemId item, double* by_lm) {
 
 void Search::finish_goal() {
   if (chart_->goal == kNoCell) return;
-  std::vector<double> by_lm(lms_);
+  by_lm_.resize(lms_);
   for (ItemId item : survivors_[chart_->goal]) {
-    goals_.emplace_back(items_[item].score + goal_score(item, by_lm.data()), item);
+    goals_.emplace_back(items_[item].score + goal_score(item, by_lm_.data()), item);
   }
-  std::stable_sort(goals_.begin(), goals_.end(),
-                   [](const auto& a, const auto& b) { return a.first > b.first; });
+  std::sort(goals_.begin(), goals_.end(), [](const auto& a, const auto& b) {
+    return a.first != b.first ? a.first > b.first : a.second < b.second;
+  });
 }
 
 }  // namespace hiero

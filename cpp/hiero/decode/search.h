@@ -120,6 +120,7 @@ class Search {
   std::vector<VertexNode*> roots_;                  // by cell
   std::vector<std::span<const ItemId>> survivors_;  // by cell
   std::vector<std::pair<double, ItemId>> goals_;
+  std::vector<double> by_lm_;
   std::vector<std::uint64_t> limits_;  // hypotheses by cell
 
   // State of the cell being searched.

@@ -146,7 +146,7 @@ void SortedRules::add(const RuleRow& row) {
   record[3] = static_cast<std::uint32_t>(row.features.size());
   record[4] = static_cast<std::uint32_t>(row.body.size());
   std::uint32_t* to = std::copy(row.source.begin(), row.source.end(), record + kHeaderWords);
-  std::memcpy(to, row.features.data(), row.features.size_bytes());
+  if (!row.features.empty()) std::memcpy(to, row.features.data(), row.features.size_bytes());
   to += 2 * row.features.size();
   if (body_words > 0) {
     to[body_words - 1] = 0;

@@ -1,0 +1,279 @@
+"""Speed, memory and quality of decoding beside the older systems, on two prepared systems.
+
+    python benchmarks/decode.py ../shared/data [--quick]
+
+Prints the machine and a calibration (queries a second of the `kenlm` module), then for each corpus:
+score, time and BLEU by pop limit beside the published figures of cdec, Moses and Joshua, loading times,
+memory, packing, threads, and a 300-word sentence. Scores are recomputed from the rules' text in the
+table and the `kenlm` module, not taken from the decoder. Times are CPU time of decoding alone on one
+thread, without loading; the peers' were taken on another machine of the same kind: compare ratios.
+"""
+
+from __future__ import annotations
+
+import argparse
+import gzip
+import math
+import multiprocessing
+import os
+import platform
+import resource
+import shutil
+import subprocess
+import sys
+import tempfile
+import time
+from pathlib import Path
+
+import kenlm
+import sacrebleu
+
+import hiero
+from hiero.cli.records import derivation_steps
+from hiero.decoder import split
+
+CORPORA = {"ja-en": ("test.ja", "test.en"), "de-en": ("test2016.de", "test2016.en")}
+POP_LIMITS = (2, 4, 10, 20, 50, 100, 200, 500, 1000, 2000)
+# Mean score / milliseconds a sentence: every figure a setting of ours has to match in less time.
+PEERS = {
+    "ja-en": {
+        "cdec": "-7.0990/13.0 -6.9867/15.7 -6.9297/28.5 -6.8973/48.8 -6.8681/117 -6.8519/255",
+        "Moses cube pruning": "-7.787/2.2 -7.490/3.1 -7.281/8.1 -7.192/14.9 -7.103/33.6 -7.029/64.4",
+        "Moses incremental": "-7.1807/1.7 -7.0358/2.6 -6.9277/6.1 -6.9003/10.6 -6.8642/26.5 -6.8477/52.2",
+        "Joshua": "-7.472/10.3 -7.283/10.7 -7.129/17.6 -7.059/28.8 -6.994/60.5 -6.954/121",
+    },
+    "de-en": {
+        "cdec": "-19.4963/23.7 -19.4438/51.6 -19.4376/73.4 -19.4339/341",
+        "Moses cube pruning": "-20.141/3.7 -19.715/9.8 -19.658/16.4",
+        "Moses incremental": "-19.983/3.2 -19.4869/7.4 -19.4612/11.9 -19.4388/49.2",
+        "Joshua": "-19.592/9.5 -19.475/21.5 -19.460/35.4",
+    },
+}
+
+
+def cpu_name() -> str:
+    for line in Path("/proc/cpuinfo").read_text().splitlines():
+        if line.startswith("model name"):
+            return line.split(":", 1)[1].strip()
+    return platform.processor()
+
+
+class System:
+    """One prepared system, packed into a scratch folder."""
+
+    def __init__(self, data: Path, corpus: str, scratch: Path) -> None:
+        self.corpus = corpus
+        self.folder = data / corpus
+        self.packed = scratch / f"{corpus}.hrt"
+        self.arpa = scratch / f"{corpus}.arpa"
+        self.binary = scratch / f"{corpus}.binary"
+        self.weights = self.folder / "system" / "weights.txt"
+        source, reference = CORPORA[corpus]
+        self.source = (self.folder / source).read_text().splitlines()
+        self.reference = (self.folder / reference).read_text().splitlines()
+        with gzip.open(self.folder / "system" / "lm.arpa.gz") as packed, self.arpa.open("wb") as plain:
+            shutil.copyfileobj(packed, plain)
+        hiero.LanguageModel.write_binary(str(self.arpa), str(self.binary))
+
+    def model(self) -> hiero.Model:
+        return hiero.Model.assemble([self.packed], [self.binary], self.weights)
+
+
+class Rescorer:
+    """Model scores from a derivation's rules as the table has them and the `kenlm` module."""
+
+    def __init__(self, system: System, model: hiero.Model) -> None:
+        self.table = model.tables[0]
+        self.weights = model.weights
+        self.lm = kenlm.Model(str(system.binary))
+        self.rules: dict[str, dict[str, float]] = {}
+
+    def rule_scores(self, source: str) -> dict[str, float]:
+        """Best weighted features by target of a source side."""
+        if source not in self.rules:
+            scores: dict[str, float] = {}
+            for rule in self.table.lookup(source.split(" ")):
+                score = sum(self.weights[name] * value for name, value in rule.features.items())
+                target = " ".join(rule.target)
+                scores[target] = max(score, scores.get(target, -math.inf))
+            self.rules[source] = scores
+        return self.rules[source]
+
+    def score(self, result: hiero.Translation) -> float:
+        total = self.weights["LM0"] * self.lm.score(result.text) * math.log(10)
+        total -= self.weights["WordPenalty"] * len(result.tokens)
+        for step in derivation_steps(result.derivation):
+            if step["table"] == "glue":
+                total += self.weights["Glue"] * (step["source"] != "[X,1]")
+            elif step["table"]:
+                total += self.rule_scores(str(step["source"]))[str(step["target"])]
+        return total
+
+
+def pack(system: System, memory: str, output: Path) -> tuple[float, float]:
+    """Seconds and peak megabytes of `hiero pack` in a process of its own."""
+    grammar = system.folder / "system" / "grammar.gz"
+    code = (
+        "import resource, sys, time; from hiero.cli.tables import parse_memory; from hiero import tables\n"
+        "start = time.perf_counter()\n"
+        "tables.pack(sys.argv[1], sys.argv[2], memory=parse_memory(sys.argv[3]))\n"
+        "print(time.perf_counter() - start, resource.getrusage(resource.RUSAGE_SELF).ru_maxrss / 1024)"
+    )
+    command = [sys.executable, "-c", code, str(grammar), str(output), memory]
+    done = subprocess.run(command, capture_output=True, text=True, check=True)
+    seconds, megabytes = map(float, done.stdout.split())
+    return seconds, megabytes
+
+
+def calibrate(data: Path, system: System) -> None:
+    model = kenlm.Model(str(system.binary))
+    lines = (data / "ja-en" / "train.en").read_text().splitlines()
+    queries = sum(len(line.split()) + 1 for line in lines)
+    best = 0.0
+    for _ in range(3):
+        start = time.process_time()
+        for line in lines:
+            model.score(line)
+        best = max(best, queries / (time.process_time() - start))
+    print(f"kenlm.Model.score over ja-en/train.en: {best / 1e6:.1f} million queries a second")
+
+
+def decode_all(
+    system: System, model: hiero.Model, pop_limit: int
+) -> tuple[float, float, list[hiero.Translation]]:
+    """Milliseconds and hypotheses a sentence, and the translations."""
+    decoder = hiero.Decoder(model, pop_limit=pop_limit, span_limit=15)
+    tokens = [split(line) for line in system.source]
+    decoder.translate(tokens[0])
+    start = time.process_time()
+    results = [decoder.translate(sentence) for sentence in tokens]
+    milliseconds = (time.process_time() - start) * 1e3 / len(tokens)
+    return milliseconds, sum(r.stats.hypotheses for r in results) / len(results), results
+
+
+def curve(system: System, limits: tuple[int, ...]) -> list[tuple[int, float, float]]:
+    model = system.model()
+    rescorer = Rescorer(system, model)
+    points = []
+    print("pop limit   mean score      ms   hypotheses   LM queries    BLEU   decoder's own score")
+    for limit in limits:
+        milliseconds, hypotheses, results = decode_all(system, model, limit)
+        score = sum(map(rescorer.score, results)) / len(results)
+        own = sum(result.score for result in results) / len(results)
+        queries = sum(result.stats.lm_queries for result in results) / len(results)
+        bleu = sacrebleu.corpus_bleu([r.text for r in results], [system.reference], tokenize="none").score
+        print(
+            f"{limit:9}   {score:10.4f}  {milliseconds:6.2f}   {hypotheses:10.0f}   {queries:10.0f}   {bleu:5.2f}"
+            f"   {own:.4f}"
+        )
+        points.append((limit, score, milliseconds))
+    return points
+
+
+def compare(corpus: str, points: list[tuple[int, float, float]]) -> None:
+    print("Each peer's point, and our quickest setting with at least its score:")
+    for peer, figures in PEERS[corpus].items():
+        for figure in figures.split():
+            score, milliseconds = map(float, figure.split("/"))
+            ours = [(ms, limit, s) for limit, s, ms in points if s >= score]
+            if not ours:
+                print(
+                    f"  {peer:20} {score:9.4f} {milliseconds:6.1f} ms   -- none of the limits tried reaches it"
+                )
+                continue
+            ms, limit, s = min(ours)
+            print(
+                f"  {peer:20} {score:9.4f} {milliseconds:6.1f} ms   pop limit {limit:4}: {s:9.4f} {ms:6.2f} ms, "
+                f"{milliseconds / ms:5.1f} times as fast{'' if ms <= milliseconds else '   SLOWER'}"
+            )
+
+
+def memory_and_loading(system: System) -> None:
+    code = (
+        "import resource, sys, time, hiero\n"
+        "start = time.perf_counter(); table = hiero.RuleTable.open(sys.argv[1]); opened = time.perf_counter() - start\n"
+        "start = time.perf_counter(); lm = hiero.LanguageModel.load(sys.argv[2]); lm_time = time.perf_counter() - start\n"
+        "weights = hiero.read_weights(sys.argv[3])\n"
+        "start = time.perf_counter(); model = hiero.Model([table], [lm], weights)\n"
+        "mapping = time.perf_counter() - start\n"
+        "decoder = hiero.Decoder(model, pop_limit=200, span_limit=15)\n"
+        "for line in open(sys.argv[4]): decoder.translate(line)\n"
+        "peak = resource.getrusage(resource.RUSAGE_SELF).ru_maxrss / 1024\n"
+        "print(f'opening the table {opened * 1e3:.2f} ms, LM binary {lm_time * 1e3:.1f} ms, LM words and estimates '\n"
+        "      f'{mapping * 1e3:.0f} ms, peak resident memory {peak:.0f} MB')"
+    )
+    source = system.folder / CORPORA[system.corpus][0]
+    arguments = [str(system.packed), str(system.binary), str(system.weights), str(source)]
+    subprocess.run([sys.executable, "-c", code, *arguments], check=True)
+
+
+def threads(system: System) -> None:
+    """Sentences a second: two threads of one process against two processes of one thread."""
+    model = system.model()
+    decoder = hiero.Decoder(model, pop_limit=200, span_limit=15)
+
+    def alone() -> None:
+        decoder.translate_batch(system.source)
+
+    best_two, best_each = 0.0, 0.0
+    for _ in range(2):
+        start = time.perf_counter()
+        decoder.translate_batch(system.source * 2, threads=2)
+        best_two = max(best_two, 2 * len(system.source) / (time.perf_counter() - start))
+        context = multiprocessing.get_context("fork")
+        processes = [context.Process(target=alone) for _ in range(2)]
+        start = time.perf_counter()
+        for process in processes:
+            process.start()
+        for process in processes:
+            process.join()
+        best_each = max(best_each, 2 * len(system.source) / (time.perf_counter() - start))
+    print(
+        f"two threads {best_two:.1f} sentences/s, two processes {best_each:.1f}: ratio {best_two / best_each:.3f}"
+    )
+
+
+def long_sentence(system: System) -> None:
+    words = " ".join(system.source).split()[:300]
+    code = (
+        "import resource, sys, time, hiero\n"
+        "model = hiero.Model.assemble([sys.argv[1]], [sys.argv[2]], sys.argv[3]); decoder = hiero.Decoder(model)\n"
+        "start = time.perf_counter(); result = decoder.translate(sys.argv[4])\n"
+        "peak = resource.getrusage(resource.RUSAGE_SELF).ru_maxrss / 1024\n"
+        "print(f'{len(result.source)} words at the defaults: {time.perf_counter() - start:.2f} s, {peak:.0f} MB')"
+    )
+    arguments = [str(system.packed), str(system.binary), str(system.weights), " ".join(words)]
+    subprocess.run([sys.executable, "-c", code, *arguments], check=True)
+
+
+def main() -> None:
+    parser = argparse.ArgumentParser(
+        description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter
+    )
+    parser.add_argument("data", type=Path)
+    parser.add_argument("--quick", action="store_true", help="pop limits up to 100 only")
+    arguments = parser.parse_args()
+    limits = tuple(n for n in POP_LIMITS if n <= 100) if arguments.quick else POP_LIMITS
+    print(f"{cpu_name()}, {os.cpu_count()} cores, {platform.platform()}, hiero {hiero.__version__}")
+    with tempfile.TemporaryDirectory() as name:
+        systems = [System(arguments.data, corpus, Path(name)) for corpus in CORPORA]
+        calibrate(arguments.data, systems[0])
+        for system in systems:
+            print(f"\n== {system.corpus}: {len(system.source)} sentences, span limit 15")
+            seconds, megabytes = pack(system, "320M", system.packed)
+            small = system.packed.with_suffix(".small")
+            small_seconds, small_megabytes = pack(system, "64M", small)
+            same = "the same file" if small.read_bytes() == system.packed.read_bytes() else "ANOTHER FILE"
+            print(
+                f"packing {seconds:.1f} s, {megabytes:.0f} MB; with 64M {small_seconds:.1f} s, "
+                f"{small_megabytes:.0f} MB, {same}"
+            )
+            memory_and_loading(system)
+            compare(system.corpus, curve(system, limits))
+            threads(system)
+            long_sentence(system)
+            sys.stdout.flush()
+
+
+if __name__ == "__main__":
+    main()

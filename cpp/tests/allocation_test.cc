@@ -1,0 +1,95 @@
+// The search loop allocates nothing once its buffers have grown: counts calls of operator new while a
+// sentence like one seen before is searched.
+#include <unistd.h>
+
+#include <atomic>
+#include <cstdio>
+#include <cstdlib>
+#include <fstream>
+#include <new>
+
+#include "hiero/decode/coarse.h"
+#include "hiero/decode/matcher.h"
+#include "hiero/decode/search.h"
+#include "hiero/grammar/rule_text.h"
+
+namespace {
+std::atomic<long> allocations{0};
+}
+
+void* operator new(std::size_t size) {
+  ++allocations;
+  if (void* memory = std::malloc(size)) return memory;
+  throw std::bad_alloc();
+}
+void* operator new[](std::size_t size) { return ::operator new(size); }
+void operator delete(void* memory) noexcept { std::free(memory); }
+void operator delete(void* memory, std::size_t) noexcept { std::free(memory); }
+void operator delete[](void* memory) noexcept { std::free(memory); }
+void operator delete[](void* memory, std::size_t) noexcept { std::free(memory); }
+
+namespace hiero {
+namespace {
+
+std::shared_ptr<const LanguageModel> small_lm() {
+  char path[] = "/tmp/hiero-allocation-XXXXXX";
+  const int descriptor = ::mkstemp(path);
+  if (descriptor < 0) std::abort();
+  ::close(descriptor);
+  std::ofstream(path) << "\\data\\\nngram 1=6\nngram 2=4\n\n\\1-grams:\n-1\t<unk>\t0\n-99\t<s>\t-0.3\n"
+                         "-1\t</s>\t0\n-0.7\tu\t-0.2\n-0.8\tv\t-0.4\n-0.9\tw\t-0.1\n\n\\2-grams:\n"
+                         "-0.2\t<s> u\n-0.3\tu v\n-0.4\tv w\n-0.5\tw </s>\n\n\\end\\\n";
+  auto lm = LanguageModel::load(path);
+  ::unlink(path);
+  return lm;
+}
+
+std::vector<Rule> rules() {
+  std::vector<Rule> out;
+  for (const char* source : {"a", "b", "a b", "[X,1] b", "a [X,1]", "[X,1] a [X,2]"}) {
+    for (const char* words : {"u", "v", "w", "u w", "w v u"}) {
+      std::string target = words;
+      for (const char* gap : {"[X,1]", "[X,2]"}) {
+        if (std::string(source).find(gap) != std::string::npos) target = std::string(gap) + " " + target;
+      }
+      out.push_back(parse_rule("[X] ||| " + std::string(source) + " ||| " + target + " ||| A=-0." +
+                                   std::to_string(out.size() + 10),
+                               "rule"));
+    }
+  }
+  return out;
+}
+
+int run() {
+  ModelParts parts;
+  parts.tables.push_back({RuleTable::build(rules(), "t", 0), "t"});
+  parts.lms.push_back(small_lm());
+  const TranslationModel model(std::move(parts));
+  const Weights weights(model, std::vector<double>(model.features().size(), 0.5));
+  DecoderOptions options;
+  const Sentence sentence(model, {"a", "b", "a", "a", "b", "a", "b", "b"}, {}, PassThrough::kNone);
+  Arena arena;
+  Matcher matcher(model);
+  Chart chart;
+  SentenceTargets targets;
+  CoarsePass coarse;
+  Search search(model, arena);
+  long counted = 0;
+  for (int round = 0; round < 3; ++round) {
+    arena.reset();
+    matcher.run(sentence, options.span_limit, chart);
+    targets.prepare(model, sentence, weights, options, chart, arena);
+    coarse.run(chart, targets);
+    const long before = allocations;
+    search.run(chart, targets, coarse, weights, options, false);
+    counted = allocations - before;
+  }
+  std::printf("allocation_test: %llu hypotheses, %ld allocations\n",
+              static_cast<unsigned long long>(search.hypotheses()), counted);
+  return search.hypotheses() > 1000 && counted == 0 ? 0 : 1;
+}
+
+}  // namespace
+}  // namespace hiero
+
+int main() { return hiero::run(); }

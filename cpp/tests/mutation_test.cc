@@ -1,0 +1,182 @@
+// A seeded mutation loop over the rule reader and the packed-table loader: whatever the bytes, reading
+// ends in success or in an Error, never in a fault. Usage: mutation_test [cases = 20000] [seed = 1]
+#include <algorithm>
+#include <cstdio>
+#include <cstdlib>
+#include <cstring>
+#include <exception>
+#include <random>
+
+#include "hiero/base/error.h"
+#include "hiero/grammar/packed_format.h"
+#include "hiero/grammar/rule_table.h"
+#include "hiero/grammar/rule_text.h"
+
+namespace hiero {
+namespace {
+
+using Random = std::mt19937_64;
+
+const char* const kLines[] = {
+    "[X] ||| ne [X,1] pas ||| do not [X,1] ||| A=-0.3 B=-1.2 ||| 0-1 2-1",
+    "[X] ||| [X,1] de [NP,2] ||| [2] 's [1] ||| 0.5 -1e-3 C=7 ||| 1-1",
+    "[S] ||| \\[X] \xe5\xbd\xbc \\||| ||| ||| A=1",
+    "[X][X] de [X][X] [X] ||| [X][X] 's [X][X] [X] ||| 0.1 0 1 ||| 0-2 2-0 1-1 ||| 1 2 3 ||| s 1",
+};
+const char* const kTokens[] = {"|||",   "[X,1]", "[X,2]", "[X,3]",  "[1]",  "[X][X]",      "[]",
+                               "[,1]",  "[X]",   "\\[X]", "0-0",    "9-9",  "-",           "A=nan",
+                               "A=1e9", "=",     "A=",    "1e-999", "\xff", "\xed\xa0\x80"};
+
+std::size_t below(Random& random, std::size_t limit) { return limit == 0 ? 0 : random() % limit; }
+
+std::string mutated_line(Random& random) {
+  std::string line = kLines[below(random, std::size(kLines))];
+  for (std::size_t n = 1 + below(random, 4); n > 0; --n) {
+    const std::size_t at = below(random, line.size() + 1);
+    switch (below(random, 5)) {
+      case 0:
+        line.insert(at, 1, static_cast<char>(random()));
+        break;
+      case 1:
+        line.erase(at, 1 + below(random, 6));
+        break;
+      case 2:
+        if (at < line.size()) line[at] = static_cast<char>(random());
+        break;
+      case 3:
+        line.insert(at, " " + std::string(kTokens[below(random, std::size(kTokens))]) + " ");
+        break;
+      default:
+        line += line.substr(at);
+    }
+  }
+  return line;
+}
+
+// A line that parses must survive writing and reading, and packing.
+void try_line(const std::string& line) {
+  const Rule rule = parse_rule(line, "line:1");
+  if (parse_rule(format_rule(rule), "again:1") != rule)
+    throw std::logic_error("not read back the same: " + line);
+  RuleTable::build({rule}, "mutation", 0)->check();
+}
+
+std::vector<std::byte> sample_image() {
+  std::vector<Rule> rules;
+  for (int i = 0; i < 40; ++i) {
+    const std::string word = "w" + std::to_string(i % 7);
+    rules.push_back(parse_rule("[X] ||| " + word + " [X,1] v" + std::to_string(i) + " [NP,2] ||| [NP,2] t" +
+                                   std::to_string(i) + " [X,1] ||| A=" + std::to_string(i) +
+                                   (i % 3 == 0 ? " sparse=1" : "") + " ||| 0-1",
+                               "sample"));
+    rules.push_back(parse_rule("[NP] ||| " + word + " ||| ||| A=1", "sample"));
+  }
+  const auto table = RuleTable::build(rules, "sample", 12);
+  return {table->image().begin(), table->image().end()};
+}
+
+// Makes the checksums good again, so that what they protect is read with its damage.
+void repair(std::vector<std::byte>& image) {
+  packed::Header header;
+  std::memcpy(&header, image.data(), sizeof header);
+  header.length = image.size();
+  header.sum = packed::header_sum(header);
+  std::memcpy(image.data(), &header, sizeof header);
+  const std::uint64_t end = header.sections[packed::kBlockSums].offset;
+  if (end > image.size()) return;
+  for (std::uint64_t block = 0; block < packed::block_count(end); ++block) {
+    const std::uint64_t start = block * packed::kBlockSize;
+    const std::uint64_t sum =
+        checksum(image.data() + start, std::min<std::uint64_t>(packed::kBlockSize, end - start));
+    if (end + (block + 1) * sizeof sum > image.size()) return;
+    std::memcpy(image.data() + end + block * sizeof sum, &sum, sizeof sum);
+  }
+}
+
+std::vector<std::byte> mutated_image(Random& random, const std::vector<std::byte>& sample) {
+  std::vector<std::byte> image = sample;
+  const std::uint64_t interesting[] = {
+      0, 1, 0x7F, 0x80, 0xFFFF, 0x7FFFFFFF, 0xFFFFFFFF, ~std::uint64_t{0}, image.size()};
+  for (std::size_t n = 1 + below(random, 4); n > 0; --n) {
+    const std::size_t at = below(random, image.size());
+    switch (below(random, 4)) {
+      case 0:
+        image[at] ^= static_cast<std::byte>(1u << below(random, 8));
+        break;
+      case 1:
+        image[at] = static_cast<std::byte>(random());
+        break;
+      case 2: {
+        const std::uint64_t value = interesting[below(random, std::size(interesting))];
+        std::memcpy(image.data() + at, &value, std::min(sizeof value, image.size() - at));
+        break;
+      }
+      default:
+        if (below(random, 8) == 0) image.resize(below(random, image.size() + 64));
+        if (image.empty()) return image;
+    }
+  }
+  if (image.size() >= sizeof(packed::Header) && below(random, 4) != 0) repair(image);
+  return image;
+}
+
+// Reads all there is, each part whether or not another failed.
+void try_image(Random& random, std::vector<std::byte> image) {
+  const auto table = RuleTable::from_image(std::move(image), "mutant");
+  const auto attempt = [](const auto& read) {
+    try {
+      read();
+    } catch (const Error&) {
+    }
+  };
+  RuleRecord record;
+  for (NodeId node = 0; node < std::min<std::uint32_t>(table->node_count(), 200); ++node) {
+    attempt([&] { table->children(node); });
+    attempt([&] { table->symbol(node); });
+    attempt([&] { table->child(node, static_cast<Symbol>(random())); });
+    attempt([&] {
+      for (const RuleGroup& group : table->groups(node)) table->dense(group.first_rule, group.count);
+    });
+  }
+  for (RuleId rule = 0; rule < std::min<std::uint64_t>(table->rule_count(), 100); ++rule) {
+    attempt([&] { table->record(rule, record); });
+  }
+  for (WordId word = 0; word < std::min<std::uint32_t>(table->word_count(), 100); ++word) {
+    attempt([&] { table->find_word(table->word(word)); });
+  }
+  attempt([&] { table->find_word("absent"); });
+  attempt([&] { table->feature_names("owner"); });
+  table->check();
+}
+
+int run(std::uint64_t cases, std::uint64_t seed) {
+  const std::vector<std::byte> sample = sample_image();
+  std::uint64_t rejected = 0;
+  for (std::uint64_t i = 0; i < cases; ++i) {
+    Random random(seed * 1000003 + i);
+    try {
+      if (i % 2 == 0) {
+        try_line(mutated_line(random));
+      } else {
+        try_image(random, mutated_image(random, sample));
+      }
+    } catch (const Error&) {
+      ++rejected;
+    } catch (const std::exception& error) {
+      std::printf("case %llu: %s\n", static_cast<unsigned long long>(i), error.what());
+      return 1;
+    }
+  }
+  std::printf("mutation_test: %llu cases, %llu rejected\n", static_cast<unsigned long long>(cases),
+              static_cast<unsigned long long>(rejected));
+  return rejected > 0 && rejected < cases ? 0 : 1;
+}
+
+}  // namespace
+}  // namespace hiero
+
+int main(int argc, char** argv) {
+  const std::uint64_t cases = argc > 1 ? std::strtoull(argv[1], nullptr, 10) : 20000;
+  const std::uint64_t seed = argc > 2 ? std::strtoull(argv[2], nullptr, 10) : 1;
+  return hiero::run(cases, seed);
+}

@@ -1,0 +1,224 @@
+"""`hiero-decode` and its siblings as programs: options, formats, exit codes, bad input."""
+
+from __future__ import annotations
+
+import gzip
+import json
+import os
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+
+import hiero
+from hiero import tables
+
+BIN = Path(sys.executable).parent
+
+
+def run(*args: object, stdin: str | bytes = "") -> subprocess.CompletedProcess[bytes]:
+    data = stdin.encode() if isinstance(stdin, str) else stdin
+    command = [str(BIN / str(args[0])), *map(str, args[1:])]
+    return subprocess.run(command, input=data, capture_output=True, timeout=120)
+
+
+@pytest.fixture(scope="module")
+def parts(tmp_path_factory: pytest.TempPathFactory) -> list[object]:
+    demo = Path(__file__).parent.parent / "data" / "demo"
+    packed = tmp_path_factory.mktemp("cli") / "grammar.hrt"
+    tables.pack(demo / "grammar.txt", packed)
+    return ["--grammar", packed, "--lm", demo / "lm.arpa", "--weights", demo / "weights.txt", "--quiet"]
+
+
+def decode(parts: list[object], *args: object, stdin: str | bytes = "") -> subprocess.CompletedProcess[bytes]:
+    return run("hiero-decode", *parts, *args, stdin=stdin)
+
+
+def one_error_line(done: subprocess.CompletedProcess[bytes], code: int = 1) -> str:
+    assert done.returncode == code, done
+    text = done.stderr.decode()
+    assert text.count("\n") == 1 and "Traceback" not in text, text
+    return text
+
+
+def test_one_record_per_line(parts: list[object], demo: Path) -> None:
+    source = (demo / "input.fr").read_text()
+    text = "\n" + source + "\n \n"
+    done = decode(parts, stdin=text)
+    assert (done.returncode, done.stderr) == (0, b"")
+    lines = done.stdout.decode().split("\n")
+    assert len(lines) - 1 == text.count("\n")
+    assert lines[0] == lines[-2] == lines[-3] == ""
+    assert lines[1] == "i do not understand ."
+    assert run("hiero", "decode", *parts, stdin=text).stdout == done.stdout
+    for threads in (1, 2, 8):
+        assert decode(parts, "--threads", threads, stdin=text).stdout == done.stdout
+
+
+def test_strange_tokens_are_just_words(parts: list[object]) -> None:
+    tokens = ["|||", "[X,1]", "<s>", "</s>", "[]", "(((", "\x01\x7f", "[X]", "\\|||", "#", "\u3000"]
+    for token in tokens:
+        line = f"le {token} dort"
+        assert decode(parts, stdin=line + "\n").stdout.decode() == f"the {token} sleeps\n"
+    nbest = decode(parts, "--nbest", 1, "--output-format", "nbest", stdin="le ||| dort\n").stdout.decode()
+    assert nbest.startswith("0 ||| the \\||| sleeps ||| LM0=")
+
+
+def test_bad_lines_do_not_lose_the_others(parts: list[object]) -> None:
+    done = decode(parts, stdin=b"le chat\n\xff\xfe chat\nle chien\n")
+    assert done.stdout == b"the cat\n\nthe dog\n"
+    assert one_error_line(done) == "input:2: invalid UTF-8\n"
+    nothing = decode(parts, "--pass-through", "none", stdin="le chat\nle xyz\n")
+    assert nothing.stdout == b"the cat\n\n"
+    assert one_error_line(nothing) == "input:2: no derivation covers the sentence\n"
+    record = decode(parts, "--output-format", "jsonl", stdin=b"\xff\n").stdout
+    assert json.loads(record)["error"] == "invalid UTF-8"
+
+
+def test_long_line(parts: list[object]) -> None:
+    line = " ".join(["le chat noir ne mange pas dans la maison bleue ."] * 28)[: 300 * 6]
+    assert len(line.split()) > 290
+    done = decode(parts, "--stats", stdin=line + "\n")
+    assert done.stdout.count(b"\n") == 1 and len(done.stdout.split()) > 200
+    memory = float(done.stderr.decode().rsplit("peak memory ", 1)[1].split()[0])
+    assert memory < 1000
+
+
+def test_output_formats(parts: list[object]) -> None:
+    line = "elle voit un chien noir .\n"
+    nbest = decode(parts, "--nbest", 5, "--unique", "--output-format", "nbest", stdin=line).stdout.decode()
+    weights = hiero.read_weights(Path(__file__).parent.parent / "data" / "demo" / "weights.txt")
+    strings = []
+    for entry in nbest.splitlines():
+        number, tokens, features, score = entry.split(" ||| ")
+        assert number == "0"
+        strings.append(tokens)
+        pairs = [pair.rpartition("=") for pair in features.split()]
+        total = sum(weights.get(name, 0.0) * float(value) for name, _, value in pairs)
+        assert total == pytest.approx(float(score), abs=1e-3)
+    assert len(set(strings)) == len(strings) == 5
+    record = json.loads(decode(parts, "--nbest", 2, "--output-format", "jsonl", stdin=line).stdout)
+    assert set(record) == {
+        *("id", "tokens", "text", "score", "features", "nbest", "alignment", "unknown", "error"),
+    }
+    assert record["text"] == strings[0] == " ".join(record["nbest"][0]["tokens"])
+
+
+def test_derivations_file(parts: list[object], tmp_path: Path) -> None:
+    file = tmp_path / "derivations.jsonl"
+    decode(parts, "--derivations", file, stdin="je ne comprends pas\n\n")
+    first, second = map(json.loads, file.read_text().splitlines())
+    rules = [step["source"] + " -> " + step["target"] for step in first["derivation"]]
+    assert "ne [X,1] pas -> do not [X,1]" in rules
+    assert second == {"id": 1, "derivation": []}
+
+
+def test_serves_as_a_coprocess(parts: list[object]) -> None:
+    command = [str(BIN / "hiero-decode"), *map(str, parts)]
+    with subprocess.Popen(command, stdin=subprocess.PIPE, stdout=subprocess.PIPE) as process:
+        assert process.stdin and process.stdout
+        for source, target in [("le chat", "the cat"), ("", ""), ("le chien", "the dog")]:
+            process.stdin.write(source.encode() + b"\n")
+            process.stdin.flush()
+            assert process.stdout.readline() == target.encode() + b"\n"
+        process.stdin.close()
+        assert process.wait(timeout=60) == 0
+
+
+def test_files_and_models(parts: list[object], demo: Path, tmp_path: Path) -> None:
+    hiero.Model.assemble([demo / "grammar.txt"], [demo / "lm.arpa"], demo / "weights.txt").save(
+        tmp_path / "m"
+    )
+    expected = decode(parts, "--input", demo / "input.fr").stdout
+    output = tmp_path / "out"
+    done = run(
+        "hiero-decode",
+        *("--model", tmp_path / "m", "--quiet", "--input", demo / "input.fr", "--output", output),
+    )
+    assert done.returncode == 0 and output.read_bytes() == expected
+    assert run("hiero", "check", tmp_path / "m").returncode == 0
+    assert b"language models" in run("hiero", "info", tmp_path / "m").stdout
+    assert b"rules" in run("hiero", "info", tmp_path / "m" / "rules0.hrt").stdout
+    assert b"order" in run("hiero", "info", tmp_path / "m" / "lm0.binary").stdout
+    changed = run(
+        "hiero-decode", "--model", tmp_path / "m", "--quiet", "--set-weight", "PhraseEF=-3", stdin="livre\n"
+    )
+    assert changed.stdout == b"pound\n"
+    (tmp_path / "m" / "weights.txt").write_text("LM0 1\n")
+    assert "weights.txt" in one_error_line(run("hiero", "check", tmp_path / "m"))
+
+
+def test_unweighted_features_are_listed_once(parts: list[object]) -> None:
+    done = run("hiero-decode", *parts[:-1], stdin="le chat\nle chien\n")
+    assert done.stderr == (
+        b"hiero: features without a weight count 0: LM0_OOV, RulePenalty, Identity, NumberRule, NameRule\n"
+    )
+
+
+@pytest.mark.parametrize(
+    ("weights", "message"),
+    [
+        ("LM0 1\nLM0 2\n", "weights:2: a second weight for LM0"),
+        ("LM0 nan\n", "weights:1: weight of LM0 is not finite"),
+        ("LM0\n", 'weights:1: expected "Name value"'),
+        ("LM7 1\n", "no such feature: LM7"),
+    ],
+)
+def test_bad_weights(parts: list[object], tmp_path: Path, weights: str, message: str) -> None:
+    (tmp_path / "weights").write_text(weights)
+    assert message in one_error_line(decode(parts, "--weights", tmp_path / "weights", stdin="le\n"))
+
+
+def test_bad_files(parts: list[object], demo: Path, tmp_path: Path) -> None:
+    def complaint(*args: object) -> str:
+        return one_error_line(run("hiero-decode", *args, "--quiet", stdin="le\n"))
+
+    grammar = Path(str(parts[1]))
+    assert "No such file" in complaint("--grammar", tmp_path / "missing.hrt")
+    assert "No such file" in complaint("--grammar", grammar, "--lm", tmp_path / "missing.arpa")
+    assert "Is a directory" in complaint("--grammar", tmp_path)
+    data = bytearray(grammar.read_bytes())
+    (tmp_path / "cut.hrt").write_bytes(data[:-10])
+    assert "damaged rule table" in complaint("--grammar", tmp_path / "cut.hrt")
+    version = bytearray(data)
+    version[8] += 1
+    (tmp_path / "version.hrt").write_bytes(version)
+    assert "pack the text grammar again" in complaint("--grammar", tmp_path / "version.hrt")
+    data[len(data) // 2] ^= 4
+    (tmp_path / "flip.hrt").write_bytes(data)
+    assert "wrong checksum of block" in complaint("--grammar", tmp_path / "flip.hrt")
+    assert "wrong checksum" in one_error_line(run("hiero", "check", tmp_path / "flip.hrt"))
+    (tmp_path / "bad.txt").write_text("[X] ||| le ||| the\n")
+    assert 'bad.txt:1: expected 4 fields separated by "|||", found 3' in complaint(
+        "--grammar", tmp_path / "bad.txt"
+    )
+    (tmp_path / "bad.arpa").write_text("this is no language model\n")
+    assert "not a usable language model" in complaint("--grammar", grammar, "--lm", tmp_path / "bad.arpa")
+    (tmp_path / "cut.gz").write_bytes(gzip.compress((demo / "grammar.txt").read_bytes())[:-20])
+    assert "cut.gz: damaged or truncated" in complaint("--grammar", tmp_path / "cut.gz")
+
+
+def test_usage_errors(parts: list[object]) -> None:
+    assert run("hiero-decode").returncode == 2
+    assert decode(parts, "--nbest", 0).returncode == 2
+    assert decode(parts, "--set-weight", "LM0").returncode == 2
+    assert decode(parts, "--output-format", "nbest").returncode == 2
+
+
+def test_pack_unpack_rules(demo: Path, tmp_path: Path) -> None:
+    packed = tmp_path / "g.hrt"
+    assert run("hiero", "pack", demo / "grammar.txt", "-o", packed, "--owner", "demo").returncode == 0
+    assert run("hiero", "unpack", packed, "-o", tmp_path / "g.txt.gz").returncode == 0
+    with gzip.open(tmp_path / "g.txt.gz", "rt") as file:
+        assert sorted(file.read().splitlines()) == sorted((demo / "grammar.txt").read_text().splitlines())
+    listed = run("hiero", "rules", packed, "--source", "elle").stdout.decode()
+    assert [line.split(" ||| ")[2] for line in listed.splitlines()] == ["she", "it"]
+    full = run("hiero", "pack", demo / "grammar.txt", "-o", "/dev/full")
+    assert full.returncode == 1 and b"Traceback" not in full.stderr
+
+
+def test_interrupted_output_does_not_crash(parts: list[object]) -> None:
+    command = f"yes 'le chat' | head -2000 | {BIN}/hiero-decode {' '.join(map(str, parts))} | head -1"
+    done = subprocess.run(command, shell=True, capture_output=True, timeout=120, env=dict(os.environ))
+    assert (done.stdout, done.stderr) == (b"the cat\n", b"")
