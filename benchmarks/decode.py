@@ -17,7 +17,6 @@ import math
 import multiprocessing
 import os
 import platform
-import resource
 import shutil
 import subprocess
 import sys
@@ -161,10 +160,12 @@ def curve(system: System, limits: tuple[int, ...]) -> list[tuple[int, float, flo
         score = sum(map(rescorer.score, results)) / len(results)
         own = sum(result.score for result in results) / len(results)
         queries = sum(result.stats.lm_queries for result in results) / len(results)
-        bleu = sacrebleu.corpus_bleu([r.text for r in results], [system.reference], tokenize="none").score
+        bleu = sacrebleu.corpus_bleu(
+            [r.text for r in results], [system.reference], tokenize="none", force=True
+        ).score
         print(
-            f"{limit:9}   {score:10.4f}  {milliseconds:6.2f}   {hypotheses:10.0f}   {queries:10.0f}   {bleu:5.2f}"
-            f"   {own:.4f}"
+            f"{limit:9}   {score:10.4f}  {milliseconds:6.2f}   {hypotheses:10.0f}   {queries:10.0f}"
+            f"   {bleu:5.2f}   {own:.4f}"
         )
         points.append((limit, score, milliseconds))
     return points
@@ -177,34 +178,40 @@ def compare(corpus: str, points: list[tuple[int, float, float]]) -> None:
             score, milliseconds = map(float, figure.split("/"))
             ours = [(ms, limit, s) for limit, s, ms in points if s >= score]
             if not ours:
-                print(
-                    f"  {peer:20} {score:9.4f} {milliseconds:6.1f} ms   -- none of the limits tried reaches it"
-                )
+                print(f"  {peer:20} {score:9.4f} {milliseconds:6.1f} ms   -- no limit tried reaches it")
                 continue
             ms, limit, s = min(ours)
             print(
-                f"  {peer:20} {score:9.4f} {milliseconds:6.1f} ms   pop limit {limit:4}: {s:9.4f} {ms:6.2f} ms, "
-                f"{milliseconds / ms:5.1f} times as fast{'' if ms <= milliseconds else '   SLOWER'}"
+                f"  {peer:20} {score:9.4f} {milliseconds:6.1f} ms   pop limit {limit:4}: {s:9.4f} "
+                f"{ms:6.2f} ms, {milliseconds / ms:5.1f} times as fast{'' if ms <= milliseconds else '   SLOWER'}"
             )
 
 
+CHILD_LOADING = """
+import resource, sys, time, hiero
+from time import perf_counter as now
+table_path, lm_path, weights_path, source = sys.argv[1:]
+start = now(); table = hiero.RuleTable.open(table_path); opened = now() - start
+start = now(); lm = hiero.LanguageModel.load(lm_path); lm_time = now() - start
+weights = hiero.read_weights(weights_path)
+start = now(); model = hiero.Model([table], [lm], weights); mapping = now() - start
+decoder = hiero.Decoder(model, pop_limit=200, span_limit=15)
+for line in open(source):
+    decoder.translate(line)
+peak = resource.getrusage(resource.RUSAGE_SELF).ru_maxrss / 1024
+print(f"opening the table {opened * 1e3:.2f} ms, LM binary {lm_time * 1e3:.1f} ms, LM words and "
+      f"estimates {mapping * 1e3:.0f} ms, peak resident memory {peak:.0f} MB")
+"""
+
+
 def memory_and_loading(system: System) -> None:
-    code = (
-        "import resource, sys, time, hiero\n"
-        "start = time.perf_counter(); table = hiero.RuleTable.open(sys.argv[1]); opened = time.perf_counter() - start\n"
-        "start = time.perf_counter(); lm = hiero.LanguageModel.load(sys.argv[2]); lm_time = time.perf_counter() - start\n"
-        "weights = hiero.read_weights(sys.argv[3])\n"
-        "start = time.perf_counter(); model = hiero.Model([table], [lm], weights)\n"
-        "mapping = time.perf_counter() - start\n"
-        "decoder = hiero.Decoder(model, pop_limit=200, span_limit=15)\n"
-        "for line in open(sys.argv[4]): decoder.translate(line)\n"
-        "peak = resource.getrusage(resource.RUSAGE_SELF).ru_maxrss / 1024\n"
-        "print(f'opening the table {opened * 1e3:.2f} ms, LM binary {lm_time * 1e3:.1f} ms, LM words and estimates '\n"
-        "      f'{mapping * 1e3:.0f} ms, peak resident memory {peak:.0f} MB')"
-    )
     source = system.folder / CORPORA[system.corpus][0]
-    arguments = [str(system.packed), str(system.binary), str(system.weights), str(source)]
-    subprocess.run([sys.executable, "-c", code, *arguments], check=True)
+    child(CHILD_LOADING, system.packed, system.binary, system.weights, source)
+
+
+def child(program: str, *arguments: object) -> None:
+    """Runs a program in a process of its own, so that its memory is its own."""
+    subprocess.run([sys.executable, "-c", program, *map(str, arguments)], check=True)
 
 
 def threads(system: System) -> None:
@@ -228,22 +235,25 @@ def threads(system: System) -> None:
         for process in processes:
             process.join()
         best_each = max(best_each, 2 * len(system.source) / (time.perf_counter() - start))
-    print(
-        f"two threads {best_two:.1f} sentences/s, two processes {best_each:.1f}: ratio {best_two / best_each:.3f}"
-    )
+    ratio = best_two / best_each
+    print(f"two threads {best_two:.1f} sentences/s, two processes {best_each:.1f}: ratio {ratio:.3f}")
+
+
+CHILD_LONG = """
+import resource, sys, time, hiero
+model = hiero.Model.assemble([sys.argv[1]], [sys.argv[2]], sys.argv[3])
+decoder = hiero.Decoder(model)
+start = time.perf_counter()
+result = decoder.translate(sys.argv[4])
+seconds = time.perf_counter() - start
+peak = resource.getrusage(resource.RUSAGE_SELF).ru_maxrss / 1024
+print(f"{len(result.source)} words at the defaults: {seconds:.2f} s, {peak:.0f} MB")
+"""
 
 
 def long_sentence(system: System) -> None:
     words = " ".join(system.source).split()[:300]
-    code = (
-        "import resource, sys, time, hiero\n"
-        "model = hiero.Model.assemble([sys.argv[1]], [sys.argv[2]], sys.argv[3]); decoder = hiero.Decoder(model)\n"
-        "start = time.perf_counter(); result = decoder.translate(sys.argv[4])\n"
-        "peak = resource.getrusage(resource.RUSAGE_SELF).ru_maxrss / 1024\n"
-        "print(f'{len(result.source)} words at the defaults: {time.perf_counter() - start:.2f} s, {peak:.0f} MB')"
-    )
-    arguments = [str(system.packed), str(system.binary), str(system.weights), " ".join(words)]
-    subprocess.run([sys.executable, "-c", code, *arguments], check=True)
+    child(CHILD_LONG, system.packed, system.binary, system.weights, " ".join(words))
 
 
 def main() -> None:

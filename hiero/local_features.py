@@ -6,12 +6,14 @@ They are computed for all applications of a sentence at once, before search.
 from __future__ import annotations
 
 from collections.abc import Sequence
-from typing import Protocol
+from typing import TYPE_CHECKING, Protocol
 
 import numpy as np
-import scipy.sparse
 
 from hiero._core import ApplicationBatch
+
+if TYPE_CHECKING:  # a decoder without local features or forests need not load scipy
+    import scipy.sparse
 
 
 class LocalFeatures(Protocol):
@@ -38,7 +40,7 @@ class SpanAndGapSize:
 
     names = ["LogSpan", "GapSize_1", "GapSize_2"]  # noqa: RUF012
 
-    def __call__(self, tokens: Sequence[str], batch: ApplicationBatch) -> scipy.sparse.csr_array:
+    def __call__(self, tokens: Sequence[str], batch: ApplicationBatch) -> np.ndarray:
         spans = batch.spans
         sizes = batch.gaps[:, :, 1] - batch.gaps[:, :, 0]  # -1 - -1 = 0 where there is no gap
-        return scipy.sparse.csr_array(np.column_stack([np.log(spans[:, 1] - spans[:, 0]), sizes]))
+        return np.column_stack([np.log(spans[:, 1] - spans[:, 0]), sizes])

@@ -31,6 +31,10 @@ MappedFile::MappedFile(const std::string& path) {
   size_ = static_cast<std::size_t>(status.st_size);
 }
 
+void MappedFile::release_pages() const {
+  if (data_) ::madvise(const_cast<std::byte*>(data_), size_, MADV_DONTNEED);  // a hint: may fail
+}
+
 MappedFile::~MappedFile() {
   if (data_) ::munmap(const_cast<std::byte*>(data_), size_);
 }

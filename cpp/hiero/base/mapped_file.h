@@ -17,6 +17,8 @@ class MappedFile {
   MappedFile& operator=(const MappedFile&) = delete;
 
   std::span<const std::byte> bytes() const { return {data_, size_}; }
+  // Lets go of the pages held in memory; they are read again when touched.
+  void release_pages() const;
 
  private:
   const std::byte* data_ = nullptr;

@@ -8,6 +8,9 @@
 namespace hiero {
 namespace {
 
+// Rules read between two releases of a table's pages, which keep a pass over it from filling memory.
+constexpr RuleId kReleaseEvery = RuleId{1} << 18;
+
 constexpr const char* kSentenceFeatures[] = {"OOV", "Identity", "NumberRule", "NameRule"};
 
 std::string default_owner(std::size_t unnamed) {
@@ -233,6 +236,7 @@ void TranslationModel::compute_statics(BoundTable& bound) const {
   std::vector<LmWord> chunk;
   std::uint64_t queries = 0;
   for (RuleId rule = 0; rule < table.rule_count(); ++rule) {
+    if (rule % kReleaseEvery == 0) table.release_pages();
     table.record(rule, record);
     std::size_t words = 0;
     for (Symbol symbol : record.target) words += !is_nonterminal(symbol);
@@ -259,6 +263,7 @@ void TranslationModel::compute_statics(BoundTable& bound) const {
       statics.any_oov |= oov > 0;
     }
   }
+  table.release_pages();
 }
 
 BoundTable TranslationModel::bind_sentence_rules(const std::vector<Rule>& rules) const {

@@ -116,6 +116,10 @@ class RuleTable {
   // Verifies every checksum and reads every record; throws FormatError.
   void check() const;
   std::span<const std::byte> image() const { return image_; }
+  // After a pass over the whole table: lets go of the pages of the file held in memory.
+  void release_pages() const {
+    if (file_) file_->release_pages();
+  }
 
  private:
   RuleTable(std::unique_ptr<MappedFile> file, std::vector<std::byte> buffer, std::string path);
