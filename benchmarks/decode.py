@@ -181,9 +181,10 @@ def compare(corpus: str, points: list[tuple[int, float, float]]) -> None:
                 print(f"  {peer:20} {score:9.4f} {milliseconds:6.1f} ms   -- no limit tried reaches it")
                 continue
             ms, limit, s = min(ours)
+            verdict = "" if ms <= milliseconds else "   SLOWER"
             print(
                 f"  {peer:20} {score:9.4f} {milliseconds:6.1f} ms   pop limit {limit:4}: {s:9.4f} "
-                f"{ms:6.2f} ms, {milliseconds / ms:5.1f} times as fast{'' if ms <= milliseconds else '   SLOWER'}"
+                f"{ms:6.2f} ms, {milliseconds / ms:5.1f} times as fast{verdict}"
             )
 
 

@@ -12,6 +12,11 @@
 namespace hiero {
 
 OutputFile::OutputFile(const std::string& path) : path_(path), temporary_(path + ".XXXXXX") {
+  // A device or pipe cannot be replaced by renaming, and must not be.
+  struct stat status {};
+  if (::stat(path.c_str(), &status) == 0 && !S_ISREG(status.st_mode)) {
+    throw FileError(S_ISDIR(status.st_mode) ? EISDIR : EINVAL, path);
+  }
   descriptor_ = ::mkstemp(temporary_.data());
   if (descriptor_ < 0) throw FileError(errno, path);
   ::fchmod(descriptor_, 0644);  // mkstemp makes files private; tables are meant to be shared
