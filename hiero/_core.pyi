@@ -217,6 +217,7 @@ class TranslationModel:
         self,
         tables: Sequence[RuleTable],
         owners: Sequence[str],
+        statics: Sequence[str],
         lms: Sequence[LanguageModel],
         local_features: Sequence[Any],
         goal: str,
@@ -227,6 +228,7 @@ class TranslationModel:
     def labels(self) -> list[str]: ...
     @property
     def owners(self) -> list[str]: ...
+    def save_statics(self, table: int, path: str) -> None: ...
 
 class Decoder:
     def __init__(self, model: TranslationModel, weights: npt.ArrayLike, options: DecoderOptions) -> None: ...

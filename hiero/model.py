@@ -56,6 +56,7 @@ class _TableEntry(BaseModel):
     model_config = ConfigDict(extra="forbid")
     path: str
     owner: str = ""
+    statics: str = ""
 
 
 class _ModelFile(BaseModel):
@@ -78,12 +79,15 @@ class Model:
         weights: Mapping[str, float],
         *,
         owners: Sequence[str] | None = None,
+        statics: Sequence[str] | None = None,
         local_features: Sequence[LocalFeatures] = (),
         goal: str = "S",
         settings: DecodingSettings | None = None,
     ) -> None:
         """Puts a model together from loaded parts; see ``assemble`` and ``load`` for files.
 
+        ``statics`` name the files that ``save`` keeps per table of what is precomputed per rule;
+        one that was made for another table or other language models is computed anew.
         Raises FormatError for a weight that names no feature, for a cycle of unary rules and for
         clashing names.
         """
@@ -92,7 +96,12 @@ class Model:
         self.goal = goal
         self.settings = settings or DecodingSettings()
         self.core = _core.TranslationModel(
-            list(tables), list(owners or [""] * len(tables)), list(lms), list(local_features), goal
+            list(tables),
+            list(owners or [""] * len(tables)),
+            list(statics or [""] * len(tables)),
+            list(lms),
+            list(local_features),
+            goal,
         )
         self.feature_names: tuple[str, ...] = tuple(self.core.feature_names)
         self.weights = dict(weights)
@@ -146,6 +155,7 @@ class Model:
             [LanguageModel.load(str(directory / lm)) for lm in config.lms],
             weights,
             owners=[entry.owner for entry in config.tables],
+            statics=[_if_there(directory / entry.statics) for entry in config.tables],
             local_features=local_features,
             goal=config.goal,
             settings=config.decoding,
@@ -174,22 +184,42 @@ class Model:
                 LanguageModel.write_binary(lm.path, str(directory / file))
             else:
                 shutil.copyfile(lm.path, directory / file)
+        statics = self._write_statics(directory, tables, owners, lms)
         write_weights(directory / "weights.txt", self.weights)
-        write_atomically(directory / "model.toml", self._toml(tables, owners, lms))
+        write_atomically(directory / "model.toml", self._toml(tables, statics, owners, lms))
         files = {
             file: {"size": (directory / file).stat().st_size, "sha256": sha256(directory / file)}
-            for file in [*tables, *lms, "weights.txt", "model.toml"]
+            for file in [*tables, *statics, *lms, "weights.txt", "model.toml"]
         }
         manifest = {"format": FORMAT, "files": files}
         write_atomically(directory / "manifest.json", json.dumps(manifest, indent=1) + "\n")
 
-    def _toml(self, tables: Sequence[str], owners: Sequence[str], lms: Sequence[str]) -> str:
+    def _write_statics(
+        self, directory: Path, tables: Sequence[str], owners: Sequence[str], lms: Sequence[str]
+    ) -> list[str]:
+        """What is precomputed per rule, for the files as they were written."""
+        core = _core.TranslationModel(
+            [RuleTable.open(str(directory / file)) for file in tables],
+            owners,
+            [""] * len(tables),
+            [LanguageModel.load(str(directory / file)) for file in lms],
+            [],
+            self.goal,
+        )
+        files = [f"rules{i}.statics" for i in range(len(tables))]
+        for i, file in enumerate(files):
+            core.save_statics(i, str(directory / file))
+        return files
+
+    def _toml(
+        self, tables: Sequence[str], statics: Sequence[str], owners: Sequence[str], lms: Sequence[str]
+    ) -> str:
         def text(value: str) -> str:
             return json.dumps(value, ensure_ascii=False)  # a JSON string is a TOML string
 
         entries = ", ".join(
-            f"{{ path = {text(file)}, owner = {text(owner)} }}"
-            for file, owner in zip(tables, owners, strict=True)
+            f"{{ path = {text(file)}, owner = {text(owner)}, statics = {text(kept)} }}"
+            for file, kept, owner in zip(tables, statics, owners, strict=True)
         )
         lines = [
             f"format = {FORMAT}",
@@ -207,6 +237,8 @@ class Model:
     def weight_vector(self, weights: Mapping[str, float]) -> npt.NDArray[np.float64]:
         """Weights in the order of ``feature_names``, 0 where there is none.
 
+        ``statics`` name the files that ``save`` keeps per table of what is precomputed per rule;
+        one that was made for another table or other language models is computed anew.
         Raises FormatError for a weight that names no feature.
         """
         return weight_vector(weights, self.feature_names)
@@ -236,6 +268,10 @@ def read_manifest(directory: Path) -> dict[str, dict[str, int | str]]:
         return {name: {"size": f["size"], "sha256": f["sha256"]} for name, f in files.items()}
     except (ValueError, KeyError, TypeError, AttributeError) as error:
         raise FormatError(f"{path}: malformed manifest: {error}") from None
+
+
+def _if_there(path: Path) -> str:
+    return str(path) if path.is_file() else ""
 
 
 def _is_arpa(path: Path) -> bool:

@@ -10,12 +10,15 @@ using Vector = py::array_t<double, py::array::c_style | py::array::forcecast>;
 
 std::shared_ptr<TranslationModel> make_model(const std::vector<std::shared_ptr<RuleTable>>& tables,
                                              const std::vector<std::string>& owners,
+                                             const std::vector<std::string>& statics,
                                              const std::vector<std::shared_ptr<LanguageModel>>& lms,
                                              const std::vector<py::object>& local_features,
                                              const std::string& goal) {
-  if (tables.size() != owners.size()) throw std::invalid_argument("expected an owner (or \"\") per table");
+  if (tables.size() != owners.size() || tables.size() != statics.size()) {
+    throw std::invalid_argument("expected an owner and a file of estimates (or \"\") per table");
+  }
   ModelParts parts;
-  for (std::size_t t = 0; t < tables.size(); ++t) parts.tables.push_back({tables[t], owners[t]});
+  for (std::size_t t = 0; t < tables.size(); ++t) parts.tables.push_back({tables[t], owners[t], statics[t]});
   parts.lms.assign(lms.begin(), lms.end());
   for (const py::object& object : local_features)
     parts.local_features.push_back(local_features_from_python(object));
@@ -122,10 +125,17 @@ void register_decode(py::module_& m) {
   register_options(m);
   register_translation(m);
   py::class_<TranslationModel, std::shared_ptr<TranslationModel>>(m, "TranslationModel")
-      .def(py::init(&make_model), py::arg("tables"), py::arg("owners"), py::arg("lms"),
+      .def(py::init(&make_model), py::arg("tables"), py::arg("owners"), py::arg("statics"), py::arg("lms"),
            py::arg("local_features"), py::arg("goal"))
       .def_property_readonly("feature_names",
                              [](const TranslationModel& model) { return model.features().names(); })
+      .def(
+          "save_statics",
+          [](const TranslationModel& model, std::size_t table, const std::string& path) {
+            const BoundTable& bound = model.tables().at(table);
+            save_statics(bound.statics, *bound.table, model.lms(), path);
+          },
+          py::arg("table"), py::arg("path"), py::call_guard<py::gil_scoped_release>())
       .def_property_readonly("labels", &TranslationModel::labels)
       .def_property_readonly("owners", [](const TranslationModel& model) {
         std::vector<std::string> owners;

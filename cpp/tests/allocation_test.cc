@@ -62,7 +62,7 @@ std::vector<Rule> rules() {
 
 int run() {
   ModelParts parts;
-  parts.tables.push_back({RuleTable::build(rules(), "t", 0), "t"});
+  parts.tables.push_back({RuleTable::build(rules(), "t", 0), "t", ""});
   parts.lms.push_back(small_lm());
   const TranslationModel model(std::move(parts));
   const Weights weights(model, std::vector<double>(model.features().size(), 0.5));

@@ -13,7 +13,7 @@ namespace hiero {
 
 OutputFile::OutputFile(const std::string& path) : path_(path), temporary_(path + ".XXXXXX") {
   // A device or pipe cannot be replaced by renaming, and must not be.
-  struct stat status {};
+  struct stat status{};
   if (::stat(path.c_str(), &status) == 0 && !S_ISREG(status.st_mode)) {
     throw FileError(S_ISDIR(status.st_mode) ? EISDIR : EINVAL, path);
   }

@@ -198,7 +198,7 @@ void ForestBuilder::lm_features(const BoundTable& bound, const Application& appl
     lm_symbols_.clear();
     std::uint32_t oov = 0;
     for (Symbol symbol : record_.target) {
-      lm_symbols_.push_back(is_nonterminal(symbol) ? symbol : bound.lm_words[k][symbol]);
+      lm_symbols_.push_back(is_nonterminal(symbol) ? symbol : bound.statics.lm_words[k][symbol]);
       oov += lm_symbols_.back() == LanguageModel::kUnknown;
     }
     const ChartState* tails[kMaxArity] = {};

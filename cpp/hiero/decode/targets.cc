@@ -197,7 +197,7 @@ const ChartState* SentenceTargets::score_chunks(const BoundTable& bound, bool af
   const std::size_t lms = model_->lms().size();
   ChartState* chunks = arena_->array<ChartState>((side.arity + 1u) * lms);
   for (std::size_t k = 0; k < lms; ++k) {
-    const std::vector<LmWord>& lm_words = bound.lm_words[k];
+    const std::span<const LmWord> lm_words = bound.statics.lm_words[k];
     std::uint32_t at = 0;
     for (std::uint32_t chunk = 0; chunk <= side.arity; ++chunk, ++at) {
       words_.clear();

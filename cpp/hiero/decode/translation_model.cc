@@ -8,9 +8,6 @@
 namespace hiero {
 namespace {
 
-// Rules read between two releases of a table's pages, which keep a pass over it from filling memory.
-constexpr RuleId kReleaseEvery = RuleId{1} << 18;
-
 constexpr const char* kSentenceFeatures[] = {"OOV", "Identity", "NumberRule", "NameRule"};
 
 std::string default_owner(std::size_t unnamed) {
@@ -38,7 +35,7 @@ TranslationModel::TranslationModel(ModelParts parts)
     if (!owners.insert(owner).second) {
       throw FormatError(part.table->path() + ": a second rule table with the owner name \"" + owner + "\"");
     }
-    add_table(part.table, std::move(owner));
+    add_table(part.table, std::move(owner), part.statics);
   }
   add_glue();
   for (const auto& local : local_features_) {
@@ -54,7 +51,6 @@ TranslationModel::TranslationModel(ModelParts parts)
   for (BoundTable& bound : tables_) {
     bound.local_labels.assign(labels_.size(), kNoLabel);
     for (LabelId l = 0; l < bound.labels.size(); ++l) bound.local_labels[bound.labels[l]] = l;
-    compute_statics(bound);
   }
 }
 
@@ -69,13 +65,17 @@ LabelId TranslationModel::find_label(const std::string& name) const {
   return it == label_index_.end() ? kNoLabel : it->second;
 }
 
-void TranslationModel::add_table(const std::shared_ptr<const RuleTable>& table, std::string owner) {
+void TranslationModel::add_table(const std::shared_ptr<const RuleTable>& table, std::string owner,
+                                 const std::string& statics) {
   BoundTable bound;
   bound.table = table;
   bound.owner = std::move(owner);
   bound.span_limit = table->span_limit();
   bind_names(bound);
   bind_words(bound);
+  std::optional<RuleStatics> kept;
+  if (!statics.empty()) kept = load_statics(statics, *table, lms_);
+  bound.statics = kept ? std::move(*kept) : compute_statics(*table, lms_);
   tables_.push_back(std::move(bound));
 }
 
@@ -121,7 +121,7 @@ void TranslationModel::add_glue() {
     const std::vector<RuleToken> pair{{goal, 1}, {labels_[label], 2}};
     rules.push_back({goal, pair, pair, {{"Glue", 1.0f}}, {}});
   }
-  add_table(RuleTable::build(rules, "glue", 0), "glue");
+  add_table(RuleTable::build(rules, "glue", 0), "glue", "");
   tables_.back().is_extracted = false;
   tables_.back().has_goal_rules = true;
 }
@@ -155,10 +155,6 @@ void TranslationModel::bind_words(BoundTable& bound) {
       }
       bound.words[w] = id;
     }
-  }
-  for (const auto& lm : lms_) {
-    auto& ids = bound.lm_words.emplace_back(table.word_count());
-    for (WordId w = 0; w < table.word_count(); ++w) ids[w] = lm->index(table.word(w));
   }
 }
 
@@ -224,48 +220,6 @@ void TranslationModel::order_labels() {
   throw FormatError(message);
 }
 
-void TranslationModel::compute_statics(BoundTable& bound) const {
-  const RuleTable& table = *bound.table;
-  const std::size_t lms = lms_.size();
-  RuleStatics& statics = bound.statics;
-  statics.lm_estimate.resize(table.rule_count() * lms);
-  statics.oov.resize(table.rule_count() * lms);
-  statics.target_words.resize(table.rule_count());
-  statics.has_sparse.resize(table.rule_count());
-  RuleRecord record;
-  std::vector<LmWord> chunk;
-  std::uint64_t queries = 0;
-  for (RuleId rule = 0; rule < table.rule_count(); ++rule) {
-    if (rule % kReleaseEvery == 0) table.release_pages();
-    table.record(rule, record);
-    std::size_t words = 0;
-    for (Symbol symbol : record.target) words += !is_nonterminal(symbol);
-    if (words > 0xFFFF) throw FormatError(table.path() + ": a target side of more than 65535 words");
-    statics.target_words[rule] = static_cast<std::uint16_t>(words);
-    statics.has_sparse[rule] = !record.sparse.empty();
-    statics.any_sparse |= !record.sparse.empty();
-    for (std::size_t k = 0; k < lms; ++k) {
-      float estimate = 0;
-      std::uint16_t oov = 0;
-      chunk.clear();
-      ChartState state;
-      for (std::size_t t = 0; t <= record.target.size(); ++t) {
-        if (t < record.target.size() && !is_nonterminal(record.target[t])) {
-          chunk.push_back(bound.lm_words[k][record.target[t]]);
-          oov += chunk.back() == LanguageModel::kUnknown;
-        } else if (!chunk.empty()) {
-          estimate += lms_[k]->score_terminals(chunk, false, state, queries);
-          chunk.clear();
-        }
-      }
-      statics.lm_estimate[rule * lms + k] = estimate;
-      statics.oov[rule * lms + k] = oov;
-      statics.any_oov |= oov > 0;
-    }
-  }
-  table.release_pages();
-}
-
 BoundTable TranslationModel::bind_sentence_rules(const std::vector<Rule>& rules) const {
   BoundTable bound;
   bound.table = RuleTable::build(rules, "sentence", 0);
@@ -291,11 +245,7 @@ BoundTable TranslationModel::bind_sentence_rules(const std::vector<Rule>& rules)
     const WordId id = find_word(bound.table->word(w));
     bound.words.push_back(id == kNoWord ? next++ : id);
   }
-  for (const auto& lm : lms_) {
-    auto& ids = bound.lm_words.emplace_back();
-    for (WordId w = 0; w < bound.table->word_count(); ++w) ids.push_back(lm->index(bound.table->word(w)));
-  }
-  compute_statics(bound);
+  bound.statics = compute_statics(*bound.table, lms_);
   return bound;
 }
 

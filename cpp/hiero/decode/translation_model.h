@@ -15,34 +15,24 @@
 #include "hiero/base/symbol.h"
 #include "hiero/decode/feature_space.h"
 #include "hiero/decode/local_features.h"
+#include "hiero/decode/rule_statics.h"
 #include "hiero/grammar/rule_table.h"
 #include "hiero/lm/language_model.h"
 
 namespace hiero {
 
-// Per rule of a table, what scoring wants without decoding the rule's record.
-struct RuleStatics {
-  std::vector<float> lm_estimate;           // rule-major, one per LM: its words, context unknown
-  std::vector<std::uint16_t> oov;           // rule-major, one per LM: words that LM does not know
-  std::vector<std::uint16_t> target_words;  // words on the target side
-  std::vector<std::uint8_t> has_sparse;     // 1: the record holds sparse features
-  bool any_sparse = false;
-  bool any_oov = false;
-};
-
 // A rule table in the terms of one model.
 struct BoundTable {
   std::shared_ptr<const RuleTable> table;
   std::string owner;
-  std::uint32_t span_limit = 0;               // 0: the decoder's
-  bool is_extracted = true;                   // false for glue and per-sentence rules: no RulePenalty
-  bool has_goal_rules = false;                // some left-hand side is the goal label
-  bool own_rule_penalty = false;              // the table has a feature RulePenalty itself
-  std::vector<std::uint32_t> features;        // table feature -> model feature
-  std::vector<LabelId> labels;                // table label -> model label
-  std::vector<LabelId> local_labels;          // model label -> table label or kNoLabel
-  std::vector<WordId> words;                  // table word -> model word; empty: the same
-  std::vector<std::vector<LmWord>> lm_words;  // per LM: table word -> LM word
+  std::uint32_t span_limit = 0;         // 0: the decoder's
+  bool is_extracted = true;             // false for glue and per-sentence rules: no RulePenalty
+  bool has_goal_rules = false;          // some left-hand side is the goal label
+  bool own_rule_penalty = false;        // the table has a feature RulePenalty itself
+  std::vector<std::uint32_t> features;  // table feature -> model feature
+  std::vector<LabelId> labels;          // table label -> model label
+  std::vector<LabelId> local_labels;    // model label -> table label or kNoLabel
+  std::vector<WordId> words;            // table word -> model word; empty: the same
   RuleStatics statics;
 
   WordId model_word(WordId word) const { return words.empty() ? word : words[word]; }
@@ -51,7 +41,8 @@ struct BoundTable {
 struct ModelParts {
   struct Table {
     std::shared_ptr<const RuleTable> table;
-    std::string owner;  // "": the table's own, or pt, pt1, ... in order
+    std::string owner;    // "": the table's own, or pt, pt1, ... in order
+    std::string statics;  // file made by save_statics(); "" or stale: computed
   };
   std::vector<Table> tables;
   std::vector<std::shared_ptr<const LanguageModel>> lms;
@@ -99,12 +90,12 @@ class TranslationModel {
 
  private:
   LabelId add_label(const std::string& name);
-  void add_table(const std::shared_ptr<const RuleTable>& table, std::string owner);
+  void add_table(const std::shared_ptr<const RuleTable>& table, std::string owner,
+                 const std::string& statics);
   void add_glue();
   void bind_names(BoundTable& bound);
   void bind_words(BoundTable& bound);
   void order_labels();
-  void compute_statics(BoundTable& bound) const;
 
   std::vector<BoundTable> tables_;
   std::vector<std::shared_ptr<const LanguageModel>> lms_;

@@ -140,6 +140,11 @@ void RuleTable::verify_block(std::uint64_t block) const {
   verified_[block / 64].fetch_or(std::uint64_t{1} << (block % 64), std::memory_order_release);
 }
 
+std::uint64_t RuleTable::fingerprint() const {
+  const packed::Extent sums = header_.sections[packed::kBlockSums];
+  return checksum(image_.data() + sums.offset, sums.size);
+}
+
 void RuleTable::read_meta() {
   const std::uint64_t size = header_.sections[packed::kMeta].size;
   const std::byte* meta = elements<std::byte>(packed::kMeta, 0, size);

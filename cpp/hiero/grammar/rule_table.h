@@ -116,6 +116,8 @@ class RuleTable {
   // Verifies every checksum and reads every record; throws FormatError.
   void check() const;
   std::span<const std::byte> image() const { return image_; }
+  // Of the contents: tells tables apart.
+  std::uint64_t fingerprint() const;
   // After a pass over the whole table: lets go of the pages of the file held in memory.
   void release_pages() const {
     if (file_) file_->release_pages();

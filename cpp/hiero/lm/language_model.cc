@@ -1,10 +1,13 @@
 #include "hiero/lm/language_model.h"
 
+#include <algorithm>
 #include <cerrno>
 #include <fstream>
 #include <type_traits>
 
+#include "hiero/base/checksum.h"
 #include "hiero/base/error.h"
+#include "hiero/base/mapped_file.h"
 #include "lm/binary_format.hh"
 #include "lm/left.hh"
 #include "lm/model.hh"
@@ -20,6 +23,16 @@ using ::lm::ngram::Right;
 using ::lm::ngram::State;
 
 constexpr float kLn10 = 2.302585093f;
+
+std::uint64_t fingerprint_of(const std::string& path) {
+  constexpr std::size_t kEnd = std::size_t{1} << 16;
+  const MappedFile file(path);
+  const std::span<const std::byte> bytes = file.bytes();
+  const std::size_t part = std::min(kEnd, bytes.size());
+  const std::uint64_t prints[] = {bytes.size(), checksum(bytes.data(), part),
+                                  checksum(bytes.data() + bytes.size() - part, part)};
+  return checksum(reinterpret_cast<const std::byte*>(prints), sizeof prints);
+}
 
 // Forwards KenLM's scoring interface and counts look-ups.
 template <class Model>
@@ -55,6 +68,7 @@ class KenLm final : public LanguageModel {
       : model_(path.c_str(), config) {
     path_ = path;
     kind_ = kind;
+    fingerprint_ = fingerprint_of(path);
   }
 
   unsigned order() const override { return model_.Order(); }

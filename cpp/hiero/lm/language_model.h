@@ -36,6 +36,8 @@ class LanguageModel {
   virtual ~LanguageModel() = default;
   const std::string& path() const { return path_; }
   const std::string& kind() const { return kind_; }
+  // Of the file's size and both its ends: tells models apart.
+  std::uint64_t fingerprint() const { return fingerprint_; }
   virtual unsigned order() const = 0;
   virtual LmWord index(std::string_view word) const = 0;
 
@@ -61,6 +63,7 @@ class LanguageModel {
  protected:
   std::string path_;
   std::string kind_;
+  std::uint64_t fingerprint_ = 0;
 };
 
 }  // namespace hiero

@@ -1,0 +1,169 @@
+#include "hiero/decode/rule_statics.h"
+
+#include <array>
+#include <cstring>
+#include <tuple>
+
+#include "hiero/base/checksum.h"
+#include "hiero/base/error.h"
+#include "hiero/base/mapped_file.h"
+#include "hiero/base/output_file.h"
+
+namespace hiero {
+namespace {
+
+// Rules read between two releases of a table's pages, which keep a pass over it from filling memory.
+constexpr RuleId kReleaseEvery = RuleId{1} << 18;
+
+struct Header {
+  std::array<char, 8> magic;
+  std::uint32_t version;
+  std::uint32_t flags;  // 1: any sparse features; 2: any OOV
+  std::uint64_t made_for;
+  std::uint64_t rules;
+  std::uint64_t words;
+  std::uint64_t lms;
+  std::uint64_t sum;  // checksum of all that follows
+};
+constexpr std::array<char, 8> kMagic = {'H', 'I', 'E', 'R', 'O', 'S', 'T', '\n'};
+constexpr std::uint32_t kVersion = 1;
+
+// The five arrays one behind the other, widest elements first, so that all are aligned.
+struct Layout {
+  std::uint64_t estimates, words, oov, target_words, has_sparse, end;
+
+  Layout(std::uint64_t rules, std::uint64_t word_count, std::uint64_t lms)
+      : estimates(0),
+        words(estimates + rules * lms * sizeof(float)),
+        oov(words + word_count * lms * sizeof(LmWord)),
+        target_words(oov + rules * lms * sizeof(std::uint16_t)),
+        has_sparse(target_words + rules * sizeof(std::uint16_t)),
+        end(has_sparse + rules) {}
+};
+
+template <class T>
+std::span<T> part(std::byte* base, std::uint64_t begin, std::uint64_t end) {
+  return {reinterpret_cast<T*>(base + begin), (end - begin) / sizeof(T)};
+}
+
+// Points the spans into the arrays at `base`.
+void bind(RuleStatics& statics, std::byte* base, const Layout& at, std::uint64_t words, std::uint64_t lms) {
+  statics.lm_estimate = part<const float>(base, at.estimates, at.words);
+  for (std::uint64_t k = 0; k < lms; ++k) {
+    statics.lm_words.push_back(part<const LmWord>(base, at.words, at.oov).subspan(k * words, words));
+  }
+  statics.oov = part<const std::uint16_t>(base, at.oov, at.target_words);
+  statics.target_words = part<const std::uint16_t>(base, at.target_words, at.has_sparse);
+  statics.has_sparse = part<const std::uint8_t>(base, at.has_sparse, at.end);
+}
+
+std::uint64_t made_for(const RuleTable& table, LanguageModels lms) {
+  std::vector<std::uint64_t> prints{table.fingerprint()};
+  for (const auto& lm : lms) prints.push_back(lm->fingerprint());
+  return checksum(reinterpret_cast<const std::byte*>(prints.data()), prints.size() * sizeof prints[0]);
+}
+
+// LM estimate and unknown words of one target side.
+std::pair<float, std::uint16_t> estimate(const RuleRecord& record, const LanguageModel& lm,
+                                         std::span<const LmWord> lm_words, std::vector<LmWord>& chunk) {
+  float sum = 0;
+  std::uint16_t unknown = 0;
+  std::uint64_t queries = 0;
+  ChartState state;
+  chunk.clear();
+  for (std::size_t t = 0; t <= record.target.size(); ++t) {
+    if (t < record.target.size() && !is_nonterminal(record.target[t])) {
+      chunk.push_back(lm_words[record.target[t]]);
+      unknown += chunk.back() == LanguageModel::kUnknown;
+    } else if (!chunk.empty()) {
+      sum += lm.score_terminals(chunk, false, state, queries);
+      chunk.clear();
+    }
+  }
+  return {sum, unknown};
+}
+
+}  // namespace
+
+RuleStatics compute_statics(const RuleTable& table, LanguageModels lms) {
+  const std::uint64_t rules = table.rule_count();
+  const std::uint64_t words = table.word_count();
+  const Layout at(rules, words, lms.size());
+  const auto buffer = std::make_shared<std::vector<std::uint64_t>>((at.end + 7) / 8);
+  auto* base = reinterpret_cast<std::byte*>(buffer->data());
+  RuleStatics statics;
+  statics.storage = buffer;
+  bind(statics, base, at, words, lms.size());
+
+  const auto lm_words = part<LmWord>(base, at.words, at.oov);
+  for (std::size_t k = 0; k < lms.size(); ++k) {
+    for (WordId w = 0; w < words; ++w) lm_words[k * words + w] = lms[k]->index(table.word(w));
+  }
+  const auto estimates = part<float>(base, at.estimates, at.words);
+  const auto oov = part<std::uint16_t>(base, at.oov, at.target_words);
+  const auto target_words = part<std::uint16_t>(base, at.target_words, at.has_sparse);
+  const auto has_sparse = part<std::uint8_t>(base, at.has_sparse, at.end);
+  RuleRecord record;
+  std::vector<LmWord> chunk;
+  for (RuleId rule = 0; rule < rules; ++rule) {
+    if (rule % kReleaseEvery == 0) table.release_pages();
+    table.record(rule, record);
+    std::size_t made = 0;
+    for (Symbol symbol : record.target) made += !is_nonterminal(symbol);
+    if (made > 0xFFFF) throw FormatError(table.path() + ": a target side of more than 65535 words");
+    target_words[rule] = static_cast<std::uint16_t>(made);
+    has_sparse[rule] = !record.sparse.empty();
+    statics.any_sparse |= !record.sparse.empty();
+    for (std::size_t k = 0; k < lms.size(); ++k) {
+      const std::size_t i = rule * lms.size() + k;
+      std::tie(estimates[i], oov[i]) = estimate(record, *lms[k], statics.lm_words[k], chunk);
+      statics.any_oov |= oov[i] > 0;
+    }
+  }
+  table.release_pages();
+  return statics;
+}
+
+void save_statics(const RuleStatics& statics, const RuleTable& table, LanguageModels lms,
+                  const std::string& path) {
+  const Layout at(table.rule_count(), table.word_count(), lms.size());
+  // The estimates come first; all five arrays lie in one stretch.
+  const auto* base = reinterpret_cast<const std::byte*>(statics.lm_estimate.data());
+  Header header{kMagic,
+                kVersion,
+                (statics.any_sparse ? 1u : 0u) | (statics.any_oov ? 2u : 0u),
+                made_for(table, lms),
+                table.rule_count(),
+                table.word_count(),
+                lms.size(),
+                checksum(base, at.end)};
+  OutputFile file(path);
+  file.write_at(0, &header, sizeof header);
+  file.write_at(sizeof header, base, at.end);
+  file.commit();
+}
+
+std::optional<RuleStatics> load_statics(const std::string& path, const RuleTable& table, LanguageModels lms) {
+  const auto file = std::make_shared<const MappedFile>(path);
+  const std::span<const std::byte> bytes = file->bytes();
+  Header header{};
+  if (bytes.size() >= sizeof header) std::memcpy(&header, bytes.data(), sizeof header);
+  if (header.magic != kMagic) throw FormatError(path + ": not a file of rule estimates");
+  const bool fits = header.version == kVersion && header.made_for == made_for(table, lms) &&
+                    header.rules == table.rule_count() && header.words == table.word_count() &&
+                    header.lms == lms.size();
+  if (!fits) return std::nullopt;
+  const Layout at(header.rules, header.words, header.lms);
+  const std::span<const std::byte> body = bytes.subspan(sizeof header);
+  if (body.size() != at.end || checksum(body.data(), body.size()) != header.sum) {
+    throw FormatError(path + ": damaged file of rule estimates");
+  }
+  RuleStatics statics;
+  statics.storage = file;
+  bind(statics, const_cast<std::byte*>(body.data()), at, header.words, header.lms);
+  statics.any_sparse = (header.flags & 1) != 0;
+  statics.any_oov = (header.flags & 2) != 0;
+  return statics;
+}
+
+}  // namespace hiero
