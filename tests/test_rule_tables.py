@@ -1,0 +1,253 @@
+"""Rule text and packed tables: reading, packing, looking up, writing back; bad input."""
+
+from __future__ import annotations
+
+import itertools
+import random
+from collections import Counter
+from pathlib import Path
+
+import pytest
+from brute_force import random_rules, write_arpa
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+import hiero
+from hiero import Rule, RuleTable, tables
+
+
+def unpacked(table: RuleTable) -> list[str]:
+    parts: list[bytes] = []
+    tables.unpack(table, parts.append)
+    return b"".join(parts).decode().split("\n")[:-1]
+
+
+def packed(tmp_path: Path, text: str | bytes, **options: object) -> RuleTable:
+    source = tmp_path / "rules.txt"
+    source.write_bytes(text.encode() if isinstance(text, str) else text)
+    tables.pack(source, tmp_path / "rules.hrt", **options)  # type: ignore[arg-type]
+    return RuleTable.open(str(tmp_path / "rules.hrt"))
+
+
+CANONICAL = [
+    "[X] ||| ne [X,1] pas ||| do not [X,1] ||| A=-0.3 B=1.25 ||| 0-1 2-1",
+    "[X] ||| [X,1] de [NP,2] ||| [NP,2] 's [X,1] ||| A=1e-05",
+    "[NP-SBJ/x] ||| a ||| ||| A=0",
+    "[X] ||| \\[X] \\\\[Y,1] \\||| ||| \\[] (( # ||| A=1 ||| 0-0 1-1 2-2",
+    "[X] ||| [X,1] ||| [X,1] a ||| A=1",
+]
+
+
+@pytest.mark.parametrize("line", CANONICAL)
+def test_canonical_lines_are_written_back_the_same(line: str) -> None:
+    assert str(Rule(line)) == line
+
+
+def test_other_spellings() -> None:
+    assert Rule("[X] ||| [X,2] a [X,1] ||| [2] b [1] ||| A=1") == Rule(
+        "[X] ||| [X,1] a [X,2] ||| [X,1] b [X,2] ||| A=1"
+    )
+    assert Rule("[X] ||| a |||  ||| A=+1").target == []
+    named = Rule("[X] ||| a ||| b ||| 0.5 x=y=2 -3").features
+    assert named == {"tm_sentence_0": 0.5, "x=y": 2, "tm_sentence_1": -3}
+
+
+def test_moses_format() -> None:
+    rule = Rule("[X][X] de [X][NP] [X] ||| [X][NP] 's [X][X] [X] ||| 0.5 0 ||| 0-2 2-0 1-1 ||| 3 2 ||| s 2")
+    assert (rule.lhs, rule.source, rule.target) == ("X", ["[X,1]", "de", "[X,2]"], ["[X,2]", "'s", "[X,1]"])
+    assert rule.links == [(1, 1)]
+    assert list(rule.features.values()) == pytest.approx([-0.6931472, -100, 2])
+
+
+BAD = [
+    ("[X] ||| a ||| b", 'expected 4 fields separated by "|||", found 3'),
+    ("a ||| b ||| c ||| d", "expected a left-hand label"),
+    ("[X] ||| ||| b ||| A=1", "empty source side"),
+    ("[X] ||| a [X] ||| b ||| A=1", "bad nonterminal [X]"),
+    ("[X] ||| a [X,3] ||| b [X,3] ||| A=1", "nonterminal index 3"),
+    ("[X] ||| a [X,1] ||| b ||| A=1", "source side only"),
+    ("[X] ||| a ||| b [X,1] ||| A=1", "target side only"),
+    ("[X] ||| a [X,1] ||| [Y,1] ||| A=1", "[X] on the source side and [Y]"),
+    ("[X] ||| [X,1] [X,1] ||| [X,1] ||| A=1", "twice"),
+    ("[X] ||| a ||| b ||| A=nan", "not finite"),
+    ("[X] ||| a ||| b ||| A=inf", "not finite"),
+    ("[X] ||| a ||| b ||| A=1e99", "not finite"),
+    ("[X] ||| a ||| b ||| A=x", "expected a number"),
+    ("[X] ||| a ||| b ||| A=1 A=2", "feature A twice"),
+    ("[X] ||| a ||| b ||| A=1 ||| 0-1", "link 0-1 out of range"),
+    ("[X] ||| a ||| b ||| A=1 ||| 00", "bad alignment link"),
+    ("[X][X] [X][X] [X][X] [X] ||| a [X] ||| 1 ||| 0-0", "more than two nonterminals"),
+    ("[X][X] a [X] ||| a [X] ||| 1 ||| 0-0", "differ in their nonterminals"),
+    ("[X] ||| [X,1] ||| [X,1] ||| A=1", "unary rules form a cycle"),
+]
+
+
+@pytest.mark.parametrize(("line", "message"), BAD)
+def test_bad_lines_name_file_and_line(tmp_path: Path, line: str, message: str) -> None:
+    with pytest.raises(hiero.FormatError) as caught:
+        packed(tmp_path, f"[X] ||| fine ||| fine ||| A=1\n\n{line}\n")
+    assert "rules.txt:3: " in str(caught.value)
+    assert message in str(caught.value)
+    assert [file.name for file in tmp_path.iterdir()] == ["rules.txt"]
+
+
+def test_invalid_utf8(tmp_path: Path) -> None:
+    with pytest.raises(hiero.FormatError, match=r"rules\.txt:2: invalid UTF-8"):
+        packed(tmp_path, b"[X] ||| a ||| b ||| A=1\n[X] ||| \xe5\xbd ||| b ||| A=1\n")
+
+
+def test_unary_cycles_name_the_rules(tmp_path: Path) -> None:
+    text = (
+        "[A] ||| [B,1] ||| [B,1] ||| f=1\n[B] ||| [C,1] ||| [C,1] ||| f=1\n[C] ||| [A,1] ||| [A,1] ||| f=1\n"
+    )
+    with pytest.raises(hiero.FormatError, match="cycle") as caught:
+        packed(tmp_path, text + "[A] ||| a ||| a ||| f=1\n")
+    for line in (1, 2, 3):
+        assert f"rules.txt:{line}" in str(caught.value)
+    parts = [RuleTable.from_rules([Rule(line)]) for line in text.splitlines()]
+    with pytest.raises(hiero.FormatError, match="cycle"):
+        hiero.Model(parts, [], {})
+
+
+def test_unnamed_features_follow_the_owner() -> None:
+    rule = Rule("[X] ||| a ||| b ||| A=1")
+    model = hiero.Model([RuleTable.from_rules([rule])] * 2, [], {})
+    assert model.core.owners == ["pt", "pt1", "glue"]
+    with pytest.raises(hiero.FormatError, match="owner"):
+        hiero.Model([RuleTable.from_rules([rule], owner="x")] * 2, [], {})
+
+
+def test_unnamed_features_in_two_tables(tmp_path: Path) -> None:
+    table = packed(tmp_path, "[X] ||| a ||| b ||| 0.5 0.25\n")
+    names = hiero.Model([table, table], [], {}).feature_names
+    assert {"tm_pt_0", "tm_pt_1", "tm_pt1_0", "tm_pt1_1"} <= set(names)
+    assert table.lookup(["a"])[0].features == {"tm_pt_0": 0.5, "tm_pt_1": 0.25}
+
+
+def test_lookup_equals_a_dictionary() -> None:
+    rng = random.Random(1)
+    for _ in range(100):
+        rules = random_rules(rng, ["X", "Y"], "abc", "uvw")
+        table = RuleTable.from_rules(rules)
+        by_source: dict[tuple[str, ...], list[str]] = {}
+        for rule in rules:
+            by_source.setdefault(tuple(rule.source), []).append(str(rule))
+        for source, expected in by_source.items():
+            assert Counter(map(str, table.lookup(source))) == Counter(expected)
+        assert table.lookup(["a", "b", "c", "a", "b"]) == []
+        assert table.lookup(["never"]) == table.lookup(["[Never]"]) == []
+        assert Counter(unpacked(table)) == Counter(map(str, rules))
+        table.check()
+
+
+def test_memory_does_not_change_the_file(tmp_path: Path) -> None:
+    rng = random.Random(2)
+    lines = [str(rule) for _ in range(400) for rule in random_rules(rng, ["X", "Y"], "abcdefgh", "uvw")]
+    one = packed(tmp_path, "\n".join(lines))
+    first = (tmp_path / "rules.hrt").read_bytes()
+    for memory in (1 << 10, 1 << 14, 1 << 17):
+        packed(tmp_path, "\n".join(lines) + "\r\n", memory=memory)
+        assert (tmp_path / "rules.hrt").read_bytes() == first
+    assert Counter(unpacked(one)) == Counter(lines)
+    sources = [line.split(" ||| ")[1] for line in unpacked(one)]
+    assert len([s for s, t in itertools.pairwise(sources) if s != t]) + 1 == len(set(sources))
+
+
+@settings(max_examples=60, deadline=None)
+@given(
+    st.lists(
+        st.tuples(
+            st.lists(
+                st.text(st.characters(exclude_categories=["Cs", "Cc", "Z"]), min_size=1),
+                min_size=1,
+                max_size=4,
+            ),
+            st.lists(st.sampled_from(["a", "|||", "[X]", "\\[X,1]", "é", "\\"]), max_size=3),
+            st.floats(width=32, allow_nan=False, allow_infinity=False),
+        ),
+        min_size=1,
+        max_size=6,
+    )
+)
+def test_any_words_and_values_survive(entries: list[tuple[list[str], list[str], float]]) -> None:
+    lines = []
+    for source, target, value in entries:
+        sides = [" ".join(map(hiero._core.escape, side)) for side in (source, target)]
+        lines.append(Rule(f"[X] ||| {sides[0]} ||| {sides[1]} ||| A={value!r}"))
+    table = RuleTable.from_rules(lines)
+    assert Counter(unpacked(table)) == Counter(map(str, lines))
+    for (source, _, value), line in zip(entries, lines, strict=True):
+        found = table.lookup([hiero._core.escape(token) for token in source])
+        assert line in found
+        assert line.features["A"] == value
+
+
+def test_every_flipped_bit_is_found(tmp_path: Path) -> None:
+    packed(tmp_path, "\n".join(CANONICAL[:3]))
+    data = (tmp_path / "rules.hrt").read_bytes()
+    mutant = tmp_path / "mutant.hrt"
+    for position in range(len(data)):
+        flipped = bytearray(data)
+        flipped[position] ^= 1 << (position % 8)
+        mutant.write_bytes(flipped)
+        with pytest.raises(hiero.FormatError, match=r"mutant\.hrt"):
+            RuleTable.open(str(mutant)).check()
+    for length in (0, 1, 7, 8, 20, 100, 400, len(data) // 2, len(data) - 1):
+        mutant.write_bytes(data[:length])
+        with pytest.raises(hiero.FormatError):
+            RuleTable.open(str(mutant)).check()
+    mutant.write_bytes(data + b"\0")
+    with pytest.raises(hiero.FormatError, match="bytes long"):
+        RuleTable.open(str(mutant))
+
+
+def test_other_versions_and_byte_orders(tmp_path: Path) -> None:
+    packed(tmp_path, CANONICAL[0])
+    data = bytearray((tmp_path / "rules.hrt").read_bytes())
+    other = tmp_path / "other.hrt"
+    other.write_bytes(data[:8] + b"\x63" + data[9:])
+    with pytest.raises(hiero.FormatError, match=r"format version 99, .* pack the text grammar again"):
+        RuleTable.open(str(other))
+    other.write_bytes(data[:12] + data[12:16][::-1] + data[16:])
+    with pytest.raises(hiero.FormatError, match="byte order"):
+        RuleTable.open(str(other))
+    other.write_bytes(b"no table at all")
+    with pytest.raises(hiero.FormatError, match="not a packed rule table"):
+        RuleTable.open(str(other))
+    with pytest.raises(FileNotFoundError):
+        RuleTable.open(str(tmp_path / "missing.hrt"))
+
+
+def test_stale_and_damaged_estimates(demo: Path, tmp_path: Path) -> None:
+    model = hiero.Model.assemble([demo / "grammar.txt"], [demo / "lm.arpa"], demo / "weights.txt")
+    model.save(tmp_path / "m")
+    statics = tmp_path / "m" / "rules0.statics"
+    expected = hiero.Decoder(model).translate("le chat dort .").score
+    assert hiero.Decoder(hiero.Model.load(tmp_path / "m")).translate("le chat dort .").score == expected
+    data = bytearray(statics.read_bytes())
+    data[100] ^= 1
+    statics.write_bytes(data)
+    with pytest.raises(hiero.FormatError, match="damaged file of rule estimates"):
+        hiero.Model.load(tmp_path / "m")
+    data[100] ^= 1
+    statics.write_bytes(data)
+    write_arpa(tmp_path / "other.arpa", [["the", "cat", "sleeps", "."]], 2)
+    other = hiero.LanguageModel.load(str(tmp_path / "other.arpa"))
+    fresh = hiero.Model(model.tables, [other], model.weights)
+    stale = hiero.Model(model.tables, [other], model.weights, statics=[str(statics)])
+    scores = [hiero.Decoder(m).translate("le chat dort .").score for m in (fresh, stale)]
+    assert scores[0] == scores[1] != expected
+
+
+def test_real_grammar_round_trip(shared: Path, tmp_path: Path) -> None:
+    grammar = shared / "ja-en" / "system" / "grammar.gz"
+    tables.pack(grammar, tmp_path / "g.hrt")
+    table = RuleTable.open(str(tmp_path / "g.hrt"))
+    with tables.open_source(grammar) as file:
+        original = file.read().decode().splitlines()
+    assert table.rule_count == len(original)
+    written = unpacked(table)
+    sample = random.Random(4).sample(original, 5000)
+    known = set(written)
+    assert all(str(Rule(line)) in known for line in sample)
+    assert len(written) == len(original)
