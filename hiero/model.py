@@ -34,13 +34,13 @@ class DecodingSettings(BaseModel):
 
     model_config = ConfigDict(extra="forbid", frozen=True)
 
-    pop_limit: int = Field(200, ge=0, description="hypotheses per chart cell, on average; 0: no limit")
-    span_limit: int = Field(10, ge=1, description="source words a rule may span; glue is exempt")
-    beam_size: int = Field(0, ge=0, description="items kept per cell; 0: all")
+    pop_limit: int = Field(200, ge=0, lt=1 << 32, description="hypotheses per chart cell, on average; 0: no limit")
+    span_limit: int = Field(10, ge=1, lt=1 << 32, description="source words a rule may span; glue is exempt")
+    beam_size: int = Field(0, ge=0, lt=1 << 32, description="items kept per cell; 0: all")
     beam_threshold: float = Field(
         float("inf"), ge=0, description="drop what scores worse than a cell's best by more"
     )
-    ttable_limit: int = Field(0, ge=0, description="targets per source side and label; 0: all")
+    ttable_limit: int = Field(0, ge=0, lt=1 << 32, description="targets per source side and label; 0: all")
     pass_through: Literal["unknown", "all", "none"] = "unknown"
 
     def options(self) -> _core.DecoderOptions:

@@ -1,5 +1,5 @@
 // A bump allocator for trivially destructible objects: allocation is a pointer increment, reset() frees
-// everything at once and keeps the blocks for the next sentence. One arena belongs to one thread.
+// everything at once and keeps the first blocks for the next sentence. One arena belongs to one thread.
 #pragma once
 
 #include <cstddef>
@@ -27,15 +27,15 @@ class Arena {
   }
 
   void reset() {
+    if (blocks_.size() > kKeptBlocks) blocks_.resize(kKeptBlocks);
     current_ = 0;
     set_block();
   }
 
-  std::size_t blocks() const { return blocks_.size(); }
-
  private:
   static constexpr std::size_t kAlign = 16;
   static constexpr std::size_t kBlock = std::size_t{1} << 20;
+  static constexpr std::size_t kKeptBlocks = 64;
 
   struct Block {
     std::unique_ptr<std::byte[]> data;

@@ -4,6 +4,7 @@
 #include <bit>
 #include <cstring>
 #include <limits>
+#include <utility>
 
 namespace hiero {
 namespace {
@@ -79,7 +80,8 @@ void Search::search_cell(CellId id) {
   std::uint64_t popped = 0;
   while (!queue_.empty() && popped < limit) {
     if (queue_.best() < least_in_cell_) break;
-    const Waiting next = waiting_[queue_.pop()];
+    Waiting& slot = waiting_[queue_.pop()];
+    const Waiting next = std::exchange(slot, {});
     Partial* partial = next.partial;
     if (!partial) {
       push_application(next.application, next.position + 1);
@@ -91,6 +93,10 @@ void Search::search_cell(CellId id) {
     least_in_cell_ = best_in_cell_ - options_->beam_threshold;
   }
   hypotheses_ += popped;
+  // What is still queued makes room for the next cell while it is warm in the cache.
+  for (const Waiting& left : waiting_) {
+    if (left.partial) release(left.partial);
+  }
   finish_cell(id);
 }
 
@@ -155,7 +161,12 @@ void Search::release(Partial* partial) {
 
 // Reveals boundary words until the hypothesis is complete (true) or no longer the best (false: queued).
 bool Search::expand(Partial* partial) {
-  while (partial->incomplete > 0) {
+  for (;;) {
+    if (!queue_.empty() && static_cast<float>(partial->score) < queue_.best()) {
+      push(partial->score, {partial, 0, 0});
+      return false;
+    }
+    if (partial->incomplete == 0) return true;
     // The nonterminal of which least is known.
     std::uint32_t victim = 0;
     std::uint32_t victim_before = 0;
@@ -179,12 +190,7 @@ bool Search::expand(Partial* partial) {
     }
     partial->tails[victim] = {&old.node->children[old.index], 0};
     partial->score += reveal(partial, victim_before, *old.node, *partial->tails[victim].node);
-    if (!queue_.empty() && static_cast<float>(partial->score) < queue_.best()) {
-      push(partial->score, {partial, 0, 0});
-      return false;
-    }
   }
-  return true;
 }
 
 Search::Partial* Search::copy(Partial* partial, std::uint32_t victim, Position position, double score) {

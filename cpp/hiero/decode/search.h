@@ -80,9 +80,9 @@ class Search {
   // What waits in the queue, by arrival number: a partial hypothesis, or an application to be opened
   // with its target number `position`.
   struct Waiting {
-    Partial* partial;
-    std::uint32_t application;
-    std::uint32_t position;
+    Partial* partial = nullptr;
+    std::uint32_t application = 0;
+    std::uint32_t position = 0;
   };
 
   void search_cell(CellId id);
