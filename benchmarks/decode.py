@@ -32,7 +32,7 @@ from hiero.cli.records import derivation_steps
 from hiero.decoder import split
 
 CORPORA = {"ja-en": ("test.ja", "test.en"), "de-en": ("test2016.de", "test2016.en")}
-POP_LIMITS = (2, 4, 10, 20, 50, 100, 200, 500, 1000, 2000)
+POP_LIMITS = (2, 4, 10, 20, 30, 40, 50, 80, 100, 200, 500, 1000, 2000)
 # Mean score / milliseconds a sentence: every figure a setting of ours has to match in less time.
 PEERS = {
     "ja-en": {
@@ -109,16 +109,20 @@ class Rescorer:
         return total
 
 
+CHILD_PACK = """
+import sys, time
+from hiero import tables
+from hiero.cli.memory import parse_memory, peak_megabytes
+start = time.perf_counter()
+tables.pack(sys.argv[1], sys.argv[2], memory=parse_memory(sys.argv[3]))
+print(time.perf_counter() - start, peak_megabytes())
+"""
+
+
 def pack(system: System, memory: str, output: Path) -> tuple[float, float]:
     """Seconds and peak megabytes of `hiero pack` in a process of its own."""
     grammar = system.folder / "system" / "grammar.gz"
-    code = (
-        "import resource, sys, time; from hiero.cli.tables import parse_memory; from hiero import tables\n"
-        "start = time.perf_counter()\n"
-        "tables.pack(sys.argv[1], sys.argv[2], memory=parse_memory(sys.argv[3]))\n"
-        "print(time.perf_counter() - start, resource.getrusage(resource.RUSAGE_SELF).ru_maxrss / 1024)"
-    )
-    command = [sys.executable, "-c", code, str(grammar), str(output), memory]
+    command = [sys.executable, "-c", CHILD_PACK, str(grammar), str(output), memory]
     done = subprocess.run(command, capture_output=True, text=True, check=True)
     seconds, megabytes = map(float, done.stdout.split())
     return seconds, megabytes
@@ -189,7 +193,8 @@ def compare(corpus: str, points: list[tuple[int, float, float]]) -> None:
 
 
 CHILD_LOADING = """
-import resource, sys, time, hiero
+import sys, time, hiero
+from hiero.cli.memory import peak_megabytes
 from time import perf_counter as now
 table_path, lm_path, weights_path, source = sys.argv[1:]
 start = now(); table = hiero.RuleTable.open(table_path); opened = now() - start
@@ -199,7 +204,7 @@ start = now(); model = hiero.Model([table], [lm], weights); mapping = now() - st
 decoder = hiero.Decoder(model, pop_limit=200, span_limit=15)
 for line in open(source):
     decoder.translate(line)
-peak = resource.getrusage(resource.RUSAGE_SELF).ru_maxrss / 1024
+peak = peak_megabytes()
 print(f"opening the table {opened * 1e3:.2f} ms, LM binary {lm_time * 1e3:.1f} ms, LM words and "
       f"estimates {mapping * 1e3:.0f} ms, peak resident memory {peak:.0f} MB")
 """
@@ -241,13 +246,14 @@ def threads(system: System) -> None:
 
 
 CHILD_LONG = """
-import resource, sys, time, hiero
+import sys, time, hiero
+from hiero.cli.memory import peak_megabytes
 model = hiero.Model.assemble([sys.argv[1]], [sys.argv[2]], sys.argv[3])
 decoder = hiero.Decoder(model)
 start = time.perf_counter()
 result = decoder.translate(sys.argv[4])
 seconds = time.perf_counter() - start
-peak = resource.getrusage(resource.RUSAGE_SELF).ru_maxrss / 1024
+peak = peak_megabytes()
 print(f"{len(result.source)} words at the defaults: {seconds:.2f} s, {peak:.0f} MB")
 """
 

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import contextlib
-import resource
 import sys
 import time
 from collections.abc import Callable, Iterator
@@ -16,6 +15,7 @@ from rich.console import Console
 from rich.progress import BarColumn, MofNCompleteColumn, Progress, TextColumn, TimeElapsedColumn
 
 from hiero import Decoder, Failure, Model, Translation, read_weights
+from hiero.cli.memory import peak_megabytes
 from hiero.cli.records import Record, derivation_record, format_record
 from hiero.decoder import Keep
 
@@ -218,13 +218,11 @@ class _Tally:
             self.lm_queries += result.stats.lm_queries
 
     def report(self, loading: float, decoding: float) -> None:
-        scale = 1 if sys.platform == "darwin" else 1024  # ru_maxrss: bytes there, KiB elsewhere
-        memory = resource.getrusage(resource.RUSAGE_SELF).ru_maxrss * scale / 1e6
         print(
             f"loading {loading:.2f} s, decoding {decoding:.2f} s\n"
             f"{self.sentences} sentences, {self.sentences / decoding:.1f} a second; "
             f"{self.words} words, {self.words / decoding:.1f} a second\n"
             f"{self.hypotheses} hypotheses, {self.lm_queries} LM queries, "
-            f"peak memory {memory:.0f} MB",
+            f"peak memory {peak_megabytes():.0f} MB",
             file=sys.stderr,
         )

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import contextlib
 import gzip
-import re
 import sys
 from collections.abc import Callable, Iterator
 from pathlib import Path
@@ -15,17 +14,8 @@ from rich.console import Console
 from rich.progress import Progress, SpinnerColumn, TextColumn, TimeElapsedColumn
 
 from hiero import tables
+from hiero.cli.memory import parse_memory
 from hiero.tables import load_table
-
-_UNITS = {"": 1, "K": 1 << 10, "M": 1 << 20, "G": 1 << 30}
-
-
-def parse_memory(text: str) -> int:
-    """Bytes of `64M`, `4G`, ..."""
-    match = re.fullmatch(r"(\d+)([KMG]?)", text.strip().upper())
-    if not match or int(match[1]) == 0:
-        raise typer.BadParameter(f"{text!r}: expected a size such as 64M or 4G")
-    return int(match[1]) * _UNITS[match[2]]
 
 
 def pack(

@@ -10,36 +10,40 @@ namespace {
 
 constexpr double kNever = -std::numeric_limits<double>::infinity();
 
-// Walks a preorder derivation in target order and calls word(symbol) and link(edge, target offset).
-struct YieldWalk {
-  const Hypergraph& forest;
-  std::span<const EdgeIndex> derivation;
-  std::vector<std::size_t> size;  // by position: edges in the subtree that starts there
-
-  explicit YieldWalk(const Hypergraph& f, std::span<const EdgeIndex> d)
-      : forest(f), derivation(d), size(d.size()) {
-    for (std::size_t at = derivation.size(); at-- > 0;) {
-      size[at] = 1;
-      for (std::size_t i = 0; i < forest.edge_tails(derivation[at]).size(); ++i) {
-        const std::size_t child = at + size[at];
-        if (child >= derivation.size()) throw std::invalid_argument("derivation ends before its last child");
-        size[at] += size[child];
-      }
+// Visits the symbols of all templates of a preorder derivation in target order: visit(at, symbol), where
+// `at` is the position of the symbol's edge in the derivation; a nonterminal comes before its yield.
+template <class Visit>
+void visit_symbols(const Hypergraph& forest, std::span<const EdgeIndex> derivation, const Visit& visit) {
+  if (derivation.empty()) return;
+  // size[at]: edges in the subtree that starts there.
+  std::vector<std::size_t> size(derivation.size(), 1);
+  for (std::size_t at = derivation.size(); at-- > 0;) {
+    for (std::size_t i = 0; i < forest.edge_tails(derivation[at]).size(); ++i) {
+      const std::size_t child = at + size[at];
+      if (child >= derivation.size()) throw std::invalid_argument("derivation ends before its last child");
+      size[at] += size[child];
     }
   }
-
-  std::size_t child(std::size_t at, std::size_t index) const {
-    std::size_t position = at + 1;
-    while (index-- > 0) position += size[position];
-    return position;
+  struct Frame {
+    std::size_t at;
+    std::size_t symbol;  // next symbol of its template
+  };
+  std::vector<Frame> stack{{0, 0}};
+  while (!stack.empty()) {
+    Frame& frame = stack.back();
+    const auto symbols = forest.template_of(derivation[frame.at]);
+    if (frame.symbol == symbols.size()) {
+      stack.pop_back();
+      continue;
+    }
+    const std::int32_t symbol = symbols[frame.symbol++];
+    visit(frame.at, symbol);
+    if (symbol >= 0) continue;
+    std::size_t child = frame.at + 1;
+    for (std::int32_t earlier = -1; earlier > symbol; --earlier) child += size[child];
+    stack.push_back({child, 0});
   }
-};
-
-struct Frame {
-  std::size_t at;      // position in the derivation
-  std::size_t symbol;  // next symbol of its template
-  std::size_t start;   // target position where this edge's yield begins
-};
+}
 
 }  // namespace
 
@@ -90,50 +94,22 @@ std::vector<EdgeIndex> viterbi(const Hypergraph& forest, std::span<const double>
 
 std::vector<std::int32_t> yield_words(const Hypergraph& forest, std::span<const EdgeIndex> derivation) {
   std::vector<std::int32_t> words;
-  if (derivation.empty()) return words;
-  const YieldWalk walk(forest, derivation);
-  std::vector<Frame> stack{{0, 0, 0}};
-  while (!stack.empty()) {
-    Frame& frame = stack.back();
-    const auto symbols = forest.template_of(derivation[frame.at]);
-    if (frame.symbol == symbols.size()) {
-      stack.pop_back();
-      continue;
-    }
-    const std::int32_t symbol = symbols[frame.symbol++];
-    if (symbol >= 0) {
-      words.push_back(symbol);
-    } else {
-      stack.push_back({walk.child(frame.at, static_cast<std::size_t>(-1 - symbol)), 0, words.size()});
-    }
-  }
+  visit_symbols(forest, derivation, [&](std::size_t, std::int32_t symbol) {
+    if (symbol >= 0) words.push_back(symbol);
+  });
   return words;
 }
 
 std::vector<std::pair<std::int32_t, std::int32_t>> alignment(const Hypergraph& forest,
                                                              std::span<const EdgeIndex> derivation) {
-  std::vector<std::pair<std::int32_t, std::int32_t>> out;
-  if (derivation.empty()) return out;
-  const YieldWalk walk(forest, derivation);
   // target_position[at][i]: where symbol i of the edge at that position of the derivation starts.
   std::vector<std::vector<std::int32_t>> target_position(derivation.size());
-  std::vector<Frame> stack{{0, 0, 0}};
   std::int32_t made = 0;
-  while (!stack.empty()) {
-    Frame& frame = stack.back();
-    const auto symbols = forest.template_of(derivation[frame.at]);
-    if (frame.symbol == symbols.size()) {
-      stack.pop_back();
-      continue;
-    }
-    target_position[frame.at].push_back(made);
-    const std::int32_t symbol = symbols[frame.symbol++];
-    if (symbol >= 0) {
-      ++made;
-    } else {
-      stack.push_back({walk.child(frame.at, static_cast<std::size_t>(-1 - symbol)), 0, 0});
-    }
-  }
+  visit_symbols(forest, derivation, [&](std::size_t at, std::int32_t symbol) {
+    target_position[at].push_back(made);
+    made += symbol >= 0;
+  });
+  std::vector<std::pair<std::int32_t, std::int32_t>> out;
   for (std::size_t at = 0; at < derivation.size(); ++at) {
     const EdgeIndex e = derivation[at];
     const std::int32_t t = forest.edge_targets[e];
