@@ -281,3 +281,22 @@ def test_more_hypotheses_never_hurt_on_average(shared: Path, tmp_path: Path) -> 
         wide = hiero.Decoder(model, pop_limit=3000, span_limit=15).translate(line).score
         assert wide <= exact + 1e-6
         assert wide == pytest.approx(exact, abs=0.05)
+
+
+def test_limits(model: hiero.Model) -> None:
+    def decode(**settings: float) -> hiero.Translation:
+        return hiero.Decoder(model, **settings).translate("le livre noir", keep="forest")
+
+    everything = decode(pop_limit=0)
+    one_target = decode(pop_limit=0, ttable_limit=1)
+    # One target for each word and one for "le [X] noir": the noun may come last or in the middle.
+    assert len({d.text for d in one_target.kbest(100)}) == 2
+    assert len({d.text for d in everything.kbest(1000)}) > 4
+    items = np.diff(decode(pop_limit=0, beam_size=1).forest.edge_offsets)
+    assert len(items) < everything.forest.node_count
+    narrow = decode(pop_limit=0, beam_threshold=0.01)
+    assert narrow.stats.hypotheses < everything.stats.hypotheses
+    assert decode(pop_limit=0, beam_threshold=1e6).score == everything.score
+    for bad in ({"span_limit": 0}, {"beam_threshold": -1}, {"pop_limit": -1}, {"no_such": 1}):
+        with pytest.raises(ValueError):
+            hiero.Decoder(model, **bad)
