@@ -15,6 +15,7 @@ from rich.progress import Progress, SpinnerColumn, TextColumn, TimeElapsedColumn
 
 from hiero import tables
 from hiero.cli.memory import parse_memory
+from hiero.files import replacing
 from hiero.tables import load_table
 
 
@@ -51,12 +52,11 @@ def unpack(
     if output is None:
         tables.unpack(loaded, sys.stdout.buffer.write)
         sys.stdout.buffer.flush()
-    elif output.suffix == ".gz":
-        with gzip.open(output, "wb") as packed:
-            tables.unpack(loaded, packed.write)
-    else:
-        with output.open("wb") as plain:
-            tables.unpack(loaded, plain.write)
+        return
+    with replacing(output) as temporary:
+        opener = gzip.open if output.suffix == ".gz" else open
+        with opener(temporary, "wb") as file:
+            tables.unpack(loaded, file.write)
 
 
 def rules(

@@ -18,6 +18,8 @@ std::string default_owner(std::size_t unnamed) {
 
 TranslationModel::TranslationModel(ModelParts parts)
     : lms_(std::move(parts.lms)), local_features_(std::move(parts.local_features)) {
+  // Search keeps a bit per LM in a 32-bit word.
+  if (lms_.size() > 32) throw FormatError("more than 32 language models");
   for (std::size_t k = 0; k < lms_.size(); ++k) {
     lm_features_.push_back(features_.add("LM" + std::to_string(k)));
     oov_features_.push_back(features_.add("LM" + std::to_string(k) + "_OOV"));
