@@ -44,8 +44,8 @@ class LanguageModel {
   // Scores `words` left to right into `state` with unknown context, or after <s> if `after_bos`.
   virtual float score_terminals(std::span<const LmWord> words, bool after_bos, ChartState& state,
                                 std::uint64_t& queries) const = 0;
-  // Scores one target side: words, with nonterminal(i) standing for tails[i]. The result is what this
-  // rule adds to the scores of its tails. `goal` puts <s> before and </s> behind.
+  // Scores one target side, after <s> if `after_bos`: words are LM words, nonterminal(i) stands for
+  // tails[i]. The result is what this rule adds to the scores of its tails.
   virtual float score_rule(std::span<const Symbol> words, const ChartState* const* tails, bool after_bos,
                            ChartState& state, std::uint64_t& queries) const = 0;
   // What </s> after (and, unless `has_bos`, <s> before) a complete translation adds.
