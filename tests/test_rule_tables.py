@@ -109,6 +109,18 @@ def test_unary_cycles_name_the_rules(tmp_path: Path) -> None:
         hiero.Model(parts, [], {})
 
 
+def test_long_unary_chains_and_what_hangs_on_a_cycle(tmp_path: Path) -> None:
+    chain = [f"[L{i}] ||| [L{i + 1},1] ||| [L{i + 1},1] ||| f=1" for i in range(20000)]
+    assert packed(tmp_path, "\n".join(chain)).rule_count == len(chain)
+    above = "[S] ||| [A,1] ||| [A,1] ||| f=1\n"
+    below = "[A] ||| [C,1] ||| [C,1] ||| f=1\n"
+    cycle = "[A] ||| [B,1] ||| [B,1] ||| f=1\n[B] ||| [A,1] ||| [A,1] ||| f=1\n"
+    with pytest.raises(hiero.FormatError, match="cycle") as caught:
+        packed(tmp_path, above + below + cycle)
+    assert {f"rules.txt:{n}" in str(caught.value) for n in (3, 4)} == {True}
+    assert {f"rules.txt:{n}" in str(caught.value) for n in (1, 2)} == {False}
+
+
 def test_unnamed_features_follow_the_owner() -> None:
     rule = Rule("[X] ||| a ||| b ||| A=1")
     model = hiero.Model([RuleTable.from_rules([rule])] * 2, [], {})

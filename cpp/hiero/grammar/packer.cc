@@ -116,21 +116,43 @@ void RuleEncoder::encode_body(const RuleParser& rule) {
   }
 }
 
-void RuleEncoder::check_unary_rules() const {
-  // Takes away arcs whose child is derived by no remaining arc until none can be; the rest is a cycle.
-  auto left = unary_;
-  const auto derives = [&left](LabelId label) {
-    return std::any_of(left.begin(), left.end(),
-                       [label](const auto& arc) { return arc.first.second == label; });
-  };
-  while (std::erase_if(left, [&](const auto& arc) { return !derives(arc.first.first); }) > 0) {
+struct UnaryArc {
+  LabelId child;
+  LabelId parent;
+  const std::string* where;
+};
+
+// Drops, until there are none, arcs out of labels that no arc leads into: what stays lies on a cycle or
+// can be reached from one. Linear but for the sort (Kahn 1962).
+void drop_loose_arcs(std::vector<UnaryArc>& arcs, LabelId UnaryArc::* from, LabelId UnaryArc::* to,
+                     std::size_t labels) {
+  std::vector<std::uint32_t> leading_in(labels, 0);
+  for (const UnaryArc& arc : arcs) ++leading_in[arc.*to];
+  std::ranges::stable_sort(arcs, {}, from);
+  std::vector<LabelId> loose;
+  for (LabelId label = 0; label < labels; ++label) {
+    if (leading_in[label] == 0) loose.push_back(label);
   }
-  if (left.empty()) return;
+  for (std::size_t i = 0; i < loose.size(); ++i) {
+    for (const UnaryArc& arc : std::ranges::equal_range(arcs, loose[i], {}, from)) {
+      if (--leading_in[arc.*to] == 0) loose.push_back(arc.*to);
+    }
+  }
+  std::erase_if(arcs, [&](const UnaryArc& arc) { return leading_in[arc.*from] == 0; });
+}
+
+void RuleEncoder::check_unary_rules() const {
+  std::vector<UnaryArc> arcs;
+  for (const auto& [arc, where] : unary_) arcs.push_back({arc.first, arc.second, &where});
+  // What hangs below a cycle goes first, then what hangs above one.
+  drop_loose_arcs(arcs, &UnaryArc::child, &UnaryArc::parent, names_.labels.size());
+  drop_loose_arcs(arcs, &UnaryArc::parent, &UnaryArc::child, names_.labels.size());
+  if (arcs.empty()) return;
   std::string message;
-  for (const auto& [arc, where] : left) {
-    message += (message.empty() ? where + ": unary rules form a cycle: " : ", ");
-    message += "[" + std::string(names_.labels[arc.second]) + "] ||| [" +
-               std::string(names_.labels[arc.first]) + ",1] (" + where + ")";
+  for (const UnaryArc& arc : arcs) {
+    message += (message.empty() ? *arc.where + ": unary rules form a cycle: " : ", ");
+    message += "[" + std::string(names_.labels[arc.parent]) + "] ||| [" +
+               std::string(names_.labels[arc.child]) + ",1] (" + *arc.where + ")";
   }
   throw FormatError(message);
 }
