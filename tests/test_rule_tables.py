@@ -136,6 +136,14 @@ def test_unnamed_features_in_two_tables(tmp_path: Path) -> None:
     assert table.lookup(["a"])[0].features == {"tm_pt_0": 0.5, "tm_pt_1": 0.25}
 
 
+def test_a_value_without_a_name_and_its_name_are_one_feature(tmp_path: Path) -> None:
+    table = packed(tmp_path, "[X] ||| a ||| b ||| 0.5\n[X] ||| b ||| c ||| tm_pt_0=2\n")
+    assert table.feature_names == ["tm_pt_0"]
+    assert table.lookup(["b"])[0].features == {"tm_pt_0": 2}
+    with pytest.raises(hiero.FormatError, match=r"rules\.txt:1: feature tm_pt_0 twice"):
+        packed(tmp_path, "[X] ||| a ||| b ||| tm_pt_0=1 0.5\n")
+
+
 def test_lookup_equals_a_dictionary() -> None:
     rng = random.Random(1)
     for _ in range(100):

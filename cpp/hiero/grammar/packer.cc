@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <filesystem>
 #include <map>
+#include <utility>
 
 #include "hiero/base/error.h"
 #include "hiero/base/mapped_file.h"
@@ -27,11 +28,15 @@ class RuleEncoder {
 
  private:
   std::uint32_t feature_id(const FeatureView& feature);
+  std::uint32_t named_feature(std::string_view name);
+  std::string positional_name(const TableNames::Feature& feature) const;
   void encode_body(const RuleParser& rule);
 
   TableNames& names_;
   SortedRules& sorted_;
   Vocab feature_index_;
+  std::uint64_t rules_ = 0;
+  std::vector<std::uint64_t> last_rule_;                      // that gave a feature, by feature id
   std::vector<std::uint32_t> positional_;                     // feature id by position
   std::map<std::pair<LabelId, LabelId>, std::string> unary_;  // (child, parent): where it was first seen
   std::vector<Symbol> source_;
@@ -49,29 +54,46 @@ void RuleEncoder::add(const RuleParser& rule, const std::string& where) {
   if (source_.size() == 1 && is_nonterminal(source_[0]))
     unary_.try_emplace({payload(source_[0]), lhs}, where);
   features_.clear();
+  ++rules_;
   for (const FeatureView& feature : rule.features()) {
-    features_.push_back({feature_id(feature), feature.value});
-    ++names_.features[features_.back().feature].rules;
+    const std::uint32_t id = feature_id(feature);
+    if (std::exchange(last_rule_[id], rules_) == rules_) {
+      throw FormatError(where + ": feature " + positional_name(names_.features[id]) +
+                        " twice, once as a value without a name");
+    }
+    features_.push_back({id, feature.value});
+    ++names_.features[id].rules;
   }
   encode_body(rule);
   sorted_.add({source_, lhs, features_, body_});
 }
 
 std::uint32_t RuleEncoder::feature_id(const FeatureView& feature) {
-  const auto next = static_cast<std::uint32_t>(names_.features.size());
-  if (feature.name.empty()) {
-    if (feature.position >= positional_.size()) positional_.resize(feature.position + 1, ~0u);
-    std::uint32_t& id = positional_[feature.position];
-    if (id == ~0u) {
-      id = next;
-      feature_index_.intern(" " + std::to_string(feature.position));  // no name holds a space
-      names_.features.push_back({"", static_cast<std::int32_t>(feature.position), 0});
-    }
-    return id;
+  if (!feature.name.empty()) return named_feature(feature.name);
+  if (feature.position >= positional_.size()) positional_.resize(feature.position + 1, ~0u);
+  std::uint32_t& id = positional_[feature.position];
+  if (id == ~0u) {
+    TableNames::Feature unnamed;
+    unnamed.position = static_cast<std::int32_t>(feature.position);
+    // A rule that spells the name out means the same feature.
+    id = named_feature(positional_name(unnamed));
+    names_.features[id].position = unnamed.position;
   }
-  const std::uint32_t id = feature_index_.intern(feature.name);
-  if (id == next) names_.features.push_back({std::string(feature.name), -1, 0});
   return id;
+}
+
+std::uint32_t RuleEncoder::named_feature(std::string_view name) {
+  const std::uint32_t id = feature_index_.intern(name);
+  if (id == names_.features.size()) {
+    names_.features.push_back({std::string(name), -1, 0});
+    last_rule_.push_back(0);
+  }
+  return id;
+}
+
+std::string RuleEncoder::positional_name(const TableNames::Feature& feature) const {
+  const std::string owner = names_.owner.empty() ? "pt" : names_.owner;
+  return "tm_" + owner + "_" + std::to_string(feature.position);
 }
 
 // A nonterminal is reordered if, between source and target, it changes places with the other
