@@ -144,6 +144,13 @@ def test_a_value_without_a_name_and_its_name_are_one_feature(tmp_path: Path) -> 
         packed(tmp_path, "[X] ||| a ||| b ||| tm_pt_0=1 0.5\n")
 
 
+@pytest.mark.parametrize("token", ["", " ", "new york", "a\tb", "a\nb", "x ||| y"])
+def test_tokens_with_white_space_are_refused(demo: Path, token: str) -> None:
+    model = hiero.Model.assemble([demo / "grammar.txt"], [demo / "lm.arpa"], demo / "weights.txt")
+    with pytest.raises(hiero.FormatError, match=r"empty token|white space in the token"):
+        hiero.Decoder(model).translate(["le", token, "dort"])
+
+
 def test_lookup_equals_a_dictionary() -> None:
     rng = random.Random(1)
     for _ in range(100):

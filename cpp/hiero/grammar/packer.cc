@@ -179,6 +179,18 @@ void RuleEncoder::check_unary_rules() const {
   throw FormatError(message);
 }
 
+// Rule text is split at white space: a token that holds some would come apart.
+void check_tokens(const Rule& rule, const std::string& where) {
+  constexpr std::string_view kSpace = " \t\n\v\f\r";
+  for (const auto* side : {&rule.source, &rule.target}) {
+    for (const RuleToken& token : *side) {
+      if (token.text.empty()) throw FormatError(where + ": an empty token");
+      if (token.text.find_first_of(kSpace) != std::string::npos)
+        throw FormatError(where + ": white space in the token \"" + token.text + "\"");
+    }
+  }
+}
+
 std::string folder_of(const std::string& path) {
   const std::string folder = std::filesystem::path(path).parent_path().string();
   return folder.empty() ? "." : folder;
@@ -232,7 +244,8 @@ std::shared_ptr<const RuleTable> RuleTable::build(const std::vector<Rule>& rules
   for (std::size_t r = 0; r < rules.size(); ++r) {
     // Through text, so that a rule from elsewhere is checked just as one from a file.
     const std::string text = format_rule(rules[r]);
-    const std::string where = owner + " rule " + std::to_string(r + 1);
+    const std::string where = (owner.empty() ? "" : owner + " ") + "rule " + std::to_string(r + 1);
+    check_tokens(rules[r], where);
     parser.parse(text, where);
     encoder.add(parser, where);
   }
