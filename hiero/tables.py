@@ -2,11 +2,12 @@
 
 from __future__ import annotations
 
+import contextlib
 import gzip
 import lzma
 import os
 import tempfile
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
 from pathlib import Path
 from typing import IO, cast
 
@@ -17,15 +18,22 @@ DEFAULT_MEMORY = 320 << 20
 _MAGIC = b"HIERORT\n"
 
 
-def open_source(path: str | os.PathLike[str]) -> IO[bytes]:
-    """Opens a plain, gzip or xz file for reading bytes; told apart by content, not by name."""
+@contextlib.contextmanager
+def open_source(path: str | os.PathLike[str]) -> Iterator[IO[bytes]]:
+    """Opens a plain, gzip or xz file for reading bytes; told apart by content, not by name.
+
+    It is opened once, so that pipes (``/dev/stdin``) are read from their beginning.
+    """
     with open(path, "rb") as file:
-        start = file.read(6)
-    if start.startswith(b"\x1f\x8b"):
-        return cast(IO[bytes], gzip.open(path, "rb"))
-    if start == b"\xfd7zXZ\x00":
-        return lzma.open(path, "rb")
-    return open(path, "rb")
+        start = file.peek(6)
+        if start.startswith(b"\x1f\x8b"):
+            with gzip.open(file, "rb") as unzipped:
+                yield cast(IO[bytes], unzipped)
+        elif start.startswith(b"\xfd7zXZ\x00"):
+            with lzma.open(file, "rb") as unpacked:
+                yield unpacked
+        else:
+            yield file
 
 
 def pack(
@@ -56,6 +64,8 @@ def unpack(table: RuleTable, write: Callable[[bytes], object]) -> None:
 
 def is_packed(path: str | os.PathLike[str]) -> bool:
     """Whether a file begins as packed tables do."""
+    if not os.path.isfile(path) and not os.path.isdir(path) and os.path.exists(path):
+        return False  # a pipe can be read once, and a packed table must be mapped
     with open(path, "rb") as file:
         return file.read(len(_MAGIC)) == _MAGIC
 

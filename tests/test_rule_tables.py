@@ -2,10 +2,16 @@
 
 from __future__ import annotations
 
+import gzip
 import itertools
+import lzma
+import os
 import random
+import threading
 from collections import Counter
+from collections.abc import Callable
 from pathlib import Path
+from typing import IO
 
 import pytest
 from brute_force import random_rules, write_arpa
@@ -89,6 +95,23 @@ def test_bad_lines_name_file_and_line(tmp_path: Path, line: str, message: str) -
     assert "rules.txt:3: " in str(caught.value)
     assert message in str(caught.value)
     assert [file.name for file in tmp_path.iterdir()] == ["rules.txt"]
+
+
+@pytest.mark.parametrize("opener", [open, gzip.open, lzma.open])
+def test_grammars_from_pipes(tmp_path: Path, opener: Callable[..., IO[bytes]]) -> None:
+    with opener(tmp_path / "g", "wb") as file:
+        file.write(b"".join(b"[X] ||| w%d ||| b ||| A=1\n" % n for n in range(5000)))
+    os.mkfifo(tmp_path / "pipe")
+    for load in (
+        lambda: tables.pack(tmp_path / "pipe", tmp_path / "p.hrt"),
+        lambda: tables.load_table(tmp_path / "pipe").save(str(tmp_path / "p.hrt")),
+    ):
+        data = (tmp_path / "g").read_bytes()
+        feeder = threading.Thread(target=(tmp_path / "pipe").write_bytes, args=(data,))
+        feeder.start()
+        load()
+        feeder.join()
+        assert RuleTable.open(str(tmp_path / "p.hrt")).rule_count == 5000
 
 
 def test_invalid_utf8(tmp_path: Path) -> None:
