@@ -190,6 +190,15 @@ def test_lookup_equals_a_dictionary() -> None:
         table.check()
 
 
+def test_files_obey_the_umask(tmp_path: Path) -> None:
+    old = os.umask(0o027)
+    try:
+        packed(tmp_path, CANONICAL[0])
+    finally:
+        os.umask(old)
+    assert (tmp_path / "rules.hrt").stat().st_mode & 0o777 == 0o640
+
+
 def test_memory_does_not_change_the_file(tmp_path: Path) -> None:
     rng = random.Random(2)
     lines = [str(rule) for _ in range(400) for rule in random_rules(rng, ["X", "Y"], "abcdefgh", "uvw")]

@@ -11,15 +11,18 @@
 
 namespace hiero {
 
-OutputFile::OutputFile(const std::string& path) : path_(path), temporary_(path + ".XXXXXX") {
+OutputFile::OutputFile(const std::string& path) : path_(path) {
   // A device or pipe cannot be replaced by renaming, and must not be.
   struct stat status{};
   if (::stat(path.c_str(), &status) == 0 && !S_ISREG(status.st_mode)) {
     throw FileError(S_ISDIR(status.st_mode) ? EISDIR : EINVAL, path);
   }
-  descriptor_ = ::mkstemp(temporary_.data());
-  if (descriptor_ < 0) throw FileError(errno, path);
-  ::fchmod(descriptor_, 0644);  // mkstemp makes files private; tables are meant to be shared
+  // Not mkstemp, which makes files private: tables are meant to be shared as far as the umask allows.
+  for (unsigned attempt = 0; descriptor_ < 0; ++attempt) {
+    temporary_ = path + "." + std::to_string(::getpid()) + "-" + std::to_string(attempt) + ".tmp";
+    descriptor_ = ::open(temporary_.c_str(), O_RDWR | O_CREAT | O_EXCL | O_CLOEXEC, 0666);
+    if (descriptor_ < 0 && errno != EEXIST) throw FileError(errno, path);
+  }
 }
 
 OutputFile::~OutputFile() {
