@@ -79,6 +79,7 @@ BAD = [
     ("[X] ||| a ||| b ||| A=inf", "not finite"),
     ("[X] ||| a ||| b ||| A=1e99", "not finite"),
     ("[X] ||| a ||| b ||| A=x", "expected a number"),
+    ("[X] ||| a ||| b ||| A=+-1", "expected a number"),
     ("[X] ||| a ||| b ||| A=1 A=2", "feature A twice"),
     ("[X] ||| a ||| b ||| A=1 ||| 0-1", "link 0-1 out of range"),
     ("[X] ||| a ||| b ||| A=1 ||| 00", "bad alignment link"),

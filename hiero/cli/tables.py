@@ -15,6 +15,7 @@ from rich.progress import Progress, SpinnerColumn, TextColumn, TimeElapsedColumn
 
 from hiero import tables
 from hiero.cli.memory import parse_memory
+from hiero.decoder import split
 from hiero.files import replacing
 from hiero.tables import load_table
 
@@ -64,7 +65,7 @@ def rules(
     source: Annotated[str, typer.Option(help='Source side, such as "ne [X] pas".')],
 ) -> None:
     """Lists the rules of a source side with features and links."""
-    for rule in load_table(table).lookup(source.split()):
+    for rule in load_table(table).lookup(split(source)):
         print(rule)
 
 

@@ -248,7 +248,8 @@ void RuleParser::parse_moses_features(const Tokens& tokens) {
 
 float RuleParser::parse_value(std::string_view text) const {
   double value = 0;
-  if (text.starts_with('+')) text.remove_prefix(1);
+  const bool two_signs = text.starts_with("++") || text.starts_with("+-");
+  if (text.starts_with('+') && !two_signs) text.remove_prefix(1);
   const auto [end, error] = std::from_chars(text.data(), text.data() + text.size(), value);
   if (error == std::errc::result_out_of_range) return parse_extreme(text);
   if (error != std::errc() || end != text.data() + text.size())
