@@ -9,7 +9,7 @@ import os
 import random
 import threading
 from collections import Counter
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
 from pathlib import Path
 from typing import IO
 
@@ -198,6 +198,24 @@ def test_files_obey_the_umask(tmp_path: Path) -> None:
     finally:
         os.umask(old)
     assert (tmp_path / "rules.hrt").stat().st_mode & 0o777 == 0o640
+
+
+def test_packing_can_be_stopped_while_the_table_is_written(tmp_path: Path) -> None:
+    (tmp_path / "g").write_text("[X] ||| a ||| b ||| A=1\n" * 40000)
+    calls = []
+    tables.pack(tmp_path / "g", tmp_path / "p.hrt", progress=calls.append)
+    last = len(calls) - 1
+    assert calls[last] == calls[last - 3] == 40000
+    for stop in (0, last):
+        left = iter(range(stop))
+
+        def interrupt(count: int, left: Iterator[int] = left) -> None:
+            if next(left, None) is None:
+                raise KeyboardInterrupt
+
+        with pytest.raises(KeyboardInterrupt):
+            tables.pack(tmp_path / "g", tmp_path / "q.hrt", progress=interrupt)
+    assert sorted(file.name for file in tmp_path.iterdir()) == ["g", "p.hrt"]
 
 
 def test_memory_does_not_change_the_file(tmp_path: Path) -> None:

@@ -48,9 +48,9 @@ void pack(const py::object& file, const std::string& name, const std::string& ou
   PythonBlocks blocks(file, name);
   LineReader lines([&blocks] { return blocks(); }, name);
   const PackProgress report = [&progress](std::uint64_t rules) {
-    if (progress.is_none()) return;
     const py::gil_scoped_acquire acquire;
-    progress(rules);
+    if (PyErr_CheckSignals() != 0) throw py::error_already_set();
+    if (!progress.is_none()) progress(rules);
   };
   const py::gil_scoped_release release;
   pack_rules(lines, output, {owner, span_limit, memory}, report);

@@ -229,7 +229,8 @@ void pack_rules(LineReader& lines, const std::string& output, const PackOptions&
       [&] {
         written = std::make_unique<MappedFile>(file.temporary_path());
         return written->bytes();
-      });
+      },
+      [&] { progress(sorted.size()); });
   file.commit();
 }
 
@@ -257,7 +258,7 @@ std::shared_ptr<const RuleTable> RuleTable::build(const std::vector<Rule>& rules
       [&](std::uint64_t offset, const void* data, std::size_t size) {
         std::copy_n(static_cast<const std::byte*>(data), size, image.data() + offset);
       },
-      [&] { return std::span<const std::byte>(image); });
+      [&] { return std::span<const std::byte>(image); }, [] {});
   return from_image(std::move(image), owner);
 }
 

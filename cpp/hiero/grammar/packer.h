@@ -16,7 +16,7 @@ struct PackOptions {
   std::uint64_t memory = std::uint64_t{320} << 20;
 };
 
-// Called now and then with the number of rules read; may throw to stop.
+// Called now and then, also while the table is written, with the number of rules read; may throw to stop.
 using PackProgress = std::function<void(std::uint64_t rules)>;
 
 // Replaces `output` only when the new table is whole. Throws FormatError naming the line for malformed

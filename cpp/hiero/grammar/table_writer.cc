@@ -44,8 +44,9 @@ class Stream {
 
 class Writer {
  public:
-  Writer(const TableNames& names, const SortedRules& rules, const ImageSink& sink)
-      : names_(names), rules_(rules), sink_(sink) {
+  Writer(const TableNames& names, const SortedRules& rules, const ImageSink& sink,
+         const std::function<void()>& pause)
+      : names_(names), rules_(rules), sink_(sink), pause_(pause) {
     order_features();
   }
 
@@ -65,9 +66,11 @@ class Writer {
   void write_trie();
   void place(packed::Section section, std::uint64_t size);
 
+  static constexpr std::uint64_t kPauseStep = 1u << 14;  // rules
   const TableNames& names_;
   const SortedRules& rules_;
   const ImageSink& sink_;
+  const std::function<void()>& pause_;
   Header header_{};
   std::vector<std::uint32_t> index_;     // feature id -> index, dense ones first
   std::vector<std::uint32_t> by_index_;  // index -> feature id
@@ -98,8 +101,10 @@ template <class Node, class Group, class RuleVisit>
 void Writer::walk(const Node& visit_node, const Group& visit_group, const RuleVisit& visit_rule) {
   std::vector<Symbol> path;
   LabelId last_lhs = kNoLabel;
+  std::uint64_t seen = 0;
   visit_node(std::size_t{0}, Symbol{0});
   rules_.scan([&](const RuleRow& row) {
+    if (seen++ % kPauseStep == 0) pause_();
     std::size_t shared = 0;
     while (shared < path.size() && shared < row.source.size() && path[shared] == row.source[shared]) ++shared;
     if (shared < path.size() || shared < row.source.size()) {
@@ -348,8 +353,8 @@ void Writer::write_sums(std::span<const std::byte> image) {
 
 void write_table(const TableNames& names, const SortedRules& rules,
                  const std::function<void(std::uint64_t)>& allocate, const ImageSink& sink,
-                 const ImageSource& source) {
-  Writer writer(names, rules, sink);
+                 const ImageSource& source, const std::function<void()>& pause) {
+  Writer writer(names, rules, sink, pause);
   allocate(writer.plan());
   writer.write();
   writer.write_sums(source());

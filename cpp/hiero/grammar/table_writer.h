@@ -34,10 +34,10 @@ using ImageSink = std::function<void(std::uint64_t offset, const void* data, std
 // Reads back what was written; called when all but the block checksums is written.
 using ImageSource = std::function<std::span<const std::byte>()>;
 
-// `allocate` is told the length of the image first. Throws FormatError for more than 2^32 - 2 rules or
-// trie nodes.
+// `allocate` is told the length of the image first; `pause` is called now and then and may throw. Throws
+// FormatError for more than 2^32 - 2 rules or trie nodes.
 void write_table(const TableNames& names, const SortedRules& rules,
                  const std::function<void(std::uint64_t)>& allocate, const ImageSink& sink,
-                 const ImageSource& source);
+                 const ImageSource& source, const std::function<void()>& pause);
 
 }  // namespace hiero
