@@ -59,13 +59,27 @@ def test_other_spellings() -> None:
 
 
 def test_moses_format() -> None:
-    rule = Rule("[X][X] de [X][NP] [X] ||| [X][NP] 's [X][X] [X] ||| 0.5 0 ||| 0-2 2-0 1-1 ||| 3 2 ||| s 2")
-    assert (rule.lhs, rule.source, rule.target) == ("X", ["[X,1]", "de", "[X,2]"], ["[X,2]", "'s", "[X,1]"])
+    rule = Rule("[X][X] de [X][NP] [X] ||| [X][NP] 's [X][X] [VP] ||| 0.5 0 ||| 0-2 2-0 1-1 ||| 3 2 ||| s 2")
+    assert (rule.lhs, rule.source, rule.target) == (
+        "VP",
+        ["[X,1]", "de", "[NP,2]"],
+        ["[NP,2]", "'s", "[X,1]"],
+    )
     assert rule.links == [(1, 1)]
     assert list(rule.features.values()) == pytest.approx([-0.6931472, -100, 2])
 
 
+def test_moses_glue_grammar() -> None:
+    bos = Rule("<s> [X] ||| <s> [S] ||| 1 ||| ||| 0")
+    assert str(bos) == "[S] ||| <s> ||| <s> ||| tm_sentence_0=0"
+    glue = Rule("[X][S] [X][X] [X] ||| [X][S] [X][X] [S] ||| 2.718 ||| 0-0 1-1 ||| 0")
+    assert (glue.lhs, glue.source, glue.target) == ("S", ["[S,1]", "[X,2]"], ["[S,1]", "[X,2]"])
+
+
 BAD = [
+    ("a [foo] [X] ||| b [X] ||| 1 ||| 0-0", "bad nonterminal [foo]"),
+    ("a [X][] [X] ||| b [X][] [X] ||| 1 ||| 1-1", "bad nonterminal [X][]"),
+    ("a [X][NP] [X] ||| b [X][VP] [X] ||| 1 ||| 1-1", "labels NP and VP"),
     ("[X] ||| a ||| b", 'expected 4 fields separated by "|||", found 3'),
     ("a ||| b ||| c ||| d", "expected a left-hand label"),
     ("[X] ||| ||| b ||| A=1", "empty source side"),

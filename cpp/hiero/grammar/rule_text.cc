@@ -155,14 +155,16 @@ void RuleParser::number_nonterminals() {
 }
 
 void RuleParser::parse_moses() {
-  lhs_ = moses_side(0, source_);
-  moses_side(1, target_);
+  moses_side(0, source_);
+  lhs_ = moses_side(1, target_);
   parse_links(fields_[3]);
   pair_moses_nonterminals();
   parse_moses_features(fields_[2]);
 }
 
-// Reads `words [X][X] words [X]`; returns the left-hand label at the end.
+// Reads `words [X][NP] words [X]`; returns the left-hand label at the end. Of the two labels of a
+// nonterminal, source and target, the target label counts, and so does the left-hand label of the target
+// side: the source ones speak of a parse of the input and are all alike for text.
 std::string_view RuleParser::moses_side(std::size_t field, std::vector<TokenView>& side) const {
   const Tokens& tokens = fields_[field];
   if (tokens.empty() || !is_bracketed(tokens.back()))
@@ -171,17 +173,25 @@ std::string_view RuleParser::moses_side(std::size_t field, std::vector<TokenView
   if (!is_label(lhs)) fail("bad left-hand label " + std::string(tokens.back()));
   for (std::size_t i = 0; i + 1 < tokens.size(); ++i) {
     const std::string_view token = tokens[i];
-    const std::size_t middle = token.find("][");
-    if (!is_bracketed(token) || middle == std::string_view::npos) {
-      side.push_back({token, 0});
+    if (!is_bracketed(token)) {
+      side.push_back({unescape(token), 0});
       continue;
     }
-    // [source label][target label]; the source label is the one that matching uses.
-    const std::string_view label = token.substr(1, middle - 1);
-    if (!is_label(label)) fail("bad nonterminal " + std::string(token));
-    side.push_back({label, 1});
+    side.push_back({moses_label(token), 1});
   }
   return lhs;
+}
+
+// The target label of `[source label][target label]`.
+std::string_view RuleParser::moses_label(std::string_view token) const {
+  const std::string_view inside = token.substr(1, token.size() - 2);
+  const std::size_t middle = inside.find("][");
+  if (middle == std::string_view::npos || !is_label(inside.substr(0, middle)) ||
+      !is_label(inside.substr(middle + 2))) {
+    fail("bad nonterminal " + std::string(token) +
+         " (expected [source label][target label]; as a word it is written \\" + std::string(token) + ")");
+  }
+  return inside.substr(middle + 2);
 }
 
 void RuleParser::pair_moses_nonterminals() {
@@ -206,6 +216,10 @@ void RuleParser::pair_moses_nonterminals() {
     }
     if (source_[link.source].index <= 0 || target_[link.target].index != -1) {
       fail("a link between a nonterminal and something else");
+    }
+    if (source_[link.source].text != target_[link.target].text) {
+      fail("a link between nonterminals of the labels " + std::string(source_[link.source].text) + " and " +
+           std::string(target_[link.target].text));
     }
     target_[link.target] = source_[link.source];
     --open;

@@ -58,6 +58,7 @@ class RuleParser {
   void parse_moses();
   TokenView hiero_token(std::string_view token, bool may_lack_label) const;
   std::string_view moses_side(std::size_t field, std::vector<TokenView>& side) const;
+  std::string_view moses_label(std::string_view token) const;
   void pair_moses_nonterminals();
   void number_nonterminals();
   void parse_hiero_features(const Tokens& tokens);
