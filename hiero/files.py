@@ -5,7 +5,7 @@ from __future__ import annotations
 import contextlib
 import hashlib
 import os
-import tempfile
+import secrets
 from collections.abc import Iterator
 from pathlib import Path
 
@@ -16,16 +16,16 @@ def replacing(path: str | os.PathLike[str]) -> Iterator[Path]:
     path = Path(path)
     if path.exists() and not path.is_file():
         raise OSError(f"{path}: not a regular file")  # a device or pipe must not be replaced
-    descriptor, name = tempfile.mkstemp(dir=path.parent, prefix=f".{path.name}.")
-    os.close(descriptor)
+    # Not tempfile's, which makes files private: the umask says who may read them.
+    name = path.with_name(f".{path.name}.{os.getpid()}-{secrets.token_hex(4)}")
+    os.close(os.open(name, os.O_WRONLY | os.O_CREAT | os.O_EXCL, 0o666))
     try:
-        yield Path(name)
+        yield name
         with open(name, "rb") as file:
             os.fsync(file.fileno())
-        os.chmod(name, 0o644)
         os.replace(name, path)
     except BaseException:
-        os.unlink(name)
+        name.unlink(missing_ok=True)
         raise
 
 

@@ -96,6 +96,7 @@ BAD = [
     ("[X] ||| a ||| b ||| A=+-1", "expected a number"),
     ("[X] ||| a ||| b ||| A=1 A=2", "feature A twice"),
     ("[X] ||| a ||| b ||| A=1 ||| 0-1", "link 0-1 out of range"),
+    ("[X] ||| a [X,1] ||| [X,1] b ||| A=1 ||| 0-0", "link 0-0 between a word and a nonterminal"),
     ("[X] ||| a ||| b ||| A=1 ||| 00", "bad alignment link"),
     ("[X][X] [X][X] [X][X] [X] ||| a [X] ||| 1 ||| 0-0", "more than two nonterminals"),
     ("[X][X] a [X] ||| a [X] ||| 1 ||| 0-0", "differ in their nonterminals"),

@@ -54,9 +54,12 @@ def unpack(
         tables.unpack(loaded, sys.stdout.buffer.write)
         sys.stdout.buffer.flush()
         return
-    with replacing(output) as temporary:
-        opener = gzip.open if output.suffix == ".gz" else open
-        with opener(temporary, "wb") as file:
+    with replacing(output) as temporary, open(temporary, "wb") as file:
+        if output.suffix == ".gz":
+            # Without a time and a name, so that the same table gives the same bytes.
+            with gzip.GzipFile("", "wb", fileobj=file, mtime=0) as zipped:
+                tables.unpack(loaded, zipped.write)
+        else:
             tables.unpack(loaded, file.write)
 
 

@@ -205,11 +205,12 @@ void TranslationModel::order_labels() {
     if (open_children[label] == 0) ready.push_back(label);
   }
   std::uint32_t next = 0;
+  std::ranges::stable_sort(arcs, {}, &Arc::child);
   while (next < ready.size()) {
     const LabelId label = ready[next];
     ranks_[label] = next++;
-    for (const Arc& arc : arcs) {
-      if (arc.child == label && --open_children[arc.parent] == 0) ready.push_back(arc.parent);
+    for (const Arc& arc : std::ranges::equal_range(arcs, label, {}, &Arc::child)) {
+      if (--open_children[arc.parent] == 0) ready.push_back(arc.parent);
     }
   }
   if (next == labels_.size()) return;

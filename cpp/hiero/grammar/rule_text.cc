@@ -65,6 +65,10 @@ bool RuleParser::parse(std::string_view line, const std::string& where) {
       fail("alignment link " + std::to_string(link.source) + "-" + std::to_string(link.target) +
            " out of range");
     }
+    if ((source_[link.source].index == 0) != (target_[link.target].index == 0)) {
+      fail("alignment link " + std::to_string(link.source) + "-" + std::to_string(link.target) +
+           " between a word and a nonterminal");
+    }
   }
   check_feature_names();
   return true;
