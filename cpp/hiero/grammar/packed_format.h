@@ -23,7 +23,6 @@
 #include <bit>
 #include <cstddef>
 #include <cstdint>
-#include <vector>
 
 #include "hiero/base/checksum.h"
 
@@ -82,11 +81,6 @@ inline constexpr std::uint64_t aligned(std::uint64_t offset) {
 }
 inline constexpr std::uint64_t block_count(std::uint64_t bytes) {
   return (bytes + kBlockSize - 1) / kBlockSize;
-}
-
-inline void put_varint(std::vector<std::byte>& out, std::uint64_t value) {
-  for (; value >= 0x80; value >>= 7) out.push_back(static_cast<std::byte>(value | 0x80));
-  out.push_back(static_cast<std::byte>(value));
 }
 
 }  // namespace hiero::packed

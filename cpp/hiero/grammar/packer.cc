@@ -8,6 +8,7 @@
 #include "hiero/base/error.h"
 #include "hiero/base/mapped_file.h"
 #include "hiero/base/output_file.h"
+#include "hiero/base/varint.h"
 #include "hiero/grammar/rule_table.h"
 #include "hiero/grammar/rule_text.h"
 #include "hiero/grammar/sorted_rules.h"
@@ -125,16 +126,16 @@ std::uint8_t reordered_flags(const RuleParser& rule) {
 void RuleEncoder::encode_body(const RuleParser& rule) {
   body_.clear();
   body_.push_back(static_cast<std::byte>(reordered_flags(rule)));
-  packed::put_varint(body_, rule.target().size());
+  put_varint(body_, rule.target().size());
   for (const TokenView& token : rule.target()) {
     const std::uint64_t code = token.index > 0 ? (static_cast<std::uint64_t>(token.index - 1) << 1) | 1
                                                : std::uint64_t{names_.words.intern(token.text)} << 1;
-    packed::put_varint(body_, code);
+    put_varint(body_, code);
   }
-  packed::put_varint(body_, rule.links().size());
+  put_varint(body_, rule.links().size());
   for (const LinkView& link : rule.links()) {
-    packed::put_varint(body_, link.source);
-    packed::put_varint(body_, link.target);
+    put_varint(body_, link.source);
+    put_varint(body_, link.target);
   }
 }
 

@@ -8,12 +8,12 @@
 #include <tuple>
 
 #include "hiero/base/error.h"
+#include "hiero/base/varint.h"
 
 namespace hiero {
 namespace {
 
 using packed::Header;
-using packed::put_varint;
 
 // A stretch of a section, written from front to back through a small buffer.
 class Stream {

@@ -1,0 +1,290 @@
+#include "hiero/base/record_sorter.h"
+
+#include <fcntl.h>
+#include <unistd.h>
+
+#include <algorithm>
+#include <cerrno>
+#include <cstring>
+
+#include "hiero/base/error.h"
+#include "hiero/base/varint.h"
+
+namespace hiero {
+namespace {
+
+// In memory and on disk a record is: length of the key, length of the value, key, value.
+struct View {
+  Bytes key;
+  Bytes value;
+  const std::byte* end;
+};
+
+View view(const std::byte* at) {
+  const std::size_t key = get_varint(at);
+  const std::size_t value = get_varint(at);
+  return {{at, key}, {at + key, value}, at + key + value};
+}
+
+int compare(Bytes a, Bytes b) {
+  const std::size_t shared = std::min(a.size(), b.size());
+  const int order = shared == 0 ? 0 : std::memcmp(a.data(), b.data(), shared);
+  return order != 0 ? order : (a.size() > b.size()) - (a.size() < b.size());
+}
+
+std::uint64_t prefix_of(Bytes key) {
+  std::uint64_t prefix = 0;
+  for (std::size_t i = 0; i < 8; ++i) {
+    prefix = prefix << 8 | (i < key.size() ? static_cast<std::uint64_t>(key[i]) : 0);
+  }
+  return prefix;
+}
+
+void put_record(std::vector<std::byte>& out, Bytes key, Bytes value) {
+  put_varint(out, key.size());
+  put_varint(out, value.size());
+  out.insert(out.end(), key.begin(), key.end());
+  out.insert(out.end(), value.begin(), value.end());
+}
+
+// Growing in steps of an eighth keeps the peak near what is used.
+template <class T>
+void make_room(std::vector<T>& items, std::size_t more, std::size_t least) {
+  if (items.capacity() - items.size() < more)
+    items.reserve(items.size() + std::max({items.size() / 8, more, least}));
+}
+
+}  // namespace
+
+// A sorted run on disk, read back through one buffer.
+class RecordSorter::Run {
+ public:
+  explicit Run(const std::string& folder) : folder_(folder) {
+    std::string name = folder + "/.hiero-sort-XXXXXX";
+    descriptor_ = ::mkstemp(name.data());
+    if (descriptor_ < 0) throw FileError(errno, folder);
+    ::unlink(name.c_str());
+  }
+  ~Run() { ::close(descriptor_); }
+
+  void write(Bytes key, Bytes value) {
+    put_record(buffer_, key, value);
+    if (buffer_.size() >= kBuffer) flush();
+  }
+
+  void flush() {
+    const std::byte* at = buffer_.data();
+    std::size_t left = buffer_.size();
+    while (left > 0) {
+      const ssize_t done = ::write(descriptor_, at, left);
+      if (done < 0 && errno == EINTR) continue;
+      if (done < 0) throw FileError(errno, folder_);
+      at += done;
+      left -= static_cast<std::size_t>(done);
+    }
+    size_ += buffer_.size();
+    buffer_ = {};
+  }
+
+  void rewind() {
+    offset_ = 0;
+    buffer_.clear();
+    next_ = 0;
+    next();
+  }
+
+  // Moves to the next record, if there is one.
+  void next() {
+    at_end_ = next_ == buffer_.size() && offset_ == size_;
+    if (at_end_) return;
+    // A record is read when its lengths, at most 20 bytes, are there and then all of it.
+    have(std::min<std::uint64_t>(20, left()));
+    const std::byte* at = buffer_.data() + next_;
+    const std::byte* const start = at;
+    const std::uint64_t body = get_varint(at) + get_varint(at);
+    have(static_cast<std::uint64_t>(at - start) + body);
+    const View record = view(buffer_.data() + next_);
+    key_ = record.key;
+    value_ = record.value;
+    prefix_ = prefix_of(key_);
+    next_ = static_cast<std::size_t>(record.end - buffer_.data());
+  }
+
+  bool at_end() const { return at_end_; }
+  Bytes key() const { return key_; }
+  Bytes value() const { return value_; }
+
+  bool after(const Run& other) const {
+    return prefix_ != other.prefix_ ? prefix_ > other.prefix_ : compare(key_, other.key_) > 0;
+  }
+  bool same_key(const Run& other) const { return prefix_ == other.prefix_ && compare(key_, other.key_) == 0; }
+
+ private:
+  static constexpr std::size_t kBuffer = std::size_t{1} << 18;
+
+  std::uint64_t left() const { return buffer_.size() - next_ + size_ - offset_; }
+
+  void have(std::uint64_t bytes) {
+    if (buffer_.size() - next_ >= bytes) return;
+    if (left() < bytes) throw FileError(EIO, folder_);
+    buffer_.erase(buffer_.begin(), buffer_.begin() + static_cast<std::ptrdiff_t>(next_));
+    next_ = 0;
+    const std::size_t old = buffer_.size();
+    const std::uint64_t wanted = std::max<std::uint64_t>(bytes, kBuffer) - old;
+    buffer_.resize(old + std::min(wanted, size_ - offset_));
+    for (std::size_t at = old; at < buffer_.size();) {
+      const ssize_t got =
+          ::pread(descriptor_, buffer_.data() + at, buffer_.size() - at, static_cast<off_t>(offset_));
+      if (got < 0 && errno == EINTR) continue;
+      if (got <= 0) throw FileError(got < 0 ? errno : EIO, folder_);
+      at += static_cast<std::size_t>(got);
+      offset_ += static_cast<std::uint64_t>(got);
+    }
+  }
+
+  int descriptor_ = -1;
+  std::string folder_;
+  std::uint64_t size_ = 0;    // of the file
+  std::uint64_t offset_ = 0;  // read so far
+  std::vector<std::byte> buffer_;
+  std::size_t next_ = 0;  // of the record after the current one
+  std::uint64_t prefix_ = 0;
+  Bytes key_;
+  Bytes value_;
+  bool at_end_ = true;
+};
+
+// Passes records on, combined where keys are equal and there is a way to.
+class RecordSorter::Combiner {
+ public:
+  Combiner(Combine combine, const Visit& visit) : combine_(combine), visit_(visit) {}
+
+  void operator()(Bytes key, Bytes value) {
+    if (!combine_) {
+      visit_(key, value);
+      return;
+    }
+    if (held_ && compare(key_, key) == 0) {
+      combine_(value_, value);
+      return;
+    }
+    end();
+    key_.assign(key.begin(), key.end());
+    value_.assign(value.begin(), value.end());
+    held_ = true;
+  }
+
+  void end() {
+    if (held_) visit_(key_, value_);
+  }
+
+ private:
+  Combine combine_;
+  const Visit& visit_;
+  std::vector<std::byte> key_;
+  std::vector<std::byte> value_;
+  bool held_ = false;
+};
+
+RecordSorter::RecordSorter(std::uint64_t memory, std::string folder, Combine combine)
+    : memory_(memory), folder_(std::move(folder)), combine_(combine) {}
+RecordSorter::~RecordSorter() = default;
+
+void RecordSorter::add(Bytes key, Bytes value) {
+  const std::size_t bytes = key.size() + value.size() + 20;
+  if (buffer_.size() + bytes + (entries_.size() + 1) * sizeof(Entry) > memory_ && !entries_.empty()) spill();
+  make_room(buffer_, bytes, std::size_t{1} << 18);
+  make_room(entries_, 1, 4096);
+  entries_.push_back({prefix_of(key), buffer_.size()});
+  put_record(buffer_, key, value);
+  if (in_order_ && entries_.size() > 1) in_order_ = !before(entries_.back(), *(entries_.end() - 2));
+  ++count_;
+}
+
+bool RecordSorter::before(const Entry& a, const Entry& b) const {
+  if (a.prefix != b.prefix) return a.prefix < b.prefix;
+  const int order = compare(view(buffer_.data() + a.offset).key, view(buffer_.data() + b.offset).key);
+  return order != 0 ? order < 0 : a.offset < b.offset;
+}
+
+void RecordSorter::sort() {
+  if (!in_order_)
+    std::ranges::sort(entries_, [this](const Entry& a, const Entry& b) { return before(a, b); });
+}
+
+void RecordSorter::spill() {
+  constexpr std::size_t kMaxRuns = 128;  // open files
+  if (runs_.size() == kMaxRuns) merge_runs();
+  sort();
+  auto run = std::make_unique<Run>(folder_);
+  scan_buffer([&run](Bytes key, Bytes value) { run->write(key, value); });
+  run->flush();
+  runs_.push_back(std::move(run));
+  buffer_.clear();
+  entries_.clear();
+  in_order_ = true;
+}
+
+void RecordSorter::merge_runs() {
+  auto merged = std::make_unique<Run>(folder_);
+  scan_runs([&merged](Bytes key, Bytes value) { merged->write(key, value); });
+  merged->flush();
+  runs_.clear();
+  runs_.push_back(std::move(merged));
+}
+
+void RecordSorter::finish() {
+  if (runs_.empty()) {
+    sort();
+    return;
+  }
+  if (!entries_.empty()) spill();
+  buffer_ = {};
+  entries_ = {};
+}
+
+void RecordSorter::scan(const Visit& visit) const {
+  if (runs_.empty()) {
+    scan_buffer(visit);
+  } else {
+    scan_runs(visit);
+  }
+}
+
+void RecordSorter::scan_buffer(const Visit& visit) const {
+  Combiner out(combine_, visit);
+  for (const Entry& entry : entries_) {
+    const View record = view(buffer_.data() + entry.offset);
+    out(record.key, record.value);
+  }
+  out.end();
+}
+
+// Merges the runs; equal keys come from earlier runs first, which is the order in which they were added.
+void RecordSorter::scan_runs(const Visit& visit) const {
+  const auto after = [this](std::size_t a, std::size_t b) {
+    if (runs_[a]->after(*runs_[b])) return true;
+    return a > b && runs_[a]->same_key(*runs_[b]);
+  };
+  std::vector<std::size_t> heap;
+  for (std::size_t r = 0; r < runs_.size(); ++r) {
+    runs_[r]->rewind();
+    if (!runs_[r]->at_end()) heap.push_back(r);
+  }
+  std::ranges::make_heap(heap, after);
+  Combiner out(combine_, visit);
+  while (!heap.empty()) {
+    std::ranges::pop_heap(heap, after);
+    Run& run = *runs_[heap.back()];
+    out(run.key(), run.value());
+    run.next();
+    if (run.at_end()) {
+      heap.pop_back();
+    } else {
+      std::ranges::push_heap(heap, after);
+    }
+  }
+  out.end();
+}
+
+}  // namespace hiero
