@@ -47,13 +47,6 @@ void put_record(std::vector<std::byte>& out, Bytes key, Bytes value) {
   out.insert(out.end(), value.begin(), value.end());
 }
 
-// Growing in steps of an eighth keeps the peak near what is used.
-template <class T>
-void make_room(std::vector<T>& items, std::size_t more, std::size_t least) {
-  if (items.capacity() - items.size() < more)
-    items.reserve(items.size() + std::max({items.size() / 8, more, least}));
-}
-
 }  // namespace
 
 // A sorted run on disk, read back through one buffer.
@@ -191,13 +184,13 @@ RecordSorter::RecordSorter(std::uint64_t memory, std::string folder, Combine com
 RecordSorter::~RecordSorter() = default;
 
 void RecordSorter::add(Bytes key, Bytes value) {
-  const std::size_t bytes = key.size() + value.size() + 20;
-  if (buffer_.size() + bytes + (entries_.size() + 1) * sizeof(Entry) > memory_ && !entries_.empty()) spill();
-  make_room(buffer_, bytes, std::size_t{1} << 18);
-  make_room(entries_, 1, 4096);
+  record_.clear();
+  put_record(record_, key, value);
+  const std::uint64_t used = buffer_.size() + entries_.size() * sizeof(Entry);
+  if (used + record_.size() + sizeof(Entry) > memory_ && !entries_.empty()) spill();
   entries_.push_back({prefix_of(key), buffer_.size()});
-  put_record(buffer_, key, value);
-  if (in_order_ && entries_.size() > 1) in_order_ = !before(entries_.back(), *(entries_.end() - 2));
+  std::memcpy(buffer_.extend(record_.size()), record_.data(), record_.size());
+  if (in_order_ && entries_.size() > 1) in_order_ = !before(entries_.end()[-1], entries_.end()[-2]);
   ++count_;
 }
 
@@ -209,7 +202,8 @@ bool RecordSorter::before(const Entry& a, const Entry& b) const {
 
 void RecordSorter::sort() {
   if (!in_order_)
-    std::ranges::sort(entries_, [this](const Entry& a, const Entry& b) { return before(a, b); });
+    std::sort(entries_.begin(), entries_.end(),
+              [this](const Entry& a, const Entry& b) { return before(a, b); });
 }
 
 void RecordSorter::spill() {
@@ -239,8 +233,8 @@ void RecordSorter::finish() {
     return;
   }
   if (!entries_.empty()) spill();
-  buffer_ = {};
-  entries_ = {};
+  buffer_.release();
+  entries_.release();
 }
 
 void RecordSorter::scan(const Visit& visit) const {

@@ -13,6 +13,8 @@
 #include <string>
 #include <vector>
 
+#include "hiero/base/growing_array.h"
+
 namespace hiero {
 
 using Bytes = std::span<const std::byte>;
@@ -53,9 +55,10 @@ class RecordSorter {
   std::uint64_t memory_;
   std::string folder_;
   Combine combine_;
-  std::vector<std::byte> buffer_;
-  std::vector<Entry> entries_;
-  bool in_order_ = true;  // entries_ came sorted
+  GrowingArray<std::byte> buffer_;
+  GrowingArray<Entry> entries_;
+  std::vector<std::byte> record_;  // being added
+  bool in_order_ = true;           // entries_ came sorted
   std::vector<std::unique_ptr<Run>> runs_;
   std::uint64_t count_ = 0;
 };

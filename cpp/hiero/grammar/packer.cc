@@ -6,9 +6,8 @@
 #include <utility>
 
 #include "hiero/base/error.h"
-#include "hiero/base/mapped_file.h"
 #include "hiero/base/output_file.h"
-#include "hiero/base/varint.h"
+#include "hiero/grammar/rule_body.h"
 #include "hiero/grammar/rule_table.h"
 #include "hiero/grammar/rule_text.h"
 #include "hiero/grammar/sorted_rules.h"
@@ -31,7 +30,6 @@ class RuleEncoder {
   std::uint32_t feature_id(const FeatureView& feature);
   std::uint32_t named_feature(std::string_view name);
   std::string positional_name(const TableNames::Feature& feature) const;
-  void encode_body(const RuleParser& rule);
 
   TableNames& names_;
   SortedRules& sorted_;
@@ -41,6 +39,8 @@ class RuleEncoder {
   std::vector<std::uint32_t> positional_;                     // feature id by position
   std::map<std::pair<LabelId, LabelId>, std::string> unary_;  // (child, parent): where it was first seen
   std::vector<Symbol> source_;
+  std::vector<Symbol> target_;
+  std::vector<AlignmentLink> links_;
   std::vector<SparseFeature> features_;
   std::vector<std::byte> body_;
 };
@@ -65,7 +65,14 @@ void RuleEncoder::add(const RuleParser& rule, const std::string& where) {
     features_.push_back({id, feature.value});
     ++names_.features[id].rules;
   }
-  encode_body(rule);
+  target_.clear();
+  for (const TokenView& token : rule.target()) {
+    target_.push_back(token.index > 0 ? nonterminal(static_cast<std::uint32_t>(token.index - 1))
+                                      : names_.words.intern(token.text));
+  }
+  links_.clear();
+  for (const LinkView& link : rule.links()) links_.push_back({link.source, link.target});
+  encode_body(source_, target_, links_, body_);
   sorted_.add({source_, lhs, features_, body_});
 }
 
@@ -95,48 +102,6 @@ std::uint32_t RuleEncoder::named_feature(std::string_view name) {
 std::string RuleEncoder::positional_name(const TableNames::Feature& feature) const {
   const std::string owner = names_.owner.empty() ? "pt" : names_.owner;
   return "tm_" + owner + "_" + std::to_string(feature.position);
-}
-
-// A nonterminal is reordered if, between source and target, it changes places with the other
-// nonterminal or with a link.
-std::uint8_t reordered_flags(const RuleParser& rule) {
-  int source_position[2] = {-1, -1};
-  int target_position[2] = {-1, -1};
-  for (std::size_t i = 0; i < rule.source().size(); ++i) {
-    if (rule.source()[i].index > 0) source_position[rule.source()[i].index - 1] = static_cast<int>(i);
-  }
-  for (std::size_t i = 0; i < rule.target().size(); ++i) {
-    if (rule.target()[i].index > 0) target_position[rule.target()[i].index - 1] = static_cast<int>(i);
-  }
-  std::uint8_t flags = 0;
-  for (int n = 0; n < 2; ++n) {
-    if (source_position[n] < 0) continue;
-    const auto crosses = [&](int source, int target) {
-      return (source - source_position[n] < 0) != (target - target_position[n] < 0) &&
-             source != source_position[n] && target != target_position[n];
-    };
-    bool crossed = source_position[1 - n] >= 0 && crosses(source_position[1 - n], target_position[1 - n]);
-    for (const LinkView& link : rule.links())
-      crossed |= crosses(static_cast<int>(link.source), static_cast<int>(link.target));
-    if (crossed) flags |= static_cast<std::uint8_t>(1u << n);
-  }
-  return flags;
-}
-
-void RuleEncoder::encode_body(const RuleParser& rule) {
-  body_.clear();
-  body_.push_back(static_cast<std::byte>(reordered_flags(rule)));
-  put_varint(body_, rule.target().size());
-  for (const TokenView& token : rule.target()) {
-    const std::uint64_t code = token.index > 0 ? (static_cast<std::uint64_t>(token.index - 1) << 1) | 1
-                                               : std::uint64_t{names_.words.intern(token.text)} << 1;
-    put_varint(body_, code);
-  }
-  put_varint(body_, rule.links().size());
-  for (const LinkView& link : rule.links()) {
-    put_varint(body_, link.source);
-    put_varint(body_, link.target);
-  }
 }
 
 struct UnaryArc {
@@ -218,20 +183,7 @@ void pack_rules(LineReader& lines, const std::string& output, const PackOptions&
   encoder.check_unary_rules();
   sorted.finish();
   progress(sorted.size());
-  std::unique_ptr<MappedFile> written;
-  std::uint64_t length = 0;
-  write_table(
-      names, sorted,
-      [&](std::uint64_t size) {
-        length = size;
-        file.write_at(size - 1, "", 1);  // gaps between sections read as zeros
-      },
-      [&](std::uint64_t offset, const void* data, std::size_t size) { file.write_at(offset, data, size); },
-      [&] {
-        written = std::make_unique<MappedFile>(file.temporary_path());
-        return written->bytes();
-      },
-      [&] { progress(sorted.size()); });
+  write_table(names, sorted, file, [&] { progress(sorted.size()); });
   file.commit();
 }
 

@@ -3,11 +3,13 @@
 #include <algorithm>
 #include <bit>
 #include <cstring>
+#include <memory>
 #include <numeric>
 #include <set>
 #include <tuple>
 
 #include "hiero/base/error.h"
+#include "hiero/base/mapped_file.h"
 #include "hiero/base/varint.h"
 
 namespace hiero {
@@ -358,6 +360,20 @@ void write_table(const TableNames& names, const SortedRules& rules,
   allocate(writer.plan());
   writer.write();
   writer.write_sums(source());
+}
+
+void write_table(const TableNames& names, const SortedRules& rules, OutputFile& file,
+                 const std::function<void()>& pause) {
+  std::unique_ptr<MappedFile> written;
+  write_table(
+      names, rules,
+      [&](std::uint64_t size) { file.write_at(size - 1, "", 1); },  // gaps between sections read as zeros
+      [&](std::uint64_t offset, const void* data, std::size_t size) { file.write_at(offset, data, size); },
+      [&] {
+        written = std::make_unique<MappedFile>(file.temporary_path());
+        return written->bytes();
+      },
+      pause);
 }
 
 }  // namespace hiero

@@ -8,6 +8,7 @@
 #include <string>
 #include <vector>
 
+#include "hiero/base/output_file.h"
 #include "hiero/base/vocab.h"
 #include "hiero/grammar/packed_format.h"
 #include "hiero/grammar/rule_table.h"
@@ -39,5 +40,8 @@ using ImageSource = std::function<std::span<const std::byte>()>;
 void write_table(const TableNames& names, const SortedRules& rules,
                  const std::function<void(std::uint64_t)>& allocate, const ImageSink& sink,
                  const ImageSource& source, const std::function<void()>& pause);
+// The same into a file that is still to be committed.
+void write_table(const TableNames& names, const SortedRules& rules, OutputFile& file,
+                 const std::function<void()>& pause);
 
 }  // namespace hiero
