@@ -1,59 +1,22 @@
 #include <pybind11/operators.h>
 
 #include "bindings.h"
-#include "hiero/base/error.h"
 #include "hiero/base/output_file.h"
 #include "hiero/grammar/packer.h"
 #include "hiero/grammar/rule_table.h"
 #include "hiero/grammar/rule_text.h"
+#include "python_lines.h"
 
 namespace hiero {
 namespace {
 
-// Blocks of a Python binary file. Reading takes the GIL for the moment, which also lets signals through.
-class PythonBlocks {
- public:
-  PythonBlocks(py::object file, std::string name) : file_(std::move(file)), name_(std::move(name)) {}
-
-  std::string_view operator()() {
-    const py::gil_scoped_acquire acquire;
-    if (PyErr_CheckSignals() != 0) throw py::error_already_set();
-    try {
-      block_ = file_.attr("read")(kBlock);
-    } catch (py::error_already_set& error) {
-      if (!is_damage(error)) throw;
-      throw FormatError(
-          name_ + ": damaged or truncated compressed file: " + py::str(error.value()).cast<std::string>());
-    }
-    return block_;
-  }
-
- private:
-  static constexpr int kBlock = 1 << 20;
-
-  static bool is_damage(const py::error_already_set& error) {
-    return error.matches(PyExc_EOFError) || error.matches(py::module_::import("gzip").attr("BadGzipFile")) ||
-           error.matches(py::module_::import("zlib").attr("error")) ||
-           error.matches(py::module_::import("lzma").attr("LZMAError"));
-  }
-
-  py::object file_;
-  std::string name_;
-  py::bytes block_;
-};
-
 void pack(const py::object& file, const std::string& name, const std::string& output,
           const std::string& owner, std::uint32_t span_limit, std::uint64_t memory,
           const py::object& progress) {
-  PythonBlocks blocks(file, name);
-  LineReader lines([&blocks] { return blocks(); }, name);
-  const PackProgress report = [&progress](std::uint64_t rules) {
-    const py::gil_scoped_acquire acquire;
-    if (PyErr_CheckSignals() != 0) throw py::error_already_set();
-    if (!progress.is_none()) progress(rules);
-  };
+  PythonLines lines(file, name);
+  const PackProgress report = [&progress](std::uint64_t rules) { call_progress(progress, rules); };
   const py::gil_scoped_release release;
-  pack_rules(lines, output, {owner, span_limit, memory}, report);
+  pack_rules(lines.reader(), output, {owner, span_limit, memory}, report);
 }
 
 std::vector<std::string> side_strings(const std::vector<RuleToken>& side) {

@@ -18,6 +18,7 @@ void register_lm(py::module_& m);
 void register_forest(py::module_& m);
 void register_local_features(py::module_& m);
 void register_decode(py::module_& m);
+void register_extract(py::module_& m);
 
 // A read-only NumPy view of a vector that lives inside the Python object `owner`.
 template <class T>

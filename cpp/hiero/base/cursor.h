@@ -39,6 +39,7 @@ class Cursor {
     return out;
   }
   std::string_view string() { return bytes(varint()); }
+  std::string_view rest() { return bytes(static_cast<std::uint64_t>(end_ - at_)); }
   bool ok() const { return ok_; }
   bool at_end() const { return at_ == end_; }
 

@@ -20,6 +20,7 @@ class LineReader {
   // The next line, valid until the next call; false at the end.
   bool next(std::string_view& line);
   std::uint64_t line_number() const { return number_; }
+  const std::string& name() const { return name_; }
   // "name:17", of the line last read.
   std::string where() const { return name_ + ":" + std::to_string(number_); }
 

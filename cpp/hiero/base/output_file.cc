@@ -45,6 +45,18 @@ void OutputFile::write_at(std::uint64_t offset, const void* data, std::size_t si
   }
 }
 
+void OutputFile::read_at(std::uint64_t offset, void* data, std::size_t size) const {
+  char* at = static_cast<char*>(data);
+  while (size > 0) {
+    const ssize_t got = ::pread(descriptor_, at, size, static_cast<off_t>(offset));
+    if (got < 0 && errno == EINTR) continue;
+    if (got <= 0) throw FileError(got < 0 ? errno : EIO, path_);
+    at += got;
+    offset += static_cast<std::uint64_t>(got);
+    size -= static_cast<std::size_t>(got);
+  }
+}
+
 void OutputFile::commit() {
   if (::fsync(descriptor_) != 0) throw FileError(errno, path_);
   if (::rename(temporary_.c_str(), path_.c_str()) != 0) throw FileError(errno, path_);

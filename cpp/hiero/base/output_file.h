@@ -17,8 +17,9 @@ class OutputFile {
   OutputFile& operator=(const OutputFile&) = delete;
 
   void write_at(std::uint64_t offset, const void* data, std::size_t size);
+  // Reads back what was written.
+  void read_at(std::uint64_t offset, void* data, std::size_t size) const;
   void commit();
-  const std::string& temporary_path() const { return temporary_; }
 
  private:
   std::string path_;

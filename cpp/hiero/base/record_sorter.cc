@@ -237,6 +237,12 @@ void RecordSorter::finish() {
   entries_.release();
 }
 
+void RecordSorter::release() {
+  buffer_.release();
+  entries_.release();
+  runs_.clear();
+}
+
 void RecordSorter::scan(const Visit& visit) const {
   if (runs_.empty()) {
     scan_buffer(visit);

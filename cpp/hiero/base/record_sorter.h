@@ -34,6 +34,8 @@ class RecordSorter {
   void add(Bytes key, Bytes value);
   void finish();
   void scan(const Visit& visit) const;
+  // Lets go of memory and run files; there is nothing left to scan.
+  void release();
   // Records added.
   std::uint64_t size() const { return count_; }
 

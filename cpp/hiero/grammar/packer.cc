@@ -183,9 +183,27 @@ void pack_rules(LineReader& lines, const std::string& output, const PackOptions&
   encoder.check_unary_rules();
   sorted.finish();
   progress(sorted.size());
-  write_table(names, sorted, file, [&] { progress(sorted.size()); });
+  names.rules = sorted.size();
+  write_table(names, sorted.scanner(), file, [&] { progress(sorted.size()); });
   file.commit();
 }
+
+namespace {
+
+class MemorySink : public ImageSink {
+ public:
+  void allocate(std::uint64_t length) override { image.resize(length); }
+  void write(std::uint64_t offset, const void* data, std::size_t size) override {
+    std::copy_n(static_cast<const std::byte*>(data), size, image.data() + offset);
+  }
+  void read(std::uint64_t offset, void* data, std::size_t size) const override {
+    std::copy_n(image.data() + offset, size, static_cast<std::byte*>(data));
+  }
+
+  std::vector<std::byte> image;
+};
+
+}  // namespace
 
 std::shared_ptr<const RuleTable> RuleTable::build(const std::vector<Rule>& rules, const std::string& owner,
                                                   std::uint32_t span_limit) {
@@ -205,14 +223,10 @@ std::shared_ptr<const RuleTable> RuleTable::build(const std::vector<Rule>& rules
   }
   encoder.check_unary_rules();
   sorted.finish();
-  std::vector<std::byte> image;
-  write_table(
-      names, sorted, [&](std::uint64_t size) { image.resize(size); },
-      [&](std::uint64_t offset, const void* data, std::size_t size) {
-        std::copy_n(static_cast<const std::byte*>(data), size, image.data() + offset);
-      },
-      [&] { return std::span<const std::byte>(image); }, [] {});
-  return from_image(std::move(image), owner);
+  names.rules = sorted.size();
+  MemorySink sink;
+  write_table(names, sorted.scanner(), sink, [] {});
+  return from_image(std::move(sink.image), owner);
 }
 
 }  // namespace hiero

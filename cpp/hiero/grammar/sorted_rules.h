@@ -31,6 +31,10 @@ class SortedRules {
   void add(const RuleRow& row);
   void finish() { sorter_.finish(); }
   void scan(const std::function<void(const RuleRow&)>& visit) const;
+  // scan() as a function, for write_table().
+  auto scanner() const {
+    return [this](const std::function<void(const RuleRow&)>& visit) { scan(visit); };
+  }
   std::uint64_t size() const { return sorter_.size(); }
 
  private:

@@ -46,6 +46,22 @@ inline void put_symbol(std::vector<std::byte>& out, Symbol symbol) {
   for (int shift = 8 * (more - 1); shift >= 0; shift -= 8) put(id >> shift & 0xFF);
 }
 
+// The bytes of a symbol after its first byte, which may not be the end mark.
+inline int more_bytes(std::byte first) {
+  return first < std::byte{0x80} ? 0 : first < std::byte{0xC0} ? 1 : first < std::byte{0xE0} ? 2 : 4;
+}
+
+// Behind the end mark of the sequence that begins at `at`; nullptr if it is not whole before `end`.
+inline const std::byte* skip_symbols(const std::byte* at, const std::byte* end) {
+  while (at < end && *at != kEndOfSymbols) {
+    if (*at == std::byte{0xFF} && ++at == end) return nullptr;
+    const int more = more_bytes(*at);
+    if (end - at <= more) return nullptr;
+    at += 1 + more;
+  }
+  return at < end ? at + 1 : nullptr;
+}
+
 // Reads a sequence that is known to be whole up to its end mark and moves `at` behind that.
 inline void get_symbols(const std::byte*& at, std::vector<Symbol>& out) {
   out.clear();
@@ -55,16 +71,13 @@ inline void get_symbols(const std::byte*& at, std::vector<Symbol>& out) {
       kind = kNonterminalBit;
       ++at;
     }
+    const int more = more_bytes(*at);
     const auto first = static_cast<std::uint32_t>(*at++);
-    const int more = first < 0x80 ? 0 : first < 0xC0 ? 1 : first < 0xE0 ? 2 : 4;
-    std::uint32_t id = first < 0x80   ? first - 1
-                       : first < 0xC0 ? first & 0x3F
-                       : first < 0xE0 ? first & 0x1F
-                                      : 0;
+    std::uint32_t id = more == 0 ? first - 1 : more == 1 ? first & 0x3F : more == 2 ? first & 0x1F : 0;
     for (int i = 0; i < more; ++i) id = id << 8 | static_cast<std::uint32_t>(*at++);
     if (more == 1) id += 127;
     if (more == 2) id += 127 + (1u << 14);
-    out.push_back(kind | id);
+    out.push_back(kind | (id & ~kNonterminalBit));
   }
   ++at;
 }

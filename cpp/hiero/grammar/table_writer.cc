@@ -3,13 +3,11 @@
 #include <algorithm>
 #include <bit>
 #include <cstring>
-#include <memory>
 #include <numeric>
 #include <set>
 #include <tuple>
 
 #include "hiero/base/error.h"
-#include "hiero/base/mapped_file.h"
 #include "hiero/base/varint.h"
 
 namespace hiero {
@@ -20,7 +18,7 @@ using packed::Header;
 // A stretch of a section, written from front to back through a small buffer.
 class Stream {
  public:
-  Stream(const ImageSink& sink, std::uint64_t offset) : sink_(&sink), offset_(offset) {}
+  Stream(ImageSink& sink, std::uint64_t offset) : sink_(&sink), offset_(offset) {}
 
   void write(const void* data, std::size_t size) {
     const auto* bytes = static_cast<const std::byte*>(data);
@@ -32,29 +30,28 @@ class Stream {
     write(&value, sizeof value);
   }
   void flush() {
-    if (!buffer_.empty()) (*sink_)(offset_, buffer_.data(), buffer_.size());
+    if (!buffer_.empty()) sink_->write(offset_, buffer_.data(), buffer_.size());
     offset_ += buffer_.size();
     buffer_.clear();
   }
 
  private:
   static constexpr std::size_t kBuffer = std::size_t{1} << 14;
-  const ImageSink* sink_;
+  ImageSink* sink_;
   std::uint64_t offset_;
   std::vector<std::byte> buffer_;
 };
 
 class Writer {
  public:
-  Writer(const TableNames& names, const SortedRules& rules, const ImageSink& sink,
-         const std::function<void()>& pause)
+  Writer(const TableNames& names, const RuleScan& rules, ImageSink& sink, const std::function<void()>& pause)
       : names_(names), rules_(rules), sink_(sink), pause_(pause) {
     order_features();
   }
 
   std::uint64_t plan();
   void write();
-  void write_sums(std::span<const std::byte> image);
+  void write_sums();
 
  private:
   // Walks the trie that the sorted rules spell out: visit_node(depth, symbol) once per node in depth-
@@ -70,8 +67,8 @@ class Writer {
 
   static constexpr std::uint64_t kPauseStep = 1u << 14;  // rules
   const TableNames& names_;
-  const SortedRules& rules_;
-  const ImageSink& sink_;
+  const RuleScan& rules_;
+  ImageSink& sink_;
   const std::function<void()>& pause_;
   Header header_{};
   std::vector<std::uint32_t> index_;     // feature id -> index, dense ones first
@@ -91,7 +88,7 @@ void Writer::order_features() {
   const auto count = static_cast<std::uint32_t>(names_.features.size());
   by_index_.resize(count);
   std::iota(by_index_.begin(), by_index_.end(), 0u);
-  const auto is_dense = [this](std::uint32_t f) { return 2 * names_.features[f].rules >= rules_.size(); };
+  const auto is_dense = [this](std::uint32_t f) { return 2 * names_.features[f].rules >= names_.rules; };
   const auto middle = std::stable_partition(by_index_.begin(), by_index_.end(), is_dense);
   header_.dense = static_cast<std::uint32_t>(middle - by_index_.begin());
   index_.resize(count);
@@ -105,7 +102,7 @@ void Writer::walk(const Node& visit_node, const Group& visit_group, const RuleVi
   LabelId last_lhs = kNoLabel;
   std::uint64_t seen = 0;
   visit_node(std::size_t{0}, Symbol{0});
-  rules_.scan([&](const RuleRow& row) {
+  rules_([&](const RuleRow& row) {
     if (seen++ % kPauseStep == 0) pause_();
     std::size_t shared = 0;
     while (shared < path.size() && shared < row.source.size() && path[shared] == row.source[shared]) ++shared;
@@ -237,8 +234,8 @@ std::uint64_t Writer::plan() {
 }
 
 void Writer::write() {
-  sink_(0, &header_, sizeof header_);
-  sink_(header_.sections[packed::kMeta].offset, meta_.data(), meta_.size());
+  sink_.write(0, &header_, sizeof header_);
+  sink_.write(header_.sections[packed::kMeta].offset, meta_.data(), meta_.size());
   write_words();
   write_trie();
 }
@@ -260,7 +257,8 @@ void Writer::write_words() {
   }
   offsets.flush();
   bytes.flush();
-  sink_(header_.sections[packed::kWordSlots].offset, slots.data(), slots.size() * sizeof(std::uint32_t));
+  sink_.write(header_.sections[packed::kWordSlots].offset, slots.data(),
+              slots.size() * sizeof(std::uint32_t));
 }
 
 // Second pass. Nodes of one depth come in the order of their breadth-first numbers, so every depth has
@@ -337,43 +335,53 @@ void Writer::write_trie() {
   records.flush();
   const auto nodes = static_cast<std::uint32_t>(header_.nodes);
   const auto groups = static_cast<std::uint32_t>(header_.groups);
-  sink_(at(packed::kFirstChild, nodes, sizeof(NodeId)), &nodes, sizeof nodes);
-  sink_(at(packed::kFirstGroup, nodes, sizeof groups), &groups, sizeof groups);
+  sink_.write(at(packed::kFirstChild, nodes, sizeof(NodeId)), &nodes, sizeof nodes);
+  sink_.write(at(packed::kFirstGroup, nodes, sizeof groups), &groups, sizeof groups);
 }
 
-void Writer::write_sums(std::span<const std::byte> image) {
+void Writer::write_sums() {
   const packed::Extent place = header_.sections[packed::kBlockSums];
+  std::vector<std::byte> block(packed::kBlockSize);
   std::vector<std::uint64_t> sums;
   for (std::uint64_t at = 0; at < place.offset; at += packed::kBlockSize) {
-    sums.push_back(
-        checksum(image.data() + at, std::min<std::uint64_t>(packed::kBlockSize, place.offset - at)));
+    const std::size_t size = std::min<std::uint64_t>(packed::kBlockSize, place.offset - at);
+    sink_.read(at, block.data(), size);
+    sums.push_back(checksum(block.data(), size));
   }
-  sink_(place.offset, sums.data(), sums.size() * sizeof(std::uint64_t));
+  sink_.write(place.offset, sums.data(), sums.size() * sizeof(std::uint64_t));
 }
+
+class FileSink : public ImageSink {
+ public:
+  explicit FileSink(OutputFile& file) : file_(file) {}
+
+  // Gaps between sections read as zeros.
+  void allocate(std::uint64_t length) override { file_.write_at(length - 1, "", 1); }
+  void write(std::uint64_t offset, const void* data, std::size_t size) override {
+    file_.write_at(offset, data, size);
+  }
+  void read(std::uint64_t offset, void* data, std::size_t size) const override {
+    file_.read_at(offset, data, size);
+  }
+
+ private:
+  OutputFile& file_;
+};
 
 }  // namespace
 
-void write_table(const TableNames& names, const SortedRules& rules,
-                 const std::function<void(std::uint64_t)>& allocate, const ImageSink& sink,
-                 const ImageSource& source, const std::function<void()>& pause) {
+void write_table(const TableNames& names, const RuleScan& rules, ImageSink& sink,
+                 const std::function<void()>& pause) {
   Writer writer(names, rules, sink, pause);
-  allocate(writer.plan());
+  sink.allocate(writer.plan());
   writer.write();
-  writer.write_sums(source());
+  writer.write_sums();
 }
 
-void write_table(const TableNames& names, const SortedRules& rules, OutputFile& file,
+void write_table(const TableNames& names, const RuleScan& rules, OutputFile& file,
                  const std::function<void()>& pause) {
-  std::unique_ptr<MappedFile> written;
-  write_table(
-      names, rules,
-      [&](std::uint64_t size) { file.write_at(size - 1, "", 1); },  // gaps between sections read as zeros
-      [&](std::uint64_t offset, const void* data, std::size_t size) { file.write_at(offset, data, size); },
-      [&] {
-        written = std::make_unique<MappedFile>(file.temporary_path());
-        return written->bytes();
-      },
-      pause);
+  FileSink sink(file);
+  write_table(names, rules, sink, pause);
 }
 
 }  // namespace hiero

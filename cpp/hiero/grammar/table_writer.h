@@ -27,21 +27,30 @@ struct TableNames {
     std::uint64_t rules = 0;     // how many give it
   };
   std::vector<Feature> features;
+  std::uint64_t rules = 0;
 };
 
-// Receives the image piece by piece, in any order, every byte of it at most once; what is not written
-// is zero.
-using ImageSink = std::function<void(std::uint64_t offset, const void* data, std::size_t size)>;
-// Reads back what was written; called when all but the block checksums is written.
-using ImageSource = std::function<std::span<const std::byte>()>;
+// Visits all rules by source side (symbols in numeric order, a prefix first), then left-hand label; the same
+// every time it is called.
+using RuleScan = std::function<void(const std::function<void(const RuleRow&)>& visit)>;
 
-// `allocate` is told the length of the image first; `pause` is called now and then and may throw. Throws
-// FormatError for more than 2^32 - 2 rules or trie nodes.
-void write_table(const TableNames& names, const SortedRules& rules,
-                 const std::function<void(std::uint64_t)>& allocate, const ImageSink& sink,
-                 const ImageSource& source, const std::function<void()>& pause);
+// Where the image goes, piece by piece, in any order, every byte of it at most once; what is not written is
+// zero.
+class ImageSink {
+ public:
+  virtual ~ImageSink() = default;
+  virtual void allocate(std::uint64_t length) = 0;  // called first
+  virtual void write(std::uint64_t offset, const void* data, std::size_t size) = 0;
+  // Reads back what was written.
+  virtual void read(std::uint64_t offset, void* data, std::size_t size) const = 0;
+};
+
+// `pause` is called now and then and may throw. Throws FormatError for more than 2^32 - 2 rules or trie
+// nodes.
+void write_table(const TableNames& names, const RuleScan& rules, ImageSink& sink,
+                 const std::function<void()>& pause);
 // The same into a file that is still to be committed.
-void write_table(const TableNames& names, const SortedRules& rules, OutputFile& file,
+void write_table(const TableNames& names, const RuleScan& rules, OutputFile& file,
                  const std::function<void()>& pause);
 
 }  // namespace hiero

@@ -1,0 +1,137 @@
+#include "bindings.h"
+#include "hiero/extract/counts_file.h"
+#include "hiero/extract/extraction.h"
+#include "hiero/extract/scoring.h"
+#include "hiero/grammar/rule_text.h"
+#include "hiero/grammar/symbol_code.h"
+#include "python_lines.h"
+
+namespace hiero {
+namespace {
+
+// An open binary file and what messages call it.
+using NamedFile = std::pair<py::object, std::string>;
+
+ExtractStatistics extract(const NamedFile& source, const NamedFile& target, const NamedFile& links,
+                          const std::string& output, const ExtractOptions& options, std::uint64_t memory,
+                          const py::object& progress) {
+  PythonLines source_lines(source.first, source.second);
+  PythonLines target_lines(target.first, target.second);
+  PythonLines link_lines(links.first, links.second);
+  const ExtractProgress report = [&progress](std::uint64_t pairs, std::uint64_t occurrences) {
+    call_progress(progress, pairs, occurrences);
+  };
+  const py::gil_scoped_release release;
+  return extract_rules(source_lines.reader(), target_lines.reader(), link_lines.reader(), output, options,
+                       memory, report);
+}
+
+ScoreStatistics score(const CountsFile& counts, const std::string& output, const ScoreOptions& options,
+                      const py::object& progress) {
+  const ScoreProgress report = [&progress](std::uint64_t rules) { call_progress(progress, rules); };
+  const py::gil_scoped_release release;
+  return score_rules(counts, output, options, report);
+}
+
+// A side as tokens of rule text.
+py::list side_tokens(Bytes code, const Vocab& words, bool is_source) {
+  std::vector<Symbol> symbols;
+  const std::byte* at = code.data();
+  get_symbols(at, symbols);
+  py::list out;
+  std::uint32_t number = 0;
+  for (const Symbol symbol : symbols) {
+    if (is_nonterminal(symbol)) {
+      const std::uint32_t index = is_source ? number++ : payload(symbol);
+      out.append("[X," + std::to_string(index + 1) + "]");
+    } else {
+      out.append(escape(std::string(words[symbol])));
+    }
+  }
+  return out;
+}
+
+void visit(const CountsFile& counts, const py::object& callback) {
+  const Vocab words = counts.words();
+  counts.read_rules([&](std::span<const CodedRule> group) {
+    for (const CodedRule& rule : group) {
+      py::list links;
+      for (std::size_t i = 0; i < rule.links.size(); i += 2) {
+        links.append(py::make_tuple(static_cast<int>(rule.links[i]), static_cast<int>(rule.links[i + 1])));
+      }
+      const double count = static_cast<double>(rule.count.shares) / RuleExtractor::kOne;
+      callback(side_tokens(rule.source, words, true), side_tokens(rule.target, words, false), links, count,
+               rule.count.occurrences);
+    }
+  });
+}
+
+}  // namespace
+
+void register_extract(py::module_& m) {
+  py::class_<ExtractOptions>(m, "ExtractOptions")
+      .def(py::init<>())
+      .def_readwrite("max_phrase", &ExtractOptions::max_phrase)
+      .def_readwrite("max_symbols", &ExtractOptions::max_symbols)
+      .def_readwrite("max_nonterminals", &ExtractOptions::max_nonterminals)
+      .def_readwrite("min_gap", &ExtractOptions::min_gap)
+      .def_readwrite("unaligned_edges", &ExtractOptions::unaligned_edges)
+      .def_property(
+          "phrase_lines", nullptr,
+          [](ExtractOptions& options, const std::vector<std::pair<std::uint64_t, std::uint64_t>>& ranges) {
+            options.phrase_lines.clear();
+            for (const auto& [first, last] : ranges) options.phrase_lines.push_back({first, last});
+          })
+      .def_property(
+          "hierarchical_lines", nullptr,
+          [](ExtractOptions& options, const std::vector<std::pair<std::uint64_t, std::uint64_t>>& ranges) {
+            options.hierarchical_lines.clear();
+            for (const auto& [first, last] : ranges) options.hierarchical_lines.push_back({first, last});
+          });
+
+  py::enum_<Discount>(m, "Discount")
+      .value("none", Discount::kNone)
+      .value("good_turing", Discount::kGoodTuring)
+      .value("absolute", Discount::kAbsolute);
+
+  py::class_<ScoreOptions>(m, "ScoreOptions")
+      .def(py::init<>())
+      .def_readwrite("discount", &ScoreOptions::discount)
+      .def_readwrite("min_count", &ScoreOptions::min_count)
+      .def_readwrite("ttable_limit", &ScoreOptions::ttable_limit)
+      .def_readwrite("owner", &ScoreOptions::owner)
+      .def_readwrite("span_limit", &ScoreOptions::span_limit);
+
+  py::class_<ExtractStatistics>(m, "ExtractStatistics", "What was extracted.")
+      .def_readonly("pairs", &ExtractStatistics::pairs, "Sentence pairs.")
+      .def_readonly("phrases", &ExtractStatistics::phrases, "Initial phrase pair occurrences.")
+      .def_readonly("occurrences", &ExtractStatistics::occurrences, "Rule occurrences.")
+      .def_readonly("rules", &ExtractStatistics::rules, "Different rules.")
+      .def_readonly("rules_seen", &ExtractStatistics::rules_seen,
+                    "Rules of 1, 2, ... occurrences; the first 16 numbers.")
+      .def_property_readonly(
+          "monotone", [](const ExtractStatistics& s) { return s.distortion.monotone; },
+          "Nonterminals that keep their place, by source words: 1 to 9, and 10 or more.")
+      .def_property_readonly(
+          "reordered", [](const ExtractStatistics& s) { return s.distortion.reordered; },
+          "Nonterminals that cross another one or a link, likewise.");
+
+  py::class_<ScoreStatistics>(m, "ScoreStatistics", "Rules read and rules kept.")
+      .def_readonly("read", &ScoreStatistics::read)
+      .def_readonly("kept", &ScoreStatistics::kept);
+
+  py::class_<CountsFile>(m, "RuleCounts", "Counted rules, the outcome of extraction, in a file.")
+      .def(py::init<const std::string&>(), py::arg("path"), py::call_guard<py::gil_scoped_release>(),
+           "Opens and checks a file. Raises OSError, or FormatError.")
+      .def_property_readonly("statistics", &CountsFile::statistics)
+      .def("visit", &visit, py::arg("visit"),
+           "Calls visit(source, target, links, count, occurrences) for every rule: tokens as in rule text,\n"
+           "(source, target) positions of its most frequent alignment, the sum of its shares of initial\n"
+           "phrase pairs, and how often it was extracted.");
+
+  m.def("extract", &extract, py::arg("source"), py::arg("target"), py::arg("links"), py::arg("output"),
+        py::arg("options"), py::arg("memory"), py::arg("progress"));
+  m.def("score", &score, py::arg("counts"), py::arg("output"), py::arg("options"), py::arg("progress"));
+}
+
+}  // namespace hiero

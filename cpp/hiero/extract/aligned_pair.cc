@@ -1,0 +1,91 @@
+#include "hiero/extract/aligned_pair.h"
+
+#include <algorithm>
+#include <charconv>
+
+#include "hiero/base/error.h"
+
+namespace hiero {
+namespace {
+
+constexpr std::string_view kSpace = " \t\n\v\f\r";
+
+// The next token of a line, which is shortened by it; empty at the end.
+std::string_view next_token(std::string_view& line) {
+  const std::size_t start = line.find_first_not_of(kSpace);
+  if (start == std::string_view::npos) return {};
+  line.remove_prefix(start);
+  const std::string_view token = line.substr(0, line.find_first_of(kSpace));
+  line.remove_prefix(token.size());
+  return token;
+}
+
+bool parse_link(std::string_view token, AlignmentLink& link) {
+  const char* const end = token.data() + token.size();
+  const auto [dash, error] = std::from_chars(token.data(), end, link.source);
+  if (error != std::errc() || dash == end || *dash != '-') return false;
+  const auto [at, target_error] = std::from_chars(dash + 1, end, link.target);
+  return target_error == std::errc() && at == end;
+}
+
+}  // namespace
+
+bool AlignedPairReader::next(AlignedPair& pair) {
+  do {
+    if (!read_lines()) return false;
+    read_words(lines_[0], source_, pair.source);
+    read_words(lines_[1], target_, pair.target);
+    read_links(pair);
+  } while (pair.source.empty() || pair.target.empty());
+  pair.line = source_.line_number();
+  return true;
+}
+
+bool AlignedPairReader::read_lines() {
+  LineReader* const readers[3] = {&source_, &target_, &links_};
+  bool more[3];
+  for (int i = 0; i < 3; ++i) more[i] = readers[i]->next(lines_[i]);
+  if (more[0] && more[1] && more[2]) return true;
+  if (!more[0] && !more[1] && !more[2]) return false;
+  for (int i = 0; i < 3; ++i) {
+    if (more[i]) continue;
+    throw FormatError(readers[i]->name() + ": ends after " + std::to_string(readers[i]->line_number()) +
+                      " lines, where " + readers[more[0] ? 0 : 1]->name() + " has more");
+  }
+  return false;
+}
+
+void AlignedPairReader::read_words(std::string_view line, const LineReader& from, std::vector<WordId>& out) {
+  if (!is_utf8(line)) throw FormatError(from.where() + ": invalid UTF-8");
+  out.clear();
+  while (true) {
+    const std::string_view token = next_token(line);
+    if (token.empty()) return;
+    out.push_back(words_.intern(token));
+  }
+}
+
+void AlignedPairReader::read_links(AlignedPair& pair) {
+  pair.links.clear();
+  std::string_view line = lines_[2];
+  while (true) {
+    const std::string_view token = next_token(line);
+    if (token.empty()) break;
+    AlignmentLink link{};
+    if (!parse_link(token, link)) {
+      throw FormatError(links_.where() + ": expected links such as 0-0 1-2, found " + std::string(token));
+    }
+    if (link.source >= pair.source.size() || link.target >= pair.target.size()) {
+      throw FormatError(links_.where() + ": link " + std::string(token) +
+                        " points beyond a sentence pair of " + std::to_string(pair.source.size()) + " and " +
+                        std::to_string(pair.target.size()) + " words");
+    }
+    pair.links.push_back(link);
+  }
+  const auto key = [](const AlignmentLink& link) { return std::pair(link.source, link.target); };
+  std::ranges::sort(pair.links, {}, key);
+  const auto repeated = std::ranges::unique(pair.links, {}, key);
+  pair.links.erase(repeated.begin(), repeated.end());
+}
+
+}  // namespace hiero

@@ -1,0 +1,200 @@
+#include "hiero/extract/counts_file.h"
+
+#include <algorithm>
+#include <cstring>
+
+#include "hiero/base/checksum.h"
+#include "hiero/base/cursor.h"
+#include "hiero/base/error.h"
+#include "hiero/base/varint.h"
+#include "hiero/grammar/symbol_code.h"
+
+namespace hiero {
+namespace {
+
+constexpr std::array<char, 8> kMagic = {'H', 'I', 'E', 'R', 'O', 'C', 'T', '\n'};
+constexpr std::uint32_t kVersion = 1;
+constexpr std::uint32_t kByteOrder = 0x01020304;
+constexpr std::size_t kBlock = std::size_t{1} << 20;
+
+// The checksum so far and that of one more block.
+std::uint64_t chain(std::uint64_t sum, const std::byte* block, std::size_t size) {
+  return checksum_detail::mix(sum, checksum(block, size));
+}
+
+std::uint64_t finish(std::uint64_t sum, const CountsHeader& header) {
+  return chain(sum, reinterpret_cast<const std::byte*>(&header), offsetof(CountsHeader, sum));
+}
+
+std::uint64_t word_code(WordId word) { return word == Lexicon::kNull ? 0 : std::uint64_t{word} + 1; }
+
+}  // namespace
+
+// Leaves less than a block in the buffer.
+void CountsWriter::flush() {
+  std::size_t at = 0;
+  for (; buffer_.size() - at >= kBlock; at += kBlock) sum_ = chain(sum_, buffer_.data() + at, kBlock);
+  if (at == 0) return;
+  file_.write_at(sizeof(CountsHeader) + written_, buffer_.data(), at);
+  written_ += at;
+  buffer_.erase(buffer_.begin(), buffer_.begin() + static_cast<std::ptrdiff_t>(at));
+}
+
+void CountsWriter::words(const Vocab& words) {
+  header_.words = words.size();
+  for (std::uint32_t w = 0; w < words.size(); ++w) {
+    const auto bytes = std::as_bytes(std::span(words[w]));
+    put_varint(buffer_, bytes.size());
+    buffer_.insert(buffer_.end(), bytes.begin(), bytes.end());
+    flush();
+  }
+}
+
+void CountsWriter::lexicon(const Lexicon& lexicon) {
+  header_.lexicon_at = position();
+  for (const Lexicon::Entry& entry : lexicon.entries()) {
+    ++header_.lexicon;
+    put_varint(buffer_, word_code(entry.source));
+    put_varint(buffer_, word_code(entry.target));
+    put_varint(buffer_, entry.count);
+    flush();
+  }
+  header_.rules_at = position();
+}
+
+void CountsWriter::rule(const CodedRule& rule) {
+  const auto append = [this](Bytes bytes) { buffer_.insert(buffer_.end(), bytes.begin(), bytes.end()); };
+  if (std::ranges::equal(rule.source, source_)) {
+    buffer_.push_back(kEndOfSymbols);
+  } else {
+    append(rule.source);
+    source_.assign(rule.source.begin(), rule.source.end());
+  }
+  append(rule.target);
+  tail_.clear();
+  put_varint(tail_, rule.count.shares);
+  put_varint(tail_, rule.count.occurrences);
+  put_varint(tail_, rule.target_shares);
+  tail_.insert(tail_.end(), rule.links.begin(), rule.links.end());
+  put_varint(buffer_, tail_.size());
+  append(tail_);
+  flush();
+}
+
+void CountsWriter::commit(ExtractStatistics statistics) {
+  header_.length = position();
+  file_.write_at(sizeof(CountsHeader) + written_, buffer_.data(), buffer_.size());
+  sum_ = chain(sum_, buffer_.data(), buffer_.size());
+  header_.magic = kMagic;
+  header_.version = kVersion;
+  header_.byte_order = kByteOrder;
+  header_.statistics = statistics;
+  header_.sum = finish(sum_, header_);
+  file_.write_at(0, &header_, sizeof header_);
+  file_.commit();
+}
+
+CountsFile::CountsFile(const std::string& path) : path_(path), file_(path) {
+  const Bytes bytes = file_.bytes();
+  if (bytes.size() < sizeof header_ || std::memcmp(bytes.data(), kMagic.data(), kMagic.size()) != 0)
+    throw FormatError(path + ": not a file of rule counts");
+  std::memcpy(&header_, bytes.data(), sizeof header_);
+  if (header_.version != kVersion || header_.byte_order != kByteOrder) {
+    throw FormatError(path + ": rule counts of format version " + std::to_string(header_.version) +
+                      ", this program reads " + std::to_string(kVersion) + ": extract again");
+  }
+  if (header_.length != bytes.size()) throw FormatError(path + ": truncated");
+  std::uint64_t sum = 0;
+  for (std::size_t at = sizeof header_;; at += kBlock) {
+    const std::size_t size = std::min(kBlock, bytes.size() - at);
+    sum = chain(sum, bytes.data() + at, size);
+    if (at % (64 * kBlock) < kBlock) file_.release_pages();
+    if (size < kBlock) break;
+  }
+  if (finish(sum, header_) != header_.sum || header_.lexicon_at < sizeof header_ ||
+      header_.rules_at < header_.lexicon_at || header_.rules_at > header_.length) {
+    damaged();
+  }
+}
+
+void CountsFile::damaged() const { throw FormatError(path_ + ": damaged: extract again"); }
+
+Vocab CountsFile::words() const {
+  Cursor in(file_.bytes().data() + sizeof header_, file_.bytes().data() + header_.lexicon_at);
+  Vocab words;
+  for (std::uint64_t w = 0; w < header_.words && in.ok(); ++w) {
+    if (words.intern(in.string()) != w) damaged();
+  }
+  if (!in.ok() || !in.at_end()) damaged();
+  return words;
+}
+
+Lexicon CountsFile::lexicon() const {
+  Cursor in(file_.bytes().data() + header_.lexicon_at, file_.bytes().data() + header_.rules_at);
+  Lexicon lexicon;
+  const auto word = [&] {
+    const std::uint64_t code = in.varint();
+    if (code > header_.words) damaged();
+    return code == 0 ? Lexicon::kNull : static_cast<WordId>(code - 1);
+  };
+  for (std::uint64_t n = 0; n < header_.lexicon && in.ok(); ++n) {
+    const WordId source = word();
+    const WordId target = word();
+    const std::uint64_t count = in.varint();
+    if (in.ok() && count > 0) lexicon.add(source, target, count);
+  }
+  if (!in.ok() || !in.at_end()) damaged();
+  return lexicon;
+}
+
+CodedRule CountsFile::read_rule(const std::byte*& at, const std::byte* end) const {
+  CodedRule rule{};
+  const std::byte* const target = skip_symbols(at, end);
+  const std::byte* const tail = target ? skip_symbols(target, end) : nullptr;
+  if (!tail) damaged();
+  rule.source = {at, target};
+  rule.target = {target, tail};
+  Cursor in(tail, end);
+  const std::string_view counts = in.string();
+  if (!in.ok()) damaged();
+  const auto* const begin = reinterpret_cast<const std::byte*>(counts.data());
+  Cursor numbers(begin, begin + counts.size());
+  rule.count.shares = numbers.varint();
+  rule.count.occurrences = numbers.varint();
+  rule.target_shares = numbers.varint();
+  const std::string_view links = numbers.rest();
+  if (!numbers.ok() || links.size() % 2 != 0) damaged();
+  rule.links = std::as_bytes(std::span(links));
+  at = begin + counts.size();
+  return rule;
+}
+
+void CountsFile::read_rules(const std::function<void(std::span<const CodedRule>)>& visit) const {
+  constexpr std::uint64_t kRelease = std::uint64_t{64} << 20;
+  const std::byte* at = file_.bytes().data() + header_.rules_at;
+  const std::byte* const end = file_.bytes().data() + file_.bytes().size();
+  const std::byte* released = at;
+  std::vector<CodedRule> group;
+  const auto close = [&] {
+    if (!group.empty()) visit(group);
+    group.clear();
+    if (at - released > static_cast<std::ptrdiff_t>(kRelease)) {
+      file_.release_pages();
+      released = at;
+    }
+  };
+  while (at < end) {
+    CodedRule rule = read_rule(at, end);
+    if (rule.source.size() > 1) {
+      close();
+    } else if (group.empty()) {
+      damaged();
+    } else {
+      rule.source = group.front().source;
+    }
+    group.push_back(rule);
+  }
+  close();
+}
+
+}  // namespace hiero
