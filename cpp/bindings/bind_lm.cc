@@ -26,8 +26,19 @@ void register_lm(py::module_& m) {
           },
           py::arg("path"), py::call_guard<py::gil_scoped_release>(),
           "Raises OSError for a file that cannot be read and FormatError for one that is no language model.")
-      .def_static("write_binary", &LanguageModel::write_binary, py::arg("arpa"), py::arg("output"),
-                  py::call_guard<py::gil_scoped_release>(), "Writes an ARPA file as a KenLM probing binary.")
+      .def_static(
+          "write_binary",
+          [](const std::string& arpa, const std::string& output, bool trie, unsigned quantize_bits,
+             std::size_t memory) {
+            LanguageModel::write_binary(arpa, output, {trie, quantize_bits, memory});
+          },
+          py::arg("arpa"), py::arg("output"), py::kw_only(), py::arg("trie") = BinaryOptions().trie,
+          py::arg("quantize_bits") = BinaryOptions().quantize_bits,
+          py::arg("memory") = BinaryOptions().memory, py::call_guard<py::gil_scoped_release>(),
+          "Writes an ARPA file as a KenLM binary: hash tables, or a trie of which each probability and "
+          "backoff\n"
+          "may be quantised to some bits (0: exact). `memory` bounds the bytes of a trie's n-grams being "
+          "sorted.")
       .def_property_readonly("path", &LanguageModel::path)
       .def_property_readonly("kind", &LanguageModel::kind, "probing, trie, quantised trie, ...")
       .def_property_readonly("order", &LanguageModel::order)

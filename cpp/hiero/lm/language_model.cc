@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <cerrno>
 #include <fstream>
+#include <stdexcept>
 #include <type_traits>
 
 #include "hiero/base/checksum.h"
@@ -143,11 +144,16 @@ class KenLm final : public LanguageModel {
   Model model_;
 };
 
-std::shared_ptr<const LanguageModel> load_recognised(const std::string& path) {
+::lm::ngram::Config quiet_config() {
   ::lm::ngram::Config config;
   config.messages = nullptr;
   config.show_progress = false;
   config.arpa_complain = ::lm::ngram::Config::NONE;
+  return config;
+}
+
+std::shared_ptr<const LanguageModel> load_recognised(const std::string& path) {
+  const ::lm::ngram::Config config = quiet_config();
   ::lm::ngram::ModelType type = ::lm::ngram::PROBING;
   ::lm::ngram::RecognizeBinary(path.c_str(), type);
   switch (type) {
@@ -192,6 +198,13 @@ void require_readable(const std::string& path) {
   }
 }
 
+void check(const BinaryOptions& options) {
+  if (options.quantize_bits > 0 && !options.trie) {
+    throw std::invalid_argument("only a trie can be quantised");
+  }
+  if (options.quantize_bits > 25) throw std::invalid_argument("cannot quantise to more than 25 bits");
+}
+
 }  // namespace
 
 std::shared_ptr<const LanguageModel> LanguageModel::load(const std::string& path) {
@@ -203,15 +216,24 @@ std::shared_ptr<const LanguageModel> LanguageModel::load(const std::string& path
   }
 }
 
-void LanguageModel::write_binary(const std::string& arpa, const std::string& output) {
+void LanguageModel::write_binary(const std::string& arpa, const std::string& output,
+                                 const BinaryOptions& options) {
+  check(options);
   require_readable(arpa);
-  ::lm::ngram::Config config;
-  config.messages = nullptr;
-  config.show_progress = false;
-  config.arpa_complain = ::lm::ngram::Config::NONE;
+  ::lm::ngram::Config config = quiet_config();
   config.write_mmap = output.c_str();
+  config.building_memory = options.memory;
   try {
-    ::lm::ngram::ProbingModel model(arpa.c_str(), config);
+    if (!options.trie) {
+      const ::lm::ngram::ProbingModel model(arpa.c_str(), config);
+    } else if (options.quantize_bits == 0) {
+      const ::lm::ngram::TrieModel model(arpa.c_str(), config);
+    } else {
+      config.prob_bits = config.backoff_bits = static_cast<std::uint8_t>(options.quantize_bits);
+      const ::lm::ngram::QuantTrieModel model(arpa.c_str(), config);
+    }
+  } catch (const util::ErrnoException& error) {
+    throw FileError(error.Error(), output);
   } catch (const util::Exception& error) {
     throw FormatError(arpa + ": not a usable language model: " + one_line(error.what()));
   }

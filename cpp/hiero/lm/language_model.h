@@ -10,6 +10,7 @@
 // `queries` counts the n-gram look-ups made.
 #pragma once
 
+#include <cstddef>
 #include <cstdint>
 #include <memory>
 #include <span>
@@ -24,14 +25,24 @@ namespace hiero {
 using ChartState = ::lm::ngram::ChartState;
 using LmWord = ::lm::WordIndex;
 
+struct BinaryOptions {
+  // A trie in place of hash tables: about half the size, slower to query.
+  bool trie = false;
+  // Bits of each probability and each backoff in a trie, 1 to 25; 0: exact.
+  unsigned quantize_bits = 0;
+  // Bytes for sorting n-grams while a trie is built.
+  std::size_t memory = std::size_t{1} << 30;
+};
+
 class LanguageModel {
  public:
   static constexpr LmWord kUnknown = 0;
 
   // Loads ARPA (plain or compressed) or KenLM binary. Throws FileError or FormatError.
   static std::shared_ptr<const LanguageModel> load(const std::string& path);
-  // Writes the probing binary of the ARPA file `arpa` to `output`.
-  static void write_binary(const std::string& arpa, const std::string& output);
+  // Writes the ARPA file `arpa` as a binary. A trie's sorted parts are nameless files beside `output`.
+  // Throws FileError, FormatError or, for options that contradict each other, std::invalid_argument.
+  static void write_binary(const std::string& arpa, const std::string& output, const BinaryOptions& options);
 
   virtual ~LanguageModel() = default;
   const std::string& path() const { return path_; }

@@ -1,0 +1,18 @@
+# hiero-lmplz: KenLM's language model estimation as a program of its own beside the extension module.
+# KenLM asks for Boost there; cpp/lmplz/boost stands in for the few pieces it uses.
+file(GLOB lmplz_sources ${kenlm_dir}/lm/builder/*.cc ${kenlm_dir}/lm/common/*.cc ${kenlm_dir}/util/stream/*.cc)
+# size_option.cc is for Boost's program options, which our driver does without.
+list(FILTER lmplz_sources EXCLUDE REGEX "(_main|_test|/size_option)\\.cc$")
+add_library(lmplz STATIC ${lmplz_sources})
+target_include_directories(lmplz PUBLIC cpp/lmplz)
+target_link_libraries(lmplz PUBLIC kenlm)
+# libc++ hides std::unary_function, from which KenLM derives, unless asked for it.
+target_compile_definitions(lmplz PRIVATE _LIBCPP_ENABLE_CXX17_REMOVED_UNARY_BINARY_FUNCTION)
+# Records lie unaligned as in the query code, and the empty context of unigrams is compared at a null pointer.
+target_compile_options(lmplz PRIVATE -w
+  $<$<BOOL:${HIERO_SANITIZE}>:-fno-sanitize=alignment$<COMMA>nonnull-attribute>)
+
+add_executable(hiero-lmplz cpp/lmplz/main.cc)
+target_link_libraries(hiero-lmplz PRIVATE lmplz)
+target_compile_options(hiero-lmplz PRIVATE ${HIERO_WARNINGS})
+install(TARGETS hiero-lmplz RUNTIME DESTINATION hiero/bin)

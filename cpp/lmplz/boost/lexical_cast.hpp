@@ -1,0 +1,15 @@
+// Stands in for Boost's header of this name: boost::lexical_cast from an integer to std::string, no
+// other direction.
+#pragma once
+
+#include <concepts>
+#include <string>
+
+namespace boost {
+
+template <std::same_as<std::string> Target>
+Target lexical_cast(std::integral auto value) {
+  return std::to_string(value);
+}
+
+}  // namespace boost

@@ -1,0 +1,16 @@
+// Stands in for Boost's header of this name: the base class boost::noncopyable, all of it.
+#pragma once
+
+namespace boost {
+
+class noncopyable {
+ public:
+  noncopyable(const noncopyable&) = delete;
+  noncopyable& operator=(const noncopyable&) = delete;
+
+ protected:
+  noncopyable() = default;
+  ~noncopyable() = default;
+};
+
+}  // namespace boost

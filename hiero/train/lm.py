@@ -1,0 +1,226 @@
+"""Language models from text, by KenLM's lmplz, which comes with this package.
+
+The models are interpolated modified Kneser-Ney (Chen and Goodman 1998, section 3; Heafield et al. 2013,
+"Scalable Modified Kneser-Ney Language Model Estimation"), unpruned, with unigrams interpolated with the
+uniform distribution over the vocabulary and ``<unk>``.
+
+>>> from hiero.train import estimate_lm
+>>> estimate = estimate_lm(["train.en"], "lm.binary", order=5)  # doctest: +SKIP
+"""
+
+from __future__ import annotations
+
+import contextlib
+import errno
+import gzip
+import os
+import re
+import shutil
+import signal
+import subprocess
+from collections.abc import Callable, Iterable, Iterator, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+from typing import IO, Literal
+
+from hiero import _core
+from hiero._core import Error, FormatError, LanguageModel
+from hiero.files import replacing
+from hiero.train.lm_text import LineCounts, checked_blocks
+
+DEFAULT_MEMORY = 1 << 30
+ORDERS = range(2, 7)
+QUANTIZE_BITS = range(2, 26)
+_MIN_MEMORY = 32 << 20
+_SYSTEM_ERRORS = (errno.ENOSPC, errno.EDQUOT, errno.EFBIG, errno.EIO, errno.ENOMEM)
+
+
+@dataclass(frozen=True)
+class LmEstimate:
+    """What a language model was made from."""
+
+    sentences: int
+    """Lines that are not blank."""
+    ngrams: tuple[int, ...]
+    """Different n-grams of each order from 1."""
+    fallback_orders: tuple[int, ...]
+    """Orders whose Kneser-Ney discounts could not be estimated, so that lmplz's fallback was used."""
+    reserved_words: int
+    """Words ``<s>``, ``</s>``, ``<unk>`` and ``<UNK>`` that were skipped."""
+
+
+def estimate_lm(
+    texts: Sequence[str | os.PathLike[str]],
+    output: str | os.PathLike[str],
+    *,
+    order: int = 5,
+    memory: int = DEFAULT_MEMORY,
+    binary: Literal["probing", "trie"] = "probing",
+    quantize: int | None = None,
+    reserved_words: Literal["error", "skip"] = "error",
+    progress: Callable[[int], object] | None = None,
+) -> LmEstimate:
+    """Estimates one model from all ``texts`` together and writes ``output``, which appears when whole.
+
+    ``texts`` are plain, gzip or xz files of tokenised sentences, one a line; blank lines are left out.
+    ``output`` is an ARPA file if its name ends in ``.arpa`` or ``.arpa.gz``, else a KenLM binary: hash
+    tables (``probing``) or a ``trie``, whose probabilities and backoffs ``quantize`` bits may stand for.
+    ``memory`` bounds the bytes of n-grams being sorted; the rest lies beside ``output`` meanwhile. The
+    same texts give the same bytes, whatever the memory. ``reserved_words`` says what becomes of ``<s>``,
+    ``</s>``, ``<unk>`` and ``<UNK>`` in the text. ``progress`` is called with the sentences read so far.
+    Raises ValueError for impossible options, FormatError naming file and line for bad text, OSError.
+    """
+    _check(texts, order, memory, binary, quantize)
+    output = Path(output)
+    counts = LineCounts()
+    blocks = _blocks(texts, counts, reserved_words == "skip", progress)
+    with replacing(output) as temporary, _arpa_beside(temporary, output) as arpa:
+        messages = _run_lmplz(blocks, arpa, order, memory, output)
+        ngrams = _ngram_counts(arpa)
+        with _naming(output):
+            if output.name.endswith(".arpa.gz"):
+                _compress(arpa, temporary)
+            elif arpa != temporary:
+                LanguageModel.write_binary(
+                    str(arpa),
+                    str(temporary),
+                    trie=binary == "trie",
+                    quantize_bits=quantize or 0,
+                    memory=memory,
+                )
+    # lmplz counts orders from zero here.
+    fallback = re.findall(r"Substituting fallback discounts for order (\d+)", messages)
+    fallback_orders = tuple(int(number) + 1 for number in fallback)
+    return LmEstimate(counts.sentences, ngrams, fallback_orders, counts.reserved_words)
+
+
+def _check(
+    texts: Sequence[str | os.PathLike[str]], order: int, memory: int, binary: str, quantize: int | None
+) -> None:
+    if not texts:
+        raise ValueError("no text to estimate a language model from")
+    if order not in ORDERS:
+        raise ValueError(f"order {order}: expected {ORDERS[0]} to {ORDERS[-1]}")
+    if memory < _MIN_MEMORY:
+        raise ValueError(f"a language model needs {_MIN_MEMORY >> 20}M of memory or more")
+    if binary not in ("probing", "trie"):
+        raise ValueError(f"{binary!r}: expected probing or trie")
+    if quantize is not None and binary != "trie":
+        raise ValueError("only a trie can be quantised")
+    if quantize is not None and quantize not in QUANTIZE_BITS:
+        raise ValueError(f"{quantize} bits: expected {QUANTIZE_BITS[0]} to {QUANTIZE_BITS[-1]}")
+
+
+def _blocks(
+    texts: Iterable[str | os.PathLike[str]],
+    counts: LineCounts,
+    skip_reserved: bool,
+    progress: Callable[[int], object] | None,
+) -> Iterator[bytes]:
+    # The blank keeps KenLM from taking a text that begins with "BZh" for a bzip2 file.
+    yield b" "
+    for path in texts:
+        for block in checked_blocks(path, counts, skip_reserved=skip_reserved):
+            yield block
+            if progress is not None:
+                progress(counts.sentences)
+    if counts.sentences == 0:
+        names = ", ".join(os.fspath(path) for path in texts)
+        raise FormatError(f"{names}: no text to estimate a language model from")
+
+
+@contextlib.contextmanager
+def _arpa_beside(temporary: Path, output: Path) -> Iterator[Path]:
+    """Where the ARPA file goes: ``temporary`` itself if that is what is wanted."""
+    if output.suffix == ".arpa":
+        yield temporary
+        return
+    arpa = temporary.with_name(temporary.name + ".arpa")
+    try:
+        yield arpa
+    finally:
+        arpa.unlink(missing_ok=True)
+
+
+def _run_lmplz(blocks: Iterator[bytes], arpa: Path, order: int, memory: int, output: Path) -> str:
+    """Runs lmplz on all of ``blocks``; its messages."""
+    program = Path(_core.__file__).parent / "bin" / "hiero-lmplz"
+    folder = os.path.join(os.path.abspath(arpa.parent), "")
+    command = [str(program), "-o", str(order), "-S", str(memory), "-T", folder, "--discount_fallback"]
+    with open(arpa, "wb") as file:
+        # Signals stay as Python has them: a file that grows too large is then an error, not a death.
+        process = subprocess.Popen(
+            command, stdin=subprocess.PIPE, stdout=file, stderr=subprocess.PIPE, restore_signals=False
+        )
+        assert process.stdin is not None and process.stderr is not None
+        try:
+            whole = _feed(process.stdin, blocks)
+            # A few thousand bytes, less than a pipe holds: lmplz did not have to wait for us.
+            messages = process.stderr.read().decode(errors="replace")
+            code = process.wait()
+        except BaseException:
+            process.kill()
+            process.wait()
+            raise
+        finally:
+            process.stderr.close()
+            with contextlib.suppress(BrokenPipeError):
+                process.stdin.close()
+    if code != 0 or not whole:
+        raise _failure(code, messages, output)
+    return messages
+
+
+def _feed(stdin: IO[bytes], blocks: Iterator[bytes]) -> bool:
+    """Whether the reader took everything."""
+    try:
+        for block in blocks:
+            stdin.write(block)
+        stdin.close()
+    except BrokenPipeError:
+        return False
+    return True
+
+
+def _failure(code: int, messages: str, output: Path) -> Exception:
+    # lmplz aborts where a thread of it fails; what went wrong stands in its messages alone.
+    for number in _SYSTEM_ERRORS:
+        if os.strerror(number) in messages:
+            return OSError(number, os.strerror(number), str(output))
+    thrown = re.search(r" threw .*\.\n(.+)", messages)
+    if thrown:
+        return Error(f"lmplz: {thrown[1]}")
+    if code < 0 and code != -signal.SIGABRT:
+        return Error(f"lmplz was ended by {signal.Signals(-code).name}")
+    lines = messages.split("\n")
+    return Error(f"lmplz: {next((line for line in reversed(lines) if line.strip()), 'failed')}")
+
+
+def _ngram_counts(arpa: Path) -> tuple[int, ...]:
+    counts = []
+    with open(arpa, "rb") as file:
+        file.readline()
+        while match := re.fullmatch(rb"ngram \d+=(\d+)\n", file.readline()):
+            counts.append(int(match[1]))
+    return tuple(counts)
+
+
+def _compress(source: Path, target: Path) -> None:
+    # Without a time and a name, so that the same model gives the same bytes.
+    with (
+        open(source, "rb") as plain,
+        open(target, "wb") as file,
+        gzip.GzipFile("", "wb", fileobj=file, mtime=0) as zipped,
+    ):
+        shutil.copyfileobj(plain, zipped, 1 << 20)
+
+
+@contextlib.contextmanager
+def _naming(output: Path) -> Iterator[None]:
+    """Lets an OSError name the file that the user asked for, not the temporary one."""
+    try:
+        yield
+    except OSError as error:
+        if error.errno is None:
+            raise
+        raise OSError(error.errno, os.strerror(error.errno), str(output)) from None

@@ -1,0 +1,93 @@
+"""The text of a language model as blocks of checked lines.
+
+Lines are tokenised sentences, passed on as they are, each ended by a newline; blank lines are left out.
+The words ``<s>``, ``</s>`` and ``<unk>`` mean something to KenLM (as does ``<UNK>``, which its models take
+for ``<unk>``): in a text they are errors, or left out.
+"""
+
+from __future__ import annotations
+
+import gzip
+import lzma
+import os
+import re
+import zlib
+from collections.abc import Iterator
+from dataclasses import dataclass
+from typing import IO
+
+from hiero._core import FormatError
+from hiero.tables import open_source
+
+_RESERVED = (b"<s>", b"</s>", b"<unk>", b"<UNK>")
+# Words end where KenLM says so.
+_RESERVED_WORD = re.compile(rb"(?<![^\0\t\n\r ])(?:%s)(?![^\0\t\n\r ])" % b"|".join(_RESERVED))
+_BLANKS = b"\0\t\n\v\f\r "
+_BLOCK = 1 << 20
+
+
+@dataclass
+class LineCounts:
+    """What was read so far."""
+
+    sentences: int = 0
+    reserved_words: int = 0
+
+
+def checked_blocks(
+    path: str | os.PathLike[str], counts: LineCounts, *, skip_reserved: bool
+) -> Iterator[bytes]:
+    """The lines of a plain, gzip or xz file in blocks of about a megabyte.
+
+    Raises FormatError naming file and line for invalid UTF-8 and, unless they are to be skipped,
+    reserved words; OSError for a file that cannot be read.
+    """
+    with open_source(path) as file:
+        number = 0
+        while lines := _read(file, path):
+            read = len(lines)
+            _check_utf8(lines, path, number)
+            if not lines[-1].endswith(b"\n"):
+                lines[-1] += b"\n"
+            block = b"".join(lines)
+            if any(word in block for word in _RESERVED):
+                lines = _without_reserved(lines, path, number, counts, skip_reserved)
+            lines = [line for line in lines if line.strip(_BLANKS)]
+            counts.sentences += len(lines)
+            number += read
+            yield b"".join(lines)
+
+
+def _read(file: IO[bytes], path: str | os.PathLike[str]) -> list[bytes]:
+    try:
+        return file.readlines(_BLOCK)
+    except (EOFError, gzip.BadGzipFile, zlib.error, lzma.LZMAError) as error:
+        raise FormatError(f"{os.fspath(path)}: damaged or truncated compressed file: {error}") from None
+
+
+def _check_utf8(lines: list[bytes], path: str | os.PathLike[str], before: int) -> None:
+    try:
+        b"".join(lines).decode()
+    except UnicodeDecodeError:
+        for number, line in enumerate(lines, before + 1):
+            try:
+                line.decode()
+            except UnicodeDecodeError:
+                raise FormatError(f"{os.fspath(path)}:{number}: invalid UTF-8") from None
+
+
+def _without_reserved(
+    lines: list[bytes], path: str | os.PathLike[str], before: int, counts: LineCounts, skip: bool
+) -> list[bytes]:
+    kept = []
+    for number, line in enumerate(lines, before + 1):
+        word = _RESERVED_WORD.search(line)
+        if word and not skip:
+            raise FormatError(
+                f"{os.fspath(path)}:{number}: "
+                f"{word[0].decode()} may not occur in the text of a language model"
+            )
+        rest, found = _RESERVED_WORD.subn(b"", line)
+        counts.reserved_words += found
+        kept.append(rest)
+    return kept
