@@ -62,11 +62,77 @@ def pack(
 def unpack(table: RuleTable, write: Callable[[bytes], object]) -> None: ...
 def escape(token: str) -> str: ...
 
+class ExtractOptions:
+    max_phrase: int
+    max_symbols: int
+    max_nonterminals: int
+    min_gap: int
+    unaligned_edges: bool
+    phrase_lines: Sequence[tuple[int, int]]
+    hierarchical_lines: Sequence[tuple[int, int]]
+
+class Discount(Enum):
+    none = 0
+    good_turing = 1
+    absolute = 2
+
+class ScoreOptions:
+    discount: Discount
+    min_count: int
+    ttable_limit: int
+    owner: str
+    span_limit: int
+
+class ExtractStatistics:
+    @property
+    def pairs(self) -> int: ...
+    @property
+    def phrases(self) -> int: ...
+    @property
+    def occurrences(self) -> int: ...
+    @property
+    def rules(self) -> int: ...
+    @property
+    def rules_seen(self) -> list[int]: ...
+    @property
+    def monotone(self) -> list[int]: ...
+    @property
+    def reordered(self) -> list[int]: ...
+
+class ScoreStatistics:
+    @property
+    def read(self) -> int: ...
+    @property
+    def kept(self) -> int: ...
+
+class RuleCounts:
+    def __init__(self, path: str) -> None: ...
+    @property
+    def statistics(self) -> ExtractStatistics: ...
+    def visit(
+        self, visit: Callable[[list[str], list[str], list[tuple[int, int]], float, int], object]
+    ) -> None: ...
+
+def extract(
+    source: tuple[IO[bytes], str],
+    target: tuple[IO[bytes], str],
+    links: tuple[IO[bytes], str],
+    output: str,
+    options: ExtractOptions,
+    memory: int,
+    progress: Callable[[int, int], object] | None,
+) -> ExtractStatistics: ...
+def score(
+    counts: RuleCounts, output: str, options: ScoreOptions, progress: Callable[[int], object] | None
+) -> ScoreStatistics: ...
+
 class LanguageModel:
     @staticmethod
     def load(path: str) -> LanguageModel: ...
     @staticmethod
-    def write_binary(arpa: str, output: str) -> None: ...
+    def write_binary(
+        arpa: str, output: str, *, trie: bool = False, quantize_bits: int = 0, memory: int = 1 << 30
+    ) -> None: ...
     @property
     def path(self) -> str: ...
     @property
@@ -190,6 +256,8 @@ class Translation:
     def tokens(self) -> list[str]: ...
     @property
     def text(self) -> str: ...
+    @text.setter
+    def text(self, text: str) -> None: ...
     @property
     def score(self) -> float: ...
     @property

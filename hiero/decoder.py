@@ -20,7 +20,7 @@ Keep = Literal["none", "forest", "chart"]
 class Failure:
     """Stands in a batch's results for a sentence that could not be decoded."""
 
-    source: str
+    source: str | Sequence[str]
     error: Exception
 
 
@@ -67,7 +67,10 @@ class Decoder:
         weights: Mapping[str, float] | None = None,
         rules: Sequence[Rule] = (),
     ) -> Translation:
-        """Translates one sentence: text to be split at white space, or its tokens.
+        """Translates one sentence: raw text, or its tokens.
+
+        Text becomes tokens as the model's ``text`` says, and the result's ``.text`` is detokenised; for a
+        model that says nothing of it, tokens are what stands between white space.
 
         ``weights`` hold for this call only; ``rules`` are consulted for this sentence only. With
         ``keep="forest"`` the result has ``.forest`` and ``.kbest``, with ``keep="chart"`` ``.chart``.
@@ -75,11 +78,15 @@ class Decoder:
         Raises FormatError for rules that do not fit the model.
         """
         core = self._core if weights is None else self.with_weights(weights)._core
-        tokens = split(source) if isinstance(source, str) else list(source)
-        return core.translate(tokens, list(rules), _core.Keep.__members__[keep])
+        text = self.model.text
+        tokens = text.source.tokens(source) if isinstance(source, str) else list(source)
+        result = core.translate(tokens, list(rules), _core.Keep.__members__[keep])
+        if isinstance(source, str) and text.target.scheme != "none":
+            result.text = text.target.text(result.tokens)
+        return result
 
     def translate_batch(
-        self, lines: Iterable[str], *, threads: int = 1, keep: Keep = "none"
+        self, lines: Iterable[str | Sequence[str]], *, threads: int = 1, keep: Keep = "none"
     ) -> list[Translation]:
         """Translates all lines; results in order, the same for any number of threads.
 
@@ -93,7 +100,7 @@ class Decoder:
         return results
 
     def translate_iter(
-        self, lines: Iterable[str], *, threads: int = 1, keep: Keep = "none"
+        self, lines: Iterable[str | Sequence[str]], *, threads: int = 1, keep: Keep = "none"
     ) -> Iterator[Translation | Failure]:
         """Translates lines as they come, in order, a few per thread in memory at once.
 
@@ -123,7 +130,7 @@ class Decoder:
 
     def _feed(
         self,
-        lines: Iterable[str],
+        lines: Iterable[str | Sequence[str]],
         keep: Keep,
         pool: ThreadPoolExecutor,
         futures: queue.Queue[Future[Translation | Failure] | _End],
@@ -139,13 +146,8 @@ class Decoder:
             error = raised
         futures.put(_End(error))
 
-    def _attempt(self, line: str, keep: Keep) -> Translation | Failure:
+    def _attempt(self, line: str | Sequence[str], keep: Keep) -> Translation | Failure:
         try:
             return self.translate(line, keep=keep)
         except (Error, ValueError, MemoryError) as error:
             return Failure(line, error)
-
-
-def split(text: str) -> list[str]:
-    """Tokens of a line: split at ASCII white space only, as the rule tables are."""
-    return [token.decode() for token in text.encode().split()]

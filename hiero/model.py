@@ -1,19 +1,20 @@
 """A model: rule tables, language models, feature set, weights and decoding settings.
 
 On disk a model is a directory: ``model.toml`` (paths relative to it, every decoding setting), packed
-rule tables, KenLM binaries, ``weights.txt``, and ``manifest.json`` with sizes and checksums.
+rule tables, KenLM binaries, ``weights.txt``, distortion statistics where training left some, and
+``manifest.json`` with sizes, checksums and how it was made.
 """
 
 from __future__ import annotations
 
+import copy
 import json
 import os
-import shutil
 import tempfile
 import tomllib
 from collections.abc import Mapping, Sequence
 from pathlib import Path
-from typing import Literal
+from typing import Any, Literal
 
 import numpy as np
 import numpy.typing as npt
@@ -21,12 +22,15 @@ from pydantic import BaseModel, ConfigDict, Field, ValidationError
 
 from hiero import _core
 from hiero._core import FormatError, LanguageModel, RuleTable
-from hiero.files import sha256, write_atomically
+from hiero.distortion import DistortionStatistics
+from hiero.files import link_or_copy, sha256, write_atomically
 from hiero.local_features import LocalFeatures
-from hiero.tables import load_table
+from hiero.tables import is_packed, load_table
+from hiero.text import TextProcessing
 from hiero.weights import read_weights, weight_vector, write_weights
 
 FORMAT = 1
+_DISTORTION = "distortion.json"
 
 
 class DecodingSettings(BaseModel):
@@ -68,6 +72,8 @@ class _ModelFile(BaseModel):
     tables: list[_TableEntry]
     lms: list[str] = []
     weights: str
+    distortion: str = ""
+    text: TextProcessing = TextProcessing()
     decoding: DecodingSettings = DecodingSettings()
 
 
@@ -85,11 +91,14 @@ class Model:
         local_features: Sequence[LocalFeatures] = (),
         goal: str = "S",
         settings: DecodingSettings | None = None,
+        text: TextProcessing | None = None,
+        distortion: DistortionStatistics | None = None,
     ) -> None:
         """Puts a model together from loaded parts; see ``assemble`` and ``load`` for files.
 
         ``statics`` name the files that ``save`` keeps per table of what is precomputed per rule;
-        one that was made for another table or other language models is computed anew.
+        one that was made for another table or other language models is computed anew. ``text`` says how
+        raw text becomes tokens and back, ``distortion`` what training counted.
         Raises FormatError for a weight that names no feature, for a cycle of unary rules and for
         clashing names.
         """
@@ -97,6 +106,8 @@ class Model:
         self.lms = tuple(lms)
         self.goal = goal
         self.settings = settings or DecodingSettings()
+        self.text = text or TextProcessing()
+        self.distortion = distortion
         self.core = _core.TranslationModel(
             list(tables),
             list(owners or [""] * len(tables)),
@@ -119,6 +130,8 @@ class Model:
         local_features: Sequence[LocalFeatures] = (),
         goal: str = "S",
         settings: DecodingSettings | None = None,
+        text: TextProcessing | None = None,
+        distortion: DistortionStatistics | None = None,
     ) -> Model:
         """A model from files: rule tables (packed, or text, which is packed first), LMs, weights."""
         if weights is None:
@@ -132,6 +145,8 @@ class Model:
             local_features=local_features,
             goal=goal,
             settings=settings,
+            text=text,
+            distortion=distortion,
         )
 
     @classmethod
@@ -148,6 +163,9 @@ class Model:
         """
         directory = Path(path)
         config = _read_config(directory / "model.toml")
+        distortion = None
+        if config.distortion:
+            distortion = DistortionStatistics.load(directory / config.distortion)
         if weights is None:
             weights = directory / config.weights
         if not isinstance(weights, Mapping):
@@ -161,39 +179,63 @@ class Model:
             local_features=local_features,
             goal=config.goal,
             settings=config.decoding,
+            text=config.text,
+            distortion=distortion,
         )
 
-    def save(self, path: str | os.PathLike[str]) -> None:
-        """Writes a model directory; an existing one is replaced only when the new one is whole."""
+    def with_weights(self, weights: Mapping[str, float]) -> Model:
+        """The same model with other weights; everything else is shared.
+
+        Raises FormatError for a weight that names no feature.
+        """
+        self.weight_vector(weights)
+        other = copy.copy(self)
+        other.weights = dict(weights)
+        return other
+
+    def save(self, path: str | os.PathLike[str], *, made_from: Mapping[str, Any] | None = None) -> None:
+        """Writes a model directory; an existing one is replaced only when the new one is whole.
+
+        Files of this model on the same disk are shared, not copied. ``made_from`` goes into the manifest.
+        """
         target = Path(path)
         target.parent.mkdir(parents=True, exist_ok=True)
         with tempfile.TemporaryDirectory(dir=target.parent, prefix=f".{target.name}.") as name:
             staging = Path(name) / "model"
             staging.mkdir()
-            self._write(staging)
+            self._write(staging, made_from)
             if target.exists():
                 os.rename(target, Path(name) / "old")
             os.rename(staging, target)
 
-    def _write(self, directory: Path) -> None:
+    def _write(self, directory: Path, made_from: Mapping[str, Any] | None) -> None:
         owners = self.core.owners[: len(self.tables)]
         tables = [f"rules{i}.hrt" for i in range(len(self.tables))]
         lms = [f"lm{k}.binary" for k in range(len(self.lms))]
         for table, file in zip(self.tables, tables, strict=True):
-            table.save(str(directory / file))
+            if Path(table.path).is_file() and is_packed(table.path):
+                link_or_copy(table.path, directory / file)
+            else:
+                table.save(str(directory / file))  # made in memory, or packed for this process only
         for lm, file in zip(self.lms, lms, strict=True):
             if _is_arpa(Path(lm.path)):
                 LanguageModel.write_binary(lm.path, str(directory / file))
             else:
-                shutil.copyfile(lm.path, directory / file)
+                link_or_copy(lm.path, directory / file)
         statics = self._write_statics(directory, tables, owners, lms)
         write_weights(directory / "weights.txt", self.weights)
+        names = [*tables, *statics, *lms, "weights.txt", "model.toml"]
+        if self.distortion is not None:
+            self.distortion.save(directory / _DISTORTION)
+            names.append(_DISTORTION)
         write_atomically(directory / "model.toml", self._toml(tables, statics, owners, lms))
         files = {
             file: {"size": (directory / file).stat().st_size, "sha256": sha256(directory / file)}
-            for file in [*tables, *statics, *lms, "weights.txt", "model.toml"]
+            for file in names
         }
-        manifest = {"format": FORMAT, "files": files}
+        manifest: dict[str, Any] = {"format": FORMAT, "files": files}
+        if made_from is not None:
+            manifest["made_from"] = made_from
         write_atomically(directory / "manifest.json", json.dumps(manifest, indent=1) + "\n")
 
     def _write_statics(
@@ -229,9 +271,13 @@ class Model:
             f"tables = [{entries}]",
             f"lms = [{', '.join(map(text, lms))}]",
             'weights = "weights.txt"',
-            "",
-            "[decoding]",
         ]
+        if self.distortion is not None:
+            lines.append(f"distortion = {text(_DISTORTION)}")
+        for name, side in (("source", self.text.source), ("target", self.text.target)):
+            lines += ["", f"[text.{name}]", f"scheme = {text(side.scheme)}"]
+            lines += [f"language = {text(side.language)}", f"lowercase = {str(side.lowercase).lower()}"]
+        lines += ["", "[decoding]"]
         for name, value in self.settings.model_dump().items():
             lines.append(f"{name} = {text(value) if isinstance(value, str) else value}")
         return "\n".join(lines) + "\n"

@@ -90,7 +90,10 @@ void register_translation(py::module_& m) {
       m, "Translation", "A sentence's translation. Without a parse, tokens are empty and has_parse is False.")
       .def_property_readonly("has_parse", [](const Translation& t) { return t.best->root >= 0; })
       .def_property_readonly("tokens", &tokens_of)
-      .def_property_readonly("text", [](const Translation& t) { return join(tokens_of(t)); })
+      .def_property(
+          "text", [](const Translation& t) { return t.text ? *t.text : join(tokens_of(t)); },
+          [](Translation& t, const std::string& text) { t.text = text; },
+          "The tokens as text: detokenised if raw text was given, else with blanks between.")
       .def_property_readonly(
           "score", [](const Translation& t) { return best_derivation(t).score; },
           "Model score, weights . features (natural log).")

@@ -7,12 +7,12 @@ from __future__ import annotations
 
 import os
 import sys
-from collections.abc import Callable
+from collections.abc import Callable, Iterator, Sequence
 
 import typer
 
 from hiero import Error
-from hiero.cli import decode, info, tables
+from hiero.cli import decode, info, lm, tables, text, train
 
 app = typer.Typer(
     name="hiero",
@@ -21,7 +21,16 @@ app = typer.Typer(
     add_completion=False,
     pretty_exceptions_enable=False,
 )
+app.command()(train.train)
 app.command()(decode.decode)
+app.command()(train.corpus)
+app.command(name="align")(train.align_words)
+app.command()(train.extract)
+app.command()(train.score)
+app.command()(lm.lm)
+app.command()(train.assemble)
+app.command()(text.tokenize)
+app.command()(text.detokenize)
 app.command()(tables.pack)
 app.command()(tables.unpack)
 app.command()(tables.rules)
@@ -30,6 +39,10 @@ app.command()(info.check)
 
 decode_app = typer.Typer(add_completion=False, pretty_exceptions_enable=False)
 decode_app.command(name="hiero-decode")(decode.decode)
+
+
+# Options that take one value or more.
+_SEVERAL = frozenset({"--mono"})
 
 
 def main() -> None:
@@ -42,9 +55,23 @@ def decode_main() -> None:
     _run(decode_app)
 
 
-def _run(command: Callable[[], None]) -> None:
+def _repeat_options(arguments: Sequence[str]) -> Iterator[str]:
+    """`--mono a b` as `--mono a --mono b`."""
+    option = ""
+    values = 0
+    for argument in arguments:
+        if argument.startswith("-"):
+            option, values = (argument if argument in _SEVERAL else ""), 0
+        elif option:
+            values += 1
+            if values > 1:
+                yield option
+        yield argument
+
+
+def _run(command: Callable[[list[str]], None]) -> None:
     try:
-        command()
+        command(list(_repeat_options(sys.argv[1:])))
     except BrokenPipeError:
         # The reader has gone; what is still buffered must not raise again at exit.
         os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())

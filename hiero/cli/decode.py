@@ -18,6 +18,7 @@ from hiero import Decoder, Failure, Model, Translation, read_weights
 from hiero.cli.memory import peak_megabytes
 from hiero.cli.records import Record, derivation_record, format_record
 from hiero.decoder import Keep
+from hiero.text import TextSide, split
 
 Advance = Callable[[], object]
 
@@ -69,6 +70,9 @@ def decode(
     nbest: Annotated[int | None, typer.Option(min=1, help="Length of the n-best lists.")] = None,
     unique: Annotated[bool, typer.Option("--unique", help="n-best: one entry a string.")] = False,
     output_format: Annotated[OutputFormat, typer.Option()] = OutputFormat.text,
+    raw: Annotated[
+        bool, typer.Option("--raw", help="Input is raw text; tokenise and detokenise as the model says.")
+    ] = False,
     derivations: Annotated[
         Path | None, typer.Option(help="Write the best derivations as JSON lines.")
     ] = None,
@@ -105,11 +109,11 @@ def decode(
         source = stack.enter_context(input.open("rb")) if input else sys.stdin.buffer
         sink = stack.enter_context(output.open("wb")) if output else sys.stdout.buffer
         extra = stack.enter_context(derivations.open("wb")) if derivations else None
-        lines = _Lines(source, str(input) if input else "input")
+        lines = _Lines(source, str(input) if input else "input", raw)
         advance = stack.enter_context(_progress(input, quiet))
         results = decoder.translate_iter(lines, threads=threads, keep=keep)
         for number, result in enumerate(results):
-            record = _record(lines, number, result, nbest, unique)
+            record = _record(lines, number, result, nbest, unique, decoder.model.text.target)
             sink.write(format_record(record, output_format.value).encode())
             sink.flush()
             if extra:
@@ -155,24 +159,31 @@ def _note_unweighted(decoder: Decoder) -> None:
 
 
 class _Lines:
-    """Input lines as text; remembers, by position, those that are not valid UTF-8."""
+    """Input lines, as text if `raw`, else as tokens; remembers, by position, those that are not UTF-8."""
 
-    def __init__(self, source: BinaryIO, name: str) -> None:
+    def __init__(self, source: BinaryIO, name: str, raw: bool) -> None:
         self.source = source
         self.name = name
+        self.raw = raw
         self.invalid: set[int] = set()
 
-    def __iter__(self) -> Iterator[str]:
+    def __iter__(self) -> Iterator[str | list[str]]:
         for number, line in enumerate(self.source):
             try:
-                yield line.rstrip(b"\n").decode("utf-8")
+                text = line.rstrip(b"\n").decode("utf-8")
             except UnicodeDecodeError:
                 self.invalid.add(number)
-                yield ""
+                text = ""
+            yield text if self.raw else split(text)
 
 
 def _record(
-    lines: _Lines, number: int, result: Translation | Failure, nbest: int | None, unique: bool
+    lines: _Lines,
+    number: int,
+    result: Translation | Failure,
+    nbest: int | None,
+    unique: bool,
+    target: TextSide,
 ) -> Record:
     error = None
     if isinstance(result, Failure):
@@ -183,10 +194,11 @@ def _record(
         error = "no derivation covers the sentence"
     if error is not None:
         print(f"{lines.name}:{number + 1}: {error}", file=sys.stderr)
-        return Record(number, None, [], error)
+        return Record(number, None, [], [""], error)
     assert isinstance(result, Translation)
     hypotheses = result.kbest(nbest, unique=unique) if nbest is not None else []
-    return Record(number, result, hypotheses, None)
+    texts = [target.text(h.tokens) if lines.raw else h.text for h in hypotheses] or [result.text]
+    return Record(number, result, hypotheses, texts, None)
 
 
 @contextlib.contextmanager

@@ -12,11 +12,13 @@ from hiero._core import escape
 
 @dataclass(frozen=True)
 class Record:
-    """One sentence's result; `translation` is None where `error` says why."""
+    """One sentence's result; `translation` is None where `error` says why. `texts` are those of the n-best
+    list, if there is one, else of the translation."""
 
     number: int
     translation: Translation | None
     nbest: Sequence[Derivation]
+    texts: Sequence[str]
     error: str | None
 
 
@@ -26,9 +28,7 @@ def format_record(record: Record, output_format: str) -> str:
         return _nbest_lines(record)
     if output_format == "jsonl":
         return json.dumps(_json(record), ensure_ascii=False) + "\n"
-    if record.nbest:
-        return "".join(hypothesis.text + "\n" for hypothesis in record.nbest)
-    return (record.translation.text if record.translation else "") + "\n"
+    return "".join(text + "\n" for text in record.texts)
 
 
 def _features(features: Mapping[str, float]) -> str:

@@ -2,22 +2,19 @@
 
 from __future__ import annotations
 
-import contextlib
 import gzip
 import sys
-from collections.abc import Callable, Iterator
 from pathlib import Path
 from typing import Annotated
 
 import typer
-from rich.console import Console
-from rich.progress import Progress, SpinnerColumn, TextColumn, TimeElapsedColumn
 
 from hiero import tables
 from hiero.cli.memory import parse_memory
-from hiero.decoder import split
+from hiero.cli.progress import one_unit, progress_line
 from hiero.files import replacing
 from hiero.tables import load_table
+from hiero.text import split
 
 
 def pack(
@@ -31,14 +28,14 @@ def pack(
     quiet: Annotated[bool, typer.Option("--quiet", help="No progress.")] = False,
 ) -> None:
     """Packs a text grammar into a table that opens at once."""
-    with _rule_counter(quiet) as progress:
+    with progress_line(quiet) as progress:
         tables.pack(
             grammar,
             output,
             owner=owner,
             span_limit=span_limit,
             memory=parse_memory(memory),
-            progress=progress,
+            progress=one_unit(progress, "rules"),
         )
 
 
@@ -70,15 +67,3 @@ def rules(
     """Lists the rules of a source side with features and links."""
     for rule in load_table(table).lookup(split(source)):
         print(rule)
-
-
-@contextlib.contextmanager
-def _rule_counter(quiet: bool) -> Iterator[Callable[[int], object] | None]:
-    console = Console(stderr=True)
-    if quiet or not console.is_terminal:
-        yield None
-        return
-    columns = [SpinnerColumn(), TextColumn("{task.completed:,.0f} rules"), TimeElapsedColumn()]
-    with Progress(*columns, console=console) as progress:
-        task = progress.add_task("packing", total=None)
-        yield lambda count: progress.update(task, completed=count)

@@ -3,6 +3,7 @@
 #pragma once
 
 #include <memory>
+#include <optional>
 #include <mutex>
 #include <string>
 #include <vector>
@@ -28,6 +29,7 @@ struct Translation {
   std::shared_ptr<const Hypergraph> chart;   // with Keep::kChart
   std::vector<std::uint8_t> survivors;       // by node of `chart`
   std::vector<std::uint32_t> unknown;        // positions of words that no table translates
+  std::optional<std::string> text;           // detokenised; none: the tokens with blanks between
   DecodeStats stats;
 };
 

@@ -1,0 +1,156 @@
+"""The bitext as training takes it: tokenised, checked, with the pairs left out that do no good.
+
+Pairs keep their line numbers: one that is left out becomes a blank line on both sides, so that alignments,
+line ranges and messages all speak of the lines of the files given.
+"""
+
+from __future__ import annotations
+
+import itertools
+import os
+from collections.abc import Callable, Iterator, Sequence
+from dataclasses import asdict, dataclass
+
+from hiero._core import FormatError
+from hiero.files import replacing
+from hiero.tables import open_source
+from hiero.text import TextProcessing, TextSide
+
+PathLike = str | os.PathLike[str]
+# lmplz takes these for its own.
+RESERVED = frozenset({"<s>", "</s>", "<unk>"})
+
+
+@dataclass
+class CorpusReport:
+    """Sentence pairs read, kept, and left out by reason."""
+
+    pairs: int = 0
+    kept: int = 0
+    empty: int = 0
+    too_long: int = 0
+    lopsided: int = 0
+
+    def __str__(self) -> str:
+        left_out = {k: v for k, v in asdict(self).items() if k not in ("pairs", "kept") and v}
+        reasons = ", ".join(f"{count:,} {reason.replace('_', ' ')}" for reason, count in left_out.items())
+        return f"{self.kept:,} of {self.pairs:,} sentence pairs" + (f" ({reasons})" if reasons else "")
+
+
+def read_lines(path: PathLike) -> Iterator[str]:
+    """The lines of a text file (plain, gzip, xz), without line ends.
+
+    Raises FormatError naming the line that is not UTF-8, or a damaged compressed file.
+    """
+    with open_source(path) as file:
+        try:
+            for number, line in enumerate(file, start=1):
+                try:
+                    yield line.removesuffix(b"\n").removesuffix(b"\r").decode("utf-8")
+                except UnicodeDecodeError:
+                    raise FormatError(f"{os.fspath(path)}:{number}: invalid UTF-8") from None
+        except EOFError as error:
+            raise FormatError(f"{os.fspath(path)}: damaged or truncated compressed file: {error}") from None
+
+
+def read_pairs(source: PathLike, target: PathLike) -> Iterator[tuple[str, str]]:
+    """The lines of two files side by side. Raises FormatError if one ends before the other."""
+    lines = itertools.zip_longest(read_lines(source), read_lines(target))
+    for number, (source_line, target_line) in enumerate(lines):
+        if source_line is None or target_line is None:
+            short, long = (source, target) if source_line is None else (target, source)
+            raise FormatError(
+                f"{os.fspath(short)}: ends after {number} lines, where {os.fspath(long)} has more"
+            )
+        yield source_line, target_line
+
+
+def prepare_corpus(
+    bitexts: Sequence[tuple[PathLike, PathLike]],
+    output_source: PathLike,
+    output_target: PathLike,
+    *,
+    text: TextProcessing | None = None,
+    max_length: int = 100,
+    max_ratio: float = 9.0,
+    progress: Callable[[int], object] | None = None,
+) -> CorpusReport:
+    """Writes the bitexts one after the other as two files of tokens.
+
+    Pairs with an empty side, more than ``max_length`` tokens on one, or one side more than ``max_ratio``
+    times as long as the other become blank lines. Raises FormatError naming the line for files of different
+    length, invalid UTF-8 and tokens that no language model takes (``<s>``, ``</s>``, ``<unk>``) on the
+    target side, and for a corpus of which nothing is left; OSError.
+    """
+    text = text or TextProcessing()
+    report = CorpusReport()
+    with replacing(output_source) as source_path, replacing(output_target) as target_path:
+        with (
+            source_path.open("w", encoding="utf-8", newline="\n") as source_file,
+            target_path.open("w", encoding="utf-8", newline="\n") as target_file,
+        ):
+            for source, target in bitexts:
+                for number, (source_line, target_line) in enumerate(read_pairs(source, target), start=1):
+                    source_tokens = text.source.tokens(source_line)
+                    target_tokens = text.target.tokens(target_line)
+                    check_reserved(target_tokens, target, number)
+                    keep = _judge(source_tokens, target_tokens, max_length, max_ratio, report)
+                    source_file.write((" ".join(source_tokens) if keep else "") + "\n")
+                    target_file.write((" ".join(target_tokens) if keep else "") + "\n")
+                    if progress is not None and report.pairs % 1000 == 0:
+                        progress(report.pairs)
+        if report.kept == 0:
+            names = ", ".join(os.fspath(source) for source, _ in bitexts)
+            raise FormatError(f"{names}: no sentence pairs to train on: {report}")
+    return report
+
+
+def prepare_text(
+    texts: Sequence[PathLike],
+    output: PathLike,
+    side: TextSide,
+    progress: Callable[[int], object] | None = None,
+) -> int:
+    """Writes monolingual texts one after the other as tokens, without blank lines; returns how many lines.
+
+    Raises FormatError as ``prepare_corpus`` does.
+    """
+    lines = 0
+    with replacing(output) as path, path.open("w", encoding="utf-8", newline="\n") as file:
+        for text in texts:
+            for number, line in enumerate(read_lines(text), start=1):
+                tokens = side.tokens(line)
+                check_reserved(tokens, text, number)
+                if not tokens:
+                    continue
+                file.write(" ".join(tokens) + "\n")
+                lines += 1
+                if progress is not None and lines % 1000 == 0:
+                    progress(lines)
+    return lines
+
+
+def check_reserved(tokens: Sequence[str], path: PathLike, number: int) -> None:
+    """Raises FormatError for a token that no language model can be trained on."""
+    for token in tokens:
+        if token in RESERVED:
+            where = f"{os.fspath(path)}:{number}"
+            raise FormatError(f"{where}: {token} may not occur in the text of a language model")
+
+
+def _judge(
+    source: Sequence[str], target: Sequence[str], max_length: int, max_ratio: float, report: CorpusReport
+) -> bool:
+    """Counts a pair in the report; True if it is kept."""
+    report.pairs += 1
+    shorter, longer = sorted((len(source), len(target)))
+    if shorter == 0:
+        report.empty += 1
+    elif longer > max_length:
+        report.too_long += 1
+    elif longer > max_ratio * shorter:
+        report.lopsided += 1
+    else:
+        report.kept += 1
+        return True
+    return False

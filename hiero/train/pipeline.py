@@ -1,0 +1,286 @@
+"""From bitext to a model directory, step by step; see ``train``."""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any, Literal
+
+from pydantic import BaseModel, ConfigDict, Field
+
+from hiero import __version__
+from hiero.distortion import DistortionStatistics
+from hiero.files import replacing
+from hiero.model import DecodingSettings, Model
+from hiero.text import TextProcessing, split
+from hiero.train.alignment import Heuristic, align, check_links, format_links, read_alignment
+from hiero.train.corpus import PathLike, prepare_corpus, prepare_text, read_pairs
+from hiero.train.lm import estimate_lm
+from hiero.train.rules import ExtractSettings, ScoreSettings, extract_rules, score_rules
+from hiero.train.steps import Journal, Step
+
+# Called with a unit, how many are done and, where it is known, how many there are.
+Progress = Callable[[str, int, int | None], object]
+
+
+class TrainSettings(BaseModel):
+    """Every setting of training with its default."""
+
+    model_config = ConfigDict(extra="forbid", frozen=True)
+
+    text: TextProcessing = TextProcessing()
+    max_length: int = Field(100, ge=1, description="tokens of a sentence; longer pairs are left out")
+    max_ratio: float = Field(9, ge=1, description="of the lengths of a pair; more lopsided ones are left out")
+    heuristic: Heuristic = "grow-diag-final-and"
+    seed: int = Field(1, ge=0, lt=1 << 32, description="of the word alignment")
+    extract: ExtractSettings = ExtractSettings()
+    score: ScoreSettings = ScoreSettings()
+    lm_order: int = Field(5, ge=2, le=6)
+    lm_binary: Literal["probing", "trie"] = "probing"
+    lm_quantize: int | None = Field(
+        None, ge=2, le=25, description="bits of a trie's values; None: as they are"
+    )
+    lms: Literal["separate", "together"] = Field(
+        "separate", description="models of the bitext's target side and of the monolingual text"
+    )
+
+
+@dataclass(frozen=True)
+class TrainInputs:
+    """The files that a model is trained on; plain, gzip or xz."""
+
+    source: PathLike
+    target: PathLike
+    dictionary: tuple[PathLike, PathLike] | None = None
+    mono: Sequence[PathLike] = ()
+    alignment: PathLike | None = None
+
+    def bitexts(self) -> list[tuple[PathLike, PathLike]]:
+        """The bitext and, after it, the dictionary."""
+        return [(self.source, self.target), *([self.dictionary] if self.dictionary else [])]
+
+
+def train(
+    inputs: TrainInputs,
+    output: PathLike,
+    *,
+    settings: TrainSettings | None = None,
+    memory: int = 4 << 30,
+    report: Callable[[str], object] = lambda line: None,
+    progress: Progress | None = None,
+) -> Model:
+    """Trains a model and writes it as the directory ``output``.
+
+    The steps leave their files in the directory ``OUTPUT.train`` beside it: prepared corpus, alignment,
+    counted rules, rule table, language models, and ``log.jsonl`` with times and peak memory. Run again,
+    only steps are done that are not done already or whose inputs or settings have changed. The model is
+    the same, byte for byte, however often training was interrupted.
+
+    A dictionary is aligned and used for rules as if it stood at the end of the bitext; language models leave
+    it out. An alignment file has a line of links for each pair of bitext and dictionary. ``memory`` (bytes)
+    bounds the sorting of rules and n-grams; word alignment holds the corpus in memory. ``report`` is told
+    what is done in lines, ``progress`` how far a step has come.
+    Raises FormatError naming file and line, OSError, ValueError.
+    """
+    pipeline = _Pipeline(inputs, Path(output), settings or TrainSettings(), memory, report, progress)
+    return pipeline.run()
+
+
+class _Pipeline:
+    """The steps of one training run; each method makes the outputs of one."""
+
+    def __init__(
+        self,
+        inputs: TrainInputs,
+        output: Path,
+        settings: TrainSettings,
+        memory: int,
+        report: Callable[[str], object],
+        progress: Progress | None,
+    ) -> None:
+        self.inputs = inputs
+        self.output = output
+        self.settings = settings
+        self.memory = memory
+        self.report = report
+        self.progress = progress
+        self.work = output.with_name(output.name + ".train")
+        self.journal = Journal(self.work, report)
+        self.lms: list[str] = []
+
+    def run(self) -> Model:
+        files = {"source": self.inputs.source, "target": self.inputs.target}
+        if self.inputs.dictionary:
+            files |= dict(
+                zip(("dictionary source", "dictionary target"), self.inputs.dictionary, strict=True)
+            )
+        self._step(
+            "corpus",
+            files,
+            ["corpus.source", "corpus.target"],
+            self._corpus,
+            "text",
+            "max_length",
+            "max_ratio",
+        )
+        corpus = self._files("corpus.source", "corpus.target")
+        if self.inputs.alignment is None:
+            self._step("align", corpus, ["alignment"], self._align, "heuristic", "seed")
+        else:
+            given = {"alignment": self.inputs.alignment}
+            self._step("align", {**corpus, **given}, ["alignment"], self._import_alignment)
+        aligned = {**corpus, **self._files("alignment")}
+        self._step("extract", aligned, ["rules.counts", "distortion.json"], self._extract, "extract")
+        self._step("score", self._files("rules.counts"), ["rules.hrt"], self._score, "score")
+        self._language_models()
+        made = self._files("rules.hrt", "distortion.json", *self.lms)
+        model_files = ["manifest.json", "rules0.hrt", *(f"lm{k}.binary" for k in range(len(self.lms)))]
+        place = os.path.relpath(self.output, self.work)
+        self._step("model", made, [os.path.join(place, name) for name in model_files], self._model, *_ALL)
+        return Model.load(self.output)
+
+    def _step(
+        self,
+        name: str,
+        inputs: Mapping[str, PathLike],
+        outputs: Sequence[str],
+        run: Callable[[], object],
+        *settings: str,
+    ) -> None:
+        used = self.settings.model_dump(mode="json", include=set(settings))
+        used["program"] = __version__
+        self.journal.run(Step(name, {label: Path(p) for label, p in inputs.items()}, used, outputs, run))
+
+    def _files(self, *names: str) -> dict[str, PathLike]:
+        return {name: self.work / name for name in names}
+
+    def _count(self, unit: str) -> Callable[..., object] | None:
+        """A progress function of one count."""
+        progress = self.progress
+        if progress is None:
+            return None
+        return lambda done, total=None: progress(unit, done, total)
+
+    def _corpus(self) -> None:
+        report = prepare_corpus(
+            self.inputs.bitexts(),
+            self.work / "corpus.source",
+            self.work / "corpus.target",
+            text=self.settings.text,
+            max_length=self.settings.max_length,
+            max_ratio=self.settings.max_ratio,
+            progress=self._count("sentence pairs"),
+        )
+        self.report(f"corpus: {report}")
+
+    def _align(self) -> None:
+        align(
+            [(self.work / "corpus.source", self.work / "corpus.target")],
+            [self.work / "alignment"],
+            heuristic=self.settings.heuristic,
+            seed=self.settings.seed,
+            progress=self._count("iterations"),
+        )
+
+    def _import_alignment(self) -> None:
+        """Checks the links given and leaves out those of pairs that were left out."""
+        assert self.inputs.alignment is not None
+        corpus = read_pairs(self.work / "corpus.source", self.work / "corpus.target")
+        lengths = [(len(split(source)), len(split(target))) for source, target in corpus]
+        with replacing(self.work / "alignment") as path, path.open("w", newline="\n") as file:
+            for number, links in enumerate(read_alignment(self.inputs.alignment, len(lengths))):
+                if lengths[number] != (0, 0):
+                    check_links(links, lengths[number], f"{os.fspath(self.inputs.alignment)}:{number + 1}")
+                file.write((format_links(links) if lengths[number] != (0, 0) else "") + "\n")
+
+    def _extract(self) -> None:
+        statistics = extract_rules(
+            self.work / "corpus.source",
+            self.work / "corpus.target",
+            self.work / "alignment",
+            self.work / "rules.counts",
+            settings=self.settings.extract,
+            memory=self.memory,
+            progress=lambda pairs, rules: self.progress and self.progress("sentence pairs", pairs, None),
+        )
+        DistortionStatistics.of(statistics).save(self.work / "distortion.json")
+        self.report(f"extract: {statistics.occurrences:,} rule occurrences, {statistics.rules:,} rules")
+
+    def _score(self) -> None:
+        statistics = score_rules(
+            self.work / "rules.counts",
+            self.work / "rules.hrt",
+            settings=self.settings.score,
+            progress=self._count("rules"),
+        )
+        self.report(f"score: {statistics.kept:,} of {statistics.read:,} rules kept")
+
+    def _language_models(self) -> None:
+        """Models of the target side (not of the dictionary) and of the monolingual text, LM0 and LM1."""
+        texts: list[list[PathLike]] = [[self.inputs.target], list(self.inputs.mono)]
+        if self.settings.lms == "together":
+            texts = [[*texts[0], *texts[1]]]
+        for k, files in enumerate(group for group in texts if group):
+            self._language_model(k, files)
+
+    def _language_model(self, k: int, files: Sequence[PathLike]) -> None:
+        text, binary = f"lm{k}.text", f"lm{k}.binary"
+        named = {f"text {i}": path for i, path in enumerate(files)}
+        side = self.settings.text.target
+
+        def prepare() -> None:
+            lines = prepare_text(files, self.work / text, side, self._count("sentences"))
+            self.report(f"text {k}: {lines:,} sentences")
+
+        def estimate() -> None:
+            made = estimate_lm(
+                [self.work / text],
+                self.work / binary,
+                order=self.settings.lm_order,
+                memory=self.memory,
+                binary=self.settings.lm_binary,
+                quantize=self.settings.lm_quantize,
+                progress=self._count("sentences"),
+            )
+            if made.fallback_orders:
+                orders = ", ".join(map(str, made.fallback_orders))
+                self.report(f"warning: lm {k}: too little text for Kneser-Ney discounts of order {orders}")
+
+        self._step(f"text {k}", named, [text], prepare, "text")
+        self._step(f"lm {k}", self._files(text), [binary], estimate, "lm_order", "lm_binary", "lm_quantize")
+        self.lms.append(binary)
+
+    def _model(self) -> None:
+        model = Model.assemble(
+            [self.work / "rules.hrt"],
+            [self.work / name for name in self.lms],
+            settings=DecodingSettings(span_limit=self.settings.extract.max_phrase),
+            text=self.settings.text,
+            distortion=DistortionStatistics.load(self.work / "distortion.json"),
+        )
+        model = model.with_weights(default_weights(model.feature_names))
+        model.save(self.output, made_from=self._provenance())
+
+    def _provenance(self) -> dict[str, Any]:
+        """What the manifest says of how the model was made; no time, host or place."""
+        inputs = dict(self.journal.inputs_of("corpus"))
+        for k in range(len(self.lms)):
+            inputs |= {
+                f"lm{k} {label}": value for label, value in self.journal.inputs_of(f"text {k}").items()
+            }
+        settings = self.settings.model_dump(mode="json")
+        return {"program": f"hiero {__version__}", "settings": settings, "inputs": inputs}
+
+
+_ALL = tuple(TrainSettings.model_fields)
+
+
+def default_weights(feature_names: Sequence[str]) -> dict[str, float]:
+    """Weights to decode with before tuning: the LMs share 0.5, the four translation probabilities have 0.2
+    each, WordPenalty -1, all others 0."""
+    lms = [name for name in feature_names if name.removeprefix("LM").isdecimal()]
+    known = dict.fromkeys(("PhraseFE", "PhraseEF", "LexFE", "LexEF"), 0.2) | {"WordPenalty": -1.0}
+    known |= {name: 0.5 / len(lms) for name in lms}
+    return {name: known.get(name, 0.0) for name in feature_names}

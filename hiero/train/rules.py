@@ -1,0 +1,118 @@
+"""Rules from aligned text: extraction, then scoring, as settings and two functions over the C++ core."""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Callable
+from typing import Literal
+
+from pydantic import BaseModel, ConfigDict, Field, field_validator
+
+from hiero import _core
+from hiero._core import ExtractStatistics, RuleCounts, ScoreStatistics
+from hiero.tables import open_source
+from hiero.train.corpus import PathLike
+
+Ranges = tuple[tuple[int, int], ...]
+
+
+class ExtractSettings(BaseModel):
+    """What is extracted; the defaults are those of Chiang (2007), section 3.2."""
+
+    model_config = ConfigDict(extra="forbid", frozen=True)
+
+    max_phrase: int = Field(10, ge=1, le=100, description="words of an initial phrase pair, on either side")
+    max_symbols: int = Field(5, ge=2, le=1000, description="source symbols of a rule with nonterminals")
+    max_nonterminals: int = Field(2, ge=0, le=2, description="nonterminals of a rule")
+    min_gap: int = Field(1, ge=1, le=100, description="source words a nonterminal stands for, at least")
+    unaligned_edges: bool = Field(False, description="initial phrases may begin and end with unaligned words")
+    phrase_lines: Ranges = Field((), description="lines to take rules without nonterminals from; (): all")
+    hierarchical_lines: Ranges = Field((), description="lines to take rules with nonterminals from; (): all")
+
+    @field_validator("phrase_lines", "hierarchical_lines", mode="before")
+    @classmethod
+    def _parse_ranges(cls, value: object) -> object:
+        return parse_ranges(value) if isinstance(value, str) else value
+
+    def options(self) -> _core.ExtractOptions:
+        """The settings as the core takes them."""
+        options = _core.ExtractOptions()
+        for name, value in self.model_dump().items():
+            setattr(options, name, value)
+        return options
+
+
+class ScoreSettings(BaseModel):
+    """Which rules are kept and how probabilities are smoothed."""
+
+    model_config = ConfigDict(extra="forbid", frozen=True)
+
+    discount: Literal["none", "good_turing", "absolute"] = Field("none", description="of rule counts")
+    min_count: int = Field(1, ge=1, lt=1 << 63, description="leaves out rules that occurred less often")
+    ttable_limit: int = Field(0, ge=0, lt=1 << 63, description="rules per source side, by p(e|f); 0: all")
+    owner: str = ""
+    span_limit: int = Field(0, ge=0, lt=1 << 32, description="source words a rule may span; 0: the decoder's")
+
+    def options(self) -> _core.ScoreOptions:
+        """The settings as the core takes them."""
+        options = _core.ScoreOptions()
+        for name, value in self.model_dump(exclude={"discount"}).items():
+            setattr(options, name, value)
+        options.discount = _core.Discount.__members__[self.discount]
+        return options
+
+
+def parse_ranges(text: str) -> Ranges:
+    """Line ranges such as ``1-20000,30001-40000``. Raises ValueError."""
+    ranges = []
+    for part in text.split(","):
+        first, _, last = part.partition("-")
+        if not (first.isdecimal() and (last or first).isdecimal()) or int(first) > int(last or first):
+            raise ValueError(f"{text!r}: expected ranges of lines such as 1-20000,30001-40000")
+        ranges.append((int(first), int(last or first)))
+    return tuple(ranges)
+
+
+def extract_rules(
+    source: PathLike,
+    target: PathLike,
+    alignment: PathLike,
+    output: PathLike,
+    *,
+    settings: ExtractSettings | None = None,
+    memory: int = 1 << 30,
+    progress: Callable[[int, int], object] | None = None,
+) -> ExtractStatistics:
+    """Extracts the rules of line-aligned files of tokens and links, and writes the file of their counts.
+
+    ``memory`` bounds the bytes of rules being sorted; the result is the same for any. ``progress`` is called
+    with the sentence pairs and rule occurrences so far. Pairs with a blank side are left out.
+    Raises FormatError naming the line for files of different length, invalid UTF-8 or links that point
+    beyond a sentence; OSError.
+    """
+    with open_source(source) as f, open_source(target) as e, open_source(alignment) as a:
+        return _core.extract(
+            (f, os.fspath(source)),
+            (e, os.fspath(target)),
+            (a, os.fspath(alignment)),
+            os.fspath(output),
+            (settings or ExtractSettings()).options(),
+            memory,
+            progress,
+        )
+
+
+def score_rules(
+    counts: PathLike,
+    output: PathLike,
+    *,
+    settings: ScoreSettings | None = None,
+    progress: Callable[[int], object] | None = None,
+) -> ScoreStatistics:
+    """Writes the packed rule table of counted rules, with the features PhraseFE, PhraseEF, LexFE, LexEF
+    (natural logs), RuleCount (log of the count) and Singleton (1 for a rule that occurred once).
+
+    Probabilities are of all counted rules, before any are left out. Raises FormatError, OSError.
+    """
+    options = (settings or ScoreSettings()).options()
+    return _core.score(RuleCounts(os.fspath(counts)), os.fspath(output), options, progress)
