@@ -90,9 +90,7 @@ class Renderer:
 
     def __init__(self, grammar: Grammar, morphology: Morphology) -> None:
         self._kinds = {
-            name: kind
-            for kind in ("verb", "noun", "pronoun", "adjective")
-            for name in grammar.settings[kind]
+            name: kind for kind in ("verb", "noun", "pronoun", "adjective") for name in grammar.settings[kind]
         }
         self._morphology = morphology
 
