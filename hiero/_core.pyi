@@ -57,6 +57,7 @@ def pack(
     owner: str,
     span_limit: int,
     memory: int,
+    input: tuple[IO[bytes], str] | None,
     progress: Callable[[int], object] | None,
 ) -> None: ...
 def unpack(table: RuleTable, write: Callable[[bytes], object]) -> None: ...
@@ -80,6 +81,7 @@ class ScoreOptions:
     discount: Discount
     min_count: int
     ttable_limit: int
+    significance: float
     owner: str
     span_limit: int
 
@@ -123,8 +125,13 @@ def extract(
     progress: Callable[[int, int], object] | None,
 ) -> ExtractStatistics: ...
 def score(
-    counts: RuleCounts, output: str, options: ScoreOptions, progress: Callable[[int], object] | None
+    counts: RuleCounts,
+    output: str,
+    options: ScoreOptions,
+    bitext: tuple[tuple[IO[bytes], str], tuple[IO[bytes], str]] | None,
+    progress: Callable[[int], object] | None,
 ) -> ScoreStatistics: ...
+def fisher_minus_log_p(both: int, source: int, target: int, pairs: int) -> float: ...
 
 class LanguageModel:
     @staticmethod

@@ -8,6 +8,7 @@ import lzma
 import os
 import tempfile
 from collections.abc import Callable, Iterator
+from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
 from typing import IO, cast
 
@@ -43,23 +44,52 @@ def pack(
     owner: str = "",
     span_limit: int = 0,
     memory: int = DEFAULT_MEMORY,
+    filter_for: str | os.PathLike[str] | None = None,
     progress: Callable[[int], object] | None = None,
 ) -> None:
     """Packs a text grammar (plain, gzip, xz) into the table ``output``, which appears when whole.
 
-    ``owner`` names the table ("": the loader does), ``span_limit`` bounds the source words its rules
+    A packed table is packed again, with its own owner and span limit where none are given. ``owner`` names the table ("": the loader does), ``span_limit`` bounds the source words its rules
     may cover (0: the decoder's limit). ``memory`` bounds the bytes of rules being sorted; the result
-    is the same for any. ``progress`` is called with the number of rules read.
+    is the same for any. ``filter_for`` names a text of sentences in tokens, one a line: only rules are
+    kept whose source side can match one of them, words in order, each nonterminal standing for a word or
+    more, all of it within the span limit. ``progress`` is called with the number of lines read.
     Raises FormatError naming file and line, or OSError.
     """
-    with open_source(source) as file:
+    with contextlib.ExitStack() as stack:
+        if is_packed(source):
+            table = RuleTable.open(os.fspath(source))
+            owner, span_limit = owner or table.owner, span_limit or table.span_limit
+            file = stack.enter_context(_as_text(table))
+        else:
+            file = stack.enter_context(open_source(source))
+        sentences = None
+        if filter_for is not None:
+            sentences = (stack.enter_context(open_source(filter_for)), os.fspath(filter_for))
         name, target = os.fspath(source), os.fspath(output)
-        _core.pack(file, name, target, owner, span_limit, memory, progress)
+        _core.pack(file, name, target, owner, span_limit, memory, sentences, progress)
 
 
 def unpack(table: RuleTable, write: Callable[[bytes], object]) -> None:
     """Writes a table's rules as text, sorted by source side."""
     _core.unpack(table, write)
+
+
+@contextlib.contextmanager
+def _as_text(table: RuleTable) -> Iterator[IO[bytes]]:
+    """A table's rules as a file to read from, which a thread writes."""
+    reader, writer = (os.fdopen(end, mode) for end, mode in zip(os.pipe(), ("rb", "wb"), strict=True))
+
+    def write() -> None:
+        # A reader that has had enough closes its end.
+        with contextlib.suppress(BrokenPipeError), writer:
+            unpack(table, writer.write)
+
+    with ThreadPoolExecutor(1) as pool:
+        written = pool.submit(write)
+        with reader:
+            yield reader
+        written.result()
 
 
 def is_packed(path: str | os.PathLike[str]) -> bool:

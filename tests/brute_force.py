@@ -6,6 +6,7 @@ from __future__ import annotations
 import itertools
 import math
 import random
+import re
 from collections import Counter
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
@@ -30,6 +31,16 @@ def is_nonterminal(token: str) -> bool:
 
 def label_of(token: str) -> str:
     return token[1:-1].rpartition(",")[0]
+
+
+def holds(sentence: Sequence[str], side: Sequence[str], max_span: int = 0) -> bool:
+    """Whether a side of a rule matches some words of a sentence, by a regular expression for each span."""
+    pattern = re.compile("".join(r"(?:\S+ )+" if is_nonterminal(t) else re.escape(t) + " " for t in side))
+    return any(
+        pattern.fullmatch("".join(word + " " for word in sentence[i:j]))
+        for i, j in itertools.combinations(range(len(sentence) + 1), 2)
+        if not max_span or j - i <= max_span
+    )
 
 
 class Enumerator:

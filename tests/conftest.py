@@ -6,15 +6,21 @@ from pathlib import Path
 
 import pytest
 
-ROOT = Path(__file__).parent.parent
-DEMO = ROOT / "data" / "demo"
+TESTS = Path(__file__).parent
+ROOT = TESTS.parent
 SHARED = ROOT.parent / "shared" / "data"
 
 
 @pytest.fixture(scope="session")
+def french() -> Path:
+    """The folder of a small system from French into English, written by hand."""
+    return TESTS / "french"
+
+
+@pytest.fixture(scope="session")
 def demo() -> Path:
-    """The demo's folder."""
-    return DEMO
+    """The folder of the demo corpus."""
+    return ROOT / "data" / "demo"
 
 
 @pytest.fixture(scope="session")

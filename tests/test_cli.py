@@ -25,10 +25,10 @@ def run(*args: object, stdin: str | bytes = "") -> subprocess.CompletedProcess[b
 
 @pytest.fixture(scope="module")
 def parts(tmp_path_factory: pytest.TempPathFactory) -> list[object]:
-    demo = Path(__file__).parent.parent / "data" / "demo"
+    french = Path(__file__).parent / "french"
     packed = tmp_path_factory.mktemp("cli") / "grammar.hrt"
-    tables.pack(demo / "grammar.txt", packed)
-    return ["--grammar", packed, "--lm", demo / "lm.arpa", "--weights", demo / "weights.txt", "--quiet"]
+    tables.pack(french / "grammar.txt", packed)
+    return ["--grammar", packed, "--lm", french / "lm.arpa", "--weights", french / "weights.txt", "--quiet"]
 
 
 def decode(parts: list[object], *args: object, stdin: str | bytes = "") -> subprocess.CompletedProcess[bytes]:
@@ -42,8 +42,8 @@ def one_error_line(done: subprocess.CompletedProcess[bytes], code: int = 1) -> s
     return text
 
 
-def test_one_record_per_line(parts: list[object], demo: Path) -> None:
-    source = (demo / "input.fr").read_text()
+def test_one_record_per_line(parts: list[object], french: Path) -> None:
+    source = (french / "input.fr").read_text()
     text = "\n" + source + "\n \n"
     done = decode(parts, stdin=text)
     assert (done.returncode, done.stderr) == (0, b"")
@@ -88,7 +88,7 @@ def test_long_line(parts: list[object]) -> None:
 def test_output_formats(parts: list[object]) -> None:
     line = "elle voit un chien noir .\n"
     nbest = decode(parts, "--nbest", 5, "--unique", "--output-format", "nbest", stdin=line).stdout.decode()
-    weights = hiero.read_weights(Path(__file__).parent.parent / "data" / "demo" / "weights.txt")
+    weights = hiero.read_weights(Path(__file__).parent / "french" / "weights.txt")
     strings = []
     for entry in nbest.splitlines():
         number, tokens, features, score = entry.split(" ||| ")
@@ -126,15 +126,15 @@ def test_serves_as_a_coprocess(parts: list[object]) -> None:
         assert process.wait(timeout=60) == 0
 
 
-def test_files_and_models(parts: list[object], demo: Path, tmp_path: Path) -> None:
-    hiero.Model.assemble([demo / "grammar.txt"], [demo / "lm.arpa"], demo / "weights.txt").save(
+def test_files_and_models(parts: list[object], french: Path, tmp_path: Path) -> None:
+    hiero.Model.assemble([french / "grammar.txt"], [french / "lm.arpa"], french / "weights.txt").save(
         tmp_path / "m"
     )
-    expected = decode(parts, "--input", demo / "input.fr").stdout
+    expected = decode(parts, "--input", french / "input.fr").stdout
     output = tmp_path / "out"
     done = run(
         "hiero-decode",
-        *("--model", tmp_path / "m", "--quiet", "--input", demo / "input.fr", "--output", output),
+        *("--model", tmp_path / "m", "--quiet", "--input", french / "input.fr", "--output", output),
     )
     assert done.returncode == 0 and output.read_bytes() == expected
     assert run("hiero", "check", tmp_path / "m").returncode == 0
@@ -170,7 +170,7 @@ def test_bad_weights(parts: list[object], tmp_path: Path, weights: str, message:
     assert message in one_error_line(decode(parts, "--weights", tmp_path / "weights", stdin="le\n"))
 
 
-def test_bad_files(parts: list[object], demo: Path, tmp_path: Path) -> None:
+def test_bad_files(parts: list[object], french: Path, tmp_path: Path) -> None:
     def complaint(*args: object) -> str:
         return one_error_line(run("hiero-decode", *args, "--quiet", stdin="le\n"))
 
@@ -195,7 +195,7 @@ def test_bad_files(parts: list[object], demo: Path, tmp_path: Path) -> None:
     )
     (tmp_path / "bad.arpa").write_text("this is no language model\n")
     assert "not a usable language model" in complaint("--grammar", grammar, "--lm", tmp_path / "bad.arpa")
-    (tmp_path / "cut.gz").write_bytes(gzip.compress((demo / "grammar.txt").read_bytes())[:-20])
+    (tmp_path / "cut.gz").write_bytes(gzip.compress((french / "grammar.txt").read_bytes())[:-20])
     assert "cut.gz: damaged or truncated" in complaint("--grammar", tmp_path / "cut.gz")
 
 
@@ -206,20 +206,20 @@ def test_usage_errors(parts: list[object]) -> None:
     assert decode(parts, "--output-format", "nbest").returncode == 2
 
 
-def test_pack_unpack_rules(demo: Path, tmp_path: Path) -> None:
+def test_pack_unpack_rules(french: Path, tmp_path: Path) -> None:
     packed = tmp_path / "g.hrt"
-    assert run("hiero", "pack", demo / "grammar.txt", "-o", packed, "--owner", "demo").returncode == 0
+    assert run("hiero", "pack", french / "grammar.txt", "-o", packed, "--owner", "demo").returncode == 0
     assert run("hiero", "unpack", packed, "-o", tmp_path / "g.txt.gz").returncode == 0
     with gzip.open(tmp_path / "g.txt.gz", "rt") as file:
-        assert sorted(file.read().splitlines()) == sorted((demo / "grammar.txt").read_text().splitlines())
+        assert sorted(file.read().splitlines()) == sorted((french / "grammar.txt").read_text().splitlines())
     listed = run("hiero", "rules", packed, "--source", "elle").stdout.decode()
     assert [line.split(" ||| ")[2] for line in listed.splitlines()] == ["she", "it"]
-    assert "Invalid argument" in one_error_line(run("hiero", "pack", demo / "grammar.txt", "-o", "/dev/null"))
+    assert "Invalid argument" in one_error_line(run("hiero", "pack", french / "grammar.txt", "-o", "/dev/null"))
 
 
-def test_a_full_disk_leaves_nothing_behind(demo: Path, tmp_path: Path) -> None:
+def test_a_full_disk_leaves_nothing_behind(french: Path, tmp_path: Path) -> None:
     (tmp_path / "g.hrt").write_text("the old one")
-    command = f"ulimit -f 1; {BIN}/hiero pack {demo}/grammar.txt -o {tmp_path}/g.hrt"
+    command = f"ulimit -f 1; {BIN}/hiero pack {french}/grammar.txt -o {tmp_path}/g.hrt"
     done = subprocess.run(["bash", "-c", command], capture_output=True)
     assert "g.hrt: File too large" in one_error_line(done)
     assert [file.name for file in tmp_path.iterdir()] == ["g.hrt"]

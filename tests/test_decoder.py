@@ -16,18 +16,18 @@ import hiero
 
 @pytest.fixture(scope="module")
 def model() -> hiero.Model:
-    demo = Path(__file__).parent.parent / "data" / "demo"
-    return hiero.Model.assemble([demo / "grammar.txt"], [demo / "lm.arpa"], demo / "weights.txt")
+    french = Path(__file__).parent / "french"
+    return hiero.Model.assemble([french / "grammar.txt"], [french / "lm.arpa"], french / "weights.txt")
 
 
-def lines(demo: Path) -> list[str]:
-    return (demo / "input.fr").read_text().splitlines()
+def lines(french: Path) -> list[str]:
+    return (french / "input.fr").read_text().splitlines()
 
 
-def test_every_edge_scores_weights_times_features(model: hiero.Model, demo: Path) -> None:
+def test_every_edge_scores_weights_times_features(model: hiero.Model, french: Path) -> None:
     decoder = hiero.Decoder(model)
     weights = model.weight_vector(model.weights)
-    for line in lines(demo):
+    for line in lines(french):
         result = decoder.translate(line, keep="forest")
         forest = result.forest
         scores = forest.scores(weights)
@@ -91,10 +91,10 @@ def test_weights_per_call_and_with_weights(model: hiero.Model) -> None:
         decoder.with_weights({"Nonsense": 1.0})
 
 
-def test_scaled_weights_give_the_same_search(model: hiero.Model, demo: Path) -> None:
+def test_scaled_weights_give_the_same_search(model: hiero.Model, french: Path) -> None:
     decoder = hiero.Decoder(model, pop_limit=3)
     scaled = decoder.with_weights({name: 8 * value for name, value in model.weights.items()})
-    for line in lines(demo):
+    for line in lines(french):
         one, eight = decoder.translate(line), scaled.translate(line)
         assert one.text == eight.text
         assert one.stats.hypotheses == eight.stats.hypotheses
@@ -150,10 +150,10 @@ def test_lm_knows_a_word_that_no_table_knows(tmp_path: Path) -> None:
     assert hiero.Decoder(model).translate("le gnu").features["LM0_OOV"] == 1
 
 
-def test_lm_scores_equal_the_kenlm_module(model: hiero.Model, demo: Path) -> None:
+def test_lm_scores_equal_the_kenlm_module(model: hiero.Model, french: Path) -> None:
     kenlm = pytest.importorskip("kenlm")
-    reference = kenlm.Model(str(demo / "lm.arpa"))
-    for line in lines(demo):
+    reference = kenlm.Model(str(french / "lm.arpa"))
+    for line in lines(french):
         result = hiero.Decoder(model).translate(line)
         expected = reference.score(result.text) * np.log(10)
         assert result.features["LM0"] == pytest.approx(expected, abs=1e-4)
@@ -179,15 +179,15 @@ class WalkedFeatures:
         return sums
 
 
-def test_local_features_equal_a_derivation_walk(demo: Path) -> None:
+def test_local_features_equal_a_derivation_walk(french: Path) -> None:
     model = hiero.Model.assemble(
-        [demo / "grammar.txt"],
-        [demo / "lm.arpa"],
+        [french / "grammar.txt"],
+        [french / "lm.arpa"],
         {"LM0": 0.5, "PhraseEF": 0.3, "LogSpan": -0.4, "GapSize_1": 0.3, "GapSize_2": -0.2},
         local_features=[hiero.SpanAndGapSize()],
     )
     decoder = hiero.Decoder(model)
-    for line in lines(demo):
+    for line in lines(french):
         for derivation in decoder.translate(line, keep="forest").kbest(20):
             walked = WalkedFeatures.of(derivation)
             for name, value in walked.items():
@@ -226,15 +226,15 @@ class BadFeatures:
 
 
 @pytest.mark.parametrize("answer", [None, np.zeros((1, 3)), RuntimeError("mine")])
-def test_bad_local_features(demo: Path, answer: object) -> None:
-    model = hiero.Model.assemble([demo / "grammar.txt"], [], {}, local_features=[BadFeatures(answer)])
+def test_bad_local_features(french: Path, answer: object) -> None:
+    model = hiero.Model.assemble([french / "grammar.txt"], [], {}, local_features=[BadFeatures(answer)])
     with pytest.raises((ValueError, RuntimeError)):
         hiero.Decoder(model).translate("le chat")
 
 
-def test_threads_give_the_same_results(model: hiero.Model, demo: Path) -> None:
+def test_threads_give_the_same_results(model: hiero.Model, french: Path) -> None:
     decoder = hiero.Decoder(model)
-    text = lines(demo) * 5
+    text = lines(french) * 5
     expected = [(t.text, t.score) for t in decoder.translate_batch(text)]
     for threads in (2, 8):
         assert [(t.text, t.score) for t in decoder.translate_batch(text, threads=threads)] == expected

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import contextlib
 import gzip
 import itertools
 import lzma
@@ -14,7 +15,7 @@ from pathlib import Path
 from typing import IO
 
 import pytest
-from brute_force import random_rules, write_arpa
+from brute_force import holds, random_rules, write_arpa
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
@@ -184,8 +185,8 @@ def test_a_value_without_a_name_and_its_name_are_one_feature(tmp_path: Path) -> 
 
 
 @pytest.mark.parametrize("token", ["", " ", "new york", "a\tb", "a\nb", "x ||| y"])
-def test_tokens_with_white_space_are_refused(demo: Path, token: str) -> None:
-    model = hiero.Model.assemble([demo / "grammar.txt"], [demo / "lm.arpa"], demo / "weights.txt")
+def test_tokens_with_white_space_are_refused(french: Path, token: str) -> None:
+    model = hiero.Model.assemble([french / "grammar.txt"], [french / "lm.arpa"], french / "weights.txt")
     with pytest.raises(hiero.FormatError, match=r"empty token|white space in the token"):
         hiero.Decoder(model).translate(["le", token, "dort"])
 
@@ -311,8 +312,8 @@ def test_other_versions_and_byte_orders(tmp_path: Path) -> None:
         RuleTable.open(str(tmp_path / "missing.hrt"))
 
 
-def test_stale_and_damaged_estimates(demo: Path, tmp_path: Path) -> None:
-    model = hiero.Model.assemble([demo / "grammar.txt"], [demo / "lm.arpa"], demo / "weights.txt")
+def test_stale_and_damaged_estimates(french: Path, tmp_path: Path) -> None:
+    model = hiero.Model.assemble([french / "grammar.txt"], [french / "lm.arpa"], french / "weights.txt")
     model.save(tmp_path / "m")
     statics = tmp_path / "m" / "rules0.statics"
     expected = hiero.Decoder(model).translate("le chat dort .").score
@@ -330,6 +331,49 @@ def test_stale_and_damaged_estimates(demo: Path, tmp_path: Path) -> None:
     stale = hiero.Model(model.tables, [other], model.weights, statics=[str(statics)])
     scores = [hiero.Decoder(m).translate("le chat dort .").score for m in (fresh, stale)]
     assert scores[0] == scores[1] != expected
+
+
+@pytest.mark.parametrize("span_limit", [0, 4])
+def test_filtering_for_an_input_is_exact(tmp_path: Path, span_limit: int) -> None:
+    rng = random.Random(span_limit)
+    for _ in range(30):
+        rules = []
+        for number in range(40):
+            source = [rng.choice("abcd") for _ in range(rng.randint(1, 6))]
+            gaps = [f"[X,{n + 1}]" for n in range(rng.randint(0, min(2, len(source) - 1)))]
+            for gap, at in zip(gaps, sorted(rng.sample(range(len(source)), len(gaps))), strict=True):
+                source[at] = gap
+            rules.append(f"[X] ||| {' '.join(source)} ||| {' '.join([*gaps, 'x'])} ||| A={number}")
+        sentences = [[rng.choice("abc") for _ in range(rng.randint(0, 7))] for _ in range(3)]
+        (tmp_path / "input").write_text("".join(" ".join(words) + "\n" for words in sentences))
+        table = packed(
+            tmp_path, "\n".join(rules) + "\n", filter_for=tmp_path / "input", span_limit=span_limit
+        )
+        expected = [rule for rule in rules if any(holds(s, Rule(rule).source, span_limit) for s in sentences)]
+        assert sorted(unpacked(table)) == sorted(expected)
+
+
+def test_filtering_a_packed_table(tmp_path: Path) -> None:
+    rules = ["[X] ||| a [X,1] ||| x [X,1] ||| A=0.1", "[X] ||| b ||| y ||| A=-2.5 B=1"]
+    packed(tmp_path, "\n".join(rules) + "\n", owner="me", span_limit=7)
+    (tmp_path / "input").write_text("c b\n")
+    tables.pack(tmp_path / "rules.hrt", tmp_path / "less.hrt", filter_for=tmp_path / "input")
+    table = RuleTable.open(str(tmp_path / "less.hrt"))
+    assert (unpacked(table), table.owner, table.span_limit) == (rules[1:], "me", 7)
+    (tmp_path / "input").write_bytes(b"a b\n\xff\n")
+    with pytest.raises(hiero.FormatError, match="input:2: invalid UTF-8"):
+        tables.pack(tmp_path / "rules.hrt", tmp_path / "none.hrt", filter_for=tmp_path / "input")
+    (tmp_path / "input").write_text("c\n")
+    tables.pack(tmp_path / "rules.hrt", tmp_path / "empty.hrt", filter_for=tmp_path / "input")
+    assert RuleTable.open(str(tmp_path / "empty.hrt")).rule_count == 0
+    damaged = bytearray((tmp_path / "rules.hrt").read_bytes())
+    for at in range(0, len(damaged), 7):
+        spoilt = damaged.copy()
+        spoilt[at] ^= 0x55
+        (tmp_path / "damaged.hrt").write_bytes(spoilt)
+        with contextlib.suppress(hiero.Error):  # or what was damaged does not matter to the rules
+            tables.pack(tmp_path / "damaged.hrt", tmp_path / "whole.hrt")
+            assert RuleTable.open(str(tmp_path / "whole.hrt")).rule_count == 2
 
 
 def test_real_grammar_round_trip(shared: Path, tmp_path: Path) -> None:

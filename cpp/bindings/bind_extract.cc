@@ -1,3 +1,5 @@
+#include <optional>
+
 #include "bindings.h"
 #include "hiero/extract/counts_file.h"
 #include "hiero/extract/extraction.h"
@@ -27,10 +29,22 @@ ExtractStatistics extract(const NamedFile& source, const NamedFile& target, cons
 }
 
 ScoreStatistics score(const CountsFile& counts, const std::string& output, const ScoreOptions& options,
+                      const std::optional<std::pair<NamedFile, NamedFile>>& bitext,
                       const py::object& progress) {
   const ScoreProgress report = [&progress](std::uint64_t rules) { call_progress(progress, rules); };
+  std::optional<PythonLines> source;
+  std::optional<PythonLines> target;
+  if (bitext) {
+    source.emplace(bitext->first.first, bitext->first.second);
+    target.emplace(bitext->second.first, bitext->second.second);
+  }
   const py::gil_scoped_release release;
-  return score_rules(counts, output, options, report);
+  std::optional<SignificanceTest> test;
+  if (bitext) {
+    Vocab words = counts.words();
+    test.emplace(source->reader(), target->reader(), words);
+  }
+  return score_rules(counts, output, options, test ? &*test : nullptr, report);
 }
 
 // A side as tokens of rule text.
@@ -99,6 +113,7 @@ void register_extract(py::module_& m) {
       .def_readwrite("discount", &ScoreOptions::discount)
       .def_readwrite("min_count", &ScoreOptions::min_count)
       .def_readwrite("ttable_limit", &ScoreOptions::ttable_limit)
+      .def_readwrite("significance", &ScoreOptions::significance)
       .def_readwrite("owner", &ScoreOptions::owner)
       .def_readwrite("span_limit", &ScoreOptions::span_limit);
 
@@ -131,7 +146,13 @@ void register_extract(py::module_& m) {
 
   m.def("extract", &extract, py::arg("source"), py::arg("target"), py::arg("links"), py::arg("output"),
         py::arg("options"), py::arg("memory"), py::arg("progress"));
-  m.def("score", &score, py::arg("counts"), py::arg("output"), py::arg("options"), py::arg("progress"));
+  m.def("score", &score, py::arg("counts"), py::arg("output"), py::arg("options"), py::arg("bitext"),
+        py::arg("progress"));
+  m.def("fisher_minus_log_p", &fisher_minus_log_p, py::arg("both"), py::arg("source"), py::arg("target"),
+        py::arg("pairs"),
+        "-log of the probability that of `pairs` sentence pairs those that hold one of two things, `source` "
+        "and\n"
+        "`target` many, have `both` or more in common by chance (Fisher's exact test).");
 }
 
 }  // namespace hiero

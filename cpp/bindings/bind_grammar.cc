@@ -1,5 +1,7 @@
 #include <pybind11/operators.h>
 
+#include <optional>
+
 #include "bindings.h"
 #include "hiero/base/output_file.h"
 #include "hiero/grammar/packer.h"
@@ -12,11 +14,15 @@ namespace {
 
 void pack(const py::object& file, const std::string& name, const std::string& output,
           const std::string& owner, std::uint32_t span_limit, std::uint64_t memory,
-          const py::object& progress) {
+          const std::optional<std::pair<py::object, std::string>>& input, const py::object& progress) {
   PythonLines lines(file, name);
   const PackProgress report = [&progress](std::uint64_t rules) { call_progress(progress, rules); };
+  std::optional<PythonLines> input_lines;
+  if (input) input_lines.emplace(input->first, input->second);
   const py::gil_scoped_release release;
-  pack_rules(lines.reader(), output, {owner, span_limit, memory}, report);
+  std::optional<InputFilter> filter;
+  if (input_lines) filter.emplace(input_lines->reader(), span_limit);
+  pack_rules(lines.reader(), output, {owner, span_limit, memory}, filter ? &*filter : nullptr, report);
 }
 
 std::vector<std::string> side_strings(const std::vector<RuleToken>& side) {
@@ -151,7 +157,7 @@ void register_grammar(py::module_& m) {
            "Verifies every checksum and reads every rule. Raises FormatError.");
 
   m.def("pack", &pack, py::arg("file"), py::arg("name"), py::arg("output"), py::arg("owner"),
-        py::arg("span_limit"), py::arg("memory"), py::arg("progress"));
+        py::arg("span_limit"), py::arg("memory"), py::arg("input"), py::arg("progress"));
   m.def("unpack", &unpack, py::arg("table"), py::arg("write"));
   m.def("escape", &escape, py::arg("token"), "A token as it stands in rule and n-best text.");
 }

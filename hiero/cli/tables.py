@@ -18,12 +18,16 @@ from hiero.text import split
 
 
 def pack(
-    grammar: Annotated[Path, typer.Argument(help="Text grammar: plain, .gz or .xz.")],
+    grammar: Annotated[Path, typer.Argument(help="Grammar: text (plain, .gz, .xz) or packed.")],
     output: Annotated[Path, typer.Option("-o", "--output", help="Packed table (.hrt).")],
     owner: Annotated[str, typer.Option(help="Name of the table; by default pt, pt1, ...")] = "",
     span_limit: Annotated[
         int, typer.Option(min=0, help="Source words a rule may span; 0: the decoder's limit.")
     ] = 0,
+    filter_for: Annotated[
+        Path | None,
+        typer.Option(metavar="TEXT", help="Keep only rules that can match a line of this text in tokens."),
+    ] = None,
     memory: Annotated[str, typer.Option(help="For rules being sorted, such as 64M.")] = "320M",
     quiet: Annotated[bool, typer.Option("--quiet", help="No progress.")] = False,
 ) -> None:
@@ -35,6 +39,7 @@ def pack(
             owner=owner,
             span_limit=span_limit,
             memory=parse_memory(memory),
+            filter_for=filter_for,
             progress=one_unit(progress, "rules"),
         )
 

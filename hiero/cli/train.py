@@ -59,6 +59,13 @@ HierarchicalLines = Annotated[
 ]
 Discount = Annotated[str, typer.Option(help="Of rule counts: none, good_turing or absolute.")]
 MinCount = Annotated[int, typer.Option(help="Leave out rules that occurred less often.")]
+Significance = Annotated[
+    str | None,
+    typer.Option(
+        help="Leave out rules whose -log p by Fisher's exact test is not above this number, or above that of "
+        "rules seen once of sides seen once, and a bit (a+e) or not quite (a-e)."
+    ),
+]
 TtableLimit = Annotated[int, typer.Option(help="Rules per source side, by p(e|f); 0: all.")]
 
 
@@ -89,6 +96,7 @@ def train(
     discount: Discount = "none",
     min_count: MinCount = 1,
     ttable_limit: TtableLimit = 0,
+    significance: Significance = None,
     lm_order: Annotated[int, typer.Option(help="Words of the longest n-grams.")] = 5,
     lm_type: Annotated[str, typer.Option(help="KenLM binary: probing or trie.")] = "probing",
     lm_quantize: Annotated[int | None, typer.Option(help="Bits of each number in a trie.")] = None,
@@ -118,7 +126,13 @@ def train(
             phrase_lines,
             hierarchical_lines,
         ),
-        score=_settings(ScoreSettings, discount=discount, min_count=min_count, ttable_limit=ttable_limit),
+        score=_settings(
+            ScoreSettings,
+            discount=discount,
+            min_count=min_count,
+            ttable_limit=ttable_limit,
+            significance=significance,
+        ),
         lm_order=lm_order,
         lm_binary=lm_type,
         lm_quantize=lm_quantize,
@@ -235,6 +249,11 @@ def score(
     discount: Discount = "none",
     min_count: MinCount = 1,
     ttable_limit: TtableLimit = 0,
+    significance: Significance = None,
+    corpus: Annotated[
+        tuple[Path, Path] | None,
+        typer.Option(metavar="SOURCE TARGET", help="What the rules come from; for --significance."),
+    ] = None,
     owner: Annotated[str, typer.Option(help="Name of the table; by default pt, pt1, ...")] = "",
     span_limit: Annotated[int, typer.Option(help="Source words a rule may span; 0: the decoder's.")] = 0,
     quiet: Quiet = False,
@@ -245,11 +264,16 @@ def score(
         discount=discount,
         min_count=min_count,
         ttable_limit=ttable_limit,
+        significance=significance,
         owner=owner,
         span_limit=span_limit,
     )
+    if significance is not None and corpus is None:
+        raise typer.BadParameter("--significance needs --corpus")
     with progress_line(quiet) as progress:
-        statistics = score_rules(counts, output, settings=settings, progress=one_unit(progress, "rules"))
+        statistics = score_rules(
+            counts, output, settings=settings, bitext=corpus, progress=one_unit(progress, "rules")
+        )
     _reporter(quiet)(f"{statistics.kept:,} of {statistics.read:,} rules kept")
 
 

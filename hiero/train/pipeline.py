@@ -133,7 +133,7 @@ class _Pipeline:
             self._step("align", {**corpus, **given}, ["alignment"], self._import_alignment)
         aligned = {**corpus, **self._files("alignment")}
         self._step("extract", aligned, ["rules.counts", "distortion.json"], self._extract, "extract")
-        self._step("score", self._files("rules.counts"), ["rules.hrt"], self._score, "score")
+        self._step("score", {**corpus, **self._files("rules.counts")}, ["rules.hrt"], self._score, "score")
         self._language_models()
         made = self._files("rules.hrt", "distortion.json", *self.lms)
         model_files = ["manifest.json", "rules0.hrt", *(f"lm{k}.binary" for k in range(len(self.lms)))]
@@ -213,6 +213,7 @@ class _Pipeline:
             self.work / "rules.counts",
             self.work / "rules.hrt",
             settings=self.settings.score,
+            bitext=(self.work / "corpus.source", self.work / "corpus.target"),
             progress=self._count("rules"),
         )
         self.report(f"score: {statistics.kept:,} of {statistics.read:,} rules kept")

@@ -2,8 +2,10 @@
 
 from __future__ import annotations
 
+import math
 import os
 from collections.abc import Callable
+from contextlib import ExitStack
 from typing import Literal
 
 from pydantic import BaseModel, ConfigDict, Field, field_validator
@@ -50,16 +52,29 @@ class ScoreSettings(BaseModel):
     discount: Literal["none", "good_turing", "absolute"] = Field("none", description="of rule counts")
     min_count: int = Field(1, ge=1, lt=1 << 63, description="leaves out rules that occurred less often")
     ttable_limit: int = Field(0, ge=0, lt=1 << 63, description="rules per source side, by p(e|f); 0: all")
+    significance: float | Literal["a+e", "a-e"] | None = Field(
+        None, description="leaves out rules of less -log p by Fisher's exact test; a: that of 1-1-1 rules"
+    )
     owner: str = ""
     span_limit: int = Field(0, ge=0, lt=1 << 32, description="source words a rule may span; 0: the decoder's")
 
-    def options(self) -> _core.ScoreOptions:
-        """The settings as the core takes them."""
+    def options(self, pairs: int) -> _core.ScoreOptions:
+        """The settings as the core takes them, for rules from a bitext of so many sentence pairs."""
         options = _core.ScoreOptions()
-        for name, value in self.model_dump(exclude={"discount"}).items():
+        for name, value in self.model_dump(exclude={"discount", "significance"}).items():
             setattr(options, name, value)
         options.discount = _core.Discount.__members__[self.discount]
+        options.significance = self.least_significance(pairs)
         return options
+
+    def least_significance(self, pairs: int) -> float:
+        """The -log p that rules must exceed. A rule that meets once, both sides occurring once, has a = log N
+        for N sentence pairs: ``a+e`` just leaves those out, ``a-e`` just keeps them (Johnson et al. 2007)."""
+        if self.significance is None:
+            return 0.0
+        if isinstance(self.significance, float):
+            return self.significance
+        return math.log(pairs) + (1e-6 if self.significance == "a+e" else -1e-6)
 
 
 def parse_ranges(text: str) -> Ranges:
@@ -107,12 +122,24 @@ def score_rules(
     output: PathLike,
     *,
     settings: ScoreSettings | None = None,
+    bitext: tuple[PathLike, PathLike] | None = None,
     progress: Callable[[int], object] | None = None,
 ) -> ScoreStatistics:
     """Writes the packed rule table of counted rules, with the features PhraseFE, PhraseEF, LexFE, LexEF
     (natural logs), RuleCount (log of the count) and Singleton (1 for a rule that occurred once).
 
-    Probabilities are of all counted rules, before any are left out. Raises FormatError, OSError.
+    Probabilities are of all counted rules, before any are left out. Pruning by significance counts the
+    sentence pairs of the ``bitext`` that hold each side, which must be what the rules were extracted from.
+    Raises ValueError for pruning by significance without it; FormatError, OSError.
     """
-    options = (settings or ScoreSettings()).options()
-    return _core.score(RuleCounts(os.fspath(counts)), os.fspath(output), options, progress)
+    settings = settings or ScoreSettings()
+    rules = RuleCounts(os.fspath(counts))
+    options = settings.options(rules.statistics.pairs)
+    with ExitStack() as stack:
+        files = None
+        if settings.significance is not None:
+            if bitext is None:
+                raise ValueError("pruning by significance needs the bitext that the rules come from")
+            source, target = ((stack.enter_context(open_source(p)), os.fspath(p)) for p in bitext)
+            files = (source, target)
+        return _core.score(rules, os.fspath(output), options, files, progress)

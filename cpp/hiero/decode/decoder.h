@@ -3,8 +3,8 @@
 #pragma once
 
 #include <memory>
-#include <optional>
 #include <mutex>
+#include <optional>
 #include <string>
 #include <vector>
 

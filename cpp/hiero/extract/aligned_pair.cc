@@ -4,21 +4,10 @@
 #include <charconv>
 
 #include "hiero/base/error.h"
+#include "hiero/base/tokens.h"
 
 namespace hiero {
 namespace {
-
-constexpr std::string_view kSpace = " \t\n\v\f\r";
-
-// The next token of a line, which is shortened by it; empty at the end.
-std::string_view next_token(std::string_view& line) {
-  const std::size_t start = line.find_first_not_of(kSpace);
-  if (start == std::string_view::npos) return {};
-  line.remove_prefix(start);
-  const std::string_view token = line.substr(0, line.find_first_of(kSpace));
-  line.remove_prefix(token.size());
-  return token;
-}
 
 bool parse_link(std::string_view token, AlignmentLink& link) {
   const char* const end = token.data() + token.size();

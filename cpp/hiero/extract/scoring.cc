@@ -51,12 +51,19 @@ class Discounting {
 
 class Scorer {
  public:
-  Scorer(const CountsFile& counts, const ScoreOptions& options)
+  Scorer(const CountsFile& counts, const ScoreOptions& options, SignificanceTest* test)
       : options_(options),
+        test_(test),
         discounting_(options.discount, counts.statistics()),
         words_(counts.statistics().rules == 0 ? 0 : counts.words().size()),
         lexicon_(counts.lexicon()),
         lexical_(lexicon_) {}
+
+  // Another round through all rules begins.
+  void restart() {
+    judged_ = !significant_.empty();
+    next_ = 0;
+  }
 
   // Passes on what is kept of the rules of one source side.
   void score(std::span<const CodedRule> group, const std::function<void(const RuleRow&)>& visit) {
@@ -82,8 +89,10 @@ class Scorer {
   // Rules that are kept, in order.
   void select(std::span<const CodedRule> group) {
     selected_.clear();
+    if (test_ && !judged_) test_->set_source(source_);
     for (std::size_t r = 0; r < group.size(); ++r) {
-      if (group[r].count.occurrences >= options_.min_count) selected_.push_back(r);
+      if (is_significant(group[r]) && group[r].count.occurrences >= options_.min_count)
+        selected_.push_back(r);
     }
     if (options_.ttable_limit == 0 || selected_.size() <= options_.ttable_limit) return;
     const auto better = [&](std::size_t a, std::size_t b) {
@@ -95,6 +104,15 @@ class Scorer {
     std::nth_element(selected_.begin(), end, selected_.end(), better);
     selected_.erase(end, selected_.end());
     std::ranges::sort(selected_);
+  }
+
+  // Tests every rule in the first round and remembers the answers.
+  bool is_significant(const CodedRule& rule) {
+    if (!test_) return true;
+    if (judged_) return significant_[next_++];
+    decode(rule);
+    significant_.push_back(test_->minus_log_p(target_) > options_.significance);
+    return significant_.back();
   }
 
   void decode(const CodedRule& rule) {
@@ -140,10 +158,14 @@ class Scorer {
   }
 
   const ScoreOptions& options_;
+  SignificanceTest* test_;
   Discounting discounting_;
   std::uint32_t words_;
   Lexicon lexicon_;
   LexicalScorer lexical_;
+  std::vector<bool> significant_;  // by rule, once judged
+  bool judged_ = false;
+  std::size_t next_ = 0;
   std::vector<std::size_t> selected_;
   std::vector<Symbol> source_;
   std::vector<Symbol> target_;
@@ -155,9 +177,9 @@ class Scorer {
 }  // namespace
 
 ScoreStatistics score_rules(const CountsFile& counts, const std::string& output, const ScoreOptions& options,
-                            const ScoreProgress& progress) {
+                            SignificanceTest* test, const ScoreProgress& progress) {
   OutputFile file(output);
-  Scorer scorer(counts, options);
+  Scorer scorer(counts, options, test);
   TableNames names;
   names.owner = options.owner;
   names.span_limit = options.span_limit;
@@ -168,6 +190,7 @@ ScoreStatistics score_rules(const CountsFile& counts, const std::string& output,
   ScoreStatistics statistics;
   const RuleScan scan = [&](const std::function<void(const RuleRow&)>& visit) {
     statistics = {};
+    scorer.restart();
     counts.read_rules([&](std::span<const CodedRule> group) {
       statistics.read += group.size();
       scorer.score(group, [&](const RuleRow& row) {

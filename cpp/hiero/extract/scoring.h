@@ -14,6 +14,7 @@
 #include <string>
 
 #include "hiero/extract/counts_file.h"
+#include "hiero/extract/significance.h"
 
 namespace hiero {
 
@@ -29,6 +30,8 @@ struct ScoreOptions {
   std::uint64_t min_count = 1;
   // Keeps the rules with the highest p(e|f) of each source side; 0: all.
   std::uint64_t ttable_limit = 0;
+  // Keeps rules whose -log p by Fisher's exact test is larger; needs the test. See significance.h.
+  double significance = 0;
   std::string owner;
   std::uint32_t span_limit = 0;
 };
@@ -44,7 +47,8 @@ using ScoreProgress = std::function<void(std::uint64_t rules)>;
 // Memory goes into vocabulary, lexicon and the rules of one source side; the rules themselves are read twice.
 // Probabilities are of all counted rules, also those that are then left out. Replaces `output` when the
 // table is whole. Throws FormatError, FileError.
+// The test, if there is one, decides before the ttable limit does.
 ScoreStatistics score_rules(const CountsFile& counts, const std::string& output, const ScoreOptions& options,
-                            const ScoreProgress& progress);
+                            SignificanceTest* test, const ScoreProgress& progress);
 
 }  // namespace hiero

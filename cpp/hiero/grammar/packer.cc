@@ -7,6 +7,7 @@
 
 #include "hiero/base/error.h"
 #include "hiero/base/output_file.h"
+#include "hiero/base/tokens.h"
 #include "hiero/grammar/rule_body.h"
 #include "hiero/grammar/rule_table.h"
 #include "hiero/grammar/rule_text.h"
@@ -147,7 +148,6 @@ void RuleEncoder::check_unary_rules() const {
 
 // Rule text is split at white space: a token that holds some would come apart.
 void check_tokens(const Rule& rule, const std::string& where) {
-  constexpr std::string_view kSpace = " \t\n\v\f\r";
   for (const auto* side : {&rule.source, &rule.target}) {
     for (const RuleToken& token : *side) {
       if (token.text.empty()) throw FormatError(where + ": an empty token");
@@ -164,7 +164,7 @@ std::string folder_of(const std::string& path) {
 
 }  // namespace
 
-void pack_rules(LineReader& lines, const std::string& output, const PackOptions& options,
+void pack_rules(LineReader& lines, const std::string& output, const PackOptions& options, InputFilter* filter,
                 const PackProgress& progress) {
   constexpr std::uint64_t kProgressStep = 1u << 14;
   OutputFile file(output);  // first, so that a folder that cannot be written is found out at once
@@ -175,16 +175,19 @@ void pack_rules(LineReader& lines, const std::string& output, const PackOptions&
   RuleEncoder encoder(names, sorted);
   RuleParser parser;
   std::string_view line;
+  std::uint64_t lines_read = 0;
   while (lines.next(line)) {
     const std::string where = lines.where();
-    if (parser.parse(line, where)) encoder.add(parser, where);
-    if (sorted.size() % kProgressStep == 0) progress(sorted.size());
+    if (parser.parse(line, where) && (!filter || filter->can_match(parser.source()))) {
+      encoder.add(parser, where);
+    }
+    if (++lines_read % kProgressStep == 0) progress(lines_read);
   }
   encoder.check_unary_rules();
   sorted.finish();
-  progress(sorted.size());
+  progress(lines_read);
   names.rules = sorted.size();
-  write_table(names, sorted.scanner(), file, [&] { progress(sorted.size()); });
+  write_table(names, sorted.scanner(), file, [&] { progress(lines_read); });
   file.commit();
 }
 

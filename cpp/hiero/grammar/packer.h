@@ -6,6 +6,7 @@
 #include <string>
 
 #include "hiero/base/line_reader.h"
+#include "hiero/grammar/input_filter.h"
 
 namespace hiero {
 
@@ -20,8 +21,8 @@ struct PackOptions {
 using PackProgress = std::function<void(std::uint64_t rules)>;
 
 // Replaces `output` only when the new table is whole. Throws FormatError naming the line for malformed
-// rules or a cycle of unary rules, FileError.
-void pack_rules(LineReader& lines, const std::string& output, const PackOptions& options,
+// rules or a cycle of unary rules, FileError. A filter, unless null, says which rules are kept.
+void pack_rules(LineReader& lines, const std::string& output, const PackOptions& options, InputFilter* filter,
                 const PackProgress& progress);
 
 }  // namespace hiero

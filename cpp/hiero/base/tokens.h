@@ -1,0 +1,23 @@
+// Tokens of a line of text: what stands between ASCII white space.
+#pragma once
+
+#include <string_view>
+
+namespace hiero {
+
+inline constexpr std::string_view kSpace = " \t\n\v\f\r";
+
+// The next token, which is cut off the line; empty at the end.
+inline std::string_view next_token(std::string_view& line) {
+  const std::size_t start = line.find_first_not_of(kSpace);
+  if (start == std::string_view::npos) {
+    line = {};
+    return {};
+  }
+  line.remove_prefix(start);
+  const std::string_view token = line.substr(0, line.find_first_of(kSpace));
+  line.remove_prefix(token.size());
+  return token;
+}
+
+}  // namespace hiero

@@ -1,0 +1,108 @@
+#include "hiero/extract/significance.h"
+
+#include <algorithm>
+#include <cmath>
+#include <numeric>
+
+#include "hiero/base/error.h"
+#include "hiero/base/tokens.h"
+
+namespace hiero {
+namespace {
+
+double log_choose(std::uint64_t n, std::uint64_t k) {
+  const auto log_factorial = [](std::uint64_t x) { return std::lgamma(static_cast<double>(x) + 1); };
+  return log_factorial(n) - log_factorial(k) - log_factorial(n - k);
+}
+
+}  // namespace
+
+double fisher_minus_log_p(std::uint64_t both, std::uint64_t source, std::uint64_t target,
+                          std::uint64_t pairs) {
+  const std::uint64_t least = source + target > pairs ? source + target - pairs : 0;
+  both = std::max(both, least);
+  const std::uint64_t most = std::min(source, target);
+  const double first =
+      log_choose(source, both) + log_choose(pairs - source, target - both) - log_choose(pairs, target);
+  // Each term by its ratio to the one before; they fall fast or, below the mode, rise and then fall.
+  double sum = 1;
+  double term = 1;
+  for (std::uint64_t k = both; k < most; ++k) {
+    term *= static_cast<double>(source - k) * static_cast<double>(target - k) /
+            (static_cast<double>(k + 1) * static_cast<double>(pairs + k + 1 - source - target));
+    sum += term;
+    if (term < sum * 1e-17) break;
+  }
+  return std::max(0.0, -(first + std::log(sum)));
+}
+
+SignificanceTest::SignificanceTest(LineReader& source, LineReader& target, Vocab& words) {
+  const auto read = [&words](std::string_view line, std::vector<WordId>& out) {
+    out.clear();
+    for (std::string_view token = next_token(line); !token.empty(); token = next_token(line))
+      out.push_back(words.intern(token));
+  };
+  std::vector<WordId> f;
+  std::vector<WordId> e;
+  std::string_view source_line;
+  std::string_view target_line;
+  for (;;) {
+    const bool more = source.next(source_line);
+    if (target.next(target_line) != more) {
+      throw FormatError(source.name() + " and " + target.name() + " are of different length");
+    }
+    if (!more) break;
+    read(source_line, f);
+    read(target_line, e);
+    if (f.empty() || e.empty()) continue;
+    source_.add(f);
+    target_.add(e);
+  }
+  holds_.assign(source_.size(), 0);
+  all_.resize(source_.size());
+  std::iota(all_.begin(), all_.end(), 0u);
+}
+
+void SignificanceTest::set_source(std::span<const Symbol> source) {
+  for (const std::uint32_t sentence : held_) holds_[sentence] = 0;
+  held_.clear();
+  const WordId rarest = source_.rarest(source);
+  const std::span<const std::uint32_t> candidates =
+      rarest == kNoWord ? std::span<const std::uint32_t>(all_) : source_.sentences_with(rarest);
+  for (const std::uint32_t sentence : candidates) {
+    if (!source_.matches(sentence, source, 0)) continue;
+    held_.push_back(sentence);
+    holds_[sentence] = 1;
+  }
+}
+
+double SignificanceTest::minus_log_p(std::span<const Symbol> target) {
+  constexpr std::size_t kLong = 64;
+  const WordId rarest = target_.rarest(target);
+  const std::span<const std::uint32_t> candidates =
+      rarest == kNoWord ? std::span<const std::uint32_t>(all_) : target_.sentences_with(rarest);
+  const auto matches = [&](std::uint32_t sentence) { return target_.matches(sentence, target, 0); };
+  std::uint64_t both = 0;
+  std::uint64_t count = 0;
+  if (candidates.size() < kLong) {
+    for (const std::uint32_t sentence : candidates) {
+      if (!matches(sentence)) continue;
+      ++count;
+      both += static_cast<std::uint64_t>(holds_[sentence]);
+    }
+  } else {
+    const std::string key(reinterpret_cast<const char*>(target.data()), target.size_bytes());
+    const auto [known, fresh] = target_counts_.try_emplace(key, 0);
+    if (fresh) known->second = static_cast<std::uint64_t>(std::ranges::count_if(candidates, matches));
+    count = known->second;
+    if (held_.size() < candidates.size()) {
+      both = static_cast<std::uint64_t>(std::ranges::count_if(held_, matches));
+    } else {
+      both = static_cast<std::uint64_t>(std::ranges::count_if(
+          candidates, [&](std::uint32_t sentence) { return holds_[sentence] != 0 && matches(sentence); }));
+    }
+  }
+  return fisher_minus_log_p(both, held_.size(), count, pairs());
+}
+
+}  // namespace hiero
