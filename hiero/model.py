@@ -193,14 +193,23 @@ class Model:
         other.weights = dict(weights)
         return other
 
-    def save(self, path: str | os.PathLike[str], *, made_from: Mapping[str, Any] | None = None) -> None:
+    def save(
+        self,
+        path: str | os.PathLike[str],
+        *,
+        made_from: Mapping[str, Any] | None = None,
+        scratch: str | os.PathLike[str] | None = None,
+    ) -> None:
         """Writes a model directory; an existing one is replaced only when the new one is whole.
 
         Files of this model on the same disk are shared, not copied. ``made_from`` goes into the manifest.
+        The new directory grows in a hidden one in ``scratch``, a folder on the same disk (default: its
+        parent).
         """
         target = Path(path)
         target.parent.mkdir(parents=True, exist_ok=True)
-        with tempfile.TemporaryDirectory(dir=target.parent, prefix=f".{target.name}.") as name:
+        folder = target.parent if scratch is None else scratch
+        with tempfile.TemporaryDirectory(dir=folder, prefix=f".{target.name}.") as name:
             staging = Path(name) / "model"
             staging.mkdir()
             self._write(staging, made_from)

@@ -49,11 +49,12 @@ def pack(
 ) -> None:
     """Packs a text grammar (plain, gzip, xz) into the table ``output``, which appears when whole.
 
-    A packed table is packed again, with its own owner and span limit where none are given. ``owner`` names the table ("": the loader does), ``span_limit`` bounds the source words its rules
-    may cover (0: the decoder's limit). ``memory`` bounds the bytes of rules being sorted; the result
-    is the same for any. ``filter_for`` names a text of sentences in tokens, one a line: only rules are
-    kept whose source side can match one of them, words in order, each nonterminal standing for a word or
-    more, all of it within the span limit. ``progress`` is called with the number of lines read.
+    A packed table is packed again, with its own owner and span limit where none are given. ``owner`` names
+    the table ("": the loader does), ``span_limit`` bounds the source words its rules may cover (0: the
+    decoder's limit). ``memory`` bounds the bytes of rules being sorted; the result is the same for any.
+    ``filter_for`` names a text of sentences in tokens, one a line: only rules are kept whose source side can
+    match one of them, words in order, each nonterminal standing for a word or more, all of it within the
+    span limit. ``progress`` is called with the number of lines read.
     Raises FormatError naming file and line, or OSError.
     """
     with contextlib.ExitStack() as stack:

@@ -30,7 +30,7 @@ class TextSide:
     """
 
     scheme: Scheme = "none"
-    language: str = "en"
+    language: str = "und"
     lowercase: bool = False
 
     def tokens(self, text: str) -> list[str]:

@@ -214,7 +214,9 @@ def test_pack_unpack_rules(french: Path, tmp_path: Path) -> None:
         assert sorted(file.read().splitlines()) == sorted((french / "grammar.txt").read_text().splitlines())
     listed = run("hiero", "rules", packed, "--source", "elle").stdout.decode()
     assert [line.split(" ||| ")[2] for line in listed.splitlines()] == ["she", "it"]
-    assert "Invalid argument" in one_error_line(run("hiero", "pack", french / "grammar.txt", "-o", "/dev/null"))
+    assert "Invalid argument" in one_error_line(
+        run("hiero", "pack", french / "grammar.txt", "-o", "/dev/null")
+    )
 
 
 def test_a_full_disk_leaves_nothing_behind(french: Path, tmp_path: Path) -> None:

@@ -1,4 +1,4 @@
-"""Pruning by Fisher's exact test (Johnson et al. 2007) against exact fractions and counts read off the text."""
+"""Pruning by Fisher's exact test (Johnson et al. 2007) against fractions and counts read off the text."""
 
 from __future__ import annotations
 

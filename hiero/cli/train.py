@@ -310,7 +310,7 @@ def _reporter(quiet: bool) -> Callable[[str], object]:
 
 
 def _text(tokenize: tuple[str, str] | None, lowercase: bool) -> TextProcessing:
-    source, target = tokenize or ("xx:none", "xx:none")
+    source, target = tokenize or ("und:none", "und:none")
     try:
         return TextProcessing(parse_side(source, lowercase), parse_side(target, lowercase))
     except ValueError as error:

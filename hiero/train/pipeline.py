@@ -19,7 +19,7 @@ from hiero.train.alignment import Heuristic, align, check_links, format_links, r
 from hiero.train.corpus import PathLike, prepare_corpus, prepare_text, read_pairs
 from hiero.train.lm import estimate_lm
 from hiero.train.rules import ExtractSettings, ScoreSettings, extract_rules, score_rules
-from hiero.train.steps import Journal, Step
+from hiero.train.steps import Journal, Step, open_journal
 
 # Called with a unit, how many are done and, where it is known, how many there are.
 Progress = Callable[[str, int, int | None], object]
@@ -84,8 +84,9 @@ def train(
     what is done in lines, ``progress`` how far a step has come.
     Raises FormatError naming file and line, OSError, ValueError.
     """
-    pipeline = _Pipeline(inputs, Path(output), settings or TrainSettings(), memory, report, progress)
-    return pipeline.run()
+    work = Path(output).with_name(Path(output).name + ".train")
+    with open_journal(work, report) as journal:
+        return _Pipeline(journal, inputs, Path(output), settings or TrainSettings(), memory, progress).run()
 
 
 class _Pipeline:
@@ -93,21 +94,21 @@ class _Pipeline:
 
     def __init__(
         self,
+        journal: Journal,
         inputs: TrainInputs,
         output: Path,
         settings: TrainSettings,
         memory: int,
-        report: Callable[[str], object],
         progress: Progress | None,
     ) -> None:
+        self.journal = journal
         self.inputs = inputs
         self.output = output
         self.settings = settings
         self.memory = memory
-        self.report = report
         self.progress = progress
-        self.work = output.with_name(output.name + ".train")
-        self.journal = Journal(self.work, report)
+        self.report = journal.report
+        self.work = journal.directory
         self.lms: list[str] = []
 
     def run(self) -> Model:
@@ -262,7 +263,7 @@ class _Pipeline:
             distortion=DistortionStatistics.load(self.work / "distortion.json"),
         )
         model = model.with_weights(default_weights(model.feature_names))
-        model.save(self.output, made_from=self._provenance())
+        model.save(self.output, made_from=self._provenance(), scratch=self.work)
 
     def _provenance(self) -> dict[str, Any]:
         """What the manifest says of how the model was made; no time, host or place."""

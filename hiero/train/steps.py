@@ -7,10 +7,13 @@ Whatever is interrupted leaves no record and is made again; outputs appear whole
 from __future__ import annotations
 
 import contextlib
+import fcntl
 import json
+import os
 import re
+import shutil
 import time
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
@@ -29,17 +32,39 @@ class Step:
     run: Callable[[], object]
 
 
+@contextlib.contextmanager
+def open_journal(directory: Path, report: Callable[[str], object]) -> Iterator[Journal]:
+    """The journal of a working directory, which is made if need be and locked meanwhile.
+
+    ``report`` is told in a line what is done, and what had been. What an interrupted run left half-made is
+    removed. Raises OSError where another process works in the directory.
+    """
+    directory.mkdir(parents=True, exist_ok=True)
+    descriptor = os.open(directory, os.O_RDONLY)
+    try:
+        try:
+            fcntl.flock(descriptor, fcntl.LOCK_EX | fcntl.LOCK_NB)
+        except BlockingIOError as error:
+            raise OSError(error.errno, "another process is at work here", str(directory)) from None
+        for left in directory.glob(".*"):  # temporary files are hidden, nothing else is
+            if left.is_dir():
+                shutil.rmtree(left)
+            else:
+                left.unlink()
+        yield Journal(directory, report)
+    finally:
+        os.close(descriptor)
+
+
 class Journal:
-    """The steps done in a working directory; see ``run``."""
+    """The steps done in a working directory; see ``run``, and ``open_journal`` for how to get one."""
 
     def __init__(self, directory: Path, report: Callable[[str], object]) -> None:
-        """``report`` is told in a line what is done, and what had been."""
         self.directory = directory
-        self._report = report
+        self.report = report
         self._path = directory / "steps.json"
         self._records: dict[str, Any] = {}
         self._known: dict[Path, tuple[int, int, str]] = {}
-        directory.mkdir(parents=True, exist_ok=True)
         with contextlib.suppress(FileNotFoundError, ValueError):  # no record: everything is made again
             self._records = dict(json.loads(self._path.read_text(encoding="utf-8")))
 
@@ -51,9 +76,9 @@ class Journal:
         }
         reason = self._stale(step, made_from)
         if not reason:
-            self._report(f"{step.name}: done before")
+            self.report(f"{step.name}: done before")
             return
-        self._report(f"{step.name}: {reason}")
+        self.report(f"{step.name}: {reason}")
         if self._records.pop(step.name, None) is not None:
             self._write()
         started = time.monotonic()
@@ -65,7 +90,7 @@ class Journal:
         self._write()
         self._log(step.name, seconds, peak)
         memory = "" if peak is None else f", {peak:,.0f} MB"
-        self._report(f"{step.name}: done in {seconds:.1f} s{memory}")
+        self.report(f"{step.name}: done in {seconds:.1f} s{memory}")
 
     def inputs_of(self, name: str) -> Mapping[str, str]:
         """The checksums of what a recorded step was made from."""
@@ -84,11 +109,11 @@ class Journal:
         record = self._records.get(step.name)
         if record is None:
             return "to be made"
-        for label, value in made_from["inputs"].items():
-            if record["inputs"].get(label) != value:
-                return f"stale, {label} has changed"
         if set(record["inputs"]) != set(made_from["inputs"]):
             return "stale, there are other inputs"
+        for label, value in made_from["inputs"].items():
+            if record["inputs"][label] != value:
+                return f"stale, {label} has changed"
         if record["settings"] != made_from["settings"]:
             changed = [k for k, v in made_from["settings"].items() if record["settings"].get(k) != v]
             return f"stale, other settings ({', '.join(changed) or 'fewer'})"

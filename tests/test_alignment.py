@@ -1,0 +1,107 @@
+"""Word alignment: symmetrisation against its definition, determinism, files of links."""
+
+from __future__ import annotations
+
+import random
+from pathlib import Path
+
+import numpy as np
+import pytest
+from thot.common import WordAlignmentMatrix
+
+import hiero
+from hiero.train import HEURISTICS, Heuristic, align, read_alignment
+from hiero.train.alignment import combine
+
+Link = tuple[int, int]
+
+
+def symmetrised(there: set[Link], back: set[Link], rows: int, columns: int, heuristic: str) -> set[Link]:
+    """Koehn et al. (2005): from the intersection, grow into neighbours of the union of which one word at
+    least is free, then take links whose words are free."""
+    cells = [(s, t) for s in range(rows) for t in range(columns)]
+    if heuristic == "intersection":
+        return there & back
+    if heuristic == "union":
+        return there | back
+    links = there & back
+
+    def is_free(side: int, position: int) -> bool:
+        return all(link[side] != position for link in links)
+
+    grown = True
+    while grown:
+        grown = False
+        for s, t in cells:
+            near = any(abs(s - i) <= 1 and abs(t - j) <= 1 for i, j in links)
+            if (s, t) in (there | back) - links and near and (is_free(0, s) or is_free(1, t)):
+                links.add((s, t))
+                grown = True
+    if heuristic != "grow-diag":
+        both = heuristic == "grow-diag-final-and"
+        for direction in (there, back):
+            for s, t in cells:
+                free = (is_free(0, s), is_free(1, t))
+                if (s, t) in direction and (all(free) if both else any(free)):
+                    links.add((s, t))
+    return links
+
+
+@pytest.mark.parametrize("heuristic", HEURISTICS)
+def test_symmetrisation(heuristic: Heuristic) -> None:
+    rng = random.Random(1)
+    for _ in range(300):
+        rows, columns = rng.randint(1, 6), rng.randint(1, 7)
+        there = {(rng.randrange(rows), t) for t in range(columns) if rng.random() < 0.8}
+        back = {(s, rng.randrange(columns)) for s in range(rows) if rng.random() < 0.8}
+        matrices = WordAlignmentMatrix(rows, columns), WordAlignmentMatrix(rows, columns)
+        for matrix, links in zip(matrices, (there, back), strict=True):
+            for link in links:
+                matrix[link] = True
+        combine(*matrices, heuristic)
+        got = {(int(s), int(t)) for s, t in np.argwhere(matrices[0].to_numpy())}
+        assert got == symmetrised(there, back, rows, columns, heuristic)
+
+
+def test_aligning(demo: Path, tmp_path: Path) -> None:
+    for side in ("zh", "en"):
+        lines = (demo / f"train.{side}").read_text().splitlines()[:1000]
+        lines[7] = " "
+        (tmp_path / f"t.{side}").write_text("".join(line + "\n" for line in lines))
+        name = "test.zh" if side == "zh" else "test.en.0"
+        (tmp_path / f"h.{side}").write_bytes((demo / name).read_bytes())
+
+    def run(seed: int, heuristic: Heuristic = "grow-diag-final-and") -> tuple[list[str], list[str]]:
+        bitexts = [(tmp_path / f"{part}.zh", tmp_path / f"{part}.en") for part in "th"]
+        outputs = [tmp_path / f"{part}.align" for part in "th"]
+        align(bitexts, outputs, seed=seed, heuristic=heuristic)
+        train, held_out = (path.read_text().splitlines() for path in outputs)
+        return train, held_out
+
+    first = run(1)
+    assert run(1) == first != run(2)
+    assert (len(first[0]), len(first[1])) == (1000, 200)
+    assert first[0][7] == ""
+    # Chance has about one link in twelve right.
+    for name, got in (("train", first[0]), ("test", first[1])):
+        gold = (demo / f"{name}.align").read_text().splitlines()[: len(got)]
+        pairs = [(set(g.split()), set(w.split())) for g, w in zip(got, gold, strict=True) if g]
+        right = sum(len(g & w) for g, w in pairs)
+        f1 = 2 * right / sum(len(g) + len(w) for g, w in pairs)
+        assert f1 > 0.7, name
+    union = run(1, "union")[0]
+    assert sum(map(len, union)) > sum(map(len, first[0]))
+    assert all(set(few.split()) <= set(many.split()) for few, many in zip(first[0], union, strict=True))
+
+
+def test_links_are_read_once_and_in_order(tmp_path: Path) -> None:
+    (tmp_path / "links").write_text("1-2 0-0 1-2\n\n10-3\n")
+    assert list(read_alignment(tmp_path / "links", 3)) == [[(0, 0), (1, 2)], [], [(10, 3)]]
+
+
+def test_nothing_to_align(tmp_path: Path) -> None:
+    (tmp_path / "f").write_text("a\n\n")
+    (tmp_path / "e").write_text("\nb\n")
+    with pytest.raises(hiero.FormatError, match="no sentence pairs to align"):
+        align([(tmp_path / "f", tmp_path / "e")], [tmp_path / "a"])
+    assert not (tmp_path / "a").exists()

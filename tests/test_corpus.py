@@ -1,0 +1,74 @@
+"""Preparing text: what is left out and why, tokens and text."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import pytest
+
+from hiero import FormatError
+from hiero.text import TextProcessing, TextSide, parse_side
+from hiero.train import CorpusReport, prepare_corpus, prepare_text
+
+
+def test_pairs_are_judged(tmp_path: Path) -> None:
+    sources = [
+        "a b",
+        "",
+        "c",
+        " ".join("d" * 9),
+        " ".join("e" * 10),
+        "f " * 101,
+        "g " * 100,
+        "h\u3000h\u2028i",
+        "\t",
+    ]
+    targets = ["x", "y", "", "z", "z", "f", " ".join("g" * 100), "h\u00a0h", "y"]
+    (tmp_path / "f").write_text("".join(line + "\n" for line in sources))
+    (tmp_path / "e").write_bytes("".join(line + "\r\n" for line in targets).encode())
+    report = prepare_corpus([(tmp_path / "f", tmp_path / "e")], tmp_path / "F", tmp_path / "E")
+    assert report == CorpusReport(pairs=9, kept=4, empty=3, too_long=1, lopsided=1)
+    assert str(report) == "4 of 9 sentence pairs (3 empty, 1 too long, 1 lopsided)"
+    kept = [0, 3, 6, 7]
+    for name, lines in (("F", sources), ("E", targets)):
+        expected = "".join(
+            (" ".join(line.split(" ")).strip() if i in kept else "") + "\n" for i, line in enumerate(lines)
+        )
+        assert (tmp_path / name).read_bytes().decode() == expected
+    report = prepare_corpus(
+        [(tmp_path / "f", tmp_path / "e")] * 2, tmp_path / "F", tmp_path / "E", max_length=10, max_ratio=10
+    )
+    assert report == CorpusReport(pairs=18, kept=8, empty=6, too_long=4)
+
+
+def test_text_is_processed(tmp_path: Path) -> None:
+    (tmp_path / "f").write_text("犬 が いる\n")
+    (tmp_path / "e").write_text("There's a DOG, isn't there?\n")
+    text = TextProcessing(TextSide("none", "ja"), TextSide("moses", "en", lowercase=True))
+    prepare_corpus([(tmp_path / "f", tmp_path / "e")], tmp_path / "F", tmp_path / "E", text=text)
+    assert (tmp_path / "F").read_text() == "犬 が いる\n"
+    assert (tmp_path / "E").read_text() == "there 's a dog , isn 't there ?\n"
+    assert prepare_text([tmp_path / "e", tmp_path / "e"], tmp_path / "T", text.target) == 2
+    assert (tmp_path / "T").read_text() == (tmp_path / "E").read_text() * 2
+
+
+@pytest.mark.parametrize("language", ["en", "de"])
+def test_detokenised_text_is_text_again(language: str) -> None:
+    side = TextSide("moses", language)
+    for line in ["This is (quite) good, 3.5 or so.", 'He said: "No."', "a & b < c | [d]"]:
+        assert side.text(side.tokens(line)) == line
+
+
+def test_sides_by_name() -> None:
+    assert parse_side("ja:none", False) == TextSide("none", "ja")
+    assert parse_side("en:moses", True) == TextSide("moses", "en", lowercase=True)
+    for bad in ("en", "en:", ":moses", "en:other", "moses"):
+        with pytest.raises(ValueError, match="such as en:moses"):
+            parse_side(bad, False)
+
+
+def test_reserved_words_are_found(tmp_path: Path) -> None:
+    (tmp_path / "t").write_text("a\nb </s>\n")
+    with pytest.raises(FormatError, match="t:2: </s> may not occur"):
+        prepare_text([tmp_path / "t"], tmp_path / "T", TextSide())
+    assert sorted(path.name for path in tmp_path.iterdir()) == ["t"]

@@ -1,0 +1,301 @@
+"""`hiero train` as a program: what it makes, going on after being killed, stale steps, bad input."""
+
+from __future__ import annotations
+
+import gzip
+import json
+import lzma
+import os
+import random
+import resource
+import signal
+import subprocess
+import sys
+import time
+from collections.abc import Callable, Sequence
+from pathlib import Path
+
+import pytest
+
+import hiero
+from hiero.train import TrainInputs, TrainSettings, train
+
+BIN = Path(sys.executable).parent
+STEPS = ["corpus", "align", "extract", "score", "text 0", "lm 0", "text 1", "lm 1", "model"]
+
+
+def head(path: Path, lines: int) -> list[str]:
+    return path.read_text(encoding="utf-8").splitlines()[:lines]
+
+
+def write(path: Path, lines: Sequence[str]) -> Path:
+    path.write_text("".join(line + "\n" for line in lines), encoding="utf-8")
+    return path
+
+
+@pytest.fixture(scope="module")
+def inputs(tmp_path_factory: pytest.TempPathFactory) -> TrainInputs:
+    """A few hundred pairs of the demo corpus, a dictionary and monolingual text."""
+    demo = Path(__file__).parent.parent / "data" / "demo"
+    folder = tmp_path_factory.mktemp("corpus")
+    return TrainInputs(
+        write(folder / "zh", head(demo / "train.zh", 400)),
+        write(folder / "en", head(demo / "train.en", 400)),
+        (write(folder / "d.zh", ["小 猫", "酋长"]), write(folder / "d.en", ["kitten", "chieftain"])),
+        [write(folder / "mono", head(demo / "train.en", 1200)[400:])],
+    )
+
+
+@pytest.fixture(scope="module")
+def trained(inputs: TrainInputs, tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """A model trained on them without interruption."""
+    folder = tmp_path_factory.mktemp("trained") / "model"
+    train(inputs, folder)
+    return folder
+
+
+def command(inputs: TrainInputs, output: Path, *more: object) -> list[str]:
+    assert inputs.dictionary is not None
+    options = ["--source", inputs.source, "--target", inputs.target, "--dictionary", *inputs.dictionary]
+    return list(map(str, [BIN / "hiero", "train", *options, "--mono", *inputs.mono, "-o", output, *more]))
+
+
+def files(folder: Path) -> dict[str, bytes]:
+    return {path.name: path.read_bytes() for path in folder.iterdir()}
+
+
+def one_error_line(done: subprocess.CompletedProcess[str]) -> str:
+    assert done.returncode == 1, done
+    lines = [line for line in done.stderr.splitlines() if not line.startswith("warning")]
+    assert len(lines) == 1 and "Traceback" not in done.stderr, done.stderr
+    return lines[0]
+
+
+def test_a_trained_model_translates(trained: Path, demo: Path) -> None:
+    model = hiero.Model.load(trained)
+    assert {name: value for name, value in model.weights.items() if value} == {
+        **dict.fromkeys(["LM0", "LM1"], 0.25),
+        **dict.fromkeys(["PhraseFE", "PhraseEF", "LexFE", "LexEF"], 0.2),
+        "WordPenalty": -1,
+    }
+    decoder = hiero.Decoder(model)
+    pairs = zip(head(demo / "train.zh", 20), head(demo / "train.en", 20), strict=True)
+    assert sum(decoder.translate(source).text == target for source, target in pairs) >= 10
+    assert decoder.translate("酋长").text == "chieftain"
+    assert model.distortion is not None
+    made_from = json.loads((trained / "manifest.json").read_text())["made_from"]
+    assert made_from["settings"]["extract"]["max_phrase"] == 10 and len(made_from["inputs"]) == 6
+
+
+def test_killed_in_every_step(inputs: TrainInputs, trained: Path, tmp_path: Path) -> None:
+    rng = random.Random()
+    output = tmp_path / "model"
+    for step in STEPS:
+        process = subprocess.Popen(command(inputs, output), stderr=subprocess.PIPE, text=True)
+        assert process.stderr is not None
+        with process, process.stderr:
+            for line in process.stderr:
+                if line.startswith(f"hiero: {step}: ") and "done before" not in line:
+                    break
+            time.sleep(rng.choice([0, 0.01, 0.1]) * rng.random())
+            process.kill()
+        assert process.returncode in (-signal.SIGKILL, 0)
+        assert not output.exists() or step == STEPS[-1]
+    done = subprocess.run(command(inputs, output), stderr=subprocess.PIPE, text=True)
+    assert done.returncode == 0, done.stderr
+    assert "hiero: corpus: done before\n" in done.stderr and "hiero: align: done before\n" in done.stderr
+    assert files(output) == files(trained)
+    assert not [path for path in output.with_name("model.train").iterdir() if path.name.startswith(".")]
+    assert sorted(path.name for path in tmp_path.iterdir()) == ["model", "model.train"]
+
+
+def test_stale_steps_are_made_again(inputs: TrainInputs, tmp_path: Path) -> None:
+    copies = [
+        write(tmp_path / path.name, head(path, 60)) for path in map(Path, (inputs.source, inputs.target))
+    ]
+    mine = TrainInputs(*copies)
+    work = tmp_path / "m.train"
+
+    def made(settings: TrainSettings | None = None, inputs: TrainInputs = mine) -> dict[str, str]:
+        lines: list[str] = []
+        train(inputs, tmp_path / "m", settings=settings, report=lines.append)
+        split = [line.split(": ", 1) for line in lines]
+        return {name: text for name, text in split if text.startswith(("stale", "to be made"))}
+
+    steps = {"corpus", "align", "extract", "score", "text 0", "lm 0", "model"}
+    assert made() == dict.fromkeys(steps, "to be made")
+    assert made() == {}
+    (work / "rules.counts").unlink()
+    assert made() == {"extract": "stale, rules.counts is missing"}  # which gives the same counts
+    (work / "alignment").write_text("0-0\n")
+    assert made() == {"align": "stale, alignment has changed"}
+    settings = TrainSettings(lm_order=3)
+    assert made(settings) == dict.fromkeys(["lm 0"], "stale, other settings (lm_order)") | {
+        "model": "stale, lm0.binary has changed"
+    }
+    assert made() == {"lm 0": "stale, other settings (lm_order)", "model": "stale, lm0.binary has changed"}
+    with copies[1].open("a") as file:
+        file.write("one more\n")
+    with copies[0].open("a") as file:
+        file.write("还 有\n")
+    changed = made()
+    assert (
+        changed["corpus"] == "stale, source has changed" and changed["text 0"] == "stale, text 0 has changed"
+    )
+    assert changed.keys() == steps
+    (tmp_path / "links").write_bytes((work / "alignment").read_bytes())
+    given = TrainInputs(*copies, alignment=tmp_path / "links")
+    assert made(inputs=given) == {"align": "stale, there are other inputs"}
+    (tmp_path / "m" / "manifest.json").unlink()
+    assert list(made(inputs=given)) == ["model"]
+
+
+@pytest.mark.parametrize("pack_bytes", [gzip.compress, lzma.compress])
+def test_compressed_input(
+    inputs: TrainInputs, tmp_path: Path, trained: Path, pack_bytes: Callable[[bytes], bytes]
+) -> None:
+    assert inputs.dictionary is not None
+
+    def pack(path: object, name: str) -> Path:
+        (tmp_path / name).write_bytes(pack_bytes(Path(str(path)).read_bytes()))
+        return tmp_path / name
+
+    packed = TrainInputs(
+        pack(inputs.source, "a"),
+        pack(inputs.target, "b"),
+        (pack(inputs.dictionary[0], "c"), pack(inputs.dictionary[1], "d")),
+        [pack(inputs.mono[0], "e")],
+    )
+    train(packed, tmp_path / "model")
+    theirs, ours = files(trained), files(tmp_path / "model")
+    del theirs["manifest.json"], ours["manifest.json"]  # which has the checksums of the input files
+    assert ours == theirs
+
+
+def test_any_memory_gives_the_same_model(inputs: TrainInputs, trained: Path, tmp_path: Path) -> None:
+    train(inputs, tmp_path / "model", memory=48 << 20)
+    assert files(tmp_path / "model") == files(trained)
+
+
+def test_tokens_that_look_like_notation(tmp_path: Path) -> None:
+    strange = [
+        "|||",
+        "[X,1]",
+        "[X]",
+        "[S]",
+        "\\",
+        "[]",
+        "<s>",
+        "NULL",
+        "#",
+        "0-0",
+        "((",
+        "(X",
+        "\u3000",
+        "a=b",
+    ]
+    rng = random.Random(1)
+    lines = [[rng.choice(strange) for _ in range(rng.randint(1, 6))] for _ in range(300)]
+    lines += [[token] for token in strange] * 5
+    write(tmp_path / "f", [" ".join(line) for line in lines])
+    write(tmp_path / "e", [" ".join(t.replace("<s>", "<S>") for t in line) for line in lines])
+    model = train(TrainInputs(tmp_path / "f", tmp_path / "e"), tmp_path / "m")
+    decoder = hiero.Decoder(model)
+    for line in lines[:40]:
+        assert decoder.translate(" ".join(line)).text == " ".join(line).replace("<s>", "<S>")
+    reloaded = hiero.Decoder(hiero.Model.load(tmp_path / "m"))
+    assert reloaded.translate("||| [X,1] [X]").text == "||| [X,1] [X]"
+
+
+BAD: list[tuple[str, Sequence[str] | bytes, Sequence[str] | bytes, str]] = [
+    ("longer target", ["a"], ["b", "c"], "f: ends after 1 lines, where .*e has more"),
+    ("longer source", ["a", "b"], ["b"], "e: ends after 1 lines, where .*f has more"),
+    ("source not UTF-8", b"a\n\xff\n", ["b", "b"], "f:2: invalid UTF-8"),
+    ("target not UTF-8", ["b", "b"], b"a\n\xc3\n", "e:2: invalid UTF-8"),
+    ("<s>", ["a", "b"], ["a", "x <s> y"], "e:2: <s> may not occur in the text of a language model"),
+    ("empty", [], [], "f: no sentence pairs to train on"),
+    ("blank", ["", " "], ["a", "b"], "f: no sentence pairs to train on: 0 of 2 .* \\(2 empty\\)"),
+    (
+        "cut gzip",
+        gzip.compress(b"a b c\n" * 100)[:-10],
+        ["a"] * 100,
+        "f: damaged or truncated compressed file",
+    ),
+]
+
+
+@pytest.mark.parametrize("name,source,target,message", BAD, ids=[bad[0] for bad in BAD])
+def test_bad_text(
+    name: str, source: Sequence[str] | bytes, target: Sequence[str] | bytes, message: str, tmp_path: Path
+) -> None:
+    for file, content in (("f", source), ("e", target)):
+        data = content if isinstance(content, bytes) else "".join(s + "\n" for s in content).encode()
+        (tmp_path / file).write_bytes(data)
+    with pytest.raises(hiero.FormatError, match=message):
+        train(TrainInputs(tmp_path / "f", tmp_path / "e"), tmp_path / "m")
+    assert not (tmp_path / "m").exists()
+    assert not list((tmp_path / "m.train").glob(".*"))
+    done = subprocess.run(
+        [BIN / "hiero", "train", "--source", "f", "--target", "e", "-o", "m", "--quiet"],
+        cwd=tmp_path,
+        capture_output=True,
+        text=True,
+    )
+    one_error_line(done)
+
+
+@pytest.mark.parametrize(
+    "links,message",
+    [
+        (["0-0", "0-1"], "links:2: link 0-1 points beyond a sentence pair of 1 and 1 words"),
+        (["0-0", "1-0"], "links:2: link 1-0 points beyond"),
+        (["0-0"], "links: ends after 1 lines of 2 sentence pairs"),
+        (["0-0", "", ""], "links:3: more lines than the 2 sentence pairs"),
+        (["0-0", "0_0"], "links:2: expected links such as 0-0 1-2, found 0_0"),
+        (["0-0", "0--1"], "links:2: expected links"),
+        (["0-0", "0-99999999999999999999"], "links:2: link .* points beyond"),
+    ],
+)
+def test_bad_links(links: list[str], message: str, tmp_path: Path) -> None:
+    inputs = TrainInputs(
+        write(tmp_path / "f", ["a", "b"]),
+        write(tmp_path / "e", ["a", "b"]),
+        alignment=write(tmp_path / "links", links),
+    )
+    with pytest.raises(hiero.FormatError, match=message):
+        train(inputs, tmp_path / "m")
+    assert not (tmp_path / "m").exists()
+
+
+def test_a_full_disk(inputs: TrainInputs, trained: Path, tmp_path: Path) -> None:
+    # A bound on the size of files fails as a full disk does, and needs no disk of its own.
+    sizes = sorted({len(data) for data in files(trained).values()} | {1000, 30_000, 100_000})
+    limits = [size // 2 for size in sizes]
+    output = tmp_path / "model"
+    failed = 0
+    for limit in limits:
+
+        def restrict(limit: int = limit) -> None:
+            resource.setrlimit(resource.RLIMIT_FSIZE, (limit, limit))
+
+        done = subprocess.run(
+            command(inputs, output, "--quiet"), capture_output=True, text=True, preexec_fn=restrict
+        )
+        if done.returncode != 0:
+            assert os.strerror(27) in one_error_line(done)  # File too large
+            assert not output.exists()
+            failed += 1
+    assert failed >= 4
+    assert subprocess.run(command(inputs, output, "--quiet")).returncode == 0
+    assert files(output) == files(trained)
+
+
+def test_two_at_once(inputs: TrainInputs, tmp_path: Path) -> None:
+    first = subprocess.Popen(command(inputs, tmp_path / "m"), stderr=subprocess.PIPE, text=True)
+    assert first.stderr is not None
+    with first, first.stderr:
+        first.stderr.readline()
+        second = subprocess.run(command(inputs, tmp_path / "m", "--quiet"), capture_output=True, text=True)
+        assert "another process is at work here" in one_error_line(second)
+        first.communicate()
+    assert first.returncode == 0
