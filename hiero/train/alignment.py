@@ -4,17 +4,20 @@ format: per sentence pair its links as ``0-0 1-2``, source then target position,
 from __future__ import annotations
 
 import os
-import threading
-from collections.abc import Callable, Iterator, Sequence
+import subprocess
+import sys
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from concurrent.futures import ThreadPoolExecutor
-from contextlib import ExitStack
+from contextlib import ExitStack, contextmanager
+from functools import partial
+from pathlib import Path
 from typing import Literal, get_args
 
 import numpy as np
-from thot.alignment import EflomalAlignmentModel
+import numpy.typing as npt
 from thot.common import WordAlignmentMatrix
 
-from hiero._core import FormatError
+from hiero._core import Error, FormatError
 from hiero.files import replacing
 from hiero.text import split
 from hiero.train.corpus import PathLike, read_lines, read_pairs
@@ -22,6 +25,7 @@ from hiero.train.corpus import PathLike, read_lines, read_pairs
 Heuristic = Literal["grow-diag-final-and", "grow-diag-final", "grow-diag", "union", "intersection"]
 HEURISTICS: tuple[Heuristic, ...] = get_args(Heuristic)
 Links = list[tuple[int, int]]
+Positions = npt.NDArray[np.int32]
 
 
 def align(
@@ -44,12 +48,12 @@ def align(
     aligned = [pair for corpus in corpora for pair in corpus if all(pair)]
     if not aligned:
         raise FormatError(f"{os.fspath(bitexts[0][0])}: no sentence pairs to align")
-    matrices = symmetrise(_train_both(aligned, seed, progress), heuristic)
+    symmetrised = symmetrise(aligned, *_train_both(aligned, seed, progress), heuristic)
     with ExitStack() as stack:
         for corpus, output in zip(corpora, outputs, strict=True):
             file = stack.enter_context(stack.enter_context(replacing(output)).open("w", newline="\n"))
             for pair in corpus:
-                links = next(matrices) if all(pair) else []
+                links = next(symmetrised) if all(pair) else []
                 file.write(format_links(links) + "\n")
 
 
@@ -93,65 +97,82 @@ def _train_both(
     pairs: Sequence[tuple[Sequence[str], Sequence[str]]],
     seed: int,
     progress: Callable[[int, int], object] | None,
-) -> tuple[EflomalAlignmentModel, EflomalAlignmentModel]:
-    """Models of the target given the source and of the source given the target."""
-    stopped = threading.Event()
-    forward, backward = _model(pairs, seed), _model([(t, s) for s, t in pairs], seed)
-    total = 0
-    done = 0
-    lock = threading.Lock()
+) -> tuple[Positions, Positions]:
+    """For every target word of all pairs in turn its source word's position, or -1; then the other way."""
+    counts = [(0, 0), (0, 0)]
 
-    def train(model: EflomalAlignmentModel) -> None:
-        nonlocal total, done
-        model.start_training()
-        iterations = model.scheduled_iterations
-        with lock:
-            total += iterations
-        for _ in range(iterations):
-            if stopped.is_set():
-                return
-            model.train()
-            with lock:
-                done += 1
-                if progress is not None:
-                    progress(done, total)
-        model.end_training()
+    def report(direction: int, done: int, total: int) -> None:
+        counts[direction] = (done, total)
+        if progress is not None and counts[0][1] and counts[1][1]:
+            progress(sum(done for done, _ in counts), sum(total for _, total in counts))
 
-    with ThreadPoolExecutor(2) as pool:
-        futures = [pool.submit(train, model) for model in (forward, backward)]
+    with ExitStack() as stack:
+        pool = stack.enter_context(ThreadPoolExecutor(2))
+        processes = [stack.enter_context(_direction(seed)) for _ in range(2)]
+        forward = pool.submit(_train, processes[0], pairs, partial(report, 0))
+        backward = pool.submit(_train, processes[1], [(t, s) for s, t in pairs], partial(report, 1))
+        return forward.result(), backward.result()
+
+
+@contextmanager
+def _direction(seed: int) -> Iterator[subprocess.Popen[bytes]]:
+    """A process that aligns in one direction; ended if it has not come to its end itself."""
+    program = Path(__file__).with_name("direction.py")
+    process = subprocess.Popen(
+        [sys.executable, "-P", str(program), str(seed)],
+        stdin=subprocess.PIPE,
+        stdout=subprocess.PIPE,
+        stderr=subprocess.PIPE,
+        start_new_session=True,  # an interrupt from the keyboard is for this process alone
+    )
+    try:
+        yield process
+    finally:
+        process.kill()
+        process.wait()
+
+
+def _train(
+    process: subprocess.Popen[bytes],
+    pairs: Sequence[tuple[Sequence[str], Sequence[str]]],
+    report: Callable[[int, int], None],
+) -> Positions:
+    assert process.stdin is not None and process.stdout is not None and process.stderr is not None
+    with process.stdout, process.stderr:
         try:
-            for future in futures:
-                future.result()
-        finally:
-            stopped.set()  # an interrupt ends the threads after their current iteration
-    return forward, backward
-
-
-def _model(pairs: Sequence[tuple[Sequence[str], Sequence[str]]], seed: int) -> EflomalAlignmentModel:
-    model = EflomalAlignmentModel()
-    model.seed = seed
-    model.deterministic = True
-    model.emit_training_alignments = True
-    # Words by number: the library has names such as NULL that a text may hold.
-    sides: tuple[dict[str, str], dict[str, str]] = ({}, {})
-    for pair in pairs:
-        source, target = (
-            [names.setdefault(word, f"w{len(names)}") for word in words]
-            for words, names in zip(pair, sides, strict=True)
-        )
-        model.add_sentence_pair(source, target)
-    return model
+            with process.stdin:
+                for source, target in pairs:
+                    process.stdin.write(f"{' '.join(source)}\t{' '.join(target)}\n".encode())
+            while counts := process.stdout.readline().split():
+                report(int(counts[0]), int(counts[1]))
+        except BrokenPipeError:
+            pass  # it says why below
+        positions = np.frombuffer(process.stdout.read(), np.int32)
+        messages = process.stderr.read().decode(errors="replace").strip()
+    if process.wait() != 0 or positions.size != sum(len(target) for _, target in pairs):
+        reason = messages.splitlines()[-1] if messages else f"exit code {process.returncode}"
+        raise Error(f"word alignment failed: {reason}")
+    return positions
 
 
 def symmetrise(
-    models: tuple[EflomalAlignmentModel, EflomalAlignmentModel], heuristic: Heuristic
+    pairs: Iterable[tuple[Sequence[str], Sequence[str]]],
+    forward: Positions,
+    backward: Positions,
+    heuristic: Heuristic,
 ) -> Iterator[Links]:
-    """The links of every training pair of the two models."""
-    forward, backward = models
-    for n in range(forward.num_sentence_pairs):
-        _, there = forward.get_training_alignment(n)
-        _, back = backward.get_training_alignment(n)
-        back.transpose()
+    """The links of every pair, of the positions in both directions."""
+    f, b = 0, 0
+    for source, target in pairs:
+        there, back = (WordAlignmentMatrix(len(source), len(target)) for _ in range(2))
+        for t, s in enumerate(forward[f : f + len(target)].tolist()):
+            if s >= 0:
+                there[s, t] = True
+        for s, t in enumerate(backward[b : b + len(source)].tolist()):
+            if t >= 0:
+                back[s, t] = True
+        f += len(target)
+        b += len(source)
         combine(there, back, heuristic)
         yield [(int(s), int(t)) for s, t in np.argwhere(there.to_numpy())]
 

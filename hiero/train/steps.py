@@ -10,7 +10,6 @@ import contextlib
 import fcntl
 import json
 import os
-import re
 import shutil
 import time
 from collections.abc import Callable, Iterator, Mapping, Sequence
@@ -19,6 +18,7 @@ from pathlib import Path
 from typing import Any
 
 from hiero.files import sha256, write_atomically
+from hiero.train.memory import peak_memory
 
 
 @dataclass(frozen=True)
@@ -82,14 +82,14 @@ class Journal:
         if self._records.pop(step.name, None) is not None:
             self._write()
         started = time.monotonic()
-        reset_peak()
-        step.run()
-        seconds, peak = time.monotonic() - started, peak_megabytes()
+        with peak_memory() as peak:
+            step.run()
+        seconds = time.monotonic() - started
         outputs = {name: self.checksum(self.directory / name) for name in step.outputs}
         self._records[step.name] = {**made_from, "outputs": outputs}
         self._write()
-        self._log(step.name, seconds, peak)
-        memory = "" if peak is None else f", {peak:,.0f} MB"
+        self._log(step.name, seconds, peak.megabytes)
+        memory = "" if peak.megabytes is None else f", {peak.megabytes:,.0f} MB"
         self.report(f"{step.name}: done in {seconds:.1f} s{memory}")
 
     def inputs_of(self, name: str) -> Mapping[str, str]:
@@ -132,18 +132,3 @@ class Journal:
         line = {"step": name, "seconds": round(seconds, 2), "peak_megabytes": peak and round(peak)}
         with (self.directory / "log.jsonl").open("a", encoding="utf-8") as file:
             file.write(json.dumps(line) + "\n")
-
-
-def reset_peak() -> None:
-    """Lets the kernel count this process's peak memory from now on, where it can."""
-    with contextlib.suppress(OSError):
-        Path("/proc/self/clear_refs").write_text("5")
-
-
-def peak_megabytes() -> float | None:
-    """Peak resident memory of this process since ``reset_peak``, in MB (10**6 bytes); None if not known."""
-    try:
-        match = re.search(r"VmHWM:\s+(\d+) kB", Path("/proc/self/status").read_text())
-    except OSError:
-        return None
-    return int(match[1]) * 1024 / 1e6 if match else None
