@@ -6,11 +6,16 @@ import sys
 from collections import Counter
 from collections.abc import Iterator
 from importlib import import_module
+from itertools import pairwise
 from pathlib import Path
 from typing import Any
 from xml.etree import ElementTree
 
 import pytest
+from brute_force_extraction import Limits, Pair, is_initial
+
+from hiero._core import RuleCounts
+from hiero.train import extract_rules
 
 DEMO = Path(__file__).parent.parent / "data" / "demo"
 SIZES = {"train": 5000, "dev": 200, "test": 200}
@@ -173,3 +178,39 @@ def test_derivations_cover_the_sentences(generator: Any, corpus: list[Any]) -> N
                 assert all(span[0] <= start < end <= span[1] for start, end in inner)
                 gaps = len(side) - len(inner)
                 assert gaps + sum(end - start for start, end in inner) == span[1] - span[0]
+
+
+def meets_the_constraints(node: Any, sides: tuple[list[str], list[str]], pair: Pair) -> bool:
+    """Whether extraction by its defaults must find the rule at a node (Chiang 2007, section 3.2)."""
+    limits = Limits()
+    gaps = [(*child.source_span, *child.target_span) for child in node.children]
+    if not all(is_initial(pair, span, limits) for span in [(*node.source_span, *node.target_span), *gaps]):
+        return False
+    if len(gaps) > limits.max_nonterminals or (gaps and len(sides[0]) > limits.max_symbols):
+        return False
+    if any(first[1] == second[0] for first, second in pairwise(sorted(gaps))):
+        return False
+    within = [link for link in pair.links if node.source_span[0] <= link[0] < node.source_span[1]]
+    return any(not any(gap[0] <= s < gap[1] for gap in gaps) for s, _ in within)
+
+
+def test_every_rule_of_the_generator_is_extracted(generator: Any, corpus: list[Any], tmp_path: Path) -> None:
+    extract_rules(*(DEMO / name for name in ("train.zh", "train.en", "train.align")), tmp_path / "counts")
+    found = set()
+    RuleCounts(str(tmp_path / "counts")).visit(lambda f, e, *_: found.add((tuple(f), tuple(e))))
+    kinds: Counter[int] = Counter()
+    training = {text: number for number, text in enumerate(lines("train.zh"))}
+    alignment = lines("train.align")
+    for sentence in corpus:
+        number = training.get(" ".join(sentence.source))
+        if number is None:
+            continue
+        english = sentence.references[0]
+        pair = Pair(tuple(sentence.source), tuple(english), frozenset(links(alignment[number])))
+        for node in sentence.derivation.walk():
+            source, target = generator.hiero_rule(node, sentence.source, english)
+            if meets_the_constraints(node, (source, target), pair):
+                assert (tuple(source), tuple(target)) in found, (number + 1, source, target)
+                kinds[len(node.children)] += 1
+    # of words alone, and with one and two nonterminals
+    assert kinds[0] > 20_000 and kinds[1] > 3_000 and kinds[2] > 2_000, kinds
