@@ -1,9 +1,9 @@
 """Hierarchical phrase-based machine translation: decode, look inside, and work with forests.
 
 >>> import hiero
->>> model = hiero.Model.assemble(["data/demo/grammar.txt"], ["data/demo/lm.arpa"], "data/demo/weights.txt")
->>> hiero.Decoder(model).translate("je ne comprends pas").text
-'i do not understand'
+>>> decoder = hiero.Decoder(hiero.Model.load("model"))
+>>> decoder.translate("他 买 了 两 本 书 。").text
+'he bought two books .'
 """
 
 from hiero._core import (

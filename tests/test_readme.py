@@ -1,6 +1,6 @@
 """The README's blocks: console sessions and Python sessions print what it says they print.
 
-Its two commands, which install, are what `.ci/run` and a reader run.
+The installation in its two commands is what `.ci/run` and a reader run.
 """
 
 from __future__ import annotations
@@ -11,7 +11,6 @@ import re
 import shutil
 import subprocess
 import sys
-from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
@@ -24,28 +23,35 @@ def blocks(kind: str) -> list[str]:
     return re.findall(rf"^```{kind}\n(.*?)^```$", text, re.DOTALL | re.MULTILINE)
 
 
-@pytest.fixture
-def workspace(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[Path]:
-    """A folder with the demo in it, the installed commands first on the path."""
-    shutil.copytree(ROOT / "data" / "demo", tmp_path / "data" / "demo")
-    monkeypatch.chdir(tmp_path)
-    monkeypatch.setenv("PATH", f"{Path(sys.executable).parent}{os.pathsep}{os.environ['PATH']}")
-    yield tmp_path
+@pytest.fixture(scope="module")
+def workspace(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """A folder with the demo corpus and the model that the first session trains."""
+    folder = tmp_path_factory.mktemp("readme")
+    shutil.copytree(ROOT / "data" / "demo", folder / "data" / "demo")
+    assert check_sessions(blocks("console")[0], folder) >= 1
+    return folder
+
+
+def check_sessions(block: str, folder: Path) -> int:
+    """Runs the commands of a block, the installed ones first on the path; returns how many."""
+    environment = {**os.environ, "PATH": f"{Path(sys.executable).parent}{os.pathsep}{os.environ['PATH']}"}
+    sessions = re.split(r"^\$ ", block, flags=re.MULTILINE)[1:]
+    for session in sessions:
+        command, _, expected = session.partition("\n")
+        done = subprocess.run(
+            command, shell=True, capture_output=True, text=True, cwd=folder, env=environment
+        )
+        assert (done.returncode, done.stderr) == (0, ""), command
+        assert done.stdout == expected, command
+    return len(sessions)
 
 
 def test_console_blocks(workspace: Path) -> None:
-    sessions = 0
-    for block in blocks("console"):
-        for session in re.split(r"^\$ ", block, flags=re.MULTILINE)[1:]:
-            command, _, expected = session.partition("\n")
-            done = subprocess.run(command, shell=True, capture_output=True, text=True)
-            assert (done.returncode, done.stderr) == (0, ""), command
-            assert done.stdout == expected, command
-            sessions += 1
-    assert sessions >= 5
+    assert sum(check_sessions(block, workspace) for block in blocks("console")) >= 6
 
 
-def test_python_blocks(workspace: Path) -> None:
+def test_python_blocks(workspace: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.chdir(workspace)
     text = "\n".join(blocks("pycon"))
     parser, runner = doctest.DocTestParser(), doctest.DocTestRunner()
     test = parser.get_doctest(text, {}, "README.md", "README.md", 0)
@@ -53,3 +59,14 @@ def test_python_blocks(workspace: Path) -> None:
     output: list[str] = []
     runner.run(test, out=output.append)
     assert runner.summarize(verbose=False).failed == 0, "".join(output)
+
+
+def test_demo_command(workspace: Path) -> None:
+    (line,) = re.findall(r"<!-- demo -->\n```sh\n(.*)\n```", (ROOT / "README.md").read_text())
+    setup, *steps = line.split(" && ")
+    assert (setup, steps[0]) == ("python3 -m venv .venv", ".venv/bin/pip install -q .")
+    commands = " && ".join(steps[1:]).replace(".venv/bin", str(Path(sys.executable).parent))
+    done = subprocess.run(commands, shell=True, capture_output=True, text=True, cwd=workspace)
+    assert done.returncode == 0, done.stderr
+    found = re.fullmatch(r"BLEU\|nrefs:4\|\S+ = (\S+) .*\n", done.stdout)
+    assert found and 65 < float(found[1]) < 85, done.stdout
