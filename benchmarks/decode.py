@@ -15,8 +15,6 @@ import argparse
 import gzip
 import math
 import multiprocessing
-import os
-import platform
 import shutil
 import subprocess
 import sys
@@ -26,6 +24,7 @@ from pathlib import Path
 
 import kenlm
 import sacrebleu
+from machine import machine
 
 import hiero
 from hiero.cli.records import derivation_steps
@@ -48,13 +47,6 @@ PEERS = {
         "Joshua": "-19.592/9.5 -19.475/21.5 -19.460/35.4",
     },
 }
-
-
-def cpu_name() -> str:
-    for line in Path("/proc/cpuinfo").read_text().splitlines():
-        if line.startswith("model name"):
-            return line.split(":", 1)[1].strip()
-    return platform.processor()
 
 
 class System:
@@ -112,7 +104,8 @@ class Rescorer:
 CHILD_PACK = """
 import sys, time
 from hiero import tables
-from hiero.cli.memory import parse_memory, peak_megabytes
+from hiero.cli.size import parse_memory
+from hiero.memory import peak_megabytes
 start = time.perf_counter()
 tables.pack(sys.argv[1], sys.argv[2], memory=parse_memory(sys.argv[3]))
 print(time.perf_counter() - start, peak_megabytes())
@@ -122,7 +115,7 @@ print(time.perf_counter() - start, peak_megabytes())
 def pack(system: System, memory: str, output: Path) -> tuple[float, float]:
     """Seconds and peak megabytes of `hiero pack` in a process of its own."""
     grammar = system.folder / "system" / "grammar.gz"
-    command = [sys.executable, "-c", CHILD_PACK, str(grammar), str(output), memory]
+    command = [sys.executable, "-P", "-c", CHILD_PACK, str(grammar), str(output), memory]
     done = subprocess.run(command, capture_output=True, text=True, check=True)
     seconds, megabytes = map(float, done.stdout.split())
     return seconds, megabytes
@@ -194,7 +187,7 @@ def compare(corpus: str, points: list[tuple[int, float, float]]) -> None:
 
 CHILD_LOADING = """
 import sys, time, hiero
-from hiero.cli.memory import peak_megabytes
+from hiero.memory import peak_megabytes
 from time import perf_counter as now
 table_path, lm_path, weights_path, source = sys.argv[1:]
 start = now(); table = hiero.RuleTable.open(table_path); opened = now() - start
@@ -217,7 +210,7 @@ def memory_and_loading(system: System) -> None:
 
 def child(program: str, *arguments: object) -> None:
     """Runs a program in a process of its own, so that its memory is its own."""
-    subprocess.run([sys.executable, "-c", program, *map(str, arguments)], check=True)
+    subprocess.run([sys.executable, "-P", "-c", program, *map(str, arguments)], check=True)
 
 
 def threads(system: System) -> None:
@@ -247,7 +240,7 @@ def threads(system: System) -> None:
 
 CHILD_LONG = """
 import sys, time, hiero
-from hiero.cli.memory import peak_megabytes
+from hiero.memory import peak_megabytes
 model = hiero.Model.assemble([sys.argv[1]], [sys.argv[2]], sys.argv[3])
 decoder = hiero.Decoder(model)
 start = time.perf_counter()
@@ -271,7 +264,7 @@ def main() -> None:
     parser.add_argument("--quick", action="store_true", help="pop limits up to 100 only")
     arguments = parser.parse_args()
     limits = tuple(n for n in POP_LIMITS if n <= 100) if arguments.quick else POP_LIMITS
-    print(f"{cpu_name()}, {os.cpu_count()} cores, {platform.platform()}, hiero {hiero.__version__}")
+    print(machine())
     with tempfile.TemporaryDirectory() as name:
         systems = [System(arguments.data, corpus, Path(name)) for corpus in CORPORA]
         calibrate(arguments.data, systems[0])

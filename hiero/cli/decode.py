@@ -15,9 +15,9 @@ from rich.console import Console
 from rich.progress import BarColumn, MofNCompleteColumn, Progress, TextColumn, TimeElapsedColumn
 
 from hiero import Decoder, Failure, Model, Translation, read_weights
-from hiero.cli.memory import peak_megabytes
 from hiero.cli.records import Record, derivation_record, format_record
 from hiero.decoder import Keep
+from hiero.memory import peak_megabytes
 from hiero.text import TextSide, split
 
 Advance = Callable[[], object]

@@ -9,8 +9,8 @@ from typing import Annotated
 
 import typer
 
-from hiero.cli.memory import parse_memory
 from hiero.cli.progress import one_unit, progress_line
+from hiero.cli.size import parse_memory
 from hiero.train.lm import ORDERS, QUANTIZE_BITS, LmEstimate, estimate_lm
 
 

@@ -10,8 +10,8 @@ from typing import Annotated
 import typer
 
 from hiero import tables
-from hiero.cli.memory import parse_memory
 from hiero.cli.progress import one_unit, progress_line
+from hiero.cli.size import parse_memory
 from hiero.files import replacing
 from hiero.tables import load_table
 from hiero.text import split

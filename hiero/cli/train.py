@@ -11,8 +11,8 @@ import typer
 from pydantic import BaseModel, ValidationError
 
 from hiero import DecodingSettings, Model, read_weights
-from hiero.cli.memory import parse_memory
 from hiero.cli.progress import one_unit, progress_line
+from hiero.cli.size import parse_memory
 from hiero.distortion import DistortionStatistics
 from hiero.text import TextProcessing, parse_side
 from hiero.train import (

@@ -18,7 +18,7 @@ from pathlib import Path
 from typing import Any
 
 from hiero.files import sha256, write_atomically
-from hiero.train.memory import peak_memory
+from hiero.memory import peak_memory
 
 
 @dataclass(frozen=True)
@@ -89,8 +89,7 @@ class Journal:
         self._records[step.name] = {**made_from, "outputs": outputs}
         self._write()
         self._log(step.name, seconds, peak.megabytes)
-        memory = "" if peak.megabytes is None else f", {peak.megabytes:,.0f} MB"
-        self.report(f"{step.name}: done in {seconds:.1f} s{memory}")
+        self.report(f"{step.name}: done in {seconds:.1f} s, {peak.megabytes:,.0f} MB")
 
     def inputs_of(self, name: str) -> Mapping[str, str]:
         """The checksums of what a recorded step was made from."""
@@ -128,7 +127,7 @@ class Journal:
     def _write(self) -> None:
         write_atomically(self._path, json.dumps(self._records, indent=1) + "\n")
 
-    def _log(self, name: str, seconds: float, peak: float | None) -> None:
-        line = {"step": name, "seconds": round(seconds, 2), "peak_megabytes": peak and round(peak)}
+    def _log(self, name: str, seconds: float, peak: float) -> None:
+        line = {"step": name, "seconds": round(seconds, 2), "peak_megabytes": round(peak)}
         with (self.directory / "log.jsonl").open("a", encoding="utf-8") as file:
             file.write(json.dumps(line) + "\n")

@@ -1,0 +1,127 @@
+"""Time and memory of rule extraction and of whole trainings, on three corpora.
+
+    python benchmarks/train.py ../shared/data [--extraction]
+
+Prints the machine, then extraction and scoring beside the published times of Moses' extract-rules (extraction
+alone, one core, on a machine of the same kind), and unless `--extraction` is given, `hiero train` with its
+defaults: time and peak memory of every step, rules, and BLEU of the test set with default weights. Every run
+is a process of its own. Times are wall clock; extraction and scoring use one core, word alignment two.
+"""
+
+from __future__ import annotations
+
+import argparse
+import json
+import subprocess
+import sys
+import tempfile
+from pathlib import Path
+
+import sacrebleu
+from machine import machine
+
+import hiero
+
+# What `hiero train` takes, and the test set with its references.
+CORPORA: dict[str, tuple[list[str], list[str]]] = {
+    "ja-en": (["--source", "train.ja", "--target", "train.en"], ["test.ja", "test.en"]),
+    "de-en": (["--source", "train.de", "--target", "train.en"], ["test2016.de", "test2016.en"]),
+    "ur-en": (
+        [
+            *("--source", "train.ur", "--target", "train.en", "--dictionary", "dict.ur", "dict.en"),
+            *("--mono", "mono.en.gz"),
+        ],
+        ["test.ur", *(f"test.en.{k}" for k in range(4))],
+    ),
+}
+MOSES = {"ja-en": "7.2 million rule lines, 32 s", "de-en": "15.3 million rule lines, 98 s"}
+MEASURED = """
+import sys, time
+from hiero.memory import peak_megabytes
+from hiero.train import ExtractSettings, extract_rules, score_rules
+folder, memory, settings = sys.argv[1:]
+files = [f"{folder}/{name}" for name in ("corpus.source", "corpus.target", "alignment")]
+options = {"settings": ExtractSettings.model_validate_json(settings), "memory": int(memory) << 20}
+start = time.perf_counter()
+found = extract_rules(*files, f"{folder}/b.counts", **options)
+extracted = time.perf_counter()
+score_rules(f"{folder}/b.counts", f"{folder}/b.hrt")
+scored = time.perf_counter()
+print(f"{found.occurrences / 1e6:6.2f} million occurrences, {found.rules / 1e6:5.2f} million rules: "
+      f"extraction {extracted - start:5.1f} s, scoring {scored - extracted:5.1f} s, "
+      f"peak {peak_megabytes():5.0f} MB", flush=True)
+"""
+EXTRACTIONS = [
+    ("ja-en", {"max_phrase": 10, "min_gap": 2}, 4096),
+    ("ja-en", {"max_phrase": 10, "min_gap": 2, "unaligned_edges": True}, 4096),
+    ("de-en", {"max_phrase": 10, "min_gap": 2}, 4096),
+    ("de-en", {"max_phrase": 10, "min_gap": 2, "unaligned_edges": True}, 4096),
+    ("de-en", {"max_phrase": 15, "min_gap": 1}, 1024),
+]
+
+
+def command(name: str, *arguments: object) -> list[str]:
+    return [str(Path(sys.executable).parent / name), *map(str, arguments)]
+
+
+def prepare(data: Path, corpus: str, scratch: Path) -> Path:
+    """A folder with the corpus and its word alignment."""
+    folder = scratch / corpus
+    if not folder.exists():
+        folder.mkdir()
+        pair = [data / corpus / name for name in CORPORA[corpus][0][1:4:2]]
+        files = [folder / name for name in ("corpus.source", "corpus.target", "alignment")]
+        bitext = ["--source", pair[0], "--target", pair[1], "--quiet"]
+        subprocess.run(command("hiero", "corpus", *bitext, "-o", *files[:2]), check=True)
+        tokens = ["--source", files[0], "--target", files[1], "--quiet"]
+        subprocess.run(command("hiero", "align", *tokens, "-o", files[2]), check=True)
+    return folder
+
+
+def extraction(data: Path, scratch: Path) -> None:
+    for corpus, settings, megabytes in EXTRACTIONS:
+        folder = prepare(data, corpus, scratch)
+        named = ", ".join(f"{k.replace('_', ' ')} {v}" for k, v in settings.items())
+        print(f"{corpus}, {named}, memory {megabytes} MB (Moses at 10, 2: {MOSES[corpus]})", flush=True)
+        subprocess.run(
+            [sys.executable, "-P", "-c", MEASURED, str(folder), str(megabytes), json.dumps(settings)],
+            check=True,
+        )
+
+
+def training(data: Path, corpus: str, scratch: Path) -> None:
+    options, (source, *references) = CORPORA[corpus]
+    folder, model = data / corpus, scratch / f"{corpus}-model"
+    paths = [option if option.startswith("--") else str(folder / option) for option in options]
+    subprocess.run(command("hiero", "train", *paths, "-o", model, "--quiet"), check=True)
+    print(f"\n== hiero train {' '.join(options)}")
+    total = 0.0
+    for line in (scratch / f"{corpus}-model.train" / "log.jsonl").read_text().splitlines():
+        step = json.loads(line)
+        total += step["seconds"]
+        print(f"{step['step']:8} {step['seconds']:6.1f} s  {step['peak_megabytes']:5} MB")
+    loaded = hiero.Model.load(model)
+    decoder = hiero.Decoder(loaded)
+    results = decoder.translate_batch((folder / source).read_text().splitlines(), threads=2)
+    texts = [(folder / name).read_text().splitlines() for name in references]
+    bleu = sacrebleu.corpus_bleu([result.text for result in results], texts, tokenize="none", force=True)
+    rules = loaded.tables[0].rule_count
+    print(f"total    {total:6.1f} s; {rules:,} rules; {source}, default weights: {bleu}", flush=True)
+
+
+def main() -> None:
+    parser = argparse.ArgumentParser(
+        description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter
+    )
+    parser.add_argument("data", type=Path)
+    parser.add_argument("--extraction", action="store_true", help="only extraction and scoring")
+    arguments = parser.parse_args()
+    print(machine())
+    with tempfile.TemporaryDirectory() as name:
+        extraction(arguments.data, Path(name))
+        for corpus in () if arguments.extraction else CORPORA:
+            training(arguments.data, corpus, Path(name))
+
+
+if __name__ == "__main__":
+    main()

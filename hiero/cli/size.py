@@ -1,0 +1,17 @@
+"""Sizes as users write them."""
+
+from __future__ import annotations
+
+import re
+
+import typer
+
+_UNITS = {"": 1, "K": 1 << 10, "M": 1 << 20, "G": 1 << 30}
+
+
+def parse_memory(text: str) -> int:
+    """Bytes of `64M`, `4G`, ..."""
+    match = re.fullmatch(r"(\d+)([KMG]?)", text.strip().upper())
+    if not match or int(match[1]) == 0:
+        raise typer.BadParameter(f"{text!r}: expected a size such as 64M or 4G")
+    return int(match[1]) * _UNITS[match[2]]
