@@ -1,6 +1,7 @@
 #include "bind_forest.h"
 
-#include "hiero/base/error.h"
+#include <algorithm>
+
 #include "hiero/forest/kbest.h"
 
 namespace hiero {
@@ -14,11 +15,14 @@ std::vector<std::string> derivation_tokens(const Hypergraph& forest, std::span<c
 
 py::object feature_matrix(const py::object& self) {
   const auto& forest = self.cast<const Hypergraph&>();
+  const FeatureRows& rows = *forest.features;
   const py::object csr = py::module_::import("scipy.sparse").attr("csr_array");
-  const py::tuple parts = py::make_tuple(view(forest.feature_values, self), view(forest.feature_ids, self),
-                                         view(forest.feature_offsets, self));
-  return csr(parts, py::arg("shape") = py::make_tuple(forest.edge_count(), forest.feature_names->size()),
-             py::arg("copy") = false);
+  const py::tuple parts =
+      py::make_tuple(view(rows.values, self), view(rows.ids, self), view(rows.offsets, self));
+  const py::object matrix =
+      csr(parts, py::arg("shape") = py::make_tuple(rows.offsets.size() - 1, forest.feature_names->size()),
+          py::arg("copy") = false);
+  return forest.edge_rows.empty() ? matrix : matrix[view(forest.edge_rows, self)];
 }
 
 template <class T>
@@ -28,13 +32,38 @@ auto array_property(std::vector<T> Hypergraph::* member, std::vector<py::ssize_t
   };
 }
 
-std::vector<double> checked_weights(
-    const py::array_t<double, py::array::c_style | py::array::forcecast>& weights) {
-  if (weights.ndim() != 1) throw std::invalid_argument("expected a vector");
-  return {weights.data(), weights.data() + weights.size()};
+auto target_property(std::vector<std::int32_t> TargetTemplates::* member) {
+  return [member](const py::object& self) {
+    return view((*self.cast<const Hypergraph&>().targets).*member, self);
+  };
 }
 
 }  // namespace
+
+std::vector<double> edge_values(const Hypergraph& forest, const py::object& values) {
+  if (py::isinstance(values, py::module_::import("collections.abc").attr("Mapping"))) {
+    const py::dict given(values);
+    std::vector<double> weights;
+    for (const std::string& name : *forest.feature_names) {
+      if (!given.contains(name)) throw std::invalid_argument("no weight for feature " + name);
+      weights.push_back(given[py::str(name)].cast<double>());
+    }
+    if (given.size() != weights.size()) {
+      for (const auto& entry : given) {
+        const auto name = entry.first.cast<std::string>();
+        if (std::ranges::find(*forest.feature_names, name) == forest.feature_names->end())
+          throw std::invalid_argument("a weight for " + name + ", which is no feature of the forest");
+      }
+    }
+    return edge_scores(forest, weights);
+  }
+  const DoubleVector array(values);
+  if (array.ndim() != 1 || array.size() != forest.edge_count()) {
+    throw std::invalid_argument("expected a value per edge, " + std::to_string(forest.edge_count()) +
+                                ", got an array of " + std::to_string(array.size()));
+  }
+  return {array.data(), array.data() + array.size()};
+}
 
 std::string join(const std::vector<std::string>& tokens) {
   std::string text;
@@ -66,7 +95,6 @@ py::dict feature_dict(const Hypergraph& forest, std::span<const EdgeIndex> edges
 }
 
 void register_forest(py::module_& m) {
-  using Vector = py::array_t<double, py::array::c_style | py::array::forcecast>;
   py::class_<Derivation>(m, "Derivation", "One derivation of a forest.")
       .def_readonly("score", &Derivation::score, "Model score (natural log).")
       .def_property_readonly(
@@ -85,18 +113,18 @@ void register_forest(py::module_& m) {
       .def_property_readonly(
           "forest", [](const Derivation& d) { return std::const_pointer_cast<Hypergraph>(d.forest); });
 
-  py::class_<Hypergraph, std::shared_ptr<Hypergraph>>(
+  py::class_<Hypergraph, std::shared_ptr<Hypergraph>> forest(
       m, "Forest",
       "A translation forest: a hypergraph as flat read-only arrays. Nodes are in topological order, tails\n"
-      "before heads; edges are grouped by head.")
-      .def_property_readonly("node_count", &Hypergraph::node_count)
+      "before heads; edges are grouped by head.");
+  forest.def_property_readonly("node_count", &Hypergraph::node_count)
       .def_property_readonly("edge_count", &Hypergraph::edge_count)
       .def_readonly("root", &Hypergraph::root, "The last node, or -1 if nothing derives the whole sentence.")
       .def_property_readonly(
           "node_spans",
           [](const py::object& self) {
-            const auto& forest = self.cast<const Hypergraph&>();
-            return view(forest.node_spans, self, {forest.node_count(), 2});
+            const auto& f = self.cast<const Hypergraph&>();
+            return view(f.node_spans, self, {f.node_count(), 2});
           },
           "int32 (nodes, 2): first source word, past-the-end word.")
       .def_property_readonly("node_labels", array_property(&Hypergraph::node_labels),
@@ -112,44 +140,32 @@ void register_forest(py::module_& m) {
                              "int64 (edges): rule id within its table; -1 for edges into the root.")
       .def_property_readonly("edge_targets", array_property(&Hypergraph::edge_targets),
                              "int32 (edges): target template.")
-      .def_property_readonly("target_offsets", array_property(&Hypergraph::target_offsets),
+      .def_property_readonly(
+          "edge_origins", array_property(&Hypergraph::edge_origins),
+          "int32 (edges): for a forest made from another, the edges meant there; else empty.")
+      .def_property_readonly("target_offsets", target_property(&TargetTemplates::offsets),
                              "int32 (templates + 1).")
-      .def_property_readonly("target_symbols", array_property(&Hypergraph::target_symbols),
+      .def_property_readonly("target_symbols", target_property(&TargetTemplates::symbols),
                              "int32: index into `words`, or -1 - i for the yield of tail i.")
-      .def_property_readonly("link_offsets", array_property(&Hypergraph::link_offsets),
+      .def_property_readonly("link_offsets", target_property(&TargetTemplates::link_offsets),
                              "int32 (templates + 1).")
       .def_property_readonly(
           "links",
           [](const py::object& self) {
-            const auto& forest = self.cast<const Hypergraph&>();
-            return view(forest.links, self, {static_cast<py::ssize_t>(forest.links.size() / 2), 2});
+            const std::vector<std::int32_t>& links = self.cast<const Hypergraph&>().targets->links;
+            return view(links, self, {static_cast<py::ssize_t>(links.size() / 2), 2});
           },
           "int32 (links, 2): source and target token positions within the rule.")
-      .def_property_readonly("features", &feature_matrix,
-                             "scipy.sparse.csr_array (edges, features), sharing the forest's memory.")
+      .def_property_readonly(
+          "features", &feature_matrix,
+          "scipy.sparse.csr_array (edges, features); it shares the forest's memory unless the forest\n"
+          "was made from another, whose rows are then gathered.")
       .def_property_readonly("feature_names", [](const Hypergraph& f) { return *f.feature_names; })
       .def_readonly("source", &Hypergraph::source, "The input's tokens.")
       .def_readonly("words", &Hypergraph::words)
       .def_readonly("labels", &Hypergraph::labels)
-      .def_readonly("tables", &Hypergraph::tables, "Owner names of the rule tables.")
-      .def_property_readonly("derivation_count", &derivation_count,
-                             "Number of derivations (a float: exact up to 2**53).")
-      .def(
-          "scores",
-          [](const Hypergraph& forest, const Vector& weights) {
-            return py::array(py::cast(edge_scores(forest, checked_weights(weights))));
-          },
-          py::arg("weights"), "float64 (edges): weights . features, `weights` in the order of feature_names.")
-      .def(
-          "kbest",
-          [](const std::shared_ptr<Hypergraph>& forest, std::size_t k, const Vector& scores, bool unique) {
-            std::vector<double> by_edge = checked_weights(scores);
-            const py::gil_scoped_release release;
-            return kbest(forest, std::move(by_edge), k, unique);
-          },
-          py::arg("k"), py::arg("scores"), py::arg("unique") = false,
-          "The k best derivations under the given edge scores, best first (Huang and Chiang 2005,\n"
-          "Algorithm 3); `unique` keeps the best derivation of every string.");
+      .def_readonly("tables", &Hypergraph::tables, "Owner names of the rule tables.");
+  register_forest_algorithms(forest, m);
 }
 
 }  // namespace hiero

@@ -62,14 +62,18 @@ std::shared_ptr<const Hypergraph> ForestBuilder::chart(std::vector<std::uint8_t>
 
 void ForestBuilder::start() {
   out_ = std::make_shared<Hypergraph>();
+  templates_ = std::make_shared<TargetTemplates>();
+  rows_ = std::make_shared<FeatureRows>();
+  out_->targets = templates_;
+  out_->features = rows_;
   node_of_.assign(search_.items().size(), -1);
-  templates_.clear();
+  template_of_.clear();
   words_.clear();
   out_->edge_offsets.push_back(0);
   out_->tail_offsets.push_back(0);
-  out_->target_offsets.push_back(0);
-  out_->link_offsets.push_back(0);
-  out_->feature_offsets.push_back(0);
+  templates_->offsets.push_back(0);
+  templates_->link_offsets.push_back(0);
+  rows_->offsets.push_back(0);
   out_->source = sentence_.tokens();
   out_->labels = model_.labels();
   out_->feature_names = feature_names_;
@@ -113,10 +117,10 @@ void ForestBuilder::add_root(std::size_t goals) {
   out_->root = static_cast<NodeIndex>(out_->node_labels.size());
   out_->node_spans.insert(out_->node_spans.end(), {0, static_cast<std::int32_t>(sentence_.size())});
   out_->node_labels.push_back(-1);
-  out_->target_symbols.push_back(-1);  // the goal item's yield
-  const auto copy = static_cast<std::int32_t>(out_->target_offsets.size() - 1);
-  out_->target_offsets.push_back(offset(out_->target_symbols.size()));
-  out_->link_offsets.push_back(offset(out_->links.size() / 2));
+  templates_->symbols.push_back(-1);  // the goal item's yield
+  const auto copy = static_cast<std::int32_t>(templates_->offsets.size() - 1);
+  templates_->offsets.push_back(offset(templates_->symbols.size()));
+  templates_->link_offsets.push_back(offset(templates_->links.size() / 2));
   std::vector<double> by_lm(model_.lms().size());
   for (std::size_t g = 0; g < goals; ++g) {
     const ItemId item = search_.goals()[g].second;
@@ -151,19 +155,19 @@ void ForestBuilder::add_edge(const SearchEdge& edge) {
 
 std::int32_t ForestBuilder::target_template(const BoundTable& bound, std::uint32_t set, std::uint32_t slot) {
   const std::uint64_t key = (std::uint64_t{set} << 32) | slot;
-  const auto next = static_cast<std::int32_t>(out_->target_offsets.size() - 1);
-  const auto [it, added] = templates_.try_emplace(key, next);
+  const auto next = static_cast<std::int32_t>(templates_->offsets.size() - 1);
+  const auto [it, added] = template_of_.try_emplace(key, next);
   if (!added) return it->second;
   for (Symbol symbol : record_.target) {
-    out_->target_symbols.push_back(is_nonterminal(symbol) ? -1 - static_cast<std::int32_t>(payload(symbol))
-                                                          : intern(bound.model_word(symbol)));
+    templates_->symbols.push_back(is_nonterminal(symbol) ? -1 - static_cast<std::int32_t>(payload(symbol))
+                                                         : intern(bound.model_word(symbol)));
   }
-  out_->target_offsets.push_back(offset(out_->target_symbols.size()));
+  templates_->offsets.push_back(offset(templates_->symbols.size()));
   for (const AlignmentLink& link : record_.links) {
-    out_->links.push_back(static_cast<std::int32_t>(link.source));
-    out_->links.push_back(static_cast<std::int32_t>(link.target));
+    templates_->links.push_back(static_cast<std::int32_t>(link.source));
+    templates_->links.push_back(static_cast<std::int32_t>(link.target));
   }
-  out_->link_offsets.push_back(offset(out_->links.size() / 2));
+  templates_->link_offsets.push_back(offset(templates_->links.size() / 2));
   return next;
 }
 
@@ -220,14 +224,14 @@ void ForestBuilder::finish_row() {
   std::sort(row_.begin(), row_.end(), [](const auto& a, const auto& b) { return a.first < b.first; });
   for (std::size_t i = 0; i < row_.size(); ++i) {
     if (i > 0 && row_[i].first == row_[i - 1].first) {
-      out_->feature_values.back() += row_[i].second;
+      rows_->values.back() += row_[i].second;
     } else {
-      out_->feature_ids.push_back(static_cast<std::int32_t>(row_[i].first));
-      out_->feature_values.push_back(row_[i].second);
+      rows_->ids.push_back(static_cast<std::int32_t>(row_[i].first));
+      rows_->values.push_back(row_[i].second);
     }
   }
   row_.clear();
-  out_->feature_offsets.push_back(offset(out_->feature_ids.size()));
+  rows_->offsets.push_back(offset(rows_->ids.size()));
 }
 
 }  // namespace hiero

@@ -52,9 +52,11 @@ class ForestBuilder {
   std::shared_ptr<const std::vector<std::string>> feature_names_;
 
   std::shared_ptr<Hypergraph> out_;
+  std::shared_ptr<TargetTemplates> templates_;
+  std::shared_ptr<FeatureRows> rows_;
   std::vector<std::int32_t> node_of_;  // by item; -1: not in the forest
   std::vector<std::uint32_t> edges_;
-  std::unordered_map<std::uint64_t, std::int32_t> templates_;
+  std::unordered_map<std::uint64_t, std::int32_t> template_of_;
   std::unordered_map<WordId, std::int32_t> words_;
   std::vector<std::pair<std::uint32_t, double>> row_;
   std::vector<Symbol> lm_symbols_;

@@ -52,13 +52,31 @@ std::vector<double> edge_scores(const Hypergraph& forest, std::span<const double
     throw std::invalid_argument("expected " + std::to_string(forest.feature_names->size()) +
                                 " weights, got " + std::to_string(weights.size()));
   }
-  std::vector<double> scores(forest.edge_count(), 0.0);
-  for (EdgeIndex e = 0; e < forest.edge_count(); ++e) {
-    for (std::int32_t i = forest.feature_offsets[e]; i < forest.feature_offsets[e + 1]; ++i) {
-      scores[e] += weights[forest.feature_ids[i]] * forest.feature_values[i];
+  const FeatureRows& rows = *forest.features;
+  std::vector<double> by_row(rows.offsets.size() - 1, 0.0);
+  for (std::size_t row = 0; row < by_row.size(); ++row) {
+    for (std::int32_t i = rows.offsets[row]; i < rows.offsets[row + 1]; ++i) {
+      by_row[row] += weights[rows.ids[i]] * rows.values[i];
     }
   }
+  if (forest.edge_rows.empty()) return by_row;
+  std::vector<double> scores;
+  scores.reserve(forest.edge_rows.size());
+  for (const std::int32_t row : forest.edge_rows) scores.push_back(by_row[row]);
   return scores;
+}
+
+std::vector<double> weighted_features(const Hypergraph& forest, std::span<const double> factors) {
+  if (factors.size() != static_cast<std::size_t>(forest.edge_count())) {
+    throw std::invalid_argument("expected one factor per edge");
+  }
+  std::vector<double> sums(forest.feature_names->size(), 0.0);
+  for (EdgeIndex e = 0; e < forest.edge_count(); ++e) {
+    const auto ids = forest.feature_ids(e);
+    const auto values = forest.feature_values(e);
+    for (std::size_t i = 0; i < ids.size(); ++i) sums[ids[i]] += factors[e] * values[i];
+  }
+  return sums;
 }
 
 std::vector<EdgeIndex> viterbi(const Hypergraph& forest, std::span<const double> scores, NodeIndex node) {
@@ -113,14 +131,14 @@ std::vector<std::pair<std::int32_t, std::int32_t>> alignment(const Hypergraph& f
   for (std::size_t at = 0; at < derivation.size(); ++at) {
     const EdgeIndex e = derivation[at];
     const std::int32_t t = forest.edge_targets[e];
-    for (std::int32_t l = forest.link_offsets[t]; l < forest.link_offsets[t + 1]; ++l) {
+    for (std::int32_t l = forest.targets->link_offsets[t]; l < forest.targets->link_offsets[t + 1]; ++l) {
       // A source token position becomes a sentence position by the widths of the gaps before it.
-      std::int32_t source = forest.node_spans[2 * head_of(forest, e)] + forest.links[2 * l];
+      std::int32_t source = forest.node_spans[2 * head_of(forest, e)] + forest.targets->links[2 * l];
       for (NodeIndex tail : forest.edge_tails(e)) {
         const std::int32_t begin = forest.node_spans[2 * tail];
         if (begin < source) source += forest.node_spans[2 * tail + 1] - begin - 1;
       }
-      out.emplace_back(source, target_position[at][forest.links[2 * l + 1]]);
+      out.emplace_back(source, target_position[at][forest.targets->links[2 * l + 1]]);
     }
   }
   std::sort(out.begin(), out.end());
@@ -131,29 +149,34 @@ std::vector<std::pair<std::int32_t, double>> feature_sums(const Hypergraph& fore
                                                           std::span<const EdgeIndex> derivation) {
   std::map<std::int32_t, double> sums;
   for (EdgeIndex e : derivation) {
-    for (std::int32_t i = forest.feature_offsets[e]; i < forest.feature_offsets[e + 1]; ++i) {
-      sums[forest.feature_ids[i]] += forest.feature_values[i];
-    }
+    const auto ids = forest.feature_ids(e);
+    const auto values = forest.feature_values(e);
+    for (std::size_t i = 0; i < ids.size(); ++i) sums[ids[i]] += values[i];
   }
   return {sums.begin(), sums.end()};
+}
+
+bool leaves_out(const Hypergraph& forest, EdgeIndex edge, std::size_t place) {
+  const auto symbols = forest.template_of(edge);
+  return std::ranges::find(symbols, -1 - static_cast<std::int32_t>(place)) == symbols.end();
+}
+
+std::vector<std::uint8_t> silent_nodes(const Hypergraph& forest) {
+  std::vector<std::uint8_t> silent(forest.node_count(), 0);
+  for (NodeIndex v = forest.node_count() - 1; v >= 0; --v) {
+    for (EdgeIndex e = forest.edge_offsets[v]; e < forest.edge_offsets[v + 1]; ++e) {
+      const auto tails = forest.edge_tails(e);
+      for (std::size_t i = 0; i < tails.size(); ++i) {
+        if (silent[v] || leaves_out(forest, e, i)) silent[tails[i]] = 1;
+      }
+    }
+  }
+  return silent;
 }
 
 NodeIndex head_of(const Hypergraph& forest, EdgeIndex edge) {
   const auto after = std::upper_bound(forest.edge_offsets.begin(), forest.edge_offsets.end(), edge);
   return static_cast<NodeIndex>(after - forest.edge_offsets.begin()) - 1;
-}
-
-double derivation_count(const Hypergraph& forest) {
-  if (forest.root < 0) return 0;
-  std::vector<double> count(forest.root + 1, 0.0);
-  for (NodeIndex v = 0; v <= forest.root; ++v) {
-    for (EdgeIndex e = forest.edge_offsets[v]; e < forest.edge_offsets[v + 1]; ++e) {
-      double product = 1;
-      for (NodeIndex tail : forest.edge_tails(e)) product *= count[tail];
-      count[v] += product;
-    }
-  }
-  return count[forest.root];
 }
 
 }  // namespace hiero

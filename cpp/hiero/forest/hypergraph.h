@@ -17,6 +17,23 @@ namespace hiero {
 using NodeIndex = std::int32_t;
 using EdgeIndex = std::int32_t;
 
+// An edge-by-feature matrix in CSR form.
+struct FeatureRows {
+  std::vector<std::int32_t> offsets;  // rows + 1
+  std::vector<std::int32_t> ids;      // index into the forest's `feature_names`
+  std::vector<double> values;
+};
+
+// Target templates, each with its word-alignment links (source, target token positions in the rule).
+struct TargetTemplates {
+  std::vector<std::int32_t> offsets;  // templates + 1
+  std::vector<std::int32_t> symbols;
+  std::vector<std::int32_t> link_offsets;  // templates + 1
+  std::vector<std::int32_t> links;         // 2 per link
+
+  std::int32_t size() const { return static_cast<std::int32_t>(offsets.size()) - 1; }
+};
+
 struct Hypergraph {
   // Nodes.
   std::vector<std::int32_t> node_spans;    // 2 per node: first source word, past-the-end
@@ -31,16 +48,18 @@ struct Hypergraph {
   std::vector<std::int64_t> edge_rules;    // rule id within its table, or -1
   std::vector<std::int32_t> edge_targets;  // target template
 
-  // Target templates, each with its word-alignment links (source, target token positions in the rule).
-  std::vector<std::int32_t> target_offsets;
-  std::vector<std::int32_t> target_symbols;
-  std::vector<std::int32_t> link_offsets;
-  std::vector<std::int32_t> links;  // 2 per link
+  // Shared with forests made from this one.
+  std::shared_ptr<const TargetTemplates> targets;
+  std::shared_ptr<const FeatureRows> features;
+  std::vector<std::int32_t> edge_rows;  // row of `features`; empty: that of the edge's own index
+  // Of a forest made from another: the edges that its edges stand for there. Else empty.
+  std::vector<EdgeIndex> edge_origins;
 
-  // Edge-by-feature matrix in CSR form.
-  std::vector<std::int32_t> feature_offsets;
-  std::vector<std::int32_t> feature_ids;  // index into `feature_names`
-  std::vector<double> feature_values;
+  // Where all strings that a node derives begin and end alike: n of the n-grams that may be counted, and per
+  // node the first n - 1 words and the last n - 1, filled up with -1 behind and before; 0: not known. A
+  // string of fewer than n - 1 words stands in both.
+  std::int32_t ngram_order = 0;
+  std::vector<std::int32_t> node_boundaries;  // 2 (n - 1) per node
 
   std::vector<std::string> source;
   std::vector<std::string> words;
@@ -55,12 +74,30 @@ struct Hypergraph {
   }
   std::span<const std::int32_t> template_of(EdgeIndex e) const {
     const std::int32_t t = edge_targets[e];
-    return {target_symbols.data() + target_offsets[t], target_symbols.data() + target_offsets[t + 1]};
+    return {targets->symbols.data() + targets->offsets[t], targets->symbols.data() + targets->offsets[t + 1]};
+  }
+  std::span<const std::int32_t> boundaries_of(NodeIndex v) const {
+    const std::size_t size = ngram_order > 1 ? 2 * static_cast<std::size_t>(ngram_order - 1) : 0;
+    return {node_boundaries.data() + static_cast<std::size_t>(v) * size, size};
+  }
+  std::int32_t row_of(EdgeIndex e) const { return edge_rows.empty() ? e : edge_rows[e]; }
+  std::span<const std::int32_t> feature_ids(EdgeIndex e) const {
+    const std::int32_t row = row_of(e);
+    return {features->ids.data() + features->offsets[row], features->ids.data() + features->offsets[row + 1]};
+  }
+  std::span<const double> feature_values(EdgeIndex e) const {
+    const std::int32_t row = row_of(e);
+    return {features->values.data() + features->offsets[row],
+            features->values.data() + features->offsets[row + 1]};
   }
 };
 
 // weights . features for every edge. Throws std::invalid_argument unless there is a weight per feature.
 std::vector<double> edge_scores(const Hypergraph& forest, std::span<const double> weights);
+
+// The sum over edges of factor times feature row, by feature: sum_e factors[e] h_e. Throws
+// std::invalid_argument unless there is a factor per edge.
+std::vector<double> weighted_features(const Hypergraph& forest, std::span<const double> factors);
 
 // The derivation of best total score below `node`, ties by edge index; empty if there is none.
 std::vector<EdgeIndex> viterbi(const Hypergraph& forest, std::span<const double> scores, NodeIndex node);
@@ -76,10 +113,13 @@ std::vector<std::pair<std::int32_t, std::int32_t>> alignment(const Hypergraph& f
 std::vector<std::pair<std::int32_t, double>> feature_sums(const Hypergraph& forest,
                                                           std::span<const EdgeIndex> derivation);
 
+// Whether the target of an edge leaves out the tail at a place.
+bool leaves_out(const Hypergraph& forest, EdgeIndex edge, std::size_t place);
+
+// By node: 1 if a derivation may use it where it yields nothing, below a tail that a target leaves out.
+std::vector<std::uint8_t> silent_nodes(const Hypergraph& forest);
+
 // The head node of an edge.
 NodeIndex head_of(const Hypergraph& forest, EdgeIndex edge);
-
-// Number of derivations below the root, as a double (exact up to 2^53).
-double derivation_count(const Hypergraph& forest);
 
 }  // namespace hiero

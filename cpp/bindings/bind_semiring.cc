@@ -1,0 +1,342 @@
+#include "bind_forest.h"
+#include "hiero/forest/inside_outside.h"
+
+namespace hiero {
+namespace {
+
+// Values as Python sees them: numbers; (score, edges) for a derivation; components in a tuple for the
+// expectation semirings, each a Scaled or, on the way in, a number.
+template <class T>
+struct Convert {
+  static py::object out(const T& value) { return py::cast(value); }
+  static T in(const py::handle& value) { return value.cast<T>(); }
+};
+
+template <>
+struct Convert<py::object> {
+  static py::object out(const py::object& value) { return value; }
+  static py::object in(const py::handle& value) { return py::reinterpret_borrow<py::object>(value); }
+};
+
+template <>
+struct Convert<std::uint8_t> {
+  static py::object out(std::uint8_t value) { return py::bool_(value != 0); }
+  static std::uint8_t in(const py::handle& value) { return value.cast<bool>() ? 1 : 0; }
+};
+
+template <>
+struct Convert<BigUnsigned> {
+  static py::object out(const BigUnsigned& value) {
+    const auto digits = value.digits();
+    const py::bytes bytes(reinterpret_cast<const char*>(digits.data()), digits.size_bytes());
+    return py::module_::import("builtins").attr("int").attr("from_bytes")(bytes, "little");
+  }
+  static BigUnsigned in(const py::handle& value) {
+    std::vector<std::uint32_t> digits;
+    py::int_ rest(py::reinterpret_borrow<py::object>(value));
+    if (rest < py::int_(0)) throw std::invalid_argument("a number of derivations is not negative");
+    const auto size = rest.attr("bit_length")().cast<std::size_t>();
+    for (std::size_t bits = 0; bits < size; bits += 32) {
+      digits.push_back((rest & py::int_(0xFFFFFFFFu)).cast<std::uint32_t>());
+      rest = py::int_(rest >> py::int_(32));
+    }
+    return BigUnsigned(std::move(digits));
+  }
+};
+
+template <>
+struct Convert<Scaled> {
+  static py::object out(Scaled value) { return py::cast(value); }
+  static Scaled in(const py::handle& value) {
+    if (py::isinstance<Scaled>(value)) return value.cast<Scaled>();
+    const double number = value.cast<double>();
+    if (!std::isfinite(number)) throw std::invalid_argument("expected a finite number");
+    return Scaled(number);
+  }
+};
+
+template <>
+struct Convert<BestValue> {
+  static py::object out(const BestValue& value) {
+    const std::vector<std::int32_t> edges = edges_of(value.edges.get());
+    return py::make_tuple(value.score, py::tuple(py::cast(edges)));
+  }
+  static BestValue in(const py::handle& value) {
+    const auto [score, edges] = value.cast<std::pair<double, std::vector<std::int32_t>>>();
+    BestValue out{0, nullptr};
+    for (const std::int32_t edge : edges) {
+      if (edge < 0) throw std::invalid_argument("an edge index is not negative");
+      out = join(out, {0, std::make_shared<EdgeString>(EdgeString{edge, nullptr, nullptr})});
+    }
+    out.score = score;
+    return score == BestValue().score ? BestValue() : out;
+  }
+};
+
+template <>
+struct Convert<KBestSemiring::Value> {
+  static py::object out(const KBestSemiring::Value& values) {
+    py::list list;
+    for (const BestValue& value : values) list.append(Convert<BestValue>::out(value));
+    return list;
+  }
+  static KBestSemiring::Value in(const py::handle& list) {
+    KBestSemiring::Value values;
+    for (const py::handle& value : py::reinterpret_borrow<py::iterable>(list)) {
+      BestValue best = Convert<BestValue>::in(value);
+      if (best.score != BestValue().score) values.push_back(std::move(best));
+    }
+    std::ranges::sort(values, is_better);
+    return values;
+  }
+};
+
+template <>
+struct Convert<ScaledVector> {
+  static py::object out(const ScaledVector& values) { return py::tuple(py::cast(values)); }
+  static ScaledVector in(const py::handle& list) {
+    ScaledVector values;
+    for (const py::handle& value : py::reinterpret_borrow<py::iterable>(list))
+      values.push_back(Convert<Scaled>::in(value));
+    return values;
+  }
+};
+
+template <>
+struct Convert<ExpectationSemiring::Value> {
+  static py::object out(const ExpectationSemiring::Value& v) {
+    return py::make_tuple(v.k, Convert<ScaledVector>::out(v.x));
+  }
+  static ExpectationSemiring::Value in(const py::handle& value) {
+    const auto [p, r] = value.cast<std::pair<py::object, py::object>>();
+    return {Convert<Scaled>::in(p), Convert<ScaledVector>::in(r)};
+  }
+};
+
+template <>
+struct Convert<SecondOrderSemiring::Value> {
+  static py::object out(const SecondOrderSemiring::Value& v) {
+    return py::make_tuple(v.p, Convert<ScaledVector>::out(v.r), Convert<ScaledVector>::out(v.s),
+                          Convert<ScaledVector>::out(v.t));
+  }
+  static SecondOrderSemiring::Value in(const py::handle& value) {
+    const auto [p, r, s, t] = value.cast<std::tuple<py::object, py::object, py::object, py::object>>();
+    return {Convert<Scaled>::in(p), Convert<ScaledVector>::in(r), Convert<ScaledVector>::in(s),
+            Convert<ScaledVector>::in(t)};
+  }
+};
+
+template <>
+struct Convert<LiftedSemiring::Value> {
+  static py::object out(const LiftedSemiring::Value& v) {
+    return py::make_tuple(
+        Convert<ExpectationSemiring::Value>::out(v.k),
+        py::make_tuple(Convert<ScaledVector>::out(v.x.s), Convert<ScaledVector>::out(v.x.t)));
+  }
+  static LiftedSemiring::Value in(const py::handle& value) {
+    const auto [k, x] = value.cast<std::pair<py::object, std::pair<py::object, py::object>>>();
+    return {Convert<ExpectationSemiring::Value>::in(k),
+            {Convert<ScaledVector>::in(x.first), Convert<ScaledVector>::in(x.second)}};
+  }
+};
+
+void expect_size(std::size_t size, std::size_t expected) {
+  if (size != expected) {
+    throw std::invalid_argument("a vector of " + std::to_string(size) + " where the semiring has " +
+                                std::to_string(expected));
+  }
+}
+
+// Sizes of what came from Python are those of the semiring.
+template <class S>
+void check_value(const S&, const typename S::Value&) {}
+void check_value(const ExpectationSemiring& s, const ExpectationSemiring::Value& v) {
+  expect_size(v.x.size(), s.module.size);
+}
+void check_value(const SecondOrderSemiring& s, const SecondOrderSemiring::Value& v) {
+  expect_size(v.r.size(), s.n);
+  expect_size(v.s.size(), s.m);
+  expect_size(v.t.size(), s.n * s.m);
+}
+void check_value(const LiftedSemiring& s, const LiftedSemiring::Value& v) {
+  check_value(s.scalars, v.k);
+  expect_size(v.x.s.size(), s.module.m);
+  expect_size(v.x.t.size(), s.module.n * s.module.m);
+}
+
+// A semiring written in Python.
+struct PythonSemiring {
+  using Value = py::object;
+  py::object object;
+
+  Value zero() const { return object.attr("zero"); }
+  Value one() const { return object.attr("one"); }
+  Value plus(const Value& a, const Value& b) const { return object.attr("plus")(a, b); }
+  Value times(const Value& a, const Value& b) const { return object.attr("times")(a, b); }
+};
+
+template <class S>
+typename S::Value value_in(const S& semiring, const py::handle& object) {
+  typename S::Value value = Convert<typename S::Value>::in(object);
+  check_value(semiring, value);
+  return value;
+}
+
+template <class S>
+std::vector<typename S::Value> values_in(const S& semiring, const py::iterable& objects, std::int32_t count,
+                                         const char* what) {
+  std::vector<typename S::Value> values;
+  for (const py::handle& object : objects) values.push_back(value_in(semiring, object));
+  if (values.size() != static_cast<std::size_t>(count)) {
+    throw std::invalid_argument("expected a value per " + std::string(what) + ", " + std::to_string(count) +
+                                ", got " + std::to_string(values.size()));
+  }
+  return values;
+}
+
+template <class V>
+py::list values_out(const std::vector<V>& values) {
+  py::list list;
+  for (const V& value : values) list.append(Convert<V>::out(value));
+  return list;
+}
+
+template <Semiring S>
+py::list inside_values(const Hypergraph& forest, const S& semiring, const py::iterable& weights) {
+  const auto by_edge = values_in(semiring, weights, forest.edge_count(), "edge");
+  return values_out(inside(forest, semiring, [&](EdgeIndex e) { return by_edge[e]; }));
+}
+
+template <Semiring S>
+py::list outside_values(const Hypergraph& forest, const S& semiring, const py::iterable& weights,
+                        const py::iterable& beta) {
+  const auto by_edge = values_in(semiring, weights, forest.edge_count(), "edge");
+  const auto by_node = values_in(semiring, beta, forest.node_count(), "node");
+  return values_out(outside(forest, semiring, [&](EdgeIndex e) { return by_edge[e]; }, by_node));
+}
+
+constexpr const char* kInside =
+    "Inside values of all nodes, of one weight per edge; the root's is the sum over derivations of the\n"
+    "product of their edges (Li and Eisner 2009, Figure 2). `semiring` is one of this module or any object\n"
+    "with zero, one, plus(a, b) and times(a, b), with which it runs at the speed of Python.";
+constexpr const char* kOutside =
+    "Outside values of all nodes (Li and Eisner 2009, Figure 3), of the weights and inside values. `times`\n"
+    "must commute.";
+
+template <Semiring S>
+py::class_<S> bind(py::module_& m, const char* name, const char* doc) {
+  using Value = typename S::Value;
+  py::class_<S> type(m, name, doc);
+  type.def_property_readonly("zero", [](const S& s) { return Convert<Value>::out(s.zero()); });
+  type.def_property_readonly("one", [](const S& s) { return Convert<Value>::out(s.one()); });
+  type.def("plus", [](const S& s, const py::handle& a, const py::handle& b) {
+    return Convert<Value>::out(s.plus(value_in(s, a), value_in(s, b)));
+  });
+  type.def("times", [](const S& s, const py::handle& a, const py::handle& b) {
+    return Convert<Value>::out(s.times(value_in(s, a), value_in(s, b)));
+  });
+  if constexpr (ClosedSemiring<S>) {
+    type.def(
+        "star", [](const S& s, const py::handle& a) { return Convert<Value>::out(s.star(value_in(s, a))); },
+        "1 + a + a a + ...; raises ValueError where that does not exist.");
+  }
+  m.def("inside", &inside_values<S>, py::arg("forest"), py::arg("semiring"), py::arg("weights"), kInside);
+  m.def("outside", &outside_values<S>, py::arg("forest"), py::arg("semiring"), py::arg("weights"),
+        py::arg("inside"), kOutside);
+  return type;
+}
+
+void register_scaled(py::module_& m) {
+  py::class_<Scaled>(m, "Scaled",
+                     "A real number of any size and either sign: as exact as a float, without its limits.")
+      .def(py::init([](double value) { return Convert<Scaled>::in(py::float_(value)); }), py::arg("value"))
+      .def_static(
+          "exp",
+          [](double x) {
+            if (std::isnan(x) || x == std::numeric_limits<double>::infinity())
+              throw std::invalid_argument("expected a number below infinity");
+            return Scaled::exp(x);
+          },
+          py::arg("x"), "e**x.")
+      .def_property_readonly("sign", &Scaled::sign, "-1, 0 or 1.")
+      .def_property_readonly("log_abs", &Scaled::log_abs, "Natural log of the size.")
+      .def("__float__", &Scaled::value)
+      .def("__add__", [](Scaled a, const py::handle& b) { return a + Convert<Scaled>::in(b); })
+      .def("__sub__", [](Scaled a, const py::handle& b) { return a - Convert<Scaled>::in(b); })
+      .def("__mul__", [](Scaled a, const py::handle& b) { return a * Convert<Scaled>::in(b); })
+      .def("__truediv__",
+           [](Scaled a, const py::handle& b) {
+             const Scaled divisor = Convert<Scaled>::in(b);
+             if (divisor.is_zero()) {
+               PyErr_SetString(PyExc_ZeroDivisionError, "division by zero");
+               throw py::error_already_set();
+             }
+             return a / divisor;
+           })
+      .def("__neg__", [](Scaled a) { return -a; })
+      .def("__eq__", [](Scaled a, const py::handle& b) { return a == Convert<Scaled>::in(b); })
+      .def("__hash__", [](Scaled a) { return py::hash(py::make_tuple(a.sign(), a.log_abs())); })
+      .def("__repr__", [](Scaled a) {
+        if (a.is_zero()) return py::str("Scaled(0)");
+        return py::str("Scaled({}exp({!r}))").format(a.sign() < 0 ? "-" : "", a.log_abs());
+      });
+}
+
+}  // namespace
+
+void register_semiring(py::module_& m) {
+  register_scaled(m);
+  bind<BooleanSemiring>(m, "BooleanSemiring", "Is there a derivation? Values: bool.").def(py::init());
+  bind<CountingSemiring>(m, "CountingSemiring", "How many derivations? Values: int, not negative.")
+      .def(py::init());
+  bind<RealSemiring>(m, "RealSemiring", "Sums and products of floats.").def(py::init());
+  bind<LogSemiring>(m, "LogSemiring", "The same by natural logs.").def(py::init());
+  bind<TropicalSemiring>(m, "TropicalSemiring", "Least total cost: min and +.").def(py::init());
+  bind<ScaledSemiring>(m, "ScaledSemiring", "Sums and products of any size: Scaled or numbers.")
+      .def(py::init());
+  bind<ViterbiSemiring>(m, "ViterbiSemiring",
+                        "The best derivation: values are (score, edges), zero (-inf, ()). Of equal scores "
+                        "the smaller sequence of\n"
+                        "edges wins, so that plus(a, b) wants sequences neither of which begins with the "
+                        "other, as those of one\n"
+                        "node's derivations are.")
+      .def(py::init());
+  bind<KBestSemiring>(m, "KBestSemiring", "The k best derivations: lists of (score, edges), best first.")
+      .def(py::init([](std::size_t k) {
+             if (k == 0) throw std::invalid_argument("k: expected 1 or more");
+             return KBestSemiring{k};
+           }),
+           py::arg("k"));
+  bind<ExpectationSemiring>(m, "ExpectationSemiring",
+                            "E_{R,R^n} (Li and Eisner 2009, Table 1): values (p, r), r of n components. "
+                            "Edges with (p, p r) give the\n"
+                            "root (Z, sum of p r).")
+      .def(py::init([](std::size_t n) { return ExpectationSemiring{{}, {n}}; }), py::arg("n"));
+  bind<SecondOrderSemiring>(
+      m, "SecondOrderSemiring",
+      "E_{R,R^n,R^m,R^(n m)} (Li and Eisner 2009, Table 2): values (p, r, s, t), t row by row.")
+      .def(py::init([](std::size_t n, std::size_t m_) { return SecondOrderSemiring{n, m_}; }), py::arg("n"),
+           py::arg("m"));
+  bind<LiftedSemiring>(m, "LiftedSemiring",
+                       "The same as a first-order semiring over E_{R,R^n} (Li and Eisner 2009, Table 4): "
+                       "values ((p, r), (s, t)).")
+      .def(py::init([](std::size_t n, std::size_t m_) {
+             return LiftedSemiring{ExpectationSemiring{{}, {n}}, PairModule{n, m_}};
+           }),
+           py::arg("n"), py::arg("m"));
+  m.def(
+      "inside",
+      [](const Hypergraph& forest, const py::object& semiring, const py::iterable& weights) {
+        return inside_values(forest, PythonSemiring{semiring}, weights);
+      },
+      py::arg("forest"), py::arg("semiring"), py::arg("weights"), kInside);
+  m.def(
+      "outside",
+      [](const Hypergraph& forest, const py::object& semiring, const py::iterable& weights,
+         const py::iterable& beta) {
+        return outside_values(forest, PythonSemiring{semiring}, weights, beta);
+      },
+      py::arg("forest"), py::arg("semiring"), py::arg("weights"), py::arg("inside"), kOutside);
+}
+
+}  // namespace hiero

@@ -1,0 +1,161 @@
+#include "hiero/forest/constrain.h"
+
+#include <algorithm>
+#include <map>
+#include <unordered_map>
+
+#include "hiero/forest/subforest.h"
+
+namespace hiero {
+namespace {
+
+// Words of a reference that a node yields: those from `begin` to before `end`.
+struct Place {
+  std::uint32_t reference = 0;
+  std::uint32_t begin = 0;
+  std::uint32_t end = 0;
+
+  friend auto operator<=>(const Place&, const Place&) = default;
+};
+
+// An edge that yields a place, with the nodes of the new forest that its tails are.
+struct Match {
+  EdgeIndex edge;
+  std::vector<NodeIndex> tails;
+};
+
+class Constrainer {
+ public:
+  Constrainer(const Hypergraph& forest, std::span<const std::vector<std::string>> references)
+      : forest_(forest),
+        out_(empty_copy(forest)),
+        nodes_(forest.node_count()),
+        free_(forest.node_count(), -1),
+        silent_(silent_nodes(forest)) {
+    out_.ngram_order = 0;
+    std::unordered_map<std::string, std::int32_t> index;
+    for (std::size_t i = 0; i < forest.words.size(); ++i)
+      index.try_emplace(forest.words[i], static_cast<std::int32_t>(i));
+    for (const auto& reference : references) {
+      std::vector<std::int32_t> words;
+      for (const std::string& token : reference) {
+        const auto found = index.find(token);
+        words.push_back(found == index.end() ? kUnknown : found->second);
+      }
+      if (std::ranges::find(references_, words) == references_.end()) references_.push_back(words);
+    }
+  }
+
+  Hypergraph run() {
+    for (NodeIndex v = 0; v < forest_.node_count(); ++v) {
+      if (silent_[v]) copy(v);
+      std::map<Place, std::vector<Match>> found;
+      for (EdgeIndex e = forest_.edge_offsets[v]; e < forest_.edge_offsets[v + 1]; ++e) match(e, found);
+      if (v == forest_.root) {
+        add_root(found);
+      } else {
+        for (const auto& [place, matches] : found) nodes_[v].emplace_back(place, add_node(v, matches));
+      }
+    }
+    const std::vector<std::uint8_t> all(out_.edge_tables.size(), 1);
+    Hypergraph trimmed = subforest(out_, all);
+    for (EdgeIndex& e : trimmed.edge_origins) e = out_.edge_origins[e];
+    return trimmed;
+  }
+
+ private:
+  static constexpr std::int32_t kUnknown = -1;
+
+  // Below tails that a target leaves out everything may stand.
+  void copy(NodeIndex v) {
+    std::vector<Match> all;
+    for (EdgeIndex e = forest_.edge_offsets[v]; e < forest_.edge_offsets[v + 1]; ++e) {
+      Match match{e, {}};
+      for (const NodeIndex u : forest_.edge_tails(e)) match.tails.push_back(free_[u]);
+      all.push_back(std::move(match));
+    }
+    free_[v] = add_node(v, all);
+  }
+
+  NodeIndex add_node(NodeIndex v, const std::vector<Match>& matches) {
+    out_.node_spans.insert(out_.node_spans.end(), {forest_.node_spans[2 * v], forest_.node_spans[2 * v + 1]});
+    out_.node_labels.push_back(forest_.node_labels[v]);
+    for (const Match& match : matches) {
+      out_.tails.insert(out_.tails.end(), match.tails.begin(), match.tails.end());
+      append_edge(out_, forest_, match.edge);
+    }
+    out_.edge_offsets.push_back(out_.edge_count());
+    return out_.node_count() - 1;
+  }
+
+  void add_root(const std::map<Place, std::vector<Match>>& found) {
+    std::vector<Match> whole;
+    for (const auto& [place, matches] : found) {
+      if (place.begin == 0 && place.end == references_[place.reference].size())
+        whole.insert(whole.end(), matches.begin(), matches.end());
+    }
+    std::ranges::stable_sort(whole, {}, &Match::edge);
+    if (!whole.empty()) out_.root = add_node(forest_.root, whole);
+  }
+
+  // All places that an edge yields, with all choices of tails.
+  void match(EdgeIndex e, std::map<Place, std::vector<Match>>& found) {
+    Match partial{e, {}};
+    for (const NodeIndex u : forest_.edge_tails(e)) partial.tails.push_back(free_[u]);
+    const auto symbols = forest_.template_of(e);
+    const bool first_is_tail = !symbols.empty() && symbols.front() < 0;
+    for (std::uint32_t r = 0; r < references_.size(); ++r) {
+      const auto size = static_cast<std::uint32_t>(references_[r].size());
+      if (first_is_tail) {
+        // Only where the first tail yields something.
+        for (const auto& [place, node] : nodes_[forest_.edge_tails(e)[-(symbols.front() + 1)]]) {
+          if (place.reference != r) continue;
+          partial.tails[-(symbols.front() + 1)] = node;
+          extend(partial, 1, place, found);
+        }
+      } else {
+        for (std::uint32_t begin = 0; begin <= size; ++begin) extend(partial, 0, {r, begin, begin}, found);
+      }
+    }
+  }
+
+  void extend(Match& partial, std::size_t symbol, Place place, std::map<Place, std::vector<Match>>& found) {
+    const auto symbols = forest_.template_of(partial.edge);
+    const std::vector<std::int32_t>& words = references_[place.reference];
+    while (symbol < symbols.size() && symbols[symbol] >= 0) {
+      if (place.end == words.size() || words[place.end] != symbols[symbol]) return;
+      ++place.end;
+      ++symbol;
+    }
+    if (symbol == symbols.size()) {
+      found[place].push_back(partial);
+      return;
+    }
+    const std::int32_t tail = -(symbols[symbol] + 1);
+    const auto& places = nodes_[forest_.edge_tails(partial.edge)[tail]];
+    const NodeIndex before = partial.tails[tail];
+    const auto from = std::ranges::lower_bound(places, Place{place.reference, place.end, 0}, {},
+                                               [](const auto& entry) { return entry.first; });
+    for (auto it = from;
+         it != places.end() && it->first.reference == place.reference && it->first.begin == place.end; ++it) {
+      partial.tails[tail] = it->second;
+      extend(partial, symbol + 1, {place.reference, place.begin, it->first.end}, found);
+    }
+    partial.tails[tail] = before;
+  }
+
+  const Hypergraph& forest_;
+  Hypergraph out_;
+  std::vector<std::vector<std::int32_t>> references_;
+  std::vector<std::vector<std::pair<Place, NodeIndex>>> nodes_;  // by old node, sorted: what it yields
+  std::vector<NodeIndex> free_;                                  // by old node: itself, unconstrained
+  std::vector<std::uint8_t> silent_;
+};
+
+}  // namespace
+
+Hypergraph constrain(const Hypergraph& forest, std::span<const std::vector<std::string>> references) {
+  return Constrainer(forest, references).run();
+}
+
+}  // namespace hiero

@@ -1,0 +1,99 @@
+#include "hiero/forest/distribution.h"
+
+#include <cmath>
+#include <limits>
+#include <stdexcept>
+#include <string>
+
+namespace hiero {
+
+void check_edge_values(const Hypergraph& forest, std::span<const double> values, bool minus_infinity,
+                       const char* name) {
+  if (values.size() != static_cast<std::size_t>(forest.edge_count())) {
+    throw std::invalid_argument(std::string(name) + ": expected one per edge, " +
+                                std::to_string(forest.edge_count()) + ", got " +
+                                std::to_string(values.size()));
+  }
+  for (std::size_t e = 0; e < values.size(); ++e) {
+    if (std::isfinite(values[e])) continue;
+    if (minus_infinity && values[e] == -std::numeric_limits<double>::infinity()) continue;
+    throw std::invalid_argument(std::string(name) + ": edge " + std::to_string(e) + " has " +
+                                std::to_string(values[e]));
+  }
+}
+
+Distribution::Distribution(const Hypergraph& forest, std::span<const double> scores)
+    : forest_(forest),
+      inside_(forest.node_count()),
+      shares_(forest.edge_count()),
+      edges_(forest.edge_count()),
+      nodes_(forest.node_count()) {
+  check_edge_values(forest, scores, true, "scores");
+  std::vector<Scaled> products;
+  for (NodeIndex v = 0; v < forest.node_count(); ++v) {
+    const EdgeIndex begin = forest.edge_offsets[v];
+    const EdgeIndex end = forest.edge_offsets[v + 1];
+    products.clear();
+    Scaled sum;
+    for (EdgeIndex e = begin; e < end; ++e) {
+      Scaled product = Scaled::exp(scores[e]);
+      for (const NodeIndex u : forest.edge_tails(e)) product *= inside_[u];
+      products.push_back(product);
+      sum += product;
+    }
+    inside_[v] = sum;
+    if (sum.is_zero()) continue;
+    const Scaled inverse = Scaled(1) / sum;
+    for (EdgeIndex e = begin; e < end; ++e) shares_[e] = (products[e - begin] * inverse).value();
+  }
+  if (forest.root < 0 || inside_[forest.root].is_zero()) {
+    throw std::invalid_argument("the forest has no derivation of positive weight");
+  }
+  nodes_[forest.root] = 1;
+  for (NodeIndex v = forest.root; v >= 0; --v) {
+    if (nodes_[v] == 0) continue;
+    for (EdgeIndex e = forest.edge_offsets[v]; e < forest.edge_offsets[v + 1]; ++e) {
+      edges_[e] = nodes_[v] * shares_[e];
+      for (const NodeIndex u : forest.edge_tails(e)) nodes_[u] += edges_[e];
+    }
+  }
+}
+
+double Distribution::expectation(std::span<const double> r) const {
+  check_edge_values(forest_, r, false, "values");
+  double sum = 0;
+  for (EdgeIndex e = 0; e < forest_.edge_count(); ++e) sum += edges_[e] * r[e];
+  return sum;
+}
+
+std::vector<double> Distribution::edge_expectations(std::span<const double> r) const {
+  check_edge_values(forest_, r, false, "values");
+  // below[v]: expected r of the part of a derivation under v; within[e]: of the part from e down.
+  std::vector<double> below(forest_.node_count(), 0.0);
+  std::vector<double> within(forest_.edge_count(), 0.0);
+  for (NodeIndex v = 0; v < forest_.node_count(); ++v) {
+    for (EdgeIndex e = forest_.edge_offsets[v]; e < forest_.edge_offsets[v + 1]; ++e) {
+      double sum = r[e];
+      for (const NodeIndex u : forest_.edge_tails(e)) sum += below[u];
+      within[e] = sum;
+      below[v] += shares_[e] * sum;
+    }
+  }
+  // above[v]: the sum over uses of v of their probability times the expected r of the rest of the derivation.
+  std::vector<double> above(forest_.node_count(), 0.0);
+  for (NodeIndex v = forest_.root; v >= 0; --v) {
+    if (nodes_[v] == 0) continue;
+    for (EdgeIndex e = forest_.edge_offsets[v]; e < forest_.edge_offsets[v + 1]; ++e) {
+      const double rest = above[v] * shares_[e];
+      for (const NodeIndex u : forest_.edge_tails(e)) above[u] += rest + edges_[e] * (within[e] - below[u]);
+      within[e] = rest + edges_[e] * within[e];
+    }
+  }
+  for (NodeIndex v = 0; v < forest_.node_count(); ++v) {
+    if (nodes_[v] != 0) continue;
+    for (EdgeIndex e = forest_.edge_offsets[v]; e < forest_.edge_offsets[v + 1]; ++e) within[e] = 0;
+  }
+  return within;
+}
+
+}  // namespace hiero

@@ -1,0 +1,37 @@
+// What losses of translations are made of, per edge of an annotated forest, so that sums over a derivation
+// are counts of its string (Tromble et al. 2008; Chiang et al. 2008, section 2.4).
+#pragma once
+
+#include <cstdint>
+#include <span>
+#include <string>
+#include <vector>
+
+#include "hiero/forest/hypergraph.h"
+
+namespace hiero {
+
+struct NgramMatches {
+  // (edges, n) row by row: n-grams of 1, 2, ... words that arise at an edge, and those of them that occur in
+  // some reference, however often they occur in the string (unclipped).
+  std::vector<std::int32_t> totals;
+  std::vector<std::int32_t> matches;
+};
+
+// Throws std::invalid_argument if the forest is not annotated.
+NgramMatches ngram_matches(const Hypergraph& forest, std::span<const std::vector<std::string>> references);
+
+struct EdgeNgrams {
+  std::vector<std::vector<std::int32_t>> ngrams;  // of word indices, in order of appearance
+  std::vector<std::int32_t> offsets{0};           // edges + 1
+  std::vector<std::int32_t> ids;                  // index into `ngrams`, as often as it arises
+};
+
+// The same by n-gram. Throws std::invalid_argument if the forest is not annotated.
+EdgeNgrams edge_ngrams(const Hypergraph& forest);
+
+// The part of the sentence that each edge's own rule covers: its span less those of its tails, in words, by
+// the number of words of the root's span. A derivation's sum is 1, a partial one's its share.
+std::vector<double> covered_shares(const Hypergraph& forest);
+
+}  // namespace hiero

@@ -1,0 +1,38 @@
+// Forests made from forests by leaving edges out or putting them together. Target templates and feature rows
+// are shared with the forest they come from; `edge_origins` says which edges the new ones were.
+#pragma once
+
+#include <cstdint>
+#include <memory>
+#include <span>
+#include <vector>
+
+#include "hiero/forest/distribution.h"
+#include "hiero/forest/hypergraph.h"
+
+namespace hiero {
+
+// A forest without nodes that has everything else of another.
+Hypergraph empty_copy(const Hypergraph& forest);
+
+// Gives `out`, made by empty_copy of `forest`, an edge that stands for edge e of it; its tails must be in
+// place. Throws ForestError where there are more than arrays can count.
+void append_edge(Hypergraph& out, const Hypergraph& forest, EdgeIndex e);
+
+// The derivations that use only kept edges; without nodes if there is none. Throws std::invalid_argument
+// unless `keep` has an entry per edge.
+Hypergraph subforest(const Hypergraph& forest, std::span<const std::uint8_t> keep);
+
+// Edges that occur at least `least` times in a derivation on average, and all those of the best one.
+Hypergraph prune_by_posterior(const Distribution& p, std::span<const double> scores, double least);
+
+// Edges with a derivation that scores at most `margin` less than the best. Throws std::invalid_argument for
+// scores that check_edge_values refuses or a negative margin.
+Hypergraph prune_by_margin(const Hypergraph& forest, std::span<const double> scores, double margin);
+
+// All derivations of all forests of one sentence, in their order, under one root. Names of words, labels,
+// tables and features that are equal become one. Throws std::invalid_argument for no forest or different
+// sentences.
+Hypergraph union_of(std::span<const std::shared_ptr<const Hypergraph>> forests);
+
+}  // namespace hiero

@@ -1,0 +1,14 @@
+// Whether arrays make a forest: what every forest holds that does not come from the decoder.
+#pragma once
+
+#include "hiero/forest/hypergraph.h"
+
+namespace hiero {
+
+// Throws ForestError saying what is wrong: offsets that do not fit, a tail that does not come before its head
+// (so that there are no cycles), a node without edges, a root that is not the last node, an index out of
+// range, a target template that uses a tail twice or one its edges do not have, a feature value that is not
+// finite.
+void validate(const Hypergraph& forest);
+
+}  // namespace hiero

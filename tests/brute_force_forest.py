@@ -1,0 +1,115 @@
+"""Small random forests, and all their derivations by plain enumeration."""
+
+from __future__ import annotations
+
+import itertools
+import random
+from collections.abc import Sequence
+from functools import cache
+
+import numpy as np
+import numpy.typing as npt
+
+from hiero import Forest
+
+Derivation = tuple[int, ...]  # edges in preorder
+WORDS = ["a", "b", "c", "d"]
+
+
+def random_forest(rng: random.Random, nodes: int = 6, features: int = 4) -> Forest:
+    """Repeated tails, parallel edges, unary chains, nodes that no derivation uses, arity 0 to 4."""
+    edge_offsets, tail_offsets, tails, targets = [0], [0], [], []
+    target_offsets, target_symbols = [0], []
+    for node in range(nodes):
+        for _ in range(rng.choice([1, 1, 2, 2, 3])):
+            arity = min(rng.choice([0, 0, 1, 1, 2, 2, 3, 4]), 4 if node else 0)
+            # The last two nodes before it most of the time, so that derivations are deep and tails repeat.
+            mine = [rng.choice([node - 1, max(node - 2, 0), rng.randrange(node)]) for _ in range(arity)]
+            side = [-1 - i for i in range(arity) if rng.random() < 0.95]
+            side += [rng.randrange(len(WORDS)) for _ in range(rng.choice([0, 1, 1, 2]))]
+            rng.shuffle(side)
+            tails += mine
+            tail_offsets.append(len(tails))
+            targets.append(len(target_offsets) - 1)
+            target_symbols += side
+            target_offsets.append(len(target_symbols))
+        edge_offsets.append(len(targets))
+    matrix = np.array(
+        [[rng.choice([0, 0, 1, rng.gauss(0, 1)]) for _ in range(features)] for _ in targets]
+    ).reshape(len(targets), features)
+    return Forest.from_arrays(
+        edge_offsets=edge_offsets,
+        tail_offsets=tail_offsets,
+        tails=tails,
+        words=WORDS,
+        edge_targets=targets,
+        target_offsets=target_offsets,
+        target_symbols=target_symbols,
+        features=matrix,
+        feature_names=[f"f{i}" for i in range(features)],
+    )
+
+
+def small_random_forest(rng: random.Random, most: int = 2000, nodes: int = 6) -> Forest:
+    """A random forest whose nodes have so many derivations each at most."""
+    while True:
+        forest = random_forest(rng, rng.randint(1, nodes))
+        if max(counts(forest)) <= most:
+            return forest
+
+
+def counts(forest: Forest) -> list[int]:
+    """Numbers of derivations of every node, as Python counts."""
+    out: list[int] = []
+    for node in range(forest.node_count):
+        total = 0
+        for edge in incoming(forest, node):
+            product = 1
+            for tail in tails(forest, edge):
+                product *= out[tail]
+            total += product
+        out.append(total)
+    return out
+
+
+def incoming(forest: Forest, node: int) -> range:
+    return range(int(forest.edge_offsets[node]), int(forest.edge_offsets[node + 1]))
+
+
+def tails(forest: Forest, edge: int) -> list[int]:
+    return [int(t) for t in forest.tails[forest.tail_offsets[edge] : forest.tail_offsets[edge + 1]]]
+
+
+def derivations(forest: Forest, node: int | None = None) -> list[Derivation]:
+    """All derivations of a node, by default of the root, in the order of their edges."""
+
+    @cache
+    def below(v: int) -> list[Derivation]:
+        out = []
+        for edge in incoming(forest, v):
+            for parts in itertools.product(*(below(tail) for tail in tails(forest, edge))):
+                out.append((edge, *itertools.chain.from_iterable(parts)))
+        return out
+
+    return sorted(below(forest.root if node is None else node))
+
+
+def words(forest: Forest, derivation: Derivation) -> list[str]:
+    """What a derivation yields."""
+    position = 0
+
+    def walk() -> list[str]:
+        nonlocal position
+        edge = derivation[position]
+        position += 1
+        parts = [walk() for _ in tails(forest, edge)]
+        target = forest.edge_targets[edge]
+        symbols = forest.target_symbols[forest.target_offsets[target] : forest.target_offsets[target + 1]]
+        return [word for s in symbols for word in ([forest.words[s]] if s >= 0 else parts[-1 - s])]
+
+    return walk()
+
+
+def total(values: Sequence[float] | npt.NDArray[np.float64], derivation: Derivation) -> float:
+    """The sum of edge values over a derivation."""
+    return float(sum(values[edge] for edge in derivation))
