@@ -281,6 +281,32 @@ class Forest:
     def target_words(self) -> npt.NDArray[np.int32]: ...
     @property
     def covered_shares(self) -> npt.NDArray[np.float64]: ...
+    def rescore(
+        self,
+        scores: npt.ArrayLike | Mapping[str, float],
+        mu: float,
+        references: Sequence[Sequence[str]],
+        *,
+        document: npt.ArrayLike,
+        document_source: float,
+        k: int = 10,
+        beam: int = 10,
+        unique: bool = True,
+        effective_length: str = "shortest",
+    ) -> list[OracleHypothesis]: ...
+
+class OracleHypothesis:
+    @property
+    def derivation(self) -> Derivation: ...
+    @property
+    def objective(self) -> float: ...
+    @property
+    def counts(self) -> npt.NDArray[np.float64]: ...
+
+def bleu(counts: npt.ArrayLike) -> float: ...
+def bleu_counts(
+    tokens: Sequence[str], references: Sequence[Sequence[str]], effective_length: str = "shortest"
+) -> npt.NDArray[np.float64]: ...
 
 class KBestArrays:
     def __len__(self) -> int: ...

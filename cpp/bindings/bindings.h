@@ -17,6 +17,7 @@ void register_grammar(py::module_& m);
 void register_lm(py::module_& m);
 void register_forest(py::module_& m);
 void register_semiring(py::module_& m);
+void register_oracle(py::module_& m);
 void register_local_features(py::module_& m);
 void register_decode(py::module_& m);
 void register_extract(py::module_& m);

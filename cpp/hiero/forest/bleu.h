@@ -1,0 +1,39 @@
+// What BLEU counts of a string, and a document's worth of it (Papineni et al. 2002).
+#pragma once
+
+#include <array>
+#include <cstdint>
+#include <span>
+#include <string>
+#include <vector>
+
+namespace hiero {
+
+inline constexpr std::size_t kBleuOrder = 4;
+
+// Counts that add up over sentences.
+struct BleuCounts {
+  double length = 0;
+  double reference_length = 0;
+  std::array<double, kBleuOrder> totals{};
+  std::array<double, kBleuOrder> matches{};
+
+  BleuCounts& operator+=(const BleuCounts& other);
+};
+
+// Brevity penalty times the geometric mean of precisions, from 0 to 1; 0 if a precision is 0 or has no total.
+double bleu(const BleuCounts& counts);
+
+enum class ReferenceLength { kShortest, kClosest, kAverage };
+
+// The effective length of references for a hypothesis; ties of the closest go to the shorter. References that
+// are empty do not count. Throws std::invalid_argument if all are.
+double effective_length(std::span<const std::vector<std::string>> references, ReferenceLength kind,
+                        double hypothesis_length);
+
+// Matches are clipped at the largest count in one reference. Throws std::invalid_argument as
+// effective_length.
+BleuCounts bleu_counts(std::span<const std::string> hypothesis,
+                       std::span<const std::vector<std::string>> references, ReferenceLength kind);
+
+}  // namespace hiero

@@ -1,0 +1,238 @@
+#include "hiero/forest/oracle.h"
+
+#include <algorithm>
+#include <cmath>
+#include <stdexcept>
+#include <unordered_map>
+
+#include "hiero/forest/distribution.h"
+#include "hiero/forest/reference_automaton.h"
+
+namespace hiero {
+namespace {
+
+constexpr std::size_t kLeft = kBleuOrder - 1;
+
+// A derivation of a node with what its string matches. To be continued to the left it keeps its first words,
+// to the right a state of the automaton.
+struct Item {
+  double objective = 0;
+  double score = 0;
+  EdgeIndex edge = -1;
+  std::int32_t length = 0;
+  std::int32_t matches[kBleuOrder] = {};
+  std::int32_t left[kLeft] = {};
+  ReferenceAutomaton::State right = ReferenceAutomaton::kStart;
+  std::uint64_t hash = 0;   // of the string
+  std::uint64_t power = 1;  // of the base of the hash, to its length
+  std::size_t ranks = 0;    // of the tails' items, in a pool
+};
+
+class Rescorer {
+ public:
+  Rescorer(const Hypergraph& forest, std::span<const double> scores,
+           std::span<const std::vector<std::string>> references, const RescoreOptions& options)
+      : forest_(forest),
+        scores_(scores),
+        references_(references),
+        options_(options),
+        automaton_(forest.words, references),
+        first_(forest.node_count() + 1, 0) {
+    source_ = forest.root < 0 ? 0 : width(forest.root);
+    if (options.reference_length != ReferenceLength::kClosest)
+      reference_length_ = effective_length(references, options.reference_length, 0);
+  }
+
+  std::vector<RescoredDerivation> run() {
+    std::vector<RescoredDerivation> out;
+    if (forest_.root < 0) return out;
+    for (NodeIndex v = 0; v <= forest_.root; ++v) {
+      first_[v] = items_.size();
+      fill(v, v == forest_.root ? std::max(options_.k, options_.beam) : options_.beam);
+    }
+    first_[forest_.root + 1] = items_.size();
+    const std::size_t past = std::min(items_.size(), first_[forest_.root] + options_.k);
+    for (std::size_t i = first_[forest_.root]; i < past; ++i)
+      out.push_back({items_[i].objective, items_[i].score, derivation(i)});
+    return out;
+  }
+
+ private:
+  double width(NodeIndex v) const { return forest_.node_spans[2 * v + 1] - forest_.node_spans[2 * v]; }
+  std::size_t count(NodeIndex v) const { return first_[v + 1] - first_[v]; }
+
+  // A candidate is worse if another one should come before it.
+  static bool is_worse(const Item& a, const Item& b) {
+    if (a.objective != b.objective) return a.objective < b.objective;
+    if (a.score != b.score) return a.score < b.score;
+    return a.edge > b.edge;
+  }
+
+  void fill(NodeIndex v, std::size_t limit) {
+    queue_.clear();
+    pool_.clear();
+    seen_.clear();
+    share_ = source_ > 0 ? width(v) / source_ : 1;
+    for (EdgeIndex e = forest_.edge_offsets[v]; e < forest_.edge_offsets[v + 1]; ++e) {
+      const auto tails = forest_.edge_tails(e);
+      if (std::ranges::any_of(tails, [this](NodeIndex u) { return count(u) == 0; })) continue;
+      const std::size_t ranks = pool_.size();
+      pool_.insert(pool_.end(), tails.size(), 0);
+      push(e, ranks);
+    }
+    const std::size_t begin = items_.size();
+    while (!queue_.empty() && items_.size() - begin < limit) {
+      std::ranges::pop_heap(queue_, is_worse);
+      const Item item = queue_.back();
+      queue_.pop_back();
+      push_successors(item);
+      keep(item);
+    }
+    // The objective is not monotone: what was found later may be better.
+    std::stable_sort(items_.begin() + static_cast<std::ptrdiff_t>(begin), items_.end(),
+                     [](const Item& a, const Item& b) { return is_worse(b, a); });
+    for (std::size_t i = begin; i < items_.size(); ++i) keep_ranks(items_[i]);
+    first_[v + 1] = items_.size();
+  }
+
+  void keep(const Item& item) {
+    if (options_.unique) {
+      const auto [known, fresh] = seen_.try_emplace(item.hash, items_.size());
+      if (!fresh) {
+        if (is_worse(items_[known->second], item)) items_[known->second] = item;
+        return;
+      }
+    }
+    items_.push_back(item);
+  }
+
+  // Moves the ranks of a node's item out of the pool, which the next node uses again.
+  void keep_ranks(Item& item) {
+    const auto ranks = pool_.begin() + static_cast<std::ptrdiff_t>(item.ranks);
+    item.ranks = ranks_.size();
+    ranks_.insert(ranks_.end(), ranks,
+                  ranks + static_cast<std::ptrdiff_t>(forest_.edge_tails(item.edge).size()));
+  }
+
+  // Every choice of ranks is reached once: only tails from the last raised one on are raised.
+  void push_successors(const Item& item) {
+    const auto tails = forest_.edge_tails(item.edge);
+    std::size_t first = tails.size();
+    while (first > 0 && pool_[item.ranks + first - 1] == 0) --first;
+    for (std::size_t i = first == 0 ? 0 : first - 1; i < tails.size(); ++i) {
+      if (pool_[item.ranks + i] + 1 >= count(tails[i])) continue;
+      const std::size_t ranks = pool_.size();
+      for (std::size_t j = 0; j < tails.size(); ++j)
+        pool_.push_back(pool_[item.ranks + j] + static_cast<std::uint32_t>(i == j));
+      push(item.edge, ranks);
+    }
+  }
+
+  void push(EdgeIndex e, std::size_t ranks) {
+    const auto tails = forest_.edge_tails(e);
+    Item item;
+    item.edge = e;
+    item.ranks = ranks;
+    item.score = scores_[e];
+    for (std::size_t i = 0; i < tails.size(); ++i) item.score += tail(tails, ranks, i).score;
+    for (const std::int32_t symbol : forest_.template_of(e)) {
+      if (symbol >= 0) {
+        add_word(item, symbol, 1);
+        mix(item, static_cast<std::uint64_t>(symbol) + 1, kBase);
+      } else {
+        add_tail(item, tail(tails, ranks, static_cast<std::size_t>(-(symbol + 1))));
+      }
+    }
+    item.right = automaton_.shorten(item.right);
+    item.objective = objective(item);
+    queue_.push_back(item);
+    std::ranges::push_heap(queue_, is_worse);
+  }
+
+  const Item& tail(std::span<const NodeIndex> tails, std::size_t ranks, std::size_t i) const {
+    return items_[first_[tails[i]] + pool_[ranks + i]];
+  }
+
+  // Counts n-grams of `least` words or more that end in this word.
+  void add_word(Item& item, std::int32_t word, std::size_t least) {
+    if (item.length < static_cast<std::int32_t>(kLeft)) item.left[item.length] = word;
+    item.right = automaton_.next(item.right, word);
+    for (std::size_t n = least; n <= automaton_.depth(item.right); ++n) ++item.matches[n - 1];
+    ++item.length;
+  }
+
+  void add_tail(Item& item, const Item& tail) {
+    // n-grams that begin before the tail end in its first words at the latest.
+    const std::int32_t known = std::min(tail.length, static_cast<std::int32_t>(kLeft));
+    for (std::int32_t i = 0; i < known; ++i) add_word(item, tail.left[i], static_cast<std::size_t>(i) + 2);
+    item.length += tail.length - known;
+    if (tail.length >= static_cast<std::int32_t>(kLeft)) item.right = tail.right;
+    for (std::size_t n = 0; n < kBleuOrder; ++n) item.matches[n] += tail.matches[n];
+    mix(item, tail.hash, tail.power);
+  }
+
+  // Polynomial hash of a concatenation.
+  static constexpr std::uint64_t kBase = 0x9E3779B97F4A7C15ull;
+  static void mix(Item& item, std::uint64_t hash, std::uint64_t power) {
+    item.hash = item.hash * power + hash;
+    item.power *= power;
+  }
+
+  double objective(const Item& item) const {
+    BleuCounts counts = options_.document;
+    counts.length += item.length;
+    double reference = reference_length_;
+    if (options_.reference_length == ReferenceLength::kClosest)
+      reference =
+          effective_length(references_, ReferenceLength::kClosest, item.length / std::max(share_, 1e-9));
+    counts.reference_length += reference * share_;
+    for (std::size_t n = 0; n < kBleuOrder; ++n) {
+      counts.totals[n] += std::max(item.length - static_cast<std::int32_t>(n), 0);
+      counts.matches[n] += item.matches[n];
+    }
+    const double b = (options_.document_source + source_) * bleu(counts);
+    return std::isinf(options_.mu) ? item.score - b : (1 - options_.mu) * b + options_.mu * item.score;
+  }
+
+  std::vector<EdgeIndex> derivation(std::size_t root) const {
+    std::vector<EdgeIndex> edges;
+    std::vector<std::size_t> open{root};
+    while (!open.empty()) {
+      const Item& item = items_[open.back()];
+      open.pop_back();
+      edges.push_back(item.edge);
+      const auto tails = forest_.edge_tails(item.edge);
+      for (std::size_t i = tails.size(); i-- > 0;) open.push_back(first_[tails[i]] + ranks_[item.ranks + i]);
+    }
+    return edges;
+  }
+
+  const Hypergraph& forest_;
+  std::span<const double> scores_;
+  std::span<const std::vector<std::string>> references_;
+  const RescoreOptions& options_;
+  ReferenceAutomaton automaton_;
+  double source_ = 0;
+  double reference_length_ = 0;
+  double share_ = 1;  // of the sentence, under the node at hand
+  std::vector<Item> items_;
+  std::vector<std::size_t> first_;    // by node: its items, best first
+  std::vector<std::uint32_t> ranks_;  // of the tails of items
+  // Of the node at hand.
+  std::vector<Item> queue_;                              // a heap
+  std::vector<std::uint32_t> pool_;                      // ranks of candidates
+  std::unordered_map<std::uint64_t, std::size_t> seen_;  // by hash of a string: its item
+};
+
+}  // namespace
+
+std::vector<RescoredDerivation> rescore(const Hypergraph& forest, std::span<const double> scores,
+                                        std::span<const std::vector<std::string>> references,
+                                        const RescoreOptions& options) {
+  check_edge_values(forest, scores, false, "scores");
+  if (!(options.mu >= 0)) throw std::invalid_argument("mu: expected 0 to infinity");
+  if (options.k < 1 || options.beam < 1) throw std::invalid_argument("k and beam: expected 1 or more");
+  return Rescorer(forest, scores, references, options).run();
+}
+
+}  // namespace hiero
