@@ -8,7 +8,7 @@ import lzma
 import os
 import tempfile
 from collections.abc import Callable, Iterator
-from concurrent.futures import ThreadPoolExecutor
+from concurrent.futures import Future, ThreadPoolExecutor
 from pathlib import Path
 from typing import IO, cast
 
@@ -76,6 +76,20 @@ def unpack(table: RuleTable, write: Callable[[bytes], object]) -> None:
     _core.unpack(table, write)
 
 
+class _WholeStream:
+    """A stream that a thread writes: where the thread fails, reading does, instead of coming to an end."""
+
+    def __init__(self, stream: IO[bytes], written: Future[None]) -> None:
+        self._stream = stream
+        self._written = written
+
+    def read(self, size: int, /) -> bytes:
+        data = self._stream.read(size)
+        if not data:
+            self._written.result()
+        return data
+
+
 @contextlib.contextmanager
 def _as_text(table: RuleTable) -> Iterator[IO[bytes]]:
     """A table's rules as a file to read from, which a thread writes."""
@@ -89,8 +103,7 @@ def _as_text(table: RuleTable) -> Iterator[IO[bytes]]:
     with ThreadPoolExecutor(1) as pool:
         written = pool.submit(write)
         with reader:
-            yield reader
-        written.result()
+            yield cast(IO[bytes], _WholeStream(reader, written))
 
 
 def is_packed(path: str | os.PathLike[str]) -> bool:

@@ -376,6 +376,17 @@ def test_filtering_a_packed_table(tmp_path: Path) -> None:
             assert RuleTable.open(str(tmp_path / "whole.hrt")).rule_count == 2
 
 
+def test_packing_a_damaged_table_leaves_the_old_output(tmp_path: Path) -> None:
+    packed(tmp_path, "".join(f"[X] ||| w{n} ||| v ||| A=1\n" for n in range(50_000)))
+    data = bytearray((tmp_path / "rules.hrt").read_bytes())
+    data[len(data) // 2] ^= 1  # the rules before this place are read
+    (tmp_path / "damaged.hrt").write_bytes(data)
+    (tmp_path / "output.hrt").write_bytes(b"old")
+    with pytest.raises(hiero.FormatError, match=r"damaged\.hrt: damaged rule table"):
+        tables.pack(tmp_path / "damaged.hrt", tmp_path / "output.hrt")
+    assert (tmp_path / "output.hrt").read_bytes() == b"old"
+
+
 def test_real_grammar_round_trip(shared: Path, tmp_path: Path) -> None:
     grammar = shared / "ja-en" / "system" / "grammar.gz"
     tables.pack(grammar, tmp_path / "g.hrt")
