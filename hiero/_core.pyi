@@ -58,6 +58,7 @@ def pack(
     span_limit: int,
     memory: int,
     input: tuple[IO[bytes], str] | None,
+    goal: str,
     progress: Callable[[int], object] | None,
 ) -> None: ...
 def unpack(table: RuleTable, write: Callable[[bytes], object]) -> None: ...

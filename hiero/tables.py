@@ -45,6 +45,7 @@ def pack(
     span_limit: int = 0,
     memory: int = DEFAULT_MEMORY,
     filter_for: str | os.PathLike[str] | None = None,
+    goal: str = "S",
     progress: Callable[[int], object] | None = None,
 ) -> None:
     """Packs a text grammar (plain, gzip, xz) into the table ``output``, which appears when whole.
@@ -54,7 +55,8 @@ def pack(
     decoder's limit). ``memory`` bounds the bytes of rules being sorted; the result is the same for any.
     ``filter_for`` names a text of sentences in tokens, one a line: only rules are kept whose source side can
     match one of them, words in order, each nonterminal standing for a word or more, all of it within the
-    span limit. ``progress`` is called with the number of lines read.
+    span limit unless the rule's label is ``goal``, of which the decoder lets rules span any length.
+    ``progress`` is called with the number of lines read.
     Raises FormatError naming file and line, or OSError.
     """
     with contextlib.ExitStack() as stack:
@@ -68,7 +70,7 @@ def pack(
         if filter_for is not None:
             sentences = (stack.enter_context(open_source(filter_for)), os.fspath(filter_for))
         name, target = os.fspath(source), os.fspath(output)
-        _core.pack(file, name, target, owner, span_limit, memory, sentences, progress)
+        _core.pack(file, name, target, owner, span_limit, memory, sentences, goal, progress)
 
 
 def unpack(table: RuleTable, write: Callable[[bytes], object]) -> None:

@@ -353,6 +353,22 @@ def test_filtering_for_an_input_is_exact(tmp_path: Path, span_limit: int) -> Non
         assert sorted(unpacked(table)) == sorted(expected)
 
 
+def test_the_span_limit_does_not_bind_goal_rules_in_filtering(tmp_path: Path) -> None:
+    rules = ["[X] ||| b ||| B ||| A=1", *(f"[{label}] ||| a [X,1] e ||| E [X,1] ||| A=1" for label in "STX")]
+    rules.append("[X] ||| b [X,1] ||| B [X,1] ||| A=1")
+    (tmp_path / "input").write_text("a b b b e\n")
+    models = []
+    for options in ({}, {"filter_for": tmp_path / "input"}):
+        table = packed(tmp_path, "\n".join(rules) + "\n", span_limit=3, **options)
+        models.append(hiero.Model([table], [], {"A": 1.0}))
+    assert sorted(unpacked(table)) == sorted(rule for rule in rules if rule not in rules[2:4])
+    translations = [hiero.Decoder(model).translate("a b b b e") for model in models]
+    assert translations[0].tokens == translations[1].tokens == ["E", "B", "B", "B"]
+    table = packed(tmp_path, "\n".join(rules) + "\n", span_limit=3, filter_for=tmp_path / "input", goal="T")
+    assert rules[2] in unpacked(table)
+    assert rules[1] not in unpacked(table)
+
+
 def test_filtering_a_packed_table(tmp_path: Path) -> None:
     rules = ["[X] ||| a [X,1] ||| x [X,1] ||| A=0.1", "[X] ||| b ||| y ||| A=-2.5 B=1"]
     packed(tmp_path, "\n".join(rules) + "\n", owner="me", span_limit=7)

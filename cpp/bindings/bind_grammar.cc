@@ -14,14 +14,15 @@ namespace {
 
 void pack(const py::object& file, const std::string& name, const std::string& output,
           const std::string& owner, std::uint32_t span_limit, std::uint64_t memory,
-          const std::optional<std::pair<py::object, std::string>>& input, const py::object& progress) {
+          const std::optional<std::pair<py::object, std::string>>& input, const std::string& goal,
+          const py::object& progress) {
   PythonLines lines(file, name);
   const PackProgress report = [&progress](std::uint64_t rules) { call_progress(progress, rules); };
   std::optional<PythonLines> input_lines;
   if (input) input_lines.emplace(input->first, input->second);
   const py::gil_scoped_release release;
   std::optional<InputFilter> filter;
-  if (input_lines) filter.emplace(input_lines->reader(), span_limit);
+  if (input_lines) filter.emplace(input_lines->reader(), span_limit, goal);
   pack_rules(lines.reader(), output, {owner, span_limit, memory}, filter ? &*filter : nullptr, report);
 }
 
@@ -157,7 +158,7 @@ void register_grammar(py::module_& m) {
            "Verifies every checksum and reads every rule. Raises FormatError.");
 
   m.def("pack", &pack, py::arg("file"), py::arg("name"), py::arg("output"), py::arg("owner"),
-        py::arg("span_limit"), py::arg("memory"), py::arg("input"), py::arg("progress"));
+        py::arg("span_limit"), py::arg("memory"), py::arg("input"), py::arg("goal"), py::arg("progress"));
   m.def("unpack", &unpack, py::arg("table"), py::arg("write"));
   m.def("escape", &escape, py::arg("token"), "A token as it stands in rule and n-best text.");
 }

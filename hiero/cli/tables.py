@@ -28,6 +28,9 @@ def pack(
         Path | None,
         typer.Option(metavar="TEXT", help="Keep only rules that can match a line of this text in tokens."),
     ] = None,
+    goal: Annotated[
+        str, typer.Option(help="Label of whole sentences, whose rules may span any length; for --filter-for.")
+    ] = "S",
     memory: Annotated[str, typer.Option(help="For rules being sorted, such as 64M.")] = "320M",
     quiet: Annotated[bool, typer.Option("--quiet", help="No progress.")] = False,
 ) -> None:
@@ -40,6 +43,7 @@ def pack(
             span_limit=span_limit,
             memory=parse_memory(memory),
             filter_for=filter_for,
+            goal=goal,
             progress=one_unit(progress, "rules"),
         )
 

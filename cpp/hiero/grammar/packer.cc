@@ -178,7 +178,7 @@ void pack_rules(LineReader& lines, const std::string& output, const PackOptions&
   std::uint64_t lines_read = 0;
   while (lines.next(line)) {
     const std::string where = lines.where();
-    if (parser.parse(line, where) && (!filter || filter->can_match(parser.source()))) {
+    if (parser.parse(line, where) && (!filter || filter->can_match(parser.lhs(), parser.source()))) {
       encoder.add(parser, where);
     }
     if (++lines_read % kProgressStep == 0) progress(lines_read);
