@@ -369,6 +369,16 @@ def test_the_span_limit_does_not_bind_goal_rules_in_filtering(tmp_path: Path) ->
     assert rules[1] not in unpacked(table)
 
 
+def test_filtering_keeps_the_names_of_features(tmp_path: Path) -> None:
+    (tmp_path / "input").write_text("b\n")
+    rules = "[X] ||| a ||| x ||| 1 Rare=1\n[X] ||| b ||| y ||| 1\n[X] ||| c ||| z ||| 1 Rarer=1\n"
+    table = packed(tmp_path, rules, filter_for=tmp_path / "input")
+    assert table.rule_count == 1
+    assert sorted(table.feature_names) == ["Rare", "Rarer", "tm_pt_0"]
+    weights = {"tm_pt_0": 1.0, "Rare": 2.0, "Rarer": 3.0}
+    assert hiero.Decoder(hiero.Model([table], [], weights)).translate("b").text == "y"
+
+
 def test_filtering_a_packed_table(tmp_path: Path) -> None:
     rules = ["[X] ||| a [X,1] ||| x [X,1] ||| A=0.1", "[X] ||| b ||| y ||| A=-2.5 B=1"]
     packed(tmp_path, "\n".join(rules) + "\n", owner="me", span_limit=7)

@@ -24,6 +24,8 @@ class RuleEncoder {
 
   // `where` describes the rule in an error message.
   void add(const RuleParser& rule, const std::string& where);
+  // Names the features of a rule that is left out: weights of the whole table fit what is kept of it.
+  void name_features(const RuleParser& rule);
   // Throws FormatError if unary rules form a cycle.
   void check_unary_rules() const;
 
@@ -75,6 +77,10 @@ void RuleEncoder::add(const RuleParser& rule, const std::string& where) {
   for (const LinkView& link : rule.links()) links_.push_back({link.source, link.target});
   encode_body(source_, target_, links_, body_);
   sorted_.add({source_, lhs, features_, body_});
+}
+
+void RuleEncoder::name_features(const RuleParser& rule) {
+  for (const FeatureView& feature : rule.features()) feature_id(feature);
 }
 
 std::uint32_t RuleEncoder::feature_id(const FeatureView& feature) {
@@ -178,8 +184,12 @@ void pack_rules(LineReader& lines, const std::string& output, const PackOptions&
   std::uint64_t lines_read = 0;
   while (lines.next(line)) {
     const std::string where = lines.where();
-    if (parser.parse(line, where) && (!filter || filter->can_match(parser.lhs(), parser.source()))) {
-      encoder.add(parser, where);
+    if (parser.parse(line, where)) {
+      if (!filter || filter->can_match(parser.lhs(), parser.source())) {
+        encoder.add(parser, where);
+      } else {
+        encoder.name_features(parser);
+      }
     }
     if (++lines_read % kProgressStep == 0) progress(lines_read);
   }
