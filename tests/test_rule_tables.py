@@ -379,6 +379,16 @@ def test_filtering_keeps_the_names_of_features(tmp_path: Path) -> None:
     assert hiero.Decoder(hiero.Model([table], [], weights)).translate("b").text == "y"
 
 
+def test_filtering_for_a_very_long_line(tmp_path: Path) -> None:
+    # With a look at the rest of the line from every "a" this would take hours.
+    (tmp_path / "input").write_text("a " * 2_000_000 + "b\n")
+    rule = "[X] ||| {} [X,1] b ||| [X,1] ||| A=1\n"
+    table = packed(
+        tmp_path, rule.format("a a") + rule.format("b"), span_limit=3, filter_for=tmp_path / "input"
+    )
+    assert table.rule_count == 0
+
+
 def test_filtering_a_packed_table(tmp_path: Path) -> None:
     rules = ["[X] ||| a [X,1] ||| x [X,1] ||| A=0.1", "[X] ||| b ||| y ||| A=-2.5 B=1"]
     packed(tmp_path, "\n".join(rules) + "\n", owner="me", span_limit=7)

@@ -76,9 +76,10 @@ bool PatternIndex::matches(std::uint32_t sentence, std::span<const Symbol> patte
     if (words[at] != first.words[0] ||
         !std::ranges::equal(first.words, words.subspan(at, first.words.size())))
       continue;
-    const std::size_t end = earliest_end(words, at + first.words.size(), pattern);
-    if (end > words.size()) return false;  // nor from any later start
-    if (end - (at - first.gaps) <= limit) return true;
+    const std::size_t begin = at - first.gaps;
+    const auto window = words.first(begin + std::min(limit, words.size() - begin));
+    if (earliest_end(window, at + first.words.size(), pattern) <= window.size()) return true;
+    if (window.size() == words.size()) return false;  // nor from any later start
   }
   return false;
 }
