@@ -215,6 +215,13 @@ def test_pruning_and_discounts(tmp_path: Path) -> None:
         assert features["PhraseEF"] == pytest.approx(plain[rule]["PhraseEF"] + math.log(factor), abs=1e-5)
 
 
+def test_discounts_without_a_rule_seen_twice(tmp_path: Path) -> None:
+    extract(tmp_path, [Pair(("a", "b"), ("A", "B"), frozenset({(0, 0), (1, 1)}))])
+    plain = scored(tmp_path)
+    for discount in ("absolute", "good_turing"):
+        assert scored(tmp_path, discount=discount) == plain
+
+
 def test_strange_tokens_survive(tmp_path: Path) -> None:
     words = ("|||", "[X,1]", "[X]", "\\[X]", "(((", "<s>", "a=1", "#")
     pair = Pair(words, words, frozenset((i, i) for i in range(len(words))))

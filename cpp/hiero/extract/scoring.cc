@@ -26,8 +26,7 @@ class Discounting {
   Discounting(Discount kind, const ExtractStatistics& statistics) : kind_(kind) {
     const auto& seen = statistics.rules_seen;
     for (std::size_t n = 0; n < seen.size(); ++n) seen_[n] = static_cast<double>(seen[n]);
-    const double once_or_twice = seen_[0] + 2 * seen_[1];
-    absolute_ = once_or_twice > 0 ? seen_[0] / once_or_twice : 0;
+    if (seen_[1] > 0) absolute_ = seen_[0] / (seen_[0] + 2 * seen_[1]);
   }
 
   double operator()(const RuleCount& count) const {

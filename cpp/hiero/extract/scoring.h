@@ -21,7 +21,9 @@ namespace hiero {
 enum class Discount {
   kNone,
   kGoodTuring,  // d(n) = (n + 1) N(n + 1) / N(n) where that is less than n, for n <= 10 (Good 1953)
-  kAbsolute     // d(n) = n - D, D = N(1) / (N(1) + 2 N(2)) (Ney et al. 1994)
+  // d(n) = n - D, D = N(1) / (N(1) + 2 N(2)) (Ney et al. 1994); without a rule that occurred twice that
+  // would leave nothing of a rule that occurred once, and D is 0
+  kAbsolute
 };
 
 struct ScoreOptions {
