@@ -222,6 +222,15 @@ def test_discounts_without_a_rule_seen_twice(tmp_path: Path) -> None:
         assert scored(tmp_path, discount=discount) == plain
 
 
+def test_many_unaligned_words_take_little_time(tmp_path: Path) -> None:
+    # With a look at every pair of ends among the unaligned words this would take hours.
+    words = ("B",) * 2_000_000
+    statistics = extract(
+        tmp_path, [Pair(("a",), words, frozenset({(0, 1_000_000)}))], max_phrase=4, unaligned_edges=True
+    )
+    assert (statistics.phrases, statistics.rules) == (4 + 3 + 2 + 1, 4)
+
+
 def test_strange_tokens_survive(tmp_path: Path) -> None:
     words = ("|||", "[X,1]", "[X]", "\\[X]", "(((", "<s>", "a=1", "#")
     pair = Pair(words, words, frozenset((i, i) for i in range(len(words))))

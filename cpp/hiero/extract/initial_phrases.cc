@@ -49,13 +49,15 @@ void InitialPhrases::add(std::uint32_t begin, std::uint32_t end, const Reach& ta
 
 // With every number of unaligned target words that fits on either side.
 void InitialPhrases::add_loose(std::uint32_t begin, std::uint32_t end, const Reach& target) {
+  const auto fits = [this](std::uint32_t from, std::uint32_t to) { return to - from < options_.max_phrase; };
   std::uint32_t first = target.first;
-  while (first > 0 && target_reach_[first - 1].none()) --first;
+  while (first > 0 && fits(first - 1, target.last) && target_reach_[first - 1].none()) --first;
   std::uint32_t last = target.last;
-  while (last + 1 < target_reach_.size() && target_reach_[last + 1].none()) ++last;
+  while (last + 1 < target_reach_.size() && fits(target.first, last + 1) && target_reach_[last + 1].none())
+    ++last;
   for (std::uint32_t from = first; from <= target.first; ++from) {
     for (std::uint32_t to = target.last; to <= last; ++to) {
-      if (to - from < options_.max_phrase) phrases_.push_back({begin, end, from, to + 1});
+      if (fits(from, to)) phrases_.push_back({begin, end, from, to + 1});
     }
   }
 }
