@@ -252,6 +252,7 @@ BAD = [
     ({"e": "X\n"}, r"e: ends after 1 lines, where .*f has more"),
     ({"e": "X\nY\nZ\n"}, r"f: ends after 2 lines, where .*e has more"),
     ({"a": "0-0\n"}, r"a: ends after 1 lines"),
+    ({"a": "0-0\n0-0\n0-0\n"}, r"f: ends after 2 lines, where .*a has more"),
     ({"f": "", "e": "", "a": ""}, r"f: no sentence pairs"),
     ({"f": "\n\n"}, r"a:1: link 0-0 points beyond"),
 ]

@@ -39,7 +39,7 @@ bool AlignedPairReader::read_lines() {
   for (int i = 0; i < 3; ++i) {
     if (more[i]) continue;
     throw FormatError(readers[i]->name() + ": ends after " + std::to_string(readers[i]->line_number()) +
-                      " lines, where " + readers[more[0] ? 0 : 1]->name() + " has more");
+                      " lines, where " + readers[std::ranges::find(more, true) - more]->name() + " has more");
   }
   return false;
 }
