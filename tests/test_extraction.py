@@ -267,12 +267,13 @@ def test_bad_input(files: dict[str, str], message: str, tmp_path: Path) -> None:
     assert sorted(p.name for p in tmp_path.iterdir()) == ["a", "e", "f"]
 
 
-def test_invalid_utf8_names_the_line(tmp_path: Path) -> None:
-    paths = write(tmp_path, [Pair(("a",), ("A",), frozenset({(0, 0)}))])
-    paths[1].write_bytes(b"A\n\xff\n")
-    paths[0].write_text("a\nb\n")
-    paths[2].write_text("0-0\n0-0\n")
-    with pytest.raises(FormatError, match="e:2: invalid UTF-8"):
+@pytest.mark.parametrize("bad", [0, 1, 2])
+def test_invalid_utf8_names_the_line(bad: int, tmp_path: Path) -> None:
+    pair = Pair(("a",), ("A",), frozenset({(0, 0)}))
+    paths = write(tmp_path, [pair, pair])
+    line = paths[bad].read_bytes().splitlines()[0]
+    paths[bad].write_bytes(line + b"\n" + line + b"\xff\n")
+    with pytest.raises(FormatError, match=f"{'fea'[bad]}:2: invalid UTF-8"):
         extract_rules(*paths, tmp_path / "counts")
 
 

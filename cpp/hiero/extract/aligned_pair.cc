@@ -57,6 +57,7 @@ void AlignedPairReader::read_words(std::string_view line, const LineReader& from
 void AlignedPairReader::read_links(AlignedPair& pair) {
   pair.links.clear();
   std::string_view line = lines_[2];
+  if (!is_utf8(line)) throw FormatError(links_.where() + ": invalid UTF-8");
   while (true) {
     const std::string_view token = next_token(line);
     if (token.empty()) break;
