@@ -11,6 +11,7 @@ import pytest
 from brute_force import holds
 from test_extraction import extract, random_pair, read, rows, scored
 
+from hiero import FormatError
 from hiero._core import fisher_minus_log_p
 from hiero.train import ScoreSettings, score_rules
 
@@ -60,3 +61,12 @@ def test_pruning_keeps_what_exceeds_the_threshold(tmp_path: Path, density: str) 
         assert rows(tmp_path / "s.hrt") == {rule: plain[rule] for rule in kept}
     with pytest.raises(ValueError, match="needs the bitext"):
         score_rules(tmp_path / "counts", tmp_path / "t.hrt", settings=ScoreSettings(significance=1.0))
+
+
+def test_another_bitext_than_that_of_the_rules_is_refused(tmp_path: Path) -> None:
+    rng = random.Random(5)
+    extract(tmp_path, [random_pair(rng, 6, "abc") for _ in range(20)])
+    (tmp_path / "g").write_text("a\n\n" * 15)
+    settings = ScoreSettings(significance=1.0)
+    with pytest.raises(FormatError, match=r"g: 15 sentence pairs .* where the rules come from 20"):
+        score_rules(tmp_path / "counts", tmp_path / "s.hrt", settings=settings, bitext=(tmp_path / "g",) * 2)

@@ -43,6 +43,11 @@ ScoreStatistics score(const CountsFile& counts, const std::string& output, const
   if (bitext) {
     Vocab words = counts.words();
     test.emplace(source->reader(), target->reader(), words);
+    if (test->pairs() != counts.statistics().pairs) {
+      throw FormatError(source->reader().name() + ": " + std::to_string(test->pairs()) +
+                        " sentence pairs without a blank side, where the rules come from " +
+                        std::to_string(counts.statistics().pairs));
+    }
   }
   return score_rules(counts, output, options, test ? &*test : nullptr, report);
 }
