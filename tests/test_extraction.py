@@ -294,6 +294,42 @@ def test_damaged_counts_are_found_out(tmp_path: Path) -> None:
     assert not (tmp_path / "rules.hrt").exists()
 
 
+def mix(lane: int, value: int) -> int:
+    lane = (lane ^ value) * 0x9E3779B97F4A7C15 & (1 << 64) - 1
+    return lane ^ lane >> 29
+
+
+def checksum(data: bytes) -> int:
+    """That of cpp/hiero/base/checksum.h."""
+    lanes = [0x243F6A8885A308D3, 0x13198A2E03707344, 0xA4093822299F31D0, 0x082EFA98EC4E6C89 ^ len(data)]
+    for at in range(0, len(data), 8):
+        lanes[at // 8 % 4] = mix(lanes[at // 8 % 4], int.from_bytes(data[at : at + 8], "little"))
+    out = lanes[0]
+    for lane in lanes[1:]:
+        out = mix(out, lane)
+    return out ^ out >> 32
+
+
+def sealed(counts: bytes) -> bytes:
+    """A file of counts, less than a block of it, with the checksum it should have."""
+    sum_at = 376
+    total = mix(mix(0, checksum(counts[sum_at + 8 :])), checksum(counts[:sum_at]))
+    return counts[:sum_at] + total.to_bytes(8, "little") + counts[sum_at + 8 :]
+
+
+def test_counts_of_words_that_there_are_not(tmp_path: Path) -> None:
+    extract(tmp_path, [Pair(("a",), ("A",), frozenset({(0, 0)}))])
+    good = (tmp_path / "counts").read_bytes()
+    assert sealed(good) == good
+    rules_at = int.from_bytes(good[48:56], "little")
+    for at in (rules_at, rules_at + 2):  # the source and the target word of the only rule
+        (tmp_path / "counts").write_bytes(sealed(good[:at] + b"\x7f" + good[at + 1 :]))
+        with pytest.raises(FormatError, match="counts: damaged: extract again"):
+            score_rules(tmp_path / "counts", tmp_path / "rules.hrt")
+        with pytest.raises(FormatError, match="counts: damaged: extract again"):
+            read(tmp_path)
+
+
 def test_distortion_statistics(tmp_path: Path) -> None:
     statistics = DistortionStatistics([4, 0, 7, 0, 0, 0, 0, 0, 0, 0], [1, 0, 0, 0, 0, 0, 0, 0, 0, 0])
     assert statistics.log_probability(True, 1) == pytest.approx(math.log(2 / 7))

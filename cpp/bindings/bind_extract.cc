@@ -53,7 +53,7 @@ ScoreStatistics score(const CountsFile& counts, const std::string& output, const
 }
 
 // A side as tokens of rule text.
-py::list side_tokens(Bytes code, const Vocab& words, bool is_source) {
+py::list side_tokens(const CountsFile& counts, Bytes code, const Vocab& words, bool is_source) {
   std::vector<Symbol> symbols;
   const std::byte* at = code.data();
   get_symbols(at, symbols);
@@ -64,6 +64,7 @@ py::list side_tokens(Bytes code, const Vocab& words, bool is_source) {
       const std::uint32_t index = is_source ? number++ : payload(symbol);
       out.append("[X," + std::to_string(index + 1) + "]");
     } else {
+      if (symbol >= words.size()) counts.damaged();
       out.append(escape(std::string(words[symbol])));
     }
   }
@@ -79,8 +80,8 @@ void visit(const CountsFile& counts, const py::object& callback) {
         links.append(py::make_tuple(static_cast<int>(rule.links[i]), static_cast<int>(rule.links[i + 1])));
       }
       const double count = static_cast<double>(rule.count.shares) / RuleExtractor::kOne;
-      callback(side_tokens(rule.source, words, true), side_tokens(rule.target, words, false), links, count,
-               rule.count.occurrences);
+      callback(side_tokens(counts, rule.source, words, true), side_tokens(counts, rule.target, words, false),
+               links, count, rule.count.occurrences);
     }
   });
 }

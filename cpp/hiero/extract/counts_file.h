@@ -95,9 +95,10 @@ class CountsFile {
   Lexicon lexicon() const;
   // Visits the rules of each source side. Throws FormatError.
   void read_rules(const std::function<void(std::span<const CodedRule>)>& visit) const;
+  // Throws the FormatError of a file whose contents make no sense.
+  [[noreturn]] void damaged() const;
 
  private:
-  [[noreturn]] void damaged() const;
   CodedRule read_rule(const std::byte*& at, const std::byte* end) const;
 
   std::string path_;

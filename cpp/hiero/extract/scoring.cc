@@ -50,11 +50,12 @@ class Discounting {
 
 class Scorer {
  public:
-  Scorer(const CountsFile& counts, const ScoreOptions& options, SignificanceTest* test)
-      : options_(options),
+  Scorer(const CountsFile& counts, const Vocab& words, const ScoreOptions& options, SignificanceTest* test)
+      : counts_(counts),
+        options_(options),
         test_(test),
         discounting_(options.discount, counts.statistics()),
-        words_(counts.statistics().rules == 0 ? 0 : counts.words().size()),
+        words_(words.size()),
         lexicon_(counts.lexicon()),
         lexical_(lexicon_) {}
 
@@ -82,7 +83,7 @@ class Scorer {
 
  private:
   void check(bool good) const {
-    if (!good) throw FormatError("rule counts: a rule that makes no sense: extract again");
+    if (!good) counts_.damaged();
   }
 
   // Rules that are kept, in order.
@@ -156,6 +157,7 @@ class Scorer {
     encode_body(source_, target_, links_, body_);
   }
 
+  const CountsFile& counts_;
   const ScoreOptions& options_;
   SignificanceTest* test_;
   Discounting discounting_;
@@ -178,7 +180,6 @@ class Scorer {
 ScoreStatistics score_rules(const CountsFile& counts, const std::string& output, const ScoreOptions& options,
                             SignificanceTest* test, const ScoreProgress& progress) {
   OutputFile file(output);
-  Scorer scorer(counts, options, test);
   TableNames names;
   names.owner = options.owner;
   names.span_limit = options.span_limit;
@@ -186,6 +187,7 @@ ScoreStatistics score_rules(const CountsFile& counts, const std::string& output,
   names.labels.intern("X");
   names.rules = counts.statistics().rules;
   for (const char* feature : kFeatures) names.features.push_back({feature, -1, names.rules});
+  Scorer scorer(counts, names.words, options, test);
   ScoreStatistics statistics;
   const RuleScan scan = [&](const std::function<void(const RuleRow&)>& visit) {
     statistics = {};
