@@ -219,6 +219,13 @@ def test_pack_unpack_rules(french: Path, tmp_path: Path) -> None:
     )
 
 
+@pytest.mark.parametrize("size", ["0", "-1", "4X", "99999999999G"])
+def test_sizes_out_of_range_are_usage_errors(size: str, french: Path, tmp_path: Path) -> None:
+    done = run("hiero", "pack", french / "grammar.txt", "-o", tmp_path / "g.hrt", "--memory", size)
+    assert done.returncode == 2
+    assert b"expected a size such as 64M or 4G" in done.stderr
+
+
 def test_a_full_disk_leaves_nothing_behind(french: Path, tmp_path: Path) -> None:
     (tmp_path / "g.hrt").write_text("the old one")
     command = f"ulimit -f 1; {BIN}/hiero pack {french}/grammar.txt -o {tmp_path}/g.hrt"

@@ -131,6 +131,14 @@ def test_line_ranges_say_where_rules_come_from(tmp_path: Path) -> None:
     }
 
 
+@pytest.mark.parametrize(
+    "ranges", ["0", "0-3", "3-2", "1-99999999999999999999", "1-", "x", ((5, 1),), ((-1, 1),)]
+)
+def test_ranges_that_name_no_lines_are_refused(ranges: object) -> None:
+    with pytest.raises(ValueError, match="phrase_lines"):
+        ExtractSettings(phrase_lines=ranges)
+
+
 def rows(table: Path) -> dict[Key, dict[str, float]]:
     from hiero.tables import unpack
 

@@ -70,3 +70,9 @@ def test_another_bitext_than_that_of_the_rules_is_refused(tmp_path: Path) -> Non
     settings = ScoreSettings(significance=1.0)
     with pytest.raises(FormatError, match=r"g: 15 sentence pairs .* where the rules come from 20"):
         score_rules(tmp_path / "counts", tmp_path / "s.hrt", settings=settings, bitext=(tmp_path / "g",) * 2)
+
+
+@pytest.mark.parametrize("threshold", [math.nan, math.inf, "nan"])
+def test_a_threshold_is_a_number(threshold: object) -> None:
+    with pytest.raises(ValueError, match="significance"):
+        ScoreSettings(significance=threshold)

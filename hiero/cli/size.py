@@ -12,6 +12,7 @@ _UNITS = {"": 1, "K": 1 << 10, "M": 1 << 20, "G": 1 << 30}
 def parse_memory(text: str) -> int:
     """Bytes of `64M`, `4G`, ..."""
     match = re.fullmatch(r"(\d+)([KMG]?)", text.strip().upper())
-    if not match or int(match[1]) == 0:
+    size = int(match[1]) * _UNITS[match[2]] if match else 0
+    if not 0 < size < 1 << 63:
         raise typer.BadParameter(f"{text!r}: expected a size such as 64M or 4G")
-    return int(match[1]) * _UNITS[match[2]]
+    return size

@@ -8,7 +8,7 @@ from collections.abc import Callable
 from contextlib import ExitStack
 from typing import Literal
 
-from pydantic import BaseModel, ConfigDict, Field, field_validator
+from pydantic import BaseModel, ConfigDict, Field, FiniteFloat, field_validator
 
 from hiero import _core
 from hiero._core import ExtractStatistics, RuleCounts, ScoreStatistics
@@ -36,6 +36,14 @@ class ExtractSettings(BaseModel):
     def _parse_ranges(cls, value: object) -> object:
         return parse_ranges(value) if isinstance(value, str) else value
 
+    @field_validator("phrase_lines", "hierarchical_lines")
+    @classmethod
+    def _check_ranges(cls, ranges: Ranges) -> Ranges:
+        for first, last in ranges:
+            if not 1 <= first <= last < 1 << 63:
+                raise ValueError(f"lines {first}-{last}: lines count from 1, the first one named first")
+        return ranges
+
     def options(self) -> _core.ExtractOptions:
         """The settings as the core takes them."""
         options = _core.ExtractOptions()
@@ -52,7 +60,7 @@ class ScoreSettings(BaseModel):
     discount: Literal["none", "good_turing", "absolute"] = Field("none", description="of rule counts")
     min_count: int = Field(1, ge=1, lt=1 << 63, description="leaves out rules that occurred less often")
     ttable_limit: int = Field(0, ge=0, lt=1 << 63, description="rules per source side, by p(e|f); 0: all")
-    significance: float | Literal["a+e", "a-e"] | None = Field(
+    significance: FiniteFloat | Literal["a+e", "a-e"] | None = Field(
         None, description="leaves out rules of less -log p by Fisher's exact test; a: that of 1-1-1 rules"
     )
     owner: str = ""
@@ -81,10 +89,11 @@ def parse_ranges(text: str) -> Ranges:
     """Line ranges such as ``1-20000,30001-40000``. Raises ValueError."""
     ranges = []
     for part in text.split(","):
-        first, _, last = part.partition("-")
-        if not (first.isdecimal() and (last or first).isdecimal()) or int(first) > int(last or first):
+        first, dash, last = part.partition("-")
+        last = last if dash else first
+        if not (first.isdecimal() and last.isdecimal()):
             raise ValueError(f"{text!r}: expected ranges of lines such as 1-20000,30001-40000")
-        ranges.append((int(first), int(last or first)))
+        ranges.append((int(first), int(last)))
     return tuple(ranges)
 
 
