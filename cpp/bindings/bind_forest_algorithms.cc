@@ -45,7 +45,12 @@ void take(std::vector<T>& member, const py::dict& arrays, const char* name) {
 }
 
 void take(std::vector<std::string>& member, const py::dict& arrays, const char* name) {
-  if (arrays.contains(name)) member = arrays[name].cast<std::vector<std::string>>();
+  if (!arrays.contains(name)) return;
+  try {
+    member = arrays[name].cast<std::vector<std::string>>();
+  } catch (const py::cast_error&) {
+    throw ForestError(std::string("forest: ") + name + ": expected strings");
+  }
 }
 
 FeatureRows feature_rows(const py::dict& arrays, std::size_t edges) {

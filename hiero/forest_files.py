@@ -1,0 +1,298 @@
+"""Forests in files: many in one archive, as JSON lines, and in the text format of the ``lazy`` decoder.
+
+An archive is a zip file of NumPy arrays, which ``numpy.load`` opens as well: ``17/tails.npy`` and so on for
+the forest of sentence 17, its strings in ``17/names.json``, and ``forests.json`` for all. It is written as a
+stream, appears when it is whole, and is read sentence by sentence.
+
+>>> with ForestWriter("all.forests") as writer:  # doctest: +SKIP
+...     writer.write(decoder.translate(line, keep="forest").forest)
+>>> for forest in ForestFile("all.forests"): ...  # doctest: +SKIP
+"""
+
+from __future__ import annotations
+
+import errno
+import io
+import json
+import os
+import re
+import zipfile
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from contextlib import ExitStack, contextmanager
+from types import TracebackType
+from typing import IO, Any
+
+import numpy as np
+import numpy.typing as npt
+import scipy.sparse
+
+from hiero._core import Forest, ForestError, FormatError, escape
+from hiero.files import replacing
+from hiero.tables import open_source
+from hiero.text import split
+
+FORMAT = 1
+_ARRAYS = (
+    *("edge_offsets", "tail_offsets", "tails", "node_spans", "node_labels", "edge_tables", "edge_rules"),
+    *("edge_targets", "target_offsets", "target_symbols", "link_offsets", "links"),
+)
+_NAMES = ("source", "words", "labels", "tables", "feature_names")
+# The feature matrix in CSR form.
+_MATRIX = ("feature_offsets", "feature_ids", "feature_values")
+_MOST_BYTES = 1 << 33  # of an array: 2^31 - 1 entries of 4 bytes, rounded up
+
+
+class ForestWriter:
+    """Writes an archive, forest by forest; a context manager. The file appears if the block ends well.
+
+    ``about`` is kept in it, such as the checksums of the model's files.
+    """
+
+    def __init__(self, path: str | os.PathLike[str], about: Mapping[str, Any] | None = None) -> None:
+        self._path = path
+        self._about = dict(about or {})
+        self._count = 0
+        self._stack = ExitStack()
+
+    def __enter__(self) -> ForestWriter:
+        temporary = self._stack.enter_context(replacing(self._path))
+        self._zip = self._stack.enter_context(
+            zipfile.ZipFile(temporary, "w", zipfile.ZIP_DEFLATED, compresslevel=1)
+        )
+        self._add("forests.json", json.dumps({"format": FORMAT, **self._about}).encode())
+        return self
+
+    def __exit__(
+        self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
+    ) -> None:
+        self._stack.__exit__(kind, error, trace)
+
+    def write(self, forest: Forest) -> None:
+        """Adds the forest of the next sentence; one without derivations has no nodes."""
+        features = forest.features
+        matrix = (features.indptr, features.indices, features.data)
+        arrays = {name: getattr(forest, name) for name in _ARRAYS} | dict(zip(_MATRIX, matrix, strict=True))
+        names = {name: getattr(forest, name) for name in _NAMES}
+        self._add(f"{self._count}/names.json", json.dumps(names, ensure_ascii=False).encode())
+        for name, array in arrays.items():
+            file = io.BytesIO()
+            np.lib.format.write_array(file, np.ascontiguousarray(array), allow_pickle=False)
+            self._add(f"{self._count}/{name}.npy", file.getvalue())
+        self._count += 1
+
+    def _add(self, name: str, content: bytes) -> None:
+        # Without a time, so that the same forests make the same bytes.
+        entry = zipfile.ZipInfo(name)
+        entry.compress_type = zipfile.ZIP_DEFLATED
+        self._zip.writestr(entry, content)
+
+
+class ForestFile(Sequence[Forest]):
+    """An archive, as a sequence of forests that are read when they are asked for.
+
+    Raises OSError, and ForestError for what is no archive or damaged.
+    """
+
+    def __init__(self, path: str | os.PathLike[str]) -> None:
+        self._path = os.fspath(path)
+        with _refusing(f"{self._path}: not a file of forests"):
+            self._zip = zipfile.ZipFile(path)
+            about = json.loads(self._read("forests.json"))
+            self.about: Mapping[str, Any] = dict(about)
+        if self.about.get("format") != FORMAT:
+            raise ForestError(f"{self._path}: format {self.about.get('format')}, expected {FORMAT}")
+        entries = set(self._zip.namelist())
+        self._count = next(i for i in range(len(entries) + 1) if f"{i}/names.json" not in entries)
+
+    def __enter__(self) -> ForestFile:
+        return self
+
+    def __exit__(self, *exception: object) -> None:
+        self._zip.close()
+
+    def __len__(self) -> int:
+        return self._count
+
+    def __getitem__(self, index: Any) -> Any:
+        if isinstance(index, slice):
+            return [self[i] for i in range(*index.indices(self._count))]
+        number = index + self._count if index < 0 else index
+        if not 0 <= number < self._count:
+            raise IndexError(f"sentence {index} of {self._count}")
+        with _refusing(f"{self._path}: sentence {number}"):
+            return self._forest(number)
+
+    def _forest(self, number: int) -> Forest:
+        names = json.loads(self._read(f"{number}/names.json"))
+        arrays = {name: self._array(f"{number}/{name}.npy") for name in (*_ARRAYS, *_MATRIX)}
+        matrix = [arrays.pop(name) for name in _MATRIX]
+        return _assemble({name: names[name] for name in _NAMES}, arrays, matrix)
+
+    def _read(self, name: str) -> bytes:
+        if self._zip.getinfo(name).file_size > _MOST_BYTES:
+            raise ValueError(f"{name} is too large")
+        return self._zip.read(name)
+
+    def _array(self, name: str) -> npt.NDArray[Any]:
+        """An array of numbers; its header does not decide how much memory is taken."""
+        content = self._read(name)
+        file = io.BytesIO(content)
+        if np.lib.format.read_magic(file) != (1, 0):
+            raise ValueError(f"{name}: unknown version")
+        shape, by_column, dtype = np.lib.format.read_array_header_1_0(file)
+        if dtype.kind not in "if" or by_column:
+            raise ValueError(f"{name}: expected numbers by row, found {dtype}")
+        return np.frombuffer(content, dtype, offset=file.tell()).reshape(shape)
+
+
+@contextmanager
+def _refusing(where: str) -> Iterator[None]:
+    """Turns whatever the libraries raise for damaged bytes, which is more than they say, into ForestError."""
+    try:
+        yield
+    except OSError as error:
+        if error.errno not in (None, errno.EINVAL):  # as of a seek to where no file can be
+            raise
+        raise ForestError(f"{where}: {error}") from None
+    except Exception as error:
+        raise ForestError(f"{where}: {error}") from None
+
+
+def _assemble(names: Mapping[str, Any], arrays: Mapping[str, Any], matrix: Sequence[Any]) -> Forest:
+    """A forest of what files hold. Raises ForestError, ValueError or TypeError."""
+    offsets, ids, values = (np.asarray(part) for part in matrix)
+    ids = ids.astype(np.int32) if ids.size == 0 else ids
+    shape = (max(len(arrays["tail_offsets"]) - 1, 0), len(names["feature_names"]))
+    features = scipy.sparse.csr_array((values, ids, offsets), shape=shape)
+    features.check_format(full_check=True)
+    return Forest.from_arrays(features=features, **names, **arrays)
+
+
+def write_json(forests: Iterable[Forest], file: IO[str]) -> None:
+    """Writes a forest a line as JSON objects: arrays and strings by the names of attributes."""
+    for forest in forests:
+        features = forest.features
+        matrix = (features.indptr, features.indices, features.data)
+        arrays = {name: getattr(forest, name) for name in _ARRAYS} | dict(zip(_MATRIX, matrix, strict=True))
+        entry = {name: getattr(forest, name) for name in _NAMES}
+        file.write(json.dumps(entry | {n: a.tolist() for n, a in arrays.items()}, ensure_ascii=False) + "\n")
+
+
+def read_json(path: str | os.PathLike[str]) -> Iterator[Forest]:
+    """The forests of such a file (plain, gzip, xz). Raises ForestError naming the line; OSError."""
+    with open_source(path) as file:
+        for number, line in enumerate(file, start=1):
+            with _refusing(f"{os.fspath(path)}:{number}"):
+                entry = json.loads(line)
+                arrays = {name: np.asarray(entry[name]) for name in _ARRAYS}
+                matrix = [entry[name] for name in _MATRIX]
+                forest = _assemble({name: entry[name] for name in _NAMES}, arrays, matrix)
+            yield forest
+
+
+def write_hypergraph(forest: Forest, file: IO[str]) -> None:
+    """Writes a forest as the ``lazy`` decoder reads it: a line ``vertices edges``, then per vertex a line
+    with its number of edges and a line for each: ``word [3] word ||| Feature=value``, [3] a vertex from 0.
+
+    Spans, labels and rules are not part of that; neither are tails that a target leaves out: raises
+    ValueError for those.
+    """
+    features = forest.features
+    lines = [f"{forest.node_count} {forest.edge_count}"]
+    for node in range(forest.node_count):
+        first, past = forest.edge_offsets[node : node + 2]
+        lines.append(str(past - first))
+        for edge in range(first, past):
+            row = features[[edge]]
+            values = zip(row.indices, row.data, strict=True)
+            scores = " ".join(f"{forest.feature_names[f]}={float(value)!r}" for f, value in values)
+            lines.append(f"{' '.join(_side(forest, edge))} ||| {scores}".strip(" "))
+    file.write("".join(line + "\n" for line in lines))
+
+
+def _side(forest: Forest, edge: int) -> list[str]:
+    target = forest.edge_targets[edge]
+    symbols = forest.target_symbols[forest.target_offsets[target] : forest.target_offsets[target + 1]]
+    tails = forest.tails[forest.tail_offsets[edge] : forest.tail_offsets[edge + 1]]
+    if sum(symbol < 0 for symbol in symbols) != len(tails):
+        raise ValueError(f"edge {edge} has a tail that its target leaves out: the format cannot say that")
+    return [escape(forest.words[s]) if s >= 0 else f"[{tails[-1 - s]}]" for s in symbols]
+
+
+def read_hypergraph(path: str | os.PathLike[str]) -> Forest:
+    """The forest of such a file (plain, gzip, xz). Raises ForestError naming the line; OSError."""
+    with open_source(path) as file:
+        lines = enumerate(io.TextIOWrapper(file, encoding="utf-8", newline="\n"), start=1)
+        number = 0
+        try:
+            number, line = next(lines, (1, ""))
+            nodes, edges = (int(part) for part in line.split())
+            reader = _HypergraphReader()
+            for _ in range(nodes):
+                number, line = next(lines, (number + 1, ""))
+                for _ in range(int(line)):
+                    number, line = next(lines, (number + 1, ""))
+                    reader.edge(line)
+                reader.end_node()
+            if reader.edge_count != edges:
+                raise ValueError(f"{reader.edge_count} edges where the first line says {edges}")
+            return reader.forest()
+        except (ValueError, FormatError) as error:
+            raise ForestError(f"{os.fspath(path)}:{number}: {error}") from None
+
+
+class _HypergraphReader:
+    """Collects the arrays of a forest edge by edge."""
+
+    def __init__(self) -> None:
+        self.arrays: dict[str, list[int]] = {
+            "edge_offsets": [0],
+            "tail_offsets": [0],
+            "tails": [],
+            "edge_targets": [],
+            "target_offsets": [0],
+            "target_symbols": [],
+        }
+        self.words: dict[str, int] = {}
+        self.names: dict[str, int] = {}
+        self.rows: list[tuple[list[int], list[float]]] = []
+
+    @property
+    def edge_count(self) -> int:
+        return len(self.rows)
+
+    def end_node(self) -> None:
+        self.arrays["edge_offsets"].append(self.edge_count)
+
+    def edge(self, line: str) -> None:
+        padded = " " + line.removesuffix("\n") + " "
+        side, bar, scores = padded.partition(" ||| ")
+        if not bar:
+            raise ValueError('expected "words ||| features"')
+        arity = 0
+        for token in split(side):
+            if re.fullmatch(r"\[\d+\]", token):
+                self.arrays["tails"].append(int(token[1:-1]))
+                self.arrays["target_symbols"].append(-1 - arity)
+                arity += 1
+            else:
+                plain = token[1:] if re.fullmatch(r"\\+(\[.*\]|\|\|\|)", token) else token
+                self.arrays["target_symbols"].append(self.words.setdefault(plain, len(self.words)))
+        row: tuple[list[int], list[float]] = ([], [])
+        for score in split(scores):
+            name, equals, value = score.rpartition("=")
+            if not equals:
+                raise ValueError(f"expected Name=value, found {score}")
+            row[0].append(self.names.setdefault(name, len(self.names)))
+            row[1].append(float(value))
+        self.arrays["edge_targets"].append(self.edge_count)
+        self.rows.append(row)
+        self.arrays["tail_offsets"].append(len(self.arrays["tails"]))
+        self.arrays["target_offsets"].append(len(self.arrays["target_symbols"]))
+
+    def forest(self) -> Forest:
+        offsets = np.cumsum([0, *(len(ids) for ids, _ in self.rows)])
+        ids = [i for row, _ in self.rows for i in row]
+        values = [value for _, row in self.rows for value in row]
+        names = {"words": list(self.words), "feature_names": list(self.names)}
+        return _assemble(names, self.arrays, (offsets, ids, values))

@@ -1,0 +1,253 @@
+"""Forests in files: round trips through every format, and files that are damaged or hostile."""
+
+from __future__ import annotations
+
+import io
+import json
+import random
+import zipfile
+from pathlib import Path
+
+import numpy as np
+import pytest
+from brute_force_forest import small_random_forest
+
+import hiero
+from hiero import Forest, ForestError
+from hiero.forest_files import (
+    ForestFile,
+    ForestWriter,
+    read_hypergraph,
+    read_json,
+    write_hypergraph,
+    write_json,
+)
+
+ARRAYS = [
+    *("edge_offsets", "tail_offsets", "tails", "node_spans", "node_labels", "edge_tables", "edge_rules"),
+    *("edge_targets", "target_offsets", "target_symbols", "link_offsets", "links"),
+]
+NAMES = ["source", "words", "labels", "tables", "feature_names"]
+
+
+def assert_same(a: Forest, b: Forest) -> None:
+    for name in NAMES:
+        assert getattr(a, name) == getattr(b, name)
+    for name in ARRAYS:
+        assert np.array_equal(getattr(a, name), getattr(b, name)), name
+    assert (a.features != b.features).nnz == 0 and a.features.shape == b.features.shape
+
+
+@pytest.fixture(scope="module")
+def forests() -> list[Forest]:
+    """Of a decoder, one of them without a parse, and made ones."""
+    french = Path(__file__).parent / "french"
+    model = hiero.Model.assemble([french / "grammar.txt"], [french / "lm.arpa"], french / "weights.txt")
+    decoder = hiero.Decoder(model, pass_through="none")
+    lines = [*(french / "input.fr").read_text().splitlines()[:4], "? unbekannt [X,1] |||", ""]
+    found = [decoder.translate(line, keep="forest").forest for line in lines]
+    assert any(forest.root == -1 for forest in found)
+    copying = hiero.Decoder(model, pass_through="all")
+    strange = copying.translate("\\[] [X,1] ||| [3] \u3000 \x00", keep="forest").forest
+    return [*found, strange, *(small_random_forest(random.Random(seed)) for seed in range(20))]
+
+
+def test_archives(forests: list[Forest], tmp_path: Path) -> None:
+    for name in ("one", "two"):
+        with ForestWriter(tmp_path / name, {"tables": {"pt": "abc"}}) as writer:
+            for forest in forests:
+                writer.write(forest)
+    assert (tmp_path / "one").read_bytes() == (tmp_path / "two").read_bytes()
+    with ForestFile(tmp_path / "one") as archive:
+        assert len(archive) == len(forests) and archive.about["tables"] == {"pt": "abc"}
+        for forest, read in zip(forests, archive, strict=True):
+            assert_same(forest, read)
+        assert_same(archive[-1], forests[-1])
+        assert [f.edge_count for f in archive[1:3]] == [f.edge_count for f in forests[1:3]]
+        with pytest.raises(IndexError, match="sentence 99 of"):
+            archive[99]
+    with np.load(tmp_path / "one") as plain:
+        assert np.array_equal(plain["0/tails"], forests[0].tails)
+    with pytest.raises(KeyError), ForestWriter(tmp_path / "three"):
+        raise KeyError
+    assert sorted(path.name for path in tmp_path.iterdir()) == ["one", "two"]
+
+
+def test_json_lines(forests: list[Forest], tmp_path: Path) -> None:
+    with (tmp_path / "forests.json").open("w", encoding="utf-8", newline="\n") as file:
+        write_json(forests, file)
+    for forest, read in zip(forests, read_json(tmp_path / "forests.json"), strict=True):
+        assert_same(forest, read)
+
+
+def test_hypergraph_text(forests: list[Forest], tmp_path: Path) -> None:
+    for forest in forests:
+        path = tmp_path / "hypergraph"
+        try:
+            with path.open("w", encoding="utf-8", newline="\n") as file:
+                write_hypergraph(forest, file)
+        except ValueError as error:
+            assert "leaves out" in str(error)
+            continue
+        read = read_hypergraph(path)
+        weights = {name: 0.5 + i for i, name in enumerate(forest.feature_names)}
+        scores = read.scores({name: weights[name] for name in read.feature_names})
+        assert read.derivation_count == forest.derivation_count
+        # Tails come in the order of the target, so that ties may go another way.
+        expected = sorted((round(d.score, 6), d.tokens) for d in forest.kbest(3000, weights))
+        found = sorted((round(d.score, 6), d.tokens) for d in read.kbest(3000, scores))
+        if forest.derivation_count <= 3000:
+            assert found == expected
+        assert [score for score, _ in found] == [score for score, _ in expected]
+        with (tmp_path / "again").open("w", encoding="utf-8", newline="\n") as file:
+            write_hypergraph(read, file)
+        again = read_hypergraph(tmp_path / "again")
+        assert again.edge_count == read.edge_count and again.words == read.words
+
+
+LAZY = """4 5
+1
+the cat ||| LM=-1.5 Count=1
+1
+sleeps |||
+2
+[0] [1] ||| LM=-0.5
+[1] , [0] ||| LM=-3
+1
+<s> [2] </s> ||| Glue=1
+"""
+
+
+def test_hypergraph_text_by_hand(tmp_path: Path) -> None:
+    (tmp_path / "h").write_text(LAZY)
+    forest = read_hypergraph(tmp_path / "h")
+    assert [d.text for d in forest.kbest(5, {"LM": 1.0, "Count": 0.0, "Glue": 0.0})] == [
+        "<s> the cat sleeps </s>",
+        "<s> sleeps , the cat </s>",
+    ]
+    out = io.StringIO()
+    write_hypergraph(forest, out)
+    assert out.getvalue() == LAZY.replace("=1\n", "=1.0\n").replace("-3", "-3.0")
+
+
+@pytest.mark.parametrize(
+    ("line", "change", "message"),
+    [
+        (1, "4", "h:1: "),
+        (1, "4 6", "5 edges where the first line says 6"),
+        (1, "9 5", "h:11: invalid literal"),
+        (1, "x y", "h:1: invalid literal"),
+        (2, "2", 'h:4: expected "words ||| features"'),
+        (3, "the cat", 'h:3: expected "words ||| features"'),
+        (3, "the cat ||| LM", "h:3: expected Name=value, found LM"),
+        (3, "the cat ||| LM=x", "h:3: could not convert"),
+        (3, "the cat ||| LM=nan", "a feature value is nan"),
+        (3, "the cat [0] ||| LM=1", "tail 0 does not come before its head"),
+        (7, "[9] [1] ||| LM=1", "tail 9"),
+        (7, "[99999999999] [1] ||| LM=1", "out of range"),
+        (4, "0", "h:5: invalid literal|no edges"),
+    ],
+)
+def test_bad_hypergraph_text(line: int, change: str, message: str, tmp_path: Path) -> None:
+    lines = LAZY.splitlines()
+    lines[line - 1] = change
+    (tmp_path / "h").write_text("\n".join(lines) + "\n")
+    with pytest.raises(ForestError, match=message.replace("|", r"\|") if "|||" in message else message):
+        read_hypergraph(tmp_path / "h")
+
+
+def test_bad_json(forests: list[Forest], tmp_path: Path) -> None:
+    out = io.StringIO()
+    write_json(forests[:2], out)
+    first, second = out.getvalue().splitlines()
+    entry = json.loads(second)
+    for change in (
+        {"tails": [[1, 2], [3]]},
+        {"tails": "x"},
+        {"tails": [2**70]},
+        {"feature_ids": [10**6] * len(entry["feature_ids"])},
+        {"feature_offsets": [0]},
+        {"feature_values": [None] * len(entry["feature_values"])},
+        {"words": [1, 2]},
+        {"words": None},
+        {"edge_offsets": list(reversed(entry["edge_offsets"]))},
+    ):
+        (tmp_path / "f.json").write_text(first + "\n" + json.dumps(entry | change) + "\n")
+        with pytest.raises(ForestError, match=r"f\.json:2: "):
+            list(read_json(tmp_path / "f.json"))
+    for text in ("", "{", "[]", '"x"', "{}", "[" * 100_000, second[:-9]):
+        (tmp_path / "f.json").write_text(first + "\n" + text + "\n")
+        with pytest.raises(ForestError, match=r"f\.json:2: "):
+            list(read_json(tmp_path / "f.json"))
+
+
+def rewritten(path: Path, changes: dict[str, bytes | None]) -> Path:
+    """An archive with other contents of members, or without them."""
+    with zipfile.ZipFile(path) as old, zipfile.ZipFile(path.with_name("bad"), "w") as new:
+        for name in old.namelist():
+            content = changes.get(name, old.read(name))
+            if content is not None:
+                new.writestr(name, content)
+    return path.with_name("bad")
+
+
+def npy(array: np.ndarray) -> bytes:  # type: ignore[type-arg]
+    file = io.BytesIO()
+    np.lib.format.write_array(file, array, allow_pickle=True)
+    return file.getvalue()
+
+
+def test_hostile_archives(forests: list[Forest], tmp_path: Path) -> None:
+    with ForestWriter(tmp_path / "good") as writer:
+        for forest in forests[:3]:
+            writer.write(forest)
+    tails = forests[1].tails
+    huge = npy(np.zeros(3, np.int32)).replace(b"(3,)", b"(9**9,)"[:4].ljust(4))
+    for changes in (
+        {"1/tails.npy": None},
+        {"1/tails.npy": b""},
+        {"1/tails.npy": b"\x93NUMPY\x01\x00"},
+        {"1/tails.npy": huge},
+        {"1/tails.npy": npy(tails).replace(f"({len(tails)},)".encode(), b"(1,)")},
+        {"1/tails.npy": npy(tails.astype(np.float64))},
+        {"1/tails.npy": npy(np.array([{}] * len(tails), dtype=object))},  # would be a pickle
+        {"1/tails.npy": npy(tails[::-1].copy())},
+        {"1/tails.npy": npy(np.full_like(tails, -5))},
+        {"1/feature_values.npy": npy(np.full(forests[1].features.nnz, np.nan))},
+        {"1/names.json": b"{}"},
+        {"1/names.json": b"\xff"},
+        {"1/names.json": b"[" * 200_000},
+    ):
+        with ForestFile(rewritten(tmp_path / "good", changes)) as archive:
+            assert_same(archive[0], forests[0])
+            with pytest.raises(ForestError, match="bad: sentence 1: "):
+                archive[1]
+    for changes in ({"forests.json": b"{}"}, {"forests.json": None}, {"forests.json": b'{"format": 2}'}):
+        with pytest.raises(ForestError, match=r"bad: (format|not a file of forests)"):
+            ForestFile(rewritten(tmp_path / "good", changes))
+    with pytest.raises(FileNotFoundError):
+        ForestFile(tmp_path / "none")
+
+
+def test_damaged_archives(forests: list[Forest], tmp_path: Path) -> None:
+    with ForestWriter(tmp_path / "good") as writer:
+        for forest in forests[:2]:
+            writer.write(forest)
+    good = (tmp_path / "good").read_bytes()
+    rng = random.Random(2)
+    refused = 0
+    for case in range(1500):
+        data = bytearray(good)
+        if case % 3 == 0:
+            del data[rng.randrange(len(data)) :]
+        for _ in range(rng.choice([0, 1, 3]) if case % 3 == 0 else 1):
+            if data:
+                data[rng.randrange(len(data))] = rng.randrange(256)
+        (tmp_path / "bad").write_bytes(data)
+        try:
+            with ForestFile(tmp_path / "bad") as archive:
+                for forest in archive:
+                    _ = forest.derivation_count
+        except ForestError:
+            refused += 1
+    assert refused > 1000
