@@ -294,8 +294,6 @@ class Model:
     def weight_vector(self, weights: Mapping[str, float]) -> npt.NDArray[np.float64]:
         """Weights in the order of ``feature_names``, 0 where there is none.
 
-        ``statics`` name the files that ``save`` keeps per table of what is precomputed per rule;
-        one that was made for another table or other language models is computed anew.
         Raises FormatError for a weight that names no feature.
         """
         return weight_vector(weights, self.feature_names)
