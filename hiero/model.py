@@ -8,6 +8,7 @@ rule tables, KenLM binaries, ``weights.txt``, distortion statistics where traini
 from __future__ import annotations
 
 import copy
+import errno
 import json
 import os
 import tempfile
@@ -200,13 +201,15 @@ class Model:
         made_from: Mapping[str, Any] | None = None,
         scratch: str | os.PathLike[str] | None = None,
     ) -> None:
-        """Writes a model directory; an existing one is replaced only when the new one is whole.
+        """Writes a model directory; an existing one is replaced only when the new one is whole, and anything
+        else that has the name is an error (see ``check_output``).
 
         Files of this model on the same disk are shared, not copied. ``made_from`` goes into the manifest.
         The new directory grows in a hidden one in ``scratch``, a folder on the same disk (default: its
         parent).
         """
         target = Path(path)
+        check_output(target)
         target.parent.mkdir(parents=True, exist_ok=True)
         folder = target.parent if scratch is None else scratch
         with tempfile.TemporaryDirectory(dir=folder, prefix=f".{target.name}.") as name:
@@ -301,6 +304,20 @@ class Model:
     def unweighted(self) -> list[str]:
         """The features that have no weight, and so count 0."""
         return [name for name in self.feature_names if name not in self.weights]
+
+
+def check_output(path: str | os.PathLike[str]) -> None:
+    """Raises FileExistsError where a model directory would replace what is no model.
+
+    It may replace a model or an empty directory.
+    """
+    path = Path(path)
+    if path.is_dir() and path.name not in ("", ".."):
+        free = (path / "model.toml").is_file() or not any(path.iterdir())
+    else:
+        free = not os.path.lexists(path)
+    if not free:
+        raise FileExistsError(errno.EEXIST, "exists and is no model directory", os.fspath(path))
 
 
 def _read_config(path: Path) -> _ModelFile:

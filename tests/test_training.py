@@ -344,6 +344,26 @@ def test_a_full_disk(inputs: TrainInputs, trained: Path, tmp_path: Path) -> None
     assert files(output) == files(trained)
 
 
+def test_nothing_but_a_model_is_replaced(inputs: TrainInputs, trained: Path, tmp_path: Path) -> None:
+    (tmp_path / "thesis").mkdir()
+    write(tmp_path / "thesis" / "chapter", ["years of work"])
+    write(tmp_path / "file", ["more"])
+    (tmp_path / "link").symlink_to(tmp_path / "nowhere")
+    for name in ("thesis", "file", "link", ".", ".."):
+        done = subprocess.run(
+            command(inputs, Path(name), "--quiet"), capture_output=True, text=True, cwd=tmp_path
+        )
+        assert one_error_line(done) == f"hiero: {name}: exists and is no model directory"
+    with pytest.raises(FileExistsError):
+        hiero.Model.load(trained).save(tmp_path / "thesis")
+    assert (tmp_path / "thesis" / "chapter").read_text() == "years of work\n"
+    assert (tmp_path / "file").read_text() == "more\n"
+    assert sorted(path.name for path in tmp_path.iterdir()) == ["file", "link", "thesis"]
+    (tmp_path / "model").mkdir()
+    hiero.Model.load(trained).save(tmp_path / "model")
+    hiero.Model.load(tmp_path / "model").save(tmp_path / "model")
+
+
 def test_two_at_once(inputs: TrainInputs, tmp_path: Path) -> None:
     first = subprocess.Popen(command(inputs, tmp_path / "m"), stderr=subprocess.PIPE, text=True)
     assert first.stderr is not None

@@ -13,7 +13,7 @@ from pydantic import BaseModel, ConfigDict, Field
 from hiero import __version__
 from hiero.distortion import DistortionStatistics
 from hiero.files import replacing
-from hiero.model import DecodingSettings, Model
+from hiero.model import DecodingSettings, Model, check_output
 from hiero.text import TextProcessing, split
 from hiero.train.alignment import Heuristic, align, check_links, format_links, read_alignment
 from hiero.train.corpus import PathLike, prepare_corpus, prepare_text, read_pairs
@@ -82,8 +82,10 @@ def train(
     it out. An alignment file has a line of links for each pair of bitext and dictionary. ``memory`` (bytes)
     bounds the sorting of rules and n-grams; word alignment holds the corpus in memory. ``report`` is told
     what is done in lines, ``progress`` how far a step has come.
-    Raises FormatError naming file and line, OSError, ValueError.
+    Raises FormatError naming file and line, OSError, also where ``output`` is something else than a model,
+    ValueError.
     """
+    check_output(output)
     work = Path(output).with_name(Path(output).name + ".train")
     with open_journal(work, report) as journal:
         return _Pipeline(journal, inputs, Path(output), settings or TrainSettings(), memory, progress).run()
