@@ -7,6 +7,7 @@ import gzip
 import lzma
 import os
 import tempfile
+import zlib
 from collections.abc import Callable, Iterator
 from concurrent.futures import Future, ThreadPoolExecutor
 from pathlib import Path
@@ -17,6 +18,8 @@ from hiero._core import RuleTable
 
 DEFAULT_MEMORY = 320 << 20
 _MAGIC = b"HIERORT\n"
+# What reading a compressed file raises that is damaged or cut short.
+DAMAGE = (EOFError, gzip.BadGzipFile, zlib.error, lzma.LZMAError)
 
 
 @contextlib.contextmanager

@@ -261,6 +261,7 @@ def test_tokens_that_look_like_notation(tmp_path: Path) -> None:
     assert reloaded.translate("||| [X,1] [X]").text == "||| [X,1] [X]"
 
 
+ZIPPED = gzip.compress(b"a b c\n" * 100)
 BAD: list[tuple[str, Sequence[str] | bytes, Sequence[str] | bytes, str]] = [
     ("longer target", ["a"], ["b", "c"], "f: ends after 1 lines, where .*e has more"),
     ("longer source", ["a", "b"], ["b"], "e: ends after 1 lines, where .*f has more"),
@@ -269,12 +270,11 @@ BAD: list[tuple[str, Sequence[str] | bytes, Sequence[str] | bytes, str]] = [
     ("<s>", ["a", "b"], ["a", "x <s> y"], "e:2: <s> may not occur in the text of a language model"),
     ("empty", [], [], "f: no sentence pairs to train on"),
     ("blank", ["", " "], ["a", "b"], "f: no sentence pairs to train on: 0 of 2 .* \\(2 empty\\)"),
-    (
-        "cut gzip",
-        gzip.compress(b"a b c\n" * 100)[:-10],
-        ["a"] * 100,
-        "f: damaged or truncated compressed file",
-    ),
+    ("cut gzip", ZIPPED[:-10], ["a"] * 100, "f: damaged or truncated compressed file"),
+    ("gzip, wrong checksum", ZIPPED[:-8] + bytes(8), ["a"] * 100, "f: damaged or truncated"),
+    ("gzip and more", ZIPPED + b"more", ["a"] * 100, "f: damaged or truncated"),
+    ("damaged gzip", ZIPPED[:10] + b"\xff" + ZIPPED[11:], ["a"] * 100, "f: damaged or truncated"),
+    ("damaged xz", lzma.compress(b"a\n" * 100)[:-30] + bytes(30), ["a"] * 100, "f: damaged or truncated"),
 ]
 
 

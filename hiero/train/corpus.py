@@ -13,7 +13,7 @@ from dataclasses import asdict, dataclass
 
 from hiero._core import FormatError
 from hiero.files import replacing
-from hiero.tables import open_source
+from hiero.tables import DAMAGE, open_source
 from hiero.text import TextProcessing, TextSide
 
 PathLike = str | os.PathLike[str]
@@ -49,7 +49,7 @@ def read_lines(path: PathLike) -> Iterator[str]:
                     yield line.removesuffix(b"\n").removesuffix(b"\r").decode("utf-8")
                 except UnicodeDecodeError:
                     raise FormatError(f"{os.fspath(path)}:{number}: invalid UTF-8") from None
-        except EOFError as error:
+        except DAMAGE as error:
             raise FormatError(f"{os.fspath(path)}: damaged or truncated compressed file: {error}") from None
 
 

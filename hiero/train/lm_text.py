@@ -7,17 +7,14 @@ for ``<unk>``): in a text they are errors, or left out.
 
 from __future__ import annotations
 
-import gzip
-import lzma
 import os
 import re
-import zlib
 from collections.abc import Iterator
 from dataclasses import dataclass
 from typing import IO
 
 from hiero._core import FormatError
-from hiero.tables import open_source
+from hiero.tables import DAMAGE, open_source
 
 _RESERVED = (b"<s>", b"</s>", b"<unk>", b"<UNK>")
 # Words end where KenLM says so.
@@ -61,7 +58,7 @@ def checked_blocks(
 def _read(file: IO[bytes], path: str | os.PathLike[str]) -> list[bytes]:
     try:
         return file.readlines(_BLOCK)
-    except (EOFError, gzip.BadGzipFile, zlib.error, lzma.LZMAError) as error:
+    except DAMAGE as error:
         raise FormatError(f"{os.fspath(path)}: damaged or truncated compressed file: {error}") from None
 
 
