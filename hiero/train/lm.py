@@ -21,6 +21,7 @@ import subprocess
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import dataclass
 from pathlib import Path
+from tempfile import TemporaryDirectory
 from typing import IO, Literal
 
 from hiero import _core
@@ -74,8 +75,11 @@ def estimate_lm(
     output = Path(output)
     counts = LineCounts()
     blocks = _blocks(texts, counts, reserved_words == "skip", progress)
-    with replacing(output) as temporary, _arpa_beside(temporary, output) as arpa:
-        messages = _run_lmplz(blocks, arpa, order, memory, output)
+    # lmplz's own files lie in a folder, since it leaves one behind if it is stopped while it makes it.
+    hidden = f".{output.name}."
+    with replacing(output) as temporary, TemporaryDirectory(prefix=hidden, dir=output.parent) as folder:
+        arpa = temporary if output.suffix == ".arpa" else Path(folder, "lm.arpa")
+        messages = _run_lmplz(blocks, arpa, folder, order, memory, output)
         ngrams = _ngram_counts(arpa)
         with _naming(output):
             if output.name.endswith(".arpa.gz"):
@@ -129,24 +133,13 @@ def _blocks(
         raise FormatError(f"{names}: no text to estimate a language model from")
 
 
-@contextlib.contextmanager
-def _arpa_beside(temporary: Path, output: Path) -> Iterator[Path]:
-    """Where the ARPA file goes: ``temporary`` itself if that is what is wanted."""
-    if output.suffix == ".arpa":
-        yield temporary
-        return
-    arpa = temporary.with_name(temporary.name + ".arpa")
-    try:
-        yield arpa
-    finally:
-        arpa.unlink(missing_ok=True)
-
-
-def _run_lmplz(blocks: Iterator[bytes], arpa: Path, order: int, memory: int, output: Path) -> str:
-    """Runs lmplz on all of ``blocks``; its messages."""
+def _run_lmplz(
+    blocks: Iterator[bytes], arpa: Path, folder: str, order: int, memory: int, output: Path
+) -> str:
+    """Runs lmplz on all of ``blocks``, its temporary files in ``folder``; its messages."""
     program = Path(_core.__file__).parent / "bin" / "hiero-lmplz"
-    folder = os.path.join(os.path.abspath(arpa.parent), "")
-    command = [str(program), "-o", str(order), "-S", str(memory), "-T", folder, "--discount_fallback"]
+    scratch = os.path.join(os.path.abspath(folder), "")
+    command = [str(program), "-o", str(order), "-S", str(memory), "-T", scratch, "--discount_fallback"]
     with open(arpa, "wb") as file:
         # Signals stay as Python has them: a file that grows too large is then an error, not a death.
         process = subprocess.Popen(
