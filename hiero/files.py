@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import contextlib
+import errno
 import hashlib
 import os
 import secrets
@@ -10,23 +11,34 @@ import shutil
 from collections.abc import Iterator
 from pathlib import Path
 
+# What writing to an open file raises, without its name.
+_FULL = (errno.ENOSPC, errno.EDQUOT, errno.EFBIG)
+
 
 @contextlib.contextmanager
 def replacing(path: str | os.PathLike[str]) -> Iterator[Path]:
-    """A temporary file beside ``path`` to write to; it takes the name if the block ends well."""
+    """A temporary file beside ``path`` to write to; it takes the name if the block ends well.
+
+    An OSError of the temporary file, or of a full disk, names ``path``.
+    """
     path = Path(path)
     if path.exists() and not path.is_file():
         raise OSError(f"{path}: not a regular file")  # a device or pipe must not be replaced
     # Not tempfile's, which makes files private: the umask says who may read them.
     name = path.with_name(f".{path.name}.{os.getpid()}-{secrets.token_hex(4)}")
-    os.close(os.open(name, os.O_WRONLY | os.O_CREAT | os.O_EXCL, 0o666))
     try:
+        os.close(os.open(name, os.O_WRONLY | os.O_CREAT | os.O_EXCL, 0o666))
         yield name
         with open(name, "rb") as file:
             os.fsync(file.fileno())
         os.replace(name, path)
-    except BaseException:
-        name.unlink(missing_ok=True)
+    except BaseException as error:
+        with contextlib.suppress(OSError):
+            name.unlink()
+        if isinstance(error, OSError) and (
+            error.filename == str(name) or (error.filename is None and error.errno in _FULL)
+        ):
+            raise OSError(error.errno, error.strerror, str(path)) from None
         raise
 
 

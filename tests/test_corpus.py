@@ -67,6 +67,13 @@ def test_sides_by_name() -> None:
             parse_side(bad, False)
 
 
+def test_a_folder_that_is_not_there(tmp_path: Path) -> None:
+    (tmp_path / "t").write_text("a\n")
+    with pytest.raises(FileNotFoundError) as caught:
+        prepare_text([tmp_path / "t"], tmp_path / "no" / "T", TextSide())
+    assert caught.value.filename == str(tmp_path / "no" / "T")
+
+
 def test_reserved_words_are_found(tmp_path: Path) -> None:
     (tmp_path / "t").write_text("a\nb </s>\n")
     with pytest.raises(FormatError, match="t:2: </s> may not occur"):

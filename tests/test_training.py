@@ -7,6 +7,7 @@ import json
 import lzma
 import os
 import random
+import re
 import resource
 import signal
 import subprocess
@@ -336,7 +337,8 @@ def test_a_full_disk(inputs: TrainInputs, trained: Path, tmp_path: Path) -> None
             command(inputs, output, "--quiet"), capture_output=True, text=True, preexec_fn=restrict
         )
         if done.returncode != 0:
-            assert os.strerror(27) in one_error_line(done)  # File too large
+            message = re.escape(f"{output}.train/") + rf"\S+: {os.strerror(27)}"  # File too large
+            assert re.fullmatch(f"hiero: {message}", one_error_line(done))
             assert not output.exists()
             failed += 1
     assert failed >= 4

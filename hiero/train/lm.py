@@ -81,17 +81,16 @@ def estimate_lm(
         arpa = temporary if output.suffix == ".arpa" else Path(folder, "lm.arpa")
         messages = _run_lmplz(blocks, arpa, folder, order, memory, output)
         ngrams = _ngram_counts(arpa)
-        with _naming(output):
-            if output.name.endswith(".arpa.gz"):
-                _compress(arpa, temporary)
-            elif arpa != temporary:
-                LanguageModel.write_binary(
-                    str(arpa),
-                    str(temporary),
-                    trie=binary == "trie",
-                    quantize_bits=quantize or 0,
-                    memory=memory,
-                )
+        if output.name.endswith(".arpa.gz"):
+            _compress(arpa, temporary)
+        elif arpa != temporary:
+            LanguageModel.write_binary(
+                str(arpa),
+                str(temporary),
+                trie=binary == "trie",
+                quantize_bits=quantize or 0,
+                memory=memory,
+            )
     # lmplz counts orders from zero here.
     fallback = re.findall(r"Substituting fallback discounts for order (\d+)", messages)
     fallback_orders = tuple(int(number) + 1 for number in fallback)
@@ -206,14 +205,3 @@ def _compress(source: Path, target: Path) -> None:
         gzip.GzipFile("", "wb", fileobj=file, mtime=0) as zipped,
     ):
         shutil.copyfileobj(plain, zipped, 1 << 20)
-
-
-@contextlib.contextmanager
-def _naming(output: Path) -> Iterator[None]:
-    """Lets an OSError name the file that the user asked for, not the temporary one."""
-    try:
-        yield
-    except OSError as error:
-        if error.errno is None:
-            raise
-        raise OSError(error.errno, os.strerror(error.errno), str(output)) from None
