@@ -22,7 +22,7 @@ import hiero
 from hiero.train import TrainInputs, TrainSettings, train
 
 BIN = Path(sys.executable).parent
-STEPS = ["corpus", "align", "extract", "score", "text 0", "lm 0", "text 1", "lm 1", "model"]
+STEPS = ["corpus", "text 0", "text 1", "align", "extract", "score", "lm 0", "lm 1", "model"]
 
 
 def head(path: Path, lines: int) -> list[str]:
@@ -268,6 +268,7 @@ BAD: list[tuple[str, Sequence[str] | bytes, Sequence[str] | bytes, str]] = [
     ("longer source", ["a", "b"], ["b"], "e: ends after 1 lines, where .*f has more"),
     ("source not UTF-8", b"a\n\xff\n", ["b", "b"], "f:2: invalid UTF-8"),
     ("target not UTF-8", ["b", "b"], b"a\n\xc3\n", "e:2: invalid UTF-8"),
+    ("<UNK>", ["a", "b"], ["a", "<UNK>"], "e:2: <UNK> may not occur in the text of a language model"),
     ("<s>", ["a", "b"], ["a", "x <s> y"], "e:2: <s> may not occur in the text of a language model"),
     ("empty", [], [], "f: no sentence pairs to train on"),
     ("blank", ["", " "], ["a", "b"], "f: no sentence pairs to train on: 0 of 2 .* \\(2 empty\\)"),
@@ -297,6 +298,32 @@ def test_bad_text(
         text=True,
     )
     one_error_line(done)
+
+
+@pytest.mark.parametrize(
+    "name,content,message",
+    [
+        ("missing", None, "missing: No such file or directory"),
+        ("mono", "a\n\u2028 <unk>\n", "mono:2: <unk> may not occur in the text of a language model"),
+        ("mono", " \n\n", "mono: no text to estimate a language model from"),
+        ("/dev/stdin", None, "/dev/stdin: not a regular file, and is to be read twice"),
+    ],
+)
+def test_monolingual_text_is_checked_before_the_long_work(
+    inputs: TrainInputs, name: str, content: str | None, message: str, tmp_path: Path
+) -> None:
+    if content is not None:
+        (tmp_path / name).write_text(content)
+    files = ["--source", inputs.source, "--target", inputs.target, "--mono", name]
+    done = subprocess.run(
+        [BIN / "hiero", "train", *files, "-o", "m", "--quiet"],
+        cwd=tmp_path,
+        input="a b c\n" * 9,
+        capture_output=True,
+        text=True,
+    )
+    assert one_error_line(done) == f"hiero: {message}"
+    assert not (tmp_path / "m").exists() and not (tmp_path / "m.train" / "alignment").exists()
 
 
 @pytest.mark.parametrize(

@@ -15,10 +15,10 @@ from hiero._core import FormatError
 from hiero.files import replacing
 from hiero.tables import DAMAGE, open_source
 from hiero.text import TextProcessing, TextSide
+from hiero.train.lm_text import RESERVED
 
 PathLike = str | os.PathLike[str]
-# lmplz takes these for its own.
-RESERVED = frozenset({"<s>", "</s>", "<unk>"})
+_RESERVED = frozenset(word.decode() for word in RESERVED)
 
 
 @dataclass
@@ -79,8 +79,8 @@ def prepare_corpus(
 
     Pairs with an empty side, more than ``max_length`` tokens on one, or one side more than ``max_ratio``
     times as long as the other become blank lines. Raises FormatError naming the line for files of different
-    length, invalid UTF-8 and tokens that no language model takes (``<s>``, ``</s>``, ``<unk>``) on the
-    target side, and for a corpus of which nothing is left; OSError.
+    length, invalid UTF-8 and tokens that no language model takes (``<s>``, ``</s>``, ``<unk>``, ``<UNK>``)
+    on the target side, and for a corpus of which nothing is left; OSError.
     """
     text = text or TextProcessing()
     report = CorpusReport()
@@ -113,7 +113,7 @@ def prepare_text(
 ) -> int:
     """Writes monolingual texts one after the other as tokens, without blank lines; returns how many lines.
 
-    Raises FormatError as ``prepare_corpus`` does.
+    Raises FormatError as ``prepare_corpus`` does, also where nothing is left; OSError.
     """
     lines = 0
     with replacing(output) as path, path.open("w", encoding="utf-8", newline="\n") as file:
@@ -127,13 +127,16 @@ def prepare_text(
                 lines += 1
                 if progress is not None and lines % 1000 == 0:
                     progress(lines)
+        if lines == 0:
+            names = ", ".join(os.fspath(text) for text in texts)
+            raise FormatError(f"{names}: no text to estimate a language model from")
     return lines
 
 
 def check_reserved(tokens: Sequence[str], path: PathLike, number: int) -> None:
     """Raises FormatError for a token that no language model can be trained on."""
     for token in tokens:
-        if token in RESERVED:
+        if token in _RESERVED:
             where = f"{os.fspath(path)}:{number}"
             raise FormatError(f"{where}: {token} may not occur in the text of a language model")
 

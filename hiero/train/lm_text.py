@@ -16,9 +16,9 @@ from typing import IO
 from hiero._core import FormatError
 from hiero.tables import DAMAGE, open_source
 
-_RESERVED = (b"<s>", b"</s>", b"<unk>", b"<UNK>")
+RESERVED = (b"<s>", b"</s>", b"<unk>", b"<UNK>")
 # Words end where KenLM says so.
-_RESERVED_WORD = re.compile(rb"(?<![^\0\t\n\r ])(?:%s)(?![^\0\t\n\r ])" % b"|".join(_RESERVED))
+_RESERVED_WORD = re.compile(rb"(?<![^\0\t\n\r ])(?:%s)(?![^\0\t\n\r ])" % b"|".join(RESERVED))
 _BLANKS = b"\0\t\n\v\f\r "
 _BLOCK = 1 << 20
 
@@ -47,7 +47,7 @@ def checked_blocks(
             if not lines[-1].endswith(b"\n"):
                 lines[-1] += b"\n"
             block = b"".join(lines)
-            if any(word in block for word in _RESERVED):
+            if any(word in block for word in RESERVED):
                 lines = _without_reserved(lines, path, number, counts, skip_reserved)
             lines = [line for line in lines if line.strip(_BLANKS)]
             counts.sentences += len(lines)

@@ -2,9 +2,12 @@
 
 from __future__ import annotations
 
+import errno
 import os
+import stat
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
+from itertools import chain
 from pathlib import Path
 from typing import Any, Literal
 
@@ -61,6 +64,16 @@ class TrainInputs:
         """The bitext and, after it, the dictionary."""
         return [(self.source, self.target), *([self.dictionary] if self.dictionary else [])]
 
+    def check(self) -> None:
+        """Raises OSError for a file that cannot be read, or not twice, as steps do."""
+        alignment = [] if self.alignment is None else [self.alignment]
+        for path in [*chain.from_iterable(self.bitexts()), *self.mono, *alignment]:
+            kind = os.stat(path).st_mode
+            if not stat.S_ISREG(kind) and not stat.S_ISDIR(kind):
+                raise OSError(errno.ESPIPE, "not a regular file, and is to be read twice", os.fspath(path))
+            with open(path, "rb"):
+                pass
+
 
 def train(
     inputs: TrainInputs,
@@ -85,6 +98,7 @@ def train(
     Raises FormatError naming file and line, OSError, also where ``output`` is something else than a model,
     ValueError.
     """
+    inputs.check()
     check_output(output)
     work = Path(output).with_name(Path(output).name + ".train")
     with open_journal(work, report) as journal:
@@ -128,6 +142,7 @@ class _Pipeline:
             "max_length",
             "max_ratio",
         )
+        self._texts()
         corpus = self._files("corpus.source", "corpus.target")
         if self.inputs.alignment is None:
             self._step("align", corpus, ["alignment"], self._align, "heuristic", "seed")
@@ -137,7 +152,8 @@ class _Pipeline:
         aligned = {**corpus, **self._files("alignment")}
         self._step("extract", aligned, ["rules.counts", "distortion.json"], self._extract, "extract")
         self._step("score", {**corpus, **self._files("rules.counts")}, ["rules.hrt"], self._score, "score")
-        self._language_models()
+        for k in range(len(self.lms)):
+            self._language_model(k)
         made = self._files("rules.hrt", "distortion.json", *self.lms)
         model_files = ["manifest.json", "rules0.hrt", *(f"lm{k}.binary" for k in range(len(self.lms)))]
         place = os.path.relpath(self.output, self.work)
@@ -221,22 +237,31 @@ class _Pipeline:
         )
         self.report(f"score: {statistics.kept:,} of {statistics.read:,} rules kept")
 
-    def _language_models(self) -> None:
-        """Models of the target side (not of the dictionary) and of the monolingual text, LM0 and LM1."""
+    def _texts(self) -> None:
+        """The texts of the language models: the target side (not of the dictionary), monolingual text.
+
+        They come before what takes long, so that what is wrong with them is said at once.
+        """
         texts: list[list[PathLike]] = [[self.inputs.target], list(self.inputs.mono)]
         if self.settings.lms == "together":
             texts = [[*texts[0], *texts[1]]]
         for k, files in enumerate(group for group in texts if group):
-            self._language_model(k, files)
+            self._text(k, files)
+            self.lms.append(f"lm{k}.binary")
 
-    def _language_model(self, k: int, files: Sequence[PathLike]) -> None:
-        text, binary = f"lm{k}.text", f"lm{k}.binary"
+    def _text(self, k: int, files: Sequence[PathLike]) -> None:
+        text = f"lm{k}.text"
         named = {f"text {i}": path for i, path in enumerate(files)}
-        side = self.settings.text.target
 
         def prepare() -> None:
+            side = self.settings.text.target
             lines = prepare_text(files, self.work / text, side, self._count("sentences"))
             self.report(f"text {k}: {lines:,} sentences")
+
+        self._step(f"text {k}", named, [text], prepare, "text")
+
+    def _language_model(self, k: int) -> None:
+        text, binary = f"lm{k}.text", self.lms[k]
 
         def estimate() -> None:
             made = estimate_lm(
@@ -252,9 +277,7 @@ class _Pipeline:
                 orders = ", ".join(map(str, made.fallback_orders))
                 self.report(f"warning: lm {k}: too little text for Kneser-Ney discounts of order {orders}")
 
-        self._step(f"text {k}", named, [text], prepare, "text")
         self._step(f"lm {k}", self._files(text), [binary], estimate, "lm_order", "lm_binary", "lm_quantize")
-        self.lms.append(binary)
 
     def _model(self) -> None:
         model = Model.assemble(
