@@ -349,6 +349,28 @@ def test_bad_links(links: list[str], message: str, tmp_path: Path) -> None:
     assert not (tmp_path / "m").exists()
 
 
+@pytest.mark.parametrize(
+    "options,code,message",
+    [
+        (["--memory", "1M"], 1, "a language model needs 32M of memory or more"),
+        (["--memory", "99999999999G"], 2, "expected a size such as 64M or 4G"),
+        (["--lm-quantize", "8"], 1, "only a trie can be quantised"),
+        (["--lm-type", "array"], 2, "--lm-type"),
+        (["--significance", "b"], 2, "--significance: "),
+        (["--significance", "nan"], 2, "--significance: "),
+        (["--phrase-lines", "0-3"], 2, "--phrase-lines: "),
+        (["--phrase-lines", "1-99999999999999999999"], 2, "--phrase-lines: "),
+        (["--hierarchical-lines", "9-3"], 2, "--hierarchical-lines: "),
+    ],
+)
+def test_bad_options(
+    inputs: TrainInputs, options: list[str], code: int, message: str, tmp_path: Path
+) -> None:
+    done = subprocess.run(command(inputs, tmp_path / "m", *options), capture_output=True, text=True)
+    assert done.returncode == code and message in done.stderr and "Traceback" not in done.stderr
+    assert not list(tmp_path.iterdir())
+
+
 def test_a_full_disk(inputs: TrainInputs, trained: Path, tmp_path: Path) -> None:
     # A bound on the size of files fails as a full disk does, and needs no disk of its own.
     sizes = sorted({len(data) for data in files(trained).values()} | {1000, 30_000, 100_000})

@@ -11,6 +11,7 @@ import typer
 from pydantic import BaseModel, ValidationError
 
 from hiero import DecodingSettings, Model, read_weights
+from hiero.cli.lm import BinaryType
 from hiero.cli.progress import one_unit, progress_line
 from hiero.cli.size import parse_memory
 from hiero.distortion import DistortionStatistics
@@ -98,7 +99,7 @@ def train(
     ttable_limit: TtableLimit = 0,
     significance: Significance = None,
     lm_order: Annotated[int, typer.Option(help="Words of the longest n-grams.")] = 5,
-    lm_type: Annotated[str, typer.Option(help="KenLM binary: probing or trie.")] = "probing",
+    lm_type: Annotated[BinaryType, typer.Option(help="KenLM binary.")] = BinaryType.PROBING,
     lm_quantize: Annotated[int | None, typer.Option(help="Bits of each number in a trie.")] = None,
     lms: Annotated[
         str, typer.Option(help="separate: models of bitext and of monolingual text; together: one.")
@@ -134,7 +135,7 @@ def train(
             significance=significance,
         ),
         lm_order=lm_order,
-        lm_binary=lm_type,
+        lm_binary=lm_type.value,
         lm_quantize=lm_quantize,
         lms=lms,
     )
@@ -344,5 +345,5 @@ def _settings(kind: type[Settings], **values: object) -> Settings:
         return kind.model_validate(values)
     except ValidationError as error:
         first = error.errors()[0]
-        name = ".".join(str(part) for part in first["loc"]).replace("_", "-")
+        name = str(first["loc"][0]).replace("_", "-")
         raise typer.BadParameter(f"--{name}: {first['msg']}") from None

@@ -71,7 +71,9 @@ def estimate_lm(
     ``</s>``, ``<unk>`` and ``<UNK>`` in the text. ``progress`` is called with the sentences read so far.
     Raises ValueError for impossible options, FormatError naming file and line for bad text, OSError.
     """
-    _check(texts, order, memory, binary, quantize)
+    if not texts:
+        raise ValueError("no text to estimate a language model from")
+    check_options(order, memory, binary, quantize)
     output = Path(output)
     counts = LineCounts()
     blocks = _blocks(texts, counts, reserved_words == "skip", progress)
@@ -97,11 +99,8 @@ def estimate_lm(
     return LmEstimate(counts.sentences, ngrams, fallback_orders, counts.reserved_words)
 
 
-def _check(
-    texts: Sequence[str | os.PathLike[str]], order: int, memory: int, binary: str, quantize: int | None
-) -> None:
-    if not texts:
-        raise ValueError("no text to estimate a language model from")
+def check_options(order: int, memory: int, binary: str, quantize: int | None) -> None:
+    """Raises ValueError for what ``estimate_lm`` cannot do."""
     if order not in ORDERS:
         raise ValueError(f"order {order}: expected {ORDERS[0]} to {ORDERS[-1]}")
     if memory < _MIN_MEMORY:

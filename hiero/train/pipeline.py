@@ -20,7 +20,7 @@ from hiero.model import DecodingSettings, Model, check_output
 from hiero.text import TextProcessing, split
 from hiero.train.alignment import Heuristic, align, check_links, format_links, read_alignment
 from hiero.train.corpus import PathLike, prepare_corpus, prepare_text, read_pairs
-from hiero.train.lm import estimate_lm
+from hiero.train.lm import check_options, estimate_lm
 from hiero.train.rules import ExtractSettings, ScoreSettings, extract_rules, score_rules
 from hiero.train.steps import Journal, Step, open_journal
 
@@ -98,11 +98,13 @@ def train(
     Raises FormatError naming file and line, OSError, also where ``output`` is something else than a model,
     ValueError.
     """
+    settings = settings or TrainSettings()
+    check_options(settings.lm_order, memory, settings.lm_binary, settings.lm_quantize)
     inputs.check()
     check_output(output)
     work = Path(output).with_name(Path(output).name + ".train")
     with open_journal(work, report) as journal:
-        return _Pipeline(journal, inputs, Path(output), settings or TrainSettings(), memory, progress).run()
+        return _Pipeline(journal, inputs, Path(output), settings, memory, progress).run()
 
 
 class _Pipeline:

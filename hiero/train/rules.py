@@ -6,16 +6,17 @@ import math
 import os
 from collections.abc import Callable
 from contextlib import ExitStack
-from typing import Literal
+from typing import Annotated, Literal
 
-from pydantic import BaseModel, ConfigDict, Field, FiniteFloat, field_validator
+from pydantic import BaseModel, ConfigDict, Field, field_validator
 
 from hiero import _core
 from hiero._core import ExtractStatistics, RuleCounts, ScoreStatistics
 from hiero.tables import open_source
 from hiero.train.corpus import PathLike
 
-Ranges = tuple[tuple[int, int], ...]
+Line = Annotated[int, Field(ge=1, lt=1 << 63)]
+Ranges = tuple[tuple[Line, Line], ...]
 
 
 class ExtractSettings(BaseModel):
@@ -60,7 +61,7 @@ class ScoreSettings(BaseModel):
     discount: Literal["none", "good_turing", "absolute"] = Field("none", description="of rule counts")
     min_count: int = Field(1, ge=1, lt=1 << 63, description="leaves out rules that occurred less often")
     ttable_limit: int = Field(0, ge=0, lt=1 << 63, description="rules per source side, by p(e|f); 0: all")
-    significance: FiniteFloat | Literal["a+e", "a-e"] | None = Field(
+    significance: Annotated[float, Field(ge=0, allow_inf_nan=False)] | Literal["a+e", "a-e"] | None = Field(
         None, description="leaves out rules of less -log p by Fisher's exact test; a: that of 1-1-1 rules"
     )
     owner: str = ""
