@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+import os
 import random
+import signal
 from pathlib import Path
 
 import numpy as np
@@ -10,6 +12,7 @@ import pytest
 from thot.common import WordAlignmentMatrix
 
 import hiero
+from hiero.memory import _children
 from hiero.train import HEURISTICS, Heuristic, align, read_alignment
 from hiero.train.alignment import combine
 
@@ -97,6 +100,21 @@ def test_aligning(demo: Path, tmp_path: Path) -> None:
 def test_links_are_read_once_and_in_order(tmp_path: Path) -> None:
     (tmp_path / "links").write_text("1-2 0-0 1-2\n\n10-3\n")
     assert list(read_alignment(tmp_path / "links", 3)) == [[(0, 0), (1, 2)], [], [(10, 3)]]
+
+
+@pytest.mark.parametrize("direction", [0, 1])
+def test_a_direction_that_dies(demo: Path, tmp_path: Path, direction: int) -> None:
+    """Such as for want of memory: the other one ends too."""
+    killed = []
+
+    def kill(done: int, total: int) -> None:
+        if not killed:
+            killed.append(True)
+            os.kill(sorted(map(int, _children()))[direction], signal.SIGKILL)
+
+    with pytest.raises(hiero.Error, match="word alignment failed: exit code -9"):
+        align([(demo / "train.zh", demo / "train.en")], [tmp_path / "a"], progress=kill)
+    assert _children() == [] and list(tmp_path.iterdir()) == []
 
 
 def test_nothing_to_align(tmp_path: Path) -> None:

@@ -7,7 +7,7 @@ import os
 import subprocess
 import sys
 from collections.abc import Callable, Iterable, Iterator, Sequence
-from concurrent.futures import ThreadPoolExecutor
+from concurrent.futures import ThreadPoolExecutor, as_completed
 from contextlib import ExitStack, contextmanager
 from functools import partial
 from pathlib import Path
@@ -111,6 +111,8 @@ def _train_both(
         processes = [stack.enter_context(_direction(seed)) for _ in range(2)]
         forward = pool.submit(_train, processes[0], pairs, partial(report, 0))
         backward = pool.submit(_train, processes[1], [(t, s) for s, t in pairs], partial(report, 1))
+        for ended in as_completed([forward, backward]):
+            ended.result()  # where one fails, the other is not waited for
         return forward.result(), backward.result()
 
 
@@ -147,12 +149,13 @@ def _train(
                 report(int(counts[0]), int(counts[1]))
         except BrokenPipeError:
             pass  # it says why below
-        positions = np.frombuffer(process.stdout.read(), np.int32)
+        positions = process.stdout.read()
         messages = process.stderr.read().decode(errors="replace").strip()
-    if process.wait() != 0 or positions.size != sum(len(target) for _, target in pairs):
+    words = sum(len(target) for _, target in pairs)
+    if process.wait() != 0 or len(positions) != words * np.dtype(np.int32).itemsize:
         reason = messages.splitlines()[-1] if messages else f"exit code {process.returncode}"
         raise Error(f"word alignment failed: {reason}")
-    return positions
+    return np.frombuffer(positions, np.int32)
 
 
 def symmetrise(
