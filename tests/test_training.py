@@ -415,6 +415,14 @@ def test_nothing_but_a_model_is_replaced(inputs: TrainInputs, trained: Path, tmp
     hiero.Model.load(tmp_path / "model").save(tmp_path / "model")
 
 
+def test_a_folder_of_other_files_is_left_alone(inputs: TrainInputs, tmp_path: Path) -> None:
+    (tmp_path / "m.train").mkdir()
+    write(tmp_path / "m.train" / ".notes", ["mine"])
+    done = subprocess.run(command(inputs, tmp_path / "m", "--quiet"), capture_output=True, text=True)
+    assert one_error_line(done) == f"hiero: {tmp_path}/m.train: exists and has no steps.json"
+    assert [path.name for path in tmp_path.rglob("*")] == ["m.train", ".notes"]
+
+
 def test_two_at_once(inputs: TrainInputs, tmp_path: Path) -> None:
     first = subprocess.Popen(command(inputs, tmp_path / "m"), stderr=subprocess.PIPE, text=True)
     assert first.stderr is not None

@@ -7,6 +7,7 @@ Whatever is interrupted leaves no record and is made again; outputs appear whole
 from __future__ import annotations
 
 import contextlib
+import errno
 import fcntl
 import json
 import os
@@ -19,6 +20,8 @@ from typing import Any
 
 from hiero.files import sha256, write_atomically
 from hiero.memory import peak_memory
+
+_RECORD = "steps.json"
 
 
 @dataclass(frozen=True)
@@ -37,7 +40,8 @@ def open_journal(directory: Path, report: Callable[[str], object]) -> Iterator[J
     """The journal of a working directory, which is made if need be and locked meanwhile.
 
     ``report`` is told in a line what is done, and what had been. What an interrupted run left half-made is
-    removed. Raises OSError where another process works in the directory.
+    removed. Raises OSError where another process works in the directory, and for one that holds files but
+    no record of steps.
     """
     directory.mkdir(parents=True, exist_ok=True)
     descriptor = os.open(directory, os.O_RDONLY)
@@ -46,6 +50,11 @@ def open_journal(directory: Path, report: Callable[[str], object]) -> Iterator[J
             fcntl.flock(descriptor, fcntl.LOCK_EX | fcntl.LOCK_NB)
         except BlockingIOError as error:
             raise OSError(error.errno, "another process is at work here", str(directory)) from None
+        record = directory / _RECORD
+        if not record.exists():
+            if not all(path.name.startswith(f".{_RECORD}.") for path in directory.iterdir()):
+                raise FileExistsError(errno.EEXIST, f"exists and has no {_RECORD}", str(directory))
+            write_atomically(record, "{}\n")
         for left in directory.glob(".*"):  # temporary files are hidden, nothing else is
             if left.is_dir():
                 shutil.rmtree(left)
@@ -62,10 +71,10 @@ class Journal:
     def __init__(self, directory: Path, report: Callable[[str], object]) -> None:
         self.directory = directory
         self.report = report
-        self._path = directory / "steps.json"
+        self._path = directory / _RECORD
         self._records: dict[str, Any] = {}
         self._known: dict[Path, tuple[int, int, str]] = {}
-        with contextlib.suppress(FileNotFoundError, ValueError):  # no record: everything is made again
+        with contextlib.suppress(ValueError):  # no good record: everything is made again
             self._records = dict(json.loads(self._path.read_text(encoding="utf-8")))
 
     def run(self, step: Step) -> None:
