@@ -15,8 +15,7 @@ from hiero._core import ExtractStatistics, RuleCounts, ScoreStatistics
 from hiero.tables import open_source
 from hiero.train.corpus import PathLike
 
-Line = Annotated[int, Field(ge=1, lt=1 << 63)]
-Ranges = tuple[tuple[Line, Line], ...]
+Ranges = tuple[tuple[int, int], ...]
 
 
 class ExtractSettings(BaseModel):
