@@ -5,8 +5,8 @@
 MODELS holds model directories `ja-en`, `de-en` and `ur-en`, as `hiero train` makes them. Prints the machine;
 per corpus the forests' sizes; nanoseconds an edge of inside, outside and posteriors together, of the gradient
 of risk and of oracle rescoring; milliseconds of a 10,000-best list; what the forests hold: derivations,
-entropy, expected and oracle BLEU; and how they grow by n-gram annotation. Times are CPU time of one thread, the
-best of three rounds over all forests.
+entropy, expected and oracle BLEU; and how they grow by n-gram annotation. Times are CPU time of one thread,
+the best of three rounds over all forests.
 """
 
 from __future__ import annotations
@@ -91,7 +91,6 @@ def speed(forests: Sequence[Forest], scores: Sequence[np.ndarray], references: S
 
     rng = np.random.default_rng(1)
     problems = [(f, 0.1 * rng.normal(size=len(f.feature_names)), rng.random(f.edge_count)) for f in forests]
-    print(f"inside, outside, posteriors  {best_of_three(distributions) / edges * 1e9:7.1f} ns an edge")
     few = pairs[:3]
     twin = best_of_three(lambda: [numpy_inside_outside(f, s) for f, s in few])
     few_edges = sum(f.edge_count for f, _ in few)
