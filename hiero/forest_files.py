@@ -42,6 +42,10 @@ _MATRIX = ("feature_offsets", "feature_ids", "feature_values")
 _MOST_BYTES = 1 << 33  # of an array: 2^31 - 1 entries of 4 bytes, rounded up
 
 
+# What stands in for the forest of a sentence that failed.
+NO_FOREST = Forest.from_arrays(edge_offsets=[0], tail_offsets=[0], tails=[])
+
+
 class ForestWriter:
     """Writes an archive, forest by forest; a context manager. The file appears if the block ends well.
 

@@ -13,6 +13,7 @@ import pytest
 
 import hiero
 from hiero import tables
+from hiero.forest_files import ForestFile
 
 BIN = Path(sys.executable).parent
 
@@ -239,3 +240,25 @@ def test_interrupted_output_does_not_crash(parts: list[object]) -> None:
     command = f"yes 'le chat' | head -2000 | {BIN}/hiero-decode {' '.join(map(str, parts))} | head -1"
     done = subprocess.run(command, shell=True, capture_output=True, timeout=120, env=dict(os.environ))
     assert (done.stdout, done.stderr) == (b"the cat\n", b"")
+
+
+def test_forests_in_files(parts: list[object], french: Path, tmp_path: Path) -> None:
+    archive, weights = tmp_path / "all.forests", french / "weights.txt"
+    lines = [*(french / "input.fr").read_text().splitlines()[:5], "", "\udcff", "le chat"]
+    data = "\n".join(lines).encode("utf-8", "surrogateescape")
+    options = ["--nbest", 3, "--output-format", "nbest", "--forests", archive]
+    done = decode(parts, *options, stdin=data)
+    assert done.returncode == 1 and b"input:7: invalid UTF-8" in done.stderr
+    listed = run("hiero", "forest", "kbest", archive, "--weights", weights, "-k", 3)
+    assert listed.stdout.splitlines() == [
+        line for line in done.stdout.splitlines() if b"|||  |||" not in line
+    ]
+    stats = [json.loads(line) for line in run("hiero", "forest", "stats", archive).stdout.splitlines()]
+    assert [line["id"] for line in stats] == list(range(8))
+    assert stats[0]["words"] == len(lines[0].split()) and stats[0]["log10_derivations"] > 0
+    assert stats[5]["edges"] == stats[6]["edges"] == 0 and stats[6]["log10_derivations"] is None
+    with ForestFile(archive) as forests:
+        assert list(forests.about["tables"]) == ["pt"] and forests[7].source == ["le", "chat"]
+    (tmp_path / "bad").write_bytes(archive.read_bytes()[:-50])
+    assert "bad: not a file of forests" in one_error_line(run("hiero", "forest", "stats", tmp_path / "bad"))
+    assert "No such file" in one_error_line(run("hiero", "forest", "stats", tmp_path / "none"))

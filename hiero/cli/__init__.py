@@ -12,7 +12,7 @@ from collections.abc import Callable, Iterator, Sequence
 import typer
 
 from hiero import Error
-from hiero.cli import decode, info, lm, tables, text, train
+from hiero.cli import decode, forest, info, lm, tables, text, train
 
 app = typer.Typer(
     name="hiero",
@@ -34,6 +34,7 @@ app.command()(text.detokenize)
 app.command()(tables.pack)
 app.command()(tables.unpack)
 app.command()(tables.rules)
+app.add_typer(forest.app, name="forest")
 app.command()(info.info)
 app.command()(info.check)
 

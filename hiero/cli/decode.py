@@ -17,6 +17,8 @@ from rich.progress import BarColumn, MofNCompleteColumn, Progress, TextColumn, T
 from hiero import Decoder, Failure, Model, Translation, read_weights
 from hiero.cli.records import Record, derivation_record, format_record
 from hiero.decoder import Keep
+from hiero.files import sha256
+from hiero.forest_files import NO_FOREST, ForestWriter
 from hiero.memory import peak_megabytes
 from hiero.text import TextSide, split
 
@@ -76,6 +78,9 @@ def decode(
     derivations: Annotated[
         Path | None, typer.Option(help="Write the best derivations as JSON lines.")
     ] = None,
+    forests: Annotated[
+        Path | None, typer.Option(help="Write the forests, for `hiero forest` and hiero.forest_files.")
+    ] = None,
     threads: Annotated[int, typer.Option(min=1)] = 1,
     stats: Annotated[bool, typer.Option("--stats", help="Speed and cost, at the end.")] = False,
     quiet: Annotated[bool, typer.Option("--quiet", help="No progress, no notes.")] = False,
@@ -103,12 +108,13 @@ def decode(
     if not quiet:
         _note_unweighted(decoder)
 
-    keep: Keep = "forest" if nbest is not None else "none"
+    keep: Keep = "forest" if nbest is not None or forests is not None else "none"
     tally = _Tally()
     with contextlib.ExitStack() as stack:
         source = stack.enter_context(input.open("rb")) if input else sys.stdin.buffer
         sink = stack.enter_context(output.open("wb")) if output else sys.stdout.buffer
         extra = stack.enter_context(derivations.open("wb")) if derivations else None
+        archive = stack.enter_context(ForestWriter(forests, _made_by(decoder))) if forests else None
         lines = _Lines(source, str(input) if input else "input", raw)
         advance = stack.enter_context(_progress(input, quiet))
         results = decoder.translate_iter(lines, threads=threads, keep=keep)
@@ -118,12 +124,22 @@ def decode(
             sink.flush()
             if extra:
                 extra.write(derivation_record(record).encode())
+            if archive:
+                forest = None if isinstance(result, Failure) else result.forest
+                archive.write(NO_FOREST if forest is None else forest)
             tally.add(result, record)
             advance()
     if stats:
         tally.report(loaded - started, time.perf_counter() - loaded)
     if tally.failures:
         raise typer.Exit(1)
+
+
+def _made_by(decoder: Decoder) -> dict[str, object]:
+    """What an archive of forests says of the rule tables: their checksums by owner."""
+    owners, tables = decoder.model.core.owners, decoder.model.tables
+    files = [(owner, Path(table.path)) for owner, table in zip(owners, tables, strict=False)]
+    return {"tables": {owner: sha256(path) for owner, path in files if path.is_file()}}
 
 
 def _decoder(

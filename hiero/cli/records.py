@@ -8,6 +8,7 @@ from dataclasses import dataclass
 
 from hiero import Derivation, Translation
 from hiero._core import escape
+from hiero.derivations import derivation_tree
 
 
 @dataclass(frozen=True)
@@ -63,62 +64,22 @@ def _json(record: Record) -> dict[str, object]:
 
 def derivation_record(record: Record) -> str:
     """The best derivation as one JSON line: its rule applications in preorder."""
-    steps = derivation_steps(record.translation.derivation) if record.translation else []
+    derivation = record.translation.derivation if record.translation else None
+    steps = derivation_steps(derivation) if derivation and len(derivation.edges) else []
     return json.dumps({"id": record.number, "derivation": steps}, ensure_ascii=False) + "\n"
 
 
 def derivation_steps(derivation: Derivation) -> list[dict[str, object]]:
     """Every edge of a derivation in preorder: span, label, table, rule, source, target, features."""
-    forest = derivation.forest
-    spans, tails, offsets = forest.node_spans, forest.tails, forest.tail_offsets
-    heads = {int(e): v for v in range(forest.node_count) for e in range(*forest.edge_offsets[v : v + 2])}
-    matrix = forest.features
-    steps: list[dict[str, object]] = []
-    for edge in derivation.edges:
-        head = heads[int(edge)]
-        children = [int(t) for t in tails[offsets[edge] : offsets[edge + 1]]]
-        begin, end = (int(x) for x in spans[head])
-        row = matrix[[edge], :].tocoo()
-        table = int(forest.edge_tables[edge])
-        steps.append(
-            {
-                "span": [begin, end],
-                "label": forest.labels[forest.node_labels[head]] if table >= 0 else "",
-                "table": forest.tables[table] if table >= 0 else "",
-                "rule": int(forest.edge_rules[edge]),
-                "source": _source_side(derivation, begin, end, children),
-                "target": _target_side(derivation, int(edge), children),
-                "features": {
-                    forest.feature_names[int(f)]: float(v)
-                    for f, v in zip(row.coords[1], row.data, strict=True)
-                },
-            }
-        )
-    return steps
-
-
-def _nonterminal(derivation: Derivation, node: int, index: int) -> str:
-    forest = derivation.forest
-    return f"[{forest.labels[forest.node_labels[node]]},{index + 1}]"
-
-
-def _source_side(derivation: Derivation, begin: int, end: int, children: Sequence[int]) -> str:
-    forest = derivation.forest
-    symbols: list[str] = []
-    at = begin
-    for index, child in enumerate(children):
-        first, last = (int(x) for x in forest.node_spans[child])
-        symbols += map(escape, forest.source[at:first])
-        symbols.append(_nonterminal(derivation, child, index))
-        at = last
-    return " ".join([*symbols, *map(escape, forest.source[at:end])])
-
-
-def _target_side(derivation: Derivation, edge: int, children: Sequence[int]) -> str:
-    forest = derivation.forest
-    template = int(forest.edge_targets[edge])
-    first, last = forest.target_offsets[template : template + 2]
-    return " ".join(
-        escape(forest.words[s]) if s >= 0 else _nonterminal(derivation, children[-1 - s], -1 - s)
-        for s in (int(symbol) for symbol in forest.target_symbols[first:last])
-    )
+    return [
+        {
+            "span": list(step.span),
+            "label": step.label,
+            "table": step.table,
+            "rule": step.rule,
+            "source": step.source,
+            "target": step.target,
+            "features": dict(step.features),
+        }
+        for step in derivation_tree(derivation).preorder()
+    ]

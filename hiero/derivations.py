@@ -1,0 +1,95 @@
+"""Derivations as trees of rule applications."""
+
+from __future__ import annotations
+
+import itertools
+from collections.abc import Iterator, Mapping
+from dataclasses import dataclass
+
+import numpy as np
+
+from hiero._core import Derivation, Forest, escape
+
+
+@dataclass(frozen=True)
+class RuleApplication:
+    """An edge of a derivation and what is below it.
+
+    ``span`` is the first source word and the one past the end; ``source`` and ``target`` are the sides of the
+    rule in rule text, nonterminals numbered in source order; ``table`` is the owner's name, "" for the edge
+    into the root; ``rule`` the id within the table, or -1.
+    """
+
+    edge: int
+    span: tuple[int, int]
+    label: str
+    table: str
+    rule: int
+    source: str
+    target: str
+    features: Mapping[str, float]
+    children: tuple[RuleApplication, ...]
+
+    def preorder(self) -> Iterator[RuleApplication]:
+        """This application and all below it, children in source order."""
+        open_ = [self]
+        while open_:
+            top = open_.pop()
+            yield top
+            open_.extend(reversed(top.children))
+
+
+def derivation_tree(derivation: Derivation) -> RuleApplication:
+    """The tree of a derivation. Raises ValueError for one without edges."""
+    if len(derivation.edges) == 0:
+        raise ValueError("the derivation has no edges")
+    forest = derivation.forest
+    features = forest.features
+    done: list[RuleApplication] = []
+    # Backwards, an edge comes after its children, the first of them last.
+    for edge in reversed(derivation.edges.tolist()):
+        tails = forest.tails[forest.tail_offsets[edge] : forest.tail_offsets[edge + 1]].tolist()
+        children = tuple(done.pop() for _ in tails)
+        head = int(np.searchsorted(forest.edge_offsets, edge, "right")) - 1
+        label, table = int(forest.node_labels[head]), int(forest.edge_tables[edge])
+        row = slice(*features.indptr[edge : edge + 2])
+        names = (forest.feature_names[f] for f in features.indices[row])
+        begin, end = forest.node_spans[head].tolist()
+        done.append(
+            RuleApplication(
+                edge,
+                (begin, end),
+                forest.labels[label] if label >= 0 else "",
+                forest.tables[table] if table >= 0 else "",
+                int(forest.edge_rules[edge]),
+                _source_side(forest, begin, end, tails),
+                _target_side(forest, edge, tails),
+                dict(zip(names, features.data[row].tolist(), strict=True)),
+                children,
+            )
+        )
+    return done[0]
+
+
+def _nonterminal(forest: Forest, node: int, index: int) -> str:
+    label = int(forest.node_labels[node])
+    return f"[{forest.labels[label] if label >= 0 else ''},{index + 1}]"
+
+
+def _source_side(forest: Forest, begin: int, end: int, tails: list[int]) -> str:
+    symbols: list[str] = []
+    at = begin
+    for index, tail in enumerate(tails):
+        first, past = forest.node_spans[tail].tolist()
+        symbols += map(escape, forest.source[at:first])
+        symbols.append(_nonterminal(forest, tail, index))
+        at = past
+    return " ".join(itertools.chain(symbols, map(escape, forest.source[at:end])))
+
+
+def _target_side(forest: Forest, edge: int, tails: list[int]) -> str:
+    template = int(forest.edge_targets[edge])
+    symbols = forest.target_symbols[slice(*forest.target_offsets[template : template + 2])].tolist()
+    return " ".join(
+        escape(forest.words[s]) if s >= 0 else _nonterminal(forest, tails[-1 - s], -1 - s) for s in symbols
+    )
