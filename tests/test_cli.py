@@ -262,3 +262,23 @@ def test_forests_in_files(parts: list[object], french: Path, tmp_path: Path) -> 
     (tmp_path / "bad").write_bytes(archive.read_bytes()[:-50])
     assert "bad: not a file of forests" in one_error_line(run("hiero", "forest", "stats", tmp_path / "bad"))
     assert "No such file" in one_error_line(run("hiero", "forest", "stats", tmp_path / "none"))
+
+
+def test_oracles_of_forests(parts: list[object], french: Path, tmp_path: Path) -> None:
+    archive, weights = tmp_path / "all.forests", french / "weights.txt"
+    lines = (french / "input.fr").read_text().splitlines()[:4]
+    assert decode(parts, "--forests", archive, stdin="\n".join(lines)).returncode == 0
+    reference, second = tmp_path / "ref0", tmp_path / "ref1"
+    reference.write_text("i understand nothing at all .\nthe black dog does not eat .\nhe sleeps\nyes .\n")
+    second.write_text("\n\nhe is asleep\n\n")
+    command = ["hiero", "forest", "oracle", archive, "--weights", weights, "--references", reference, second]
+    done = run(*command, "--plot", tmp_path / "p.png", "--sentence", 1)
+    assert done.returncode == 0, done.stderr
+    rows = [line.split() for line in done.stdout.decode().splitlines()]
+    assert [row[1] for row in rows] == ["0", "0.5", "1", "inf"]
+    scores = [float(row[5]) for row in rows[:3]]
+    assert scores == sorted(scores)
+    assert (tmp_path / "p.png").read_bytes().startswith(b"\x89PNG")
+    assert len(run(*command, "--mu", 0.5, 1).stdout.splitlines()) == 2
+    reference.write_text("a\n\nb\nc\n")
+    assert "ref0:2: no reference" in one_error_line(run(*command))

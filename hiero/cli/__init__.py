@@ -43,7 +43,7 @@ decode_app.command(name="hiero-decode")(decode.decode)
 
 
 # Options that take one value or more.
-_SEVERAL = frozenset({"--mono"})
+_SEVERAL = frozenset({"--mono", "--references", "--mu"})
 
 
 def main() -> None:

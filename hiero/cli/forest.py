@@ -5,15 +5,19 @@ from __future__ import annotations
 import json
 import math
 import sys
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from pathlib import Path
 from typing import Annotated
 
+import numpy as np
 import typer
 
-from hiero import Forest, read_weights
+from hiero import Forest, FormatError, read_weights
 from hiero._core import escape
 from hiero.forest_files import ForestFile
+from hiero.losses import BleuDocument, bleu
+from hiero.oracles import oracle_lists, plot_oracles
+from hiero.text import split
 
 app = typer.Typer(help="Statistics, k-best lists and oracles of forests that hiero-decode --forests wrote.")
 
@@ -52,9 +56,53 @@ def kbest(
             _print(f"{number} ||| {tokens} ||| {features} ||| {derivation.score:.6g}")
 
 
+@app.command()
+def oracle(
+    file: File,
+    weights: Weights,
+    references: Annotated[list[Path], typer.Option(help="References in tokens, one file or several.")],
+    mu: Annotated[list[float] | None, typer.Option(help="Weights of the model [0 0.5 1 inf].")] = None,
+    beam: Annotated[int, typer.Option(min=1, help="Hypotheses that nodes keep; 1 in the paper.")] = 10,
+    plot: Annotated[Path | None, typer.Option(help="Picture (.png, .svg) of one sentence's best.")] = None,
+    sentence: Annotated[int, typer.Option(min=0, help="The sentence to plot.")] = 0,
+) -> None:
+    """Rescores by (1 - mu) B + mu score, B the BLEU of the document so far; mu = inf: score - B.
+
+    Writes for every mu the BLEU of the first hypotheses of all sentences and their mean model score (Chiang
+    et al. 2008, section 2.4; the document is that of the model's own choice).
+    """
+    chosen = read_weights(weights)
+    values = mu or [0.0, 0.5, 1.0, math.inf]
+    totals = {value: np.zeros(10) for value in values}
+    scores: dict[float, list[float]] = {value: [] for value in values}
+    document = BleuDocument()
+    for number, (forest, sets) in enumerate(zip(_forests(file), _references(references), strict=False)):
+        if forest.root >= 0:
+            by_edge = forest.scores(_weights_of(forest, chosen))
+            lists = oracle_lists(forest, by_edge, sets, document, {*values, 1.0}, beam)
+            if plot is not None and number == sentence:
+                plot_oracles({value: lists[value] for value in values}, document, len(forest.source), plot)
+            for value in values:
+                totals[value] += lists[value][0].counts
+                scores[value].append(lists[value][0].derivation.score)
+            document = document.followed_by(lists[1.0][0].counts, len(forest.source))
+    for value in values:
+        _print(f"mu {value:<5g} BLEU {100 * bleu(totals[value]):6.2f}  score {np.mean(scores[value]):.4f}")
+
+
 def _forests(file: Path) -> Iterator[Forest]:
     with ForestFile(file) as archive:
         yield from archive
+
+
+def _references(files: Sequence[Path]) -> Iterator[list[list[str]]]:
+    """The references of every sentence. Raises FormatError for one that has none."""
+    lines = (file.read_text(encoding="utf-8").split("\n") for file in files)
+    for number, texts in enumerate(zip(*lines, strict=False)):
+        sets = [split(text) for text in texts]
+        if not any(sets):
+            raise FormatError(f"{files[0]}:{number + 1}: no reference")
+        yield sets
 
 
 def _weights_of(forest: Forest, weights: dict[str, float]) -> dict[str, float]:

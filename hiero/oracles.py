@@ -1,0 +1,64 @@
+"""Hypotheses of a forest by model score and BLEU (Chiang et al. 2008, section 2.4), and their picture."""
+
+from __future__ import annotations
+
+import math
+import os
+from collections.abc import Iterable, Mapping, Sequence
+
+import numpy.typing as npt
+
+from hiero._core import Forest, OracleHypothesis
+from hiero.files import replacing
+from hiero.losses import BleuDocument
+
+
+def oracle_lists(
+    forest: Forest,
+    scores: npt.ArrayLike,
+    references: Sequence[Sequence[str]],
+    document: BleuDocument,
+    mus: Iterable[float] = (0.0, 0.5, 1.0, math.inf),
+    beam: int = 10,
+    k: int = 10,
+) -> dict[float, list[OracleHypothesis]]:
+    """For every mu the k best unique hypotheses under (1 - mu) B + mu score; see ``Forest.rescore``."""
+    return {
+        mu: forest.rescore(
+            scores,
+            mu,
+            references,
+            document=document.counts,
+            document_source=document.source,
+            k=k,
+            beam=beam,
+        )
+        for mu in mus
+    }
+
+
+def plot_oracles(
+    lists: Mapping[float, Sequence[OracleHypothesis]],
+    document: BleuDocument,
+    source: int,
+    path: str | os.PathLike[str],
+) -> None:
+    """Draws model score against B(e) of one sentence's lists, as Figure 1 of Chiang et al. (2008) does.
+
+    ``source`` is the number of source words; the name's ending says what kind of picture. Needs matplotlib;
+    raises ModuleNotFoundError without it.
+    """
+    from matplotlib.figure import Figure
+
+    figure = Figure(figsize=(6, 4.5), layout="constrained")
+    axes = figure.add_subplot()
+    for mu, marker in zip(sorted(lists), "so^vD*xP+<>" * len(lists), strict=False):
+        points = [(h.derivation.score, document.b(h.counts, source)) for h in lists[mu]]
+        name = "\N{INFINITY}" if math.isinf(mu) else f"{mu:g}"
+        label = f"\N{GREEK SMALL LETTER MU} = {name}"
+        axes.scatter(*zip(*points, strict=True), marker=marker, label=label, alpha=0.7)
+    axes.set_xlabel("model score")
+    axes.set_ylabel("B(e), in source words")
+    axes.legend()
+    with replacing(path) as temporary:
+        figure.savefig(temporary, format=os.path.splitext(path)[1][1:] or "png", dpi=150)
