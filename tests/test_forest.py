@@ -303,3 +303,20 @@ def test_lattices_are_forests() -> None:
         target_symbols=[-1, 0, -1, 1],
     )
     assert sorted(d.text for d in forest.kbest(10, np.zeros(6))) == ["a", "a a", "a b", "b a", "b b"]
+
+
+def test_no_links_below_tails_that_a_target_leaves_out() -> None:
+    forest = Forest.from_arrays(
+        edge_offsets=[0, 1, 2],
+        tail_offsets=[0, 0, 1],
+        tails=[0],
+        node_spans=[[0, 1], [0, 2]],
+        words=["A", "B"],
+        edge_targets=[0, 1],
+        target_offsets=[0, 1, 2],
+        target_symbols=[0, 1],
+        link_offsets=[0, 1, 2],
+        links=[[0, 0], [1, 0]],
+    )
+    (derivation,) = forest.kbest(2, [0.0, 0.0])
+    assert (derivation.text, derivation.alignment) == ("B", [(1, 0)])

@@ -129,16 +129,19 @@ std::vector<std::pair<std::int32_t, std::int32_t>> alignment(const Hypergraph& f
   });
   std::vector<std::pair<std::int32_t, std::int32_t>> out;
   for (std::size_t at = 0; at < derivation.size(); ++at) {
+    if (target_position[at].empty()) continue;  // below a tail that a target leaves out
     const EdgeIndex e = derivation[at];
     const std::int32_t t = forest.edge_targets[e];
     for (std::int32_t l = forest.targets->link_offsets[t]; l < forest.targets->link_offsets[t + 1]; ++l) {
       // A source token position becomes a sentence position by the widths of the gaps before it.
-      std::int32_t source = forest.node_spans[2 * head_of(forest, e)] + forest.targets->links[2 * l];
+      std::int64_t source =
+          std::int64_t{forest.node_spans[2 * head_of(forest, e)]} + forest.targets->links[2 * l];
       for (NodeIndex tail : forest.edge_tails(e)) {
-        const std::int32_t begin = forest.node_spans[2 * tail];
+        const std::int64_t begin = forest.node_spans[2 * tail];
         if (begin < source) source += forest.node_spans[2 * tail + 1] - begin - 1;
       }
-      out.emplace_back(source, target_position[at][forest.targets->links[2 * l + 1]]);
+      out.emplace_back(static_cast<std::int32_t>(source),
+                       target_position[at][forest.targets->links[2 * l + 1]]);
     }
   }
   std::sort(out.begin(), out.end());

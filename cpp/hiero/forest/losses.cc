@@ -100,11 +100,13 @@ EdgeNgrams edge_ngrams(const Hypergraph& forest) {
 std::vector<double> covered_shares(const Hypergraph& forest) {
   std::vector<double> shares(forest.edge_tables.size(), 0.0);
   if (forest.root < 0) return shares;
-  const auto width = [&](NodeIndex v) { return forest.node_spans[2 * v + 1] - forest.node_spans[2 * v]; };
+  const auto width = [&](NodeIndex v) {
+    return static_cast<double>(forest.node_spans[2 * v + 1]) - forest.node_spans[2 * v];
+  };
   const double whole = width(forest.root);
   for (NodeIndex v = 0; v < forest.node_count(); ++v) {
     for (EdgeIndex e = forest.edge_offsets[v]; e < forest.edge_offsets[v + 1]; ++e) {
-      std::int32_t own = width(v);
+      double own = width(v);
       for (const NodeIndex u : forest.edge_tails(e)) own -= width(u);
       if (whole > 0) shares[e] = own / whole;
     }

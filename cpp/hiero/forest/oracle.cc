@@ -157,7 +157,8 @@ class Rescorer {
   void add_word(Item& item, std::int32_t word, std::size_t least) {
     if (item.length < static_cast<std::int32_t>(kLeft)) item.left[item.length] = word;
     item.right = automaton_.next(item.right, word);
-    for (std::size_t n = least; n <= automaton_.depth(item.right); ++n) ++item.matches[n - 1];
+    const std::size_t depth = automaton_.depth(item.right);
+    for (std::size_t n = 0; n < kBleuOrder; ++n) item.matches[n] += n + 1 >= least && n < depth;
     ++item.length;
   }
 

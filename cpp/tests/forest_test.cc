@@ -1,0 +1,193 @@
+// A seeded mutation loop over the arrays of forests: whatever they hold, validate() refuses them or every
+// algorithm runs on them without a fault. Usage: forest_test [cases = 20000] [seed = 1]
+#include <cmath>
+#include <cstdio>
+#include <cstdlib>
+#include <random>
+
+#include "hiero/base/error.h"
+#include "hiero/forest/constrain.h"
+#include "hiero/forest/distribution.h"
+#include "hiero/forest/inside_outside.h"
+#include "hiero/forest/kbest.h"
+#include "hiero/forest/losses.h"
+#include "hiero/forest/ngrams.h"
+#include "hiero/forest/oracle.h"
+#include "hiero/forest/sampling.h"
+#include "hiero/forest/subforest.h"
+#include "hiero/forest/validate.h"
+
+namespace hiero {
+namespace {
+
+using Random = std::mt19937_64;
+
+std::int32_t below(Random& random, std::size_t limit) {
+  return static_cast<std::int32_t>(limit == 0 ? 0 : random() % limit);
+}
+
+struct Arrays {
+  Hypergraph forest;
+  TargetTemplates targets;
+  FeatureRows features;
+
+  std::shared_ptr<const Hypergraph> join() const {
+    auto out = std::make_shared<Hypergraph>(forest);
+    out->targets = std::make_shared<TargetTemplates>(targets);
+    out->features = std::make_shared<FeatureRows>(features);
+    return out;
+  }
+};
+
+Arrays random_arrays(Random& random) {
+  Arrays arrays;
+  Hypergraph& forest = arrays.forest;
+  forest.source = {"s", "t"};
+  forest.words = {"a", "b", "c"};
+  forest.labels = {"X"};
+  forest.tables = {"pt"};
+  forest.feature_names = std::make_shared<std::vector<std::string>>(std::vector<std::string>{"f", "g"});
+  forest.edge_offsets = {0};
+  forest.tail_offsets = {0};
+  arrays.targets.offsets = {0};
+  arrays.targets.link_offsets = {0};
+  arrays.features.offsets = {0};
+  const std::int32_t nodes = 1 + below(random, 5);
+  for (NodeIndex v = 0; v < nodes; ++v) {
+    forest.node_spans.insert(forest.node_spans.end(), {below(random, 2), 2});
+    forest.node_labels.push_back(below(random, 2) - 1);
+    for (std::int32_t edges = 1 + below(random, 3); edges > 0; --edges) {
+      const std::int32_t arity = v == 0 ? 0 : below(random, 4);
+      for (std::int32_t i = 0; i < arity; ++i) {
+        forest.tails.push_back(below(random, static_cast<std::size_t>(v)));
+        arrays.targets.symbols.push_back(-1 - i);
+      }
+      arrays.targets.symbols.push_back(below(random, forest.words.size()));
+      arrays.targets.links.insert(arrays.targets.links.end(), {below(random, 2), arity});
+      arrays.targets.offsets.push_back(static_cast<std::int32_t>(arrays.targets.symbols.size()));
+      arrays.targets.link_offsets.push_back(static_cast<std::int32_t>(arrays.targets.links.size() / 2));
+      forest.edge_targets.push_back(static_cast<std::int32_t>(forest.edge_targets.size()));
+      forest.tail_offsets.push_back(static_cast<std::int32_t>(forest.tails.size()));
+      forest.edge_tables.push_back(below(random, 2) - 1);
+      forest.edge_rules.push_back(below(random, 9));
+      arrays.features.ids.push_back(below(random, 2));
+      arrays.features.values.push_back(below(random, 9) - 4.5);
+      arrays.features.offsets.push_back(static_cast<std::int32_t>(arrays.features.ids.size()));
+    }
+    forest.edge_offsets.push_back(forest.edge_count());
+  }
+  forest.root = nodes - 1;
+  return arrays;
+}
+
+template <class T>
+void mutate(Random& random, std::vector<T>& values) {
+  const auto at = static_cast<std::ptrdiff_t>(random() % (values.size() + 1));
+  static constexpr T kValues[] = {0, 1, -1, 2, -3, 100, -100, 0x7FFFFFFF, -0x7FFFFFFF - 1};
+  const T value = kValues[random() % std::size(kValues)];
+  if (at == std::ssize(values) || random() % 4 == 0) {
+    values.insert(values.begin() + at, value);
+  } else if (random() % 3 == 0) {
+    values.erase(values.begin() + at);
+  } else {
+    values[static_cast<std::size_t>(at)] = value;
+  }
+}
+
+void mutate(Random& random, Arrays& arrays) {
+  Hypergraph& f = arrays.forest;
+  std::vector<std::int32_t>* const integers[] = {&f.node_spans,
+                                                 &f.node_labels,
+                                                 &f.edge_offsets,
+                                                 &f.tail_offsets,
+                                                 &f.tails,
+                                                 &f.edge_tables,
+                                                 &f.edge_targets,
+                                                 &arrays.targets.offsets,
+                                                 &arrays.targets.symbols,
+                                                 &arrays.targets.links,
+                                                 &arrays.targets.link_offsets,
+                                                 &arrays.features.offsets,
+                                                 &arrays.features.ids,
+                                                 &f.edge_rows};
+  const std::size_t which = random() % (std::size(integers) + 3);
+  if (which < std::size(integers)) {
+    mutate(random, *integers[which]);
+  } else if (which == std::size(integers)) {
+    mutate(random, f.edge_rules);
+  } else if (which == std::size(integers) + 1) {
+    arrays.features.values.push_back(std::nan(""));
+  } else {
+    f.root = below(random, 8) - 2;
+  }
+}
+
+// Everything that reads the arrays.
+void use(const std::shared_ptr<const Hypergraph>& forest, Random& random) {
+  const std::vector<double> scores = edge_scores(*forest, std::vector<double>{0.5, -0.25});
+  (void)weighted_features(*forest, scores);
+  const auto one = [](EdgeIndex) { return BigUnsigned(1); };
+  // Looking for five different strings may go through all derivations.
+  if (forest->root >= 0) {
+    const BigUnsigned count = inside(*forest, CountingSemiring(), one)[forest->root];
+    if (count.digits().size() > 1 || (!count.is_zero() && count.digits()[0] > 10000)) return;
+  }
+  (void)viterbi(*forest, scores, forest->root);
+  KBest lazy(*forest, scores, true);
+  for (int i = 0; i < 5; ++i) {
+    const auto next = lazy.next();
+    if (!next) break;
+    (void)alignment(*forest, next->edges);
+    (void)feature_sums(*forest, next->edges);
+  }
+  const std::vector<std::vector<std::string>> references = {{"a", "b", "a"}, {"c"}};
+  (void)constrain(*forest, references);
+  (void)covered_shares(*forest);
+  (void)rescore(*forest, scores, references, {.document = {}, .beam = 2});
+  (void)prune_by_margin(*forest, scores, 1);
+  const std::shared_ptr<const Hypergraph> twice[] = {forest, forest};
+  validate(union_of(twice));
+  if (forest->root >= 0) {
+    const Distribution p(*forest, scores);
+    (void)p.edge_expectations(scores);
+    (void)sample(p, 3, random());
+    (void)prune_by_posterior(p, scores, 0.5);
+  }
+  const Hypergraph refined = annotate_ngrams(*forest, 1 + below(random, 4), {20000, 0, {}});
+  validate(refined);
+  (void)ngram_matches(refined, references);
+  (void)edge_ngrams(refined);
+}
+
+int run(long cases, std::uint64_t seed) {
+  Random random(seed);
+  long refused = 0;
+  for (long i = 0; i < cases; ++i) {
+    Arrays arrays = random_arrays(random);
+    for (std::int32_t n = below(random, 3); n > 0; --n) mutate(random, arrays);
+    const auto forest = arrays.join();
+    try {
+      validate(*forest);
+    } catch (const ForestError&) {
+      ++refused;
+      continue;
+    }
+    try {
+      use(forest, random);
+    } catch (const ForestError&) {
+      // too many edges
+    }
+  }
+  std::printf("forest_test: %ld cases, %ld refused\n", cases, refused);
+  // Of the cases a third is not changed at all, and most changes make no forest.
+  return refused > cases / 4 && refused < cases * 3 / 4 ? 0 : 1;
+}
+
+}  // namespace
+}  // namespace hiero
+
+int main(int argc, char** argv) {
+  const long cases = argc > 1 ? std::atol(argv[1]) : 20000;
+  const auto seed = static_cast<std::uint64_t>(argc > 2 ? std::atoll(argv[2]) : 1);
+  return hiero::run(cases, seed);
+}
