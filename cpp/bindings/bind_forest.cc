@@ -65,6 +65,12 @@ std::vector<double> edge_values(const Hypergraph& forest, const py::object& valu
   return {array.data(), array.data() + array.size()};
 }
 
+py::object to_python(const BigUnsigned& number) {
+  const auto digits = number.digits();
+  const py::bytes bytes(reinterpret_cast<const char*>(digits.data()), digits.size_bytes());
+  return py::module_::import("builtins").attr("int").attr("from_bytes")(bytes, "little");
+}
+
 std::string join(const std::vector<std::string>& tokens) {
   std::string text;
   for (const std::string& token : tokens) {

@@ -6,6 +6,7 @@
 #include <vector>
 
 #include "bindings.h"
+#include "hiero/forest/big_unsigned.h"
 #include "hiero/forest/hypergraph.h"
 
 namespace hiero {
@@ -22,8 +23,20 @@ using DoubleVector = py::array_t<double, py::array::c_style | py::array::forceca
 // Throws std::invalid_argument for other shapes, a feature the forest does not know, or a lacking weight.
 std::vector<double> edge_values(const Hypergraph& forest, const py::object& values);
 
-// Adds the algorithms to the class.
+// Add algorithms to the class.
+void register_ngrams(py::class_<Hypergraph, std::shared_ptr<Hypergraph>>& forest);
 void register_forest_algorithms(py::class_<Hypergraph, std::shared_ptr<Hypergraph>>& forest, py::module_& m);
+
+template <class T>
+py::array_t<T> as_array(const std::vector<T>& values) {
+  return py::array_t<T>(static_cast<py::ssize_t>(values.size()), values.data());
+}
+
+// An int of any size.
+py::object to_python(const BigUnsigned& number);
+
+// Forest.from_arrays.
+std::shared_ptr<Hypergraph> from_arrays(const py::kwargs& arrays);
 
 std::string join(const std::vector<std::string>& tokens);
 py::dict feature_dict(const Hypergraph& forest, std::span<const EdgeIndex> edges);

@@ -4,143 +4,13 @@
 #include "hiero/forest/distribution.h"
 #include "hiero/forest/inside_outside.h"
 #include "hiero/forest/kbest.h"
-#include "hiero/forest/losses.h"
-#include "hiero/forest/ngrams.h"
 #include "hiero/forest/sampling.h"
 #include "hiero/forest/subforest.h"
-#include "hiero/forest/validate.h"
 
 namespace hiero {
 namespace {
 
 using ForestPtr = std::shared_ptr<Hypergraph>;
-
-template <class T>
-py::array_t<T> as_array(const std::vector<T>& values) {
-  return py::array_t<T>(static_cast<py::ssize_t>(values.size()), values.data());
-}
-
-// Integers of an argument, each of which T must be able to hold.
-template <class T>
-std::vector<T> integers(const py::object& argument, const char* name) {
-  const py::array array = py::array::ensure(argument);
-  if (!array) throw py::error_already_set();
-  if (array.size() > 0 && array.dtype().kind() != 'i' && array.dtype().kind() != 'u')
-    throw ForestError(std::string("forest: ") + name + ": expected integers");
-  const py::array_t<std::int64_t, py::array::c_style | py::array::forcecast> wide(array);
-  std::vector<T> out;
-  out.reserve(static_cast<std::size_t>(wide.size()));
-  for (py::ssize_t i = 0; i < wide.size(); ++i) {
-    const std::int64_t value = wide.data()[i];
-    if (value < std::numeric_limits<T>::min() || value > std::numeric_limits<T>::max())
-      throw ForestError(std::string("forest: ") + name + ": " + std::to_string(value) + " is out of range");
-    out.push_back(static_cast<T>(value));
-  }
-  return out;
-}
-
-template <class T>
-void take(std::vector<T>& member, const py::dict& arrays, const char* name) {
-  if (arrays.contains(name)) member = integers<T>(arrays[name], name);
-}
-
-void take(std::vector<std::string>& member, const py::dict& arrays, const char* name) {
-  if (!arrays.contains(name)) return;
-  try {
-    member = arrays[name].cast<std::vector<std::string>>();
-  } catch (const py::cast_error&) {
-    throw ForestError(std::string("forest: ") + name + ": expected strings");
-  }
-}
-
-FeatureRows feature_rows(const py::dict& arrays, std::size_t edges) {
-  FeatureRows rows;
-  if (!arrays.contains("features")) {
-    rows.offsets.assign(edges + 1, 0);
-    return rows;
-  }
-  const py::object matrix = py::module_::import("scipy.sparse").attr("csr_array")(arrays["features"]);
-  const auto [height, width] = matrix.attr("shape").cast<std::pair<std::size_t, std::size_t>>();
-  const std::size_t names = arrays.contains("feature_names") ? py::len(arrays["feature_names"]) : 0;
-  if (height != edges || width != names) {
-    throw ForestError("forest: features: expected a matrix of " + std::to_string(edges) + " edges by " +
-                      std::to_string(names) + " feature names, found " + std::to_string(height) + " by " +
-                      std::to_string(width));
-  }
-  rows.offsets = integers<std::int32_t>(matrix.attr("indptr"), "features");
-  rows.ids = integers<std::int32_t>(matrix.attr("indices"), "features");
-  const DoubleVector values(matrix.attr("data"));
-  rows.values.assign(values.data(), values.data() + values.size());
-  return rows;
-}
-
-// Where no targets are given, every edge joins what its tails yield.
-void join_tails(Hypergraph& forest, TargetTemplates& targets) {
-  targets.offsets = {0};
-  std::vector<std::int32_t> of_arity;
-  forest.edge_targets.clear();
-  for (std::size_t e = 0; e + 1 < forest.tail_offsets.size(); ++e) {
-    const auto arity =
-        static_cast<std::size_t>(std::max(forest.tail_offsets[e + 1] - forest.tail_offsets[e], 0));
-    if (arity > forest.tails.size()) throw ForestError("forest: tail_offsets: out of range");
-    if (arity >= of_arity.size()) of_arity.resize(arity + 1, -1);
-    if (of_arity[arity] < 0) {
-      of_arity[arity] = targets.size();
-      for (std::size_t i = 0; i < arity; ++i) targets.symbols.push_back(-1 - static_cast<std::int32_t>(i));
-      targets.offsets.push_back(static_cast<std::int32_t>(targets.symbols.size()));
-    }
-    forest.edge_targets.push_back(of_arity[arity]);
-  }
-}
-
-ForestPtr from_arrays(const py::kwargs& arrays) {
-  static const char* const kNames[] = {
-      "edge_offsets", "tail_offsets",  "tails",          "node_spans",     "node_labels",  "edge_tables",
-      "edge_rules",   "edge_targets",  "target_offsets", "target_symbols", "link_offsets", "links",
-      "features",     "feature_names", "source",         "words",          "labels",       "tables"};
-  for (const auto& [name, value] : arrays) {
-    if (std::ranges::find(kNames, name.cast<std::string>()) == std::end(kNames))
-      throw py::type_error("from_arrays() got an unexpected argument '" + name.cast<std::string>() + "'");
-  }
-  for (const char* const name : {"edge_offsets", "tail_offsets", "tails"}) {
-    if (!arrays.contains(name))
-      throw py::type_error(std::string("from_arrays() lacks the argument '") + name + "'");
-  }
-  auto forest = std::make_shared<Hypergraph>();
-  auto targets = std::make_shared<TargetTemplates>();
-  take(forest->edge_offsets, arrays, "edge_offsets");
-  take(forest->tail_offsets, arrays, "tail_offsets");
-  take(forest->tails, arrays, "tails");
-  const std::size_t nodes = std::max<std::size_t>(forest->edge_offsets.size(), 1) - 1;
-  const std::size_t edges = std::max<std::size_t>(forest->tail_offsets.size(), 1) - 1;
-  forest->root = static_cast<NodeIndex>(nodes) - 1;
-  forest->node_spans.assign(2 * nodes, 0);
-  forest->node_labels.assign(nodes, -1);
-  forest->edge_tables.assign(edges, -1);
-  forest->edge_rules.assign(edges, -1);
-  take(forest->node_spans, arrays, "node_spans");
-  take(forest->node_labels, arrays, "node_labels");
-  take(forest->edge_tables, arrays, "edge_tables");
-  take(forest->edge_rules, arrays, "edge_rules");
-  take(forest->source, arrays, "source");
-  take(forest->words, arrays, "words");
-  take(forest->labels, arrays, "labels");
-  take(forest->tables, arrays, "tables");
-  auto names = std::make_shared<std::vector<std::string>>();
-  take(*names, arrays, "feature_names");
-  forest->feature_names = names;
-  take(forest->edge_targets, arrays, "edge_targets");
-  take(targets->offsets, arrays, "target_offsets");
-  take(targets->symbols, arrays, "target_symbols");
-  if (!arrays.contains("edge_targets")) join_tails(*forest, *targets);
-  targets->link_offsets.assign(std::max<std::size_t>(targets->offsets.size(), 1), 0);
-  take(targets->link_offsets, arrays, "link_offsets");
-  take(targets->links, arrays, "links");
-  forest->targets = targets;
-  forest->features = std::make_shared<FeatureRows>(feature_rows(arrays, edges));
-  validate(*forest);
-  return forest;
-}
 
 // A forest's distribution with what it needs kept alive.
 struct BoundDistribution {
@@ -211,97 +81,6 @@ KBestArrays kbest_arrays(const Hypergraph& forest, std::size_t k, std::vector<do
     out.features.offsets.push_back(offset(out.features.ids.size()));
   }
   return out;
-}
-
-// (edges, n) of counts row by row.
-py::array_t<std::int32_t> as_matrix(const std::vector<std::int32_t>& values, std::int32_t columns) {
-  const auto width = static_cast<py::ssize_t>(columns);
-  return py::array_t<std::int32_t>({static_cast<py::ssize_t>(values.size()) / width, width}, values.data());
-}
-
-py::tuple ngram_matrix(const Hypergraph& forest) {
-  EdgeNgrams found;
-  {
-    const py::gil_scoped_release release;
-    found = edge_ngrams(forest);
-  }
-  py::list ngrams;
-  for (const auto& ngram : found.ngrams) {
-    py::tuple words(ngram.size());
-    for (std::size_t i = 0; i < ngram.size(); ++i) words[i] = forest.words[ngram[i]];
-    ngrams.append(words);
-  }
-  const py::array ones = py::module_::import("numpy").attr("ones")(found.ids.size());
-  const py::object matrix =
-      py::module_::import("scipy.sparse")
-          .attr("csr_array")(py::make_tuple(ones, as_array(found.ids), as_array(found.offsets)),
-                             py::arg("shape") = py::make_tuple(forest.edge_count(), found.ngrams.size()));
-  matrix.attr("sum_duplicates")();
-  return py::make_tuple(ngrams, matrix);
-}
-
-void register_ngrams(py::class_<Hypergraph, std::shared_ptr<Hypergraph>>& forest) {
-  forest
-      .def(
-          "annotate_ngrams",
-          [](const Hypergraph& f, std::int32_t n, std::int64_t max_edges, const py::object& scores,
-             std::int32_t beam) {
-            if ((beam > 0) == scores.is_none() || beam < 0)
-              throw std::invalid_argument("annotate_ngrams: give scores and a beam of 1 or more, or neither");
-            const std::vector<double> by_edge = beam > 0 ? edge_values(f, scores) : std::vector<double>();
-            const py::gil_scoped_release release;
-            return std::make_shared<Hypergraph>(annotate_ngrams(f, n, {max_edges, beam, by_edge}));
-          },
-          py::arg("n"), py::kw_only(), py::arg("max_edges") = AnnotateOptions().max_edges,
-          py::arg("scores") = py::none(), py::arg("beam") = 0,
-          "A forest of the same derivations whose nodes, but for the root, know the first and last n - 1 "
-          "words of\n"
-          "all their strings, so that n-grams of up to n words can be counted by edge. Exact; with scores "
-          "and a\n"
-          "beam only so many variants of a node are kept, by best inside score. Raises ForestError where it "
-          "would\n"
-          "have over max_edges edges.")
-      .def_readonly("ngram_order", &Hypergraph::ngram_order, "n of annotate_ngrams, or 0.")
-      .def_property_readonly(
-          "node_boundaries",
-          [](const py::object& self) {
-            const auto& f = self.cast<const Hypergraph&>();
-            const py::ssize_t size = std::max(f.ngram_order - 1, 0);
-            return view(f.node_boundaries, self, {f.ngram_order > 0 ? f.node_count() : 0, 2, size});
-          },
-          "int32 (nodes, 2, n - 1): first and last words as indices into `words`, -1 behind and before "
-          "short\n"
-          "strings; all -1 for the root.")
-      .def("ngrams", &ngram_matrix,
-           "(n-grams, counts): the n-grams of up to `ngram_order` words as tuples, and a csr_array (edges, "
-           "n-grams)\n"
-           "of how often each arises at an edge; sums over a derivation are the counts of its string.")
-      .def(
-          "ngram_matches",
-          [](const Hypergraph& f, const std::vector<std::vector<std::string>>& references) {
-            NgramMatches found;
-            {
-              const py::gil_scoped_release release;
-              found = ngram_matches(f, references);
-            }
-            return py::make_tuple(as_matrix(found.totals, f.ngram_order),
-                                  as_matrix(found.matches, f.ngram_order));
-          },
-          py::arg("references"),
-          "(totals, matches), int32 (edges, n) each: n-grams of 1, 2, ... words that arise at an edge, and "
-          "those of\n"
-          "them that occur in one of the references, unclipped.")
-      .def_property_readonly(
-          "target_words",
-          [](const Hypergraph& f) {
-            std::vector<std::int32_t> words;
-            for (EdgeIndex e = 0; e < f.edge_count(); ++e) words.push_back(rule_words(f, e));
-            return as_array(words);
-          },
-          "int32 (edges): target words that the edge's own rule makes.")
-      .def_property_readonly(
-          "covered_shares", [](const Hypergraph& f) { return as_array(covered_shares(f)); },
-          "float64 (edges): source words that the edge's own rule covers, by those of the root.");
 }
 
 void register_kbest(py::module_& m) {
@@ -458,9 +237,7 @@ void register_forest_algorithms(py::class_<Hypergraph, std::shared_ptr<Hypergrap
               const auto one = [](EdgeIndex) { return BigUnsigned(1); };
               if (f.root >= 0) count = inside(f, CountingSemiring(), one)[f.root];
             }
-            const auto digits = count.digits();
-            const py::bytes bytes(reinterpret_cast<const char*>(digits.data()), digits.size_bytes());
-            return py::module_::import("builtins").attr("int").attr("from_bytes")(bytes, "little");
+            return to_python(count);
           },
           "int: the number of derivations.")
       .def(

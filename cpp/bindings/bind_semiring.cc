@@ -26,11 +26,7 @@ struct Convert<std::uint8_t> {
 
 template <>
 struct Convert<BigUnsigned> {
-  static py::object out(const BigUnsigned& value) {
-    const auto digits = value.digits();
-    const py::bytes bytes(reinterpret_cast<const char*>(digits.data()), digits.size_bytes());
-    return py::module_::import("builtins").attr("int").attr("from_bytes")(bytes, "little");
-  }
+  static py::object out(const BigUnsigned& value) { return to_python(value); }
   static BigUnsigned in(const py::handle& value) {
     std::vector<std::uint32_t> digits;
     py::int_ rest(py::reinterpret_borrow<py::object>(value));

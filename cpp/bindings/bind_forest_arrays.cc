@@ -1,0 +1,134 @@
+#include <algorithm>
+
+#include "bind_forest.h"
+#include "hiero/base/error.h"
+#include "hiero/forest/validate.h"
+
+namespace hiero {
+namespace {
+
+// Integers of an argument, each of which T must be able to hold.
+template <class T>
+std::vector<T> integers(const py::object& argument, const char* name) {
+  const py::array array = py::array::ensure(argument);
+  if (!array) throw py::error_already_set();
+  if (array.size() > 0 && array.dtype().kind() != 'i' && array.dtype().kind() != 'u')
+    throw ForestError(std::string("forest: ") + name + ": expected integers");
+  const py::array_t<std::int64_t, py::array::c_style | py::array::forcecast> wide(array);
+  std::vector<T> out;
+  out.reserve(static_cast<std::size_t>(wide.size()));
+  for (py::ssize_t i = 0; i < wide.size(); ++i) {
+    const std::int64_t value = wide.data()[i];
+    if (value < std::numeric_limits<T>::min() || value > std::numeric_limits<T>::max())
+      throw ForestError(std::string("forest: ") + name + ": " + std::to_string(value) + " is out of range");
+    out.push_back(static_cast<T>(value));
+  }
+  return out;
+}
+
+template <class T>
+void take(std::vector<T>& member, const py::dict& arrays, const char* name) {
+  if (arrays.contains(name)) member = integers<T>(arrays[name], name);
+}
+
+void take(std::vector<std::string>& member, const py::dict& arrays, const char* name) {
+  if (!arrays.contains(name)) return;
+  try {
+    member = arrays[name].cast<std::vector<std::string>>();
+  } catch (const py::cast_error&) {
+    throw ForestError(std::string("forest: ") + name + ": expected strings");
+  }
+}
+
+FeatureRows feature_rows(const py::dict& arrays, std::size_t edges) {
+  FeatureRows rows;
+  if (!arrays.contains("features")) {
+    rows.offsets.assign(edges + 1, 0);
+    return rows;
+  }
+  const py::object matrix = py::module_::import("scipy.sparse").attr("csr_array")(arrays["features"]);
+  const auto [height, width] = matrix.attr("shape").cast<std::pair<std::size_t, std::size_t>>();
+  const std::size_t names = arrays.contains("feature_names") ? py::len(arrays["feature_names"]) : 0;
+  if (height != edges || width != names) {
+    throw ForestError("forest: features: expected a matrix of " + std::to_string(edges) + " edges by " +
+                      std::to_string(names) + " feature names, found " + std::to_string(height) + " by " +
+                      std::to_string(width));
+  }
+  rows.offsets = integers<std::int32_t>(matrix.attr("indptr"), "features");
+  rows.ids = integers<std::int32_t>(matrix.attr("indices"), "features");
+  const DoubleVector values(matrix.attr("data"));
+  rows.values.assign(values.data(), values.data() + values.size());
+  return rows;
+}
+
+// Where no targets are given, every edge joins what its tails yield.
+void join_tails(Hypergraph& forest, TargetTemplates& targets) {
+  targets.offsets = {0};
+  std::vector<std::int32_t> of_arity;
+  forest.edge_targets.clear();
+  for (std::size_t e = 0; e + 1 < forest.tail_offsets.size(); ++e) {
+    const auto arity =
+        static_cast<std::size_t>(std::max(forest.tail_offsets[e + 1] - forest.tail_offsets[e], 0));
+    if (arity > forest.tails.size()) throw ForestError("forest: tail_offsets: out of range");
+    if (arity >= of_arity.size()) of_arity.resize(arity + 1, -1);
+    if (of_arity[arity] < 0) {
+      of_arity[arity] = targets.size();
+      for (std::size_t i = 0; i < arity; ++i) targets.symbols.push_back(-1 - static_cast<std::int32_t>(i));
+      targets.offsets.push_back(static_cast<std::int32_t>(targets.symbols.size()));
+    }
+    forest.edge_targets.push_back(of_arity[arity]);
+  }
+}
+
+}  // namespace
+
+std::shared_ptr<Hypergraph> from_arrays(const py::kwargs& arrays) {
+  static const char* const kNames[] = {
+      "edge_offsets", "tail_offsets",  "tails",          "node_spans",     "node_labels",  "edge_tables",
+      "edge_rules",   "edge_targets",  "target_offsets", "target_symbols", "link_offsets", "links",
+      "features",     "feature_names", "source",         "words",          "labels",       "tables"};
+  for (const auto& [name, value] : arrays) {
+    if (std::ranges::find(kNames, name.cast<std::string>()) == std::end(kNames))
+      throw py::type_error("from_arrays() got an unexpected argument '" + name.cast<std::string>() + "'");
+  }
+  for (const char* const name : {"edge_offsets", "tail_offsets", "tails"}) {
+    if (!arrays.contains(name))
+      throw py::type_error(std::string("from_arrays() lacks the argument '") + name + "'");
+  }
+  auto forest = std::make_shared<Hypergraph>();
+  auto targets = std::make_shared<TargetTemplates>();
+  take(forest->edge_offsets, arrays, "edge_offsets");
+  take(forest->tail_offsets, arrays, "tail_offsets");
+  take(forest->tails, arrays, "tails");
+  const std::size_t nodes = std::max<std::size_t>(forest->edge_offsets.size(), 1) - 1;
+  const std::size_t edges = std::max<std::size_t>(forest->tail_offsets.size(), 1) - 1;
+  forest->root = static_cast<NodeIndex>(nodes) - 1;
+  forest->node_spans.assign(2 * nodes, 0);
+  forest->node_labels.assign(nodes, -1);
+  forest->edge_tables.assign(edges, -1);
+  forest->edge_rules.assign(edges, -1);
+  take(forest->node_spans, arrays, "node_spans");
+  take(forest->node_labels, arrays, "node_labels");
+  take(forest->edge_tables, arrays, "edge_tables");
+  take(forest->edge_rules, arrays, "edge_rules");
+  take(forest->source, arrays, "source");
+  take(forest->words, arrays, "words");
+  take(forest->labels, arrays, "labels");
+  take(forest->tables, arrays, "tables");
+  auto names = std::make_shared<std::vector<std::string>>();
+  take(*names, arrays, "feature_names");
+  forest->feature_names = names;
+  take(forest->edge_targets, arrays, "edge_targets");
+  take(targets->offsets, arrays, "target_offsets");
+  take(targets->symbols, arrays, "target_symbols");
+  if (!arrays.contains("edge_targets")) join_tails(*forest, *targets);
+  targets->link_offsets.assign(std::max<std::size_t>(targets->offsets.size(), 1), 0);
+  take(targets->link_offsets, arrays, "link_offsets");
+  take(targets->links, arrays, "links");
+  forest->targets = targets;
+  forest->features = std::make_shared<FeatureRows>(feature_rows(arrays, edges));
+  validate(*forest);
+  return forest;
+}
+
+}  // namespace hiero
