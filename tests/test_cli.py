@@ -280,5 +280,13 @@ def test_oracles_of_forests(parts: list[object], french: Path, tmp_path: Path) -
     assert scores == sorted(scores)
     assert (tmp_path / "p.png").read_bytes().startswith(b"\x89PNG")
     assert len(run(*command, "--mu", 0.5, 1).stdout.splitlines()) == 2
+    assert "no forest with derivations for sentence 9" in one_error_line(
+        run(*command, "--plot", tmp_path / "q.png", "--sentence", 9)
+    )
     reference.write_text("a\n\nb\nc\n")
     assert "ref0:2: no reference" in one_error_line(run(*command))
+    reference.write_text("a\nb\nc\n")
+    assert "ref0: ends after 3 lines, where there are more forests" in one_error_line(run(*command))
+    (tmp_path / "weights").write_text("PhraseEF 1\nPhaseEF 1\n")
+    listed = run("hiero", "forest", "kbest", archive, "--weights", tmp_path / "weights")
+    assert "the forests have no feature PhaseEF" in one_error_line(listed)

@@ -18,6 +18,7 @@ from hiero.forest_files import ForestFile
 from hiero.losses import BleuDocument, bleu
 from hiero.oracles import oracle_lists, plot_oracles
 from hiero.text import split
+from hiero.train.corpus import read_lines
 
 app = typer.Typer(help="Statistics, k-best lists and oracles of forests that hiero-decode --forests wrote.")
 
@@ -76,7 +77,12 @@ def oracle(
     totals = {value: np.zeros(10) for value in values}
     scores: dict[float, list[float]] = {value: [] for value in values}
     document = BleuDocument()
-    for number, (forest, sets) in enumerate(zip(_forests(file), _references(references), strict=False)):
+    texts = [list(read_lines(path)) for path in references]
+    with ForestFile(file) as archive:
+        if plot is not None and not (sentence < len(archive) and archive[sentence].root >= 0):
+            raise FormatError(f"{file}: no forest with derivations for sentence {sentence}")
+    for number, forest in enumerate(_forests(file)):
+        sets = _references(references, texts, number)
         if forest.root >= 0:
             by_edge = forest.scores(_weights_of(forest, chosen))
             lists = oracle_lists(forest, by_edge, sets, document, {*values, 1.0}, beam)
@@ -86,6 +92,8 @@ def oracle(
                 totals[value] += lists[value][0].counts
                 scores[value].append(lists[value][0].derivation.score)
             document = document.followed_by(lists[1.0][0].counts, len(forest.source))
+    if not scores[values[0]]:
+        raise FormatError(f"{file}: no forest with derivations")
     for value in values:
         _print(f"mu {value:<5g} BLEU {100 * bleu(totals[value]):6.2f}  score {np.mean(scores[value]):.4f}")
 
@@ -95,18 +103,25 @@ def _forests(file: Path) -> Iterator[Forest]:
         yield from archive
 
 
-def _references(files: Sequence[Path]) -> Iterator[list[list[str]]]:
-    """The references of every sentence. Raises FormatError for one that has none."""
-    lines = (file.read_text(encoding="utf-8").split("\n") for file in files)
-    for number, texts in enumerate(zip(*lines, strict=False)):
-        sets = [split(text) for text in texts]
-        if not any(sets):
-            raise FormatError(f"{files[0]}:{number + 1}: no reference")
-        yield sets
+def _references(files: Sequence[Path], texts: Sequence[Sequence[str]], number: int) -> list[list[str]]:
+    """The references of a sentence. Raises FormatError where a file ends before it or all are empty."""
+    for file, lines in zip(files, texts, strict=True):
+        if number >= len(lines):
+            raise FormatError(f"{file}: ends after {len(lines)} lines, where there are more forests")
+    sets = [split(lines[number]) for lines in texts]
+    if not any(sets):
+        raise FormatError(f"{files[0]}:{number + 1}: no reference")
+    return sets
 
 
 def _weights_of(forest: Forest, weights: dict[str, float]) -> dict[str, float]:
-    """The weights of a forest's features; those without one count nothing."""
+    """The weights of a forest's features; those without one count nothing.
+
+    Raises FormatError for a weight that names no feature; a sentence that failed has none.
+    """
+    unknown = sorted(set(weights) - set(forest.feature_names))
+    if unknown and forest.root >= 0:
+        raise FormatError(f"the forests have no feature {unknown[0]}")
     return {name: weights.get(name, 0.0) for name in forest.feature_names}
 
 
