@@ -44,31 +44,36 @@ def derivation_tree(derivation: Derivation) -> RuleApplication:
     if len(derivation.edges) == 0:
         raise ValueError("the derivation has no edges")
     forest = derivation.forest
-    features = forest.features
     done: list[RuleApplication] = []
     # Backwards, an edge comes after its children, the first of them last.
     for edge in reversed(derivation.edges.tolist()):
-        tails = forest.tails[forest.tail_offsets[edge] : forest.tail_offsets[edge + 1]].tolist()
-        children = tuple(done.pop() for _ in tails)
-        head = int(np.searchsorted(forest.edge_offsets, edge, "right")) - 1
-        label, table = int(forest.node_labels[head]), int(forest.edge_tables[edge])
-        row = slice(*features.indptr[edge : edge + 2])
-        names = (forest.feature_names[f] for f in features.indices[row])
-        begin, end = forest.node_spans[head].tolist()
-        done.append(
-            RuleApplication(
-                edge,
-                (begin, end),
-                forest.labels[label] if label >= 0 else "",
-                forest.tables[table] if table >= 0 else "",
-                int(forest.edge_rules[edge]),
-                _source_side(forest, begin, end, tails),
-                _target_side(forest, edge, tails),
-                dict(zip(names, features.data[row].tolist(), strict=True)),
-                children,
-            )
-        )
+        arity = int(forest.tail_offsets[edge + 1] - forest.tail_offsets[edge])
+        done.append(rule_application(forest, edge, tuple(done.pop() for _ in range(arity))))
     return done[0]
+
+
+def rule_application(
+    forest: Forest, edge: int, children: tuple[RuleApplication, ...] = ()
+) -> RuleApplication:
+    """The rule of an edge, by itself or with what is below it."""
+    tails = forest.tails[forest.tail_offsets[edge] : forest.tail_offsets[edge + 1]].tolist()
+    features = forest.features
+    head = int(np.searchsorted(forest.edge_offsets, edge, "right")) - 1
+    label, table = int(forest.node_labels[head]), int(forest.edge_tables[edge])
+    row = slice(*features.indptr[edge : edge + 2])
+    names = (forest.feature_names[f] for f in features.indices[row])
+    begin, end = forest.node_spans[head].tolist()
+    return RuleApplication(
+        edge,
+        (begin, end),
+        forest.labels[label] if label >= 0 else "",
+        forest.tables[table] if table >= 0 else "",
+        int(forest.edge_rules[edge]),
+        _source_side(forest, begin, end, tails),
+        _target_side(forest, edge, tails),
+        dict(zip(names, features.data[row].tolist(), strict=True)),
+        children,
+    )
 
 
 def _nonterminal(forest: Forest, node: int, index: int) -> str:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import itertools
 import json
 import math
 import sys
@@ -12,15 +13,19 @@ from typing import Annotated
 import numpy as np
 import typer
 
-from hiero import Forest, FormatError, read_weights
+from hiero import Derivation, Forest, FormatError, read_weights
 from hiero._core import escape
+from hiero.files import write_atomically
 from hiero.forest_files import ForestFile
+from hiero.forest_page import derivation_page, forest_page
 from hiero.losses import BleuDocument, bleu
 from hiero.oracles import oracle_lists, plot_oracles
 from hiero.text import split
 from hiero.train.corpus import read_lines
 
-app = typer.Typer(help="Statistics, k-best lists and oracles of forests that hiero-decode --forests wrote.")
+app = typer.Typer(
+    help="Statistics, k-best lists, oracles and pictures of forests that hiero-decode --forests wrote."
+)
 
 File = Annotated[Path, typer.Argument(help="File of forests.")]
 Weights = Annotated[Path, typer.Option(help="Weights of the features.")]
@@ -96,6 +101,49 @@ def oracle(
         raise FormatError(f"{file}: no forest with derivations")
     for value in values:
         _print(f"mu {value:<5g} BLEU {100 * bleu(totals[value]):6.2f}  score {np.mean(scores[value]):.4f}")
+
+
+@app.command()
+def show(
+    file: File,
+    sentence: Annotated[int, typer.Option(min=0, help="Which sentence, from 0.")],
+    weights: Annotated[Path | None, typer.Option(help="Weights of the features, for scores.")] = None,
+    rank: Annotated[int | None, typer.Option(min=1, help="Which derivation, 1 for the best.")] = None,
+    whole: Annotated[bool, typer.Option("--forest", help="The forest, which must be small.")] = False,
+    output: Annotated[Path | None, typer.Option("-o", "--output", help="HTML file [stdout].")] = None,
+) -> None:
+    """Draws a derivation, or a small forest, as an HTML page that needs no other file.
+
+    Without weights all derivations are equal and come in the order of their edges.
+    """
+    if whole and rank is not None:
+        raise typer.BadParameter("--rank is of a derivation, --forest shows them all")
+    with ForestFile(file) as archive:
+        if sentence >= len(archive):
+            raise ValueError(f"{file}: no sentence {sentence}, there are {len(archive)}, from 0")
+        forest = archive[sentence]
+    where = f"{file}: sentence {sentence}"
+    if forest.root < 0:
+        raise ValueError(f"{where} has no derivation")
+    chosen = None if weights is None else read_weights(weights)
+    if whole:
+        page = forest_page(forest, chosen, f"Sentence {sentence}")
+    else:
+        derivation = _derivation(forest, chosen or {}, rank or 1, where)
+        page = derivation_page(derivation, chosen, f"Sentence {sentence}, derivation {rank or 1}")
+    if output is None:
+        sys.stdout.buffer.write(page.encode())
+    else:
+        write_atomically(output, page)
+
+
+def _derivation(forest: Forest, weights: dict[str, float], rank: int, where: str) -> Derivation:
+    """The one of that rank. Raises ValueError, saying where, if there are fewer."""
+    ranked = forest.kbest_iter(_weights_of(forest, weights))
+    derivation = next(itertools.islice(ranked, rank - 1, None), None)
+    if derivation is None:
+        raise ValueError(f"{where} has {forest.derivation_count} derivations, none of rank {rank}")
+    return derivation
 
 
 def _forests(file: Path) -> Iterator[Forest]:
