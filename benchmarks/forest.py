@@ -20,6 +20,7 @@ from collections.abc import Callable, Sequence
 from pathlib import Path
 
 import numpy as np
+import scipy.sparse
 from machine import machine
 
 import hiero
@@ -66,18 +67,29 @@ def numpy_inside_outside(forest: Forest, scores: np.ndarray) -> np.ndarray:  # t
     return posterior
 
 
+def with_features(forest: Forest, count: int) -> Forest:
+    """The forest as if that many features existed."""
+    features = forest.features
+    shape = (forest.edge_count, count)
+    return Forest.from_arrays(
+        edge_offsets=forest.edge_offsets,
+        tail_offsets=forest.tail_offsets,
+        tails=forest.tails,
+        features=scipy.sparse.csr_array((features.data, features.indices, features.indptr), shape=shape),
+        feature_names=[str(i) for i in range(count)],
+    )
+
+
 def speed(forests: Sequence[Forest], scores: Sequence[np.ndarray], references: Sequence[References]) -> None:  # type: ignore[type-arg]
     edges = sum(f.edge_count for f in forests)
     nodes = sum(f.node_count for f in forests)
     pairs = list(zip(forests, scores, strict=True))
-    rng = np.random.default_rng(1)
-    problems = [(f, 0.1 * rng.normal(size=len(f.feature_names)), rng.random(f.edge_count)) for f in forests]
 
     def distributions() -> None:
         for f, s in pairs:
             f.distribution(s)
 
-    def risks() -> None:
+    def risks(problems: Sequence[tuple[Forest, np.ndarray, np.ndarray]]) -> None:  # type: ignore[type-arg]
         for f, weights, loss in problems:
             hf.risk_gradient(hf.LogLinear(f, weights), loss)
 
@@ -91,13 +103,16 @@ def speed(forests: Sequence[Forest], scores: Sequence[np.ndarray], references: S
 
     rng = np.random.default_rng(1)
     problems = [(f, 0.1 * rng.normal(size=len(f.feature_names)), rng.random(f.edge_count)) for f in forests]
+    wide = [(with_features(f, 1_000_000), np.resize(w, 1_000_000), loss) for f, w, loss in problems[:3]]
     few = pairs[:3]
     twin = best_of_three(lambda: [numpy_inside_outside(f, s) for f, s in few])
     few_edges = sum(f.edge_count for f, _ in few)
     rows = [
         ("inside, outside, posteriors", best_of_three(distributions) / edges * 1e9, "ns an edge"),
         ("  the same in NumPy", twin / few_edges * 1e9, "ns an edge"),
-        ("gradient of risk", best_of_three(risks) / edges * 1e9, "ns an edge"),
+        ("gradient of risk", best_of_three(lambda: risks(problems)) / edges * 1e9, "ns an edge"),
+        ("  of three forests", best_of_three(lambda: risks(problems[:3])) / few_edges * 1e9, "ns an edge"),
+        ("  with a million features", best_of_three(lambda: risks(wide)) / few_edges * 1e9, "ns an edge"),
         ("10,000-best as arrays", best_of_three(lists) / len(forests) * 1e3, "ms a sentence"),
         ("oracle rescoring, beam 1", best_of_three(lambda: oracles(1)) / edges * 1e9, "ns an edge"),
         ("oracle rescoring, beam 10", best_of_three(lambda: oracles(10)) / nodes / 10 * 1e9, "ns an item"),

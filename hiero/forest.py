@@ -90,9 +90,14 @@ class LogLinear:
         return np.asarray(self.weights, dtype=np.float64)
 
     @functools.cached_property
+    def scores(self) -> Array:
+        """theta . h of every edge, float64 (edges)."""
+        return self.forest.scores(self.theta)
+
+    @functools.cached_property
     def p(self) -> Distribution:
         """Over the forest's derivations."""
-        return self.forest.distribution(self.gamma * self.forest.scores(self.theta))
+        return self.forest.distribution(self.gamma * self.scores)
 
 
 @dataclass(frozen=True)
@@ -112,8 +117,7 @@ def expectation(p: Distribution, r: Values, method: Method = "inside-outside") -
     if method == "inside":
         z, total = _first_order(p, _columns(p, r))
         return np.array([float(x / z) for x in total]).reshape(_shape(r))
-    values = _checked(p, r)
-    return np.asarray(values.T @ p.edges)
+    return _weighted_sum(_checked(p, r), p.edges)
 
 
 def variance(p: Distribution, r: Values, method: Method = "inside-outside") -> Array:
@@ -147,13 +151,13 @@ def covariance(
 
 def _covariance(p: Distribution, left: Values, right: Values) -> Array:
     if left.ndim == 1:
-        return np.asarray(right.T @ _centred(p, left))
+        return _weighted_sum(right, _centred(p, left))
     columns = left.tocsc() if scipy.sparse.issparse(left) else left
     out = np.zeros((left.shape[1], *right.shape[1:]))
     for j in range(left.shape[1]):
         column = _column(columns, j)
         if column.any():
-            out[j] = right.T @ _centred(p, column)
+            out[j] = _weighted_sum(right, _centred(p, column))
     return out
 
 
@@ -161,7 +165,7 @@ def _centred(p: Distribution, r: Array) -> Array:
     """By edge, p(e) (E[r | e] - E[r]): the derivative of E[r] in the log weight of the edge."""
     # Less a constant share of the mean on the edges into the root, of which every derivation has one.
     shifted = r.copy()
-    shifted[p.forest.edge_offsets[p.forest.root] :] -= float(r @ p.edges)
+    shifted[p.forest.edge_offsets[p.forest.root] :] -= float(_weighted_sum(r, p.edges))
     return p.edge_expectations(shifted)
 
 
@@ -195,7 +199,7 @@ def kl_divergence(p: Distribution, q: Distribution, method: Method = "inside-out
     # p(d) is the product of its edges' shares.
     ratio = np.log(p.shares, where=used, out=np.zeros_like(p.edges))
     ratio -= np.log(q.shares, where=used, out=np.zeros_like(p.edges))
-    return float(p.edges @ ratio)
+    return float(_weighted_sum(ratio, p.edges))
 
 
 def risk(p: Distribution, loss: npt.ArrayLike, method: Method = "inside-outside") -> float:
@@ -206,8 +210,9 @@ def risk(p: Distribution, loss: npt.ArrayLike, method: Method = "inside-outside"
 def log_z_gradient(model: LogLinear, method: Method = "inside-outside") -> Gradient:
     """log Z and its gradient: gamma E[h(d)] in theta, theta . E[h(d)] in gamma. Li and Eisner (2009), 5.1."""
     p = model.p
-    mean = expectation(p, p.forest.features, method) if method == "inside" else _features(p, p.edges)
-    return Gradient(p.log_z, model.gamma * mean, float(model.theta @ mean))
+    if method == "inside":
+        return _gradient(model, p.log_z, expectation(p, p.forest.features, method))
+    return _sparse_gradient(model, p.log_z, p.edges)
 
 
 def log_z_hessian(model: LogLinear, method: Method = "inside-outside") -> Array:
@@ -222,28 +227,43 @@ def log_z_hessian(model: LogLinear, method: Method = "inside-outside") -> Array:
 def risk_gradient(model: LogLinear, loss: npt.ArrayLike, method: Method = "inside-outside") -> Gradient:
     """The risk E[L(d)] and its gradient gamma Cov[h(d), L(d)] in theta. Li and Eisner (2009), equation 11:
     (Z grad r - r grad Z) / Z^2 in E_{P,R,R^m,R^m} with weights <p_e, p_e L_e, grad p_e, L_e grad p_e>."""
-    slope = _slope(model, np.asarray(loss, dtype=np.float64), method)
-    return Gradient(risk(model.p, loss, method), model.gamma * slope, float(model.theta @ slope))
+    return _covariance_gradient(
+        model, risk(model.p, loss, method), np.asarray(loss, dtype=np.float64), method
+    )
 
 
 def entropy_gradient(model: LogLinear, method: Method = "inside-outside") -> Gradient:
     """The entropy H(p) and its gradient -gamma Cov[h(d), log p~(d)] in theta. Li and Eisner (2009), equation
     10; what the derivative of log p~ itself adds cancels with grad Z / Z."""
     p = model.p
-    slope = _slope(model, np.where(p.edges > 0, p.scores, 0.0), method)
-    return Gradient(entropy(p, method), -model.gamma * slope, -float(model.theta @ slope))
+    return _covariance_gradient(model, entropy(p, method), np.where(p.edges > 0, -p.scores, 0.0), method)
 
 
-def _slope(model: LogLinear, r: Array, method: Method) -> Array:
-    """Cov[h(d), r(d)] by feature."""
+def _covariance_gradient(model: LogLinear, value: float, r: Array, method: Method) -> Gradient:
+    """Of a value whose derivative in theta is gamma Cov[h(d), r(d)]."""
     if method == "inside":
-        return covariance(model.p, model.forest.features, r, method)
-    return _features(model.p, _centred(model.p, np.asarray(_checked(model.p, r))))
+        return _gradient(model, value, covariance(model.p, model.forest.features, r, method))
+    return _sparse_gradient(model, value, _centred(model.p, np.asarray(_checked(model.p, r))))
 
 
-def _features(p: Distribution, factors: Array) -> Array:
-    """The one sparse sum: factors times feature rows."""
-    return p.forest.weighted_features(factors)
+def _sparse_gradient(model: LogLinear, value: float, factors: Array) -> Gradient:
+    """Of a value whose derivatives in the log weights of edges are `factors`; by one sparse sum, in which
+    features that no edge has cost nothing."""
+    theta = model.forest.weighted_features(model.gamma * factors)
+    return Gradient(value, theta, float(_weighted_sum(model.scores, factors)))
+
+
+def _gradient(model: LogLinear, value: float, slope: Array) -> Gradient:
+    """Of a value whose derivative in gamma theta is `slope`."""
+    return Gradient(value, model.gamma * slope, float(model.theta @ slope))
+
+
+def _weighted_sum(values: Values, factors: Array) -> Array:
+    """The sum over edges of factor times row of values; the same whatever the number of threads, which a
+    product of long vectors by BLAS is not."""
+    if scipy.sparse.issparse(values):
+        return np.asarray(values.T @ factors)
+    return np.asarray(np.einsum("e...,e->...", values, factors))
 
 
 def _checked(p: Distribution, values: Values) -> Values:

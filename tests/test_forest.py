@@ -104,6 +104,7 @@ def test_inside_outside_and_posteriors(seed: int) -> None:
     for weight, d in zip(probability, all_of_them, strict=True):
         np.add.at(expected, list(d), weight * total(r, d))
         np.add.at(sizes, list(d), weight * total(np.abs(r), d))
+    assert isinstance(p.edge_expectations(r), np.ndarray)
     assert (np.abs(p.edge_expectations(r) - expected) <= 1e-12 * sizes).all()
 
 

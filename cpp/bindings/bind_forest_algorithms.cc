@@ -176,9 +176,13 @@ void register_distribution(py::module_& m) {
       .def(
           "edge_expectations",
           [](const BoundDistribution& d, const DoubleVector& values) {
-            const std::vector<double> r(values.data(), values.data() + values.size());
-            const py::gil_scoped_release release;
-            return d.p.edge_expectations(r);
+            const std::span<const double> r(values.data(), static_cast<std::size_t>(values.size()));
+            std::vector<double> out;
+            {
+              const py::gil_scoped_release release;
+              out = d.p.edge_expectations(r);
+            }
+            return as_array(out);
           },
           py::arg("values"),
           "float64 (edges): posterior times the expected sum of `values` over a derivation, given that it "
@@ -225,7 +229,13 @@ void register_forest_algorithms(py::class_<Hypergraph, std::shared_ptr<Hypergrap
           "weighted_features",
           [](const Hypergraph& f, const DoubleVector& factors) {
             if (factors.ndim() != 1) throw std::invalid_argument("expected a vector");
-            return as_array(weighted_features(f, {factors.data(), static_cast<std::size_t>(factors.size())}));
+            // By calloc, so that pages of features that do not occur are never touched.
+            auto sums = py::module_::import("numpy")
+                            .attr("zeros")(f.feature_names->size())
+                            .cast<py::array_t<double>>();
+            add_weighted_features(f, {factors.data(), static_cast<std::size_t>(factors.size())},
+                                  {sums.mutable_data(), static_cast<std::size_t>(sums.size())});
+            return sums;
           },
           py::arg("factors"), "float64 (features): the sum over edges of factor times feature row.")
       .def_property_readonly(

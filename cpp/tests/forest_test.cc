@@ -125,7 +125,8 @@ void mutate(Random& random, Arrays& arrays) {
 // Everything that reads the arrays.
 void use(const std::shared_ptr<const Hypergraph>& forest, Random& random) {
   const std::vector<double> scores = edge_scores(*forest, std::vector<double>{0.5, -0.25});
-  (void)weighted_features(*forest, scores);
+  std::vector<double> sums(forest->feature_names->size());
+  add_weighted_features(*forest, scores, sums);
   const auto one = [](EdgeIndex) { return BigUnsigned(1); };
   // Looking for five different strings may go through all derivations.
   if (forest->root >= 0) {

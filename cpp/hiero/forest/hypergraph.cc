@@ -66,17 +66,18 @@ std::vector<double> edge_scores(const Hypergraph& forest, std::span<const double
   return scores;
 }
 
-std::vector<double> weighted_features(const Hypergraph& forest, std::span<const double> factors) {
+void add_weighted_features(const Hypergraph& forest, std::span<const double> factors,
+                           std::span<double> sums) {
   if (factors.size() != static_cast<std::size_t>(forest.edge_count())) {
     throw std::invalid_argument("expected one factor per edge");
   }
-  std::vector<double> sums(forest.feature_names->size(), 0.0);
+  if (sums.size() != forest.feature_names->size())
+    throw std::invalid_argument("expected one sum per feature");
   for (EdgeIndex e = 0; e < forest.edge_count(); ++e) {
     const auto ids = forest.feature_ids(e);
     const auto values = forest.feature_values(e);
     for (std::size_t i = 0; i < ids.size(); ++i) sums[ids[i]] += factors[e] * values[i];
   }
-  return sums;
 }
 
 std::vector<EdgeIndex> viterbi(const Hypergraph& forest, std::span<const double> scores, NodeIndex node) {

@@ -95,9 +95,9 @@ struct Hypergraph {
 // weights . features for every edge. Throws std::invalid_argument unless there is a weight per feature.
 std::vector<double> edge_scores(const Hypergraph& forest, std::span<const double> weights);
 
-// The sum over edges of factor times feature row, by feature: sum_e factors[e] h_e. Throws
-// std::invalid_argument unless there is a factor per edge.
-std::vector<double> weighted_features(const Hypergraph& forest, std::span<const double> factors);
+// Adds to `sums`, one per feature, the sum over edges of factor times feature row: sum_e factors[e] h_e.
+// Touches only features that occur. Throws std::invalid_argument unless there is a factor per edge.
+void add_weighted_features(const Hypergraph& forest, std::span<const double> factors, std::span<double> sums);
 
 // The derivation of best total score below `node`, ties by edge index; empty if there is none.
 std::vector<EdgeIndex> viterbi(const Hypergraph& forest, std::span<const double> scores, NodeIndex node);
