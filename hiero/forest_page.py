@@ -58,7 +58,7 @@ def forest_page(forest: Forest, weights: Weights | None = None, title: str = "Fo
     if forest.edge_count > MOST_EDGES:
         raise ForestError(
             f"{forest.edge_count} edges are too many to draw, at most {MOST_EDGES}:"
-            " prune the forest first, as with forest.prune(scores, posterior=0.01)"
+            " prune the forest first, with --margin or forest.prune"
         )
     counts = f"{forest.node_count} nodes, {forest.edge_count} edges, {forest.derivation_count} derivations"
     words = word_rows(forest.source)

@@ -187,10 +187,14 @@ def test_command(decoder: hiero.Decoder, weights: dict[str, float], french: Path
     assert second != first and checked(second)
     whole = show("--sentence", 2, "--forest").stdout.decode()
     assert whole == forest_page(forests[2], None, "Sentence 2")
+    small = forests[0].prune({n: weights.get(n, 0.0) for n in forests[0].feature_names}, margin=1.0)
+    pruned = show(*scored, "--forest", "--margin", 1).stdout.decode()
+    assert pruned == forest_page(small, weights, "Sentence 0")
 
     assert "sentence 1 has no derivation" in one_error_line(show("--sentence", 1, "-o", tmp_path / "none"))
     assert "no sentence 3, there are 3" in one_error_line(show("--sentence", 3))
     assert "derivations, none of rank 100000" in one_error_line(show("--sentence", 2, "--rank", 100000))
     assert show("--sentence", -1).returncode == show().returncode == 2
     assert show("--sentence", 0, "--forest", "--rank", 2).returncode == 2
+    assert show("--sentence", 0, "--forest", "--margin", 1).returncode == 2
     assert not (tmp_path / "none").exists()

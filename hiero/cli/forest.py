@@ -110,6 +110,10 @@ def show(
     weights: Annotated[Path | None, typer.Option(help="Weights of the features, for scores.")] = None,
     rank: Annotated[int | None, typer.Option(min=1, help="Which derivation, 1 for the best.")] = None,
     whole: Annotated[bool, typer.Option("--forest", help="The forest, which must be small.")] = False,
+    margin: Annotated[
+        float | None,
+        typer.Option(min=0, help="Of the forest, what scores at most this much less than the best."),
+    ] = None,
     output: Annotated[Path | None, typer.Option("-o", "--output", help="HTML file [stdout].")] = None,
 ) -> None:
     """Draws a derivation, or a small forest, as an HTML page that needs no other file.
@@ -118,6 +122,8 @@ def show(
     """
     if whole and rank is not None:
         raise typer.BadParameter("--rank is of a derivation, --forest shows them all")
+    if margin is not None and (not whole or weights is None):
+        raise typer.BadParameter("--margin is of a --forest with --weights")
     with ForestFile(file) as archive:
         if sentence >= len(archive):
             raise ValueError(f"{file}: no sentence {sentence}, there are {len(archive)}, from 0")
@@ -127,6 +133,8 @@ def show(
         raise ValueError(f"{where} has no derivation")
     chosen = None if weights is None else read_weights(weights)
     if whole:
+        if margin is not None:
+            forest = forest.prune(_weights_of(forest, chosen or {}), margin=margin)
         page = forest_page(forest, chosen, f"Sentence {sentence}")
     else:
         derivation = _derivation(forest, chosen or {}, rank or 1, where)
