@@ -321,3 +321,15 @@ def test_no_links_below_tails_that_a_target_leaves_out() -> None:
     )
     (derivation,) = forest.kbest(2, [0.0, 0.0])
     assert (derivation.text, derivation.alignment) == ("B", [(1, 0)])
+
+
+def test_deep_forests() -> None:
+    depth = 300_000
+    chain = Forest.from_arrays(
+        edge_offsets=[0, *range(2, depth + 2)],
+        tail_offsets=[0, 0, *range(depth)],
+        tails=np.arange(depth - 1),
+    )
+    scores = np.zeros(depth + 1)
+    scores[1] = -1.0
+    assert [(d.score, len(d.edges)) for d in chain.kbest(5, scores)] == [(0.0, depth), (-1.0, depth)]

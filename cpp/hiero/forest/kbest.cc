@@ -5,10 +5,10 @@
 
 namespace hiero {
 
-bool KBest::Choice::worse_than(const Choice& other) const {
-  if (score != other.score) return score < other.score;
-  if (edge != other.edge) return edge > other.edge;
-  return ranks > other.ranks;
+bool KBest::is_worse(const Choice& a, const Choice& b) {
+  if (a.score != b.score) return a.score < b.score;
+  if (a.edge != b.edge) return a.edge > b.edge;
+  return a.ranks > b.ranks;
 }
 
 std::size_t KBest::WordsHash::operator()(const std::vector<std::int32_t>& words) const {
@@ -26,6 +26,10 @@ KBest::KBest(const Hypergraph& forest, std::vector<double> scores, bool unique)
 
 std::optional<ScoredDerivation> KBest::next() {
   if (forest_.root < 0) return std::nullopt;
+  if (!started_) {
+    for (NodeIndex v = 0; v <= forest_.root; ++v) start(v);
+    started_ = true;
+  }
   while (find(forest_.root, rank_)) {
     ScoredDerivation out = derivation(nodes_[forest_.root].found[rank_++]);
     if (!unique_ || seen_.insert(yield_words(forest_, out.edges)).second) return out;
@@ -33,54 +37,80 @@ std::optional<ScoredDerivation> KBest::next() {
   return std::nullopt;
 }
 
-// Makes the derivation of this rank known at node v; false if there are fewer. Recursion goes down the
-// forest, so its depth is at most the height of a derivation.
-bool KBest::find(NodeIndex v, std::uint32_t rank) {
-  if (!nodes_[v].started) start(v);
-  Node& node = nodes_[v];
-  const auto worse = [](const Choice& a, const Choice& b) { return a.worse_than(b); };
-  while (node.found.size() <= rank) {
-    if (!node.found.empty()) push_next(v, Choice(node.found.back()));
-    if (node.queue.empty()) return false;
-    std::pop_heap(node.queue.begin(), node.queue.end(), worse);
-    node.found.push_back(std::move(node.queue.back()));
-    node.queue.pop_back();
-  }
-  return true;
-}
-
+// Queues the best derivation of every edge into v and takes the best of them; wants all nodes before it
+// started.
 void KBest::start(NodeIndex v) {
-  nodes_[v].started = true;
-  const auto worse = [](const Choice& a, const Choice& b) { return a.worse_than(b); };
+  Node& node = nodes_[v];
   for (EdgeIndex e = forest_.edge_offsets[v]; e < forest_.edge_offsets[v + 1]; ++e) {
     Choice choice{0, e, std::vector<std::uint32_t>(forest_.edge_tails(e).size(), 0)};
-    if (rescore(choice)) nodes_[v].queue.push_back(std::move(choice));
+    if (rescore(choice)) node.queue.push_back(std::move(choice));
   }
-  std::make_heap(nodes_[v].queue.begin(), nodes_[v].queue.end(), worse);
+  std::make_heap(node.queue.begin(), node.queue.end(), is_worse);
+  if (!node.queue.empty()) take_best(node);
 }
 
-// Queues the successors of a derivation. Raising only tails from the last raised one on reaches every
-// combination of ranks exactly once.
-void KBest::push_next(NodeIndex v, const Choice& choice) {
-  const auto worse = [](const Choice& a, const Choice& b) { return a.worse_than(b); };
+void KBest::take_best(Node& node) {
+  std::pop_heap(node.queue.begin(), node.queue.end(), is_worse);
+  node.found.push_back(std::move(node.queue.back()));
+  node.queue.pop_back();
+}
+
+// Makes the derivation of this rank known at node v; false if there are fewer. What has to be known of nodes
+// below goes on a stack of our own, as forests may be as deep as they have nodes.
+bool KBest::find(NodeIndex v, std::uint32_t rank) {
+  wanted_.assign(1, {v, rank});
+  while (!wanted_.empty()) {
+    const Wanted top = wanted_.back();
+    Node& node = nodes_[top.node];
+    if (node.is_settled(top.rank)) {
+      wanted_.pop_back();
+    } else if (node.expanded == node.found.size()) {
+      take_best(node);
+    } else if (!want_tails(node.found[node.expanded])) {
+      push_successors(node);
+    }
+  }
+  return nodes_[v].found.size() > rank;
+}
+
+// Raising only tails from the last raised one on reaches every combination of ranks exactly once.
+std::size_t KBest::first_to_raise(const Choice& choice) {
   std::size_t first = choice.ranks.size();
   while (first > 0 && choice.ranks[first - 1] == 0) --first;
-  for (std::size_t i = first == 0 ? 0 : first - 1; i < choice.ranks.size(); ++i) {
+  return first == 0 ? 0 : first - 1;
+}
+
+// Puts on the stack what the successors of a derivation need that is not known yet; false if nothing.
+bool KBest::want_tails(const Choice& choice) {
+  const std::size_t before = wanted_.size();
+  const auto tails = forest_.edge_tails(choice.edge);
+  for (std::size_t i = first_to_raise(choice); i < tails.size(); ++i) {
+    const std::uint32_t rank = choice.ranks[i] + 1;
+    if (!nodes_[tails[i]].is_settled(rank)) wanted_.push_back({tails[i], rank});
+  }
+  return wanted_.size() > before;
+}
+
+// Queues the successors of the first derivation of a node whose successors are not queued.
+void KBest::push_successors(Node& node) {
+  const Choice& choice = node.found[node.expanded++];
+  for (std::size_t i = first_to_raise(choice); i < choice.ranks.size(); ++i) {
     Choice successor = choice;
     ++successor.ranks[i];
     if (!rescore(successor)) continue;
-    nodes_[v].queue.push_back(std::move(successor));
-    std::push_heap(nodes_[v].queue.begin(), nodes_[v].queue.end(), worse);
+    node.queue.push_back(std::move(successor));
+    std::push_heap(node.queue.begin(), node.queue.end(), is_worse);
   }
 }
 
 // Sums the choice's score; false if a tail has no derivation of the wanted rank.
-bool KBest::rescore(Choice& choice) {
+bool KBest::rescore(Choice& choice) const {
   choice.score = scores_[choice.edge];
   const auto tails = forest_.edge_tails(choice.edge);
   for (std::size_t i = 0; i < tails.size(); ++i) {
-    if (!find(tails[i], choice.ranks[i])) return false;
-    choice.score += nodes_[tails[i]].found[choice.ranks[i]].score;
+    const std::vector<Choice>& found = nodes_[tails[i]].found;
+    if (choice.ranks[i] >= found.size()) return false;
+    choice.score += found[choice.ranks[i]].score;
   }
   return true;
 }

@@ -1,7 +1,7 @@
 // Lazy k-best derivations of a forest, best first: Algorithm 3 of Huang and Chiang (2005), "Better
-// k-best Parsing". Every node keeps the derivations found so far and a queue of candidates; asking for
-// one more at the root asks the nodes below only for what that needs. Ties go by edge index, then by
-// the ranks of the tails.
+// k-best Parsing". Every node keeps the derivations found so far, at first its best one, and a queue of
+// candidates; asking for one more at the root asks the nodes below only for what that needs. Ties go by edge
+// index, then by the ranks of the tails.
 //
 // How to use: KBest kbest(forest, scores); while (auto d = kbest.next()) ...
 // The forest must outlive the iterator.
@@ -35,24 +35,37 @@ class KBest {
     double score;
     EdgeIndex edge;
     std::vector<std::uint32_t> ranks;  // one per tail
-
-    bool worse_than(const Choice& other) const;
   };
   struct Node {
-    bool started = false;
     std::vector<Choice> found;
+    std::size_t expanded = 0;   // how many of them have their successors in the queue
     std::vector<Choice> queue;  // a heap
+
+    // Whether the derivation of this rank is known, or that there is none.
+    bool is_settled(std::uint32_t rank) const {
+      return found.size() > rank || (queue.empty() && expanded == found.size());
+    }
+  };
+  struct Wanted {
+    NodeIndex node;
+    std::uint32_t rank;
   };
 
+  static bool is_worse(const Choice& a, const Choice& b);
+  static std::size_t first_to_raise(const Choice& choice);
   bool find(NodeIndex v, std::uint32_t rank);
   void start(NodeIndex v);
-  void push_next(NodeIndex v, const Choice& choice);
-  bool rescore(Choice& choice);
+  void take_best(Node& node);
+  bool want_tails(const Choice& choice);
+  void push_successors(Node& node);
+  bool rescore(Choice& choice) const;
   ScoredDerivation derivation(const Choice& choice) const;
 
   const Hypergraph& forest_;
   std::vector<double> scores_;
   std::vector<Node> nodes_;
+  bool started_ = false;
+  std::vector<Wanted> wanted_;  // what find is about to make known, the next one last
   bool unique_;
   std::uint32_t rank_ = 0;
   struct WordsHash {
