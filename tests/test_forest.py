@@ -333,3 +333,28 @@ def test_deep_forests() -> None:
     scores = np.zeros(depth + 1)
     scores[1] = -1.0
     assert [(d.score, len(d.edges)) for d in chain.kbest(5, scores)] == [(0.0, depth), (-1.0, depth)]
+
+
+@pytest.mark.parametrize("score", [float("nan"), float("inf")])
+def test_scores_that_are_no_scores(score: float) -> None:
+    forest = Forest.from_arrays(**GOOD)
+    scores = [0.0, score, 0.0]
+    for search in (
+        forest.viterbi,
+        forest.kbest_iter,
+        lambda scores: forest.kbest(2, scores),
+        lambda scores: forest.kbest_arrays(2, scores),
+        forest.distribution,
+        lambda scores: forest.prune(scores, margin=1.0),
+    ):
+        with pytest.raises(ValueError, match="scores: edge 1 has"):
+            search(scores)
+
+
+def test_no_derivation_of_weight_zero() -> None:
+    forest = Forest.from_arrays(**GOOD)
+    scores = [0.0, float("-inf"), -3.0]
+    assert [d.edges.tolist() for d in forest.kbest(5, scores)] == [[2, 0, 0]]
+    assert len(forest.kbest_arrays(5, scores)) == 1
+    for none in ([float("-inf"), 0.0, 0.0], [0.0, float("-inf"), float("-inf")]):
+        assert forest.viterbi(none) is None and forest.kbest(5, none) == []

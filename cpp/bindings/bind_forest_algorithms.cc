@@ -258,7 +258,9 @@ void register_forest_algorithms(py::class_<Hypergraph, std::shared_ptr<Hypergrap
             if (edges.empty()) return std::nullopt;
             return Derivation{f, total(by_edge, edges), std::move(edges)};
           },
-          py::arg("scores"), "The best derivation, ties by edge index; None if there is none.")
+          py::arg("scores"),
+          "The best derivation, ties by edge index; None if there is none of a score above -inf. Raises\n"
+          "ValueError for scores that are neither finite nor -inf.")
       .def(
           "kbest",
           [](const ForestPtr& f, std::size_t k, const py::object& scores, bool unique) {
@@ -268,7 +270,8 @@ void register_forest_algorithms(py::class_<Hypergraph, std::shared_ptr<Hypergrap
           },
           py::arg("k"), py::arg("scores"), py::arg("unique") = false,
           "The k best derivations under the given edge scores, best first (Huang and Chiang 2005,\n"
-          "Algorithm 3); `unique` keeps the best derivation of every string.")
+          "Algorithm 3), of scores above -inf; `unique` keeps the best derivation of every string. Raises\n"
+          "ValueError for scores that are neither finite nor -inf.")
       .def(
           "kbest_arrays",
           [](const Hypergraph& f, std::size_t k, const py::object& scores, bool unique) {

@@ -1,26 +1,8 @@
 #include "hiero/forest/distribution.h"
 
-#include <cmath>
-#include <limits>
 #include <stdexcept>
-#include <string>
 
 namespace hiero {
-
-void check_edge_values(const Hypergraph& forest, std::span<const double> values, bool minus_infinity,
-                       const char* name) {
-  if (values.size() != static_cast<std::size_t>(forest.edge_count())) {
-    throw std::invalid_argument(std::string(name) + ": expected one per edge, " +
-                                std::to_string(forest.edge_count()) + ", got " +
-                                std::to_string(values.size()));
-  }
-  for (std::size_t e = 0; e < values.size(); ++e) {
-    if (std::isfinite(values[e])) continue;
-    if (minus_infinity && values[e] == -std::numeric_limits<double>::infinity()) continue;
-    throw std::invalid_argument(std::string(name) + ": edge " + std::to_string(e) + " has " +
-                                std::to_string(values[e]));
-  }
-}
 
 Distribution::Distribution(const Hypergraph& forest, std::span<const double> scores)
     : forest_(forest),

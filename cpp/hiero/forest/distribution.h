@@ -51,8 +51,4 @@ class Distribution {
   std::vector<double> nodes_;
 };
 
-// Checks that there is one value per edge, finite or, if allowed, -infinity. Throws std::invalid_argument.
-void check_edge_values(const Hypergraph& forest, std::span<const double> values, bool minus_infinity,
-                       const char* name);
-
 }  // namespace hiero

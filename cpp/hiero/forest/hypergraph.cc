@@ -1,6 +1,7 @@
 #include "hiero/forest/hypergraph.h"
 
 #include <algorithm>
+#include <cmath>
 #include <limits>
 #include <map>
 #include <stdexcept>
@@ -47,6 +48,21 @@ void visit_symbols(const Hypergraph& forest, std::span<const EdgeIndex> derivati
 
 }  // namespace
 
+void check_edge_values(const Hypergraph& forest, std::span<const double> values, bool minus_infinity,
+                       const char* name) {
+  if (values.size() != static_cast<std::size_t>(forest.edge_count())) {
+    throw std::invalid_argument(std::string(name) + ": expected one per edge, " +
+                                std::to_string(forest.edge_count()) + ", got " +
+                                std::to_string(values.size()));
+  }
+  for (std::size_t e = 0; e < values.size(); ++e) {
+    if (std::isfinite(values[e])) continue;
+    if (minus_infinity && values[e] == -std::numeric_limits<double>::infinity()) continue;
+    throw std::invalid_argument(std::string(name) + ": edge " + std::to_string(e) + " has " +
+                                std::to_string(values[e]));
+  }
+}
+
 std::vector<double> edge_scores(const Hypergraph& forest, std::span<const double> weights) {
   if (weights.size() != forest.feature_names->size()) {
     throw std::invalid_argument("expected " + std::to_string(forest.feature_names->size()) +
@@ -81,9 +97,7 @@ void add_weighted_features(const Hypergraph& forest, std::span<const double> fac
 }
 
 std::vector<EdgeIndex> viterbi(const Hypergraph& forest, std::span<const double> scores, NodeIndex node) {
-  if (scores.size() != static_cast<std::size_t>(forest.edge_count())) {
-    throw std::invalid_argument("expected one score per edge");
-  }
+  check_edge_values(forest, scores, true, "scores");
   if (node < -1 || node >= forest.node_count()) throw std::out_of_range("no such node");
   if (node < 0) return {};
   std::vector<double> best(node + 1, kNever);

@@ -92,6 +92,10 @@ struct Hypergraph {
   }
 };
 
+// Checks that there is one value per edge, finite or, if allowed, -infinity. Throws std::invalid_argument.
+void check_edge_values(const Hypergraph& forest, std::span<const double> values, bool minus_infinity,
+                       const char* name);
+
 // weights . features for every edge. Throws std::invalid_argument unless there is a weight per feature.
 std::vector<double> edge_scores(const Hypergraph& forest, std::span<const double> weights);
 
@@ -99,7 +103,8 @@ std::vector<double> edge_scores(const Hypergraph& forest, std::span<const double
 // Touches only features that occur. Throws std::invalid_argument unless there is a factor per edge.
 void add_weighted_features(const Hypergraph& forest, std::span<const double> factors, std::span<double> sums);
 
-// The derivation of best total score below `node`, ties by edge index; empty if there is none.
+// The derivation of best total score below `node`, ties by edge index; empty if there is none of a score
+// above -infinity. Throws std::invalid_argument for scores that check_edge_values refuses.
 std::vector<EdgeIndex> viterbi(const Hypergraph& forest, std::span<const double> scores, NodeIndex node);
 
 // Target words (indices into forest.words) of a derivation given in preorder.

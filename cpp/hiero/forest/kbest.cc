@@ -1,7 +1,7 @@
 #include "hiero/forest/kbest.h"
 
 #include <algorithm>
-#include <stdexcept>
+#include <limits>
 
 namespace hiero {
 
@@ -19,9 +19,7 @@ std::size_t KBest::WordsHash::operator()(const std::vector<std::int32_t>& words)
 
 KBest::KBest(const Hypergraph& forest, std::vector<double> scores, bool unique)
     : forest_(forest), scores_(std::move(scores)), nodes_(forest.node_count()), unique_(unique) {
-  if (scores_.size() != static_cast<std::size_t>(forest.edge_count())) {
-    throw std::invalid_argument("expected one score per edge");
-  }
+  check_edge_values(forest, scores_, true, "scores");
 }
 
 std::optional<ScoredDerivation> KBest::next() {
@@ -103,7 +101,7 @@ void KBest::push_successors(Node& node) {
   }
 }
 
-// Sums the choice's score; false if a tail has no derivation of the wanted rank.
+// Sums the choice's score; false if that is -infinity or a tail has no derivation of the wanted rank.
 bool KBest::rescore(Choice& choice) const {
   choice.score = scores_[choice.edge];
   const auto tails = forest_.edge_tails(choice.edge);
@@ -112,7 +110,7 @@ bool KBest::rescore(Choice& choice) const {
     if (choice.ranks[i] >= found.size()) return false;
     choice.score += found[choice.ranks[i]].score;
   }
-  return true;
+  return choice.score > -std::numeric_limits<double>::infinity();
 }
 
 ScoredDerivation KBest::derivation(const Choice& choice) const {

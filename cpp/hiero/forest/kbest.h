@@ -24,8 +24,8 @@ struct ScoredDerivation {
 
 class KBest {
  public:
-  // `unique`: only the best derivation of every target string. Throws std::invalid_argument unless
-  // there is one score per edge.
+  // `unique`: only the best derivation of every target string. Derivations of score -infinity are left out.
+  // Throws std::invalid_argument for scores that check_edge_values refuses.
   KBest(const Hypergraph& forest, std::vector<double> scores, bool unique);
 
   std::optional<ScoredDerivation> next();

@@ -8,7 +8,6 @@
 #include <unordered_map>
 
 #include "hiero/base/error.h"
-#include "hiero/forest/distribution.h"
 #include "hiero/forest/subforest.h"
 
 namespace hiero {

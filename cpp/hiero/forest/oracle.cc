@@ -5,7 +5,6 @@
 #include <stdexcept>
 #include <unordered_map>
 
-#include "hiero/forest/distribution.h"
 #include "hiero/forest/reference_automaton.h"
 
 namespace hiero {
