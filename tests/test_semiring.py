@@ -173,6 +173,11 @@ def test_no_star(semiring: Any, value: Any) -> None:
         semiring.star(value)
 
 
+def test_long_derivations() -> None:
+    edges = tuple(range(1_000_000))
+    assert sr.ViterbiSemiring().times((1.0, edges), (0.5, (7,))) == (1.5, (*edges, 7))
+
+
 def test_values_that_do_not_fit() -> None:
     for semiring, value in [
         (sr.ExpectationSemiring(2), (1.0, (1.0,))),

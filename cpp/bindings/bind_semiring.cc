@@ -62,7 +62,7 @@ struct Convert<BestValue> {
     BestValue out{0, nullptr};
     for (const std::int32_t edge : edges) {
       if (edge < 0) throw std::invalid_argument("an edge index is not negative");
-      out = join(out, {0, std::make_shared<EdgeString>(EdgeString{edge, nullptr, nullptr})});
+      out = join(out, {0, std::make_shared<EdgeString>(edge, nullptr, nullptr)});
     }
     out.score = score;
     return score == BestValue().score ? BestValue() : out;

@@ -20,6 +20,21 @@ void add(ScaledVector& sum, const ScaledVector& values) {
 
 }  // namespace
 
+EdgeString::~EdgeString() {
+  std::vector<EdgeStringPtr> open;
+  const auto take = [&open](EdgeStringPtr& part) {
+    if (part && (part->left || part->right) && part.use_count() == 1) open.push_back(std::move(part));
+  };
+  take(left);
+  take(right);
+  while (!open.empty()) {
+    const EdgeStringPtr last = std::move(open.back());
+    open.pop_back();
+    take(last->left);
+    take(last->right);
+  }
+}
+
 std::vector<std::int32_t> edges_of(const EdgeString* string) {
   std::vector<std::int32_t> out;
   std::vector<const EdgeString*> open;
@@ -44,7 +59,7 @@ BestValue join(const BestValue& a, const BestValue& b) {
   const double score = a.score + b.score;
   if (score == -std::numeric_limits<double>::infinity()) return {};
   if (!a.edges || !b.edges) return {score, a.edges ? a.edges : b.edges};
-  return {score, std::make_shared<EdgeString>(EdgeString{-1, a.edges, b.edges})};
+  return {score, std::make_shared<EdgeString>(-1, a.edges, b.edges)};
 }
 
 KBestSemiring::Value KBestSemiring::plus(const Value& a, const Value& b) const {

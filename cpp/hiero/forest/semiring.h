@@ -15,6 +15,7 @@
 #include <limits>
 #include <memory>
 #include <stdexcept>
+#include <utility>
 #include <vector>
 
 #include "hiero/forest/big_unsigned.h"
@@ -116,11 +117,19 @@ struct ScaledSemiring {
 };
 
 // The edges of a derivation in the order in which times joined them, as a shared tree: joining costs O(1).
+struct EdgeString;
+using EdgeStringPtr = std::shared_ptr<const EdgeString>;  // null: no edges
 struct EdgeString {
   std::int32_t edge = -1;  // of a leaf
-  std::shared_ptr<const EdgeString> left, right;
+  mutable EdgeStringPtr left, right;
+
+  EdgeString(std::int32_t leaf, EdgeStringPtr l, EdgeStringPtr r)
+      : edge(leaf), left(std::move(l)), right(std::move(r)) {}
+  EdgeString(const EdgeString&) = delete;
+  EdgeString& operator=(const EdgeString&) = delete;
+  // Frees what is below without recursion: a string may be as deep as it is long.
+  ~EdgeString();
 };
-using EdgeStringPtr = std::shared_ptr<const EdgeString>;  // null: no edges
 
 // The edges of a string, first to last.
 std::vector<std::int32_t> edges_of(const EdgeString* string);
