@@ -185,6 +185,8 @@ def test_values_that_do_not_fit() -> None:
         (sr.LiftedSemiring(1, 1), ((1.0, (1.0, 1.0)), ((1.0,), (1.0,)))),
         (sr.CountingSemiring(), -1),
         (sr.ScaledSemiring(), math.nan),
+        (sr.ViterbiSemiring(), (math.nan, (1,))),
+        (sr.KBestSemiring(2), [(0.0, (1,)), (math.inf, (2,))]),
     ]:
         with pytest.raises(ValueError):
             semiring.plus(value, value)

@@ -59,6 +59,8 @@ struct Convert<BestValue> {
   }
   static BestValue in(const py::handle& value) {
     const auto [score, edges] = value.cast<std::pair<double, std::vector<std::int32_t>>>();
+    if (!(score < std::numeric_limits<double>::infinity()))
+      throw std::invalid_argument("a score is finite or -inf");
     BestValue out{0, nullptr};
     for (const std::int32_t edge : edges) {
       if (edge < 0) throw std::invalid_argument("an edge index is not negative");
