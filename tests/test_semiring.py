@@ -190,6 +190,13 @@ def test_values_that_do_not_fit() -> None:
     ]:
         with pytest.raises(ValueError):
             semiring.plus(value, value)
+    for semiring, value in [
+        (sr.RealSemiring(), "a"),
+        (sr.ViterbiSemiring(), 1.0),
+        (sr.ExpectationSemiring(1), (1.0, ("a",))),
+    ]:
+        with pytest.raises(TypeError, match="no value of the semiring: "):
+            semiring.plus(semiring.one, value)
     forest = Forest.from_arrays(edge_offsets=[0, 1], tail_offsets=[0, 0], tails=[])
     with pytest.raises(ValueError, match="a value per edge, 1, got 2"):
         sr.inside(forest, sr.RealSemiring(), [1.0, 2.0])
@@ -258,6 +265,8 @@ def test_scaled_numbers() -> None:
     assert Scaled(1) - Scaled(1) == Scaled(0)
     with pytest.raises(ZeroDivisionError):
         Scaled(1) / 0
+    assert Scaled(2) != None and Scaled(2) != "2" and Scaled(2) != math.nan  # noqa: E711
+    assert {Scaled(2), 2.0, Scaled.exp(5000), Scaled.exp(5000)} == {2.0, Scaled.exp(5000)}
 
 
 @pytest.mark.parametrize("seed", range(40))

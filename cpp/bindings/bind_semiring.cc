@@ -175,9 +175,13 @@ struct PythonSemiring {
 
 template <class S>
 typename S::Value value_in(const S& semiring, const py::handle& object) {
-  typename S::Value value = Convert<typename S::Value>::in(object);
-  check_value(semiring, value);
-  return value;
+  try {
+    typename S::Value value = Convert<typename S::Value>::in(object);
+    check_value(semiring, value);
+    return value;
+  } catch (const py::cast_error&) {
+    throw py::type_error("no value of the semiring: " + py::repr(object).cast<std::string>());
+  }
 }
 
 template <class S>
@@ -272,8 +276,20 @@ void register_scaled(py::module_& m) {
              return a / divisor;
            })
       .def("__neg__", [](Scaled a) { return -a; })
-      .def("__eq__", [](Scaled a, const py::handle& b) { return a == Convert<Scaled>::in(b); })
-      .def("__hash__", [](Scaled a) { return py::hash(py::make_tuple(a.sign(), a.log_abs())); })
+      .def("__eq__",
+           [](Scaled a, const py::handle& b) -> py::object {
+             if (py::isinstance<Scaled>(b)) return py::bool_(a == b.cast<Scaled>());
+             py::detail::make_caster<double> number;
+             if (!number.load(b, true)) return py::reinterpret_borrow<py::object>(Py_NotImplemented);
+             const auto value = py::detail::cast_op<double>(number);
+             return py::bool_(std::isfinite(value) && a == Scaled(value));
+           })
+      .def("__hash__",
+           [](Scaled a) {
+             const double value = a.value();
+             const bool is_float = std::isfinite(value) && Scaled(value) == a;
+             return is_float ? py::hash(py::float_(value)) : py::hash(py::make_tuple(a.sign(), a.log_abs()));
+           })
       .def("__repr__", [](Scaled a) {
         if (a.is_zero()) return py::str("Scaled(0)");
         return py::str("Scaled({}exp({!r}))").format(a.sign() < 0 ? "-" : "", a.log_abs());
