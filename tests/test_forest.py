@@ -358,3 +358,18 @@ def test_no_derivation_of_weight_zero() -> None:
     assert len(forest.kbest_arrays(5, scores)) == 1
     for none in ([float("-inf"), 0.0, 0.0], [0.0, float("-inf"), float("-inf")]):
         assert forest.viterbi(none) is None and forest.kbest(5, none) == []
+
+
+def test_forced_decoding_of_an_edge_of_many_tails() -> None:
+    arity = 100_000
+    forest = Forest.from_arrays(
+        edge_offsets=[0, 1, 2],
+        tail_offsets=[0, 0, arity],
+        tails=np.zeros(arity, dtype=int),
+        words=["a"],
+        edge_targets=[0, 1],
+        target_offsets=[0, 0, arity + 1],
+        target_symbols=[*range(-1, -1 - arity, -1), 0],
+    )
+    assert forest.constrain([["a"]]).derivation_count == 1
+    assert forest.constrain([["a", "a"]]).derivation_count == 0

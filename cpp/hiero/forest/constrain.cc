@@ -119,36 +119,69 @@ class Constrainer {
     }
   }
 
+  // Goes on from a symbol of an edge, `place` being what the symbols before it yield; depth first, on a stack
+  // of our own, as edges may have any number of tails.
   void extend(Match& partial, std::size_t symbol, Place place, std::map<Place, std::vector<Match>>& found) {
-    const auto symbols = forest_.template_of(partial.edge);
+    choices_.clear();
+    const std::span<const std::int32_t> symbols = forest_.template_of(partial.edge);
+    while (true) {
+      if (read_words(symbols, symbol, place)) {
+        if (symbol == symbols.size()) {
+          found[place].push_back(partial);
+        } else {
+          choices_.push_back({symbol, place, first_place(partial.edge, symbols[symbol], place)});
+        }
+      }
+      while (!choices_.empty() && !is_place(partial.edge, symbols, choices_.back())) choices_.pop_back();
+      if (choices_.empty()) return;
+      Choice& last = choices_.back();
+      const auto& [chosen, node] = places(partial.edge, symbols[last.symbol])[last.at++];
+      partial.tails[-(symbols[last.symbol] + 1)] = node;
+      symbol = last.symbol + 1;
+      place = {last.place.reference, last.place.begin, chosen.end};
+    }
+  }
+
+  // A nonterminal, what the symbols before it yield, and which place to try next for it.
+  struct Choice {
+    std::size_t symbol;
+    Place place;
+    std::size_t at;
+  };
+  using Places = std::vector<std::pair<Place, NodeIndex>>;
+
+  // Moves on over words; false if they are not those of the reference.
+  bool read_words(std::span<const std::int32_t> symbols, std::size_t& symbol, Place& place) const {
     const std::vector<std::int32_t>& words = references_[place.reference];
-    while (symbol < symbols.size() && symbols[symbol] >= 0) {
-      if (place.end == words.size() || words[place.end] != symbols[symbol]) return;
-      ++place.end;
-      ++symbol;
+    for (; symbol < symbols.size() && symbols[symbol] >= 0; ++symbol, ++place.end) {
+      if (place.end == words.size() || words[place.end] != symbols[symbol]) return false;
     }
-    if (symbol == symbols.size()) {
-      found[place].push_back(partial);
-      return;
-    }
-    const std::int32_t tail = -(symbols[symbol] + 1);
-    const auto& places = nodes_[forest_.edge_tails(partial.edge)[tail]];
-    const NodeIndex before = partial.tails[tail];
-    const auto from = std::ranges::lower_bound(places, Place{place.reference, place.end, 0}, {},
-                                               [](const auto& entry) { return entry.first; });
-    for (auto it = from;
-         it != places.end() && it->first.reference == place.reference && it->first.begin == place.end; ++it) {
-      partial.tails[tail] = it->second;
-      extend(partial, symbol + 1, {place.reference, place.begin, it->first.end}, found);
-    }
-    partial.tails[tail] = before;
+    return true;
+  }
+
+  const Places& places(EdgeIndex e, std::int32_t symbol) const {
+    return nodes_[forest_.edge_tails(e)[-(symbol + 1)]];
+  }
+
+  std::size_t first_place(EdgeIndex e, std::int32_t symbol, Place place) const {
+    const Places& all = places(e, symbol);
+    const auto first = std::ranges::lower_bound(all, Place{place.reference, place.end, 0}, {},
+                                                [](const auto& entry) { return entry.first; });
+    return static_cast<std::size_t>(first - all.begin());
+  }
+
+  bool is_place(EdgeIndex e, std::span<const std::int32_t> symbols, const Choice& choice) const {
+    const Places& all = places(e, symbols[choice.symbol]);
+    return choice.at < all.size() && all[choice.at].first.reference == choice.place.reference &&
+           all[choice.at].first.begin == choice.place.end;
   }
 
   const Hypergraph& forest_;
   Hypergraph out_;
   std::vector<std::vector<std::int32_t>> references_;
-  std::vector<std::vector<std::pair<Place, NodeIndex>>> nodes_;  // by old node, sorted: what it yields
-  std::vector<NodeIndex> free_;                                  // by old node: itself, unconstrained
+  std::vector<Places> nodes_;    // by old node, sorted: what it yields
+  std::vector<NodeIndex> free_;  // by old node: itself, unconstrained
+  std::vector<Choice> choices_;  // of extend
   std::vector<std::uint8_t> silent_;
 };
 
