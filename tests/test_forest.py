@@ -373,3 +373,10 @@ def test_forced_decoding_of_an_edge_of_many_tails() -> None:
     )
     assert forest.constrain([["a"]]).derivation_count == 1
     assert forest.constrain([["a", "a"]]).derivation_count == 0
+
+
+@pytest.mark.parametrize("score", [1e30, -1e30, 1e13])
+def test_weights_beyond_all_range(score: float) -> None:
+    with pytest.raises(ValueError, match="edge 1 has a log weight beyond 1e12"):
+        Forest.from_arrays(**GOOD).distribution([0.0, score, 0.0])
+    assert Forest.from_arrays(**GOOD).distribution([0.0, 1e12, -1e12]).edges.tolist() == [1.0, 1.0, 0.0]

@@ -299,7 +299,7 @@ void register_forest_algorithms(py::class_<Hypergraph, std::shared_ptr<Hypergrap
           py::arg("scores"),
           "The distribution exp(score(d)) / Z over derivations. Raises ValueError for scores that are "
           "neither\n"
-          "finite nor -inf, and where no derivation has positive weight.")
+          "of at most 1e12 in size nor -inf, and where no derivation has positive weight.")
       .def(
           "prune",
           [](const ForestPtr& f, const py::object& scores, std::optional<double> posterior,

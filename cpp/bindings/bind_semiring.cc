@@ -255,11 +255,11 @@ void register_scaled(py::module_& m) {
       .def_static(
           "exp",
           [](double x) {
-            if (std::isnan(x) || x == std::numeric_limits<double>::infinity())
-              throw std::invalid_argument("expected a number below infinity");
+            if (!(std::abs(x) <= Scaled::kMostLog) && x != -std::numeric_limits<double>::infinity())
+              throw std::invalid_argument("expected a number of at most 1e12 in size, or -inf");
             return Scaled::exp(x);
           },
-          py::arg("x"), "e**x.")
+          py::arg("x"), "e**x, for x of at most 1e12 in size or -inf.")
       .def_property_readonly("sign", &Scaled::sign, "-1, 0 or 1.")
       .def_property_readonly("log_abs", &Scaled::log_abs, "Natural log of the size.")
       .def("__float__", &Scaled::value)

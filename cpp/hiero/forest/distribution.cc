@@ -1,6 +1,8 @@
 #include "hiero/forest/distribution.h"
 
+#include <cmath>
 #include <stdexcept>
+#include <string>
 
 namespace hiero {
 
@@ -11,6 +13,11 @@ Distribution::Distribution(const Hypergraph& forest, std::span<const double> sco
       edges_(forest.edge_count()),
       nodes_(forest.node_count()) {
   check_edge_values(forest, scores, true, "scores");
+  for (std::size_t e = 0; e < scores.size(); ++e) {
+    if (std::isinf(scores[e]) || std::abs(scores[e]) <= Scaled::kMostLog) continue;
+    throw std::invalid_argument("scores: edge " + std::to_string(e) +
+                                " has a log weight beyond 1e12; -infinity excludes an edge");
+  }
   std::vector<Scaled> products;
   for (NodeIndex v = 0; v < forest.node_count(); ++v) {
     const EdgeIndex begin = forest.edge_offsets[v];

@@ -23,8 +23,8 @@ namespace hiero {
 
 class Distribution {
  public:
-  // Throws std::invalid_argument unless there is a score per edge, each finite or -infinity, and a derivation
-  // of positive weight. The forest must outlive the object.
+  // Throws std::invalid_argument unless there is a score per edge, each of at most Scaled::kMostLog in size
+  // or -infinity, and a derivation of positive weight. The forest must outlive the object.
   Distribution(const Hypergraph& forest, std::span<const double> scores);
 
   const Hypergraph& forest() const { return forest_; }

@@ -25,7 +25,11 @@ class Scaled {
     if (mantissa_ == 0) *this = Scaled();
   }
 
-  // e^x, for x finite or -infinity; right to a few units in the last place of what the double x says.
+  // Of logs: beyond, doubles tell no weights apart, and further on exponents do not fit.
+  static constexpr double kMostLog = 1e12;
+
+  // e^x, for x of at most kMostLog in size or -infinity; right to a few units in the last place of what the
+  // double x says.
   static Scaled exp(double x) {
     if (x == -std::numeric_limits<double>::infinity()) return {};
     // x = (256 q + s) ln 2 + r; ln 2 in two parts, the first short enough for exact products.
