@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import itertools
 import random
+import threading
 from typing import Any
 
 import numpy as np
@@ -380,3 +381,25 @@ def test_weights_beyond_all_range(score: float) -> None:
     with pytest.raises(ValueError, match="edge 1 has a log weight beyond 1e12"):
         Forest.from_arrays(**GOOD).distribution([0.0, score, 0.0])
     assert Forest.from_arrays(**GOOD).distribution([0.0, 1e12, -1e12]).edges.tolist() == [1.0, 1.0, 0.0]
+
+
+def test_threads_may_share_a_list() -> None:
+    nodes, count, workers = 30, 4000, 4
+    chain = Forest.from_arrays(
+        edge_offsets=range(0, 2 * nodes + 1, 2),
+        tail_offsets=[0, 0, *range(2 * nodes - 1)],
+        tails=np.repeat(np.arange(nodes - 1), 2),
+    )
+    scores = np.random.default_rng(3).normal(size=2 * nodes)
+    shared = chain.kbest_iter(scores)
+    found: list[float] = []
+
+    def take() -> None:
+        found.extend(next(shared).score for _ in range(count))
+
+    threads = [threading.Thread(target=take) for _ in range(workers)]
+    for thread in threads:
+        thread.start()
+    for thread in threads:
+        thread.join()
+    assert sorted(found, reverse=True) == [d.score for d in chain.kbest(workers * count, scores)]

@@ -1,3 +1,5 @@
+#include <mutex>
+
 #include "bind_forest.h"
 #include "hiero/base/error.h"
 #include "hiero/forest/constrain.h"
@@ -119,6 +121,10 @@ void register_kbest(py::module_& m) {
   struct Iterator {
     std::shared_ptr<const Hypergraph> forest;
     KBest lazy;
+    std::mutex busy;  // threads may share an iterator
+
+    Iterator(std::shared_ptr<const Hypergraph> f, std::vector<double> scores, bool unique)
+        : forest(std::move(f)), lazy(*forest, std::move(scores), unique) {}
   };
   py::class_<Iterator>(m, "KBestIterator")
       .def("__iter__", [](const py::object& self) { return self; })
@@ -126,6 +132,7 @@ void register_kbest(py::module_& m) {
         std::optional<ScoredDerivation> next;
         {
           const py::gil_scoped_release release;
+          const std::lock_guard lock(it.busy);
           next = it.lazy.next();
         }
         if (!next) throw py::stop_iteration();
@@ -133,7 +140,7 @@ void register_kbest(py::module_& m) {
       });
   m.attr("Forest").attr("kbest_iter") = py::cpp_function(
       [](const ForestPtr& forest, const py::object& scores, bool unique) {
-        return Iterator{forest, KBest(*forest, edge_values(*forest, scores), unique)};
+        return std::make_unique<Iterator>(forest, edge_values(*forest, scores), unique);
       },
       py::name("kbest_iter"), py::is_method(m.attr("Forest")), py::arg("scores"), py::arg("unique") = false,
       "Derivations one after the other, best first, for as long as they are asked for.");
