@@ -205,6 +205,11 @@ def test_union(seed: int) -> None:
         Forest.union([])
 
 
+def test_union_with_nothing() -> None:
+    with pytest.raises(TypeError, match="None is no forest"):
+        Forest.union([Forest.from_arrays(**GOOD), None])  # type: ignore[list-item]
+
+
 def test_large_numbers_of_derivations() -> None:
     # n nodes with two edges to the one below, one of them with that tail twice
     n = 9

@@ -1,3 +1,4 @@
+#include <algorithm>
 #include <mutex>
 
 #include "bind_forest.h"
@@ -333,6 +334,8 @@ void register_forest_algorithms(py::class_<Hypergraph, std::shared_ptr<Hypergrap
           "union",
           [](const std::vector<ForestPtr>& forests) {
             const std::vector<std::shared_ptr<const Hypergraph>> all(forests.begin(), forests.end());
+            if (std::ranges::find(all, nullptr) != all.end())
+              throw py::type_error("union: None is no forest");
             return std::make_shared<Hypergraph>(union_of(all));
           },
           py::arg("forests"),
