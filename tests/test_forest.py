@@ -242,6 +242,9 @@ BAD: list[tuple[dict[str, Any], str]] = [
     ({"tails": [0, 0, 7]}, "edge 2: tail 7"),
     ({"tails": [0.5, 0, 0]}, "tails: expected integers"),
     ({"tails": [0, 0, 2**40]}, "out of range"),
+    ({"tails": [0, [0], 0]}, "tails: expected an array"),
+    ({"features": [1.0, 0.0, -2.0]}, "features: expected a matrix"),
+    ({"features": [[1.0], [0.0], [1j]]}, "features: expected real numbers"),
     ({"edge_offsets": [0, 0, 3]}, "node 0 has no edges"),
     ({"edge_offsets": [0, 3, 3]}, "node 1 has no edges"),
     ({"edge_offsets": [0, 4, 3]}, "edge_offsets 1: offsets fall"),
@@ -355,6 +358,14 @@ def test_scores_that_are_no_scores(score: float) -> None:
     ):
         with pytest.raises(ValueError, match="scores: edge 1 has"):
             search(scores)
+
+
+def test_weights_that_are_no_weights() -> None:
+    forest = Forest.from_arrays(**GOOD)
+    with pytest.raises(ValueError, match="could not convert string to float"):
+        forest.viterbi({"f": "a"})  # type: ignore[dict-item]
+    with pytest.raises(ValueError, match="a weight for 7, which is no feature"):
+        forest.viterbi({"f": 1.0, 7: 2.0})  # type: ignore[dict-item]
 
 
 def test_no_derivation_of_weight_zero() -> None:

@@ -46,11 +46,11 @@ std::vector<double> edge_values(const Hypergraph& forest, const py::object& valu
     std::vector<double> weights;
     for (const std::string& name : *forest.feature_names) {
       if (!given.contains(name)) throw std::invalid_argument("no weight for feature " + name);
-      weights.push_back(given[py::str(name)].cast<double>());
+      weights.push_back(py::float_(py::object(given[py::str(name)])));
     }
     if (given.size() != weights.size()) {
       for (const auto& entry : given) {
-        const auto name = entry.first.cast<std::string>();
+        const std::string name = py::str(entry.first);
         if (std::ranges::find(*forest.feature_names, name) == forest.feature_names->end())
           throw std::invalid_argument("a weight for " + name + ", which is no feature of the forest");
       }

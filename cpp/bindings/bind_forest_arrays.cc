@@ -11,7 +11,7 @@ namespace {
 template <class T>
 std::vector<T> integers(const py::object& argument, const char* name) {
   const py::array array = py::array::ensure(argument);
-  if (!array) throw py::error_already_set();
+  if (!array) throw ForestError(std::string("forest: ") + name + ": expected an array");
   if (array.size() > 0 && array.dtype().kind() != 'i' && array.dtype().kind() != 'u')
     throw ForestError(std::string("forest: ") + name + ": expected integers");
   const py::array_t<std::int64_t, py::array::c_style | py::array::forcecast> wide(array);
@@ -47,6 +47,7 @@ FeatureRows feature_rows(const py::dict& arrays, std::size_t edges) {
     return rows;
   }
   const py::object matrix = py::module_::import("scipy.sparse").attr("csr_array")(arrays["features"]);
+  if (matrix.attr("ndim").cast<int>() != 2) throw ForestError("forest: features: expected a matrix");
   const auto [height, width] = matrix.attr("shape").cast<std::pair<std::size_t, std::size_t>>();
   const std::size_t names = arrays.contains("feature_names") ? py::len(arrays["feature_names"]) : 0;
   if (height != edges || width != names) {
@@ -56,7 +57,9 @@ FeatureRows feature_rows(const py::dict& arrays, std::size_t edges) {
   }
   rows.offsets = integers<std::int32_t>(matrix.attr("indptr"), "features");
   rows.ids = integers<std::int32_t>(matrix.attr("indices"), "features");
-  const DoubleVector values(matrix.attr("data"));
+  const py::array data = matrix.attr("data");
+  if (data.dtype().kind() == 'c') throw ForestError("forest: features: expected real numbers");
+  const DoubleVector values(data);
   rows.values.assign(values.data(), values.data() + values.size());
   return rows;
 }
