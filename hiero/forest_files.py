@@ -13,6 +13,7 @@ from __future__ import annotations
 
 import errno
 import io
+import itertools
 import json
 import os
 import re
@@ -28,7 +29,7 @@ import scipy.sparse
 
 from hiero._core import Forest, ForestError, FormatError, escape
 from hiero.files import replacing
-from hiero.tables import open_source
+from hiero.tables import DAMAGE, open_source
 from hiero.text import split
 
 FORMAT = 1
@@ -185,8 +186,11 @@ def write_json(forests: Iterable[Forest], file: IO[str]) -> None:
 def read_json(path: str | os.PathLike[str]) -> Iterator[Forest]:
     """The forests of such a file (plain, gzip, xz). Raises ForestError naming the line; OSError."""
     with open_source(path) as file:
-        for number, line in enumerate(file, start=1):
+        for number in itertools.count(start=1):
             with _refusing(f"{os.fspath(path)}:{number}"):
+                line = next(file, None)
+                if line is None:
+                    return
                 entry = json.loads(line)
                 arrays = {name: np.asarray(entry[name]) for name in _ARRAYS}
                 matrix = [entry[name] for name in _MATRIX]
@@ -238,10 +242,13 @@ def read_hypergraph(path: str | os.PathLike[str]) -> Forest:
                     number, line = next(lines, (number + 1, ""))
                     reader.edge(line)
                 reader.end_node()
+            number, line = next((rest for rest in lines if rest[1].strip()), (number, ""))
+            if line:
+                raise ValueError("expected the end of the file after the last vertex")
             if reader.edge_count != edges:
                 raise ValueError(f"{reader.edge_count} edges where the first line says {edges}")
             return reader.forest()
-        except (ValueError, FormatError) as error:
+        except (ValueError, FormatError, *DAMAGE) as error:
             raise ForestError(f"{os.fspath(path)}:{number}: {error}") from None
 
 

@@ -2,8 +2,10 @@
 
 from __future__ import annotations
 
+import gzip
 import io
 import json
+import lzma
 import random
 import zipfile
 from pathlib import Path
@@ -136,6 +138,7 @@ def test_hypergraph_text_by_hand(tmp_path: Path) -> None:
         (1, "4", "h:1: "),
         (1, "4 6", "5 edges where the first line says 6"),
         (1, "9 5", "h:11: invalid literal"),
+        (1, "3 5", "h:9: expected the end of the file"),
         (1, "x y", "h:1: invalid literal"),
         (2, "2", 'h:4: expected "words ||| features"'),
         (3, "the cat", 'h:3: expected "words ||| features"'),
@@ -179,6 +182,20 @@ def test_bad_json(forests: list[Forest], tmp_path: Path) -> None:
         (tmp_path / "f.json").write_text(first + "\n" + text + "\n")
         with pytest.raises(ForestError, match=r"f\.json:2: "):
             list(read_json(tmp_path / "f.json"))
+
+
+def test_damaged_text(forests: list[Forest], tmp_path: Path) -> None:
+    out = io.StringIO()
+    write_json(forests[:50], out)
+    for compress in (gzip.compress, lzma.compress):
+        for text in (out.getvalue(), LAZY):
+            good = compress(text.encode())
+            torn = bytearray(good)
+            torn[len(good) // 2] ^= 0xFF
+            for bad in (good[:-12], bytes(torn)):
+                (tmp_path / "bad").write_bytes(bad)
+                with pytest.raises(ForestError, match=r"bad:\d+: "):
+                    read_hypergraph(tmp_path / "bad") if text == LAZY else list(read_json(tmp_path / "bad"))
 
 
 def rewritten(path: Path, changes: dict[str, bytes | None]) -> Path:
