@@ -15,6 +15,7 @@ import errno
 import io
 import itertools
 import json
+import math
 import os
 import re
 import zipfile
@@ -238,6 +239,8 @@ def read_hypergraph(path: str | os.PathLike[str]) -> Forest:
             reader = _HypergraphReader()
             for _ in range(nodes):
                 number, line = next(lines, (number + 1, ""))
+                if int(line) < 1:
+                    raise ValueError("a vertex without edges")
                 for _ in range(int(line)):
                     number, line = next(lines, (number + 1, ""))
                     reader.edge(line)
@@ -272,6 +275,10 @@ class _HypergraphReader:
     def edge_count(self) -> int:
         return len(self.rows)
 
+    @property
+    def node(self) -> int:
+        return len(self.arrays["edge_offsets"]) - 1
+
     def end_node(self) -> None:
         self.arrays["edge_offsets"].append(self.edge_count)
 
@@ -282,7 +289,9 @@ class _HypergraphReader:
             raise ValueError('expected "words ||| features"')
         arity = 0
         for token in split(side):
-            if re.fullmatch(r"\[\d+\]", token):
+            if re.fullmatch(r"\[[0-9]+\]", token):
+                if int(token[1:-1]) >= self.node:
+                    raise ValueError(f"{token} does not come before its head, vertex {self.node}")
                 self.arrays["tails"].append(int(token[1:-1]))
                 self.arrays["target_symbols"].append(-1 - arity)
                 arity += 1
@@ -294,6 +303,8 @@ class _HypergraphReader:
             name, equals, value = score.rpartition("=")
             if not equals:
                 raise ValueError(f"expected Name=value, found {score}")
+            if not math.isfinite(float(value)):
+                raise ValueError(f"{score} is no finite number")
             row[0].append(self.names.setdefault(name, len(self.names)))
             row[1].append(float(value))
         self.arrays["edge_targets"].append(self.edge_count)
