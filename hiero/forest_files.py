@@ -107,8 +107,8 @@ class ForestFile(Sequence[Forest]):
             self.about: Mapping[str, Any] = dict(about)
         if self.about.get("format") != FORMAT:
             raise ForestError(f"{self._path}: format {self.about.get('format')}, expected {FORMAT}")
-        entries = set(self._zip.namelist())
-        self._count = next(i for i in range(len(entries) + 1) if f"{i}/names.json" not in entries)
+        # Also of sentences that lack parts, so that those are missed when they are asked for.
+        self._count = len({name.split("/")[0] for name in self._zip.namelist() if "/" in name})
 
     def __enter__(self) -> ForestFile:
         return self

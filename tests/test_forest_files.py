@@ -242,6 +242,15 @@ def test_hostile_archives(forests: list[Forest], tmp_path: Path) -> None:
     for changes in ({"forests.json": b"{}"}, {"forests.json": None}, {"forests.json": b'{"format": 2}'}):
         with pytest.raises(ForestError, match=r"bad: (format|not a file of forests)"):
             ForestFile(rewritten(tmp_path / "good", changes))
+    for part in (b"1/names.json", b"1/tails.npy"):
+        # As the directory has it, which is the copy at the end.
+        before, after = (tmp_path / "good").read_bytes().rsplit(part, 1)
+        (tmp_path / "bad").write_bytes(before + b"1/x" + part[3:] + after)
+        with ForestFile(tmp_path / "bad") as archive:
+            assert len(archive) == 3
+            assert_same(archive[2], forests[2])
+            with pytest.raises(ForestError, match="bad: sentence 1: "):
+                archive[1]
     with pytest.raises(FileNotFoundError):
         ForestFile(tmp_path / "none")
 
