@@ -194,12 +194,27 @@ def kl_divergence(p: Distribution, q: Distribution, method: Method = "inside-out
     if p.forest is not q.forest:
         raise ValueError("the distributions are over different forests")
     used = p.edges > 0
-    if (q.shares[used] == 0).any():
+    shares = _log_shares(q)
+    if np.isneginf(shares[used]).any():
         return float("inf")
     # p(d) is the product of its edges' shares.
     ratio = np.log(p.shares, where=used, out=np.zeros_like(p.edges))
-    ratio -= np.log(q.shares, where=used, out=np.zeros_like(p.edges))
+    ratio[used] -= shares[used]
     return float(_weighted_sum(ratio, p.edges))
+
+
+def _log_shares(p: Distribution) -> Array:
+    """Natural logs of an edge's probability given its head; also of those that no float can hold."""
+    small = p.shares < 1e-290  # from where on floats are less exact
+    logs = np.log(p.shares, where=~small, out=np.full_like(p.shares, -np.inf))
+    if not small.any():
+        return logs
+    heads = np.repeat(np.arange(p.forest.node_count), np.diff(p.forest.edge_offsets))
+    places = np.repeat(np.arange(p.forest.edge_count), np.diff(p.forest.tail_offsets))
+    below = np.bincount(places, p.inside[p.forest.tails], p.forest.edge_count)
+    small &= np.isfinite(p.scores) & np.isfinite(below)
+    logs[small] = p.scores[small] + below[small] - p.inside[heads[small]]
+    return logs
 
 
 def risk(p: Distribution, loss: npt.ArrayLike, method: Method = "inside-outside") -> float:

@@ -172,6 +172,19 @@ def test_gradients_are_those_of_finite_differences(seed: int) -> None:
         assert hessian == pytest.approx(hessian.T)
 
 
+@pytest.mark.parametrize("seed", range(50))
+def test_divergence_of_distributions_far_apart(seed: int) -> None:
+    rng = np.random.default_rng(seed)
+    forest = small_random_forest(random.Random(seed), most=500)
+    one, two = rng.normal(size=forest.edge_count), 3000 * rng.normal(size=forest.edge_count)
+    logs = []
+    for scores in (one, two):
+        totals = sums(scores, derivations(forest))
+        logs.append(totals - np.logaddexp.reduce(totals))
+    divergence = hf.kl_divergence(forest.distribution(one), forest.distribution(two))
+    assert divergence == pytest.approx(np.exp(logs[0]) @ (logs[0] - logs[1]), rel=1e-9, abs=1e-9)
+
+
 def test_weights_by_name_and_bad_arguments(toy: Forest) -> None:
     forest = small_random_forest(random.Random(3), most=500)
     theta = [0.5, -1.0, 2.0, 0.25]
