@@ -284,19 +284,19 @@ def _weighted_sum(values: Values, factors: Array) -> Array:
 def _checked(p: Distribution, values: Values) -> Values:
     if scipy.sparse.issparse(values):
         matrix = scipy.sparse.csr_array(values)
-        _check_shape(p, matrix.shape)
+        _check(p, matrix.shape, matrix.data)
         return matrix
     array = np.asarray(values, dtype=np.float64)
-    _check_shape(p, array.shape)
-    if not np.isfinite(array).all():
-        raise ValueError("values: expected finite numbers")
+    _check(p, array.shape, array)
     return array
 
 
-def _check_shape(p: Distribution, shape: tuple[int, ...]) -> None:
+def _check(p: Distribution, shape: tuple[int, ...], numbers: Array) -> None:
     if len(shape) not in (1, 2) or shape[0] != p.forest.edge_count:
         edges = p.forest.edge_count
         raise ValueError(f"values: expected shape ({edges},) or ({edges}, n), got {shape}")
+    if not np.isfinite(numbers).all():
+        raise ValueError("values: expected finite numbers")
 
 
 def _shape(values: Values) -> tuple[int, ...]:

@@ -196,6 +196,9 @@ def test_weights_by_name_and_bad_arguments(toy: Forest) -> None:
     for values in ([1.0], np.zeros((8, 1, 1)), np.zeros((1, 8)), [math.nan] * 8):
         with pytest.raises(ValueError, match="values: expected"):
             hf.expectation(p, values)
+    for bad in (math.nan, math.inf):
+        with pytest.raises(ValueError, match="values: expected finite numbers"):
+            hf.expectation(p, scipy.sparse.csr_array([[bad]] * 8))
     with pytest.raises(ValueError, match="different forests"):
         hf.cross_entropy(p, named.p)
     impossible = toy.distribution(np.where(np.arange(8) == 2, -np.inf, SCORES))
