@@ -285,8 +285,10 @@ def test_oracles_of_forests(parts: list[object], french: Path, tmp_path: Path) -
     )
     reference.write_text("a\n\nb\nc\n")
     assert "ref0:2: no reference" in one_error_line(run(*command))
-    reference.write_text("a\nb\nc\n")
-    assert "ref0: ends after 3 lines, where there are more forests" in one_error_line(run(*command))
+    for text in ("a\nb\nc\n", "a\nb\nc\nd\ne\n"):
+        reference.write_text(text)
+        message = f"ref0: {len(text) // 2} lines for the 4 forests of {archive}"
+        assert message in one_error_line(run(*command))
     (tmp_path / "weights").write_text("PhraseEF 1\nPhaseEF 1\n")
     listed = run("hiero", "forest", "kbest", archive, "--weights", tmp_path / "weights")
     assert "the forests have no feature PhaseEF" in one_error_line(listed)

@@ -6,7 +6,7 @@ import itertools
 import json
 import math
 import sys
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator
 from pathlib import Path
 from typing import Annotated
 
@@ -86,8 +86,13 @@ def oracle(
     with ForestFile(file) as archive:
         if plot is not None and not (sentence < len(archive) and archive[sentence].root >= 0):
             raise FormatError(f"{file}: no forest with derivations for sentence {sentence}")
+        for path, lines in zip(references, texts, strict=True):
+            if len(lines) != len(archive):
+                raise FormatError(f"{path}: {len(lines)} lines for the {len(archive)} forests of {file}")
     for number, forest in enumerate(_forests(file)):
-        sets = _references(references, texts, number)
+        sets = [split(lines[number]) for lines in texts]
+        if not any(sets):
+            raise FormatError(f"{references[0]}:{number + 1}: no reference")
         if forest.root >= 0:
             by_edge = forest.scores(_weights_of(forest, chosen))
             lists = oracle_lists(forest, by_edge, sets, document, {*values, 1.0}, beam)
@@ -157,17 +162,6 @@ def _derivation(forest: Forest, weights: dict[str, float], rank: int, where: str
 def _forests(file: Path) -> Iterator[Forest]:
     with ForestFile(file) as archive:
         yield from archive
-
-
-def _references(files: Sequence[Path], texts: Sequence[Sequence[str]], number: int) -> list[list[str]]:
-    """The references of a sentence. Raises FormatError where a file ends before it or all are empty."""
-    for file, lines in zip(files, texts, strict=True):
-        if number >= len(lines):
-            raise FormatError(f"{file}: ends after {len(lines)} lines, where there are more forests")
-    sets = [split(lines[number]) for lines in texts]
-    if not any(sets):
-        raise FormatError(f"{files[0]}:{number + 1}: no reference")
-    return sets
 
 
 def _weights_of(forest: Forest, weights: dict[str, float]) -> dict[str, float]:
