@@ -165,6 +165,17 @@ def test_pruning(seed: int) -> None:
     assert part.derivation_count == len(left)
 
 
+def test_limits_of_pruning() -> None:
+    forest = Forest.from_arrays(**GOOD)
+    for limit in (-1.0, float("nan")):
+        with pytest.raises(ValueError, match="posterior: expected 0 or more"):
+            forest.prune([0.0] * 3, posterior=limit)
+        with pytest.raises(ValueError, match="margin: expected 0 or more"):
+            forest.prune([0.0] * 3, margin=limit)
+    nothing = forest.subforest([False] * 3)
+    assert nothing.prune([], posterior=0.1).root == nothing.prune([], margin=1.0).root == -1
+
+
 @pytest.mark.parametrize("seed", SEEDS)
 def test_forced_decoding(seed: int) -> None:
     rng = random.Random(seed)

@@ -316,13 +316,16 @@ void register_forest_algorithms(py::class_<Hypergraph, std::shared_ptr<Hypergrap
             if (posterior.has_value() == margin.has_value())
               throw std::invalid_argument("prune: give either posterior or margin");
             const py::gil_scoped_release release;
+            if (posterior && f->root < 0) return std::make_shared<Hypergraph>(empty_copy(*f));
             return std::make_shared<Hypergraph>(
                 margin ? prune_by_margin(*f, by_edge, *margin)
                        : prune_by_posterior(Distribution(*f, by_edge), by_edge, *posterior));
           },
           py::arg("scores"), py::kw_only(), py::arg("posterior") = py::none(), py::arg("margin") = py::none(),
           "The forest without edges of lower posterior, or without edges whose best derivation scores worse\n"
-          "than the best of all by more than the margin. The best derivation always stays.")
+          "than the best of all by more than the margin. The best derivation always stays; an empty forest "
+          "stays empty. Raises\n"
+          "ValueError for scores that distribution refuses and a negative posterior or margin.")
       .def(
           "subforest",
           [](const Hypergraph& f, const py::array_t<bool, py::array::c_style | py::array::forcecast>& keep) {

@@ -85,6 +85,7 @@ Hypergraph subforest(const Hypergraph& forest, std::span<const std::uint8_t> kee
 }
 
 Hypergraph prune_by_posterior(const Distribution& p, std::span<const double> scores, double least) {
+  if (!(least >= 0)) throw std::invalid_argument("posterior: expected 0 or more");
   std::vector<std::uint8_t> keep;
   for (const double posterior : p.edges()) keep.push_back(posterior >= least);
   for (const EdgeIndex e : viterbi(p.forest(), scores, p.forest().root)) keep[e] = 1;

@@ -23,7 +23,8 @@ void append_edge(Hypergraph& out, const Hypergraph& forest, EdgeIndex e);
 // unless `keep` has an entry per edge.
 Hypergraph subforest(const Hypergraph& forest, std::span<const std::uint8_t> keep);
 
-// Edges that occur at least `least` times in a derivation on average, and all those of the best one.
+// Edges that occur at least `least` times in a derivation on average, and all those of the best one. Throws
+// std::invalid_argument for a negative number.
 Hypergraph prune_by_posterior(const Distribution& p, std::span<const double> scores, double least);
 
 // Edges with a derivation that scores at most `margin` less than the best. Throws std::invalid_argument for
