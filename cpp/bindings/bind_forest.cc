@@ -55,6 +55,7 @@ std::vector<double> edge_values(const Hypergraph& forest, const py::object& valu
           throw std::invalid_argument("a weight for " + name + ", which is no feature of the forest");
       }
     }
+    const py::gil_scoped_release release;
     return edge_scores(forest, weights);
   }
   const DoubleVector array(values);

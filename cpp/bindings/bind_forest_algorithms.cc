@@ -177,8 +177,13 @@ void register_distribution(py::module_& m) {
       .def_property_readonly(
           "outside",
           [](const BoundDistribution& d) {
-            const auto weight = [&](EdgeIndex e) { return Scaled::exp(d.scores[e]); };
-            return as_array(logs(outside(*d.forest, ScaledSemiring(), weight, d.p.inside())));
+            std::vector<double> out;
+            {
+              const py::gil_scoped_release release;
+              const auto weight = [&](EdgeIndex e) { return Scaled::exp(d.scores[e]); };
+              out = logs(outside(*d.forest, ScaledSemiring(), weight, d.p.inside()));
+            }
+            return as_array(out);
           },
           "float64 (nodes): natural logs; -inf for nodes that no derivation of the root uses.")
       .def(
@@ -201,6 +206,7 @@ void register_distribution(py::module_& m) {
       .def(
           "sample",
           [](const BoundDistribution& d, std::size_t count, std::uint64_t seed) {
+            const py::gil_scoped_release release;
             std::vector<Derivation> out;
             for (auto& edges : sample(d.p, count, seed)) {
               const double score = total(d.scores, edges);
@@ -262,6 +268,7 @@ void register_forest_algorithms(py::class_<Hypergraph, std::shared_ptr<Hypergrap
           "viterbi",
           [](const ForestPtr& f, const py::object& scores) -> std::optional<Derivation> {
             const std::vector<double> by_edge = edge_values(*f, scores);
+            const py::gil_scoped_release release;
             std::vector<EdgeIndex> edges = viterbi(*f, by_edge, f->root);
             if (edges.empty()) return std::nullopt;
             return Derivation{f, total(by_edge, edges), std::move(edges)};
@@ -329,7 +336,8 @@ void register_forest_algorithms(py::class_<Hypergraph, std::shared_ptr<Hypergrap
       .def(
           "subforest",
           [](const Hypergraph& f, const py::array_t<bool, py::array::c_style | py::array::forcecast>& keep) {
-            std::vector<std::uint8_t> marks(keep.data(), keep.data() + keep.size());
+            const std::vector<std::uint8_t> marks(keep.data(), keep.data() + keep.size());
+            const py::gil_scoped_release release;
             return std::make_shared<Hypergraph>(subforest(f, marks));
           },
           py::arg("keep"), "The derivations that use only the marked edges.")
@@ -339,6 +347,7 @@ void register_forest_algorithms(py::class_<Hypergraph, std::shared_ptr<Hypergrap
             const std::vector<std::shared_ptr<const Hypergraph>> all(forests.begin(), forests.end());
             if (std::ranges::find(all, nullptr) != all.end())
               throw py::type_error("union: None is no forest");
+            const py::gil_scoped_release release;
             return std::make_shared<Hypergraph>(union_of(all));
           },
           py::arg("forests"),
