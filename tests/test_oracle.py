@@ -139,3 +139,17 @@ def test_effective_lengths_worked_by_hand() -> None:
             bleu_counts(["a"], bad)
     with pytest.raises(ValueError, match="shortest, closest or average"):
         bleu_counts(["a"], references, "longest")
+
+
+def test_limits_of_rescoring() -> None:
+    forest = small_random_forest(random.Random(1))
+    scores, references = np.zeros(forest.edge_count), [["a", "b"]]
+    everything = forest.rescore(scores, 0.5, references, document=START, document_source=20.0, k=2**64 - 1)
+    assert len(everything) == len(
+        forest.rescore(scores, 0.5, references, document=START, document_source=20.0, k=10**6)
+    )
+    for bad in (math.nan, math.inf, -1.0):
+        with pytest.raises(ValueError, match="document: expected counts that are finite and not negative"):
+            forest.rescore(scores, 0.5, references, document=[bad, *START[1:]], document_source=20.0)
+        with pytest.raises(ValueError, match="document: expected counts that are finite and not negative"):
+            forest.rescore(scores, 0.5, references, document=START, document_source=bad)

@@ -50,8 +50,8 @@ class Rescorer {
       fill(v, v == forest_.root ? std::max(options_.k, options_.beam) : options_.beam);
     }
     first_[forest_.root + 1] = items_.size();
-    const std::size_t past = std::min(items_.size(), first_[forest_.root] + options_.k);
-    for (std::size_t i = first_[forest_.root]; i < past; ++i)
+    const std::size_t begin = first_[forest_.root];
+    for (std::size_t i = begin; i < items_.size() && i - begin < options_.k; ++i)
       out.push_back({items_[i].objective, items_[i].score, derivation(i)});
     return out;
   }
@@ -230,6 +230,12 @@ std::vector<RescoredDerivation> rescore(const Hypergraph& forest, std::span<cons
                                         std::span<const std::vector<std::string>> references,
                                         const RescoreOptions& options) {
   check_edge_values(forest, scores, false, "scores");
+  const BleuCounts& document = options.document;
+  std::vector<double> counts{document.length, document.reference_length, options.document_source};
+  counts.insert(counts.end(), document.totals.begin(), document.totals.end());
+  counts.insert(counts.end(), document.matches.begin(), document.matches.end());
+  if (!std::ranges::all_of(counts, [](double count) { return std::isfinite(count) && count >= 0; }))
+    throw std::invalid_argument("document: expected counts that are finite and not negative");
   if (!(options.mu >= 0)) throw std::invalid_argument("mu: expected 0 to infinity");
   if (options.k < 1 || options.beam < 1) throw std::invalid_argument("k and beam: expected 1 or more");
   return Rescorer(forest, scores, references, options).run();
