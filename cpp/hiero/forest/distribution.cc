@@ -48,13 +48,6 @@ Distribution::Distribution(const Hypergraph& forest, std::span<const double> sco
   }
 }
 
-double Distribution::expectation(std::span<const double> r) const {
-  check_edge_values(forest_, r, false, "values");
-  double sum = 0;
-  for (EdgeIndex e = 0; e < forest_.edge_count(); ++e) sum += edges_[e] * r[e];
-  return sum;
-}
-
 std::vector<double> Distribution::edge_expectations(std::span<const double> r) const {
   check_edge_values(forest_, r, false, "values");
   // below[v]: expected r of the part of a derivation under v; within[e]: of the part from e down.

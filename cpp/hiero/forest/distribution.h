@@ -37,8 +37,6 @@ class Distribution {
   const std::vector<double>& edges() const { return edges_; }
   const std::vector<double>& nodes() const { return nodes_; }
 
-  // sum_e p(e) r_e.
-  double expectation(std::span<const double> r) const;
   // For every edge p(e) E[r(d) | e]: with additive r = sum of r_e, the derivative of E[r] in the log of e's
   // weight is this minus p(e) E[r]. Where a derivation uses e twice, it counts twice.
   std::vector<double> edge_expectations(std::span<const double> r) const;
