@@ -3,7 +3,9 @@
 from __future__ import annotations
 
 import itertools
+import os
 import random
+import signal
 import threading
 from typing import Any
 
@@ -430,3 +432,20 @@ def test_threads_may_share_a_list() -> None:
     for thread in threads:
         thread.join()
     assert sorted(found, reverse=True) == [d.score for d in chain.kbest(workers * count, scores)]
+
+
+@pytest.mark.parametrize("arrays", [False, True])
+def test_long_lists_can_be_interrupted(arrays: bool) -> None:
+    nodes = 60
+    chain = Forest.from_arrays(
+        edge_offsets=range(0, 2 * nodes + 1, 2),
+        tail_offsets=[0, 0, *range(2 * nodes - 1)],
+        tails=np.repeat(np.arange(nodes - 1), 2),
+    )
+    scores = np.random.default_rng(3).normal(size=2 * nodes)
+    timer = threading.Timer(0.1, lambda: os.kill(os.getpid(), signal.SIGINT))
+    timer.start()
+    with pytest.raises(KeyboardInterrupt):
+        # Would never end.
+        chain.kbest_arrays(10**9, scores) if arrays else chain.kbest(10**9, scores)
+    timer.join()

@@ -72,6 +72,12 @@ py::object to_python(const BigUnsigned& number) {
   return py::module_::import("builtins").attr("int").attr("from_bytes")(bytes, "little");
 }
 
+void allow_interrupt(std::size_t done) {
+  if (done % 1024 != 0) return;
+  const py::gil_scoped_acquire acquire;
+  if (PyErr_CheckSignals() != 0) throw py::error_already_set();
+}
+
 std::string join(const std::vector<std::string>& tokens) {
   std::string text;
   for (const std::string& token : tokens) {
@@ -86,6 +92,7 @@ std::vector<Derivation> kbest(const std::shared_ptr<const Hypergraph>& forest, s
   KBest lazy(*forest, std::move(scores), unique);
   std::vector<Derivation> out;
   while (out.size() < k) {
+    allow_interrupt(out.size());
     auto next = lazy.next();
     if (!next) break;
     out.push_back({forest, next->score, std::move(next->edges)});

@@ -35,6 +35,9 @@ py::array_t<T> as_array(const std::vector<T>& values) {
 // An int of any size.
 py::object to_python(const BigUnsigned& number);
 
+// Lets Ctrl-C end a loop that has done so many steps; looks at every 1024th. The GIL may be held or not.
+void allow_interrupt(std::size_t done);
+
 // Forest.from_arrays.
 std::shared_ptr<Hypergraph> from_arrays(const py::kwargs& arrays);
 

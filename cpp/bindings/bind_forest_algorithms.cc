@@ -69,6 +69,7 @@ KBestArrays kbest_arrays(const Hypergraph& forest, std::size_t k, std::vector<do
     return static_cast<std::int32_t>(size);
   };
   while (out.scores.size() < k) {
+    allow_interrupt(out.scores.size());
     const auto next = lazy.next();
     if (!next) break;
     out.scores.push_back(next->score);
