@@ -238,6 +238,25 @@ def test_large_numbers_of_derivations() -> None:
     assert forest.derivation_count == expected == counts(forest)[-1]
 
 
+def test_derivations_beyond_all_memory() -> None:
+    # Every node but the first has the one below twice, so that derivations have 2^n - 1 edges.
+    n = 100
+    forest = Forest.from_arrays(
+        edge_offsets=[0, *range(2, n + 2)],
+        tail_offsets=[0, 0, *range(0, 2 * n - 1, 2)],
+        tails=np.repeat(np.arange(n - 1), 2),
+    )
+    scores = np.full(n + 1, -1.0)
+    scores[1] = -2.0
+    with pytest.raises(ForestError, match=r"there are over 2\^\(2\^20\) derivations"):
+        _ = forest.derivation_count
+    small = forest.subforest([True, False] + [True] * (n - 1))
+    assert small.derivation_count == 1
+    for search in (forest.viterbi, lambda scores: forest.kbest(1, scores)):
+        with pytest.raises(ForestError, match=r"a derivation has over 2\^27 edges"):
+            search(scores)
+
+
 GOOD: dict[str, Any] = {
     "edge_offsets": [0, 1, 3],
     "tail_offsets": [0, 0, 1, 3],

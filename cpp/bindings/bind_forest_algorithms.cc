@@ -37,6 +37,13 @@ double total(std::span<const double> scores, std::span<const EdgeIndex> edges) {
   return sum;
 }
 
+// Throws ForestError if derivations are too many to be counted: where edges have the same tail several times,
+// their number may have exponentially many digits.
+void check_count(const Hypergraph& forest) {
+  const double log = inside(forest, LogSemiring(), [](EdgeIndex) { return 0.0; })[forest.root];
+  if (!(log <= 0x1p20 * 0.6931471805599453)) throw ForestError("there are over 2^(2^20) derivations");
+}
+
 // Throws ForestError unless the edges are the preorder of a derivation of the root.
 void check_derivation(const Hypergraph& forest, std::span<const EdgeIndex> edges) {
   std::vector<NodeIndex> open;
@@ -260,11 +267,12 @@ void register_forest_algorithms(py::class_<Hypergraph, std::shared_ptr<Hypergrap
             {
               const py::gil_scoped_release release;
               const auto one = [](EdgeIndex) { return BigUnsigned(1); };
+              if (f.root >= 0) check_count(f);
               if (f.root >= 0) count = inside(f, CountingSemiring(), one)[f.root];
             }
             return to_python(count);
           },
-          "int: the number of derivations.")
+          "int: the number of derivations. Raises ForestError beyond 2^(2^20).")
       .def(
           "viterbi",
           [](const ForestPtr& f, const py::object& scores) -> std::optional<Derivation> {

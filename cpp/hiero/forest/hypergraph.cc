@@ -6,6 +6,8 @@
 #include <map>
 #include <stdexcept>
 
+#include "hiero/base/error.h"
+
 namespace hiero {
 namespace {
 
@@ -96,6 +98,12 @@ void add_weighted_features(const Hypergraph& forest, std::span<const double> fac
   }
 }
 
+void extend_derivation(std::vector<EdgeIndex>& derivation, EdgeIndex edge) {
+  constexpr std::size_t kMost = std::size_t{1} << 27;
+  if (derivation.size() == kMost) throw ForestError("a derivation has over 2^27 edges");
+  derivation.push_back(edge);
+}
+
 std::vector<EdgeIndex> viterbi(const Hypergraph& forest, std::span<const double> scores, NodeIndex node) {
   check_edge_values(forest, scores, true, "scores");
   if (node < -1 || node >= forest.node_count()) throw std::out_of_range("no such node");
@@ -118,7 +126,7 @@ std::vector<EdgeIndex> viterbi(const Hypergraph& forest, std::span<const double>
   while (!open.empty()) {
     const EdgeIndex e = choice[open.back()];
     open.pop_back();
-    derivation.push_back(e);
+    extend_derivation(derivation, e);
     const auto tails = forest.edge_tails(e);
     for (std::size_t i = tails.size(); i-- > 0;) open.push_back(tails[i]);
   }

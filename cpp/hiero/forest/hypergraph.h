@@ -103,6 +103,10 @@ std::vector<double> edge_scores(const Hypergraph& forest, std::span<const double
 // Touches only features that occur. Throws std::invalid_argument unless there is a factor per edge.
 void add_weighted_features(const Hypergraph& forest, std::span<const double> factors, std::span<double> sums);
 
+// Adds an edge to a derivation. Throws ForestError beyond 2^27 edges: where edges have the same tail several
+// times, derivations may be exponentially longer than their forest is.
+void extend_derivation(std::vector<EdgeIndex>& derivation, EdgeIndex edge);
+
 // The derivation of best total score below `node`, ties by edge index; empty if there is none of a score
 // above -infinity. Throws std::invalid_argument for scores that check_edge_values refuses.
 std::vector<EdgeIndex> viterbi(const Hypergraph& forest, std::span<const double> scores, NodeIndex node);

@@ -119,7 +119,7 @@ ScoredDerivation KBest::derivation(const Choice& choice) const {
   while (!open.empty()) {
     const Choice& top = *open.back();
     open.pop_back();
-    out.edges.push_back(top.edge);
+    extend_derivation(out.edges, top.edge);
     const auto tails = forest_.edge_tails(top.edge);
     for (std::size_t i = tails.size(); i-- > 0;) open.push_back(&nodes_[tails[i]].found[top.ranks[i]]);
   }

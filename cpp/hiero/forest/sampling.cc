@@ -22,7 +22,7 @@ std::vector<std::vector<EdgeIndex>> sample(const Distribution& p, std::size_t co
         left -= p.shares()[e];
         if (left < 0) break;
       }
-      derivation.push_back(chosen);
+      extend_derivation(derivation, chosen);
       const auto tails = forest.edge_tails(chosen);
       for (std::size_t i = tails.size(); i-- > 0;) open.push_back(tails[i]);
     }
