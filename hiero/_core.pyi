@@ -304,6 +304,25 @@ class OracleHypothesis:
     @property
     def counts(self) -> npt.NDArray[np.float64]: ...
 
+class ReferenceSet:
+    def __init__(self, segments: Sequence[Sequence[Sequence[str]]]) -> None: ...
+    def __len__(self) -> int: ...
+    def bleu(
+        self,
+        segments: npt.ArrayLike,
+        vocabulary: Sequence[str],
+        words: npt.ArrayLike,
+        offsets: npt.ArrayLike,
+        effective_length: str = "closest",
+    ) -> npt.NDArray[np.float64]: ...
+    def nist(
+        self,
+        segments: npt.ArrayLike,
+        vocabulary: Sequence[str],
+        words: npt.ArrayLike,
+        offsets: npt.ArrayLike,
+    ) -> npt.NDArray[np.float64]: ...
+
 def bleu(counts: npt.ArrayLike) -> float: ...
 def bleu_counts(
     tokens: Sequence[str], references: Sequence[Sequence[str]], effective_length: str = "shortest"

@@ -30,7 +30,7 @@ import scipy.sparse
 
 from hiero._core import Forest, ForestError, FormatError, escape
 from hiero.files import replacing
-from hiero.tables import DAMAGE, open_source
+from hiero.lines import DAMAGE, open_source
 from hiero.text import split
 
 FORMAT = 1

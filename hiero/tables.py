@@ -3,11 +3,8 @@
 from __future__ import annotations
 
 import contextlib
-import gzip
-import lzma
 import os
 import tempfile
-import zlib
 from collections.abc import Callable, Iterator
 from concurrent.futures import Future, ThreadPoolExecutor
 from pathlib import Path
@@ -15,29 +12,10 @@ from typing import IO, cast
 
 from hiero import _core
 from hiero._core import RuleTable
+from hiero.lines import open_source
 
 DEFAULT_MEMORY = 320 << 20
 _MAGIC = b"HIERORT\n"
-# What reading a compressed file raises that is damaged or cut short.
-DAMAGE = (EOFError, gzip.BadGzipFile, zlib.error, lzma.LZMAError)
-
-
-@contextlib.contextmanager
-def open_source(path: str | os.PathLike[str]) -> Iterator[IO[bytes]]:
-    """Opens a plain, gzip or xz file for reading bytes; told apart by content, not by name.
-
-    It is opened once, so that pipes (``/dev/stdin``) are read from their beginning.
-    """
-    with open(path, "rb") as file:
-        start = file.peek(6)
-        if start.startswith(b"\x1f\x8b"):
-            with gzip.open(file, "rb") as unzipped:
-                yield cast(IO[bytes], unzipped)
-        elif start.startswith(b"\xfd7zXZ\x00"):
-            with lzma.open(file, "rb") as unpacked:
-                yield unpacked
-        else:
-            yield file
 
 
 def pack(

@@ -20,6 +20,7 @@ from hypothesis import strategies as st
 
 import hiero
 from hiero import Rule, RuleTable, tables
+from hiero.lines import open_source
 
 
 def unpacked(table: RuleTable) -> list[str]:
@@ -336,7 +337,7 @@ def test_real_grammar_round_trip(shared: Path, tmp_path: Path) -> None:
     grammar = shared / "ja-en" / "system" / "grammar.gz"
     tables.pack(grammar, tmp_path / "g.hrt")
     table = RuleTable.open(str(tmp_path / "g.hrt"))
-    with tables.open_source(grammar) as file:
+    with open_source(grammar) as file:
         original = file.read().decode().splitlines()
     assert table.rule_count == len(original)
     written = unpacked(table)

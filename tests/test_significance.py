@@ -1,78 +1,105 @@
-"""Pruning by Fisher's exact test (Johnson et al. 2007) against fractions and counts read off the text."""
+"""Significance tests: against all permutations, known cases, and what they say of equal systems."""
 
 from __future__ import annotations
 
-import math
+import itertools
 import random
-from fractions import Fraction
-from pathlib import Path
 
+import numpy as np
 import pytest
-from brute_force import holds
-from test_extraction import extract, random_pair, read, rows, scored
 
-from hiero import FormatError
-from hiero._core import fisher_minus_log_p
-from hiero.train import ScoreSettings, score_rules
+from hiero.evaluate import Bleu, Metric, Runs, Ter, approximate_randomization, paired_bootstrap
 
 
-def fisher(both: int, source: int, target: int, pairs: int) -> float:
-    """-log p by fractions."""
-    ways = Fraction(math.comb(pairs, target))
-    p = sum(
-        math.comb(source, k) * math.comb(pairs - source, target - k) / ways
-        for k in range(both, min(source, target) + 1)
-    )
-    return -(math.log(p.numerator) - math.log(p.denominator)) if isinstance(p, Fraction) else math.inf
+def noisy(rng: random.Random, references: list[list[str]], errors: float) -> list[str]:
+    """The first references with that share of words wrong."""
+    return [
+        " ".join("?" if rng.random() < errors else word for word in segment[0].split())
+        for segment in references
+    ]
 
 
-def test_the_test_itself() -> None:
+@pytest.fixture(scope="module")
+def references() -> list[list[str]]:
     rng = random.Random(1)
-    for _ in range(2000):
-        pairs = rng.choice([5, 30, 400, 3000])
-        source, target = (min(pairs, 1 + int(rng.expovariate(8 / pairs))) for _ in range(2))
-        both = rng.randint(max(0, source + target - pairs), min(source, target))
-        expected = fisher(both, source, target, pairs)
-        assert fisher_minus_log_p(both, source, target, pairs) == pytest.approx(expected, rel=1e-9, abs=1e-9)
-    for pairs in (10, 50_000, 10**7):  # a rule seen once of sides seen once
-        assert fisher_minus_log_p(1, 1, 1, pairs) == pytest.approx(math.log(pairs), abs=1e-6)
+    return [[" ".join(rng.choices("abcdefghij", k=rng.randint(4, 12)))] for _ in range(60)]
 
 
-@pytest.mark.parametrize("density", ["abc", "abcdefghijklmnopqrstuvwxy"])
-def test_pruning_keeps_what_exceeds_the_threshold(tmp_path: Path, density: str) -> None:
-    rng = random.Random(2)
-    pairs = [random_pair(rng, 6, density) for _ in range(120)]
-    extract(tmp_path, pairs)
-    bitext = (tmp_path / "f", tmp_path / "e")
-    expected = {}
-    for source, target in read(tmp_path):
-        f = [holds(pair.source, source) for pair in pairs]
-        e = [holds(pair.target, target) for pair in pairs]
-        both = sum(x and y for x, y in zip(f, e, strict=True))
-        expected[source, target] = fisher(both, sum(f), sum(e), len(pairs))
-    plain = scored(tmp_path)
-    once = math.log(len(pairs))
-    for setting, threshold in [(4.0, 4.0), ("a+e", once + 1e-6), ("a-e", once - 1e-6)]:
-        settings = ScoreSettings(significance=setting)
-        statistics = score_rules(tmp_path / "counts", tmp_path / "s.hrt", settings=settings, bitext=bitext)
-        kept = {rule for rule, value in expected.items() if value > threshold}
-        assert 0 < len(kept) < len(plain)
-        assert (statistics.read, statistics.kept) == (len(plain), len(kept))
-        assert rows(tmp_path / "s.hrt") == {rule: plain[rule] for rule in kept}
-    with pytest.raises(ValueError, match="needs the bitext"):
-        score_rules(tmp_path / "counts", tmp_path / "t.hrt", settings=ScoreSettings(significance=1.0))
+def runs(metric: Metric, systems: list[list[str]]) -> Runs:
+    return Runs.of(metric, [metric.statistics(lines) for lines in systems])
 
 
-def test_another_bitext_than_that_of_the_rules_is_refused(tmp_path: Path) -> None:
-    rng = random.Random(5)
-    extract(tmp_path, [random_pair(rng, 6, "abc") for _ in range(20)])
-    (tmp_path / "g").write_text("a\n\n" * 15)
-    settings = ScoreSettings(significance=1.0)
-    with pytest.raises(FormatError, match=r"g: 15 sentence pairs .* where the rules come from 20"):
-        score_rules(tmp_path / "counts", tmp_path / "s.hrt", settings=settings, bitext=(tmp_path / "g",) * 2)
+def test_means_and_deviations(references: list[list[str]]) -> None:
+    metric, rng = Bleu(references), random.Random(2)
+    outputs = [noisy(rng, references, e) for e in (0.1, 0.2, 0.3)]
+    several = runs(metric, outputs)
+    scores = [float(metric.score(metric.statistics(lines).sum(axis=0))) for lines in outputs]
+    assert several.scores.tolist() == scores
+    assert several.mean == pytest.approx(np.mean(scores))
+    assert several.deviation == pytest.approx(np.std(scores, ddof=1))
+    assert runs(metric, outputs[:1]).deviation == 0
 
 
-@pytest.mark.parametrize("threshold", [math.nan, math.inf, "nan"])
-def test_a_threshold_is_a_number(threshold: object) -> None:
-    with pytest.raises(ValueError, match="significance"):
-        ScoreSettings(significance=threshold)
+@pytest.mark.parametrize("kind", [Bleu, Ter])
+def test_better_worse_and_equal(kind: type[Metric], references: list[list[str]]) -> None:
+    metric, rng = kind(references), random.Random(3)
+    good, bad = (runs(metric, [noisy(rng, references, e) for _ in range(3)]) for e in (0.1, 0.4))
+    for test in (paired_bootstrap, approximate_randomization):
+        assert test(metric, bad, good) == pytest.approx(1 / 1001)
+        assert test(metric, good, bad) == pytest.approx(1 / 1001)
+        assert test(metric, good, good) == 1
+        assert test(metric, bad, good, 100) == pytest.approx(1 / 101)
+
+
+def test_randomization_is_a_sample_of_all_permutations() -> None:
+    rng = random.Random(4)
+    references = [[" ".join(rng.choices("abc", k=6))] for _ in range(5)]
+    metric = Bleu(references)
+    for run_count in (1, 2):
+        outputs = [[noisy(rng, references, e) for _ in range(run_count)] for e in (0.2, 0.35)]
+        a, b = (runs(metric, system) for system in outputs)
+        observed, as_large, count = abs(b.mean - a.mean), 0, 0
+        for coins in itertools.product([False, True], repeat=5 * run_count):
+            swap = np.array(coins).reshape(run_count, 5, 1)
+            first = np.where(swap, b.statistics, a.statistics).sum(axis=1)
+            second = np.where(swap, a.statistics, b.statistics).sum(axis=1)
+            difference = metric.score(second).mean() - metric.score(first).mean()
+            as_large += abs(difference) >= observed - 1e-9
+            count += 1
+        p = approximate_randomization(metric, a, b, trials=4000)
+        assert p == pytest.approx(as_large / count, abs=0.04)
+
+
+def test_bootstrap_of_one_deciding_segment() -> None:
+    # The systems differ in one of n segments: the better one is not ahead where that is never drawn, which
+    # is (1 - 1/n)^n of the samples.
+    references = [["a b c d e"]] * 8
+    metric = Bleu(references)
+    same = ["a b c d e"] * 8
+    worse = ["a b c d x", *same[1:]]
+    p = paired_bootstrap(metric, runs(metric, [worse]), runs(metric, [same]), samples=4000)
+    assert p == pytest.approx((1 - 1 / 8) ** 8, abs=0.03)
+
+
+def test_p_is_uniform_without_a_difference(references: list[list[str]]) -> None:
+    metric, rng = Bleu(references), random.Random(5)
+    found = [
+        approximate_randomization(
+            metric, *(runs(metric, [noisy(rng, references, 0.3)]) for _ in range(2)), trials=200
+        )
+        for _ in range(200)
+    ]
+    for share in (0.1, 0.5, 0.9):
+        assert np.mean(np.array(found) <= share) == pytest.approx(share, abs=0.1)
+
+
+def test_seeds_and_numbers_of_runs(references: list[list[str]]) -> None:
+    metric, rng = Bleu(references), random.Random(6)
+    one = runs(metric, [noisy(rng, references, 0.30)])
+    three = runs(metric, [noisy(rng, references, 0.29) for _ in range(3)])
+    for test in (paired_bootstrap, approximate_randomization):
+        assert test(metric, one, three, seed=1) == test(metric, one, three, seed=1)
+        assert test(metric, one, three, seed=1) != test(metric, one, three, seed=2)
+    two = runs(metric, [noisy(rng, references, 0.3) for _ in range(2)])
+    with pytest.raises(ValueError, match="2 runs cannot be paired with 3"):
+        approximate_randomization(metric, two, three)

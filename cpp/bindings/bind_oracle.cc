@@ -1,25 +1,9 @@
 #include "bind_forest.h"
+#include "bind_references.h"
 #include "hiero/forest/oracle.h"
 
 namespace hiero {
 namespace {
-
-using References = std::vector<std::vector<std::string>>;
-
-ReferenceLength kind_of(const std::string& name) {
-  if (name == "shortest") return ReferenceLength::kShortest;
-  if (name == "closest") return ReferenceLength::kClosest;
-  if (name == "average") return ReferenceLength::kAverage;
-  throw std::invalid_argument("effective length: expected shortest, closest or average, not " + name);
-}
-
-// Length, reference length, totals, matches.
-py::array_t<double> to_array(const BleuCounts& counts) {
-  std::vector<double> values{counts.length, counts.reference_length};
-  values.insert(values.end(), counts.totals.begin(), counts.totals.end());
-  values.insert(values.end(), counts.matches.begin(), counts.matches.end());
-  return py::array_t<double>(static_cast<py::ssize_t>(values.size()), values.data());
-}
 
 BleuCounts from_array(const DoubleVector& values) {
   if (values.ndim() != 1 || values.size() != 2 + 2 * static_cast<py::ssize_t>(kBleuOrder))
@@ -48,37 +32,28 @@ void register_oracle(py::module_& m) {
       .def_readonly("objective", &OracleHypothesis::objective,
                     "What it was chosen by; with unclipped matches, unlike `counts`.")
       .def_property_readonly(
-          "counts", [](const OracleHypothesis& h) { return to_array(h.counts); },
+          "counts", [](const OracleHypothesis& h) { return as_array(count_row(h.counts)); },
           "float64 (10): length, effective reference length, n-gram totals and clipped matches, n = 1 to 4.");
-  m.def(
-      "bleu_counts",
-      [](const std::vector<std::string>& tokens, const References& references, const std::string& kind) {
-        return to_array(bleu_counts(tokens, references, kind_of(kind)));
-      },
-      py::arg("tokens"), py::arg("references"), py::arg("effective_length") = "shortest",
-      "float64 (10): length, effective reference length (shortest, closest or average; ties of the closest "
-      "go to\n"
-      "the shorter), n-gram totals and clipped matches, n = 1 to 4. Empty references do not count; raises\n"
-      "ValueError if all are empty.");
   m.def(
       "bleu", [](const DoubleVector& counts) { return bleu(from_array(counts)); }, py::arg("counts"),
       "BLEU from 0 to 1 of such counts, or sums of them (Papineni et al. 2002); 0 if a precision is 0.");
   m.attr("Forest").attr("rescore") = py::cpp_function(
       [](const std::shared_ptr<Hypergraph>& forest, const py::object& scores, double mu,
-         const References& references, const DoubleVector& document, double document_source, std::size_t k,
-         std::size_t beam, bool unique, const std::string& kind) {
-        const RescoreOptions options{mu,    from_array(document), document_source, kind_of(kind), k, beam,
-                                     unique};
+         const ReferenceSet::References& references, const DoubleVector& document, double document_source,
+         std::size_t k, std::size_t beam, bool unique, const std::string& kind) {
+        const RescoreOptions options{
+            mu, from_array(document), document_source, reference_length_of(kind), k, beam, unique};
         const std::vector<double> by_edge = edge_values(*forest, scores);
+        const ReferenceSet set({&references, 1});
+        const std::vector<std::int32_t> numbers = set.words(forest->words);
         std::vector<OracleHypothesis> out;
         const py::gil_scoped_release release;
         for (RescoredDerivation& found : rescore(*forest, by_edge, references, options)) {
-          std::vector<std::string> tokens;
-          for (const std::int32_t word : yield_words(*forest, found.edges))
-            tokens.push_back(forest->words[word]);
+          std::vector<std::int32_t> words = yield_words(*forest, found.edges);
+          for (std::int32_t& word : words) word = numbers[word];
           out.push_back({{forest, found.score, std::move(found.edges)},
                          found.objective,
-                         bleu_counts(tokens, references, options.reference_length)});
+                         set.bleu(0, words, options.reference_length)});
         }
         return out;
       },

@@ -7,6 +7,7 @@ PYBIND11_MODULE(_core, m) {
   hiero::register_lm(m);
   hiero::register_forest(m);
   hiero::register_semiring(m);
+  hiero::register_references(m);
   hiero::register_oracle(m);
   hiero::register_local_features(m);
   hiero::register_decode(m);

@@ -5,18 +5,19 @@ from __future__ import annotations
 import contextlib
 import sys
 import time
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from enum import StrEnum
 from pathlib import Path
-from typing import Annotated, BinaryIO
+from typing import Annotated
 
 import typer
 from rich.console import Console
 from rich.progress import BarColumn, MofNCompleteColumn, Progress, TextColumn, TimeElapsedColumn
 
-from hiero import Decoder, Failure, Model, Translation, read_weights
+from hiero import Decoder, Failure, FormatError, Model, Translation, read_weights
 from hiero.cli.records import Record, derivation_record, format_record
 from hiero.decoder import Keep
+from hiero.evaluate.nist_xml import SegmentSet, parse_sets, write_tstset
 from hiero.files import sha256
 from hiero.forest_files import NO_FOREST, ForestWriter
 from hiero.memory import peak_megabytes
@@ -31,6 +32,13 @@ class PassThrough(StrEnum):
     unknown = "unknown"
     all = "all"
     none = "none"
+
+
+class InputFormat(StrEnum):
+    """What is read."""
+
+    text = "text"
+    nist = "nist"
 
 
 class OutputFormat(StrEnum):
@@ -54,6 +62,9 @@ def decode(
         list[str] | None, typer.Option(metavar="Name=value", help="One weight; repeatable.")
     ] = None,
     input: Annotated[Path | None, typer.Option(help="Source text; default stdin.")] = None,
+    input_format: Annotated[
+        InputFormat, typer.Option(help="nist: a srcset in XML or SGML, translated into a tstset.")
+    ] = InputFormat.text,
     output: Annotated[Path | None, typer.Option(help="Default stdout.")] = None,
     pop_limit: Annotated[
         int | None, typer.Option(min=0, help="Hypotheses per chart cell, on average [200]; 0: no limit.")
@@ -93,6 +104,9 @@ def decode(
         raise typer.BadParameter("give either --model, or --grammar and --lm")
     if nbest is None and output_format is OutputFormat.nbest:
         raise typer.BadParameter("--output-format nbest needs --nbest K")
+    nist = input_format is InputFormat.nist
+    if nist and output_format is not OutputFormat.text:
+        raise typer.BadParameter("--input-format nist is for text, not for other output formats")
     settings = {
         "pop_limit": pop_limit,
         "span_limit": span_limit,
@@ -115,13 +129,19 @@ def decode(
         sink = stack.enter_context(output.open("wb")) if output else sys.stdout.buffer
         extra = stack.enter_context(derivations.open("wb")) if derivations else None
         archive = stack.enter_context(ForestWriter(forests, _made_by(decoder))) if forests else None
-        lines = _Lines(source, str(input) if input else "input", raw)
-        advance = stack.enter_context(_progress(input, quiet))
+        name = str(input) if input else "input"
+        srcset = _source_set(source.read(), name) if nist else None
+        lines = _Lines(source, name, raw) if srcset is None else _segments(srcset, name, raw)
+        advance = stack.enter_context(_progress(input, lines, quiet))
+        translations = []
         results = decoder.translate_iter(lines, threads=threads, keep=keep)
         for number, result in enumerate(results):
             record = _record(lines, number, result, nbest, unique, decoder.model.text.target)
-            sink.write(format_record(record, output_format.value).encode())
-            sink.flush()
+            if nist:
+                translations.append(record.texts[0])
+            else:
+                sink.write(format_record(record, output_format.value).encode())
+                sink.flush()
             if extra:
                 extra.write(derivation_record(record).encode())
             if archive:
@@ -129,6 +149,9 @@ def decode(
                 archive.write(NO_FOREST if forest is None else forest)
             tally.add(result, record)
             advance()
+        if srcset is not None:
+            language = decoder.model.text.target.language
+            sink.write(write_tstset(srcset, translations, language, "hiero").encode())
     if stats:
         tally.report(loaded - started, time.perf_counter() - loaded)
     if tally.failures:
@@ -177,11 +200,16 @@ def _note_unweighted(decoder: Decoder) -> None:
 class _Lines:
     """Input lines, as text if `raw`, else as tokens; remembers, by position, those that are not UTF-8."""
 
-    def __init__(self, source: BinaryIO, name: str, raw: bool) -> None:
+    def __init__(self, source: Iterable[bytes], name: str, raw: bool, places: Sequence[str] = ()) -> None:
         self.source = source
         self.name = name
         self.raw = raw
+        self.places = places
         self.invalid: set[int] = set()
+
+    def place(self, number: int) -> str:
+        """A line as messages name it."""
+        return f"{self.name}:{self.places[number] if self.places else number + 1}"
 
     def __iter__(self) -> Iterator[str | list[str]]:
         for number, line in enumerate(self.source):
@@ -191,6 +219,19 @@ class _Lines:
                 self.invalid.add(number)
                 text = ""
             yield text if self.raw else split(text)
+
+
+def _source_set(content: bytes, name: str) -> SegmentSet:
+    found = [each for each in parse_sets(content, name) if each.kind == "srcset"]
+    if len(found) != 1:
+        raise FormatError(f"{name}: {len(found)} srcsets, expected one")
+    return found[0]
+
+
+def _segments(source: SegmentSet, name: str, raw: bool) -> _Lines:
+    segments = list(source)
+    places = [f" document {document!r}: segment {number}" for document, number, _ in segments]
+    return _Lines([text.encode() for _, _, text in segments], name, raw, places)
 
 
 def _record(
@@ -209,7 +250,7 @@ def _record(
     elif result.source and not result.has_parse:
         error = "no derivation covers the sentence"
     if error is not None:
-        print(f"{lines.name}:{number + 1}: {error}", file=sys.stderr)
+        print(f"{lines.place(number)}: {error}", file=sys.stderr)
         return Record(number, None, [], [""], error)
     assert isinstance(result, Translation)
     hypotheses = result.kbest(nbest, unique=unique) if nbest is not None else []
@@ -218,13 +259,15 @@ def _record(
 
 
 @contextlib.contextmanager
-def _progress(input: Path | None, quiet: bool) -> Iterator[Advance]:
+def _progress(input: Path | None, lines: _Lines, quiet: bool) -> Iterator[Advance]:
     console = Console(stderr=True)
     if quiet or input is None or not console.is_terminal:
         yield lambda: None
         return
-    with input.open("rb") as file:
-        total = sum(1 for _ in file)
+    total = len(lines.places)
+    if not total:
+        with input.open("rb") as file:
+            total = sum(1 for _ in file)
     columns = [TextColumn("translating"), BarColumn(), MofNCompleteColumn(), TimeElapsedColumn()]
     with Progress(*columns, console=console) as progress:
         task = progress.add_task("translating", total=total)

@@ -18,10 +18,10 @@ from hiero._core import escape
 from hiero.files import write_atomically
 from hiero.forest_files import ForestFile
 from hiero.forest_page import derivation_page, forest_page
+from hiero.lines import read_lines
 from hiero.losses import BleuDocument, bleu
 from hiero.oracles import oracle_lists, plot_oracles
 from hiero.text import split
-from hiero.train.corpus import read_lines
 
 app = typer.Typer(
     help="Statistics, k-best lists, oracles and pictures of forests that hiero-decode --forests wrote."

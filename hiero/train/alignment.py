@@ -19,8 +19,9 @@ from thot.common import WordAlignmentMatrix
 
 from hiero._core import Error, FormatError
 from hiero.files import replacing
+from hiero.lines import PathLike, read_lines
 from hiero.text import split
-from hiero.train.corpus import PathLike, read_lines, read_pairs
+from hiero.train.corpus import read_pairs
 
 Heuristic = Literal["grow-diag-final-and", "grow-diag-final", "grow-diag", "union", "intersection"]
 HEURISTICS: tuple[Heuristic, ...] = get_args(Heuristic)

@@ -13,11 +13,10 @@ from dataclasses import asdict, dataclass
 
 from hiero._core import FormatError
 from hiero.files import replacing
-from hiero.tables import DAMAGE, open_source
+from hiero.lines import PathLike, read_lines
 from hiero.text import TextProcessing, TextSide
 from hiero.train.lm_text import RESERVED
 
-PathLike = str | os.PathLike[str]
 _RESERVED = frozenset(word.decode() for word in RESERVED)
 
 
@@ -35,22 +34,6 @@ class CorpusReport:
         left_out = {k: v for k, v in asdict(self).items() if k not in ("pairs", "kept") and v}
         reasons = ", ".join(f"{count:,} {reason.replace('_', ' ')}" for reason, count in left_out.items())
         return f"{self.kept:,} of {self.pairs:,} sentence pairs" + (f" ({reasons})" if reasons else "")
-
-
-def read_lines(path: PathLike) -> Iterator[str]:
-    """The lines of a text file (plain, gzip, xz), without line ends.
-
-    Raises FormatError naming the line that is not UTF-8, or a damaged compressed file.
-    """
-    with open_source(path) as file:
-        try:
-            for number, line in enumerate(file, start=1):
-                try:
-                    yield line.removesuffix(b"\n").removesuffix(b"\r").decode("utf-8")
-                except UnicodeDecodeError:
-                    raise FormatError(f"{os.fspath(path)}:{number}: invalid UTF-8") from None
-        except DAMAGE as error:
-            raise FormatError(f"{os.fspath(path)}: damaged or truncated compressed file: {error}") from None
 
 
 def read_pairs(source: PathLike, target: PathLike) -> Iterator[tuple[str, str]]:

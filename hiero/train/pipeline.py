@@ -16,10 +16,11 @@ from pydantic import BaseModel, ConfigDict, Field
 from hiero import __version__
 from hiero.distortion import DistortionStatistics
 from hiero.files import replacing
+from hiero.lines import PathLike
 from hiero.model import DecodingSettings, Model, check_output
 from hiero.text import TextProcessing, split
 from hiero.train.alignment import Heuristic, align, check_links, format_links, read_alignment
-from hiero.train.corpus import PathLike, prepare_corpus, prepare_text, read_pairs
+from hiero.train.corpus import prepare_corpus, prepare_text, read_pairs
 from hiero.train.lm import check_options, estimate_lm
 from hiero.train.rules import ExtractSettings, ScoreSettings, extract_rules, score_rules
 from hiero.train.steps import Journal, Step, open_journal

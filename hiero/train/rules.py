@@ -12,8 +12,7 @@ from pydantic import BaseModel, ConfigDict, Field, field_validator
 
 from hiero import _core
 from hiero._core import ExtractStatistics, RuleCounts, ScoreStatistics
-from hiero.tables import open_source
-from hiero.train.corpus import PathLike
+from hiero.lines import PathLike, open_source
 
 Ranges = tuple[tuple[int, int], ...]
 

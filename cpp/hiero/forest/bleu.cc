@@ -2,8 +2,7 @@
 
 #include <algorithm>
 #include <cmath>
-#include <limits>
-#include <map>
+#include <numeric>
 #include <stdexcept>
 
 namespace hiero {
@@ -29,51 +28,28 @@ double bleu(const BleuCounts& counts) {
   return std::exp(brevity) * std::sqrt(std::sqrt(product));
 }
 
-double effective_length(std::span<const std::vector<std::string>> references, ReferenceLength kind,
-                        double hypothesis_length) {
-  double sum = 0;
-  double count = 0;
-  double shortest = std::numeric_limits<double>::infinity();
-  double closest = std::numeric_limits<double>::infinity();
+std::vector<double> reference_lengths(std::span<const std::vector<std::string>> references) {
+  std::vector<double> lengths;
   for (const auto& reference : references) {
-    if (reference.empty()) continue;
-    const auto length = static_cast<double>(reference.size());
-    sum += length;
-    ++count;
-    shortest = std::min(shortest, length);
-    const double nearer = std::abs(length - hypothesis_length) - std::abs(closest - hypothesis_length);
-    if (nearer < 0 || (nearer == 0 && length < closest)) closest = length;
+    if (!reference.empty()) lengths.push_back(static_cast<double>(reference.size()));
   }
-  if (count == 0) throw std::invalid_argument("references: all are empty");
-  if (kind == ReferenceLength::kShortest) return shortest;
-  return kind == ReferenceLength::kClosest ? closest : sum / count;
+  if (lengths.empty()) throw std::invalid_argument("references: all are empty");
+  return lengths;
 }
 
-BleuCounts bleu_counts(std::span<const std::string> hypothesis,
-                       std::span<const std::vector<std::string>> references, ReferenceLength kind) {
-  using Ngrams = std::map<std::vector<std::string>, std::int64_t>;
-  const auto count = [](std::span<const std::string> tokens, std::size_t n) {
-    Ngrams ngrams;
-    for (std::size_t i = 0; i + n <= tokens.size(); ++i)
-      ++ngrams[std::vector<std::string>(tokens.begin() + static_cast<std::ptrdiff_t>(i),
-                                        tokens.begin() + static_cast<std::ptrdiff_t>(i + n))];
-    return ngrams;
-  };
-  BleuCounts out;
-  out.length = static_cast<double>(hypothesis.size());
-  out.reference_length = effective_length(references, kind, out.length);
-  for (std::size_t n = 1; n <= kBleuOrder; ++n) {
-    Ngrams allowed;
-    for (const auto& reference : references) {
-      for (const auto& [ngram, times] : count(reference, n)) allowed[ngram] = std::max(allowed[ngram], times);
-    }
-    for (const auto& [ngram, times] : count(hypothesis, n)) {
-      out.totals[n - 1] += static_cast<double>(times);
-      const auto found = allowed.find(ngram);
-      if (found != allowed.end()) out.matches[n - 1] += static_cast<double>(std::min(times, found->second));
-    }
+double effective_length(std::span<const double> lengths, ReferenceLength kind, double hypothesis_length) {
+  switch (kind) {
+    case ReferenceLength::kShortest:
+      return *std::min_element(lengths.begin(), lengths.end());
+    case ReferenceLength::kAverage:
+      return std::accumulate(lengths.begin(), lengths.end(), 0.0) / static_cast<double>(lengths.size());
+    case ReferenceLength::kClosest:
+      break;
   }
-  return out;
+  return *std::min_element(lengths.begin(), lengths.end(), [&](double a, double b) {
+    const double farther = std::abs(a - hypothesis_length) - std::abs(b - hypothesis_length);
+    return farther < 0 || (farther == 0 && a < b);
+  });
 }
 
 }  // namespace hiero

@@ -26,14 +26,11 @@ double bleu(const BleuCounts& counts);
 
 enum class ReferenceLength { kShortest, kClosest, kAverage };
 
-// The effective length of references for a hypothesis; ties of the closest go to the shorter. References that
-// are empty do not count. Throws std::invalid_argument if all are.
-double effective_length(std::span<const std::vector<std::string>> references, ReferenceLength kind,
-                        double hypothesis_length);
+// The lengths of references that are not empty, which count as missing. Throws std::invalid_argument if all
+// are.
+std::vector<double> reference_lengths(std::span<const std::vector<std::string>> references);
 
-// Matches are clipped at the largest count in one reference. Throws std::invalid_argument as
-// effective_length.
-BleuCounts bleu_counts(std::span<const std::string> hypothesis,
-                       std::span<const std::vector<std::string>> references, ReferenceLength kind);
+// The effective one of these lengths for a hypothesis; ties of the closest go to the shorter.
+double effective_length(std::span<const double> lengths, ReferenceLength kind, double hypothesis_length);
 
 }  // namespace hiero

@@ -33,13 +33,13 @@ class Rescorer {
            std::span<const std::vector<std::string>> references, const RescoreOptions& options)
       : forest_(forest),
         scores_(scores),
-        references_(references),
+        lengths_(reference_lengths(references)),
         options_(options),
         automaton_(forest.words, references),
         first_(forest.node_count() + 1, 0) {
     source_ = forest.root < 0 ? 0 : width(forest.root);
     if (options.reference_length != ReferenceLength::kClosest)
-      reference_length_ = effective_length(references, options.reference_length, 0);
+      reference_length_ = effective_length(lengths_, options.reference_length, 0);
   }
 
   std::vector<RescoredDerivation> run() {
@@ -183,8 +183,7 @@ class Rescorer {
     counts.length += item.length;
     double reference = reference_length_;
     if (options_.reference_length == ReferenceLength::kClosest)
-      reference =
-          effective_length(references_, ReferenceLength::kClosest, item.length / std::max(share_, 1e-9));
+      reference = effective_length(lengths_, ReferenceLength::kClosest, item.length / std::max(share_, 1e-9));
     counts.reference_length += reference * share_;
     for (std::size_t n = 0; n < kBleuOrder; ++n) {
       counts.totals[n] += std::max(item.length - static_cast<std::int32_t>(n), 0);
@@ -209,7 +208,7 @@ class Rescorer {
 
   const Hypergraph& forest_;
   std::span<const double> scores_;
-  std::span<const std::vector<std::string>> references_;
+  std::vector<double> lengths_;  // of references
   const RescoreOptions& options_;
   ReferenceAutomaton automaton_;
   double source_ = 0;

@@ -1,0 +1,161 @@
+"""`hiero eval`: scores of translations, and whether systems differ."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from enum import StrEnum
+from pathlib import Path
+from typing import Annotated
+
+import typer
+
+from hiero import __version__
+from hiero.evaluate import (
+    Bleu,
+    Chrf,
+    Metric,
+    Nist,
+    Runs,
+    Ter,
+    Text,
+    approximate_randomization,
+    paired_bootstrap,
+)
+from hiero.evaluate.metrics import Array
+from hiero.evaluate.test_sets import TestSet
+
+
+class MetricName(StrEnum):
+    bleu = "bleu"
+    nist = "nist"
+    chrf = "chrf"
+    ter = "ter"
+
+
+class EffectiveLength(StrEnum):
+    """Of the references, for BLEU."""
+
+    shortest = "shortest"
+    closest = "closest"
+    average = "average"
+
+
+class Tokenizer(StrEnum):
+    """Sacrebleu's, for BLEU and NIST."""
+
+    none = "none"
+    mteval = "13a"
+    intl = "intl"
+    char = "char"
+    zh = "zh"
+    ja = "ja-mecab"
+    ko = "ko-mecab"
+
+
+class Unit(StrEnum):
+    document = "document"
+    segment = "segment"
+
+
+def evaluate(
+    references: Annotated[list[Path], typer.Option(help="Text, or NIST's .xml or .sgm.")],
+    hypothesis: Annotated[
+        str, typer.Option(metavar="FILE", help="Text, or NIST's .xml or .sgm; - for stdin.")
+    ] = "-",
+    metric: Annotated[list[MetricName] | None, typer.Option(help="Default bleu.")] = None,
+    effective_length: Annotated[
+        EffectiveLength, typer.Option(help="Of references, for BLEU.")
+    ] = EffectiveLength.closest,
+    tokenize: Annotated[
+        Tokenizer, typer.Option(help="By sacrebleu, for BLEU and NIST; none: as given.")
+    ] = Tokenizer.none,
+    lowercase: Annotated[bool, typer.Option("--lowercase", help="Case does not count.")] = False,
+    by: Annotated[Unit | None, typer.Option(help="Also scores by document or segment.")] = None,
+    compare: Annotated[
+        list[str] | None,
+        typer.Option(metavar="SYSTEM", help="Other systems; runs of one system are joined by commas."),
+    ] = None,
+    samples: Annotated[int, typer.Option(min=1, help="Of significance tests.")] = 1000,
+    seed: Annotated[int, typer.Option(min=0, help="Of significance tests.")] = 1,
+    quiet: Annotated[bool, typer.Option("--quiet", help="Only the score.")] = False,
+) -> None:
+    """Scores translations by references.
+
+    Empty references are missing. With --compare, --hypothesis is the baseline: p is that of the difference
+    to it, by paired bootstrap and by approximate randomisation.
+    """
+    test_set = TestSet.read(references)
+    text = Text(tokenize.value, lowercase)
+    metrics = [
+        _metric(name, test_set, text, effective_length) for name in dict.fromkeys(metric or [MetricName.bleu])
+    ]
+    systems = [hypothesis, *(compare or [])]
+    # By system, the lines of its runs.
+    lines = [[_lines(test_set, file) for file in system.split(",")] for system in systems]
+    for scorer in metrics:
+        runs = [Runs.of(scorer, [scorer.statistics(run) for run in system]) for system in lines]
+        if compare:
+            _print_table(scorer, systems, runs, samples, seed)
+        elif quiet:
+            print(f"{runs[0].mean:.4f}")
+        else:
+            _print_score(scorer, runs[0])
+        if by is not None:
+            _print_units(scorer, test_set, by, runs[0].statistics[0])
+        if not quiet:
+            note = f"|samples:{samples}|seed:{seed}" if compare else ""
+            print(f"{scorer.signature}{note}|hiero:{__version__}")
+
+
+def _metric(name: MetricName, test_set: TestSet, text: Text, length: EffectiveLength) -> Metric:
+    if name is MetricName.bleu:
+        return Bleu(test_set.references, text, length.value)
+    others: dict[MetricName, type[Metric]] = {
+        MetricName.nist: Nist,
+        MetricName.chrf: Chrf,
+        MetricName.ter: Ter,
+    }
+    return others[name](test_set.references, text)
+
+
+def _lines(test_set: TestSet, file: str) -> list[str]:
+    return test_set.hypotheses("/dev/stdin" if file == "-" else file)
+
+
+def _print_score(metric: Metric, runs: Runs) -> None:
+    details = metric.details(runs.statistics[0].sum(axis=0)) if len(runs.scores) == 1 else ""
+    print(f"{metric.name} = {runs.mean:.4f}{_deviation(runs)}{details}")
+
+
+def _deviation(runs: Runs) -> str:
+    return f" ± {runs.deviation:.4f}" if len(runs.scores) > 1 else ""
+
+
+def _print_units(metric: Metric, test_set: TestSet, by: Unit, rows: Array) -> None:
+    if by is Unit.segment:
+        scores = metric.segment_scores(rows)
+        for number, score in enumerate(scores.tolist()):
+            print(f"{metric.name}\t{test_set.place(number)}\t{score:.4f}")
+    else:
+        for name, numbers in test_set.documents():
+            print(f"{metric.name}\t{name}\t{float(metric.score(rows[numbers].sum(axis=0))):.4f}")
+
+
+def _print_table(
+    metric: Metric, systems: Sequence[str], runs: Sequence[Runs], samples: int, seed: int
+) -> None:
+    rows = [("system", metric.name, "runs", "difference", "p bootstrap", "p randomisation")]
+    for name, system in zip(systems, runs, strict=True):
+        score = f"{system.mean:.2f}{f' ± {system.deviation:.2f}' if len(system.scores) > 1 else ''}"
+        tests = ("", "", "")
+        if system is not runs[0]:
+            tests = (
+                f"{system.mean - runs[0].mean:+.2f}",
+                f"{paired_bootstrap(metric, runs[0], system, samples, seed):.4f}",
+                f"{approximate_randomization(metric, runs[0], system, samples, seed):.4f}",
+            )
+        rows.append((name, score, str(len(system.scores)), *tests))
+    widths = [max(map(len, column)) for column in zip(*rows, strict=True)]
+    for row in rows:
+        cells = [row[0].ljust(widths[0]), *(c.rjust(w) for c, w in zip(row[1:], widths[1:], strict=True))]
+        print("  ".join(cells).rstrip())

@@ -1,0 +1,295 @@
+"""Metrics of translations: BLEU, NIST, chrF and TER, as statistics of segments that add up.
+
+A metric is made with the references of a set of segments. ``statistics`` of hypotheses are rows that add up
+over segments; ``score`` of their sum is the metric of a set, so that resampling, tuning and documents all
+work on sums of rows. ``signature`` names every choice that a score depends on.
+
+>>> metric = Bleu([["the cat sleeps on the mat", "a cat sleeps on the mat"]])
+>>> rows = metric.statistics(["the cat sleeps on a mat"])
+>>> round(float(metric.score(rows.sum(axis=0))), 2)
+53.73
+"""
+
+from __future__ import annotations
+
+import itertools
+import math
+from abc import ABC, abstractmethod
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass
+from typing import Any, ClassVar, Literal
+
+import numpy as np
+import numpy.typing as npt
+import sacrebleu
+
+from hiero._core import Derivation, Forest, KBestArrays, ReferenceSet
+
+Array = npt.NDArray[np.float64]
+IntArray = npt.NDArray[np.int32]
+EffectiveLength = Literal["shortest", "closest", "average"]
+# Of sacrebleu's, those that fetch nothing.
+Tokenizer = Literal["none", "13a", "intl", "char", "zh", "ja-mecab", "ko-mecab"]
+
+
+@dataclass(frozen=True)
+class Text:
+    """How text becomes tokens to count: lowercased or not, then split by one of sacrebleu's tokenisers."""
+
+    tokenizer: Tokenizer = "none"
+    lowercase: bool = False
+
+    def tokens(self, lines: Iterable[str]) -> list[list[str]]:
+        """The tokens of each line."""
+        tokenize = sacrebleu.BLEU(tokenize=self.tokenizer).tokenizer
+        cased = (line.lower() if self.lowercase else line for line in lines)
+        return [tokenize(line.rstrip()).split() for line in cased]
+
+    @property
+    def signature(self) -> str:
+        return f"case:{'lc' if self.lowercase else 'mixed'}|tok:{self.tokenizer}"
+
+
+@dataclass(frozen=True)
+class Hypotheses:
+    """Tokens of many hypotheses: ``words`` are indices into ``vocabulary``, those of hypothesis i from
+    ``offsets[i]`` to ``offsets[i + 1]``."""
+
+    vocabulary: Sequence[str]
+    words: IntArray
+    offsets: IntArray
+
+    @classmethod
+    def of_tokens(cls, lines: Iterable[Sequence[str]]) -> Hypotheses:
+        numbers: dict[str, int] = {}
+        words: list[int] = []
+        offsets = [0]
+        for line in lines:
+            words += [numbers.setdefault(token, len(numbers)) for token in line]
+            offsets.append(len(words))
+        return cls(list(numbers), np.array(words, dtype=np.int32), np.array(offsets, dtype=np.int32))
+
+    @classmethod
+    def of_list(cls, forest: Forest, found: KBestArrays) -> Hypotheses:
+        """Of a k-best list of a forest."""
+        return cls(forest.words, found.words, found.word_offsets)
+
+    @classmethod
+    def of_derivations(cls, derivations: Iterable[Derivation]) -> Hypotheses:
+        return cls.of_tokens(derivation.tokens for derivation in derivations)
+
+    def __len__(self) -> int:
+        return len(self.offsets) - 1
+
+    def texts(self) -> list[str]:
+        """Tokens joined by spaces."""
+        tokens = [self.vocabulary[word] for word in self.words.tolist()]
+        bounds = self.offsets.tolist()
+        return [" ".join(tokens[a:b]) for a, b in itertools.pairwise(bounds)]
+
+
+class Metric(ABC):
+    """A metric against references; see the module."""
+
+    name: ClassVar[str]
+    lower_is_better: ClassVar[bool] = False
+
+    def __init__(self, references: Sequence[Sequence[str]], text: Text | None = None) -> None:
+        """``references`` of every segment as lines of text; empty ones are missing.
+
+        Raises ValueError naming a segment, from 0, that has none.
+        """
+        for number, segment in enumerate(references):
+            if not any(line.strip() for line in segment):
+                raise ValueError(f"segment {number}: no reference that is not empty")
+        self.text = text if text is not None else Text()
+        self.segments = len(references)
+        self.most_references = max((len(segment) for segment in references), default=0)
+
+    def statistics(self, lines: Sequence[str]) -> Array:
+        """Of one hypothesis a segment, as text; float64 (segments, width). Raises ValueError for another
+        number of lines."""
+        self._check(lines)
+        segments = np.arange(self.segments, dtype=np.int32)
+        return self.token_statistics(segments, Hypotheses.of_tokens(self.text.tokens(lines)))
+
+    def _check(self, lines: Sequence[str]) -> None:
+        if len(lines) != self.segments:
+            raise ValueError(f"{len(lines)} hypotheses for {self.segments} segments")
+
+    @abstractmethod
+    def token_statistics(self, segments: npt.ArrayLike, hypotheses: Hypotheses) -> Array:
+        """Of hypotheses that are tokens already, each for one of the segments; float64 (n, width)."""
+
+    @abstractmethod
+    def score(self, statistics: npt.ArrayLike) -> Array:
+        """The metric of sums of statistics, (..., width) to (...)."""
+
+    def segment_scores(self, statistics: npt.ArrayLike) -> Array:
+        """The metric of each segment by itself, (..., width) to (...)."""
+        return self.score(statistics)
+
+    def details(self, statistics: Array) -> str:
+        """What a score is made of, to be printed behind it."""
+        return ""
+
+    @property
+    @abstractmethod
+    def signature(self) -> str:
+        """All that a score depends on."""
+
+
+class Bleu(Metric):
+    """BLEU (Papineni et al. 2002) from 0 to 100, as sacrebleu has it: where an order has no match, its
+    precision is 1/2, 1/4, ... of a match.
+
+    Statistics (10): length, effective reference length, n-gram totals and clipped matches, n = 1 to 4.
+    """
+
+    name = "BLEU"
+    order = 4
+
+    def __init__(
+        self,
+        references: Sequence[Sequence[str]],
+        text: Text | None = None,
+        effective_length: EffectiveLength = "closest",
+    ) -> None:
+        super().__init__(references, text)
+        self.effective_length = effective_length
+        self._set = ReferenceSet([self.text.tokens(segment) for segment in references])
+
+    def token_statistics(self, segments: npt.ArrayLike, hypotheses: Hypotheses) -> Array:
+        return self._set.bleu(
+            segments, hypotheses.vocabulary, hypotheses.words, hypotheses.offsets, self.effective_length
+        )
+
+    def score(self, statistics: npt.ArrayLike) -> Array:
+        return _bleu(np.asarray(statistics, dtype=np.float64), effective_order=False)
+
+    def segment_scores(self, statistics: npt.ArrayLike) -> Array:
+        """As sacrebleu's sentence BLEU: orders that the hypothesis is too short for do not count."""
+        return _bleu(np.asarray(statistics, dtype=np.float64), effective_order=True)
+
+    def details(self, statistics: Array) -> str:
+        length, reference_length = statistics[:2].tolist()
+        precisions = "/".join(f"{100 * p:.1f}" for p in statistics[6:10] / np.maximum(statistics[2:6], 1))
+        brevity = math.exp(min(0.0, 1 - reference_length / length)) if length else 0.0
+        lengths = f"hyp_len = {length:g} ref_len = {reference_length:g}"
+        return f" {precisions} (BP = {brevity:.3f} ratio = {length / reference_length:.3f} {lengths})"
+
+    @property
+    def signature(self) -> str:
+        references = f"nrefs:{self.most_references}|length:{self.effective_length}"
+        return f"BLEU|{references}|{self.text.signature}|smooth:exp"
+
+
+def _bleu(statistics: Array, effective_order: bool) -> Array:
+    lengths, reference_lengths = statistics[..., 0], statistics[..., 1]
+    totals, matches = statistics[..., 2:6], statistics[..., 6:10]
+    defined = np.logical_and.accumulate(totals > 0, axis=-1)
+    # A half of a match for the first order without any, a fourth for the next.
+    missing = np.cumsum(defined & (matches == 0), axis=-1)
+    counted = np.where(matches > 0, matches, 0.5**missing)
+    with np.errstate(divide="ignore", invalid="ignore"):
+        precisions = np.where(defined, counted / np.maximum(totals, 1), 1.0 if effective_order else 0.0)
+        orders = np.maximum(defined.sum(axis=-1), 1) if effective_order else 4
+        brevity = np.minimum(0.0, 1 - reference_lengths / np.maximum(lengths, 1e-300))
+        score = 100 * np.exp(brevity + np.log(precisions).sum(axis=-1) / orders)
+    return np.asarray(np.where((matches > 0).any(axis=-1), score, 0.0))
+
+
+class Nist(Metric):
+    """The NIST score (Doddington 2002), as mteval-v13a computes it.
+
+    exp(beta ln^2 min(1, L / mean L_ref)) times the sum over n = 1 to 5 of the information of matched n-grams
+    by the number of n-grams, beta = ln 0.5 / ln^2 1.5. Statistics (12): length, mean reference length,
+    information and totals by n.
+    """
+
+    name = "NIST"
+    beta = math.log(0.5) / math.log(1.5) ** 2
+
+    def __init__(self, references: Sequence[Sequence[str]], text: Text | None = None) -> None:
+        super().__init__(references, text)
+        self._set = ReferenceSet([self.text.tokens(segment) for segment in references])
+
+    def token_statistics(self, segments: npt.ArrayLike, hypotheses: Hypotheses) -> Array:
+        return self._set.nist(segments, hypotheses.vocabulary, hypotheses.words, hypotheses.offsets)
+
+    def score(self, statistics: npt.ArrayLike) -> Array:
+        values = np.asarray(statistics, dtype=np.float64)
+        lengths, reference_lengths = values[..., 0], values[..., 1]
+        by_order = values[..., 2:7] / np.maximum(values[..., 7:12], 1)
+        with np.errstate(divide="ignore", invalid="ignore"):
+            ratio = np.log(np.minimum(1.0, lengths / reference_lengths))
+            penalty = np.where(lengths > 0, np.exp(self.beta * ratio**2), 0.0)
+        return np.asarray(penalty * by_order.sum(axis=-1))
+
+    @property
+    def signature(self) -> str:
+        return f"NIST|nrefs:{self.most_references}|length:average|{self.text.signature}"
+
+
+class _Sacrebleu(Metric):
+    """A metric of sacrebleu, which counts characters or words of text in its own way."""
+
+    def __init__(self, references: Sequence[Sequence[str]], text: Text | None = None) -> None:
+        super().__init__(references, text)
+        streams = [
+            [segment[k] if k < len(segment) and segment[k].strip() else None for segment in references]
+            for k in range(self.most_references)
+        ]
+        self._metric = self._make(streams)
+
+    @abstractmethod
+    def _make(self, streams: Any) -> Any:
+        """The metric of the library; streams of references, None where one is missing."""
+
+    def statistics(self, lines: Sequence[str]) -> Array:
+        self._check(lines)
+        return self._rows(range(self.segments), lines)
+
+    def token_statistics(self, segments: npt.ArrayLike, hypotheses: Hypotheses) -> Array:
+        return self._rows(np.asarray(segments).tolist(), hypotheses.texts())
+
+    # Statistics and the score of their sums are not in the library's public interface, but what its own
+    # significance tests stand on.
+
+    def _rows(self, segments: Sequence[int], lines: Sequence[str]) -> Array:
+        metric = self._metric
+        rows = [
+            metric._compute_segment_statistics(metric._preprocess_segment(line), metric._ref_cache[segment])
+            for segment, line in zip(segments, lines, strict=True)
+        ]
+        return np.array(rows, dtype=np.float64)
+
+    def score(self, statistics: npt.ArrayLike) -> Array:
+        values = np.asarray(statistics, dtype=np.float64)
+        rows = values.reshape(-1, values.shape[-1]).tolist()
+        scores = [self._metric._compute_score_from_stats(row).score for row in rows]
+        return np.array(scores, dtype=np.float64).reshape(values.shape[:-1])
+
+    @property
+    def signature(self) -> str:
+        return f"{self.name}|{self._metric.get_signature()}"
+
+
+class Chrf(_Sacrebleu):
+    """chrF2 (Popović 2015) from 0 to 100, by sacrebleu; of text as given, whatever the tokeniser."""
+
+    name = "chrF"
+
+    def _make(self, streams: Any) -> Any:
+        return sacrebleu.CHRF(lowercase=self.text.lowercase, references=streams)
+
+
+class Ter(_Sacrebleu):
+    """TER (Snover et al. 2006) in percent, less is better, by sacrebleu; words are what white space
+    separates, whatever the tokeniser."""
+
+    name = "TER"
+    lower_is_better = True
+
+    def _make(self, streams: Any) -> Any:
+        return sacrebleu.TER(case_sensitive=not self.text.lowercase, references=streams)

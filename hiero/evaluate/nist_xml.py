@@ -1,0 +1,304 @@
+"""Test sets as NIST's evaluations exchange them: `srcset`, `refset` and `tstset`, in XML or the older SGML.
+
+A file holds one or more sets of documents of segments; references of one set by several translators are sets
+of their own, or documents with the same ``docid`` and other ``sysid``. Nothing is fetched and no entity of a
+file's own is expanded: a file that declares some is refused, a DTD address is passed over.
+
+>>> sets = parse_sets(
+...     b'<srcset setid=demo srclang=fr><doc docid=d1><seg id=1> le chat </seg></doc></srcset>', "demo.sgm"
+... )
+>>> sets[0].documents[0].segments
+{'1': 'le chat'}
+"""
+
+from __future__ import annotations
+
+import html
+import os
+import re
+import xml.parsers.expat
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from dataclasses import dataclass, field
+from html.parser import HTMLParser
+from pathlib import Path
+from xml.sax.saxutils import escape, quoteattr
+
+from hiero._core import FormatError
+
+SUFFIXES = frozenset({".xml", ".sgm", ".sgml"})
+_SETS = ("srcset", "refset", "tstset")
+_ENTITIES = "declares entities of its own, which are not read"
+
+
+@dataclass
+class Document:
+    """Segments by id, in the file's order; ``attributes`` of the document's tag, names in lower case."""
+
+    name: str
+    attributes: dict[str, str]
+    segments: dict[str, str] = field(default_factory=dict)
+
+
+@dataclass
+class SegmentSet:
+    """A set of documents by one system or translator. ``kind`` is srcset, refset or tstset."""
+
+    kind: str
+    attributes: dict[str, str]
+    system: str
+    documents: list[Document] = field(default_factory=list)
+
+    @property
+    def name(self) -> str:
+        return self.attributes.get("setid", "")
+
+    def __iter__(self) -> Iterator[tuple[str, str, str]]:
+        """Document, segment and text, in the file's order."""
+        for document in self.documents:
+            for number, text in document.segments.items():
+                yield document.name, number, text
+
+
+def read_sets(path: str | os.PathLike[str]) -> list[SegmentSet]:
+    """The sets of a file. Raises FormatError naming file, line, document and segment."""
+    return parse_sets(Path(path).read_bytes(), os.fspath(path))
+
+
+def parse_sets(content: bytes, name: str) -> list[SegmentSet]:
+    """The sets of a file's content; ``name`` is for messages. Raises FormatError."""
+    reader = _Reader(name)
+    if b"<?xml" in content[:200] or content[:2] in (b"\xff\xfe", b"\xfe\xff"):
+        _parse_xml(content, reader)
+    else:
+        _parse_sgml(content, reader)
+    return reader.finished()
+
+
+def aligned(source: SegmentSet, other: SegmentSet, name: str) -> list[str]:
+    """The texts of another set in the order of the source set's segments.
+
+    Raises FormatError naming a document or segment that is missing or extra; ``name`` is the other's file.
+    """
+    documents = {document.name: document.segments for document in other.documents}
+    texts = []
+    for document in source.documents:
+        segments = documents.pop(document.name, None)
+        if segments is None:
+            raise FormatError(f"{name}: {_of(other)} lacks document {document.name!r}")
+        for number in document.segments:
+            if number not in segments:
+                raise FormatError(f"{name}: {_of(other)} lacks {_place(document, number)}")
+            texts.append(segments[number])
+        for number in segments:
+            if number not in document.segments:
+                raise FormatError(f"{name}: {_of(other)} has an extra {_place(document, number)}")
+    for extra in documents:
+        raise FormatError(f"{name}: {_of(other)} has an extra document {extra!r}")
+    return texts
+
+
+def _place(document: Document, segment: str) -> str:
+    return f"segment {segment} of document {document.name!r}"
+
+
+def _of(found: SegmentSet) -> str:
+    return f"{found.kind} {found.system!r}" if found.system else found.kind
+
+
+def write_tstset(source: SegmentSet, texts: Sequence[str], language: str, system: str) -> str:
+    """Translations of a source set's segments, in their order, as a `tstset` in XML.
+
+    Raises ValueError for another number of texts.
+    """
+    rest = iter(texts)
+    if len(texts) != sum(len(document.segments) for document in source.documents):
+        raise ValueError(f"{len(texts)} translations are not one for each segment")
+    attributes = {
+        "setid": source.name,
+        "srclang": source.attributes.get("srclang", ""),
+        "trglang": language,
+        "sysid": system,
+    }
+    lines = ['<?xml version="1.0" encoding="UTF-8"?>', "<mteval>", _tag("tstset", attributes)]
+    for document in source.documents:
+        lines.append(_tag("doc", {**document.attributes, "docid": document.name, "sysid": system}))
+        lines += [f"<seg id={quoteattr(n)}>{_text(next(rest))}</seg>" for n in document.segments]
+        lines.append("</doc>")
+    return "\n".join([*lines, "</tstset>", "</mteval>", ""])
+
+
+def _tag(name: str, attributes: Mapping[str, str]) -> str:
+    pairs = (
+        f" {key}={quoteattr(_legal(value))}"
+        for key, value in attributes.items()
+        if re.fullmatch(r"[a-z_][a-z0-9_.-]*", key)
+    )
+    return f"<{name}{''.join(pairs)}>"
+
+
+def _text(text: str) -> str:
+    return escape(_legal(text))
+
+
+def _legal(text: str) -> str:
+    """What XML cannot hold, control characters and lone surrogates, as replacement characters."""
+    return "".join(
+        c if c in "\t\n\r" or " " <= c <= "\ud7ff" or "\ue000" <= c <= "\ufffd" or c > "\uffff" else "\ufffd"
+        for c in text
+    )
+
+
+class _Reader:
+    """Takes tags and text in order, whatever the syntax they come from."""
+
+    def __init__(self, name: str) -> None:
+        self.name = name
+        self._sets: list[SegmentSet] = []
+        # By system, as documents of one set may be by several.
+        self._open: dict[str, SegmentSet] | None = None
+        self._head: tuple[str, dict[str, str]] = ("", {})
+        self._document: Document | None = None
+        self._segment: str | None = None
+        self._text: list[str] = []
+
+    def finished(self) -> list[SegmentSet]:
+        if self._open is not None:
+            raise FormatError(f"{self.name}: ends inside a {self._head[0]}")
+        if not self._sets:
+            raise FormatError(f"{self.name}: no srcset, refset or tstset")
+        return self._sets
+
+    def start(self, tag: str, attributes: Mapping[str, str], line: int) -> None:
+        tag = tag.lower()
+        values = {key.lower(): value or "" for key, value in attributes.items()}
+        if self._segment is not None:
+            raise self.error(line, f"<{tag}> inside a segment; in text, < is written &lt;")
+        if tag in _SETS:
+            if self._open is not None:
+                raise self.error(line, f"<{tag}> inside a {self._head[0]}")
+            self._open, self._head = {}, (tag, values)
+        elif tag == "doc":
+            self._start_document(values, line)
+        elif tag == "seg":
+            if self._document is None:
+                raise self.error(line, "a segment outside documents")
+            number = values.get("id", "")
+            if not number:
+                raise self.error(line, "a segment without an id")
+            if number in self._document.segments:
+                raise self.error(line, f"segment {number} is there twice")
+            self._segment, self._text = number, []
+
+    def _start_document(self, values: dict[str, str], line: int) -> None:
+        if self._open is None or self._document is not None:
+            raise self.error(line, "a document outside sets, or inside another")
+        name = values.get("docid", "")
+        if not name:
+            raise self.error(line, "a document without a docid")
+        kind, head = self._head
+        system = values.get("sysid") or head.get("refid") or head.get("sysid") or ""
+        owner = self._open.setdefault(system, SegmentSet(kind, head, "" if kind == "srcset" else system))
+        if any(document.name == name for document in owner.documents):
+            raise self.error(line, f"document {name!r} is there twice")
+        self._document = Document(name, values)
+        owner.documents.append(self._document)
+
+    def end(self, tag: str, line: int) -> None:
+        tag = tag.lower()
+        if tag == "seg" and self._segment is not None and self._document is not None:
+            self._document.segments[self._segment] = " ".join("".join(self._text).split())
+            self._segment = None
+            return
+        if self._segment is not None:
+            raise self.error(line, f"</{tag}> inside a segment; in text, < is written &lt;")
+        if tag == "doc":
+            self._document = None
+        elif tag in _SETS and self._open is not None:
+            if self._document is not None:
+                raise self.error(line, f"</{tag}> inside a document")
+            if not self._open:
+                raise self.error(line, f"the {tag} has no documents")
+            self._sets += self._open.values()
+            self._open = None
+
+    def text(self, text: str) -> None:
+        if self._segment is not None:
+            self._text.append(text)
+
+    def unknown_entity(self, name: str, line: int) -> None:
+        """Those of HTML, which old sets use; others are errors, as their text would be lost."""
+        character = html.unescape(f"&{name};")
+        if character == f"&{name};":
+            raise self.error(line, f"unknown entity &{name};")
+        self.text(character)
+
+    def error(self, line: int, message: str) -> FormatError:
+        where = f"{self.name}:{line}: "
+        if self._document is not None:
+            where += f"document {self._document.name!r}: "
+        if self._segment is not None:
+            where += f"segment {self._segment}: "
+        return FormatError(where + message)
+
+
+def _parse_xml(content: bytes, reader: _Reader) -> None:
+    """By expat, which fetches nothing unless told how to."""
+    parser = xml.parsers.expat.ParserCreate()
+    parser.buffer_text = True
+
+    def declared(*_: object) -> None:
+        raise reader.error(parser.CurrentLineNumber, _ENTITIES)
+
+    def skipped(name: str, parameter: bool) -> None:
+        if not parameter:
+            reader.unknown_entity(name, parser.CurrentLineNumber)
+
+    parser.EntityDeclHandler = declared
+    parser.SkippedEntityHandler = skipped
+    parser.StartElementHandler = lambda tag, values: reader.start(tag, values, parser.CurrentLineNumber)
+    parser.EndElementHandler = lambda tag: reader.end(tag, parser.CurrentLineNumber)
+    parser.CharacterDataHandler = reader.text
+    try:
+        parser.Parse(content, True)
+    except xml.parsers.expat.ExpatError as error:
+        message = xml.parsers.expat.ErrorString(error.code)
+        raise FormatError(f"{reader.name}:{error.lineno}: {message}") from None
+    except FormatError:
+        raise
+    except (LookupError, ValueError) as error:  # an encoding that there is not, or that expat cannot read
+        raise FormatError(f"{reader.name}:{parser.CurrentLineNumber}: {error}") from None
+
+
+class _Sgml(HTMLParser):
+    """Tags, attributes and entities as HTML's: in any case, with quotes or without."""
+
+    def __init__(self, reader: _Reader) -> None:
+        super().__init__()
+        self._reader = reader
+
+    @property
+    def _line(self) -> int:
+        return self.getpos()[0]
+
+    def handle_starttag(self, tag: str, attrs: Iterable[tuple[str, str | None]]) -> None:
+        self._reader.start(tag, {key: value or "" for key, value in attrs}, self._line)
+
+    def handle_endtag(self, tag: str) -> None:
+        self._reader.end(tag, self._line)
+
+    def handle_data(self, data: str) -> None:
+        self._reader.text(data)
+
+
+def _parse_sgml(content: bytes, reader: _Reader) -> None:
+    try:
+        text = content.decode("utf-8-sig")
+    except UnicodeDecodeError as error:
+        line = content[: error.start].count(b"\n") + 1
+        raise FormatError(f"{reader.name}:{line}: invalid UTF-8") from None
+    for pattern, message in (("<!entity", _ENTITIES), (r"<!\[", "a marked section, which is not read")):
+        if refused := re.search(pattern, text, re.IGNORECASE):
+            raise reader.error(text.count("\n", 0, refused.start()) + 1, message)
+    parser = _Sgml(reader)
+    parser.feed(text)
+    parser.close()

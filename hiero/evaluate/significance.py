@@ -1,0 +1,97 @@
+"""Is one system better than another, or was it luck? Paired tests on statistics of the same segments.
+
+``paired_bootstrap`` resamples segments (Koehn 2004), ``approximate_randomization`` swaps the outputs of two
+systems segment by segment (Riezler and Maxwell 2005). Tuning is random too: systems may be several runs of an
+optimiser, of which the means are compared (Clark et al. 2011).
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+import numpy as np
+import numpy.typing as npt
+
+from hiero.evaluate.metrics import Array, Metric
+
+# Rows of random choices made at once, so that memory stays small.
+_BLOCK = 100
+
+
+@dataclass(frozen=True)
+class Runs:
+    """Statistics of the runs of one system, float64 (runs, segments, width), and their scores."""
+
+    statistics: Array
+    scores: Array
+
+    @classmethod
+    def of(cls, metric: Metric, statistics: npt.ArrayLike) -> Runs:
+        values = np.asarray(statistics, dtype=np.float64)
+        return cls(values, metric.score(values.sum(axis=1)))
+
+    @property
+    def mean(self) -> float:
+        return float(self.scores.mean())
+
+    @property
+    def deviation(self) -> float:
+        """Between runs, the standard deviation of a sample; 0 for one run."""
+        return float(self.scores.std(ddof=1)) if len(self.scores) > 1 else 0.0
+
+
+def paired_bootstrap(
+    metric: Metric, baseline: Runs, system: Runs, samples: int = 1000, seed: int = 1
+) -> float:
+    """The share of resampled sets in which the system that is better on the whole set is not (Koehn 2004);
+    with several runs, in which its mean is not. One is added to both counts, so that p is never 0."""
+    rng = np.random.default_rng(seed)
+    segments = baseline.statistics.shape[1]
+    sign = np.sign(_gain(metric, baseline.mean, system.mean))
+    lost = 0
+    for start in range(0, samples, _BLOCK):
+        times = rng.multinomial(segments, [1 / segments] * segments, min(_BLOCK, samples - start))
+        means = [
+            metric.score(_sums(times.astype(np.float64), side.statistics)).mean(axis=0)
+            for side in (baseline, system)
+        ]
+        lost += int((sign * _gain(metric, *means) <= 0).sum())
+    return (lost + 1) / (samples + 1)
+
+
+def approximate_randomization(
+    metric: Metric, baseline: Runs, system: Runs, trials: int = 1000, seed: int = 1
+) -> float:
+    """How often a difference of means at least as large, either way, comes about when every segment's
+    outputs are swapped between the systems at random, in each pair of runs (Clark et al. 2011, section 3.2).
+    A single run is paired with every run of the other. Raises ValueError for other numbers of runs."""
+    rng = np.random.default_rng(seed)
+    runs = max(len(baseline.scores), len(system.scores))
+    if {len(baseline.scores), len(system.scores)} - {1, runs}:
+        raise ValueError(f"{len(baseline.scores)} runs cannot be paired with {len(system.scores)}")
+    shape = (runs, *baseline.statistics.shape[1:])
+    first = np.broadcast_to(baseline.statistics, shape)
+    difference = np.broadcast_to(system.statistics, shape) - first
+    sums = first.sum(axis=1), first.sum(axis=1) + difference.sum(axis=1)
+    observed = abs(_gain(metric, metric.score(sums[0]).mean(), metric.score(sums[1]).mean()))
+    as_large = 0
+    for start in range(0, trials, _BLOCK):
+        size = min(_BLOCK, trials - start)
+        swaps = rng.integers(0, 2, (runs, size, shape[1])).astype(np.float64)
+        moved = np.stack([_sums(swaps[r], difference[r : r + 1])[0] for r in range(runs)])
+        a = metric.score(sums[0][:, None] + moved).mean(axis=0)
+        b = metric.score(sums[1][:, None] - moved).mean(axis=0)
+        # Rounding must not make a permutation that changes nothing look smaller than what was observed.
+        as_large += int((np.abs(_gain(metric, a, b)) >= observed - 1e-9).sum())
+    return (as_large + 1) / (trials + 1)
+
+
+def _gain(metric: Metric, baseline: npt.ArrayLike, system: npt.ArrayLike) -> Array:
+    difference = np.asarray(system, dtype=np.float64) - np.asarray(baseline, dtype=np.float64)
+    return -difference if metric.lower_is_better else difference
+
+
+def _sums(times: Array, statistics: Array) -> Array:
+    """(samples, segments) times (runs, segments, width) to (runs, samples, width); not by BLAS, whose sums
+    depend on the number of threads."""
+    return np.asarray(np.einsum("bs,rsw->rbw", times, statistics))

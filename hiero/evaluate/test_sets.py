@@ -1,0 +1,102 @@
+"""Hypotheses and references from files: text, a segment a line, or NIST's XML and SGML.
+
+Which it is says the name's ending: .xml, .sgm and .sgml are NIST's.
+"""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Sequence
+from dataclasses import dataclass
+from pathlib import Path
+
+from hiero._core import FormatError
+from hiero.evaluate.nist_xml import SUFFIXES, SegmentSet, aligned, read_sets
+from hiero.lines import PathLike, read_lines
+
+
+@dataclass(frozen=True)
+class TestSet:
+    """References by segment, and for NIST's files the set that names its documents and segments."""
+
+    references: list[list[str]]
+    source: SegmentSet | None = None
+
+    __test__ = False  # no test of pytest
+
+    @classmethod
+    def read(cls, files: Sequence[PathLike]) -> TestSet:
+        """Of reference files, all text or all NIST's. Raises FormatError where they do not fit together or a
+        segment has no reference."""
+        if not files:
+            raise ValueError("no references")
+        nist = [_is_nist(file) for file in files]
+        if any(nist) != all(nist):
+            raise FormatError(f"{os.fspath(files[nist.index(False)])}: text among references in XML or SGML")
+        found = cls._of_sets(files) if all(nist) else cls._of_text(files)
+        for number, segment in enumerate(found.references):
+            if not any(line.strip() for line in segment):
+                raise FormatError(f"{os.fspath(files[-1])}: {found.place(number)}: no reference is not empty")
+        return found
+
+    @classmethod
+    def _of_text(cls, files: Sequence[PathLike]) -> TestSet:
+        texts = [list(read_lines(file)) for file in files]
+        for file, lines in zip(files, texts, strict=True):
+            _check_length(file, len(lines), len(texts[0]))
+        return cls([list(segment) for segment in zip(*texts, strict=True)])
+
+    @classmethod
+    def _of_sets(cls, files: Sequence[PathLike]) -> TestSet:
+        pairs = [(file, found) for file in files for found in _sets(file, "refset")]
+        source = pairs[0][1]
+        texts = [aligned(source, found, os.fspath(file)) for file, found in pairs]
+        return cls([list(segment) for segment in zip(*texts, strict=True)], source)
+
+    def hypotheses(self, file: PathLike) -> list[str]:
+        """One a segment, from text or a `tstset`. Raises FormatError naming what is missing or extra."""
+        if not _is_nist(file):
+            lines = list(read_lines(file))
+            _check_length(file, len(lines), len(self.references))
+            return lines
+        found = _sets(file, "tstset")
+        if len(found) > 1:
+            raise FormatError(f"{os.fspath(file)}: {len(found)} systems, expected one")
+        if self.source is not None:
+            return aligned(self.source, found[0], os.fspath(file))
+        _check_length(file, len(list(found[0])), len(self.references))
+        return [text for _, _, text in found[0]]
+
+    def place(self, number: int) -> str:
+        """A segment as messages name it."""
+        if self.source is None:
+            return f"line {number + 1}"
+        document, segment, _ = list(self.source)[number]
+        return f"document {document!r}: segment {segment}"
+
+    def documents(self) -> list[tuple[str, list[int]]]:
+        """Names of documents and their segments' numbers. Raises ValueError for text."""
+        if self.source is None:
+            raise ValueError("text has no documents: references in NIST's XML or SGML name them")
+        found: list[tuple[str, list[int]]] = []
+        for number, (name, _, _) in enumerate(self.source):
+            if not found or found[-1][0] != name:
+                found.append((name, []))
+            found[-1][1].append(number)
+        return found
+
+
+def _is_nist(file: PathLike) -> bool:
+    return Path(file).suffix.lower() in SUFFIXES
+
+
+def _sets(file: PathLike, kind: str) -> list[SegmentSet]:
+    found = [each for each in read_sets(file) if each.kind == kind]
+    if not found:
+        raise FormatError(f"{os.fspath(file)}: no {kind}")
+    return found
+
+
+def _check_length(file: PathLike, lines: int, expected: int) -> None:
+    if lines != expected:
+        raise FormatError(f"{os.fspath(file)}: {lines} segments, expected {expected}")

@@ -1,0 +1,51 @@
+"""Files of text by lines: plain, gzip and xz, told apart by content."""
+
+from __future__ import annotations
+
+import contextlib
+import gzip
+import lzma
+import os
+import zlib
+from collections.abc import Iterator
+from typing import IO, cast
+
+from hiero._core import FormatError
+
+PathLike = str | os.PathLike[str]
+# What reading a compressed file raises that is damaged or cut short.
+DAMAGE = (EOFError, gzip.BadGzipFile, zlib.error, lzma.LZMAError)
+
+
+@contextlib.contextmanager
+def open_source(path: PathLike) -> Iterator[IO[bytes]]:
+    """Opens a plain, gzip or xz file for reading bytes.
+
+    It is opened once, so that pipes (``/dev/stdin``) are read from their beginning.
+    """
+    with open(path, "rb") as file:
+        start = file.peek(6)
+        if start.startswith(b"\x1f\x8b"):
+            with gzip.open(file, "rb") as unzipped:
+                yield cast(IO[bytes], unzipped)
+        elif start.startswith(b"\xfd7zXZ\x00"):
+            with lzma.open(file, "rb") as unpacked:
+                yield unpacked
+        else:
+            yield file
+
+
+def read_lines(path: PathLike) -> Iterator[str]:
+    """The lines of a text file (plain, gzip, xz), without line ends.
+
+    Raises FormatError naming the line that is not UTF-8, or a damaged compressed file.
+    """
+    with open_source(path) as file:
+        try:
+            for number, line in enumerate(file, start=1):
+                try:
+                    yield line.removesuffix(b"\n").removesuffix(b"\r").decode("utf-8")
+                except UnicodeDecodeError:
+                    raise FormatError(f"{os.fspath(path)}:{number}: invalid UTF-8") from None
+        except DAMAGE as error:
+            raise FormatError(f"{os.fspath(path)}: damaged or truncated compressed file: {error}") from None

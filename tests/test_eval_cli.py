@@ -1,0 +1,138 @@
+"""`hiero eval` and NIST's sets through `hiero-decode`, as programs."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import pytest
+import sacrebleu
+from test_cli import one_error_line, parts, run  # noqa: F401
+from test_nist_xml import SGML, SOURCE
+
+from hiero.evaluate.nist_xml import parse_sets
+
+REFERENCES = ["the cat sleeps on the mat", "it rains", "nobody came to the party"]
+OTHERS = ["a cat sleeps on the mat", "", "no one came to the party"]
+SYSTEM = ["the cat sleeps on a mat", "it rains", "nobody came to the party ."]
+
+
+@pytest.fixture
+def files(tmp_path: Path) -> dict[str, Path]:
+    texts = {"r0": REFERENCES, "r1": OTHERS, "good": REFERENCES, "system": SYSTEM, "bad": ["x", "y", "z"]}
+    for name, lines in texts.items():
+        (tmp_path / name).write_text("".join(line + "\n" for line in lines))
+    return {name: tmp_path / name for name in texts}
+
+
+def evaluate(*args: object, stdin: str = "") -> str:
+    done = run("hiero", "eval", *args, stdin=stdin)
+    assert (done.returncode, done.stderr) == (0, b""), done
+    return done.stdout.decode()
+
+
+def test_score_and_signature(files: dict[str, Path]) -> None:
+    references = ("--references", files["r0"], files["r1"])
+    theirs = sacrebleu.BLEU(tokenize="none", force=True).corpus_score(
+        SYSTEM, [REFERENCES, [line or None for line in OTHERS]]
+    )
+    score, signature = evaluate("--hypothesis", files["system"], *references).splitlines()
+    assert score.startswith(f"BLEU = {theirs.score:.4f} ") and str(theirs).split(" = ", 1)[1][5:] in score
+    assert signature == "BLEU|nrefs:2|length:closest|case:mixed|tok:none|smooth:exp|hiero:0.1.0"
+    piped = evaluate("--quiet", *references, stdin=files["system"].read_text())
+    assert piped == f"{theirs.score:.4f}\n"
+    several = evaluate(
+        "--hypothesis", files["system"], *references, "--metric", "nist", "bleu", "ter", "chrf"
+    )
+    names = [line.split(" = ")[0] for line in several.splitlines()[::2]]
+    assert names == ["NIST", "BLEU", "TER", "chrF"]
+    options = ("--effective-length", "average", "--tokenize", "13a", "--lowercase")
+    assert "length:average|case:lc|tok:13a" in evaluate(
+        "--hypothesis", files["system"], *references, *options
+    )
+
+
+def test_segments_and_documents(files: dict[str, Path], tmp_path: Path) -> None:
+    lines = evaluate(
+        "--hypothesis", files["system"], "--references", files["r0"], "--by", "segment", "--quiet"
+    )
+    segments = dict(line.split("\t")[1:] for line in lines.splitlines()[1:])
+    assert segments["line 2"] == "100.0000" and list(segments) == ["line 1", "line 2", "line 3"]
+    (tmp_path / "r.sgm").write_text(SGML)
+    (tmp_path / "t").write_text("the cat\nAT&T café a < b\nz\n")
+    arguments = ("--hypothesis", tmp_path / "t", "--references", tmp_path / "r.sgm", "--by", "document")
+    rows = evaluate(*arguments, "--metric", "ter").splitlines()
+    assert rows[1:3] == ["TER\td1\t0.0000", "TER\td2\t100.0000"]
+    done = run("hiero", "eval", "--hypothesis", files["bad"], "--references", files["r0"], "--by", "document")
+    assert "text has no documents" in done.stderr.decode() and done.returncode == 1
+
+
+def test_comparison(files: dict[str, Path]) -> None:
+    runs = f"{files['system']},{files['good']}"
+    arguments = ("--hypothesis", files["bad"], "--references", files["r0"])
+    table = evaluate(*arguments, "--compare", files["system"], runs, "--samples", 200).splitlines()
+    assert " ".join(table[0].split()) == "system BLEU runs difference p bootstrap p randomisation"
+    one = sacrebleu.BLEU(tokenize="none", force=True).corpus_score(SYSTEM, [REFERENCES]).score
+    assert table[1].split() == [str(files["bad"]), "0.00", "1"]
+    assert table[2].split()[:3] == [str(files["system"]), f"{one:.2f}", "1"]
+    name, mean, _, deviation, count, difference, bootstrap, randomisation = table[3].split()
+    assert (name, mean, deviation, count, difference) == (
+        runs,
+        f"{(one + 100) / 2:.2f}",
+        f"{(100 - one) / 2**0.5:.2f}",
+        "2",
+        f"+{(one + 100) / 2:.2f}",
+    )
+    assert 0 < float(bootstrap) < 0.1 and 0 < float(randomisation) <= 1
+    assert "|samples:200|seed:1|" in table[4] and len(table) == 5
+    assert table == evaluate(*arguments, "--compare", files["system"], runs, "--samples", 200).splitlines()
+
+
+def test_bad_input(files: dict[str, Path], tmp_path: Path) -> None:
+    def error(*args: object, code: int = 1) -> str:
+        return one_error_line(run("hiero", "eval", *args), code)
+
+    assert "none: No such file" in error("--hypothesis", tmp_path / "none", "--references", files["r0"])
+    (tmp_path / "short").write_text("a\n")
+    assert "short: 1 segments, expected 3" in error(
+        "--hypothesis", tmp_path / "short", "--references", files["r0"]
+    )
+    assert "r1: line 2: no reference is not empty" in error(
+        "--hypothesis", files["bad"], "--references", files["r1"]
+    )
+    assert "short: 1 segments, expected 3" in error("--references", files["r0"], tmp_path / "short")
+    pair = f"{files['bad']},{files['bad']}"
+    triple = f"{pair},{files['bad']}"
+    message = error("--hypothesis", pair, "--references", files["r0"], "--compare", triple)
+    assert "2 runs cannot be paired with 3" in message
+    assert run("hiero", "eval").returncode == 2
+
+
+def test_decoding_a_source_set(parts: list[object], tmp_path: Path) -> None:  # noqa: F811
+    text = SOURCE.replace("le chat", "le chat noir dort").replace(">x<", "><")
+    (tmp_path / "s.xml").write_text(text)
+    output = tmp_path / "t.xml"
+    done = run(
+        "hiero-decode", *parts, "--input-format", "nist", "--input", tmp_path / "s.xml", "--output", output
+    )
+    assert (done.returncode, done.stdout, done.stderr) == (0, b"", b"")
+    (found,) = parse_sets(output.read_bytes(), "t.xml")
+    assert (found.kind, found.name, found.system) == ("tstset", "demo", "hiero")
+    assert found.attributes["srclang"] == "French" and found.attributes["trglang"] == "und"
+    plain = run("hiero-decode", *parts, stdin="le chat noir dort\nAT&T <s> é\n\n").stdout.decode()
+    assert [translation for _, _, translation in found] == plain.splitlines()
+    piped = run("hiero-decode", *parts, "--input-format", "nist", stdin=text)
+    assert piped.stdout == output.read_bytes()
+    (tmp_path / "r.sgm").write_text(SGML)
+    assert evaluate("--hypothesis", output, "--references", tmp_path / "r.sgm", "--quiet")
+
+    def error(text: str, *args: object) -> str:
+        return one_error_line(run("hiero-decode", *parts, "--input-format", "nist", *args, stdin=text))
+
+    assert "input: 0 srcsets, expected one" in error(SGML)
+    assert "input:5: document 'd1': segment 1 is there twice" in error(text.replace('"2"', '"1"'))
+    failed = run("hiero-decode", *parts, "--input-format", "nist", "--pass-through", "none", stdin=text)
+    assert failed.returncode == 1
+    assert failed.stderr.decode() == "input: document 'd1': segment 2: no derivation covers the sentence\n"
+    assert [t for _, _, t in parse_sets(failed.stdout, "t")[0]][1:] == ["", ""]
+    usage = run("hiero-decode", *parts, "--input-format", "nist", "--output-format", "jsonl", stdin=text)
+    assert usage.returncode == 2
