@@ -18,6 +18,7 @@ struct Derivation {
 };
 
 using DoubleVector = py::array_t<double, py::array::c_style | py::array::forcecast>;
+using IntVector = py::array_t<std::int32_t, py::array::c_style | py::array::forcecast>;
 
 // A value per edge: an array, or a mapping from feature names to weights that gives weights . features.
 // Throws std::invalid_argument for other shapes, a feature the forest does not know, or a lacking weight.

@@ -5,8 +5,6 @@
 namespace hiero {
 namespace {
 
-using IntVector = py::array_t<std::int32_t, py::array::c_style | py::array::forcecast>;
-
 // Length, reference length, information, totals.
 std::vector<double> count_row(const NistCounts& counts) {
   std::vector<double> values{counts.length, counts.reference_length};

@@ -19,6 +19,7 @@ void register_forest(py::module_& m);
 void register_semiring(py::module_& m);
 void register_oracle(py::module_& m);
 void register_references(py::module_& m);
+void register_tune(py::module_& m);
 void register_local_features(py::module_& m);
 void register_decode(py::module_& m);
 void register_extract(py::module_& m);

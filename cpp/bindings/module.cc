@@ -12,4 +12,5 @@ PYBIND11_MODULE(_core, m) {
   hiero::register_local_features(m);
   hiero::register_decode(m);
   hiero::register_extract(m);
+  hiero::register_tune(m);
 }

@@ -1,0 +1,1 @@
+"""Tuning: the weights with which a model's translations have the best metric."""

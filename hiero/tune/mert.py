@@ -1,0 +1,204 @@
+"""Minimum error rate training (Och 2003): the weights whose winners in a pool have the best metric.
+
+Along a line through weight space the metric is constant between the points where some sentence's winner
+changes; ``search`` finds the best interval exactly. ``mert`` climbs along coordinates and random directions
+until none helps, from the current weights and from random ones.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+from concurrent.futures import ThreadPoolExecutor
+from dataclasses import dataclass
+
+import numpy as np
+
+from hiero._core import line_search
+from hiero.evaluate.metrics import Metric
+from hiero.tune.objective import gain
+from hiero.tune.pool import PoolArrays
+from hiero.tune.protocol import Array
+
+# Less is no gain: it might be rounding.
+_LEAST_GAIN = 1e-7
+# Changes of winners at one place differ by rounding; what is between them is no interval.
+_NARROWEST = 1e-10
+
+
+@dataclass(frozen=True)
+class Best:
+    """The best interval along a line: a place inside, its score, and the score where the line starts."""
+
+    gamma: float
+    score: float
+    start: float
+
+
+def search(
+    pool: PoolArrays,
+    metric: Metric,
+    intercepts: Array,
+    slopes: Array,
+    low: float = -np.inf,
+    high: float = np.inf,
+) -> Best:
+    """The best gamma from ``low`` to ``high`` when hypothesis i scores intercepts[i] + gamma slopes[i].
+
+    Of equally good intervals the one nearest to 0, then the wider; in it the middle, or 0 if it is inside.
+    In an interval without end, as far from the last change as that is from 0, at least 1.
+    """
+    if not low < high:
+        low = high = 0.0
+    first, gamma, old, new = line_search(pool.offsets, intercepts, slopes)
+    totals = np.empty((len(gamma) + 1, pool.statistics.shape[1]))
+    totals[0] = pool.total(first)
+    np.cumsum(pool.statistics[new] - pool.statistics[old], axis=0, out=totals[1:])
+    totals[1:] += totals[0]
+    # Changes at one place are one.
+    last = np.flatnonzero(np.append(gamma[1:] != gamma[:-1], True)) if len(gamma) else np.zeros(0, np.intp)
+    scores = gain(metric, totals[np.append(0, last + 1)])
+    ends = np.concatenate([[-np.inf], gamma[last], [np.inf]])
+    begins, ends = np.maximum(ends[:-1], low), np.minimum(ends[1:], high)
+    start = int(np.searchsorted(gamma[last], 0.0, side="right"))
+    places = np.where(np.isfinite(begins), np.abs(begins), 0.0)
+    inside = ends - begins > _NARROWEST * np.maximum(1.0, places)
+    if not inside.any():
+        inside = np.arange(len(scores)) == start
+    distance = np.maximum(np.maximum(begins, -ends), 0.0)
+    candidates = np.flatnonzero(inside)
+    order = np.lexsort((begins[inside] - ends[inside], distance[inside], -scores[inside]))
+    best = int(candidates[order[0]])
+    return Best(_middle(float(begins[best]), float(ends[best])), float(scores[best]), float(scores[start]))
+
+
+def _middle(begin: float, end: float) -> float:
+    if begin < 0 < end:
+        return 0.0
+    if np.isinf(begin):
+        return end - max(abs(end), 1.0)
+    if np.isinf(end):
+        return begin + max(abs(begin), 1.0)
+    return begin + (end - begin) / 2
+
+
+@dataclass(frozen=True)
+class MertOptions:
+    """How MERT searches."""
+
+    # Random starts besides the given one, and directions besides the coordinates in every round.
+    restarts: int = 20
+    directions: int = 4
+    # Random starts are drawn from this box around 0, in multiples of the largest starting weight.
+    box: float = 1.5
+
+
+@dataclass(frozen=True)
+class Climb:
+    """Where a climb ended, its score, and the lines it searched."""
+
+    weights: Array
+    score: float
+    searches: int
+
+
+def mert(
+    pool: PoolArrays,
+    metric: Metric,
+    starts: Sequence[Array],
+    *,
+    free: Sequence[int],
+    bounds: Array,
+    seed: int,
+    threads: int = 1,
+    options: MertOptions | None = None,
+) -> Climb:
+    """The best climb from the given starts and from random ones; the first of equally good ones.
+
+    ``free`` are the features that may change, ``bounds`` (features, 2) their least and greatest weights.
+    Where all are free and none is bound, the absolute weights sum up to what those of the first start do.
+    Raises ValueError for a first start of zeros, which has no direction.
+    """
+    if not starts[0].any():
+        raise ValueError("all weights are zero")
+    chosen = options if options is not None else MertOptions()
+    matrix = np.asfortranarray(pool.features.toarray())
+    rng = np.random.default_rng([seed, 0])
+    size = chosen.box * max(np.abs(starts[0][list(free)]).max(initial=0.0), 1e-3)
+    points = [start.copy() for start in starts]
+    for _ in range(chosen.restarts):
+        point = starts[0].copy()
+        low, high = np.maximum(bounds[:, 0], -size), np.minimum(bounds[:, 1], size)
+        point[list(free)] = rng.uniform(low, np.maximum(high, low))[list(free)]
+        points.append(point)
+
+    def climb(number: int) -> Climb:
+        return _climb(pool, matrix, metric, points[number], free, bounds, [seed, number + 1], chosen)
+
+    with ThreadPoolExecutor(threads) as executor:
+        climbs = list(executor.map(climb, range(len(points))))
+    best = max(climbs, key=lambda c: c.score)
+    weights = best.weights
+    if len(free) == len(weights) and np.isinf(bounds).all():
+        # Only directions matter to winners: lengths must not grow from one round of tuning to the next.
+        weights = weights * (np.abs(starts[0]).sum() / np.abs(weights).sum())
+    return Climb(weights, best.score, sum(c.searches for c in climbs))
+
+
+def _climb(
+    pool: PoolArrays,
+    matrix: Array,
+    metric: Metric,
+    start: Array,
+    free: Sequence[int],
+    bounds: Array,
+    seed: Sequence[int],
+    options: MertOptions,
+) -> Climb:
+    rng = np.random.default_rng(seed)
+    weights, searches = start.copy(), 0
+    score = -np.inf
+    improved = True
+    while improved:
+        improved = False
+        # Anew, so that rounding does not add up.
+        intercepts = _scores(matrix, weights)
+        for direction, slopes in _lines(matrix, free, rng, options.directions):
+            low, high = _range(weights, direction, bounds)
+            found = search(pool, metric, intercepts, slopes, low, high)
+            searches += 1
+            score = max(score, found.start)
+            if found.score > score + _LEAST_GAIN:
+                weights = np.clip(weights + found.gamma * direction, bounds[:, 0], bounds[:, 1])
+                intercepts = intercepts + found.gamma * slopes
+                score, improved = found.score, True
+    return Climb(weights, float(gain(metric, pool.total(pool.winners(weights)))), searches)
+
+
+def _lines(
+    matrix: Array, free: Sequence[int], rng: np.random.Generator, random: int
+) -> Iterator[tuple[Array, Array]]:
+    """Directions with the slopes of all hypotheses: coordinates in random order, then random ones."""
+    width = matrix.shape[1]
+    for feature in rng.permutation(list(free)).tolist():
+        direction = np.zeros(width)
+        direction[feature] = 1.0
+        yield direction, matrix[:, feature]
+    for _ in range(random if len(free) > 1 else 0):
+        direction = np.zeros(width)
+        direction[list(free)] = rng.normal(size=len(free))
+        yield direction, _scores(matrix, direction)
+
+
+def _scores(matrix: Array, weights: Array) -> Array:
+    """matrix . weights, column by column: a product by BLAS depends on the number of threads."""
+    out = np.zeros(matrix.shape[0])
+    for feature in np.flatnonzero(weights).tolist():
+        out += weights[feature] * matrix[:, feature]
+    return out
+
+
+def _range(weights: Array, direction: Array, bounds: Array) -> tuple[float, float]:
+    """How far along the direction all weights stay within their bounds."""
+    moves = direction != 0
+    steps = (bounds[moves] - weights[moves, None]) / direction[moves, None]
+    return float(steps.min(axis=1).max()), float(steps.max(axis=1).min())

@@ -1,0 +1,92 @@
+"""What tuners see of a decoder: a set of sentences to decode with given weights.
+
+``ModelDecoder`` is the decoder of this package; anything else that gives k-best lists or forests of a set can
+stand in its place: other machines, or a table of hypotheses in a test.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable, Iterator, Sequence
+from concurrent.futures import ThreadPoolExecutor
+from dataclasses import dataclass
+from typing import Any, Protocol, TypeVar
+
+import numpy as np
+import numpy.typing as npt
+import scipy.sparse
+
+from hiero._core import Forest, Translation
+from hiero.decoder import Decoder
+from hiero.evaluate.metrics import Hypotheses
+
+Array = npt.NDArray[np.float64]
+T = TypeVar("T")
+
+
+@dataclass(frozen=True)
+class KBestList:
+    """The best hypotheses of a sentence, best first; none where it has no derivation."""
+
+    hypotheses: Hypotheses
+    features: Any  # scipy.sparse.csr_array (k, features)
+
+
+class TuningDecoder(Protocol):
+    """Decodes the sentences of a tuning set, in order, with weights float64 (features)."""
+
+    @property
+    def feature_names(self) -> Sequence[str]: ...
+
+    @property
+    def generated(self) -> int:
+        """Hypotheses that all searches so far have generated."""
+
+    def kbest(self, weights: Array, k: int) -> Iterator[KBestList]: ...
+
+    def forests(self, weights: Array) -> Iterator[Forest | None]: ...
+
+
+class ModelDecoder:
+    """A model's decoder on a set of sentences; loaded once, only weights change."""
+
+    def __init__(self, decoder: Decoder, sentences: Iterable[str | Sequence[str]], threads: int = 1) -> None:
+        self._decoder = decoder
+        self._sentences = list(sentences)
+        self._threads = threads
+        self._generated = 0
+
+    @property
+    def feature_names(self) -> Sequence[str]:
+        return self._decoder.model.feature_names
+
+    @property
+    def generated(self) -> int:
+        return self._generated
+
+    def kbest(self, weights: Array, k: int) -> Iterator[KBestList]:
+        width = len(self.feature_names)
+
+        def listed(result: Translation) -> KBestList:
+            forest = result.forest
+            if forest is None or forest.root < 0:
+                return KBestList(Hypotheses.of_tokens([]), scipy.sparse.csr_array((0, width)))
+            found = forest.kbest_arrays(k, forest.scores(weights), unique=True)
+            return KBestList(Hypotheses.of_list(forest, found), found.features)
+
+        return self._decode(weights, listed)
+
+    def forests(self, weights: Array) -> Iterator[Forest | None]:
+        return self._decode(weights, lambda result: result.forest)
+
+    def _decode(self, weights: Array, then: Callable[[Translation], T]) -> Iterator[T]:
+        named = dict(zip(self.feature_names, weights.tolist(), strict=True))
+        decoder = self._decoder.with_weights(named)
+
+        def work(sentence: str | Sequence[str]) -> tuple[int, T]:
+            result = decoder.translate(sentence, keep="forest")
+            return result.stats.hypotheses, then(result)
+
+        with ThreadPoolExecutor(self._threads) as pool:
+            for generated, found in pool.map(work, self._sentences):
+                self._generated += generated
+                yield found

@@ -1,0 +1,259 @@
+"""Line search and MERT: against trying every breakpoint and a dense grid, and pools with a known answer."""
+
+from __future__ import annotations
+
+import itertools
+import random
+
+import numpy as np
+import pytest
+import scipy.sparse
+
+from hiero._core import line_search
+from hiero.evaluate import Bleu, Chrf, Metric, Ter
+from hiero.tune.mert import MertOptions, mert, search
+from hiero.tune.objective import Mix, gain
+from hiero.tune.pool import PoolArrays
+
+METRIC = Bleu([["a"]])
+EXACT = [0.0, 0.5, 1.0, -0.5, -1.0, 2.0]
+
+
+def random_pool(rng: np.random.Generator, features: int, integers: bool = False) -> PoolArrays:
+    """Pools of a few sentences, some without hypotheses; with integers, full of ties and parallels."""
+    sizes = rng.integers(0, 8, rng.integers(1, 6))
+    sizes[0] += 1
+    count = int(sizes.sum())
+    values = rng.integers(-2, 3, (count, features)) if integers else rng.normal(size=(count, features))
+    lengths = rng.integers(1, 9, count).astype(float)
+    statistics = np.zeros((count, 10))
+    statistics[:, 0], statistics[:, 1] = lengths, np.repeat(rng.integers(1, 9, len(sizes)), sizes)
+    for n in range(4):
+        statistics[:, 2 + n] = np.maximum(lengths - n, 0)
+        statistics[:, 6 + n] = rng.binomial(statistics[:, 2 + n].astype(int), 0.6)
+    offsets = np.concatenate([[0], np.cumsum(sizes)]).astype(np.int32)
+    return PoolArrays(offsets, scipy.sparse.csr_array(values.astype(float)), statistics)
+
+
+def winners(pool: PoolArrays, scores: np.ndarray) -> np.ndarray:  # type: ignore[type-arg]
+    rows = [a + int(scores[a:b].argmax()) if b > a else -1 for a, b in itertools.pairwise(pool.offsets)]
+    return np.array(rows, dtype=np.int32)
+
+
+def crossings(pool: PoolArrays, intercepts: np.ndarray, slopes: np.ndarray) -> list[float]:  # type: ignore[type-arg]
+    """Where any two hypotheses of a sentence score the same."""
+    found = set()
+    for a, b in itertools.pairwise(pool.offsets.tolist()):
+        for i, j in itertools.combinations(range(a, b), 2):
+            if slopes[i] != slopes[j]:
+                found.add(float((intercepts[i] - intercepts[j]) / (slopes[j] - slopes[i])))
+    return sorted(found)
+
+
+@pytest.mark.parametrize("integers", [False, True])
+def test_changes_are_those_of_the_winners(integers: bool) -> None:
+    rng = np.random.default_rng(1)
+    for _ in range(400):
+        pool = random_pool(rng, 1, integers)
+        slopes = pool.features.toarray()[:, 0]
+        intercepts = (
+            rng.integers(-3, 4, len(slopes)).astype(float) if integers else rng.normal(size=len(slopes))
+        )
+        first, gamma, old, new = line_search(pool.offsets, intercepts, slopes)
+        assert (np.diff(gamma) >= 0).all()
+        current = first.copy()
+        sentence = np.repeat(np.arange(pool.sentences), np.diff(pool.offsets))
+        points = [-1e6, *crossings(pool, intercepts, slopes), 1e6]
+        at = 0
+        for left, right in itertools.pairwise(points):
+            middle = (left + right) / 2
+            while at < len(gamma) and gamma[at] < middle:
+                assert current[sentence[new[at]]] == old[at]
+                current[sentence[new[at]]] = new[at]
+                at += 1
+            if right - left > 1e-9:  # else rounding decides
+                assert current.tolist() == winners(pool, intercepts + middle * slopes).tolist()
+        assert at == len(gamma)
+
+
+def test_many_hypotheses() -> None:
+    # So many that those that cannot win are left out before sorting.
+    rng = np.random.default_rng(2)
+    for integers in (False, True):
+        for _ in range(50):
+            slopes, intercepts = rng.normal(size=(2, 300)) * rng.uniform(0.1, 100, (2, 1))
+            if integers:
+                slopes, intercepts = np.round(slopes), np.round(intercepts)
+            first, gamma, _, new = line_search([0, 300], intercepts, slopes)
+            pieces = np.concatenate([[-1e9], gamma, [1e9]])
+            for left, right, row in zip(pieces, pieces[1:], [*first, *new], strict=False):
+                if right - left > 1e-9:
+                    middle = (
+                        (max(left, pieces[1] - 1) + min(right, pieces[-2] + 1)) / 2 if len(gamma) else 0.0
+                    )
+                    assert row == int((intercepts + middle * slopes).argmax())
+            hull = {int((intercepts + x * slopes).argmax()) for x in np.linspace(-50, 50, 2001)}
+            assert hull <= {*first.tolist(), *new.tolist()}
+
+
+def test_ties_and_parallel_lines() -> None:
+    # Equal lines: the first. Parallel: the higher. Three lines through one point: the middle one never wins.
+    assert [a.tolist() for a in line_search([0, 2], [1.0, 1.0], [2.0, 2.0])] == [[0], [], [], []]
+    assert line_search([0, 3], [1.0, 3.0, 3.0], [2.0, 2.0, 2.0])[0].tolist() == [1]
+    found = line_search([0, 3], [0.0, 0.0, 0.0], [-1.0, 0.0, 1.0])
+    assert [a.tolist() for a in found] == [[0], [0.0], [0], [2]]
+    assert [a.tolist() for a in line_search([0, 0, 1], [1.0], [1.0])] == [[-1, 0], [], [], []]
+
+
+@pytest.mark.parametrize(
+    ("offsets", "intercepts", "slopes"),
+    [
+        ([0, 1], [0.0, 1.0], [0.0, 1.0]),
+        ([1, 2], [0.0, 1.0], [0.0, 1.0]),
+        ([0, 2, 1, 2], [0.0, 1.0], [0.0, 1.0]),
+        ([], [], []),
+        ([0, 2], [0.0, 1.0], [0.0]),
+        ([0, 2], [0.0, np.nan], [0.0, 1.0]),
+        ([0, 2], [0.0, 1.0], [0.0, np.inf]),
+    ],
+)
+def test_bad_arrays(offsets: list[int], intercepts: list[float], slopes: list[float]) -> None:
+    with pytest.raises(ValueError, match=r"offsets|finite|slope"):
+        line_search(offsets, intercepts, slopes)
+
+
+@pytest.mark.parametrize("features", [1, 2, 5, 12, 30])
+@pytest.mark.parametrize("integers", [False, True])
+def test_search_finds_the_best_interval(features: int, integers: bool) -> None:
+    rng = np.random.default_rng(features)
+    for _ in range(60):
+        pool = random_pool(rng, features, integers)
+        weights, direction = rng.choice(EXACT, (2, features)) if integers else rng.normal(size=(2, features))
+        intercepts, slopes = pool.features @ weights, pool.features @ direction
+        low, high = (-np.inf, np.inf) if rng.random() < 0.5 else sorted(rng.normal(size=2) * 3)
+        found = search(pool, METRIC, intercepts, slopes, low, high)
+
+        def score(gamma: float) -> float:
+            rows = winners(pool, intercepts + gamma * slopes)  # noqa: B023
+            return float(gain(METRIC, pool.total(rows)))  # noqa: B023
+
+        assert low <= found.gamma <= high
+        places = crossings(pool, intercepts, slopes)
+        edges = [max(low, -1e6), *(p for p in places if low < p < high), min(high, 1e6)]
+        # Between all breakpoints, and a dense grid.
+        middles = [(a + b) / 2 for a, b in itertools.pairwise(edges) if b - a > 1e-9]
+        grid = np.clip(np.linspace(-5, 5, 101) + 1e-4 * rng.random(), low, high).tolist()
+        if not any(abs(found.gamma - p) < 1e-9 for p in places):
+            assert score(found.gamma) == pytest.approx(found.score)
+        assert found.score == pytest.approx(max(map(score, middles)))
+        near = [g for g in grid if all(abs(g - p) > 1e-9 for p in places)]
+        assert all(score(g) <= found.score + 1e-9 for g in near)
+        if all(abs(p) > 1e-9 for p in places) and low < 0 < high:
+            assert found.start == pytest.approx(score(0.0))
+
+
+def test_where_in_the_best_interval() -> None:
+    # One sentence, best from 1 to 3.
+    statistics = np.zeros((3, 10))
+    statistics[:, 0:2] = 4
+    statistics[:, 2:6] = [4, 3, 2, 1]
+    statistics[1, 6:10] = [4, 3, 2, 1]
+    pool = PoolArrays(np.array([0, 3], dtype=np.int32), scipy.sparse.csr_array((3, 1)), statistics)
+    lines = np.array([0.0, -1.0, -4.0]), np.array([0.0, 1.0, 2.0])
+    assert (search(pool, METRIC, *lines).gamma, search(pool, METRIC, *lines).score) == (
+        2.0,
+        pytest.approx(100),
+    )
+    assert search(pool, METRIC, *lines, 0.0, 2.0).gamma == 1.5
+    assert search(pool, METRIC, *lines, -5.0, 0.5).score == 0
+    assert search(pool, METRIC, *lines, 0.0, 0.0) == search(pool, METRIC, *lines, 1.0, -1.0)
+    unbounded = np.array([0.0, -1.0]), np.array([0.0, 1.0])
+    two = PoolArrays(np.array([0, 2], dtype=np.int32), scipy.sparse.csr_array((2, 1)), statistics[:2])
+    assert search(two, METRIC, *unbounded).gamma == 2.0
+    assert search(two, METRIC, unbounded[0] + [0, 11], unbounded[1]).gamma == 0.0
+
+
+def solved(pool: PoolArrays, start: list[float], **options: object) -> tuple[np.ndarray, float]:  # type: ignore[type-arg]
+    width = len(start)
+    arguments = {
+        "free": list(range(width)),
+        "bounds": np.tile([-np.inf, np.inf], (width, 1)),
+        "seed": 1,
+        "threads": 1,
+        **options,
+    }
+    found = mert(pool, METRIC, [np.array(start)], **arguments)  # type: ignore[arg-type]
+    return found.weights, found.score
+
+
+def hidden_pool(rng: np.random.Generator, best: np.ndarray, sentences: int = 30) -> PoolArrays:  # type: ignore[type-arg]
+    """Pools in which the winners by the weights ``best`` are the only ones that match."""
+    features = rng.normal(size=(sentences * 20, len(best)))
+    offsets = np.arange(sentences + 1, dtype=np.int32) * 20
+    statistics = np.zeros((len(features), 10))
+    statistics[:, 0:2] = 4
+    statistics[:, 2:6] = [4, 3, 2, 1]
+    pool = PoolArrays(offsets, scipy.sparse.csr_array(features), statistics)
+    rows = pool.winners(best)
+    statistics[:, 6:10] = [2, 1, 0, 0]
+    statistics[rows, 6:10] = [4, 3, 2, 1]
+    return pool
+
+
+def test_known_weights_are_found() -> None:
+    rng = np.random.default_rng(3)
+    for width in (2, 4, 6):
+        best = rng.normal(size=width)
+        weights, score = solved(hidden_pool(rng, best), [1.0] * width)
+        assert score == pytest.approx(100)
+        assert np.abs(weights).sum() == pytest.approx(width)
+        cosine = weights @ best / np.linalg.norm(weights) / np.linalg.norm(best)
+        assert cosine > 0.95
+
+
+def test_threads_seeds_and_the_start() -> None:
+    rng = np.random.default_rng(4)
+    pool = random_pool(rng, 4)
+    for seed in range(5):
+        one, two = (solved(pool, [1.0, 0.5, -1.0, 0.0], seed=seed, threads=t) for t in (1, 2))
+        assert one[0].tolist() == two[0].tolist() and one[1] == two[1]
+        start = float(gain(METRIC, pool.total(pool.winners(np.array([1.0, 0.5, -1.0, 0.0])))))
+        assert one[1] >= start
+        assert one[1] == pytest.approx(float(gain(METRIC, pool.total(pool.winners(one[0])))))
+    with pytest.raises(ValueError, match="all weights are zero"):
+        solved(pool, [0.0] * 4)
+
+
+def test_fixed_features_and_bounds() -> None:
+    rng = np.random.default_rng(5)
+    pool = hidden_pool(rng, np.array([1.0, -2.0, 0.5]))
+    bounds = np.array([[-np.inf, np.inf], [0.0, 3.0], [-0.25, 0.25]])
+    weights, _ = solved(pool, [1.0, 1.0, 0.1], free=[1, 2], bounds=bounds)
+    assert weights[0] == 1.0 and 0 <= weights[1] <= 3 and abs(weights[2]) <= 0.25
+    only, score = solved(pool, [1.0, 1.0, 0.1], free=[1], options=MertOptions(restarts=3))
+    assert only[[0, 2]].tolist() == [1.0, 0.1]
+    grid = [
+        float(gain(METRIC, pool.total(pool.winners(np.array([1.0, x, 0.1])))))
+        for x in np.linspace(-9, 9, 999)
+    ]
+    assert score >= max(grid) - 1e-9
+
+
+def test_mixed_metrics() -> None:
+    references = [["a b c d"], ["e f"]]
+    parts: list[tuple[float, Metric]] = [
+        (0.5, Bleu(references)),
+        (0.25, Ter(references)),
+        (0.25, Chrf(references)),
+    ]
+    mix = Mix(parts)
+    rng = random.Random(1)
+    for _ in range(20):
+        lines = [" ".join(rng.choices("abcdef", k=4)), " ".join(rng.choices("ef", k=2))]
+        scores = [float(m.score(m.statistics(lines).sum(axis=0))) for _, m in parts]
+        expected = 0.5 * scores[0] + 0.25 * (100 - scores[1]) + 0.25 * scores[2]
+        assert float(gain(mix, mix.statistics(lines).sum(axis=0))) == pytest.approx(expected)
+    with pytest.raises(ValueError, match="one metric or more"):
+        Mix([])
+    with pytest.raises(ValueError, match="one set"):
+        Mix([(1.0, Bleu(references)), (1.0, Bleu(references[:1]))])
