@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import contextlib
 import errno
+import fcntl
 import hashlib
 import os
 import secrets
@@ -40,6 +41,20 @@ def replacing(path: str | os.PathLike[str]) -> Iterator[Path]:
         ):
             raise OSError(error.errno, error.strerror, str(path)) from None
         raise
+
+
+@contextlib.contextmanager
+def exclusive(directory: Path) -> Iterator[None]:
+    """Holds a directory for this process alone. Raises OSError where another one holds it."""
+    descriptor = os.open(directory, os.O_RDONLY)
+    try:
+        try:
+            fcntl.flock(descriptor, fcntl.LOCK_EX | fcntl.LOCK_NB)
+        except BlockingIOError as error:
+            raise OSError(error.errno, "another process is at work here", str(directory)) from None
+        yield
+    finally:
+        os.close(descriptor)
 
 
 def write_atomically(path: str | os.PathLike[str], text: str) -> None:

@@ -12,7 +12,7 @@ from collections.abc import Callable, Iterator, Sequence
 import typer
 
 from hiero import Error
-from hiero.cli import decode, eval, forest, info, lm, tables, text, train
+from hiero.cli import decode, eval, forest, info, lm, tables, text, train, tune
 
 app = typer.Typer(
     name="hiero",
@@ -29,6 +29,7 @@ app.command()(train.extract)
 app.command()(train.score)
 app.command()(lm.lm)
 app.command()(train.assemble)
+app.command(name="tune")(tune.tune_model)
 app.command(name="eval")(eval.evaluate)
 app.command()(text.tokenize)
 app.command()(text.detokenize)
@@ -44,7 +45,9 @@ decode_app.command(name="hiero-decode")(decode.decode)
 
 
 # Options that take one value or more.
-_SEVERAL = frozenset({"--mono", "--references", "--mu", "--metric", "--compare"})
+_SEVERAL = frozenset(
+    {"--mono", "--references", "--held-out-references", "--mu", "--metric", "--compare", "--fix", "--bound"}
+)
 
 
 def main() -> None:

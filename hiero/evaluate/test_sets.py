@@ -25,15 +25,15 @@ class TestSet:
     __test__ = False  # no test of pytest
 
     @classmethod
-    def read(cls, files: Sequence[PathLike]) -> TestSet:
-        """Of reference files, all text or all NIST's. Raises FormatError where they do not fit together or a
-        segment has no reference."""
+    def read(cls, files: Sequence[PathLike], source: SegmentSet | None = None) -> TestSet:
+        """Of reference files, all text or all NIST's, these in the order of the segments of ``source`` or
+        else of the first. Raises FormatError where they do not fit together or a segment has no reference."""
         if not files:
             raise ValueError("no references")
         nist = [_is_nist(file) for file in files]
         if any(nist) != all(nist):
             raise FormatError(f"{os.fspath(files[nist.index(False)])}: text among references in XML or SGML")
-        found = cls._of_sets(files) if all(nist) else cls._of_text(files)
+        found = cls._of_sets(files, source) if all(nist) else cls._of_text(files)
         for number, segment in enumerate(found.references):
             if not any(line.strip() for line in segment):
                 raise FormatError(f"{os.fspath(files[-1])}: {found.place(number)}: no reference is not empty")
@@ -47,9 +47,9 @@ class TestSet:
         return cls([list(segment) for segment in zip(*texts, strict=True)])
 
     @classmethod
-    def _of_sets(cls, files: Sequence[PathLike]) -> TestSet:
+    def _of_sets(cls, files: Sequence[PathLike], source: SegmentSet | None) -> TestSet:
         pairs = [(file, found) for file in files for found in _sets(file, "refset")]
-        source = pairs[0][1]
+        source = source or pairs[0][1]
         texts = [aligned(source, found, os.fspath(file)) for file, found in pairs]
         return cls([list(segment) for segment in zip(*texts, strict=True)], source)
 
@@ -84,6 +84,16 @@ class TestSet:
                 found.append((name, []))
             found[-1][1].append(number)
         return found
+
+
+def read_source(file: PathLike) -> tuple[list[str], SegmentSet | None]:
+    """The lines of a text, or the segments of a `srcset` and the set. Raises FormatError."""
+    if not _is_nist(file):
+        return list(read_lines(file)), None
+    found = _sets(file, "srcset")
+    if len(found) > 1:
+        raise FormatError(f"{os.fspath(file)}: {len(found)} srcsets, expected one")
+    return [text for _, _, text in found[0]], found[0]
 
 
 def _is_nist(file: PathLike) -> bool:

@@ -8,9 +8,7 @@ from __future__ import annotations
 
 import contextlib
 import errno
-import fcntl
 import json
-import os
 import shutil
 import time
 from collections.abc import Callable, Iterator, Mapping, Sequence
@@ -18,7 +16,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
-from hiero.files import sha256, write_atomically
+from hiero.files import exclusive, sha256, write_atomically
 from hiero.memory import peak_memory
 
 _RECORD = "steps.json"
@@ -44,12 +42,7 @@ def open_journal(directory: Path, report: Callable[[str], object]) -> Iterator[J
     no record of steps.
     """
     directory.mkdir(parents=True, exist_ok=True)
-    descriptor = os.open(directory, os.O_RDONLY)
-    try:
-        try:
-            fcntl.flock(descriptor, fcntl.LOCK_EX | fcntl.LOCK_NB)
-        except BlockingIOError as error:
-            raise OSError(error.errno, "another process is at work here", str(directory)) from None
+    with exclusive(directory):
         record = directory / _RECORD
         if not record.exists():
             if not all(path.name.startswith(f".{_RECORD}.") for path in directory.iterdir()):
@@ -61,8 +54,6 @@ def open_journal(directory: Path, report: Callable[[str], object]) -> Iterator[J
             else:
                 left.unlink()
         yield Journal(directory, report)
-    finally:
-        os.close(descriptor)
 
 
 class Journal:

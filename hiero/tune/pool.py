@@ -3,7 +3,10 @@
 from __future__ import annotations
 
 import itertools
-from collections.abc import Iterable
+import os
+import zipfile
+import zlib
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from typing import Any
 
@@ -11,7 +14,10 @@ import numpy as np
 import numpy.typing as npt
 import scipy.sparse
 
+from hiero._core import FormatError
 from hiero.evaluate.metrics import Hypotheses, Metric
+from hiero.files import replacing
+from hiero.lines import PathLike
 from hiero.tune.protocol import Array, KBestList
 
 IntArray = npt.NDArray[np.int32]
@@ -52,58 +58,97 @@ class Pool:
 
     def __init__(self, sentences: int, features: int, metric: Metric) -> None:
         self._metric = metric
+        self._sentences = sentences
         self._width = features
         self._seen: list[set[bytes]] = [set() for _ in range(sentences)]
-        self._features: list[list[Any]] = [[] for _ in range(sentences)]
-        self._statistics: list[list[Array]] = [[] for _ in range(sentences)]
+        self._blocks: list[PoolArrays] = []
 
-    def add(self, lists: Iterable[KBestList]) -> tuple[int, Array]:
-        """Takes one list a sentence. The number of new hypotheses, and the statistics of the lists' firsts,
-        float64 (sentences, width); zeros for an empty list, whose sentence counts as left out."""
-        new, firsts = 0, []
+    def unseen(self, lists: Iterable[KBestList]) -> tuple[PoolArrays, Array]:
+        """Of lists, one a sentence, the hypotheses not in the pool, and the statistics of the firsts,
+        float64 (sentences, width); an empty list counts as an empty translation."""
+        sizes, features, statistics, firsts = [0], [], [], []
         for sentence, found in enumerate(lists):
-            segments = np.full(len(found.hypotheses), sentence, dtype=np.int32)
-            statistics = self._metric.token_statistics(segments, found.hypotheses)
-            if len(found.hypotheses) == 0:
-                firsts.append(self._metric.token_statistics([sentence], _NOTHING)[0])
-                continue
-            firsts.append(statistics[0])
-            features = _canonical(found.features)
-            keep = self._unseen(sentence, features, statistics)
-            new += len(keep)
-            self._features[sentence].append(features[keep])
-            self._statistics[sentence].append(statistics[keep])
+            first = found.hypotheses if len(found.hypotheses) else _NOTHING
+            segments = np.full(len(first), sentence, dtype=np.int32)
+            rows = self._metric.token_statistics(segments, first)
+            firsts.append(rows[0])
+            rows = rows[: len(found.hypotheses)]
+            canonical = _canonical(found.features)
+            places: dict[bytes, int] = {}
+            for row, key in enumerate(_keys(canonical, rows)):
+                places.setdefault(key, row)
+            keep = [row for key, row in places.items() if key not in self._seen[sentence]]
+            sizes.append(len(keep))
+            features.append(canonical[keep])
+            statistics.append(rows[keep])
+        if len(sizes) != self._sentences + 1:
+            raise ValueError(f"{len(sizes) - 1} lists for {self._sentences} sentences")
+        offsets = np.cumsum(sizes).astype(np.int32)
+        new = PoolArrays(offsets, _stacked(features, self._width), np.concatenate(statistics))
         return new, np.array(firsts)
 
-    def _unseen(self, sentence: int, features: Any, statistics: Array) -> list[int]:
-        seen, keep = self._seen[sentence], []
-        for row in range(features.shape[0]):
-            part = slice(*features.indptr[row : row + 2])
-            key = b"".join(
-                (features.indices[part].tobytes(), features.data[part].tobytes(), statistics[row].tobytes())
-            )
-            if key not in seen:
-                seen.add(key)
-                keep.append(row)
-        return keep
+    def restore(self, new: PoolArrays) -> None:
+        """Takes in what ``unseen`` found."""
+        self._blocks.append(new)
+        keys = _keys(new.features, new.statistics)
+        for sentence, (begin, end) in enumerate(itertools.pairwise(new.offsets.tolist())):
+            self._seen[sentence].update(keys[begin:end])
 
     def arrays(self) -> PoolArrays:
-        sizes = [sum(len(block) for block in blocks) for blocks in self._statistics]
-        features = [block for blocks in self._features for block in blocks]
-        statistics = [block for blocks in self._statistics for block in blocks]
+        """All hypotheses, those of a sentence in the order they came."""
+        sizes = np.sum([np.diff(block.offsets) for block in self._blocks], axis=0)
+        sentences = [np.repeat(np.arange(self._sentences), np.diff(block.offsets)) for block in self._blocks]
+        order = np.argsort(np.concatenate(sentences), kind="stable")
+        features = _stacked([block.features for block in self._blocks], self._width)
         return PoolArrays(
             np.concatenate([[0], np.cumsum(sizes)]).astype(np.int32),
-            scipy.sparse.csr_array(scipy.sparse.vstack(features)) if features else self._empty(),
-            np.concatenate(statistics) if statistics else np.zeros((0, 0)),
+            features[order],
+            np.concatenate([block.statistics for block in self._blocks])[order],
         )
 
-    def _empty(self) -> Any:
-        return scipy.sparse.csr_array((0, self._width))
+
+def save_arrays(path: PathLike, arrays: PoolArrays) -> None:
+    """Writes an ``.npz`` file, whole or not at all."""
+    matrix = arrays.features
+    with replacing(path) as temporary, temporary.open("wb") as file:
+        np.savez_compressed(
+            file,
+            offsets=arrays.offsets,
+            statistics=arrays.statistics,
+            data=matrix.data,
+            indices=matrix.indices,
+            indptr=matrix.indptr,
+            shape=matrix.shape,
+        )
+
+
+def load_arrays(path: PathLike) -> PoolArrays:
+    """Reads what ``save_arrays`` wrote. Raises FormatError for a damaged file."""
+    try:
+        with np.load(path, allow_pickle=False) as file:
+            parts = (file["data"], file["indices"], file["indptr"])
+            matrix = scipy.sparse.csr_array(parts, shape=tuple(file["shape"]))
+            return PoolArrays(file["offsets"], matrix, file["statistics"])
+    except (KeyError, ValueError, EOFError, zipfile.BadZipFile, zlib.error) as error:
+        raise FormatError(f"{os.fspath(path)}: damaged: {error}") from None
+
+
+def _stacked(matrices: Sequence[Any], width: int) -> Any:
+    filled = [matrix for matrix in matrices if matrix.shape[0]]
+    return scipy.sparse.csr_array(scipy.sparse.vstack(filled) if filled else (0, width))
+
+
+def _keys(features: Any, statistics: Array) -> list[bytes]:
+    indices, data, bounds = features.indices.astype(np.int32), features.data, features.indptr.tolist()
+    return [
+        indices[a:b].tobytes() + data[a:b].tobytes() + row.tobytes()
+        for (a, b), row in zip(itertools.pairwise(bounds), statistics, strict=True)
+    ]
 
 
 def _canonical(features: Any) -> Any:
     """Rounded, without zeros, in one order."""
-    rounded = scipy.sparse.csr_array(features)
+    rounded = scipy.sparse.csr_array(features, copy=True)
     rounded.data = np.round(rounded.data, _DECIMALS)
     rounded.eliminate_zeros()
     rounded.sort_indices()

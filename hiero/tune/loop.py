@@ -1,0 +1,270 @@
+"""The loop of tuning: decode the set, take the new hypotheses into the pool, choose better weights, again.
+
+Everything an iteration leaves is in a folder of its own, which appears when it is whole: the weights that
+decoded, what was new, the scores. Random choices follow from the seed and the iteration's number alone. A run
+that was killed and is started again therefore goes on as if nothing had happened.
+"""
+
+from __future__ import annotations
+
+import contextlib
+import json
+import os
+import shutil
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from dataclasses import asdict, dataclass, field
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+
+from hiero._core import FormatError
+from hiero.evaluate.metrics import Metric
+from hiero.files import exclusive, write_atomically
+from hiero.tune.methods import POOL_METHODS, Problem, troubled
+from hiero.tune.objective import gain
+from hiero.tune.pool import Pool, load_arrays, save_arrays
+from hiero.tune.protocol import Array, TuningDecoder
+from hiero.weights import read_weights, write_weights
+
+_SETTINGS = "run.json"
+Report = Callable[[str], object]
+
+
+@dataclass(frozen=True)
+class TuneOptions:
+    """How a tuning run goes, the same for all methods."""
+
+    method: str = "mert"
+    seed: int = 1
+    # Length of the lists of distinct strings.
+    k: int = 100
+    iterations: int = 20
+    # It stops when so many iterations did not raise the metric of the 1-best.
+    patience: int = 5
+    fixed: tuple[str, ...] = ()
+    bounds: Mapping[str, tuple[float, float]] = field(default_factory=dict)
+
+
+@dataclass(frozen=True)
+class Iteration:
+    """Decoding with ``weights``: the metric of the 1-best, and of a held-out set's if there is one, in the
+    sense that more is better; hypotheses that were new, and all that the search has generated."""
+
+    weights: Mapping[str, float]
+    score: float
+    held_out: float | None
+    new: int
+    generated: int
+
+
+@dataclass(frozen=True)
+class TuneResult:
+    """All iterations, which of them is the best, and why the run stopped."""
+
+    iterations: list[Iteration]
+    best: int
+    reason: str
+
+    @property
+    def weights(self) -> Mapping[str, float]:
+        return self.iterations[self.best].weights
+
+
+@dataclass(frozen=True)
+class HeldOut:
+    """A set that weights are chosen by but not tuned on."""
+
+    decoder: TuningDecoder
+    metric: Metric
+
+
+def tune(
+    decoder: TuningDecoder,
+    metric: Metric,
+    start: Mapping[str, float],
+    directory: str | os.PathLike[str],
+    options: TuneOptions,
+    *,
+    held_out: HeldOut | None = None,
+    threads: int = 1,
+    origin: Mapping[str, Any] | None = None,
+    report: Report = lambda _: None,
+) -> TuneResult:
+    """Tunes from the weights ``start``, features without one count 0, and writes ``weights.txt``.
+
+    ``origin`` says what the sets and the model are: a directory that holds another run, by its options, its
+    start or its origin, is refused. Raises FormatError for that and for weights or options that name no
+    feature; ValueError for an unknown method; OSError where another process works in the directory.
+    """
+    if options.method not in POOL_METHODS:
+        raise ValueError(f"unknown method {options.method!r}: expected one of {', '.join(POOL_METHODS)}")
+    names = list(decoder.feature_names)
+    free, bounds = _freedom(names, options)
+    settings = {
+        "options": asdict(options),
+        "metric": metric.signature,
+        "held_out": None if held_out is None else held_out.metric.signature,
+        "features": names,
+        "start": dict(start),
+        "origin": dict(origin or {}),
+    }
+    with _open_run(Path(directory), settings) as folder:
+        run = _Run(folder, decoder, metric, held_out, options)
+        weights = _vector(start, names)
+        history: list[Array] = []
+        iterations: list[Iteration] = []
+        reason = f"{options.iterations} iterations are done"
+        for number in range(options.iterations):
+            history.append(weights)
+            iterations.append(run.iteration(number, weights))
+            report(_line(number, iterations))
+            if iterations[-1].new == 0:
+                reason = "decoding finds nothing new"
+                break
+            if number - _best(iterations) >= options.patience:
+                reason = f"the metric has not risen for {options.patience} iterations"
+                break
+            if number + 1 == options.iterations:
+                break
+            problem = Problem(
+                run.pool.arrays(), metric, history, free, bounds, _seed(options.seed, number), threads
+            )
+            weights = POOL_METHODS[options.method](problem)
+            if trouble := troubled(weights):
+                reason = f"stopped after iteration {number}: {trouble}"
+                break
+        result = TuneResult(iterations, _best(iterations), reason)
+        _write_results(folder, result)
+    return result
+
+
+def _seed(seed: int, number: int) -> int:
+    return int(np.random.SeedSequence([seed, number]).generate_state(1)[0])
+
+
+def _best(iterations: Sequence[Iteration]) -> int:
+    """The first of the best, by the held-out set if there is one."""
+    scores = [i.score if i.held_out is None else i.held_out for i in iterations]
+    return scores.index(max(scores))
+
+
+def _line(number: int, iterations: Sequence[Iteration]) -> str:
+    last = iterations[-1]
+    held_out = "" if last.held_out is None else f", held out {last.held_out:.4f}"
+    mark = " *" if _best(iterations) == number else ""
+    return f"iteration {number}: {last.score:.4f}{held_out}, {last.new:,} new hypotheses{mark}"
+
+
+def _vector(weights: Mapping[str, float], names: Sequence[str]) -> Array:
+    _check_names(weights, names)
+    return np.array([weights.get(name, 0.0) for name in names], dtype=np.float64)
+
+
+def _check_names(given: Mapping[str, Any] | Sequence[str], names: Sequence[str]) -> None:
+    unknown = sorted(set(given) - set(names))
+    if unknown:
+        raise FormatError(f"no such feature: {', '.join(unknown)} (features: {', '.join(names)})")
+
+
+def _freedom(names: Sequence[str], options: TuneOptions) -> tuple[list[int], Array]:
+    """The features that may change, and least and greatest weights."""
+    _check_names(options.fixed, names)
+    _check_names(options.bounds, names)
+    bounds = np.tile([-np.inf, np.inf], (len(names), 1))
+    for name, (low, high) in options.bounds.items():
+        if not low <= high:
+            raise ValueError(f"bounds of {name}: {low} is more than {high}")
+        bounds[list(names).index(name)] = low, high
+    free = [i for i, name in enumerate(names) if name not in options.fixed]
+    if not free:
+        raise ValueError("all features are fixed")
+    return free, bounds
+
+
+@contextlib.contextmanager
+def _open_run(directory: Path, settings: Mapping[str, Any]) -> Iterator[Path]:
+    """The directory, locked, with what was left half-made removed."""
+    directory.mkdir(parents=True, exist_ok=True)
+    with exclusive(directory):
+        for left in directory.glob(".*"):
+            if left.is_dir():
+                shutil.rmtree(left)
+            else:
+                left.unlink()
+        record = directory / _SETTINGS
+        text = json.dumps(settings, indent=1, ensure_ascii=False) + "\n"
+        if record.exists():
+            if record.read_text(encoding="utf-8") != text:
+                raise FormatError(
+                    f"{directory}: holds another run, see {_SETTINGS}; choose another directory"
+                )
+        elif any(directory.iterdir()):
+            raise FormatError(f"{directory}: holds files but no run of tuning")
+        else:
+            write_atomically(record, text)
+        yield directory
+
+
+class _Run:
+    """Makes iterations, or takes those that are there."""
+
+    def __init__(
+        self,
+        folder: Path,
+        decoder: TuningDecoder,
+        metric: Metric,
+        held_out: HeldOut | None,
+        options: TuneOptions,
+    ) -> None:
+        self.pool = Pool(metric.segments, len(decoder.feature_names), metric)
+        self._folder = folder
+        self._decoder = decoder
+        self._metric = metric
+        self._held_out = held_out
+        self._options = options
+        self._generated = 0
+
+    def iteration(self, number: int, weights: Array) -> Iteration:
+        folder = self._folder / f"iteration-{number:03}"
+        if not folder.exists():
+            self._decode(folder, weights)
+        named = read_weights(folder / "weights.txt")
+        if list(named.values()) != weights.tolist():
+            raise FormatError(f"{folder}: made with other weights than this run comes to")
+        self.pool.restore(load_arrays(folder / "new.npz"))
+        scores = json.loads((folder / "scores.json").read_text(encoding="utf-8"))
+        self._generated = scores["generated"]
+        return Iteration(named, scores["score"], scores["held_out"], scores["new"], scores["generated"])
+
+    def _decode(self, folder: Path, weights: Array) -> None:
+        before = self._decoder.generated
+        new, firsts = self.pool.unseen(self._decoder.kbest(weights, self._options.k))
+        held_out = None
+        if self._held_out is not None:
+            other = Pool(self._held_out.metric.segments, len(weights), self._held_out.metric)
+            _, best = other.unseen(self._held_out.decoder.kbest(weights, 1))
+            held_out = float(gain(self._held_out.metric, best.sum(axis=0)))
+        scores = {
+            "score": float(gain(self._metric, firsts.sum(axis=0))),
+            "held_out": held_out,
+            "new": len(new),
+            "generated": self._generated + self._decoder.generated - before,
+        }
+        temporary = folder.with_name(f".{folder.name}")
+        temporary.mkdir()
+        write_weights(
+            temporary / "weights.txt", dict(zip(self._decoder.feature_names, weights.tolist(), strict=True))
+        )
+        save_arrays(temporary / "new.npz", new)
+        write_atomically(temporary / "scores.json", json.dumps(scores) + "\n")
+        os.rename(temporary, folder)
+
+
+def _write_results(folder: Path, result: TuneResult) -> None:
+    rows = ["iteration\tscore\theld out\tnew\tgenerated"]
+    for number, iteration in enumerate(result.iterations):
+        held_out = "" if iteration.held_out is None else repr(iteration.held_out)
+        rows.append(f"{number}\t{iteration.score!r}\t{held_out}\t{iteration.new}\t{iteration.generated}")
+    write_atomically(folder / "iterations.tsv", "\n".join(rows) + "\n")
+    write_weights(folder / "weights.txt", result.weights)

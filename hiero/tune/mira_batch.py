@@ -1,0 +1,97 @@
+"""Batch MIRA (Cherry and Foster 2012): online large-margin updates over a fixed pool of hypotheses.
+
+Of each sentence, hope = argmax h . w + B and fear = argmax h . w - B; w moves along h_hope - h_fear by
+min(C, loss / |h_hope - h_fear|^2), the loss being what the margin lacks of B(hope) - B(fear). B is BLEU of
+the hypothesis in the midst of a background of the hopes before, which decays, times the reference length.
+"""
+
+from __future__ import annotations
+
+import itertools
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+import numpy as np
+
+from hiero.evaluate.metrics import Metric
+from hiero.tune.objective import gain
+from hiero.tune.pool import PoolArrays
+from hiero.tune.protocol import Array
+
+
+@dataclass(frozen=True)
+class MiraOptions:
+    """As published (Cherry and Foster 2012, section 4)."""
+
+    passes: int = 60
+    c: float = 0.01
+    decay: float = 0.999
+
+
+@dataclass(frozen=True)
+class MiraResult:
+    """The averaged weights of the best pass, and BLEU of the pool by pass."""
+
+    weights: Array
+    scores: list[float]
+
+
+def background_bleu(statistics: Array, background: Array) -> Array:
+    """B of rows (k, 10) in the midst of background counts (10); 0 where an order has no match at all."""
+    counts = statistics + background
+    totals, matches = counts[:, 2:6], counts[:, 6:10]
+    brevity = np.minimum(0.0, 1 - counts[:, 1] / np.maximum(counts[:, 0], 1e-300))
+    bleu = np.exp(brevity) * np.sqrt(np.sqrt((matches / np.maximum(totals, 1e-300)).prod(axis=1)))
+    return np.asarray(bleu * statistics[:, 1])
+
+
+def mira_batch(
+    pool: PoolArrays,
+    metric: Metric,
+    start: Array,
+    *,
+    free: Sequence[int],
+    bounds: Array,
+    seed: int,
+    options: MiraOptions | None = None,
+) -> MiraResult:
+    """Runs over the pool in random orders; averages over all updates; the pass with the best BLEU wins.
+
+    Statistics of the pool are BLEU's, which ``metric`` is. ``bounds`` are (features, 2).
+    """
+    chosen = options if options is not None else MiraOptions()
+    rng = np.random.default_rng(seed)
+    rows = list(itertools.pairwise(pool.offsets.tolist()))
+    sentences = [s for s, (begin, end) in enumerate(rows) if end > begin]
+    features = {s: pool.features[slice(*rows[s])] for s in sentences}
+    statistics = {s: pool.statistics[slice(*rows[s])] for s in sentences}
+    fixed = np.setdiff1d(np.arange(len(start)), list(free))
+    weights, total, updates = start.copy(), np.zeros_like(start), 0
+    background = np.ones(10)
+    best, best_score, scores = start.copy(), -np.inf, []
+    for _ in range(chosen.passes):
+        for sentence in rng.permutation(sentences).tolist():
+            model = features[sentence] @ weights
+            quality = background_bleu(statistics[sentence], background)
+            hope, fear = int((model + quality).argmax()), int((model - quality).argmax())
+            loss = (quality[hope] - quality[fear]) - (model[hope] - model[fear])
+            if hope != fear and loss > 0:
+                move = _row(features[sentence], hope) - _row(features[sentence], fear)
+                move[fixed] = 0.0
+                length = float(np.square(move).sum())
+                if length > 0:
+                    weights = np.clip(
+                        weights + min(chosen.c, loss / length) * move, bounds[:, 0], bounds[:, 1]
+                    )
+                background = chosen.decay * (background + statistics[sentence][hope])
+            total += weights
+            updates += 1
+        average = total / max(updates, 1)
+        scores.append(float(gain(metric, pool.total(pool.winners(average)))))
+        if scores[-1] > best_score:
+            best, best_score = average, scores[-1]
+    return MiraResult(best, scores)
+
+
+def _row(features: object, row: int) -> Array:
+    return np.asarray(features[[row]].toarray()).ravel()  # type: ignore[index]
