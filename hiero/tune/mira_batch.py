@@ -2,7 +2,8 @@
 
 Of each sentence, hope = argmax h . w + B and fear = argmax h . w - B; w moves along h_hope - h_fear by
 min(C, loss / |h_hope - h_fear|^2), the loss being what the margin lacks of B(hope) - B(fear). B is BLEU of
-the hypothesis in the midst of a background of the hopes before, which decays, times the reference length.
+the hypothesis together with a background of the hopes before, which decays, times the reference length of
+both (Chiang et al. 2008, section 2.2, with reference words for source words).
 """
 
 from __future__ import annotations
@@ -37,12 +38,12 @@ class MiraResult:
 
 
 def background_bleu(statistics: Array, background: Array) -> Array:
-    """B of rows (k, 10) in the midst of background counts (10); 0 where an order has no match at all."""
+    """B of rows (k, 10) together with background counts (10); 0 where an order has no match at all."""
     counts = statistics + background
     totals, matches = counts[:, 2:6], counts[:, 6:10]
     brevity = np.minimum(0.0, 1 - counts[:, 1] / np.maximum(counts[:, 0], 1e-300))
     bleu = np.exp(brevity) * np.sqrt(np.sqrt((matches / np.maximum(totals, 1e-300)).prod(axis=1)))
-    return np.asarray(bleu * statistics[:, 1])
+    return np.asarray(bleu * counts[:, 1])
 
 
 def mira_batch(
@@ -75,14 +76,13 @@ def mira_batch(
             quality = background_bleu(statistics[sentence], background)
             hope, fear = int((model + quality).argmax()), int((model - quality).argmax())
             loss = (quality[hope] - quality[fear]) - (model[hope] - model[fear])
-            if hope != fear and loss > 0:
+            if hope != fear:
                 move = _row(features[sentence], hope) - _row(features[sentence], fear)
                 move[fixed] = 0.0
                 length = float(np.square(move).sum())
-                if length > 0:
-                    weights = np.clip(
-                        weights + min(chosen.c, loss / length) * move, bounds[:, 0], bounds[:, 1]
-                    )
+                if length > 0 and loss > 0:
+                    step = min(chosen.c, loss / length)
+                    weights = np.clip(weights + step * move, bounds[:, 0], bounds[:, 1])
                 background = chosen.decay * (background + statistics[sentence][hope])
             total += weights
             updates += 1
