@@ -125,7 +125,7 @@ def save_arrays(path: PathLike, arrays: PoolArrays) -> None:
 def load_arrays(path: PathLike) -> PoolArrays:
     """Reads what ``save_arrays`` wrote. Raises FormatError for a damaged file."""
     try:
-        with np.load(path, allow_pickle=False) as file:
+        with open(path, "rb") as opened, np.load(opened, allow_pickle=False) as file:
             parts = (file["data"], file["indices"], file["indptr"])
             matrix = scipy.sparse.csr_array(parts, shape=tuple(file["shape"]))
             return PoolArrays(file["offsets"], matrix, file["statistics"])

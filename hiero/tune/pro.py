@@ -2,7 +2,7 @@
 
 Of each sentence 5000 pairs are drawn, those kept whose sentence BLEU differs by at least 0.05, and of these
 the 50 that differ most; a logistic regression on differences of features then ranks them. With plain BLEU+1
-translations grow short, so that it has the repairs of Nakov et al. (2012), see ``smoothed_bleu``.
+translations grow short, which ``smoothed_bleu`` repairs.
 """
 
 from __future__ import annotations
@@ -35,17 +35,14 @@ class ProOptions:
 
 
 def smoothed_bleu(statistics: Array) -> Array:
-    """Sentence BLEU, from 0 to 1, of rows (..., 10), with two repairs of Nakov et al. (2012).
-
-    Their smoothed brevity penalty: one word is added to the reference too, as matches and n-grams get one
-    more. Their grounded precision: less what a translation of this length without any match would get.
-    """
+    """Sentence BLEU, from 0 to 1, of rows (..., 10): BLEU+1, which adds one to matches and n-grams for n > 1
+    (Lin and Och 2004), with the smoothed brevity penalty of Nakov et al. (2012), which adds one to the
+    reference's length. Nothing is left of a translation without any match, so that it is grounded too."""
     lengths, references = statistics[..., 0], statistics[..., 1] + 1
-    totals, matches = statistics[..., 2:6], statistics[..., 6:10]
+    more = np.array([0.0, 1.0, 1.0, 1.0])
+    matches, totals = statistics[..., 6:10] + more, np.maximum(statistics[..., 2:6] + more, 1)
     brevity = np.minimum(0.0, 1 - references / np.maximum(lengths, 1e-300))
-    precision = np.exp(np.log((matches + 1) / (totals + 1)).mean(axis=-1))
-    ground = np.exp(np.log(1 / (totals + 1)).mean(axis=-1))
-    return np.asarray(np.exp(brevity) * (precision - ground))
+    return np.asarray(np.exp(brevity) * np.sqrt(np.sqrt((matches / totals).prod(axis=-1))))
 
 
 def sample_pairs(pool: PoolArrays, quality: Array, seed: int, options: ProOptions) -> tuple[Array, Array]:
@@ -109,5 +106,6 @@ def _classify(differences: Any, start: Array, variance: float) -> Array:
         slopes = -scipy.special.expit(-margins)
         return float(loss), (transposed @ slopes + weights / variance) / count
 
-    found = scipy.optimize.minimize(objective, start, jac=True, method="L-BFGS-B", options={"maxiter": 500})
+    options = {"maxiter": 1000, "ftol": 1e-13, "gtol": 1e-9}
+    found = scipy.optimize.minimize(objective, start, jac=True, method="L-BFGS-B", options=options)
     return np.asarray(found.x)

@@ -1,0 +1,77 @@
+"""A decoder that looks its hypotheses up in a table, and sets whose best weights are known."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+
+import numpy as np
+import scipy.sparse
+
+from hiero import Forest
+from hiero.evaluate import Hypotheses
+from hiero.tune.protocol import Array, KBestList
+
+WORDS = [chr(ord("a") + i) for i in range(20)]
+
+
+class TableDecoder:
+    """Hypotheses (tokens) and features of every sentence; the best are found by scoring all."""
+
+    def __init__(self, hypotheses: Sequence[Sequence[list[str]]], features: Sequence[Array]) -> None:
+        self.hypotheses = hypotheses
+        self.features = features
+        self.feature_names = [f"f{i}" for i in range(features[0].shape[1])]
+        self.generated = 0
+        self.decoded: list[list[float]] = []
+
+    def kbest(self, weights: Array, k: int) -> Iterator[KBestList]:
+        self.decoded.append(weights.tolist())
+        for tokens, features in zip(self.hypotheses, self.features, strict=True):
+            self.generated += len(tokens)
+            order = np.argsort(-(features @ weights), kind="stable")[:k]
+            found = Hypotheses.of_tokens([tokens[i] for i in order.tolist()])
+            yield KBestList(found, scipy.sparse.csr_array(features[order]))
+
+    def forests(self, weights: Array) -> Iterator[Forest | None]:
+        """A node with an edge a hypothesis."""
+        for tokens, features in zip(self.hypotheses, self.features, strict=True):
+            self.generated += len(tokens)
+            words = sorted({word for line in tokens for word in line})
+            symbols = [[words.index(word) for word in line] for line in tokens]
+            yield Forest.from_arrays(
+                edge_offsets=[0, len(tokens)],
+                tail_offsets=[0] * (len(tokens) + 1),
+                tails=[],
+                edge_targets=list(range(len(tokens))),
+                target_offsets=np.concatenate([[0], np.cumsum([len(line) for line in symbols])]),
+                target_symbols=[symbol for line in symbols for symbol in line],
+                words=words,
+                features=scipy.sparse.csr_array(features),
+                feature_names=self.feature_names,
+            )
+
+
+def solvable(
+    seed: int, best: Sequence[float], sentences: int = 40, size: int = 60
+) -> tuple[TableDecoder, list[list[str]]]:
+    """A table, and references that the weights ``best`` reach exactly: hypotheses have the more words wrong
+    the lower these weights rank them."""
+    rng = np.random.default_rng(seed)
+    hypotheses, features, references = [], [], []
+    for _ in range(sentences):
+        values = rng.normal(size=(size, len(best)))
+        reference = rng.choice(WORDS, rng.integers(6, 12)).tolist()
+        rank = np.empty(size, dtype=int)
+        rank[np.argsort(-(values @ np.array(best)))] = np.arange(size)
+        lines = []
+        for place in rank.tolist():
+            line = list(reference)
+            for i in rng.permutation(len(line))[
+                : round(place / size * len(line) + (place > 0) * 0.5)
+            ].tolist():
+                line[i] = "?"
+            lines.append(line)
+        hypotheses.append(lines)
+        features.append(values)
+        references.append([" ".join(reference)])
+    return TableDecoder(hypotheses, features), references

@@ -1,0 +1,304 @@
+"""The loop of tuning and its methods: sets with known best weights, resuming, and weights gone wrong."""
+
+from __future__ import annotations
+
+import itertools
+import json
+import shutil
+from pathlib import Path
+
+import numpy as np
+import pytest
+import scipy.sparse
+from synthetic_decoder import TableDecoder, solvable
+
+from hiero import FormatError, read_weights
+from hiero.evaluate import Bleu, Nist, Ter
+from hiero.tune import loop
+from hiero.tune.loop import HeldOut, TuneOptions, TuneResult, tune
+from hiero.tune.methods import POOL_METHODS, Problem, troubled
+from hiero.tune.mira_batch import MiraOptions, background_bleu, mira_batch
+from hiero.tune.pool import Pool, PoolArrays, load_arrays, save_arrays
+from hiero.tune.pro import ProOptions, pro, sample_pairs, smoothed_bleu
+from hiero.tune.protocol import Array
+
+BEST = (1.0, -0.5, 2.0, 0.25)
+START = {"f0": 1.0, "f1": 1.0, "f2": 1.0, "f3": 1.0}
+
+
+def run(directory: Path, method: str = "mert", **options: object) -> TuneResult:
+    decoder, references = solvable(1, BEST)
+    settings = {"method": method, "k": 15, "iterations": 8, **options}
+    return tune(decoder, Bleu(references), START, directory, TuneOptions(**settings))  # type: ignore[arg-type]
+
+
+def best_score(directory_seed: int = 1) -> float:
+    decoder, references = solvable(directory_seed, BEST)
+    metric = Bleu(references)
+    firsts = [found.hypotheses.texts()[0] for found in decoder.kbest(np.array(BEST), 1)]
+    return float(metric.score(metric.statistics(firsts).sum(axis=0)))
+
+
+@pytest.mark.parametrize("method", sorted(POOL_METHODS))
+def test_known_weights_are_found(method: str, tmp_path: Path) -> None:
+    assert best_score() == pytest.approx(100)
+    result = run(tmp_path, method, iterations=30, patience=10)
+    scores = [iteration.score for iteration in result.iterations]
+    assert scores[0] < 70 < 85 < scores[result.best] == max(scores)
+    found = np.array(list(result.weights.values()))
+    cosine = found @ np.array(BEST) / np.linalg.norm(found) / np.linalg.norm(BEST)
+    assert cosine > 0.95
+    assert read_weights(tmp_path / "weights.txt") == result.weights
+    # It also translates other sentences better.
+    other, references = solvable(2, BEST)
+    metric = Bleu(references)
+
+    def score(weights: Array) -> float:
+        lines = [found.hypotheses.texts()[0] for found in other.kbest(weights, 1)]
+        return float(metric.score(metric.statistics(lines).sum(axis=0)))
+
+    assert score(found) > score(np.ones(4)) + 20
+
+
+@pytest.mark.parametrize("method", sorted(POOL_METHODS))
+def test_resuming_gives_the_same(method: str, tmp_path: Path) -> None:
+    whole = run(tmp_path / "whole", method, iterations=4)
+    assert len(whole.iterations) > 2
+    for kept in range(len(whole.iterations)):
+        shutil.copytree(tmp_path / "whole", tmp_path / "part")
+        for number in range(kept, len(whole.iterations)):
+            shutil.rmtree(tmp_path / "part" / f"iteration-{number:03}")
+        (tmp_path / "part" / "weights.txt").unlink()
+        (tmp_path / "part" / f".iteration-{kept:03}").mkdir()  # half-made
+        (tmp_path / "part" / f".iteration-{kept:03}" / "new.npz").write_text("half")
+        assert run(tmp_path / "part", method, iterations=4) == whole
+        for file in sorted((tmp_path / "whole").rglob("*")):
+            same = tmp_path / "part" / file.relative_to(tmp_path / "whole")
+            assert file.is_dir() or file.name == "new.npz" or same.read_bytes() == file.read_bytes()
+        shutil.rmtree(tmp_path / "part")
+
+
+def test_done_runs_decode_nothing(tmp_path: Path) -> None:
+    run(tmp_path)
+    decoder, references = solvable(1, BEST)
+    tune(decoder, Bleu(references), START, tmp_path, TuneOptions(k=15, iterations=8))
+    assert decoder.decoded == []
+
+
+@pytest.mark.parametrize("method", sorted(POOL_METHODS))
+def test_seeds_and_threads(method: str, tmp_path: Path) -> None:
+    decoder, references = solvable(1, BEST)
+    found = []
+    for number, (seed, threads) in enumerate([(1, 1), (1, 2), (2, 1)]):
+        options = TuneOptions(method=method, seed=seed, k=10, iterations=4)
+        result = tune(decoder, Bleu(references), START, tmp_path / str(number), options, threads=threads)
+        found.append([list(iteration.weights.values()) for iteration in result.iterations])
+    assert found[0] == found[1] != found[2]
+
+
+def test_other_runs_are_not_continued(tmp_path: Path) -> None:
+    run(tmp_path)
+    for change in ({"seed": 2}, {"k": 16}, {"method": "pro"}):
+        with pytest.raises(FormatError, match="holds another run"):
+            run(tmp_path, **change)  # type: ignore[arg-type]
+    (tmp_path / "other").mkdir()
+    (tmp_path / "other" / "file").write_text("mine")
+    with pytest.raises(FormatError, match="holds files but no run"):
+        run(tmp_path / "other")
+    (tmp_path / "iteration-000" / "new.npz").write_bytes(b"PK\x03\x04 damaged")
+    with pytest.raises(FormatError, match=r"new\.npz: damaged"):
+        run(tmp_path)
+
+
+@pytest.mark.parametrize("kind", [Bleu, Nist, Ter])
+def test_metrics(kind: type[Bleu], tmp_path: Path) -> None:
+    decoder, references = solvable(1, BEST, sentences=10)
+    metric = kind(references)
+    result = tune(decoder, metric, START, tmp_path, TuneOptions(k=10, iterations=5))
+    assert result.iterations[result.best].score > result.iterations[0].score
+    lines = [
+        found.hypotheses.texts()[0] for found in decoder.kbest(np.array(list(result.weights.values())), 1)
+    ]
+    score = float(metric.score(metric.statistics(lines).sum(axis=0)))
+    assert result.iterations[result.best].score == pytest.approx(100 - score if kind is Ter else score)
+
+
+def test_held_out_sets_choose(tmp_path: Path) -> None:
+    decoder, references = solvable(1, BEST, sentences=5)
+    other, other_references = solvable(3, BEST)
+    held_out = HeldOut(other, Bleu(other_references))
+    result = tune(
+        decoder, Bleu(references), START, tmp_path, TuneOptions(k=10, iterations=6), held_out=held_out
+    )
+    scores = [iteration.held_out for iteration in result.iterations]
+    assert scores[result.best] == max(s for s in scores if s is not None)
+    table = (tmp_path / "iterations.tsv").read_text().splitlines()
+    assert len(table) == 1 + len(result.iterations)
+    assert [float(row.split("\t")[2]) for row in table[1:]] == scores
+
+
+@pytest.mark.parametrize("method", sorted(POOL_METHODS))
+def test_fixed_features_and_bounds(method: str, tmp_path: Path) -> None:
+    result = run(tmp_path, method, fixed=("f0",), bounds={"f2": (0.0, 1.25)}, iterations=3)
+    for iteration in result.iterations:
+        assert iteration.weights["f0"] == 1.0 and 0 <= iteration.weights["f2"] <= 1.25
+    assert result.iterations[-1].weights["f1"] != 1.0
+
+
+def test_bad_options(tmp_path: Path) -> None:
+    with pytest.raises(ValueError, match="unknown method 'mret'"):
+        run(tmp_path, "mret")
+    with pytest.raises(FormatError, match="no such feature: g"):
+        run(tmp_path, fixed=("g",))
+    with pytest.raises(FormatError, match="no such feature: g"):
+        run(tmp_path, bounds={"g": (0, 1)})
+    with pytest.raises(ValueError, match=r"bounds of f0: 1 is more than 0"):
+        run(tmp_path, bounds={"f0": (1, 0)})
+    with pytest.raises(ValueError, match="all features are fixed"):
+        run(tmp_path, fixed=("f0", "f1", "f2", "f3"))
+    assert not (tmp_path / "run.json").exists()
+
+
+@pytest.mark.parametrize(
+    ("bad", "message"),
+    [
+        ([0.0] * 4, "all weights are zero"),
+        ([np.nan] * 4, "not finite"),
+        ([1e9, 1, 1, 1], "has grown to 1e+09"),
+    ],
+)
+def test_weights_gone_wrong(
+    bad: list[float], message: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    def goes_wrong(problem: Problem) -> Array:
+        return np.array(bad) if len(problem.history) == 2 else POOL_METHODS["mert"](problem)
+
+    monkeypatch.setattr(loop, "POOL_METHODS", {"mert": goes_wrong})
+    result = run(tmp_path)
+    assert len(result.iterations) == 2 and message in result.reason
+    assert read_weights(tmp_path / "weights.txt") == result.iterations[result.best].weights
+    assert troubled(np.ones(3)) == ""
+
+
+def test_it_stops(tmp_path: Path) -> None:
+    ended = run(tmp_path / "a", k=60)
+    assert ended.reason == "decoding finds nothing new" and ended.iterations[-1].new == 0
+    few = run(tmp_path / "b", "pro", iterations=2)
+    assert few.reason == "2 iterations are done" and len(few.iterations) == 2
+
+    decoder, references = solvable(1, BEST)
+    best = dict(zip(START, BEST, strict=True))
+    stale = tune(decoder, Bleu(references), best, tmp_path / "c", TuneOptions("mira-batch", k=5, patience=2))
+    assert stale.reason == "the metric has not risen for 2 iterations" and stale.best == 0
+
+
+def test_pools_are_unique_and_in_order(tmp_path: Path) -> None:
+    decoder, references = solvable(4, BEST, sentences=3, size=6)
+    repeated = TableDecoder(
+        [[*lines, lines[0]] for lines in decoder.hypotheses],
+        [np.vstack([f, f[:1] + 1e-13]) for f in decoder.features],
+    )
+    pool = Pool(3, 4, Bleu(references))
+    new, firsts = pool.unseen(repeated.kbest(np.array(BEST), 7))
+    assert new.offsets.tolist() == [0, 6, 12, 18] and firsts.shape == (3, 10)
+    assert firsts.tolist() == new.statistics[new.offsets[:-1]].tolist()
+    pool.restore(new)
+    again, _ = pool.unseen(repeated.kbest(np.array(BEST[::-1]), 7))
+    assert len(again) == 0
+    save_arrays(tmp_path / "new.npz", new)
+    loaded = load_arrays(tmp_path / "new.npz")
+    assert loaded.features.toarray().tolist() == new.features.toarray().tolist()
+    assert (loaded.statistics == new.statistics).all() and (loaded.offsets == new.offsets).all()
+    # Two halves make the same pool as the whole, but for the order within sentences.
+    halves = Pool(3, 4, Bleu(references))
+    first, _ = halves.unseen(decoder.kbest(np.array(BEST), 3))
+    halves.restore(first)
+    second, _ = halves.unseen(decoder.kbest(-np.array(BEST), 6))
+    halves.restore(second)
+    assert len(second) == 9
+    arrays, whole = halves.arrays(), pool.arrays()
+    for a, b in itertools.pairwise(whole.offsets.tolist()):
+        assert sorted(arrays.features.toarray()[a:b].tolist()) == sorted(
+            whole.features.toarray()[a:b].tolist()
+        )
+        assert arrays.features.toarray()[a : a + 3].tolist() == whole.features.toarray()[a : a + 3].tolist()
+    with pytest.raises(ValueError, match="2 lists for 3 sentences"):
+        pool.unseen(itertools.islice(decoder.kbest(np.array(BEST), 1), 2))
+
+
+def test_sentence_bleu_by_hand() -> None:
+    # 4 words, all right, of 4: the reference counts as 5.
+    right = np.array([4.0, 4, 4, 3, 2, 1, 4, 3, 2, 1])
+    assert smoothed_bleu(right) == pytest.approx(np.exp(1 - 5 / 4))
+    half = np.array([6.0, 4, 6, 5, 4, 3, 3, 1, 0, 0])
+    assert smoothed_bleu(half) == pytest.approx((3 / 6 * 2 / 6 * 1 / 5 * 1 / 4) ** 0.25)
+    none = np.array([3.0, 3, 3, 2, 1, 0, 0, 0, 0, 0])
+    assert smoothed_bleu(np.stack([none, np.zeros(10)])).tolist() == [0, 0]
+    # B: counts with the background's, times the reference lengths of both.
+    background = np.array([4.0, 6, 4, 3, 2, 1, 4, 3, 2, 1])
+    expected = 10 * np.exp(1 - 10 / 8)
+    assert background_bleu(right[None], background) == pytest.approx([expected])
+    assert background_bleu(none[None], np.zeros(10)).tolist() == [0]
+
+
+def test_pairs_are_those_that_differ_most() -> None:
+    pool = PoolArrays(np.array([0, 5, 5, 8], np.int32), scipy.sparse.csr_array((8, 1)), np.zeros((8, 10)))
+    quality = np.array([0.0, 0.01, 0.2, 0.21, 1.0, 0.5, 0.5, 0.52])
+    better, worse = sample_pairs(pool, quality, 1, ProOptions(samples=2000, kept=100))
+    assert len(better) == len(worse) == 100  # of the first sentence; the last one's are too near
+    assert (
+        set(zip(better.tolist(), worse.tolist(), strict=True)) == {(4, 0), (4, 1)}
+        or (quality[better] - quality[worse]).min() >= 0.79
+    )
+    few, _ = sample_pairs(pool, quality, 1, ProOptions(samples=3, kept=100))
+    assert len(few) <= 3
+    flat = pro(pool, np.ones(1), free=[0], bounds=np.array([[-np.inf, np.inf]]), seed=1)
+    assert flat.tolist() == [1.0]
+
+
+def test_classifier_against_gradient_descent() -> None:
+    rng = np.random.default_rng(1)
+    decoder, references = solvable(5, BEST, sentences=10)
+    pool = Pool(10, 4, Bleu(references))
+    new, _ = pool.unseen(decoder.kbest(np.ones(4), 60))
+    options = ProOptions(interpolation=1.0)
+    found = pro(
+        new, np.ones(4), free=range(4), bounds=np.tile([-np.inf, np.inf], (4, 1)), seed=3, options=options
+    )
+    better, worse = sample_pairs(new, smoothed_bleu(new.statistics), 3, options)
+    differences = (new.features[better] - new.features[worse]).toarray()
+    weights = rng.normal(size=4)
+    for _ in range(20000):
+        slope = -differences.T @ (1 / (1 + np.exp(differences @ weights))) + weights / options.variance
+        weights -= 0.5 * slope / len(differences)
+    assert found == pytest.approx(weights * 4 / np.abs(weights).sum(), abs=1e-4)
+
+
+def test_mira_moves_by_hope_and_fear() -> None:
+    # One sentence of two hypotheses, one pass: a step of min(C, loss / |difference|^2) from fear to hope.
+    right, wrong = [4.0, 4, 4, 3, 2, 1, 4, 3, 2, 1], [4.0, 4, 4, 3, 2, 1, 0, 0, 0, 0]
+    features = scipy.sparse.csr_array(np.array([[0.0, 1.0], [1.0, 0.0]]))
+    pool = PoolArrays(np.array([0, 2], np.int32), features, np.array([wrong, right]))
+    metric = Bleu([["a"]])
+    bounds = np.tile([-np.inf, np.inf], (2, 1))
+    quality = background_bleu(pool.statistics, np.ones(10))
+    loss = quality[1] - quality[0] + 1.0  # the model prefers the wrong one by 1
+    for c in (0.01, 10.0):
+        found = mira_batch(
+            pool, metric, np.array([0.0, 1.0]), free=[0, 1], bounds=bounds, seed=1, options=MiraOptions(1, c)
+        )
+        step = min(c, loss / 2)
+        assert found.weights == pytest.approx([step, 1 - step])
+    averaged = mira_batch(
+        pool, metric, np.array([0.0, 1.0]), free=[0, 1], bounds=bounds, seed=1, options=MiraOptions(3, 0.01)
+    )
+    assert averaged.weights == pytest.approx([0.0, 1.0], abs=0.031) and len(averaged.scores) == 3
+
+
+def test_run_files(tmp_path: Path) -> None:
+    result = run(tmp_path)
+    settings = json.loads((tmp_path / "run.json").read_text())
+    assert settings["features"] == list(START) and settings["options"]["seed"] == 1
+    assert str(tmp_path) not in (tmp_path / "run.json").read_text()
+    for number, iteration in enumerate(result.iterations):
+        assert read_weights(tmp_path / f"iteration-{number:03}" / "weights.txt") == iteration.weights
