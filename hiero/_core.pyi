@@ -251,6 +251,15 @@ class Forest:
         self, edges: Sequence[int], scores: npt.ArrayLike | Mapping[str, float] | None = None
     ) -> Derivation: ...
     def distribution(self, scores: npt.ArrayLike | Mapping[str, float]) -> Distribution: ...
+    def envelope(
+        self, intercepts: npt.ArrayLike | Mapping[str, float], slopes: npt.ArrayLike | Mapping[str, float]
+    ) -> tuple[
+        npt.NDArray[np.float64],
+        npt.NDArray[np.float64],
+        npt.NDArray[np.float64],
+        npt.NDArray[np.int32],
+        npt.NDArray[np.int32],
+    ]: ...
     def prune(
         self,
         scores: npt.ArrayLike | Mapping[str, float],

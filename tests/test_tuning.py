@@ -16,7 +16,7 @@ from hiero import FormatError, read_weights
 from hiero.evaluate import Bleu, Nist, Ter
 from hiero.tune import loop
 from hiero.tune.loop import HeldOut, TuneOptions, TuneResult, tune
-from hiero.tune.methods import POOL_METHODS, Problem, troubled
+from hiero.tune.methods import METHODS, Problem, troubled
 from hiero.tune.mira_batch import MiraOptions, background_bleu, mira_batch
 from hiero.tune.pool import Pool, PoolArrays, load_arrays, save_arrays
 from hiero.tune.pro import ProOptions, pro, sample_pairs, smoothed_bleu
@@ -39,7 +39,7 @@ def best_score(directory_seed: int = 1) -> float:
     return float(metric.score(metric.statistics(firsts).sum(axis=0)))
 
 
-@pytest.mark.parametrize("method", sorted(POOL_METHODS))
+@pytest.mark.parametrize("method", sorted(METHODS))
 def test_known_weights_are_found(method: str, tmp_path: Path) -> None:
     assert best_score() == pytest.approx(100)
     result = run(tmp_path, method, iterations=30, patience=10)
@@ -60,10 +60,10 @@ def test_known_weights_are_found(method: str, tmp_path: Path) -> None:
     assert score(found) > score(np.ones(4)) + 20
 
 
-@pytest.mark.parametrize("method", sorted(POOL_METHODS))
+@pytest.mark.parametrize("method", sorted(METHODS))
 def test_resuming_gives_the_same(method: str, tmp_path: Path) -> None:
     whole = run(tmp_path / "whole", method, iterations=4)
-    assert len(whole.iterations) > 2
+    assert len(whole.iterations) > 1
     for kept in range(len(whole.iterations)):
         shutil.copytree(tmp_path / "whole", tmp_path / "part")
         for number in range(kept, len(whole.iterations)):
@@ -85,7 +85,7 @@ def test_done_runs_decode_nothing(tmp_path: Path) -> None:
     assert decoder.decoded == []
 
 
-@pytest.mark.parametrize("method", sorted(POOL_METHODS))
+@pytest.mark.parametrize("method", sorted(METHODS))
 def test_seeds_and_threads(method: str, tmp_path: Path) -> None:
     decoder, references = solvable(1, BEST)
     found = []
@@ -137,7 +137,7 @@ def test_held_out_sets_choose(tmp_path: Path) -> None:
     assert [float(row.split("\t")[2]) for row in table[1:]] == scores
 
 
-@pytest.mark.parametrize("method", sorted(POOL_METHODS))
+@pytest.mark.parametrize("method", sorted(METHODS))
 def test_fixed_features_and_bounds(method: str, tmp_path: Path) -> None:
     result = run(tmp_path, method, fixed=("f0",), bounds={"f2": (0.0, 1.25)}, iterations=3)
     for iteration in result.iterations:
@@ -171,9 +171,9 @@ def test_weights_gone_wrong(
     bad: list[float], message: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     def goes_wrong(problem: Problem) -> Array:
-        return np.array(bad) if len(problem.history) == 2 else POOL_METHODS["mert"](problem)
+        return np.array(bad) if len(problem.history) == 2 else METHODS["mert"](problem)
 
-    monkeypatch.setattr(loop, "POOL_METHODS", {"mert": goes_wrong})
+    monkeypatch.setattr(loop, "METHODS", {"mert": goes_wrong})
     result = run(tmp_path)
     assert len(result.iterations) == 2 and message in result.reason
     assert read_weights(tmp_path / "weights.txt") == result.iterations[result.best].weights

@@ -1,7 +1,34 @@
 #include "bind_forest.h"
+#include "hiero/forest/envelope.h"
 #include "hiero/tune/line_search.h"
 
 namespace hiero {
+namespace {
+
+// The winning derivations of a line, their words one after the other.
+py::tuple winners(const Hypergraph& forest, const py::object& start, const py::object& direction) {
+  const std::vector<double> intercepts = edge_values(forest, start);
+  const std::vector<double> slopes = edge_values(forest, direction);
+  std::vector<double> gamma;
+  std::vector<double> by_piece[2];
+  std::vector<std::int32_t> offsets{0};
+  std::vector<std::int32_t> words;
+  {
+    const py::gil_scoped_release release;
+    for (const WinningDerivation& winner : envelope(forest, intercepts, slopes)) {
+      gamma.push_back(winner.begin);
+      by_piece[0].push_back(winner.intercept);
+      by_piece[1].push_back(winner.slope);
+      const std::vector<std::int32_t> yield = yield_words(forest, winner.edges);
+      words.insert(words.end(), yield.begin(), yield.end());
+      offsets.push_back(static_cast<std::int32_t>(words.size()));
+    }
+  }
+  return py::make_tuple(as_array(gamma), as_array(by_piece[0]), as_array(by_piece[1]), as_array(offsets),
+                        as_array(words));
+}
+
+}  // namespace
 
 void register_tune(py::module_& m) {
   m.def(
@@ -25,6 +52,14 @@ void register_tune(py::module_& m) {
       "(sentences), the winners at gamma = -inf, -1 where there is no hypothesis, and of all changes by\n"
       "rising gamma: float64 gamma, int32 from, int32 to. Of equal lines the first wins, of parallel ones\n"
       "the higher. Raises ValueError for arrays that do not fit or are not finite.");
+  m.attr("Forest").attr("envelope") = py::cpp_function(
+      &winners, py::name("envelope"), py::is_method(m.attr("Forest")), py::arg("intercepts"),
+      py::arg("slopes"),
+      "The derivations that win somewhere when edges score intercepts + gamma slopes, by rising gamma\n"
+      "(Kumar et al. 2009): float64 (n) where each begins to win, from -inf; float64 intercepts and slopes "
+      "of\n"
+      "whole derivations; int32 word offsets (n + 1) and words, indices into the forest's `words`. Of\n"
+      "derivations that are equal everywhere the one that viterbi takes wins.");
 }
 
 }  // namespace hiero

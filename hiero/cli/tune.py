@@ -26,9 +26,10 @@ from hiero.weights import write_weights
 
 
 class Method(StrEnum):
-    """MERT (Och 2003), PRO (Hopkins and May 2011), batch MIRA (Cherry and Foster 2012)."""
+    """How weights are chosen, see docs/tuning.md."""
 
     mert = "mert"
+    hypergraph_mert = "hypergraph-mert"
     pro = "pro"
     mira_batch = "mira-batch"
 

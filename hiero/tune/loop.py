@@ -21,9 +21,10 @@ import numpy as np
 from hiero._core import FormatError
 from hiero.evaluate.metrics import Metric
 from hiero.files import exclusive, write_atomically
-from hiero.tune.methods import POOL_METHODS, Problem, troubled
+from hiero.tune.memory import ForestMemory, ListMemory, Memory
+from hiero.tune.methods import FOREST_METHODS, METHODS, Problem, troubled
 from hiero.tune.objective import gain
-from hiero.tune.pool import Pool, load_arrays, save_arrays
+from hiero.tune.pool import Pool
 from hiero.tune.protocol import Array, TuningDecoder
 from hiero.weights import read_weights, write_weights
 
@@ -49,7 +50,8 @@ class TuneOptions:
 @dataclass(frozen=True)
 class Iteration:
     """Decoding with ``weights``: the metric of the 1-best, and of a held-out set's if there is one, in the
-    sense that more is better; hypotheses that were new, and all that the search has generated."""
+    sense that more is better; how much was new (hypotheses of lists; with forests, sentences with a better
+    derivation than known), and hypotheses that all searches so far have generated."""
 
     weights: Mapping[str, float]
     score: float
@@ -97,8 +99,8 @@ def tune(
     start or its origin, is refused. Raises FormatError for that and for weights or options that name no
     feature; ValueError for an unknown method; OSError where another process works in the directory.
     """
-    if options.method not in POOL_METHODS:
-        raise ValueError(f"unknown method {options.method!r}: expected one of {', '.join(POOL_METHODS)}")
+    if options.method not in METHODS:
+        raise ValueError(f"unknown method {options.method!r}: expected one of {', '.join(METHODS)}")
     names = list(decoder.feature_names)
     free, bounds = _freedom(names, options)
     settings = {
@@ -127,10 +129,8 @@ def tune(
                 break
             if number + 1 == options.iterations:
                 break
-            problem = Problem(
-                run.pool.arrays(), metric, history, free, bounds, _seed(options.seed, number), threads
-            )
-            weights = POOL_METHODS[options.method](problem)
+            problem = Problem(run.memory, metric, history, free, bounds, _seed(options.seed, number), threads)
+            weights = METHODS[options.method](problem)
             if trouble := troubled(weights):
                 reason = f"stopped after iteration {number}: {trouble}"
                 break
@@ -153,7 +153,7 @@ def _line(number: int, iterations: Sequence[Iteration]) -> str:
     last = iterations[-1]
     held_out = "" if last.held_out is None else f", held out {last.held_out:.4f}"
     mark = " *" if _best(iterations) == number else ""
-    return f"iteration {number}: {last.score:.4f}{held_out}, {last.new:,} new hypotheses{mark}"
+    return f"iteration {number}: {last.score:.4f}{held_out}, {last.new:,} new{mark}"
 
 
 def _vector(weights: Mapping[str, float], names: Sequence[str]) -> Array:
@@ -217,7 +217,12 @@ class _Run:
         held_out: HeldOut | None,
         options: TuneOptions,
     ) -> None:
-        self.pool = Pool(metric.segments, len(decoder.feature_names), metric)
+        features = len(decoder.feature_names)
+        self.memory: Memory = (
+            ForestMemory(metric)
+            if options.method in FOREST_METHODS
+            else ListMemory(metric, features, options.k)
+        )
         self._folder = folder
         self._decoder = decoder
         self._metric = metric
@@ -232,33 +237,36 @@ class _Run:
         named = read_weights(folder / "weights.txt")
         if list(named.values()) != weights.tolist():
             raise FormatError(f"{folder}: made with other weights than this run comes to")
-        self.pool.restore(load_arrays(folder / "new.npz"))
+        self.memory.restore(folder)
         scores = json.loads((folder / "scores.json").read_text(encoding="utf-8"))
         self._generated = scores["generated"]
         return Iteration(named, scores["score"], scores["held_out"], scores["new"], scores["generated"])
 
     def _decode(self, folder: Path, weights: Array) -> None:
-        before = self._decoder.generated
-        new, firsts = self.pool.unseen(self._decoder.kbest(weights, self._options.k))
-        held_out = None
-        if self._held_out is not None:
-            other = Pool(self._held_out.metric.segments, len(weights), self._held_out.metric)
-            _, best = other.unseen(self._held_out.decoder.kbest(weights, 1))
-            held_out = float(gain(self._held_out.metric, best.sum(axis=0)))
-        scores = {
-            "score": float(gain(self._metric, firsts.sum(axis=0))),
-            "held_out": held_out,
-            "new": len(new),
-            "generated": self._generated + self._decoder.generated - before,
-        }
         temporary = folder.with_name(f".{folder.name}")
         temporary.mkdir()
+        before = self._decoder.generated
+        new, firsts = self.memory.decode(self._decoder, weights, temporary)
+        scores = {
+            "score": float(gain(self._metric, firsts.sum(axis=0))),
+            "held_out": self._held_out_score(weights),
+            "new": new,
+            "generated": self._generated + self._decoder.generated - before,
+        }
         write_weights(
             temporary / "weights.txt", dict(zip(self._decoder.feature_names, weights.tolist(), strict=True))
         )
-        save_arrays(temporary / "new.npz", new)
         write_atomically(temporary / "scores.json", json.dumps(scores) + "\n")
         os.rename(temporary, folder)
+
+    def _held_out_score(self, weights: Array) -> float | None:
+        if self._held_out is None:
+            return None
+        metric = self._held_out.metric
+        _, firsts = Pool(metric.segments, len(weights), metric).unseen(
+            self._held_out.decoder.kbest(weights, 1)
+        )
+        return float(gain(metric, firsts.sum(axis=0)))
 
 
 def _write_results(folder: Path, result: TuneResult) -> None:

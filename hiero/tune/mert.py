@@ -20,7 +20,7 @@ from hiero.tune.pool import PoolArrays
 from hiero.tune.protocol import Array
 
 # Less is no gain: it might be rounding.
-_LEAST_GAIN = 1e-7
+LEAST_GAIN = 1e-7
 # Changes of winners at one place differ by rounding; what is between them is no interval.
 _NARROWEST = 1e-10
 
@@ -137,11 +137,16 @@ def mert(
     with ThreadPoolExecutor(threads) as executor:
         climbs = list(executor.map(climb, range(len(points))))
     best = max(climbs, key=lambda c: c.score)
-    weights = best.weights
-    if len(free) == len(weights) and np.isinf(bounds).all():
-        # Only directions matter to winners: lengths must not grow from one round of tuning to the next.
-        weights = weights * (np.abs(starts[0]).sum() / np.abs(weights).sum())
+    weights = same_length(best.weights, starts[0], free, bounds)
     return Climb(weights, best.score, sum(c.searches for c in climbs))
+
+
+def same_length(weights: Array, start: Array, free: Sequence[int], bounds: Array) -> Array:
+    """The weights, where all are free and none is bound, as long as the start by the sum of their sizes: only
+    directions matter to winners, and lengths must not grow from one round of tuning to the next."""
+    if len(free) < len(weights) or np.isfinite(bounds).any():
+        return weights
+    return np.asarray(weights * (np.abs(start).sum() / np.abs(weights).sum()))
 
 
 def _climb(
@@ -163,11 +168,11 @@ def _climb(
         # Anew, so that rounding does not add up.
         intercepts = _scores(matrix, weights)
         for direction, slopes in _lines(matrix, free, rng, options.directions):
-            low, high = _range(weights, direction, bounds)
+            low, high = feature_range(weights, direction, bounds)
             found = search(pool, metric, intercepts, slopes, low, high)
             searches += 1
             score = max(score, found.start)
-            if found.score > score + _LEAST_GAIN:
+            if found.score > score + LEAST_GAIN:
                 weights = np.clip(weights + found.gamma * direction, bounds[:, 0], bounds[:, 1])
                 intercepts = intercepts + found.gamma * slopes
                 score, improved = found.score, True
@@ -197,7 +202,7 @@ def _scores(matrix: Array, weights: Array) -> Array:
     return out
 
 
-def _range(weights: Array, direction: Array, bounds: Array) -> tuple[float, float]:
+def feature_range(weights: Array, direction: Array, bounds: Array) -> tuple[float, float]:
     """How far along the direction all weights stay within their bounds."""
     moves = direction != 0
     steps = (bounds[moves] - weights[moves, None]) / direction[moves, None]

@@ -1,4 +1,4 @@
-"""The methods that choose weights by a pool of k-best lists, as the loop calls them."""
+"""The methods that choose weights, as the loop calls them."""
 
 from __future__ import annotations
 
@@ -8,6 +8,8 @@ from dataclasses import dataclass
 import numpy as np
 
 from hiero.evaluate.metrics import Metric
+from hiero.tune.hypergraph_mert import ForestPool, hypergraph_mert
+from hiero.tune.memory import ForestMemory, ListMemory, Memory
 from hiero.tune.mert import mert
 from hiero.tune.mira_batch import mira_batch
 from hiero.tune.pool import PoolArrays
@@ -17,16 +19,27 @@ from hiero.tune.protocol import Array
 
 @dataclass(frozen=True)
 class Problem:
-    """What a method chooses weights by. ``history`` are the weights of all iterations so far, the last ones
-    made the newest lists; ``free`` the features that may change, ``bounds`` (features, 2) how far."""
+    """What a method chooses weights by: ``memory`` of the kind that it is made for. ``history`` are the weights
+    of all iterations so far, of which the last ones decoded last; ``free`` the features that may change,
+    ``bounds`` (features, 2) how far."""
 
-    pool: PoolArrays
+    memory: Memory
     metric: Metric
     history: Sequence[Array]
     free: Sequence[int]
     bounds: Array
     seed: int
     threads: int
+
+    @property
+    def pool(self) -> PoolArrays:
+        assert isinstance(self.memory, ListMemory)
+        return self.memory.arrays()
+
+    @property
+    def forests(self) -> ForestPool:
+        assert isinstance(self.memory, ForestMemory)
+        return self.memory.forests
 
 
 def _mert(problem: Problem) -> Array:
@@ -35,6 +48,18 @@ def _mert(problem: Problem) -> Array:
         problem.pool,
         problem.metric,
         newest_first,
+        free=problem.free,
+        bounds=problem.bounds,
+        seed=problem.seed,
+        threads=problem.threads,
+    ).weights
+
+
+def _hypergraph_mert(problem: Problem) -> Array:
+    return hypergraph_mert(
+        problem.forests,
+        problem.metric,
+        [problem.history[-1]],
         free=problem.free,
         bounds=problem.bounds,
         seed=problem.seed,
@@ -57,11 +82,14 @@ def _mira_batch(problem: Problem) -> Array:
     ).weights
 
 
-POOL_METHODS: Mapping[str, Callable[[Problem], Array]] = {
+METHODS: Mapping[str, Callable[[Problem], Array]] = {
     "mert": _mert,
+    "hypergraph-mert": _hypergraph_mert,
     "pro": _pro,
     "mira-batch": _mira_batch,
 }
+# These remember forests, the others lists.
+FOREST_METHODS = frozenset({"hypergraph-mert"})
 # These learn from sentence BLEU.
 BLEU_ONLY = frozenset({"pro", "mira-batch"})
 

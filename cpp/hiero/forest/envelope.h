@@ -1,0 +1,61 @@
+// The derivations that win along a line through weight space, of all that a forest holds (Kumar et al. 2009):
+// derivation d scores intercept(d) + gamma slope(d), and the best as gamma grows are an upper envelope of
+// lines. Envelopes are a semiring: plus is the upper envelope of both, times that of all sums of two lines,
+// whose pieces change where either's do.
+//
+// How to use: envelope(forest, intercepts, slopes), with both by edge; each piece says from where on it wins
+// and of which edges its derivation is.
+#pragma once
+
+#include <cstdint>
+#include <span>
+#include <vector>
+
+#include "hiero/forest/hypergraph.h"
+
+namespace hiero {
+
+struct EnvelopeSemiring {
+  // How a line came about: an edge, or two lines one after the other.
+  struct Origin {
+    EdgeIndex edge;
+    std::int32_t left;  // indices of origins; -1: nothing
+    std::int32_t right;
+  };
+  struct Line {
+    double slope;
+    double intercept;
+    std::int32_t origin;  // -1: no edges
+  };
+  // By rising slope, every one the highest somewhere.
+  using Value = std::vector<Line>;
+
+  std::vector<Origin>* origins;  // grows with every product
+
+  Value zero() const { return {}; }
+  Value one() const { return {{0, 0, -1}}; }
+  // Of lines that are equal that of `a` stays.
+  Value plus(const Value& a, const Value& b) const;
+  Value times(const Value& a, const Value& b) const;
+
+  Value line(EdgeIndex edge, double intercept, double slope) const;
+};
+
+// Where line b, of greater slope, overtakes line a.
+inline double crossing(const EnvelopeSemiring::Line& a, const EnvelopeSemiring::Line& b) {
+  return (a.intercept - b.intercept) / (b.slope - a.slope);
+}
+
+struct WinningDerivation {
+  double begin;  // wins from here to the next one's begin; the first from -infinity
+  double slope;
+  double intercept;
+  std::vector<EdgeIndex> edges;  // in preorder
+};
+
+// By rising slope; empty for a forest without derivations. Of derivations that score the same everywhere the
+// one that viterbi takes wins. Throws std::invalid_argument for values that are not finite.
+std::vector<WinningDerivation> envelope(const Hypergraph& forest, std::span<const double> intercepts,
+                                        std::span<const double> slopes);
+
+}  // namespace hiero

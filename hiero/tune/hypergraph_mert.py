@@ -1,0 +1,141 @@
+"""MERT over forests (Kumar et al. 2009): line search among all derivations that forests hold, not a list's.
+
+The derivations of a forest that win somewhere along a line are its envelope; those of all forests of a
+sentence together are a pool as small as it can be, in which `mert.search` finds the best interval exactly.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from concurrent.futures import ThreadPoolExecutor
+from dataclasses import dataclass
+
+import numpy as np
+import scipy.sparse
+
+from hiero._core import Forest
+from hiero.evaluate.metrics import Hypotheses, Metric
+from hiero.tune.mert import LEAST_GAIN, Climb, feature_range, same_length, search
+from hiero.tune.pool import PoolArrays
+from hiero.tune.protocol import Array
+
+# Of each sentence, the forests of the iterations so far.
+ForestPool = Sequence[Sequence[Forest]]
+
+
+@dataclass(frozen=True)
+class HypergraphMertOptions:
+    """How it searches: random starts besides the given ones, random directions in every round besides the
+    coordinates, and edges that are kept of a forest, the best ones by their best derivations."""
+
+    restarts: int = 2
+    directions: int = 4
+    edges: int = 2000
+
+
+def pruned(forest: Forest, weights: Array, edges: int) -> Forest:
+    """The edges whose best derivations are nearest to the best of all, at most so many but those of the
+    best derivation."""
+    margin = 8.0
+    scores = forest.scores(weights)
+    small = forest
+    while small.edge_count > edges and margin > 1e-9:
+        small = forest.prune(scores, margin=margin)
+        margin *= 0.7
+    return small
+
+
+def envelopes(
+    pool: ForestPool, metric: Metric, weights: Array, direction: Array, threads: int = 1
+) -> tuple[PoolArrays, Array, Array]:
+    """The derivations that win somewhere along a line as a pool, their intercepts and slopes.
+
+    Its features are empty: what is searched are the lines.
+    """
+
+    def of_sentence(sentence: int) -> tuple[Array, Array, Array]:
+        intercepts, slopes, statistics = [], [], []
+        for forest in pool[sentence]:
+            _, b, a, offsets, words = forest.envelope(forest.scores(weights), forest.scores(direction))
+            hypotheses = Hypotheses(forest.words, words, offsets)
+            segments = np.full(len(b), sentence, dtype=np.int32)
+            intercepts.append(b)
+            slopes.append(a)
+            statistics.append(metric.token_statistics(segments, hypotheses))
+        empty = metric.token_statistics([], Hypotheses.of_tokens([]))
+        return (
+            np.concatenate([np.zeros(0), *intercepts]),
+            np.concatenate([np.zeros(0), *slopes]),
+            np.concatenate([empty, *statistics]),
+        )
+
+    with ThreadPoolExecutor(threads) as executor:
+        found = list(executor.map(of_sentence, range(len(pool))))
+    sizes = [len(b) for b, _, _ in found]
+    offsets = np.concatenate([[0], np.cumsum(sizes)]).astype(np.int32)
+    statistics = np.concatenate([s for _, _, s in found])
+    arrays = PoolArrays(offsets, scipy.sparse.csr_array((len(statistics), len(weights))), statistics)
+    return arrays, np.concatenate([b for b, _, _ in found]), np.concatenate([a for _, a, _ in found])
+
+
+def hypergraph_mert(
+    pool: ForestPool,
+    metric: Metric,
+    starts: Sequence[Array],
+    *,
+    free: Sequence[int],
+    bounds: Array,
+    seed: int,
+    threads: int = 1,
+    options: HypergraphMertOptions | None = None,
+) -> Climb:
+    """The best climb from the given starts and from random ones near the first; as `mert.mert`."""
+    if not starts[0].any():
+        raise ValueError("all weights are zero")
+    chosen = options if options is not None else HypergraphMertOptions()
+    columns = list(free)
+    points = list(starts)
+    for number in range(chosen.restarts):
+        rng = np.random.default_rng([seed, 0, number])
+        point = starts[0].copy()
+        point[columns] += rng.normal(size=len(columns)) * max(np.abs(point[columns]).mean(), 1e-3)
+        points.append(np.clip(point, bounds[:, 0], bounds[:, 1]))
+    climbs = [
+        _climb(pool, metric, point, columns, bounds, [seed, 1, number], threads, chosen.directions)
+        for number, point in enumerate(points)
+    ]
+    best = max(climbs, key=lambda climb: climb.score)
+    weights = same_length(best.weights, starts[0], columns, bounds)
+    return Climb(weights, best.score, sum(climb.searches for climb in climbs))
+
+
+def _climb(
+    pool: ForestPool,
+    metric: Metric,
+    start: Array,
+    free: Sequence[int],
+    bounds: Array,
+    seed: Sequence[int],
+    threads: int,
+    random: int,
+) -> Climb:
+    rng = np.random.default_rng(seed)
+    weights, searches, score = start.copy(), 0, -np.inf
+    improved = True
+    while improved:
+        improved = False
+        directions = [np.eye(len(weights))[feature] for feature in rng.permutation(list(free)).tolist()]
+        for _ in range(random if len(free) > 1 else 0):
+            direction = np.zeros(len(weights))
+            direction[list(free)] = rng.normal(size=len(free))
+            directions.append(direction)
+        for direction in directions:
+            arrays, intercepts, slopes = envelopes(pool, metric, weights, direction, threads)
+            low, high = feature_range(weights, direction, bounds)
+            found = search(arrays, metric, intercepts, slopes, low, high)
+            searches += 1
+            score = max(score, found.start)
+            if found.score > score + LEAST_GAIN:
+                weights = np.clip(weights + found.gamma * direction, bounds[:, 0], bounds[:, 1])
+                score, improved = found.score, True
+    return Climb(weights, score, searches)

@@ -1,0 +1,86 @@
+"""What a tuning run remembers of decoding, k-best lists or forests; what each iteration added is on disk."""
+
+from __future__ import annotations
+
+from abc import ABC, abstractmethod
+from pathlib import Path
+
+import numpy as np
+
+from hiero._core import Forest
+from hiero.evaluate.metrics import Hypotheses, Metric
+from hiero.forest_files import NO_FOREST, ForestFile, ForestWriter
+from hiero.tune.hypergraph_mert import HypergraphMertOptions, pruned
+from hiero.tune.pool import Pool, PoolArrays, load_arrays, save_arrays
+from hiero.tune.protocol import Array, TuningDecoder
+
+
+class Memory(ABC):
+    """Grows by decoding with weights."""
+
+    @abstractmethod
+    def decode(self, decoder: TuningDecoder, weights: Array, folder: Path) -> tuple[int, Array]:
+        """Decodes the set and writes what is new to the folder. How much that is, and the statistics of the
+        best translations, float64 (sentences, width)."""
+
+    @abstractmethod
+    def restore(self, folder: Path) -> None:
+        """Takes in what ``decode`` wrote."""
+
+
+class ListMemory(Memory):
+    """A pool of k-best lists; what is new are hypotheses."""
+
+    def __init__(self, metric: Metric, features: int, k: int) -> None:
+        self._pool = Pool(metric.segments, features, metric)
+        self._k = k
+
+    def decode(self, decoder: TuningDecoder, weights: Array, folder: Path) -> tuple[int, Array]:
+        new, firsts = self._pool.unseen(decoder.kbest(weights, self._k))
+        save_arrays(folder / "new.npz", new)
+        return len(new), firsts
+
+    def restore(self, folder: Path) -> None:
+        self._pool.restore(load_arrays(folder / "new.npz"))
+
+    def arrays(self) -> PoolArrays:
+        return self._pool.arrays()
+
+
+class ForestMemory(Memory):
+    """All forests, pruned; what is new are sentences with a derivation better than all that were known."""
+
+    def __init__(self, metric: Metric) -> None:
+        self._metric = metric
+        self._edges = HypergraphMertOptions().edges
+        self.forests: list[list[Forest]] = [[] for _ in range(metric.segments)]
+
+    def decode(self, decoder: TuningDecoder, weights: Array, folder: Path) -> tuple[int, Array]:
+        new, firsts = 0, []
+        with ForestWriter(folder / "forests.zip") as writer:
+            for sentence, forest in enumerate(decoder.forests(weights)):
+                best = None if forest is None else forest.viterbi(forest.scores(weights))
+                tokens = [] if best is None else best.tokens
+                firsts.append(self._metric.token_statistics([sentence], Hypotheses.of_tokens([tokens]))[0])
+                if forest is None or best is None:
+                    writer.write(NO_FOREST)
+                    continue
+                new += best.score > self._known(sentence, weights) + 1e-6
+                writer.write(pruned(forest, weights, self._edges))
+        if len(firsts) != len(self.forests):
+            raise ValueError(f"{len(firsts)} forests for {len(self.forests)} sentences")
+        return new, np.array(firsts)
+
+    def _known(self, sentence: int, weights: Array) -> float:
+        """The score of the best derivation known."""
+        best = -np.inf
+        for forest in self.forests[sentence]:
+            found = forest.viterbi(forest.scores(weights))
+            best = max(best, found.score if found is not None else -np.inf)
+        return best
+
+    def restore(self, folder: Path) -> None:
+        with ForestFile(folder / "forests.zip") as archive:
+            for known, forest in zip(self.forests, archive, strict=True):
+                if forest.root >= 0:
+                    known.append(forest)

@@ -1,0 +1,132 @@
+"""`hiero tune` as a program: files, options, bad input, and being killed."""
+
+from __future__ import annotations
+
+import random
+import shutil
+import subprocess
+import time
+from pathlib import Path
+
+import pytest
+from test_cli import BIN, one_error_line, run
+from test_nist_xml import SGML
+
+import hiero
+from hiero import read_weights
+
+METHODS = ("mert", "hypergraph-mert", "pro", "mira-batch")
+
+
+@pytest.fixture(scope="module")
+def folder(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """A model with bad weights, and a tuning set that good ones translate."""
+    french = Path(__file__).parent / "french"
+    folder = tmp_path_factory.mktemp("tune")
+    model = hiero.Model.assemble([french / "grammar.txt"], [french / "lm.arpa"], french / "weights.txt")
+    lines = [line for line in (french / "input.fr").read_text().splitlines() if line.strip()]
+    (folder / "source").write_text("".join(line + "\n" for line in lines))
+    texts = [result.text for result in hiero.Decoder(model).translate_batch(lines)]
+    (folder / "references").write_text("".join(text + "\n" for text in texts))
+    worse = {name: -0.5 * weight if name.startswith("LM") else 0.3 for name, weight in model.weights.items()}
+    weights = folder / "start.txt"
+    weights.write_text("".join(f"{name} {weight}\n" for name, weight in worse.items()))
+    hiero.Model.assemble([french / "grammar.txt"], [french / "lm.arpa"], weights).save(folder / "model")
+    return folder
+
+
+def arguments(folder: Path, output: Path, method: str = "mert", *more: object) -> list[str]:
+    sets = ("--source", folder / "source", "--references", folder / "references")
+    command = ("tune", folder / "model", "--method", method, *sets, "--output", output, "-k", 20, *more)
+    return [str(part) for part in command]
+
+
+@pytest.mark.parametrize("method", METHODS)
+def test_tuning(folder: Path, tmp_path: Path, method: str) -> None:
+    done = run("hiero", *arguments(folder, tmp_path / "out", method, "--iterations", 6))
+    assert (done.returncode, done.stderr) == (0, b""), done
+    lines = done.stdout.decode().splitlines()
+    assert lines[0].startswith("iteration 0: ") and lines[-1].startswith("BLEU ")
+    before, after = float(lines[-1].split()[1]), float(lines[-1].split()[3])
+    assert after > before
+    weights = tmp_path / "out" / "weights.txt"
+    decode = ("hiero-decode", "--model", folder / "model", "--weights", weights, "--input", folder / "source")
+    output = run(*decode, "--quiet").stdout.decode()
+    score = run("hiero", "eval", "--references", folder / "references", "--quiet", stdin=output).stdout
+    assert float(score) == pytest.approx(after, abs=0.006)
+    assert (tmp_path / "out" / "iterations.png").read_bytes().startswith(b"\x89PNG")
+    assert len((tmp_path / "out" / "iterations.tsv").read_text().splitlines()) == len(lines)
+    # Again: nothing is left to do, and the threads do not matter.
+    again = run("hiero", *arguments(folder, tmp_path / "out", method, "--iterations", 6, "--threads", 2))
+    assert again.stdout == done.stdout
+    two = run("hiero", *arguments(folder, tmp_path / "two", method, "--iterations", 6, "--threads", 2))
+    assert two.stdout == done.stdout
+    assert (tmp_path / "two" / "weights.txt").read_bytes() == weights.read_bytes()
+
+
+def test_runs_and_options(folder: Path, tmp_path: Path) -> None:
+    more = ("--runs", 2, "--iterations", 2, "--fix", "LM0", "Glue", "--bound", "WordPenalty=:0", "--quiet")
+    held_out = ("--held-out-source", folder / "source", "--held-out-references", folder / "references")
+    mix = ("--metric", "bleu=0.5", "ter=0.5")
+    done = run("hiero", *arguments(folder, tmp_path / "out", "mert", *more, *held_out, *mix))
+    assert (done.returncode, done.stderr) == (0, b""), done
+    lines = done.stdout.decode().splitlines()
+    assert [line.split(":")[0] for line in lines[:2]] == ["run-1", "run-2"] and lines[2].startswith("mean ")
+    start = read_weights(folder / "start.txt")
+    found = read_weights(tmp_path / "out" / "weights.txt")
+    assert found["LM0"] == start["LM0"] and found["WordPenalty"] <= 0
+    assert lines[2].endswith("weights of run-1") or lines[2].endswith("weights of run-2")
+    best = tmp_path / "out" / lines[2].split()[-1] / "weights.txt"
+    assert best.read_bytes() == (tmp_path / "out" / "weights.txt").read_bytes()
+
+
+def test_bad_input(folder: Path, tmp_path: Path) -> None:
+    def error(*more: object, code: int = 1) -> str:
+        return one_error_line(run("hiero", *arguments(folder, tmp_path / "out", "mert", *more)), code)
+
+    assert "no such feature: LM7" in error("--fix", "LM7")
+    (tmp_path / "short").write_text("x\n")
+    assert "references have" in error("--references", tmp_path / "short")
+    (tmp_path / "r.sgm").write_text(SGML)
+    assert "r.sgm: no srcset" in error("--source", tmp_path / "r.sgm")
+    for usage in (
+        ("--metric", "blue"),
+        ("--metric", "bleu=x"),
+        ("--bound", "LM0"),
+        ("--held-out-source", tmp_path / "short"),
+        ("--method", "pro", "--metric", "ter"),
+    ):
+        assert run("hiero", *arguments(folder, tmp_path / "out", "mert", *usage)).returncode == 2
+    assert not (tmp_path / "out" / "run.json").exists()
+    assert run("hiero", *arguments(folder, tmp_path / "out", "mert", "--iterations", 1)).returncode == 0
+    assert "out: holds another run, see run.json" in error("--iterations", 2)
+
+
+@pytest.mark.parametrize("method", ["mert", "hypergraph-mert"])
+def test_killed_at_random_moments(folder: Path, tmp_path: Path, method: str) -> None:
+    options = (method, "--iterations", 4, "--quiet")
+    begin = time.monotonic()
+    whole = run("hiero", *arguments(folder, tmp_path / "whole", *options))
+    lasted = time.monotonic() - begin
+    rng = random.Random(1)
+    killed = 0
+    for attempt in range(4):
+        shutil.rmtree(tmp_path / "part", ignore_errors=True)
+        for _ in range(2):
+            process = subprocess.Popen(
+                [str(BIN / "hiero"), *arguments(folder, tmp_path / "part", *options)],
+                stdout=subprocess.DEVNULL,
+                stderr=subprocess.DEVNULL,
+            )
+            try:
+                process.wait(rng.uniform(0.3, 0.9) * lasted)
+            except subprocess.TimeoutExpired:
+                killed += 1
+            process.kill()
+            process.wait()
+        done = run("hiero", *arguments(folder, tmp_path / "part", *options))
+        assert (done.returncode, done.stderr, done.stdout) == (0, b"", whole.stdout), attempt
+        for name in ("weights.txt", "iterations.tsv"):
+            assert (tmp_path / "part" / name).read_bytes() == (tmp_path / "whole" / name).read_bytes()
+        assert not list((tmp_path / "part").glob(".*"))
+    assert killed >= 2
