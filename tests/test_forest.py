@@ -468,3 +468,22 @@ def test_long_lists_can_be_interrupted(arrays: bool) -> None:
         # Would never end.
         chain.kbest_arrays(10**9, scores) if arrays else chain.kbest(10**9, scores)
     timer.join()
+
+
+def test_distinct_strings_of_very_many_derivations() -> None:
+    # 60 nodes with two edges each that make the same word: 2^60 derivations of one string, and two words at
+    # the last node.
+    words, depth = ["a", "b"], 60
+    forest = Forest.from_arrays(
+        edge_offsets=range(0, 2 * depth + 1, 2),
+        tail_offsets=[0, 0, *range(0, 2 * depth - 1)],
+        tails=np.repeat(np.arange(depth - 1), 2),
+        words=words,
+        edge_targets=[0, 0, *[1, 1] * (depth - 2), 1, 2],
+        target_offsets=[0, 1, 3, 5],
+        target_symbols=[0, 0, -1, 1, -1],
+    )
+    scores = np.linspace(0, 1, forest.edge_count)
+    found = [d.tokens for d in forest.kbest_iter(scores, unique=True)]
+    assert found == [["b"] + ["a"] * (depth - 1), ["a"] * depth]
+    assert len(forest.kbest_arrays(10, scores, unique=True)) == 2

@@ -19,9 +19,9 @@ from hiero.tune.protocol import Array
 
 @dataclass(frozen=True)
 class Problem:
-    """What a method chooses weights by: ``memory`` of the kind that it is made for. ``history`` are the weights
-    of all iterations so far, of which the last ones decoded last; ``free`` the features that may change,
-    ``bounds`` (features, 2) how far."""
+    """What a method chooses weights by: ``memory`` of the kind that it is made for, ``history``, the weights
+    of all iterations so far, of which the last ones decoded last, ``free``, the features that may change,
+    and ``bounds``, (features, 2), their least and greatest weights."""
 
     memory: Memory
     metric: Metric

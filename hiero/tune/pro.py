@@ -13,7 +13,6 @@ from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
-import scipy.optimize
 import scipy.sparse
 import scipy.special
 
@@ -97,6 +96,8 @@ def pro(
 
 def _classify(differences: Any, start: Array, variance: float) -> Array:
     """The weights that minimise the mean of log(1 + exp(-w . x)) + |w|^2 / (2 variance n)."""
+    import scipy.optimize  # here, as it takes long to start
+
     count = differences.shape[0]
     transposed = scipy.sparse.csr_array(differences.T)
 

@@ -2,19 +2,30 @@
 
 #include <algorithm>
 #include <limits>
+#include <utility>
 
 namespace hiero {
+namespace {
+
+constexpr std::uint64_t kPrime = (std::uint64_t{1} << 61) - 1;
+constexpr std::array<std::uint64_t, 2> kBases{0x12F5D3A96E1B7C85, 0x0A7B19C4D2E6F803};
+
+// a b + c in the field.
+std::uint64_t times_plus(std::uint64_t a, std::uint64_t b, std::uint64_t c) {
+  __extension__ using Wide = unsigned __int128;
+  const Wide product = static_cast<Wide>(a) * b + c;
+  std::uint64_t sum =
+      static_cast<std::uint64_t>(product & kPrime) + static_cast<std::uint64_t>(product >> 61);
+  if (sum >= kPrime) sum -= kPrime;
+  return sum;
+}
+
+}  // namespace
 
 bool KBest::is_worse(const Choice& a, const Choice& b) {
   if (a.score != b.score) return a.score < b.score;
   if (a.edge != b.edge) return a.edge > b.edge;
   return a.ranks > b.ranks;
-}
-
-std::size_t KBest::WordsHash::operator()(const std::vector<std::int32_t>& words) const {
-  std::uint64_t hash = words.size();
-  for (std::int32_t word : words) hash = (hash ^ static_cast<std::uint32_t>(word)) * 0x9E3779B97F4A7C15ull;
-  return hash ^ (hash >> 31);
 }
 
 KBest::KBest(const Hypergraph& forest, std::vector<double> scores, bool unique)
@@ -28,11 +39,8 @@ std::optional<ScoredDerivation> KBest::next() {
     for (NodeIndex v = 0; v <= forest_.root; ++v) start(v);
     started_ = true;
   }
-  while (find(forest_.root, rank_)) {
-    ScoredDerivation out = derivation(nodes_[forest_.root].found[rank_++]);
-    if (!unique_ || seen_.insert(yield_words(forest_, out.edges)).second) return out;
-  }
-  return std::nullopt;
+  if (!find(forest_.root, rank_)) return std::nullopt;
+  return derivation(nodes_[forest_.root].found[rank_++]);
 }
 
 // Queues the best derivation of every edge into v and takes the best of them; wants all nodes before it
@@ -49,8 +57,33 @@ void KBest::start(NodeIndex v) {
 
 void KBest::take_best(Node& node) {
   std::pop_heap(node.queue.begin(), node.queue.end(), is_worse);
-  node.found.push_back(std::move(node.queue.back()));
+  node.last = std::move(node.queue.back());
   node.queue.pop_back();
+  if (unique_) {
+    const Yield yield = yield_of(*node.last);
+    if (!node.seen.insert(yield.hash).second) return;
+    node.yields.push_back(yield);
+  }
+  node.found.push_back(*node.last);
+}
+
+KBest::Yield KBest::yield_of(const Choice& choice) const {
+  Yield out;
+  const auto tails = forest_.edge_tails(choice.edge);
+  for (const std::int32_t symbol : forest_.template_of(choice.edge)) {
+    for (std::size_t i = 0; i < 2; ++i) {
+      if (symbol >= 0) {
+        out.hash[i] = times_plus(out.hash[i], kBases[i], static_cast<std::uint64_t>(symbol) + 1);
+        out.power[i] = times_plus(out.power[i], kBases[i], 0);
+      } else {
+        const std::size_t tail = static_cast<std::size_t>(-1 - symbol);
+        const Yield& below = nodes_[tails[tail]].yields[choice.ranks[tail]];
+        out.hash[i] = times_plus(out.hash[i], below.power[i], below.hash[i]);
+        out.power[i] = times_plus(out.power[i], below.power[i], 0);
+      }
+    }
+  }
+  return out;
 }
 
 // Makes the derivation of this rank known at node v; false if there are fewer. What has to be known of nodes
@@ -62,9 +95,9 @@ bool KBest::find(NodeIndex v, std::uint32_t rank) {
     Node& node = nodes_[top.node];
     if (node.is_settled(top.rank)) {
       wanted_.pop_back();
-    } else if (node.expanded == node.found.size()) {
+    } else if (!node.last) {
       take_best(node);
-    } else if (!want_tails(node.found[node.expanded])) {
+    } else if (!want_tails(*node.last)) {
       push_successors(node);
     }
   }
@@ -89,9 +122,9 @@ bool KBest::want_tails(const Choice& choice) {
   return wanted_.size() > before;
 }
 
-// Queues the successors of the first derivation of a node whose successors are not queued.
+// Queues the successors of the derivation last taken from a node's queue.
 void KBest::push_successors(Node& node) {
-  const Choice& choice = node.found[node.expanded++];
+  const Choice choice = *std::exchange(node.last, std::nullopt);
   for (std::size_t i = first_to_raise(choice); i < choice.ranks.size(); ++i) {
     Choice successor = choice;
     ++successor.ranks[i];

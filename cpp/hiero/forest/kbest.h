@@ -3,10 +3,14 @@
 // candidates; asking for one more at the root asks the nodes below only for what that needs. Ties go by edge
 // index, then by the ranks of the tails.
 //
+// Lists of distinct strings keep, at every node, only the best derivation of every string below it: the best
+// of a whole string is made of such, and forests whose strings have millions of derivations stay quick.
+//
 // How to use: KBest kbest(forest, scores); while (auto d = kbest.next()) ...
 // The forest must outlive the iterator.
 #pragma once
 
+#include <array>
 #include <cstdint>
 #include <optional>
 #include <span>
@@ -36,15 +40,25 @@ class KBest {
     EdgeIndex edge;
     std::vector<std::uint32_t> ranks;  // one per tail
   };
+  // Stands for a string: two polynomials over its words in the field of 2^61 - 1, so that those of a
+  // concatenation follow from its parts', and their bases to the power of its length.
+  struct Yield {
+    std::array<std::uint64_t, 2> hash{};
+    std::array<std::uint64_t, 2> power{1, 1};
+  };
+  struct YieldHash {
+    std::size_t operator()(const std::array<std::uint64_t, 2>& hash) const { return hash[0]; }
+  };
   struct Node {
     std::vector<Choice> found;
-    std::size_t expanded = 0;   // how many of them have their successors in the queue
+    std::vector<Yield> yields;  // of `found`, for distinct strings
+    std::unordered_set<std::array<std::uint64_t, 2>, YieldHash> seen;
+    // The last one taken from the queue, if its successors are not queued; it need not be in `found`.
+    std::optional<Choice> last;
     std::vector<Choice> queue;  // a heap
 
     // Whether the derivation of this rank is known, or that there is none.
-    bool is_settled(std::uint32_t rank) const {
-      return found.size() > rank || (queue.empty() && expanded == found.size());
-    }
+    bool is_settled(std::uint32_t rank) const { return found.size() > rank || (queue.empty() && !last); }
   };
   struct Wanted {
     NodeIndex node;
@@ -59,6 +73,7 @@ class KBest {
   bool want_tails(const Choice& choice);
   void push_successors(Node& node);
   bool rescore(Choice& choice) const;
+  Yield yield_of(const Choice& choice) const;
   ScoredDerivation derivation(const Choice& choice) const;
 
   const Hypergraph& forest_;
@@ -68,10 +83,6 @@ class KBest {
   std::vector<Wanted> wanted_;  // what find is about to make known, the next one last
   bool unique_;
   std::uint32_t rank_ = 0;
-  struct WordsHash {
-    std::size_t operator()(const std::vector<std::int32_t>& words) const;
-  };
-  std::unordered_set<std::vector<std::int32_t>, WordsHash> seen_;
 };
 
 }  // namespace hiero
