@@ -218,7 +218,7 @@ def test_bad_arrays_of_hypotheses() -> None:
 def test_real_sets() -> None:
     files = [DATA / "ur-en" / f"test.en.{k}" for k in range(4)]
     texts = [file.read_text().splitlines() for file in files]
-    lines, others = texts[0], texts[1:]
+    lines, others = texts[0][:150], [text[:150] for text in texts[1:]]
     references = [list(segment) for segment in zip(*others, strict=True)]
     theirs = sacrebleu.BLEU(tokenize="none", force=True).corpus_score(lines, streams(references))
     assert total(Bleu(references), lines) == pytest.approx(theirs.score, rel=1e-12)
