@@ -6,6 +6,7 @@ from pathlib import Path
 
 import pytest
 import sacrebleu
+from in_process import call
 from test_cli import one_error_line, parts, run  # noqa: F401
 from test_nist_xml import SGML, SOURCE
 
@@ -25,7 +26,7 @@ def files(tmp_path: Path) -> dict[str, Path]:
 
 
 def evaluate(*args: object, stdin: str = "") -> str:
-    done = run("hiero", "eval", *args, stdin=stdin)
+    done = call("hiero", "eval", *args, stdin=stdin)
     assert (done.returncode, done.stderr) == (0, b""), done
     return done.stdout.decode()
 
@@ -62,7 +63,9 @@ def test_segments_and_documents(files: dict[str, Path], tmp_path: Path) -> None:
     arguments = ("--hypothesis", tmp_path / "t", "--references", tmp_path / "r.sgm", "--by", "document")
     rows = evaluate(*arguments, "--metric", "ter").splitlines()
     assert rows[1:3] == ["TER\td1\t0.0000", "TER\td2\t100.0000"]
-    done = run("hiero", "eval", "--hypothesis", files["bad"], "--references", files["r0"], "--by", "document")
+    done = call(
+        "hiero", "eval", "--hypothesis", files["bad"], "--references", files["r0"], "--by", "document"
+    )
     assert "text has no documents" in done.stderr.decode() and done.returncode == 1
 
 
@@ -89,7 +92,7 @@ def test_comparison(files: dict[str, Path]) -> None:
 
 def test_bad_input(files: dict[str, Path], tmp_path: Path) -> None:
     def error(*args: object, code: int = 1) -> str:
-        return one_error_line(run("hiero", "eval", *args), code)
+        return one_error_line(call("hiero", "eval", *args), code)
 
     assert "none: No such file" in error("--hypothesis", tmp_path / "none", "--references", files["r0"])
     (tmp_path / "short").write_text("a\n")
@@ -104,21 +107,21 @@ def test_bad_input(files: dict[str, Path], tmp_path: Path) -> None:
     triple = f"{pair},{files['bad']}"
     message = error("--hypothesis", pair, "--references", files["r0"], "--compare", triple)
     assert "2 runs cannot be paired with 3" in message
-    assert run("hiero", "eval").returncode == 2
+    assert call("hiero", "eval").returncode == 2
 
 
 def test_decoding_a_source_set(parts: list[object], tmp_path: Path) -> None:  # noqa: F811
     text = SOURCE.replace("le chat", "le chat noir dort").replace(">x<", "><")
     (tmp_path / "s.xml").write_text(text)
     output = tmp_path / "t.xml"
-    done = run(
+    done = call(
         "hiero-decode", *parts, "--input-format", "nist", "--input", tmp_path / "s.xml", "--output", output
     )
     assert (done.returncode, done.stdout, done.stderr) == (0, b"", b"")
     (found,) = parse_sets(output.read_bytes(), "t.xml")
     assert (found.kind, found.name, found.system) == ("tstset", "demo", "hiero")
     assert found.attributes["srclang"] == "French" and found.attributes["trglang"] == "und"
-    plain = run("hiero-decode", *parts, stdin="le chat noir dort\nAT&T <s> é\n\n").stdout.decode()
+    plain = call("hiero-decode", *parts, stdin="le chat noir dort\nAT&T <s> é\n\n").stdout.decode()
     assert [translation for _, _, translation in found] == plain.splitlines()
     piped = run("hiero-decode", *parts, "--input-format", "nist", stdin=text)
     assert piped.stdout == output.read_bytes()
@@ -126,13 +129,13 @@ def test_decoding_a_source_set(parts: list[object], tmp_path: Path) -> None:  # 
     assert evaluate("--hypothesis", output, "--references", tmp_path / "r.sgm", "--quiet")
 
     def error(text: str, *args: object) -> str:
-        return one_error_line(run("hiero-decode", *parts, "--input-format", "nist", *args, stdin=text))
+        return one_error_line(call("hiero-decode", *parts, "--input-format", "nist", *args, stdin=text))
 
     assert "input: 0 srcsets, expected one" in error(SGML)
     assert "input:5: document 'd1': segment 1 is there twice" in error(text.replace('"2"', '"1"'))
-    failed = run("hiero-decode", *parts, "--input-format", "nist", "--pass-through", "none", stdin=text)
+    failed = call("hiero-decode", *parts, "--input-format", "nist", "--pass-through", "none", stdin=text)
     assert failed.returncode == 1
     assert failed.stderr.decode() == "input: document 'd1': segment 2: no derivation covers the sentence\n"
     assert [t for _, _, t in parse_sets(failed.stdout, "t")[0]][1:] == ["", ""]
-    usage = run("hiero-decode", *parts, "--input-format", "nist", "--output-format", "jsonl", stdin=text)
+    usage = call("hiero-decode", *parts, "--input-format", "nist", "--output-format", "jsonl", stdin=text)
     assert usage.returncode == 2

@@ -8,12 +8,12 @@ import time
 from pathlib import Path
 
 import pytest
+from in_process import call
 from test_cli import BIN, one_error_line, run
 from test_nist_xml import SGML
 
 import hiero
 from hiero import read_weights
-from hiero.cli import main
 
 METHODS = ("mert", "hypergraph-mert", "pro", "mira-batch")
 
@@ -43,7 +43,7 @@ def arguments(folder: Path, output: Path, method: str = "mert", *more: object) -
 
 @pytest.mark.parametrize("method", METHODS)
 def test_tuning(folder: Path, tmp_path: Path, method: str) -> None:
-    done = run("hiero", *arguments(folder, tmp_path / "out", method, "--iterations", 6))
+    done = call("hiero", *arguments(folder, tmp_path / "out", method, "--iterations", 6))
     assert (done.returncode, done.stderr) == (0, b""), done
     lines = done.stdout.decode().splitlines()
     assert lines[0].startswith("iteration 0: ") and lines[-1].startswith("BLEU ")
@@ -51,17 +51,17 @@ def test_tuning(folder: Path, tmp_path: Path, method: str) -> None:
     assert after > before
     weights = tmp_path / "out" / "weights.txt"
     decode = ("hiero-decode", "--model", folder / "model", "--weights", weights, "--input", folder / "source")
-    output = run(*decode, "--quiet").stdout.decode()
-    score = run("hiero", "eval", "--references", folder / "references", "--quiet", stdin=output).stdout
+    output = call(*decode, "--quiet").stdout.decode()
+    score = call("hiero", "eval", "--references", folder / "references", "--quiet", stdin=output).stdout
     assert float(score) == pytest.approx(after, abs=0.006)
     assert (tmp_path / "out" / "iterations.png").read_bytes().startswith(b"\x89PNG")
     assert len((tmp_path / "out" / "iterations.tsv").read_text().splitlines()) == len(lines)
     # Threads do not matter; again, nothing is left to do.
-    two = run("hiero", *arguments(folder, tmp_path / "two", method, "--iterations", 6, "--threads", 2))
+    two = call("hiero", *arguments(folder, tmp_path / "two", method, "--iterations", 6, "--threads", 2))
     assert two.stdout == done.stdout
     assert (tmp_path / "two" / "weights.txt").read_bytes() == weights.read_bytes()
     if method == "mert":
-        again = run("hiero", *arguments(folder, tmp_path / "out", method, "--iterations", 6))
+        again = call("hiero", *arguments(folder, tmp_path / "out", method, "--iterations", 6))
         assert again.stdout == done.stdout
 
 
@@ -69,7 +69,7 @@ def test_runs_and_options(folder: Path, tmp_path: Path) -> None:
     more = ("--runs", 2, "--iterations", 2, "--fix", "LM0", "Glue", "--bound", "WordPenalty=:0", "--quiet")
     held_out = ("--held-out-source", folder / "source", "--held-out-references", folder / "references")
     mix = ("--metric", "bleu=0.5", "ter=0.5")
-    done = run("hiero", *arguments(folder, tmp_path / "out", "mert", *more, *held_out, *mix))
+    done = call("hiero", *arguments(folder, tmp_path / "out", "mert", *more, *held_out, *mix))
     assert (done.returncode, done.stderr) == (0, b""), done
     lines = done.stdout.decode().splitlines()
     assert [line.split(":")[0] for line in lines[:2]] == ["run-1", "run-2"] and lines[2].startswith("mean ")
@@ -83,7 +83,7 @@ def test_runs_and_options(folder: Path, tmp_path: Path) -> None:
 
 def test_bad_input(folder: Path, tmp_path: Path) -> None:
     def error(*more: object, code: int = 1) -> str:
-        return one_error_line(run("hiero", *arguments(folder, tmp_path / "out", "mert", *more)), code)
+        return one_error_line(call("hiero", *arguments(folder, tmp_path / "out", "mert", *more)), code)
 
     assert "no such feature: LM7" in error("--fix", "LM7")
     (tmp_path / "short").write_text("x\n")
@@ -92,7 +92,7 @@ def test_bad_input(folder: Path, tmp_path: Path) -> None:
     (tmp_path / "r.sgm").write_text(SGML)
     assert "r.sgm: no srcset" in error("--source", tmp_path / "r.sgm")
     assert not (tmp_path / "out" / "run.json").exists()
-    assert run("hiero", *arguments(folder, tmp_path / "out", "mert", "--iterations", 1)).returncode == 0
+    assert call("hiero", *arguments(folder, tmp_path / "out", "mert", "--iterations", 1)).returncode == 0
     assert "out: holds another run, see run.json" in error("--iterations", 2)
 
 
@@ -106,14 +106,8 @@ def test_bad_input(folder: Path, tmp_path: Path) -> None:
         ("--method", "pro", "--metric", "ter"),
     ],
 )
-def test_bad_usage(
-    folder: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, more: tuple[str, ...]
-) -> None:
-    # Without a process of its own, which would take a second.
-    monkeypatch.setattr("sys.argv", ["hiero", *arguments(folder, tmp_path / "out", "mert", *more)])
-    with pytest.raises(SystemExit) as ended:
-        main()
-    assert ended.value.code == 2
+def test_bad_usage(folder: Path, tmp_path: Path, more: tuple[str, ...]) -> None:
+    assert call("hiero", *arguments(folder, tmp_path / "out", "mert", *more)).returncode == 2
     assert not (tmp_path / "out").exists()
 
 
@@ -137,7 +131,7 @@ def test_killed_at_random_moments(folder: Path, tmp_path: Path, method: str) -> 
             killed += 1
         process.kill()
         process.wait()
-    done = run("hiero", *arguments(folder, tmp_path / "part", *options))
+    done = call("hiero", *arguments(folder, tmp_path / "part", *options))
     assert (done.returncode, done.stderr, done.stdout) == (0, b"", whole.stdout)
     for name in ("weights.txt", "iterations.tsv"):
         assert (tmp_path / "part" / name).read_bytes() == (tmp_path / "whole" / name).read_bytes()
