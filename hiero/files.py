@@ -57,6 +57,29 @@ def exclusive(directory: Path) -> Iterator[None]:
         os.close(descriptor)
 
 
+@contextlib.contextmanager
+def working_directory(directory: Path, record: str, first: str) -> Iterator[Path]:
+    """A directory, made if need be, that this process alone works in; the path of its ``record``.
+
+    A new one gets a record with the text ``first``. What an interrupted process left half-made is removed:
+    temporary files are hidden, nothing else is. Raises FileExistsError for a directory that holds files but
+    no record, which stays as it is, and OSError where another process is at work.
+    """
+    directory.mkdir(parents=True, exist_ok=True)
+    with exclusive(directory):
+        path = directory / record
+        if not path.exists():
+            if not all(other.name.startswith(f".{record}.") for other in directory.iterdir()):
+                raise FileExistsError(errno.EEXIST, f"exists and has no {record}", str(directory))
+            write_atomically(path, first)
+        for left in directory.glob(".*"):
+            if left.is_dir():
+                shutil.rmtree(left)
+            else:
+                left.unlink()
+        yield path
+
+
 def write_atomically(path: str | os.PathLike[str], text: str) -> None:
     """Writes UTF-8 text with ``\\n`` line ends, whole or not at all."""
     with replacing(path) as temporary:

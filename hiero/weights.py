@@ -5,7 +5,7 @@ from __future__ import annotations
 import math
 import os
 import tomllib
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable, Mapping, Sequence
 from pathlib import Path
 
 import numpy as np
@@ -77,7 +77,12 @@ def weight_vector(weights: Mapping[str, float], feature_names: Iterable[str]) ->
     Raises FormatError for a weight that names no feature.
     """
     names = list(feature_names)
-    unknown = sorted(set(weights) - set(names))
-    if unknown:
-        raise FormatError(f"no such feature: {', '.join(unknown)} (features: {', '.join(names)})")
+    check_names(weights, names)
     return np.array([weights.get(name, 0.0) for name in names], dtype=np.float64)
+
+
+def check_names(given: Iterable[str], feature_names: Sequence[str]) -> None:
+    """Raises FormatError unless all are names of features."""
+    unknown = sorted(set(given) - set(feature_names))
+    if unknown:
+        raise FormatError(f"no such feature: {', '.join(unknown)} (features: {', '.join(feature_names)})")

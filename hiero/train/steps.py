@@ -7,16 +7,14 @@ Whatever is interrupted leaves no record and is made again; outputs appear whole
 from __future__ import annotations
 
 import contextlib
-import errno
 import json
-import shutil
 import time
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
-from hiero.files import exclusive, sha256, write_atomically
+from hiero.files import sha256, working_directory, write_atomically
 from hiero.memory import peak_memory
 
 _RECORD = "steps.json"
@@ -41,18 +39,7 @@ def open_journal(directory: Path, report: Callable[[str], object]) -> Iterator[J
     removed. Raises OSError where another process works in the directory, and for one that holds files but
     no record of steps.
     """
-    directory.mkdir(parents=True, exist_ok=True)
-    with exclusive(directory):
-        record = directory / _RECORD
-        if not record.exists():
-            if not all(path.name.startswith(f".{_RECORD}.") for path in directory.iterdir()):
-                raise FileExistsError(errno.EEXIST, f"exists and has no {_RECORD}", str(directory))
-            write_atomically(record, "{}\n")
-        for left in directory.glob(".*"):  # temporary files are hidden, nothing else is
-            if left.is_dir():
-                shutil.rmtree(left)
-            else:
-                left.unlink()
+    with working_directory(directory, _RECORD, "{}\n"):
         yield Journal(directory, report)
 
 

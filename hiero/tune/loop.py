@@ -7,11 +7,9 @@ that was killed and is started again therefore goes on as if nothing had happene
 
 from __future__ import annotations
 
-import contextlib
 import json
 import os
-import shutil
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import asdict, dataclass, field
 from pathlib import Path
 from typing import Any
@@ -20,13 +18,13 @@ import numpy as np
 
 from hiero._core import FormatError
 from hiero.evaluate.metrics import Metric
-from hiero.files import exclusive, write_atomically
+from hiero.files import working_directory, write_atomically
 from hiero.tune.memory import ForestMemory, ListMemory, Memory
 from hiero.tune.methods import FOREST_METHODS, METHODS, Problem, troubled
 from hiero.tune.objective import gain
 from hiero.tune.pool import Pool
 from hiero.tune.protocol import Array, TuningDecoder
-from hiero.weights import read_weights, write_weights
+from hiero.weights import check_names, read_weights, weight_vector, write_weights
 
 _SETTINGS = "run.json"
 Report = Callable[[str], object]
@@ -97,13 +95,14 @@ def tune(
 
     ``origin`` says what the sets and the model are: a directory that holds another run, by its options, its
     start or its origin, is refused. Raises FormatError for that and for weights or options that name no
-    feature; ValueError for an unknown method; OSError where another process works in the directory.
+    feature; ValueError for an unknown method; OSError where another process works in the directory, or for
+    one that holds files but no run.
     """
     if options.method not in METHODS:
         raise ValueError(f"unknown method {options.method!r}: expected one of {', '.join(METHODS)}")
     names = list(decoder.feature_names)
     free, bounds = _freedom(names, options)
-    settings = {
+    known = {
         "options": asdict(options),
         "metric": metric.signature,
         "held_out": None if held_out is None else held_out.metric.signature,
@@ -111,9 +110,12 @@ def tune(
         "start": dict(start),
         "origin": dict(origin or {}),
     }
-    with _open_run(Path(directory), settings) as folder:
+    settings = json.dumps(known, indent=1, ensure_ascii=False) + "\n"
+    folder = Path(directory)
+    with working_directory(folder, _SETTINGS, settings) as record:
+        _check_same(record, settings)
         run = _Run(folder, decoder, metric, held_out, options)
-        weights = _vector(start, names)
+        weights = weight_vector(start, names)
         history: list[Array] = []
         iterations: list[Iteration] = []
         reason = f"{options.iterations} iterations are done"
@@ -156,21 +158,10 @@ def _line(number: int, iterations: Sequence[Iteration]) -> str:
     return f"iteration {number}: {last.score:.4f}{held_out}, {last.new:,} new{mark}"
 
 
-def _vector(weights: Mapping[str, float], names: Sequence[str]) -> Array:
-    _check_names(weights, names)
-    return np.array([weights.get(name, 0.0) for name in names], dtype=np.float64)
-
-
-def _check_names(given: Mapping[str, Any] | Sequence[str], names: Sequence[str]) -> None:
-    unknown = sorted(set(given) - set(names))
-    if unknown:
-        raise FormatError(f"no such feature: {', '.join(unknown)} (features: {', '.join(names)})")
-
-
 def _freedom(names: Sequence[str], options: TuneOptions) -> tuple[list[int], Array]:
     """The features that may change, and least and greatest weights."""
-    _check_names(options.fixed, names)
-    _check_names(options.bounds, names)
+    check_names(options.fixed, names)
+    check_names(options.bounds, names)
     bounds = np.tile([-np.inf, np.inf], (len(names), 1))
     for name, (low, high) in options.bounds.items():
         if not low <= high:
@@ -182,28 +173,9 @@ def _freedom(names: Sequence[str], options: TuneOptions) -> tuple[list[int], Arr
     return free, bounds
 
 
-@contextlib.contextmanager
-def _open_run(directory: Path, settings: Mapping[str, Any]) -> Iterator[Path]:
-    """The directory, locked, with what was left half-made removed."""
-    directory.mkdir(parents=True, exist_ok=True)
-    with exclusive(directory):
-        for left in directory.glob(".*"):
-            if left.is_dir():
-                shutil.rmtree(left)
-            else:
-                left.unlink()
-        record = directory / _SETTINGS
-        text = json.dumps(settings, indent=1, ensure_ascii=False) + "\n"
-        if record.exists():
-            if record.read_text(encoding="utf-8") != text:
-                raise FormatError(
-                    f"{directory}: holds another run, see {_SETTINGS}; choose another directory"
-                )
-        elif any(directory.iterdir()):
-            raise FormatError(f"{directory}: holds files but no run of tuning")
-        else:
-            write_atomically(record, text)
-        yield directory
+def _check_same(record: Path, settings: str) -> None:
+    if record.read_text(encoding="utf-8") != settings:
+        raise FormatError(f"{record.parent}: holds another run, see {record.name}; choose another directory")
 
 
 class _Run:
