@@ -15,7 +15,7 @@ import scipy.sparse
 
 from hiero._core import Forest
 from hiero.evaluate.metrics import Hypotheses, Metric
-from hiero.tune.mert import LEAST_GAIN, Climb, feature_range, same_length, search
+from hiero.tune.mert import Climb, best_of, climb
 from hiero.tune.pool import PoolArrays
 from hiero.tune.protocol import Array
 
@@ -100,42 +100,20 @@ def hypergraph_mert(
         point = starts[0].copy()
         point[columns] += rng.normal(size=len(columns)) * max(np.abs(point[columns]).mean(), 1e-3)
         points.append(np.clip(point, bounds[:, 0], bounds[:, 1]))
+
+    def lines(weights: Array, direction: Array) -> tuple[PoolArrays, Array, Array]:
+        return envelopes(pool, metric, weights, direction, threads)
+
     climbs = [
-        _climb(pool, metric, point, columns, bounds, [seed, 1, number], threads, chosen.directions)
+        climb(
+            lines,
+            metric,
+            point,
+            free=free,
+            bounds=bounds,
+            seed=[seed, 1, number],
+            directions=chosen.directions,
+        )
         for number, point in enumerate(points)
     ]
-    best = max(climbs, key=lambda climb: climb.score)
-    weights = same_length(best.weights, starts[0], columns, bounds)
-    return Climb(weights, best.score, sum(climb.searches for climb in climbs))
-
-
-def _climb(
-    pool: ForestPool,
-    metric: Metric,
-    start: Array,
-    free: Sequence[int],
-    bounds: Array,
-    seed: Sequence[int],
-    threads: int,
-    random: int,
-) -> Climb:
-    rng = np.random.default_rng(seed)
-    weights, searches, score = start.copy(), 0, -np.inf
-    improved = True
-    while improved:
-        improved = False
-        directions = [np.eye(len(weights))[feature] for feature in rng.permutation(list(free)).tolist()]
-        for _ in range(random if len(free) > 1 else 0):
-            direction = np.zeros(len(weights))
-            direction[list(free)] = rng.normal(size=len(free))
-            directions.append(direction)
-        for direction in directions:
-            arrays, intercepts, slopes = envelopes(pool, metric, weights, direction, threads)
-            low, high = feature_range(weights, direction, bounds)
-            found = search(arrays, metric, intercepts, slopes, low, high)
-            searches += 1
-            score = max(score, found.start)
-            if found.score > score + LEAST_GAIN:
-                weights = np.clip(weights + found.gamma * direction, bounds[:, 0], bounds[:, 1])
-                score, improved = found.score, True
-    return Climb(weights, score, searches)
+    return best_of(climbs, starts[0], free, bounds)

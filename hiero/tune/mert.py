@@ -7,7 +7,7 @@ until none helps, from the current weights and from random ones.
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass
 
@@ -20,7 +20,7 @@ from hiero.tune.pool import PoolArrays
 from hiero.tune.protocol import Array
 
 # Less is no gain: it might be rounding.
-LEAST_GAIN = 1e-7
+_LEAST_GAIN = 1e-7
 # Changes of winners at one place differ by rounding; what is between them is no interval.
 _NARROWEST = 1e-10
 
@@ -131,67 +131,35 @@ def mert(
         point[list(free)] = rng.uniform(low, np.maximum(high, low))[list(free)]
         points.append(point)
 
-    def climb(number: int) -> Climb:
-        return _climb(pool, matrix, metric, points[number], free, bounds, [seed, number + 1], chosen)
+    def climb_from(number: int) -> Climb:
+        return climb(
+            _PoolLines(pool, matrix),
+            metric,
+            points[number],
+            free=free,
+            bounds=bounds,
+            seed=[seed, number + 1],
+            directions=chosen.directions,
+        )
 
     with ThreadPoolExecutor(threads) as executor:
-        climbs = list(executor.map(climb, range(len(points))))
-    best = max(climbs, key=lambda c: c.score)
-    weights = same_length(best.weights, starts[0], free, bounds)
-    return Climb(weights, best.score, sum(c.searches for c in climbs))
+        climbs = list(executor.map(climb_from, range(len(points))))
+    return best_of(climbs, starts[0], free, bounds)
 
 
-def same_length(weights: Array, start: Array, free: Sequence[int], bounds: Array) -> Array:
-    """The weights, where all are free and none is bound, as long as the start by the sum of their sizes: only
-    directions matter to winners, and lengths must not grow from one round of tuning to the next."""
-    if len(free) < len(weights) or np.isfinite(bounds).any():
-        return weights
-    return np.asarray(weights * (np.abs(start).sum() / np.abs(weights).sum()))
+class _PoolLines:
+    """The lines of a pool's hypotheses, all of which a search is among."""
 
+    def __init__(self, pool: PoolArrays, matrix: Array) -> None:
+        self._pool = pool
+        self._matrix = matrix
+        self._weights: Array | None = None
+        self._intercepts: Array = np.zeros(0)
 
-def _climb(
-    pool: PoolArrays,
-    matrix: Array,
-    metric: Metric,
-    start: Array,
-    free: Sequence[int],
-    bounds: Array,
-    seed: Sequence[int],
-    options: MertOptions,
-) -> Climb:
-    rng = np.random.default_rng(seed)
-    weights, searches = start.copy(), 0
-    score = -np.inf
-    improved = True
-    while improved:
-        improved = False
-        # Anew, so that rounding does not add up.
-        intercepts = _scores(matrix, weights)
-        for direction, slopes in _lines(matrix, free, rng, options.directions):
-            low, high = feature_range(weights, direction, bounds)
-            found = search(pool, metric, intercepts, slopes, low, high)
-            searches += 1
-            score = max(score, found.start)
-            if found.score > score + LEAST_GAIN:
-                weights = np.clip(weights + found.gamma * direction, bounds[:, 0], bounds[:, 1])
-                intercepts = intercepts + found.gamma * slopes
-                score, improved = found.score, True
-    return Climb(weights, float(gain(metric, pool.total(pool.winners(weights)))), searches)
-
-
-def _lines(
-    matrix: Array, free: Sequence[int], rng: np.random.Generator, random: int
-) -> Iterator[tuple[Array, Array]]:
-    """Directions with the slopes of all hypotheses: coordinates in random order, then random ones."""
-    width = matrix.shape[1]
-    for feature in rng.permutation(list(free)).tolist():
-        direction = np.zeros(width)
-        direction[feature] = 1.0
-        yield direction, matrix[:, feature]
-    for _ in range(random if len(free) > 1 else 0):
-        direction = np.zeros(width)
-        direction[list(free)] = rng.normal(size=len(free))
-        yield direction, _scores(matrix, direction)
+    def __call__(self, weights: Array, direction: Array) -> tuple[PoolArrays, Array, Array]:
+        if self._weights is not weights:
+            self._weights, self._intercepts = weights, _scores(self._matrix, weights)
+        return self._pool, self._intercepts, _scores(self._matrix, direction)
 
 
 def _scores(matrix: Array, weights: Array) -> Array:
@@ -202,7 +170,67 @@ def _scores(matrix: Array, weights: Array) -> Array:
     return out
 
 
-def feature_range(weights: Array, direction: Array, bounds: Array) -> tuple[float, float]:
+def climb(
+    lines: Callable[[Array, Array], tuple[PoolArrays, Array, Array]],
+    metric: Metric,
+    start: Array,
+    *,
+    free: Sequence[int],
+    bounds: Array,
+    seed: Sequence[int],
+    directions: int,
+) -> Climb:
+    """Moves along coordinates and random directions, each in turn, until none helps.
+
+    ``lines(weights, direction)`` are the hypotheses to search among, with intercepts and slopes.
+    """
+    rng = np.random.default_rng(seed)
+    weights, searches, score, actual = start, 0, -np.inf, -np.inf
+    improved = True
+    while improved:
+        improved = False
+        for direction in _directions(len(start), free, rng, directions):
+            low, high = _range(weights, direction, bounds)
+            pool, intercepts, slopes = lines(weights, direction)
+            found = search(pool, metric, intercepts, slopes, low, high)
+            searches += 1
+            actual = found.start
+            score = max(score, actual)
+            if found.score > score + _LEAST_GAIN:
+                weights = np.clip(weights + found.gamma * direction, bounds[:, 0], bounds[:, 1])
+                score, improved = found.score, True
+    return Climb(weights, actual, searches)
+
+
+def best_of(climbs: Sequence[Climb], start: Array, free: Sequence[int], bounds: Array) -> Climb:
+    """The first of the best, as long as the start if it may be, with the searches of all."""
+    best = max(climbs, key=lambda climb: climb.score)
+    return Climb(
+        _same_length(best.weights, start, free, bounds), best.score, sum(each.searches for each in climbs)
+    )
+
+
+def _same_length(weights: Array, start: Array, free: Sequence[int], bounds: Array) -> Array:
+    """The weights, where all are free and none is bound, as long as the start by the sum of their sizes: only
+    directions matter to winners, and lengths must not grow from one round of tuning to the next."""
+    if len(free) < len(weights) or np.isfinite(bounds).any():
+        return weights
+    return np.asarray(weights * (np.abs(start).sum() / np.abs(weights).sum()))
+
+
+def _directions(width: int, free: Sequence[int], rng: np.random.Generator, random: int) -> Iterator[Array]:
+    """Coordinates in random order, then random ones."""
+    for feature in rng.permutation(list(free)).tolist():
+        direction = np.zeros(width)
+        direction[feature] = 1.0
+        yield direction
+    for _ in range(random if len(free) > 1 else 0):
+        direction = np.zeros(width)
+        direction[list(free)] = rng.normal(size=len(free))
+        yield direction
+
+
+def _range(weights: Array, direction: Array, bounds: Array) -> tuple[float, float]:
     """How far along the direction all weights stay within their bounds."""
     moves = direction != 0
     steps = (bounds[moves] - weights[moves, None]) / direction[moves, None]
