@@ -23,7 +23,7 @@ import numpy as np
 import numpy.typing as npt
 import sacrebleu
 
-from hiero._core import Derivation, Forest, KBestArrays, ReferenceSet
+from hiero._core import Forest, KBestArrays, ReferenceSet
 
 Array = npt.NDArray[np.float64]
 IntArray = npt.NDArray[np.int32]
@@ -73,10 +73,6 @@ class Hypotheses:
     def of_list(cls, forest: Forest, found: KBestArrays) -> Hypotheses:
         """Of a k-best list of a forest."""
         return cls(forest.words, found.words, found.word_offsets)
-
-    @classmethod
-    def of_derivations(cls, derivations: Iterable[Derivation]) -> Hypotheses:
-        return cls.of_tokens(derivation.tokens for derivation in derivations)
 
     def __len__(self) -> int:
         return len(self.offsets) - 1

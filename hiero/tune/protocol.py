@@ -6,8 +6,9 @@ stand in its place: other machines, or a table of hypotheses in a test.
 
 from __future__ import annotations
 
+from collections import deque
 from collections.abc import Callable, Iterable, Iterator, Sequence
-from concurrent.futures import ThreadPoolExecutor
+from concurrent.futures import Future, ThreadPoolExecutor
 from dataclasses import dataclass
 from typing import Any, Protocol, TypeVar
 
@@ -86,7 +87,17 @@ class ModelDecoder:
             result = decoder.translate(sentence, keep="forest")
             return result.stats.hypotheses, then(result)
 
+        # A few sentences ahead of what is taken: forests of a whole set need not fit into memory.
+        ahead: deque[Future[tuple[int, T]]] = deque()
         with ThreadPoolExecutor(self._threads) as pool:
-            for generated, found in pool.map(work, self._sentences):
-                self._generated += generated
-                yield found
+            for sentence in self._sentences:
+                ahead.append(pool.submit(work, sentence))
+                if len(ahead) > 4 * self._threads:
+                    yield self._take(ahead.popleft())
+            while ahead:
+                yield self._take(ahead.popleft())
+
+    def _take(self, done: Future[tuple[int, T]]) -> T:
+        generated, found = done.result()
+        self._generated += generated
+        return found
