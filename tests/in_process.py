@@ -1,4 +1,4 @@
-"""Runs the commands without a process of their own, which would take a second each to start."""
+"""Runs the commands: as programs, or without a process of their own, which takes a second each to start."""
 
 from __future__ import annotations
 
@@ -8,15 +8,24 @@ import os
 import subprocess
 import sys
 import tempfile
+from pathlib import Path
 from unittest import mock
 
 from hiero.cli import decode_main, main
 
+BIN = Path(sys.executable).parent
 _ENTRIES = {"hiero": main, "hiero-decode": decode_main}
 
 
+def program(*args: object, stdin: str | bytes = "") -> subprocess.CompletedProcess[bytes]:
+    """A command as a program."""
+    data = stdin.encode() if isinstance(stdin, str) else stdin
+    command = [str(BIN / str(args[0])), *map(str, args[1:])]
+    return subprocess.run(command, input=data, capture_output=True, timeout=120)
+
+
 def call(*args: object, stdin: str | bytes = "") -> subprocess.CompletedProcess[bytes]:
-    """As ``run`` of test_cli; the command reads its standard input from a file."""
+    """The same in this process; the command reads its standard input from a file."""
     command = [str(part) for part in args]
     out, err = (io.TextIOWrapper(io.BytesIO(), encoding="utf-8", newline="\n") for _ in range(2))
     with tempfile.TemporaryFile() as source, contextlib.ExitStack() as stack:

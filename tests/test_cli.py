@@ -6,22 +6,14 @@ import gzip
 import json
 import os
 import subprocess
-import sys
 from pathlib import Path
 
 import pytest
+from in_process import BIN, call, program
 
 import hiero
 from hiero import tables
 from hiero.forest_files import ForestFile
-
-BIN = Path(sys.executable).parent
-
-
-def run(*args: object, stdin: str | bytes = "") -> subprocess.CompletedProcess[bytes]:
-    data = stdin.encode() if isinstance(stdin, str) else stdin
-    command = [str(BIN / str(args[0])), *map(str, args[1:])]
-    return subprocess.run(command, input=data, capture_output=True, timeout=120)
 
 
 @pytest.fixture(scope="module")
@@ -33,7 +25,7 @@ def parts(tmp_path_factory: pytest.TempPathFactory) -> list[object]:
 
 
 def decode(parts: list[object], *args: object, stdin: str | bytes = "") -> subprocess.CompletedProcess[bytes]:
-    return run("hiero-decode", *parts, *args, stdin=stdin)
+    return call("hiero-decode", *parts, *args, stdin=stdin)
 
 
 def one_error_line(done: subprocess.CompletedProcess[bytes], code: int = 1) -> str:
@@ -46,13 +38,13 @@ def one_error_line(done: subprocess.CompletedProcess[bytes], code: int = 1) -> s
 def test_one_record_per_line(parts: list[object], french: Path) -> None:
     source = (french / "input.fr").read_text()
     text = "\n" + source + "\n \n"
-    done = decode(parts, stdin=text)
+    done = program("hiero-decode", *parts, stdin=text)
     assert (done.returncode, done.stderr) == (0, b"")
     lines = done.stdout.decode().split("\n")
     assert len(lines) - 1 == text.count("\n")
     assert lines[0] == lines[-2] == lines[-3] == ""
     assert lines[1] == "i do not understand ."
-    assert run("hiero", "decode", *parts, stdin=text).stdout == done.stdout
+    assert program("hiero", "decode", *parts, stdin=text).stdout == done.stdout
     for threads in (1, 2, 8):
         assert decode(parts, "--threads", threads, stdin=text).stdout == done.stdout
 
@@ -133,25 +125,25 @@ def test_files_and_models(parts: list[object], french: Path, tmp_path: Path) -> 
     )
     expected = decode(parts, "--input", french / "input.fr").stdout
     output = tmp_path / "out"
-    done = run(
+    done = call(
         "hiero-decode",
         *("--model", tmp_path / "m", "--quiet", "--input", french / "input.fr", "--output", output),
     )
     assert done.returncode == 0 and output.read_bytes() == expected
-    assert run("hiero", "check", tmp_path / "m").returncode == 0
-    assert b"language models" in run("hiero", "info", tmp_path / "m").stdout
-    assert b"rules" in run("hiero", "info", tmp_path / "m" / "rules0.hrt").stdout
-    assert b"order" in run("hiero", "info", tmp_path / "m" / "lm0.binary").stdout
-    changed = run(
+    assert call("hiero", "check", tmp_path / "m").returncode == 0
+    assert b"language models" in call("hiero", "info", tmp_path / "m").stdout
+    assert b"rules" in call("hiero", "info", tmp_path / "m" / "rules0.hrt").stdout
+    assert b"order" in call("hiero", "info", tmp_path / "m" / "lm0.binary").stdout
+    changed = call(
         "hiero-decode", "--model", tmp_path / "m", "--quiet", "--set-weight", "PhraseEF=-3", stdin="livre\n"
     )
     assert changed.stdout == b"pound\n"
     (tmp_path / "m" / "weights.txt").write_text("LM0 1\n")
-    assert "weights.txt" in one_error_line(run("hiero", "check", tmp_path / "m"))
+    assert "weights.txt" in one_error_line(call("hiero", "check", tmp_path / "m"))
 
 
 def test_unweighted_features_are_listed_once(parts: list[object]) -> None:
-    done = run("hiero-decode", *parts[:-1], stdin="le chat\nle chien\n")
+    done = call("hiero-decode", *parts[:-1], stdin="le chat\nle chien\n")
     assert done.stderr == (
         b"hiero: features without a weight count 0: LM0_OOV, RulePenalty, Identity, NumberRule, NameRule\n"
     )
@@ -173,7 +165,7 @@ def test_bad_weights(parts: list[object], tmp_path: Path, weights: str, message:
 
 def test_bad_files(parts: list[object], french: Path, tmp_path: Path) -> None:
     def complaint(*args: object) -> str:
-        return one_error_line(run("hiero-decode", *args, "--quiet", stdin="le\n"))
+        return one_error_line(call("hiero-decode", *args, "--quiet", stdin="le\n"))
 
     grammar = Path(str(parts[1]))
     assert "No such file" in complaint("--grammar", tmp_path / "missing.hrt")
@@ -189,7 +181,7 @@ def test_bad_files(parts: list[object], french: Path, tmp_path: Path) -> None:
     data[len(data) // 2] ^= 4
     (tmp_path / "flip.hrt").write_bytes(data)
     assert "wrong checksum of block" in complaint("--grammar", tmp_path / "flip.hrt")
-    assert "wrong checksum" in one_error_line(run("hiero", "check", tmp_path / "flip.hrt"))
+    assert "wrong checksum" in one_error_line(call("hiero", "check", tmp_path / "flip.hrt"))
     (tmp_path / "bad.txt").write_text("[X] ||| le ||| the\n")
     assert 'bad.txt:1: expected 4 fields separated by "|||", found 3' in complaint(
         "--grammar", tmp_path / "bad.txt"
@@ -201,7 +193,7 @@ def test_bad_files(parts: list[object], french: Path, tmp_path: Path) -> None:
 
 
 def test_usage_errors(parts: list[object]) -> None:
-    assert run("hiero-decode").returncode == 2
+    assert call("hiero-decode").returncode == 2
     assert decode(parts, "--nbest", 0).returncode == 2
     assert decode(parts, "--set-weight", "LM0").returncode == 2
     assert decode(parts, "--output-format", "nbest").returncode == 2
@@ -209,20 +201,20 @@ def test_usage_errors(parts: list[object]) -> None:
 
 def test_pack_unpack_rules(french: Path, tmp_path: Path) -> None:
     packed = tmp_path / "g.hrt"
-    assert run("hiero", "pack", french / "grammar.txt", "-o", packed, "--owner", "demo").returncode == 0
-    assert run("hiero", "unpack", packed, "-o", tmp_path / "g.txt.gz").returncode == 0
+    assert call("hiero", "pack", french / "grammar.txt", "-o", packed, "--owner", "demo").returncode == 0
+    assert call("hiero", "unpack", packed, "-o", tmp_path / "g.txt.gz").returncode == 0
     with gzip.open(tmp_path / "g.txt.gz", "rt") as file:
         assert sorted(file.read().splitlines()) == sorted((french / "grammar.txt").read_text().splitlines())
-    listed = run("hiero", "rules", packed, "--source", "elle").stdout.decode()
+    listed = call("hiero", "rules", packed, "--source", "elle").stdout.decode()
     assert [line.split(" ||| ")[2] for line in listed.splitlines()] == ["she", "it"]
     assert "Invalid argument" in one_error_line(
-        run("hiero", "pack", french / "grammar.txt", "-o", "/dev/null")
+        call("hiero", "pack", french / "grammar.txt", "-o", "/dev/null")
     )
 
 
 @pytest.mark.parametrize("size", ["0", "-1", "4X", "99999999999G"])
 def test_sizes_out_of_range_are_usage_errors(size: str, french: Path, tmp_path: Path) -> None:
-    done = run("hiero", "pack", french / "grammar.txt", "-o", tmp_path / "g.hrt", "--memory", size)
+    done = call("hiero", "pack", french / "grammar.txt", "-o", tmp_path / "g.hrt", "--memory", size)
     assert done.returncode == 2
     assert b"expected a size such as 64M or 4G" in done.stderr
 
@@ -249,19 +241,19 @@ def test_forests_in_files(parts: list[object], french: Path, tmp_path: Path) -> 
     options = ["--nbest", 3, "--output-format", "nbest", "--forests", archive]
     done = decode(parts, *options, stdin=data)
     assert done.returncode == 1 and b"input:7: invalid UTF-8" in done.stderr
-    listed = run("hiero", "forest", "kbest", archive, "--weights", weights, "-k", 3)
+    listed = call("hiero", "forest", "kbest", archive, "--weights", weights, "-k", 3)
     assert listed.stdout.splitlines() == [
         line for line in done.stdout.splitlines() if b"|||  |||" not in line
     ]
-    stats = [json.loads(line) for line in run("hiero", "forest", "stats", archive).stdout.splitlines()]
+    stats = [json.loads(line) for line in call("hiero", "forest", "stats", archive).stdout.splitlines()]
     assert [line["id"] for line in stats] == list(range(8))
     assert stats[0]["words"] == len(lines[0].split()) and stats[0]["log10_derivations"] > 0
     assert stats[5]["edges"] == stats[6]["edges"] == 0 and stats[6]["log10_derivations"] is None
     with ForestFile(archive) as forests:
         assert list(forests.about["tables"]) == ["pt"] and forests[7].source == ["le", "chat"]
     (tmp_path / "bad").write_bytes(archive.read_bytes()[:-50])
-    assert "bad: not a file of forests" in one_error_line(run("hiero", "forest", "stats", tmp_path / "bad"))
-    assert "No such file" in one_error_line(run("hiero", "forest", "stats", tmp_path / "none"))
+    assert "bad: not a file of forests" in one_error_line(call("hiero", "forest", "stats", tmp_path / "bad"))
+    assert "No such file" in one_error_line(call("hiero", "forest", "stats", tmp_path / "none"))
 
 
 def test_oracles_of_forests(parts: list[object], french: Path, tmp_path: Path) -> None:
@@ -272,23 +264,23 @@ def test_oracles_of_forests(parts: list[object], french: Path, tmp_path: Path) -
     reference.write_text("i understand nothing at all .\nthe black dog does not eat .\nhe sleeps\nyes .\n")
     second.write_text("\n\nhe is asleep\n\n")
     command = ["hiero", "forest", "oracle", archive, "--weights", weights, "--references", reference, second]
-    done = run(*command, "--plot", tmp_path / "p.png", "--sentence", 1)
+    done = call(*command, "--plot", tmp_path / "p.png", "--sentence", 1)
     assert done.returncode == 0, done.stderr
     rows = [line.split() for line in done.stdout.decode().splitlines()]
     assert [row[1] for row in rows] == ["0", "0.5", "1", "inf"]
     scores = [float(row[5]) for row in rows[:3]]
     assert scores == sorted(scores)
     assert (tmp_path / "p.png").read_bytes().startswith(b"\x89PNG")
-    assert len(run(*command, "--mu", 0.5, 1).stdout.splitlines()) == 2
+    assert len(call(*command, "--mu", 0.5, 1).stdout.splitlines()) == 2
     assert "no forest with derivations for sentence 9" in one_error_line(
-        run(*command, "--plot", tmp_path / "q.png", "--sentence", 9)
+        call(*command, "--plot", tmp_path / "q.png", "--sentence", 9)
     )
     reference.write_text("a\n\nb\nc\n")
-    assert "ref0:2: no reference" in one_error_line(run(*command))
+    assert "ref0:2: no reference" in one_error_line(call(*command))
     for text in ("a\nb\nc\n", "a\nb\nc\nd\ne\n"):
         reference.write_text(text)
         message = f"ref0: {len(text) // 2} lines for the 4 forests of {archive}"
-        assert message in one_error_line(run(*command))
+        assert message in one_error_line(call(*command))
     (tmp_path / "weights").write_text("PhraseEF 1\nPhaseEF 1\n")
-    listed = run("hiero", "forest", "kbest", archive, "--weights", tmp_path / "weights")
+    listed = call("hiero", "forest", "kbest", archive, "--weights", tmp_path / "weights")
     assert "the forests have no feature PhaseEF" in one_error_line(listed)

@@ -6,8 +6,8 @@ from pathlib import Path
 
 import pytest
 import sacrebleu
-from in_process import call
-from test_cli import one_error_line, parts, run  # noqa: F401
+from in_process import call, program
+from test_cli import one_error_line, parts  # noqa: F401
 from test_nist_xml import SGML, SOURCE
 
 from hiero.evaluate.nist_xml import parse_sets
@@ -123,7 +123,7 @@ def test_decoding_a_source_set(parts: list[object], tmp_path: Path) -> None:  # 
     assert found.attributes["srclang"] == "French" and found.attributes["trglang"] == "und"
     plain = call("hiero-decode", *parts, stdin="le chat noir dort\nAT&T <s> é\n\n").stdout.decode()
     assert [translation for _, _, translation in found] == plain.splitlines()
-    piped = run("hiero-decode", *parts, "--input-format", "nist", stdin=text)
+    piped = program("hiero-decode", *parts, "--input-format", "nist", stdin=text)
     assert piped.stdout == output.read_bytes()
     (tmp_path / "r.sgm").write_text(SGML)
     assert evaluate("--hypothesis", output, "--references", tmp_path / "r.sgm", "--quiet")

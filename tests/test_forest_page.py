@@ -10,7 +10,8 @@ from pathlib import Path
 
 import pytest
 from brute_force_forest import small_random_forest
-from test_cli import one_error_line, run
+from in_process import call
+from test_cli import one_error_line
 
 import hiero
 from hiero import Derivation, Forest, ForestError
@@ -176,7 +177,7 @@ def test_command(decoder: hiero.Decoder, weights: dict[str, float], french: Path
             writer.write(forest)
 
     def show(*args: object) -> subprocess.CompletedProcess[bytes]:
-        return run("hiero", "forest", "show", archive, *args)
+        return call("hiero", "forest", "show", archive, *args)
 
     scored = ("--sentence", 0, "--weights", french / "weights.txt")
     done = show(*scored, "-o", output)

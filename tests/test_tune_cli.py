@@ -8,8 +8,8 @@ import time
 from pathlib import Path
 
 import pytest
-from in_process import call
-from test_cli import BIN, one_error_line, run
+from in_process import BIN, call, program
+from test_cli import one_error_line
 from test_nist_xml import SGML
 
 import hiero
@@ -115,7 +115,7 @@ def test_bad_usage(folder: Path, tmp_path: Path, more: tuple[str, ...]) -> None:
 def test_killed_at_random_moments(folder: Path, tmp_path: Path, method: str) -> None:
     options = (method, "--iterations", 4, "--quiet")
     begin = time.monotonic()
-    whole = run("hiero", *arguments(folder, tmp_path / "whole", *options))
+    whole = program("hiero", *arguments(folder, tmp_path / "whole", *options))
     lasted = time.monotonic() - begin
     rng = random.Random(1)
     killed = 0

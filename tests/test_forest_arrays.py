@@ -1,0 +1,143 @@
+"""Forests of arrays: those that make one, those that make none, and what their edges may score."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+import pytest
+from brute_force_forest import (
+    incoming,
+    tails,
+)
+
+from hiero import Forest, ForestError
+
+GOOD: dict[str, Any] = {
+    "edge_offsets": [0, 1, 3],
+    "tail_offsets": [0, 0, 1, 3],
+    "tails": [0, 0, 0],
+    "words": ["a", "b"],
+    "edge_targets": [0, 1, 2],
+    "target_offsets": [0, 1, 2, 5],
+    "target_symbols": [0, -1, -2, 1, -1],
+    "features": [[1.0], [0.0], [-2.0]],
+    "feature_names": ["f"],
+}
+BAD: list[tuple[dict[str, Any], str]] = [
+    ({"tails": [0, 1, 0]}, "edge 2: tail 1 does not come before its head, node 1"),
+    ({"tails": [0, -1, 0]}, "edge 2: tail -1"),
+    ({"tails": [0, 0, 7]}, "edge 2: tail 7"),
+    ({"tails": [0.5, 0, 0]}, "tails: expected integers"),
+    ({"tails": [0, 0, 2**40]}, "out of range"),
+    ({"tails": [0, [0], 0]}, "tails: expected an array"),
+    ({"features": [1.0, 0.0, -2.0]}, "features: expected a matrix"),
+    ({"features": [[1.0], [0.0], [1j]]}, "features: expected real numbers"),
+    ({"edge_offsets": [0, 0, 3]}, "node 0 has no edges"),
+    ({"edge_offsets": [0, 3, 3]}, "node 1 has no edges"),
+    ({"edge_offsets": [0, 4, 3]}, "edge_offsets 1: offsets fall"),
+    ({"edge_offsets": [0, 1, 2]}, "edge_offsets: expected to go from 0 to 3"),
+    ({"edge_offsets": [1, 1, 3]}, "edge_offsets: expected to go from 0"),
+    ({"edge_offsets": []}, "edge_offsets"),
+    ({"tail_offsets": [0, 0, 1, 2]}, "tail_offsets: expected to go from 0 to 3"),
+    ({"tail_offsets": [0, 2, 1, 3]}, "tail_offsets 1: offsets fall"),
+    ({"tail_offsets": []}, "edge_rules|edge_targets|edge_offsets|features"),
+    ({"words": ["a", "a"]}, "words: a stands there twice"),
+    ({"edge_targets": [0, 1, 3]}, "edge_targets 2: index 3 is out of range"),
+    ({"edge_targets": [0, 2, 1]}, "edge 1 has fewer tails than its target uses"),
+    ({"target_symbols": [2, -1, -2, 1, -1]}, "target 0: word 2 is out of range"),
+    ({"target_symbols": [0, -1, -1, 1, -1]}, "target 2: uses tail 0 twice"),
+    ({"target_symbols": [0, -1, -9, 1, -1]}, "target 2: tail 8 is out of range"),
+    ({"target_offsets": []}, "target_offsets|link_offsets"),
+    ({"links": [[0, 5]], "link_offsets": [0, 1, 1, 1]}, "target 0: a link points beyond it"),
+    ({"features": [[1.0], [np.nan], [0.0]]}, "a feature value is nan"),
+    ({"features": [[1.0], [0.0]]}, "expected a matrix of 3 edges by 1 feature names, found 2 by 1"),
+    ({"feature_names": []}, "expected a matrix"),
+    ({"node_spans": [[0, 1]]}, "node_spans: expected 4 entries, found 2"),
+    ({"node_spans": [[0, 1], [3, 2]]}, "node 1: span out of order"),
+    ({"node_labels": [0, 0]}, "node_labels 0: index 0 is out of range"),
+    ({"edge_tables": [0, -1, -1]}, "edge_tables 0: index 0 is out of range"),
+    ({"edge_rules": [1]}, "edge_rules: expected 3 entries"),
+]
+
+
+def test_good_arrays() -> None:
+    forest = Forest.from_arrays(**GOOD)
+    assert [d.text for d in forest.kbest(5, [0.0, 0.0, -1.0])] == ["a", "a b a"]
+    assert [d.score for d in forest.kbest(2, {"f": -1.0})] == [0.0, -1.0]
+    assert tails(forest, 2) == [0, 0] and list(incoming(forest, 1)) == [1, 2]
+    assert forest.derivation([2, 0, 0], [1.0, 0.0, 2.0]).score == 4.0
+    for edges in ([2, 0], [1, 0, 0], [0], [2, 0, 5], []):
+        with pytest.raises(ForestError, match="derivation: "):
+            forest.derivation(edges)
+    for weights in ({}, {"f": 1.0, "g": 2.0}):
+        with pytest.raises(ValueError, match="weight for"):
+            forest.scores(weights)
+    for scores in ([0.0, 1.0], [0.0, 1.0, np.nan], [0.0, 1.0, np.inf], [[0.0, 1.0, 2.0]]):
+        with pytest.raises(ValueError):
+            forest.distribution(scores)
+    empty = Forest.from_arrays(edge_offsets=[0], tail_offsets=[0], tails=[])
+    assert (empty.root, empty.derivation_count, empty.viterbi([])) == (-1, 0, None)
+    assert empty.kbest(3, []) == []
+    with pytest.raises(TypeError, match="unexpected argument 'node'"):
+        Forest.from_arrays(**GOOD, node=1)
+
+
+@pytest.mark.parametrize(("change", "message"), BAD, ids=lambda x: None if isinstance(x, dict) else x[:40])
+def test_arrays_that_make_no_forest(change: dict[str, Any], message: str) -> None:
+    with pytest.raises(ForestError, match=message):
+        Forest.from_arrays(**{**GOOD, **change})
+
+
+def test_lattices_are_forests() -> None:
+    # A finite-state automaton: nodes are states, the first one's edge has no tail.
+    forest = Forest.from_arrays(
+        edge_offsets=[0, 1, 3, 6],
+        tail_offsets=[0, 0, 1, 2, 3, 4, 5],
+        tails=[0, 0, 1, 1, 0],
+        words=["a", "b"],
+        edge_targets=[2, 0, 1, 0, 1, 0],
+        target_offsets=[0, 2, 4, 4],
+        target_symbols=[-1, 0, -1, 1],
+    )
+    assert sorted(d.text for d in forest.kbest(10, np.zeros(6))) == ["a", "a a", "a b", "b a", "b b"]
+
+
+@pytest.mark.parametrize("score", [float("nan"), float("inf")])
+def test_scores_that_are_no_scores(score: float) -> None:
+    forest = Forest.from_arrays(**GOOD)
+    scores = [0.0, score, 0.0]
+    for search in (
+        forest.viterbi,
+        forest.kbest_iter,
+        lambda scores: forest.kbest(2, scores),
+        lambda scores: forest.kbest_arrays(2, scores),
+        forest.distribution,
+        lambda scores: forest.prune(scores, margin=1.0),
+    ):
+        with pytest.raises(ValueError, match="scores: edge 1 has"):
+            search(scores)
+
+
+def test_weights_that_are_no_weights() -> None:
+    forest = Forest.from_arrays(**GOOD)
+    with pytest.raises(ValueError, match="could not convert string to float"):
+        forest.viterbi({"f": "a"})  # type: ignore[dict-item]
+    with pytest.raises(ValueError, match="a weight for 7, which is no feature"):
+        forest.viterbi({"f": 1.0, 7: 2.0})  # type: ignore[dict-item]
+
+
+def test_no_derivation_of_weight_zero() -> None:
+    forest = Forest.from_arrays(**GOOD)
+    scores = [0.0, float("-inf"), -3.0]
+    assert [d.edges.tolist() for d in forest.kbest(5, scores)] == [[2, 0, 0]]
+    assert len(forest.kbest_arrays(5, scores)) == 1
+    for none in ([float("-inf"), 0.0, 0.0], [0.0, float("-inf"), float("-inf")]):
+        assert forest.viterbi(none) is None and forest.kbest(5, none) == []
+
+
+@pytest.mark.parametrize("score", [1e30, -1e30, 1e13])
+def test_weights_beyond_all_range(score: float) -> None:
+    with pytest.raises(ValueError, match="edge 1 has a log weight beyond 1e12"):
+        Forest.from_arrays(**GOOD).distribution([0.0, score, 0.0])
+    assert Forest.from_arrays(**GOOD).distribution([0.0, 1e12, -1e12]).edges.tolist() == [1.0, 1.0, 0.0]
