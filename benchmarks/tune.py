@@ -1,0 +1,81 @@
+"""Speed of what tuning does between two decodings, on one core.
+
+    python benchmarks/tune.py
+
+on made hypotheses, 500 sentences x 200 x 12 features: one line search, MERT with 20 random starts, one round
+of PRO, 60 passes of batch MIRA; and how many hypotheses BLEU and NIST are counted of in a second. Prints the
+machine first. Times are CPU time.
+"""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Callable
+
+import numpy as np
+import scipy.sparse
+from machine import machine
+
+from hiero.evaluate import Bleu, Hypotheses, Nist
+from hiero.tune.mert import mert, search
+from hiero.tune.mira_batch import mira_batch
+from hiero.tune.pool import PoolArrays
+from hiero.tune.pro import pro
+
+SENTENCES, K, FEATURES = 500, 200, 12
+
+
+def made_pool(rng: np.random.Generator) -> PoolArrays:
+    """Hypotheses whose matches depend on a hidden direction, with noise."""
+    count = SENTENCES * K
+    features = rng.normal(size=(count, FEATURES)) * rng.uniform(0.3, 3, FEATURES)
+    quality = 1 / (1 + np.exp(-features @ rng.normal(size=FEATURES) / 8 - rng.normal(size=count)))
+    lengths = rng.integers(8, 25, count)
+    statistics = np.zeros((count, 10))
+    statistics[:, 0], statistics[:, 1] = lengths, np.repeat(rng.integers(8, 25, SENTENCES), K)
+    for n in range(4):
+        statistics[:, 2 + n] = lengths - n
+        statistics[:, 6 + n] = rng.binomial(lengths - n, quality ** (n + 1))
+    offsets = np.arange(SENTENCES + 1, dtype=np.int32) * K
+    return PoolArrays(offsets, scipy.sparse.csr_array(features), statistics)
+
+
+def seconds(work: Callable[[], object], times: int = 1) -> float:
+    start = time.process_time()
+    for _ in range(times):
+        work()
+    return (time.process_time() - start) / times
+
+
+def main() -> None:
+    print(machine())
+    rng = np.random.default_rng(1)
+    pool = made_pool(rng)
+    metric = Bleu([["a"]])  # only its score is used
+    start = np.ones(FEATURES)
+    settings = {"free": range(FEATURES), "bounds": np.tile([-np.inf, np.inf], (FEATURES, 1)), "seed": 1}
+    lines = pool.features @ start, pool.features @ rng.normal(size=FEATURES)
+    print(f"line search              {1e3 * seconds(lambda: search(pool, metric, *lines), 50):8.2f} ms")
+    begin = time.process_time()
+    found = mert(pool, metric, [start], **settings)  # type: ignore[arg-type]
+    lasted = time.process_time() - begin
+    print(f"MERT, 20 random starts   {lasted:8.2f} s, {found.searches} line searches")
+    print(f"PRO, one round           {seconds(lambda: pro(pool, start, **settings)):8.2f} s")  # type: ignore[arg-type]
+    mira = seconds(lambda: mira_batch(pool, metric, start, **settings))  # type: ignore[arg-type]
+    print(f"batch MIRA, 60 passes    {mira:8.2f} s")
+
+    words = [f"w{i}" for i in range(2000)]
+    references = [[" ".join(rng.choice(words, 20)) for _ in range(4)] for _ in range(SENTENCES)]
+    lists = [
+        rng.permutation(rng.choice(references[i // K]).split())[:18].tolist() for i in range(SENTENCES * K)
+    ]
+    hypotheses = Hypotheses.of_tokens(lists)
+    segments = np.repeat(np.arange(SENTENCES, dtype=np.int32), K)
+    for kind in (Bleu, Nist):
+        counted = kind(references)
+        spent = seconds(lambda counted=counted: counted.token_statistics(segments, hypotheses))  # type: ignore[misc]
+        print(f"{kind.name}, 4 references       {len(lists) / spent:8,.0f} hypotheses of 18 words a second")
+
+
+if __name__ == "__main__":
+    main()
