@@ -15,7 +15,7 @@ from test_nist_xml import SGML
 import hiero
 from hiero import read_weights
 
-METHODS = ("mert", "hypergraph-mert", "pro", "mira-batch")
+METHODS = ("mert", "hypergraph-mert", "simplex", "pro", "mira-batch")
 
 
 @pytest.fixture(scope="module")

@@ -16,7 +16,7 @@ from hiero import FormatError, read_weights
 from hiero.evaluate import Bleu, Nist, Ter
 from hiero.tune import loop
 from hiero.tune.loop import HeldOut, TuneOptions, TuneResult, tune
-from hiero.tune.methods import METHODS, Problem, troubled
+from hiero.tune.methods import METHODS, Method, Problem, troubled
 from hiero.tune.mira_batch import MiraOptions, background_bleu, mira_batch
 from hiero.tune.pool import Pool, PoolArrays, load_arrays, save_arrays
 from hiero.tune.pro import ProOptions, pro, sample_pairs, smoothed_bleu
@@ -141,7 +141,7 @@ def test_held_out_sets_choose(tmp_path: Path) -> None:
 
 @pytest.mark.parametrize("method", sorted(METHODS))
 def test_fixed_features_and_bounds(method: str, tmp_path: Path) -> None:
-    result = run(tmp_path, method, fixed=("f0",), bounds={"f2": (0.0, 1.25)}, iterations=3)
+    result = run(tmp_path, method, fixed=("f0",), bounds={"f2": (0.0, 1.25)}, iterations=6)
     for iteration in result.iterations:
         assert iteration.weights["f0"] == 1.0 and 0 <= iteration.weights["f2"] <= 1.25
     assert result.iterations[-1].weights["f1"] != 1.0
@@ -173,9 +173,11 @@ def test_weights_gone_wrong(
     bad: list[float], message: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     def goes_wrong(problem: Problem) -> Array:
-        return np.array(bad) if len(problem.history) == 2 else METHODS["mert"](problem)
+        chosen = METHODS["mert"].choose(problem)
+        assert chosen is not None
+        return np.array(bad) if len(problem.history) == 2 else chosen
 
-    monkeypatch.setattr(loop, "METHODS", {"mert": goes_wrong})
+    monkeypatch.setattr(loop, "METHODS", {"mert": Method(goes_wrong)})
     result = run(tmp_path)
     assert len(result.iterations) == 2 and message in result.reason
     assert read_weights(tmp_path / "weights.txt") == result.iterations[result.best].weights

@@ -18,7 +18,7 @@ from hiero.evaluate.test_sets import TestSet, read_source
 from hiero.files import sha256
 from hiero.text import split
 from hiero.tune.loop import HeldOut, TuneOptions, TuneResult, tune
-from hiero.tune.methods import BLEU_ONLY
+from hiero.tune.methods import METHODS
 from hiero.tune.objective import Mix
 from hiero.tune.plot import plot_runs
 from hiero.tune.protocol import ModelDecoder
@@ -30,6 +30,7 @@ class Method(StrEnum):
 
     mert = "mert"
     hypergraph_mert = "hypergraph-mert"
+    simplex = "simplex"
     pro = "pro"
     mira_batch = "mira-batch"
 
@@ -49,12 +50,28 @@ def tune_model(
         EffectiveLength, typer.Option(help="Of references, for BLEU.")
     ] = EffectiveLength.closest,
     k: Annotated[int, typer.Option("-k", min=1, help="Distinct translations a sentence.")] = 100,
-    iterations: Annotated[int, typer.Option(min=1, help="At most.")] = 20,
+    iterations: Annotated[
+        int | None, typer.Option(min=1, help="At most [20; simplex: 200 decodings].")
+    ] = None,
     patience: Annotated[
-        int, typer.Option(min=1, help="Iterations without a rise of the metric, to stop after.")
-    ] = 5,
+        int | None,
+        typer.Option(min=1, help="Iterations without a rise of the metric, to stop after [5; simplex: 200]."),
+    ] = None,
+    restarts: Annotated[
+        int | None,
+        typer.Option(
+            min=0, help="Random starts [mert: 20, hypergraph-mert: 2], or further simplexes [simplex: 0]."
+        ),
+    ] = None,
     runs: Annotated[int, typer.Option(min=1, help="Repetitions with other seeds.")] = 1,
     weights: Annotated[Path | None, typer.Option(help="To start from [the model's].")] = None,
+    start_scale: Annotated[
+        float,
+        typer.Option(help="Times the weights to start from; less than 1 makes threshold pruning looser."),
+    ] = 1.0,
+    free_scale: Annotated[
+        bool, typer.Option("--free-scale", help="The simplex may change the weights' scale.")
+    ] = False,
     fix: Annotated[list[str] | None, typer.Option(metavar="NAME", help="Features to leave alone.")] = None,
     bound: Annotated[
         list[str] | None, typer.Option(metavar="NAME=LOW:HIGH", help="Least and greatest weight.")
@@ -67,6 +84,7 @@ def tune_model(
         bool, typer.Option("--raw", help="Sets are raw text; tokenise as the model says.")
     ] = False,
     pop_limit: Annotated[int | None, typer.Option(min=1, help="Of decoding [the model's].")] = None,
+    beam_threshold: Annotated[float | None, typer.Option(min=0, help="Of decoding [the model's].")] = None,
     threads: Annotated[int, typer.Option(min=1)] = 1,
     quiet: Annotated[bool, typer.Option("--quiet", help="Only the last line.")] = False,
 ) -> None:
@@ -77,7 +95,8 @@ def tune_model(
     if (held_out_source is None) != (not held_out_references):
         raise typer.BadParameter("a held-out set has --held-out-source and --held-out-references")
     loaded = Model.load(model)
-    decoder = Decoder(loaded) if pop_limit is None else Decoder(loaded, pop_limit=pop_limit)
+    given = {"pop_limit": pop_limit, "beam_threshold": beam_threshold}
+    decoder = Decoder(loaded, **{name: value for name, value in given.items() if value is not None})
     sentences, lines = _read_set(source, references, raw, loaded)
     objective = _metric(metric or ["bleu"], lines, effective_length, method)
     held_out = None
@@ -100,6 +119,7 @@ def tune_model(
     }
     start = {name: 0.0 for name in loaded.feature_names}
     start |= read_weights(weights) if weights is not None else loaded.weights
+    start = {name: weight * start_scale for name, weight in start.items()}
     results: dict[str, TuneResult] = {}
     for number in range(runs):
         options = TuneOptions(
@@ -108,8 +128,10 @@ def tune_model(
             k=k,
             iterations=iterations,
             patience=patience,
+            restarts=restarts,
             fixed=tuple(fix or ()),
             bounds=dict(_bound(text) for text in bound or ()),
+            free_scale=free_scale,
         )
         name = f"run-{number + 1}"
         results[name] = tune(
@@ -194,6 +216,6 @@ def _metric(
         else:
             raise typer.BadParameter(f"--metric {text}: expected bleu, nist or ter")
     metric = parts[0][1] if len(parts) == 1 else Mix(parts)
-    if method.value in BLEU_ONLY and not isinstance(metric, Bleu):
+    if METHODS[method.value].bleu_only and not isinstance(metric, Bleu):
         raise typer.BadParameter(f"--method {method.value} learns from BLEU alone")
     return metric

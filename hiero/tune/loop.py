@@ -20,7 +20,7 @@ from hiero._core import FormatError
 from hiero.evaluate.metrics import Metric
 from hiero.files import working_directory, write_atomically
 from hiero.tune.memory import ForestMemory, ListMemory, Memory
-from hiero.tune.methods import FOREST_METHODS, METHODS, Problem, troubled
+from hiero.tune.methods import METHODS, Problem, troubled
 from hiero.tune.objective import gain
 from hiero.tune.pool import Pool
 from hiero.tune.protocol import Array, TuningDecoder
@@ -38,11 +38,16 @@ class TuneOptions:
     seed: int = 1
     # Length of the lists of distinct strings.
     k: int = 100
-    iterations: int = 20
-    # It stops when so many iterations did not raise the metric of the 1-best.
-    patience: int = 5
+    # At most so many, and it stops when so many did not raise the metric of the 1-best; None: the method's.
+    iterations: int | None = None
+    patience: int | None = None
+    # Random starts of MERT in each iteration, further simplexes of the simplex; None: the method's.
+    restarts: int | None = None
     fixed: tuple[str, ...] = ()
     bounds: Mapping[str, tuple[float, float]] = field(default_factory=dict)
+    # Whether the simplex may change the sum of absolute weights, which threshold pruning depends on. Where
+    # features are fixed or bound, it always may.
+    free_scale: bool = False
 
 
 @dataclass(frozen=True)
@@ -101,7 +106,11 @@ def tune(
     if options.method not in METHODS:
         raise ValueError(f"unknown method {options.method!r}: expected one of {', '.join(METHODS)}")
     names = list(decoder.feature_names)
+    method = METHODS[options.method]
+    most = method.iterations if options.iterations is None else options.iterations
+    patience = method.patience if options.patience is None else options.patience
     free, bounds = _freedom(names, options)
+    free_scale = options.free_scale or len(free) < len(names) or bool(np.isfinite(bounds).any())
     known = {
         "options": asdict(options),
         "metric": metric.signature,
@@ -118,24 +127,40 @@ def tune(
         weights = weight_vector(start, names)
         history: list[Array] = []
         iterations: list[Iteration] = []
-        reason = f"{options.iterations} iterations are done"
-        for number in range(options.iterations):
+        reason = f"{most} iterations are done"
+        for number in range(most):
             history.append(weights)
             iterations.append(run.iteration(number, weights))
             report(_line(number, iterations))
-            if iterations[-1].new == 0:
+            if iterations[-1].new == 0 and not method.direct:
                 reason = "decoding finds nothing new"
                 break
-            if number - _best(iterations) >= options.patience:
-                reason = f"the metric has not risen for {options.patience} iterations"
+            if number - _best(iterations) >= patience:
+                reason = f"the metric has not risen for {patience} iterations"
                 break
-            if number + 1 == options.iterations:
+            if number + 1 == most:
                 break
-            problem = Problem(run.memory, metric, history, free, bounds, _seed(options.seed, number), threads)
-            weights = METHODS[options.method](problem)
-            if trouble := troubled(weights):
+            problem = Problem(
+                memory=run.memory,
+                metric=metric,
+                history=history,
+                scores=[iteration.score for iteration in iterations],
+                free=free,
+                bounds=bounds,
+                normalize=not free_scale,
+                restarts=options.restarts,
+                run_seed=options.seed,
+                seed=_seed(options.seed, number),
+                threads=threads,
+            )
+            chosen = method.choose(problem)
+            if chosen is None:
+                reason = "nothing is left to try"
+                break
+            if trouble := troubled(chosen):
                 reason = f"stopped after iteration {number}: {trouble}"
                 break
+            weights = chosen
         result = TuneResult(iterations, _best(iterations), reason)
         _write_results(folder, result)
     return result
@@ -190,10 +215,11 @@ class _Run:
         options: TuneOptions,
     ) -> None:
         features = len(decoder.feature_names)
+        method = METHODS[options.method]
         self.memory: Memory = (
             ForestMemory(metric)
-            if options.method in FOREST_METHODS
-            else ListMemory(metric, features, options.k)
+            if method.forests
+            else ListMemory(metric, features, 1 if method.direct else options.k)
         )
         self._folder = folder
         self._decoder = decoder

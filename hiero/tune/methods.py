@@ -8,26 +8,32 @@ from dataclasses import dataclass
 import numpy as np
 
 from hiero.evaluate.metrics import Metric
-from hiero.tune.hypergraph_mert import ForestPool, hypergraph_mert
+from hiero.tune.hypergraph_mert import ForestPool, HypergraphMertOptions, hypergraph_mert
 from hiero.tune.memory import ForestMemory, ListMemory, Memory
-from hiero.tune.mert import mert
+from hiero.tune.mert import MertOptions, mert
 from hiero.tune.mira_batch import mira_batch
 from hiero.tune.pool import PoolArrays
 from hiero.tune.pro import pro
 from hiero.tune.protocol import Array
+from hiero.tune.simplex import next_point
 
 
 @dataclass(frozen=True)
 class Problem:
     """What a method chooses weights by: ``memory`` of the kind that it is made for, ``history``, the weights
-    of all iterations so far, of which the last ones decoded last, ``free``, the features that may change,
-    and ``bounds``, (features, 2), their least and greatest weights."""
+    of all iterations so far, of which the last ones decoded last, ``scores``, what the metric of their best
+    translations was, ``free``, the features that may change, ``bounds``, (features, 2), their least and
+    greatest weights, ``restarts``, where the run says how many, and seeds of the run and of the iteration."""
 
     memory: Memory
     metric: Metric
     history: Sequence[Array]
+    scores: Sequence[float]
     free: Sequence[int]
     bounds: Array
+    normalize: bool
+    restarts: int | None
+    run_seed: int
     seed: int
     threads: int
 
@@ -52,6 +58,7 @@ def _mert(problem: Problem) -> Array:
         bounds=problem.bounds,
         seed=problem.seed,
         threads=problem.threads,
+        options=MertOptions() if problem.restarts is None else MertOptions(restarts=problem.restarts),
     ).weights
 
 
@@ -64,6 +71,9 @@ def _hypergraph_mert(problem: Problem) -> Array:
         bounds=problem.bounds,
         seed=problem.seed,
         threads=problem.threads,
+        options=HypergraphMertOptions()
+        if problem.restarts is None
+        else HypergraphMertOptions(restarts=problem.restarts),
     ).weights
 
 
@@ -82,16 +92,42 @@ def _mira_batch(problem: Problem) -> Array:
     ).weights
 
 
-METHODS: Mapping[str, Callable[[Problem], Array]] = {
-    "mert": _mert,
-    "hypergraph-mert": _hypergraph_mert,
-    "pro": _pro,
-    "mira-batch": _mira_batch,
+def _simplex(problem: Problem) -> Array | None:
+    return next_point(
+        problem.history,
+        problem.scores,
+        free=problem.free,
+        bounds=problem.bounds,
+        normalize=problem.normalize,
+        restarts=problem.restarts or 0,
+        seed=problem.run_seed,
+    )
+
+
+@dataclass(frozen=True)
+class Method:
+    """A method and how the loop is to treat it."""
+
+    # The weights to decode with next; None when there is nothing left to try.
+    choose: Callable[[Problem], Array | None]
+    # It remembers forests, the others lists.
+    forests: bool = False
+    # It learns from sentence BLEU.
+    bleu_only: bool = False
+    # It sees the metric alone: nothing new in a decoding is no reason to stop, and one translation is enough.
+    direct: bool = False
+    # Unless the run says otherwise.
+    iterations: int = 20
+    patience: int = 5
+
+
+METHODS: Mapping[str, Method] = {
+    "mert": Method(_mert),
+    "hypergraph-mert": Method(_hypergraph_mert, forests=True),
+    "simplex": Method(_simplex, direct=True, iterations=200, patience=200),
+    "pro": Method(_pro, bleu_only=True),
+    "mira-batch": Method(_mira_batch, bleu_only=True),
 }
-# These remember forests, the others lists.
-FOREST_METHODS = frozenset({"hypergraph-mert"})
-# These learn from sentence BLEU.
-BLEU_ONLY = frozenset({"pro", "mira-batch"})
 
 
 def troubled(weights: Array) -> str:
