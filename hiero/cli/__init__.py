@@ -12,7 +12,7 @@ from collections.abc import Callable, Iterator, Sequence
 import typer
 
 from hiero import Error
-from hiero.cli import decode, eval, forest, info, lm, tables, text, train, tune
+from hiero.cli import decode, eval, experiment, forest, info, lm, tables, text, train, tune
 
 app = typer.Typer(
     name="hiero",
@@ -37,6 +37,7 @@ app.command()(tables.pack)
 app.command()(tables.unpack)
 app.command()(tables.rules)
 app.add_typer(forest.app, name="forest")
+app.add_typer(experiment.app, name="experiment")
 app.command()(info.info)
 app.command()(info.check)
 
@@ -46,7 +47,17 @@ decode_app.command(name="hiero-decode")(decode.decode)
 
 # Options that take one value or more.
 _SEVERAL = frozenset(
-    {"--mono", "--references", "--held-out-references", "--mu", "--metric", "--compare", "--fix", "--bound"}
+    {
+        "--mono",
+        "--references",
+        "--test-references",
+        "--held-out-references",
+        "--mu",
+        "--metric",
+        "--compare",
+        "--fix",
+        "--bound",
+    }
 )
 
 

@@ -11,12 +11,11 @@ from typing import Annotated
 import numpy as np
 import typer
 
-from hiero import Decoder, FormatError, Model, read_weights
+from hiero import Decoder, Model, read_weights
 from hiero.cli.eval import EffectiveLength
+from hiero.cli.sets import read_set
 from hiero.evaluate import Bleu, Metric, Nist, Ter
-from hiero.evaluate.test_sets import TestSet, read_source
 from hiero.files import sha256
-from hiero.text import split
 from hiero.tune.loop import HeldOut, TuneOptions, TuneResult, tune
 from hiero.tune.methods import METHODS
 from hiero.tune.objective import Mix
@@ -97,11 +96,11 @@ def tune_model(
     loaded = Model.load(model)
     given = {"pop_limit": pop_limit, "beam_threshold": beam_threshold}
     decoder = Decoder(loaded, **{name: value for name, value in given.items() if value is not None})
-    sentences, lines = _read_set(source, references, raw, loaded)
+    sentences, lines = read_set(source, references, raw, loaded)
     objective = _metric(metric or ["bleu"], lines, effective_length, method)
     held_out = None
     if held_out_source is not None:
-        others, other_lines = _read_set(held_out_source, held_out_references or [], raw, loaded)
+        others, other_lines = read_set(held_out_source, held_out_references or [], raw, loaded)
         held_out = HeldOut(
             ModelDecoder(decoder, others, threads),
             _metric(metric or ["bleu"], other_lines, effective_length, method),
@@ -183,20 +182,6 @@ def _bound(text: str) -> tuple[str, tuple[float, float]]:
     except ValueError:
         pass
     raise typer.BadParameter(f"--bound {text}: expected NAME=LOW:HIGH")
-
-
-def _read_set(
-    source: Path, references: Sequence[Path], raw: bool, model: Model
-) -> tuple[list[str | list[str]], list[list[str]]]:
-    """Sentences as the decoder takes them, and references as lines of tokens."""
-    lines, srcset = read_source(source)
-    found = TestSet.read(references, srcset).references
-    if len(lines) != len(found):
-        raise FormatError(f"{source}: {len(lines)} segments, where the references have {len(found)}")
-    if not raw:
-        return [split(line) for line in lines], found
-    target = model.text.target
-    return list(lines), [[" ".join(target.tokens(line)) for line in segment] for segment in found]
 
 
 def _metric(

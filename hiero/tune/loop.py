@@ -45,8 +45,7 @@ class TuneOptions:
     restarts: int | None = None
     fixed: tuple[str, ...] = ()
     bounds: Mapping[str, tuple[float, float]] = field(default_factory=dict)
-    # Whether the simplex may change the sum of absolute weights, which threshold pruning depends on. Where
-    # features are fixed or bound, it always may.
+    # Whether the simplex may change the sum of absolute weights, which threshold pruning depends on.
     free_scale: bool = False
 
 
@@ -110,7 +109,6 @@ def tune(
     most = method.iterations if options.iterations is None else options.iterations
     patience = method.patience if options.patience is None else options.patience
     free, bounds = _freedom(names, options)
-    free_scale = options.free_scale or len(free) < len(names) or bool(np.isfinite(bounds).any())
     known = {
         "options": asdict(options),
         "metric": metric.signature,
@@ -122,7 +120,7 @@ def tune(
     settings = json.dumps(known, indent=1, ensure_ascii=False) + "\n"
     folder = Path(directory)
     with working_directory(folder, _SETTINGS, settings) as record:
-        _check_same(record, settings)
+        check_same(record, settings)
         run = _Run(folder, decoder, metric, held_out, options)
         weights = weight_vector(start, names)
         history: list[Array] = []
@@ -147,7 +145,7 @@ def tune(
                 scores=[iteration.score for iteration in iterations],
                 free=free,
                 bounds=bounds,
-                normalize=not free_scale,
+                free_scale=options.free_scale,
                 restarts=options.restarts,
                 run_seed=options.seed,
                 seed=_seed(options.seed, number),
@@ -198,7 +196,8 @@ def _freedom(names: Sequence[str], options: TuneOptions) -> tuple[list[int], Arr
     return free, bounds
 
 
-def _check_same(record: Path, settings: str) -> None:
+def check_same(record: Path, settings: str) -> None:
+    """Raises FormatError where the record of a directory says other settings."""
     if record.read_text(encoding="utf-8") != settings:
         raise FormatError(f"{record.parent}: holds another run, see {record.name}; choose another directory")
 

@@ -15,7 +15,7 @@ import numpy as np
 
 from hiero._core import line_search
 from hiero.evaluate.metrics import Metric
-from hiero.tune.objective import gain
+from hiero.tune.objective import gain, scalable
 from hiero.tune.pool import PoolArrays
 from hiero.tune.protocol import Array
 
@@ -115,7 +115,7 @@ def mert(
     """The best climb from the given starts and from random ones; the first of equally good ones.
 
     ``free`` are the features that may change, ``bounds`` (features, 2) their least and greatest weights.
-    Where all are free and none is bound, the absolute weights sum up to what those of the first start do.
+    Where only zeros are fixed and none is bound, absolute weights sum up to what those of the first start do.
     Raises ValueError for a first start of zeros, which has no direction.
     """
     if not starts[0].any():
@@ -211,9 +211,9 @@ def best_of(climbs: Sequence[Climb], start: Array, free: Sequence[int], bounds: 
 
 
 def _same_length(weights: Array, start: Array, free: Sequence[int], bounds: Array) -> Array:
-    """The weights, where all are free and none is bound, as long as the start by the sum of their sizes: only
-    directions matter to winners, and lengths must not grow from one round of tuning to the next."""
-    if len(free) < len(weights) or np.isfinite(bounds).any():
+    """The weights, where they may be, as long as the start by the sum of their sizes: only directions matter
+    to winners, and lengths must not grow from one round of tuning to the next."""
+    if not scalable(start, free, bounds):
         return weights
     return np.asarray(weights * (np.abs(start).sum() / np.abs(weights).sum()))
 

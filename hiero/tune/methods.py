@@ -31,7 +31,7 @@ class Problem:
     scores: Sequence[float]
     free: Sequence[int]
     bounds: Array
-    normalize: bool
+    free_scale: bool
     restarts: int | None
     run_seed: int
     seed: int
@@ -98,7 +98,7 @@ def _simplex(problem: Problem) -> Array | None:
         problem.scores,
         free=problem.free,
         bounds=problem.bounds,
-        normalize=problem.normalize,
+        normalize=not problem.free_scale,
         restarts=problem.restarts or 0,
         seed=problem.run_seed,
     )

@@ -16,6 +16,12 @@ def gain(metric: Metric, statistics: npt.ArrayLike) -> Array:
     return 100 - scores if metric.lower_is_better else scores
 
 
+def scalable(weights: Array, free: Sequence[int], bounds: Array) -> bool:
+    """Whether all weights may be multiplied by one number: only zeros are fixed, and nothing is bound."""
+    fixed = np.setdiff1d(np.arange(len(weights)), list(free))
+    return not weights[fixed].any() and not np.isfinite(bounds).any()
+
+
 class Mix(Metric):
     """A weighted sum of metrics, each turned so that more is better.
 

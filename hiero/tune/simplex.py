@@ -11,6 +11,7 @@ from collections.abc import Sequence
 
 import numpy as np
 
+from hiero.tune.objective import scalable
 from hiero.tune.protocol import Array
 
 # The first simplex reaches as far as half a weight, and the search ends when it has shrunk to a hundredth of
@@ -40,15 +41,17 @@ def next_point(
 
     ``history`` are the weights decoded with, float64 (features), the start first, and ``scores`` what came
     out, more being better. ``free`` are the features that may change, ``bounds`` (features, 2) their least
-    and greatest weights. With ``normalize``, absolute weights always sum up to what those of the start do:
-    the scale, on which threshold pruning depends, stays. Each of the ``restarts`` begins with a new simplex
-    around the best point so far. ``seed`` chooses to which side first simplexes reach.
+    and greatest weights. With ``normalize``, absolute weights sum up to what those of the start do, where
+    only zeros are fixed and none is bound: the scale, on which threshold pruning depends, stays. Each of the
+    ``restarts`` begins with a new simplex around the best point so far. ``seed`` chooses to which side first
+    simplexes reach.
     """
     import scipy.optimize  # here, as it takes long to start
 
     start, columns = history[0], np.array(list(free))
     known = {weights.tobytes(): score for weights, score in zip(history, scores, strict=True)}
     length = np.abs(start).sum()
+    normalize = normalize and scalable(start, free, bounds)
 
     def expanded(point: Array) -> Array:
         weights = start.copy()

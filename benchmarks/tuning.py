@@ -1,0 +1,159 @@
+"""Tuning on three corpora: every method against the default weights and against MERT.
+
+    python benchmarks/tuning.py ../shared/data OUTPUT [--corpora de-en] [--processes 2]
+
+trains a model for each corpus with `hiero train`, tunes it by every method of `hiero tune`, three times with
+other seeds (the simplex once), translates the test set with what came out, and prints a table: BLEU of both
+sets, mean and deviation between runs, iterations, minutes of CPU time, and p of a difference to the default
+weights and to MERT by approximate randomisation over runs. What is done is kept in OUTPUT: started again,
+it goes on with the first run that is not done.
+"""
+
+from __future__ import annotations
+
+import argparse
+import json
+import os
+import subprocess
+import sys
+from collections.abc import Sequence
+from concurrent.futures import ThreadPoolExecutor
+from dataclasses import dataclass
+from pathlib import Path
+
+import numpy as np
+from machine import machine
+from train import CORPORA, command
+
+from hiero.evaluate import Bleu, Runs, approximate_randomization
+from hiero.evaluate.test_sets import TestSet
+
+RUNS = {"mert": 3, "hypergraph-mert": 3, "pro": 3, "mira-batch": 3, "simplex": 1}
+# The tuning set's source and references, and options of training.
+TUNING = {
+    "ja-en": (["dev.ja", "dev.en"], ["--unaligned-edges"]),
+    "de-en": (["dev.de", "dev.en"], []),
+    "ur-en": (["dev.ur", *(f"dev.en.{k}" for k in range(4))], []),
+}
+
+
+@dataclass(frozen=True)
+class Job:
+    """One run of tuning. ``folder`` holds the run itself, the translated test set, and the minutes, which are
+    written last: what has none is done again from the start, as its time would not be that of a whole run."""
+
+    corpus: str
+    method: str
+    seed: int
+    folder: Path
+
+    @property
+    def minutes(self) -> Path:
+        return self.folder / "minutes.json"
+
+    def run(self, data: Path, model: Path) -> None:
+        if self.minutes.exists():
+            return
+        run = self.folder / "run"
+        subprocess.run(["rm", "-rf", str(self.folder)], check=True)
+        self.folder.mkdir(parents=True)
+        source, *references = (data / self.corpus / name for name in TUNING[self.corpus][0])
+        sets = ["--source", source, "--references", *references]
+        options = ["--method", self.method, "--seed", self.seed, "--output", run]
+        with (self.folder / "log").open("w") as log:
+            process = subprocess.Popen(command("hiero", "tune", model, *sets, *options), stdout=log)
+            _, status, usage = os.wait4(process.pid, 0)
+        if status != 0:
+            raise SystemExit(f"{self.folder}: tuning failed")
+        translate(data, self.corpus, model, run / "weights.txt", self.folder / "test")
+        self.minutes.write_text(json.dumps((usage.ru_utime + usage.ru_stime) / 60))
+        print(f"{self.corpus} {self.method} {self.seed}: done", file=sys.stderr, flush=True)
+
+
+def translate(data: Path, corpus: str, model: Path, weights: Path, output: Path) -> None:
+    source = data / corpus / CORPORA[corpus][1][0]
+    decode = ["--model", model, "--weights", weights, "--input", source, "--output", output, "--quiet"]
+    subprocess.run(command("hiero-decode", *decode), check=True)
+
+
+def prepare(data: Path, corpus: str, output: Path) -> Path:
+    """The model, and the test set translated with its default weights."""
+    model = output / corpus / "model"
+    model.parent.mkdir(parents=True, exist_ok=True)
+    inputs = [
+        data / corpus / part if (data / corpus / part).is_file() else part for part in CORPORA[corpus][0]
+    ]
+    options = [*TUNING[corpus][1], "-o", model, "--quiet"]
+    subprocess.run(command("hiero", "train", *inputs, *options), check=True)
+    if not (output / corpus / "test").exists():
+        translate(data, corpus, model, model / "weights.txt", output / corpus / "test")
+    return model
+
+
+def table(data: Path, corpus: str, output: Path, jobs: Sequence[Job]) -> None:
+    references = [data / corpus / name for name in CORPORA[corpus][1][1:]]
+    metric = Bleu(TestSet.read(references).references)
+
+    def runs(files: Sequence[Path]) -> Runs:
+        return Runs.of(metric, [metric.statistics(file.read_text().splitlines()) for file in files])
+
+    default = runs([output / corpus / "test"])
+    found = {
+        method: [job for job in jobs if job.corpus == corpus and job.method == method] for method in RUNS
+    }
+    tested = {method: runs([job.folder / "test" for job in done]) for method, done in found.items()}
+    rows = {
+        method: [
+            [
+                line.split("\t")
+                for line in (job.folder / "run" / "iterations.tsv").read_text().splitlines()[1:]
+            ]
+            for job in done
+        ]
+        for method, done in found.items()
+    }
+    first = float(rows["mert"][0][0][1])
+    print(f"\n== {corpus}, test set of {metric.segments} sentences")
+    print("weights            tuning BLEU     test BLEU  iterations  minutes  p: default    MERT")
+    print(f"default          {first:6.2f}        {default.mean:6.2f}")
+    for method, done in found.items():
+        scores = [max(float(row[1]) for row in run) for run in rows[method]]
+        spread = np.std(scores, ddof=1) if len(scores) > 1 else 0.0
+        minutes = np.mean([json.loads(job.minutes.read_text()) for job in done])
+        against = approximate_randomization(metric, default, tested[method])
+        mert = (
+            ""
+            if method == "mert"
+            else f"{approximate_randomization(metric, tested['mert'], tested[method]):8.3f}"
+        )
+        print(
+            f"{method:15}  {np.mean(scores):6.2f} ±{spread:5.2f} {tested[method].mean:6.2f} ±"
+            f"{tested[method].deviation:5.2f} {np.mean([len(run) for run in rows[method]]):8.1f}"
+            f" {minutes:9.1f} {against:11.3f}{mert}"
+        )
+
+
+def main() -> None:
+    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawTextHelpFormatter)
+    parser.add_argument("data", type=Path)
+    parser.add_argument("output", type=Path)
+    parser.add_argument("--corpora", nargs="+", choices=TUNING, default=list(TUNING))
+    parser.add_argument("--processes", type=int, default=1, help="runs at the same time")
+    arguments = parser.parse_args()
+    jobs = [
+        Job(corpus, method, seed, arguments.output / corpus / f"{method}-{seed}")
+        for corpus in arguments.corpora
+        for method, runs in RUNS.items()
+        for seed in range(1, runs + 1)
+    ]
+    models = {corpus: prepare(arguments.data, corpus, arguments.output) for corpus in arguments.corpora}
+    with ThreadPoolExecutor(arguments.processes) as pool:
+        for _ in pool.map(lambda job: job.run(arguments.data, models[job.corpus]), jobs):
+            pass
+    print(machine())
+    for corpus in arguments.corpora:
+        table(arguments.data, corpus, arguments.output, jobs)
+
+
+if __name__ == "__main__":
+    main()

@@ -1,0 +1,65 @@
+"""`hiero experiment`: what the papers measured, on one's own model and sets."""
+
+from __future__ import annotations
+
+import importlib.util
+from pathlib import Path
+from typing import Annotated
+
+import typer
+
+from hiero import Model
+from hiero.cli.sets import read_set
+from hiero.experiments.cettolo2004 import Cettolo2004Options, LabelledSet, plot, table
+from hiero.experiments.cettolo2004 import cettolo2004 as run
+from hiero.files import sha256
+
+app = typer.Typer(help="What the papers measured, on one's own model and sets.", no_args_is_help=True)
+
+
+@app.callback()
+def experiment() -> None:
+    """Keeps the name of the one command."""
+
+
+@app.command()
+def cettolo2004(
+    model: Annotated[Path, typer.Argument(help="Model directory.")],
+    source: Annotated[Path, typer.Option(help="Tuning set: text, or NIST's .xml or .sgm.")],
+    references: Annotated[list[Path], typer.Option(help="Its references, likewise.")],
+    test_source: Annotated[Path, typer.Option(help="Test set, likewise.")],
+    test_references: Annotated[list[Path], typer.Option()],
+    output: Annotated[Path, typer.Option(help="Directory for tables, figures and all decodings.")],
+    beam_threshold: Annotated[
+        float, typer.Option(min=0, help="Natural log, for uniform weights of size 1.")
+    ] = 4.0,
+    pop_limit: Annotated[int, typer.Option(min=1, help="Hypotheses a cell, where pruning is loose.")] = 50,
+    decodings: Annotated[int, typer.Option(min=1, help="At most, of each search for weights.")] = 150,
+    seed: Annotated[int, typer.Option(min=0)] = 1,
+    raw: Annotated[
+        bool, typer.Option("--raw", help="Sets are raw text; tokenise as the model says.")
+    ] = False,
+    threads: Annotated[int, typer.Option(min=1)] = 1,
+    quiet: Annotated[bool, typer.Option("--quiet", help="Only the table.")] = False,
+) -> None:
+    """Minimum error training by the simplex against uniform weights: Tables 3 and 4, Figures 1 and 2.
+
+    Started again in the same directory, it goes on where it was interrupted.
+    """
+    loaded = Model.load(model)
+    files = [source, *references, test_source, *test_references]
+    result = run(
+        loaded,
+        LabelledSet(*read_set(source, references, raw, loaded)),
+        LabelledSet(*read_set(test_source, test_references, raw, loaded)),
+        output,
+        Cettolo2004Options(
+            beam_threshold=beam_threshold, pop_limit=pop_limit, decodings=decodings, seed=seed
+        ),
+        threads=threads,
+        origin={"sets": [sha256(file) for file in files], "model": sha256(model / "manifest.json")},
+        report=(lambda _: None) if quiet else (lambda line: print(line, flush=True)),
+    )
+    print(table(result), end="")
+    if importlib.util.find_spec("matplotlib") is not None:
+        plot(result, output)

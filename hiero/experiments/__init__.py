@@ -1,0 +1,1 @@
+"""The experiments of the papers that this package implements, on one's own models and sets."""
