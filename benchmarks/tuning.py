@@ -146,6 +146,8 @@ def main() -> None:
         for method, runs in RUNS.items()
         for seed in range(1, runs + 1)
     ]
+    # What takes longest comes last.
+    jobs.sort(key=lambda job: (job.method == "simplex", job.seed))
     models = {corpus: prepare(arguments.data, corpus, arguments.output) for corpus in arguments.corpora}
     with ThreadPoolExecutor(arguments.processes) as pool:
         for _ in pool.map(lambda job: job.run(arguments.data, models[job.corpus]), jobs):

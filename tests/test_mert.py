@@ -152,6 +152,28 @@ def test_search_finds_the_best_interval(features: int, integers: bool) -> None:
             assert found.start == pytest.approx(score(0.0))
 
 
+def test_smoothing_passes_over_lonely_peaks() -> None:
+    rng = np.random.default_rng(7)
+    for _ in range(30):
+        pool = random_pool(rng, 4)
+        intercepts, slopes = pool.features @ rng.normal(size=4), pool.features @ rng.normal(size=4)
+        places = crossings(pool, intercepts, slopes)
+        # Only those where a winner changes.
+        sides = [winners(pool, intercepts + (p + d) * slopes) for p in places for d in (-1e-9, 1e-9)]
+        places = [p for k, p in enumerate(places) if (sides[2 * k] != sides[2 * k + 1]).any()]
+        edges = [-1e6, *places, 1e6]
+        middles = [(a + b) / 2 for a, b in itertools.pairwise(edges)]
+        scores = [float(gain(METRIC, pool.total(winners(pool, intercepts + x * slopes)))) for x in middles]
+        for smoothing in (0.05, 0.2):
+            width = int(smoothing * len(scores))
+            means = [np.mean(scores[max(i - width, 0) : i + width + 1]) for i in range(len(scores))]
+            found = search(pool, METRIC, intercepts, slopes, smoothing=smoothing)
+            assert found.score == pytest.approx(max(means))
+            inside = sum(found.gamma > p for p in places)
+            assert means[inside] == pytest.approx(max(means))
+            assert found.start == pytest.approx(means[sum(p <= 0 for p in places)])
+
+
 def test_where_in_the_best_interval() -> None:
     # One sentence, best from 1 to 3.
     statistics = np.zeros((3, 10))
@@ -180,6 +202,7 @@ def solved(pool: PoolArrays, start: list[float], **options: object) -> tuple[np.
         "bounds": np.tile([-np.inf, np.inf], (width, 1)),
         "seed": 1,
         "threads": 1,
+        "options": MertOptions(smoothing=0),
         **options,
     }
     found = mert(pool, METRIC, [np.array(start)], **arguments)  # type: ignore[arg-type]
@@ -230,7 +253,7 @@ def test_fixed_features_and_bounds() -> None:
     bounds = np.array([[-np.inf, np.inf], [0.0, 3.0], [-0.25, 0.25]])
     weights, _ = solved(pool, [1.0, 1.0, 0.1], free=[1, 2], bounds=bounds)
     assert weights[0] == 1.0 and 0 <= weights[1] <= 3 and abs(weights[2]) <= 0.25
-    only, score = solved(pool, [1.0, 1.0, 0.1], free=[1], options=MertOptions(restarts=3))
+    only, score = solved(pool, [1.0, 1.0, 0.1], free=[1], options=MertOptions(restarts=3, smoothing=0))
     assert only[[0, 2]].tolist() == [1.0, 0.1]
     grid = [
         float(gain(METRIC, pool.total(pool.winners(np.array([1.0, x, 0.1])))))

@@ -68,5 +68,11 @@ def test_demo_command(workspace: Path) -> None:
     commands = " && ".join(steps[1:]).replace(".venv/bin", str(Path(sys.executable).parent))
     done = subprocess.run(commands, shell=True, capture_output=True, text=True, cwd=workspace)
     assert done.returncode == 0, done.stderr
-    found = re.fullmatch(r"BLEU\|nrefs:4\|\S+ = (\S+) .*\n", done.stdout)
-    assert found and 65 < float(found[1]) < 85, done.stdout
+    tuning, before, after = (
+        re.search(rf"^{name} +(\S+)(.*)$", done.stdout, re.MULTILINE)
+        for name in ("BLEU", r"before\.en", r"after\.en")
+    )
+    assert tuning and before and after, done.stdout
+    gain = re.match(r" before, (\S+) at iteration", tuning[2])
+    assert gain and float(gain[1]) > float(tuning[1]) + 1
+    assert 65 < float(before[1]) < float(after[1]) < 85

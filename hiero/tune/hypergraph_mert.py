@@ -26,11 +26,13 @@ ForestPool = Sequence[Sequence[Forest]]
 @dataclass(frozen=True)
 class HypergraphMertOptions:
     """How it searches: random starts besides the given ones, random directions in every round besides the
-    coordinates, and edges that are kept of a forest, the best ones by their best derivations."""
+    coordinates, edges that are kept of a forest, the best ones by their best derivations, and smoothing as in
+    ``mert.search``."""
 
     restarts: int = 2
     directions: int = 4
     edges: int = 2000
+    smoothing: float = 0.1
 
 
 def pruned(forest: Forest, weights: Array, edges: int) -> Forest:
@@ -113,6 +115,7 @@ def hypergraph_mert(
             bounds=bounds,
             seed=[seed, 1, number],
             directions=chosen.directions,
+            smoothing=chosen.smoothing,
         )
         for number, point in enumerate(points)
     ]

@@ -125,7 +125,8 @@ METHODS: Mapping[str, Method] = {
     "mert": Method(_mert),
     "hypergraph-mert": Method(_hypergraph_mert, forests=True),
     "simplex": Method(_simplex, direct=True, iterations=200, patience=200),
-    "pro": Method(_pro, bleu_only=True),
+    # It moves slowly.
+    "pro": Method(_pro, bleu_only=True, iterations=30, patience=10),
     "mira-batch": Method(_mira_batch, bleu_only=True),
 }
 

@@ -1,0 +1,84 @@
+"""Tuning runs that are killed at random moments, against one that is left alone.
+
+    python benchmarks/kills.py [--kills 20] [--seed 1]
+
+trains on the demo corpus and tunes by every method with one thread; then again with one thread and with two,
+killing the process (SIGKILL) at random moments and starting it again, until it has been killed so often.
+When a run comes to its end before that, the next one begins. Every one that ended must have the same weights
+and scores of all iterations, bit for bit. Prints for each method how many kills fell into how many runs, and
+fails where a byte differs.
+"""
+
+from __future__ import annotations
+
+import argparse
+import random
+import subprocess
+import tempfile
+import time
+from pathlib import Path
+
+from machine import machine
+from train import command
+
+DEMO = Path(__file__).parent.parent / "data" / "demo"
+METHODS = ("mert", "hypergraph-mert", "simplex", "pro", "mira-batch")
+
+
+def tuning(model: Path, method: str, output: Path, threads: int) -> list[str]:
+    references = [DEMO / f"dev.en.{k}" for k in range(4)]
+    sets = ["--source", DEMO / "dev.zh", "--references", *references]
+    size = ["-k", 30, "--iterations", 4, "--pop-limit", 50]
+    options = ["--method", method, "--output", output, "--threads", threads, "--quiet"]
+    return command("hiero", "tune", model, *sets, *size, *options)
+
+
+def results(run: Path) -> dict[str, bytes]:
+    names = ["weights.txt", "iterations.tsv", *sorted(str(p.relative_to(run)) for p in run.glob("*/*.txt"))]
+    return {name: (run / name).read_bytes() for name in names}
+
+
+def main() -> None:
+    parser = argparse.ArgumentParser(
+        description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter
+    )
+    parser.add_argument("--kills", type=int, default=20, help="of each method")
+    parser.add_argument("--seed", type=int, default=1)
+    arguments = parser.parse_args()
+    print(machine())
+    rng = random.Random(arguments.seed)
+    with tempfile.TemporaryDirectory() as name:
+        folder = Path(name)
+        bitext = ["--source", DEMO / "train.zh", "--target", DEMO / "train.en"]
+        subprocess.run(command("hiero", "train", *bitext, "-o", folder / "model", "--quiet"), check=True)
+        for method in METHODS:
+            begin = time.monotonic()
+            whole = folder / method
+            subprocess.run(tuning(folder / "model", method, whole, 1), check=True, stdout=subprocess.DEVNULL)
+            lasted = time.monotonic() - begin
+            kills, runs = 0, 0
+            while kills < arguments.kills:
+                part = folder / f"{method}-{runs}"
+                while True:
+                    threads = rng.choice([1, 2])
+                    process = subprocess.Popen(
+                        tuning(folder / "model", method, part, threads), stdout=subprocess.DEVNULL
+                    )
+                    # Late enough that something is left behind, mostly.
+                    delay = rng.uniform(0.5, 0.5 + lasted / 3) if kills < arguments.kills else None
+                    try:
+                        if process.wait(delay) != 0:
+                            raise SystemExit(f"{method}: tuning failed")
+                        break
+                    except subprocess.TimeoutExpired:
+                        process.kill()
+                        process.wait()
+                        kills += 1
+                runs += 1
+                if results(part) != results(whole):
+                    raise SystemExit(f"{method}: a run that was killed differs, see the weights:\n{part}")
+            print(f"{method:15} {kills} kills in {runs} runs: all weights and scores the same", flush=True)
+
+
+if __name__ == "__main__":
+    main()
