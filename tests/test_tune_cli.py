@@ -14,6 +14,7 @@ from test_nist_xml import SGML
 
 import hiero
 from hiero import read_weights
+from hiero.text import TextProcessing, TextSide
 
 METHODS = ("mert", "hypergraph-mert", "simplex", "pro", "mira-batch")
 
@@ -79,6 +80,37 @@ def test_runs_and_options(folder: Path, tmp_path: Path) -> None:
     assert lines[2].endswith("weights of run-1") or lines[2].endswith("weights of run-2")
     best = tmp_path / "out" / lines[2].split()[-1] / "weights.txt"
     assert best.read_bytes() == (tmp_path / "out" / "weights.txt").read_bytes()
+
+
+def test_raw_text_is_tokenised_as_the_model_says(folder: Path, tmp_path: Path) -> None:
+    model = hiero.Model.load(folder / "model")
+    model.text = TextProcessing(TextSide("none", "fr", True), TextSide("none", "en", True))
+    model.save(tmp_path / "model")
+    for name in ("source", "references"):
+        (tmp_path / name).write_text((folder / name).read_text().upper())
+    plain = call("hiero", *arguments(folder, tmp_path / "plain", "pro", "--iterations", 2))
+    sets = ("--source", tmp_path / "source", "--references", tmp_path / "references")
+    command = ("hiero", "tune", tmp_path / "model", "--method", "pro", *sets, "-k", 20, "--iterations", 2)
+    raw = call(*command, "--raw", "--output", tmp_path / "raw")
+    assert (raw.returncode, raw.stderr, raw.stdout) == (0, b"", plain.stdout)
+    shouted = call(*command, "--output", tmp_path / "shouted")
+    assert shouted.returncode == 0 and shouted.stdout != plain.stdout
+
+
+def test_the_scale_of_weights(folder: Path, tmp_path: Path) -> None:
+    def lengths(name: str, *more: object) -> list[float]:
+        options = ("--iterations", 5, "--beam-threshold", 3, "--start-scale", 0.25, *more)
+        done = call("hiero", *arguments(folder, tmp_path / name, "simplex", *options))
+        assert (done.returncode, done.stderr) == (0, b""), done
+        paths = sorted((tmp_path / name).glob("iteration-*/weights.txt"))
+        return [sum(map(abs, read_weights(path).values())) for path in paths]
+
+    start = 0.25 * sum(map(abs, read_weights(folder / "start.txt").values()))
+    assert lengths("kept") == pytest.approx([start] * 5)
+    free = lengths("free", "--free-scale", "--restarts", 1)
+    assert free[0] == pytest.approx(start) and max(free) > 1.05 * start
+    settings = (tmp_path / "free" / "run.json").read_text()
+    assert '"restarts": 1' in settings and '"beam_threshold": 3.0' in settings
 
 
 def test_bad_input(folder: Path, tmp_path: Path) -> None:

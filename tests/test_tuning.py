@@ -147,6 +147,12 @@ def test_fixed_features_and_bounds(method: str, tmp_path: Path) -> None:
     assert result.iterations[-1].weights["f1"] != 1.0
 
 
+@pytest.mark.parametrize("method", ["mert", "hypergraph-mert"])
+def test_restarts(method: str, tmp_path: Path) -> None:
+    few, many = (run(tmp_path / str(n), method, iterations=3, restarts=n, k=5) for n in (0, 8))
+    assert few.iterations[0] == many.iterations[0] and few.iterations[1] != many.iterations[1]
+
+
 def test_bad_options(tmp_path: Path) -> None:
     with pytest.raises(ValueError, match="unknown method 'mret'"):
         run(tmp_path, "mret")
