@@ -67,18 +67,18 @@ def decode(
     ] = InputFormat.text,
     output: Annotated[Path | None, typer.Option(help="Default stdout.")] = None,
     pop_limit: Annotated[
-        int | None, typer.Option(min=0, help="Hypotheses per chart cell, on average [200]; 0: no limit.")
+        int | None, typer.Option(min=0, help="Hypotheses per chart cell, on average (200); 0: no limit.")
     ] = None,
-    span_limit: Annotated[int | None, typer.Option(min=1, help="Source words a rule may span [10].")] = None,
-    beam_size: Annotated[int | None, typer.Option(min=0, help="Items kept per cell [0: all].")] = None,
+    span_limit: Annotated[int | None, typer.Option(min=1, help="Source words a rule may span (10).")] = None,
+    beam_size: Annotated[int | None, typer.Option(min=0, help="Items kept per cell (0: all).")] = None,
     beam_threshold: Annotated[
-        float | None, typer.Option(min=0, help="Natural log, relative to a cell's best [off].")
+        float | None, typer.Option(min=0, help="Natural log, relative to a cell's best (off).")
     ] = None,
     ttable_limit: Annotated[
-        int | None, typer.Option(min=0, help="Targets per source side and label [0: all].")
+        int | None, typer.Option(min=0, help="Targets per source side and label (0: all).")
     ] = None,
     pass_through: Annotated[
-        PassThrough | None, typer.Option(help="Words that may be copied [unknown].")
+        PassThrough | None, typer.Option(help="Words that may be copied (unknown).")
     ] = None,
     nbest: Annotated[int | None, typer.Option(min=1, help="Length of the n-best lists.")] = None,
     unique: Annotated[bool, typer.Option("--unique", help="n-best: one entry a string.")] = False,

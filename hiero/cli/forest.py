@@ -67,7 +67,7 @@ def oracle(
     file: File,
     weights: Weights,
     references: Annotated[list[Path], typer.Option(help="References in tokens, one file or several.")],
-    mu: Annotated[list[float] | None, typer.Option(help="Weights of the model [0 0.5 1 inf].")] = None,
+    mu: Annotated[list[float] | None, typer.Option(help="Weights of the model (0 0.5 1 inf).")] = None,
     beam: Annotated[int, typer.Option(min=1, help="Hypotheses that nodes keep; 1 in the paper.")] = 10,
     plot: Annotated[Path | None, typer.Option(help="Picture (.png, .svg) of one sentence's best.")] = None,
     sentence: Annotated[int, typer.Option(min=0, help="The sentence to plot.")] = 0,
@@ -119,7 +119,7 @@ def show(
         float | None,
         typer.Option(min=0, help="Of the forest, what scores at most this much less than the best."),
     ] = None,
-    output: Annotated[Path | None, typer.Option("-o", "--output", help="HTML file [stdout].")] = None,
+    output: Annotated[Path | None, typer.Option("-o", "--output", help="HTML file (stdout).")] = None,
 ) -> None:
     """Draws a derivation, or a small forest, as an HTML page that needs no other file.
 

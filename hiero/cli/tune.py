@@ -43,27 +43,27 @@ def tune_model(
     seed: Annotated[int, typer.Option(min=0)] = 1,
     metric: Annotated[
         list[str] | None,
-        typer.Option(metavar="NAME[=SHARE]", help="bleu, nist or ter, or a mix of them [bleu]."),
+        typer.Option(metavar="NAME[=SHARE]", help="bleu, nist or ter, or a mix of them (bleu)."),
     ] = None,
     effective_length: Annotated[
         EffectiveLength, typer.Option(help="Of references, for BLEU.")
     ] = EffectiveLength.closest,
     k: Annotated[int, typer.Option("-k", min=1, help="Distinct translations a sentence.")] = 100,
     iterations: Annotated[
-        int | None, typer.Option(min=1, help="At most [20; simplex: 200 decodings].")
+        int | None, typer.Option(min=1, help="At most (20; pro: 30, simplex: 200).")
     ] = None,
     patience: Annotated[
         int | None,
-        typer.Option(min=1, help="Iterations without a rise of the metric, to stop after [5; simplex: 200]."),
+        typer.Option(min=1, help="Iterations without a rise of the metric, to stop after (5; pro: 10)."),
     ] = None,
     restarts: Annotated[
         int | None,
         typer.Option(
-            min=0, help="Random starts [mert: 20, hypergraph-mert: 2], or further simplexes [simplex: 0]."
+            min=0, help="Random starts (mert: 20, hypergraph-mert: 2), or further simplexes (simplex: 0)."
         ),
     ] = None,
     runs: Annotated[int, typer.Option(min=1, help="Repetitions with other seeds.")] = 1,
-    weights: Annotated[Path | None, typer.Option(help="To start from [the model's].")] = None,
+    weights: Annotated[Path | None, typer.Option(help="To start from (the model's).")] = None,
     start_scale: Annotated[
         float,
         typer.Option(help="Times the weights to start from; less than 1 makes threshold pruning looser."),
@@ -82,8 +82,8 @@ def tune_model(
     raw: Annotated[
         bool, typer.Option("--raw", help="Sets are raw text; tokenise as the model says.")
     ] = False,
-    pop_limit: Annotated[int | None, typer.Option(min=1, help="Of decoding [the model's].")] = None,
-    beam_threshold: Annotated[float | None, typer.Option(min=0, help="Of decoding [the model's].")] = None,
+    pop_limit: Annotated[int | None, typer.Option(min=1, help="Of decoding (the model's).")] = None,
+    beam_threshold: Annotated[float | None, typer.Option(min=0, help="Of decoding (the model's).")] = None,
     threads: Annotated[int, typer.Option(min=1)] = 1,
     quiet: Annotated[bool, typer.Option("--quiet", help="Only the last line.")] = False,
 ) -> None:
