@@ -16,11 +16,7 @@ from hiero.cli.eval import EffectiveLength
 from hiero.cli.sets import read_set
 from hiero.evaluate import Bleu, Metric, Nist, Ter
 from hiero.files import sha256
-from hiero.tune.loop import HeldOut, TuneOptions, TuneResult, tune
-from hiero.tune.methods import METHODS
-from hiero.tune.objective import Mix
-from hiero.tune.plot import plot_runs
-from hiero.tune.protocol import ModelDecoder
+from hiero.tune import METHODS, HeldOut, Mix, ModelDecoder, TuneOptions, TuneResult, plot_runs, tune
 from hiero.weights import write_weights
 
 
