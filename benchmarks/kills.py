@@ -28,7 +28,8 @@ METHODS = ("mert", "hypergraph-mert", "simplex", "pro", "mira-batch")
 def tuning(model: Path, method: str, output: Path, threads: int) -> list[str]:
     references = [DEMO / f"dev.en.{k}" for k in range(4)]
     sets = ["--source", DEMO / "dev.zh", "--references", *references]
-    size = ["-k", 30, "--iterations", 4, "--pop-limit", 50]
+    lists = [] if method in ("hypergraph-mert", "simplex") else ["-k", 30]
+    size = [*lists, "--iterations", 4, "--pop-limit", 50]
     options = ["--method", method, "--output", output, "--threads", threads, "--quiet"]
     return command("hiero", "tune", model, *sets, *size, *options)
 

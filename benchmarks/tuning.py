@@ -72,8 +72,10 @@ class Job:
 
 def translate(data: Path, corpus: str, model: Path, weights: Path, output: Path) -> None:
     source = data / corpus / CORPORA[corpus][1][0]
-    decode = ["--model", model, "--weights", weights, "--input", source, "--output", output, "--quiet"]
+    part = output.with_name(output.name + ".part")
+    decode = ["--model", model, "--weights", weights, "--input", source, "--output", part, "--quiet"]
     subprocess.run(command("hiero-decode", *decode), check=True)
+    part.rename(output)
 
 
 def prepare(data: Path, corpus: str, output: Path) -> Path:
@@ -150,8 +152,12 @@ def main() -> None:
     jobs.sort(key=lambda job: (job.method == "simplex", job.seed))
     models = {corpus: prepare(arguments.data, corpus, arguments.output) for corpus in arguments.corpora}
     with ThreadPoolExecutor(arguments.processes) as pool:
-        for _ in pool.map(lambda job: job.run(arguments.data, models[job.corpus]), jobs):
-            pass
+        try:
+            for _ in pool.map(lambda job: job.run(arguments.data, models[job.corpus]), jobs):
+                pass
+        except BaseException:
+            pool.shutdown(cancel_futures=True)
+            raise
     print(machine())
     for corpus in arguments.corpora:
         table(arguments.data, corpus, arguments.output, jobs)

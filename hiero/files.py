@@ -7,13 +7,30 @@ import errno
 import fcntl
 import hashlib
 import os
+import re
 import secrets
 import shutil
 from collections.abc import Iterator
 from pathlib import Path
+from typing import TypeVar
+
+from pydantic import BaseModel, ValidationError
+
+from hiero._core import FormatError
+
+M = TypeVar("M", bound=BaseModel)
 
 # What writing to an open file raises, without its name.
 _FULL = (errno.ENOSPC, errno.EDQUOT, errno.EFBIG)
+
+
+# What ``temporary_name`` makes, and other temporary names with the process's number in them.
+_LEFTOVER = re.compile(r"\..+\.\d+-[a-z0-9_]+")
+
+
+def temporary_name(path: Path) -> Path:
+    """A hidden name beside ``path``, by which ``working_directory`` knows what a killed process left."""
+    return path.with_name(f".{path.name}.{os.getpid()}-{secrets.token_hex(4)}")
 
 
 @contextlib.contextmanager
@@ -26,7 +43,7 @@ def replacing(path: str | os.PathLike[str]) -> Iterator[Path]:
     if path.exists() and not path.is_file():
         raise OSError(f"{path}: not a regular file")  # a device or pipe must not be replaced
     # Not tempfile's, which makes files private: the umask says who may read them.
-    name = path.with_name(f".{path.name}.{os.getpid()}-{secrets.token_hex(4)}")
+    name = temporary_name(path)
     try:
         os.close(os.open(name, os.O_WRONLY | os.O_CREAT | os.O_EXCL, 0o666))
         yield name
@@ -61,8 +78,8 @@ def exclusive(directory: Path) -> Iterator[None]:
 def working_directory(directory: Path, record: str, first: str) -> Iterator[Path]:
     """A directory, made if need be, that this process alone works in; the path of its ``record``.
 
-    A new one gets a record with the text ``first``. What an interrupted process left half-made is removed:
-    temporary files are hidden, nothing else is. Raises FileExistsError for a directory that holds files but
+    A new one gets a record with the text ``first``. What an interrupted process left half-made under a
+    temporary name is removed. Raises FileExistsError for a directory that holds files but
     no record, which stays as it is, and OSError where another process is at work.
     """
     directory.mkdir(parents=True, exist_ok=True)
@@ -73,7 +90,9 @@ def working_directory(directory: Path, record: str, first: str) -> Iterator[Path
                 raise FileExistsError(errno.EEXIST, f"exists and has no {record}", str(directory))
             write_atomically(path, first)
         for left in directory.glob(".*"):
-            if left.is_dir():
+            if not _LEFTOVER.fullmatch(left.name):
+                continue
+            if left.is_dir() and not left.is_symlink():
                 shutil.rmtree(left)
             else:
                 left.unlink()
@@ -98,3 +117,13 @@ def sha256(path: Path) -> str:
     """The SHA-256 of a file's bytes, in hexadecimal."""
     with path.open("rb") as file:
         return hashlib.file_digest(file, "sha256").hexdigest()
+
+
+def read_json(path: Path, kind: type[M]) -> M:
+    """A model of pydantic from a file that this program wrote. Raises FormatError for a damaged one."""
+    try:
+        return kind.model_validate_json(path.read_bytes())
+    except ValidationError as error:
+        first = error.errors(include_url=False)[0]
+        place = ".".join(map(str, first["loc"]))
+        raise FormatError(f"{path}: damaged: {place + ': ' if place else ''}{first['msg']}") from None

@@ -95,6 +95,10 @@ def test_bad_values() -> None:
         [0, 0],
         [],
     ]
+    square = Forest.from_arrays(edge_offsets=[0, 2, 3], tail_offsets=[0, 0, 0, 2], tails=[0, 0])
+    for lines in (([1e308, -1e308, 0],) * 2, ([1e308, 1e308, 0], [1e308, -1e308, 0])):
+        with pytest.raises(ValueError, match="scores of a derivation are beyond 1e150"):
+            square.envelope(*lines)
     for bad in (np.nan, np.inf, -np.inf):
         with pytest.raises(ValueError, match="intercepts"):
             forest.envelope([bad], [0.0])

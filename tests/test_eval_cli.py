@@ -10,7 +10,7 @@ from in_process import call, program
 from test_cli import one_error_line, parts  # noqa: F401
 from test_nist_xml import SGML, SOURCE
 
-from hiero.evaluate.nist_xml import parse_sets
+from hiero.evaluate.nist_xml import parse_sets, write_tstset
 
 REFERENCES = ["the cat sleeps on the mat", "it rains", "nobody came to the party"]
 OTHERS = ["a cat sleeps on the mat", "", "no one came to the party"]
@@ -59,7 +59,9 @@ def test_segments_and_documents(files: dict[str, Path], tmp_path: Path) -> None:
     segments = dict(line.split("\t")[1:] for line in lines.splitlines()[1:])
     assert segments["line 2"] == "100.0000" and list(segments) == ["line 1", "line 2", "line 3"]
     (tmp_path / "r.sgm").write_text(SGML)
-    (tmp_path / "t").write_text("the cat\nAT&T café a < b\nz\n")
+    (segments_of,) = {found.name: found for found in parse_sets(SGML.encode(), "r")}.values()
+    texts = ["the cat", "AT&T café a < b", "z"]
+    (tmp_path / "t").write_text(write_tstset(segments_of, texts, "English", "us"))
     arguments = ("--hypothesis", tmp_path / "t", "--references", tmp_path / "r.sgm", "--by", "document")
     rows = evaluate(*arguments, "--metric", "ter").splitlines()
     assert rows[1:3] == ["TER\td1\t0.0000", "TER\td2\t100.0000"]
@@ -67,6 +69,10 @@ def test_segments_and_documents(files: dict[str, Path], tmp_path: Path) -> None:
         "hiero", "eval", "--hypothesis", files["bad"], "--references", files["r0"], "--by", "document"
     )
     assert "text has no documents" in done.stderr.decode() and done.returncode == 1
+    piped = evaluate(*arguments[2:], "--metric", "ter", stdin=(tmp_path / "t").read_text())
+    assert piped.splitlines() == rows
+    several = ("--hypothesis", files["good"], "--references", files["r0"], "--by", "segment")
+    assert call("hiero", "eval", *several, "--compare", files["bad"]).returncode == 2
 
 
 def test_comparison(files: dict[str, Path]) -> None:
@@ -108,6 +114,10 @@ def test_bad_input(files: dict[str, Path], tmp_path: Path) -> None:
     message = error("--hypothesis", pair, "--references", files["r0"], "--compare", triple)
     assert "2 runs cannot be paired with 3" in message
     assert call("hiero", "eval").returncode == 2
+    (tmp_path / "empty").write_text("")
+    for metric in ("bleu", "nist", "chrf", "ter"):
+        nothing = ("--hypothesis", tmp_path / "empty", "--references", tmp_path / "empty", "--metric", metric)
+        assert "empty: no segments" in error(*nothing)
 
 
 def test_decoding_a_source_set(parts: list[object], tmp_path: Path) -> None:  # noqa: F811
@@ -125,6 +135,10 @@ def test_decoding_a_source_set(parts: list[object], tmp_path: Path) -> None:  # 
     assert [translation for _, _, translation in found] == plain.splitlines()
     piped = program("hiero-decode", *parts, "--input-format", "nist", stdin=text)
     assert piped.stdout == output.read_bytes()
+    named = ("--system", "us", "--target-language", "English")
+    named_set = call("hiero-decode", *parts, "--input-format", "nist", *named, stdin=text).stdout
+    (other,) = parse_sets(named_set, "t")
+    assert (other.system, other.attributes["trglang"]) == ("us", "English")
     (tmp_path / "r.sgm").write_text(SGML)
     assert evaluate("--hypothesis", output, "--references", tmp_path / "r.sgm", "--quiet")
 

@@ -207,14 +207,21 @@ def test_sets_of_references(tmp_path: Path) -> None:
     assert found.references == [["the cat", "a cat"], ["AT&T café a < b", ""], ["x", "y"]]
     assert found.documents() == [("d1", [0, 1]), ("d2", [2])]
     assert found.place(1) == "document 'd1': segment 2"
-    assert found.hypotheses(tmp_path / "h.txt") == ["a", "b", "c"]
+    # Lines of text may be in another order than the references' segments.
+    with pytest.raises(FormatError, match=r"h\.txt: no srcset, refset or tstset"):
+        found.hypotheses(tmp_path / "h.txt")
+    (tmp_path / "t").write_text(write_tstset(parse_sets(SGML.encode(), "r")[0], ["a", "b", "c"], "en", "us"))
+    assert found.hypotheses(tmp_path / "t") == ["a", "b", "c"]
     with pytest.raises(FormatError, match="no tstset"):
         found.hypotheses(tmp_path / "r.sgm")
     with pytest.raises(FormatError, match=r"h\.txt: text among references"):
         TestSet.read([tmp_path / "r.sgm", tmp_path / "h.txt"])
     (tmp_path / "short").write_text("a\n")
     with pytest.raises(FormatError, match="short: 1 segments, expected 3"):
-        found.hypotheses(tmp_path / "short")
+        TestSet.read([tmp_path / "h.txt"]).hypotheses(tmp_path / "short")
+    (tmp_path / "empty").write_text("")
+    with pytest.raises(FormatError, match="empty: no segments"):
+        TestSet.read([tmp_path / "empty"])
     with pytest.raises(FormatError, match="short: 1 segments, expected 3"):
         TestSet.read([tmp_path / "h.txt", tmp_path / "short"])
     (tmp_path / "gap").write_text("a\n\nc\n")

@@ -10,7 +10,7 @@ from pathlib import Path
 import pytest
 from in_process import BIN, call, program
 from test_cli import one_error_line
-from test_nist_xml import SGML
+from test_nist_xml import SGML, SOURCE
 
 import hiero
 from hiero import read_weights
@@ -38,7 +38,8 @@ def folder(tmp_path_factory: pytest.TempPathFactory) -> Path:
 
 def arguments(folder: Path, output: Path, method: str = "mert", *more: object) -> list[str]:
     sets = ("--source", folder / "source", "--references", folder / "references")
-    command = ("tune", folder / "model", "--method", method, *sets, "--output", output, "-k", 20, *more)
+    size = () if method in ("hypergraph-mert", "simplex") else ("-k", 20)
+    command = ("tune", folder / "model", "--method", method, *sets, "--output", output, *size, *more)
     return [str(part) for part in command]
 
 
@@ -113,6 +114,24 @@ def test_the_scale_of_weights(folder: Path, tmp_path: Path) -> None:
     assert '"restarts": 1' in settings and '"beam_threshold": 3.0' in settings
 
 
+def test_runs_keep_to_their_directory(folder: Path, tmp_path: Path) -> None:
+    more = ("--runs", 2, "--iterations", 1)
+    for command in (more, more[2:]):
+        done = call("hiero", *arguments(folder, folder / "model", "pro", *command))
+        assert "exists and has no" in one_error_line(done, 1)
+    assert hiero.Model.load(folder / "model").weights == read_weights(folder / "start.txt")
+    # What was read makes a run, not the names of files: the same sets in another order are others.
+    once = arguments(folder, tmp_path / "out", "pro", "--iterations", 1)
+    assert call("hiero", *once).returncode == 0
+    lines = (folder / "references").read_text().splitlines()
+    (tmp_path / "r").write_text("".join(f"{line}\n" for line in lines[::-1]))
+    other = call("hiero", *once, "--references", tmp_path / "r")
+    assert "holds another run" in one_error_line(other, 1)
+    (tmp_path / "s.sgm").write_text(SOURCE)
+    mixed = call("hiero", *once, "--source", tmp_path / "s.sgm")
+    assert "source and references are to be text both" in one_error_line(mixed, 1)
+
+
 def test_bad_input(folder: Path, tmp_path: Path) -> None:
     def error(*more: object, code: int = 1) -> str:
         return one_error_line(call("hiero", *arguments(folder, tmp_path / "out", "mert", *more)), code)
@@ -133,6 +152,10 @@ def test_bad_input(folder: Path, tmp_path: Path) -> None:
     [
         ("--metric", "blue"),
         ("--metric", "bleu=x"),
+        ("--metric", "bleu=nan", "ter"),
+        ("--metric", "bleu=0", "ter=0"),
+        ("--metric", "bleu=-1"),
+        ("--metric", "bleu", "bleu"),
         ("--bound", "LM0"),
         ("--held-out-source", "x"),
         ("--method", "pro", "--metric", "ter"),

@@ -14,6 +14,7 @@ from synthetic_decoder import TableDecoder, solvable
 
 from hiero import FormatError, read_weights
 from hiero.evaluate import Bleu, Nist, Ter
+from hiero.files import read_json
 from hiero.tune import loop
 from hiero.tune.loop import HeldOut, TuneOptions, TuneResult, tune
 from hiero.tune.methods import METHODS, Method, Problem, troubled
@@ -28,7 +29,9 @@ START = {"f0": 1.0, "f1": 1.0, "f2": 1.0, "f3": 1.0}
 
 def run(directory: Path, method: str = "mert", **options: object) -> TuneResult:
     decoder, references = solvable(1, BEST)
-    settings = {"method": method, "k": 15, "iterations": 8, **options}
+    settings = {"method": method, "iterations": 8, **options}
+    if "k" in loop.METHODS[method].takes:
+        settings.setdefault("k", 15)
     return tune(decoder, Bleu(references), START, directory, TuneOptions(**settings))  # type: ignore[arg-type]
 
 
@@ -90,7 +93,8 @@ def test_seeds_and_threads(method: str, tmp_path: Path) -> None:
     decoder, references = solvable(1, BEST)
     found = []
     for number, (seed, threads) in enumerate([(1, 1), (1, 2), (2, 1)]):
-        options = TuneOptions(method=method, seed=seed, k=10, iterations=4)
+        k = 10 if "k" in METHODS[method].takes else None
+        options = TuneOptions(method=method, seed=seed, k=k, iterations=4)
         result = tune(decoder, Bleu(references), START, tmp_path / str(number), options, threads=threads)
         found.append([list(iteration.weights.values()) for iteration in result.iterations])
     assert found[0] == found[1] != found[2]
@@ -107,9 +111,57 @@ def test_other_runs_are_not_continued(tmp_path: Path) -> None:
     with pytest.raises(FileExistsError, match=r"exists and has no run\.json"):
         run(tmp_path / "other")
     assert (tmp_path / "other" / ".git" / "config").read_text() == "mine"
+    # Nor are hidden files of a run's directory its own, but for what a killed process left.
+    left = [tmp_path / ".git" / "config", tmp_path / ".env", tmp_path / ".weights.txt.12-00ff00ff"]
+    left[0].parent.mkdir()
+    for path in left:
+        path.write_text("mine")
+    run(tmp_path)
+    assert [path.exists() for path in left] == [True, True, False]
     (tmp_path / "iteration-000" / "new.npz").write_bytes(b"PK\x03\x04 damaged")
     with pytest.raises(FormatError, match=r"new\.npz: damaged"):
         run(tmp_path)
+    (tmp_path / "iteration-000" / "new.npz").unlink()
+    for bad in ("", "{}", "[]", "null", '{"score": NaN, "held_out": null, "new": 1, "generated": 1}'):
+        (tmp_path / "iteration-000" / "scores.json").write_text(bad)
+        with pytest.raises(FormatError, match=r"scores\.json: damaged"):
+            read_json(tmp_path / "iteration-000" / "scores.json", loop._Scores)
+    (tmp_path / "run.json").write_bytes(b"\xff")
+    with pytest.raises(FormatError, match="holds another run"):
+        run(tmp_path)
+
+
+def test_damaged_pools(tmp_path: Path) -> None:
+    decoder, references = solvable(4, BEST, sentences=3, size=6)
+    pool = Pool(3, 4, Bleu(references))
+    new, _ = pool.unseen(decoder.kbest(np.array(BEST), 6))
+    parts = {
+        "offsets": new.offsets,
+        "statistics": new.statistics,
+        "data": new.features.data,
+        "indices": new.features.indices,
+        "indptr": new.features.indptr,
+        "shape": np.array(new.features.shape),
+    }
+    changes = [
+        {"indices": new.features.indices - 5},
+        {"indices": new.features.indices + 10**8},
+        {"offsets": np.append(new.offsets, 18)},
+        {"offsets": new.offsets.astype(float)},
+        {"offsets": new.offsets[::-1]},
+        {"shape": np.array(4)},
+        {"statistics": new.statistics[1:]},
+        {"statistics": new.statistics[:, :5]},
+        {"statistics": new.statistics * np.nan},
+        {"data": new.features.data[1:]},
+        {"indptr": new.features.indptr[::-1]},
+    ]
+    for change in changes:
+        np.savez(tmp_path / "new.npz", **{**parts, **change})
+        with pytest.raises(FormatError, match=r"new\.npz: damaged"):
+            load_arrays(tmp_path / "new.npz", 3, 4, 10)
+    np.savez(tmp_path / "new.npz", **parts)
+    assert len(load_arrays(tmp_path / "new.npz", 3, 4, 10)) == 18
 
 
 @pytest.mark.parametrize("kind", [Bleu, Nist, Ter])
@@ -149,19 +201,68 @@ def test_fixed_features_and_bounds(method: str, tmp_path: Path) -> None:
 
 @pytest.mark.parametrize("method", ["mert", "hypergraph-mert"])
 def test_restarts(method: str, tmp_path: Path) -> None:
-    few, many = (run(tmp_path / str(n), method, iterations=3, restarts=n, k=5) for n in (0, 8))
+    few, many = (run(tmp_path / str(n), method, iterations=3, restarts=n) for n in (0, 8))
     assert few.iterations[0] == many.iterations[0] and few.iterations[1] != many.iterations[1]
 
 
+@pytest.mark.parametrize("method", sorted(METHODS))
+def test_weights_stay_near_what_is_given(method: str, tmp_path: Path) -> None:
+    # Where a weight is fixed or bound, nothing else keeps the others from growing.
+    options = [{"fixed": ("f0",)}, {"bounds": {"f1": (-0.75, -0.5)}}, {"bounds": {"f1": (-np.inf, 0.0)}}]
+    for number, option in enumerate(options):
+        result = run(tmp_path / str(number), method, **option)  # type: ignore[arg-type]
+        for iteration in result.iterations:
+            assert max(map(abs, iteration.weights.values())) <= 10
+        assert result.iterations[result.best].score > result.iterations[0].score
+    # A start outside its bounds begins at them.
+    assert result.iterations[0].weights["f1"] == 0.0
+
+
+def test_pro_learns_beside_fixed_features() -> None:
+    # The fixed feature leads the wrong way unless the free one outweighs it.
+    rng = np.random.default_rng(1)
+    first = rng.normal(size=4000)
+    second = -0.8 * first + 0.6 * rng.normal(size=4000)
+    features = np.stack([first, second], axis=1)
+    matches = np.clip(np.round(10 + 4 * (first + second)), 0, 20)
+    statistics = np.zeros((4000, 10))
+    statistics[:, :2] = 23
+    statistics[:, 2:6] = [23, 22, 21, 20]
+    statistics[:, 6:10] = matches[:, None]
+    pool = PoolArrays(np.arange(0, 4001, 100, dtype=np.int32), scipy.sparse.csr_array(features), statistics)
+    for scale in (0.1, 1.0, 10.0):
+        weights = np.array([scale, 0.2 * scale])
+        bounds = np.tile([-np.inf, np.inf], (2, 1))
+        for seed in range(50):
+            weights = pro(pool, weights, free=[1], bounds=bounds, seed=seed)
+        assert weights[0] == scale and 0.8 < weights[1] / scale < 1.25
+
+
 def test_bad_options(tmp_path: Path) -> None:
+    decoder, references = solvable(1, BEST)
     with pytest.raises(ValueError, match="unknown method 'mret'"):
-        run(tmp_path, "mret")
+        tune(decoder, Bleu(references), START, tmp_path, TuneOptions("mret"))
     with pytest.raises(FormatError, match="no such feature: g"):
         run(tmp_path, fixed=("g",))
     with pytest.raises(FormatError, match="no such feature: g"):
         run(tmp_path, bounds={"g": (0, 1)})
     with pytest.raises(ValueError, match=r"bounds of f0: 1 is more than 0"):
         run(tmp_path, bounds={"f0": (1, 0)})
+    for low, high in ((np.nan, 1), (np.inf, np.inf), (3e307, np.inf), (0, 1e7)):
+        with pytest.raises(ValueError, match=r"bounds of f0: "):
+            run(tmp_path, bounds={"f0": (low, high)})
+    with pytest.raises(ValueError, match="fixed and bound: f0"):
+        run(tmp_path, fixed=("f0",), bounds={"f0": (0, 1)})
+    for method, options in (("simplex", {"k": 5}), ("pro", {"restarts": 1}), ("mert", {"free_scale": True})):
+        with pytest.raises(ValueError, match=f"{method} takes no {next(iter(options)).replace('_', ' ')}"):
+            run(tmp_path, method, **options)  # type: ignore[arg-type]
+    for name in ("k", "iterations", "patience"):
+        with pytest.raises(ValueError, match=f"{name} must be at least 1"):
+            TuneOptions(**{name: 0})  # type: ignore[arg-type]
+    decoder, references = solvable(1, BEST)
+    for weight, message in ((0.0, "all weights are zero"), (1e7, "has grown"), (np.nan, "not finite")):
+        with pytest.raises((ValueError, FormatError), match=message):
+            tune(decoder, Bleu(references), dict.fromkeys(START, weight), tmp_path, TuneOptions())
     with pytest.raises(ValueError, match="all features are fixed"):
         run(tmp_path, fixed=("f0", "f1", "f2", "f3"))
     assert not (tmp_path / "run.json").exists()
@@ -183,7 +284,7 @@ def test_weights_gone_wrong(
         assert chosen is not None
         return np.array(bad) if len(problem.history) == 2 else chosen
 
-    monkeypatch.setattr(loop, "METHODS", {"mert": Method(goes_wrong)})
+    monkeypatch.setattr(loop, "METHODS", {"mert": Method(goes_wrong, takes=METHODS["mert"].takes)})
     result = run(tmp_path)
     assert len(result.iterations) == 2 and message in result.reason
     assert read_weights(tmp_path / "weights.txt") == result.iterations[result.best].weights
@@ -216,7 +317,7 @@ def test_pools_are_unique_and_in_order(tmp_path: Path) -> None:
     again, _ = pool.unseen(repeated.kbest(np.array(BEST[::-1]), 7))
     assert len(again) == 0
     save_arrays(tmp_path / "new.npz", new)
-    loaded = load_arrays(tmp_path / "new.npz")
+    loaded = load_arrays(tmp_path / "new.npz", 3, 4, 10)
     assert loaded.features.toarray().tolist() == new.features.toarray().tolist()
     assert (loaded.statistics == new.statistics).all() and (loaded.offsets == new.offsets).all()
     # Two halves make the same pool as the whole, but for the order within sentences.

@@ -65,6 +65,10 @@ def decode(
     input_format: Annotated[
         InputFormat, typer.Option(help="nist: a srcset in XML or SGML, translated into a tstset.")
     ] = InputFormat.text,
+    system: Annotated[str, typer.Option(help="Name of the system in a tstset.")] = "hiero",
+    target_language: Annotated[
+        str | None, typer.Option(help="Of a tstset, as the refset names it (as the model names it).")
+    ] = None,
     output: Annotated[Path | None, typer.Option(help="Default stdout.")] = None,
     pop_limit: Annotated[
         int | None, typer.Option(min=0, help="Hypotheses per chart cell, on average (200); 0: no limit.")
@@ -150,8 +154,8 @@ def decode(
             tally.add(result, record)
             advance()
         if srcset is not None:
-            language = decoder.model.text.target.language
-            sink.write(write_tstset(srcset, translations, language, "hiero").encode())
+            language = target_language or decoder.model.text.target.language
+            sink.write(write_tstset(srcset, translations, language, system).encode())
     if stats:
         tally.report(loaded - started, time.perf_counter() - loaded)
     if tally.failures:

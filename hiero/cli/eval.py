@@ -90,6 +90,8 @@ def evaluate(
         _metric(name, test_set, text, effective_length) for name in dict.fromkeys(metric or [MetricName.bleu])
     ]
     systems = [hypothesis, *(compare or [])]
+    if by is not None and (len(systems) > 1 or "," in hypothesis):
+        raise typer.BadParameter("--by is for one system and one run of it")
     # By system, the lines of its runs.
     lines = [[_lines(test_set, file) for file in system.split(",")] for system in systems]
     for scorer in metrics:

@@ -9,7 +9,7 @@ from typing import Annotated
 import typer
 
 from hiero import Model
-from hiero.cli.sets import read_set
+from hiero.cli.sets import fingerprint, read_set
 from hiero.experiments.cettolo2004 import Cettolo2004Options, LabelledSet, plot, table
 from hiero.experiments.cettolo2004 import cettolo2004 as run
 from hiero.files import sha256
@@ -47,17 +47,20 @@ def cettolo2004(
     Started again in the same directory, it goes on where it was interrupted.
     """
     loaded = Model.load(model)
-    files = [source, *references, test_source, *test_references]
+    tuning, test = (
+        read_set(source, references, raw, loaded),
+        read_set(test_source, test_references, raw, loaded),
+    )
     result = run(
         loaded,
-        LabelledSet(*read_set(source, references, raw, loaded)),
-        LabelledSet(*read_set(test_source, test_references, raw, loaded)),
+        LabelledSet(*tuning),
+        LabelledSet(*test),
         output,
         Cettolo2004Options(
             beam_threshold=beam_threshold, pop_limit=pop_limit, decodings=decodings, seed=seed
         ),
         threads=threads,
-        origin={"sets": [sha256(file) for file in files], "model": sha256(model / "manifest.json")},
+        origin={"sets": fingerprint(tuning, test), "model": sha256(model / "manifest.json")},
         report=(lambda _: None) if quiet else (lambda line: print(line, flush=True)),
     )
     print(table(result), end="")

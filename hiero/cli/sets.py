@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import hashlib
+import json
 from collections.abc import Sequence
 from pathlib import Path
 
@@ -10,12 +12,20 @@ from hiero.evaluate.test_sets import TestSet, read_source
 from hiero.text import split
 
 
+def fingerprint(*sets: tuple[Sequence[str | list[str]], list[list[str]]]) -> str:
+    """A checksum of what ``read_set`` read, by which a run that is taken up again knows its sets."""
+    return hashlib.sha256(json.dumps(sets).encode()).hexdigest()
+
+
 def read_set(
     source: Path, references: Sequence[Path], raw: bool, model: Model
 ) -> tuple[list[str | list[str]], list[list[str]]]:
     """Sentences as the decoder takes them, and references as lines of tokens."""
     lines, srcset = read_source(source)
-    found = TestSet.read(references, srcset).references
+    test_set = TestSet.read(references, srcset)
+    if (srcset is None) != (test_set.source is None):
+        raise FormatError(f"{source}: source and references are to be text both, or both NIST's files")
+    found = test_set.references
     if len(lines) != len(found):
         raise FormatError(f"{source}: {len(lines)} segments, where the references have {len(found)}")
     if not raw:

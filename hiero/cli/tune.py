@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import importlib.util
+import json
 from collections.abc import Callable, Sequence
 from enum import StrEnum
 from pathlib import Path
@@ -13,10 +14,12 @@ import typer
 
 from hiero import Decoder, Model, read_weights
 from hiero.cli.eval import EffectiveLength
-from hiero.cli.sets import read_set
+from hiero.cli.sets import fingerprint, read_set
 from hiero.evaluate import Bleu, Metric, Nist, Ter
-from hiero.files import sha256
+from hiero.files import sha256, working_directory
 from hiero.tune import METHODS, HeldOut, Mix, ModelDecoder, TuneOptions, TuneResult, plot_runs, tune
+from hiero.tune.loop import check_same
+from hiero.tune.objective import gain_name
 from hiero.weights import write_weights
 
 
@@ -44,7 +47,9 @@ def tune_model(
     effective_length: Annotated[
         EffectiveLength, typer.Option(help="Of references, for BLEU.")
     ] = EffectiveLength.closest,
-    k: Annotated[int, typer.Option("-k", min=1, help="Distinct translations a sentence.")] = 100,
+    k: Annotated[
+        int | None, typer.Option("-k", min=1, help="Distinct translations a sentence (100).")
+    ] = None,
     iterations: Annotated[
         int | None, typer.Option(min=1, help="At most (20; pro: 30, simplex: 200).")
     ] = None,
@@ -92,31 +97,21 @@ def tune_model(
     loaded = Model.load(model)
     given = {"pop_limit": pop_limit, "beam_threshold": beam_threshold}
     decoder = Decoder(loaded, **{name: value for name, value in given.items() if value is not None})
-    sentences, lines = read_set(source, references, raw, loaded)
-    objective = _metric(metric or ["bleu"], lines, effective_length, method)
-    held_out = None
+    sets = [read_set(source, references, raw, loaded)]
     if held_out_source is not None:
-        others, other_lines = read_set(held_out_source, held_out_references or [], raw, loaded)
-        held_out = HeldOut(
-            ModelDecoder(decoder, others, threads),
-            _metric(metric or ["bleu"], other_lines, effective_length, method),
-        )
-    files = [
-        source,
-        *references,
-        *([held_out_source] if held_out_source else []),
-        *(held_out_references or []),
-    ]
-    origin = {
-        "sets": [sha256(file) for file in files],
-        "model": sha256(model / "manifest.json"),
-        "decoding": decoder.settings.model_dump(mode="json"),
-    }
+        sets.append(read_set(held_out_source, held_out_references or [], raw, loaded))
+    decoders = [ModelDecoder(decoder, sentences, threads) for sentences, _ in sets]
+    metrics = [_metric(metric or ["bleu"], lines, effective_length, method) for _, lines in sets]
     start = {name: 0.0 for name in loaded.feature_names}
     start |= read_weights(weights) if weights is not None else loaded.weights
     start = {name: weight * start_scale for name, weight in start.items()}
-    results: dict[str, TuneResult] = {}
-    for number in range(runs):
+    origin = {
+        "sets": fingerprint(*sets),
+        "model": sha256(model / "manifest.json"),
+        "decoding": decoder.settings.model_dump(mode="json"),
+    }
+
+    def run(directory: Path, number: int, name: str) -> TuneResult:
         options = TuneOptions(
             method=method.value,
             seed=seed + number,
@@ -128,41 +123,47 @@ def tune_model(
             bounds=dict(_bound(text) for text in bound or ()),
             free_scale=free_scale,
         )
-        name = f"run-{number + 1}"
-        results[name] = tune(
-            ModelDecoder(decoder, sentences, threads),
-            objective,
+        return tune(
+            decoders[0],
+            metrics[0],
             start,
-            output if runs == 1 else output / name,
+            directory,
             options,
-            held_out=held_out,
+            held_out=HeldOut(decoders[1], metrics[1]) if len(sets) > 1 else None,
             threads=threads,
             origin=origin,
-            report=(lambda _: None) if quiet else _reporter(name if runs > 1 else ""),
+            report=(lambda _: None) if quiet else _reporter(name),
         )
-    _finish(output, results, objective.name)
+
+    name = gain_name(metrics[0])
+    if runs == 1:
+        _report(output, {"": run(output, 0, "")}, name)
+        return
+    settings = json.dumps({"seed": seed}) + "\n"
+    with working_directory(output, "runs.json", settings) as record:
+        check_same(record, settings)
+        results = {f"run-{k + 1}": run(output / f"run-{k + 1}", k, f"run-{k + 1}") for k in range(runs)}
+        scores = _report(output, results, name)
+        best = max(scores, key=lambda name: scores[name])
+        write_weights(output / "weights.txt", results[best].weights)
+        values = list(scores.values())
+        print(f"mean {np.mean(values):.2f}, deviation {np.std(values, ddof=1):.2f}; weights of {best}")
 
 
-def _finish(output: Path, results: dict[str, TuneResult], metric: str) -> None:
-    """The best run's weights, the picture, and a line on every run."""
+def _report(output: Path, results: dict[str, TuneResult], metric: str) -> dict[str, float]:
+    """A line on every run, and the picture; returns the scores."""
     scores = {}
     for name, result in results.items():
-        best = result.iterations[result.best]
+        best, first = result.iterations[result.best], result.iterations[0]
         scores[name] = best.score if best.held_out is None else best.held_out
-        prefix = f"{name}: " if len(results) > 1 else ""
-        first = result.iterations[0]
         before = first.score if first.held_out is None else first.held_out
         print(
-            f"{prefix}{metric} {before:.2f} before, {scores[name]:.2f} at iteration {result.best};"
-            f" {result.reason}"
+            f"{name + ': ' if name else ''}{metric} {before:.2f} before, {scores[name]:.2f} at iteration"
+            f" {result.best}; {result.reason}"
         )
-    best_run = max(scores, key=lambda name: scores[name])
-    write_weights(output / "weights.txt", results[best_run].weights)
-    if len(results) > 1:
-        values = list(scores.values())
-        print(f"mean {np.mean(values):.2f}, deviation {np.std(values, ddof=1):.2f}; weights of {best_run}")
     if importlib.util.find_spec("matplotlib") is not None:
         plot_runs(results, metric, output / "iterations.png")
+    return scores
 
 
 def _reporter(name: str) -> Callable[[str], object]:
@@ -180,23 +181,31 @@ def _bound(text: str) -> tuple[str, tuple[float, float]]:
     raise typer.BadParameter(f"--bound {text}: expected NAME=LOW:HIGH")
 
 
+_METRICS: dict[str, type[Metric]] = {"bleu": Bleu, "nist": Nist, "ter": Ter}
+
+
 def _metric(
     names: Sequence[str], references: list[list[str]], length: EffectiveLength, method: Method
 ) -> Metric:
-    parts: list[tuple[float, Metric]] = []
+    shares: dict[str, float] = {}
     for text in names:
         name, equals, share = text.partition("=")
+        if name not in _METRICS:
+            raise typer.BadParameter(f"--metric {text}: expected one of {', '.join(_METRICS)}")
+        if name in shares:
+            raise typer.BadParameter(f"--metric {text}: named twice")
         try:
-            weight = float(share) if equals else 1.0
+            shares[name] = float(share) if equals else 1.0
         except ValueError:
             raise typer.BadParameter(f"--metric {text}: expected NAME or NAME=SHARE") from None
-        if name == "bleu":
-            parts.append((weight, Bleu(references, effective_length=length.value)))
-        elif name in ("nist", "ter"):
-            parts.append((weight, (Nist if name == "nist" else Ter)(references)))
-        else:
-            raise typer.BadParameter(f"--metric {text}: expected bleu, nist or ter")
-    metric = parts[0][1] if len(parts) == 1 else Mix(parts)
-    if METHODS[method.value].bleu_only and not isinstance(metric, Bleu):
+        if not 0 < shares[name] < np.inf:
+            raise typer.BadParameter(f"--metric {text}: a share is more than 0 and finite")
+    if METHODS[method.value].bleu_only and list(shares) != ["bleu"]:
         raise typer.BadParameter(f"--method {method.value} learns from BLEU alone")
-    return metric
+    parts: list[tuple[float, Metric]] = []
+    for name, weight in shares.items():
+        made = (
+            Bleu(references, effective_length=length.value) if name == "bleu" else _METRICS[name](references)
+        )
+        parts.append((weight, made))
+    return parts[0][1] if len(parts) == 1 else Mix(parts)

@@ -41,7 +41,10 @@ class Text:
 
     def tokens(self, lines: Iterable[str]) -> list[list[str]]:
         """The tokens of each line."""
-        tokenize = sacrebleu.BLEU(tokenize=self.tokenizer).tokenizer
+        try:
+            tokenize = sacrebleu.BLEU(tokenize=self.tokenizer).tokenizer
+        except (ImportError, RuntimeError) as error:  # a package is missing
+            raise ValueError(f"tokeniser {self.tokenizer}: {error}") from None
         cased = (line.lower() if self.lowercase else line for line in lines)
         return [tokenize(line.rstrip()).split() for line in cased]
 
@@ -93,14 +96,21 @@ class Metric(ABC):
     def __init__(self, references: Sequence[Sequence[str]], text: Text | None = None) -> None:
         """``references`` of every segment as lines of text; empty ones are missing.
 
-        Raises ValueError naming a segment, from 0, that has none.
+        Raises ValueError for no segments, and naming a segment, from 0, that has no reference.
         """
+        if not references:
+            raise ValueError("a metric is of one segment or more")
         for number, segment in enumerate(references):
             if not any(line.strip() for line in segment):
                 raise ValueError(f"segment {number}: no reference that is not empty")
         self.text = text if text is not None else Text()
         self.segments = len(references)
         self.most_references = max((len(segment) for segment in references), default=0)
+
+    @property
+    def width(self) -> int:
+        """Numbers in a row of statistics."""
+        return int(self.token_statistics([0], Hypotheses.of_tokens([[]])).shape[1])
 
     def statistics(self, lines: Sequence[str]) -> Array:
         """Of one hypothesis a segment, as text; float64 (segments, width). Raises ValueError for another

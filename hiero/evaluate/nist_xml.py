@@ -122,7 +122,7 @@ def write_tstset(source: SegmentSet, texts: Sequence[str], language: str, system
     lines = ['<?xml version="1.0" encoding="UTF-8"?>', "<mteval>", _tag("tstset", attributes)]
     for document in source.documents:
         lines.append(_tag("doc", {**document.attributes, "docid": document.name, "sysid": system}))
-        lines += [f"<seg id={quoteattr(n)}>{_text(next(rest))}</seg>" for n in document.segments]
+        lines += [f"<seg id={quoteattr(_legal(n))}>{_text(next(rest))}</seg>" for n in document.segments]
         lines.append("</doc>")
     return "\n".join([*lines, "</tstset>", "</mteval>", ""])
 

@@ -34,6 +34,8 @@ class TestSet:
         if any(nist) != all(nist):
             raise FormatError(f"{os.fspath(files[nist.index(False)])}: text among references in XML or SGML")
         found = cls._of_sets(files, source) if all(nist) else cls._of_text(files)
+        if not found.references:
+            raise FormatError(f"{os.fspath(files[0])}: no segments")
         for number, segment in enumerate(found.references):
             if not any(line.strip() for line in segment):
                 raise FormatError(f"{os.fspath(files[-1])}: {found.place(number)}: no reference is not empty")
@@ -54,8 +56,12 @@ class TestSet:
         return cls([list(segment) for segment in zip(*texts, strict=True)], source)
 
     def hypotheses(self, file: PathLike) -> list[str]:
-        """One a segment, from text or a `tstset`. Raises FormatError naming what is missing or extra."""
-        if not _is_nist(file):
+        """One a segment, from text, or from a `tstset` where it or the references are NIST's.
+
+        Raises FormatError naming what is missing or extra.
+        """
+        # Where references are NIST's, hypotheses are too: lines of text may have another order.
+        if not _is_nist(file) and self.source is None:
             lines = list(read_lines(file))
             _check_length(file, len(lines), len(self.references))
             return lines

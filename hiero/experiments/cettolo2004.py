@@ -16,10 +16,11 @@ from pathlib import Path
 from typing import Any
 
 import numpy as np
+from pydantic import ConfigDict, RootModel
 
 from hiero.decoder import Decoder
 from hiero.evaluate import Bleu, Nist
-from hiero.files import replacing, working_directory, write_atomically
+from hiero.files import read_json, replacing, working_directory, write_atomically
 from hiero.model import Model
 from hiero.tune.loop import TuneOptions, check_same, tune
 from hiero.tune.protocol import ModelDecoder
@@ -159,6 +160,12 @@ def _tuned(
     return {name: weight / loosest for name, weight in result.weights.items()}
 
 
+class _Points(RootModel[list[Point]]):
+    """Working points as a file holds them."""
+
+    model_config = ConfigDict(strict=True)
+
+
 class _Curve:
     """Working points of one set of weights; a file holds those that are done."""
 
@@ -170,11 +177,11 @@ class _Curve:
         self._metrics = Bleu(test.references), Nist(test.references)
 
     def points(self, weights: Weights, scales: Sequence[float]) -> list[Point]:
-        done = json.loads(self._path.read_text(encoding="utf-8")) if self._path.exists() else []
+        done = read_json(self._path, _Points).root if self._path.exists() else []
         for scale in sorted(scales)[len(done) :]:
-            done.append(asdict(self._point(weights, scale)))
-            write_atomically(self._path, json.dumps(done, indent=1) + "\n")
-        return [Point(**values) for values in done]
+            done.append(self._point(weights, scale))
+            write_atomically(self._path, _Points(done).model_dump_json(indent=1) + "\n")
+        return done
 
     def _point(self, weights: Weights, scale: float) -> Point:
         scaled = self._decoder.with_weights({name: weight * scale for name, weight in weights.items()})
@@ -201,7 +208,7 @@ def table(result: Cettolo2004) -> str:
 
 
 def _relative(value: float, base: float) -> str:
-    return "" if value == base else f"{value / base - 1:+.1%}"
+    return "" if value == base or base == 0 else f"{value / base - 1:+.1%}"
 
 
 def _tsv(result: Cettolo2004) -> str:

@@ -78,7 +78,7 @@ def estimate_lm(
     counts = LineCounts()
     blocks = _blocks(texts, counts, reserved_words == "skip", progress)
     # lmplz's own files lie in a folder, since it leaves one behind if it is stopped while it makes it.
-    hidden = f".{output.name}."
+    hidden = f".{output.name}.{os.getpid()}-"
     with replacing(output) as temporary, TemporaryDirectory(prefix=hidden, dir=output.parent) as folder:
         arpa = temporary if output.suffix == ".arpa" else Path(folder, "lm.arpa")
         messages = _run_lmplz(blocks, arpa, folder, order, memory, output)

@@ -15,13 +15,14 @@ from pathlib import Path
 from typing import Any
 
 import numpy as np
+from pydantic import BaseModel, ConfigDict
 
 from hiero._core import FormatError
 from hiero.evaluate.metrics import Metric
-from hiero.files import working_directory, write_atomically
+from hiero.files import read_json, temporary_name, working_directory, write_atomically
 from hiero.tune.memory import ForestMemory, ListMemory, Memory
-from hiero.tune.methods import METHODS, Problem, troubled
-from hiero.tune.objective import gain
+from hiero.tune.methods import GREATEST, METHODS, Problem, troubled
+from hiero.tune.objective import gain, scalable
 from hiero.tune.pool import Pool
 from hiero.tune.protocol import Array, TuningDecoder
 from hiero.weights import check_names, read_weights, weight_vector, write_weights
@@ -36,8 +37,8 @@ class TuneOptions:
 
     method: str = "mert"
     seed: int = 1
-    # Length of the lists of distinct strings.
-    k: int = 100
+    # Length of the lists of distinct strings; None: 100.
+    k: int | None = None
     # At most so many, and it stops when so many did not raise the metric of the 1-best; None: the method's.
     iterations: int | None = None
     patience: int | None = None
@@ -47,6 +48,12 @@ class TuneOptions:
     bounds: Mapping[str, tuple[float, float]] = field(default_factory=dict)
     # Whether the simplex may change the sum of absolute weights, which threshold pruning depends on.
     free_scale: bool = False
+
+    def __post_init__(self) -> None:
+        for name, least in (("k", 1), ("iterations", 1), ("patience", 1), ("restarts", 0), ("seed", 0)):
+            value = getattr(self, name)
+            if value is not None and value < least:
+                raise ValueError(f"{name} must be at least {least}, not {value}")
 
 
 @dataclass(frozen=True)
@@ -97,10 +104,11 @@ def tune(
 ) -> TuneResult:
     """Tunes from the weights ``start``, features without one count 0, and writes ``weights.txt``.
 
-    ``origin`` says what the sets and the model are: a directory that holds another run, by its options, its
-    start or its origin, is refused. Raises FormatError for that and for weights or options that name no
-    feature; ValueError for an unknown method; OSError where another process works in the directory, or for
-    one that holds files but no run.
+    A start outside its bounds begins at them. ``origin`` says what the sets and the model are: a directory
+    that holds another run, by its options, its start or its origin, is refused. Raises FormatError for that
+    and for weights or options that name no feature; ValueError for an unknown method, options that it does
+    not take, and a start that nothing can be decoded with; OSError where another process works in the
+    directory, or for one that holds files but no run.
     """
     if options.method not in METHODS:
         raise ValueError(f"unknown method {options.method!r}: expected one of {', '.join(METHODS)}")
@@ -108,7 +116,14 @@ def tune(
     method = METHODS[options.method]
     most = method.iterations if options.iterations is None else options.iterations
     patience = method.patience if options.patience is None else options.patience
-    free, bounds = _freedom(names, options)
+    for name in ("k", "restarts", "free_scale"):
+        if getattr(options, name) not in (None, False) and name not in method.takes:
+            raise ValueError(f"{options.method} takes no {name.replace('_', ' ')}")
+    weights = weight_vector(start, names)
+    free, bounds = _freedom(names, options, weights)
+    weights = np.clip(weights, bounds[:, 0], bounds[:, 1])
+    if trouble := troubled(weights):
+        raise ValueError(f"cannot start from these weights: {trouble}")
     known = {
         "options": asdict(options),
         "metric": metric.signature,
@@ -122,7 +137,6 @@ def tune(
     with working_directory(folder, _SETTINGS, settings) as record:
         check_same(record, settings)
         run = _Run(folder, decoder, metric, held_out, options)
-        weights = weight_vector(start, names)
         history: list[Array] = []
         iterations: list[Iteration] = []
         reason = f"{most} iterations are done"
@@ -181,25 +195,47 @@ def _line(number: int, iterations: Sequence[Iteration]) -> str:
     return f"iteration {number}: {last.score:.4f}{held_out}, {last.new:,} new{mark}"
 
 
-def _freedom(names: Sequence[str], options: TuneOptions) -> tuple[list[int], Array]:
-    """The features that may change, and least and greatest weights."""
+def _freedom(names: Sequence[str], options: TuneOptions, start: Array) -> tuple[list[int], Array]:
+    """The features that may change, and least and greatest weights.
+
+    Where fixed features or bounds keep weights from being scaled, nothing else keeps them from growing: then
+    all have bounds, ten times the largest weight or bound.
+    """
     check_names(options.fixed, names)
     check_names(options.bounds, names)
+    if both := [name for name in options.fixed if name in options.bounds]:
+        raise ValueError(f"fixed and bound: {', '.join(both)}")
     bounds = np.tile([-np.inf, np.inf], (len(names), 1))
     for name, (low, high) in options.bounds.items():
         if not low <= high:
             raise ValueError(f"bounds of {name}: {low} is more than {high}")
+        if any(abs(bound) > GREATEST and bound != side for bound, side in ((low, -np.inf), (high, np.inf))):
+            raise ValueError(f"bounds of {name}: {low} to {high} is not within {GREATEST:g}")
         bounds[list(names).index(name)] = low, high
     free = [i for i, name in enumerate(names) if name not in options.fixed]
     if not free:
         raise ValueError("all features are fixed")
+    if not scalable(start, free, bounds):
+        size = 10 * max(np.abs(start).max(), np.abs(bounds[np.isfinite(bounds)]).max(initial=0.0))
+        bounds[free] = np.clip(bounds[free], -size, size)
     return free, bounds
 
 
 def check_same(record: Path, settings: str) -> None:
     """Raises FormatError where the record of a directory says other settings."""
-    if record.read_text(encoding="utf-8") != settings:
+    if record.read_bytes() != settings.encode():
         raise FormatError(f"{record.parent}: holds another run, see {record.name}; choose another directory")
+
+
+class _Scores(BaseModel):
+    """What an iteration's ``scores.json`` holds."""
+
+    model_config = ConfigDict(extra="forbid", strict=True, allow_inf_nan=False)
+
+    score: float
+    held_out: float | None
+    new: int
+    generated: int
 
 
 class _Run:
@@ -218,7 +254,7 @@ class _Run:
         self.memory: Memory = (
             ForestMemory(metric)
             if method.forests
-            else ListMemory(metric, features, 1 if method.direct else options.k)
+            else ListMemory(metric, features, 1 if method.direct else options.k or 100)
         )
         self._folder = folder
         self._decoder = decoder
@@ -235,25 +271,25 @@ class _Run:
         if list(named.values()) != weights.tolist():
             raise FormatError(f"{folder}: made with other weights than this run comes to")
         self.memory.restore(folder)
-        scores = json.loads((folder / "scores.json").read_text(encoding="utf-8"))
-        self._generated = scores["generated"]
-        return Iteration(named, scores["score"], scores["held_out"], scores["new"], scores["generated"])
+        scores = read_json(folder / "scores.json", _Scores)
+        self._generated = scores.generated
+        return Iteration(named, **scores.model_dump())
 
     def _decode(self, folder: Path, weights: Array) -> None:
-        temporary = folder.with_name(f".{folder.name}")
+        temporary = temporary_name(folder)
         temporary.mkdir()
         before = self._decoder.generated
         new, firsts = self.memory.decode(self._decoder, weights, temporary)
-        scores = {
-            "score": float(gain(self._metric, firsts.sum(axis=0))),
-            "held_out": self._held_out_score(weights),
-            "new": new,
-            "generated": self._generated + self._decoder.generated - before,
-        }
+        scores = _Scores(
+            score=float(gain(self._metric, firsts.sum(axis=0))),
+            held_out=self._held_out_score(weights),
+            new=new,
+            generated=self._generated + self._decoder.generated - before,
+        )
         write_weights(
             temporary / "weights.txt", dict(zip(self._decoder.feature_names, weights.tolist(), strict=True))
         )
-        write_atomically(temporary / "scores.json", json.dumps(scores) + "\n")
+        write_atomically(temporary / "scores.json", scores.model_dump_json() + "\n")
         os.rename(temporary, folder)
 
     def _held_out_score(self, weights: Array) -> float | None:

@@ -33,6 +33,7 @@ class ListMemory(Memory):
 
     def __init__(self, metric: Metric, features: int, k: int) -> None:
         self._pool = Pool(metric.segments, features, metric)
+        self._shape = metric.segments, features, metric.width
         self._k = k
 
     def decode(self, decoder: TuningDecoder, weights: Array, folder: Path) -> tuple[int, Array]:
@@ -41,7 +42,7 @@ class ListMemory(Memory):
         return len(new), firsts
 
     def restore(self, folder: Path) -> None:
-        self._pool.restore(load_arrays(folder / "new.npz"))
+        self._pool.restore(load_arrays(folder / "new.npz", *self._shape))
 
     def arrays(self) -> PoolArrays:
         return self._pool.arrays()

@@ -116,19 +116,27 @@ class Method:
     bleu_only: bool = False
     # It sees the metric alone: nothing new in a decoding is no reason to stop, and one translation is enough.
     direct: bool = False
+    # Of k, restarts and free_scale, those that mean something to it.
+    takes: frozenset[str] = frozenset()
     # Unless the run says otherwise.
     iterations: int = 20
     patience: int = 5
 
 
 METHODS: Mapping[str, Method] = {
-    "mert": Method(_mert),
-    "hypergraph-mert": Method(_hypergraph_mert, forests=True),
-    "simplex": Method(_simplex, direct=True, iterations=200, patience=200),
+    "mert": Method(_mert, takes=frozenset({"k", "restarts"})),
+    "hypergraph-mert": Method(_hypergraph_mert, forests=True, takes=frozenset({"restarts"})),
+    "simplex": Method(
+        _simplex, direct=True, takes=frozenset({"restarts", "free_scale"}), iterations=200, patience=200
+    ),
     # It moves slowly.
-    "pro": Method(_pro, bleu_only=True, iterations=30, patience=10),
-    "mira-batch": Method(_mira_batch, bleu_only=True),
+    "pro": Method(_pro, bleu_only=True, takes=frozenset({"k"}), iterations=30, patience=10),
+    "mira-batch": Method(_mira_batch, bleu_only=True, takes=frozenset({"k"})),
 }
+
+
+# No sensible weight is larger.
+GREATEST = 1e6
 
 
 def troubled(weights: Array) -> str:
@@ -137,6 +145,6 @@ def troubled(weights: Array) -> str:
         return "a weight is not finite"
     if not weights.any():
         return "all weights are zero"
-    if np.abs(weights).max() > 1e6:
+    if np.abs(weights).max() > GREATEST:
         return f"a weight has grown to {np.abs(weights).max():.3g}"
     return ""

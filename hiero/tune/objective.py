@@ -17,9 +17,15 @@ def gain(metric: Metric, statistics: npt.ArrayLike) -> Array:
 
 
 def scalable(weights: Array, free: Sequence[int], bounds: Array) -> bool:
-    """Whether all weights may be multiplied by one number: only zeros are fixed, and nothing is bound."""
+    """Whether all weights may be multiplied by one positive number: only zeros are fixed, and nothing is
+    bound but by 0."""
     fixed = np.setdiff1d(np.arange(len(weights)), list(free))
-    return not weights[fixed].any() and not np.isfinite(bounds).any()
+    return not weights[fixed].any() and not bounds[np.isfinite(bounds)].any()
+
+
+def gain_name(metric: Metric) -> str:
+    """What ``gain`` is called."""
+    return f"100 - {metric.name}" if metric.lower_is_better else metric.name
 
 
 class Mix(Metric):
@@ -39,8 +45,7 @@ class Mix(Metric):
         if not parts or len({metric.segments for _, metric in parts}) > 1:
             raise ValueError("a mix is of one metric or more, of one set")
         self.parts = list(parts)
-        empty = Hypotheses.of_tokens([[]])
-        self._widths = [metric.token_statistics([0], empty).shape[1] for _, metric in parts]
+        self._widths = [metric.width for _, metric in parts]
         self.segments = parts[0][1].segments
 
     def statistics(self, lines: Sequence[str]) -> Array:

@@ -25,6 +25,7 @@ def plot_runs(runs: Mapping[str, TuneResult], metric: str, path: str | os.PathLi
             axes.plot(range(len(held_out)), held_out, linestyle="--", color=line.get_color())
     axes.set_xlabel("iteration")
     axes.set_ylabel(metric)
-    axes.legend()
+    if len(runs) > 1:
+        axes.legend()
     with replacing(path) as temporary:
         figure.savefig(temporary, format="png", dpi=150)

@@ -122,15 +122,31 @@ def save_arrays(path: PathLike, arrays: PoolArrays) -> None:
         )
 
 
-def load_arrays(path: PathLike) -> PoolArrays:
-    """Reads what ``save_arrays`` wrote. Raises FormatError for a damaged file."""
+def load_arrays(path: PathLike, sentences: int, features: int, width: int) -> PoolArrays:
+    """Reads what ``save_arrays`` wrote, of so many sentences, features and statistics. Raises FormatError for
+    a damaged file."""
     try:
         with open(path, "rb") as opened, np.load(opened, allow_pickle=False) as file:
             parts = (file["data"], file["indices"], file["indptr"])
             matrix = scipy.sparse.csr_array(parts, shape=tuple(file["shape"]))
-            return PoolArrays(file["offsets"], matrix, file["statistics"])
-    except (KeyError, ValueError, EOFError, zipfile.BadZipFile, zlib.error) as error:
+            matrix.check_format(full_check=True)
+            arrays = PoolArrays(file["offsets"], matrix, file["statistics"])
+            _check_arrays(arrays, sentences, features, width)
+            return arrays
+    except (KeyError, ValueError, TypeError, IndexError, EOFError, zipfile.BadZipFile, zlib.error) as error:
         raise FormatError(f"{os.fspath(path)}: damaged: {error}") from None
+
+
+def _check_arrays(arrays: PoolArrays, sentences: int, features: int, width: int) -> None:
+    offsets, statistics, matrix = arrays.offsets, arrays.statistics, arrays.features
+    if offsets.dtype != np.int32 or offsets.shape != (sentences + 1,) or (np.diff(offsets) < 0).any():
+        raise ValueError("offsets do not fit the set")
+    if offsets[0] != 0 or statistics.shape != (offsets[-1], width) or matrix.shape != (offsets[-1], features):
+        raise ValueError("rows and columns do not fit the set")
+    if any(
+        values.dtype != np.float64 or not np.isfinite(values).all() for values in (statistics, matrix.data)
+    ):
+        raise ValueError("values are not finite")
 
 
 def _stacked(matrices: Sequence[Any], width: int) -> Any:

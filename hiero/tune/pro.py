@@ -19,6 +19,9 @@ import scipy.special
 from hiero.tune.pool import PoolArrays
 from hiero.tune.protocol import Array
 
+# Where fixed features count for less, the others' weights would be endless.
+_LEAST_UNIT = 1e-3
+
 
 @dataclass(frozen=True)
 class ProOptions:
@@ -75,8 +78,10 @@ def pro(
 ) -> Array:
     """New weights, float64 (features); the old ones where no pair tells anything.
 
-    The classifier's weights are brought to the length of the old ones (by the sum of absolute weights of
-    ``free`` features) before both are interpolated. ``bounds`` are (features, 2). Statistics are BLEU's.
+    The classifier's weights are brought to the length of the old ones (by the sum of absolute weights)
+    before both are interpolated. What fixed features score is one feature more for the classifier, whose
+    weight, at least a little above zero, then says what all are to be divided by. ``bounds`` are
+    (features, 2). Statistics are BLEU's.
     """
     chosen = options if options is not None else ProOptions()
     better, worse = sample_pairs(pool, smoothed_bleu(pool.statistics), seed, chosen)
@@ -84,18 +89,31 @@ def pro(
         return start.copy()
     differences = scipy.sparse.csr_array(pool.features[better] - pool.features[worse])
     columns = np.array(list(free))
-    found = _classify(differences[:, columns], start[columns], chosen.variance)
-    length, target = np.abs(found).sum(), np.abs(start[columns]).sum()
-    if length == 0:
-        return start.copy()
+    fixed = np.setdiff1d(np.arange(len(start)), columns)
+    length = np.abs(start[fixed]).sum()
+    if length > 0:
+        known = scipy.sparse.csr_array((differences[:, fixed] @ (start[fixed] / length))[:, None])
+        *others, unit = _classify(
+            scipy.sparse.csr_array(scipy.sparse.hstack([differences[:, columns], known])),
+            np.append(start[columns], length),
+            chosen.variance,
+            last_least=_LEAST_UNIT,
+        )
+        scaled = np.array(others) * (length / unit)
+    else:
+        found = _classify(differences[:, columns], start[columns], chosen.variance)
+        length, target = np.abs(found).sum(), np.abs(start[columns]).sum()
+        if length == 0:
+            return start.copy()
+        scaled = found * (target / length if target > 0 else 1 / length)
     weights = start.copy()
-    scaled = found * (target / length if target > 0 else 1 / length)
     weights[columns] = (1 - chosen.interpolation) * start[columns] + chosen.interpolation * scaled
     return np.clip(weights, bounds[:, 0], bounds[:, 1])
 
 
-def _classify(differences: Any, start: Array, variance: float) -> Array:
-    """The weights that minimise the mean of log(1 + exp(-w . x)) + |w|^2 / (2 variance n)."""
+def _classify(differences: Any, start: Array, variance: float, last_least: float | None = None) -> Array:
+    """The weights that minimise the mean of log(1 + exp(-w . x)) + |w|^2 / (2 variance n), the last of them
+    at least ``last_least``."""
     import scipy.optimize  # here, as it takes long to start
 
     count = differences.shape[0]
@@ -108,5 +126,8 @@ def _classify(differences: Any, start: Array, variance: float) -> Array:
         return float(loss), (transposed @ slopes + weights / variance) / count
 
     options = {"maxiter": 1000, "ftol": 1e-13, "gtol": 1e-9}
-    found = scipy.optimize.minimize(objective, start, jac=True, method="L-BFGS-B", options=options)
+    bounds = [(None, None)] * (len(start) - 1) + [(last_least, None)]
+    found = scipy.optimize.minimize(
+        objective, start, jac=True, method="L-BFGS-B", bounds=bounds, options=options
+    )
     return np.asarray(found.x)

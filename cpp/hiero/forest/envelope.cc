@@ -1,6 +1,8 @@
 #include "hiero/forest/envelope.h"
 
+#include <cmath>
 #include <limits>
+#include <stdexcept>
 
 #include "hiero/forest/inside_outside.h"
 
@@ -9,6 +11,16 @@ namespace {
 
 using Line = EnvelopeSemiring::Line;
 constexpr double kInfinity = std::numeric_limits<double>::infinity();
+
+// Where lines are longer than that, differences overflow and crossings have no order.
+constexpr double kLongest = 1e150;
+
+const Line& checked(const Line& line) {
+  if (!(std::abs(line.slope) <= kLongest) || !(std::abs(line.intercept) <= kLongest)) {
+    throw std::invalid_argument("scores of a derivation are beyond 1e150");
+  }
+  return line;
+}
 
 // Adds a line of no smaller slope than any before to an envelope.
 void push(std::vector<Line>& lines, const Line& line) {
@@ -49,7 +61,7 @@ std::vector<EdgeIndex> edges_of(const std::vector<EnvelopeSemiring::Origin>& ori
 
 EnvelopeSemiring::Value EnvelopeSemiring::line(EdgeIndex edge, double intercept, double slope) const {
   origins->push_back({edge, -1, -1});
-  return {{slope, intercept, static_cast<std::int32_t>(origins->size() - 1)}};
+  return {checked({slope, intercept, static_cast<std::int32_t>(origins->size() - 1)})};
 }
 
 EnvelopeSemiring::Value EnvelopeSemiring::plus(const Value& a, const Value& b) const {
@@ -77,7 +89,7 @@ EnvelopeSemiring::Value EnvelopeSemiring::times(const Value& a, const Value& b) 
       origins->push_back({-1, a[i].origin, b[j].origin});
       origin = static_cast<std::int32_t>(origins->size() - 1);
     }
-    push(out, {a[i].slope + b[j].slope, a[i].intercept + b[j].intercept, origin});
+    push(out, checked({a[i].slope + b[j].slope, a[i].intercept + b[j].intercept, origin}));
     if (i + 1 == a.size() && j + 1 == b.size()) return out;
     const double next_a = begin_of(a, i + 1);
     const double next_b = begin_of(b, j + 1);

@@ -54,7 +54,8 @@ struct WinningDerivation {
 };
 
 // By rising slope; empty for a forest without derivations. Of derivations that score the same everywhere the
-// one that viterbi takes wins. Throws std::invalid_argument for values that are not finite.
+// one that viterbi takes wins. Throws std::invalid_argument for values that are not finite or that add up to
+// more than 1e150.
 std::vector<WinningDerivation> envelope(const Hypergraph& forest, std::span<const double> intercepts,
                                         std::span<const double> slopes);
 

@@ -71,7 +71,7 @@ ReferenceSet::ReferenceSet(std::span<const References> segments) {
     try {
       segment.lengths = reference_lengths(segments[i]);
     } catch (const std::invalid_argument&) {
-      throw std::invalid_argument("segment " + std::to_string(i) + ": all references are empty");
+      throw std::invalid_argument("segment " + std::to_string(i) + ": no reference with a token");
     }
     segment.clip = {0};
     in_corpus[i] = {{0, 0}};
