@@ -11,17 +11,16 @@ import re
 import resource
 import signal
 import subprocess
-import sys
 import time
 from collections.abc import Callable, Sequence
 from pathlib import Path
 
 import pytest
+from in_process import BIN, call, program
 
 import hiero
 from hiero.train import TrainInputs, TrainSettings, train
 
-BIN = Path(sys.executable).parent
 STEPS = ["corpus", "text 0", "text 1", "align", "extract", "score", "lm 0", "lm 1", "model"]
 
 
@@ -58,17 +57,24 @@ def trained(inputs: TrainInputs, tmp_path_factory: pytest.TempPathFactory) -> Pa
 def command(inputs: TrainInputs, output: Path, *more: object) -> list[str]:
     assert inputs.dictionary is not None
     options = ["--source", inputs.source, "--target", inputs.target, "--dictionary", *inputs.dictionary]
-    return list(map(str, [BIN / "hiero", "train", *options, "--mono", *inputs.mono, "-o", output, *more]))
+    return list(map(str, ["hiero", "train", *options, "--mono", *inputs.mono, "-o", output, *more]))
+
+
+def start(inputs: TrainInputs, output: Path) -> subprocess.Popen[str]:
+    """Training as a process of its own, which says on stderr how far it is."""
+    arguments = command(inputs, output)[1:]
+    return subprocess.Popen([BIN / "hiero", *arguments], stderr=subprocess.PIPE, text=True)
 
 
 def files(folder: Path) -> dict[str, bytes]:
     return {path.name: path.read_bytes() for path in folder.iterdir()}
 
 
-def one_error_line(done: subprocess.CompletedProcess[str]) -> str:
+def one_error_line(done: subprocess.CompletedProcess[bytes]) -> str:
     assert done.returncode == 1, done
-    lines = [line for line in done.stderr.splitlines() if not line.startswith("warning")]
-    assert len(lines) == 1 and "Traceback" not in done.stderr, done.stderr
+    errors = done.stderr.decode()
+    lines = [line for line in errors.splitlines() if not line.startswith("warning")]
+    assert len(lines) == 1 and "Traceback" not in errors, errors
     return lines[0]
 
 
@@ -89,11 +95,9 @@ def test_a_trained_model_translates(trained: Path, demo: Path) -> None:
 
 
 def run(*args: object, stdin: str = "") -> str:
-    done = subprocess.run(
-        [str(BIN / str(args[0])), *map(str, args[1:])], input=stdin, capture_output=True, text=True
-    )
+    done = call(*args, stdin=stdin)
     assert done.returncode == 0, done.stderr
-    return done.stdout
+    return done.stdout.decode()
 
 
 def test_step_by_step(inputs: TrainInputs, tmp_path: Path) -> None:
@@ -146,7 +150,7 @@ def test_killed_in_every_step(inputs: TrainInputs, trained: Path, tmp_path: Path
     rng = random.Random()
     output = tmp_path / "model"
     for step in STEPS:
-        process = subprocess.Popen(command(inputs, output), stderr=subprocess.PIPE, text=True)
+        process = start(inputs, output)
         assert process.stderr is not None
         with process, process.stderr:
             for line in process.stderr:
@@ -156,9 +160,9 @@ def test_killed_in_every_step(inputs: TrainInputs, trained: Path, tmp_path: Path
             process.kill()
         assert process.returncode in (-signal.SIGKILL, 0)
         assert not output.exists() or files(output) == files(trained)
-    done = subprocess.run(command(inputs, output), stderr=subprocess.PIPE, text=True)
+    done = call(*command(inputs, output))
     assert done.returncode == 0, done.stderr
-    assert "hiero: corpus: done before\n" in done.stderr and "hiero: align: done before\n" in done.stderr
+    assert b"hiero: corpus: done before\n" in done.stderr and b"hiero: align: done before\n" in done.stderr
     assert files(output) == files(trained)
     assert not [path for path in output.with_name("model.train").iterdir() if path.name.startswith(".")]
     assert sorted(path.name for path in tmp_path.iterdir()) == ["model", "model.train"]
@@ -291,13 +295,8 @@ def test_bad_text(
         train(TrainInputs(tmp_path / "f", tmp_path / "e"), tmp_path / "m")
     assert not (tmp_path / "m").exists()
     assert not list((tmp_path / "m.train").glob(".*"))
-    done = subprocess.run(
-        [BIN / "hiero", "train", "--source", "f", "--target", "e", "-o", "m", "--quiet"],
-        cwd=tmp_path,
-        capture_output=True,
-        text=True,
-    )
-    one_error_line(done)
+    files = ("--source", tmp_path / "f", "--target", tmp_path / "e")
+    one_error_line(call("hiero", "train", *files, "-o", tmp_path / "m", "--quiet"))
 
 
 @pytest.mark.parametrize(
@@ -310,18 +309,19 @@ def test_bad_text(
     ],
 )
 def test_monolingual_text_is_checked_before_the_long_work(
-    inputs: TrainInputs, name: str, content: str | None, message: str, tmp_path: Path
+    inputs: TrainInputs,
+    name: str,
+    content: str | None,
+    message: str,
+    tmp_path: Path,
+    monkeypatch: pytest.MonkeyPatch,
 ) -> None:
+    monkeypatch.chdir(tmp_path)
     if content is not None:
         (tmp_path / name).write_text(content)
     files = ["--source", inputs.source, "--target", inputs.target, "--mono", name]
-    done = subprocess.run(
-        [BIN / "hiero", "train", *files, "-o", "m", "--quiet"],
-        cwd=tmp_path,
-        input="a b c\n" * 9,
-        capture_output=True,
-        text=True,
-    )
+    run_it = program if name == "/dev/stdin" else call  # a pipe
+    done = run_it("hiero", "train", *files, "-o", "m", "--quiet", stdin="a b c\n" * 9)
     assert one_error_line(done) == f"hiero: {message}"
     assert not (tmp_path / "m").exists() and not (tmp_path / "m.train" / "alignment").exists()
 
@@ -366,8 +366,9 @@ def test_bad_links(links: list[str], message: str, tmp_path: Path) -> None:
 def test_bad_options(
     inputs: TrainInputs, options: list[str], code: int, message: str, tmp_path: Path
 ) -> None:
-    done = subprocess.run(command(inputs, tmp_path / "m", *options), capture_output=True, text=True)
-    assert done.returncode == code and message in done.stderr and "Traceback" not in done.stderr
+    done = call(*command(inputs, tmp_path / "m", *options))
+    errors = done.stderr.decode()
+    assert done.returncode == code and message in errors and "Traceback" not in errors
     assert not list(tmp_path.iterdir())
 
 
@@ -377,33 +378,33 @@ def test_a_full_disk(inputs: TrainInputs, trained: Path, tmp_path: Path) -> None
     limits = [size // 2 for size in sizes]
     output = tmp_path / "model"
     failed = 0
+    _, most = resource.getrlimit(resource.RLIMIT_FSIZE)
     for limit in limits:
-
-        def restrict(limit: int = limit) -> None:
-            resource.setrlimit(resource.RLIMIT_FSIZE, (limit, limit))
-
-        done = subprocess.run(
-            command(inputs, output, "--quiet"), capture_output=True, text=True, preexec_fn=restrict
-        )
+        resource.setrlimit(resource.RLIMIT_FSIZE, (limit, most))
+        try:
+            done = call(*command(inputs, output, "--quiet"))
+        finally:
+            resource.setrlimit(resource.RLIMIT_FSIZE, (most, most))
         if done.returncode != 0:
             message = re.escape(f"{output}.train/") + rf"\S+: {os.strerror(27)}"  # File too large
             assert re.fullmatch(f"hiero: {message}", one_error_line(done))
             assert not output.exists()
             failed += 1
     assert failed >= 4
-    assert subprocess.run(command(inputs, output, "--quiet")).returncode == 0
+    run(*command(inputs, output, "--quiet"))
     assert files(output) == files(trained)
 
 
-def test_nothing_but_a_model_is_replaced(inputs: TrainInputs, trained: Path, tmp_path: Path) -> None:
+def test_nothing_but_a_model_is_replaced(
+    inputs: TrainInputs, trained: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.chdir(tmp_path)
     (tmp_path / "thesis").mkdir()
     write(tmp_path / "thesis" / "chapter", ["years of work"])
     write(tmp_path / "file", ["more"])
     (tmp_path / "link").symlink_to(tmp_path / "nowhere")
     for name in ("thesis", "file", "link", ".", ".."):
-        done = subprocess.run(
-            command(inputs, Path(name), "--quiet"), capture_output=True, text=True, cwd=tmp_path
-        )
+        done = call(*command(inputs, Path(name), "--quiet"))
         assert one_error_line(done) == f"hiero: {name}: exists and is no model directory"
     with pytest.raises(FileExistsError):
         hiero.Model.load(trained).save(tmp_path / "thesis")
@@ -418,17 +419,17 @@ def test_nothing_but_a_model_is_replaced(inputs: TrainInputs, trained: Path, tmp
 def test_a_folder_of_other_files_is_left_alone(inputs: TrainInputs, tmp_path: Path) -> None:
     (tmp_path / "m.train").mkdir()
     write(tmp_path / "m.train" / ".notes", ["mine"])
-    done = subprocess.run(command(inputs, tmp_path / "m", "--quiet"), capture_output=True, text=True)
+    done = call(*command(inputs, tmp_path / "m", "--quiet"))
     assert one_error_line(done) == f"hiero: {tmp_path}/m.train: exists and has no steps.json"
     assert [path.name for path in tmp_path.rglob("*")] == ["m.train", ".notes"]
 
 
 def test_two_at_once(inputs: TrainInputs, tmp_path: Path) -> None:
-    first = subprocess.Popen(command(inputs, tmp_path / "m"), stderr=subprocess.PIPE, text=True)
+    first = start(inputs, tmp_path / "m")
     assert first.stderr is not None
     with first, first.stderr:
         first.stderr.readline()
-        second = subprocess.run(command(inputs, tmp_path / "m", "--quiet"), capture_output=True, text=True)
+        second = call(*command(inputs, tmp_path / "m", "--quiet"))
         assert "another process is at work here" in one_error_line(second)
         first.communicate()
     assert first.returncode == 0

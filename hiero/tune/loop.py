@@ -119,11 +119,7 @@ def tune(
     for name in ("k", "restarts", "free_scale"):
         if getattr(options, name) not in (None, False) and name not in method.takes:
             raise ValueError(f"{options.method} takes no {name.replace('_', ' ')}")
-    weights = weight_vector(start, names)
-    free, bounds = _freedom(names, options, weights)
-    weights = np.clip(weights, bounds[:, 0], bounds[:, 1])
-    if trouble := troubled(weights):
-        raise ValueError(f"cannot start from these weights: {trouble}")
+    weights, free, bounds = _checked(weight_vector(start, names), names, options)
     known = {
         "options": asdict(options),
         "metric": metric.signature,
@@ -195,8 +191,8 @@ def _line(number: int, iterations: Sequence[Iteration]) -> str:
     return f"iteration {number}: {last.score:.4f}{held_out}, {last.new:,} new{mark}"
 
 
-def _freedom(names: Sequence[str], options: TuneOptions, start: Array) -> tuple[list[int], Array]:
-    """The features that may change, and least and greatest weights.
+def _checked(start: Array, names: Sequence[str], options: TuneOptions) -> tuple[Array, list[int], Array]:
+    """The start within its bounds, the features that may change, and least and greatest weights.
 
     Where fixed features or bounds keep weights from being scaled, nothing else keeps them from growing: then
     all have bounds, ten times the largest weight or bound.
@@ -218,7 +214,10 @@ def _freedom(names: Sequence[str], options: TuneOptions, start: Array) -> tuple[
     if not scalable(start, free, bounds):
         size = 10 * max(np.abs(start).max(), np.abs(bounds[np.isfinite(bounds)]).max(initial=0.0))
         bounds[free] = np.clip(bounds[free], -size, size)
-    return free, bounds
+    weights = np.clip(start, bounds[:, 0], bounds[:, 1])
+    if trouble := troubled(weights):
+        raise ValueError(f"cannot start from these weights: {trouble}")
+    return weights, free, bounds
 
 
 def check_same(record: Path, settings: str) -> None:

@@ -11,6 +11,7 @@ from __future__ import annotations
 import itertools
 from collections.abc import Sequence
 from dataclasses import dataclass
+from typing import Any
 
 import numpy as np
 
@@ -93,5 +94,9 @@ def mira_batch(
     return MiraResult(best, scores)
 
 
-def _row(features: object, row: int) -> Array:
-    return np.asarray(features[[row]].toarray()).ravel()  # type: ignore[index]
+def _row(features: Any, row: int) -> Array:
+    """A row of a csr_array, whose own indexing takes twenty times as long."""
+    out = np.zeros(features.shape[1])
+    entries = slice(*features.indptr[row : row + 2])
+    out[features.indices[entries]] = features.data[entries]
+    return out
