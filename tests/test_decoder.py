@@ -269,9 +269,9 @@ def test_a_failing_line_does_not_stop_a_stream(model: hiero.Model) -> None:
 def test_more_hypotheses_never_hurt_on_average(shared: Path, tmp_path: Path) -> None:
     system = shared / "ja-en" / "system"
     model = hiero.Model.assemble([system / "grammar.gz"], [system / "lm.arpa.gz"], system / "weights.txt")
-    text = (shared / "ja-en" / "dev.ja").read_text().splitlines()[:60]
+    text = (shared / "ja-en" / "dev.ja").read_text().splitlines()[:40]
     means = []
-    for limit in (10, 30, 100, 300, 1000):
+    for limit in (10, 30, 100, 300):
         decoder = hiero.Decoder(model, pop_limit=limit, span_limit=15)
         means.append(np.mean([decoder.translate(line).score for line in text]))
     assert means == sorted(means)
