@@ -280,3 +280,17 @@ def test_mixed_metrics() -> None:
         Mix([])
     with pytest.raises(ValueError, match="one set"):
         Mix([(1.0, Bleu(references)), (1.0, Bleu(references[:1]))])
+
+
+def test_features_that_tell_nothing_are_left_alone() -> None:
+    rng = np.random.default_rng(6)
+    pool = hidden_pool(rng, np.array([1.0, -2.0, 0.5]))
+    constant = np.repeat(rng.normal(size=pool.sentences), np.diff(pool.offsets))
+    columns = np.column_stack([pool.features.toarray(), constant, np.zeros(len(pool))])
+    wider = PoolArrays(pool.offsets, scipy.sparse.csr_array(columns), pool.statistics)
+    weights, score = solved(wider, [1.0, 1.0, 1.0, 0.5, 0.25])
+    assert score == pytest.approx(100)
+    # All are scaled together in the end.
+    assert weights[3] / weights[4] == pytest.approx(2) and np.abs(weights).sum() == pytest.approx(3.75)
+    flat = PoolArrays(pool.offsets, scipy.sparse.csr_array(columns[:, 3:]), pool.statistics)
+    assert solved(flat, [0.5, 0.25])[0].tolist() == [0.5, 0.25]

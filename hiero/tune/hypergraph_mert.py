@@ -31,7 +31,7 @@ class HypergraphMertOptions:
 
     restarts: int = 2
     directions: int = 4
-    edges: int = 2000
+    edges: int = 1000
     smoothing: float = 0.1
 
 
@@ -80,6 +80,11 @@ def envelopes(
     return arrays, np.concatenate([b for b, _, _ in found]), np.concatenate([a for _, a, _ in found])
 
 
+def _occurring(pool: ForestPool) -> set[int]:
+    """The features that some edge has."""
+    return {int(f) for forests in pool for forest in forests for f in np.unique(forest.features.indices)}
+
+
 def hypergraph_mert(
     pool: ForestPool,
     metric: Metric,
@@ -91,11 +96,12 @@ def hypergraph_mert(
     threads: int = 1,
     options: HypergraphMertOptions | None = None,
 ) -> Climb:
-    """The best climb from the given starts and from random ones near the first; as `mert.mert`."""
+    """The best climb from the given starts and from random ones near the first; as `mert.mert`, but that
+    features are left alone which occur in no forest."""
     if not starts[0].any():
         raise ValueError("all weights are zero")
     chosen = options if options is not None else HypergraphMertOptions()
-    columns = list(free)
+    columns = sorted(_occurring(pool) & set(free))
     points = list(starts)
     for number in range(chosen.restarts):
         rng = np.random.default_rng([seed, 0, number])
@@ -111,7 +117,7 @@ def hypergraph_mert(
             lines,
             metric,
             point,
-            free=free,
+            free=columns,
             bounds=bounds,
             seed=[seed, 1, number],
             directions=chosen.directions,

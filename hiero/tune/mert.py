@@ -12,6 +12,7 @@ from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass
 
 import numpy as np
+import numpy.typing as npt
 
 from hiero._core import line_search
 from hiero.evaluate.metrics import Metric
@@ -131,20 +132,23 @@ def mert(
     """The best climb from the given starts and from random ones; the first of equally good ones.
 
     ``free`` are the features that may change, ``bounds`` (features, 2) their least and greatest weights.
-    Where only zeros are fixed and none is bound, absolute weights sum up to what those of the first start do.
+    Those that tell no two hypotheses of a sentence apart are left alone. Where only zeros are fixed and none
+    is bound, absolute weights sum up to what those of the first start do.
     Raises ValueError for a first start of zeros, which has no direction.
     """
     if not starts[0].any():
         raise ValueError("all weights are zero")
     chosen = options if options is not None else MertOptions()
     matrix = np.asfortranarray(pool.features.toarray())
+    varying = _varying(pool, matrix)
+    searched = [feature for feature in free if varying[feature]]
     rng = np.random.default_rng([seed, 0])
-    size = chosen.box * max(np.abs(starts[0][list(free)]).max(initial=0.0), 1e-3)
+    size = chosen.box * max(np.abs(starts[0][searched]).max(initial=0.0), 1e-3)
     points = [start.copy() for start in starts]
     for _ in range(chosen.restarts):
         point = starts[0].copy()
         low, high = np.maximum(bounds[:, 0], -size), np.minimum(bounds[:, 1], size)
-        point[list(free)] = rng.uniform(low, np.maximum(high, low))[list(free)]
+        point[searched] = rng.uniform(low, np.maximum(high, low))[searched]
         points.append(point)
 
     def climb_from(number: int) -> Climb:
@@ -152,7 +156,7 @@ def mert(
             _PoolLines(pool, matrix),
             metric,
             points[number],
-            free=free,
+            free=searched,
             bounds=bounds,
             seed=[seed, number + 1],
             directions=chosen.directions,
@@ -162,6 +166,14 @@ def mert(
     with ThreadPoolExecutor(threads) as executor:
         climbs = list(executor.map(climb_from, range(len(points))))
     return best_of(climbs, starts[0], free, bounds)
+
+
+def _varying(pool: PoolArrays, matrix: Array) -> npt.NDArray[np.bool_]:
+    """By feature, whether it differs between hypotheses of some sentence."""
+    filled = np.flatnonzero(np.diff(pool.offsets))
+    begins = pool.offsets[filled]
+    least, most = (extreme.reduceat(matrix, begins, axis=0) for extreme in (np.minimum, np.maximum))
+    return np.asarray((least < most).any(axis=0))
 
 
 class _PoolLines:

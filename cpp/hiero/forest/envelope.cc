@@ -15,31 +15,45 @@ constexpr double kInfinity = std::numeric_limits<double>::infinity();
 // Where lines are longer than that, differences overflow and crossings have no order.
 constexpr double kLongest = 1e150;
 
-const Line& checked(const Line& line) {
-  if (!(std::abs(line.slope) <= kLongest) || !(std::abs(line.intercept) <= kLongest)) {
+// Adds a line of no smaller slope than any before to an envelope.
+void push(std::vector<Line>& lines, double slope, double intercept, std::int32_t origin) {
+  if (!lines.empty() && lines.back().slope == slope) {
+    if (!(intercept > lines.back().intercept)) return;
+    lines.pop_back();
+  }
+  double begin = -kInfinity;
+  while (!lines.empty()) {
+    begin = (lines.back().intercept - intercept) / (slope - lines.back().slope);
+    // The last one never wins if the new one overtakes it before it has overtaken the one before.
+    if (lines.size() == 1 || lines.back().begin < begin) break;
+    lines.pop_back();
+  }
+  lines.push_back({slope, intercept, begin, origin});
+}
+
+void push_checked(std::vector<Line>& lines, double slope, double intercept, std::int32_t origin) {
+  if (!(std::abs(slope) <= kLongest) || !(std::abs(intercept) <= kLongest)) {
     throw std::invalid_argument("scores of a derivation are beyond 1e150");
   }
-  return line;
+  push(lines, slope, intercept, origin);
 }
 
-// Adds a line of no smaller slope than any before to an envelope.
-void push(std::vector<Line>& lines, const Line& line) {
-  if (!lines.empty() && lines.back().slope == line.slope) {
-    if (!(line.intercept > lines.back().intercept)) return;
-    lines.pop_back();
+// Whether all lines of b are below those of a, as most of a forest's are.
+bool below(const std::vector<Line>& b, const std::vector<Line>& a) {
+  if (a.empty()) return b.empty();
+  std::size_t i = 0;
+  for (const Line& line : b) {
+    while (i < a.size() && a[i].slope < line.slope) ++i;
+    if (i == a.size()) return false;
+    if (a[i].slope == line.slope) {
+      if (line.intercept > a[i].intercept) return false;
+      continue;
+    }
+    // It is nearest to the envelope where the next steeper line begins.
+    const double place = a[i].begin;
+    if (i == 0 || !(line.intercept + line.slope * place < a[i].intercept + a[i].slope * place)) return false;
   }
-  // The last one never wins if the new one overtakes it before it has overtaken the one before.
-  while (lines.size() > 1 &&
-         !(crossing(lines[lines.size() - 2], lines.back()) < crossing(lines.back(), line))) {
-    lines.pop_back();
-  }
-  lines.push_back(line);
-}
-
-// Where piece i begins to win.
-double begin_of(const std::vector<Line>& lines, std::size_t i) {
-  if (i == 0) return -kInfinity;
-  return i == lines.size() ? kInfinity : crossing(lines[i - 1], lines[i]);
+  return true;
 }
 
 std::vector<EdgeIndex> edges_of(const std::vector<EnvelopeSemiring::Origin>& origins, std::int32_t root) {
@@ -61,41 +75,52 @@ std::vector<EdgeIndex> edges_of(const std::vector<EnvelopeSemiring::Origin>& ori
 
 EnvelopeSemiring::Value EnvelopeSemiring::line(EdgeIndex edge, double intercept, double slope) const {
   origins->push_back({edge, -1, -1});
-  return {checked({slope, intercept, static_cast<std::int32_t>(origins->size() - 1)})};
+  Value out;
+  push_checked(out, slope, intercept, static_cast<std::int32_t>(origins->size() - 1));
+  return out;
 }
 
-EnvelopeSemiring::Value EnvelopeSemiring::plus(const Value& a, const Value& b) const {
-  if (a.empty()) return b;
-  if (b.empty()) return a;
-  Value out;
-  out.reserve(a.size() + b.size());
+void EnvelopeSemiring::add(Value& a, const Value& b) const {
+  if (below(b, a)) return;
+  scratch->clear();
   std::size_t i = 0;
   std::size_t j = 0;
   while (i < a.size() || j < b.size()) {
     const bool from_a = j == b.size() || (i < a.size() && a[i].slope <= b[j].slope);
-    push(out, from_a ? a[i++] : b[j++]);
+    const Line& next = from_a ? a[i++] : b[j++];
+    push(*scratch, next.slope, next.intercept, next.origin);
   }
-  return out;
+  a.assign(scratch->begin(), scratch->end());
 }
 
-EnvelopeSemiring::Value EnvelopeSemiring::times(const Value& a, const Value& b) const {
-  Value out;
-  if (a.empty() || b.empty()) return out;
+void EnvelopeSemiring::multiply(Value& a, const Value& b) const {
+  scratch->clear();
   std::size_t i = 0;
   std::size_t j = 0;
-  while (true) {
+  while (i < a.size() && j < b.size()) {
     std::int32_t origin = a[i].origin < 0 ? b[j].origin : a[i].origin;
     if (a[i].origin >= 0 && b[j].origin >= 0) {
       origins->push_back({-1, a[i].origin, b[j].origin});
       origin = static_cast<std::int32_t>(origins->size() - 1);
     }
-    push(out, checked({a[i].slope + b[j].slope, a[i].intercept + b[j].intercept, origin}));
-    if (i + 1 == a.size() && j + 1 == b.size()) return out;
-    const double next_a = begin_of(a, i + 1);
-    const double next_b = begin_of(b, j + 1);
+    push_checked(*scratch, a[i].slope + b[j].slope, a[i].intercept + b[j].intercept, origin);
+    if (i + 1 == a.size() && j + 1 == b.size()) break;
+    const double next_a = i + 1 < a.size() ? a[i + 1].begin : kInfinity;
+    const double next_b = j + 1 < b.size() ? b[j + 1].begin : kInfinity;
     if (next_a <= next_b && i + 1 < a.size()) ++i;
     if (next_b <= next_a && j + 1 < b.size()) ++j;
   }
+  a.assign(scratch->begin(), scratch->end());
+}
+
+EnvelopeSemiring::Value EnvelopeSemiring::plus(Value a, const Value& b) const {
+  add(a, b);
+  return a;
+}
+
+EnvelopeSemiring::Value EnvelopeSemiring::times(Value a, const Value& b) const {
+  multiply(a, b);
+  return a;
 }
 
 std::vector<WinningDerivation> envelope(const Hypergraph& forest, std::span<const double> intercepts,
@@ -105,12 +130,12 @@ std::vector<WinningDerivation> envelope(const Hypergraph& forest, std::span<cons
   std::vector<WinningDerivation> out;
   if (forest.root < 0) return out;
   std::vector<EnvelopeSemiring::Origin> origins;
-  const EnvelopeSemiring semiring{&origins};
+  EnvelopeSemiring::Value scratch;
+  const EnvelopeSemiring semiring{&origins, &scratch};
   const auto weight = [&](EdgeIndex e) { return semiring.line(e, intercepts[e], slopes[e]); };
   const auto lines = inside(forest, semiring, weight)[forest.root];
   for (std::size_t i = 0; i < lines.size(); ++i) {
-    out.push_back(
-        {begin_of(lines, i), lines[i].slope, lines[i].intercept, edges_of(origins, lines[i].origin)});
+    out.push_back({lines[i].begin, lines[i].slope, lines[i].intercept, edges_of(origins, lines[i].origin)});
   }
   return out;
 }

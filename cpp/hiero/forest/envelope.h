@@ -8,6 +8,7 @@
 #pragma once
 
 #include <cstdint>
+#include <limits>
 #include <span>
 #include <vector>
 
@@ -25,26 +26,25 @@ struct EnvelopeSemiring {
   struct Line {
     double slope;
     double intercept;
+    double begin;         // where it begins to win; the first from -infinity
     std::int32_t origin;  // -1: no edges
   };
   // By rising slope, every one the highest somewhere.
   using Value = std::vector<Line>;
 
   std::vector<Origin>* origins;  // grows with every product
+  Value* scratch;                // what results are built in
 
   Value zero() const { return {}; }
-  Value one() const { return {{0, 0, -1}}; }
+  Value one() const { return {{0, 0, -std::numeric_limits<double>::infinity(), -1}}; }
   // Of lines that are equal that of `a` stays.
-  Value plus(const Value& a, const Value& b) const;
-  Value times(const Value& a, const Value& b) const;
+  void add(Value& a, const Value& b) const;
+  void multiply(Value& a, const Value& b) const;
+  Value plus(Value a, const Value& b) const;
+  Value times(Value a, const Value& b) const;
 
   Value line(EdgeIndex edge, double intercept, double slope) const;
 };
-
-// Where line b, of greater slope, overtakes line a.
-inline double crossing(const EnvelopeSemiring::Line& a, const EnvelopeSemiring::Line& b) {
-  return (a.intercept - b.intercept) / (b.slope - a.slope);
-}
 
 struct WinningDerivation {
   double begin;  // wins from here to the next one's begin; the first from -infinity

@@ -22,8 +22,13 @@ std::vector<typename S::Value> inside(const Hypergraph& forest, const S& semirin
   for (NodeIndex v = 0; v < forest.node_count(); ++v) {
     for (EdgeIndex e = forest.edge_offsets[v]; e < forest.edge_offsets[v + 1]; ++e) {
       typename S::Value product = weight(e);
-      for (const NodeIndex u : forest.edge_tails(e)) product = semiring.times(product, beta[u]);
-      beta[v] = semiring.plus(beta[v], product);
+      if constexpr (InPlaceSemiring<S>) {
+        for (const NodeIndex u : forest.edge_tails(e)) semiring.multiply(product, beta[u]);
+        semiring.add(beta[v], product);
+      } else {
+        for (const NodeIndex u : forest.edge_tails(e)) product = semiring.times(product, beta[u]);
+        beta[v] = semiring.plus(beta[v], product);
+      }
     }
   }
   return beta;
