@@ -21,14 +21,15 @@ from pathlib import Path
 from machine import machine
 from train import command
 
+from hiero.tune import METHODS
+
 DEMO = Path(__file__).parent.parent / "data" / "demo"
-METHODS = ("mert", "hypergraph-mert", "simplex", "pro", "mira-batch")
 
 
 def tuning(model: Path, method: str, output: Path, threads: int) -> list[str]:
     references = [DEMO / f"dev.en.{k}" for k in range(4)]
     sets = ["--source", DEMO / "dev.zh", "--references", *references]
-    lists = [] if method in ("hypergraph-mert", "simplex") else ["-k", 30]
+    lists = ["-k", 30] if "k" in METHODS[method].takes else []
     size = [*lists, "--iterations", 4, "--pop-limit", 50]
     options = ["--method", method, "--output", output, "--threads", threads, "--quiet"]
     return command("hiero", "tune", model, *sets, *size, *options)

@@ -14,6 +14,7 @@ from __future__ import annotations
 import argparse
 import json
 import os
+import shutil
 import subprocess
 import sys
 from collections.abc import Sequence
@@ -55,7 +56,8 @@ class Job:
         if self.minutes.exists():
             return
         run = self.folder / "run"
-        subprocess.run(["rm", "-rf", str(self.folder)], check=True)
+        if self.folder.exists():
+            shutil.rmtree(self.folder)
         self.folder.mkdir(parents=True)
         source, *references = (data / self.corpus / name for name in TUNING[self.corpus][0])
         sets = ["--source", source, "--references", *references]

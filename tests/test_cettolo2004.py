@@ -106,6 +106,9 @@ def test_the_experiment(folder: Path, tmp_path: Path) -> None:
     before = (tmp_path / "out" / "curves.tsv").read_bytes()
     again = call("hiero", *arguments(folder, tmp_path / "out", *more, "--threads", 2))
     assert again.stdout == done.stdout and (tmp_path / "out" / "curves.tsv").read_bytes() == before
+    (tmp_path / "out" / "uniform.json").write_text('[{"scale": 1}]')
+    damaged = call("hiero", *arguments(folder, tmp_path / "out", *more))
+    assert "uniform.json: damaged: 0.generated" in one_error_line(damaged, 1)
     other = call("hiero", *arguments(folder, tmp_path / "out", *more, "--seed", 2))
     assert "experiment.json" in one_error_line(other, 1)
 
@@ -122,3 +125,7 @@ def test_table_by_hand() -> None:
         ["BLEU-tuned", "22.00", "+10.0%", "5.5000", "+10.0%", "300"],
         ["NIST-tuned", "19.00", "-5.0%", "6.0000", "+20.0%", "never"],
     ]
+    nothing = Cettolo2004(
+        {"uniform": {}, "x": {}}, {"uniform": [Point(1, 9, 0, 0)], "x": [Point(1, 9, 1, 1)]}
+    )
+    assert table(nothing).splitlines()[2].split() == ["x", "1.00", "1.0000", "9"]

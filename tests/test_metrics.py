@@ -223,3 +223,12 @@ def test_real_sets() -> None:
     theirs = sacrebleu.BLEU(tokenize="none", force=True).corpus_score(lines, streams(references))
     assert total(Bleu(references), lines) == pytest.approx(theirs.score, rel=1e-12)
     assert total(Nist(references), lines) == pytest.approx(nist_by_definition(lines, references))
+
+
+def test_missing_tokenisers_are_named(monkeypatch: pytest.MonkeyPatch) -> None:
+    def missing(**_: object) -> None:
+        raise RuntimeError("Please install a package")
+
+    monkeypatch.setattr(sacrebleu, "BLEU", missing)
+    with pytest.raises(ValueError, match="tokeniser ja-mecab: Please install"):
+        Bleu([["a"]], Text("ja-mecab"))

@@ -15,8 +15,7 @@ from test_nist_xml import SGML, SOURCE
 import hiero
 from hiero import read_weights
 from hiero.text import TextProcessing, TextSide
-
-METHODS = ("mert", "hypergraph-mert", "simplex", "pro", "mira-batch")
+from hiero.tune import METHODS
 
 
 @pytest.fixture(scope="module")
@@ -38,12 +37,12 @@ def folder(tmp_path_factory: pytest.TempPathFactory) -> Path:
 
 def arguments(folder: Path, output: Path, method: str = "mert", *more: object) -> list[str]:
     sets = ("--source", folder / "source", "--references", folder / "references")
-    size = () if method in ("hypergraph-mert", "simplex") else ("-k", 20)
+    size = ("-k", 20) if "k" in METHODS[method].takes else ()
     command = ("tune", folder / "model", "--method", method, *sets, "--output", output, *size, *more)
     return [str(part) for part in command]
 
 
-@pytest.mark.parametrize("method", METHODS)
+@pytest.mark.parametrize("method", sorted(METHODS))
 def test_tuning(folder: Path, tmp_path: Path, method: str) -> None:
     done = call("hiero", *arguments(folder, tmp_path / "out", method, "--iterations", 6))
     assert (done.returncode, done.stderr) == (0, b""), done

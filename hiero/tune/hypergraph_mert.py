@@ -106,7 +106,8 @@ def hypergraph_mert(
     for number in range(chosen.restarts):
         rng = np.random.default_rng([seed, 0, number])
         point = starts[0].copy()
-        point[columns] += rng.normal(size=len(columns)) * max(np.abs(point[columns]).mean(), 1e-3)
+        usual = np.abs(point[columns]).sum() / max(len(columns), 1)
+        point[columns] += rng.normal(size=len(columns)) * max(usual, 1e-3)
         points.append(np.clip(point, bounds[:, 0], bounds[:, 1]))
 
     def lines(weights: Array, direction: Array) -> tuple[PoolArrays, Array, Array]:

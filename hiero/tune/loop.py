@@ -148,6 +148,9 @@ def tune(
                 break
             if number + 1 == most:
                 break
+            if (made := run.weights_of(number + 1)) is not None:
+                weights = made
+                continue
             problem = Problem(
                 memory=run.memory,
                 metric=metric,
@@ -263,16 +266,24 @@ class _Run:
         self._generated = 0
 
     def iteration(self, number: int, weights: Array) -> Iteration:
-        folder = self._folder / f"iteration-{number:03}"
+        folder = self._folder_of(number)
         if not folder.exists():
             self._decode(folder, weights)
-        named = read_weights(folder / "weights.txt")
-        if list(named.values()) != weights.tolist():
-            raise FormatError(f"{folder}: made with other weights than this run comes to")
         self.memory.restore(folder)
         scores = read_json(folder / "scores.json", _Scores)
         self._generated = scores.generated
-        return Iteration(named, **scores.model_dump())
+        return Iteration(self._named(weights), **scores.model_dump())
+
+    def weights_of(self, number: int) -> Array | None:
+        """What an iteration decoded with, if it is there: choosing weights again would only take time."""
+        path = self._folder_of(number) / "weights.txt"
+        return weight_vector(read_weights(path), self._decoder.feature_names) if path.exists() else None
+
+    def _folder_of(self, number: int) -> Path:
+        return self._folder / f"iteration-{number:03}"
+
+    def _named(self, weights: Array) -> dict[str, float]:
+        return dict(zip(self._decoder.feature_names, weights.tolist(), strict=True))
 
     def _decode(self, folder: Path, weights: Array) -> None:
         temporary = temporary_name(folder)
@@ -285,9 +296,7 @@ class _Run:
             new=new,
             generated=self._generated + self._decoder.generated - before,
         )
-        write_weights(
-            temporary / "weights.txt", dict(zip(self._decoder.feature_names, weights.tolist(), strict=True))
-        )
+        write_weights(temporary / "weights.txt", self._named(weights))
         write_atomically(temporary / "scores.json", scores.model_dump_json() + "\n")
         os.rename(temporary, folder)
 

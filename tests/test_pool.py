@@ -1,0 +1,83 @@
+"""Pools of hypotheses: unique, in order, and whole on disk."""
+
+from __future__ import annotations
+
+import itertools
+from pathlib import Path
+
+import numpy as np
+import pytest
+from synthetic_decoder import TableDecoder, solvable
+
+from hiero import FormatError
+from hiero.evaluate import Bleu
+from hiero.tune.pool import Pool, load_arrays, save_arrays
+
+BEST = (1.0, -0.5, 2.0, 0.25)
+
+
+def test_damaged_pools(tmp_path: Path) -> None:
+    decoder, references = solvable(4, BEST, sentences=3, size=6)
+    pool = Pool(3, 4, Bleu(references))
+    new, _ = pool.unseen(decoder.kbest(np.array(BEST), 6))
+    parts = {
+        "offsets": new.offsets,
+        "statistics": new.statistics,
+        "data": new.features.data,
+        "indices": new.features.indices,
+        "indptr": new.features.indptr,
+        "shape": np.array(new.features.shape),
+    }
+    changes = [
+        {"indices": new.features.indices - 5},
+        {"indices": new.features.indices + 10**8},
+        {"offsets": np.append(new.offsets, 18)},
+        {"offsets": new.offsets.astype(float)},
+        {"offsets": new.offsets[::-1]},
+        {"shape": np.array(4)},
+        {"statistics": new.statistics[1:]},
+        {"statistics": new.statistics[:, :5]},
+        {"statistics": new.statistics * np.nan},
+        {"data": new.features.data[1:]},
+        {"indptr": new.features.indptr[::-1]},
+    ]
+    for change in changes:
+        np.savez(tmp_path / "new.npz", **{**parts, **change})
+        with pytest.raises(FormatError, match=r"new\.npz: damaged"):
+            load_arrays(tmp_path / "new.npz", 3, 4, 10)
+    np.savez(tmp_path / "new.npz", **parts)
+    assert len(load_arrays(tmp_path / "new.npz", 3, 4, 10)) == 18
+
+
+def test_pools_are_unique_and_in_order(tmp_path: Path) -> None:
+    decoder, references = solvable(4, BEST, sentences=3, size=6)
+    repeated = TableDecoder(
+        [[*lines, lines[0]] for lines in decoder.hypotheses],
+        [np.vstack([f, f[:1] + 1e-13]) for f in decoder.features],
+    )
+    pool = Pool(3, 4, Bleu(references))
+    new, firsts = pool.unseen(repeated.kbest(np.array(BEST), 7))
+    assert new.offsets.tolist() == [0, 6, 12, 18] and firsts.shape == (3, 10)
+    assert firsts.tolist() == new.statistics[new.offsets[:-1]].tolist()
+    pool.restore(new)
+    again, _ = pool.unseen(repeated.kbest(np.array(BEST[::-1]), 7))
+    assert len(again) == 0
+    save_arrays(tmp_path / "new.npz", new)
+    loaded = load_arrays(tmp_path / "new.npz", 3, 4, 10)
+    assert loaded.features.toarray().tolist() == new.features.toarray().tolist()
+    assert (loaded.statistics == new.statistics).all() and (loaded.offsets == new.offsets).all()
+    # Two halves make the same pool as the whole, but for the order within sentences.
+    halves = Pool(3, 4, Bleu(references))
+    first, _ = halves.unseen(decoder.kbest(np.array(BEST), 3))
+    halves.restore(first)
+    second, _ = halves.unseen(decoder.kbest(-np.array(BEST), 6))
+    halves.restore(second)
+    assert len(second) == 9
+    arrays, whole = halves.arrays(), pool.arrays()
+    for a, b in itertools.pairwise(whole.offsets.tolist()):
+        assert sorted(arrays.features.toarray()[a:b].tolist()) == sorted(
+            whole.features.toarray()[a:b].tolist()
+        )
+        assert arrays.features.toarray()[a : a + 3].tolist() == whole.features.toarray()[a : a + 3].tolist()
+    with pytest.raises(ValueError, match="2 lists for 3 sentences"):
+        pool.unseen(itertools.islice(decoder.kbest(np.array(BEST), 1), 2))
