@@ -2,7 +2,7 @@
 
     python benchmarks/tune.py
 
-on made hypotheses, 500 sentences x 200 x 12 features: one line search, MERT with 20 random starts, one round
+on made hypotheses, 500 sentences x 200 x 12 features: one line search, MERT with 20 restarts, one round
 of PRO, 60 passes of batch MIRA; and how many hypotheses BLEU and NIST are counted of in a second. Prints the
 machine first. Times are CPU time.
 """
@@ -57,9 +57,9 @@ def main() -> None:
     lines = pool.features @ start, pool.features @ rng.normal(size=FEATURES)
     print(f"line search              {1e3 * seconds(lambda: search(pool, metric, *lines), 50):8.2f} ms")
     begin = time.process_time()
-    found = mert(pool, metric, [start], **settings)  # type: ignore[arg-type]
+    found = mert(pool, metric, start, **settings)  # type: ignore[arg-type]
     lasted = time.process_time() - begin
-    print(f"MERT, 20 random starts   {lasted:8.2f} s, {found.searches} line searches")
+    print(f"MERT, 20 restarts        {lasted:8.2f} s, {found.searches} line searches")
     print(f"PRO, one round           {seconds(lambda: pro(pool, start, **settings)):8.2f} s")  # type: ignore[arg-type]
     mira = seconds(lambda: mira_batch(pool, metric, start, **settings))  # type: ignore[arg-type]
     print(f"batch MIRA, 60 passes    {mira:8.2f} s")

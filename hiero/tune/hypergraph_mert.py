@@ -15,7 +15,7 @@ import scipy.sparse
 
 from hiero._core import Forest
 from hiero.evaluate.metrics import Hypotheses, Metric
-from hiero.tune.mert import Climb, best_of, climb
+from hiero.tune.mert import Climb, climb, mean_of
 from hiero.tune.pool import PoolArrays
 from hiero.tune.protocol import Array
 
@@ -25,14 +25,13 @@ ForestPool = Sequence[Sequence[Forest]]
 
 @dataclass(frozen=True)
 class HypergraphMertOptions:
-    """How it searches: random starts besides the given ones, random directions in every round besides the
-    coordinates, edges that are kept of a forest, the best ones by their best derivations, and smoothing as in
-    ``mert.search``."""
+    """How it searches: as ``mert.MertOptions``, and edges that are kept of a forest, those with the best
+    derivations."""
 
-    restarts: int = 2
+    restarts: int = 4
     directions: int = 4
-    edges: int = 1000
     smoothing: float = 0.1
+    edges: int = 1000
 
 
 def pruned(forest: Forest, weights: Array, edges: int) -> Forest:
@@ -88,7 +87,7 @@ def _occurring(pool: ForestPool) -> set[int]:
 def hypergraph_mert(
     pool: ForestPool,
     metric: Metric,
-    starts: Sequence[Array],
+    start: Array,
     *,
     free: Sequence[int],
     bounds: Array,
@@ -96,19 +95,12 @@ def hypergraph_mert(
     threads: int = 1,
     options: HypergraphMertOptions | None = None,
 ) -> Climb:
-    """The best climb from the given starts and from random ones near the first; as `mert.mert`, but that
-    features are left alone which occur in no forest."""
-    if not starts[0].any():
+    """The mean of climbs from the start; as `mert.mert`, but that features are left alone which occur in no
+    forest."""
+    if not start.any():
         raise ValueError("all weights are zero")
     chosen = options if options is not None else HypergraphMertOptions()
     columns = sorted(_occurring(pool) & set(free))
-    points = list(starts)
-    for number in range(chosen.restarts):
-        rng = np.random.default_rng([seed, 0, number])
-        point = starts[0].copy()
-        usual = np.abs(point[columns]).sum() / max(len(columns), 1)
-        point[columns] += rng.normal(size=len(columns)) * max(usual, 1e-3)
-        points.append(np.clip(point, bounds[:, 0], bounds[:, 1]))
 
     def lines(weights: Array, direction: Array) -> tuple[PoolArrays, Array, Array]:
         return envelopes(pool, metric, weights, direction, threads)
@@ -117,13 +109,13 @@ def hypergraph_mert(
         climb(
             lines,
             metric,
-            point,
+            start,
             free=columns,
             bounds=bounds,
-            seed=[seed, 1, number],
+            seed=[seed, number],
             directions=chosen.directions,
             smoothing=chosen.smoothing,
         )
-        for number, point in enumerate(points)
+        for number in range(chosen.restarts + 1)
     ]
-    return best_of(climbs, starts[0], free, bounds)
+    return mean_of(climbs, start, free, bounds)

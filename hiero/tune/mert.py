@@ -2,7 +2,7 @@
 
 Along a line through weight space the metric is constant between the points where some sentence's winner
 changes; ``search`` finds the best interval exactly. ``mert`` climbs along coordinates and random directions
-until none helps, from the current weights and from random ones.
+until none helps, several times, each in its own order, and takes the mean of where that leads.
 """
 
 from __future__ import annotations
@@ -47,9 +47,10 @@ def search(
     """The best gamma from ``low`` to ``high`` when hypothesis i scores intercepts[i] + gamma slopes[i].
 
     With ``smoothing``, an interval counts as the mean of itself and its neighbours on either side, this share
-    of all intervals, so that a peak among worse ones is passed over (Cer, Jurafsky and Manning 2008). Of
-    equally good intervals the one nearest to 0, then the wider; in it the middle, or 0 if it is inside.
-    In an interval without end, as far from the last change as that is from 0, at least 1.
+    of all intervals, so that a peak among worse ones is passed over (Cer, Jurafsky and Manning 2008); it must
+    be better than the start by its own score too. Of equally good intervals the one nearest to 0, then the
+    wider; in it the middle, or 0 if it is inside. In an interval without end, as far from the last change as
+    that is from 0, at least 1.
     """
     if not low < high:
         low = high = 0.0
@@ -60,17 +61,20 @@ def search(
     totals[1:] += totals[0]
     # Changes at one place are one.
     last = np.flatnonzero(np.append(gamma[1:] != gamma[:-1], True)) if len(gamma) else np.zeros(0, np.intp)
-    scores = _smoothed(gain(metric, totals[np.append(0, last + 1)]), smoothing)
+    scores = gain(metric, totals[np.append(0, last + 1)])
+    smoothed = _smoothed(scores, smoothing)
     ends = np.concatenate([[-np.inf], gamma[last], [np.inf]])
     begins, ends = np.maximum(ends[:-1], low), np.minimum(ends[1:], high)
     start = int(np.searchsorted(gamma[last], 0.0, side="right"))
     places = np.where(np.isfinite(begins), np.abs(begins), 0.0)
     inside = ends - begins > _NARROWEST * np.maximum(1.0, places)
+    if smoothing:
+        inside &= (scores > scores[start]) | (np.arange(len(scores)) == start)
     if not inside.any():
         inside = np.arange(len(scores)) == start
     distance = np.maximum(np.maximum(begins, -ends), 0.0)
     candidates = np.flatnonzero(inside)
-    order = np.lexsort((begins[inside] - ends[inside], distance[inside], -scores[inside]))
+    order = np.lexsort((begins[inside] - ends[inside], distance[inside], -smoothed[inside]))
     best = int(candidates[order[0]])
     return Best(_middle(float(begins[best]), float(ends[best])), float(scores[best]), float(scores[start]))
 
@@ -98,30 +102,27 @@ def _middle(begin: float, end: float) -> float:
 
 @dataclass(frozen=True)
 class MertOptions:
-    """How MERT searches."""
+    """How MERT searches: climbs besides the first, directions besides the coordinates in every round, and
+    smoothing as in ``search``. Climbs from the same weights end far from each other, each with what only the
+    tuning set likes; their mean translates other text better than the best of them."""
 
-    # Random starts besides the given one, and directions besides the coordinates in every round.
     restarts: int = 20
     directions: int = 4
-    # Random starts are drawn from this box around 0, in multiples of the largest starting weight.
-    box: float = 1.5
-    # See ``search``; without it, weights fit a tuning set of a few hundred sentences and no other.
     smoothing: float = 0.1
 
 
 @dataclass(frozen=True)
 class Climb:
-    """Where a climb ended, its score on the last line, and how many lines it searched."""
+    """Where climbing ended, and how many lines it searched."""
 
     weights: Array
-    score: float
     searches: int
 
 
 def mert(
     pool: PoolArrays,
     metric: Metric,
-    starts: Sequence[Array],
+    start: Array,
     *,
     free: Sequence[int],
     bounds: Array,
@@ -129,43 +130,35 @@ def mert(
     threads: int = 1,
     options: MertOptions | None = None,
 ) -> Climb:
-    """The best climb from the given starts and from random ones; the first of equally good ones.
+    """The mean of climbs from the start.
 
     ``free`` are the features that may change, ``bounds`` (features, 2) their least and greatest weights.
     Those that tell no two hypotheses of a sentence apart are left alone. Where only zeros are fixed and none
-    is bound, absolute weights sum up to what those of the first start do.
-    Raises ValueError for a first start of zeros, which has no direction.
+    is bound, absolute weights sum up to what those of the start do.
+    Raises ValueError for a start of zeros, which has no direction.
     """
-    if not starts[0].any():
+    if not start.any():
         raise ValueError("all weights are zero")
     chosen = options if options is not None else MertOptions()
     matrix = np.asfortranarray(pool.features.toarray())
     varying = _varying(pool, matrix)
     searched = [feature for feature in free if varying[feature]]
-    rng = np.random.default_rng([seed, 0])
-    size = chosen.box * max(np.abs(starts[0][searched]).max(initial=0.0), 1e-3)
-    points = [start.copy() for start in starts]
-    for _ in range(chosen.restarts):
-        point = starts[0].copy()
-        low, high = np.maximum(bounds[:, 0], -size), np.minimum(bounds[:, 1], size)
-        point[searched] = rng.uniform(low, np.maximum(high, low))[searched]
-        points.append(point)
 
-    def climb_from(number: int) -> Climb:
+    def climb_again(number: int) -> Climb:
         return climb(
             _PoolLines(pool, matrix),
             metric,
-            points[number],
+            start,
             free=searched,
             bounds=bounds,
-            seed=[seed, number + 1],
+            seed=[seed, number],
             directions=chosen.directions,
             smoothing=chosen.smoothing,
         )
 
     with ThreadPoolExecutor(threads) as executor:
-        climbs = list(executor.map(climb_from, range(len(points))))
-    return best_of(climbs, starts[0], free, bounds)
+        climbs = list(executor.map(climb_again, range(chosen.restarts + 1)))
+    return mean_of(climbs, start, free, bounds)
 
 
 def _varying(pool: PoolArrays, matrix: Array) -> npt.NDArray[np.bool_]:
@@ -215,7 +208,7 @@ def climb(
     ``lines(weights, direction)`` are the hypotheses to search among, with intercepts and slopes.
     """
     rng = np.random.default_rng(seed)
-    weights, searches, score, actual = start, 0, -np.inf, -np.inf
+    weights, searches, score = start, 0, -np.inf
     improved = True
     while improved:
         improved = False
@@ -224,25 +217,24 @@ def climb(
             pool, intercepts, slopes = lines(weights, direction)
             found = search(pool, metric, intercepts, slopes, low, high, smoothing)
             searches += 1
-            actual = found.start
-            score = max(score, actual)
+            # A winner that ties may be another one here than on the line before.
+            score = max(score, found.start)
             if found.score > score + _LEAST_GAIN:
                 weights = np.clip(weights + found.gamma * direction, bounds[:, 0], bounds[:, 1])
                 score, improved = found.score, True
-    return Climb(weights, actual, searches)
+    return Climb(weights, searches)
 
 
-def best_of(climbs: Sequence[Climb], start: Array, free: Sequence[int], bounds: Array) -> Climb:
-    """The first of the best, as long as the start if it may be, with the searches of all."""
-    best = max(climbs, key=lambda climb: climb.score)
-    return Climb(
-        _same_length(best.weights, start, free, bounds), best.score, sum(each.searches for each in climbs)
-    )
+def mean_of(climbs: Sequence[Climb], start: Array, free: Sequence[int], bounds: Array) -> Climb:
+    """The mean of where climbs ended, of one length if they may be scaled, and all lines searched."""
+    ends = [_same_length(climb.weights, start, free, bounds) for climb in climbs]
+    mean = _same_length(np.mean(ends, axis=0), start, free, bounds)
+    return Climb(mean, sum(climb.searches for climb in climbs))
 
 
 def _same_length(weights: Array, start: Array, free: Sequence[int], bounds: Array) -> Array:
-    """The weights, where they may be, as long as the start by the sum of their sizes: only directions matter
-    to winners, and lengths must not grow from one round of tuning to the next."""
+    """The weights, if they may be scaled, as long as the start by the sum of their sizes: only directions
+    matter to winners, and lengths must not grow from one round of tuning to the next."""
     if not scalable(start, free, bounds):
         return weights
     return np.asarray(weights * (np.abs(start).sum() / np.abs(weights).sum()))

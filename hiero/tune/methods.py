@@ -49,11 +49,10 @@ class Problem:
 
 
 def _mert(problem: Problem) -> Array:
-    newest_first = list(problem.history[::-1])
     return mert(
         problem.pool,
         problem.metric,
-        newest_first,
+        problem.history[-1],
         free=problem.free,
         bounds=problem.bounds,
         seed=problem.seed,
@@ -66,7 +65,7 @@ def _hypergraph_mert(problem: Problem) -> Array:
     return hypergraph_mert(
         problem.forests,
         problem.metric,
-        [problem.history[-1]],
+        problem.history[-1],
         free=problem.free,
         bounds=problem.bounds,
         seed=problem.seed,

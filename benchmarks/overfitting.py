@@ -1,0 +1,91 @@
+"""How much of what MERT gains on the sentences it sees it gains on others: a model, halves of two sets.
+
+    python benchmarks/overfitting.py ../shared/data/ja-en MODEL [--halves 20]
+
+decodes ``dev.ja`` and ``test.ja`` as one set, three times, with the model's weights and with what MERT makes
+of them, into one pool of 100-best lists. Then, for random halves of the set, MERT chooses weights from the
+lists of one half; printed is how much BLEU of the best hypotheses in the pool rises against the model's
+weights, in that half and in the other, mean and standard error.
+"""
+
+from __future__ import annotations
+
+import argparse
+import itertools
+from pathlib import Path
+
+import numpy as np
+import scipy.sparse
+from machine import machine
+
+import hiero
+from hiero.evaluate import Bleu
+from hiero.tune import ModelDecoder
+from hiero.tune.mert import MertOptions, mert
+from hiero.tune.pool import Pool, PoolArrays
+from hiero.tune.protocol import Array
+
+VARIANTS = {
+    "exact, one climb": MertOptions(restarts=0, smoothing=0),
+    "exact, mean of 21": MertOptions(smoothing=0),
+    "smoothed, one climb": MertOptions(restarts=0),
+    "smoothed, mean of 21": MertOptions(),
+}
+
+
+def chosen(pool: PoolArrays, metric: Bleu, start: Array, seed: int, options: MertOptions) -> Array:
+    bounds = np.tile([-np.inf, np.inf], (len(start), 1))
+    free = range(len(start))
+    return mert(pool, metric, start, free=free, bounds=bounds, seed=seed, options=options).weights
+
+
+def part(pool: PoolArrays, sentences: Array) -> PoolArrays:
+    bounds = list(itertools.pairwise(pool.offsets.tolist()))
+    rows = [np.arange(*bounds[sentence]) for sentence in sentences.astype(int).tolist()]
+    offsets = np.cumsum([0, *map(len, rows)]).astype(np.int32)
+    order = np.concatenate(rows)
+    return PoolArrays(offsets, scipy.sparse.csr_array(pool.features[order]), pool.statistics[order])
+
+
+def main() -> None:
+    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawTextHelpFormatter)
+    parser.add_argument("data", type=Path)
+    parser.add_argument("model", type=Path)
+    parser.add_argument("--halves", type=int, default=20)
+    arguments = parser.parse_args()
+    print(machine())
+
+    def lines(language: str) -> list[str]:
+        parts = [arguments.data / f"{name}.{language}" for name in ("dev", "test")]
+        return [line for path in parts for line in path.read_text(encoding="utf-8").splitlines()]
+
+    source, references = lines("ja"), [[line] for line in lines("en")]
+    model = hiero.Model.load(arguments.model)
+    decoder = ModelDecoder(hiero.Decoder(model), source)
+    metric = Bleu(references)
+    start = np.array([model.weights.get(name, 0.0) for name in model.feature_names])
+    pool, weights = Pool(len(source), len(start), metric), start
+    for seed in range(3):
+        pool.restore(pool.unseen(decoder.kbest(weights, 100))[0])
+        weights = chosen(pool.arrays(), metric, start, seed, MertOptions())
+    everything = pool.arrays()
+    print(f"{len(source)} sentences, {len(everything):,} hypotheses, {arguments.halves} halves")
+
+    def bleu(half: PoolArrays, weights: Array) -> float:
+        return float(metric.score(half.total(half.winners(weights))))
+
+    for name, options in VARIANTS.items():
+        gains = []
+        for seed in range(arguments.halves):
+            order = np.random.default_rng(seed).permutation(len(source))
+            halves = [part(everything, sentences) for sentences in np.array_split(order, 2)]
+            found = chosen(halves[0], metric, start, seed, options)
+            gains.append([bleu(half, found) - bleu(half, start) for half in halves])
+        (seen, other), (_, error) = np.mean(gains, axis=0), np.std(gains, axis=0, ddof=1)
+        print(
+            f"{name:22} {seen:+.2f} in its half, {other:+.2f} ±{error / len(gains) ** 0.5:.2f} in the other"
+        )
+
+
+if __name__ == "__main__":
+    main()
