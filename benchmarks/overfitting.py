@@ -27,9 +27,9 @@ from hiero.tune.protocol import Array
 
 VARIANTS = {
     "exact, one climb": MertOptions(restarts=0, smoothing=0),
-    "exact, mean of 21": MertOptions(smoothing=0),
+    "exact, mean of 10": MertOptions(smoothing=0),
     "smoothed, one climb": MertOptions(restarts=0),
-    "smoothed, mean of 21": MertOptions(),
+    "smoothed, mean of 10": MertOptions(),
 }
 
 

@@ -17,7 +17,7 @@ import scipy.sparse
 from machine import machine
 
 from hiero.evaluate import Bleu, Hypotheses, Nist
-from hiero.tune.mert import mert, search
+from hiero.tune.mert import MertOptions, mert, search
 from hiero.tune.mira_batch import mira_batch
 from hiero.tune.pool import PoolArrays
 from hiero.tune.pro import pro
@@ -57,7 +57,7 @@ def main() -> None:
     lines = pool.features @ start, pool.features @ rng.normal(size=FEATURES)
     print(f"line search              {1e3 * seconds(lambda: search(pool, metric, *lines), 50):8.2f} ms")
     begin = time.process_time()
-    found = mert(pool, metric, start, **settings)  # type: ignore[arg-type]
+    found = mert(pool, metric, start, options=MertOptions(restarts=20), **settings)  # type: ignore[arg-type]
     lasted = time.process_time() - begin
     print(f"MERT, 20 restarts        {lasted:8.2f} s, {found.searches} line searches")
     print(f"PRO, one round           {seconds(lambda: pro(pool, start, **settings)):8.2f} s")  # type: ignore[arg-type]

@@ -59,7 +59,7 @@ def tune_model(
     ] = None,
     restarts: Annotated[
         int | None,
-        typer.Option(min=0, help="Further climbs (mert: 20, hypergraph-mert: 4) or simplexes (simplex: 0)."),
+        typer.Option(min=0, help="Further climbs (mert: 9, hypergraph-mert: 4) or simplexes (simplex: 0)."),
     ] = None,
     runs: Annotated[int, typer.Option(min=1, help="Repetitions with other seeds.")] = 1,
     weights: Annotated[Path | None, typer.Option(help="To start from (the model's).")] = None,

@@ -106,7 +106,7 @@ class MertOptions:
     smoothing as in ``search``. Climbs from the same weights end far from each other, each with what only the
     tuning set likes; their mean translates other text better than the best of them."""
 
-    restarts: int = 20
+    restarts: int = 9
     directions: int = 4
     smoothing: float = 0.1
 
