@@ -15,7 +15,7 @@ from hiero._core import line_search
 from hiero.evaluate import Bleu, Chrf, Metric, Ter
 from hiero.evaluate.metrics import Hypotheses
 from hiero.tune.hypergraph_mert import HypergraphMertOptions, hypergraph_mert
-from hiero.tune.mert import MertOptions, mert, search
+from hiero.tune.mert import MertOptions, climb, mert, search
 from hiero.tune.objective import Mix, gain
 from hiero.tune.pool import PoolArrays
 
@@ -308,6 +308,41 @@ def test_features_that_tell_nothing_are_left_alone() -> None:
     assert weights[3] / weights[4] == pytest.approx(2) and np.abs(weights).sum() == pytest.approx(3.75)
     flat = PoolArrays(pool.offsets, scipy.sparse.csr_array(columns[:, 3:]), pool.statistics)
     assert solved(flat, [0.5, 0.25])[0].tolist() == [0.5, 0.25]
+
+
+def test_the_mean_of_climbs() -> None:
+    pool = random_pool(np.random.default_rng(9), 4)
+    start, bounds = np.array([1.0, 0.5, -1.0, 0.25]), np.tile([-np.inf, np.inf], (4, 1))
+    many = mert(pool, METRIC, start, free=range(4), bounds=bounds, seed=3, options=MertOptions(2, 4, 0.0))
+
+    def lines(weights: np.ndarray, direction: np.ndarray) -> tuple[PoolArrays, np.ndarray, np.ndarray]:  # type: ignore[type-arg]
+        return pool, pool.features @ weights, pool.features @ direction
+
+    settings = {"free": range(4), "bounds": bounds, "directions": 4, "smoothing": 0.0}
+    climbs = [climb(lines, METRIC, start, seed=[3, n], **settings) for n in range(3)]  # type: ignore[arg-type]
+    ends = [c.weights / np.abs(c.weights).sum() for c in climbs]
+    assert not np.allclose(ends[0], ends[1])
+    mean = np.mean(ends, axis=0)
+    assert many.weights == pytest.approx(mean / np.abs(mean).sum() * 2.75)
+    assert many.searches == sum(c.searches for c in climbs)
+
+
+def test_a_direction_of_nothing_keeps_none_from_being_taken() -> None:
+    # Along it the smoothed score is the exact one, higher than the smoothed score along any other.
+    rng = np.random.default_rng(10)
+    for _ in range(10):
+        pool = hidden_pool(rng, np.array([1.0, 0.0]), sentences=60)
+        columns = np.column_stack([pool.features.toarray(), np.zeros(len(pool))])
+        wider = PoolArrays(pool.offsets, scipy.sparse.csr_array(columns), pool.statistics)
+
+        def lines(weights: np.ndarray, direction: np.ndarray) -> tuple[PoolArrays, np.ndarray, np.ndarray]:  # type: ignore[type-arg]
+            return wider, wider.features @ weights, wider.features @ direction  # noqa: B023
+
+        start = np.array([1.0, 0.1, 1.0])
+        settings = {"free": [1, 2], "bounds": np.tile([-np.inf, np.inf], (3, 1)), "directions": 0}
+        for seed in range(4):  # in both orders
+            found = climb(lines, METRIC, start, seed=[seed], smoothing=0.2, **settings)  # type: ignore[arg-type]
+            assert found.weights[1] != start[1]
 
 
 def test_hypergraph_mert_is_mert_on_all_derivations() -> None:
