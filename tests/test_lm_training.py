@@ -202,18 +202,19 @@ def test_same_bytes_however_the_text_comes(tmp_path: Path, text: Path, arpa: Pat
     (tmp_path / "3").write_text("\n \n" + "\r\n\n".join(line.strip() for line in lines[200:]))
     parts = [tmp_path / name for name in ("1.gz", "2.xz", "3")]
     read: list[int] = []
-    for memory in (SMALL, 1 << 30):
-        output = tmp_path / "lm.arpa.gz"
-        estimate = estimate_lm(parts, output, order=3, memory=memory, progress=read.append)
-        assert estimate.sentences == len(lines) == read[-1]
-        assert gzip.decompress(output.read_bytes()) == arpa.read_bytes()
+    output = tmp_path / "lm.arpa.gz"
+    estimate = estimate_lm(parts, output, order=3, progress=read.append)
+    assert estimate.sentences == len(lines) == read[-1]
+    assert gzip.decompress(output.read_bytes()) == arpa.read_bytes()
 
 
-def test_small_memory_gives_the_prepared_model(tmp_path: Path, shared: Path) -> None:
+def test_any_memory_gives_the_prepared_model(tmp_path: Path, shared: Path) -> None:
     """Byte by byte what lmplz built with Boost gave; 32 MB are too few to sort without merging."""
-    estimate_lm([shared / "ja-en" / "train.en"], tmp_path / "lm.arpa", memory=SMALL)
     with gzip.open(shared / "ja-en" / "system" / "lm.arpa.gz") as file:
-        assert file.read() == (tmp_path / "lm.arpa").read_bytes()
+        expected = file.read()
+    for memory in (SMALL, 1 << 30):
+        estimate_lm([shared / "ja-en" / "train.en"], tmp_path / "lm.arpa", memory=memory)
+        assert expected == (tmp_path / "lm.arpa").read_bytes()
 
 
 def test_text_that_begins_like_a_bzip2_file(tmp_path: Path) -> None:

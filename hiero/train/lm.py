@@ -81,7 +81,7 @@ def estimate_lm(
     hidden = f".{output.name}.{os.getpid()}-"
     with replacing(output) as temporary, TemporaryDirectory(prefix=hidden, dir=output.parent) as folder:
         arpa = temporary if output.suffix == ".arpa" else Path(folder, "lm.arpa")
-        messages = _run_lmplz(blocks, arpa, folder, order, memory, output)
+        messages = _run_lmplz(blocks, arpa, folder, order, _useful(memory, texts), output)
         ngrams = _ngram_counts(arpa)
         if output.name.endswith(".arpa.gz"):
             _compress(arpa, temporary)
@@ -129,6 +129,15 @@ def _blocks(
     if counts.sentences == 0:
         names = ", ".join(os.fspath(path) for path in texts)
         raise FormatError(f"{names}: no text to estimate a language model from")
+
+
+def _useful(memory: int, texts: Sequence[str | os.PathLike[str]]) -> int:
+    """As much of ``memory`` as the n-grams of the texts could fill. lmplz clears a fifth of what it may have,
+    which takes seconds for gigabytes."""
+    # N-grams take some 30 bytes for each of the text's, which may have been four in a compressed file. Where
+    # that is too little, lmplz sorts on disk. Of what is no file nobody knows how long it is.
+    sizes = [os.path.getsize(text) if os.path.isfile(text) else memory for text in texts]
+    return min(memory, max(_MIN_MEMORY, 128 * sum(sizes)))
 
 
 def _run_lmplz(
