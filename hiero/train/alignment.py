@@ -4,6 +4,7 @@ format: per sentence pair its links as ``0-0 1-2``, source then target position,
 from __future__ import annotations
 
 import os
+import re
 import subprocess
 import sys
 from collections.abc import Callable, Iterable, Iterator, Sequence
@@ -146,8 +147,9 @@ def _train(
             with process.stdin:
                 for source, target in pairs:
                     process.stdin.write(f"{' '.join(source)}\t{' '.join(target)}\n".encode())
-            while counts := process.stdout.readline().split():
-                report(int(counts[0]), int(counts[1]))
+            # A process that dies may leave half a line.
+            while counts := re.fullmatch(rb"(\d+) (\d+)\n", process.stdout.readline()):
+                report(int(counts[1]), int(counts[2]))
         except BrokenPipeError:
             pass  # it says why below
         positions = process.stdout.read()
