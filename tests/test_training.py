@@ -12,7 +12,7 @@ import resource
 import signal
 import subprocess
 import time
-from collections.abc import Callable, Sequence
+from collections.abc import Sequence
 from pathlib import Path
 
 import pytest
@@ -209,23 +209,15 @@ def test_stale_steps_are_made_again(inputs: TrainInputs, tmp_path: Path) -> None
     assert list(made(inputs=given)) == ["model"]
 
 
-@pytest.mark.parametrize("pack_bytes", [gzip.compress, lzma.compress])
-def test_compressed_input(
-    inputs: TrainInputs, tmp_path: Path, trained: Path, pack_bytes: Callable[[bytes], bytes]
-) -> None:
+def test_compressed_input(inputs: TrainInputs, tmp_path: Path, trained: Path) -> None:
     assert inputs.dictionary is not None
-
-    def pack(path: object, name: str) -> Path:
-        (tmp_path / name).write_bytes(pack_bytes(Path(str(path)).read_bytes()))
-        return tmp_path / name
-
-    packed = TrainInputs(
-        pack(inputs.source, "a"),
-        pack(inputs.target, "b"),
-        (pack(inputs.dictionary[0], "c"), pack(inputs.dictionary[1], "d")),
-        [pack(inputs.mono[0], "e")],
-    )
-    train(packed, tmp_path / "model")
+    texts = [inputs.source, inputs.target, *inputs.dictionary, *inputs.mono]
+    packs = [gzip.compress, lzma.compress, lzma.compress, gzip.compress, lzma.compress]
+    packed = [tmp_path / name for name in "abcde"]
+    for path, text, pack in zip(packed, texts, packs, strict=True):
+        path.write_bytes(pack(Path(text).read_bytes()))
+    source, target, *dictionary, mono = packed
+    train(TrainInputs(source, target, (dictionary[0], dictionary[1]), [mono]), tmp_path / "model")
     theirs, ours = files(trained), files(tmp_path / "model")
     del theirs["manifest.json"], ours["manifest.json"]  # which has the checksums of the input files
     assert ours == theirs

@@ -168,21 +168,19 @@ def test_bad_usage(folder: Path, tmp_path: Path, more: tuple[str, ...]) -> None:
 @pytest.mark.parametrize("method", ["mert", "hypergraph-mert"])
 def test_killed_at_random_moments(folder: Path, tmp_path: Path, method: str) -> None:
     options = (method, "--iterations", 4, "--quiet")
-    begin = time.monotonic()
     whole = program("hiero", *arguments(folder, tmp_path / "whole", *options))
-    lasted = time.monotonic() - begin
-    rng = random.Random(1)
+    rng = random.Random()
     killed = 0
-    for _ in range(3):
+    for iteration in range(3):
         process = subprocess.Popen(
             [str(BIN / "hiero"), *arguments(folder, tmp_path / "part", *options)],
             stdout=subprocess.DEVNULL,
             stderr=subprocess.DEVNULL,
         )
-        try:
-            process.wait(rng.uniform(0.4, 0.9) * lasted)
-        except subprocess.TimeoutExpired:
-            killed += 1
+        while process.poll() is None and not (tmp_path / "part" / f"iteration-{iteration:03}").exists():
+            time.sleep(0.001)
+        time.sleep(rng.uniform(0, 0.1))
+        killed += process.poll() is None
         process.kill()
         process.wait()
     done = call("hiero", *arguments(folder, tmp_path / "part", *options))
