@@ -3,15 +3,19 @@
 from __future__ import annotations
 
 import itertools
+from collections.abc import Iterator
 from pathlib import Path
 
 import numpy as np
 import pytest
 from synthetic_decoder import TableDecoder, solvable
 
-from hiero import FormatError
+from hiero import Forest, FormatError
 from hiero.evaluate import Bleu
+from hiero.tune.hypergraph_mert import pruned
+from hiero.tune.memory import ForestMemory
 from hiero.tune.pool import Pool, load_arrays, save_arrays
+from hiero.tune.protocol import Array
 
 BEST = (1.0, -0.5, 2.0, 0.25)
 
@@ -81,3 +85,31 @@ def test_pools_are_unique_and_in_order(tmp_path: Path) -> None:
         assert arrays.features.toarray()[a : a + 3].tolist() == whole.features.toarray()[a : a + 3].tolist()
     with pytest.raises(ValueError, match="2 lists for 3 sentences"):
         pool.unseen(itertools.islice(decoder.kbest(np.array(BEST), 1), 2))
+
+
+def test_forests_that_say_nothing_new_are_not_kept(tmp_path: Path) -> None:
+    table, references = solvable(4, BEST, sentences=5, size=30)
+
+    class Narrow(TableDecoder):
+        def forests(self, weights: Array) -> Iterator[Forest | None]:
+            for forest in super().forests(weights):
+                assert forest is not None
+                yield pruned(forest, weights, 3)
+
+    decoder = Narrow(table.hypotheses, table.features)
+    memory = ForestMemory(Bleu(references))
+    some, other = np.array(BEST), np.array([-1.0, 1.0, 0.1, 2.0])
+    known: list[set[int]] = [set() for _ in range(5)]
+    for round, weights in enumerate((some, 2 * some, other, some + 0.01 * other, other)):
+        folder = tmp_path / str(round)
+        folder.mkdir()
+        best = [np.argsort(-(f @ weights))[:3].tolist() for f in table.features]
+        expected = [b[0] not in k for b, k in zip(best, known, strict=True)]
+        before = [len(forests) for forests in memory.forests]
+        new, firsts = memory.decode(decoder, weights, folder)
+        assert new == sum(expected) and firsts.shape == (5, 10)
+        memory.restore(folder)
+        grown = [len(forests) for forests in memory.forests]
+        assert grown == [b + e for b, e in zip(before, expected, strict=True)]
+        known = [k | set(b) if e else k for k, b, e in zip(known, best, expected, strict=True)]
+    assert max(grown) > 1

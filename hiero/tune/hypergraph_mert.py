@@ -19,7 +19,7 @@ from hiero.tune.mert import Climb, climb, mean_of
 from hiero.tune.pool import PoolArrays
 from hiero.tune.protocol import Array
 
-# Of each sentence, the forests of the iterations so far.
+# The forests of each sentence.
 ForestPool = Sequence[Sequence[Forest]]
 
 
