@@ -63,15 +63,17 @@ def envelopes(
             intercepts.append(b)
             slopes.append(a)
             statistics.append(metric.token_statistics(segments, hypotheses))
-        empty = metric.token_statistics([], Hypotheses.of_tokens([]))
         return (
             np.concatenate([np.zeros(0), *intercepts]),
             np.concatenate([np.zeros(0), *slopes]),
-            np.concatenate([empty, *statistics]),
+            np.concatenate([np.zeros((0, metric.width)), *statistics]),
         )
 
+    # A task is many sentences: handing one over takes as long as its envelope.
+    blocks = np.array_split(np.arange(len(pool)), 4 * threads)
     with ThreadPoolExecutor(threads) as executor:
-        found = list(executor.map(of_sentence, range(len(pool))))
+        done = executor.map(lambda block: [of_sentence(sentence) for sentence in block.tolist()], blocks)
+        found = [lines for block in done for lines in block]
     sizes = [len(b) for b, _, _ in found]
     offsets = np.concatenate([[0], np.cumsum(sizes)]).astype(np.int32)
     statistics = np.concatenate([s for _, _, s in found])
