@@ -212,7 +212,9 @@ class Model:
         check_output(target)
         target.parent.mkdir(parents=True, exist_ok=True)
         folder = target.parent if scratch is None else scratch
-        with tempfile.TemporaryDirectory(dir=folder, prefix=f".{target.name}.") as name:
+        # As ``temporary_name`` has it, so that what a killed process leaves is known.
+        hidden = f".{target.name}.{os.getpid()}-"
+        with tempfile.TemporaryDirectory(dir=folder, prefix=hidden) as name:
             staging = Path(name) / "model"
             staging.mkdir()
             self._write(staging, made_from)

@@ -9,10 +9,11 @@ import os
 import random
 import re
 import resource
+import shutil
 import signal
 import subprocess
 import time
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from pathlib import Path
 
 import pytest
@@ -166,6 +167,28 @@ def test_killed_in_every_step(inputs: TrainInputs, trained: Path, tmp_path: Path
     assert files(output) == files(trained)
     assert not [path for path in output.with_name("model.train").iterdir() if path.name.startswith(".")]
     assert sorted(path.name for path in tmp_path.iterdir()) == ["model", "model.train"]
+
+
+def test_a_half_made_model_is_removed(
+    inputs: TrainInputs, trained: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """What killing leaves if it hits the moment, which it seldom does."""
+    shutil.copytree(trained.with_name("model.train"), tmp_path / "model.train")
+    write_parts = hiero.Model._write
+    left: list[str] = []
+
+    def write_and_keep(self: hiero.Model, directory: Path, made_from: Mapping[str, object] | None) -> None:
+        write_parts(self, directory, made_from)
+        if directory.parent.parent == tmp_path / "model.train":
+            left.append(directory.parent.name)
+            shutil.copytree(directory.parent, directory.parent.with_name(left[-1] + "0"))
+
+    monkeypatch.setattr(hiero.Model, "_write", write_and_keep)
+    train(inputs, tmp_path / "model")
+    assert len(left) == 1 and (tmp_path / "model.train" / (left[0] + "0")).is_dir()
+    train(inputs, tmp_path / "model")
+    assert not list((tmp_path / "model.train").glob(".*"))
+    assert files(tmp_path / "model") == files(trained)
 
 
 def test_stale_steps_are_made_again(inputs: TrainInputs, tmp_path: Path) -> None:
