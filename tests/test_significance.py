@@ -59,8 +59,8 @@ def test_randomization_is_a_sample_of_all_permutations() -> None:
         outputs = [[noisy(rng, references, e) for _ in range(run_count)] for e in (0.2, 0.35)]
         a, b = (runs(metric, system) for system in outputs)
         observed, as_large, count = abs(b.mean - a.mean), 0, 0
-        for coins in itertools.product([False, True], repeat=5 * run_count):
-            swap = np.array(coins).reshape(run_count, 5, 1)
+        for coins in itertools.product([False, True], repeat=5):
+            swap = np.array(coins).reshape(1, 5, 1)
             first = np.where(swap, b.statistics, a.statistics).sum(axis=1)
             second = np.where(swap, a.statistics, b.statistics).sum(axis=1)
             difference = metric.score(second).mean() - metric.score(first).mean()
@@ -81,12 +81,21 @@ def test_bootstrap_of_one_deciding_segment() -> None:
     assert p == pytest.approx((1 - 1 / 8) ** 8, abs=0.03)
 
 
-def test_p_is_uniform_without_a_difference(references: list[list[str]]) -> None:
+@pytest.mark.parametrize(("runs_of_first", "runs_of_second"), [(1, 1), (1, 3), (3, 3)])
+@pytest.mark.parametrize("alike", [0.0, 0.5, 0.95])
+def test_p_is_uniform_without_a_difference(
+    references: list[list[str]], runs_of_first: int, runs_of_second: int, alike: float
+) -> None:
+    """Nor where the runs of a system share most of their translations, as they do."""
     metric, rng = Bleu(references), random.Random(5)
+
+    def system(number: int) -> Runs:
+        common, *own = (noisy(rng, references, 0.3) for _ in range(number + 1))
+        shared = [[c if rng.random() < alike else o for c, o in zip(common, run, strict=True)] for run in own]
+        return runs(metric, shared)
+
     found = [
-        approximate_randomization(
-            metric, *(runs(metric, [noisy(rng, references, 0.3)]) for _ in range(2)), trials=200
-        )
+        approximate_randomization(metric, system(runs_of_first), system(runs_of_second), trials=200)
         for _ in range(200)
     ]
     for share in (0.1, 0.5, 0.9):

@@ -2,7 +2,8 @@
 
 ``paired_bootstrap`` resamples segments (Koehn 2004), ``approximate_randomization`` swaps the outputs of two
 systems segment by segment (Riezler and Maxwell 2005). Tuning is random too: systems may be several runs of an
-optimiser, of which the means are compared (Clark et al. 2011).
+optimiser, of which the means are compared (Clark et al. 2011). Both tests ask about other segments of the
+kind; how much other runs would differ is what the deviation between runs says.
 """
 
 from __future__ import annotations
@@ -63,8 +64,13 @@ def approximate_randomization(
     metric: Metric, baseline: Runs, system: Runs, trials: int = 1000, seed: int = 1
 ) -> float:
     """How often a difference of means at least as large, either way, comes about when every segment's
-    outputs are swapped between the systems at random, in each pair of runs (Clark et al. 2011, section 3.2).
-    A single run is paired with every run of the other. Raises ValueError for other numbers of runs."""
+    outputs are swapped between the systems at random, in all pairs of runs at once. A single run is paired
+    with every run of the other. Raises ValueError for other numbers of runs.
+
+    Coins of their own for every run, as in Clark et al. (2011), take translations of one segment, which
+    resemble each other, for independent evidence: of equal systems in three runs each a fifth then differ
+    with p < 0.05.
+    """
     rng = np.random.default_rng(seed)
     runs = max(len(baseline.scores), len(system.scores))
     if {len(baseline.scores), len(system.scores)} - {1, runs}:
@@ -76,9 +82,8 @@ def approximate_randomization(
     observed = abs(_gain(metric, metric.score(sums[0]).mean(), metric.score(sums[1]).mean()))
     as_large = 0
     for start in range(0, trials, _BLOCK):
-        size = min(_BLOCK, trials - start)
-        swaps = rng.integers(0, 2, (runs, size, shape[1])).astype(np.float64)
-        moved = np.stack([_sums(swaps[r], difference[r : r + 1])[0] for r in range(runs)])
+        swaps = rng.integers(0, 2, (min(_BLOCK, trials - start), shape[1])).astype(np.float64)
+        moved = _sums(swaps, difference)
         a = metric.score(sums[0][:, None] + moved).mean(axis=0)
         b = metric.score(sums[1][:, None] - moved).mean(axis=0)
         # Rounding must not make a permutation that changes nothing look smaller than what was observed.
