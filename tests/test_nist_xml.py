@@ -76,6 +76,7 @@ def test_encodings() -> None:
         (("<doc docid=", "<dok docid="), ""),
         (("srcset", "sauce"), "a document outside sets"),
         (("le chat", "le &chat;"), "document 'd1': segment 1: unknown entity &chat;"),
+        (('docid="d2"', 'x="&amp;>" docid="d&chat;"'), "set.xml:6: unknown entity &chat; in an attribute"),
         (('<doc docid="d1" genre="nw">', ""), ""),
         (("le chat", "le \x01chat"), ""),
     ],
@@ -94,6 +95,7 @@ def test_bad_xml(change: tuple[str, str], message: str) -> None:
         (("</seg></p></DOC>", "</p></DOC>"), "</p> inside a segment"),
         (("</REFSET>", ""), "ends inside a refset"),
         (("docid=d1", "docid"), "a document without a docid"),
+        (("<p>", "<!-- one --> <!-- two -> <p>"), "set.xml:6: a comment that does not end"),
         (("<seg id=2> AT", "<seg id=1> AT"), "segment 1 is there twice"),
     ],
 )
@@ -138,6 +140,11 @@ def test_a_dtd_is_passed_over(monkeypatch: pytest.MonkeyPatch) -> None:
         assert parse(text)[0].documents[0].segments["1"] == "le chat"
     # With a DTD that is not read, expat knows no entity: HTML's are, others are not lost in silence.
     assert parse(SOURCE.replace("le chat", "caf&eacute;"))[0].documents[0].segments["1"] == "café"
+
+
+def test_entities_in_comments_and_marked_sections_are_text() -> None:
+    text = SOURCE.replace("le chat", '<!-- <a b="&x;"> -->le <![CDATA[<a b="&x;">]]>')
+    assert parse(text)[0].documents[0].segments["1"] == 'le <a b="&x;">'
 
 
 def test_mutations_end_in_errors_or_sets() -> None:

@@ -156,6 +156,7 @@ class _Reader:
         self._sets: list[SegmentSet] = []
         # By system, as documents of one set may be by several.
         self._open: dict[str, SegmentSet] | None = None
+        self._names: set[tuple[str, str]] = set()
         self._head: tuple[str, dict[str, str]] = ("", {})
         self._document: Document | None = None
         self._segment: str | None = None
@@ -176,7 +177,7 @@ class _Reader:
         if tag in _SETS:
             if self._open is not None:
                 raise self.error(line, f"<{tag}> inside a {self._head[0]}")
-            self._open, self._head = {}, (tag, values)
+            self._open, self._head, self._names = {}, (tag, values), set()
         elif tag == "doc":
             self._start_document(values, line)
         elif tag == "seg":
@@ -198,8 +199,9 @@ class _Reader:
         kind, head = self._head
         system = values.get("sysid") or head.get("refid") or head.get("sysid") or ""
         owner = self._open.setdefault(system, SegmentSet(kind, head, "" if kind == "srcset" else system))
-        if any(document.name == name for document in owner.documents):
+        if (system, name) in self._names:
             raise self.error(line, f"document {name!r} is there twice")
+        self._names.add((system, name))
         self._document = Document(name, values)
         owner.documents.append(self._document)
 
@@ -267,27 +269,51 @@ def _parse_xml(content: bytes, reader: _Reader) -> None:
         raise
     except (LookupError, ValueError) as error:  # an encoding that there is not, or that expat cannot read
         raise FormatError(f"{reader.name}:{parser.CurrentLineNumber}: {error}") from None
+    _check_attributes(content, reader)
+
+
+# Comments, marked sections, and tags, whose attributes may hold any character but <.
+_MARKUP = re.compile(
+    r"""<!--.*?-->|<!\[CDATA\[.*?\]\]>|<[^\s<>!?/](?:[^<>"']|"[^"<]*"|'[^'<]*')*""", re.DOTALL
+)
+_ENTITY = re.compile(r"&(?!#|(?:amp|lt|gt|quot|apos);)([^;&<]*);")
+
+
+def _check_attributes(content: bytes, reader: _Reader) -> None:
+    """Refuses unknown entities in attributes of a document that is well-formed: with a DTD address expat
+    leaves them out, and says so in text alone."""
+    if b"<!DOCTYPE" not in content.replace(b"\0", b""):
+        return
+    wide = content[:2] in (b"\xff\xfe", b"\xfe\xff")
+    text = content.decode("utf-16" if wide else "latin-1", errors="replace")
+    for markup in _MARKUP.finditer(text):
+        if not markup[0].startswith("<!") and (unknown := _ENTITY.search(markup[0])):
+            line = text.count("\n", 0, markup.start() + unknown.start()) + 1
+            raise reader.error(line, f"unknown entity &{unknown[1]}; in an attribute")
 
 
 class _Sgml(HTMLParser):
-    """Tags, attributes and entities as HTML's: in any case, with quotes or without."""
+    """Tags and attributes as HTML's: in any case, with quotes or without."""
 
     def __init__(self, reader: _Reader) -> None:
         super().__init__()
         self._reader = reader
+        self.line = 1
 
-    @property
-    def _line(self) -> int:
-        return self.getpos()[0]
+    def set_cdata_mode(self, elem: str, **_: object) -> None:
+        """No element is a script."""
 
     def handle_starttag(self, tag: str, attrs: Iterable[tuple[str, str | None]]) -> None:
-        self._reader.start(tag, {key: value or "" for key, value in attrs}, self._line)
+        self._reader.start(tag, {key: value or "" for key, value in attrs}, self.line)
 
     def handle_endtag(self, tag: str) -> None:
-        self._reader.end(tag, self._line)
+        self._reader.end(tag, self.line)
 
     def handle_data(self, data: str) -> None:
         self._reader.text(data)
+
+
+_TAG = re.compile(r"<!--.*?-->|<[a-z/!?][^<>]*>", re.DOTALL | re.IGNORECASE)
 
 
 def _parse_sgml(content: bytes, reader: _Reader) -> None:
@@ -299,6 +325,23 @@ def _parse_sgml(content: bytes, reader: _Reader) -> None:
     for pattern, message in (("<!entity", _ENTITIES), (r"<!\[", "a marked section, which is not read")):
         if refused := re.search(pattern, text, re.IGNORECASE):
             raise reader.error(text.count("\n", 0, refused.start()) + 1, message)
-    parser = _Sgml(reader)
-    parser.feed(text)
-    parser.close()
+    _check_comments(text, reader)
+    # One tag at a time: over markup that does not end the parser goes again and again.
+    parser, end = _Sgml(reader), 0
+    for tag in _TAG.finditer(text):
+        reader.text(html.unescape(text[end : tag.start()]))
+        parser.line += text.count("\n", end, tag.start())
+        parser.feed(tag[0])
+        if parser.rawdata:
+            raise reader.error(parser.line, "a tag that does not end")
+        parser.line += tag[0].count("\n")
+        end = tag.end()
+
+
+def _check_comments(text: str, reader: _Reader) -> None:
+    """Refuses a comment without an end, which would be looked for again from every beginning."""
+    end = 0
+    while (begin := text.find("<!--", end)) >= 0:
+        end = text.find("-->", begin + 4)
+        if end < 0:
+            raise reader.error(text.count("\n", 0, begin) + 1, "a comment that does not end")
