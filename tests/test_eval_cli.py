@@ -96,6 +96,16 @@ def test_comparison(files: dict[str, Path]) -> None:
     assert table == evaluate(*arguments, "--compare", files["system"], runs, "--samples", 200).splitlines()
 
 
+def test_names_of_systems(files: dict[str, Path], tmp_path: Path) -> None:
+    (tmp_path / "a,b").write_bytes(files["system"].read_bytes())
+    arguments = ("--references", files["r0"], "--samples", 10)
+    one = ("--hypothesis", files["bad"], "--compare")
+    rows = program("hiero", "eval", *arguments, *one, tmp_path / "a,b", "-", files["good"], stdin="x\n" * 3)
+    assert rows.returncode == 0, rows.stderr
+    names = [line.split()[0] for line in rows.stdout.decode().splitlines()[1:5]]
+    assert names == [str(files["bad"]), str(tmp_path / "a,b"), "-", str(files["good"])]
+
+
 def test_bad_input(files: dict[str, Path], tmp_path: Path) -> None:
     def error(*args: object, code: int = 1) -> str:
         return one_error_line(call("hiero", "eval", *args), code)
@@ -109,6 +119,10 @@ def test_bad_input(files: dict[str, Path], tmp_path: Path) -> None:
         "--hypothesis", files["bad"], "--references", files["r1"]
     )
     assert "short: 1 segments, expected 3" in error("--references", files["r0"], tmp_path / "short")
+    (tmp_path / "tags").write_text("a\nb\n<skipped>\n")
+    assert "tags: line 3: no reference has a token" in error(
+        "--hypothesis", files["bad"], "--references", tmp_path / "tags", "--tokenize", "13a"
+    )
     pair = f"{files['bad']},{files['bad']}"
     triple = f"{pair},{files['bad']}"
     message = error("--hypothesis", pair, "--references", files["r0"], "--compare", triple)
@@ -147,6 +161,9 @@ def test_decoding_a_source_set(parts: list[object], tmp_path: Path) -> None:  # 
 
     assert "input: 0 srcsets, expected one" in error(SGML)
     assert "input:5: document 'd1': segment 1 is there twice" in error(text.replace('"2"', '"1"'))
+    before = output.read_bytes()
+    assert "srcsets, expected one" in error(SGML, "--output", output)
+    assert output.read_bytes() == before and not list(tmp_path.glob(".*"))
     failed = call("hiero-decode", *parts, "--input-format", "nist", "--pass-through", "none", stdin=text)
     assert failed.returncode == 1
     assert failed.stderr.decode() == "input: document 'd1': segment 2: no derivation covers the sentence\n"

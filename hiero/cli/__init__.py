@@ -76,7 +76,7 @@ def _repeat_options(arguments: Sequence[str]) -> Iterator[str]:
     option = ""
     values = 0
     for argument in arguments:
-        if argument.startswith("-"):
+        if argument.startswith("-") and argument != "-":
             option, values = (argument if argument in _SEVERAL else ""), 0
         elif option:
             values += 1

@@ -18,7 +18,7 @@ from hiero import Decoder, Failure, FormatError, Model, Translation, read_weight
 from hiero.cli.records import Record, derivation_record, format_record
 from hiero.decoder import Keep
 from hiero.evaluate.nist_xml import SegmentSet, parse_sets, write_tstset
-from hiero.files import sha256
+from hiero.files import replacing, sha256
 from hiero.forest_files import NO_FOREST, ForestWriter
 from hiero.memory import peak_megabytes
 from hiero.text import TextSide, split
@@ -130,7 +130,9 @@ def decode(
     tally = _Tally()
     with contextlib.ExitStack() as stack:
         source = stack.enter_context(input.open("rb")) if input else sys.stdin.buffer
-        sink = stack.enter_context(output.open("wb")) if output else sys.stdout.buffer
+        # A set is written at the end, in one piece.
+        target = stack.enter_context(replacing(output)) if output and nist else output
+        sink = stack.enter_context(target.open("wb")) if target else sys.stdout.buffer
         extra = stack.enter_context(derivations.open("wb")) if derivations else None
         archive = stack.enter_context(ForestWriter(forests, _made_by(decoder))) if forests else None
         name = str(input) if input else "input"

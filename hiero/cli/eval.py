@@ -86,14 +86,16 @@ def evaluate(
     """
     test_set = TestSet.read(references)
     text = Text(tokenize.value, lowercase)
+    test_set.check_tokens(text, str(references[-1]))
     metrics = [
         _metric(name, test_set, text, effective_length) for name in dict.fromkeys(metric or [MetricName.bleu])
     ]
     systems = [hypothesis, *(compare or [])]
-    if by is not None and (len(systems) > 1 or "," in hypothesis):
+    files = [_files(system) for system in systems]
+    if by is not None and (len(systems) > 1 or len(files[0]) > 1):
         raise typer.BadParameter("--by is for one system and one run of it")
     # By system, the lines of its runs.
-    lines = [[_lines(test_set, file) for file in system.split(",")] for system in systems]
+    lines = [[_lines(test_set, file) for file in runs] for runs in files]
     for scorer in metrics:
         runs = [Runs.of(scorer, [scorer.statistics(run) for run in system]) for system in lines]
         if compare:
@@ -118,6 +120,11 @@ def _metric(name: MetricName, test_set: TestSet, text: Text, length: EffectiveLe
         MetricName.ter: Ter,
     }
     return others[name](test_set.references, text)
+
+
+def _files(system: str) -> list[str]:
+    """A system's runs; a comma may also be part of a name."""
+    return [system] if Path(system).exists() else system.split(",")
 
 
 def _lines(test_set: TestSet, file: str) -> list[str]:

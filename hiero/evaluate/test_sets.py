@@ -8,9 +8,11 @@ from __future__ import annotations
 import os
 from collections.abc import Sequence
 from dataclasses import dataclass
+from functools import cached_property
 from pathlib import Path
 
 from hiero._core import FormatError
+from hiero.evaluate.metrics import Text
 from hiero.evaluate.nist_xml import SUFFIXES, SegmentSet, aligned, read_sets
 from hiero.lines import PathLike, read_lines
 
@@ -77,8 +79,20 @@ class TestSet:
         """A segment as messages name it."""
         if self.source is None:
             return f"line {number + 1}"
-        document, segment, _ = list(self.source)[number]
+        document, segment = self._places[number]
         return f"document {document!r}: segment {segment}"
+
+    @cached_property
+    def _places(self) -> list[tuple[str, str]]:
+        return [(document, segment) for document, segment, _ in self.source or ()]
+
+    def check_tokens(self, text: Text, name: str) -> None:
+        """Raises FormatError for a segment of which the tokeniser leaves no reference; ``name`` is for the
+        message."""
+        tokens = iter(text.tokens(line for segment in self.references for line in segment))
+        for number, segment in enumerate(self.references):
+            if not any([next(tokens) for _ in segment]):
+                raise FormatError(f"{name}: {self.place(number)}: no reference has a token")
 
     def documents(self) -> list[tuple[str, list[int]]]:
         """Names of documents and their segments' numbers. Raises ValueError for text."""
