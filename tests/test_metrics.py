@@ -189,17 +189,38 @@ def test_lists_of_hypotheses() -> None:
         assert metric.score(np.stack([rows, rows])).shape == (2, 4)
 
 
+def test_tokens_with_white_space_are_several_words() -> None:
+    line = "10\u00a0000 people\u3000came home"
+    lists = Hypotheses.of_tokens([line.split(" "), ["people"]])
+    for kind in (Bleu, Nist, Ter):
+        metric = kind([[line]])
+        rows = metric.token_statistics([0, 0], lists)
+        assert rows[0].tolist() == metric.statistics([line])[0].tolist()
+        assert rows[1].tolist() == metric.statistics(["people"])[0].tolist()
+    assert float(metric.score(rows[0])) == 0  # of TER
+
+
+def test_no_hypotheses() -> None:
+    for kind in (Bleu, Nist, Chrf, Ter):
+        metric = kind([["a b"]])
+        assert metric.token_statistics([], Hypotheses.of_tokens([])).shape == (0, metric.width)
+
+
 def test_bad_arrays_of_hypotheses() -> None:
     metric = Bleu([["a"]])
 
-    def count(segments: list[int], words: list[int], offsets: list[int]) -> None:
+    def count(segments: object, words: list[int], offsets: list[int]) -> None:
         arrays = np.array(words, dtype=np.int32), np.array(offsets, dtype=np.int32)
-        metric.token_statistics(segments, Hypotheses(["a"], *arrays))
+        metric.token_statistics(segments, Hypotheses(["a"], *arrays))  # type: ignore[arg-type]
 
     count([0], [0, 0], [0, 1])
     for segments in ([1], [-1]):
         with pytest.raises(IndexError, match="segment"):
             count(segments, [0], [0, 1])
+    # Numbers are not cut to what fits.
+    for cut in ([2**32], [0.9], np.array([2**63], dtype=np.uint64), "0"):
+        with pytest.raises(ValueError, match="segments: "):
+            count(cut, [0], [0, 1])
     with pytest.raises(IndexError, match="vocabulary"):
         count([0], [1], [0, 1])
     for offsets in ([0], [0, 2], [-1, 1], [1, 0]):

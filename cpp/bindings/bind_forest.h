@@ -1,7 +1,9 @@
 // Shared by the forest and decoder bindings.
 #pragma once
 
+#include <limits>
 #include <memory>
+#include <stdexcept>
 #include <string>
 #include <vector>
 
@@ -18,7 +20,6 @@ struct Derivation {
 };
 
 using DoubleVector = py::array_t<double, py::array::c_style | py::array::forcecast>;
-using IntVector = py::array_t<std::int32_t, py::array::c_style | py::array::forcecast>;
 
 // A value per edge: an array, or a mapping from feature names to weights that gives weights . features.
 // Throws std::invalid_argument for other shapes, a feature the forest does not know, or a lacking weight.
@@ -35,6 +36,29 @@ py::array_t<T> as_array(const std::vector<T>& values) {
 
 // An int of any size.
 py::object to_python(const BigUnsigned& number);
+
+// Integers of an array or list, each of which T must be able to hold. Throws std::invalid_argument, with
+// `name`, for anything that a cast would cut.
+template <class T>
+std::vector<T> integers(const py::object& argument, const char* name) {
+  const auto fail = [&](const std::string& what) {
+    throw std::invalid_argument(std::string(name) + ": " + what);
+  };
+  const py::array array = py::array::ensure(argument);
+  if (!array) fail("expected an array");
+  if (array.size() > 0 && array.dtype().kind() != 'i' && array.dtype().kind() != 'u')
+    fail("expected integers");
+  const py::array_t<std::int64_t, py::array::c_style | py::array::forcecast> wide(array);
+  std::vector<T> out;
+  out.reserve(static_cast<std::size_t>(wide.size()));
+  for (py::ssize_t i = 0; i < wide.size(); ++i) {
+    const std::int64_t value = wide.data()[i];
+    if (value < std::numeric_limits<T>::min() || value > std::numeric_limits<T>::max())
+      fail(std::to_string(value) + " is out of range");
+    out.push_back(static_cast<T>(value));
+  }
+  return out;
+}
 
 // Lets Ctrl-C end a loop that has done so many steps; looks at every 1024th. The GIL may be held or not.
 void allow_interrupt(std::size_t done);

@@ -7,28 +7,19 @@
 namespace hiero {
 namespace {
 
-// Integers of an argument, each of which T must be able to hold.
 template <class T>
-std::vector<T> integers(const py::object& argument, const char* name) {
-  const py::array array = py::array::ensure(argument);
-  if (!array) throw ForestError(std::string("forest: ") + name + ": expected an array");
-  if (array.size() > 0 && array.dtype().kind() != 'i' && array.dtype().kind() != 'u')
-    throw ForestError(std::string("forest: ") + name + ": expected integers");
-  const py::array_t<std::int64_t, py::array::c_style | py::array::forcecast> wide(array);
-  std::vector<T> out;
-  out.reserve(static_cast<std::size_t>(wide.size()));
-  for (py::ssize_t i = 0; i < wide.size(); ++i) {
-    const std::int64_t value = wide.data()[i];
-    if (value < std::numeric_limits<T>::min() || value > std::numeric_limits<T>::max())
-      throw ForestError(std::string("forest: ") + name + ": " + std::to_string(value) + " is out of range");
-    out.push_back(static_cast<T>(value));
+std::vector<T> forest_integers(const py::object& argument, const char* name) {
+  try {
+    return integers<T>(argument, name);
+  } catch (const std::invalid_argument& error) {
+    throw ForestError(std::string("forest: ") + error.what());
   }
-  return out;
 }
 
 template <class T>
 void take(std::vector<T>& member, const py::dict& arrays, const char* name) {
-  if (arrays.contains(name)) member = integers<T>(arrays[name], name);
+  if (!arrays.contains(name)) return;
+  member = forest_integers<T>(arrays[name], name);
 }
 
 void take(std::vector<std::string>& member, const py::dict& arrays, const char* name) {
@@ -55,8 +46,8 @@ FeatureRows feature_rows(const py::dict& arrays, std::size_t edges) {
                       std::to_string(names) + " feature names, found " + std::to_string(height) + " by " +
                       std::to_string(width));
   }
-  rows.offsets = integers<std::int32_t>(matrix.attr("indptr"), "features");
-  rows.ids = integers<std::int32_t>(matrix.attr("indices"), "features");
+  rows.offsets = forest_integers<std::int32_t>(matrix.attr("indptr"), "features");
+  rows.ids = forest_integers<std::int32_t>(matrix.attr("indices"), "features");
   const py::array data = matrix.attr("data");
   if (data.dtype().kind() == 'c') throw ForestError("forest: features: expected real numbers");
   const DoubleVector values(data);

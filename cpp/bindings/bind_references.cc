@@ -13,40 +13,35 @@ std::vector<double> count_row(const NistCounts& counts) {
   return values;
 }
 
-std::span<const std::int32_t> span_of(const IntVector& values, const char* name) {
-  if (values.ndim() != 1) throw std::invalid_argument(std::string(name) + ": expected a vector");
-  return {values.data(), static_cast<std::size_t>(values.size())};
-}
-
 // Hypotheses as arrays: words of a vocabulary, hypothesis i from offsets[i] to offsets[i + 1].
 struct Hypotheses {
+  std::vector<std::int32_t> segments;
+  std::vector<std::int32_t> offsets;
   std::vector<std::int32_t> words;  // as the set numbers them
-  std::span<const std::int32_t> segments;
-  std::span<const std::int32_t> offsets;
 };
 
-Hypotheses hypotheses_of(const ReferenceSet& set, const IntVector& segments,
-                         const std::vector<std::string>& vocabulary, const IntVector& words,
-                         const IntVector& offsets) {
-  Hypotheses out{{}, span_of(segments, "segments"), span_of(offsets, "offsets")};
+Hypotheses hypotheses_of(const ReferenceSet& set, const py::object& segments,
+                         const std::vector<std::string>& vocabulary, const py::object& words,
+                         const py::object& offsets) {
+  Hypotheses out{integers<std::int32_t>(segments, "segments"), integers<std::int32_t>(offsets, "offsets"),
+                 integers<std::int32_t>(words, "words")};
   for (const std::int32_t segment : out.segments) {
     if (segment < 0 || static_cast<std::size_t>(segment) >= set.size()) {
       throw py::index_error("segment " + std::to_string(segment) + ": there are " +
                             std::to_string(set.size()));
     }
   }
-  const auto size = static_cast<std::int32_t>(words.size());
+  const auto size = static_cast<std::int32_t>(out.words.size());
   if (out.offsets.size() != out.segments.size() + 1 || out.offsets.front() < 0 || out.offsets.back() > size ||
       !std::is_sorted(out.offsets.begin(), out.offsets.end())) {
     throw std::invalid_argument("offsets: expected one more than segments, rising, within the words");
   }
   const std::vector<std::int32_t> numbers = set.words(vocabulary);
-  out.words.reserve(size);
-  for (const std::int32_t word : span_of(words, "words")) {
+  for (std::int32_t& word : out.words) {
     if (word < 0 || static_cast<std::size_t>(word) >= numbers.size()) {
       throw py::index_error("word " + std::to_string(word) + " is not in the vocabulary");
     }
-    out.words.push_back(numbers[word]);
+    word = numbers[word];
   }
   return out;
 }
@@ -102,8 +97,8 @@ void register_references(py::module_& m) {
       .def("__len__", &ReferenceSet::size)
       .def(
           "bleu",
-          [](const ReferenceSet& set, const IntVector& segments, const std::vector<std::string>& vocabulary,
-             const IntVector& words, const IntVector& offsets, const std::string& effective_length) {
+          [](const ReferenceSet& set, const py::object& segments, const std::vector<std::string>& vocabulary,
+             const py::object& words, const py::object& offsets, const std::string& effective_length) {
             const ReferenceLength kind = reference_length_of(effective_length);
             return rows<2 + 2 * kBleuOrder>(
                 hypotheses_of(set, segments, vocabulary, words, offsets),
@@ -115,8 +110,8 @@ void register_references(py::module_& m) {
           "closest go to the shorter), n-gram totals and clipped matches, n = 1 to 4 (Papineni et al. 2002).")
       .def(
           "nist",
-          [](const ReferenceSet& set, const IntVector& segments, const std::vector<std::string>& vocabulary,
-             const IntVector& words, const IntVector& offsets) {
+          [](const ReferenceSet& set, const py::object& segments, const std::vector<std::string>& vocabulary,
+             const py::object& words, const py::object& offsets) {
             return rows<2 + 2 * kNistOrder>(
                 hypotheses_of(set, segments, vocabulary, words, offsets),
                 [&](std::size_t segment, auto tokens) { return set.nist(segment, tokens); });

@@ -33,15 +33,17 @@ py::tuple winners(const Hypergraph& forest, const py::object& start, const py::o
 void register_tune(py::module_& m) {
   m.def(
       "line_search",
-      [](const IntVector& offsets, const DoubleVector& intercepts, const DoubleVector& slopes) {
+      [](const py::object& sentence_offsets, const DoubleVector& intercepts, const DoubleVector& slopes) {
+        const auto offsets = integers<std::int32_t>(sentence_offsets, "offsets");
         WinnerChanges found;
         {
-          const auto sizes = [](const auto& v) { return static_cast<std::size_t>(v.size()); };
-          const std::span<const std::int32_t> o(offsets.data(), sizes(offsets));
-          const std::span<const double> b(intercepts.data(), sizes(intercepts));
-          const std::span<const double> a(slopes.data(), sizes(slopes));
+          const auto span = [](const DoubleVector& v) {
+            return std::span(v.data(), static_cast<std::size_t>(v.size()));
+          };
+          const auto b = span(intercepts);
+          const auto a = span(slopes);
           const py::gil_scoped_release release;
-          found = line_search(o, b, a);
+          found = line_search(offsets, b, a);
         }
         return py::make_tuple(as_array(found.first), as_array(found.gamma), as_array(found.from),
                               as_array(found.to));

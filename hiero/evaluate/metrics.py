@@ -80,6 +80,13 @@ class Hypotheses:
     def __len__(self) -> int:
         return len(self.offsets) - 1
 
+    def split(self) -> Hypotheses:
+        """With tokens split at white space of any kind, as the tokens of text are: to models, only ASCII's
+        separates, and a no-break space may be within one."""
+        if " ".join(self.vocabulary).split() == list(self.vocabulary):
+            return self
+        return Hypotheses.of_tokens(text.split() for text in self.texts())
+
     def texts(self) -> list[str]:
         """Tokens joined by spaces."""
         tokens = [self.vocabulary[word] for word in self.words.tolist()]
@@ -166,9 +173,8 @@ class Bleu(Metric):
         self._set = ReferenceSet([self.text.tokens(segment) for segment in references])
 
     def token_statistics(self, segments: npt.ArrayLike, hypotheses: Hypotheses) -> Array:
-        return self._set.bleu(
-            segments, hypotheses.vocabulary, hypotheses.words, hypotheses.offsets, self.effective_length
-        )
+        words = hypotheses.split()
+        return self._set.bleu(segments, words.vocabulary, words.words, words.offsets, self.effective_length)
 
     def score(self, statistics: npt.ArrayLike) -> Array:
         return _bleu(np.asarray(statistics, dtype=np.float64), effective_order=False)
@@ -221,7 +227,8 @@ class Nist(Metric):
         self._set = ReferenceSet([self.text.tokens(segment) for segment in references])
 
     def token_statistics(self, segments: npt.ArrayLike, hypotheses: Hypotheses) -> Array:
-        return self._set.nist(segments, hypotheses.vocabulary, hypotheses.words, hypotheses.offsets)
+        words = hypotheses.split()
+        return self._set.nist(segments, words.vocabulary, words.words, words.offsets)
 
     def score(self, statistics: npt.ArrayLike) -> Array:
         values = np.asarray(statistics, dtype=np.float64)
@@ -268,7 +275,7 @@ class _Sacrebleu(Metric):
             metric._compute_segment_statistics(metric._preprocess_segment(line), metric._ref_cache[segment])
             for segment, line in zip(segments, lines, strict=True)
         ]
-        return np.array(rows, dtype=np.float64)
+        return np.array(rows, dtype=np.float64) if rows else np.zeros((0, self.width))
 
     def score(self, statistics: npt.ArrayLike) -> Array:
         values = np.asarray(statistics, dtype=np.float64)
