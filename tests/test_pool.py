@@ -12,8 +12,9 @@ from synthetic_decoder import TableDecoder, solvable
 
 from hiero import Forest, FormatError
 from hiero.evaluate import Bleu
-from hiero.tune.hypergraph_mert import pruned
+from hiero.tune.hypergraph_mert import envelopes, pruned
 from hiero.tune.memory import ForestMemory
+from hiero.tune.mert import search
 from hiero.tune.pool import Pool, load_arrays, save_arrays
 from hiero.tune.protocol import Array
 
@@ -85,6 +86,31 @@ def test_pools_are_unique_and_in_order(tmp_path: Path) -> None:
         assert arrays.features.toarray()[a : a + 3].tolist() == whole.features.toarray()[a : a + 3].tolist()
     with pytest.raises(ValueError, match="2 lists for 3 sentences"):
         pool.unseen(itertools.islice(decoder.kbest(np.array(BEST), 1), 2))
+
+
+def test_sentences_without_hypotheses_are_empty_translations() -> None:
+    table, references = solvable(4, BEST, sentences=3, size=6)
+    nothing: list[list[str]] = []
+    decoder = TableDecoder(
+        [table.hypotheses[0], nothing, table.hypotheses[2]],
+        [table.features[0], np.zeros((0, 4)), table.features[2]],
+    )
+    metric = Bleu(references)
+    pool = Pool(3, 4, metric)
+    new, firsts = pool.unseen(decoder.kbest(np.array(BEST), 6))
+    pool.restore(new)
+    arrays, direction = pool.arrays(), np.array([1.0, 0.5, 0.0, 0.0])
+    assert arrays.total(arrays.winners(np.array(BEST))).tolist() == firsts.sum(axis=0).tolist()
+    forests = list(table.forests(direction))
+    assert forests[0] is not None and forests[2] is not None
+    for weights in (np.array(BEST), np.ones(4)):
+        lists = [found.hypotheses.texts() for found in decoder.kbest(weights, 1)]
+        statistics = metric.statistics([texts[0] if texts else "" for texts in lists])
+        expected = pytest.approx(float(metric.score(statistics.sum(axis=0))))
+        lines = arrays.features @ weights, arrays.features @ direction
+        assert search(arrays, metric, *lines).start == expected
+        found = envelopes([[forests[0]], [], [forests[2]]], metric, weights, direction)
+        assert search(found[0], metric, *found[1:]).start == expected
 
 
 def test_forests_that_say_nothing_new_are_not_kept(tmp_path: Path) -> None:

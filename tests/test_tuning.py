@@ -12,7 +12,7 @@ from synthetic_decoder import solvable
 
 from hiero import FormatError, read_weights
 from hiero.evaluate import Bleu, Nist, Ter
-from hiero.files import read_json
+from hiero.files import read_json, temporary_name
 from hiero.tune import loop
 from hiero.tune.loop import HeldOut, TuneOptions, TuneResult, tune
 from hiero.tune.methods import METHODS, Method, Problem, troubled
@@ -67,9 +67,11 @@ def test_resuming_gives_the_same(method: str, tmp_path: Path) -> None:
         for number in range(kept, len(whole.iterations)):
             shutil.rmtree(tmp_path / "part" / f"iteration-{number:03}")
         (tmp_path / "part" / "weights.txt").unlink()
-        (tmp_path / "part" / f".iteration-{kept:03}").mkdir()  # half-made
-        (tmp_path / "part" / f".iteration-{kept:03}" / "new.npz").write_text("half")
+        half = temporary_name(tmp_path / "part" / f"iteration-{kept:03}")
+        half.mkdir()
+        (half / "new.npz").write_text("half")
         assert run(tmp_path / "part", method, iterations=4) == whole
+        assert not half.exists()
         for file in sorted((tmp_path / "whole").rglob("*")):
             same = tmp_path / "part" / file.relative_to(tmp_path / "whole")
             assert file.is_dir() or file.name == "new.npz" or same.read_bytes() == file.read_bytes()
@@ -140,10 +142,11 @@ def test_other_runs_are_not_continued(tmp_path: Path) -> None:
 
 
 @pytest.mark.parametrize("kind", [Bleu, Nist, Ter])
-def test_metrics(kind: type[Bleu], tmp_path: Path) -> None:
+@pytest.mark.parametrize("method", ["mert", "hypergraph-mert", "simplex"])
+def test_metrics(kind: type[Bleu], method: str, tmp_path: Path) -> None:
     decoder, references = solvable(1, BEST, sentences=10)
     metric = kind(references)
-    result = tune(decoder, metric, START, tmp_path, TuneOptions(k=10, iterations=5))
+    result = tune(decoder, metric, START, tmp_path, TuneOptions(method, iterations=20))
     assert result.iterations[result.best].score > result.iterations[0].score
     lines = [
         found.hypotheses.texts()[0] for found in decoder.kbest(np.array(list(result.weights.values())), 1)
@@ -168,10 +171,15 @@ def test_held_out_sets_choose(tmp_path: Path) -> None:
 
 @pytest.mark.parametrize("method", sorted(METHODS))
 def test_fixed_features_and_bounds(method: str, tmp_path: Path) -> None:
-    result = run(tmp_path, method, fixed=("f0",), bounds={"f2": (0.0, 1.25)}, iterations=6)
+    # Numbers whose sums are rounded.
+    decoder, references = solvable(1, BEST)
+    start, bounds = {**START, "f0": 0.3}, {"f1": (-np.inf, -0.1), "f2": (0.0, 0.7)}
+    options = TuneOptions(method, fixed=("f0",), bounds=bounds, iterations=8)
+    result = tune(decoder, Bleu(references), start, tmp_path, options)
     for iteration in result.iterations:
-        assert iteration.weights["f0"] == 1.0 and 0 <= iteration.weights["f2"] <= 1.25
-    assert result.iterations[-1].weights["f1"] != 1.0
+        assert iteration.weights["f0"] == 0.3
+        assert iteration.weights["f1"] <= -0.1 and 0 <= iteration.weights["f2"] <= 0.7
+    assert result.iterations[-1].weights["f3"] != 1.0
 
 
 @pytest.mark.parametrize("method", ["mert", "hypergraph-mert"])
@@ -197,6 +205,10 @@ def test_bad_options(tmp_path: Path) -> None:
     decoder, references = solvable(1, BEST)
     with pytest.raises(ValueError, match="unknown method 'mret'"):
         tune(decoder, Bleu(references), START, tmp_path, TuneOptions("mret"))
+    for method in ("pro", "mira-batch"):
+        with pytest.raises(ValueError, match=f"{method} learns from BLEU alone"):
+            tune(decoder, Nist(references), START, tmp_path / "new", TuneOptions(method))
+    assert not (tmp_path / "new").exists()
     with pytest.raises(FormatError, match="no such feature: g"):
         run(tmp_path, fixed=("g",))
     with pytest.raises(FormatError, match="no such feature: g"):
@@ -246,9 +258,20 @@ def test_weights_gone_wrong(
     assert troubled(np.ones(3)) == ""
 
 
+@pytest.mark.parametrize("method", ["mert", "hypergraph-mert", "pro", "mira-batch"])
+def test_whole_lists_are_no_reason_to_stop(method: str, tmp_path: Path) -> None:
+    """All is known after one decoding, but weights are still on their way."""
+    k = {"k": 60} if "k" in METHODS[method].takes else {}
+    result = run(tmp_path, method, iterations=30, **k)
+    assert result.iterations[1].new == 0 and len(result.iterations) > 2
+    assert result.iterations[result.best].score > 97
+    assert result.iterations[result.best].score > result.iterations[1].score
+
+
 def test_it_stops(tmp_path: Path) -> None:
-    ended = run(tmp_path / "a", k=60)
-    assert ended.reason == "decoding finds nothing new" and ended.iterations[-1].new == 0
+    ended = run(tmp_path / "a", k=60, iterations=30)
+    assert ended.reason == "decoding finds nothing new, and nothing better"
+    assert ended.iterations[-1].new == 0 and ended.best == len(ended.iterations) - 2
     few = run(tmp_path / "b", "pro", iterations=2)
     assert few.reason == "2 iterations are done" and len(few.iterations) == 2
 

@@ -55,7 +55,9 @@ def tune_model(
     ] = None,
     patience: Annotated[
         int | None,
-        typer.Option(min=1, help="Iterations without a rise of the metric, to stop after (5; pro: 10)."),
+        typer.Option(
+            min=1, help="Iterations without a rise of the metric, to stop after (5; pro: 10, simplex: 200)."
+        ),
     ] = None,
     restarts: Annotated[
         int | None,
@@ -86,7 +88,7 @@ def tune_model(
     threads: Annotated[int, typer.Option(min=1)] = 1,
     quiet: Annotated[bool, typer.Option("--quiet", help="Only the last line.")] = False,
 ) -> None:
-    """Decodes the tuning set, chooses weights by what it found, and again, until nothing new comes.
+    """Decodes the tuning set, chooses weights by what it found, and again, until nothing better comes.
 
     Started again in the same directory, a run goes on where it was interrupted.
     """

@@ -16,7 +16,7 @@ import scipy.sparse
 from hiero._core import Forest
 from hiero.evaluate.metrics import Hypotheses, Metric
 from hiero.tune.mert import Climb, climb, mean_of
-from hiero.tune.pool import PoolArrays
+from hiero.tune.pool import PoolArrays, missing
 from hiero.tune.protocol import Array
 
 # The forests of each sentence.
@@ -53,6 +53,7 @@ def envelopes(
 
     Its features are empty: what is searched are the lines.
     """
+    nothing = missing(metric, [sentence for sentence, forests in enumerate(pool) if not forests])
 
     def of_sentence(sentence: int) -> tuple[Array, Array, Array]:
         intercepts, slopes, statistics = [], [], []
@@ -66,7 +67,7 @@ def envelopes(
         return (
             np.concatenate([np.zeros(0), *intercepts]),
             np.concatenate([np.zeros(0), *slopes]),
-            np.concatenate([np.zeros((0, metric.width)), *statistics]),
+            np.concatenate([np.zeros((0, len(nothing))), *statistics]),
         )
 
     # A task is many sentences: handing one over takes as long as its envelope.
@@ -77,7 +78,8 @@ def envelopes(
     sizes = [len(b) for b, _, _ in found]
     offsets = np.concatenate([[0], np.cumsum(sizes)]).astype(np.int32)
     statistics = np.concatenate([s for _, _, s in found])
-    arrays = PoolArrays(offsets, scipy.sparse.csr_array((len(statistics), len(weights))), statistics)
+    features = scipy.sparse.csr_array((len(statistics), len(weights)))
+    arrays = PoolArrays(offsets, features, statistics, nothing)
     return arrays, np.concatenate([b for b, _, _ in found]), np.concatenate([a for _, a, _ in found])
 
 

@@ -18,7 +18,7 @@ import numpy as np
 from pydantic import BaseModel, ConfigDict
 
 from hiero._core import FormatError
-from hiero.evaluate.metrics import Metric
+from hiero.evaluate.metrics import Bleu, Metric
 from hiero.files import read_json, temporary_name, working_directory, write_atomically
 from hiero.tune.memory import ForestMemory, ListMemory, Memory
 from hiero.tune.methods import GREATEST, METHODS, Problem, troubled
@@ -42,7 +42,7 @@ class TuneOptions:
     # At most so many, and it stops when so many did not raise the metric of the 1-best; None: the method's.
     iterations: int | None = None
     patience: int | None = None
-    # Random starts of MERT in each iteration, further simplexes of the simplex; None: the method's.
+    # Further climbs of MERT in each iteration, further simplexes of the simplex; None: the method's.
     restarts: int | None = None
     fixed: tuple[str, ...] = ()
     bounds: Mapping[str, tuple[float, float]] = field(default_factory=dict)
@@ -106,9 +106,9 @@ def tune(
 
     A start outside its bounds begins at them. ``origin`` says what the sets and the model are: a directory
     that holds another run, by its options, its start or its origin, is refused. Raises FormatError for that
-    and for weights or options that name no feature; ValueError for an unknown method, options that it does
-    not take, and a start that nothing can be decoded with; OSError where another process works in the
-    directory, or for one that holds files but no run.
+    and for weights or options that name no feature; ValueError for an unknown method, options or a metric
+    that it does not take, and a start that nothing can be decoded with; OSError where another process works
+    in the directory, or for one that holds files but no run.
     """
     if options.method not in METHODS:
         raise ValueError(f"unknown method {options.method!r}: expected one of {', '.join(METHODS)}")
@@ -119,6 +119,8 @@ def tune(
     for name in ("k", "restarts", "free_scale"):
         if getattr(options, name) not in (None, False) and name not in method.takes:
             raise ValueError(f"{options.method} takes no {name.replace('_', ' ')}")
+    if method.bleu_only and not isinstance(metric, Bleu):
+        raise ValueError(f"{options.method} learns from BLEU alone")
     weights, free, bounds = _checked(weight_vector(start, names), names, options)
     known = {
         "options": asdict(options),
@@ -140,8 +142,9 @@ def tune(
             history.append(weights)
             iterations.append(run.iteration(number, weights))
             report(_line(number, iterations))
-            if iterations[-1].new == 0 and not method.direct:
-                reason = "decoding finds nothing new"
+            rises = _best(iterations) == number
+            if iterations[-1].new == 0 and not rises and method.settles:
+                reason = "decoding finds nothing new, and nothing better"
                 break
             if number - _best(iterations) >= patience:
                 reason = f"the metric has not risen for {patience} iterations"

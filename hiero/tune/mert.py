@@ -16,7 +16,7 @@ import numpy.typing as npt
 
 from hiero._core import line_search
 from hiero.evaluate.metrics import Metric
-from hiero.tune.objective import gain, scalable
+from hiero.tune.objective import gain, restrained, scalable
 from hiero.tune.pool import PoolArrays
 from hiero.tune.protocol import Array
 
@@ -229,7 +229,7 @@ def mean_of(climbs: Sequence[Climb], start: Array, free: Sequence[int], bounds: 
     """The mean of where climbs ended, of one length if they may be scaled, and all lines searched."""
     ends = [_same_length(climb.weights, start, free, bounds) for climb in climbs]
     mean = _same_length(np.mean(ends, axis=0), start, free, bounds)
-    return Climb(mean, sum(climb.searches for climb in climbs))
+    return Climb(restrained(mean, start, free, bounds), sum(climb.searches for climb in climbs))
 
 
 def _same_length(weights: Array, start: Array, free: Sequence[int], bounds: Array) -> Array:

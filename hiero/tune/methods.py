@@ -113,8 +113,10 @@ class Method:
     forests: bool = False
     # It learns from sentence BLEU.
     bleu_only: bool = False
-    # It sees the metric alone: nothing new in a decoding is no reason to stop, and one translation is enough.
+    # It sees the metric alone, for which one translation is enough.
     direct: bool = False
+    # Where decoding finds nothing new it has little more to say; others are on their way for a long time.
+    settles: bool = True
     # Of k, restarts and free_scale, those that mean something to it.
     takes: frozenset[str] = frozenset()
     # Unless the run says otherwise.
@@ -126,10 +128,15 @@ METHODS: Mapping[str, Method] = {
     "mert": Method(_mert, takes=frozenset({"k", "restarts"})),
     "hypergraph-mert": Method(_hypergraph_mert, forests=True, takes=frozenset({"restarts"})),
     "simplex": Method(
-        _simplex, direct=True, takes=frozenset({"restarts", "free_scale"}), iterations=200, patience=200
+        _simplex,
+        direct=True,
+        settles=False,
+        takes=frozenset({"restarts", "free_scale"}),
+        iterations=200,
+        patience=200,
     ),
-    # It moves slowly.
-    "pro": Method(_pro, bleu_only=True, takes=frozenset({"k"}), iterations=30, patience=10),
+    # It moves a tenth of the way at a time.
+    "pro": Method(_pro, bleu_only=True, settles=False, takes=frozenset({"k"}), iterations=30, patience=10),
     "mira-batch": Method(_mira_batch, bleu_only=True, takes=frozenset({"k"})),
 }
 

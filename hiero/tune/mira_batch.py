@@ -16,7 +16,7 @@ from typing import Any
 import numpy as np
 
 from hiero.evaluate.metrics import Metric
-from hiero.tune.objective import gain
+from hiero.tune.objective import gain, restrained
 from hiero.tune.pool import PoolArrays
 from hiero.tune.protocol import Array
 
@@ -87,7 +87,7 @@ def mira_batch(
                 background = chosen.decay * (background + statistics[sentence][hope])
             total += weights
             updates += 1
-        average = total / max(updates, 1)
+        average = restrained(total / max(updates, 1), start, free, bounds)
         scores.append(float(gain(metric, pool.total(pool.winners(average)))))
         if scores[-1] > best_score:
             best, best_score = average, scores[-1]

@@ -23,6 +23,14 @@ def scalable(weights: Array, free: Sequence[int], bounds: Array) -> bool:
     return not weights[fixed].any() and not bounds[np.isfinite(bounds)].any()
 
 
+def restrained(mean: Array, start: Array, free: Sequence[int], bounds: Array) -> Array:
+    """A mean of weights that all had the same fixed ones and kept their bounds, without what rounding made
+    of that."""
+    weights = start.copy()
+    weights[list(free)] = np.clip(mean, bounds[:, 0], bounds[:, 1])[list(free)]
+    return weights
+
+
 def gain_name(metric: Metric) -> str:
     """What ``gain`` is called."""
     return f"100 - {metric.name}" if metric.lower_is_better else metric.name

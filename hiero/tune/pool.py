@@ -28,11 +28,13 @@ _DECIMALS = 9
 @dataclass(frozen=True)
 class PoolArrays:
     """Hypotheses by sentence: those of sentence s are rows ``offsets[s]`` to ``offsets[s + 1]`` of
-    ``features``, scipy.sparse.csr_array (n, features), and ``statistics``, float64 (n, width)."""
+    ``features``, scipy.sparse.csr_array (n, features), and ``statistics``, float64 (n, width). ``missing``
+    are statistics of empty translations, summed over the sentences that have no hypothesis, (width)."""
 
     offsets: IntArray
     features: Any
     statistics: Array
+    missing: Array | float = 0.0
 
     def __len__(self) -> int:
         return int(self.offsets[-1])
@@ -49,8 +51,14 @@ class PoolArrays:
         return np.array(best, dtype=np.int32)
 
     def total(self, rows: IntArray) -> Array:
-        """The statistics of one hypothesis a sentence, summed; -1 adds nothing."""
-        return np.asarray(self.statistics[rows[rows >= 0]].sum(axis=0))
+        """The statistics of one hypothesis a sentence, summed; -1 stands for none."""
+        return np.asarray(self.statistics[rows[rows >= 0]].sum(axis=0) + self.missing)
+
+
+def missing(metric: Metric, sentences: Sequence[int]) -> Array:
+    """Statistics of empty translations of these sentences, summed, float64 (width)."""
+    nothing = Hypotheses.of_tokens([[]] * len(sentences))
+    return np.asarray(metric.token_statistics(sentences, nothing).sum(axis=0))
 
 
 class Pool:
@@ -104,6 +112,7 @@ class Pool:
             np.concatenate([[0], np.cumsum(sizes)]).astype(np.int32),
             features[order],
             np.concatenate([block.statistics for block in self._blocks])[order],
+            missing(self._metric, np.flatnonzero(sizes == 0).tolist()),
         )
 
 

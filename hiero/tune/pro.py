@@ -39,7 +39,7 @@ class ProOptions:
 def smoothed_bleu(statistics: Array) -> Array:
     """Sentence BLEU, from 0 to 1, of rows (..., 10): BLEU+1, which adds one to matches and n-grams for n > 1
     (Lin and Och 2004), with the smoothed brevity penalty of Nakov et al. (2012), which adds one to the
-    reference's length. Nothing is left of a translation without any match, so that it is grounded too."""
+    reference's length. Nothing is left of a translation without any match."""
     lengths, references = statistics[..., 0], statistics[..., 1] + 1
     more = np.array([0.0, 1.0, 1.0, 1.0])
     matches, totals = statistics[..., 6:10] + more, np.maximum(statistics[..., 2:6] + more, 1)
