@@ -67,7 +67,9 @@ void ForestBuilder::start() {
   out_->targets = templates_;
   out_->features = rows_;
   node_of_.assign(search_.items().size(), -1);
-  template_of_.clear();
+  parts_.clear();
+  part_features_.clear();
+  part_symbols_.clear();
   words_.clear();
   out_->edge_offsets.push_back(0);
   out_->tail_offsets.push_back(0);
@@ -145,19 +147,38 @@ void ForestBuilder::add_edge(const SearchEdge& edge) {
   out_->tail_offsets.push_back(offset(out_->tails.size()));
   out_->edge_tables.push_back(static_cast<std::int32_t>(set.table));
   out_->edge_rules.push_back(std::int64_t{set.group.first_rule} + edge.slot);
-  const BoundTable& bound = sentence_.table(set.table);
-  bound.table->record(set.group.first_rule + edge.slot, record_);
-  out_->edge_targets.push_back(target_template(bound, application.targets, edge.slot));
-  rule_features(bound, application, edge.slot, set.group.first_rule + edge.slot);
-  lm_features(bound, application, edge);
+  const RuleParts& parts =
+      parts_of(sentence_.table(set.table), application.targets, edge.slot, set.group.first_rule + edge.slot);
+  out_->edge_targets.push_back(parts.target);
+  row_.assign(part_features_.begin() + static_cast<std::ptrdiff_t>(parts.features),
+              part_features_.begin() + static_cast<std::ptrdiff_t>(parts.features_end));
+  local_features(application, edge.slot);
+  lm_features(parts, application, edge);
   finish_row();
 }
 
-std::int32_t ForestBuilder::target_template(const BoundTable& bound, std::uint32_t set, std::uint32_t slot) {
-  const std::uint64_t key = (std::uint64_t{set} << 32) | slot;
-  const auto next = static_cast<std::int32_t>(templates_->offsets.size() - 1);
-  const auto [it, added] = template_of_.try_emplace(key, next);
-  if (!added) return it->second;
+const ForestBuilder::RuleParts& ForestBuilder::parts_of(const BoundTable& bound, std::uint32_t set,
+                                                        std::uint32_t slot, RuleId rule) {
+  const auto [it, added] = parts_.try_emplace((std::uint64_t{set} << 32) | slot);
+  RuleParts& parts = it->second;
+  if (!added) return parts;
+  bound.table->record(rule, record_);
+  parts.target = add_template(bound);
+  parts.length = static_cast<std::uint32_t>(record_.target.size());
+  rule_features(bound, rule);
+  parts.features = part_features_.size();
+  part_features_.insert(part_features_.end(), row_.begin(), row_.end());
+  parts.features_end = part_features_.size();
+  parts.symbols = part_symbols_.size();
+  for (std::size_t k = 0; k < model_.lms().size(); ++k) {
+    for (Symbol symbol : record_.target) {
+      part_symbols_.push_back(is_nonterminal(symbol) ? symbol : bound.statics.lm_words[k][symbol]);
+    }
+  }
+  return parts;
+}
+
+std::int32_t ForestBuilder::add_template(const BoundTable& bound) {
   for (Symbol symbol : record_.target) {
     templates_->symbols.push_back(is_nonterminal(symbol) ? -1 - static_cast<std::int32_t>(payload(symbol))
                                                          : intern(bound.model_word(symbol)));
@@ -168,7 +189,7 @@ std::int32_t ForestBuilder::target_template(const BoundTable& bound, std::uint32
     templates_->links.push_back(static_cast<std::int32_t>(link.target));
   }
   templates_->link_offsets.push_back(offset(templates_->links.size() / 2));
-  return next;
+  return static_cast<std::int32_t>(templates_->offsets.size() - 2);
 }
 
 std::int32_t ForestBuilder::intern(WordId word) {
@@ -177,14 +198,17 @@ std::int32_t ForestBuilder::intern(WordId word) {
   return it->second;
 }
 
-void ForestBuilder::rule_features(const BoundTable& bound, const Application& application, std::uint32_t slot,
-                                  RuleId rule) {
+void ForestBuilder::rule_features(const BoundTable& bound, RuleId rule) {
+  row_.clear();
   const std::span<const float> dense = bound.table->dense(rule, 1);
   for (std::size_t f = 0; f < dense.size(); ++f) add_feature(bound.features[f], dense[f]);
   for (const SparseFeature& sparse : record_.sparse)
     add_feature(bound.features[sparse.feature], sparse.value);
   add_feature(model_.word_penalty(), -static_cast<double>(bound.statics.target_words[rule]));
   if (bound.is_extracted && !bound.own_rule_penalty) add_feature(model_.rule_penalty(), 1.0);
+}
+
+void ForestBuilder::local_features(const Application& application, std::uint32_t slot) {
   for (std::size_t x = 0; x < model_.local_features().size(); ++x) {
     const SparseRows& rows = targets_.local_rows(x);
     const std::size_t row = std::size_t{application.row} + slot;
@@ -194,24 +218,20 @@ void ForestBuilder::rule_features(const BoundTable& bound, const Application& ap
   }
 }
 
-void ForestBuilder::lm_features(const BoundTable& bound, const Application& application,
+void ForestBuilder::lm_features(const RuleParts& parts, const Application& application,
                                 const SearchEdge& edge) {
-  const std::size_t lms = model_.lms().size();
   const bool after_bos = targets_.follows_bos(application);
-  for (std::size_t k = 0; k < lms; ++k) {
-    lm_symbols_.clear();
-    std::uint32_t oov = 0;
-    for (Symbol symbol : record_.target) {
-      lm_symbols_.push_back(is_nonterminal(symbol) ? symbol : bound.statics.lm_words[k][symbol]);
-      oov += lm_symbols_.back() == LanguageModel::kUnknown;
-    }
+  for (std::size_t k = 0; k < model_.lms().size(); ++k) {
+    const std::span<const Symbol> symbols(part_symbols_.data() + parts.symbols + k * parts.length,
+                                          parts.length);
     const ChartState* tails[kMaxArity] = {};
     for (std::uint32_t i = 0; i < application.arity(); ++i)
       tails[i] = &search_.items()[edge.tails[i]].states[k];
     ChartState state;
     add_feature(model_.lm_feature(k),
-                model_.lms()[k]->score_rule(lm_symbols_, tails, after_bos, state, lm_queries_));
-    add_feature(model_.oov_feature(k), oov);
+                model_.lms()[k]->score_rule(symbols, tails, after_bos, state, lm_queries_));
+    const auto oov = std::count(symbols.begin(), symbols.end(), Symbol{LanguageModel::kUnknown});
+    add_feature(model_.oov_feature(k), static_cast<double>(oov));
   }
 }
 

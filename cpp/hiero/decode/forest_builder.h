@@ -29,6 +29,16 @@ class ForestBuilder {
   std::uint64_t lm_queries() const { return lm_queries_; }
 
  private:
+  // What all edges of one target of a rule share, of which there are a dozen; features and symbols from these
+  // places in `part_features_` and `part_symbols_`.
+  struct RuleParts {
+    std::int32_t target;
+    std::uint32_t length;  // of the target side
+    std::size_t features;
+    std::size_t features_end;
+    std::size_t symbols;  // of the first LM, then of the next
+  };
+
   std::shared_ptr<const Hypergraph> build(bool best_only);
   void start();
   std::span<const std::uint32_t> edges_of(ItemId item, bool best_only);
@@ -36,11 +46,12 @@ class ForestBuilder {
   void add_item(ItemId item, bool best_only);
   void add_root(std::size_t goals);
   void add_edge(const SearchEdge& edge);
-  std::int32_t target_template(const BoundTable& bound, std::uint32_t set, std::uint32_t slot);
+  const RuleParts& parts_of(const BoundTable& bound, std::uint32_t set, std::uint32_t slot, RuleId rule);
+  std::int32_t add_template(const BoundTable& bound);
   std::int32_t intern(WordId word);
-  void rule_features(const BoundTable& bound, const Application& application, std::uint32_t slot,
-                     RuleId rule);
-  void lm_features(const BoundTable& bound, const Application& application, const SearchEdge& edge);
+  void rule_features(const BoundTable& bound, RuleId rule);
+  void local_features(const Application& application, std::uint32_t slot);
+  void lm_features(const RuleParts& parts, const Application& application, const SearchEdge& edge);
   void add_feature(std::uint32_t feature, double value);
   void finish_row();
 
@@ -56,10 +67,11 @@ class ForestBuilder {
   std::shared_ptr<FeatureRows> rows_;
   std::vector<std::int32_t> node_of_;  // by item; -1: not in the forest
   std::vector<std::uint32_t> edges_;
-  std::unordered_map<std::uint64_t, std::int32_t> template_of_;
+  std::unordered_map<std::uint64_t, RuleParts> parts_;
+  std::vector<std::pair<std::uint32_t, double>> part_features_;
+  std::vector<Symbol> part_symbols_;
   std::unordered_map<WordId, std::int32_t> words_;
   std::vector<std::pair<std::uint32_t, double>> row_;
-  std::vector<Symbol> lm_symbols_;
   RuleRecord record_;
   std::uint64_t lm_queries_ = 0;
 };
