@@ -73,11 +73,10 @@ std::vector<EdgeIndex> edges_of(const std::vector<EnvelopeSemiring::Origin>& ori
 
 }  // namespace
 
-EnvelopeSemiring::Value EnvelopeSemiring::line(EdgeIndex edge, double intercept, double slope) const {
+void EnvelopeSemiring::set_line(Value& a, EdgeIndex edge, double intercept, double slope) const {
   origins->push_back({edge, -1, -1});
-  Value out;
-  push_checked(out, slope, intercept, static_cast<std::int32_t>(origins->size() - 1));
-  return out;
+  a.clear();
+  push_checked(a, slope, intercept, static_cast<std::int32_t>(origins->size() - 1));
 }
 
 void EnvelopeSemiring::add(Value& a, const Value& b) const {
@@ -90,7 +89,7 @@ void EnvelopeSemiring::add(Value& a, const Value& b) const {
     const Line& next = from_a ? a[i++] : b[j++];
     push(*scratch, next.slope, next.intercept, next.origin);
   }
-  a.assign(scratch->begin(), scratch->end());
+  a.swap(*scratch);
 }
 
 void EnvelopeSemiring::multiply(Value& a, const Value& b) const {
@@ -110,7 +109,7 @@ void EnvelopeSemiring::multiply(Value& a, const Value& b) const {
     if (next_a <= next_b && i + 1 < a.size()) ++i;
     if (next_b <= next_a && j + 1 < b.size()) ++j;
   }
-  a.assign(scratch->begin(), scratch->end());
+  a.swap(*scratch);
 }
 
 EnvelopeSemiring::Value EnvelopeSemiring::plus(Value a, const Value& b) const {
@@ -132,8 +131,10 @@ std::vector<WinningDerivation> envelope(const Hypergraph& forest, std::span<cons
   std::vector<EnvelopeSemiring::Origin> origins;
   EnvelopeSemiring::Value scratch;
   const EnvelopeSemiring semiring{&origins, &scratch};
-  const auto weight = [&](EdgeIndex e) { return semiring.line(e, intercepts[e], slopes[e]); };
-  const auto lines = inside(forest, semiring, weight)[forest.root];
+  const auto weight = [&](EdgeIndex e, EnvelopeSemiring::Value& a) {
+    semiring.set_line(a, e, intercepts[e], slopes[e]);
+  };
+  const auto lines = inside_in_place(forest, semiring, weight)[forest.root];
   for (std::size_t i = 0; i < lines.size(); ++i) {
     out.push_back({lines[i].begin, lines[i].slope, lines[i].intercept, edges_of(origins, lines[i].origin)});
   }

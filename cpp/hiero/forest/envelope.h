@@ -37,13 +37,14 @@ struct EnvelopeSemiring {
 
   Value zero() const { return {}; }
   Value one() const { return {{0, 0, -std::numeric_limits<double>::infinity(), -1}}; }
+  void set_zero(Value& a) const { a.clear(); }
   // Of lines that are equal that of `a` stays.
   void add(Value& a, const Value& b) const;
   void multiply(Value& a, const Value& b) const;
   Value plus(Value a, const Value& b) const;
   Value times(Value a, const Value& b) const;
 
-  Value line(EdgeIndex edge, double intercept, double slope) const;
+  void set_line(Value& a, EdgeIndex edge, double intercept, double slope) const;
 };
 
 struct WinningDerivation {

@@ -22,14 +22,29 @@ std::vector<typename S::Value> inside(const Hypergraph& forest, const S& semirin
   for (NodeIndex v = 0; v < forest.node_count(); ++v) {
     for (EdgeIndex e = forest.edge_offsets[v]; e < forest.edge_offsets[v + 1]; ++e) {
       typename S::Value product = weight(e);
-      if constexpr (InPlaceSemiring<S>) {
-        for (const NodeIndex u : forest.edge_tails(e)) semiring.multiply(product, beta[u]);
-        semiring.add(beta[v], product);
-      } else {
-        for (const NodeIndex u : forest.edge_tails(e)) product = semiring.times(product, beta[u]);
-        beta[v] = semiring.plus(beta[v], product);
-      }
+      for (const NodeIndex u : forest.edge_tails(e)) product = semiring.times(product, beta[u]);
+      beta[v] = semiring.plus(beta[v], product);
     }
+  }
+  return beta;
+}
+
+// The same where values are large: all work is done in two of them. weight(e, a) puts an edge's weight into
+// a.
+template <InPlaceSemiring S, class Weight>
+std::vector<typename S::Value> inside_in_place(const Hypergraph& forest, const S& semiring,
+                                               const Weight& weight) {
+  std::vector<typename S::Value> beta(forest.node_count());
+  typename S::Value sum = semiring.zero();
+  typename S::Value product = semiring.zero();
+  for (NodeIndex v = 0; v < forest.node_count(); ++v) {
+    semiring.set_zero(sum);
+    for (EdgeIndex e = forest.edge_offsets[v]; e < forest.edge_offsets[v + 1]; ++e) {
+      weight(e, product);
+      for (const NodeIndex u : forest.edge_tails(e)) semiring.multiply(product, beta[u]);
+      semiring.add(sum, product);
+    }
+    beta[v] = sum;
   }
   return beta;
 }

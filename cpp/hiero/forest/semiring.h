@@ -31,10 +31,11 @@ concept Semiring = requires(const S& s, const typename S::Value& a) {
   { s.times(a, a) } -> std::same_as<typename S::Value>;
 };
 
-// add(a, b) and multiply(a, b) put the result into a, where that saves values of their own.
+// set_zero(a), add(a, b) and multiply(a, b) put the result into a, where that saves values of their own.
 template <class S>
 concept InPlaceSemiring =
     Semiring<S> && requires(const S& s, typename S::Value& a, const typename S::Value& b) {
+      s.set_zero(a);
       s.add(a, b);
       s.multiply(a, b);
     };
