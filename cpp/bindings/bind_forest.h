@@ -48,6 +48,10 @@ std::vector<T> integers(const py::object& argument, const char* name) {
   if (!array) fail("expected an array");
   if (array.size() > 0 && array.dtype().kind() != 'i' && array.dtype().kind() != 'u')
     fail("expected integers");
+  if (py::isinstance<py::array_t<T, py::array::c_style>>(array)) {
+    const T* const data = static_cast<const T*>(array.data());
+    return std::vector<T>(data, data + array.size());
+  }
   const py::array_t<std::int64_t, py::array::c_style | py::array::forcecast> wide(array);
   std::vector<T> out;
   out.reserve(static_cast<std::size_t>(wide.size()));
