@@ -7,6 +7,7 @@ import subprocess
 import time
 from pathlib import Path
 
+import numpy as np
 import pytest
 from in_process import BIN, call, program
 from test_cli import one_error_line
@@ -15,7 +16,7 @@ from test_nist_xml import SGML, SOURCE
 import hiero
 from hiero import read_weights
 from hiero.text import TextProcessing, TextSide
-from hiero.tune import METHODS
+from hiero.tune import METHODS, ModelDecoder
 
 
 @pytest.fixture(scope="module")
@@ -64,6 +65,20 @@ def test_tuning(folder: Path, tmp_path: Path, method: str) -> None:
     if method == "mert":
         again = call("hiero", *arguments(folder, tmp_path / "out", method, "--iterations", 6))
         assert again.stdout == done.stdout
+
+
+def test_the_best_translation_needs_no_forest(folder: Path) -> None:
+    model = hiero.Model.load(folder / "model")
+    lines = ["", *(folder / "source").read_text().splitlines()]
+    decoder = ModelDecoder(hiero.Decoder(model), [line.split() for line in lines], threads=2)
+    for weights in (read_weights(folder / "start.txt"), model.weights):
+        vector = np.array([weights.get(name, 0.0) for name in decoder.feature_names])
+        best, lists = list(decoder.kbest(vector, 1)), list(decoder.kbest(vector, 5))
+        assert [len(found.hypotheses) for found in best] == [0] + [1] * (len(lines) - 1)
+        for first, several in zip(best[1:], lists[1:], strict=True):
+            assert first.hypotheses.texts()[0] == several.hypotheses.texts()[0]
+            assert first.features.shape == (1, len(vector))
+            assert (first.features @ vector)[0] == pytest.approx((several.features @ vector)[0])
 
 
 def test_runs_and_options(folder: Path, tmp_path: Path) -> None:

@@ -17,8 +17,9 @@ import numpy.typing as npt
 import scipy.sparse
 
 from hiero._core import Forest, Translation
-from hiero.decoder import Decoder
+from hiero.decoder import Decoder, Keep
 from hiero.evaluate.metrics import Hypotheses
+from hiero.weights import weight_vector
 
 Array = npt.NDArray[np.float64]
 T = TypeVar("T")
@@ -65,26 +66,30 @@ class ModelDecoder:
         return self._generated
 
     def kbest(self, weights: Array, k: int) -> Iterator[KBestList]:
-        width = len(self.feature_names)
+        names = self.feature_names
 
         def listed(result: Translation) -> KBestList:
+            if not result.has_parse:
+                return KBestList(Hypotheses.of_tokens([]), scipy.sparse.csr_array((0, len(names))))
             forest = result.forest
-            if forest is None or forest.root < 0:
-                return KBestList(Hypotheses.of_tokens([]), scipy.sparse.csr_array((0, width)))
+            if forest is None:
+                features = weight_vector(result.features, names)[None]
+                return KBestList(Hypotheses.of_tokens([result.tokens]), scipy.sparse.csr_array(features))
             found = forest.kbest_arrays(k, forest.scores(weights), unique=True)
             return KBestList(Hypotheses.of_list(forest, found), found.features)
 
-        return self._decode(weights, listed)
+        # A forest costs as much again as the search for the best.
+        return self._decode(weights, listed, keep="forest" if k > 1 else "none")
 
     def forests(self, weights: Array) -> Iterator[Forest | None]:
-        return self._decode(weights, lambda result: result.forest)
+        return self._decode(weights, lambda result: result.forest, keep="forest")
 
-    def _decode(self, weights: Array, then: Callable[[Translation], T]) -> Iterator[T]:
+    def _decode(self, weights: Array, then: Callable[[Translation], T], keep: Keep) -> Iterator[T]:
         named = dict(zip(self.feature_names, weights.tolist(), strict=True))
         decoder = self._decoder.with_weights(named)
 
         def work(sentence: str | Sequence[str]) -> tuple[int, T]:
-            result = decoder.translate(sentence, keep="forest")
+            result = decoder.translate(sentence, keep=keep)
             return result.stats.hypotheses, then(result)
 
         # A few sentences ahead of what is taken: forests of a whole set need not fit into memory.
