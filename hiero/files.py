@@ -10,6 +10,7 @@ import os
 import re
 import secrets
 import shutil
+import tempfile
 from collections.abc import Iterator
 from pathlib import Path
 from typing import TypeVar
@@ -31,6 +32,13 @@ _LEFTOVER = re.compile(r"\..+\.\d+-[a-z0-9_]+")
 def temporary_name(path: Path) -> Path:
     """A hidden name beside ``path``, by which ``working_directory`` knows what a killed process left."""
     return path.with_name(f".{path.name}.{os.getpid()}-{secrets.token_hex(4)}")
+
+
+@contextlib.contextmanager
+def temporary_folder(path: Path) -> Iterator[Path]:
+    """A hidden folder beside ``path``, removed in the end; it has such a name too."""
+    with tempfile.TemporaryDirectory(prefix=f".{path.name}.{os.getpid()}-", dir=path.parent) as name:
+        yield Path(name)
 
 
 @contextlib.contextmanager

@@ -11,7 +11,6 @@ import copy
 import errno
 import json
 import os
-import tempfile
 import tomllib
 from collections.abc import Mapping, Sequence
 from pathlib import Path
@@ -24,7 +23,7 @@ from pydantic import BaseModel, ConfigDict, Field, ValidationError
 from hiero import _core
 from hiero._core import FormatError, LanguageModel, RuleTable
 from hiero.distortion import DistortionStatistics
-from hiero.files import link_or_copy, sha256, write_atomically
+from hiero.files import link_or_copy, sha256, temporary_folder, write_atomically
 from hiero.local_features import LocalFeatures
 from hiero.tables import is_packed, load_table
 from hiero.text import TextProcessing
@@ -211,15 +210,13 @@ class Model:
         target = Path(path)
         check_output(target)
         target.parent.mkdir(parents=True, exist_ok=True)
-        folder = target.parent if scratch is None else scratch
-        # As ``temporary_name`` has it, so that what a killed process leaves is known.
-        hidden = f".{target.name}.{os.getpid()}-"
-        with tempfile.TemporaryDirectory(dir=folder, prefix=hidden) as name:
-            staging = Path(name) / "model"
+        folder = target.parent if scratch is None else Path(scratch)
+        with temporary_folder(folder / target.name) as hidden:
+            staging = hidden / "model"
             staging.mkdir()
             self._write(staging, made_from)
             if target.exists():
-                os.rename(target, Path(name) / "old")
+                os.rename(target, hidden / "old")
             os.rename(staging, target)
 
     def _write(self, directory: Path, made_from: Mapping[str, Any] | None) -> None:

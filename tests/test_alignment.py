@@ -5,6 +5,8 @@ from __future__ import annotations
 import os
 import random
 import signal
+import subprocess
+import sys
 from pathlib import Path
 
 import numpy as np
@@ -14,7 +16,7 @@ from thot.common import WordAlignmentMatrix
 import hiero
 from hiero.memory import _children
 from hiero.train import HEURISTICS, Heuristic, align, read_alignment
-from hiero.train.alignment import combine
+from hiero.train.alignment import _train, combine
 
 Link = tuple[int, int]
 
@@ -115,6 +117,18 @@ def test_a_direction_that_dies(demo: Path, tmp_path: Path, direction: int) -> No
     with pytest.raises(hiero.Error, match="word alignment failed: exit code -9"):
         align([(demo / "train.zh", demo / "train.en")], [tmp_path / "a"], progress=kill)
     assert _children() == [] and list(tmp_path.iterdir()) == []
+
+
+def test_half_a_line_is_no_progress() -> None:
+    """Which a direction leaves that dies while it writes."""
+    says = "print('1 9'); print('2 ', end='', flush=True)"
+    dying = f"import os, sys; sys.stdin.read(); {says}; os.kill(os.getpid(), 9)"
+    pipe = subprocess.PIPE
+    process = subprocess.Popen([sys.executable, "-c", dying], stdin=pipe, stdout=pipe, stderr=pipe)
+    reported: list[tuple[int, int]] = []
+    with pytest.raises(hiero.Error, match="word alignment failed: exit code -9"):
+        _train(process, [(["a"], ["b"])], lambda done, total: reported.append((done, total)))
+    assert reported == [(1, 9)]
 
 
 def test_nothing_to_align(tmp_path: Path) -> None:

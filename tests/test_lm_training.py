@@ -5,6 +5,7 @@ from __future__ import annotations
 import gzip
 import lzma
 import math
+import os
 import random
 import re
 import signal
@@ -20,6 +21,7 @@ import pytest
 
 import hiero
 from hiero.train import LmEstimate, estimate_lm
+from hiero.train.lm import _useful
 
 HIERO = str(Path(sys.executable).parent / "hiero")
 SMALL = 32 << 20
@@ -215,6 +217,16 @@ def test_any_memory_gives_the_prepared_model(tmp_path: Path, shared: Path) -> No
     for memory in (SMALL, 1 << 30):
         estimate_lm([shared / "ja-en" / "train.en"], tmp_path / "lm.arpa", memory=memory)
         assert expected == (tmp_path / "lm.arpa").read_bytes()
+
+
+def test_no_more_memory_than_a_text_can_fill(tmp_path: Path) -> None:
+    small, large = write(tmp_path / "small", ["a"]), tmp_path / "large"
+    large.write_bytes(bytes(1 << 20))
+    assert _useful(1 << 40, [small]) == SMALL
+    assert _useful(1 << 40, [large, large]) == 256 << 20
+    assert _useful(SMALL, [large]) == SMALL
+    os.mkfifo(tmp_path / "pipe")
+    assert _useful(1 << 40, [small, tmp_path / "pipe"]) == 1 << 40
 
 
 def test_text_that_begins_like_a_bzip2_file(tmp_path: Path) -> None:

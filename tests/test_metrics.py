@@ -218,7 +218,7 @@ def test_bad_arrays_of_hypotheses() -> None:
         with pytest.raises(IndexError, match="segment"):
             count(segments, [0], [0, 1])
     # Numbers are not cut to what fits.
-    for cut in ([2**32], [0.9], np.array([2**63], dtype=np.uint64), "0"):
+    for cut in ([2**32], [0.9], np.array([2**63], dtype=np.uint64), "0", [[0]], 0):
         with pytest.raises(ValueError, match="segments: "):
             count(cut, [0], [0, 1])
     with pytest.raises(IndexError, match="vocabulary"):

@@ -126,8 +126,8 @@ def test_forests_that_say_nothing_new_are_not_kept(tmp_path: Path) -> None:
     memory = ForestMemory(Bleu(references))
     some, other = np.array(BEST), np.array([-1.0, 1.0, 0.1, 2.0])
     known: list[set[int]] = [set() for _ in range(5)]
-    for round, weights in enumerate((some, 2 * some, other, some + 0.01 * other, other)):
-        folder = tmp_path / str(round)
+    for number, weights in enumerate((some, 2 * some, other, some + 0.01 * other, other)):
+        folder = tmp_path / str(number)
         folder.mkdir()
         best = [np.argsort(-(f @ weights))[:3].tolist() for f in table.features]
         expected = [b[0] not in k for b, k in zip(best, known, strict=True)]

@@ -66,7 +66,7 @@ def check_python(folder: Path) -> None:
 
 
 def test_readme(tmp_path: Path) -> None:
-    """One test, since the tours go on with what the first command makes, in a good half minute."""
+    """One test, since the tours go on with what the first command makes."""
     shutil.copytree(ROOT / "data" / "demo", tmp_path / "data" / "demo")
     check_demo(tmp_path)
     assert sum(check_sessions(block, tmp_path) for block in blocks("console")) >= 6

@@ -68,8 +68,8 @@ def approximate_randomization(
     with every run of the other. Raises ValueError for other numbers of runs.
 
     Coins of their own for every run, as in Clark et al. (2011), take translations of one segment, which
-    resemble each other, for independent evidence: of equal systems in three runs each a fifth then differ
-    with p < 0.05.
+    resemble each other, for independent evidence: of equal systems in three runs each up to a quarter then
+    differ with p < 0.05.
     """
     rng = np.random.default_rng(seed)
     runs = max(len(baseline.scores), len(system.scores))

@@ -21,12 +21,11 @@ import subprocess
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import dataclass
 from pathlib import Path
-from tempfile import TemporaryDirectory
 from typing import IO, Literal
 
 from hiero import _core
 from hiero._core import Error, FormatError, LanguageModel
-from hiero.files import replacing
+from hiero.files import replacing, temporary_folder
 from hiero.train.lm_text import LineCounts, checked_blocks
 
 DEFAULT_MEMORY = 1 << 30
@@ -78,9 +77,8 @@ def estimate_lm(
     counts = LineCounts()
     blocks = _blocks(texts, counts, reserved_words == "skip", progress)
     # lmplz's own files lie in a folder, since it leaves one behind if it is stopped while it makes it.
-    hidden = f".{output.name}.{os.getpid()}-"
-    with replacing(output) as temporary, TemporaryDirectory(prefix=hidden, dir=output.parent) as folder:
-        arpa = temporary if output.suffix == ".arpa" else Path(folder, "lm.arpa")
+    with replacing(output) as temporary, temporary_folder(output) as folder:
+        arpa = temporary if output.suffix == ".arpa" else folder / "lm.arpa"
         messages = _run_lmplz(blocks, arpa, folder, order, _useful(memory, texts), output)
         ngrams = _ngram_counts(arpa)
         if output.name.endswith(".arpa.gz"):
@@ -141,7 +139,7 @@ def _useful(memory: int, texts: Sequence[str | os.PathLike[str]]) -> int:
 
 
 def _run_lmplz(
-    blocks: Iterator[bytes], arpa: Path, folder: str, order: int, memory: int, output: Path
+    blocks: Iterator[bytes], arpa: Path, folder: Path, order: int, memory: int, output: Path
 ) -> str:
     """Runs lmplz on all of ``blocks``, its temporary files in ``folder``; its messages."""
     program = Path(_core.__file__).parent / "bin" / "hiero-lmplz"
