@@ -24,7 +24,7 @@ import hiero
 from hiero.evaluate import Bleu
 from hiero.tune import ModelDecoder
 from hiero.tune.mert import MertOptions, mert
-from hiero.tune.mira_batch import mira_batch
+from hiero.tune.mira_batch import MiraOptions, mira_batch
 from hiero.tune.pool import Pool, PoolArrays
 from hiero.tune.pro import pro
 from hiero.tune.protocol import Array
@@ -49,8 +49,10 @@ def by_pro(pool: PoolArrays, metric: Bleu, start: Array, seed: int) -> Array:
     return weights
 
 
-def by_mira(pool: PoolArrays, metric: Bleu, start: Array, seed: int) -> Array:
-    return mira_batch(pool, metric, start, seed=seed, **unbound(start)).weights
+def by_mira(options: MiraOptions) -> Chooser:
+    return lambda pool, metric, start, seed: (
+        mira_batch(pool, metric, start, seed=seed, options=options, **unbound(start)).weights
+    )
 
 
 VARIANTS: dict[str, Chooser] = {
@@ -59,7 +61,8 @@ VARIANTS: dict[str, Chooser] = {
     "MERT, smoothed, one climb": by_mert(MertOptions(restarts=0)),
     "MERT, smoothed, mean of 10": by_mert(MertOptions()),
     "PRO": by_pro,
-    "batch MIRA": by_mira,
+    "batch MIRA, C of 0.01": by_mira(MiraOptions(c=0.01)),
+    "batch MIRA": by_mira(MiraOptions()),
 }
 
 
