@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import signal
 from pathlib import Path
 
 import pytest
@@ -9,6 +10,12 @@ import pytest
 TESTS = Path(__file__).parent
 ROOT = TESTS.parent
 SHARED = ROOT.parent / "shared" / "data"
+
+
+@pytest.fixture(scope="session", autouse=True)
+def interrupts() -> None:
+    """Shells start what runs in the background with SIGINT ignored; tests that interrupt would never end."""
+    signal.signal(signal.SIGINT, signal.default_int_handler)
 
 
 @pytest.fixture(scope="session")
