@@ -277,7 +277,7 @@ def test_it_stops(tmp_path: Path) -> None:
 
     decoder, references = solvable(1, BEST)
     best = dict(zip(START, BEST, strict=True))
-    stale = tune(decoder, Bleu(references), best, tmp_path / "c", TuneOptions("pro", k=5, patience=2))
+    stale = tune(decoder, Bleu(references), best, tmp_path / "c", TuneOptions("mira-batch", k=5, patience=2))
     assert stale.reason == "the metric has not risen for 2 iterations" and stale.best == 0
 
 

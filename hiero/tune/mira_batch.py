@@ -9,7 +9,6 @@ both (Chiang et al. 2008, section 2.2, with reference words for source words).
 from __future__ import annotations
 
 import itertools
-import math
 from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Any
@@ -24,13 +23,10 @@ from hiero.tune.protocol import Array
 
 @dataclass(frozen=True)
 class MiraOptions:
-    """As published (Cherry and Foster 2012, section 4), but for C: its 0.01 goes back to Chiang et al. 2008,
-    whose features are logarithms to base 100; ours are natural ones, and 0.01 learns by heart what a tuning
-    set of 500 sentences says (docs/benchmarks.md)."""
+    """As published (Cherry and Foster 2012, section 4)."""
 
     passes: int = 60
-    # Features t times as large with weights 1/t times as large take steps 1/t^2 times as long.
-    c: float = 0.01 / math.log(100) ** 2
+    c: float = 0.01
     decay: float = 0.999
 
 
