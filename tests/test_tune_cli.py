@@ -6,6 +6,7 @@ import random
 import subprocess
 import time
 from pathlib import Path
+from typing import Any
 
 import numpy as np
 import pytest
@@ -67,13 +68,23 @@ def test_tuning(folder: Path, tmp_path: Path, method: str) -> None:
         assert again.stdout == done.stdout
 
 
-def test_the_best_translation_needs_no_forest(folder: Path) -> None:
+def test_the_best_translation_needs_no_forest(folder: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    kept = []
+    translate = hiero.Decoder.translate
+
+    def recorded(*arguments: Any, keep: str = "none") -> hiero.Translation:
+        kept.append(keep)
+        return translate(*arguments, keep=keep)  # type: ignore[arg-type]
+
+    monkeypatch.setattr(hiero.Decoder, "translate", recorded)
     model = hiero.Model.load(folder / "model")
     lines = ["", *(folder / "source").read_text().splitlines()]
     decoder = ModelDecoder(hiero.Decoder(model), [line.split() for line in lines], threads=2)
     for weights in (read_weights(folder / "start.txt"), model.weights):
         vector = np.array([weights.get(name, 0.0) for name in decoder.feature_names])
         best, lists = list(decoder.kbest(vector, 1)), list(decoder.kbest(vector, 5))
+        assert kept == ["none"] * len(lines) + ["forest"] * len(lines)
+        kept.clear()
         assert [len(found.hypotheses) for found in best] == [0] + [1] * (len(lines) - 1)
         for first, several in zip(best[1:], lists[1:], strict=True):
             assert first.hypotheses.texts()[0] == several.hypotheses.texts()[0]
