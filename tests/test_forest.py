@@ -162,6 +162,21 @@ def test_pruning(seed: int) -> None:
     assert part.derivation_count == len(left)
 
 
+def test_scores_of_forests_that_share_rows() -> None:
+    fewer, more = 0, 0
+    for seed in range(50):
+        rng = random.Random(seed)
+        forest = small_random_forest(rng)
+        weights = np.array([rng.gauss(0, 1) for _ in forest.feature_names])
+        pruned = forest.prune(forest.scores(weights), margin=1.0)
+        split = forest.annotate_ngrams(2)
+        fewer += pruned.edge_count < forest.edge_count
+        more += split.edge_count > forest.edge_count
+        for other in (forest, pruned, split):
+            assert other.scores(weights) == pytest.approx(other.features @ weights)
+    assert fewer and more
+
+
 def test_limits_of_pruning() -> None:
     forest = Forest.from_arrays(**GOOD)
     for limit in (-1.0, float("nan")):

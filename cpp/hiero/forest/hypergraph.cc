@@ -71,15 +71,22 @@ std::vector<double> edge_scores(const Hypergraph& forest, std::span<const double
                                 " weights, got " + std::to_string(weights.size()));
   }
   const FeatureRows& rows = *forest.features;
-  std::vector<double> by_row(rows.offsets.size() - 1, 0.0);
-  for (std::size_t row = 0; row < by_row.size(); ++row) {
-    for (std::int32_t i = rows.offsets[row]; i < rows.offsets[row + 1]; ++i) {
-      by_row[row] += weights[rows.ids[i]] * rows.values[i];
-    }
-  }
-  if (forest.edge_rows.empty()) return by_row;
+  const auto row_score = [&](std::size_t row) {
+    double sum = 0.0;
+    for (std::int32_t i = rows.offsets[row]; i < rows.offsets[row + 1]; ++i)
+      sum += weights[rows.ids[i]] * rows.values[i];
+    return sum;
+  };
   std::vector<double> scores;
-  scores.reserve(forest.edge_rows.size());
+  scores.reserve(forest.edge_count());
+  const std::size_t row_count = rows.offsets.size() - 1;
+  if (forest.edge_rows.size() <= row_count) {
+    // A pruned forest uses few of the rows that it shares.
+    for (EdgeIndex e = 0; e < forest.edge_count(); ++e) scores.push_back(row_score(forest.row_of(e)));
+    return scores;
+  }
+  std::vector<double> by_row;
+  for (std::size_t row = 0; row < row_count; ++row) by_row.push_back(row_score(row));
   for (const std::int32_t row : forest.edge_rows) scores.push_back(by_row[row]);
   return scores;
 }
