@@ -30,6 +30,8 @@ from hiero.evaluate import Bleu, Runs, approximate_randomization
 from hiero.evaluate.test_sets import TestSet
 
 RUNS = {"mert": 3, "hypergraph-mert": 3, "pro": 3, "mira-batch": 3, "simplex": 1}
+# Of the simplex, about as many as the paper's searches took (Cettolo and Federico 2004).
+DECODINGS = 100
 # The tuning set's source and references, and options of training.
 TUNING = {
     "ja-en": (["dev.ja", "dev.en"], ["--unaligned-edges"]),
@@ -62,6 +64,8 @@ class Job:
         source, *references = (data / self.corpus / name for name in TUNING[self.corpus][0])
         sets = ["--source", source, "--references", *references]
         options = ["--method", self.method, "--seed", self.seed, "--output", run]
+        if self.method == "simplex":
+            options += ["--iterations", DECODINGS]
         with (self.folder / "log").open("w") as log:
             process = subprocess.Popen(command("hiero", "tune", model, *sets, *options), stdout=log)
             _, status, usage = os.wait4(process.pid, 0)
@@ -150,8 +154,8 @@ def main() -> None:
         for method, runs in RUNS.items()
         for seed in range(1, runs + 1)
     ]
-    # What takes longest comes last.
-    jobs.sort(key=lambda job: (job.method == "simplex", job.seed))
+    # What takes longest comes first, so that no process is left alone with it.
+    jobs.sort(key=lambda job: (job.method != "simplex", job.seed))
     models = {corpus: prepare(arguments.data, corpus, arguments.output) for corpus in arguments.corpora}
     with ThreadPoolExecutor(arguments.processes) as pool:
         try:
