@@ -119,10 +119,11 @@ def test_ties_and_parallel_lines() -> None:
         ([0, 2], [0.0, 1.0], [0.0]),
         ([0, 2], [0.0, np.nan], [0.0, 1.0]),
         ([0, 2], [0.0, 1.0], [0.0, np.inf]),
+        ([0, 2], np.zeros((2, 1)), np.zeros((2, 1))),
     ],
 )
 def test_bad_arrays(offsets: list[int], intercepts: list[float], slopes: list[float]) -> None:
-    with pytest.raises(ValueError, match=r"offsets|finite|slope"):
+    with pytest.raises(ValueError, match=r"offsets|finite|slope|vectors"):
         line_search(offsets, intercepts, slopes)
 
 
@@ -165,14 +166,16 @@ def test_smoothing_passes_over_lonely_peaks() -> None:
         places = crossings(pool, intercepts, slopes)
         # Only those where a winner changes.
         sides = [winners(pool, intercepts + (p + d) * slopes) for p in places for d in (-1e-9, 1e-9)]
-        places = [p for k, p in enumerate(places) if (sides[2 * k] != sides[2 * k + 1]).any()]
-        edges = [-1e6, *places, 1e6]
-        middles = [(a + b) / 2 for a, b in itertools.pairwise(edges)]
-        scores = [float(gain(METRIC, pool.total(winners(pool, intercepts + x * slopes)))) for x in middles]
-        for smoothing in (0.05, 0.2):
+        changes = [p for k, p in enumerate(places) if (sides[2 * k] != sides[2 * k + 1]).any()]
+        for smoothing, (low, high) in itertools.product((0.05, 0.2), ((-1e6, 1e6), (-0.7, 0.9))):
+            # What is beyond the limits does not count.
+            places = [p for p in changes if low < p < high]
+            middles = [(a + b) / 2 for a, b in itertools.pairwise([low, *places, high])]
+            rows = [winners(pool, intercepts + x * slopes) for x in middles]
+            scores = [float(gain(METRIC, pool.total(found))) for found in rows]
             width = int(smoothing * len(scores))
             means = [np.mean(scores[max(i - width, 0) : i + width + 1]) for i in range(len(scores))]
-            found = search(pool, METRIC, intercepts, slopes, smoothing=smoothing)
+            found = search(pool, METRIC, intercepts, slopes, low, high, smoothing)
             here = sum(p <= 0 for p in places)
             able = [i for i, score in enumerate(scores) if score > scores[here] + 1e-9 or i == here]
             inside = sum(found.gamma > p for p in places)

@@ -35,6 +35,9 @@ void register_tune(py::module_& m) {
       "line_search",
       [](const py::object& sentence_offsets, const DoubleVector& intercepts, const DoubleVector& slopes) {
         const auto offsets = integers<std::int32_t>(sentence_offsets, "offsets");
+        if (intercepts.ndim() != 1 || slopes.ndim() != 1) {
+          throw std::invalid_argument("intercepts and slopes are to be vectors");
+        }
         WinnerChanges found;
         {
           const auto span = [](const DoubleVector& v) {

@@ -47,10 +47,10 @@ def search(
     """The best gamma from ``low`` to ``high`` when hypothesis i scores intercepts[i] + gamma slopes[i].
 
     With ``smoothing``, an interval counts as the mean of itself and its neighbours on either side, this share
-    of all intervals, so that a peak among worse ones is passed over (Cer, Jurafsky and Manning 2008); it must
-    be better than the start by its own score too. Of equally good intervals the one nearest to 0, then the
-    wider; in it the middle, or 0 if it is inside. In an interval without end, as far from the last change as
-    that is from 0, at least 1.
+    of all intervals within the limits, so that a peak among worse ones is passed over (Cer, Jurafsky and
+    Manning 2008); it must be better than the start by its own score too. Of equally good intervals the one
+    nearest to 0, then the wider; in it the middle, or 0 if it is inside. In an interval without end, as far
+    from the last change as that is from 0, at least 1.
     """
     if not low < high:
         low = high = 0.0
@@ -59,13 +59,17 @@ def search(
     totals[0] = pool.total(first)
     np.cumsum(pool.statistics[new] - pool.statistics[old], axis=0, out=totals[1:])
     totals[1:] += totals[0]
-    # Changes at one place are one.
+    # Changes at one place are one; of the intervals between them, those within the limits.
     last = np.flatnonzero(np.append(gamma[1:] != gamma[:-1], True)) if len(gamma) else np.zeros(0, np.intp)
-    scores = gain(metric, totals[np.append(0, last + 1)])
+    changes = gamma[last]
+    origin = int(np.searchsorted(changes, 0.0, side="right"))
+    lowest = min(int(np.searchsorted(changes, low, side="right")), origin)
+    highest = max(int(np.searchsorted(changes, high, side="left")), origin)
+    reached, start = slice(lowest, highest + 1), origin - lowest
+    scores = gain(metric, totals[np.append(0, last + 1)[reached]])
     smoothed = _smoothed(scores, smoothing)
-    ends = np.concatenate([[-np.inf], gamma[last], [np.inf]])
-    begins, ends = np.maximum(ends[:-1], low), np.minimum(ends[1:], high)
-    start = int(np.searchsorted(gamma[last], 0.0, side="right"))
+    begins = np.maximum(np.append(-np.inf, changes)[reached], low)
+    ends = np.minimum(np.append(changes, np.inf)[reached], high)
     places = np.where(np.isfinite(begins), np.abs(begins), 0.0)
     inside = ends - begins > _NARROWEST * np.maximum(1.0, places)
     if smoothing:
