@@ -98,7 +98,70 @@ def test_mira_moves_by_hope_and_fear() -> None:
         )
         step = min(c, loss / 2)
         assert found.weights == pytest.approx([step, 1 - step])
-    averaged = mira_batch(
-        pool, metric, np.array([0.0, 1.0]), free=[0, 1], bounds=bounds, seed=1, options=MiraOptions(3, 0.01)
-    )
-    assert averaged.weights == pytest.approx([0.0, 1.0], abs=0.031) and len(averaged.scores) == 3
+
+
+@pytest.mark.parametrize("seed", range(6))
+def test_mira_against_a_plain_twin(seed: int) -> None:
+    """Chiang et al. (2008), line by line: every pass, the average, the background, and the best pass."""
+    decoder, references = solvable(seed, BEST, sentences=7, size=12)
+    metric = Bleu(references)
+    pool, _ = Pool(7, 4, metric).unseen(decoder.kbest(np.ones(4), 12))
+    start, least, most = np.array([1.0, 1.0, -0.5, 0.0]), [-np.inf, 0.5, -1.0, -np.inf], [1.2, 1, np.inf, 0.6]
+    bounds = np.stack([least, most], axis=1)
+    options = MiraOptions(passes=5, c=0.05, decay=0.9)
+    found = mira_batch(pool, metric, start, free=[0, 2, 3], bounds=bounds, seed=seed, options=options)
+
+    rng = np.random.default_rng(seed)
+    weights, background, visited = list(start), [1.0] * 10, []
+    passes = []
+    for _ in range(5):
+        for s in rng.permutation(range(7)).tolist():
+            rows = range(pool.offsets[s], pool.offsets[s + 1])
+            h = pool.features.toarray()
+            model = {i: sum(x * w for x, w in zip(h[i], weights, strict=True)) for i in rows}
+            quality = {i: float(background_bleu(pool.statistics[i : i + 1], background)[0]) for i in rows}
+            hope = max(rows, key=lambda i: model[i] + quality[i])
+            fear = max(rows, key=lambda i: model[i] - quality[i])
+            if hope != fear:
+                move = [
+                    a - b if f != 1 else 0.0 for f, (a, b) in enumerate(zip(h[hope], h[fear], strict=True))
+                ]
+                loss = quality[hope] - quality[fear] - (model[hope] - model[fear])
+                step = max(0.0, min(0.05, loss / sum(x * x for x in move)))
+                moved = [w + step * x for w, x in zip(weights, move, strict=True)]
+                weights = [min(max(w, a), b) for w, a, b in zip(moved, least, most, strict=True)]
+                counts = pool.statistics[hope]
+                background = [0.9 * (b + n) for b, n in zip(background, counts, strict=True)]
+            visited.append(weights)
+        average = np.mean(visited, axis=0)
+        total = pool.total(pool.winners(average))
+        passes.append((float(metric.score(total)), average))
+    assert found.scores == pytest.approx([score for score, _ in passes])
+    best = max(passes, key=lambda each: each[0])  # the first of equal ones
+    assert found.weights == pytest.approx(best[1])
+    assert found.weights[1] == 1.0 and not np.allclose(found.weights, start)
+
+
+def test_no_hypotheses_tell_nothing() -> None:
+    pool = PoolArrays(np.zeros(3, np.int32), scipy.sparse.csr_array((0, 2)), np.zeros((0, 10)))
+    start, bounds = np.array([1.0, 2.0]), np.tile([-np.inf, np.inf], (2, 1))
+    metric = Bleu([["a"], ["b"]])
+    shared = {"free": [0, 1], "bounds": bounds, "seed": 1}
+    assert mira_batch(pool, metric, start, **shared).weights.tolist() == [1.0, 2.0]  # type: ignore[arg-type]
+    assert pro(pool, start, **shared).tolist() == [1.0, 2.0]  # type: ignore[arg-type]
+
+
+def test_pro_moves_a_tenth_of_the_way() -> None:
+    assert ProOptions() == ProOptions(5000, 50, 0.05, 1.0, 0.1)  # as published
+    decoder, references = solvable(5, BEST, sentences=10)
+    pool, _ = Pool(10, 4, Bleu(references)).unseen(decoder.kbest(np.ones(4), 60))
+    start, bounds = np.array([1.0, 1.0, 0.5, 1.0]), np.tile([-np.inf, np.inf], (4, 1))
+    whole = pro(pool, start, free=range(4), bounds=bounds, seed=3, options=ProOptions(interpolation=1.0))
+    part = pro(pool, start, free=range(4), bounds=bounds, seed=3)
+    assert np.abs(whole - start).max() > 0.5 and part == pytest.approx(0.9 * start + 0.1 * whole)
+    bounds[1], bounds[2] = (0.95, 1.0), (0.0, 0.55)
+    bound = pro(pool, start, free=range(4), bounds=bounds, seed=3)
+    assert part[1] < 0.95 and part[2] > 0.55
+    assert bound == pytest.approx([part[0], 0.95, 0.55, part[3]])
+    better, _ = sample_pairs(pool, smoothed_bleu(pool.statistics), 3, ProOptions())
+    assert np.bincount(better // 60).tolist() == [50] * 10

@@ -101,6 +101,10 @@ def test_new_simplexes_and_seeds() -> None:
     three, three_scores = search(score, np.ones(3), restarts=2)
     assert np.array(three[: len(one)]).tolist() == np.array(one).tolist()
     assert len(three) > len(one) + 6 and max(three_scores) >= max(one_scores)
+    # A new simplex is around the best point so far, which is decoded already.
+    best = one[int(np.argmax(one_scores))]
+    corners = np.array(three[len(one) : len(one) + 3]) - best
+    assert (corners[~np.eye(3, dtype=bool)] == 0).all() and (np.diag(corners) != 0).all()
     others, _ = search(score, np.ones(3), seed=4)
     assert np.array(others[1:4]).tolist() != np.array(one[1:4]).tolist()
     # Where nothing changes the metric the simplex shrinks, and it ends.

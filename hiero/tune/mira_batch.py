@@ -57,7 +57,8 @@ def mira_batch(
     seed: int,
     options: MiraOptions | None = None,
 ) -> MiraResult:
-    """Runs over the pool in random orders; averages over all updates; the pass with the best BLEU wins.
+    """Runs over the pool in random orders; averages over all updates; the pass with the best BLEU wins. The
+    start stays where the pool is empty.
 
     Statistics of the pool are BLEU's, which ``metric`` is. ``bounds`` are (features, 2).
     """
@@ -65,6 +66,8 @@ def mira_batch(
     rng = np.random.default_rng(seed)
     rows = list(itertools.pairwise(pool.offsets.tolist()))
     sentences = [s for s, (begin, end) in enumerate(rows) if end > begin]
+    if not sentences:
+        return MiraResult(start.copy(), [])
     features = {s: pool.features[slice(*rows[s])] for s in sentences}
     statistics = {s: pool.statistics[slice(*rows[s])] for s in sentences}
     fixed = np.setdiff1d(np.arange(len(start)), list(free))
@@ -87,7 +90,7 @@ def mira_batch(
                 background = chosen.decay * (background + statistics[sentence][hope])
             total += weights
             updates += 1
-        average = restrained(total / max(updates, 1), start, free, bounds)
+        average = restrained(total / updates, start, free, bounds)
         scores.append(float(gain(metric, pool.total(pool.winners(average)))))
         if scores[-1] > best_score:
             best, best_score = average, scores[-1]
