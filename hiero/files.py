@@ -25,19 +25,19 @@ M = TypeVar("M", bound=BaseModel)
 _FULL = (errno.ENOSPC, errno.EDQUOT, errno.EFBIG)
 
 
-# What ``temporary_name`` makes, and other temporary names with the process's number in them.
-_LEFTOVER = re.compile(r"\..+\.\d+-[a-z0-9_]+")
+# What ``temporary_name``, ``temporary_folder`` and the core's output files make, with the process's number.
+_LEFTOVER = re.compile(r"\..+\.hiero-\d+-[a-z0-9_]+")
 
 
 def temporary_name(path: Path) -> Path:
     """A hidden name beside ``path``, by which ``working_directory`` knows what a killed process left."""
-    return path.with_name(f".{path.name}.{os.getpid()}-{secrets.token_hex(4)}")
+    return path.with_name(f".{path.name}.hiero-{os.getpid()}-{secrets.token_hex(4)}")
 
 
 @contextlib.contextmanager
 def temporary_folder(path: Path) -> Iterator[Path]:
     """A hidden folder beside ``path``, removed in the end; it has such a name too."""
-    with tempfile.TemporaryDirectory(prefix=f".{path.name}.{os.getpid()}-", dir=path.parent) as name:
+    with tempfile.TemporaryDirectory(prefix=f".{path.name}.hiero-{os.getpid()}-", dir=path.parent) as name:
         yield Path(name)
 
 
@@ -94,7 +94,7 @@ def working_directory(directory: Path, record: str, first: str) -> Iterator[Path
     with exclusive(directory):
         path = directory / record
         if not path.exists():
-            if not all(other.name.startswith(f".{record}.") for other in directory.iterdir()):
+            if not all(_LEFTOVER.fullmatch(other.name) for other in directory.iterdir()):
                 raise FileExistsError(errno.EEXIST, f"exists and has no {record}", str(directory))
             write_atomically(path, first)
         for left in directory.glob(".*"):
@@ -132,6 +132,11 @@ def read_json(path: Path, kind: type[M]) -> M:
     try:
         return kind.model_validate_json(path.read_bytes())
     except ValidationError as error:
-        first = error.errors(include_url=False)[0]
-        place = ".".join(map(str, first["loc"]))
-        raise FormatError(f"{path}: damaged: {place + ': ' if place else ''}{first['msg']}") from None
+        raise FormatError(f"{path}: damaged: {complaint(error)}") from None
+
+
+def complaint(error: ValidationError) -> str:
+    """The first thing that is wrong, and where."""
+    first = error.errors(include_url=False)[0]
+    place = ".".join(map(str, first["loc"]))
+    return f"{place}: {first['msg']}" if place else first["msg"]

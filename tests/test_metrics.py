@@ -14,7 +14,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from nltk.translate.nist_score import corpus_nist
 
-from hiero.evaluate import Bleu, Chrf, Hypotheses, Metric, Nist, Ter, Text
+from hiero.evaluate import Bleu, Chrf, Hypotheses, Metric, Nist, Ter, Text, metrics
 
 DATA = Path(__file__).parents[2] / "shared" / "data"
 EFFECTIVE = ("shortest", "closest", "average")
@@ -100,7 +100,8 @@ def test_tokenizers_are_sacrebleus(tokenizer: str, lowercase: bool) -> None:
     text = Text(tokenizer, lowercase)  # type: ignore[arg-type]
     theirs = sacrebleu.BLEU(tokenize=tokenizer, lowercase=lowercase).corpus_score(lines, streams(references))
     assert total(Bleu(references, text), lines) == pytest.approx(theirs.score, rel=1e-12)
-    assert f"tok:{tokenizer}" in Bleu(references, text).signature
+    version = "" if tokenizer == "none" else f"|sacrebleu:{sacrebleu.__version__}"
+    assert f"|tok:{tokenizer}{version}|eff" in Bleu(references, text).signature
     assert ("case:lc" in Bleu(references, text).signature) == lowercase
 
 
@@ -251,5 +252,8 @@ def test_missing_tokenisers_are_named(monkeypatch: pytest.MonkeyPatch) -> None:
         raise RuntimeError("Please install a package")
 
     monkeypatch.setattr(sacrebleu, "BLEU", missing)
+    metrics._tokenizer.cache_clear()
     with pytest.raises(ValueError, match="tokeniser ja-mecab: Please install"):
         Bleu([["a"]], Text("ja-mecab"))
+    with pytest.raises(ValueError, match="unknown tokeniser '13b': expected one of none, 13a"):
+        Text("13b")  # type: ignore[arg-type]

@@ -100,6 +100,7 @@ def test_runs_and_options(folder: Path, tmp_path: Path) -> None:
     assert (done.returncode, done.stderr) == (0, b""), done
     lines = done.stdout.decode().splitlines()
     assert [line.split(":")[0] for line in lines[:2]] == ["run-1", "run-2"] and lines[2].startswith("mean ")
+    assert all(line.split(": ", 1)[1].startswith("held-out mix ") for line in lines[:2])
     start = read_weights(folder / "start.txt")
     found = read_weights(tmp_path / "out" / "weights.txt")
     assert found["LM0"] == start["LM0"] and found["WordPenalty"] <= 0
@@ -182,6 +183,8 @@ def test_bad_input(folder: Path, tmp_path: Path) -> None:
         ("--metric", "bleu=-1"),
         ("--metric", "bleu", "bleu"),
         ("--bound", "LM0"),
+        ("--bound", "LM0=0:1", "LM0=2:3"),
+        ("--start-scale", "-1"),
         ("--held-out-source", "x"),
         ("--method", "pro", "--metric", "ter"),
     ],

@@ -122,12 +122,25 @@ def test_other_runs_are_not_continued(tmp_path: Path) -> None:
         run(tmp_path / "other")
     assert (tmp_path / "other" / ".git" / "config").read_text() == "mine"
     # Nor are hidden files of a run's directory its own, but for what a killed process left.
-    left = [tmp_path / ".git" / "config", tmp_path / ".env", tmp_path / ".weights.txt.12-00ff00ff"]
-    left[0].parent.mkdir()
-    for path in left:
+    mine = [tmp_path / ".git" / "config", tmp_path / ".env", tmp_path / ".notes.2025-02_03"]
+    mine.append(tmp_path / ".backup.2024-01" / "weights.txt")
+    left = temporary_name(tmp_path / "weights.txt")
+    for path in (*mine, left):
+        path.parent.mkdir(exist_ok=True)
         path.write_text("mine")
     run(tmp_path)
-    assert [path.exists() for path in left] == [True, True, False]
+    assert all(path.read_text() == "mine" for path in mine) and not left.exists()
+    # Other references are another run, whatever the decoder is.
+    decoder, references = solvable(1, BEST)
+    references[7] = ["other words"]
+    with pytest.raises(FormatError, match="holds another run"):
+        tune(decoder, Bleu(references), START, tmp_path, TuneOptions(k=15, iterations=8))
+    kept = (tmp_path / "iteration-001" / "weights.txt").read_text()
+    for text in ("", "f0 1\n", kept + "f4 1\n"):
+        (tmp_path / "iteration-001" / "weights.txt").write_text(text)
+        with pytest.raises(FormatError, match=r"weights\.txt: damaged: expected a weight of every feature"):
+            run(tmp_path)
+    (tmp_path / "iteration-001" / "weights.txt").write_text(kept)
     (tmp_path / "iteration-000" / "new.npz").write_bytes(b"PK\x03\x04 damaged")
     with pytest.raises(FormatError, match=r"new\.npz: damaged"):
         run(tmp_path)
@@ -166,6 +179,10 @@ def test_held_out_sets_choose(tmp_path: Path) -> None:
     assert scores[result.best] == max(s for s in scores if s is not None)
     table = (tmp_path / "iterations.tsv").read_text().splitlines()
     assert len(table) == 1 + len(result.iterations)
+    # 5 sentences of 60 hypotheses in each iteration; those of the held-out set are none of tuning's.
+    generated = [60 * 5 * (number + 1) for number in range(len(result.iterations))]
+    assert [iteration.generated for iteration in result.iterations] == generated
+    assert [int(row.split("\t")[4]) for row in table[1:]] == generated
     assert [float(row.split("\t")[2]) for row in table[1:]] == scores
 
 
@@ -213,7 +230,7 @@ def test_bad_options(tmp_path: Path) -> None:
         run(tmp_path, fixed=("g",))
     with pytest.raises(FormatError, match="no such feature: g"):
         run(tmp_path, bounds={"g": (0, 1)})
-    with pytest.raises(ValueError, match=r"bounds of f0: 1 is more than 0"):
+    with pytest.raises(ValueError, match=r"bounds of f0: 1 to 0 is no interval"):
         run(tmp_path, bounds={"f0": (1, 0)})
     for low, high in ((np.nan, 1), (np.inf, np.inf), (3e307, np.inf), (0, 1e7)):
         with pytest.raises(ValueError, match=r"bounds of f0: "):
@@ -226,6 +243,10 @@ def test_bad_options(tmp_path: Path) -> None:
     for name in ("k", "iterations", "patience"):
         with pytest.raises(ValueError, match=f"{name} must be at least 1"):
             TuneOptions(**{name: 0})  # type: ignore[arg-type]
+    decoder, references = solvable(1, BEST)
+    decoder.feature_names = ["#f", "f1", "f2", "f3"]
+    with pytest.raises(FormatError, match="feature '#f': a name has no white space"):
+        tune(decoder, Bleu(references), {}, tmp_path, TuneOptions())
     decoder, references = solvable(1, BEST)
     for weight, message in ((0.0, "all weights are zero"), (1e7, "has grown"), (np.nan, "not finite")):
         with pytest.raises((ValueError, FormatError), match=message):
@@ -281,8 +302,21 @@ def test_it_stops(tmp_path: Path) -> None:
     assert stale.reason == "the metric has not risen for 2 iterations" and stale.best == 0
 
 
+def test_every_iteration_has_a_seed_of_its_own(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    seeds: list[int] = []
+
+    def noted(problem: Problem) -> Array | None:
+        seeds.append(problem.seed)
+        return problem.history[-1] + 0.1
+
+    monkeypatch.setattr(loop, "METHODS", {"mert": Method(noted, takes=METHODS["mert"].takes, settles=False)})
+    for seed in (1, 2, 1):
+        run(tmp_path / str(len(seeds)), seed=seed, iterations=5, patience=9)
+    assert len(set(seeds[:8])) == 8 and seeds[8:] == seeds[:4]
+
+
 def test_run_files(tmp_path: Path) -> None:
-    result = run(tmp_path)
+    result = run(tmp_path, seed=np.int64(1))
     settings = json.loads((tmp_path / "run.json").read_text())
     assert settings["features"] == list(START) and settings["options"]["seed"] == 1
     assert str(tmp_path) not in (tmp_path / "run.json").read_text()

@@ -94,6 +94,9 @@ def tune_model(
     """
     if (held_out_source is None) != (not held_out_references):
         raise typer.BadParameter("a held-out set has --held-out-source and --held-out-references")
+    if not 0 < start_scale < np.inf:
+        raise typer.BadParameter(f"--start-scale {start_scale}: expected more than 0, and finite")
+    bounds = _bounds(bound or ())
     loaded = Model.load(model)
     given = {"pop_limit": pop_limit, "beam_threshold": beam_threshold}
     decoder = Decoder(loaded, **{name: value for name, value in given.items() if value is not None})
@@ -120,7 +123,7 @@ def tune_model(
             patience=patience,
             restarts=restarts,
             fixed=tuple(fix or ()),
-            bounds=dict(_bound(text) for text in bound or ()),
+            bounds=bounds,
             free_scale=free_scale,
         )
         return tune(
@@ -157,8 +160,9 @@ def _report(output: Path, results: dict[str, TuneResult], metric: str) -> dict[s
         best, first = result.iterations[result.best], result.iterations[0]
         scores[name] = best.score if best.held_out is None else best.held_out
         before = first.score if first.held_out is None else first.held_out
+        judged_by = metric if best.held_out is None else f"held-out {metric}"
         print(
-            f"{name + ': ' if name else ''}{metric} {before:.2f} before, {scores[name]:.2f} at iteration"
+            f"{name + ': ' if name else ''}{judged_by} {before:.2f} before, {scores[name]:.2f} at iteration"
             f" {result.best}; {result.reason}"
         )
     if importlib.util.find_spec("matplotlib") is not None:
@@ -168,6 +172,16 @@ def _report(output: Path, results: dict[str, TuneResult], metric: str) -> dict[s
 
 def _reporter(name: str) -> Callable[[str], object]:
     return lambda line: print(f"{name}: {line}" if name else line, flush=True)
+
+
+def _bounds(texts: Sequence[str]) -> dict[str, tuple[float, float]]:
+    bounds: dict[str, tuple[float, float]] = {}
+    for text in texts:
+        name, interval = _bound(text)
+        if name in bounds:
+            raise typer.BadParameter(f"--bound {text}: {name} is bound twice")
+        bounds[name] = interval
+    return bounds
 
 
 def _bound(text: str) -> tuple[str, tuple[float, float]]:

@@ -12,12 +12,15 @@ work on sums of rows. ``signature`` names every choice that a score depends on.
 
 from __future__ import annotations
 
+import hashlib
 import itertools
+import json
 import math
 from abc import ABC, abstractmethod
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
-from typing import Any, ClassVar, Literal
+from functools import lru_cache
+from typing import Any, ClassVar, Literal, get_args
 
 import numpy as np
 import numpy.typing as npt
@@ -34,23 +37,37 @@ Tokenizer = Literal["none", "13a", "intl", "char", "zh", "ja-mecab", "ko-mecab"]
 
 @dataclass(frozen=True)
 class Text:
-    """How text becomes tokens to count: lowercased or not, then split by one of sacrebleu's tokenisers."""
+    """How text becomes tokens to count: lowercased or not, then split by one of sacrebleu's tokenisers.
+
+    Raises ValueError for an unknown one.
+    """
 
     tokenizer: Tokenizer = "none"
     lowercase: bool = False
 
+    def __post_init__(self) -> None:
+        if self.tokenizer not in get_args(Tokenizer):
+            expected = ", ".join(get_args(Tokenizer))
+            raise ValueError(f"unknown tokeniser {self.tokenizer!r}: expected one of {expected}")
+
     def tokens(self, lines: Iterable[str]) -> list[list[str]]:
-        """The tokens of each line."""
-        try:
-            tokenize = sacrebleu.BLEU(tokenize=self.tokenizer).tokenizer
-        except (ImportError, RuntimeError) as error:  # a package is missing
-            raise ValueError(f"tokeniser {self.tokenizer}: {error}") from None
+        """The tokens of each line. Raises ValueError for a tokeniser whose package is missing."""
+        tokenize = _tokenizer(self.tokenizer)
         cased = (line.lower() if self.lowercase else line for line in lines)
         return [tokenize(line.rstrip()).split() for line in cased]
 
     @property
     def signature(self) -> str:
-        return f"case:{'lc' if self.lowercase else 'mixed'}|tok:{self.tokenizer}"
+        version = "" if self.tokenizer == "none" else f"|sacrebleu:{sacrebleu.__version__}"
+        return f"case:{'lc' if self.lowercase else 'mixed'}|tok:{self.tokenizer}{version}"
+
+
+@lru_cache
+def _tokenizer(name: str) -> Any:
+    try:
+        return sacrebleu.BLEU(tokenize=name).tokenizer
+    except (ImportError, RuntimeError) as error:  # a package is missing
+        raise ValueError(f"tokeniser {name}: {error}") from None
 
 
 @dataclass(frozen=True)
@@ -112,12 +129,20 @@ class Metric(ABC):
                 raise ValueError(f"segment {number}: no reference that is not empty")
         self.text = text if text is not None else Text()
         self.segments = len(references)
-        self.most_references = max((len(segment) for segment in references), default=0)
+        self.most_references = max(len(segment) for segment in references)
+        counts = {sum(bool(line.strip()) for line in segment) for segment in references}
+        self._reference_count = str(*counts) if len(counts) == 1 else "var"
+        self._checksum = hashlib.sha256(json.dumps([list(s) for s in references]).encode()).hexdigest()
 
     @property
     def width(self) -> int:
         """Numbers in a row of statistics."""
         return int(self.token_statistics([0], Hypotheses.of_tokens([[]])).shape[1])
+
+    @property
+    def checksum(self) -> str:
+        """SHA-256 of the references."""
+        return self._checksum
 
     def statistics(self, lines: Sequence[str]) -> Array:
         """Of one hypothesis a segment, as text; float64 (segments, width). Raises ValueError for another
@@ -150,6 +175,11 @@ class Metric(ABC):
     @abstractmethod
     def signature(self) -> str:
         """All that a score depends on."""
+
+    @property
+    def segment_signature(self) -> str:
+        """In what the signature of ``segment_scores`` differs."""
+        return ""
 
 
 class Bleu(Metric):
@@ -192,8 +222,12 @@ class Bleu(Metric):
 
     @property
     def signature(self) -> str:
-        references = f"nrefs:{self.most_references}|length:{self.effective_length}"
-        return f"BLEU|{references}|{self.text.signature}|smooth:exp"
+        references = f"nrefs:{self._reference_count}|length:{self.effective_length}"
+        return f"BLEU|{references}|{self.text.signature}|eff:no|smooth:exp"
+
+    @property
+    def segment_signature(self) -> str:
+        return "eff:yes"
 
 
 def _bleu(statistics: Array, effective_order: bool) -> Array:
@@ -241,7 +275,7 @@ class Nist(Metric):
 
     @property
     def signature(self) -> str:
-        return f"NIST|nrefs:{self.most_references}|length:average|{self.text.signature}"
+        return f"NIST|nrefs:{self._reference_count}|length:average|{self.text.signature}"
 
 
 class _Sacrebleu(Metric):

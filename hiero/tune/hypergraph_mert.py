@@ -25,13 +25,11 @@ ForestPool = Sequence[Sequence[Forest]]
 
 @dataclass(frozen=True)
 class HypergraphMertOptions:
-    """How it searches: as ``mert.MertOptions``, and edges that are kept of a forest, those with the best
-    derivations."""
+    """How it searches, as ``mert.MertOptions``."""
 
     restarts: int = 4
     directions: int = 4
     smoothing: float = 0.1
-    edges: int = 1000
 
 
 def pruned(forest: Forest, weights: Array, edges: int) -> Forest:

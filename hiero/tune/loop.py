@@ -8,6 +8,7 @@ that was killed and is started again therefore goes on as if nothing had happene
 from __future__ import annotations
 
 import json
+import operator
 import os
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import asdict, dataclass, field
@@ -25,7 +26,7 @@ from hiero.tune.methods import GREATEST, METHODS, Problem, troubled
 from hiero.tune.objective import gain, scalable
 from hiero.tune.pool import Pool
 from hiero.tune.protocol import Array, TuningDecoder
-from hiero.weights import check_names, read_weights, weight_vector, write_weights
+from hiero.weights import check_names, check_writable, read_weights, weight_vector, write_weights
 
 _SETTINGS = "run.json"
 Report = Callable[[str], object]
@@ -104,15 +105,17 @@ def tune(
 ) -> TuneResult:
     """Tunes from the weights ``start``, features without one count 0, and writes ``weights.txt``.
 
-    A start outside its bounds begins at them. ``origin`` says what the sets and the model are: a directory
-    that holds another run, by its options, its start or its origin, is refused. Raises FormatError for that
-    and for weights or options that name no feature; ValueError for an unknown method, options or a metric
-    that it does not take, and a start that nothing can be decoded with; OSError where another process works
-    in the directory, or for one that holds files but no run.
+    A start outside its bounds begins at them. A directory that holds another run, by its options, its start,
+    its references or its ``origin``, is refused: this says what else the decoder's results depend on, as the
+    model and the source. Raises FormatError for that,
+    for weights or options that name no feature and for names that no weights file can hold; ValueError for an
+    unknown method, options or a metric that it does not take, and a start that nothing can be decoded with;
+    OSError where another process works in the directory, or for one that holds files but no run.
     """
     if options.method not in METHODS:
         raise ValueError(f"unknown method {options.method!r}: expected one of {', '.join(METHODS)}")
     names = list(decoder.feature_names)
+    check_writable(names)
     method = METHODS[options.method]
     most = method.iterations if options.iterations is None else options.iterations
     patience = method.patience if options.patience is None else options.patience
@@ -124,13 +127,13 @@ def tune(
     weights, free, bounds = _checked(weight_vector(start, names), names, options)
     known = {
         "options": asdict(options),
-        "metric": metric.signature,
-        "held_out": None if held_out is None else held_out.metric.signature,
+        "metric": [metric.signature, metric.checksum],
+        "held_out": None if held_out is None else [held_out.metric.signature, held_out.metric.checksum],
         "features": names,
         "start": dict(start),
         "origin": dict(origin or {}),
     }
-    settings = json.dumps(known, indent=1, ensure_ascii=False) + "\n"
+    settings = json.dumps(known, indent=1, ensure_ascii=False, default=operator.index) + "\n"
     folder = Path(directory)
     with working_directory(folder, _SETTINGS, settings) as record:
         check_same(record, settings)
@@ -210,7 +213,7 @@ def _checked(start: Array, names: Sequence[str], options: TuneOptions) -> tuple[
     bounds = np.tile([-np.inf, np.inf], (len(names), 1))
     for name, (low, high) in options.bounds.items():
         if not low <= high:
-            raise ValueError(f"bounds of {name}: {low} is more than {high}")
+            raise ValueError(f"bounds of {name}: {low} to {high} is no interval")
         if any(abs(bound) > GREATEST and bound != side for bound, side in ((low, -np.inf), (high, np.inf))):
             raise ValueError(f"bounds of {name}: {low} to {high} is not within {GREATEST:g}")
         bounds[list(names).index(name)] = low, high
@@ -279,8 +282,13 @@ class _Run:
 
     def weights_of(self, number: int) -> Array | None:
         """What an iteration decoded with, if it is there: choosing weights again would only take time."""
+        if not self._folder_of(number).exists():
+            return None
         path = self._folder_of(number) / "weights.txt"
-        return weight_vector(read_weights(path), self._decoder.feature_names) if path.exists() else None
+        weights = read_weights(path)
+        if list(weights) != list(self._decoder.feature_names):
+            raise FormatError(f"{path}: damaged: expected a weight of every feature")
+        return weight_vector(weights, self._decoder.feature_names)
 
     def _folder_of(self, number: int) -> Path:
         return self._folder / f"iteration-{number:03}"

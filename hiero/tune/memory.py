@@ -10,9 +10,12 @@ import numpy as np
 from hiero._core import Forest
 from hiero.evaluate.metrics import Hypotheses, Metric
 from hiero.forest_files import NO_FOREST, ForestFile, ForestWriter
-from hiero.tune.hypergraph_mert import HypergraphMertOptions, pruned
+from hiero.tune.hypergraph_mert import pruned
 from hiero.tune.pool import Pool, PoolArrays, load_arrays, save_arrays
 from hiero.tune.protocol import Array, TuningDecoder
+
+# Edges that are kept of a forest; more take time and choose no better weights.
+_EDGES = 1000
 
 
 class Memory(ABC):
@@ -54,7 +57,6 @@ class ForestMemory(Memory):
 
     def __init__(self, metric: Metric) -> None:
         self._metric = metric
-        self._edges = HypergraphMertOptions().edges
         self.forests: list[list[Forest]] = [[] for _ in range(metric.segments)]
 
     def decode(self, decoder: TuningDecoder, weights: Array, folder: Path) -> tuple[int, Array]:
@@ -67,7 +69,7 @@ class ForestMemory(Memory):
                 if forest is None or best is None or best.score <= self._known(sentence, weights) + 1e-6:
                     writer.write(NO_FOREST)
                 else:
-                    writer.write(pruned(forest, weights, self._edges))
+                    writer.write(pruned(forest, weights, _EDGES))
                     new += 1
         if len(firsts) != len(self.forests):
             raise ValueError(f"{len(firsts)} forests for {len(self.forests)} sentences")

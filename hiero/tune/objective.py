@@ -72,5 +72,9 @@ class Mix(Metric):
         return total
 
     @property
+    def checksum(self) -> str:
+        return "+".join(metric.checksum for _, metric in self.parts)
+
+    @property
     def signature(self) -> str:
-        return "+".join(f"{weight:g}*{metric.signature}" for weight, metric in self.parts)
+        return "+".join(f"{float(weight)!r}*{metric.signature}" for weight, metric in self.parts)

@@ -20,8 +20,8 @@ OutputFile::OutputFile(const std::string& path) : path_(path) {
   // Not mkstemp, which makes files private: tables are meant to be shared as far as the umask allows.
   const std::size_t name = path.rfind('/') + 1;  // 0 if there is no slash
   for (unsigned attempt = 0; descriptor_ < 0; ++attempt) {
-    temporary_ = path.substr(0, name) + "." + path.substr(name) + "." + std::to_string(::getpid()) + "-" +
-                 std::to_string(attempt);
+    temporary_ = path.substr(0, name) + "." + path.substr(name) + ".hiero-" + std::to_string(::getpid()) +
+                 "-" + std::to_string(attempt);
     descriptor_ = ::open(temporary_.c_str(), O_RDWR | O_CREAT | O_EXCL | O_CLOEXEC, 0666);
     if (descriptor_ < 0 && errno != EEXIST) throw FileError(errno, path);
   }
