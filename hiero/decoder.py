@@ -9,8 +9,11 @@ from concurrent.futures import Future, ThreadPoolExecutor
 from dataclasses import dataclass
 from typing import Literal
 
+from pydantic import ValidationError
+
 from hiero import _core
 from hiero._core import Error, Rule, Translation
+from hiero.files import complaint
 from hiero.model import DecodingSettings, Model
 
 Keep = Literal["none", "forest", "chart"]
@@ -40,10 +43,13 @@ class Decoder:
     """
 
     def __init__(self, model: Model, **settings: object) -> None:
-        """``settings`` override the model's: see ``DecodingSettings``."""
+        """``settings`` override the model's: see ``DecodingSettings``. Raises ValueError for bad ones."""
         values = {**model.settings.model_dump(), **settings}
         self.model = model
-        self.settings = DecodingSettings.model_validate(values)
+        try:
+            self.settings = DecodingSettings.model_validate(values)
+        except ValidationError as error:
+            raise ValueError(complaint(error)) from None
         self.weights = dict(model.weights)
         self._core = _core.Decoder(model.core, model.weight_vector(model.weights), self.settings.options())
 

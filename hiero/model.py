@@ -23,11 +23,11 @@ from pydantic import BaseModel, ConfigDict, Field, ValidationError
 from hiero import _core
 from hiero._core import FormatError, LanguageModel, RuleTable
 from hiero.distortion import DistortionStatistics
-from hiero.files import link_or_copy, sha256, temporary_folder, write_atomically
+from hiero.files import complaint, link_or_copy, sha256, temporary_folder, write_atomically
 from hiero.local_features import LocalFeatures
 from hiero.tables import is_packed, load_table
 from hiero.text import TextProcessing
-from hiero.weights import read_weights, weight_vector, write_weights
+from hiero.weights import check_writable, read_weights, weight_vector, write_weights
 
 FORMAT = 1
 _DISTORTION = "distortion.json"
@@ -99,8 +99,8 @@ class Model:
         ``statics`` name the files that ``save`` keeps per table of what is precomputed per rule;
         one that was made for another table or other language models is computed anew. ``text`` says how
         raw text becomes tokens and back, ``distortion`` what training counted.
-        Raises FormatError for a weight that names no feature, for a cycle of unary rules and for
-        clashing names.
+        Raises FormatError for a weight that names no feature, for a cycle of unary rules, for clashing
+        names and for names of features that a weights file cannot hold.
         """
         self.tables = tuple(tables)
         self.lms = tuple(lms)
@@ -117,6 +117,7 @@ class Model:
             goal,
         )
         self.feature_names: tuple[str, ...] = tuple(self.core.feature_names)
+        check_writable(self.feature_names)
         self.weights = dict(weights)
         self.weight_vector(self.weights)
 
@@ -326,9 +327,7 @@ def _read_config(path: Path) -> _ModelFile:
     except tomllib.TOMLDecodeError as error:
         raise FormatError(f"{path}: {error}") from None
     except ValidationError as error:
-        first = error.errors()[0]
-        where = ".".join(str(part) for part in first["loc"])
-        raise FormatError(f"{path}: {where}: {first['msg']}") from None
+        raise FormatError(f"{path}: {complaint(error)}") from None
 
 
 def read_manifest(directory: Path) -> dict[str, dict[str, int | str]]:

@@ -34,7 +34,7 @@ def read_weights(path: str | os.PathLike[str]) -> dict[str, float]:
 def _parse_lines(path: Path, text: str) -> dict[str, float]:
     weights: dict[str, float] = {}
     for number, line in enumerate(text.split("\n"), start=1):
-        fields = line.split()
+        fields = _fields(line)
         if not fields or line.startswith("#"):
             continue
         if len(fields) != 2:
@@ -67,8 +67,22 @@ def _finite(value: object, name: str, where: str) -> float:
 
 
 def write_weights(path: str | os.PathLike[str], weights: Mapping[str, float]) -> None:
-    """Writes ``Name value`` lines, values exact to the last bit, in the order of the mapping."""
+    """Writes ``Name value`` lines, values exact to the last bit, in the order of the mapping. Raises
+    FormatError for names that could not be read again."""
+    check_writable(weights)
     write_atomically(path, "".join(f"{name} {value!r}\n" for name, value in weights.items()))
+
+
+def _fields(line: str) -> list[str]:
+    """What ASCII's white space separates: names may hold other kinds."""
+    return [field.decode() for field in line.encode().split()]
+
+
+def check_writable(names: Iterable[str]) -> None:
+    """Raises FormatError unless a weights file can hold weights of these names."""
+    for name in names:
+        if name.startswith("#") or _fields(name) != [name]:
+            raise FormatError(f"feature {name!r}: a name has no white space and does not begin with #")
 
 
 def weight_vector(weights: Mapping[str, float], feature_names: Iterable[str]) -> npt.NDArray[np.float64]:

@@ -283,6 +283,18 @@ def test_more_hypotheses_never_hurt_on_average(shared: Path, tmp_path: Path) -> 
         assert wide == pytest.approx(exact, abs=0.05)
 
 
+def test_names_of_features_and_bad_settings(model: hiero.Model, tmp_path: Path) -> None:
+    (tmp_path / "grammar").write_text("[X] ||| le ||| the ||| a\u00a0b=1 c=2\n")
+    named = hiero.Model.assemble([tmp_path / "grammar"], [], {"a\u00a0b": 0.5, "c": -1.0})
+    named.save(tmp_path / "model")
+    assert hiero.Model.load(tmp_path / "model").weights == named.weights
+    (tmp_path / "grammar").write_text("[X] ||| le ||| the ||| #h=1\n")
+    with pytest.raises(hiero.FormatError, match="feature '#h': a name has no white space"):
+        hiero.Model.assemble([tmp_path / "grammar"])
+    with pytest.raises(ValueError, match=r"^pop_limit: Input should be less than 4294967296$"):
+        hiero.Decoder(model, pop_limit=10**11)
+
+
 def test_limits(model: hiero.Model) -> None:
     def decode(**settings: float) -> hiero.Translation:
         return hiero.Decoder(model, **settings).translate("le livre noir", keep="forest")
