@@ -28,6 +28,7 @@ from train import CORPORA, command
 
 from hiero.evaluate import Bleu, Runs, approximate_randomization
 from hiero.evaluate.test_sets import TestSet
+from hiero.lines import read_lines
 
 RUNS = {"mert": 3, "hypergraph-mert": 3, "pro": 3, "mira-batch": 3, "simplex": 1}
 # Of the simplex, about as many as the paper's searches took (Cettolo and Federico 2004).
@@ -103,7 +104,7 @@ def table(data: Path, corpus: str, output: Path, jobs: Sequence[Job]) -> None:
     metric = Bleu(TestSet.read(references).references)
 
     def runs(files: Sequence[Path]) -> Runs:
-        return Runs.of(metric, [metric.statistics(file.read_text().splitlines()) for file in files])
+        return Runs.of(metric, [metric.statistics(list(read_lines(file))) for file in files])
 
     default = runs([output / corpus / "test"])
     found = {

@@ -35,6 +35,15 @@ def open_source(path: PathLike) -> Iterator[IO[bytes]]:
             yield file
 
 
+def read_bytes(path: PathLike) -> bytes:
+    """What a file (plain, gzip, xz) holds. Raises FormatError for a damaged compressed file."""
+    with open_source(path) as file:
+        try:
+            return file.read()
+        except DAMAGE as error:
+            raise _damaged(path, error) from None
+
+
 def read_lines(path: PathLike) -> Iterator[str]:
     """The lines of a text file (plain, gzip, xz), without line ends.
 
@@ -48,4 +57,8 @@ def read_lines(path: PathLike) -> Iterator[str]:
                 except UnicodeDecodeError:
                     raise FormatError(f"{os.fspath(path)}:{number}: invalid UTF-8") from None
         except DAMAGE as error:
-            raise FormatError(f"{os.fspath(path)}: damaged or truncated compressed file: {error}") from None
+            raise _damaged(path, error) from None
+
+
+def _damaged(path: PathLike, error: Exception) -> FormatError:
+    return FormatError(f"{os.fspath(path)}: damaged or truncated compressed file: {error}")

@@ -38,7 +38,7 @@ def test_score_and_signature(files: dict[str, Path]) -> None:
     )
     score, signature = evaluate("--hypothesis", files["system"], *references).splitlines()
     assert score.startswith(f"BLEU = {theirs.score:.4f} ") and str(theirs).split(" = ", 1)[1][5:] in score
-    assert signature == "BLEU|nrefs:2|length:closest|case:mixed|tok:none|smooth:exp|hiero:0.1.0"
+    assert signature == "BLEU|nrefs:var|length:closest|case:mixed|tok:none|eff:no|smooth:exp|hiero:0.1.0"
     piped = evaluate("--quiet", *references, stdin=files["system"].read_text())
     assert piped == f"{theirs.score:.4f}\n"
     several = evaluate(
@@ -47,9 +47,10 @@ def test_score_and_signature(files: dict[str, Path]) -> None:
     names = [line.split(" = ")[0] for line in several.splitlines()[::2]]
     assert names == ["NIST", "BLEU", "TER", "chrF"]
     options = ("--effective-length", "average", "--tokenize", "13a", "--lowercase")
-    assert "length:average|case:lc|tok:13a" in evaluate(
-        "--hypothesis", files["system"], *references, *options
-    )
+    signature = evaluate(f"--hypothesis={files['system']}", *references, *options)
+    assert f"length:average|case:lc|tok:13a|sacrebleu:{sacrebleu.__version__}|" in signature
+    joined = evaluate(f"--references={files['r0']}", files["r1"], "--quiet", "--hypothesis", files["system"])
+    assert joined == piped
 
 
 def test_segments_and_documents(files: dict[str, Path], tmp_path: Path) -> None:
@@ -58,6 +59,8 @@ def test_segments_and_documents(files: dict[str, Path], tmp_path: Path) -> None:
     )
     segments = dict(line.split("\t")[1:] for line in lines.splitlines()[1:])
     assert segments["line 2"] == "100.0000" and list(segments) == ["line 1", "line 2", "line 3"]
+    named = ("--hypothesis", files["system"], "--references", files["r0"], "--by", "segment")
+    assert "|eff:no|smooth:exp|segments:eff:yes|" in evaluate(*named).splitlines()[-1]
     (tmp_path / "r.sgm").write_text(SGML)
     (segments_of,) = {found.name: found for found in parse_sets(SGML.encode(), "r")}.values()
     texts = ["the cat", "AT&T café a < b", "z"]
@@ -68,7 +71,7 @@ def test_segments_and_documents(files: dict[str, Path], tmp_path: Path) -> None:
     done = call(
         "hiero", "eval", "--hypothesis", files["bad"], "--references", files["r0"], "--by", "document"
     )
-    assert "text has no documents" in done.stderr.decode() and done.returncode == 1
+    assert "text has no documents" in one_error_line(done, 1) and done.stdout == b""
     piped = evaluate(*arguments[2:], "--metric", "ter", stdin=(tmp_path / "t").read_text())
     assert piped.splitlines() == rows
     several = ("--hypothesis", files["good"], "--references", files["r0"], "--by", "segment")
@@ -123,6 +126,8 @@ def test_bad_input(files: dict[str, Path], tmp_path: Path) -> None:
     assert "tags: line 3: no reference has a token" in error(
         "--hypothesis", files["bad"], "--references", tmp_path / "tags", "--tokenize", "13a"
     )
+    twice = ("--hypothesis", "-", "--references", files["r0"], "--compare", "-")
+    assert "standard input holds one output" in call("hiero", "eval", *twice).stderr.decode()
     pair = f"{files['bad']},{files['bad']}"
     triple = f"{pair},{files['bad']}"
     message = error("--hypothesis", pair, "--references", files["r0"], "--compare", triple)

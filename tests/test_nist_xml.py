@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import gzip
 import random
 import re
 import socket
@@ -215,10 +216,18 @@ def test_sets_of_references(tmp_path: Path) -> None:
     assert found.documents() == [("d1", [0, 1]), ("d2", [2])]
     assert found.place(1) == "document 'd1': segment 2"
     # Lines of text may be in another order than the references' segments.
-    with pytest.raises(FormatError, match=r"h\.txt: no srcset, refset or tstset"):
+    with pytest.raises(FormatError, match=r"h\.txt: no .* or tstset; references are NIST's, and hypotheses"):
         found.hypotheses(tmp_path / "h.txt")
     (tmp_path / "t").write_text(write_tstset(parse_sets(SGML.encode(), "r")[0], ["a", "b", "c"], "en", "us"))
     assert found.hypotheses(tmp_path / "t") == ["a", "b", "c"]
+    (tmp_path / "r.sgm.gz").write_bytes(gzip.compress(SGML.encode()))
+    (tmp_path / "t.xml.gz").write_bytes(gzip.compress((tmp_path / "t").read_bytes()))
+    packed = TestSet.read([tmp_path / "r.sgm.gz"])
+    assert packed.references == found.references
+    assert packed.hypotheses(tmp_path / "t.xml.gz") == ["a", "b", "c"]
+    (tmp_path / "cut.xml.gz").write_bytes((tmp_path / "t.xml.gz").read_bytes()[:50])
+    with pytest.raises(FormatError, match=r"cut\.xml\.gz: damaged or truncated"):
+        packed.hypotheses(tmp_path / "cut.xml.gz")
     with pytest.raises(FormatError, match="no tstset"):
         found.hypotheses(tmp_path / "r.sgm")
     with pytest.raises(FormatError, match=r"h\.txt: text among references"):

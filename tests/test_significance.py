@@ -112,3 +112,7 @@ def test_seeds_and_numbers_of_runs(references: list[list[str]]) -> None:
     two = runs(metric, [noisy(rng, references, 0.3) for _ in range(2)])
     with pytest.raises(ValueError, match="2 runs cannot be paired with 3"):
         approximate_randomization(metric, two, three)
+    fewer = Runs(one.statistics[:, 1:], one.scores)
+    for test in (paired_bootstrap, approximate_randomization):
+        with pytest.raises(ValueError, match=rf"{metric.segments} segments cannot be paired with"):
+            test(metric, one, fewer)

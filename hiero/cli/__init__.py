@@ -72,12 +72,13 @@ def decode_main() -> None:
 
 
 def _repeat_options(arguments: Sequence[str]) -> Iterator[str]:
-    """`--mono a b` as `--mono a --mono b`."""
+    """`--mono a b` and `--mono=a b` as `--mono a --mono b`."""
     option = ""
     values = 0
     for argument in arguments:
         if argument.startswith("-") and argument != "-":
-            option, values = (argument if argument in _SEVERAL else ""), 0
+            name, equals, _ = argument.partition("=")
+            option, values = (name if name in _SEVERAL else ""), len(equals)
         elif option:
             values += 1
             if values > 1:

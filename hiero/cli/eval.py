@@ -21,7 +21,6 @@ from hiero.evaluate import (
     approximate_randomization,
     paired_bootstrap,
 )
-from hiero.evaluate.metrics import Array
 from hiero.evaluate.test_sets import TestSet
 
 
@@ -94,6 +93,9 @@ def evaluate(
     files = [_files(system) for system in systems]
     if by is not None and (len(systems) > 1 or len(files[0]) > 1):
         raise typer.BadParameter("--by is for one system and one run of it")
+    if sum(runs.count("-") for runs in files) > 1:
+        raise typer.BadParameter("standard input holds one output")
+    documents = test_set.documents() if by is Unit.document else None
     # By system, the lines of its runs.
     lines = [[_lines(test_set, file) for file in runs] for runs in files]
     for scorer in metrics:
@@ -104,10 +106,15 @@ def evaluate(
             print(f"{runs[0].mean:.4f}")
         else:
             _print_score(scorer, runs[0])
-        if by is not None:
-            _print_units(scorer, test_set, by, runs[0].statistics[0])
+        note = f"|samples:{samples}|seed:{seed}" if compare else ""
+        if by is Unit.segment:
+            for number, score in enumerate(scorer.segment_scores(runs[0].statistics[0]).tolist()):
+                print(f"{scorer.name}\t{test_set.place(number)}\t{score:.4f}")
+            note = f"|segments:{scorer.segment_signature}" if scorer.segment_signature else ""
+        for document, numbers in documents or ():
+            score = float(scorer.score(runs[0].statistics[0][numbers].sum(axis=0)))
+            print(f"{scorer.name}\t{document}\t{score:.4f}")
         if not quiet:
-            note = f"|samples:{samples}|seed:{seed}" if compare else ""
             print(f"{scorer.signature}{note}|hiero:{__version__}")
 
 
@@ -138,16 +145,6 @@ def _print_score(metric: Metric, runs: Runs) -> None:
 
 def _deviation(runs: Runs) -> str:
     return f" ± {runs.deviation:.4f}" if len(runs.scores) > 1 else ""
-
-
-def _print_units(metric: Metric, test_set: TestSet, by: Unit, rows: Array) -> None:
-    if by is Unit.segment:
-        scores = metric.segment_scores(rows)
-        for number, score in enumerate(scores.tolist()):
-            print(f"{metric.name}\t{test_set.place(number)}\t{score:.4f}")
-    else:
-        for name, numbers in test_set.documents():
-            print(f"{metric.name}\t{name}\t{float(metric.score(rows[numbers].sum(axis=0))):.4f}")
 
 
 def _print_table(

@@ -20,10 +20,10 @@ import xml.parsers.expat
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from html.parser import HTMLParser
-from pathlib import Path
 from xml.sax.saxutils import escape, quoteattr
 
 from hiero._core import FormatError
+from hiero.lines import read_bytes
 
 SUFFIXES = frozenset({".xml", ".sgm", ".sgml"})
 _SETS = ("srcset", "refset", "tstset")
@@ -60,8 +60,8 @@ class SegmentSet:
 
 
 def read_sets(path: str | os.PathLike[str]) -> list[SegmentSet]:
-    """The sets of a file. Raises FormatError naming file, line, document and segment."""
-    return parse_sets(Path(path).read_bytes(), os.fspath(path))
+    """The sets of a file (plain, gzip, xz). Raises FormatError naming file, line, document and segment."""
+    return parse_sets(read_bytes(path), os.fspath(path))
 
 
 def parse_sets(content: bytes, name: str) -> list[SegmentSet]:

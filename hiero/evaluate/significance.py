@@ -45,7 +45,9 @@ def paired_bootstrap(
     metric: Metric, baseline: Runs, system: Runs, samples: int = 1000, seed: int = 1
 ) -> float:
     """The share of resampled sets in which the system that is better on the whole set is not (Koehn 2004);
-    with several runs, in which its mean is not. One is added to both counts, so that p is never 0."""
+    with several runs, in which its mean is not. One is added to both counts, so that p is never 0. Raises
+    ValueError for other segments."""
+    _check_segments(baseline, system)
     rng = np.random.default_rng(seed)
     segments = baseline.statistics.shape[1]
     sign = np.sign(_gain(metric, baseline.mean, system.mean))
@@ -65,12 +67,13 @@ def approximate_randomization(
 ) -> float:
     """How often a difference of means at least as large, either way, comes about when every segment's
     outputs are swapped between the systems at random, in all pairs of runs at once. A single run is paired
-    with every run of the other. Raises ValueError for other numbers of runs.
+    with every run of the other. Raises ValueError for other numbers of runs, or other segments.
 
     Coins of their own for every run, as in Clark et al. (2011), take translations of one segment, which
     resemble each other, for independent evidence: of equal systems in three runs each up to a quarter then
     differ with p < 0.05.
     """
+    _check_segments(baseline, system)
     rng = np.random.default_rng(seed)
     runs = max(len(baseline.scores), len(system.scores))
     if {len(baseline.scores), len(system.scores)} - {1, runs}:
@@ -89,6 +92,12 @@ def approximate_randomization(
         # Rounding must not make a permutation that changes nothing look smaller than what was observed.
         as_large += int((np.abs(_gain(metric, a, b)) >= observed - 1e-9).sum())
     return (as_large + 1) / (trials + 1)
+
+
+def _check_segments(baseline: Runs, system: Runs) -> None:
+    sizes = [side.statistics.shape[1] for side in (baseline, system)]
+    if sizes[0] != sizes[1]:
+        raise ValueError(f"{sizes[0]} segments cannot be paired with {sizes[1]}")
 
 
 def _gain(metric: Metric, baseline: npt.ArrayLike, system: npt.ArrayLike) -> Array:

@@ -1,6 +1,6 @@
 """Hypotheses and references from files: text, a segment a line, or NIST's XML and SGML.
 
-Which it is says the name's ending: .xml, .sgm and .sgml are NIST's.
+Which it is says the name's ending: .xml, .sgm and .sgml are NIST's, also before .gz and .xz.
 """
 
 from __future__ import annotations
@@ -67,7 +67,12 @@ class TestSet:
             lines = list(read_lines(file))
             _check_length(file, len(lines), len(self.references))
             return lines
-        found = _sets(file, "tstset")
+        try:
+            found = _sets(file, "tstset")
+        except FormatError as error:
+            if _is_nist(file):
+                raise
+            raise FormatError(f"{error}; references are NIST's, and hypotheses a tstset then") from None
         if len(found) > 1:
             raise FormatError(f"{os.fspath(file)}: {len(found)} systems, expected one")
         if self.source is not None:
@@ -117,7 +122,10 @@ def read_source(file: PathLike) -> tuple[list[str], SegmentSet | None]:
 
 
 def _is_nist(file: PathLike) -> bool:
-    return Path(file).suffix.lower() in SUFFIXES
+    suffixes = [suffix.lower() for suffix in Path(file).suffixes]
+    if suffixes and suffixes[-1] in (".gz", ".xz"):
+        suffixes.pop()
+    return bool(suffixes) and suffixes[-1] in SUFFIXES
 
 
 def _sets(file: PathLike, kind: str) -> list[SegmentSet]:
