@@ -38,6 +38,14 @@ void push_checked(std::vector<Line>& lines, double slope, double intercept, std:
   push(lines, slope, intercept, origin);
 }
 
+std::int32_t add_origin(std::vector<EnvelopeSemiring::Origin>& origins, EnvelopeSemiring::Origin origin) {
+  if (origins.size() == std::numeric_limits<std::int32_t>::max()) {
+    throw std::length_error("the forest's envelope is too large: prune the forest");
+  }
+  origins.push_back(origin);
+  return static_cast<std::int32_t>(origins.size() - 1);
+}
+
 // Whether all lines of b are below those of a, as most of a forest's are.
 bool below(const std::vector<Line>& b, const std::vector<Line>& a) {
   if (a.empty()) return b.empty();
@@ -74,9 +82,8 @@ std::vector<EdgeIndex> edges_of(const std::vector<EnvelopeSemiring::Origin>& ori
 }  // namespace
 
 void EnvelopeSemiring::set_line(Value& a, EdgeIndex edge, double intercept, double slope) const {
-  origins->push_back({edge, -1, -1});
   a.clear();
-  push_checked(a, slope, intercept, static_cast<std::int32_t>(origins->size() - 1));
+  push_checked(a, slope, intercept, add_origin(*origins, {edge, -1, -1}));
 }
 
 void EnvelopeSemiring::add(Value& a, const Value& b) const {
@@ -98,10 +105,7 @@ void EnvelopeSemiring::multiply(Value& a, const Value& b) const {
   std::size_t j = 0;
   while (i < a.size() && j < b.size()) {
     std::int32_t origin = a[i].origin < 0 ? b[j].origin : a[i].origin;
-    if (a[i].origin >= 0 && b[j].origin >= 0) {
-      origins->push_back({-1, a[i].origin, b[j].origin});
-      origin = static_cast<std::int32_t>(origins->size() - 1);
-    }
+    if (a[i].origin >= 0 && b[j].origin >= 0) origin = add_origin(*origins, {-1, a[i].origin, b[j].origin});
     push_checked(*scratch, a[i].slope + b[j].slope, a[i].intercept + b[j].intercept, origin);
     if (i + 1 == a.size() && j + 1 == b.size()) break;
     const double next_a = i + 1 < a.size() ? a[i + 1].begin : kInfinity;
