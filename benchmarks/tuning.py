@@ -156,7 +156,7 @@ def main() -> None:
         for seed in range(1, runs + 1)
     ]
     # What takes longest comes first, so that no process is left alone with it.
-    jobs.sort(key=lambda job: (job.method != "simplex", job.seed))
+    jobs.sort(key=lambda job: job.method not in ("simplex", "hypergraph-mert"))
     models = {corpus: prepare(arguments.data, corpus, arguments.output) for corpus in arguments.corpora}
     with ThreadPoolExecutor(arguments.processes) as pool:
         try:

@@ -94,7 +94,7 @@ def working_directory(directory: Path, record: str, first: str) -> Iterator[Path
     with exclusive(directory):
         path = directory / record
         if not path.exists():
-            if not all(_LEFTOVER.fullmatch(other.name) for other in directory.iterdir()):
+            if not all(other.name.startswith(f".{record}.hiero-") for other in directory.iterdir()):
                 raise FileExistsError(errno.EEXIST, f"exists and has no {record}", str(directory))
             write_atomically(path, first)
         for left in directory.glob(".*"):

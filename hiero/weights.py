@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import math
 import os
+import re
 import tomllib
 from collections.abc import Iterable, Mapping, Sequence
 from pathlib import Path
@@ -13,6 +14,9 @@ import numpy.typing as npt
 
 from hiero._core import FormatError
 from hiero.files import write_atomically
+
+# What ASCII's white space separates: names may hold other kinds.
+_FIELD = re.compile(r"\S+", re.ASCII)
 
 
 def read_weights(path: str | os.PathLike[str]) -> dict[str, float]:
@@ -34,7 +38,7 @@ def read_weights(path: str | os.PathLike[str]) -> dict[str, float]:
 def _parse_lines(path: Path, text: str) -> dict[str, float]:
     weights: dict[str, float] = {}
     for number, line in enumerate(text.split("\n"), start=1):
-        fields = _fields(line)
+        fields = _FIELD.findall(line)
         if not fields or line.startswith("#"):
             continue
         if len(fields) != 2:
@@ -73,15 +77,10 @@ def write_weights(path: str | os.PathLike[str], weights: Mapping[str, float]) ->
     write_atomically(path, "".join(f"{name} {value!r}\n" for name, value in weights.items()))
 
 
-def _fields(line: str) -> list[str]:
-    """What ASCII's white space separates: names may hold other kinds."""
-    return [field.decode() for field in line.encode().split()]
-
-
 def check_writable(names: Iterable[str]) -> None:
     """Raises FormatError unless a weights file can hold weights of these names."""
     for name in names:
-        if name.startswith("#") or _fields(name) != [name]:
+        if name.startswith("#") or not _FIELD.fullmatch(name):
             raise FormatError(f"feature {name!r}: a name has no white space and does not begin with #")
 
 

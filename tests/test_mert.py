@@ -14,7 +14,7 @@ from hiero import Forest
 from hiero._core import line_search
 from hiero.evaluate import Bleu, Chrf, Metric, Ter
 from hiero.evaluate.metrics import Hypotheses
-from hiero.tune.hypergraph_mert import HypergraphMertOptions, hypergraph_mert
+from hiero.tune.hypergraph_mert import hypergraph_mert
 from hiero.tune.mert import MertOptions, climb, mert, search
 from hiero.tune.objective import Mix, gain
 from hiero.tune.pool import PoolArrays
@@ -364,7 +364,7 @@ def test_hypergraph_mert_is_mert_on_all_derivations() -> None:
         shared = {"free": range(width), "bounds": np.tile([-np.inf, np.inf], (width, 1)), "seed": seed}
         lists, forests = (
             mert(pool, metric, start, options=MertOptions(2, 3, 0.0), **shared),  # type: ignore[arg-type]
-            hypergraph_mert(sets, metric, start, options=HypergraphMertOptions(2, 3, 0.0), **shared),  # type: ignore[arg-type]
+            hypergraph_mert(sets, metric, start, options=MertOptions(2, 3, 0.0), **shared),  # type: ignore[arg-type]
         )
         assert forests.weights == pytest.approx(lists.weights) and forests.searches == lists.searches
         moved += not np.allclose(lists.weights, start)

@@ -111,13 +111,12 @@ def test_mira_against_a_plain_twin(seed: int) -> None:
     options = MiraOptions(passes=5, c=0.05, decay=0.9)
     found = mira_batch(pool, metric, start, free=[0, 2, 3], bounds=bounds, seed=seed, options=options)
 
-    rng = np.random.default_rng(seed)
+    rng, h = np.random.default_rng(seed), pool.features.toarray()
     weights, background, visited = list(start), [1.0] * 10, []
     passes = []
     for _ in range(5):
         for s in rng.permutation(range(7)).tolist():
             rows = range(pool.offsets[s], pool.offsets[s + 1])
-            h = pool.features.toarray()
             model = {i: sum(x * w for x, w in zip(h[i], weights, strict=True)) for i in rows}
             quality = {i: float(background_bleu(pool.statistics[i : i + 1], background)[0]) for i in rows}
             hope = max(rows, key=lambda i: model[i] + quality[i])

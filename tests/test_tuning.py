@@ -60,7 +60,7 @@ def test_known_weights_are_found(method: str, tmp_path: Path) -> None:
 
 @pytest.mark.parametrize("method", sorted(METHODS))
 def test_resuming_gives_the_same(method: str, tmp_path: Path) -> None:
-    whole = run(tmp_path / "whole", method, iterations=3)
+    whole = run(tmp_path / "whole", method, iterations=4)
     assert len(whole.iterations) > 1
     for kept in range(len(whole.iterations)):
         shutil.copytree(tmp_path / "whole", tmp_path / "part")
@@ -70,7 +70,7 @@ def test_resuming_gives_the_same(method: str, tmp_path: Path) -> None:
         half = temporary_name(tmp_path / "part" / f"iteration-{kept:03}")
         half.mkdir()
         (half / "new.npz").write_text("half")
-        assert run(tmp_path / "part", method, iterations=3) == whole
+        assert run(tmp_path / "part", method, iterations=4) == whole
         assert not half.exists()
         for file in sorted((tmp_path / "whole").rglob("*")):
             same = tmp_path / "part" / file.relative_to(tmp_path / "whole")
@@ -104,7 +104,7 @@ def test_seeds_and_threads(method: str, tmp_path: Path) -> None:
     found = []
     for number, (seed, threads) in enumerate([(1, 1), (1, 2), (2, 1)]):
         k = 10 if "k" in METHODS[method].takes else None
-        options = TuneOptions(method=method, seed=seed, k=k, iterations=3)
+        options = TuneOptions(method=method, seed=seed, k=k, iterations=4)
         result = tune(decoder, Bleu(references), START, tmp_path / str(number), options, threads=threads)
         found.append([list(iteration.weights.values()) for iteration in result.iterations])
     assert found[0] == found[1] != found[2]
@@ -210,7 +210,7 @@ def test_weights_stay_near_what_is_given(method: str, tmp_path: Path) -> None:
     # Where a weight is fixed or bound, nothing else keeps the others from growing.
     options = [{"fixed": ("f0",)}, {"bounds": {"f1": (-0.75, -0.5)}}, {"bounds": {"f1": (-np.inf, 0.0)}}]
     for number, option in enumerate(options):
-        result = run(tmp_path / str(number), method, **{"iterations": 5, **option})  # type: ignore[arg-type]
+        result = run(tmp_path / str(number), method, **option)  # type: ignore[arg-type]
         for iteration in result.iterations:
             assert max(map(abs, iteration.weights.values())) <= 10
         assert result.iterations[result.best].score > result.iterations[0].score

@@ -112,7 +112,7 @@ class Hypotheses:
 
 
 class Metric(ABC):
-    """A metric against references; see the module."""
+    """A metric against references; see the module. ``checksum`` is the SHA-256 of the references."""
 
     name: ClassVar[str]
     lower_is_better: ClassVar[bool] = False
@@ -132,17 +132,12 @@ class Metric(ABC):
         self.most_references = max(len(segment) for segment in references)
         counts = {sum(bool(line.strip()) for line in segment) for segment in references}
         self._reference_count = str(*counts) if len(counts) == 1 else "var"
-        self._checksum = hashlib.sha256(json.dumps([list(s) for s in references]).encode()).hexdigest()
+        self.checksum = hashlib.sha256(json.dumps([list(s) for s in references]).encode()).hexdigest()
 
     @property
     def width(self) -> int:
         """Numbers in a row of statistics."""
         return int(self.token_statistics([0], Hypotheses.of_tokens([[]])).shape[1])
-
-    @property
-    def checksum(self) -> str:
-        """SHA-256 of the references."""
-        return self._checksum
 
     def statistics(self, lines: Sequence[str]) -> Array:
         """Of one hypothesis a segment, as text; float64 (segments, width). Raises ValueError for another

@@ -8,28 +8,18 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from concurrent.futures import ThreadPoolExecutor
-from dataclasses import dataclass
 
 import numpy as np
 import scipy.sparse
 
 from hiero._core import Forest
 from hiero.evaluate.metrics import Hypotheses, Metric
-from hiero.tune.mert import Climb, climb, mean_of
+from hiero.tune.mert import Climb, MertOptions, climb, mean_of
 from hiero.tune.pool import PoolArrays, missing
 from hiero.tune.protocol import Array
 
 # The forests of each sentence.
 ForestPool = Sequence[Sequence[Forest]]
-
-
-@dataclass(frozen=True)
-class HypergraphMertOptions:
-    """How it searches, as ``mert.MertOptions``."""
-
-    restarts: int = 4
-    directions: int = 4
-    smoothing: float = 0.1
 
 
 def pruned(forest: Forest, weights: Array, edges: int) -> Forest:
@@ -95,13 +85,13 @@ def hypergraph_mert(
     bounds: Array,
     seed: int,
     threads: int = 1,
-    options: HypergraphMertOptions | None = None,
+    options: MertOptions | None = None,
 ) -> Climb:
-    """The mean of climbs from the start; as `mert.mert`, but that features are left alone which occur in no
-    forest."""
+    """The mean of climbs from the start, by default of 5; as `mert.mert`, but that features
+    which occur in no forest are left alone."""
     if not start.any():
         raise ValueError("all weights are zero")
-    chosen = options if options is not None else HypergraphMertOptions()
+    chosen = options if options is not None else MertOptions(restarts=4)
     columns = sorted(_occurring(pool) & set(free))
 
     def lines(weights: Array, direction: Array) -> tuple[PoolArrays, Array, Array]:

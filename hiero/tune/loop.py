@@ -107,10 +107,10 @@ def tune(
 
     A start outside its bounds begins at them. A directory that holds another run, by its options, its start,
     its references or its ``origin``, is refused: this says what else the decoder's results depend on, as the
-    model and the source. Raises FormatError for that,
-    for weights or options that name no feature and for names that no weights file can hold; ValueError for an
-    unknown method, options or a metric that it does not take, and a start that nothing can be decoded with;
-    OSError where another process works in the directory, or for one that holds files but no run.
+    model and the source. Raises FormatError for that, for weights or options that name no feature and for
+    names that no weights file can hold; ValueError for an unknown method, options or a metric that it does
+    not take, and a start that nothing can be decoded with; OSError where another process works in the
+    directory, or for one that holds files but no run.
     """
     if options.method not in METHODS:
         raise ValueError(f"unknown method {options.method!r}: expected one of {', '.join(METHODS)}")

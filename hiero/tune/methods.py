@@ -8,7 +8,7 @@ from dataclasses import dataclass
 import numpy as np
 
 from hiero.evaluate.metrics import Metric
-from hiero.tune.hypergraph_mert import ForestPool, HypergraphMertOptions, hypergraph_mert
+from hiero.tune.hypergraph_mert import ForestPool, hypergraph_mert
 from hiero.tune.memory import ForestMemory, ListMemory, Memory
 from hiero.tune.mert import MertOptions, mert
 from hiero.tune.mira_batch import mira_batch
@@ -47,6 +47,10 @@ class Problem:
         assert isinstance(self.memory, ForestMemory)
         return self.memory.forests
 
+    @property
+    def mert_options(self) -> MertOptions | None:
+        return None if self.restarts is None else MertOptions(restarts=self.restarts)
+
 
 def _mert(problem: Problem) -> Array:
     return mert(
@@ -57,7 +61,7 @@ def _mert(problem: Problem) -> Array:
         bounds=problem.bounds,
         seed=problem.seed,
         threads=problem.threads,
-        options=MertOptions() if problem.restarts is None else MertOptions(restarts=problem.restarts),
+        options=problem.mert_options,
     ).weights
 
 
@@ -70,9 +74,7 @@ def _hypergraph_mert(problem: Problem) -> Array:
         bounds=problem.bounds,
         seed=problem.seed,
         threads=problem.threads,
-        options=HypergraphMertOptions()
-        if problem.restarts is None
-        else HypergraphMertOptions(restarts=problem.restarts),
+        options=problem.mert_options,
     ).weights
 
 

@@ -55,6 +55,7 @@ class Mix(Metric):
         self.parts = list(parts)
         self._widths = [metric.width for _, metric in parts]
         self.segments = parts[0][1].segments
+        self.checksum = "+".join(metric.checksum for _, metric in parts)
 
     def statistics(self, lines: Sequence[str]) -> Array:
         return np.hstack([metric.statistics(lines) for _, metric in self.parts])
@@ -70,10 +71,6 @@ class Mix(Metric):
             total += weight * gain(metric, values[..., begin : begin + width])
             begin += width
         return total
-
-    @property
-    def checksum(self) -> str:
-        return "+".join(metric.checksum for _, metric in self.parts)
 
     @property
     def signature(self) -> str:
