@@ -26,7 +26,6 @@ from typing import IO, Any
 
 import numpy as np
 import numpy.typing as npt
-import scipy.sparse
 
 from hiero._core import Forest, ForestError, FormatError, escape
 from hiero.files import replacing
@@ -166,6 +165,8 @@ def _refusing(where: str) -> Iterator[None]:
 
 def _assemble(names: Mapping[str, Any], arrays: Mapping[str, Any], matrix: Sequence[Any]) -> Forest:
     """A forest of what files hold. Raises ForestError, ValueError or TypeError."""
+    import scipy.sparse  # here, as it takes long to start
+
     offsets, ids, values = (np.asarray(part) for part in matrix)
     ids = ids.astype(np.int32) if ids.size == 0 else ids
     shape = (max(len(arrays["tail_offsets"]) - 1, 0), len(names["feature_names"]))

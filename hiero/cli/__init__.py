@@ -5,45 +5,38 @@ Errors end in one line on stderr: exit 0 is fine, 1 is data or a file, 2 is usag
 
 from __future__ import annotations
 
+import importlib
 import os
 import sys
 from collections.abc import Callable, Iterator, Sequence
+from typing import Any
 
 import typer
 
 from hiero import Error
-from hiero.cli import decode, eval, experiment, forest, info, lm, tables, text, train, tune
 
-app = typer.Typer(
-    name="hiero",
-    help="Hierarchical phrase-based machine translation.",
-    no_args_is_help=True,
-    add_completion=False,
-    pretty_exceptions_enable=False,
-)
-app.command()(train.train)
-app.command()(decode.decode)
-app.command()(train.corpus)
-app.command(name="align")(train.align_words)
-app.command()(train.extract)
-app.command()(train.score)
-app.command()(lm.lm)
-app.command()(train.assemble)
-app.command(name="tune")(tune.tune_model)
-app.command(name="eval")(eval.evaluate)
-app.command()(text.tokenize)
-app.command()(text.detokenize)
-app.command()(tables.pack)
-app.command()(tables.unpack)
-app.command()(tables.rules)
-app.add_typer(forest.app, name="forest")
-app.add_typer(experiment.app, name="experiment")
-app.command()(info.info)
-app.command()(info.check)
-
-decode_app = typer.Typer(add_completion=False, pretty_exceptions_enable=False)
-decode_app.command(name="hiero-decode")(decode.decode)
-
+# Commands, and where they are: a function or a group of commands.
+_COMMANDS = {
+    "train": ("train", "train"),
+    "decode": ("decode", "decode"),
+    "corpus": ("train", "corpus"),
+    "align": ("train", "align_words"),
+    "extract": ("train", "extract"),
+    "score": ("train", "score"),
+    "lm": ("lm", "lm"),
+    "assemble": ("train", "assemble"),
+    "tune": ("tune", "tune_model"),
+    "eval": ("eval", "evaluate"),
+    "tokenize": ("text", "tokenize"),
+    "detokenize": ("text", "detokenize"),
+    "pack": ("tables", "pack"),
+    "unpack": ("tables", "unpack"),
+    "rules": ("tables", "rules"),
+    "forest": ("forest", "app"),
+    "experiment": ("experiment", "app"),
+    "info": ("info", "info"),
+    "check": ("info", "check"),
+}
 
 # Options that take one value or more.
 _SEVERAL = frozenset(
@@ -63,12 +56,36 @@ _SEVERAL = frozenset(
 
 def main() -> None:
     """Entry point of `hiero`."""
+    app = typer.Typer(
+        name="hiero",
+        help="Hierarchical phrase-based machine translation.",
+        no_args_is_help=True,
+        add_completion=False,
+        pretty_exceptions_enable=False,
+    )
+    # A group of commands, also with one of them.
+    app.callback()(lambda: None)
+    # To import all of them takes longer than most take to run.
+    asked = [name for name in sys.argv[1:2] if name in _COMMANDS]
+    for name in asked or _COMMANDS:
+        command = _imported(name)
+        if isinstance(command, typer.Typer):
+            app.add_typer(command, name=name)
+        else:
+            app.command(name=name)(command)
     _run(app)
 
 
 def decode_main() -> None:
     """Entry point of `hiero-decode`, the same as `hiero decode`."""
-    _run(decode_app)
+    app = typer.Typer(add_completion=False, pretty_exceptions_enable=False)
+    app.command(name="hiero-decode")(_imported("decode"))
+    _run(app)
+
+
+def _imported(name: str) -> Any:
+    module, attribute = _COMMANDS[name]
+    return getattr(importlib.import_module(f"hiero.cli.{module}"), attribute)
 
 
 def _repeat_options(arguments: Sequence[str]) -> Iterator[str]:
