@@ -26,7 +26,7 @@ _FULL = (errno.ENOSPC, errno.EDQUOT, errno.EFBIG)
 
 
 # What ``temporary_name``, ``temporary_folder`` and the core's output files make, with the process's number.
-_LEFTOVER = re.compile(r"\..+\.hiero-\d+-[a-z0-9_]+")
+_LEFTOVER = re.compile(r"\.(.+)\.hiero-\d+-[a-z0-9_]+")
 
 
 def temporary_name(path: Path) -> Path:
@@ -94,16 +94,18 @@ def working_directory(directory: Path, record: str, first: str) -> Iterator[Path
     with exclusive(directory):
         path = directory / record
         if not path.exists():
-            if not all(other.name.startswith(f".{record}.hiero-") for other in directory.iterdir()):
+            # All that a process can have left that was killed before it had a record.
+            left = (_LEFTOVER.fullmatch(other.name) for other in directory.iterdir())
+            if not all(name is not None and name[1] == record for name in left):
                 raise FileExistsError(errno.EEXIST, f"exists and has no {record}", str(directory))
             write_atomically(path, first)
-        for left in directory.glob(".*"):
-            if not _LEFTOVER.fullmatch(left.name):
+        for other in directory.glob(".*"):
+            if not _LEFTOVER.fullmatch(other.name):
                 continue
-            if left.is_dir() and not left.is_symlink():
-                shutil.rmtree(left)
+            if other.is_dir() and not other.is_symlink():
+                shutil.rmtree(other)
             else:
-                left.unlink()
+                other.unlink()
         yield path
 
 

@@ -6,6 +6,7 @@ import gzip
 import json
 import os
 import subprocess
+import sys
 from pathlib import Path
 
 import pytest
@@ -33,6 +34,23 @@ def one_error_line(done: subprocess.CompletedProcess[bytes], code: int = 1) -> s
     text = done.stderr.decode()
     assert text.count("\n") == 1 and "Traceback" not in text, text
     return text
+
+
+@pytest.mark.parametrize("command", ["hiero info --help", "hiero-decode --help"])
+def test_commands_start_without_the_others(command: str) -> None:
+    entry = "decode_main" if command.startswith("hiero-decode") else "main"
+    code = f"""
+import sys
+from hiero.cli import {entry}
+sys.argv = {command.split()}
+try:
+    {entry}()
+except SystemExit as ended:
+    assert not ended.code
+print(sorted({{"scipy", "matplotlib", "hiero.tune", "hiero.train"}} & set(sys.modules)), file=sys.stderr)
+"""
+    done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, cwd="/")
+    assert (done.returncode, done.stderr) == (0, "[]\n") and "Usage" in done.stdout
 
 
 def test_one_record_per_line(parts: list[object], french: Path) -> None:

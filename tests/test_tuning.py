@@ -121,6 +121,18 @@ def test_other_runs_are_not_continued(tmp_path: Path) -> None:
     with pytest.raises(FileExistsError, match=r"exists and has no run\.json"):
         run(tmp_path / "other")
     assert (tmp_path / "other" / ".git" / "config").read_text() == "mine"
+    # Nor is one new that holds what was left of another file than the run's own record.
+    foreign = temporary_name(tmp_path / "half" / "weights.txt")
+    foreign.parent.mkdir()
+    for name in (foreign, foreign.with_name(".run.json.hiero-mine")):
+        name.write_text("mine")
+        with pytest.raises(FileExistsError, match=r"exists and has no run\.json"):
+            run(tmp_path / "half")
+        assert name.read_text() == "mine"
+        name.unlink()
+    own = temporary_name(tmp_path / "half" / "run.json")
+    own.write_text("{")
+    assert run(tmp_path / "half", iterations=1).iterations and not own.exists()
     # Nor are hidden files of a run's directory its own, but for what a killed process left.
     mine = [tmp_path / ".git" / "config", tmp_path / ".env", tmp_path / ".notes.2025-02_03"]
     mine.append(tmp_path / ".backup.2024-01" / "weights.txt")

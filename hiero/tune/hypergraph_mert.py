@@ -87,8 +87,8 @@ def hypergraph_mert(
     threads: int = 1,
     options: MertOptions | None = None,
 ) -> Climb:
-    """The mean of climbs from the start, by default of 5; as `mert.mert`, but that features
-    which occur in no forest are left alone."""
+    """The mean of climbs from the start, by default of 5; as `mert.mert`, but that features which occur in
+    no forest are left alone."""
     if not start.any():
         raise ValueError("all weights are zero")
     chosen = options if options is not None else MertOptions(restarts=4)

@@ -49,6 +49,7 @@ class Problem:
 
     @property
     def mert_options(self) -> MertOptions | None:
+        """Of either kind of MERT; None for its own."""
         return None if self.restarts is None else MertOptions(restarts=self.restarts)
 
 
