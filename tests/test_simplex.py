@@ -45,7 +45,7 @@ def hill(top: Array) -> Score:
     return lambda weights: float(-np.square((weights - top) * np.arange(1, len(top) + 1)).sum())
 
 
-@pytest.mark.parametrize("features", [1, 2, 5])
+@pytest.mark.parametrize("features", [2, 3, 5])
 def test_points_are_those_of_scipy(features: int) -> None:
     rng = np.random.default_rng(features)
     start, score = rng.normal(size=features), hill(rng.normal(size=features))
@@ -60,8 +60,8 @@ def test_points_are_those_of_scipy(features: int) -> None:
     simplex = np.array(history[: features + 1])
     steps = simplex[1:] - start
     assert (steps[~np.eye(features, dtype=bool)] == 0).all()
-    usual = 0.5 * np.abs(start).mean()
-    assert np.abs(np.diag(steps)) == pytest.approx(np.maximum(0.5 * np.abs(start), usual))
+    usual = np.abs(start).mean()
+    assert np.abs(np.diag(steps)) == pytest.approx(np.full(features, usual))
     options = {"initial_simplex": simplex, "xatol": 0.01 * usual, "fatol": np.inf, "maxfev": 10000}
     found = scipy.optimize.minimize(cost, start, method="Nelder-Mead", options=options)
     assert found.success
@@ -107,9 +107,35 @@ def test_new_simplexes_and_seeds() -> None:
     assert (corners[~np.eye(3, dtype=bool)] == 0).all() and (np.diag(corners) != 0).all()
     others, _ = search(score, np.ones(3), seed=4)
     assert np.array(others[1:4]).tolist() != np.array(one[1:4]).tolist()
-    # Where nothing changes the metric the simplex shrinks, and it ends.
-    flat, _ = search(lambda _: 1.0, np.zeros(3))
-    assert 4 < len(flat) < 100
+
+
+def test_features_that_change_nothing_are_left_alone() -> None:
+    top, start = np.array([1.0, 9.0, 3.0, 9.0]), np.ones(4)
+    seen = [0, 2]
+    history, scores = search(lambda weights: hill(top[seen])(weights[seen]), start)
+    # They cost a decoding each, which finds what the start did.
+    others = np.array([(weights[[1, 3]] == 1).all() for weights in history])
+    assert np.flatnonzero(~others).tolist() == [2, 4] and scores[2] == scores[4] == scores[0]
+    assert min(np.abs(np.array(history)[others][:, seen] - top[seen]).max(axis=1)) < 0.05
+
+    # The next simplex may move them again.
+    def late(weights: Array) -> float:
+        rest = 1.5 - (weights[1] - 2) ** 2 if weights[0] > 2.9 else 0.0
+        return float(rest - (weights[0] - 3) ** 2)
+
+    _, one_scores = search(late, np.ones(2))
+    _, two_scores = search(late, np.ones(2), restarts=1)
+    assert max(one_scores) == pytest.approx(0.5, abs=0.01)
+    assert max(two_scores) == pytest.approx(1.5, abs=0.01)
+    flat, _ = search(lambda _: 1.0, np.ones(3), restarts=1)
+    assert len(flat) <= 7
+
+
+def test_weights_are_never_all_zero() -> None:
+    # From one weight, half of all first simplexes reach to zero.
+    for seed in range(10):
+        history, scores = search(hill(np.array([0.1])), np.ones(1), seed=seed)
+        assert np.array(history).all() and max(scores) > -0.01
 
 
 def test_runs_end_and_decode_each_point_once(tmp_path: Path) -> None:
