@@ -46,12 +46,15 @@ def arguments(folder: Path, output: Path, method: str = "mert", *more: object) -
 
 @pytest.mark.parametrize("method", sorted(METHODS))
 def test_tuning(folder: Path, tmp_path: Path, method: str) -> None:
-    done = call("hiero", *arguments(folder, tmp_path / "out", method, "--iterations", 6))
+    # The simplex begins when it has seen a step along each feature, and gets away from here with most seeds,
+    # not with all.
+    size = ("--iterations", 60 if method == "simplex" else 6, "--seed", 2)
+    done = call("hiero", *arguments(folder, tmp_path / "out", method, *size))
     assert (done.returncode, done.stderr) == (0, b""), done
     lines = done.stdout.decode().splitlines()
     assert lines[0].startswith("iteration 0: ") and lines[-1].startswith("BLEU ")
     before, after = float(lines[-1].split()[1]), float(lines[-1].split()[3])
-    assert after > before
+    assert before < 10 and after > 80
     weights = tmp_path / "out" / "weights.txt"
     decode = ("hiero-decode", "--model", folder / "model", "--weights", weights, "--input", folder / "source")
     output = call(*decode, "--quiet").stdout.decode()
@@ -60,11 +63,11 @@ def test_tuning(folder: Path, tmp_path: Path, method: str) -> None:
     assert (tmp_path / "out" / "iterations.png").read_bytes().startswith(b"\x89PNG")
     assert len((tmp_path / "out" / "iterations.tsv").read_text().splitlines()) == len(lines)
     # Threads do not matter; again, nothing is left to do.
-    two = call("hiero", *arguments(folder, tmp_path / "two", method, "--iterations", 6, "--threads", 2))
+    two = call("hiero", *arguments(folder, tmp_path / "two", method, *size, "--threads", 2))
     assert two.stdout == done.stdout
     assert (tmp_path / "two" / "weights.txt").read_bytes() == weights.read_bytes()
     if method == "mert":
-        again = call("hiero", *arguments(folder, tmp_path / "out", method, "--iterations", 6))
+        again = call("hiero", *arguments(folder, tmp_path / "out", method, *size))
         assert again.stdout == done.stdout
 
 
