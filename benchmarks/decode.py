@@ -28,7 +28,7 @@ from machine import machine
 
 import hiero
 from hiero.cli.records import derivation_steps
-from hiero.decoder import split
+from hiero.text import split
 
 CORPORA = {"ja-en": ("test.ja", "test.en"), "de-en": ("test2016.de", "test2016.en")}
 POP_LIMITS = (2, 4, 10, 20, 30, 40, 50, 80, 100, 200, 500, 1000, 2000)
