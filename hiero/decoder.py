@@ -12,7 +12,7 @@ from typing import Literal
 from pydantic import ValidationError
 
 from hiero import _core
-from hiero._core import Error, Rule, Translation
+from hiero._core import Rule, Translation
 from hiero.files import complaint
 from hiero.model import DecodingSettings, Model
 
@@ -78,15 +78,21 @@ class Decoder:
         Text becomes tokens as the model's ``text`` says, and the result's ``.text`` is detokenised; for a
         model that says nothing of it, tokens are what stands between white space.
 
-        ``weights`` hold for this call only; ``rules`` are consulted for this sentence only. With
+        ``weights`` hold for this call only; ``rules`` are consulted for this sentence only, over any number of
+        words. They may have features that the model has not, if ``weights`` names them. With
         ``keep="forest"`` the result has ``.forest`` and ``.kbest``, with ``keep="chart"`` ``.chart``.
         A sentence without a parse has no tokens and ``has_parse`` False; that is no error.
-        Raises FormatError for rules that do not fit the model.
+        Raises FormatError for rules that do not fit the model: labels it lacks, the goal on a right-hand side,
+        unary rules that form a cycle with others, features without a weight.
         """
-        core = self._core if weights is None else self.with_weights(weights)._core
+        core, own = self._core, {}
+        if weights is not None:
+            brought = {name for rule in rules for name in rule.features}.difference(self.model.feature_names)
+            own = {name: float(weight) for name, weight in weights.items() if name in brought}
+            core = self.with_weights({n: w for n, w in weights.items() if n not in own})._core
         text = self.model.text
         tokens = text.source.tokens(source) if isinstance(source, str) else list(source)
-        result = core.translate(tokens, list(rules), _core.Keep.__members__[keep])
+        result = core.translate(tokens, list(rules), list(own.items()), _core.Keep.__members__[keep])
         if isinstance(source, str) and text.target.scheme != "none":
             result.text = text.target.text(result.tokens)
         return result
@@ -155,5 +161,5 @@ class Decoder:
     def _attempt(self, line: str | Sequence[str], keep: Keep) -> Translation | Failure:
         try:
             return self.translate(line, keep=keep)
-        except (Error, ValueError, MemoryError) as error:
+        except Exception as error:  # local features may raise anything
             return Failure(line, error)

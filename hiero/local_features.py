@@ -31,7 +31,7 @@ class LocalFeatures(Protocol):
 
 
 class SpanAndGapSize:
-    """Log of the span length, and the gap size of each nonterminal, of every rule application.
+    """Log of the span length, and the gap sizes of the first two nonterminals, of every rule application.
 
     >>> features = SpanAndGapSize()
     >>> features.names
@@ -42,5 +42,5 @@ class SpanAndGapSize:
 
     def __call__(self, tokens: Sequence[str], batch: ApplicationBatch) -> np.ndarray:
         spans = batch.spans
-        sizes = batch.gaps[:, :, 1] - batch.gaps[:, :, 0]  # -1 - -1 = 0 where there is no gap
+        sizes = batch.gaps[:, :2, 1] - batch.gaps[:, :2, 0]  # -1 - -1 = 0 where there is no gap
         return np.column_stack([np.log(spans[:, 1] - spans[:, 0]), sizes])

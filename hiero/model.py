@@ -47,14 +47,20 @@ class DecodingSettings(BaseModel):
         float("inf"), ge=0, description="drop what scores worse than a cell's best by more"
     )
     ttable_limit: int = Field(0, ge=0, lt=1 << 32, description="targets per source side and label; 0: all")
-    pass_through: Literal["unknown", "all", "none"] = "unknown"
+    pass_through: Literal["unknown", "all", "none"] = Field(
+        "unknown", description="which words may be copied to the output"
+    )
+    unknown_words: Literal["copy", "mark", "drop"] = Field(
+        "copy", description="what becomes of unknown words that pass through: the word, word_OOV, nothing"
+    )
 
     def options(self) -> _core.DecoderOptions:
         """The settings as the core takes them."""
         options = _core.DecoderOptions()
-        for name, value in self.model_dump(exclude={"pass_through"}).items():
+        for name, value in self.model_dump(exclude={"pass_through", "unknown_words"}).items():
             setattr(options, name, value)
         options.pass_through = _core.PassThrough.__members__[self.pass_through]
+        options.unknown_words = _core.UnknownWords.__members__[self.unknown_words]
         return options
 
 
@@ -68,7 +74,9 @@ class _TableEntry(BaseModel):
 class _ModelFile(BaseModel):
     model_config = ConfigDict(extra="forbid")
     format: Literal[1]
-    goal: str = "S"
+    goal: str | None = None
+    copy_labels: list[str] = []
+    glue_labels: list[str] = []
     tables: list[_TableEntry]
     lms: list[str] = []
     weights: str
@@ -89,7 +97,9 @@ class Model:
         owners: Sequence[str] | None = None,
         statics: Sequence[str] | None = None,
         local_features: Sequence[LocalFeatures] = (),
-        goal: str = "S",
+        goal: str | None = None,
+        copy_labels: Sequence[str] = (),
+        glue_labels: Sequence[str] = (),
         settings: DecodingSettings | None = None,
         text: TextProcessing | None = None,
         distortion: DistortionStatistics | None = None,
@@ -97,14 +107,18 @@ class Model:
         """Puts a model together from loaded parts; see ``assemble`` and ``load`` for files.
 
         ``statics`` name the files that ``save`` keeps per table of what is precomputed per rule;
-        one that was made for another table or other language models is computed anew. ``text`` says how
+        one that was made for another table or other language models is computed anew. ``goal`` is the label
+        of whole sentences (default: the one whose rules open sentences with ``<s>``, else S), ``copy_labels``
+        are those of words that pass through (default: X, or every left-hand label where there is no X), and
+        ``glue_labels`` those that glue rules are made for (default: every left-hand label). ``text`` says how
         raw text becomes tokens and back, ``distortion`` what training counted.
         Raises FormatError for a weight that names no feature, for a cycle of unary rules, for clashing
         names and for names of features that a weights file cannot hold.
         """
         self.tables = tuple(tables)
         self.lms = tuple(lms)
-        self.goal = goal
+        self.copy_labels = tuple(copy_labels)
+        self.glue_labels = tuple(glue_labels)
         self.settings = settings or DecodingSettings()
         self.text = text or TextProcessing()
         self.distortion = distortion
@@ -114,8 +128,11 @@ class Model:
             list(statics or [""] * len(tables)),
             list(lms),
             list(local_features),
-            goal,
+            goal or "",
+            self.copy_labels,
+            self.glue_labels,
         )
+        self.goal = self.core.goal
         self.feature_names: tuple[str, ...] = tuple(self.core.feature_names)
         check_writable(self.feature_names)
         self.weights = dict(weights)
@@ -129,7 +146,9 @@ class Model:
         weights: str | os.PathLike[str] | Mapping[str, float] | None = None,
         *,
         local_features: Sequence[LocalFeatures] = (),
-        goal: str = "S",
+        goal: str | None = None,
+        copy_labels: Sequence[str] = (),
+        glue_labels: Sequence[str] = (),
         settings: DecodingSettings | None = None,
         text: TextProcessing | None = None,
         distortion: DistortionStatistics | None = None,
@@ -145,6 +164,8 @@ class Model:
             weights,
             local_features=local_features,
             goal=goal,
+            copy_labels=copy_labels,
+            glue_labels=glue_labels,
             settings=settings,
             text=text,
             distortion=distortion,
@@ -179,6 +200,8 @@ class Model:
             statics=[_if_there(directory / entry.statics) for entry in config.tables],
             local_features=local_features,
             goal=config.goal,
+            copy_labels=config.copy_labels,
+            glue_labels=config.glue_labels,
             settings=config.decoding,
             text=config.text,
             distortion=distortion,
@@ -261,6 +284,8 @@ class Model:
             [LanguageModel.load(str(directory / file)) for file in lms],
             [],
             self.goal,
+            self.copy_labels,
+            self.glue_labels,
         )
         files = [f"rules{i}.statics" for i in range(len(tables))]
         for i, file in enumerate(files):
@@ -280,6 +305,8 @@ class Model:
         lines = [
             f"format = {FORMAT}",
             f"goal = {text(self.goal)}",
+            f"copy_labels = [{', '.join(map(text, self.copy_labels))}]",
+            f"glue_labels = [{', '.join(map(text, self.glue_labels))}]",
             f"tables = [{entries}]",
             f"lms = [{', '.join(map(text, lms))}]",
             'weights = "weights.txt"',

@@ -42,6 +42,8 @@ CANONICAL = [
     "[NP-SBJ/x] ||| a ||| ||| A=0",
     "[X] ||| \\[X] \\\\[Y,1] \\||| ||| \\[] (( # ||| A=1 ||| 0-0 1-1 2-2",
     "[X] ||| [X,1] ||| [X,1] a ||| A=1",
+    "[X] ||| [A,1] [B,2] [C,3] [D,4] [E,5] [F,6] [G,7] [H,8] ||| [H,8] [A,1] [B,2] [C,3] [D,4] [E,5] [F,6] [G,7] "
+    "||| A=1",
 ]
 
 
@@ -54,9 +56,18 @@ def test_other_spellings() -> None:
     assert Rule("[X] ||| [X,2] a [X,1] ||| [2] b [1] ||| A=1") == Rule(
         "[X] ||| [X,1] a [X,2] ||| [X,1] b [X,2] ||| A=1"
     )
+    assert Rule("[X] ||| [A] a [B] [C] ||| [2] b [3] [A,1]") == Rule(
+        "[X] ||| [A,1] a [B,2] [C,3] ||| [B,2] b [C,3] [A,1] |||"
+    )
+    assert Rule("[X] ||| a ||| b c").target == ["b", "c"]
     assert Rule("[X] ||| a |||  ||| A=+1").target == []
     named = Rule("[X] ||| a ||| b ||| 0.5 x=y=2 -3").features
     assert named == {"tm_sentence_0": 0.5, "x=y": 2, "tm_sentence_1": -3}
+
+
+@pytest.mark.parametrize("value", ["1e-400", "-1e-99999999999999999999", "0." + "0" * 400 + "1", "12.5e-340"])
+def test_tiny_values_are_zero(value: str) -> None:
+    assert Rule(f"[X] ||| a ||| b ||| A={value}").features == {"A": 0}
 
 
 def test_moses_format() -> None:
@@ -67,6 +78,10 @@ def test_moses_format() -> None:
         ["[NP,2]", "'s", "[X,1]"],
     )
     assert rule.links == [(1, 1)]
+    assert rule.features.keys() == {"tm_sentence_0", "tm_sentence_1", "s"}
+    bare = Rule("a [X][X] [X] ||| b c [X][X] [X] ||| 1")
+    assert (bare.source, bare.target, bare.links) == (["a", "[X,1]"], ["b", "c", "[X,1]"], [])
+    assert Rule("a [X][X] [X] ||| [X][X] b [X] ||| 1 ||| 0-1").target == ["[X,1]", "b"]
     assert list(rule.features.values()) == pytest.approx([-0.6931472, -100, 2])
 
 
@@ -81,11 +96,17 @@ BAD = [
     ("a [foo] [X] ||| b [X] ||| 1 ||| 0-0", "bad nonterminal [foo]"),
     ("a [X][] [X] ||| b [X][] [X] ||| 1 ||| 1-1", "bad nonterminal [X][]"),
     ("a [X][NP] [X] ||| b [X][VP] [X] ||| 1 ||| 1-1", "labels NP and VP"),
-    ("[X] ||| a ||| b", 'expected 4 fields separated by "|||", found 3'),
+    ("[X] ||| a", 'expected 4 fields separated by "|||", found 2'),
     ("a ||| b ||| c ||| d", "expected a left-hand label"),
     ("[X] ||| ||| b ||| A=1", "empty source side"),
-    ("[X] ||| a [X] ||| b ||| A=1", "bad nonterminal [X]"),
-    ("[X] ||| a [X,3] ||| b [X,3] ||| A=1", "nonterminal index 3"),
+    ("[X] ||| a [X] ||| b ||| A=1", "source side only"),
+    ("[X] ||| a [X] ||| b [X] ||| A=1", "bad nonterminal [X]"),
+    ("[X] ||| a [1] ||| b [1] ||| A=1", "bad nonterminal [1]"),
+    ("[X] ||| a [X,] ||| b [1] ||| A=1", "bad nonterminal [X,]"),
+    ("[X] ||| [X,2] a [X] ||| [1] [2] ||| A=1", "nonterminal 2 twice"),
+    ("[X] ||| a [X,9] ||| b [X,9] ||| A=1", "nonterminal index 9"),
+    ("[X] ||| a [X,0] ||| b [X,0] ||| A=1", "nonterminal index 0"),
+    ("[X] ||| " + "[X] " * 9 + "||| b ||| A=1", "more than 8 nonterminals"),
     ("[X] ||| a [X,1] ||| b ||| A=1", "source side only"),
     ("[X] ||| a ||| b [X,1] ||| A=1", "target side only"),
     ("[X] ||| a [X,1] ||| [Y,1] ||| A=1", "[X] on the source side and [Y]"),
@@ -93,13 +114,18 @@ BAD = [
     ("[X] ||| a ||| b ||| A=nan", "not finite"),
     ("[X] ||| a ||| b ||| A=inf", "not finite"),
     ("[X] ||| a ||| b ||| A=1e99", "not finite"),
+    ("[X] ||| a ||| b ||| A=1e999", "not finite"),
+    ("[X] ||| a ||| b ||| A=" + "9" * 400 + "e-5", "not finite"),
+    ("[X] ||| a ||| b ||| A=1e-400abc", "expected a number"),
+    ("[X] ||| a ||| b ||| A=1e-999,5", "expected a number"),
     ("[X] ||| a ||| b ||| A=x", "expected a number"),
     ("[X] ||| a ||| b ||| A=+-1", "expected a number"),
     ("[X] ||| a ||| b ||| A=1 A=2", "feature A twice"),
     ("[X] ||| a ||| b ||| A=1 ||| 0-1", "link 0-1 out of range"),
     ("[X] ||| a [X,1] ||| [X,1] b ||| A=1 ||| 0-0", "link 0-0 between a word and a nonterminal"),
     ("[X] ||| a ||| b ||| A=1 ||| 00", "bad alignment link"),
-    ("[X][X] [X][X] [X][X] [X] ||| a [X] ||| 1 ||| 0-0", "more than two nonterminals"),
+    ("[X][X] " * 9 + "[X] ||| a [X] ||| 1 ||| 0-0", "more than 8 nonterminals"),
+    ("[X][X] [X][X] [X] ||| [X][X] [X][X] [X] ||| 1", "expected a link for every nonterminal"),
     ("[X][X] a [X] ||| a [X] ||| 1 ||| 0-0", "differ in their nonterminals"),
     ("[X] ||| [X,1] ||| [X,1] ||| A=1", "unary rules form a cycle"),
 ]

@@ -13,7 +13,9 @@ std::shared_ptr<TranslationModel> make_model(const std::vector<std::shared_ptr<R
                                              const std::vector<std::string>& statics,
                                              const std::vector<std::shared_ptr<LanguageModel>>& lms,
                                              const std::vector<py::object>& local_features,
-                                             const std::string& goal) {
+                                             const std::string& goal,
+                                             const std::vector<std::string>& copy_labels,
+                                             const std::vector<std::string>& glue_labels) {
   if (tables.size() != owners.size() || tables.size() != statics.size()) {
     throw std::invalid_argument("expected an owner and a file of estimates (or \"\") per table");
   }
@@ -23,6 +25,8 @@ std::shared_ptr<TranslationModel> make_model(const std::vector<std::shared_ptr<R
   for (const py::object& object : local_features)
     parts.local_features.push_back(local_features_from_python(object));
   parts.goal = goal;
+  parts.copy_labels = copy_labels;
+  parts.glue_labels = glue_labels;
   const py::gil_scoped_release release;
   return std::make_shared<TranslationModel>(std::move(parts));
 }
@@ -65,6 +69,10 @@ void register_options(py::module_& m) {
       .value("unknown", PassThrough::kUnknown)
       .value("all", PassThrough::kAll)
       .value("none", PassThrough::kNone);
+  py::enum_<UnknownWords>(m, "UnknownWords")
+      .value("copy", UnknownWords::kCopy)
+      .value("mark", UnknownWords::kMark)
+      .value("drop", UnknownWords::kDrop);
   py::enum_<Keep>(m, "Keep")
       .value("none", Keep::kNone)
       .value("forest", Keep::kForest)
@@ -76,7 +84,8 @@ void register_options(py::module_& m) {
       .def_readwrite("beam_size", &DecoderOptions::beam_size)
       .def_readwrite("beam_threshold", &DecoderOptions::beam_threshold)
       .def_readwrite("ttable_limit", &DecoderOptions::ttable_limit)
-      .def_readwrite("pass_through", &DecoderOptions::pass_through);
+      .def_readwrite("pass_through", &DecoderOptions::pass_through)
+      .def_readwrite("unknown_words", &DecoderOptions::unknown_words);
 }
 
 void register_translation(py::module_& m) {
@@ -106,7 +115,7 @@ void register_translation(py::module_& m) {
           "Sorted (source position, target position) pairs.")
       .def_property_readonly("source", [](const Translation& t) { return t.best->source; })
       .def_readonly("unknown", &Translation::unknown,
-                    "Positions of source words that no rule table translates.")
+                    "Positions of source words that no rule translates but those that copy words.")
       .def_property_readonly(
           "forest", [](const Translation& t) { return std::const_pointer_cast<Hypergraph>(t.forest); },
           "The searched space (with keep=\"forest\"), else None.")
@@ -129,7 +138,7 @@ void register_decode(py::module_& m) {
   register_translation(m);
   py::class_<TranslationModel, std::shared_ptr<TranslationModel>>(m, "TranslationModel")
       .def(py::init(&make_model), py::arg("tables"), py::arg("owners"), py::arg("statics"), py::arg("lms"),
-           py::arg("local_features"), py::arg("goal"))
+           py::arg("local_features"), py::arg("goal"), py::arg("copy_labels"), py::arg("glue_labels"))
       .def_property_readonly("feature_names",
                              [](const TranslationModel& model) { return model.features().names(); })
       .def(
@@ -139,6 +148,7 @@ void register_decode(py::module_& m) {
             save_statics(bound.statics, *bound.table, model.lms(), path);
           },
           py::arg("table"), py::arg("path"), py::call_guard<py::gil_scoped_release>())
+      .def_property_readonly("goal", &TranslationModel::goal_name)
       .def_property_readonly("labels", &TranslationModel::labels)
       .def_property_readonly("owners", [](const TranslationModel& model) {
         std::vector<std::string> owners;
@@ -155,7 +165,8 @@ void register_decode(py::module_& m) {
            [](const Decoder& decoder, const Vector& weights) {
              return std::make_shared<Decoder>(decoder.with_weights(make_weights(*decoder.model(), weights)));
            })
-      .def("translate", &Decoder::translate, py::arg("tokens"), py::arg("rules"), py::arg("keep"),
+      .def("translate", &Decoder::translate, py::arg("tokens"), py::arg("rules"), py::arg("own_weights"),
+           py::arg("keep"),
            py::call_guard<py::gil_scoped_release>());
 }
 

@@ -77,9 +77,10 @@ void register_local_features(py::module_& m) {
           "gaps",
           [](const py::object& self) {
             const auto& batch = self.cast<const ApplicationBatch&>();
-            return view(batch.gaps, self, {static_cast<py::ssize_t>(batch.size()), 2, 2});
+            return view(batch.gaps, self, {static_cast<py::ssize_t>(batch.size()), batch.arity, 2});
           },
-          "int32 (rows, 2, 2): spans of the nonterminals in source order, -1 where there is none.")
+          "int32 (rows, n, 2): spans of the nonterminals in source order, -1 where there is none; n is 2, or\n"
+          "more where a rule of the sentence has more.")
       .def_property_readonly(
           "reordered",
           [](const py::object& self) { return view(self.cast<const ApplicationBatch&>().reordered, self); },

@@ -72,7 +72,8 @@ int run() {
   const TranslationModel model(std::move(parts));
   const Weights weights(model, std::vector<double>(model.features().size(), 0.5));
   DecoderOptions options;
-  const Sentence sentence(model, {"a", "b", "a", "a", "b", "a", "b", "b"}, {}, PassThrough::kNone);
+  options.pass_through = PassThrough::kNone;
+  const Sentence sentence(model, {"a", "b", "a", "a", "b", "a", "b", "b"}, {}, {}, options);
   Arena arena;
   Matcher matcher(model);
   Chart chart;

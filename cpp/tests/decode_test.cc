@@ -83,8 +83,8 @@ int run(std::size_t cases, unsigned seed) {
     const Decoder decoder(model, weights, options);
     std::vector<std::string> tokens;
     for (std::size_t n = below(random, 7); n > 0; --n) tokens.emplace_back(1, "abcd"[below(random, 4)]);
-    const Translation result = decoder.translate(tokens, {}, Keep::kForest);
-    const Translation chart = decoder.translate(tokens, {}, Keep::kChart);
+    const Translation result = decoder.translate(tokens, {}, {}, Keep::kForest);
+    const Translation chart = decoder.translate(tokens, {}, {}, Keep::kChart);
     if (!agrees(result, *weights) || chart.survivors.size() != chart.chart->node_labels.size()) {
       std::printf("decode_test: case %zu disagrees\n", i);
       return 1;

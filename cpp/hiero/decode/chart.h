@@ -1,10 +1,10 @@
 // The source-side parse of a sentence before any target side is looked at: cells (span and label) and
-// the rule applications that derive them. Filled by the matcher; cells are in bottom-up order.
+// the rule applications that derive them. Filled by the matcher; cells are in bottom-up order, so that the
+// tails of an application have smaller ids than its cell.
 #pragma once
 
-#include <array>
 #include <cstdint>
-#include <limits>
+#include <span>
 #include <vector>
 
 #include "hiero/base/symbol.h"
@@ -14,21 +14,20 @@ namespace hiero {
 
 using CellId = std::uint32_t;
 inline constexpr CellId kNoCell = ~CellId{0};
-inline constexpr std::uint32_t kMaxArity = 2;
 
 // All rules of one source side and label, used on one span with one choice of antecedent cells.
 struct Application {
   CellId cell;
-  std::array<CellId, kMaxArity> tails;  // in source order; kNoCell beyond the arity
-  std::uint32_t targets;                // index into Chart::target_sets
-  std::uint32_t row = 0;                // first row of the local-feature batch, if there is one
-
-  std::uint32_t arity() const { return (tails[0] != kNoCell) + (tails[1] != kNoCell); }
+  std::uint32_t targets;     // index into Chart::target_sets
+  std::uint32_t first_tail;  // in Chart::tail_cells
+  std::uint32_t arity;
+  std::uint32_t row = 0;  // first row of the local-feature batch, if there is one
 };
 
 // A rule group matched somewhere in the sentence; shared by all its applications.
 struct TargetSet {
   std::uint32_t table;
+  std::uint32_t arity;  // nonterminals of the source side
   RuleGroup group;
 };
 
@@ -45,12 +44,19 @@ struct Chart {
   std::uint32_t length = 0;
   std::vector<Cell> cells;
   std::vector<Application> applications;  // grouped by cell, in the order matched
+  std::vector<CellId> tail_cells;
   std::vector<TargetSet> target_sets;
   CellId goal = kNoCell;  // the goal label over the whole sentence
+
+  // In source order.
+  std::span<const CellId> tails(const Application& application) const {
+    return {tail_cells.data() + application.first_tail, application.arity};
+  }
 
   void clear() {
     cells.clear();
     applications.clear();
+    tail_cells.clear();
     target_sets.clear();
     goal = kNoCell;
   }

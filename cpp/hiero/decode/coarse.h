@@ -3,7 +3,7 @@
 // application and tells where the search should spend its hypotheses.
 #pragma once
 
-#include <cstdint>
+#include <span>
 #include <vector>
 
 #include "hiero/decode/chart.h"
@@ -16,17 +16,11 @@ class CoarsePass {
   // Computes inside and outside scores (natural log, best derivation) for every cell.
   void run(const Chart& chart, const SentenceTargets& targets);
 
-  // Shares out pop_limit hypotheses per cell, cell by cell, in proportion to
-  //   min(span length, span_limit) * exp(-2 gap / mean gap),
-  // where the gap is how far the best derivation through the cell is below the best of all. Short spans
-  // have few hypotheses worth making, and cells off the best derivations seldom matter. The shares do
-  // not change when all weights are multiplied by a number. At least 1 each; 0 (no limit) stays 0.
-  void allot(const Chart& chart, std::uint32_t pop_limit, std::uint32_t span_limit,
-             std::vector<std::uint64_t>& limits) const;
+  // How far the best derivation through a cell is below the best of all.
+  double gap(CellId cell) const { return best_ - (inside_[cell] + outside_[cell]); }
 
  private:
-  double score(const Application& application, double target) const;
-  double gap(CellId cell) const { return best_ - (inside_[cell] + outside_[cell]); }
+  double score(std::span<const CellId> tails, double target) const;
 
   std::vector<double> inside_;
   std::vector<double> outside_;

@@ -1,5 +1,7 @@
 #include "hiero/decode/decoder.h"
 
+#include <algorithm>
+#include <cmath>
 #include <stdexcept>
 
 #include "hiero/base/arena.h"
@@ -10,6 +12,30 @@
 #include "hiero/decode/targets.h"
 
 namespace hiero {
+
+namespace {
+
+// The unknown words that no rule of the sentence with more than this word covers.
+std::vector<std::uint32_t> uncovered(const Sentence& sentence, const Chart& chart) {
+  std::vector<std::uint32_t> out = sentence.unknown();
+  if (!sentence.has_own_rules() || out.empty()) return out;
+  std::vector<char> covered(sentence.size(), 0);
+  for (const Application& application : chart.applications) {
+    const Cell& cell = chart.cells[application.cell];
+    const bool own = chart.target_sets[application.targets].table + 1 == sentence.table_count();
+    if (!own || cell.end - cell.begin == 1) continue;
+    std::uint32_t at = cell.begin;
+    for (CellId tail : chart.tails(application)) {
+      std::fill(covered.begin() + at, covered.begin() + chart.cells[tail].begin, 1);
+      at = chart.cells[tail].end;
+    }
+    std::fill(covered.begin() + at, covered.begin() + cell.end, 1);
+  }
+  std::erase_if(out, [&](std::uint32_t position) { return covered[position]; });
+  return out;
+}
+
+}  // namespace
 
 struct Decoder::Workspace {
   explicit Workspace(const TranslationModel& model) : matcher(model), search(model, arena) {}
@@ -59,22 +85,39 @@ Decoder Decoder::with_weights(std::shared_ptr<const Weights> weights) const {
 }
 
 Translation Decoder::translate(std::vector<std::string> tokens, const std::vector<Rule>& rules,
-                               Keep keep) const {
-  const Sentence sentence(*model_, std::move(tokens), rules, options_.pass_through);
+                               const OwnWeights& own, Keep keep) const {
+  std::shared_ptr<const Weights> weights = weights_;
+  std::shared_ptr<const std::vector<std::string>> feature_names = feature_names_;
+  std::vector<std::string> own_names;
+  if (!own.empty()) {
+    auto all_names = std::make_shared<std::vector<std::string>>(*feature_names_);
+    auto all_weights = std::make_shared<Weights>(*weights_);
+    for (const auto& [name, weight] : own) {
+      if (std::ranges::find(*all_names, name) != all_names->end())
+        throw std::invalid_argument("a second weight for " + name);
+      if (!std::isfinite(weight)) throw std::invalid_argument("weight of " + name + " is not finite");
+      own_names.push_back(name);
+      all_names->push_back(name);
+      all_weights->values.push_back(weight);
+    }
+    weights = std::move(all_weights);
+    feature_names = std::move(all_names);
+  }
+  const Sentence sentence(*model_, std::move(tokens), rules, own_names, options_);
   // A workspace is lost, not returned, when decoding throws: its state is unknown then.
   std::unique_ptr<Workspace> w = pool_->take(*model_);
   w->arena.reset();
   w->matcher.run(sentence, options_.span_limit, w->chart);
 
   Translation out;
-  out.weights = weights_;
-  out.unknown = sentence.unknown();
+  out.weights = weights;
+  out.unknown = uncovered(sentence, w->chart);
   out.stats.applications = w->chart.applications.size();
-  w->targets.prepare(*model_, sentence, *weights_, options_, w->chart, w->arena);
+  w->targets.prepare(*model_, sentence, *weights, options_, w->chart, w->arena);
   if (w->chart.goal != kNoCell) w->coarse.run(w->chart, w->targets);
-  w->search.run(w->chart, w->targets, w->coarse, *weights_, options_, keep != Keep::kNone);
+  w->search.run(w->chart, w->targets, w->coarse, *weights, options_, keep != Keep::kNone);
 
-  ForestBuilder builder(*model_, sentence, w->chart, w->targets, w->search, feature_names_);
+  ForestBuilder builder(*model_, sentence, w->chart, w->targets, w->search, feature_names);
   out.best = builder.best();
   if (keep == Keep::kForest) out.forest = builder.forest();
   if (keep == Keep::kChart) out.chart = builder.chart(out.survivors);

@@ -6,6 +6,7 @@
 #include <mutex>
 #include <optional>
 #include <string>
+#include <utility>
 #include <vector>
 
 #include "hiero/decode/options.h"
@@ -22,13 +23,16 @@ struct DecodeStats {
   std::uint64_t lm_queries = 0;    // n-gram look-ups, all LMs together
 };
 
+// Features that the rules of one sentence bring, and their weights.
+using OwnWeights = std::vector<std::pair<std::string, double>>;
+
 struct Translation {
   std::shared_ptr<const Weights> weights;
   std::shared_ptr<const Hypergraph> best;    // one derivation; without edges if there is no parse
   std::shared_ptr<const Hypergraph> forest;  // with Keep::kForest
   std::shared_ptr<const Hypergraph> chart;   // with Keep::kChart
   std::vector<std::uint8_t> survivors;       // by node of `chart`
-  std::vector<std::uint32_t> unknown;        // positions of words that no table translates
+  std::vector<std::uint32_t> unknown;        // positions of words that no rule but a copying one covers
   std::optional<std::string> text;           // detokenised; none: the tokens with blanks between
   DecodeStats stats;
 };
@@ -41,8 +45,10 @@ class Decoder {
   // The same with other weights; costs no more than the weights themselves.
   Decoder with_weights(std::shared_ptr<const Weights> weights) const;
 
-  // Throws FormatError for rules of the sentence that do not fit the model.
-  Translation translate(std::vector<std::string> tokens, const std::vector<Rule>& rules, Keep keep) const;
+  // `own`: weights of features that only `rules` have; the translation's features end with these. Throws
+  // FormatError for rules that do not fit the model.
+  Translation translate(std::vector<std::string> tokens, const std::vector<Rule>& rules,
+                        const OwnWeights& own, Keep keep) const;
 
   const std::shared_ptr<const TranslationModel>& model() const { return model_; }
   const std::shared_ptr<const Weights>& weights() const { return weights_; }

@@ -84,9 +84,7 @@ void ForestBuilder::start() {
 
 void ForestBuilder::mark_tails(ItemId item, bool best_only) {
   for (std::uint32_t e : edges_of(item, best_only)) {
-    for (ItemId tail : search_.edges()[e].tails) {
-      if (tail != kNoItem) node_of_[tail] = 0;
-    }
+    for (ItemId tail : search_.tails(search_.edges()[e])) node_of_[tail] = 0;
   }
 }
 
@@ -141,9 +139,7 @@ void ForestBuilder::add_root(std::size_t goals) {
 void ForestBuilder::add_edge(const SearchEdge& edge) {
   const Application& application = chart_.applications[edge.application];
   const TargetSet& set = chart_.target_sets[application.targets];
-  for (ItemId tail : edge.tails) {
-    if (tail != kNoItem) out_->tails.push_back(node_of_[tail]);
-  }
+  for (ItemId tail : search_.tails(edge)) out_->tails.push_back(node_of_[tail]);
   out_->tail_offsets.push_back(offset(out_->tails.size()));
   out_->edge_tables.push_back(static_cast<std::int32_t>(set.table));
   out_->edge_rules.push_back(std::int64_t{set.group.first_rule} + edge.slot);
@@ -225,8 +221,8 @@ void ForestBuilder::lm_features(const RuleParts& parts, const Application& appli
     const std::span<const Symbol> symbols(part_symbols_.data() + parts.symbols + k * parts.length,
                                           parts.length);
     const ChartState* tails[kMaxArity] = {};
-    for (std::uint32_t i = 0; i < application.arity(); ++i)
-      tails[i] = &search_.items()[edge.tails[i]].states[k];
+    std::size_t count = 0;
+    for (ItemId tail : search_.tails(edge)) tails[count++] = &search_.items()[tail].states[k];
     ChartState state;
     add_feature(model_.lm_feature(k),
                 model_.lms()[k]->score_rule(symbols, tails, after_bos, state, lm_queries_));

@@ -14,11 +14,12 @@ namespace hiero {
 
 // One row per (rule application, rule): structure of arrays, all of the same length.
 struct ApplicationBatch {
+  std::uint32_t arity = 2;              // room for nonterminals in `gaps`, as many as any rule of the sentence has
   std::vector<std::int32_t> table;      // index of the rule's table
   std::vector<std::uint32_t> rule;      // rule id within its table
   std::vector<std::uint32_t> label;     // left-hand label
   std::vector<std::int32_t> span;       // 2 per row: first word, past-the-end word
-  std::vector<std::int32_t> gaps;       // 4 per row: spans of the nonterminals in source order, or -1
+  std::vector<std::int32_t> gaps;       // 2 arity per row: spans of the nonterminals in source order, or -1
   std::vector<std::uint8_t> reordered;  // bit i: nonterminal i is reordered
   std::size_t size() const { return rule.size(); }
 };

@@ -1,17 +1,35 @@
 #include "hiero/decode/matcher.h"
 
 #include <algorithm>
+#include <functional>
 #include <numeric>
 
+#include "hiero/base/error.h"
+
 namespace hiero {
+namespace {
+
+constexpr std::size_t kFirstSlots = 1024;  // of the index of cells
+
+std::size_t hash_cell(std::size_t span, LabelId label) {
+  const std::uint64_t hash = (span * 0x9E3779B97F4A7C15ull) ^ (label * 0xBF58476D1CE4E5B9ull);
+  return hash ^ (hash >> 29);
+}
+
+}  // namespace
 
 void Matcher::run(const Sentence& sentence, std::uint32_t span_limit, Chart& chart) {
   chart.clear();
   chart_ = &chart;
+  ranks_ = sentence.ranks();
   n_ = chart.length = sentence.size();
   cells_.clear();
+  cell_index_.assign(kFirstSlots, kNoCell);
   set_index_.clear();
-  if (cells_from_.size() < n_) cells_from_.resize(n_);
+  if (cells_from_.size() < n_) {
+    cells_from_.resize(n_);
+    spans_from_.resize(n_);
+  }
   tables_.clear();
   for (std::size_t t = 0; t < sentence.table_count(); ++t) {
     const BoundTable& bound = sentence.table(t);
@@ -40,108 +58,179 @@ std::uint32_t Matcher::walk_end(const Table& table, std::uint32_t begin) const {
 
 void Matcher::start_at(std::uint32_t begin) {
   begin_ = begin;
+  end_ = begin;
   for (Table& table : tables_) {
     table.walk_end = walk_end(table, begin);
     const WordId word = table.words[begin];
     if (word == kNoWord || table.walk_end == begin) continue;
     const NodeId node = table.bound->table->child(RuleTable::kRoot, word);
-    if (node != RuleTable::kNoNode) extend(table, node, begin + 1, kNoCell, kNoCell);
+    if (node != RuleTable::kNoNode) extend(table, node, begin + 1, 0);
   }
-  auto& from = cells_from_[begin];
-  from.clear();
+  cells_from_[begin].clear();
+  spans_from_[begin].clear();
   const auto last_end = static_cast<std::uint32_t>(begin + (row_[begin + 1] - row_[begin]) - 1);
-  for (std::uint32_t end = begin + 1; end <= last_end; ++end) {
-    // Unary rules add labels of higher rank to the cell while it is consumed.
-    std::int64_t rank = -1;
-    for (CellId id; (id = next_by_rank(begin, end, rank)) != kNoCell;) {
-      const LabelId label = cells_[id].cell.label;
-      rank = model_.rank(label);
-      from.push_back(id);
-      for (const Table& table : tables_) {
-        const LabelId local = table.bound->local_labels[label];
-        if (local == kNoLabel || end > table.walk_end) continue;
-        const NodeId node = table.bound->table->child(RuleTable::kRoot, nonterminal(local));
-        if (node != RuleTable::kNoNode) extend(table, node, end, id, kNoCell);
-      }
+  for (end_ = begin + 1; end_ <= last_end; ++end_) {
+    const auto first = static_cast<std::uint32_t>(cells_from_[begin].size());
+    waiting_.clear();
+    for (CellId id = first_of_span_[span(begin, end_)]; id != kNoCell; id = cells_[id].next)
+      waiting_.emplace_back(ranks_[cells_[id].cell.label], id);
+    std::ranges::make_heap(waiting_, std::greater{});
+    // Unary rules add labels of higher rank while these are consumed.
+    while (!waiting_.empty()) {
+      std::ranges::pop_heap(waiting_, std::greater{});
+      const CellId id = waiting_.back().second;
+      waiting_.pop_back();
+      cells_from_[begin].push_back(id);
+      consume(id);
     }
+    const auto last = static_cast<std::uint32_t>(cells_from_[begin].size());
+    if (last > first) spans_from_[begin].push_back({end_, first, last});
+  }
+}
+
+// Begins every rule whose source side starts with the constituent.
+void Matcher::consume(CellId id) {
+  const LabelId label = cells_[id].cell.label;
+  for (const Table& table : tables_) {
+    const LabelId local = table.bound->local_labels[label];
+    if (local == kNoLabel || end_ > table.walk_end) continue;
+    const NodeId node = table.bound->table->child(RuleTable::kRoot, nonterminal(local));
+    if (node == RuleTable::kNoNode) continue;
+    tails_[0] = id;
+    extend(table, node, end_, 1);
   }
 }
 
 // `node` matches [begin_, at): records its rules and goes on with whatever may follow.
-void Matcher::extend(const Table& table, NodeId node, std::uint32_t at, CellId tail0, CellId tail1) {
-  emit(table, node, at, tail0, tail1);
+void Matcher::extend(const Table& table, NodeId node, std::uint32_t at, std::uint32_t arity) {
+  emit(table, node, at, arity);
   if (at >= table.walk_end) return;
   const RuleTable& rules = *table.bound->table;
   const auto [first, last] = rules.children(node);
   if (first == last) return;
-  NodeId gaps = last;  // nonterminal children come last
-  while (gaps > first && is_nonterminal(rules.symbol(gaps - 1))) --gaps;
+  const std::span<const Symbol> symbols = rules.symbols(first, last);
+  // Nonterminal children come last.
+  const auto gap = std::ranges::lower_bound(symbols, kNonterminalBit) - symbols.begin();
   const WordId word = table.words[at];
-  if (word != kNoWord && gaps > first) {
+  if (word != kNoWord && gap > 0) {
     const NodeId next = rules.child(node, word);
-    if (next != RuleTable::kNoNode) extend(table, next, at + 1, tail0, tail1);
+    if (next != RuleTable::kNoNode) extend(table, next, at + 1, arity);
   }
-  if (gaps == last) return;
-  for (CellId id : cells_from_[at]) {
-    const Cell cell = cells_[id].cell;
-    if (cell.end > table.walk_end) break;
-    const LabelId local = table.bound->local_labels[cell.label];
-    if (local == kNoLabel) continue;
-    const Symbol symbol = nonterminal(local);
-    for (NodeId next = gaps; next < last; ++next) {
-      if (rules.symbol(next) != symbol) continue;
-      extend(table, next, cell.end, tail0 == kNoCell ? id : tail0, tail0 == kNoCell ? kNoCell : id);
-      break;
-    }
+  if (static_cast<std::size_t>(gap) == symbols.size()) return;
+  if (arity == kMaxArity) throw FormatError(rules.path() + ": damaged rule table: too many nonterminals");
+  for (const SpanCells& cells : spans_from_[at]) {
+    if (cells.end > table.walk_end) break;
+    extend_over(table, first + static_cast<NodeId>(gap), symbols.subspan(gap), at, cells, arity);
   }
 }
 
-void Matcher::emit(const Table& table, NodeId node, std::uint32_t end, CellId tail0, CellId tail1) {
+// Goes on with the constituents over one span: `symbols` are nonterminals that lead to the nodes from `gaps` on.
+void Matcher::extend_over(const Table& table, NodeId gaps, std::span<const Symbol> symbols,
+                          std::uint32_t begin, const SpanCells& cells, std::uint32_t arity) {
+  const auto go_on = [&](std::size_t child, CellId id) {
+    tails_[arity] = id;
+    extend(table, gaps + static_cast<NodeId>(child), cells.end, arity + 1);
+  };
+  if (symbols.size() < cells.last - cells.first) {
+    const std::size_t at = span(begin, cells.end);
+    for (std::size_t child = 0; child < symbols.size(); ++child) {
+      const std::uint32_t local = payload(symbols[child]);
+      if (local >= table.bound->labels.size()) throw FormatError(table.bound->table->path() + ": damaged rule table: label");
+      const CellId id = find_cell(at, table.bound->labels[local]);
+      if (id != kNoCell) go_on(child, id);
+    }
+    return;
+  }
+  for (std::uint32_t c = cells.first; c < cells.last; ++c) {
+    // extend() calls may not change the cells from here on: those begin further left.
+    const CellId id = cells_from_[begin][c];
+    const LabelId local = table.bound->local_labels[cells_[id].cell.label];
+    if (local == kNoLabel) continue;
+    const auto child = std::ranges::lower_bound(symbols, nonterminal(local));
+    if (child != symbols.end() && *child == nonterminal(local))
+      go_on(static_cast<std::size_t>(child - symbols.begin()), id);
+  }
+}
+
+void Matcher::emit(const Table& table, NodeId node, std::uint32_t end, std::uint32_t arity) {
   for (const RuleGroup& group : table.bound->table->groups(node)) {
     const LabelId label = table.bound->labels[group.lhs];
-    if (label == model_.goal()) {
+    if (model_.is_goal(label)) {
       if (begin_ != 0 && model_.goal_is_anchored()) continue;
     } else if (end - begin_ > table.span_limit) {
       continue;
     }
     Application application;
     application.cell = cell_at(begin_, end, label);
-    application.tails = {tail0, tail1};
-    application.targets = target_set(table, group);
+    application.targets = target_set(table, group, arity);
+    application.first_tail = static_cast<std::uint32_t>(chart_->tail_cells.size());
+    application.arity = arity;
+    chart_->tail_cells.insert(chart_->tail_cells.end(), tails_.begin(), tails_.begin() + arity);
     chart_->applications.push_back(application);
   }
 }
 
-CellId Matcher::next_by_rank(std::uint32_t begin, std::uint32_t end, std::int64_t after) const {
-  CellId best = kNoCell;
-  for (CellId id = first_of_span_[span(begin, end)]; id != kNoCell; id = cells_[id].next) {
-    const std::int64_t rank = model_.rank(cells_[id].cell.label);
-    if (rank > after && (best == kNoCell || rank < model_.rank(cells_[best].cell.label))) best = id;
+CellId Matcher::find_cell(std::size_t span_of, LabelId label) const {
+  const std::size_t mask = cell_index_.size() - 1;
+  for (std::size_t at = hash_cell(span_of, label) & mask;; at = (at + 1) & mask) {
+    const CellId id = cell_index_[at];
+    if (id == kNoCell) return kNoCell;
+    const Cell& cell = cells_[id].cell;
+    if (cell.label == label && span(cell.begin, cell.end) == span_of) return id;
   }
-  return best;
 }
 
 CellId Matcher::cell_at(std::uint32_t begin, std::uint32_t end, LabelId label) {
-  CellId& head = first_of_span_[span(begin, end)];
-  for (CellId id = head; id != kNoCell; id = cells_[id].next) {
-    if (cells_[id].cell.label == label) return id;
-  }
+  const std::size_t at_span = span(begin, end);
+  const CellId found = find_cell(at_span, label);
+  if (found != kNoCell) return found;
   const auto id = static_cast<CellId>(cells_.size());
-  cells_.push_back({{begin, end, label}, head});
-  head = id;
+  cells_.push_back({{begin, end, label}, first_of_span_[at_span]});
+  first_of_span_[at_span] = id;
+  const auto insert = [this](CellId cell) {
+    const Cell& of = cells_[cell].cell;
+    const std::size_t mask = cell_index_.size() - 1;
+    std::size_t at = hash_cell(span(of.begin, of.end), of.label) & mask;
+    while (cell_index_[at] != kNoCell) at = (at + 1) & mask;
+    cell_index_[at] = cell;
+  };
+  if (2 * cells_.size() > cell_index_.size()) {
+    cell_index_.assign(2 * cell_index_.size(), kNoCell);
+    for (CellId cell = 0; cell < id; ++cell) insert(cell);
+  }
+  insert(id);
+  if (end == end_) {
+    waiting_.emplace_back(ranks_[label], id);
+    std::ranges::push_heap(waiting_, std::greater{});
+  }
   return id;
 }
 
-std::uint32_t Matcher::target_set(const Table& table, const RuleGroup& group) {
+std::uint32_t Matcher::target_set(const Table& table, const RuleGroup& group, std::uint32_t arity) {
   const std::uint64_t key = (std::uint64_t{table.index} << 32) | group.first_rule;
   const auto [it, added] =
       set_index_.try_emplace(key, static_cast<std::uint32_t>(chart_->target_sets.size()));
-  if (added) chart_->target_sets.push_back({table.index, group});
+  if (added) {
+    chart_->target_sets.push_back({table.index, arity, group});
+  } else {
+    const TargetSet& other = chart_->target_sets[it->second];
+    if (other.arity != arity || other.group.count != group.count || other.group.lhs != group.lhs) {
+      throw FormatError(table.bound->table->path() + ": damaged rule table: source sides share rules");
+    }
+  }
   return it->second;
 }
 
 // Orders cells bottom-up, drops what the goal does not reach, and groups applications by cell.
 void Matcher::finish() {
+  order_cells();
+  sort_applications();
+  mark_useful();
+  keep_useful();
+}
+
+// From here on, applications know cells by their place in the order.
+void Matcher::order_cells() {
   order_.resize(cells_.size());
   std::iota(order_.begin(), order_.end(), CellId{0});
   std::sort(order_.begin(), order_.end(), [this](CellId a, CellId b) {
@@ -149,62 +238,63 @@ void Matcher::finish() {
     const Cell& y = cells_[b].cell;
     if (x.begin != y.begin) return x.begin > y.begin;
     if (x.end != y.end) return x.end < y.end;
-    return model_.rank(x.label) < model_.rank(y.label);
+    return ranks_[x.label] < ranks_[y.label];
   });
   renumber_.resize(cells_.size());
   for (CellId i = 0; i < order_.size(); ++i) renumber_[order_[i]] = i;
-
-  // Counting sort of the applications by new cell number, stable.
-  std::vector<std::uint32_t>& first = firsts_;
-  first.assign(cells_.size() + 1, 0);
+  for (CellId& tail : chart_->tail_cells) tail = renumber_[tail];
   for (Application& application : chart_->applications) {
     application.cell = renumber_[application.cell];
-    for (CellId& tail : application.tails) {
-      if (tail != kNoCell) tail = renumber_[tail];
+    for (CellId tail : chart_->tails(application)) {
+      if (tail >= application.cell) throw Error("a constituent below itself: the labels are out of order");
     }
-    ++first[application.cell + 1];
   }
-  std::partial_sum(first.begin(), first.end(), first.begin());
-  sorted_.resize(chart_->applications.size());
-  {
-    std::vector<std::uint32_t>& next = nexts_;
-    next.assign(first.begin(), first.end() - 1);
-    for (const Application& application : chart_->applications)
-      sorted_[next[application.cell]++] = application;
-  }
+}
 
+// Counting sort by cell, stable.
+void Matcher::sort_applications() {
+  firsts_.assign(cells_.size() + 1, 0);
+  for (const Application& application : chart_->applications) ++firsts_[application.cell + 1];
+  std::partial_sum(firsts_.begin(), firsts_.end(), firsts_.begin());
+  nexts_.assign(firsts_.begin(), firsts_.end() - 1);
+  sorted_.resize(chart_->applications.size());
+  for (const Application& application : chart_->applications)
+    sorted_[nexts_[application.cell]++] = application;
+}
+
+void Matcher::mark_useful() {
   useful_.assign(cells_.size(), 0);
   if (n_ > 0 && row_[1] == n_ + 1) {
-    for (CellId id = first_of_span_[span(0, n_)]; id != kNoCell; id = cells_[id].next) {
-      if (cells_[id].cell.label == model_.goal()) useful_[renumber_[id]] = 1;
-    }
+    const CellId goal = find_cell(span(0, n_), model_.goal());
+    if (goal != kNoCell) useful_[renumber_[goal]] = 1;
   }
   for (CellId cell = static_cast<CellId>(cells_.size()); cell-- > 0;) {
     if (!useful_[cell]) continue;
-    for (std::uint32_t a = first[cell]; a < first[cell + 1]; ++a) {
-      for (CellId tail : sorted_[a].tails) {
-        if (tail != kNoCell) useful_[tail] = 1;
-      }
+    for (std::uint32_t a = firsts_[cell]; a < firsts_[cell + 1]; ++a) {
+      for (CellId tail : chart_->tails(sorted_[a])) useful_[tail] = 1;
     }
   }
+}
 
+void Matcher::keep_useful() {
+  tail_cells_.clear();
   chart_->applications.clear();
   for (CellId cell = 0; cell < cells_.size(); ++cell) {
     if (!useful_[cell]) continue;
     renumber_[cell] = static_cast<CellId>(chart_->cells.size());
     Cell kept = cells_[order_[cell]].cell;
     kept.first = static_cast<std::uint32_t>(chart_->applications.size());
-    for (std::uint32_t a = first[cell]; a < first[cell + 1]; ++a) {
+    for (std::uint32_t a = firsts_[cell]; a < firsts_[cell + 1]; ++a) {
       Application application = sorted_[a];
       application.cell = renumber_[cell];
-      for (CellId& tail : application.tails) {
-        if (tail != kNoCell) tail = renumber_[tail];
-      }
+      application.first_tail = static_cast<std::uint32_t>(tail_cells_.size());
+      for (CellId tail : chart_->tails(sorted_[a])) tail_cells_.push_back(renumber_[tail]);
       chart_->applications.push_back(application);
     }
     kept.last = static_cast<std::uint32_t>(chart_->applications.size());
     chart_->cells.push_back(kept);
   }
+  chart_->tail_cells.swap(tail_cells_);
   if (!chart_->cells.empty()) chart_->goal = static_cast<CellId>(chart_->cells.size() - 1);
 }
 

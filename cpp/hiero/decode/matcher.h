@@ -2,10 +2,16 @@
 // Start positions run right to left, end positions left to right; a partial match lives on the call
 // stack only. When a match passes position k, all constituents that begin at k > i are known already;
 // those that begin at i itself are fed in one by one as their cells are completed.
+//
+// Of many labels over a span, a partial match looks at those that it can go on with or at those that are
+// there, whichever are fewer: time grows with what is found, not with the product of the two.
 #pragma once
 
+#include <array>
 #include <cstdint>
+#include <span>
 #include <unordered_map>
+#include <utility>
 #include <vector>
 
 #include "hiero/decode/chart.h"
@@ -19,7 +25,7 @@ class Matcher {
   explicit Matcher(const TranslationModel& model) : model_(model) {}
 
   // Fills `chart` with every rule application that can be part of a derivation of the whole sentence,
-  // once each; cells bottom-up, so that antecedents come first.
+  // once each; cells bottom-up, so that antecedents come first. Throws FormatError for a damaged table.
   void run(const Sentence& sentence, std::uint32_t span_limit, Chart& chart);
 
  private:
@@ -35,33 +41,53 @@ class Matcher {
     Cell cell;
     CellId next;  // another label over the same span
   };
+  // Cells over one span, complete: [first, last) in cells_from_[begin].
+  struct SpanCells {
+    std::uint32_t end;
+    std::uint32_t first;
+    std::uint32_t last;
+  };
 
   void start_at(std::uint32_t begin);
-  void extend(const Table& table, NodeId node, std::uint32_t at, CellId tail0, CellId tail1);
-  void emit(const Table& table, NodeId node, std::uint32_t end, CellId tail0, CellId tail1);
-  CellId next_by_rank(std::uint32_t begin, std::uint32_t end, std::int64_t after) const;
+  void consume(CellId id);
+  void extend(const Table& table, NodeId node, std::uint32_t at, std::uint32_t arity);
+  void extend_over(const Table& table, NodeId gaps, std::span<const Symbol> symbols, std::uint32_t begin,
+                   const SpanCells& cells, std::uint32_t arity);
+  void emit(const Table& table, NodeId node, std::uint32_t end, std::uint32_t arity);
+  CellId find_cell(std::size_t span, LabelId label) const;
   CellId cell_at(std::uint32_t begin, std::uint32_t end, LabelId label);
-  std::uint32_t target_set(const Table& table, const RuleGroup& group);
+  std::uint32_t target_set(const Table& table, const RuleGroup& group, std::uint32_t arity);
   void finish();
+  void order_cells();
+  void sort_applications();
+  void mark_useful();
+  void keep_useful();
 
   std::uint32_t walk_end(const Table& table, std::uint32_t begin) const;
   std::size_t span(std::uint32_t begin, std::uint32_t end) const { return row_[begin] + (end - begin); }
 
   const TranslationModel& model_;
   Chart* chart_ = nullptr;
+  std::span<const std::uint32_t> ranks_;
   std::uint32_t n_ = 0;
   std::uint32_t begin_ = 0;
+  std::uint32_t end_ = 0;                // cells over [begin_, end_) are being consumed
+  std::array<CellId, kMaxArity> tails_;  // of the partial match
   std::vector<Table> tables_;
   std::vector<PendingCell> cells_;
   std::vector<std::size_t> row_;                 // by begin: where its spans start in first_of_span_
   std::vector<CellId> first_of_span_;            // by span(): head of a list through PendingCell::next
+  std::vector<CellId> cell_index_;               // open addressing over spans and labels
   std::vector<std::vector<CellId>> cells_from_;  // complete cells by start position, by end
+  std::vector<std::vector<SpanCells>> spans_from_;
+  std::vector<std::pair<std::uint32_t, CellId>> waiting_;  // heap: rank and cell, over the current span
   std::unordered_map<std::uint64_t, std::uint32_t> set_index_;
   // Scratch of finish().
   std::vector<CellId> order_;
+  std::vector<CellId> renumber_;
   std::vector<char> useful_;
   std::vector<Application> sorted_;
-  std::vector<std::uint32_t> renumber_;
+  std::vector<CellId> tail_cells_;
   std::vector<std::uint32_t> firsts_;
   std::vector<std::uint32_t> nexts_;
 };

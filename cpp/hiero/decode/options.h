@@ -6,7 +6,10 @@
 
 namespace hiero {
 
+// Which words get rules that copy them.
 enum class PassThrough { kUnknown, kAll, kNone };
+// What such a rule makes of a word that no table translates: the word, the word followed by _OOV, or nothing.
+enum class UnknownWords { kCopy, kMark, kDrop };
 enum class Keep { kNone, kForest, kChart };
 
 struct DecoderOptions {
@@ -21,6 +24,7 @@ struct DecoderOptions {
   // Targets used per source side and label, the best by rule features and LM estimate; 0: all.
   std::uint32_t ttable_limit = 0;
   PassThrough pass_through = PassThrough::kUnknown;
+  UnknownWords unknown_words = UnknownWords::kCopy;
 };
 
 }  // namespace hiero

@@ -28,7 +28,8 @@ std::uint64_t hash_states(const ChartState* states, std::size_t lms) {
 
 bool same_states(const ChartState* a, const ChartState* b, std::size_t lms) {
   for (std::size_t k = 0; k < lms; ++k) {
-    if (!(a[k] == b[k])) return false;
+    // KenLM's equality takes an empty string and one of unknown words for the same left state.
+    if (!(a[k] == b[k]) || a[k].left.full != b[k].left.full) return false;
   }
   return true;
 }
@@ -49,13 +50,14 @@ void Search::run(const Chart& chart, SentenceTargets& targets, const CoarsePass&
                  const Weights& weights, const DecoderOptions& options, bool keep_all) {
   chart_ = &chart;
   targets_ = &targets;
-  coarse.allot(chart, options.pop_limit, options.span_limit, limits_);
+  budget_.start(chart, targets, coarse, options);
   weights_ = &weights;
   options_ = &options;
   keep_all_ = keep_all;
   items_.clear();
   item_cells_.clear();
   edges_.clear();
+  edge_tails_.clear();
   goals_.clear();
   free_.fill(nullptr);
   hypotheses_ = 0;
@@ -76,7 +78,7 @@ void Search::search_cell(CellId id) {
   const Cell& cell = chart_->cells[id];
   for (std::uint32_t a = cell.first; a < cell.last; ++a) push_application(a, 0);
 
-  const std::uint64_t limit = limits_[id];
+  const std::uint64_t limit = budget_.limit(id);
   std::uint64_t popped = 0;
   while (!queue_.empty() && popped < limit) {
     if (queue_.best() < least_in_cell_) break;
@@ -93,6 +95,7 @@ void Search::search_cell(CellId id) {
     least_in_cell_ = best_in_cell_ - options_->beam_threshold;
   }
   hypotheses_ += popped;
+  budget_.spent(id, popped);
   // What is still queued makes room for the next cell while it is warm in the cache.
   for (const Waiting& left : waiting_) {
     if (left.partial) release(left.partial);
@@ -105,8 +108,7 @@ void Search::push_application(std::uint32_t a, std::uint32_t position) {
   const std::span<const Target> targets = targets_->targets(a);
   if (position >= targets.size()) return;
   double score = targets[position].score;
-  for (CellId tail : chart_->applications[a].tails) {
-    if (tail == kNoCell) break;
+  for (CellId tail : chart_->tails(chart_->applications[a])) {
     if (!roots_[tail]) return;
     score += roots_[tail]->bound;
   }
@@ -117,22 +119,24 @@ Search::Partial* Search::open(const Waiting& waiting) {
   const Application& application = chart_->applications[waiting.application];
   const Target& target = targets_->targets(waiting.application)[waiting.position];
   const TargetSide& side = targets_->side(application, target.slot);
-  Partial* partial = allocate(side.arity);
-  partial->score = target.score;
-  for (std::uint32_t i = 0; i < side.arity; ++i) partial->score += roots_[application.tails[i]]->bound;
+  const std::span<const CellId> tails = chart_->tails(application);
+  Partial* partial = allocate(side.arity, side.arity);
+  partial->side = &side;
   partial->application = waiting.application;
   partial->slot = target.slot;
-  partial->arity = side.arity;
   partial->incomplete = side.arity;
-  partial->order = side.order;
+  partial->score = target.score;
+  Position* const at = positions(partial);
+  for (std::uint32_t i = 0; i < side.arity; ++i) {
+    partial->score += roots_[tails[i]]->bound;
+    at[i] = {roots_[tails[side.order[i]]], 0};
+  }
   std::copy_n(side.chunks, (side.arity + 1u) * lms_, states(partial));
-  for (std::uint32_t i = 0; i < side.arity; ++i)
-    partial->tails[i] = {roots_[application.tails[side.order[i]]], 0};
   // Cells of a single item have nothing to split.
   std::uint32_t before = 0;
   for (std::uint32_t i = 0; i < side.arity; ++i) {
-    if (partial->tails[i].complete()) {
-      partial->score += reveal(partial, before, blank_, *partial->tails[i].node);
+    if (at[i].complete()) {
+      partial->score += reveal(partial, before, blank_, *at[i].node);
     } else {
       ++before;
     }
@@ -140,13 +144,14 @@ Search::Partial* Search::open(const Waiting& waiting) {
   return partial;
 }
 
-Search::Partial* Search::allocate(std::uint8_t incomplete) {
-  Partial*& head = free_[incomplete];
+Search::Partial* Search::allocate(std::uint32_t arity, std::uint32_t incomplete) {
+  Partial*& head = free_list(arity, incomplete);
   Partial* partial = head;
   if (partial) {
     head = partial->next_free;
   } else {
-    const std::size_t bytes = sizeof(Partial) + (incomplete + 1u) * lms_ * sizeof(ChartState);
+    const std::size_t bytes =
+        sizeof(Partial) + arity * sizeof(Position) + (incomplete + 1u) * lms_ * sizeof(ChartState);
     partial = reinterpret_cast<Partial*>(
         arena_.array<std::max_align_t>((bytes + sizeof(std::max_align_t) - 1) / sizeof(std::max_align_t)));
   }
@@ -155,8 +160,9 @@ Search::Partial* Search::allocate(std::uint8_t incomplete) {
 }
 
 void Search::release(Partial* partial) {
-  partial->next_free = free_[partial->size_class];
-  free_[partial->size_class] = partial;
+  Partial*& head = free_list(partial->side->arity, partial->size_class);
+  partial->next_free = head;
+  head = partial;
 }
 
 // Reveals boundary words until the hypothesis is complete (true) or no longer the best (false: queued).
@@ -168,12 +174,13 @@ bool Search::expand(Partial* partial) {
     }
     if (partial->incomplete == 0) return true;
     // The nonterminal of which least is known.
+    Position* const at = positions(partial);
     std::uint32_t victim = 0;
     std::uint32_t victim_before = 0;
     std::uint32_t least = ~std::uint32_t{0};
-    for (std::uint32_t i = 0, before = 0; i < partial->arity; ++i) {
-      if (partial->tails[i].complete()) continue;
-      const std::uint32_t known = partial->tails[i].node->depth;
+    for (std::uint32_t i = 0, before = 0; i < partial->side->arity; ++i) {
+      if (at[i].complete()) continue;
+      const std::uint32_t known = at[i].node->depth;
       if (known < least) {
         least = known;
         victim = i;
@@ -181,25 +188,27 @@ bool Search::expand(Partial* partial) {
       }
       ++before;
     }
-    const Position old = partial->tails[victim];
+    const Position old = at[victim];
     if (!old.node->children) vertices_.split(items_, *old.node);
     if (old.index + 1 < old.node->child_count) {
       const Position rest{old.node, old.index + 1};
       const double score = partial->score + rest.bound() - old.bound();
       if (score >= least_in_cell_) push(score, {copy(partial, victim, rest, score), 0, 0});
     }
-    partial->tails[victim] = {&old.node->children[old.index], 0};
-    partial->score += reveal(partial, victim_before, *old.node, *partial->tails[victim].node);
+    at[victim] = {&old.node->children[old.index], 0};
+    partial->score += reveal(partial, victim_before, *old.node, *at[victim].node);
   }
 }
 
 Search::Partial* Search::copy(Partial* partial, std::uint32_t victim, Position position, double score) {
-  Partial* out = allocate(partial->incomplete);
-  const std::uint8_t size_class = out->size_class;
+  const std::uint32_t arity = partial->side->arity;
+  Partial* out = allocate(arity, partial->incomplete);
+  const std::uint32_t size_class = out->size_class;
   *out = *partial;
   out->size_class = size_class;
-  out->tails[victim] = position;
   out->score = score;
+  std::copy_n(positions(partial), arity, positions(out));
+  positions(out)[victim] = position;
   std::copy_n(states(partial), (partial->incomplete + 1u) * lms_, states(out));
   return out;
 }
@@ -242,24 +251,27 @@ void Search::push(double score, const Waiting& waiting) {
 }
 
 void Search::accept(CellId cell, Partial* partial) {
-  SearchEdge edge{partial->score, partial->application, partial->slot, {kNoItem, kNoItem}, kNoEdge};
-  for (std::uint32_t i = 0; i < partial->arity; ++i)
-    edge.tails[partial->order[i]] = partial->tails[i].node->items[0];
   bool added = false;
   Item& item = items_[find_or_add(cell, states(partial), added)];
-  if (added || partial->score > item.score) item.score = partial->score;
-  if (keep_all_) {
-    edge.next = item.edge;
+  const bool better = added || partial->score > item.score;
+  if (better) item.score = partial->score;
+  if (better || keep_all_) {
+    const std::uint32_t next = keep_all_ ? item.edge : kNoEdge;
     item.edge = static_cast<std::uint32_t>(edges_.size());
-    edges_.push_back(edge);
-  } else if (added) {
-    item.edge = static_cast<std::uint32_t>(edges_.size());
-    edges_.push_back(edge);
-  } else if (partial->score > edges_[item.edge].score) {
-    edges_[item.edge] = edge;
+    edges_.push_back({partial->score, partial->application, partial->slot, add_tails(partial), next});
   }
   best_in_cell_ = std::max(best_in_cell_, partial->score);
   release(partial);
+}
+
+// The items that a complete hypothesis is made of, in source order; returns their place in edge_tails_.
+std::uint32_t Search::add_tails(Partial* partial) {
+  const std::size_t first = edge_tails_.size();
+  const TargetSide& side = *partial->side;
+  edge_tails_.resize(first + side.arity);
+  for (std::uint32_t i = 0; i < side.arity; ++i)
+    edge_tails_[first + side.order[i]] = positions(partial)[i].node->items[0];
+  return static_cast<std::uint32_t>(first);
 }
 
 // The item of this cell with these LM states, made if there is none.

@@ -14,6 +14,7 @@
 #include <vector>
 
 #include "hiero/base/arena.h"
+#include "hiero/decode/budget.h"
 #include "hiero/decode/chart.h"
 #include "hiero/decode/coarse.h"
 #include "hiero/decode/options.h"
@@ -24,15 +25,14 @@
 namespace hiero {
 
 inline constexpr std::uint32_t kNoEdge = ~std::uint32_t{0};
-inline constexpr ItemId kNoItem = ~ItemId{0};
 
 // One way to make an item.
 struct SearchEdge {
   double score;
   std::uint32_t application;
-  std::uint32_t slot;                   // which of the application's targets
-  std::array<ItemId, kMaxArity> tails;  // in source order
-  std::uint32_t next;                   // another edge into the same item
+  std::uint32_t slot;        // which of the application's targets
+  std::uint32_t first_tail;  // see Search::tails()
+  std::uint32_t next;        // another edge into the same item
 };
 
 class Search {
@@ -45,6 +45,10 @@ class Search {
 
   const std::vector<Item>& items() const { return items_; }
   const std::vector<SearchEdge>& edges() const { return edges_; }
+  // In source order.
+  std::span<const ItemId> tails(const SearchEdge& edge) const {
+    return {edge_tails_.data() + edge.first_tail, chart_->applications[edge.application].arity};
+  }
   // Items of a cell: those that survived pruning, best first.
   std::span<const ItemId> cell_items(CellId cell) const { return survivors_[cell]; }
   CellId cell_of(ItemId item) const { return item_cells_[item]; }
@@ -67,15 +71,14 @@ class Search {
   };
   struct Partial {
     double score;
+    const TargetSide* side;
+    Partial* next_free;
     std::uint32_t application;
     std::uint32_t slot;
-    std::array<Position, kMaxArity> tails;      // in target order
-    std::array<std::uint8_t, kMaxArity> order;  // their place in source order
-    std::uint8_t arity;
-    std::uint8_t incomplete;  // nonterminals that are not leaves yet
-    std::uint8_t size_class;  // the value of `incomplete` it was allocated for
-    Partial* next_free;
-    // Followed by (size_class + 1) * lms states: what is known around the incomplete nonterminals.
+    std::uint32_t size_class;  // it has room for so many incomplete nonterminals
+    std::uint32_t incomplete;  // nonterminals that are not leaves yet
+    // Followed by side->arity positions, in target order, and (size_class + 1) * lms states: what is known
+    // around the incomplete nonterminals.
   };
   // What waits in the queue, by arrival number: a partial hypothesis, or an application to be opened
   // with its target number `position`.
@@ -88,14 +91,21 @@ class Search {
   void search_cell(CellId id);
   void push_application(std::uint32_t application, std::uint32_t position);
   Partial* open(const Waiting& waiting);
-  Partial* allocate(std::uint8_t incomplete);
+  Partial* allocate(std::uint32_t arity, std::uint32_t incomplete);
   void release(Partial* partial);
-  ChartState* states(Partial* partial) const { return reinterpret_cast<ChartState*>(partial + 1); }
+  Partial*& free_list(std::uint32_t arity, std::uint32_t incomplete) {
+    return free_[arity * (kMaxArity + 1) + incomplete];
+  }
+  static Position* positions(Partial* partial) { return reinterpret_cast<Position*>(partial + 1); }
+  static ChartState* states(Partial* partial) {
+    return reinterpret_cast<ChartState*>(positions(partial) + partial->side->arity);
+  }
   bool expand(Partial* partial);
   Partial* copy(Partial* partial, std::uint32_t victim, Position position, double score);
   double reveal(Partial* partial, std::uint32_t before, const VertexNode& known, const VertexNode& node);
   void push(double score, const Waiting& waiting);
   void accept(CellId cell, Partial* partial);
+  std::uint32_t add_tails(Partial* partial);
   ItemId find_or_add(CellId cell, const ChartState* states, bool& added);
   std::uint32_t* find_slot(const ChartState* states);
   void finish_cell(CellId id);
@@ -117,11 +127,12 @@ class Search {
   std::vector<Item> items_;
   std::vector<CellId> item_cells_;
   std::vector<SearchEdge> edges_;
+  std::vector<ItemId> edge_tails_;
   std::vector<VertexNode*> roots_;                  // by cell
   std::vector<std::span<const ItemId>> survivors_;  // by cell
   std::vector<std::pair<double, ItemId>> goals_;
   std::vector<double> by_lm_;
-  std::vector<std::uint64_t> limits_;  // hypotheses by cell
+  HypothesisBudget budget_;
 
   // State of the cell being searched.
   ArrivalQueue queue_;
@@ -130,7 +141,7 @@ class Search {
   double least_in_cell_ = 0;
   std::uint32_t first_item_ = 0;
   std::vector<std::uint32_t> slots_;  // recombination: open addressing over the cell's items
-  std::array<Partial*, kMaxArity + 1> free_{};
+  std::array<Partial*, (kMaxArity + 1) * (kMaxArity + 1)> free_{};  // by arity and room
 
   std::uint64_t hypotheses_ = 0;
   std::uint64_t lm_queries_ = 0;

@@ -1,11 +1,32 @@
 #include "hiero/decode/sentence.h"
 
+#include <algorithm>
+#include <string_view>
 #include <unordered_set>
 
 namespace hiero {
 
+namespace {
+
+constexpr std::string_view kUnknownMark = "_OOV";
+
+Rule pass_through_rule(const std::string& label, const std::string& word, bool is_unknown, UnknownWords unknown) {
+  Rule rule{label, {{word, 0}}, {{word, 0}}, {}, {{0, 0}}};
+  if (is_unknown) rule.features.emplace_back("OOV", 1.0f);
+  if (is_unknown && unknown == UnknownWords::kMark) rule.target[0].text += kUnknownMark;
+  if (is_unknown && unknown == UnknownWords::kDrop) {
+    rule.target.clear();
+    rule.links.clear();
+  }
+  if (rule.target == rule.source) rule.features.emplace_back("Identity", 1.0f);
+  return rule;
+}
+
+}  // namespace
+
 Sentence::Sentence(const TranslationModel& model, std::vector<std::string> tokens,
-                   const std::vector<Rule>& rules, PassThrough pass_through)
+                   const std::vector<Rule>& rules, const std::vector<std::string>& own_features,
+                   const DecoderOptions& options)
     : model_(model), tokens_(std::move(tokens)) {
   std::unordered_set<std::string_view> covered;  // single words that per-sentence rules translate
   for (const Rule& rule : rules) {
@@ -17,26 +38,29 @@ Sentence::Sentence(const TranslationModel& model, std::vector<std::string> token
     const std::string& word = tokens_[i];
     const bool is_unknown = !covered.contains(word) && !model.translates(word);
     if (is_unknown) unknown_.push_back(i);
-    const bool pass =
-        pass_through == PassThrough::kAll || (pass_through == PassThrough::kUnknown && is_unknown);
+    const bool pass = options.pass_through == PassThrough::kAll ||
+                      (options.pass_through == PassThrough::kUnknown && is_unknown);
     if (!pass || !passed.insert(word).second) continue;
-    for (LabelId label : model.pass_through_labels()) {
-      Rule rule{model.labels()[label], {{word, 0}}, {{word, 0}}, {{"Identity", 1.0f}}, {{0, 0}}};
-      if (is_unknown) rule.features.insert(rule.features.begin(), {"OOV", 1.0f});
-      own.push_back(std::move(rule));
+    for (LabelId label : model.copy_labels()) {
+      own.push_back(pass_through_rule(model.labels()[label], word, is_unknown, options.unknown_words));
     }
   }
   for (const BoundTable& bound : model.tables()) tables_.push_back(&bound);
   if (!own.empty()) {
-    own_ = std::make_unique<BoundTable>(model.bind_sentence_rules(own));
+    own_ = std::make_unique<BoundTable>(model.bind_sentence_rules(own, own_features));
     tables_.push_back(own_.get());
+    if (std::ranges::any_of(own_->table->label_uses(), &RuleTable::LabelUse::unary))
+      own_ranks_ = model.ranks_with(*own_);
     for (WordId w = 0; w < own_->words.size(); ++w) {
       if (own_->words[w] >= model.word_count()) own_words_.push_back(own_->table->word(w));
     }
   }
   for (const BoundTable* bound : tables_) {
     auto& ids = words_.emplace_back();
-    for (const std::string& word : tokens_) ids.push_back(bound->table->find_word(word));
+    for (const std::string& word : tokens_) {
+      const bool is_mark = bound->has_marks && (word == "<s>" || word == "</s>");
+      ids.push_back(is_mark ? kNoWord : bound->table->find_word(word));
+    }
   }
 }
 

@@ -56,7 +56,7 @@ void SentenceTargets::prepare(const TranslationModel& model, const Sentence& sen
 }
 
 void SentenceTargets::score_set(std::uint32_t set) {
-  const auto [t, group] = chart_->target_sets[set];
+  const auto& [t, arity, group] = chart_->target_sets[set];
   const BoundTable& bound = sentence_->table(t);
   const std::vector<double>& weights = t < weights_->by_table.size() ? weights_->by_table[t] : own_weights_;
   const std::size_t lms = weights_->lm.size();
@@ -105,19 +105,19 @@ double SentenceTargets::score_sparse(const BoundTable& bound, const std::vector<
   return score;
 }
 
-// One batch of all (application, rule) pairs of the sentence goes through every extractor; afterwards
-// each application has a target list of its own.
-void SentenceTargets::score_local_features() {
-  ApplicationBatch batch;
+// One row per application and rule.
+void SentenceTargets::describe_applications(ApplicationBatch& batch) {
+  for (const TargetSet& set : chart_->target_sets) batch.arity = std::max(batch.arity, set.arity);
+  std::vector<std::int32_t> gaps(2 * std::size_t{batch.arity});
   for (Application& application : chart_->applications) {
     application.row = static_cast<std::uint32_t>(batch.size());
-    const auto [t, group] = chart_->target_sets[application.targets];
+    const auto& [t, arity, group] = chart_->target_sets[application.targets];
     const Cell& cell = chart_->cells[application.cell];
-    std::int32_t gaps[2 * kMaxArity] = {-1, -1, -1, -1};
-    for (std::uint32_t i = 0; i < application.arity(); ++i) {
-      const Cell& gap = chart_->cells[application.tails[i]];
-      gaps[2 * i] = static_cast<std::int32_t>(gap.begin);
-      gaps[2 * i + 1] = static_cast<std::int32_t>(gap.end);
+    std::fill(gaps.begin(), gaps.end(), -1);
+    std::size_t at = 0;
+    for (CellId tail : chart_->tails(application)) {
+      gaps[at++] = static_cast<std::int32_t>(chart_->cells[tail].begin);
+      gaps[at++] = static_cast<std::int32_t>(chart_->cells[tail].end);
     }
     for (std::uint32_t slot = 0; slot < group.count; ++slot) {
       batch.table.push_back(static_cast<std::int32_t>(t));
@@ -125,11 +125,18 @@ void SentenceTargets::score_local_features() {
       batch.label.push_back(cell.label);
       batch.span.insert(batch.span.end(),
                         {static_cast<std::int32_t>(cell.begin), static_cast<std::int32_t>(cell.end)});
-      batch.gaps.insert(batch.gaps.end(), gaps, gaps + 2 * kMaxArity);
+      batch.gaps.insert(batch.gaps.end(), gaps.begin(), gaps.end());
       sentence_->table(t).table->record(group.first_rule + slot, record_);
       batch.reordered.push_back(record_.reordered);
     }
   }
+}
+
+// One batch of the whole sentence goes through every extractor; afterwards each application has a target
+// list of its own.
+void SentenceTargets::score_local_features() {
+  ApplicationBatch batch;
+  describe_applications(batch);
   std::vector<double> change(batch.size(), 0.0);
   for (std::size_t x = 0; x < model_->local_features().size(); ++x) {
     const LocalFeatures& extractor = *model_->local_features()[x];
@@ -160,17 +167,15 @@ void SentenceTargets::score_local_features() {
 }
 
 bool SentenceTargets::follows_bos(const Application& application) const {
-  if (!model_->goal_has_bos() || chart_->cells[application.cell].label != model_->goal()) return false;
-  for (std::uint32_t i = 0; i < application.arity(); ++i) {
-    if (chart_->cells[application.tails[i]].label == model_->goal()) return false;
-  }
-  return true;
+  const auto is_goal = [this](CellId cell) { return model_->is_goal(chart_->cells[cell].label); };
+  return model_->goal_has_bos() && is_goal(application.cell) &&
+         std::ranges::none_of(chart_->tails(application), is_goal);
 }
 
 const TargetSide& SentenceTargets::side(const Application& application, std::uint32_t slot) {
   TargetSide*& cached = sides_[application.targets][slot];
   if (cached) return *cached;
-  const auto [t, group] = chart_->target_sets[application.targets];
+  const auto& [t, arity, group] = chart_->target_sets[application.targets];
   const BoundTable& bound = sentence_->table(t);
   bound.table->record(group.first_rule + slot, record_);
   TargetSide* side = arena_->array<TargetSide>(1);
@@ -183,7 +188,7 @@ const TargetSide& SentenceTargets::side(const Application& application, std::uin
     if (is_nonterminal(symbols[i]) && side->arity < kMaxArity)
       side->order[side->arity++] = static_cast<std::uint8_t>(payload(symbols[i]));
   }
-  if (side->arity != application.arity()) {
+  if (side->arity != arity) {
     throw FormatError(bound.table->path() + ": damaged rule table: nonterminals of rule " +
                       std::to_string(group.first_rule + slot));
   }

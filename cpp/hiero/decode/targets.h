@@ -30,7 +30,7 @@ struct TargetSide {
   const ChartState* chunks;  // (arity + 1) runs of words in target order, times the number of LMs
   std::uint32_t size;
   std::uint8_t arity;
-  std::array<std::uint8_t, kMaxArity> order;  // source index of the nonterminals in target order
+  std::array<std::uint8_t, kMaxArity> order;  // source index of the nonterminals, in target order
 };
 
 class SentenceTargets {
@@ -52,6 +52,7 @@ class SentenceTargets {
  private:
   void score_set(std::uint32_t set);
   void score_local_features();
+  void describe_applications(ApplicationBatch& batch);
   double score_sparse(const BoundTable& bound, const std::vector<double>& weights, RuleId rule);
   const ChartState* score_chunks(const BoundTable& bound, bool after_bos, const TargetSide& side);
 

@@ -4,6 +4,7 @@
 #include <set>
 
 #include "hiero/base/error.h"
+#include "hiero/decode/sentence_marks.h"
 
 namespace hiero {
 namespace {
@@ -12,6 +13,22 @@ constexpr const char* kSentenceFeatures[] = {"OOV", "Identity", "NumberRule", "N
 
 std::string default_owner(std::size_t unnamed) {
   return unnamed == 0 ? "pt" : "pt" + std::to_string(unnamed);
+}
+
+void add_unary_arcs(const BoundTable& bound, std::vector<UnaryArc>& arcs) {
+  for (const auto& use : bound.table->label_uses()) {
+    if (use.unary) arcs.push_back({bound.labels[use.rhs], bound.labels[use.lhs], &bound.owner});
+  }
+}
+
+// The source words that rules of one sentence may span: any number, if one of them has a nonterminal.
+std::uint32_t longest_span(const std::vector<Rule>& rules) {
+  std::size_t longest = 1;
+  for (const Rule& rule : rules) {
+    if (std::ranges::any_of(rule.source, &RuleToken::is_nonterminal)) return ~std::uint32_t{0};
+    longest = std::max(longest, rule.source.size());
+  }
+  return static_cast<std::uint32_t>(longest);
 }
 
 }  // namespace
@@ -27,7 +44,6 @@ TranslationModel::TranslationModel(ModelParts parts)
   word_penalty_ = features_.add("WordPenalty");
   rule_penalty_ = features_.add("RulePenalty");
   for (const char* name : kSentenceFeatures) features_.add(name);
-  goal_ = add_label(parts.goal);
 
   std::set<std::string> owners;
   std::size_t unnamed = 0;
@@ -39,7 +55,8 @@ TranslationModel::TranslationModel(ModelParts parts)
     }
     add_table(part.table, std::move(owner), part.statics);
   }
-  add_glue();
+  read_marks(parts.goal);
+  add_glue(parts);
   for (const auto& local : local_features_) {
     local_offsets_.push_back(static_cast<std::uint32_t>(features_.size()));
     for (const std::string& name : local->names()) {
@@ -49,7 +66,7 @@ TranslationModel::TranslationModel(ModelParts parts)
       features_.add(name);
     }
   }
-  order_labels();
+  ranks_ = rank_labels(labels_, unary_arcs());
   for (BoundTable& bound : tables_) {
     bound.local_labels.assign(labels_.size(), kNoLabel);
     for (LabelId l = 0; l < bound.labels.size(); ++l) bound.local_labels[bound.labels[l]] = l;
@@ -81,51 +98,105 @@ void TranslationModel::add_table(const std::shared_ptr<const RuleTable>& table, 
   tables_.push_back(std::move(bound));
 }
 
-// Glue rules for every left-hand label, unless a table derives the goal label itself.
-void TranslationModel::add_glue() {
+// Finds the goal. Tables with sentence marks get a table beside them that stands for their marked rules.
+void TranslationModel::read_marks(const std::string& goal) {
+  goal_name_ = goal;
+  std::vector<std::size_t> marked;
+  for (std::size_t t = 0; t < tables_.size(); ++t) {
+    const std::optional<std::string> found = marked_goal(*tables_[t].table);
+    if (!found) continue;
+    if (goal_name_.empty()) goal_name_ = *found;
+    if (*found != goal_name_) {
+      throw FormatError(tables_[t].table->path() + ": rules of [" + *found +
+                        "] open sentences with <s>, but the goal is [" + goal_name_ + "]");
+    }
+    marked.push_back(t);
+  }
+  if (goal_name_.empty()) goal_name_ = "S";
+  goal_ = add_label(goal_name_);
+  if (marked.empty()) return;
+  marked_goal_ = goal_;
+  std::string top = goal_name_ + "</s>";
+  while (find_label(top) != kNoLabel) top += "</s>";
+  goal_ = add_label(top);
+  for (const std::size_t t : marked) {
+    tables_[t].has_marks = true;
+    const bool count_rules = !tables_[t].own_rule_penalty;
+    add_made_table(without_marks(*tables_[t].table, tables_[t].owner, goal_name_, top, count_rules),
+                   tables_[t].owner + "<s>");
+  }
+}
+
+void TranslationModel::add_made_table(const std::vector<Rule>& rules, const std::string& owner) {
+  add_table(RuleTable::build(rules, owner, 0), owner, "");
+  tables_.back().is_extracted = false;
+}
+
+// Glue rules for every left-hand label, or those asked for, unless a table derives the goal label itself.
+void TranslationModel::add_glue(const ModelParts& parts) {
   std::vector<char> is_lhs(labels_.size(), 0);
   std::vector<char> is_rhs(labels_.size(), 0);
   for (BoundTable& bound : tables_) {
     for (const auto& use : bound.table->label_uses()) {
       const LabelId rhs = bound.labels[use.rhs];
       is_rhs[rhs] = 1;
-      if (rhs == goal_ && (bound.labels[use.lhs] != goal_ || !use.leading)) goal_is_anchored_ = false;
+      if (is_goal(rhs) && (!is_goal(bound.labels[use.lhs]) || !use.leading)) goal_is_anchored_ = false;
     }
     for (LabelId label : bound.table->lhs_labels()) {
       is_lhs[bound.labels[label]] = 1;
-      bound.has_goal_rules |= bound.labels[label] == goal_;
+      bound.has_goal_rules |= is_goal(bound.labels[label]);
     }
+  }
+  if (marked_goal_ != kNoLabel && !goal_is_anchored_) {
+    throw FormatError("the goal [" + goal_name_ +
+                      "] opens sentences with <s>, but rules have it elsewhere than first");
   }
   const bool own_glue = is_lhs[goal_];
-  const LabelId x = find_label("X");
-  if (x != kNoLabel && (is_lhs[x] || is_rhs[x])) {
-    pass_through_labels_.push_back(x);
-  } else {
-    for (LabelId label = 0; label < labels_.size(); ++label) {
-      if (label != goal_ && is_lhs[label]) pass_through_labels_.push_back(label);
-    }
+  if (marked_goal_ != kNoLabel && !own_glue) {
+    throw FormatError("rules of the goal [" + goal_name_ + "] open sentences with <s>, but none closes them with </s>");
   }
-  if (pass_through_labels_.empty()) {
-    pass_through_labels_.push_back(add_label("X"));
-    is_lhs.resize(labels_.size(), 1);
-  }
+  choose_copy_labels(parts.copy_labels, is_lhs, is_rhs);
   features_.add("Glue");
   if (own_glue) return;
 
   goal_has_bos_ = goal_is_anchored_;
-  for (LabelId label : pass_through_labels_) is_lhs[label] = 1;
-  const std::string& goal = labels_[goal_];
+  for (LabelId label : copy_labels_) is_lhs[label] = 1;
+  if (!parts.glue_labels.empty()) {
+    std::vector<char> asked(labels_.size(), 0);
+    for (const std::string& name : parts.glue_labels) {
+      const LabelId label = find_label(name);
+      if (label == kNoLabel || !is_lhs[label]) throw FormatError("glue: no rule derives [" + name + "]");
+      asked[label] = 1;
+    }
+    is_lhs = asked;
+  }
   std::vector<Rule> rules;
   for (LabelId label = 0; label < labels_.size(); ++label) {
     if (label == goal_ || !is_lhs[label]) continue;
     const RuleToken piece{labels_[label], 1};
-    rules.push_back({goal, {piece}, {piece}, {}, {}});
-    const std::vector<RuleToken> pair{{goal, 1}, {labels_[label], 2}};
-    rules.push_back({goal, pair, pair, {{"Glue", 1.0f}}, {}});
+    rules.push_back({goal_name_, {piece}, {piece}, {}, {}});
+    const std::vector<RuleToken> pair{{goal_name_, 1}, {labels_[label], 2}};
+    rules.push_back({goal_name_, pair, pair, {{"Glue", 1.0f}}, {}});
   }
-  add_table(RuleTable::build(rules, "glue", 0), "glue", "");
-  tables_.back().is_extracted = false;
+  add_made_table(rules, "glue");
   tables_.back().has_goal_rules = true;
+}
+
+// Without names, X if there is such a label, else every left-hand label.
+void TranslationModel::choose_copy_labels(const std::vector<std::string>& names, std::vector<char>& is_lhs,
+                                          const std::vector<char>& is_rhs) {
+  const LabelId x = find_label("X");
+  if (!names.empty()) {
+    for (const std::string& name : names) copy_labels_.push_back(add_label(name));
+  } else if (x != kNoLabel && (is_lhs[x] || is_rhs[x])) {
+    copy_labels_.push_back(x);
+  } else {
+    for (LabelId label = 0; label < labels_.size(); ++label) {
+      if (!is_goal(label) && is_lhs[label]) copy_labels_.push_back(label);
+    }
+  }
+  if (copy_labels_.empty()) copy_labels_.push_back(add_label("X"));
+  is_lhs.resize(labels_.size(), 0);
 }
 
 void TranslationModel::bind_names(BoundTable& bound) {
@@ -183,56 +254,37 @@ bool TranslationModel::translates(std::string_view word) const {
   return false;
 }
 
-// Topological order of labels by unary rules over all tables; a cycle has no finite derivation set.
-void TranslationModel::order_labels() {
-  struct Arc {
-    LabelId child;
-    LabelId parent;
-    const BoundTable* table;
-  };
-  std::vector<Arc> arcs;
-  std::vector<std::uint32_t> open_children(labels_.size(), 0);
-  for (const BoundTable& bound : tables_) {
-    for (const auto& use : bound.table->label_uses()) {
-      if (!use.unary) continue;
-      arcs.push_back({bound.labels[use.rhs], bound.labels[use.lhs], &bound});
-      ++open_children[arcs.back().parent];
-    }
-  }
-  ranks_.assign(labels_.size(), ~std::uint32_t{0});
-  std::vector<LabelId> ready;
-  for (LabelId label = 0; label < labels_.size(); ++label) {
-    if (open_children[label] == 0) ready.push_back(label);
-  }
-  std::uint32_t next = 0;
-  std::ranges::stable_sort(arcs, {}, &Arc::child);
-  while (next < ready.size()) {
-    const LabelId label = ready[next];
-    ranks_[label] = next++;
-    for (const Arc& arc : std::ranges::equal_range(arcs, label, {}, &Arc::child)) {
-      if (--open_children[arc.parent] == 0) ready.push_back(arc.parent);
-    }
-  }
-  if (next == labels_.size()) return;
-  std::string message = "unary rules form a cycle:";
-  for (const Arc& arc : arcs) {
-    if (ranks_[arc.child] != ~std::uint32_t{0} || ranks_[arc.parent] != ~std::uint32_t{0}) continue;
-    message +=
-        " [" + labels_[arc.parent] + "] ||| [" + labels_[arc.child] + ",1] (table " + arc.table->owner + ")";
-  }
-  throw FormatError(message);
+std::vector<UnaryArc> TranslationModel::unary_arcs() const {
+  std::vector<UnaryArc> arcs;
+  for (const BoundTable& bound : tables_) add_unary_arcs(bound, arcs);
+  return arcs;
 }
 
-BoundTable TranslationModel::bind_sentence_rules(const std::vector<Rule>& rules) const {
+std::vector<std::uint32_t> TranslationModel::ranks_with(const BoundTable& table) const {
+  std::vector<UnaryArc> arcs = unary_arcs();
+  add_unary_arcs(table, arcs);
+  return rank_labels(labels_, std::move(arcs));
+}
+
+BoundTable TranslationModel::bind_sentence_rules(const std::vector<Rule>& rules,
+                                                 const std::vector<std::string>& own_features) const {
   BoundTable bound;
   bound.table = RuleTable::build(rules, "sentence", 0);
   bound.owner = "sentence";
   bound.is_extracted = false;
+  bound.span_limit = longest_span(rules);
   for (const std::string& name : bound.table->feature_names(bound.owner)) {
-    bound.features.push_back(features_.find(name));
-    if (bound.features.back() == FeatureSpace::kAbsent) {
-      throw FormatError("sentence rules: the model has no feature \"" + name + "\"");
+    std::uint32_t feature = features_.find(name);
+    if (feature == FeatureSpace::kAbsent) {
+      const auto own = std::ranges::find(own_features, name);
+      if (own == own_features.end()) {
+        throw FormatError("sentence rules: the model has no feature \"" + name + "\", and no weight is given");
+      }
+      feature = static_cast<std::uint32_t>(features_.size() + (own - own_features.begin()));
+    } else if (feature <= word_penalty_) {
+      throw FormatError("sentence rules: feature " + name + " is one that the decoder computes itself");
     }
+    bound.features.push_back(feature);
   }
   for (const std::string& name : bound.table->labels()) {
     bound.labels.push_back(find_label(name));
@@ -240,6 +292,13 @@ BoundTable TranslationModel::bind_sentence_rules(const std::vector<Rule>& rules)
       throw FormatError("sentence rules: the model has no nonterminal [" + name + "]");
     }
   }
+  for (const auto& use : bound.table->label_uses()) {
+    if (is_goal(bound.labels[use.rhs])) {
+      throw FormatError("sentence rules: the goal [" + labels_[bound.labels[use.rhs]] +
+                        "] on a right-hand side");
+    }
+  }
+  for (LabelId label : bound.table->lhs_labels()) bound.has_goal_rules |= is_goal(bound.labels[label]);
   bound.local_labels.assign(labels_.size(), kNoLabel);
   for (LabelId l = 0; l < bound.labels.size(); ++l) bound.local_labels[bound.labels[l]] = l;
   // Words the model does not know take the ids that follow its own, in the order of this table.

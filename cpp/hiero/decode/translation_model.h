@@ -1,9 +1,9 @@
 // What decoding needs and never changes: rule tables bound to one space of labels, words, features and
 // language-model words, and what is precomputed per rule. Shared by all decoders and threads.
 //
-// How to use: fill a ModelParts, make a TranslationModel; it adds the glue table (unless a table has
-// rules for the goal label), checks that labels have no unary cycle, and maps every table's words to
-// every LM once.
+// How to use: fill a ModelParts, make a TranslationModel; it reads sentence marks as rules without them
+// (sentence_marks.h), adds the glue table (unless a table has rules for the goal label), checks that labels
+// have no unary cycle, and maps every table's words to every LM once.
 #pragma once
 
 #include <memory>
@@ -14,6 +14,7 @@
 
 #include "hiero/base/symbol.h"
 #include "hiero/decode/feature_space.h"
+#include "hiero/decode/label_order.h"
 #include "hiero/decode/local_features.h"
 #include "hiero/decode/rule_statics.h"
 #include "hiero/grammar/rule_table.h"
@@ -27,7 +28,8 @@ struct BoundTable {
   std::string owner;
   std::uint32_t span_limit = 0;         // 0: the decoder's
   bool is_extracted = true;             // false for glue and per-sentence rules: no RulePenalty
-  bool has_goal_rules = false;          // some left-hand side is the goal label
+  bool has_marks = false;               // its words <s> and </s> are marks, not words
+  bool has_goal_rules = false;          // some left-hand side is a goal label
   bool own_rule_penalty = false;        // the table has a feature RulePenalty itself
   std::vector<std::uint32_t> features;  // table feature -> model feature
   std::vector<LabelId> labels;          // table label -> model label
@@ -47,7 +49,9 @@ struct ModelParts {
   std::vector<Table> tables;
   std::vector<std::shared_ptr<const LanguageModel>> lms;
   std::vector<std::shared_ptr<const LocalFeatures>> local_features;
-  std::string goal = "S";
+  std::string goal;                      // "": the label whose rules open sentences with <s>, or S
+  std::vector<std::string> copy_labels;  // of words that pass through; none: X, or without an X every label
+  std::vector<std::string> glue_labels;  // that glue rules are made for; none: every left-hand label
 };
 
 class TranslationModel {
@@ -61,15 +65,22 @@ class TranslationModel {
   const FeatureSpace& features() const { return features_; }
   const std::vector<std::string>& labels() const { return labels_; }
   LabelId find_label(const std::string& name) const;
+  // What the whole sentence is derived from.
   LabelId goal() const { return goal_; }
-  // Position of a label in a topological order of unary rules (X -> Y puts Y first).
-  std::uint32_t rank(LabelId label) const { return ranks_[label]; }
-  // Constituents with the goal label are useful only at the start of the sentence.
+  // The goal's name in the tables; that of goal() but for tables with sentence marks.
+  const std::string& goal_name() const { return goal_name_; }
+  // Whether rules of this label may span any length: the goal, and what it has below it in a table with
+  // sentence marks.
+  bool is_goal(LabelId label) const { return label == goal_ || label == marked_goal_; }
+  // Ranks of labels by the unary rules of all tables (label_order.h).
+  const std::vector<std::uint32_t>& ranks() const { return ranks_; }
+  // The same with the unary rules of one more table. Throws FormatError for a cycle.
+  std::vector<std::uint32_t> ranks_with(const BoundTable& table) const;
+  // Constituents with a goal label are useful only at the start of the sentence.
   bool goal_is_anchored() const { return goal_is_anchored_; }
   // Goal rules without a goal child see <s> on their left during search.
   bool goal_has_bos() const { return goal_has_bos_; }
-  // Labels of pass-through rules: X if there is such a label, else every left-hand label.
-  const std::vector<LabelId>& pass_through_labels() const { return pass_through_labels_; }
+  const std::vector<LabelId>& copy_labels() const { return copy_labels_; }
 
   std::uint32_t word_count() const { return static_cast<std::uint32_t>(base_words_ + extra_words_.size()); }
   std::string_view word(WordId id) const;
@@ -77,8 +88,11 @@ class TranslationModel {
   // True if some table has a rule whose source side is exactly this word.
   bool translates(std::string_view word) const;
 
-  // Binds rules made for one sentence. Throws FormatError for a label or feature the model lacks.
-  BoundTable bind_sentence_rules(const std::vector<Rule>& rules) const;
+  // Binds rules made for one sentence, which may have features besides the model's: own_features, numbered
+  // from features().size() on. Throws FormatError for a label or feature that is neither, and for the goal on
+  // a right-hand side.
+  BoundTable bind_sentence_rules(const std::vector<Rule>& rules,
+                                 const std::vector<std::string>& own_features) const;
 
   // Feature indices of what the decoder itself counts.
   std::uint32_t lm_feature(std::size_t lm) const { return lm_features_[lm]; }
@@ -92,10 +106,14 @@ class TranslationModel {
   LabelId add_label(const std::string& name);
   void add_table(const std::shared_ptr<const RuleTable>& table, std::string owner,
                  const std::string& statics);
-  void add_glue();
+  void read_marks(const std::string& goal);
+  void add_made_table(const std::vector<Rule>& rules, const std::string& owner);
+  void add_glue(const ModelParts& parts);
+  void choose_copy_labels(const std::vector<std::string>& names, std::vector<char>& is_lhs,
+                          const std::vector<char>& is_rhs);
   void bind_names(BoundTable& bound);
   void bind_words(BoundTable& bound);
-  void order_labels();
+  std::vector<UnaryArc> unary_arcs() const;
 
   std::vector<BoundTable> tables_;
   std::vector<std::shared_ptr<const LanguageModel>> lms_;
@@ -104,8 +122,10 @@ class TranslationModel {
   std::vector<std::string> labels_;
   std::unordered_map<std::string, LabelId> label_index_;
   std::vector<std::uint32_t> ranks_;
-  std::vector<LabelId> pass_through_labels_;
+  std::vector<LabelId> copy_labels_;
   LabelId goal_ = 0;
+  LabelId marked_goal_ = kNoLabel;
+  std::string goal_name_;
   bool goal_is_anchored_ = true;
   bool goal_has_bos_ = false;
   std::size_t base_words_ = 0;

@@ -29,7 +29,7 @@ VertexNode* VertexBuilder::root(std::span<const Item> all, std::span<const ItemI
   *node = {all[items[0]].score, nullptr, 0, 0, static_cast<std::uint32_t>(items.size()),
            items.data(),        nullptr, 0};
   if (items.size() == 1) {
-    node->states = all[items[0]].states;
+    become_leaf(all, *node);
   } else {
     ChartState* states = arena_.array<ChartState>(lms_);
     for (std::size_t k = 0; k < lms_; ++k) {
@@ -67,6 +67,12 @@ VertexBuilder::Side VertexBuilder::side_to_reveal(std::span<const Item> all, con
   return left_known <= right_known ? Side::kLeft : Side::kRight;
 }
 
+// All is revealed of the node's one item.
+void VertexBuilder::become_leaf(std::span<const Item> all, VertexNode& node) {
+  node.states = all[node.items[0]].states;
+  for (std::size_t k = 0; k < lms_; ++k) node.right_full |= std::uint32_t{node.states[k].left.full} << k;
+}
+
 // Reveals in `node` all that its items agree on, knowing that they agree on what `parent` reveals.
 void VertexBuilder::reveal_common(std::span<const Item> all, const VertexNode& parent, VertexNode& node) {
   node.right_full = 0;
@@ -75,8 +81,7 @@ void VertexBuilder::reveal_common(std::span<const Item> all, const VertexNode& p
   node.child_count = 0;
   node.bound = all[node.items[0]].score;
   if (node.item_count == 1) {
-    node.states = all[node.items[0]].states;
-    for (std::size_t k = 0; k < lms_; ++k) node.right_full |= std::uint32_t{node.states[k].left.full} << k;
+    become_leaf(all, node);
     return;
   }
   ChartState* states = arena_.array<ChartState>(lms_);

@@ -47,6 +47,7 @@ class VertexBuilder {
  private:
   enum class Side { kLeft, kRight };
   Side side_to_reveal(std::span<const Item> all, const VertexNode& node) const;
+  void become_leaf(std::span<const Item> all, VertexNode& node);
   void reveal_common(std::span<const Item> all, const VertexNode& parent, VertexNode& node);
   std::uint32_t find_group(std::span<const Item> all, const VertexNode& node, Side side, const Item& item);
 

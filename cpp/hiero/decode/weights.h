@@ -10,7 +10,7 @@
 namespace hiero {
 
 struct Weights {
-  std::vector<double> values;                 // by model feature
+  std::vector<double> values;                 // by model feature, and then those of one sentence's rules
   std::vector<std::vector<double>> by_table;  // by table, then table feature
   std::vector<double> lm;                     // by LM
   std::vector<double> oov;                    // by LM

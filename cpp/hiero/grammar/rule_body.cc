@@ -7,11 +7,11 @@
 namespace hiero {
 namespace {
 
-// A nonterminal is reordered if, between source and target, it changes places with the other
-// nonterminal or with a link (Chiang et al. 2008, section 4.2).
+// A nonterminal is reordered if, between source and target, it changes places with another nonterminal or
+// with a link (Chiang et al. 2008, section 4.2).
 std::uint8_t reordered_flags(std::span<const Symbol> source, std::span<const Symbol> target,
                              std::span<const AlignmentLink> links) {
-  AlignmentLink at[2];
+  AlignmentLink at[kMaxArity];
   std::size_t count = 0;
   for (std::uint32_t i = 0; i < source.size(); ++i) {
     if (is_nonterminal(source[i])) at[count++].source = i;
@@ -24,7 +24,8 @@ std::uint8_t reordered_flags(std::span<const Symbol> source, std::span<const Sym
   };
   std::uint8_t flags = 0;
   for (std::size_t n = 0; n < count; ++n) {
-    bool crossed = count == 2 && crosses(at[n], at[1 - n]);
+    bool crossed = false;
+    for (std::size_t m = 0; m < count; ++m) crossed |= crosses(at[m], at[n]);
     for (const AlignmentLink& link : links) crossed |= crosses(link, at[n]);
     if (crossed) flags |= static_cast<std::uint8_t>(1u << n);
   }

@@ -218,15 +218,15 @@ void RuleTable::record(RuleId rule, RuleRecord& out) const {
     const std::uint64_t code = in.varint();
     const auto id = static_cast<std::uint32_t>(code >> 1);
     if (code & 1) {
-      good &= id < 2 && !(seen >> id & 1);
-      seen |= 1u << (id & 1);
-      out.target.push_back(nonterminal(id & 1));
+      good &= id < kMaxArity && !(seen >> id & 1);
+      seen |= 1u << (id % kMaxArity);
+      out.target.push_back(nonterminal(id % kMaxArity));
     } else {
       good &= id < header_.words;
       out.target.push_back(id);
     }
   }
-  good &= seen != 2;  // a second nonterminal needs a first
+  good &= (seen & (seen + 1)) == 0;  // a second nonterminal needs a first, and so on
   for (std::uint64_t n = in.count(); n > 0; --n) {
     const auto source = static_cast<std::uint32_t>(in.varint());
     const auto target = static_cast<std::uint32_t>(in.varint());

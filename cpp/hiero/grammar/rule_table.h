@@ -101,6 +101,10 @@ class RuleTable {
   // Children of a node: ids [first, last), sorted by symbol(), words before nonterminals.
   std::pair<NodeId, NodeId> children(NodeId node) const;
   Symbol symbol(NodeId node) const { return *elements<Symbol>(packed::kSymbols, node, 1); }
+  // The same of nodes [first, last).
+  std::span<const Symbol> symbols(NodeId first, NodeId last) const {
+    return {elements<Symbol>(packed::kSymbols, first, last - first), last - first};
+  }
   std::span<const RuleGroup> groups(NodeId node) const;
 
   // Dense features of rules first .. first + count - 1, rule-major.

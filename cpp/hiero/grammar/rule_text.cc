@@ -13,6 +13,8 @@ namespace {
 
 constexpr std::string_view kSeparator = "|||";
 constexpr double kLogFloor = -100.0;  // of Moses probabilities
+constexpr int kMost = kMaxArity;
+static_assert(kMost <= 9, "nonterminal indices are single digits");
 
 bool is_space(char c) { return c == ' ' || (c >= '\t' && c <= '\r'); }
 
@@ -28,6 +30,24 @@ bool looks_like_syntax(std::string_view token) {
 
 std::string_view unescape(std::string_view token) {
   return token.starts_with('\\') && looks_like_syntax(token) ? token.substr(1) : token;
+}
+
+bool is_number(std::string_view text) {
+  return !text.empty() && text.find_first_not_of("0123456789") == std::string_view::npos;
+}
+
+// Of a decimal number other than 0 that is too small or too large for a double: whether it is too small.
+bool is_tiny(std::string_view number) {
+  const std::size_t mantissa_end = std::min(number.find_first_of("eE"), number.size());
+  double exponent = 0;  // may have more digits than any integer type holds
+  if (mantissa_end < number.size()) {
+    std::string_view digits = number.substr(mantissa_end + 1);
+    if (digits.starts_with('+')) digits.remove_prefix(1);
+    std::from_chars(digits.data(), digits.data() + digits.size(), exponent);
+  }
+  const std::string_view mantissa = number.substr(0, mantissa_end);
+  const auto point = static_cast<double>(std::min(mantissa.find('.'), mantissa_end));
+  return point - static_cast<double>(mantissa.find_first_of("123456789")) + exponent < 0;
 }
 
 bool is_label(std::string_view text) {
@@ -47,7 +67,7 @@ bool RuleParser::parse(std::string_view line, const std::string& where) {
   links_.clear();
   split_fields(line);
   if (field_count_ == 1 && fields_[0].empty()) return false;
-  if (field_count_ < 4) {
+  if (field_count_ < 3) {
     fail("expected 4 fields separated by \"|||\", found " + std::to_string(field_count_));
   }
   const Tokens& first = fields_[0];
@@ -101,45 +121,72 @@ void RuleParser::parse_hiero() {
   if (!is_label(lhs_)) fail("bad left-hand label " + std::string(fields_[0][0]));
   if (field_count_ > 5)
     fail("expected 4 or 5 fields separated by \"|||\", found " + std::to_string(field_count_));
-  for (std::string_view token : fields_[1]) source_.push_back(hiero_token(token, false));
-  for (std::string_view token : fields_[2]) target_.push_back(hiero_token(token, true));
+  int nonterminals = 0;
+  for (std::string_view token : fields_[1]) {
+    if (is_bracketed(token) && ++nonterminals > kMost) too_many_nonterminals();
+    source_.push_back(source_token(token, nonterminals));
+  }
+  for (std::string_view token : fields_[2]) target_.push_back(target_token(token));
   number_nonterminals();
-  parse_hiero_features(fields_[3]);
+  if (field_count_ >= 4) parse_hiero_features(fields_[3]);
   if (field_count_ == 5) parse_links(fields_[4]);
 }
 
-TokenView RuleParser::hiero_token(std::string_view token, bool may_lack_label) const {
+void RuleParser::too_many_nonterminals() const {
+  fail("more than " + std::to_string(kMost) + " nonterminals");
+}
+
+void RuleParser::bad_nonterminal(std::string_view token) const {
+  fail("bad nonterminal " + std::string(token) +
+       " (expected [label,1], [label,2] and so on; as a word it is written \\" + std::string(token) + ")");
+}
+
+// `[X,1]`, or `[X]`, which is numbered `nonterminals`.
+TokenView RuleParser::source_token(std::string_view token, int nonterminals) const {
   if (!is_bracketed(token)) return {unescape(token), 0};
   const std::string_view inside = token.substr(1, token.size() - 2);
   const std::size_t comma = inside.rfind(',');
-  const std::string_view index = comma == std::string_view::npos ? inside : inside.substr(comma + 1);
-  const std::string_view label =
-      comma == std::string_view::npos ? std::string_view() : inside.substr(0, comma);
-  const bool labelled = is_label(label) || (comma == std::string_view::npos && may_lack_label);
-  if (!labelled || index.empty() || index.find_first_not_of("0123456789") != std::string_view::npos) {
-    fail("bad nonterminal " + std::string(token) +
-         " (expected [label,1] or [label,2]; as a word it is written \\" + std::string(token) + ")");
+  if (comma != std::string_view::npos) {
+    if (!is_label(inside.substr(0, comma))) bad_nonterminal(token);
+    return indexed(token, inside.substr(0, comma), inside.substr(comma + 1));
   }
-  if (index != "1" && index != "2")
-    fail("nonterminal index " + std::string(index) + " in " + std::string(token) + ", expected 1 or 2");
+  if (!is_label(inside) || is_number(inside)) bad_nonterminal(token);
+  return {inside, nonterminals};
+}
+
+// `[X,1]` or `[1]`.
+TokenView RuleParser::target_token(std::string_view token) const {
+  if (!is_bracketed(token)) return {unescape(token), 0};
+  const std::string_view inside = token.substr(1, token.size() - 2);
+  const std::size_t comma = inside.rfind(',');
+  if (comma == std::string_view::npos) return indexed(token, {}, inside);
+  if (!is_label(inside.substr(0, comma))) bad_nonterminal(token);
+  return indexed(token, inside.substr(0, comma), inside.substr(comma + 1));
+}
+
+TokenView RuleParser::indexed(std::string_view token, std::string_view label, std::string_view index) const {
+  if (!is_number(index)) bad_nonterminal(token);
+  if (index.size() > 1 || index[0] < '1' || index[0] > '0' + kMost) {
+    fail("nonterminal index " + std::string(index) + " in " + std::string(token) + ", expected 1 to " +
+         std::to_string(kMost));
+  }
   return {label, index[0] - '0'};
 }
 
-// Checks that both sides have the same nonterminals, at most two, and numbers them in source order.
+// Checks that both sides have the same nonterminals and numbers them in source order.
 void RuleParser::number_nonterminals() {
-  int order[3] = {0, 0, 0};  // new number by old
-  std::string_view labels[3];
+  int order[kMost + 1] = {};  // new number by old
+  std::string_view labels[kMost + 1];
   int count = 0;
   for (TokenView& token : source_) {
     if (token.index == 0) continue;
-    if (count == 2) fail("more than two nonterminals");
     if (order[token.index] != 0)
       fail("nonterminal " + std::to_string(token.index) + " twice on the source side");
     labels[token.index] = token.text;
     order[token.index] = ++count;
     token.index = count;
   }
-  bool seen[3] = {false, false, false};
+  bool seen[kMost + 1] = {};
   int found = 0;
   for (TokenView& token : target_) {
     if (token.index == 0) continue;
@@ -161,7 +208,7 @@ void RuleParser::number_nonterminals() {
 void RuleParser::parse_moses() {
   moses_side(0, source_);
   lhs_ = moses_side(1, target_);
-  parse_links(fields_[3]);
+  if (field_count_ >= 4) parse_links(fields_[3]);
   pair_moses_nonterminals();
   parse_moses_features(fields_[2]);
 }
@@ -201,7 +248,7 @@ std::string_view RuleParser::moses_label(std::string_view token) const {
 void RuleParser::pair_moses_nonterminals() {
   int count = 0;
   for (TokenView& token : source_) {
-    if (token.index > 0 && ++count > 2) fail("more than two nonterminals");
+    if (token.index > 0 && ++count > kMost) too_many_nonterminals();
     if (token.index > 0) token.index = count;
   }
   int open = 0;
@@ -211,6 +258,7 @@ void RuleParser::pair_moses_nonterminals() {
     ++open;
   }
   if (open != count) fail("source and target side differ in their nonterminals");
+  if (count == 1) pair_single_nonterminals();
   std::vector<LinkView> words;
   for (const LinkView& link : links_) {
     const bool in_range = link.source < source_.size() && link.target < target_.size();
@@ -229,11 +277,24 @@ void RuleParser::pair_moses_nonterminals() {
     --open;
   }
   if (open != 0) fail("expected a link for every nonterminal");
-  bool seen[3] = {false, false, false};
+  bool seen[kMost + 1] = {};
   for (const TokenView& token : target_) {
     if (token.index > 0 && std::exchange(seen[token.index], true)) fail("a nonterminal linked twice");
   }
   links_ = std::move(words);
+}
+
+// Adds the link that may be left out where there is no choice.
+void RuleParser::pair_single_nonterminals() {
+  const auto place = [](const std::vector<TokenView>& side) {
+    const auto is_gap = [](const TokenView& token) { return token.index != 0; };
+    return static_cast<std::uint32_t>(std::ranges::find_if(side, is_gap) - side.begin());
+  };
+  const LinkView link{place(source_), place(target_)};
+  const auto touches = [&](const LinkView& other) {
+    return other.source == link.source || other.target == link.target;
+  };
+  if (std::ranges::none_of(links_, touches)) links_.push_back(link);
 }
 
 void RuleParser::parse_hiero_features(const Tokens& tokens) {
@@ -269,19 +330,14 @@ float RuleParser::parse_value(std::string_view text) const {
   const bool two_signs = text.starts_with("++") || text.starts_with("+-");
   if (text.starts_with('+') && !two_signs) text.remove_prefix(1);
   const auto [end, error] = std::from_chars(text.data(), text.data() + text.size(), value);
-  if (error == std::errc::result_out_of_range) return parse_extreme(text);
-  if (error != std::errc() || end != text.data() + text.size())
+  const bool out_of_range = error == std::errc::result_out_of_range;
+  if ((error != std::errc() && !out_of_range) || end != text.data() + text.size())
     fail("expected a number, found \"" + std::string(text) + "\"");
-  if (!std::isfinite(static_cast<float>(value))) fail("value " + std::string(text) + " is not finite");
-  return static_cast<float>(value);
-}
-
-// Beyond the range of a double: tiny values are 0, huge ones an error.
-float RuleParser::parse_extreme(std::string_view text) const {
-  if (text.find("e-") == std::string_view::npos && text.find("E-") == std::string_view::npos) {
+  // Beyond the range of a double, tiny values are 0 and huge ones an error.
+  if (out_of_range && is_tiny(text)) return 0.0f;
+  if (out_of_range || !std::isfinite(static_cast<float>(value)))
     fail("value " + std::string(text) + " is not finite");
-  }
-  return 0.0f;
+  return static_cast<float>(value);
 }
 
 std::uint32_t RuleParser::parse_count(std::string_view text) const {

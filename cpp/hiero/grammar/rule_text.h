@@ -1,9 +1,10 @@
 // Rules as text, one a line. Two formats are read, told apart by the shape of the first field:
 //   Hiero (cdec, Joshua, Thrax):  [X] ||| ne [X,1] pas ||| do not [X,1] ||| A=-0.3 0.5 ||| 0-1 2-1
 //   Moses:                        ne [X][X] pas [X] ||| do not [X][X] [X] ||| 0.1 0.2 ||| 1-2 ||| counts
-// In Hiero format a target nonterminal may leave out its label ([1]), links may be missing, values
-// without a name are numbered. In Moses format links between nonterminals pair them up and the
-// probabilities become natural logs, at least -100.
+// In Hiero format a source nonterminal may leave out its index ([X], numbered from left to right) and a
+// target nonterminal its label ([1]), features and links may be missing, values without a name are numbered.
+// In Moses format links between nonterminals pair them up (a single one needs none) and the probabilities
+// become natural logs, at least -100.
 //
 // How to use: RuleParser parser; parser.parse(line, where); then parser.lhs() and so on, which point
 // into the line and hold until the next call.
@@ -14,13 +15,14 @@
 #include <string_view>
 #include <vector>
 
+#include "hiero/base/symbol.h"
 #include "hiero/grammar/rule.h"
 
 namespace hiero {
 
 struct TokenView {
   std::string_view text;  // a word (unescaped), or a nonterminal's label
-  int index = 0;          // 0: a word; 1, 2: nonterminal, numbered in source order
+  int index = 0;          // 0: a word; 1, 2, ...: nonterminal, numbered in source order
 };
 
 struct FeatureView {
@@ -56,16 +58,20 @@ class RuleParser {
   void split_fields(std::string_view line);
   void parse_hiero();
   void parse_moses();
-  TokenView hiero_token(std::string_view token, bool may_lack_label) const;
+  TokenView source_token(std::string_view token, int nonterminals) const;
+  TokenView target_token(std::string_view token) const;
+  TokenView indexed(std::string_view token, std::string_view label, std::string_view index) const;
+  [[noreturn]] void bad_nonterminal(std::string_view token) const;
+  [[noreturn]] void too_many_nonterminals() const;
   std::string_view moses_side(std::size_t field, std::vector<TokenView>& side) const;
   std::string_view moses_label(std::string_view token) const;
   void pair_moses_nonterminals();
+  void pair_single_nonterminals();
   void number_nonterminals();
   void parse_hiero_features(const Tokens& tokens);
   void parse_moses_features(const Tokens& tokens);
   void parse_links(const Tokens& tokens);
   float parse_value(std::string_view text) const;
-  float parse_extreme(std::string_view text) const;
   std::uint32_t parse_count(std::string_view text) const;
   void check_feature_names();
 

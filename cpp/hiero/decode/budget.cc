@@ -1,0 +1,93 @@
+#include "hiero/decode/budget.h"
+
+#include <algorithm>
+#include <cmath>
+
+namespace hiero {
+namespace {
+
+constexpr double kLeastCells = 80;  // a smaller sentence has the budget of so many
+constexpr double kMany = 1e15;       // bounds grow exponentially; integers up to here are exact
+constexpr int kRounds = 10;          // of sharing out again what some cells do not need
+
+}  // namespace
+
+void HypothesisBudget::start(const Chart& chart, const SentenceTargets& targets, const CoarsePass& coarse,
+                             const DecoderOptions& options) {
+  unlimited_ = options.pop_limit == 0;
+  if (unlimited_) return;
+  bound_needs(chart, targets, options.beam_size);
+  weigh(chart, coarse, options);
+  left_ = options.pop_limit * std::max(static_cast<double>(chart.cells.size()), kLeastCells);
+  fill(left_);
+}
+
+// Items are at most as many as hypotheses.
+void HypothesisBudget::bound_needs(const Chart& chart, const SentenceTargets& targets,
+                                   std::uint32_t beam_size) {
+  const double most_items = beam_size > 0 ? beam_size : kMany;
+  needs_.assign(chart.cells.size(), 0);
+  for (CellId id = 0; id < chart.cells.size(); ++id) {
+    for (std::uint32_t a = chart.cells[id].first; a < chart.cells[id].last; ++a) {
+      auto hypotheses = static_cast<double>(targets.targets(a).size());
+      for (CellId tail : chart.tails(chart.applications[a])) hypotheses *= std::min(needs_[tail], most_items);
+      needs_[id] = std::min(needs_[id] + hypotheses, kMany);
+    }
+  }
+}
+
+void HypothesisBudget::weigh(const Chart& chart, const CoarsePass& coarse, const DecoderOptions& options) {
+  const auto count = static_cast<CellId>(chart.cells.size());
+  double sum = 0;
+  for (CellId id = 0; id < count; ++id) sum += coarse.gap(id);
+  const double decay = std::clamp(3.1 - 0.8 * std::log10(options.pop_limit), 0.0, 2.0);
+  // A mean gap of 0 means that all gaps are.
+  const double scale = sum > 0 ? decay * count / sum : 0.0;
+  weights_.resize(count);
+  for (CellId id = 0; id < count; ++id) {
+    const std::uint32_t length = std::min(chart.cells[id].end - chart.cells[id].begin, options.span_limit);
+    weights_[id] = length * std::exp(-scale * coarse.gap(id));
+  }
+}
+
+// Cells whose need is below their share get what they need, and the others share the rest, again and again.
+void HypothesisBudget::fill(double budget) {
+  const std::size_t count = weights_.size();
+  shares_.assign(count, -1);
+  double total = 0;
+  for (double weight : weights_) total += weight;
+  for (int round = 0; round < kRounds; ++round) {
+    const double factor = budget / total;
+    bool changed = false;
+    for (std::size_t id = 0; id < count; ++id) {
+      if (shares_[id] >= 0 || needs_[id] > factor * weights_[id]) continue;
+      shares_[id] = needs_[id];
+      budget -= needs_[id];
+      total -= weights_[id];
+      changed = true;
+    }
+    if (!changed) break;
+  }
+  // Differences of rounded sums; a cell's part of nothing is nothing.
+  const double factor = total > 0 ? std::max(budget, 0.0) / total : 0.0;
+  planned_ = 0;
+  for (std::size_t id = 0; id < count; ++id) {
+    if (shares_[id] < 0) shares_[id] = factor * weights_[id];
+    planned_ += shares_[id];
+  }
+}
+
+std::uint64_t HypothesisBudget::limit(CellId cell) const {
+  if (unlimited_) return ~std::uint64_t{0};
+  const double factor = left_ > planned_ && planned_ > 0 ? left_ / planned_ : 1.0;
+  const double limit = std::min(shares_[cell] * factor, kMany);
+  return std::max<std::uint64_t>(1, static_cast<std::uint64_t>(limit + 0.5));
+}
+
+void HypothesisBudget::spent(CellId cell, std::uint64_t hypotheses) {
+  if (unlimited_) return;
+  left_ -= static_cast<double>(hypotheses);
+  planned_ -= shares_[cell];
+}
+
+}  // namespace hiero

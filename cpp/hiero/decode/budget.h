@@ -1,0 +1,46 @@
+// How many hypotheses the search makes in each cell. A sentence has pop_limit hypotheses for each of its
+// cells, or for 80 of them where it has fewer, and these are shared out in proportion to
+//   min(span length, span_limit) * exp(-c gap / mean gap),   c = 3.1 - 0.8 log10(pop_limit), from 0 to 2,
+// where the gap is how far the best derivation through the cell is below the best of all (coarse.h). Short
+// spans have few hypotheses worth making, and cells off the best derivations seldom matter, the less so the
+// fewer hypotheses there are. The shares do not change when all weights are multiplied by a number.
+//
+// What a cell cannot use serves the others: before the search, as far as bounds tell how many hypotheses there
+// are at all, so that small sentences are searched to the end; during it, what is left over serves later cells.
+//
+// How to use: start() once per sentence; then, cell by cell in their order, limit() and spent().
+#pragma once
+
+#include <cstdint>
+#include <vector>
+
+#include "hiero/decode/chart.h"
+#include "hiero/decode/coarse.h"
+#include "hiero/decode/options.h"
+#include "hiero/decode/targets.h"
+
+namespace hiero {
+
+class HypothesisBudget {
+ public:
+  void start(const Chart& chart, const SentenceTargets& targets, const CoarsePass& coarse,
+             const DecoderOptions& options);
+  // Hypotheses that the next cell may make, at least 1.
+  std::uint64_t limit(CellId cell) const;
+  // The cell is done and has made so many.
+  void spent(CellId cell, std::uint64_t hypotheses);
+
+ private:
+  void bound_needs(const Chart& chart, const SentenceTargets& targets, std::uint32_t beam_size);
+  void weigh(const Chart& chart, const CoarsePass& coarse, const DecoderOptions& options);
+  void fill(double budget);
+
+  bool unlimited_ = false;
+  std::vector<double> needs_;  // by cell: as many hypotheses there are at most
+  std::vector<double> weights_;
+  std::vector<double> shares_;
+  double left_ = 0;     // of the budget
+  double planned_ = 0;  // shares of the cells to come
+};
+
+}  // namespace hiero

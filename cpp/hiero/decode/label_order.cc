@@ -1,0 +1,36 @@
+#include "hiero/decode/label_order.h"
+
+#include <algorithm>
+
+#include "hiero/base/error.h"
+
+namespace hiero {
+
+std::vector<std::uint32_t> rank_labels(const std::vector<std::string>& labels, std::vector<UnaryArc> arcs) {
+  constexpr std::uint32_t kNoRank = ~std::uint32_t{0};
+  std::vector<std::uint32_t> open_children(labels.size(), 0);
+  for (const UnaryArc& arc : arcs) ++open_children[arc.parent];
+  std::vector<std::uint32_t> ranks(labels.size(), kNoRank);
+  std::vector<LabelId> ready;
+  for (LabelId label = 0; label < labels.size(); ++label) {
+    if (open_children[label] == 0) ready.push_back(label);
+  }
+  std::uint32_t next = 0;
+  std::ranges::stable_sort(arcs, {}, &UnaryArc::child);
+  while (next < ready.size()) {
+    const LabelId label = ready[next];
+    ranks[label] = next++;
+    for (const UnaryArc& arc : std::ranges::equal_range(arcs, label, {}, &UnaryArc::child)) {
+      if (--open_children[arc.parent] == 0) ready.push_back(arc.parent);
+    }
+  }
+  if (next == labels.size()) return ranks;
+  std::string message = "unary rules form a cycle:";
+  for (const UnaryArc& arc : arcs) {
+    if (ranks[arc.child] != kNoRank || ranks[arc.parent] != kNoRank) continue;
+    message += " [" + labels[arc.parent] + "] ||| [" + labels[arc.child] + ",1] (table " + *arc.owner + ")";
+  }
+  throw FormatError(message);
+}
+
+}  // namespace hiero

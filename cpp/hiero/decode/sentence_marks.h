@@ -1,0 +1,28 @@
+// Joshua and Moses put <s> and </s> around the input, and their glue grammars derive the two like words:
+//   [GOAL] ||| <s> ||| <s>      [GOAL] ||| [GOAL,1] [X,2] ||| [GOAL,1] [X,2]      [GOAL] ||| [GOAL,1] </s> ||| ...
+// We read such a grammar G as rules without marks that derive the same translations with the same features:
+//   an opening rule G -> <s> goes into a copy of every rule that begins with G:  G -> G a  also as  G -> a
+//   G -> <s> a       becomes  G -> a
+//   G -> a </s>      becomes  T -> a,  where T is a goal of its own, over whole sentences only
+// In a table with such rules the words <s> and </s> match nothing.
+#pragma once
+
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "hiero/grammar/rule_table.h"
+
+namespace hiero {
+
+// The label whose rules open sentences with <s>, on both sides; none if the table has no such rule.
+// Throws FormatError if several labels do.
+std::optional<std::string> marked_goal(const RuleTable& table);
+
+// The rules without marks that stand for those of `table` with marks, for the goal `goal`, where `top` is T.
+// Each counts in a feature RulePenalty the rules that it stands for, if `count_rules`. Throws FormatError for
+// marks that are not at the edges of the goal's rules.
+std::vector<Rule> without_marks(const RuleTable& table, const std::string& owner, const std::string& goal,
+                                const std::string& top, bool count_rules);
+
+}  // namespace hiero
