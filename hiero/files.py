@@ -15,6 +15,7 @@ from collections.abc import Iterator
 from pathlib import Path
 from typing import TypeVar
 
+import numpy as np
 from pydantic import BaseModel, ValidationError
 
 from hiero._core import FormatError
@@ -135,6 +136,13 @@ def read_json(path: Path, kind: type[M]) -> M:
         return kind.model_validate_json(path.read_bytes())
     except ValidationError as error:
         raise FormatError(f"{path}: damaged: {complaint(error)}") from None
+
+
+def json_number(value: object) -> object:
+    """A NumPy number as JSON has it, for ``json.dumps(default=...)``. Raises TypeError for anything else."""
+    if isinstance(value, np.generic):
+        return value.item()
+    raise TypeError(f"{type(value).__name__} is no JSON value: {value!r}")
 
 
 def complaint(error: ValidationError) -> str:

@@ -23,7 +23,7 @@ from pydantic import BaseModel, ConfigDict, Field, ValidationError
 from hiero import _core
 from hiero._core import FormatError, LanguageModel, RuleTable
 from hiero.distortion import DistortionStatistics
-from hiero.files import complaint, link_or_copy, sha256, temporary_folder, write_atomically
+from hiero.files import complaint, json_number, link_or_copy, sha256, temporary_folder, write_atomically
 from hiero.local_features import LocalFeatures
 from hiero.tables import is_packed, load_table
 from hiero.text import TextProcessing
@@ -248,7 +248,8 @@ class Model:
         manifest: dict[str, Any] = {"format": FORMAT, "files": files}
         if made_from is not None:
             manifest["made_from"] = made_from
-        write_atomically(directory / "manifest.json", json.dumps(manifest, indent=1) + "\n")
+        text = json.dumps(manifest, indent=1, default=json_number)
+        write_atomically(directory / "manifest.json", text + "\n")
 
     def _write_statics(
         self, directory: Path, tables: Sequence[str], owners: Sequence[str], lms: Sequence[str]

@@ -20,7 +20,7 @@ from pydantic import ConfigDict, RootModel
 
 from hiero.decoder import Decoder
 from hiero.evaluate import Bleu, Nist
-from hiero.files import read_json, replacing, working_directory, write_atomically
+from hiero.files import json_number, read_json, replacing, working_directory, write_atomically
 from hiero.model import Model
 from hiero.tune.loop import TuneOptions, check_same, tune
 from hiero.tune.protocol import ModelDecoder
@@ -108,7 +108,8 @@ def cettolo2004(
     weight in the model take part. Raises FormatError, OSError and ValueError as ``hiero.tune.loop.tune``.
     """
     chosen = options or Cettolo2004Options()
-    settings = json.dumps({"options": asdict(chosen), "origin": dict(origin or {})}, indent=1) + "\n"
+    known = {"options": asdict(chosen), "origin": dict(origin or {})}
+    settings = json.dumps(known, indent=1, default=json_number) + "\n"
     folder = Path(directory)
     with working_directory(folder, _SETTINGS, settings) as record:
         check_same(record, settings)
@@ -188,7 +189,7 @@ class _Curve:
         results = scaled.translate_batch(self._test.sentences, threads=self._threads)
         lines = [" ".join(result.tokens) for result in results]
         bleu, nist = (float(metric.score(metric.statistics(lines).sum(axis=0))) for metric in self._metrics)
-        return Point(scale, sum(result.stats.hypotheses for result in results), bleu, nist)
+        return Point(float(scale), sum(result.stats.hypotheses for result in results), bleu, nist)
 
 
 def table(result: Cettolo2004) -> str:

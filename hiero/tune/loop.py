@@ -8,7 +8,6 @@ that was killed and is started again therefore goes on as if nothing had happene
 from __future__ import annotations
 
 import json
-import operator
 import os
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import asdict, dataclass, field
@@ -20,7 +19,7 @@ from pydantic import BaseModel, ConfigDict
 
 from hiero._core import FormatError
 from hiero.evaluate.metrics import Bleu, Metric
-from hiero.files import read_json, temporary_name, working_directory, write_atomically
+from hiero.files import json_number, read_json, temporary_name, working_directory, write_atomically
 from hiero.tune.memory import ForestMemory, ListMemory, Memory
 from hiero.tune.methods import GREATEST, METHODS, Problem, troubled
 from hiero.tune.objective import gain, scalable
@@ -130,10 +129,10 @@ def tune(
         "metric": [metric.signature, metric.checksum],
         "held_out": None if held_out is None else [held_out.metric.signature, held_out.metric.checksum],
         "features": names,
-        "start": dict(start),
+        "start": {name: float(weight) for name, weight in start.items()},
         "origin": dict(origin or {}),
     }
-    settings = json.dumps(known, indent=1, ensure_ascii=False, default=operator.index) + "\n"
+    settings = json.dumps(known, indent=1, ensure_ascii=False, default=json_number) + "\n"
     folder = Path(directory)
     with working_directory(folder, _SETTINGS, settings) as record:
         check_same(record, settings)
