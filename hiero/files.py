@@ -116,14 +116,6 @@ def write_atomically(path: str | os.PathLike[str], text: str) -> None:
         temporary.write_text(text, encoding="utf-8", newline="\n")
 
 
-def link_or_copy(source: str | os.PathLike[str], target: str | os.PathLike[str]) -> None:
-    """A second name for a file, which is never changed in place; a copy on another disk."""
-    try:
-        os.link(source, target)
-    except OSError:
-        shutil.copyfile(source, target)
-
-
 def sha256(path: Path) -> str:
     """The SHA-256 of a file's bytes, in hexadecimal."""
     with path.open("rb") as file:
