@@ -23,7 +23,7 @@ from pydantic import BaseModel, ConfigDict, Field, ValidationError
 from hiero import _core
 from hiero._core import FormatError, LanguageModel, RuleTable
 from hiero.distortion import DistortionStatistics
-from hiero.files import complaint, json_number, sha256, temporary_folder, write_atomically
+from hiero.files import complaint, json_number, publish, sha256, temporary_folder, write_atomically
 from hiero.local_features import LocalFeatures
 from hiero.ownership import MANIFEST, link_or_copy
 from hiero.tables import is_packed, load_table
@@ -202,12 +202,15 @@ class Model:
         made_from: Mapping[str, Any] | None = None,
         scratch: str | os.PathLike[str] | None = None,
     ) -> None:
-        """Writes a model directory; an existing one is replaced only when the new one is whole, and anything
-        else that has the name is an error (see ``check_output``).
+        """Writes a model directory; an existing one is replaced in one step when the new one is whole and on
+        the disk, and anything else that has the name is an error (see ``check_output``).
 
         Files that other models or trainings on the same disk hold are shared, all others are copied.
-        ``made_from`` goes into the manifest. The new directory grows in a hidden one in ``scratch``, a folder on the same disk (default: its
-        parent).
+        ``made_from`` goes into the manifest. The new directory grows in a hidden one in ``scratch``, a folder
+        on the same disk (default: its parent); if the process is killed this stays, with the new model or the
+        old one, until the next one like it is made.
+        Raises OSError also where the file system cannot replace a directory in one step: an old model must
+        then be moved away first.
         """
         target = Path(path)
         check_output(target)
@@ -217,9 +220,7 @@ class Model:
             staging = hidden / "model"
             staging.mkdir()
             self._write(staging, made_from)
-            if target.exists():
-                os.rename(target, hidden / "old")
-            os.rename(staging, target)
+            publish(staging, target)
 
     def _write(self, directory: Path, made_from: Mapping[str, Any] | None) -> None:
         owners = self.core.owners[: len(self.tables)]

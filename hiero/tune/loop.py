@@ -19,7 +19,14 @@ from pydantic import BaseModel, ConfigDict
 
 from hiero._core import FormatError
 from hiero.evaluate.metrics import Bleu, Metric
-from hiero.files import json_number, read_json, temporary_name, working_directory, write_atomically
+from hiero.files import (
+    json_number,
+    publish,
+    read_json,
+    temporary_name,
+    working_directory,
+    write_atomically,
+)
 from hiero.tune.memory import ForestMemory, ListMemory, Memory
 from hiero.tune.methods import GREATEST, METHODS, Problem, troubled
 from hiero.tune.objective import gain, scalable
@@ -308,7 +315,7 @@ class _Run:
         )
         write_weights(temporary / "weights.txt", self._named(weights))
         write_atomically(temporary / "scores.json", scores.model_dump_json() + "\n")
-        os.rename(temporary, folder)
+        publish(temporary, folder)
 
     def _held_out_score(self, weights: Array) -> float | None:
         if self._held_out is None:
