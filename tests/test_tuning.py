@@ -78,6 +78,50 @@ def test_resuming_gives_the_same(method: str, tmp_path: Path) -> None:
         shutil.rmtree(tmp_path / "part")
 
 
+def files(directory: Path) -> dict[str, bytes]:
+    """But for arrays, whose files say when they were written."""
+    found = [path for path in directory.rglob("*") if path.is_file() and path.suffix != ".npz"]
+    return {str(path.relative_to(directory)): path.read_bytes() for path in found}
+
+
+@pytest.mark.parametrize("method", sorted(METHODS))
+def test_a_run_that_has_ended_can_go_on(method: str, tmp_path: Path) -> None:
+    decoder, references = solvable(1, BEST, sentences=8, size=20)
+
+    def run(name: str, iterations: int, patience: int = 9) -> TuneResult:
+        k = 5 if "k" in METHODS[method].takes else None
+        options = TuneOptions(method, k=k, iterations=iterations, patience=patience)
+        return tune(decoder, Bleu(references), START, tmp_path / name, options)
+
+    whole = run("whole", 4)
+    assert len(whole.iterations) > 2
+    part = run("part", 2)
+    assert part.iterations == whole.iterations[:2] and part.reason == "2 iterations are done"
+    decoder.decoded.clear()
+    assert run("part", 4) == whole and files(tmp_path / "part") == files(tmp_path / "whole")
+    assert len(decoder.decoded) == (0 if METHODS[method].forests else len(whole.iterations) - 2)
+    # What is done is not undone, and decoded no more.
+    fewer, before = run("part", 1), decoder.generated
+    assert fewer.iterations == whole.iterations and fewer.best == whole.best
+    assert run("part", 3, 1).iterations == whole.iterations
+    assert decoder.generated == before and files(tmp_path / "part") == files(tmp_path / "whole")
+
+
+def test_a_run_out_of_patience_can_go_on(tmp_path: Path) -> None:
+    decoder, references = solvable(1, BEST, sentences=8, size=20)
+    best = dict(zip(START, BEST, strict=True))
+
+    def run(name: str, patience: int, iterations: int = 6) -> TuneResult:
+        options = TuneOptions("mira-batch", k=5, patience=patience, iterations=iterations)
+        return tune(decoder, Bleu(references), best, tmp_path / name, options)
+
+    whole, part = run("whole", 3), run("part", 1)
+    assert part.reason == "the metric has not risen for 1 iterations"
+    assert len(part.iterations) < len(whole.iterations)
+    assert run("part", 3) == whole and files(tmp_path / "part") == files(tmp_path / "whole")
+    assert run("part", 1).iterations == whole.iterations
+
+
 def test_done_runs_decode_nothing(tmp_path: Path) -> None:
     run(tmp_path)
     decoder, references = solvable(1, BEST)
