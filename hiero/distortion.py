@@ -11,7 +11,7 @@ from dataclasses import asdict, dataclass
 from pathlib import Path
 
 from hiero._core import ExtractStatistics, FormatError
-from hiero.files import write_atomically
+from hiero.files import json_number, write_atomically
 
 SIZES = 10  # 1 .. 9 source words, and 10 or more
 
@@ -44,7 +44,8 @@ class DistortionStatistics:
 
     def save(self, path: str | os.PathLike[str]) -> None:
         """Writes the counts as JSON."""
-        write_atomically(path, json.dumps({k: list(v) for k, v in asdict(self).items()}) + "\n")
+        counts = {k: list(v) for k, v in asdict(self).items()}
+        write_atomically(path, json.dumps(counts, default=json_number) + "\n")
 
     @classmethod
     def load(cls, path: str | os.PathLike[str]) -> DistortionStatistics:

@@ -10,13 +10,14 @@ import os
 import re
 import secrets
 import shutil
-import tempfile
 from collections.abc import Iterator
 from pathlib import Path
 from typing import TypeVar
 
+import numpy as np
 from pydantic import BaseModel, ValidationError
 
+from hiero import _core
 from hiero._core import FormatError
 
 M = TypeVar("M", bound=BaseModel)
@@ -36,9 +37,81 @@ def temporary_name(path: Path) -> Path:
 
 @contextlib.contextmanager
 def temporary_folder(path: Path) -> Iterator[Path]:
-    """A hidden folder beside ``path``, removed in the end; it has such a name too."""
-    with tempfile.TemporaryDirectory(prefix=f".{path.name}.hiero-{os.getpid()}-", dir=path.parent) as name:
-        yield Path(name)
+    """A hidden folder beside ``path``, removed in the end; it has such a name too.
+
+    First those of its kind are removed that killed processes left; a living one holds its own.
+    """
+    for other in path.parent.iterdir():
+        match = _LEFTOVER.fullmatch(other.name)
+        if match is not None and match[1] == path.name and other.is_dir() and not other.is_symlink():
+            with contextlib.suppress(OSError), exclusive(other):
+                shutil.rmtree(other)
+    with contextlib.ExitStack() as stack:
+        folder, held = _held_folder(path)
+        stack.callback(os.close, held)
+        stack.callback(shutil.rmtree, folder)
+        yield folder
+
+
+def _held_folder(path: Path) -> tuple[Path, int]:
+    """A new folder for ``temporary_folder``, and the open file by which this process holds it."""
+    while True:
+        folder = temporary_name(path)
+        folder.mkdir(mode=0o700)
+        with contextlib.suppress(FileNotFoundError):
+            held = os.open(folder, os.O_RDONLY)
+            with contextlib.suppress(OSError):  # where there are no locks, nothing is removed either
+                fcntl.flock(held, fcntl.LOCK_EX)
+            if folder.exists():
+                return folder, held
+            os.close(held)
+        # Another process took it for what a killed one left, before it was held.
+
+
+def sync(path: str | os.PathLike[str]) -> None:
+    """Waits until a file, or the names in a folder, are on the disk: what is only written or renamed outlives
+    no power failure. Folders that cannot be opened, or of file systems that sync none, are left alone.
+    """
+    try:
+        descriptor = os.open(path, os.O_RDONLY)
+    except PermissionError:
+        if os.path.isdir(path):
+            return
+        raise
+    try:
+        os.fsync(descriptor)
+    except OSError as error:
+        if not (os.path.isdir(path) and error.errno in (errno.EINVAL, errno.ENOTSUP)):
+            raise OSError(error.errno, error.strerror, os.fspath(path)) from None
+    finally:
+        os.close(descriptor)
+
+
+def publish(made: Path, path: Path) -> None:
+    """Gives a directory the name ``path`` when all of it is on the disk; what had the name takes the other.
+
+    There is no moment, not even of a power failure, without the old directory or the new one under the name.
+    Raises OSError naming ``path``, with both as they were, where the file system cannot exchange directories.
+    """
+    for folder, _, files in os.walk(made):
+        for name in files:
+            sync(os.path.join(folder, name))
+        sync(folder)
+    if path.is_symlink() or (path.is_dir() and any(path.iterdir())):
+        _exchange(made, path)
+    else:
+        os.rename(made, path)
+    sync(path.parent)
+
+
+def _exchange(made: Path, path: Path) -> None:
+    try:
+        _core.exchange(str(made), str(path))
+    except OSError as error:
+        if error.errno not in (errno.ENOSYS, errno.EINVAL, errno.ENOTSUP, errno.EXDEV):
+            raise OSError(error.errno, error.strerror, str(path)) from None
+        hint = "cannot be replaced in one step on this file system; move the old one away first"
+        raise OSError(error.errno, hint, str(path)) from None
 
 
 @contextlib.contextmanager
@@ -55,9 +128,9 @@ def replacing(path: str | os.PathLike[str]) -> Iterator[Path]:
     try:
         os.close(os.open(name, os.O_WRONLY | os.O_CREAT | os.O_EXCL, 0o666))
         yield name
-        with open(name, "rb") as file:
-            os.fsync(file.fileno())
+        sync(name)
         os.replace(name, path)
+        sync(path.parent)
     except BaseException as error:
         with contextlib.suppress(OSError):
             name.unlink()
@@ -115,14 +188,6 @@ def write_atomically(path: str | os.PathLike[str], text: str) -> None:
         temporary.write_text(text, encoding="utf-8", newline="\n")
 
 
-def link_or_copy(source: str | os.PathLike[str], target: str | os.PathLike[str]) -> None:
-    """A second name for a file, which is never changed in place; a copy on another disk."""
-    try:
-        os.link(source, target)
-    except OSError:
-        shutil.copyfile(source, target)
-
-
 def sha256(path: Path) -> str:
     """The SHA-256 of a file's bytes, in hexadecimal."""
     with path.open("rb") as file:
@@ -135,6 +200,13 @@ def read_json(path: Path, kind: type[M]) -> M:
         return kind.model_validate_json(path.read_bytes())
     except ValidationError as error:
         raise FormatError(f"{path}: damaged: {complaint(error)}") from None
+
+
+def json_number(value: object) -> object:
+    """A NumPy number as JSON has it, for ``json.dumps(default=...)``. Raises TypeError for anything else."""
+    if isinstance(value, np.generic):
+        return value.item()
+    raise TypeError(f"{type(value).__name__} is no JSON value: {value!r}")
 
 
 def complaint(error: ValidationError) -> str:

@@ -28,7 +28,7 @@ import numpy as np
 import numpy.typing as npt
 
 from hiero._core import Forest, ForestError, FormatError, escape
-from hiero.files import replacing
+from hiero.files import json_number, replacing
 from hiero.lines import DAMAGE, open_source
 from hiero.text import split
 
@@ -64,7 +64,7 @@ class ForestWriter:
         self._zip = self._stack.enter_context(
             zipfile.ZipFile(temporary, "w", zipfile.ZIP_DEFLATED, compresslevel=1)
         )
-        self._add("forests.json", json.dumps({"format": FORMAT, **self._about}).encode())
+        self._add("forests.json", json.dumps({"format": FORMAT, **self._about}, default=json_number).encode())
         return self
 
     def __exit__(

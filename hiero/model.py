@@ -23,8 +23,9 @@ from pydantic import BaseModel, ConfigDict, Field, ValidationError
 from hiero import _core
 from hiero._core import FormatError, LanguageModel, RuleTable
 from hiero.distortion import DistortionStatistics
-from hiero.files import complaint, link_or_copy, sha256, temporary_folder, write_atomically
+from hiero.files import complaint, json_number, publish, sha256, temporary_folder, write_atomically
 from hiero.local_features import LocalFeatures
+from hiero.ownership import MANIFEST, link_or_copy
 from hiero.tables import is_packed, load_table
 from hiero.text import TextProcessing
 from hiero.weights import check_writable, read_weights, weight_vector, write_weights
@@ -224,12 +225,15 @@ class Model:
         made_from: Mapping[str, Any] | None = None,
         scratch: str | os.PathLike[str] | None = None,
     ) -> None:
-        """Writes a model directory; an existing one is replaced only when the new one is whole, and anything
-        else that has the name is an error (see ``check_output``).
+        """Writes a model directory; an existing one is replaced in one step when the new one is whole and on
+        the disk, and anything else that has the name is an error (see ``check_output``).
 
-        Files of this model on the same disk are shared, not copied. ``made_from`` goes into the manifest.
-        The new directory grows in a hidden one in ``scratch``, a folder on the same disk (default: its
-        parent).
+        Files that other models or trainings on the same disk hold are shared, all others are copied.
+        ``made_from`` goes into the manifest. The new directory grows in a hidden one in ``scratch``, a folder
+        on the same disk (default: its parent); if the process is killed this stays, with the new model or the
+        old one, until the next one like it is made.
+        Raises OSError also where the file system cannot replace a directory in one step: an old model must
+        then be moved away first.
         """
         target = Path(path)
         check_output(target)
@@ -239,9 +243,7 @@ class Model:
             staging = hidden / "model"
             staging.mkdir()
             self._write(staging, made_from)
-            if target.exists():
-                os.rename(target, hidden / "old")
-            os.rename(staging, target)
+            publish(staging, target)
 
     def _write(self, directory: Path, made_from: Mapping[str, Any] | None) -> None:
         owners = self.core.owners[: len(self.tables)]
@@ -271,7 +273,8 @@ class Model:
         manifest: dict[str, Any] = {"format": FORMAT, "files": files}
         if made_from is not None:
             manifest["made_from"] = made_from
-        write_atomically(directory / "manifest.json", json.dumps(manifest, indent=1) + "\n")
+        text = json.dumps(manifest, indent=1, default=json_number)
+        write_atomically(directory / MANIFEST, text + "\n")
 
     def _write_statics(
         self, directory: Path, tables: Sequence[str], owners: Sequence[str], lms: Sequence[str]
@@ -359,7 +362,7 @@ def _read_config(path: Path) -> _ModelFile:
 
 def read_manifest(directory: Path) -> dict[str, dict[str, int | str]]:
     """The files of a model directory with size and SHA-256. Raises FormatError or OSError."""
-    path = directory / "manifest.json"
+    path = directory / MANIFEST
     try:
         files = json.loads(path.read_text(encoding="utf-8"))["files"]
         return {name: {"size": f["size"], "sha256": f["sha256"]} for name, f in files.items()}

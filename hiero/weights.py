@@ -72,9 +72,11 @@ def _finite(value: object, name: str, where: str) -> float:
 
 def write_weights(path: str | os.PathLike[str], weights: Mapping[str, float]) -> None:
     """Writes ``Name value`` lines, values exact to the last bit, in the order of the mapping. Raises
-    FormatError for names that could not be read again."""
+    FormatError for names and values that could not be read again."""
     check_writable(weights)
-    write_atomically(path, "".join(f"{name} {value!r}\n" for name, value in weights.items()))
+    # NumPy's numbers say what they are where they are written as they are.
+    numbers = {name: _finite(float(value), name, os.fspath(path)) for name, value in weights.items()}
+    write_atomically(path, "".join(f"{name} {number!r}\n" for name, number in numbers.items()))
 
 
 def check_writable(names: Iterable[str]) -> None:

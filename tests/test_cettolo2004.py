@@ -13,7 +13,14 @@ from test_cli import one_error_line
 import hiero
 from hiero import read_weights
 from hiero.evaluate import Bleu, Nist
-from hiero.experiments.cettolo2004 import Cettolo2004, Point, table
+from hiero.experiments.cettolo2004 import (
+    Cettolo2004,
+    Cettolo2004Options,
+    LabelledSet,
+    Point,
+    cettolo2004,
+    table,
+)
 
 FRENCH = Path(__file__).parent / "french"
 
@@ -106,11 +113,35 @@ def test_the_experiment(folder: Path, tmp_path: Path) -> None:
     before = (tmp_path / "out" / "curves.tsv").read_bytes()
     again = call("hiero", *arguments(folder, tmp_path / "out", *more, "--threads", 2))
     assert again.stdout == done.stdout and (tmp_path / "out" / "curves.tsv").read_bytes() == before
-    (tmp_path / "out" / "uniform.json").write_text('[{"scale": 1}]')
+    (tmp_path / "out" / "uniform.json").write_text('{"weights": {}, "points": [{"scale": 1}]}')
     damaged = call("hiero", *arguments(folder, tmp_path / "out", *more))
-    assert "uniform.json: damaged: 0.generated" in one_error_line(damaged, 1)
+    assert "uniform.json: damaged: points.0.generated" in one_error_line(damaged, 1)
     other = call("hiero", *arguments(folder, tmp_path / "out", *more, "--seed", 2))
     assert "experiment.json" in one_error_line(other, 1)
+
+
+def test_more_decodings(folder: Path, tmp_path: Path) -> None:
+    model = hiero.Model.load(folder / "model")
+    # The language model prefers what is worst, so that there is something to learn.
+    weights = {name: weight * (-1 if name == "LM0" else 1) for name, weight in model.weights.items()}
+    lines = (folder / "test.fr").read_text().splitlines()[:4]
+    texts = [[line] for line in (folder / "test.0").read_text().splitlines()[:4]]
+
+    def run(name: str, decodings: int) -> Cettolo2004:
+        options = Cettolo2004Options(pop_limit=5, scales=(0.5, 1.0), decodings=decodings)
+        labelled = LabelledSet(lines, texts)
+        return cettolo2004(model.with_weights(weights), labelled, labelled, tmp_path / name, options)
+
+    def files(name: str) -> dict[str, bytes]:
+        found = [path for path in (tmp_path / name).rglob("*") if path.suffix in (".json", ".txt", ".tsv")]
+        return {str(path.relative_to(tmp_path / name)): path.read_bytes() for path in found}
+
+    part, whole = run("part", 2), run("whole", 12)
+    # Some weights have changed, and their working points with them.
+    assert part.curves["uniform"] == whole.curves["uniform"]
+    assert part.curves["BLEU-tuned"] != whole.curves["BLEU-tuned"]
+    assert run("part", 12) == whole and files("part") == files("whole")
+    assert run("part", 1) == whole and files("part") == files("whole")
 
 
 def test_table_by_hand() -> None:

@@ -4,14 +4,17 @@ from __future__ import annotations
 
 import random
 import threading
-from collections.abc import Sequence
+import time
+from collections.abc import Iterator, Sequence
 from pathlib import Path
+from typing import Any
 
 import numpy as np
 import pytest
 from brute_force import BackoffModel, Enumerator, random_rules, write_arpa
 
 import hiero
+from hiero.tune import ModelDecoder
 
 
 @pytest.fixture(scope="module")
@@ -264,6 +267,55 @@ def test_a_failing_line_does_not_stop_a_stream(model: hiero.Model) -> None:
     assert [r.text for r in (results[0], results[2])] == ["the cat", "the dog"]
     with pytest.raises(UnicodeEncodeError):
         hiero.Decoder(model).translate_batch(stream)
+
+
+def length_at_rest(seen: Sequence[object], expected: int) -> int:
+    """How long a list has grown that threads add to, which they are given time for to go too far."""
+    deadline = time.monotonic() + 20
+    while len(seen) < expected and time.monotonic() < deadline:
+        time.sleep(0.001)
+    time.sleep(0.05)
+    return len(seen)
+
+
+@pytest.mark.parametrize("threads", [1, 3])
+def test_a_stream_is_read_a_few_lines_ahead(model: hiero.Model, threads: int) -> None:
+    read: list[int] = []
+
+    def stream() -> Iterator[str]:
+        for number in range(1000):  # all of which are read where nothing holds them back
+            read.append(number)
+            yield "le chat"
+
+    results = hiero.Decoder(model).translate_iter(stream(), threads=threads)
+    for taken in range(1, 4):
+        next(results)
+        # One more waits for a place.
+        expected = taken + 4 * threads + 1
+        assert length_at_rest(read, expected) == expected
+    rest = sum(1 for _ in results)
+    assert taken + rest == len(read) == 1000
+
+
+@pytest.mark.parametrize("threads", [1, 3])
+def test_tuning_decodes_a_few_sentences_ahead(
+    model: hiero.Model, threads: int, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    decoded: list[object] = []
+    translate = hiero.Decoder.translate
+
+    def counted(*arguments: Any, **options: Any) -> hiero.Translation:
+        decoded.append(None)
+        return translate(*arguments, **options)
+
+    monkeypatch.setattr(hiero.Decoder, "translate", counted)
+    decoder = ModelDecoder(hiero.Decoder(model), ["le chat"] * 100, threads)
+    forests = decoder.forests(model.weight_vector(model.weights))
+    for taken in range(1, 4):
+        next(forests)
+        expected = taken + 4 * threads
+        assert length_at_rest(decoded, expected) == expected
+    assert taken + sum(1 for _ in forests) == len(decoded) == 100
 
 
 def test_more_hypotheses_never_hurt_on_average(shared: Path, tmp_path: Path) -> None:

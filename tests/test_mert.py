@@ -4,6 +4,9 @@ from __future__ import annotations
 
 import itertools
 import random
+import re
+from pathlib import Path
+from typing import Any
 
 import numpy as np
 import pytest
@@ -328,6 +331,41 @@ def test_the_mean_of_climbs() -> None:
     mean = np.mean(ends, axis=0)
     assert many.weights == pytest.approx(mean / np.abs(mean).sum() * 2.75)
     assert many.searches == sum(c.searches for c in climbs)
+
+
+def documented_climbs(method: str) -> int:
+    (row,) = [
+        line
+        for line in (Path(__file__).parent.parent / "docs" / "tuning.md").read_text().splitlines()
+        if line.startswith(f"| `{method}` |")
+    ]
+    found = re.search(r"the mean of (\d+) climbs", row)
+    assert found is not None
+    return int(found[1])
+
+
+def test_as_many_climbs_as_documented() -> None:
+    start, bounds = np.array([1.0, 0.5, -1.0, 0.25]), np.tile([-np.inf, np.inf], (4, 1))
+    shared: dict[str, Any] = {"free": range(4), "bounds": bounds, "seed": 3}
+    pool = random_pool(np.random.default_rng(9), 4)
+    rng = random.Random(3)
+    sets = [[small_random_forest(rng, 200)] for _ in range(6)]
+    sets = [[forest for forest in forests if derivations(forest)] for forests in sets]
+    metric = Bleu([[" ".join(rng.choices(WORDS, k=6))] for _ in sets])
+    width = next(forest for forests in sets for forest in forests).features.shape[1]
+    forest_settings = {**shared, "free": range(width), "bounds": bounds[:width]}
+    for climbs, tuned in (
+        (documented_climbs("mert"), lambda options: mert(pool, METRIC, start, options=options, **shared)),
+        (
+            documented_climbs("hypergraph-mert"),
+            lambda options: hypergraph_mert(sets, metric, start[:width], options=options, **forest_settings),
+        ),
+    ):
+        # Four random directions a round, and a tenth of all intervals on either side.
+        found = [tuned(MertOptions(restarts, 4, 0.1)) for restarts in (climbs - 2, climbs - 1, climbs)]
+        given = tuned(None)
+        assert given.weights.tolist() == found[1].weights.tolist() and given.searches == found[1].searches
+        assert found[0].searches < given.searches < found[2].searches
 
 
 def test_a_direction_of_nothing_keeps_none_from_being_taken() -> None:

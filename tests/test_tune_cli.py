@@ -173,7 +173,7 @@ def test_bad_input(folder: Path, tmp_path: Path) -> None:
     assert "r.sgm: no srcset" in error("--source", tmp_path / "r.sgm")
     assert not (tmp_path / "out" / "run.json").exists()
     assert call("hiero", *arguments(folder, tmp_path / "out", "mert", "--iterations", 1)).returncode == 0
-    assert "out: holds another run, see run.json" in error("--iterations", 2)
+    assert "out: holds another run, see run.json" in error("--seed", 2)
 
 
 @pytest.mark.parametrize(

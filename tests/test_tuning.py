@@ -3,20 +3,24 @@
 from __future__ import annotations
 
 import json
+import re
 import shutil
+from collections.abc import Iterator
 from pathlib import Path
 
 import numpy as np
 import pytest
+import typer
 from synthetic_decoder import solvable
 
 from hiero import FormatError, read_weights
+from hiero.cli.tune import tune_model
 from hiero.evaluate import Bleu, Nist, Ter
 from hiero.files import read_json, temporary_name
-from hiero.tune import loop
+from hiero.tune import loop, methods
 from hiero.tune.loop import HeldOut, TuneOptions, TuneResult, tune
 from hiero.tune.methods import METHODS, Method, Problem, troubled
-from hiero.tune.protocol import Array
+from hiero.tune.protocol import Array, KBestList
 
 BEST = (1.0, -0.5, 2.0, 0.25)
 START = {"f0": 1.0, "f1": 1.0, "f2": 1.0, "f3": 1.0}
@@ -76,6 +80,50 @@ def test_resuming_gives_the_same(method: str, tmp_path: Path) -> None:
             same = tmp_path / "part" / file.relative_to(tmp_path / "whole")
             assert file.is_dir() or file.name == "new.npz" or same.read_bytes() == file.read_bytes()
         shutil.rmtree(tmp_path / "part")
+
+
+def files(directory: Path) -> dict[str, bytes]:
+    """But for arrays, whose files say when they were written."""
+    found = [path for path in directory.rglob("*") if path.is_file() and path.suffix != ".npz"]
+    return {str(path.relative_to(directory)): path.read_bytes() for path in found}
+
+
+@pytest.mark.parametrize("method", sorted(METHODS))
+def test_a_run_that_has_ended_can_go_on(method: str, tmp_path: Path) -> None:
+    decoder, references = solvable(1, BEST, sentences=8, size=20)
+
+    def run(name: str, iterations: int, patience: int = 9) -> TuneResult:
+        k = 5 if "k" in METHODS[method].takes else None
+        options = TuneOptions(method, k=k, iterations=iterations, patience=patience)
+        return tune(decoder, Bleu(references), START, tmp_path / name, options)
+
+    whole = run("whole", 4)
+    assert len(whole.iterations) > 2
+    part = run("part", 2)
+    assert part.iterations == whole.iterations[:2] and part.reason == "2 iterations are done"
+    decoder.decoded.clear()
+    assert run("part", 4) == whole and files(tmp_path / "part") == files(tmp_path / "whole")
+    assert len(decoder.decoded) == (0 if METHODS[method].forests else len(whole.iterations) - 2)
+    # What is done is not undone, and decoded no more.
+    fewer, before = run("part", 1), decoder.generated
+    assert fewer.iterations == whole.iterations and fewer.best == whole.best
+    assert run("part", 3, 1).iterations == whole.iterations
+    assert decoder.generated == before and files(tmp_path / "part") == files(tmp_path / "whole")
+
+
+def test_a_run_out_of_patience_can_go_on(tmp_path: Path) -> None:
+    decoder, references = solvable(1, BEST, sentences=8, size=20)
+    best = dict(zip(START, BEST, strict=True))
+
+    def run(name: str, patience: int, iterations: int = 6) -> TuneResult:
+        options = TuneOptions("mira-batch", k=5, patience=patience, iterations=iterations)
+        return tune(decoder, Bleu(references), best, tmp_path / name, options)
+
+    whole, part = run("whole", 3), run("part", 1)
+    assert part.reason == "the metric has not risen for 1 iterations"
+    assert len(part.iterations) < len(whole.iterations)
+    assert run("part", 3) == whole and files(tmp_path / "part") == files(tmp_path / "whole")
+    assert run("part", 1).iterations == whole.iterations
 
 
 def test_done_runs_decode_nothing(tmp_path: Path) -> None:
@@ -299,6 +347,39 @@ def test_whole_lists_are_no_reason_to_stop(method: str, tmp_path: Path) -> None:
     assert result.iterations[1].new == 0 and len(result.iterations) > 2
     assert result.iterations[result.best].score > 97
     assert result.iterations[result.best].score > result.iterations[1].score
+
+
+def test_defaults_are_those_that_the_command_states(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    app = typer.Typer()
+    app.command(name="tune")(tune_model)
+    helps = {param.name: param.help for param in typer.main.get_command(app).params if hasattr(param, "help")}
+
+    def stated(option: str, method: str) -> int:
+        """The number of a text such as "At most (20; pro: 30)."."""
+        text = str(helps[option])
+        found = re.search(rf"[(; ,]{method}: (\d+)", text) or re.search(r"[(; ](\d+)[;)]", text)
+        assert found is not None, text
+        return int(found[1])
+
+    for name, method in METHODS.items():
+        assert (method.iterations, method.patience) == (stated("iterations", name), stated("patience", name))
+    assert stated("iterations", "pro") > stated("iterations", "mert")
+    # That these climb as often is asked of them elsewhere.
+    assert (stated("restarts", "mert"), stated("restarts", "hypergraph-mert")) == (9, 4)
+    asked: list[int] = []
+
+    def counted(weights: Array, k: int) -> Iterator[KBestList]:
+        asked.append(k)
+        return decoder_kbest(weights, k)
+
+    decoder, references = solvable(1, BEST, sentences=3)
+    decoder_kbest = decoder.kbest
+    monkeypatch.setattr(decoder, "kbest", counted)
+    tune(decoder, Bleu(references), START, tmp_path, TuneOptions("pro", iterations=1))
+    assert asked == [stated("k", "pro")]
+    monkeypatch.setattr(methods, "next_point", lambda *_, restarts, **__: asked.append(restarts))
+    tune(decoder, Bleu(references), START, tmp_path / "simplex", TuneOptions("simplex", iterations=2))
+    assert asked[-1] == stated("restarts", "simplex")
 
 
 def test_it_stops(tmp_path: Path) -> None:

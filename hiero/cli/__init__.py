@@ -8,12 +8,13 @@ from __future__ import annotations
 import importlib
 import os
 import sys
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable
 from typing import Any
 
 import typer
 
 from hiero import Error
+from hiero.cli.arguments import Command
 
 # Commands, and where they are: a function or a group of commands.
 _COMMANDS = {
@@ -38,27 +39,14 @@ _COMMANDS = {
     "check": ("info", "check"),
 }
 
-# Options that take one value or more.
-_SEVERAL = frozenset(
-    {
-        "--mono",
-        "--references",
-        "--test-references",
-        "--held-out-references",
-        "--mu",
-        "--metric",
-        "--compare",
-        "--fix",
-        "--bound",
-    }
-)
-
 
 def main() -> None:
     """Entry point of `hiero`."""
     app = typer.Typer(
         name="hiero",
-        help="Hierarchical phrase-based machine translation.",
+        help="Hierarchical phrase-based machine translation.\n\n"
+        "An option that may be repeated also takes several values, up to the next option or --; an argument "
+        "that the command requires may stand behind them: hiero tune --references r1 r2 MODEL.",
         no_args_is_help=True,
         add_completion=False,
         pretty_exceptions_enable=False,
@@ -72,14 +60,14 @@ def main() -> None:
         if isinstance(command, typer.Typer):
             app.add_typer(command, name=name)
         else:
-            app.command(name=name)(command)
+            app.command(name=name, cls=Command)(command)
     _run(app)
 
 
 def decode_main() -> None:
     """Entry point of `hiero-decode`, the same as `hiero decode`."""
     app = typer.Typer(add_completion=False, pretty_exceptions_enable=False)
-    app.command(name="hiero-decode")(_imported("decode"))
+    app.command(name="hiero-decode", cls=Command)(_imported("decode"))
     _run(app)
 
 
@@ -88,24 +76,9 @@ def _imported(name: str) -> Any:
     return getattr(importlib.import_module(f"hiero.cli.{module}"), attribute)
 
 
-def _repeat_options(arguments: Sequence[str]) -> Iterator[str]:
-    """`--mono a b` and `--mono=a b` as `--mono a --mono b`."""
-    option = ""
-    values = 0
-    for argument in arguments:
-        if argument.startswith("-") and argument != "-":
-            name, equals, _ = argument.partition("=")
-            option, values = (name if name in _SEVERAL else ""), len(equals)
-        elif option:
-            values += 1
-            if values > 1:
-                yield option
-        yield argument
-
-
-def _run(command: Callable[[list[str]], None]) -> None:
+def _run(command: Callable[[], None]) -> None:
     try:
-        command(list(_repeat_options(sys.argv[1:])))
+        command()
     except BrokenPipeError:
         # The reader has gone; what is still buffered must not raise again at exit.
         os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())

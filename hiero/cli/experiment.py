@@ -9,6 +9,7 @@ from typing import Annotated
 import typer
 
 from hiero import Model
+from hiero.cli.arguments import Command
 from hiero.cli.sets import fingerprint, read_set
 from hiero.experiments.cettolo2004 import Cettolo2004Options, LabelledSet, plot, table
 from hiero.experiments.cettolo2004 import cettolo2004 as run
@@ -22,7 +23,7 @@ def experiment() -> None:
     """Keeps the name of the one command."""
 
 
-@app.command()
+@app.command(cls=Command)
 def cettolo2004(
     model: Annotated[Path, typer.Argument(help="Model directory.")],
     source: Annotated[Path, typer.Option(help="Tuning set: text, or NIST's .xml or .sgm.")],

@@ -15,6 +15,7 @@ import typer
 
 from hiero import Derivation, Forest, FormatError, read_weights
 from hiero._core import escape
+from hiero.cli.arguments import Command
 from hiero.files import write_atomically
 from hiero.forest_files import ForestFile
 from hiero.forest_page import derivation_page, forest_page
@@ -31,7 +32,7 @@ File = Annotated[Path, typer.Argument(help="File of forests.")]
 Weights = Annotated[Path, typer.Option(help="Weights of the features.")]
 
 
-@app.command()
+@app.command(cls=Command)
 def stats(file: File) -> None:
     """Writes a JSON line for each forest: words, nodes, edges, log10 of the number of derivations."""
     for number, forest in enumerate(_forests(file)):
@@ -46,7 +47,7 @@ def stats(file: File) -> None:
         _print(json.dumps(line))
 
 
-@app.command()
+@app.command(cls=Command)
 def kbest(
     file: File,
     weights: Weights,
@@ -62,7 +63,7 @@ def kbest(
             _print(f"{number} ||| {tokens} ||| {features} ||| {derivation.score:.6g}")
 
 
-@app.command()
+@app.command(cls=Command)
 def oracle(
     file: File,
     weights: Weights,
@@ -108,7 +109,7 @@ def oracle(
         _print(f"mu {value:<5g} BLEU {100 * bleu(totals[value]):6.2f}  score {np.mean(scores[value]):.4f}")
 
 
-@app.command()
+@app.command(cls=Command)
 def show(
     file: File,
     sentence: Annotated[int, typer.Option(min=0, help="Which sentence, from 0.")],

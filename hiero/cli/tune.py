@@ -90,7 +90,8 @@ def tune_model(
 ) -> None:
     """Decodes the tuning set, chooses weights by what it found, and again, until nothing better comes.
 
-    Started again in the same directory, a run goes on where it was interrupted.
+    Started again in the same directory, a run goes on where it was interrupted, or had ended if it may now
+    take more iterations or have more patience.
     """
     if (held_out_source is None) != (not held_out_references):
         raise typer.BadParameter("a held-out set has --held-out-source and --held-out-references")

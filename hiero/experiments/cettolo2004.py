@@ -16,11 +16,11 @@ from pathlib import Path
 from typing import Any
 
 import numpy as np
-from pydantic import ConfigDict, RootModel
+from pydantic import BaseModel, ConfigDict
 
 from hiero.decoder import Decoder
 from hiero.evaluate import Bleu, Nist
-from hiero.files import read_json, replacing, working_directory, write_atomically
+from hiero.files import json_number, read_json, replacing, working_directory, write_atomically
 from hiero.model import Model
 from hiero.tune.loop import TuneOptions, check_same, tune
 from hiero.tune.protocol import ModelDecoder
@@ -103,12 +103,15 @@ def cettolo2004(
 ) -> Cettolo2004:
     """Tunes, translates the test set at all working points, and writes ``table.txt`` and ``curves.tsv``.
 
-    Every decoding is kept in the directory, so that an experiment goes on where it was interrupted; one with
-    other options or another ``origin``, which says what model and sets are, is refused. Only features with a
-    weight in the model take part. Raises FormatError, OSError and ValueError as ``hiero.tune.loop.tune``.
+    Every decoding is kept in the directory, so that an experiment goes on where it was interrupted, or had
+    ended with fewer ``decodings``; one with other options or another ``origin``, which says what model and
+    sets are, is refused. Only features with a weight in the model take part. Raises FormatError, OSError and
+    ValueError as ``hiero.tune.loop.tune``.
     """
     chosen = options or Cettolo2004Options()
-    settings = json.dumps({"options": asdict(chosen), "origin": dict(origin or {})}, indent=1) + "\n"
+    identity = {name: value for name, value in asdict(chosen).items() if name != "decodings"}
+    known = {"options": identity, "origin": dict(origin or {})}
+    settings = json.dumps(known, indent=1, default=json_number) + "\n"
     folder = Path(directory)
     with working_directory(folder, _SETTINGS, settings) as record:
         check_same(record, settings)
@@ -160,10 +163,13 @@ def _tuned(
     return {name: weight / loosest for name, weight in result.weights.items()}
 
 
-class _Points(RootModel[list[Point]]):
-    """Working points as a file holds them."""
+class _Points(BaseModel):
+    """Working points as a file holds them, and the weights that they are of."""
 
-    model_config = ConfigDict(strict=True)
+    model_config = ConfigDict(extra="forbid", strict=True)
+
+    weights: dict[str, float]
+    points: list[Point]
 
 
 class _Curve:
@@ -177,18 +183,20 @@ class _Curve:
         self._metrics = Bleu(test.references), Nist(test.references)
 
     def points(self, weights: Weights, scales: Sequence[float]) -> list[Point]:
-        done = read_json(self._path, _Points).root if self._path.exists() else []
-        for scale in sorted(scales)[len(done) :]:
-            done.append(self._point(weights, scale))
-            write_atomically(self._path, _Points(done).model_dump_json(indent=1) + "\n")
-        return done
+        kept = _Points(weights=dict(weights), points=[])
+        if self._path.exists() and (found := read_json(self._path, _Points)).weights == kept.weights:
+            kept = found
+        for scale in sorted(scales)[len(kept.points) :]:
+            kept.points.append(self._point(weights, scale))
+            write_atomically(self._path, kept.model_dump_json(indent=1) + "\n")
+        return kept.points
 
     def _point(self, weights: Weights, scale: float) -> Point:
         scaled = self._decoder.with_weights({name: weight * scale for name, weight in weights.items()})
         results = scaled.translate_batch(self._test.sentences, threads=self._threads)
         lines = [" ".join(result.tokens) for result in results]
         bleu, nist = (float(metric.score(metric.statistics(lines).sum(axis=0))) for metric in self._metrics)
-        return Point(scale, sum(result.stats.hypotheses for result in results), bleu, nist)
+        return Point(float(scale), sum(result.stats.hypotheses for result in results), bleu, nist)
 
 
 def table(result: Cettolo2004) -> str:

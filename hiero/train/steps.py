@@ -16,8 +16,7 @@ from typing import Any
 
 from hiero.files import sha256, working_directory, write_atomically
 from hiero.memory import peak_memory
-
-_RECORD = "steps.json"
+from hiero.ownership import STEPS
 
 
 @dataclass(frozen=True)
@@ -39,7 +38,7 @@ def open_journal(directory: Path, report: Callable[[str], object]) -> Iterator[J
     removed. Raises OSError where another process works in the directory, and for one that holds files but
     no record of steps.
     """
-    with working_directory(directory, _RECORD, "{}\n"):
+    with working_directory(directory, STEPS, "{}\n"):
         yield Journal(directory, report)
 
 
@@ -49,7 +48,7 @@ class Journal:
     def __init__(self, directory: Path, report: Callable[[str], object]) -> None:
         self.directory = directory
         self.report = report
-        self._path = directory / _RECORD
+        self._path = directory / STEPS
         self._records: dict[str, Any] = {}
         self._known: dict[Path, tuple[int, int, str]] = {}
         with contextlib.suppress(ValueError):  # no good record: everything is made again

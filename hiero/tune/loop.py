@@ -2,13 +2,14 @@
 
 Everything an iteration leaves is in a folder of its own, which appears when it is whole: the weights that
 decoded, what was new, the scores. Random choices follow from the seed and the iteration's number alone. A run
-that was killed and is started again therefore goes on as if nothing had happened.
+that was killed and is started again therefore goes on as if nothing had happened, and one that has ended does
+if it may now take more iterations.
 """
 
 from __future__ import annotations
 
+import itertools
 import json
-import operator
 import os
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import asdict, dataclass, field
@@ -20,7 +21,14 @@ from pydantic import BaseModel, ConfigDict
 
 from hiero._core import FormatError
 from hiero.evaluate.metrics import Bleu, Metric
-from hiero.files import read_json, temporary_name, working_directory, write_atomically
+from hiero.files import (
+    json_number,
+    publish,
+    read_json,
+    temporary_name,
+    working_directory,
+    write_atomically,
+)
 from hiero.tune.memory import ForestMemory, ListMemory, Memory
 from hiero.tune.methods import GREATEST, METHODS, Problem, troubled
 from hiero.tune.objective import gain, scalable
@@ -29,6 +37,8 @@ from hiero.tune.protocol import Array, TuningDecoder
 from hiero.weights import check_names, check_writable, read_weights, weight_vector, write_weights
 
 _SETTINGS = "run.json"
+# When a run stops makes no other run of it: it can go on.
+_ENDS = ("iterations", "patience")
 Report = Callable[[str], object]
 
 
@@ -105,12 +115,15 @@ def tune(
 ) -> TuneResult:
     """Tunes from the weights ``start``, features without one count 0, and writes ``weights.txt``.
 
-    A start outside its bounds begins at them. A directory that holds another run, by its options, its start,
-    its references or its ``origin``, is refused: this says what else the decoder's results depend on, as the
-    model and the source. Raises FormatError for that, for weights or options that name no feature and for
-    names that no weights file can hold; ValueError for an unknown method, options or a metric that it does
-    not take, and a start that nothing can be decoded with; OSError where another process works in the
-    directory, or for one that holds files but no run.
+    A start outside its bounds begins at them. What the directory holds of this run is taken up, also with
+    other ``iterations`` and ``patience``: with more it ends as it would have with so many at once; with
+    fewer, what has ended has ended, and all its iterations count. A directory that holds another run, by its
+    other options, its start, its references or its ``origin``, is refused: this says what else the decoder's
+    results depend on, as the model and the source.
+    Raises FormatError for that, for weights or options that name no feature and for names that no weights
+    file can hold; ValueError for an unknown method, options or a metric that it does not take, and a start
+    that nothing can be decoded with; OSError where another process works in the directory, or for one that
+    holds files but no run.
     """
     if options.method not in METHODS:
         raise ValueError(f"unknown method {options.method!r}: expected one of {', '.join(METHODS)}")
@@ -126,37 +139,30 @@ def tune(
         raise ValueError(f"{options.method} learns from BLEU alone")
     weights, free, bounds = _checked(weight_vector(start, names), names, options)
     known = {
-        "options": asdict(options),
+        "options": {name: value for name, value in asdict(options).items() if name not in _ENDS},
         "metric": [metric.signature, metric.checksum],
         "held_out": None if held_out is None else [held_out.metric.signature, held_out.metric.checksum],
         "features": names,
-        "start": dict(start),
+        "start": {name: float(weight) for name, weight in start.items()},
         "origin": dict(origin or {}),
     }
-    settings = json.dumps(known, indent=1, ensure_ascii=False, default=operator.index) + "\n"
+    settings = json.dumps(known, indent=1, ensure_ascii=False, default=json_number) + "\n"
     folder = Path(directory)
     with working_directory(folder, _SETTINGS, settings) as record:
         check_same(record, settings)
         run = _Run(folder, decoder, metric, held_out, options)
         history: list[Array] = []
         iterations: list[Iteration] = []
-        reason = f"{most} iterations are done"
-        for number in range(most):
+        for number in itertools.count():
             history.append(weights)
             iterations.append(run.iteration(number, weights))
             report(_line(number, iterations))
-            rises = _best(iterations) == number
-            if iterations[-1].new == 0 and not rises and method.settles:
-                reason = "decoding finds nothing new, and nothing better"
-                break
-            if number - _best(iterations) >= patience:
-                reason = f"the metric has not risen for {patience} iterations"
-                break
-            if number + 1 == most:
-                break
+            # An iteration that is there counts, wherever this run would have stopped.
             if (made := run.weights_of(number + 1)) is not None:
                 weights = made
                 continue
+            if reason := _enough(iterations, most, patience, method.settles):
+                break
             problem = Problem(
                 memory=run.memory,
                 metric=metric,
@@ -181,6 +187,16 @@ def tune(
         result = TuneResult(iterations, _best(iterations), reason)
         _write_results(folder, result)
     return result
+
+
+def _enough(iterations: Sequence[Iteration], most: int, patience: int, settles: bool) -> str:
+    """Why a run stops after these iterations; "" if it goes on."""
+    since = len(iterations) - 1 - _best(iterations)
+    if settles and iterations[-1].new == 0 and since > 0:
+        return "decoding finds nothing new, and nothing better"
+    if since >= patience:
+        return f"the metric has not risen for {patience} iterations"
+    return f"{len(iterations)} iterations are done" if len(iterations) >= most else ""
 
 
 def _seed(seed: int, number: int) -> int:
@@ -309,7 +325,7 @@ class _Run:
         )
         write_weights(temporary / "weights.txt", self._named(weights))
         write_atomically(temporary / "scores.json", scores.model_dump_json() + "\n")
-        os.rename(temporary, folder)
+        publish(temporary, folder)
 
     def _held_out_score(self, weights: Array) -> float | None:
         if self._held_out is None:

@@ -10,6 +10,24 @@
 #include "hiero/base/error.h"
 
 namespace hiero {
+namespace {
+
+// Only then is a renamed file sure to have its name after a power failure. Some file systems do not sync
+// folders, and some folders may be written but not read.
+void sync_folder_of(const std::string& path) {
+  const std::size_t slash = path.rfind('/');
+  const std::string folder = slash == std::string::npos ? "." : path.substr(0, slash + 1);
+  const int descriptor = ::open(folder.c_str(), O_RDONLY | O_DIRECTORY | O_CLOEXEC);
+  if (descriptor < 0) {
+    if (errno == EACCES) return;
+    throw FileError(errno, path);
+  }
+  const int code = ::fsync(descriptor) == 0 ? 0 : errno;
+  ::close(descriptor);
+  if (code != 0 && code != EINVAL && code != ENOTSUP) throw FileError(code, path);
+}
+
+}  // namespace
 
 OutputFile::OutputFile(const std::string& path) : path_(path) {
   // A device or pipe cannot be replaced by renaming, and must not be.
@@ -64,6 +82,7 @@ void OutputFile::commit() {
   if (::rename(temporary_.c_str(), path_.c_str()) != 0) throw FileError(errno, path_);
   ::close(descriptor_);
   descriptor_ = -1;
+  sync_folder_of(path_);
 }
 
 }  // namespace hiero

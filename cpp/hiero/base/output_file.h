@@ -1,5 +1,6 @@
 // A file that appears under its name only when it is whole: written under a temporary name in the same
-// folder, synced, and renamed by commit(). Without commit() nothing is left behind.
+// folder, synced, and renamed by commit(), which syncs the folder too: a power failure leaves the old file or
+// the new one. Without commit() nothing is left behind.
 #pragma once
 
 #include <cstddef>

@@ -1,0 +1,71 @@
+"""How commands read their arguments: an option that may be repeated also takes several values at once."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass, field
+from typing import Any
+
+from typer.core import TyperArgument, TyperCommand, TyperOption
+
+
+@dataclass
+class _Words:
+    """An option that may be repeated and its values, or words as they are."""
+
+    option: str = ""
+    words: list[str] = field(default_factory=list)
+
+
+class Command(TyperCommand):
+    """Takes `--mono a b` as `--mono a --mono b`.
+
+    The values end with the next option or with `--`. Where they leave the command without a positional
+    argument that it requires, this is the last of the values: in `hiero tune --references r1 r2 MODEL`.
+    """
+
+    def parse_args(self, ctx: Any, args: list[str]) -> list[str]:
+        return super().parse_args(ctx, list(_repeated(args, self.params)))
+
+
+def _repeated(arguments: Sequence[str], params: Sequence[Any]) -> Iterator[str]:
+    options = {name: param for param in params if isinstance(param, TyperOption) for name in param.opts}
+    end = arguments.index("--") if "--" in arguments else len(arguments)
+    groups, positional = _grouped(arguments[:end], options)
+    required = sum(isinstance(param, TyperArgument) and param.required for param in params)
+    missing = required - positional - len(arguments[end + 1 :])
+    for place, group in reversed(list(enumerate(groups))):
+        # An option without a value would be another mistake.
+        spare = min(missing, len(group.words) - 1) if group.option else 0
+        if spare > 0:
+            groups.insert(place + 1, _Words("", group.words[-spare:]))
+            del group.words[-spare:]
+            break
+    for group in groups:
+        for word in group.words:
+            yield from (group.option, word) if group.option else (word,)
+    yield from arguments[end:]
+
+
+def _grouped(arguments: Sequence[str], options: dict[str, TyperOption]) -> tuple[list[_Words], int]:
+    """The arguments before a `--`, and how many of them are positional."""
+    groups: list[_Words] = []
+    positional = 0
+    # Values that the last option must have, and whether it takes more.
+    owed, more = 0, False
+    for argument in arguments:
+        if owed:
+            groups[-1].words.append(argument)
+            owed -= 1
+        elif argument.startswith("-") and argument != "-":
+            name, equals, value = argument.partition("=")
+            option = options.get(name)
+            more = option is not None and option.multiple
+            owed = 0 if equals or option is None or option.is_flag else option.nargs
+            groups.append(_Words(name, [value] * len(equals)) if more else _Words("", [argument]))
+        elif more:
+            groups[-1].words.append(argument)
+        else:
+            groups.append(_Words("", [argument]))
+            positional += 1
+    return groups, positional

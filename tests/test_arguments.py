@@ -1,0 +1,102 @@
+"""Options of several values beside positional arguments, in every command that has both."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from typing import Any
+
+import pytest
+import typer
+from in_process import call
+from test_cli import one_error_line
+from typer.core import TyperArgument, TyperOption
+
+import hiero.cli
+
+
+def commands() -> dict[str, Any]:
+    """By name, with those of groups."""
+    app = typer.Typer()
+    for name in hiero.cli._COMMANDS:
+        command = hiero.cli._imported(name)
+        if isinstance(command, typer.Typer):
+            app.add_typer(command, name=name)
+        else:
+            app.command(name=name, cls=hiero.cli.Command)(command)
+    return dict(_leaves("", typer.main.get_command(app)))
+
+
+def _leaves(name: str, command: Any) -> Iterator[tuple[str, Any]]:
+    if not hasattr(command, "commands"):
+        yield name, command
+        return
+    for part, inner in command.commands.items():
+        yield from _leaves(f"{name} {part}".strip(), inner)
+
+
+COMMANDS = commands()
+MIXED = [
+    (name, option, argument)
+    for name, command in COMMANDS.items()
+    for argument in command.params
+    if isinstance(argument, TyperArgument) and argument.required
+    for option in command.params
+    if isinstance(option, TyperOption) and option.multiple
+]
+
+
+def parsed(command: str, *arguments: str) -> dict[str, Any]:
+    """What a command is called with; what is missing is not asked for."""
+    found = COMMANDS[command].make_context(command, list(arguments), resilient_parsing=True).params
+    return {name: list(map(str, v)) if isinstance(v, list) else v and str(v) for name, v in found.items()}
+
+
+@pytest.mark.parametrize(("command", "option", "argument"), MIXED, ids=lambda part: str(part))
+def test_a_required_argument_behind_several_values(command: str, option: Any, argument: Any) -> None:
+    name = option.opts[0]
+    values = ["0.5", "2.0"]
+    single = "--output" if command != "forest oracle" else "--weights"
+    for arguments in (
+        ["1.0", name, *values],
+        [name, *values, "1.0"],
+        [f"{name}={values[0]}", values[1], "1.0"],
+        [name, values[0], name, values[1], "1.0"],
+        [name, *values, "--", "1.0"],
+        [name, values[0], single, "1.0", name, values[1], "1.0"],
+        [single, "1.0", name, *values, "1.0", single, "1"],
+    ):
+        found = parsed(command, *arguments)
+        assert (found[argument.name], found[option.name]) == ("1.0", values), arguments
+    # With nothing to spare it is the argument that is missing.
+    assert parsed(command, name, "1.0")[option.name] == ["1.0"]
+
+
+def test_such_commands_are_there() -> None:
+    found = {(name, option.opts[0]) for name, option, _ in MIXED}
+    assert {name for name, _ in found} == {"tune", "experiment cettolo2004", "forest oracle"}
+    assert {("tune", "--references"), ("tune", "--fix"), ("forest oracle", "--mu")} <= found
+
+
+def test_the_last_values_to_spare_are_the_argument() -> None:
+    found = parsed("tune", "--references", "r1", "r2", "m", "--fix", "LM0", "--method", "mert")
+    assert (found["model"], found["references"], found["fix"]) == ("m", ["r1", "r2"], ["LM0"])
+    found = parsed("tune", "--references", "r1", "r2", "--fix", "LM0", "LM1", "m", "--raw")
+    assert (found["model"], found["references"], found["fix"]) == ("m", ["r1", "r2"], ["LM0", "LM1"])
+
+
+def test_values_that_no_argument_needs_stay() -> None:
+    assert parsed("train", "--mono", "a", "b", "--quiet")["mono"] == ["a", "b"]
+    # Two values of one option are no positional arguments.
+    found = parsed("assemble", "--tokenize", "ja:none", "en:moses", "--grammar", "a", "b", "--lm=c", "d")
+    assert (found["grammar"], found["lm"]) == (["a", "b"], ["c", "d"])
+    found = parsed("eval", "--references", "a", "b", "-", "--compare", "x", "y", "--quiet")
+    assert (found["references"], found["compare"]) == (["a", "b", "-"], ["x", "y"])
+    # Behind -- there are no options.
+    assert parsed("tune", "--references", "r", "--", "--fix")["model"] == "--fix"
+
+
+def test_too_many_and_too_few(french: Any) -> None:
+    assert call("hiero", "forest", "oracle", "--references", "a").returncode == 2
+    missing = call("hiero", "forest", "oracle", "--weights", french / "weights.txt", "--references", "r", "f")
+    assert one_error_line(missing, 1) == "hiero: r: No such file or directory\n"
+    assert b"several values" in call("hiero", "--help").stdout.replace(b"\n", b" ")
