@@ -21,8 +21,12 @@ struct Derivation {
 
 using DoubleVector = py::array_t<double, py::array::c_style | py::array::forcecast>;
 
+// The weights of features in the order of `names`, 0 where there is none. Throws FormatError for a weight
+// that names none of them.
+std::vector<double> weight_vector(const py::dict& weights, const std::vector<std::string>& names);
+
 // A value per edge: an array, or a mapping from feature names to weights that gives weights . features.
-// Throws std::invalid_argument for other shapes, a feature the forest does not know, or a lacking weight.
+// Throws std::invalid_argument for other shapes, FormatError as weight_vector does.
 std::vector<double> edge_values(const Hypergraph& forest, const py::object& values);
 
 // Add algorithms to the class.
