@@ -295,6 +295,51 @@ def test_names_of_features_and_bad_settings(model: hiero.Model, tmp_path: Path) 
         hiero.Decoder(model, pop_limit=10**11)
 
 
+def used_rules(model: hiero.Model, sentence: str, **settings: int) -> dict[int, set[int]]:
+    """By the first word that they span, the rules of a table's that a forest without pruning uses."""
+    forest = hiero.Decoder(model, pop_limit=0, **settings).translate(sentence, keep="forest").forest
+    pt = forest.tables.index("pt")
+    heads = np.repeat(np.arange(forest.node_count), np.diff(forest.edge_offsets))
+    found: dict[int, set[int]] = {}
+    for edge in np.flatnonzero(forest.edge_tables == pt).tolist():
+        found.setdefault(int(forest.node_spans[heads[edge], 0]), set()).add(int(forest.edge_rules[edge]))
+    return found
+
+
+def test_ties_at_the_limit_of_targets_go_by_rule() -> None:
+    """Whatever stands before and behind the equal ones."""
+    rng = random.Random(4)
+    for _ in range(20):
+        values = [rng.choice([0, 0, 1, 2]) for _ in range(8)]
+        rules = [hiero.Rule(f"[X] ||| a ||| w{i} ||| V={v}") for i, v in enumerate(values)]
+        model = hiero.Model([hiero.RuleTable.from_rules(rules, owner="pt")], [], {"V": 1.0})
+        # The table may order targets in its own way.
+        values = [rule.features["V"] for rule in model.tables[0].lookup(["a"])]
+        order = sorted(range(8), key=lambda rule: (-values[rule], rule))
+        for limit in (1, 2, 3, 5, 8):
+            assert used_rules(model, "a", ttable_limit=limit) == {0: set(order[:limit])}
+
+
+class RuleNumbers:
+    """Rules of high numbers are good at the first word, and bad at others."""
+
+    names: Sequence[str] = ["Number"]
+
+    def __call__(self, tokens: Sequence[str], batch: hiero.ApplicationBatch) -> object:
+        return np.where(batch.spans[:, :1] == 0, 1.0, -1.0) * batch.rules[:, None]
+
+
+@pytest.mark.parametrize("weight", [1.0, -1.0, 0.0])
+def test_the_limit_of_targets_sees_local_features(weight: float) -> None:
+    rules = [hiero.Rule(f"[X] ||| a ||| w{i} ||| V=1") for i in range(9)]
+    table = hiero.RuleTable.from_rules(rules, owner="pt")
+    model = hiero.Model([table], [], {"Number": weight}, local_features=[RuleNumbers()])
+    low, high = {0, 1, 2}, {6, 7, 8}
+    expected = {1.0: {0: high, 1: low}, -1.0: {0: low, 1: high}, 0.0: {0: low, 1: low}}[weight]
+    assert used_rules(model, "a a", ttable_limit=3) == expected
+    assert used_rules(model, "a a") == {0: set(range(9)), 1: set(range(9))}
+
+
 def test_limits(model: hiero.Model) -> None:
     def decode(**settings: float) -> hiero.Translation:
         return hiero.Decoder(model, **settings).translate("le livre noir", keep="forest")
