@@ -9,6 +9,7 @@ from pathlib import Path
 
 import numpy as np
 import pytest
+import scipy.sparse
 from brute_force import BackoffModel, Enumerator, random_rules, write_arpa
 
 import hiero
@@ -229,6 +230,35 @@ class BadFeatures:
 def test_bad_local_features(french: Path, answer: object) -> None:
     model = hiero.Model.assemble([french / "grammar.txt"], [], {}, local_features=[BadFeatures(answer)])
     with pytest.raises((ValueError, RuntimeError)):
+        hiero.Decoder(model).translate("le chat")
+
+
+class OneEntry:
+    """A matrix with one entry, of a column that its shape need not have."""
+
+    names: Sequence[str] = ["Bad"]
+
+    def __init__(self, column: int, value: complex = 1.0) -> None:
+        self.column, self.value = column, value
+
+    def __call__(self, tokens: Sequence[str], batch: hiero.ApplicationBatch) -> object:
+        rows = scipy.sparse.csr_array(np.array([[self.value]] + [[0]] * (len(batch) - 1)))
+        rows.indices = np.array([self.column], dtype=np.int64)
+        return rows
+
+
+@pytest.mark.parametrize(
+    ("features", "message"),
+    [
+        (OneEntry(1), "column 1 of 1"),
+        (OneEntry(-1), "column -1 of 1"),
+        (OneEntry(2**32), "4294967296 is out of range"),  # not cut to 0
+        (OneEntry(0, 1j), "expected real numbers"),
+    ],
+)
+def test_bad_entries_of_local_features(french: Path, features: OneEntry, message: str) -> None:
+    model = hiero.Model.assemble([french / "grammar.txt"], [], {}, local_features=[features])
+    with pytest.raises(ValueError, match=message):
         hiero.Decoder(model).translate("le chat")
 
 

@@ -61,6 +61,8 @@ BAD: list[tuple[dict[str, Any], str]] = [
     ({"node_labels": [0, 0]}, "node_labels 0: index 0 is out of range"),
     ({"edge_tables": [0, -1, -1]}, "edge_tables 0: index 0 is out of range"),
     ({"edge_rules": [1]}, "edge_rules: expected 3 entries"),
+    ({"edge_rules": np.array([2**64 - 1] * 3, dtype=np.uint64)}, "edge_rules: -1 is out of range"),
+    ({"links": [0, 0, 0], "link_offsets": [0, 1, 1, 1]}, "links: expected pairs of positions"),
 ]
 
 
@@ -117,6 +119,14 @@ def test_scores_that_are_no_scores(score: float) -> None:
     ):
         with pytest.raises(ValueError, match="scores: edge 1 has"):
             search(scores)
+
+
+def test_arrays_by_edge_are_vectors() -> None:
+    forest = Forest.from_arrays(**GOOD)
+    with pytest.raises(ValueError, match="keep: expected a vector"):
+        forest.subforest([[True, True, True]])
+    with pytest.raises(ValueError, match="values: expected a vector"):
+        forest.distribution([0.0] * 3).edge_expectations([[0.0, 0.0, 0.0]])
 
 
 def test_weights_that_are_no_weights() -> None:

@@ -127,6 +127,24 @@ def test_bad_arrays(offsets: list[int], intercepts: list[float], slopes: list[fl
         line_search(offsets, intercepts, slopes)
 
 
+@pytest.mark.parametrize(
+    ("offsets", "message"),
+    [
+        ([[0, 1], [1, 2]], "offsets: expected a vector"),
+        (0, "offsets: expected a vector"),
+        ([0, 2**32 + 2], "offsets: 4294967298 is out of range"),
+        (np.array([0, 2**64 - 1], dtype=np.uint64), "offsets: -1 is out of range"),
+        ([0.0, 2.0], "offsets: expected integers"),
+        ([0, 2**31 - 1], "rise from 0 to the number of hypotheses"),
+        ([0, -1], "rise from 0"),
+        ([0, 2, 1, 2], "rise from 0"),
+    ],
+)
+def test_offsets_of_no_hypotheses(offsets: object, message: str) -> None:
+    with pytest.raises(ValueError, match=message):
+        line_search(offsets, [0.0, 0.0], [0.0, 1.0])  # type: ignore[arg-type]
+
+
 @pytest.mark.parametrize("features", [1, 2, 5, 12, 30])
 @pytest.mark.parametrize("integers", [False, True])
 def test_search_finds_the_best_interval(features: int, integers: bool) -> None:

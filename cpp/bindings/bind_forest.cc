@@ -91,6 +91,12 @@ std::vector<double> edge_values(const Hypergraph& forest, const py::object& valu
   return {array.data(), array.data() + array.size()};
 }
 
+std::vector<std::int32_t> integer_vector(const py::object& values, const char* name) {
+  const py::array array = py::array::ensure(values);
+  if (!array || array.ndim() != 1) throw std::invalid_argument(std::string(name) + ": expected a vector");
+  return integers<std::int32_t>(array, name);
+}
+
 py::object to_python(const BigUnsigned& number) {
   const auto digits = number.digits();
   const py::bytes bytes(reinterpret_cast<const char*>(digits.data()), digits.size_bytes());
