@@ -38,6 +38,7 @@ from hiero._core import (
     Scaled,
     SecondOrderSemiring,
     inside,
+    weight_vector,
 )
 
 __all__ = [
@@ -71,7 +72,8 @@ Method = Literal["inside-outside", "inside"]
 class LogLinear:
     """The distribution p(d) = exp(gamma theta . h(d)) / Z of a forest's features h (Li and Eisner 2009, 7.1).
 
-    ``weights`` are theta: float64 (features) in the order of ``forest.feature_names``, or by name.
+    ``weights`` are theta: float64 (features) in the order of ``forest.feature_names``, or by name, 0 for
+    features without one.
     """
 
     forest: Forest
@@ -80,13 +82,9 @@ class LogLinear:
 
     @functools.cached_property
     def theta(self) -> Array:
-        """The weights as float64 (features). Raises ValueError unless there is one for each feature."""
+        """The weights as float64 (features). Raises FormatError for a weight that names no feature."""
         if isinstance(self.weights, Mapping):
-            names = self.forest.feature_names
-            if set(names) != set(self.weights):
-                differ = ", ".join(sorted(set(names) ^ set(self.weights)))
-                raise ValueError(f"weights and the forest's features differ in: {differ}")
-            return np.array([self.weights[name] for name in names])
+            return weight_vector(self.weights, self.forest.feature_names)
         return np.asarray(self.weights, dtype=np.float64)
 
     @functools.cached_property

@@ -19,6 +19,7 @@ from dataclasses import dataclass, field
 from hiero._core import Derivation, Forest, ForestError
 from hiero.derivations import RuleApplication, derivation_tree, rule_application
 from hiero.pages import LINE, box, curve, escaped, group, label, number_text, page, svg, text_width, word_rows
+from hiero.weights import check_names
 
 # Above this number of edges nobody sees anything in a picture.
 MOST_EDGES = 300
@@ -33,8 +34,9 @@ _ARROW = " \N{RIGHTWARDS ARROW} "
 def derivation_page(derivation: Derivation, weights: Weights | None = None, title: str = "Derivation") -> str:
     """The page of a derivation, with scores if there are weights; features without one count 0.
 
-    Raises ValueError for a derivation without edges.
+    Raises ValueError for a derivation without edges, FormatError for a weight that names no feature.
     """
+    check_names(weights or {}, derivation.forest.feature_names)
     source, target = derivation.forest.source, derivation.tokens
     links = [(i, j) for i, j in derivation.alignment if i < len(source)]
     rules = _rules(derivation, links)
@@ -51,7 +53,8 @@ def derivation_page(derivation: Derivation, weights: Weights | None = None, titl
 def forest_page(forest: Forest, weights: Weights | None = None, title: str = "Forest") -> str:
     """The page of a forest; with weights, scores, and the best derivation in bold.
 
-    Raises ForestError for a forest of more than ``MOST_EDGES`` edges or without any.
+    Raises ForestError for a forest of more than ``MOST_EDGES`` edges or without any, FormatError for a weight
+    that names no feature.
     """
     if forest.edge_count == 0:
         raise ForestError("the forest has no edges")
@@ -277,7 +280,7 @@ def _graph(forest: Forest, weights: Weights | None) -> str:
 def _best_edges(forest: Forest, weights: Weights | None) -> set[int]:
     if weights is None:
         return set()
-    best = forest.viterbi({name: weights.get(name, 0.0) for name in forest.feature_names})
+    best = forest.viterbi(weights)
     return set() if best is None else set(best.edges.tolist())
 
 

@@ -9,11 +9,10 @@ import tomllib
 from collections.abc import Iterable, Mapping, Sequence
 from pathlib import Path
 
-import numpy as np
-import numpy.typing as npt
-
-from hiero._core import FormatError
+from hiero._core import FormatError, weight_vector
 from hiero.files import write_atomically
+
+__all__ = ["check_names", "check_writable", "read_weights", "weight_vector", "write_weights"]
 
 # What ASCII's white space separates: names may hold other kinds.
 _FIELD = re.compile(r"\S+", re.ASCII)
@@ -86,18 +85,6 @@ def check_writable(names: Iterable[str]) -> None:
             raise FormatError(f"feature {name!r}: a name has no white space and does not begin with #")
 
 
-def weight_vector(weights: Mapping[str, float], feature_names: Iterable[str]) -> npt.NDArray[np.float64]:
-    """The weights in the order of ``feature_names``; 0 for features without one.
-
-    Raises FormatError for a weight that names no feature.
-    """
-    names = list(feature_names)
-    check_names(weights, names)
-    return np.array([weights.get(name, 0.0) for name in names], dtype=np.float64)
-
-
 def check_names(given: Iterable[str], feature_names: Sequence[str]) -> None:
     """Raises FormatError unless all are names of features."""
-    unknown = sorted(set(given) - set(feature_names))
-    if unknown:
-        raise FormatError(f"no such feature: {', '.join(unknown)} (features: {', '.join(feature_names)})")
+    weight_vector(dict.fromkeys(given, 0.0), feature_names)

@@ -11,6 +11,7 @@ from typing import Any
 
 import numpy as np
 import pytest
+import scipy.sparse
 from brute_force import BackoffModel, Enumerator, random_rules, write_arpa
 
 import hiero
@@ -235,6 +236,35 @@ def test_bad_local_features(french: Path, answer: object) -> None:
         hiero.Decoder(model).translate("le chat")
 
 
+class OneEntry:
+    """A matrix with one entry, of a column that its shape need not have."""
+
+    names: Sequence[str] = ["Bad"]
+
+    def __init__(self, column: int, value: complex = 1.0) -> None:
+        self.column, self.value = column, value
+
+    def __call__(self, tokens: Sequence[str], batch: hiero.ApplicationBatch) -> object:
+        rows = scipy.sparse.csr_array(np.array([[self.value]] + [[0]] * (len(batch) - 1)))
+        rows.indices = np.array([self.column], dtype=np.int64)
+        return rows
+
+
+@pytest.mark.parametrize(
+    ("features", "message"),
+    [
+        (OneEntry(1), "column 1 of 1"),
+        (OneEntry(-1), "column -1 of 1"),
+        (OneEntry(2**32), "4294967296 is out of range"),  # not cut to 0
+        (OneEntry(0, 1j), "expected real numbers"),
+    ],
+)
+def test_bad_entries_of_local_features(french: Path, features: OneEntry, message: str) -> None:
+    model = hiero.Model.assemble([french / "grammar.txt"], [], {}, local_features=[features])
+    with pytest.raises(ValueError, match=message):
+        hiero.Decoder(model).translate("le chat")
+
+
 def test_threads_give_the_same_results(model: hiero.Model, french: Path) -> None:
     decoder = hiero.Decoder(model)
     text = lines(french) * 5
@@ -345,6 +375,51 @@ def test_names_of_features_and_bad_settings(model: hiero.Model, tmp_path: Path) 
         hiero.Model.assemble([tmp_path / "grammar"])
     with pytest.raises(ValueError, match=r"^pop_limit: Input should be less than 4294967296$"):
         hiero.Decoder(model, pop_limit=10**11)
+
+
+def used_rules(model: hiero.Model, sentence: str, **settings: int) -> dict[int, set[int]]:
+    """By the first word that they span, the rules of a table's that a forest without pruning uses."""
+    forest = hiero.Decoder(model, pop_limit=0, **settings).translate(sentence, keep="forest").forest
+    pt = forest.tables.index("pt")
+    heads = np.repeat(np.arange(forest.node_count), np.diff(forest.edge_offsets))
+    found: dict[int, set[int]] = {}
+    for edge in np.flatnonzero(forest.edge_tables == pt).tolist():
+        found.setdefault(int(forest.node_spans[heads[edge], 0]), set()).add(int(forest.edge_rules[edge]))
+    return found
+
+
+def test_ties_at_the_limit_of_targets_go_by_rule() -> None:
+    """Whatever stands before and behind the equal ones."""
+    rng = random.Random(4)
+    for _ in range(20):
+        values = [rng.choice([0, 0, 1, 2]) for _ in range(8)]
+        rules = [hiero.Rule(f"[X] ||| a ||| w{i} ||| V={v}") for i, v in enumerate(values)]
+        model = hiero.Model([hiero.RuleTable.from_rules(rules, owner="pt")], [], {"V": 1.0})
+        # The table may order targets in its own way.
+        values = [rule.features["V"] for rule in model.tables[0].lookup(["a"])]
+        order = sorted(range(8), key=lambda rule: (-values[rule], rule))
+        for limit in (1, 2, 3, 5, 8):
+            assert used_rules(model, "a", ttable_limit=limit) == {0: set(order[:limit])}
+
+
+class RuleNumbers:
+    """Rules of high numbers are good at the first word, and bad at others."""
+
+    names: Sequence[str] = ["Number"]
+
+    def __call__(self, tokens: Sequence[str], batch: hiero.ApplicationBatch) -> object:
+        return np.where(batch.spans[:, :1] == 0, 1.0, -1.0) * batch.rules[:, None]
+
+
+@pytest.mark.parametrize("weight", [1.0, -1.0, 0.0])
+def test_the_limit_of_targets_sees_local_features(weight: float) -> None:
+    rules = [hiero.Rule(f"[X] ||| a ||| w{i} ||| V=1") for i in range(9)]
+    table = hiero.RuleTable.from_rules(rules, owner="pt")
+    model = hiero.Model([table], [], {"Number": weight}, local_features=[RuleNumbers()])
+    low, high = {0, 1, 2}, {6, 7, 8}
+    expected = {1.0: {0: high, 1: low}, -1.0: {0: low, 1: high}, 0.0: {0: low, 1: low}}[weight]
+    assert used_rules(model, "a a", ttable_limit=3) == expected
+    assert used_rules(model, "a a") == {0: set(range(9)), 1: set(range(9))}
 
 
 def test_limits(model: hiero.Model) -> None:

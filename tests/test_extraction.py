@@ -151,8 +151,10 @@ def rows(table: Path) -> dict[Key, dict[str, float]]:
     return out
 
 
-def scored(folder: Path, **settings: object) -> dict[Key, dict[str, float]]:
-    score_rules(folder / "counts", folder / "rules.hrt", settings=ScoreSettings(**settings))
+def scored(
+    folder: Path, bitext: tuple[Path, Path] | None = None, **settings: object
+) -> dict[Key, dict[str, float]]:
+    score_rules(folder / "counts", folder / "rules.hrt", settings=ScoreSettings(**settings), bitext=bitext)
     return rows(folder / "rules.hrt")
 
 
@@ -221,6 +223,23 @@ def test_pruning_and_discounts(tmp_path: Path) -> None:
         smoothed = (n + 1) * seen[n + 1] / seen[n] if n <= 10 else n
         factor = smoothed / n if 0 < smoothed < n else 1
         assert features["PhraseEF"] == pytest.approx(plain[rule]["PhraseEF"] + math.log(factor), abs=1e-5)
+
+
+def test_ties_at_the_limit_of_targets_go_by_the_order_of_counts(tmp_path: Path) -> None:
+    rng = random.Random(7)
+    extract(tmp_path, [random_pair(rng, 5, "abcdef") for _ in range(400)], max_nonterminals=0)
+    by_source: dict[tuple[str, ...], list[tuple[float, tuple[str, ...]]]] = defaultdict(list)
+    for (source, target), (_, count, _) in read(tmp_path).items():
+        by_source[source].append((count, target))
+    ties = 0
+    for limit in (1, 3):
+        expected = set()
+        for source, targets in by_source.items():
+            best = sorted(targets, key=lambda one: one[0], reverse=True)  # which leaves ties as they are
+            expected |= {(source, target) for _, target in best[:limit]}
+            ties += len(best) > limit and best[limit - 1][0] == best[limit][0]
+        assert scored(tmp_path, ttable_limit=limit).keys() == expected
+    assert ties > 20
 
 
 def test_discounts_without_a_rule_seen_twice(tmp_path: Path) -> None:

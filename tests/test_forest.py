@@ -4,13 +4,16 @@ from __future__ import annotations
 
 import itertools
 import random
+from collections.abc import Sequence
 from typing import Any
 
 import numpy as np
 import pytest
 from brute_force_forest import (
     derivations,
+    incoming,
     small_random_forest,
+    tails,
     total,
     words,
 )
@@ -66,6 +69,39 @@ def test_best_derivations_and_their_number(seed: int) -> None:
         assert text == derivation.tokens
         row = forest.features.toarray()[list(edges)].sum(axis=0)
         assert arrays.features[[k]].toarray()[0] == pytest.approx(row)
+
+
+def ranked(forest: Forest, scores: Sequence[float], unique: bool) -> list[tuple[float, list[int]]]:
+    """All derivations of the root with their scores, in the order of kbest.h straight from its words: at each
+    node by score, then edge, then the ranks of the tails; with `unique` the first of every string alone."""
+    by_node: list[list[tuple[float, list[int]]]] = []
+    for node in range(forest.node_count):
+        choices = []
+        for edge in incoming(forest, node):
+            below = [by_node[tail] for tail in tails(forest, edge)]
+            for ranks in itertools.product(*(range(len(found)) for found in below)):
+                parts = [found[rank] for found, rank in zip(below, ranks, strict=True)]
+                score = scores[edge] + sum(part[0] for part in parts)
+                choices.append((-score, edge, ranks, [edge, *(e for _, edges in parts for e in edges)]))
+        found = [(-score, edges) for score, _, _, edges in sorted(choices)]
+        if unique:
+            first = {tuple(words(forest, tuple(edges))): (score, edges) for score, edges in reversed(found)}
+            found = [one for one in found if one in first.values()]
+        by_node.append(found)
+    return by_node[-1]
+
+
+@pytest.mark.parametrize("seed", range(0, 300, 3))
+def test_ties_of_kbest_lists_go_by_edges_and_ranks(seed: int) -> None:
+    rng = random.Random(seed)
+    forest = small_random_forest(rng, most=300)
+    scores = [float(rng.randint(-1, 1)) for _ in range(forest.edge_count)]
+    for unique in (False, True):
+        expected = ranked(forest, scores, unique)
+        found = forest.kbest(len(expected) + 5, scores, unique)
+        assert [(d.score, d.edges.tolist()) for d in found] == expected
+        iterated = forest.kbest_iter(scores, unique)
+        assert [d.edges.tolist() for d in iterated] == [edges for _, edges in expected]
 
 
 @pytest.mark.parametrize("seed", SEEDS)

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from types import MappingProxyType
 from typing import Any
 
 import numpy as np
@@ -11,7 +12,9 @@ from brute_force_forest import (
     tails,
 )
 
-from hiero import Forest, ForestError
+from hiero import Forest, ForestError, FormatError
+from hiero.forest import LogLinear
+from hiero.forest_files import NO_FOREST
 
 GOOD: dict[str, Any] = {
     "edge_offsets": [0, 1, 3],
@@ -58,6 +61,8 @@ BAD: list[tuple[dict[str, Any], str]] = [
     ({"node_labels": [0, 0]}, "node_labels 0: index 0 is out of range"),
     ({"edge_tables": [0, -1, -1]}, "edge_tables 0: index 0 is out of range"),
     ({"edge_rules": [1]}, "edge_rules: expected 3 entries"),
+    ({"edge_rules": np.array([2**64 - 1] * 3, dtype=np.uint64)}, "edge_rules: -1 is out of range"),
+    ({"links": [0, 0, 0], "link_offsets": [0, 1, 1, 1]}, "links: expected pairs of positions"),
 ]
 
 
@@ -70,9 +75,6 @@ def test_good_arrays() -> None:
     for edges in ([2, 0], [1, 0, 0], [0], [2, 0, 5], []):
         with pytest.raises(ForestError, match="derivation: "):
             forest.derivation(edges)
-    for weights in ({}, {"f": 1.0, "g": 2.0}):
-        with pytest.raises(ValueError, match="weight for"):
-            forest.scores(weights)
     for scores in ([0.0, 1.0], [0.0, 1.0, np.nan], [0.0, 1.0, np.inf], [[0.0, 1.0, 2.0]]):
         with pytest.raises(ValueError):
             forest.distribution(scores)
@@ -119,12 +121,48 @@ def test_scores_that_are_no_scores(score: float) -> None:
             search(scores)
 
 
+def test_arrays_by_edge_are_vectors() -> None:
+    forest = Forest.from_arrays(**GOOD)
+    with pytest.raises(ValueError, match="keep: expected a vector"):
+        forest.subforest([[True, True, True]])
+    with pytest.raises(ValueError, match="values: expected a vector"):
+        forest.distribution([0.0] * 3).edge_expectations([[0.0, 0.0, 0.0]])
+
+
 def test_weights_that_are_no_weights() -> None:
     forest = Forest.from_arrays(**GOOD)
     with pytest.raises(ValueError, match="could not convert string to float"):
         forest.viterbi({"f": "a"})  # type: ignore[dict-item]
-    with pytest.raises(ValueError, match="a weight for 7, which is no feature"):
-        forest.viterbi({"f": 1.0, 7: 2.0})  # type: ignore[dict-item]
+    with pytest.raises(FormatError, match=r"no such feature: 7, g \(features: f\)"):
+        forest.viterbi({"f": 1.0, "g": 1.0, 7: 2.0})  # type: ignore[dict-item]
+
+
+def test_features_without_weight_count_nothing() -> None:
+    forest = Forest.from_arrays(
+        **GOOD | {"features": [[1, 5, 0], [2, 0, 6], [3, 7, 0]], "feature_names": [*"fgh"]}
+    )
+    whole, part = {"f": 0.0, "g": 0.0, "h": 0.5}, MappingProxyType({"h": 0.5})
+    assert forest.scores(part).tolist() == forest.scores(whole).tolist() == [0, 3, 0]
+    assert forest.scores({}).tolist() == [0, 0, 0]
+    for search in (
+        lambda weights: forest.viterbi(weights).edges.tolist(),
+        lambda weights: [d.score for d in forest.kbest(9, weights)],
+        lambda weights: forest.distribution(weights).log_z,
+        lambda weights: forest.prune(weights, margin=1.0).edge_origins.tolist(),
+        lambda weights: LogLinear(forest, weights).p.log_z,
+    ):
+        assert search(part) == search(whole)
+    for search in (
+        forest.scores,
+        forest.viterbi,
+        forest.distribution,
+        lambda weights: forest.kbest(1, weights),
+    ):
+        with pytest.raises(FormatError, match=r"no such feature: H \(features: f, g, h\)"):
+            search({"f": 1.0, "H": 1.0})
+    # What stands in for the forest of a sentence that failed has no features, and takes any model's weights.
+    assert NO_FOREST.viterbi(whole) is None and NO_FOREST.kbest(2, whole) == []
+    assert NO_FOREST.scores(whole).shape == (0,)
 
 
 def test_no_derivation_of_weight_zero() -> None:

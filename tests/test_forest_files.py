@@ -17,6 +17,7 @@ from brute_force_forest import small_random_forest
 import hiero
 from hiero import Forest, ForestError
 from hiero.forest_files import (
+    NO_FOREST,
     ForestFile,
     ForestWriter,
     read_hypergraph,
@@ -73,6 +74,23 @@ def test_archives(forests: list[Forest], tmp_path: Path) -> None:
     with pytest.raises(KeyError), ForestWriter(tmp_path / "three"):
         raise KeyError
     assert sorted(path.name for path in tmp_path.iterdir()) == ["one", "two"]
+
+
+def test_weights_of_a_model_fit_its_forests_from_an_archive(french: Path, tmp_path: Path) -> None:
+    model = hiero.Model.assemble([french / "grammar.txt"], [french / "lm.arpa"], french / "weights.txt")
+    assert model.unweighted()
+    lines = (french / "input.fr").read_text().splitlines()[:3]
+    results = [hiero.Decoder(model).translate(line, keep="forest") for line in lines]
+    with ForestWriter(tmp_path / "forests") as writer:
+        for result in results:
+            writer.write(result.forest)
+        writer.write(NO_FOREST)
+    with ForestFile(tmp_path / "forests") as archive:
+        *found, none = [forest.viterbi(model.weights) for forest in archive]
+        assert [d.score for d in found] == pytest.approx([result.score for result in results])
+        assert none is None
+        with pytest.raises(hiero.FormatError, match="no such feature: LM9"):
+            archive[0].viterbi({**model.weights, "LM9": 1.0})
 
 
 def test_json_lines(forests: list[Forest], tmp_path: Path) -> None:

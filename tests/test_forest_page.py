@@ -157,6 +157,12 @@ def test_best_edges_of_a_forest(decoder: hiero.Decoder, weights: dict[str, float
     ]
     assert text.count('class="edge best"') == len(best(small, weights).edges)
     assert "best" not in Page(forest_page(small)).classes
+    for misspelt in (
+        lambda: forest_page(small, weights | {"WordPenality": 1.0}),
+        lambda: derivation_page(best(small, weights), weights | {"WordPenality": 1.0}),
+    ):
+        with pytest.raises(hiero.FormatError, match="no such feature: WordPenality"):
+            misspelt()
 
 
 def test_forests_that_are_not_drawn() -> None:

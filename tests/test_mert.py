@@ -17,7 +17,7 @@ from hiero import Forest
 from hiero._core import line_search
 from hiero.evaluate import Bleu, Chrf, Metric, Ter
 from hiero.evaluate.metrics import Hypotheses
-from hiero.tune.hypergraph_mert import hypergraph_mert
+from hiero.tune.hypergraph_mert import hypergraph_mert, pruned
 from hiero.tune.mert import MertOptions, climb, mert, search
 from hiero.tune.objective import Mix, gain
 from hiero.tune.pool import PoolArrays
@@ -128,6 +128,24 @@ def test_ties_and_parallel_lines() -> None:
 def test_bad_arrays(offsets: list[int], intercepts: list[float], slopes: list[float]) -> None:
     with pytest.raises(ValueError, match=r"offsets|finite|slope|vectors"):
         line_search(offsets, intercepts, slopes)
+
+
+@pytest.mark.parametrize(
+    ("offsets", "message"),
+    [
+        ([[0, 1], [1, 2]], "offsets: expected a vector"),
+        (0, "offsets: expected a vector"),
+        ([0, 2**32 + 2], "offsets: 4294967298 is out of range"),
+        (np.array([0, 2**64 - 1], dtype=np.uint64), "offsets: -1 is out of range"),
+        ([0.0, 2.0], "offsets: expected integers"),
+        ([0, 2**31 - 1], "rise from 0 to the number of hypotheses"),
+        ([0, -1], "rise from 0"),
+        ([0, 2, 1, 2], "rise from 0"),
+    ],
+)
+def test_offsets_of_no_hypotheses(offsets: object, message: str) -> None:
+    with pytest.raises(ValueError, match=message):
+        line_search(offsets, [0.0, 0.0], [0.0, 1.0])  # type: ignore[arg-type]
 
 
 @pytest.mark.parametrize("features", [1, 2, 5, 12, 30])
@@ -420,3 +438,27 @@ def _all_derivations(sets: list[list[Forest]], metric: Metric) -> PoolArrays:
                 statistics.append(metric.token_statistics([sentence], text)[0])
         offsets.append(len(rows))
     return PoolArrays(np.array(offsets, dtype=np.int32), scipy.sparse.csr_array(rows), np.array(statistics))
+
+
+def test_forests_are_pruned_to_a_size_and_no_further() -> None:
+    """Margins fall by three tenths from 8; the first that leaves few enough edges is taken."""
+    margins = [8.0 * 0.7**n for n in range(60)]
+    steps = set()
+    for seed in range(150):
+        rng = random.Random(seed)
+        forest = small_random_forest(rng, most=10**6, nodes=9)
+        weights = np.array([rng.gauss(0, rng.choice([0.5, 5])) for _ in forest.feature_names])
+        scores = forest.scores(weights)
+        if forest.edge_count < 4:
+            continue
+        sizes = [forest.prune(scores, margin=margin).edge_origins.tolist() for margin in margins]
+        for most in (1, forest.edge_count // 2, forest.edge_count - 1):
+            fitting = [n for n, edges in enumerate(sizes) if len(edges) <= most]
+            small = pruned(forest, weights, most)
+            assert small.edge_origins.tolist() == sizes[fitting[0] if fitting else -1]
+            steps.add(fitting[0] if fitting else None)
+        assert pruned(forest, weights, forest.edge_count) is forest
+        least = pruned(forest, weights, 1)
+        best = least.viterbi(least.scores(weights))
+        assert best is not None and best.score == pytest.approx(forest.viterbi(scores).score)
+    assert len(steps) > 10

@@ -169,6 +169,28 @@ def test_effective_lengths_by_hand() -> None:
         assert f"length:{kind}" in metric.signature
 
 
+def test_differences_from_mteval() -> None:
+    """Our side of the table in docs/evaluation.md; in comments what mteval-v13a has instead."""
+    # Two words, one of which matches, of three: (1/2 1/2)^(1/4) exp(-1/2) of 1, also as a set.
+    short = Bleu([["a b c"]])
+    rows = short.statistics(["a x"])
+    assert float(short.segment_scores(rows)[0]) == pytest.approx(100 * (1 / 4) ** (1 / 2) * math.exp(-1 / 2))
+    assert total(short, ["a x"]) == 0
+    # (1/8 1/12 1/16 1/16)^(1/4), and nothing but an error.
+    none = Bleu([["a b c d"]])
+    assert float(none.segment_scores(none.statistics(["w x y z"]))[0]) == 0
+    assert total(none, [""]) == total(Nist([["a b c d"]]), [""]) == 0
+    # Lengths 0 and 5/2.
+    assert Bleu([["a b c d e", ""]]).statistics(["a b"])[0, 1] == 5
+    assert Nist([["a b c d e", ""]]).statistics(["a b"])[0, 1] == 5
+    # Of "0 a" log2(4/1).
+    zero = Nist([["0 a", "0 b"]])
+    assert total(zero, ["0 a"]) == pytest.approx((math.log2(4 / 2) + math.log2(4)) / 2 + math.log2(2 / 1))
+    # Ä as it is; with the international rules οδοσ, and &.
+    assert Text("13a", lowercase=True).tokens(["ÄB &amp;"]) == [["äb", "&"]]
+    assert Text("intl", lowercase=True).tokens(["ΟΔΟΣ &amp;"]) == [["οδος", "&", "amp", ";"]]
+
+
 @given(st.lists(st.text("ab \t\u00a0\u3000\x1c", max_size=12), min_size=1, max_size=4), st.data())
 @settings(max_examples=200, deadline=None)
 def test_white_space_is_sacrebleus(lines: list[str], data: st.DataObject) -> None:

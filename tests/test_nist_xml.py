@@ -55,6 +55,18 @@ def test_old_sgml() -> None:
     assert list(second) == [("d1", "1", "a cat"), ("d1", "2", ""), ("d2", "1", "y")]
 
 
+def test_what_mteval_refuses_or_joins() -> None:
+    """Our side of rows of the table in docs/evaluation.md."""
+    lines = SOURCE.replace("le chat", "\n\tle porte-\nclef").replace('id="2"', 'id="0"')
+    (source,) = parse(lines)
+    assert list(source)[:2] == [("d1", "1", "le porte- clef"), ("d1", "0", "AT&T <s> é")]
+    bare = re.sub("</?mteval>|<!DOCTYPE[^>]*>", "", lines)
+    assert list(parse(bare)[0]) == list(source)
+    # Names of sets are not compared.
+    renamed = parse(lines.replace('setid="demo"', 'setid="other"'))[0]
+    assert aligned(source, renamed, "r") == [text for _, _, text in source]
+
+
 def test_encodings() -> None:
     for encoding in ("UTF-8", "ISO-8859-1", "UTF-16"):
         text = SOURCE.replace("UTF-8", encoding)

@@ -11,7 +11,7 @@ from itertools import pairwise
 import numpy as np
 import pytest
 import sacrebleu
-from brute_force_forest import derivations, small_random_forest, total, words
+from brute_force_forest import derivations, incoming, small_random_forest, tails, total, words
 
 from hiero import Forest
 from hiero._core import bleu, bleu_counts
@@ -83,6 +83,50 @@ def test_rescoring_by_enumeration(seed: int) -> None:
     for h in forest.rescore(scores, mu, references, k=3, beam=1, **options):
         assert h.objective == pytest.approx(expected[tuple(h.derivation.edges)])
         assert h.objective <= found[0].objective + 1e-9
+
+
+def test_beams_of_one_by_the_definition() -> None:
+    """With one item a node every edge has one candidate, and the search is known step by step: inner nodes
+    keep the best by the objective of their part of the sentence, the root as many as are asked for."""
+
+    def length(tokens: Sequence[str], share: float, references: Sequence[Sequence[str]]) -> float:
+        aim = len(tokens) / max(share, 1e-9)
+        return share * min(map(len, references), key=lambda n: (abs(n - aim), n))
+
+    lengths_differ = 0
+    for seed in range(300):
+        rng = random.Random(seed)
+        forest = spans(rng, small_random_forest(rng))
+        scores = [rng.gauss(0, 1) for _ in range(forest.edge_count)]
+        references = [rng.choices("abcd", k=rng.randint(1, 3)), rng.choices("abcd", k=rng.randint(4, 9))]
+        mu = rng.choice([0.0, 0.5, math.inf])
+        best: list[tuple[int, ...]] = []
+        for node in range(forest.node_count):
+            share = float(forest.node_spans[node, 1] - forest.node_spans[node, 0]) / 6
+            choices = []
+            for edge in incoming(forest, node):
+                d = (edge, *(e for tail in tails(forest, edge) for e in best[tail]))
+                text, score = words(forest, d), total(scores, d)
+                part = length(text, share, references)
+                value = objective(text, references, score, mu, part)
+                choices.append((value, score, -edge, d))
+                lengths_differ += part != share * length(text, 1.0, references)
+            choices.sort(reverse=True)
+            best.append(choices[0][3])
+        found = forest.rescore(
+            scores,
+            mu,
+            references,
+            document=START,
+            document_source=20.0,
+            k=8,
+            beam=1,
+            unique=False,
+            effective_length="closest",
+        )
+        assert [tuple(h.derivation.edges) for h in found] == [d for *_, d in choices[:8]]
+        assert [h.objective for h in found] == pytest.approx([value for value, *_ in choices[:8]])
+    assert lengths_differ > 100
 
 
 @pytest.mark.parametrize("seed", range(50))

@@ -1,11 +1,22 @@
 #include "bind_forest.h"
 
-#include <algorithm>
+#include <set>
 
+#include "hiero/base/error.h"
 #include "hiero/forest/kbest.h"
 
 namespace hiero {
 namespace {
+
+template <class Strings>
+std::string join(const Strings& strings, const char* separator) {
+  std::string text;
+  for (const std::string& each : strings) {
+    if (!text.empty()) text += separator;
+    text += each;
+  }
+  return text;
+}
 
 std::vector<std::string> derivation_tokens(const Hypergraph& forest, std::span<const EdgeIndex> edges) {
   std::vector<std::string> tokens;
@@ -38,23 +49,37 @@ auto target_property(std::vector<std::int32_t> TargetTemplates::* member) {
   };
 }
 
+// The names that are given and are none of `names`, sorted.
+std::set<std::string> unknown_names(const py::dict& given, const std::vector<std::string>& names) {
+  std::set<std::string> unknown;
+  for (const auto& entry : given) unknown.insert(py::str(entry.first));
+  for (const std::string& name : names) unknown.erase(name);
+  return unknown;
+}
+
 }  // namespace
+
+std::vector<double> weight_vector(const py::dict& weights, const std::vector<std::string>& names) {
+  std::vector<double> out;
+  out.reserve(names.size());
+  std::size_t found = 0;
+  for (const std::string& name : names) {
+    const py::str key(name);
+    const bool given = weights.contains(key);
+    found += given;
+    out.push_back(given ? static_cast<double>(py::float_(py::object(weights[key]))) : 0.0);
+  }
+  if (found != weights.size()) {
+    throw FormatError("no such feature: " + join(unknown_names(weights, names), ", ") +
+                      " (features: " + join(names, ", ") + ")");
+  }
+  return out;
+}
 
 std::vector<double> edge_values(const Hypergraph& forest, const py::object& values) {
   if (py::isinstance(values, py::module_::import("collections.abc").attr("Mapping"))) {
-    const py::dict given(values);
-    std::vector<double> weights;
-    for (const std::string& name : *forest.feature_names) {
-      if (!given.contains(name)) throw std::invalid_argument("no weight for feature " + name);
-      weights.push_back(py::float_(py::object(given[py::str(name)])));
-    }
-    if (given.size() != weights.size()) {
-      for (const auto& entry : given) {
-        const std::string name = py::str(entry.first);
-        if (std::ranges::find(*forest.feature_names, name) == forest.feature_names->end())
-          throw std::invalid_argument("a weight for " + name + ", which is no feature of the forest");
-      }
-    }
+    if (forest.edge_count() == 0) return {};  // of a sentence that failed; it has no features either
+    const std::vector<double> weights = weight_vector(py::dict(values), *forest.feature_names);
     const py::gil_scoped_release release;
     return edge_scores(forest, weights);
   }
@@ -64,6 +89,12 @@ std::vector<double> edge_values(const Hypergraph& forest, const py::object& valu
                                 ", got an array of " + std::to_string(array.size()));
   }
   return {array.data(), array.data() + array.size()};
+}
+
+std::vector<std::int32_t> integer_vector(const py::object& values, const char* name) {
+  const py::array array = py::array::ensure(values);
+  if (!array || array.ndim() != 1) throw std::invalid_argument(std::string(name) + ": expected a vector");
+  return integers<std::int32_t>(array, name);
 }
 
 py::object to_python(const BigUnsigned& number) {
@@ -76,15 +107,6 @@ void allow_interrupt(std::size_t done) {
   if (done % 1024 != 0) return;
   const py::gil_scoped_acquire acquire;
   if (PyErr_CheckSignals() != 0) throw py::error_already_set();
-}
-
-std::string join(const std::vector<std::string>& tokens) {
-  std::string text;
-  for (const std::string& token : tokens) {
-    if (!text.empty()) text += ' ';
-    text += token;
-  }
-  return text;
 }
 
 std::vector<Derivation> kbest(const std::shared_ptr<const Hypergraph>& forest, std::vector<double> scores,
@@ -108,7 +130,17 @@ py::dict feature_dict(const Hypergraph& forest, std::span<const EdgeIndex> edges
   return out;
 }
 
+std::string join(const std::vector<std::string>& tokens) { return join(tokens, " "); }
+
 void register_forest(py::module_& m) {
+  m.def(
+      "weight_vector",
+      [](const py::object& weights, const std::vector<std::string>& names) {
+        return as_array(weight_vector(py::dict(weights), names));
+      },
+      py::arg("weights"), py::arg("feature_names"),
+      "float64 (features): the weights of a mapping in the order of `feature_names`; 0 for features without\n"
+      "one. Raises FormatError for a weight that names no feature.");
   py::class_<Derivation>(m, "Derivation", "One derivation of a forest.")
       .def_readonly("score", &Derivation::score, "Model score (natural log).")
       .def_property_readonly(

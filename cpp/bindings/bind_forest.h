@@ -21,8 +21,12 @@ struct Derivation {
 
 using DoubleVector = py::array_t<double, py::array::c_style | py::array::forcecast>;
 
+// The weights of features in the order of `names`, 0 where there is none. Throws FormatError for a weight
+// that names none of them.
+std::vector<double> weight_vector(const py::dict& weights, const std::vector<std::string>& names);
+
 // A value per edge: an array, or a mapping from feature names to weights that gives weights . features.
-// Throws std::invalid_argument for other shapes, a feature the forest does not know, or a lacking weight.
+// Throws std::invalid_argument for other shapes, FormatError as weight_vector does.
 std::vector<double> edge_values(const Hypergraph& forest, const py::object& values);
 
 // Add algorithms to the class.
@@ -46,8 +50,8 @@ std::vector<T> integers(const py::object& argument, const char* name) {
   };
   const py::array array = py::array::ensure(argument);
   if (!array) fail("expected an array");
-  if (array.size() > 0 && array.dtype().kind() != 'i' && array.dtype().kind() != 'u')
-    fail("expected integers");
+  const char kind = array.dtype().kind();
+  if (array.size() > 0 && kind != 'i' && kind != 'u') fail("expected integers");
   if (py::isinstance<py::array_t<T, py::array::c_style>>(array)) {
     const T* const data = static_cast<const T*>(array.data());
     return std::vector<T>(data, data + array.size());
@@ -57,12 +61,16 @@ std::vector<T> integers(const py::object& argument, const char* name) {
   out.reserve(static_cast<std::size_t>(wide.size()));
   for (py::ssize_t i = 0; i < wide.size(); ++i) {
     const std::int64_t value = wide.data()[i];
-    if (value < std::numeric_limits<T>::min() || value > std::numeric_limits<T>::max())
+    // What has no sign has become negative beyond 2^63.
+    if (value < (kind == 'u' ? 0 : std::numeric_limits<T>::min()) || value > std::numeric_limits<T>::max())
       fail(std::to_string(value) + " is out of range");
     out.push_back(static_cast<T>(value));
   }
   return out;
 }
+
+// The same of a vector.
+std::vector<std::int32_t> integer_vector(const py::object& values, const char* name);
 
 // Lets Ctrl-C end a loop that has done so many steps; looks at every 1024th. The GIL may be held or not.
 void allow_interrupt(std::size_t done);

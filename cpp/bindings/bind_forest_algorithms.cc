@@ -71,25 +71,21 @@ KBestArrays kbest_arrays(const Hypergraph& forest, std::size_t k, std::vector<do
   KBest lazy(forest, std::move(scores), unique);
   KBestArrays out;
   out.feature_count = forest.feature_names->size();
-  const auto offset = [](std::size_t size) {
-    if (size > 0x7FFFFFFF) throw ForestError("k-best lists: over 2^31 - 1 array entries");
-    return static_cast<std::int32_t>(size);
-  };
   while (out.scores.size() < k) {
     allow_interrupt(out.scores.size());
     const auto next = lazy.next();
     if (!next) break;
     out.scores.push_back(next->score);
     out.edges.insert(out.edges.end(), next->edges.begin(), next->edges.end());
-    out.edge_offsets.push_back(offset(out.edges.size()));
+    out.edge_offsets.push_back(array_offset(out.edges.size()));
     const std::vector<std::int32_t> words = yield_words(forest, next->edges);
     out.words.insert(out.words.end(), words.begin(), words.end());
-    out.word_offsets.push_back(offset(out.words.size()));
+    out.word_offsets.push_back(array_offset(out.words.size()));
     for (const auto& [feature, value] : feature_sums(forest, next->edges)) {
       out.features.ids.push_back(feature);
       out.features.values.push_back(value);
     }
-    out.features.offsets.push_back(offset(out.features.ids.size()));
+    out.features.offsets.push_back(array_offset(out.features.ids.size()));
   }
   return out;
 }
@@ -197,6 +193,7 @@ void register_distribution(py::module_& m) {
       .def(
           "edge_expectations",
           [](const BoundDistribution& d, const DoubleVector& values) {
+            if (values.ndim() != 1) throw std::invalid_argument("values: expected a vector");
             const std::span<const double> r(values.data(), static_cast<std::size_t>(values.size()));
             std::vector<double> out;
             {
@@ -246,7 +243,9 @@ void register_forest_algorithms(py::class_<Hypergraph, std::shared_ptr<Hypergrap
             return as_array(edge_scores(f, {vector.data(), static_cast<std::size_t>(vector.size())}));
           },
           py::arg("weights"),
-          "float64 (edges): weights . features; `weights` by name, or in the order of feature_names.")
+          "float64 (edges): weights . features; `weights` in the order of feature_names, or by name: a feature\n"
+          "without one counts 0. Raises FormatError for a weight that names no feature of a forest with "
+          "edges.")
       .def(
           "weighted_features",
           [](const Hypergraph& f, const DoubleVector& factors) {
@@ -345,6 +344,7 @@ void register_forest_algorithms(py::class_<Hypergraph, std::shared_ptr<Hypergrap
       .def(
           "subforest",
           [](const Hypergraph& f, const py::array_t<bool, py::array::c_style | py::array::forcecast>& keep) {
+            if (keep.ndim() != 1) throw std::invalid_argument("keep: expected a vector");
             const std::vector<std::uint8_t> marks(keep.data(), keep.data() + keep.size());
             const py::gil_scoped_release release;
             return std::make_shared<Hypergraph>(subforest(f, marks));

@@ -1,5 +1,7 @@
 #include "bind_local_features.h"
 
+#include "bind_forest.h"
+
 namespace hiero {
 namespace {
 
@@ -26,20 +28,15 @@ class PythonLocalFeatures final : public LocalFeatures {
                                   " x " + std::to_string(names_.size()) + ", got " +
                                   std::to_string(shape.first) + " x " + std::to_string(shape.second));
     }
-    SparseRows out;
-    copy(csr.attr("indptr"), out.offsets);
-    copy(csr.attr("indices"), out.columns);
-    copy(csr.attr("data"), out.values);
-    return out;
+    const py::array data = csr.attr("data");
+    if (data.dtype().kind() == 'c') throw std::invalid_argument("local features: expected real numbers");
+    const DoubleVector values(data);
+    return {integers<std::int64_t>(csr.attr("indptr"), "local features"),
+            integers<std::int32_t>(csr.attr("indices"), "local features"),
+            {values.data(), values.data() + values.size()}};
   }
 
  private:
-  template <class T>
-  static void copy(const py::object& from, std::vector<T>& to) {
-    const auto array = py::array_t<T, py::array::c_style | py::array::forcecast>(from);
-    to.assign(array.data(), array.data() + array.size());
-  }
-
   py::object object_;
   std::vector<std::string> names_;
 };

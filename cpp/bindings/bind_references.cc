@@ -13,12 +13,6 @@ std::vector<double> count_row(const NistCounts& counts) {
   return values;
 }
 
-std::vector<std::int32_t> vector_of(const py::object& values, const char* name) {
-  const py::array array = py::array::ensure(values);
-  if (!array || array.ndim() != 1) throw std::invalid_argument(std::string(name) + ": expected a vector");
-  return integers<std::int32_t>(array, name);
-}
-
 // Hypotheses as arrays: words of a vocabulary, hypothesis i from offsets[i] to offsets[i + 1].
 struct Hypotheses {
   std::vector<std::int32_t> segments;
@@ -29,7 +23,8 @@ struct Hypotheses {
 Hypotheses hypotheses_of(const ReferenceSet& set, const py::object& segments,
                          const std::vector<std::string>& vocabulary, const py::object& words,
                          const py::object& offsets) {
-  Hypotheses out{vector_of(segments, "segments"), vector_of(offsets, "offsets"), vector_of(words, "words")};
+  Hypotheses out{integer_vector(segments, "segments"), integer_vector(offsets, "offsets"),
+                 integer_vector(words, "words")};
   for (const std::int32_t segment : out.segments) {
     if (segment < 0 || static_cast<std::size_t>(segment) >= set.size()) {
       throw py::index_error("segment " + std::to_string(segment) + ": there are " +

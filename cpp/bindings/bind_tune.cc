@@ -21,7 +21,7 @@ py::tuple winners(const Hypergraph& forest, const py::object& start, const py::o
       by_piece[1].push_back(winner.slope);
       const std::vector<std::int32_t> yield = yield_words(forest, winner.edges);
       words.insert(words.end(), yield.begin(), yield.end());
-      offsets.push_back(static_cast<std::int32_t>(words.size()));
+      offsets.push_back(array_offset(words.size()));
     }
   }
   return py::make_tuple(as_array(gamma), as_array(by_piece[0]), as_array(by_piece[1]), as_array(offsets),
@@ -34,7 +34,7 @@ void register_tune(py::module_& m) {
   m.def(
       "line_search",
       [](const py::object& sentence_offsets, const DoubleVector& intercepts, const DoubleVector& slopes) {
-        const auto offsets = integers<std::int32_t>(sentence_offsets, "offsets");
+        const std::vector<std::int32_t> offsets = integer_vector(sentence_offsets, "offsets");
         if (intercepts.ndim() != 1 || slopes.ndim() != 1) {
           throw std::invalid_argument("intercepts and slopes are to be vectors");
         }
@@ -64,7 +64,8 @@ void register_tune(py::module_& m) {
       "(Kumar et al. 2009): float64 (n) where each begins to win, from -inf; float64 intercepts and slopes "
       "of\n"
       "whole derivations; int32 word offsets (n + 1) and words, indices into the forest's `words`. Of\n"
-      "derivations that are equal everywhere the one that viterbi takes wins.");
+      "derivations that are equal everywhere the one that viterbi takes wins. Raises ForestError for over\n"
+      "2^31 - 1 words.");
 }
 
 }  // namespace hiero

@@ -4,43 +4,13 @@
 #include <cstdio>
 #include <cstdlib>
 #include <numeric>
-#include <random>
 
-#include "hiero/base/error.h"
 #include "hiero/decode/decoder.h"
 #include "hiero/forest/kbest.h"
-#include "hiero/grammar/rule_text.h"
+#include "random_rules.h"
 
 namespace hiero {
 namespace {
-
-using Random = std::mt19937;
-
-std::size_t below(Random& random, std::size_t limit) { return random() % limit; }
-
-std::vector<Rule> random_rules(Random& random) {
-  std::vector<Rule> rules;
-  for (std::size_t n = 4 + below(random, 10); n > 0; --n) {
-    std::string source;
-    std::string target;
-    int gaps = 0;
-    for (std::size_t i = 1 + below(random, 4); i > 0; --i) {
-      if (gaps < 2 && below(random, 3) == 0) {
-        const std::string gap = " [X," + std::to_string(++gaps) + "]";
-        source += gap;
-        target = below(random, 2) == 0 ? target + gap : gap + target;
-      } else {
-        source += std::string(" ") + "abc"[below(random, 3)];
-      }
-      if (below(random, 2) == 0) target += std::string(" ") + "uvw"[below(random, 3)];
-    }
-    if (source == " [X,1]") source += " a";
-    rules.push_back(parse_rule(
-        "[X] |||" + source + " |||" + target + " ||| A=-0." + std::to_string(below(random, 900) + 100),
-        "rule"));
-  }
-  return rules;
-}
 
 double total(std::span<const double> scores, std::span<const EdgeIndex> edges) {
   return std::accumulate(edges.begin(), edges.end(), 0.0,
@@ -81,8 +51,7 @@ int run(std::size_t cases, unsigned seed) {
     options.pop_limit = static_cast<std::uint32_t>(below(random, 3) * 10);
     options.beam_size = static_cast<std::uint32_t>(below(random, 3));
     const Decoder decoder(model, weights, options);
-    std::vector<std::string> tokens;
-    for (std::size_t n = below(random, 7); n > 0; --n) tokens.emplace_back(1, "abcd"[below(random, 4)]);
+    const std::vector<std::string> tokens = random_sentence(random, 6);
     const Translation result = decoder.translate(tokens, {}, {}, Keep::kForest);
     const Translation chart = decoder.translate(tokens, {}, {}, Keep::kChart);
     if (!agrees(result, *weights) || chart.survivors.size() != chart.chart->node_labels.size()) {

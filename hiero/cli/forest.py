@@ -14,8 +14,8 @@ import numpy as np
 import typer
 
 from hiero import Derivation, Forest, FormatError, read_weights
-from hiero._core import escape
 from hiero.cli.arguments import Command
+from hiero.cli.records import nbest_line
 from hiero.files import write_atomically
 from hiero.forest_files import ForestFile
 from hiero.forest_page import derivation_page, forest_page
@@ -57,10 +57,8 @@ def kbest(
     """Writes n-best lines: id ||| tokens ||| Name=value ... ||| score."""
     chosen = read_weights(weights)
     for number, forest in enumerate(_forests(file)):
-        for derivation in forest.kbest(k, _weights_of(forest, chosen), unique):
-            features = " ".join(f"{name}={value:.6g}" for name, value in derivation.features.items())
-            tokens = " ".join(map(escape, derivation.tokens))
-            _print(f"{number} ||| {tokens} ||| {features} ||| {derivation.score:.6g}")
+        for derivation in forest.kbest(k, chosen, unique):
+            _print(nbest_line(number, derivation))
 
 
 @app.command(cls=Command)
@@ -95,7 +93,7 @@ def oracle(
         if not any(sets):
             raise FormatError(f"{references[0]}:{number + 1}: no reference")
         if forest.root >= 0:
-            by_edge = forest.scores(_weights_of(forest, chosen))
+            by_edge = forest.scores(chosen)
             lists = oracle_lists(forest, by_edge, sets, document, {*values, 1.0}, beam)
             if plot is not None and number == sentence:
                 plot_oracles({value: lists[value] for value in values}, document, len(forest.source), plot)
@@ -140,7 +138,7 @@ def show(
     chosen = None if weights is None else read_weights(weights)
     if whole:
         if margin is not None:
-            forest = forest.prune(_weights_of(forest, chosen or {}), margin=margin)
+            forest = forest.prune(chosen or {}, margin=margin)
         page = forest_page(forest, chosen, f"Sentence {sentence}")
     else:
         derivation = _derivation(forest, chosen or {}, rank or 1, where)
@@ -153,7 +151,7 @@ def show(
 
 def _derivation(forest: Forest, weights: dict[str, float], rank: int, where: str) -> Derivation:
     """The one of that rank. Raises ValueError, saying where, if there are fewer."""
-    ranked = forest.kbest_iter(_weights_of(forest, weights))
+    ranked = forest.kbest_iter(weights)
     derivation = next(itertools.islice(ranked, rank - 1, None), None)
     if derivation is None:
         raise ValueError(f"{where} has {forest.derivation_count} derivations, none of rank {rank}")
@@ -163,17 +161,6 @@ def _derivation(forest: Forest, weights: dict[str, float], rank: int, where: str
 def _forests(file: Path) -> Iterator[Forest]:
     with ForestFile(file) as archive:
         yield from archive
-
-
-def _weights_of(forest: Forest, weights: dict[str, float]) -> dict[str, float]:
-    """The weights of a forest's features; those without one count nothing.
-
-    Raises FormatError for a weight that names no feature; a sentence that failed has none.
-    """
-    unknown = sorted(set(weights) - set(forest.feature_names))
-    if unknown and forest.root >= 0:
-        raise FormatError(f"the forests have no feature {unknown[0]}")
-    return {name: weights.get(name, 0.0) for name in forest.feature_names}
 
 
 def _print(line: str) -> None:

@@ -10,6 +10,7 @@ from typing import Annotated
 import typer
 
 from hiero import FormatError, LanguageModel, Model, RuleTable
+from hiero.cli.records import assignments
 from hiero.files import sha256
 from hiero.model import read_manifest
 from hiero.tables import is_packed
@@ -78,7 +79,7 @@ def describe_model(path: Path) -> dict[str, object]:
             for owner, table in zip(model.core.owners, model.tables, strict=False)
         ),
         "language models": ", ".join(f"{lm.kind}, order {lm.order}" for lm in model.lms),
-        "weights": " ".join(f"{name}={value:g}" for name, value in model.weights.items()),
+        "weights": assignments(model.weights),
         "without weight": " ".join(model.unweighted()),
         "decoding": json.dumps(model.settings.model_dump(), default=str),
     }

@@ -32,18 +32,28 @@ def format_record(record: Record, output_format: str) -> str:
     return "".join(text + "\n" for text in record.texts)
 
 
-def _features(features: Mapping[str, float]) -> str:
-    return " ".join(f"{name}={value:.6g}" for name, value in features.items())
+def exact_number(value: float) -> str:
+    """The shortest decimal that reads back as the same double, a whole number without ``.0``."""
+    return repr(value).removesuffix(".0")
+
+
+def assignments(values: Mapping[str, float]) -> str:
+    """``Name=value Name=value`` of features or weights, exact."""
+    return " ".join(f"{name}={exact_number(value)}" for name, value in values.items())
+
+
+def nbest_line(number: int, hypothesis: Derivation) -> str:
+    """``id ||| tokens ||| Name=value ... ||| score``, without a newline. Values are exact: by the weights
+    they give the score."""
+    tokens = " ".join(map(escape, hypothesis.tokens))
+    features = assignments(hypothesis.features)
+    return f"{number} ||| {tokens} ||| {features} ||| {exact_number(hypothesis.score)}"
 
 
 def _nbest_lines(record: Record) -> str:
     if not record.nbest:
         return f"{record.number} |||  |||  ||| 0\n"
-    return "".join(
-        f"{record.number} ||| {' '.join(map(escape, hypothesis.tokens))} ||| "
-        f"{_features(hypothesis.features)} ||| {hypothesis.score:.6g}\n"
-        for hypothesis in record.nbest
-    )
+    return "".join(nbest_line(record.number, hypothesis) + "\n" for hypothesis in record.nbest)
 
 
 def _json(record: Record) -> dict[str, object]:

@@ -38,9 +38,9 @@ class RuleSums {
     }
     if (rules_.empty() || !equal({source, links}, source_of(rules_.back()))) open_rule({source, links});
     Rule& rule = rules_.back();
-    rule.count.shares += count.shares;
+    rule.count.shares = sum_of_shares(rule.count.shares, count.shares);
     rule.count.occurrences += count.occurrences;
-    total_ += count.shares;
+    total_ = sum_of_shares(total_, count.shares);
     // Of equally frequent alignments the first in byte order stays.
     if (count.occurrences > rule.best) {
       rule.best = count.occurrences;

@@ -4,6 +4,7 @@
 #include <cstring>
 #include <stdexcept>
 
+#include "hiero/base/error.h"
 #include "hiero/grammar/symbol_code.h"
 
 namespace hiero {
@@ -17,12 +18,21 @@ bool contains(const std::vector<LineRange>& ranges, std::uint64_t line) {
 
 }  // namespace
 
+std::uint64_t sum_of_shares(std::uint64_t a, std::uint64_t b) {
+  const std::uint64_t sum = a + b;
+  if (sum < a) {
+    throw Error("a rule or target side is in 2^28 initial phrases or more, which counts do not hold: "
+                "extract from less of the bitext");
+  }
+  return sum;
+}
+
 void RuleExtractor::add_counts(std::span<std::byte> into, Bytes value) {
   RuleCount sum;
   RuleCount more;
   std::memcpy(&sum, into.data(), sizeof sum);
   std::memcpy(&more, value.data(), sizeof more);
-  sum.shares += more.shares;
+  sum.shares = sum_of_shares(sum.shares, more.shares);
   sum.occurrences += more.occurrences;
   std::memcpy(into.data(), &sum, sizeof sum);
 }

@@ -34,10 +34,13 @@ struct RuleCount {
   std::uint64_t occurrences;  // ways to make the rule of an initial phrase occurrence
 };
 
+// The sum of shares. Throws Error from 2^28 initial phrase occurrences on, which 64 bits do not hold.
+std::uint64_t sum_of_shares(std::uint64_t a, std::uint64_t b);
+
 class RuleExtractor {
  public:
   static constexpr std::uint64_t kOne = std::uint64_t{1} << 36;
-  // Combines records of equal keys.
+  // Combines records of equal keys. Throws what sum_of_shares does.
   static void add_counts(std::span<std::byte> into, Bytes value);
 
   // Throws std::invalid_argument for options out of range.

@@ -30,7 +30,7 @@ struct ScoreOptions {
   Discount discount = Discount::kNone;
   // Leaves out rules that occurred less often.
   std::uint64_t min_count = 1;
-  // Keeps the rules with the highest p(e|f) of each source side; 0: all.
+  // Keeps the rules with the highest p(e|f) of each source side, of equals those that come first; 0: all.
   std::uint64_t ttable_limit = 0;
   // Keeps rules whose -log p by Fisher's exact test is larger; needs the test. See significance.h.
   double significance = 0;

@@ -50,6 +50,11 @@ void visit_symbols(const Hypergraph& forest, std::span<const EdgeIndex> derivati
 
 }  // namespace
 
+std::int32_t array_offset(std::size_t size) {
+  if (size > 0x7FFFFFFF) throw ForestError("forest or list too large: over 2^31 - 1 array entries");
+  return static_cast<std::int32_t>(size);
+}
+
 void check_edge_values(const Hypergraph& forest, std::span<const double> values, bool minus_infinity,
                        const char* name) {
   if (values.size() != static_cast<std::size_t>(forest.edge_count())) {

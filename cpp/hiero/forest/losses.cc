@@ -4,7 +4,6 @@
 #include <unordered_map>
 #include <unordered_set>
 
-#include "hiero/base/error.h"
 #include "hiero/forest/ngrams.h"
 
 namespace hiero {
@@ -90,9 +89,7 @@ EdgeNgrams edge_ngrams(const Hypergraph& forest) {
       }
       out.ids.push_back(found->second);
     });
-    if (out.ids.size() > 0x7FFFFFFF)
-      throw ForestError("n-grams: over 2^31 - 1 array entries; prune the forest");
-    out.offsets.push_back(static_cast<std::int32_t>(out.ids.size()));
+    out.offsets.push_back(array_offset(out.ids.size()));
   }
   return out;
 }

@@ -5,7 +5,6 @@
 #include <string>
 #include <unordered_map>
 
-#include "hiero/base/error.h"
 #include "hiero/forest/inside_outside.h"
 
 namespace hiero {
@@ -25,17 +24,8 @@ Hypergraph empty_copy(const Hypergraph& forest) {
   return out;
 }
 
-namespace {
-
-std::int32_t offset(std::size_t size) {
-  if (size > 0x7FFFFFFF) throw ForestError("forest too large: over 2^31 - 1 array entries");
-  return static_cast<std::int32_t>(size);
-}
-
-}  // namespace
-
 void append_edge(Hypergraph& out, const Hypergraph& forest, EdgeIndex e) {
-  out.tail_offsets.push_back(offset(out.tails.size()));
+  out.tail_offsets.push_back(array_offset(out.tails.size()));
   out.edge_tables.push_back(forest.edge_tables[e]);
   out.edge_rules.push_back(forest.edge_rules[e]);
   out.edge_targets.push_back(forest.edge_targets[e]);
@@ -156,7 +146,7 @@ class Union {
       out_.node_spans.insert(out_.node_spans.end(), {forest.node_spans[2 * v], forest.node_spans[2 * v + 1]});
       out_.node_labels.push_back(forest.node_labels[v] < 0 ? -1 : label[forest.node_labels[v]]);
       add_edges(forest, v, first);
-      out_.edge_offsets.push_back(offset(out_.edge_tables.size()));
+      out_.edge_offsets.push_back(array_offset(out_.edge_tables.size()));
     }
     roots_.push_back({&forest, first, table_, feature_, first_template_});
   }
@@ -174,7 +164,7 @@ class Union {
         first_template_ = root.first_template;
         add_edges(*root.forest, root.forest->root, root.first);
       }
-      out_.edge_offsets.push_back(offset(out_.edge_tables.size()));
+      out_.edge_offsets.push_back(array_offset(out_.edge_tables.size()));
       out_.root = out_.node_count() - 1;
     }
     out_.source = model.source;
@@ -196,13 +186,13 @@ class Union {
   };
 
   void add_templates(const TargetTemplates& from, const std::vector<std::int32_t>& word) {
-    const std::int32_t symbols = offset(targets_.symbols.size());
-    const std::int32_t links = offset(targets_.links.size() / 2);
+    const std::int32_t symbols = array_offset(targets_.symbols.size());
+    const std::int32_t links = array_offset(targets_.links.size() / 2);
     for (const std::int32_t symbol : from.symbols)
       targets_.symbols.push_back(symbol < 0 ? symbol : word[symbol]);
     targets_.links.insert(targets_.links.end(), from.links.begin(), from.links.end());
-    offset(targets_.symbols.size());
-    offset(targets_.links.size());
+    array_offset(targets_.symbols.size());
+    array_offset(targets_.links.size());
     for (std::int32_t t = 1; t <= from.size(); ++t) {
       targets_.offsets.push_back(symbols + from.offsets[t]);
       targets_.link_offsets.push_back(links + from.link_offsets[t]);
@@ -212,14 +202,14 @@ class Union {
   void add_edges(const Hypergraph& forest, NodeIndex v, NodeIndex first) {
     for (EdgeIndex e = forest.edge_offsets[v]; e < forest.edge_offsets[v + 1]; ++e) {
       for (const NodeIndex u : forest.edge_tails(e)) out_.tails.push_back(first + u);
-      out_.tail_offsets.push_back(offset(out_.tails.size()));
+      out_.tail_offsets.push_back(array_offset(out_.tails.size()));
       out_.edge_tables.push_back(forest.edge_tables[e] < 0 ? -1 : table_[forest.edge_tables[e]]);
       out_.edge_rules.push_back(forest.edge_rules[e]);
       out_.edge_targets.push_back(first_template_ + forest.edge_targets[e]);
       for (const std::int32_t id : forest.feature_ids(e)) rows_.ids.push_back(feature_[id]);
       const auto values = forest.feature_values(e);
       rows_.values.insert(rows_.values.end(), values.begin(), values.end());
-      rows_.offsets.push_back(offset(rows_.ids.size()));
+      rows_.offsets.push_back(array_offset(rows_.ids.size()));
     }
   }
 

@@ -86,6 +86,7 @@ void check_templates(const Hypergraph& forest) {
                 targets.symbols.size(), "target_offsets");
   check_offsets(targets.link_offsets, static_cast<std::size_t>(targets.size()), targets.links.size() / 2,
                 "link_offsets");
+  if (targets.links.size() % 2 != 0) fail("links: expected pairs of positions");
   // arity[t]: tails that the edges of a template need to have.
   std::vector<std::size_t> arity;
   for (std::int32_t t = 0; t < targets.size(); ++t) {

@@ -1,0 +1,125 @@
+// Decodes the same random sentences from several threads with one shared decoder, some with other weights and
+// some with rules of their own, for ThreadSanitizer's eyes; what comes out must be what one thread gets.
+// Usage: threads_test [cases = 30] [seed = 1]
+#include <unistd.h>
+
+#include <cstdio>
+#include <cstdlib>
+#include <fstream>
+#include <thread>
+
+#include "hiero/decode/decoder.h"
+#include "random_rules.h"
+
+namespace hiero {
+namespace {
+
+constexpr std::size_t kThreads = 4;
+constexpr std::size_t kSentences = 24;
+
+struct Job {
+  std::vector<std::string> tokens;
+  std::vector<Rule> rules;  // of the sentence
+  bool other_weights;
+};
+
+std::vector<Job> random_jobs(Random& random) {
+  std::vector<Job> jobs;
+  for (std::size_t i = 0; i < kSentences; ++i) {
+    std::vector<Rule> rules;
+    if (below(random, 3) == 0) rules.push_back(parse_rule("[X] ||| d ||| u v ||| A=-0.5", "rule"));
+    jobs.push_back({random_sentence(random, 7), std::move(rules), below(random, 2) == 0});
+  }
+  return jobs;
+}
+
+// A small language model, read from text as it would be from a file.
+std::shared_ptr<const LanguageModel> small_lm() {
+  char path[] = "/tmp/hiero-threads-XXXXXX";
+  const int descriptor = ::mkstemp(path);
+  if (descriptor < 0) std::abort();
+  ::close(descriptor);
+  std::ofstream(path) << "\\data\\\nngram 1=6\nngram 2=3\n\n\\1-grams:\n-1\t<unk>\t0\n-99\t<s>\t-0.3\n"
+                         "-1\t</s>\t0\n-0.7\tu\t-0.2\n-0.8\tv\t-0.4\n-0.9\tw\t-0.1\n\n\\2-grams:\n"
+                         "-0.2\t<s> u\n-0.3\tu v\n-0.4\tv w\n\n\\end\\\n";
+  auto lm = LanguageModel::load(path);
+  ::unlink(path);
+  return lm;
+}
+
+std::shared_ptr<const Weights> random_weights(Random& random, const TranslationModel& model) {
+  std::vector<double> values;
+  for (std::size_t f = 0; f < model.features().size(); ++f)
+    values.push_back(static_cast<double>(below(random, 200)) / 100 - 1);
+  return std::make_shared<const Weights>(model, std::move(values));
+}
+
+Translation decode(const Decoder& decoder, const std::shared_ptr<const Weights>& other, const Job& job) {
+  if (!job.other_weights) return decoder.translate(job.tokens, job.rules, {}, Keep::kForest);
+  return decoder.with_weights(other).translate(job.tokens, job.rules, {}, Keep::kForest);
+}
+
+bool same(const Hypergraph& a, const Hypergraph& b) {
+  return a.node_spans == b.node_spans && a.node_labels == b.node_labels && a.edge_offsets == b.edge_offsets &&
+         a.root == b.root && a.tail_offsets == b.tail_offsets && a.tails == b.tails &&
+         a.edge_tables == b.edge_tables && a.edge_rules == b.edge_rules && a.words == b.words &&
+         a.features->offsets == b.features->offsets && a.features->ids == b.features->ids &&
+         a.features->values == b.features->values && a.targets->symbols == b.targets->symbols;
+}
+
+bool same(const Translation& a, const Translation& b) {
+  return same(*a.best, *b.best) && same(*a.forest, *b.forest) && a.unknown == b.unknown;
+}
+
+bool threads_agree(Random& random, const std::shared_ptr<const LanguageModel>& lm) {
+  const auto built = RuleTable::build(random_rules(random), "t", 0);
+  // One that nothing has been read of yet.
+  const auto table = RuleTable::from_image({built->image().begin(), built->image().end()}, "t");
+  ModelParts parts;
+  parts.tables.push_back({table, "t", ""});
+  parts.lms.push_back(lm);
+  const auto model = std::make_shared<const TranslationModel>(std::move(parts));
+  DecoderOptions options;
+  options.pop_limit = 30;
+  const Decoder decoder(model, random_weights(random, *model), options);
+  const auto other = random_weights(random, *model);
+  const std::vector<Job> jobs = random_jobs(random);
+  std::vector<std::vector<Translation>> found(kThreads);
+  std::vector<std::thread> threads;
+  for (std::size_t t = 0; t < kThreads; ++t) {
+    threads.emplace_back([&, t] {
+      // Not all the same sentence at once.
+      for (std::size_t i = 0; i < kSentences; ++i)
+        found[t].push_back(decode(decoder, other, jobs[(i + t) % kSentences]));
+    });
+  }
+  for (std::thread& thread : threads) thread.join();
+  for (std::size_t i = 0; i < kSentences; ++i) {
+    const Translation expected = decode(decoder, other, jobs[i]);
+    for (std::size_t t = 0; t < kThreads; ++t) {
+      if (!same(found[t][(i + kSentences - t) % kSentences], expected)) return false;
+    }
+  }
+  return true;
+}
+
+int run(std::size_t cases, unsigned seed) {
+  const auto lm = small_lm();
+  for (std::size_t i = 0; i < cases; ++i) {
+    Random random(seed * 7919 + static_cast<unsigned>(i));
+    if (!threads_agree(random, lm)) {
+      std::printf("threads_test: case %zu differs between threads\n", i);
+      return 1;
+    }
+  }
+  std::printf("threads_test: %zu cases of %zu sentences by %zu threads\n", cases, kSentences, kThreads);
+  return 0;
+}
+
+}  // namespace
+}  // namespace hiero
+
+int main(int argc, char** argv) {
+  return hiero::run(argc > 1 ? std::strtoul(argv[1], nullptr, 10) : 30,
+                    argc > 2 ? static_cast<unsigned>(std::strtoul(argv[2], nullptr, 10)) : 1);
+}
