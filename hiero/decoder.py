@@ -78,12 +78,12 @@ class Decoder:
         Text becomes tokens as the model's ``text`` says, and the result's ``.text`` is detokenised; for a
         model that says nothing of it, tokens are what stands between white space.
 
-        ``weights`` hold for this call only; ``rules`` are consulted for this sentence only, over any number of
-        words. They may have features that the model has not, if ``weights`` names them. With
+        ``weights`` hold for this call only; ``rules`` are consulted for this sentence only, and may span any
+        number of words and have features that the model has not, if ``weights`` names them. With
         ``keep="forest"`` the result has ``.forest`` and ``.kbest``, with ``keep="chart"`` ``.chart``.
         A sentence without a parse has no tokens and ``has_parse`` False; that is no error.
-        Raises FormatError for rules that do not fit the model: labels it lacks, the goal on a right-hand side,
-        unary rules that form a cycle with others, features without a weight.
+        Raises FormatError for rules that do not fit the model: labels that it lacks, the goal on a right-hand
+        side, unary rules that form a cycle with others, features of neither model nor ``weights``.
         """
         core, own = self._core, {}
         if weights is not None:
