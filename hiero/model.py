@@ -45,7 +45,7 @@ class DecodingSettings(BaseModel):
     span_limit: int = Field(10, ge=1, lt=1 << 32, description="source words a rule may span; glue is exempt")
     beam_size: int = Field(0, ge=0, lt=1 << 32, description="items kept per cell; 0: all")
     beam_threshold: float = Field(
-        float("inf"), ge=0, description="drop what scores worse than a cell's best by more"
+        float("inf"), ge=0, description="end a cell's search, and drop items, where scores are worse than its best by more"
     )
     ttable_limit: int = Field(0, ge=0, lt=1 << 32, description="targets per source side and label; 0: all")
     pass_through: Literal["unknown", "all", "none"] = Field(

@@ -19,7 +19,9 @@ struct DecoderOptions {
   std::uint32_t span_limit = 10;
   // Items kept per cell; 0: no limit.
   std::uint32_t beam_size = 0;
-  // Items and hypotheses of a cell that score worse than its best by more than this are dropped.
+  // The search of a cell ends when all that waits is estimated to be worse than the best found by more than
+  // this; items that are worse by more are dropped then. The estimates know nothing of neighbouring words, so
+  // that a hypothesis can be missed that would have been within.
   double beam_threshold = std::numeric_limits<double>::infinity();
   // Targets used per source side and label, the best by rule features and LM estimate; 0: all.
   std::uint32_t ttable_limit = 0;

@@ -1,5 +1,6 @@
 #include "hiero/decode/rule_statics.h"
 
+#include <algorithm>
 #include <array>
 #include <cstring>
 #include <tuple>
@@ -161,6 +162,11 @@ std::optional<RuleStatics> load_statics(const std::string& path, const RuleTable
   RuleStatics statics;
   statics.storage = file;
   bind(statics, const_cast<std::byte*>(body.data()), at, header.words, header.lms);
+  for (std::size_t k = 0; k < lms.size(); ++k) {
+    const LmWord bound = lms[k]->word_bound();
+    if (!std::ranges::all_of(statics.lm_words[k], [bound](LmWord word) { return word < bound; }))
+      throw FormatError(path + ": damaged file of rule estimates: a word that the language model lacks");
+  }
   statics.any_sparse = (header.flags & 1) != 0;
   statics.any_oov = (header.flags & 2) != 0;
   return statics;

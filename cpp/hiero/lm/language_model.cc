@@ -26,13 +26,8 @@ using ::lm::ngram::State;
 constexpr float kLn10 = 2.302585093f;
 
 std::uint64_t fingerprint_of(const std::string& path) {
-  constexpr std::size_t kEnd = std::size_t{1} << 16;
   const MappedFile file(path);
-  const std::span<const std::byte> bytes = file.bytes();
-  const std::size_t part = std::min(kEnd, bytes.size());
-  const std::uint64_t prints[] = {bytes.size(), checksum(bytes.data(), part),
-                                  checksum(bytes.data() + bytes.size() - part, part)};
-  return checksum(reinterpret_cast<const std::byte*>(prints), sizeof prints);
+  return checksum(file.bytes().data(), file.bytes().size());
 }
 
 // Forwards KenLM's scoring interface and counts look-ups.
@@ -77,6 +72,8 @@ class KenLm final : public LanguageModel {
   LmWord index(std::string_view word) const override {
     return model_.GetVocabulary().Index(StringPiece(word.data(), word.size()));
   }
+
+  LmWord word_bound() const override { return model_.GetVocabulary().Bound(); }
 
   float score_terminals(std::span<const LmWord> words, bool after_bos, ChartState& state,
                         std::uint64_t& queries) const override {

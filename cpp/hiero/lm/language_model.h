@@ -47,10 +47,12 @@ class LanguageModel {
   virtual ~LanguageModel() = default;
   const std::string& path() const { return path_; }
   const std::string& kind() const { return kind_; }
-  // Of the file's size and both its ends: tells models apart.
+  // Of all that the file holds: tells models apart.
   std::uint64_t fingerprint() const { return fingerprint_; }
   virtual unsigned order() const = 0;
   virtual LmWord index(std::string_view word) const = 0;
+  // Words are numbered below this.
+  virtual LmWord word_bound() const = 0;
 
   // Scores `words` left to right into `state` with unknown context, or after <s> if `after_bos`.
   virtual float score_terminals(std::span<const LmWord> words, bool after_bos, ChartState& state,
