@@ -204,8 +204,8 @@ def test_bad_files(parts: list[object], french: Path, tmp_path: Path) -> None:
     (tmp_path / "flip.hrt").write_bytes(data)
     assert "wrong checksum of block" in complaint("--grammar", tmp_path / "flip.hrt")
     assert "wrong checksum" in one_error_line(call("hiero", "check", tmp_path / "flip.hrt"))
-    (tmp_path / "bad.txt").write_text("[X] ||| le ||| the\n")
-    assert 'bad.txt:1: expected 4 fields separated by "|||", found 3' in complaint(
+    (tmp_path / "bad.txt").write_text("[X] ||| le\n")
+    assert 'bad.txt:1: expected 4 fields separated by "|||", found 2' in complaint(
         "--grammar", tmp_path / "bad.txt"
     )
     (tmp_path / "bad.arpa").write_text("this is no language model\n")

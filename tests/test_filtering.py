@@ -50,6 +50,66 @@ def test_the_span_limit_does_not_bind_goal_rules_in_filtering(tmp_path: Path) ->
     assert rules[1] not in unpacked(table)
 
 
+JOSHUA_GLUE = [
+    "[GOAL] ||| <s> ||| <s> ||| G=0",
+    "[GOAL] ||| [GOAL,1] [X,2] ||| [GOAL,1] [X,2] ||| G=-1",
+    "[GOAL] ||| [GOAL,1] </s> ||| [GOAL,1] </s> ||| G=0",
+]
+
+
+def test_glue_with_sentence_marks_is_kept(tmp_path: Path) -> None:
+    rules = ["[X] ||| a ||| A ||| W=1", "[X] ||| b ||| B ||| W=1"]
+    (tmp_path / "input").write_text("a\n\nb\n")  # a goal stands for <s> alone, and no other word
+    glue = packed(tmp_path, "\n".join(JOSHUA_GLUE), span_limit=1, filter_for=tmp_path / "input")
+    assert sorted(unpacked(glue)) == sorted(JOSHUA_GLUE)
+    model = hiero.Model([RuleTable.from_rules([Rule(rule) for rule in rules]), glue], [], {})
+    assert [hiero.Decoder(model).translate(line).text for line in "ab"] == ["A", "B"]
+    # A table that was packed before is read in another order.
+    tables.pack(tmp_path / "rules.hrt", tmp_path / "again.hrt", filter_for=tmp_path / "input")
+    assert unpacked(RuleTable.open(str(tmp_path / "again.hrt"))) == unpacked(glue)
+
+
+def test_marks_match_the_edges_of_lines_alone(tmp_path: Path) -> None:
+    goal = "[G] ||| {0} ||| {1} ||| A=1"
+    kept = [
+        goal.format("<s>", "<s>"),
+        goal.format("<s> a", "<s>"),
+        goal.format("<s> a [X,1] e </s>", "<s> [X,1] </s>"),
+        goal.format("[G,1] d e </s>", "[G,1] </s>"),
+        goal.format("[G,1] a [X,2] e", "[G,1] [X,2]"),
+        goal.format("<s> [X,1] </s>", "<s> [X,1] </s>"),
+        "[X] ||| b [X,1] d ||| [X,1] ||| A=1",
+    ]
+    dropped = [
+        goal.format("<s> b", "<s>"),
+        goal.format("<s> [X,1] a", "<s> [X,1]"),
+        goal.format("[G,1] d </s>", "[G,1] </s>"),
+        goal.format("[G,1] a [X,2] b c d e [X,3]", "[G,1] [X,2] [X,3]"),
+        goal.format("[G,1] e [X,2]", "[G,1] [X,2]"),
+        goal.format("<s> a b c d </s>", "<s> </s>"),
+        goal.format("[G,1] [X,2] [X,3] [X,4] [X,5] [X,6] [X,7]", "[G,1] [X,2] [X,3] [X,4] [X,5] [X,6] [X,7]"),
+        "[X] ||| a [X,1] e ||| [X,1] ||| A=1",
+        "[X] ||| [X,1] a ||| [X,1] ||| A=1",
+        "[X] ||| e [X,1] ||| [X,1] ||| A=1",
+        "[X] ||| b <s> c ||| x ||| A=1",
+    ]
+    (tmp_path / "input").write_text("a b c d e\n")
+    grammar = "\n".join([*kept, *dropped])
+    table = packed(tmp_path, grammar, span_limit=3, filter_for=tmp_path / "input")
+    assert sorted(unpacked(table)) == sorted(kept)
+
+
+def test_words_like_marks_make_no_goal(tmp_path: Path) -> None:
+    kept = [
+        "[X] ||| <s> ||| x ||| A=1",
+        "[X] ||| <s> e ||| x ||| A=1",
+    ]
+    dropped = ["[X] ||| a [X,1] e ||| [X,1] ||| A=1", "[X] ||| [X,1] a ||| [X,1] ||| A=1"]
+    (tmp_path / "input").write_text("a <s> e\na b b e\n")
+    table = packed(tmp_path, "\n".join(kept + dropped), span_limit=2, filter_for=tmp_path / "input")
+    assert sorted(unpacked(table)) == sorted(kept)
+
+
 def test_filtering_keeps_the_names_of_features(tmp_path: Path) -> None:
     (tmp_path / "input").write_text("b\n")
     rules = "[X] ||| a ||| x ||| 1 Rare=1\n[X] ||| b ||| y ||| 1\n[X] ||| c ||| z ||| 1 Rarer=1\n"

@@ -14,7 +14,7 @@ import typer
 from rich.console import Console
 from rich.progress import BarColumn, MofNCompleteColumn, Progress, TextColumn, TimeElapsedColumn
 
-from hiero import Decoder, Failure, FormatError, Model, Translation, read_weights
+from hiero import Decoder, Failure, FormatError, Model, Translation
 from hiero.cli.records import Record, derivation_record, format_record
 from hiero.decoder import Keep
 from hiero.evaluate.nist_xml import SegmentSet, parse_sets, write_tstset
@@ -32,6 +32,14 @@ class PassThrough(StrEnum):
     unknown = "unknown"
     all = "all"
     none = "none"
+
+
+class UnknownWords(StrEnum):
+    """What becomes of unknown words that pass through."""
+
+    copy = "copy"
+    mark = "mark"
+    drop = "drop"
 
 
 class InputFormat(StrEnum):
@@ -56,6 +64,20 @@ def decode(
     ] = None,
     lm: Annotated[
         list[Path] | None, typer.Option(help="Language model, ARPA or KenLM binary; repeatable.")
+    ] = None,
+    goal: Annotated[
+        str | None,
+        typer.Option(
+            metavar="LABEL", help="Of whole sentences (the one whose rules begin with <s>, else S)."
+        ),
+    ] = None,
+    copy_label: Annotated[
+        list[str] | None,
+        typer.Option(metavar="LABEL", help="Of words that are copied (X, else all); repeatable."),
+    ] = None,
+    glue_label: Annotated[
+        list[str] | None,
+        typer.Option(metavar="LABEL", help="That glue rules are made for (all); repeatable."),
     ] = None,
     weights: Annotated[Path | None, typer.Option(help="Weights file.")] = None,
     set_weight: Annotated[
@@ -84,6 +106,9 @@ def decode(
     pass_through: Annotated[
         PassThrough | None, typer.Option(help="Words that may be copied (unknown).")
     ] = None,
+    unknown_words: Annotated[
+        UnknownWords | None, typer.Option(help="Unknown words become: themselves, word_OOV, nothing (copy).")
+    ] = None,
     nbest: Annotated[int | None, typer.Option(min=1, help="Length of the n-best lists.")] = None,
     unique: Annotated[bool, typer.Option("--unique", help="n-best: one entry a string.")] = False,
     output_format: Annotated[OutputFormat, typer.Option()] = OutputFormat.text,
@@ -106,6 +131,10 @@ def decode(
     """
     if (model is None) == (not grammar) or (model is not None and lm):
         raise typer.BadParameter("give either --model, or --grammar and --lm")
+    if model is not None and (goal is not None or copy_label or glue_label):
+        raise typer.BadParameter(
+            "--goal, --copy-label and --glue-label go with --grammar: a model has its own"
+        )
     if nbest is None and output_format is OutputFormat.nbest:
         raise typer.BadParameter("--output-format nbest needs --nbest K")
     nist = input_format is InputFormat.nist
@@ -118,11 +147,24 @@ def decode(
         "beam_threshold": beam_threshold,
         "ttable_limit": ttable_limit,
         "pass_through": pass_through.value if pass_through else None,
+        "unknown_words": unknown_words.value if unknown_words else None,
     }
     chosen = {name: value for name, value in settings.items() if value is not None}
     started = time.perf_counter()
-    decoder = _decoder(model, grammar or [], lm or [], weights, set_weight or [], chosen)
-    loaded = time.perf_counter()
+    if model is not None:
+        loaded = Model.load(model, weights=weights)
+    else:
+        loaded = Model.assemble(
+            grammar or [],
+            lm or [],
+            weights,
+            goal=goal,
+            copy_labels=copy_label or (),
+            glue_labels=glue_label or (),
+        )
+    overridden = {**loaded.weights, **dict(_assignment(text) for text in set_weight or [])}
+    decoder = Decoder(loaded, **chosen).with_weights(overridden)
+    ready = time.perf_counter()
     if not quiet:
         _note_unweighted(decoder)
 
@@ -159,7 +201,7 @@ def decode(
             language = target_language or decoder.model.text.target.language
             sink.write(write_tstset(srcset, translations, language, system).encode())
     if stats:
-        tally.report(loaded - started, time.perf_counter() - loaded)
+        tally.report(ready - started, time.perf_counter() - ready)
     if tally.failures:
         raise typer.Exit(1)
 
@@ -169,22 +211,6 @@ def _made_by(decoder: Decoder) -> dict[str, object]:
     owners, tables = decoder.model.core.owners, decoder.model.tables
     files = [(owner, Path(table.path)) for owner, table in zip(owners, tables, strict=False)]
     return {"tables": {owner: sha256(path) for owner, path in files if path.is_file()}}
-
-
-def _decoder(
-    model: Path | None,
-    grammars: list[Path],
-    lms: list[Path],
-    weights: Path | None,
-    set_weight: list[str],
-    settings: dict[str, int | float | str],
-) -> Decoder:
-    if model is not None:
-        loaded = Model.load(model, weights=weights)
-    else:
-        loaded = Model.assemble(grammars, lms, read_weights(weights) if weights else {})
-    overridden = {**loaded.weights, **dict(_assignment(text) for text in set_weight)}
-    return Decoder(loaded, **settings).with_weights(overridden)
 
 
 def _assignment(text: str) -> tuple[str, float]:

@@ -74,6 +74,8 @@ def describe_model(path: Path) -> dict[str, object]:
     return {
         "kind": "model",
         "goal": model.goal,
+        "copy labels": " ".join(model.copy_labels) or "(X, else all)",
+        "glue labels": " ".join(model.glue_labels) or "(all)",
         "rule tables": ", ".join(
             f"{owner} ({table.rule_count} rules)"
             for owner, table in zip(model.core.owners, model.tables, strict=False)

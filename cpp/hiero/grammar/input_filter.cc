@@ -7,6 +7,14 @@
 #include "hiero/base/tokens.h"
 
 namespace hiero {
+namespace {
+
+constexpr std::string_view kOpen = "<s>";
+constexpr std::string_view kClose = "</s>";
+
+bool is_word(const TokenView& token, std::string_view word) { return token.index == 0 && token.text == word; }
+
+}  // namespace
 
 InputFilter::InputFilter(LineReader& input, std::uint32_t span_limit, std::string goal)
     : span_limit_(span_limit), goal_(std::move(goal)) {
@@ -14,37 +22,51 @@ InputFilter::InputFilter(LineReader& input, std::uint32_t span_limit, std::strin
   std::vector<WordId> sentence;
   while (input.next(line)) {
     if (!is_utf8(line)) throw FormatError(input.where() + ": invalid UTF-8");
-    sentence.clear();
+    sentence.assign(1, words_.intern(kOpen));
     for (std::string_view token = next_token(line); !token.empty(); token = next_token(line)) {
       sentence.push_back(words_.intern(token));
     }
-    index_.add(sentence);
+    if (sentence.size() == 1) continue;
+    plain_.add(std::span(sentence).subspan(1));
+    sentence.push_back(words_.intern(kClose));
+    marked_.add(sentence);
   }
   known_words_ = words_.size();
 }
 
-bool InputFilter::can_match(std::string_view lhs, const std::vector<TokenView>& source) {
-  const std::uint32_t limit = lhs == goal_ ? 0 : span_limit_;
+bool InputFilter::can_match(const RuleParser& rule) {
+  const std::vector<TokenView>& source = rule.source();
+  const bool opens = is_word(source.front(), kOpen);
+  const bool closes = is_word(source.back(), kClose);
+  if (opens && !rule.target().empty() && is_word(rule.target().front(), kOpen)) {
+    marked_goals_.emplace(rule.lhs());
+  }
+  const bool marked = opens || closes || marked_goals_.contains(rule.lhs());
+  const std::uint32_t limit = marked || rule.lhs() == goal_ ? 0 : span_limit_;
   pattern_.clear();
   for (const TokenView& token : source) {
     // Words that the input does not have make the vocabulary grow by what the grammar has, no more.
     const Symbol symbol = token.index > 0 ? nonterminal(0) : words_.intern(token.text);
     pattern_.push_back(symbol);
   }
-  if (pattern_ == last_ && limit == last_limit_) return last_matched_;
+  // What follows has </s> in it, which no nonterminal of the rule stands for.
+  if (marked && !closes) pattern_.push_back(nonterminal(0));
+  const PatternIndex& index = marked ? marked_ : plain_;
+  if (pattern_ == last_ && limit == last_limit_ && &index == last_index_) return last_matched_;
   last_ = pattern_;
   last_limit_ = limit;
-  last_matched_ = find_match(limit);
+  last_index_ = &index;
+  last_matched_ = find_match(index, limit);
   return last_matched_;
 }
 
-bool InputFilter::find_match(std::uint32_t span_limit) const {
+bool InputFilter::find_match(const PatternIndex& index, std::uint32_t span_limit) const {
   const auto in_input = [this](Symbol symbol) { return is_nonterminal(symbol) || symbol < known_words_; };
   if (!std::ranges::all_of(pattern_, in_input)) return false;
-  const auto match = [&](std::uint32_t s) { return index_.matches(s, pattern_, span_limit); };
-  const WordId rarest = index_.rarest(pattern_);
-  if (rarest != kNoWord) return std::ranges::any_of(index_.sentences_with(rarest), match);
-  for (std::uint32_t s = 0; s < index_.size(); ++s) {
+  const auto match = [&](std::uint32_t s) { return index.matches(s, pattern_, span_limit); };
+  const WordId rarest = index.rarest(pattern_);
+  if (rarest != kNoWord) return std::ranges::any_of(index.sentences_with(rarest), match);
+  for (std::uint32_t s = 0; s < index.size(); ++s) {
     if (match(s)) return true;
   }
   return false;

@@ -1,7 +1,12 @@
 // Tells which rules can match any sentence of an input text, exactly: words in order within a sentence, every
 // nonterminal standing for at least one word.
+//
+// Rules with <s> first or </s> last, as the glue grammars of Joshua and Moses have them, match at the edges of
+// sentences. The label whose rules open sentences with <s> on both sides is their goal from its first such
+// rule on: its rules may span any length, and a goal that begins one may stand for <s> alone.
 #pragma once
 
+#include <set>
 #include <span>
 #include <string>
 #include <string_view>
@@ -21,19 +26,23 @@ class InputFilter {
   // FormatError for invalid UTF-8.
   InputFilter(LineReader& input, std::uint32_t span_limit, std::string goal);
 
-  bool can_match(std::string_view lhs, const std::vector<TokenView>& source);
+  // Takes the rules of a grammar in their order.
+  bool can_match(const RuleParser& rule);
 
  private:
-  bool find_match(std::uint32_t span_limit) const;
+  bool find_match(const PatternIndex& index, std::uint32_t span_limit) const;
 
   std::uint32_t span_limit_;
   std::string goal_;
+  std::set<std::string, std::less<>> marked_goals_;
   Vocab words_;
   std::uint32_t known_words_ = 0;
-  PatternIndex index_;
+  PatternIndex plain_;
+  PatternIndex marked_;  // the sentences with <s> before and </s> behind
   std::vector<Symbol> pattern_;
   // Grammars have the rules of a source side together.
   std::vector<Symbol> last_;
+  const PatternIndex* last_index_ = nullptr;
   std::uint32_t last_limit_ = 0;
   bool last_matched_ = false;
 };

@@ -185,7 +185,7 @@ void pack_rules(LineReader& lines, const std::string& output, const PackOptions&
   while (lines.next(line)) {
     const std::string where = lines.where();
     if (parser.parse(line, where)) {
-      if (!filter || filter->can_match(parser.lhs(), parser.source())) {
+      if (!filter || filter->can_match(parser)) {
         encoder.add(parser, where);
       } else {
         encoder.name_features(parser);

@@ -1,0 +1,419 @@
+"""Glue grammars with <s> and </s>, as Joshua and Moses have them: read as if the marks were words around the
+input, and against a twin that puts them there."""
+
+from __future__ import annotations
+
+import json
+import math
+import random
+import re
+from collections import Counter
+from collections.abc import Sequence
+from pathlib import Path
+
+import pytest
+from brute_force import BackoffModel, Derivation, Enumerator, random_rules, write_arpa
+from in_process import call
+from test_search_exact import features_of, same_features
+
+import hiero
+from hiero import Rule, RuleTable
+from hiero.derivations import derivation_tree
+
+HIERO_RULES = """\
+[X] ||| a ||| A ||| -0.5 ||| 0-0
+[X] ||| b ||| B ||| -0.25 ||| 0-0
+[X] ||| b ||| BB C ||| -1 ||| 0-1
+[X] ||| [X,1] b ||| B [X,1] ||| -0.125 ||| 1-0
+"""
+MOSES_RULES = """\
+a [X] ||| A [X] ||| 0.5 ||| 0-0 ||| 1
+b [X] ||| B [X] ||| 0.25 ||| 0-0 ||| 1
+b [X] ||| BB C [X] ||| 0.125 ||| 0-1 ||| 1
+[X][X] b [X] ||| B [X][X] [X] ||| 0.5 ||| 0-1 1-0 ||| 1
+"""
+MOSES_GLUE = """\
+<s> [X] ||| <s> [S] ||| 1 ||| ||| 0
+[X][S] </s> [X] ||| [X][S] </s> [S] ||| 1 ||| 0-0 ||| 0
+[X][S] [X][X] [X] ||| [X][S] [X][X] [S] ||| 2.718 ||| 0-0 1-1 ||| 0
+"""
+JOSHUA_GLUE = """\
+[GOAL] ||| <s> ||| <s> ||| 0
+[GOAL] ||| [GOAL,1] [X,2] ||| [GOAL,1] [X,2] ||| -1
+[GOAL] ||| [GOAL,1] </s> ||| [GOAL,1] </s> ||| 0
+"""
+
+UNKNOWN = pytest.mark.xfail(strict=True, reason="rules with marks count as translating single words")
+
+
+def texts(folder: Path, **grammars: str) -> list[Path]:
+    """Grammars as files."""
+    for name, text in grammars.items():
+        (folder / name).write_text(text)
+    return [folder / name for name in grammars]
+
+
+def table(*rules: str) -> RuleTable:
+    return RuleTable.from_rules([Rule(rule) for rule in rules])
+
+
+def decoder(model: hiero.Model, weights: dict[str, float], **settings: object) -> hiero.Decoder:
+    return hiero.Decoder(model, pop_limit=0, **settings).with_weights(weights)
+
+
+@pytest.mark.parametrize("system", ["moses", "joshua"])
+def test_glue_files_do_what_our_glue_does(system: str, tmp_path: Path) -> None:
+    if system == "moses":
+        rules, glue = texts(tmp_path, rules=MOSES_RULES, glue=MOSES_GLUE)
+        goal, piece = "S", math.log(2.718)
+    else:
+        rules, glue = texts(tmp_path, rules=HIERO_RULES, glue=JOSHUA_GLUE)
+        goal, piece = "GOAL", -1.0
+    model = hiero.Model.assemble([rules, glue])
+    assert model.goal == goal
+    theirs = decoder(model, {"tm_pt_0": 1.0, "tm_pt1_0": 0.3, "WordPenalty": 0.1, "RulePenalty": 0.2})
+    # A sentence of n pieces has one use of our Glue less, and of their rules besides <s> and </s>.
+    ours = decoder(
+        hiero.Model.assemble([rules]),
+        {"tm_pt_0": 1.0, "Glue": 0.2 + 0.3 * piece, "WordPenalty": 0.1, "RulePenalty": 0.2},
+    )
+    for sentence in ("a", "a b", "b c a b", "b b b a b a"):
+        found = theirs.translate(sentence, keep="forest").kbest(10_000)
+        expected = ours.translate(sentence, keep="forest").kbest(10_000)
+        assert len(found) == len(expected) < 10_000
+        for derivation, other in zip(found, expected, strict=True):
+            assert derivation.score == pytest.approx(other.score + 3 * 0.2 + 0.3 * piece, abs=1e-5)
+        best, other = found[0], expected[0]
+        features = dict(other.features)
+        pieces = features.pop("Glue", 0.0) + 1
+        features["tm_pt1_0"] = pieces * piece
+        features["RulePenalty"] += pieces + 2
+        assert best.tokens == other.tokens
+        assert same_features(best.features, features)
+    done = call("hiero-decode", "--grammar", rules, "--grammar", glue, "--quiet", stdin="b a\n\nc\n")
+    assert (done.stdout, done.stderr, done.returncode) == (b"B A\n\nc\n", b"", 0)
+
+
+def test_goals_that_cover_the_sentence_in_one_rule() -> None:
+    model = hiero.Model(
+        [
+            table("[NP] ||| a ||| A ||| W=1", "[NP] ||| [NP,1] b ||| B [NP,1] ||| W=1"),
+            table("[Q] ||| <s> [NP,1] </s> ||| <s> [NP,1] </s> ||| G=1"),
+        ],
+        [],
+        {},
+    )
+    assert model.goal == "Q"
+    result = hiero.Decoder(model, span_limit=2).translate("a b", keep="forest")
+    assert (result.text, result.features) == (
+        "B A",
+        {"WordPenalty": -2.0, "RulePenalty": 3.0, "W": 2.0, "G": 1.0},
+    )
+    assert not hiero.Decoder(model, span_limit=2).translate("a b b").has_parse
+
+
+def test_goal_rules_with_marks_may_span_any_length() -> None:
+    rules = table("[X] ||| c ||| C ||| A=1", "[X] ||| [X,1] c ||| [X,1] C ||| A=1")
+    glue = table("[G] ||| <s> a [X,1] b </s> ||| <s> [X,1] </s> ||| B=1")
+    assert (
+        hiero.Decoder(hiero.Model([rules, glue], [], {}), span_limit=3).translate("a c c c b").text == "C C C"
+    )
+
+
+@UNKNOWN
+def test_marks_in_the_input_are_words(tmp_path: Path) -> None:
+    model = hiero.Model.assemble(texts(tmp_path, rules=HIERO_RULES, glue=JOSHUA_GLUE))
+    result = decoder(model, {"OOV": -10}).translate("<s> a </s> <s>")
+    assert result.text == "<s> A </s> <s>"
+    assert result.unknown == [0, 2, 3]
+    assert result.features["OOV"] == 3
+
+
+def test_marks_of_one_table_are_words_of_another() -> None:
+    rules = table("[X] ||| <s> a ||| word </s> ||| A=1")
+    model = hiero.Model([rules, table(*JOSHUA_GLUE.splitlines())], [], {})
+    assert hiero.Decoder(model).translate("b <s> a").text == "b word </s>"
+
+
+def test_saved_models_keep_goal_and_labels(tmp_path: Path) -> None:
+    rules, glue = texts(tmp_path, rules=HIERO_RULES, glue=JOSHUA_GLUE)
+    settings = hiero.DecodingSettings(unknown_words="mark")
+    model = hiero.Model.assemble([rules, glue], copy_labels=["X", "GOAL2"], settings=settings)
+    model.with_weights({"tm_pt_0": 1.0, "tm_pt1_0": 1.0}).save(tmp_path / "m")
+    loaded = hiero.Model.load(tmp_path / "m")
+    assert (loaded.goal, loaded.copy_labels, loaded.feature_names) == (
+        "GOAL",
+        ("X", "GOAL2"),
+        model.feature_names,
+    )
+    sentence = "b new a"
+    expected = hiero.Decoder(model).with_weights(loaded.weights).translate(sentence)
+    found = hiero.Decoder(loaded).translate(sentence)
+    assert found.text == expected.text == "B new_OOV A"
+    assert (found.score, found.features) == (expected.score, expected.features)
+    loaded.save(tmp_path / "n")
+    assert (tmp_path / "n" / "model.toml").read_text() == (tmp_path / "m" / "model.toml").read_text()
+    facts = call("hiero", "info", tmp_path / "m").stdout.decode()
+    for line in (r"goal +GOAL", r"copy labels +X GOAL2", r"glue labels +\(all\)"):
+        assert re.search(f"(?m)^{line}$", facts)
+    assert '"unknown_words": "mark"' in facts
+    glued = hiero.Model.assemble([rules], glue_labels=["X"])
+    glued.save(tmp_path / "g")
+    assert hiero.Model.load(tmp_path / "g").glue_labels == ("X",)
+
+
+BAD = [
+    (
+        ["[A] ||| <s> [X,1] ||| <s> [X,1]", "[B] ||| <s> ||| <s>", "[A] ||| [A,1] </s> ||| [A,1] </s>"],
+        "rules of several labels open sentences with <s>: [A] [B]",
+    ),
+    (
+        ["[G] ||| <s> ||| <s>", "[G] ||| [G,1] </s> a ||| [G,1] </s> a"],
+        "at the edges of rules of the goal [G] alone, not in [G] ||| [G,1] </s> a ||| [G,1] </s> a",
+    ),
+    (
+        ["[G] ||| <s> ||| <s>", "[G] ||| [G,1] </s> ||| </s> [G,1]"],
+        "not in [G] ||| [G,1] </s> ||| </s> [G,1]",
+    ),
+    (["[G] ||| <s> ||| <s>", "[G] ||| [G,1] </s> ||| [G,1]"], "not in [G] ||| [G,1] </s> ||| [G,1]"),
+    (["[G] ||| <s> ||| <s>", "[G] ||| a <s> ||| <s> a"], "not in [G] ||| a <s> ||| <s> a"),
+    (
+        ["[G] ||| <s> ||| <s>", "[X] ||| [X,1] </s> ||| [X,1] </s>"],
+        "not in [X] ||| [X,1] </s> ||| [X,1] </s>",
+    ),
+    (["[G] ||| <s> ||| <s>", "[G] ||| <s> </s> ||| <s> </s>"], "not in [G] ||| <s> </s> ||| <s> </s>"),
+    (["[G] ||| <s> ||| <s>", "[G] ||| [G,1] [X,2] ||| [G,1] [X,2]"], "but none closes them with </s>"),
+    (
+        ["[G] ||| <s> ||| <s>", "[G] ||| [G,1] </s> ||| [G,1] </s>", "[X] ||| a [G,1] ||| [G,1]"],
+        "the goal [G] opens sentences with <s>, but rules have it elsewhere than first",
+    ),
+]
+
+
+@pytest.mark.parametrize(("rules", "message"), BAD)
+def test_marks_in_odd_places_are_errors(rules: list[str], message: str) -> None:
+    with pytest.raises(hiero.FormatError) as caught:
+        hiero.Model([table("[X] ||| a ||| A ||| W=1"), table(*(rule + " ||| " for rule in rules))], [], {})
+    assert message in str(caught.value)
+
+
+def test_another_goal_than_the_marked_one_is_an_error(tmp_path: Path) -> None:
+    rules, glue = texts(tmp_path, rules=HIERO_RULES, glue=JOSHUA_GLUE)
+    message = "rules of [GOAL] open sentences with <s>, but the goal is [S]"
+    with pytest.raises(hiero.FormatError) as caught:
+        hiero.Model.assemble([rules, glue], goal="S")
+    assert message in str(caught.value)
+    done = call("hiero-decode", "--grammar", rules, "--grammar", glue, "--goal", "S", "--quiet", stdin="a\n")
+    assert (done.returncode, done.stdout) == (1, b"")
+    assert message in done.stderr.decode()
+    done = call(
+        "hiero-decode", "--grammar", rules, "--grammar", glue, "--goal", "GOAL", "--quiet", stdin="a\n"
+    )
+    assert (done.returncode, done.stdout) == (0, b"A\n")
+
+
+def test_alignment_and_spans_are_of_the_real_words(tmp_path: Path) -> None:
+    glue = """\
+[G] ||| <s> ||| <s> ||| 0 ||| 0-0
+[G] ||| [G,1] [X,2] ||| [G,1] so [X,2] ||| 0
+[G] ||| <s> b ||| <s> now B ||| 5 ||| 0-0 1-2
+[G] ||| [G,1] c </s> ||| [G,1] C end </s> ||| 5 ||| 1-1 2-3
+"""
+    model = hiero.Model.assemble(texts(tmp_path, rules=HIERO_RULES, glue=glue))
+    result = decoder(model, {"tm_pt1_0": 1.0}).translate("b a c", keep="forest")
+    assert result.text == "now B so A C end"
+    assert result.alignment == [(0, 1), (1, 3), (2, 4)]
+    tree = derivation_tree(result.kbest(1)[0])
+    assert [part.span for part in tree.preorder()] == [(0, 3), (0, 3), (0, 2), (0, 1), (1, 2)]
+    opened = decoder(model, {"tm_pt1_0": 1.0}).translate("a c")
+    assert (opened.text, opened.alignment) == ("so A C end", [(0, 1), (1, 2)])
+
+
+def test_copy_labels_say_what_passes_through() -> None:
+    rules = table(
+        "[X] ||| a ||| A ||| W=1",
+        "[Y] ||| b ||| B ||| W=1",
+        "[S] ||| x [Y,1] ||| y [Y,1] ||| W=1",
+        "[S] ||| z [X,1] ||| x [X,1] ||| W=1",
+    )
+
+    def parses(sentence: str, *labels: str) -> bool:
+        model = hiero.Model([rules], [], {}, copy_labels=labels)
+        return hiero.Decoder(model).translate(sentence).has_parse
+
+    assert [parses("x q"), parses("z q")] == [False, True]
+    assert [parses("x q", "Y"), parses("z q", "Y")] == [True, False]
+    assert [parses("x q", "X", "Y"), parses("z q", "X", "Y")] == [True, True]
+
+
+def test_glue_labels_say_what_is_glued() -> None:
+    rules = table("[X] ||| a ||| A ||| W=1", "[Y] ||| a ||| B ||| W=2")
+
+    def outputs(*labels: str) -> set[str]:
+        decoder = hiero.Decoder(hiero.Model([rules], [], {}, glue_labels=labels), pop_limit=0)
+        return {d.text for d in decoder.translate("a a", keep="forest").kbest(9)}
+
+    assert outputs() == {"A A", "A B", "B A", "B B"}
+    assert outputs("X") == {"A A"}
+    assert outputs("Y") == {"B B"}
+    with pytest.raises(hiero.FormatError, match=r"glue: no rule derives \[Z\]"):
+        outputs("Z")
+
+
+def test_labels_and_unknown_words_from_the_command_line(tmp_path: Path) -> None:
+    (rules,) = texts(
+        tmp_path,
+        rules="[X] ||| a ||| A ||| W=1\n[Y] ||| a ||| B ||| W=2\n[T] ||| [Y,1] a ||| C [Y,1] ||| W=-9\n",
+    )
+
+    def decode(*options: object, stdin: str = "a a q\n") -> str:
+        weights = ("--set-weight", "W=1", "--set-weight", "OOV=-1", "--quiet")
+        done = call("hiero-decode", "--grammar", rules, *weights, *options, stdin=stdin)
+        assert (done.returncode, done.stderr) == (0, b"")
+        return done.stdout.decode().removesuffix("\n")
+
+    assert decode() == "B B q"
+    assert decode("--glue-label", "X") == "A A q"
+    assert decode("--copy-label", "Y", "--glue-label", "X", "--glue-label", "Y") == "B B q"
+    assert decode("--goal", "T", stdin="a a\n") == "C B"
+    assert decode("--unknown-words", "copy") == "B B q"
+    assert decode("--unknown-words", "mark") == "B B q_OOV"
+    assert decode("--unknown-words", "drop") == "B B"
+    record = json.loads(decode("--output-format", "jsonl", "--unknown-words", "drop"))
+    assert (record["features"]["OOV"], record["features"].get("Identity", 0)) == (1, 0)
+    hiero.Model.assemble([rules]).save(tmp_path / "m")
+    for option in ("--goal", "--copy-label", "--glue-label"):
+        done = call("hiero-decode", "--model", tmp_path / "m", option, "X", stdin="a\n")
+        assert done.returncode == 2
+        assert "a model has its own" in " ".join(done.stderr.decode().replace("│", "").split())
+    marked = call(
+        "hiero-decode", "--model", tmp_path / "m", "--unknown-words", "mark", "--quiet", stdin="q\n"
+    )
+    assert marked.stdout == b"q_OOV\n"
+    assert call("hiero-decode", "--grammar", rules, "--unknown-words", "no", stdin="a\n").returncode == 2
+
+
+class MarkedEnumerator(Enumerator):
+    """All derivations of a sentence with <s> and </s> around it, by rules that have these as words."""
+
+    def __init__(self, rules: Sequence[Rule], sentence: Sequence[str], span_limit: int, goal: str) -> None:
+        super().__init__(rules, ["<s>", *sentence, "</s>"], span_limit, goal)
+        # Marks do not pass through.
+        self.rules = [r for r in self.rules if "OOV" not in r[3] or r[1][0] not in ("<s>", "</s>")]
+
+    def without_marks(self) -> list[Derivation]:
+        out = []
+        for derivation in self.derivations():
+            words = tuple(word for word in derivation.words if word not in ("<s>", "</s>"))
+            features = Counter(derivation.features)
+            features["WordPenalty"] += len(derivation.words) - len(words)
+            out.append(Derivation(words, features))
+        return out
+
+
+def random_glue(rng: random.Random, goal: str, labels: Sequence[str], source: str, target: str) -> list[Rule]:
+    """Rules of a goal with marks: some open, some close, some lead on."""
+    rules = []
+    kinds = ["", "<s>", "</s>", "<s></s>"]
+    for kind in ["<s>", "", "</s>", *rng.choices(kinds, k=rng.randint(0, 4))]:
+        symbols = [] if "<s>" in kind else [f"[{goal},1]"]
+        # Rules that only open or close may have nothing between.
+        for _ in range(rng.choice([0, 0, 0, 1, 2] if kind in ("<s>", "</s>") else [1, 1, 2])):
+            arity = sum(symbol.startswith("[") for symbol in symbols)
+            if rng.random() < 0.7:
+                symbols.append(f"[{rng.choice(labels)},{arity + 1}]")
+            else:
+                symbols.append(rng.choice(source))
+        output = [symbol for symbol in symbols if symbol.startswith("[")]
+        if symbols:
+            for _ in range(rng.choice([0, 0, 1, 1, 2])):
+                output.insert(rng.randint(0, len(output)), rng.choice(target))
+        sides = [list(symbols), output]
+        for side in sides:
+            side[:0] = ["<s>"] * ("<s>" in kind)
+            side += ["</s>"] * ("</s>" in kind)
+        feature = f"G={rng.randint(-8, 8) / 4}"
+        rules.append(Rule(f"[{goal}] ||| {' '.join(sides[0])} ||| {' '.join(sides[1])} ||| {feature}"))
+    return rules
+
+
+def check_marked_case(seed: int, lm: hiero.LanguageModel, twin: BackoffModel, copy_words: bool) -> int:
+    rng = random.Random(seed)
+    labels = rng.choice([["X"], ["X", "Y"], ["A", "B"]])
+    goal = rng.choice(["S", "GOAL"])
+    glue = random_glue(rng, goal, labels, "abc", "uvw")
+    rules = random_rules(rng, labels, "abc", "uvw")
+    if not copy_words:
+        rules += [Rule(f"[{rng.choice(labels)}] ||| {word} ||| v ||| P=-1.5") for word in "abc"]
+    sentence = rng.choices("abc", k=rng.randint(1, 5))
+    span_limit = rng.choice([1, 2, 10])
+    parts = [rules, glue] if rules and rng.random() < 0.7 else [rules + glue]
+    rng.shuffle(parts)
+    model = hiero.Model([RuleTable.from_rules(part) for part in parts], [lm], {})
+    assert model.goal == goal
+    weights = {name: rng.uniform(-1, 1) for name in model.feature_names}
+    result = decoder(model, weights, span_limit=span_limit).translate(sentence, keep="forest")
+    expected = MarkedEnumerator(rules + glue, sentence, span_limit, goal).without_marks()
+    assert result.forest.derivation_count == len(expected)
+
+    scored = []
+    for derivation in expected:
+        features = features_of(derivation, [twin])
+        score = sum(weights.get(name, 0.0) * value for name, value in features.items())
+        scored.append((derivation.words, score, features))
+    ours = (
+        [(tuple(d.tokens), d.score, d.features) for d in result.kbest(len(expected) + 1)] if expected else []
+    )
+    for found, wanted in zip(
+        sorted(ours, key=words_and_score), sorted(scored, key=words_and_score), strict=True
+    ):
+        assert found[0] == wanted[0]
+        assert found[1] == pytest.approx(wanted[1], abs=1e-4)
+        assert same_features(found[2], wanted[2])
+    return len(expected)
+
+
+def words_and_score(entry: tuple[tuple[str, ...], float, dict[str, float]]) -> tuple[tuple[str, ...], float]:
+    return entry[:2]
+
+
+@pytest.mark.parametrize("copy_words", [False, pytest.param(True, marks=UNKNOWN)])
+def test_marked_glue_equals_enumeration_with_marks_around_the_input(tmp_path: Path, copy_words: bool) -> None:
+    rng = random.Random(3)
+    arpa = tmp_path / "lm.arpa"
+    write_arpa(arpa, [rng.choices("uvwb", k=rng.randint(1, 6)) for _ in range(12)], 3)
+    lm, twin = hiero.LanguageModel.load(str(arpa)), BackoffModel(arpa)
+    counts = [check_marked_case(seed, lm, twin, copy_words) for seed in range(150)]
+    assert sum(count > 10 for count in counts) > 10  # not only trivial cases
+
+
+JOSHUA = ["[G] ||| <s> ||| <s> ||| G=0", "[G] ||| [G,1] [X,2] ||| [G,1] [X,2] ||| G=-1"]
+CLOSE = "[G] ||| [G,1] </s> ||| [G,1] </s> ||| G=0"
+
+
+@pytest.mark.xfail(strict=True, reason="read as other rules than they are")
+@pytest.mark.parametrize(
+    "glue",
+    [
+        [[*JOSHUA, CLOSE, "[G] ||| a ||| bad ||| G=5"]],  # derives nothing that begins with <s>
+        [[*JOSHUA, CLOSE], ["[G] ||| a [X,1] ||| bad [X,1] ||| G=5"]],
+        [["[G] ||| <s> ||| <s> well ||| G=0", JOSHUA[1], CLOSE]],
+        [[JOSHUA[0], CLOSE], [JOSHUA[1]]],
+    ],
+    ids=[
+        "goal-without-mark",
+        "goal-without-mark-elsewhere",
+        "words-in-the-opening-rule",
+        "split-over-tables",
+    ],
+)
+def test_unusual_glue_is_an_error_or_right(glue: list[list[str]]) -> None:
+    tables = [["[X] ||| a ||| A ||| W=1"], *glue]
+    try:
+        model = hiero.Model([table(*rules) for rules in tables], [], {})
+    except hiero.FormatError:
+        return
+    result = decoder(model, {"G": 1.0}).translate("a a", keep="forest")
+    found = sorted(d.text for d in result.kbest(9)) if result.has_parse else []
+    twin = MarkedEnumerator([Rule(rule) for rules in tables for rule in rules], ["a", "a"], 10, "G")
+    assert found == sorted(" ".join(d.words) for d in twin.without_marks())
