@@ -40,7 +40,7 @@ class DecodingSettings(BaseModel):
     model_config = ConfigDict(extra="forbid", frozen=True)
 
     pop_limit: int = Field(
-        200, ge=0, lt=1 << 32, description="hypotheses per chart cell, on average; 0: no limit"
+        200, ge=0, lt=1 << 32, description="hypotheses per span, on average; 0: no limit"
     )
     span_limit: int = Field(10, ge=1, lt=1 << 32, description="source words a rule may span; glue is exempt")
     beam_size: int = Field(0, ge=0, lt=1 << 32, description="items kept per cell; 0: all")

@@ -6,9 +6,21 @@
 namespace hiero {
 namespace {
 
-constexpr double kLeastCells = 80;  // a smaller sentence has the budget of so many
-constexpr double kMany = 1e15;       // bounds grow exponentially; integers up to here are exact
-constexpr int kRounds = 10;          // of sharing out again what some cells do not need
+constexpr double kLeastSpans = 80;  // a smaller sentence has the budget of so many,
+constexpr double kOfLimit = 0.4;    // but of no more than this times the pop limit
+constexpr double kMany = 1e15;      // bounds grow exponentially; integers up to here are exact
+constexpr int kRounds = 10;         // of sharing out again what some cells do not need
+
+// Cells of one span follow each other.
+std::uint32_t count_spans(const Chart& chart) {
+  std::uint32_t spans = 0;
+  const Cell* last = nullptr;
+  for (const Cell& cell : chart.cells) {
+    spans += !last || cell.begin != last->begin || cell.end != last->end;
+    last = &cell;
+  }
+  return spans;
+}
 
 }  // namespace
 
@@ -18,7 +30,8 @@ void HypothesisBudget::start(const Chart& chart, const SentenceTargets& targets,
   if (unlimited_) return;
   bound_needs(chart, targets, options.beam_size);
   weigh(chart, coarse, options);
-  left_ = options.pop_limit * std::max(static_cast<double>(chart.cells.size()), kLeastCells);
+  const double limit = options.pop_limit;
+  left_ = limit * std::max<double>(count_spans(chart), std::min(kLeastSpans, kOfLimit * limit));
   fill(left_);
 }
 

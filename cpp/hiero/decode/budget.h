@@ -1,5 +1,7 @@
-// How many hypotheses the search makes in each cell. A sentence has pop_limit hypotheses for each of its
-// cells, or for 80 of them where it has fewer, and these are shared out in proportion to
+// How many hypotheses the search makes in each cell. A sentence has pop_limit hypotheses for each span that
+// has cells, whatever the number of labels over it. Where it has fewer spans than 80, and than 0.4 pop_limit,
+// it has the hypotheses of so many: small sentences cost little to be searched to the end, where the limit is
+// such that they can be. Hypotheses are shared out over the cells in proportion to
 //   min(span length, span_limit) * exp(-c gap / mean gap),   c = 3.1 - 0.8 log10(pop_limit), from 0 to 2,
 // where the gap is how far the best derivation through the cell is below the best of all (coarse.h). Short
 // spans have few hypotheses worth making, and cells off the best derivations seldom matter, the less so the

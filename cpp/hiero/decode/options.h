@@ -13,7 +13,7 @@ enum class UnknownWords { kCopy, kMark, kDrop };
 enum class Keep { kNone, kForest, kChart };
 
 struct DecoderOptions {
-  // Complete hypotheses per chart cell on average; the coarse pass shares them out (coarse.h). 0: no limit.
+  // Complete hypotheses per span on average, over all its labels; budget.h shares them out. 0: no limit.
   std::uint32_t pop_limit = 200;
   // Source words that a rule of a table without a limit of its own may span; glue is exempt.
   std::uint32_t span_limit = 10;
