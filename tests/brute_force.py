@@ -43,48 +43,66 @@ def holds(sentence: Sequence[str], side: Sequence[str], max_span: int = 0) -> bo
     )
 
 
+@dataclass(frozen=True)
+class EnumeratedRule:
+    """A rule as the enumeration uses it; `longest` is the number of words that it may span."""
+
+    lhs: str
+    source: Sequence[str]
+    target: Sequence[str]
+    features: Mapping[str, float]
+    longest: float = math.inf
+
+
 class Enumerator:
-    """All derivations of a sentence, by recursion over spans and labels."""
+    """All derivations of a sentence, by recursion over spans and labels.
+
+    `own` are the rules of this sentence alone: they span any number of words and count no RulePenalty.
+    """
 
     def __init__(
-        self, rules: Sequence[Rule], sentence: Sequence[str], span_limit: int, goal: str = "S"
+        self,
+        rules: Sequence[Rule],
+        sentence: Sequence[str],
+        span_limit: int,
+        goal: str = "S",
+        own: Sequence[Rule] = (),
     ) -> None:
         self.sentence = sentence
-        self.span_limit = span_limit
         self.goal = goal
-        self.rules: list[tuple[str, list[str], list[str], dict[str, float]]] = []
+        self.rules: list[EnumeratedRule] = []
         for rule in rules:
             features = Counter(rule.features)
             features["RulePenalty"] += 1
-            self.rules.append((rule.lhs, rule.source, rule.target, features))
+            longest = math.inf if rule.lhs == goal else span_limit
+            self.rules.append(EnumeratedRule(rule.lhs, rule.source, rule.target, features, longest))
         self.own_glue = any(rule.lhs == goal for rule in rules)
         labels = {rule.lhs for rule in rules} - {goal}
         mentioned = labels | {label_of(t) for r in rules for t in r.source if is_nonterminal(t)}
         self.pass_labels = ["X"] if "X" in mentioned or not labels else sorted(labels)
         if not self.own_glue:
             for label in labels | set(self.pass_labels):
-                self.rules.append((goal, [f"[{label},1]"], [f"[{label},1]"], {}))
+                self.rules.append(EnumeratedRule(goal, [f"[{label},1]"], [f"[{label},1]"], {}))
                 pair = [f"[{goal},1]", f"[{label},2]"]
-                self.rules.append((goal, pair, pair, {"Glue": 1.0}))
-        known = {source[0] for _, source, _, _ in self.rules if len(source) == 1}
+                self.rules.append(EnumeratedRule(goal, pair, pair, {"Glue": 1.0}))
+        self.rules += [EnumeratedRule(rule.lhs, rule.source, rule.target, rule.features) for rule in own]
+        known = {rule.source[0] for rule in self.rules if len(rule.source) == 1}
         for word in set(sentence) - known:
             for label in self.pass_labels:
-                self.rules.append((label, [word], [word], {"OOV": 1.0, "Identity": 1.0}))
+                self.rules.append(EnumeratedRule(label, [word], [word], {"OOV": 1.0, "Identity": 1.0}))
         self.memory: dict[tuple[int, int, str], list[Derivation]] = {}
 
     def derivations(self) -> list[Derivation]:
         return self.of_span(0, len(self.sentence), self.goal)
 
     def of_span(self, begin: int, end: int, label: str) -> list[Derivation]:
-        if label != self.goal and end - begin > self.span_limit:
-            return []
         key = (begin, end, label)
         if key not in self.memory:
             found = []
-            for lhs, source, target, features in self.rules:
-                if lhs == label:
-                    for gaps in self.matches(source, begin, end):
-                        found += self.applications(source, target, features, gaps)
+            for rule in self.rules:
+                if rule.lhs == label and end - begin <= rule.longest:
+                    for gaps in self.matches(rule.source, begin, end):
+                        found += self.applications(rule, gaps)
             self.memory[key] = found
         return self.memory[key]
 
@@ -104,25 +122,19 @@ class Enumerator:
             for rest in self.matches(source[1:], middle, end):
                 yield [(begin, middle), *rest]
 
-    def applications(
-        self,
-        source: Sequence[str],
-        target: Sequence[str],
-        features: Mapping[str, float],
-        gaps: Sequence[Span],
-    ) -> Iterator[Derivation]:
-        labels = [label_of(token) for token in source if is_nonterminal(token)]
+    def applications(self, rule: EnumeratedRule, gaps: Sequence[Span]) -> Iterator[Derivation]:
+        labels = [label_of(token) for token in rule.source if is_nonterminal(token)]
         choices = [self.of_span(*gap, label) for gap, label in zip(gaps, labels, strict=True)]
         for tails in itertools.product(*choices):
             words: list[str] = []
             made = 0
-            for token in target:
+            for token in rule.target:
                 if is_nonterminal(token):
                     words += tails[int(token[1:-1].rpartition(",")[2]) - 1].words
                 else:
                     words.append(token)
                     made += 1
-            total = Counter(features)
+            total = Counter(rule.features)
             total["WordPenalty"] -= made
             for tail in tails:
                 total.update(tail.features)
@@ -202,15 +214,26 @@ def write_arpa(path: Path, sentences: Sequence[Sequence[str]], order: int, disco
     path.write_text("\n".join([*lines, "", "\\end\\", ""]))
 
 
-def random_rules(rng: random.Random, labels: Sequence[str], source: str, target: str) -> list[Rule]:
-    """A small grammar without unary cycles: 0 to 2 nonterminals, empty targets, repeated words."""
+def random_rules(
+    rng: random.Random,
+    labels: Sequence[str],
+    source: str,
+    target: str,
+    *,
+    arity_limit: int = 2,
+    features: tuple[str, str] = ("P", "Q"),
+) -> list[Rule]:
+    """A small grammar without unary cycles: few nonterminals, empty targets, repeated words.
+
+    Every rule has the first feature, some have the second.
+    """
     rules = []
     for _ in range(rng.randint(3, 9)):
         lhs = rng.choice(labels)
         symbols: list[str] = []
         arity = 0
-        for _ in range(rng.choice([1, 1, 1, 2, 2, 3])):
-            if arity < 2 and rng.random() < 0.45:
+        for _ in range(rng.choice([1, 1, 1, 2, 2, *range(3, arity_limit + 2)])):
+            if arity < arity_limit and rng.random() < 0.45:
                 arity += 1
                 symbols.append(f"[{rng.choice(labels)},{arity}]")
             else:
@@ -224,8 +247,20 @@ def random_rules(rng: random.Random, labels: Sequence[str], source: str, target:
         rng.shuffle(output)
         for _ in range(rng.choice([0, 0, 1, 1, 2, 3])):
             output.insert(rng.randint(0, len(output)), rng.choice(target))
-        features = f"P={rng.uniform(-2, 0):.3f}"
+        values = f"{features[0]}={rng.uniform(-2, 0):.3f}"
         if rng.random() < 0.3:
-            features += f" Q={rng.uniform(-1, 1):.3f}"
-        rules.append(Rule(f"[{lhs}] ||| {' '.join(symbols)} ||| {' '.join(output)} ||| {features}"))
+            values += f" {features[1]}={rng.uniform(-1, 1):.3f}"
+        rules.append(Rule(f"[{lhs}] ||| {' '.join(symbols)} ||| {' '.join(output)} ||| {values}"))
+    return rules
+
+
+def unary_rules(rng: random.Random, labels: Sequence[str], target: str) -> list[Rule]:
+    """Unary rules in numbers, from later labels to earlier ones."""
+    rules = []
+    for lhs, child in itertools.combinations(labels, 2):
+        if rng.random() < 0.4:
+            words = [f"[{child},1]", *rng.choices(target, k=rng.choice([0, 0, 1]))]
+            rules.append(
+                Rule(f"[{lhs}] ||| [{child},1] ||| {' '.join(words)} ||| P={rng.uniform(-2, 0):.3f}")
+            )
     return rules

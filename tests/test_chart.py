@@ -64,9 +64,12 @@ def useful_cells(rules: Enumerator) -> set[Cell]:
         if cell in seen or not rules.of_span(*cell):
             continue
         seen.add(cell)
-        for lhs, source, _, _ in rules.rules:
-            below = [label_of(token) for token in source if is_nonterminal(token)]
-            for gaps in rules.matches(source, *cell[:2]) if lhs == cell[2] else ():
+        begin, end, label = cell
+        for rule in rules.rules:
+            if rule.lhs != label or end - begin > rule.longest:
+                continue
+            below = [label_of(token) for token in rule.source if is_nonterminal(token)]
+            for gaps in rules.matches(rule.source, begin, end):
                 tails = [(*gap, label) for gap, label in zip(gaps, below, strict=True)]
                 if all(rules.of_span(*tail) for tail in tails):
                     open_ += tails

@@ -1,8 +1,12 @@
 // Decodes random sentences with random grammars and keeps all there is to keep, for the sanitizers'
-// eyes; what the parts say of one search must agree. Usage: decode_test [cases = 300] [seed = 1]
+// eyes: two language models, local features, and rules of the sentence. What the parts say of one search must
+// agree. Usage: decode_test [cases = 300] [seed = 1]
+#include <unistd.h>
+
 #include <cmath>
 #include <cstdio>
 #include <cstdlib>
+#include <fstream>
 #include <numeric>
 
 #include "hiero/decode/decoder.h"
@@ -17,7 +21,8 @@ double total(std::span<const double> scores, std::span<const EdgeIndex> edges) {
                          [&](double sum, EdgeIndex e) { return sum + scores[e]; });
 }
 
-bool agrees(const Translation& result, const Weights& weights) {
+bool agrees(const Translation& result) {
+  const Weights& weights = *result.weights;
   const Hypergraph& forest = *result.forest;
   const std::vector<double> scores = edge_scores(forest, weights.values);
   const std::vector<EdgeIndex> best = viterbi(forest, scores, forest.root);
@@ -36,12 +41,70 @@ bool agrees(const Translation& result, const Weights& weights) {
   return std::abs(total(scores, best) - tree) < 1e-4;
 }
 
+// A bigram model of u and v, to which w and the source words are unknown.
+std::shared_ptr<const LanguageModel> small_lm(const char* uv) {
+  char path[] = "/tmp/hiero-decode-XXXXXX";
+  const int descriptor = ::mkstemp(path);
+  if (descriptor < 0) throw std::runtime_error("no temporary file");
+  ::close(descriptor);
+  std::ofstream(path) << "\\data\\\nngram 1=5\nngram 2=3\n\n\\1-grams:\n-1.5\t<unk>\t0\n-99\t<s>\t-0.3\n"
+                         "-1\t</s>\t0\n-0.7\tu\t-0.2\n-0.8\tv\t-0.4\n\n\\2-grams:\n-0.2\t<s> u\n"
+                      << uv << "\tu v\n-0.5\tv </s>\n\n\\end\\\n";
+  const auto lm = LanguageModel::load(path);
+  ::unlink(path);
+  return lm;
+}
+
+// Words in the span, and words in the gaps.
+class Widths : public LocalFeatures {
+ public:
+  const std::vector<std::string>& names() const override { return names_; }
+  SparseRows compute(std::span<const std::string>, const ApplicationBatch& batch) const override {
+    SparseRows rows{{0}, {}, {}};
+    for (std::size_t row = 0; row < batch.size(); ++row) {
+      double gaps = 0;
+      for (std::size_t i = row * batch.arity; i < (row + 1) * batch.arity; ++i)
+        gaps += batch.gaps[2 * i + 1] - batch.gaps[2 * i];
+      rows.columns.insert(rows.columns.end(), {0, 1});
+      rows.values.insert(rows.values.end(),
+                         {static_cast<double>(batch.span[2 * row + 1] - batch.span[2 * row]), gaps});
+      rows.offsets.push_back(static_cast<std::int64_t>(rows.columns.size()));
+    }
+    return rows;
+  }
+
+ private:
+  std::vector<std::string> names_{"Span", "Gaps"};
+};
+
+// X above Y above Z in unary rules of both table and sentence.
+std::vector<Rule> table_rules(Random& random) {
+  std::vector<Rule> rules = random_rules(random);
+  rules.push_back(parse_rule("[Y] ||| a [X,1] ||| [X,1] u ||| A=-0.5", "rule"));
+  rules.push_back(parse_rule("[Z] ||| b ||| v ||| A=-0.25", "rule"));
+  rules.push_back(parse_rule("[X] ||| [Y,1] ||| [Y,1] v ||| A=-0.5", "rule"));
+  rules.push_back(
+      parse_rule("[X] ||| [X,1] a [X,2] [X,3] [X,4] ||| [X,4] u [X,2] [X,1] [X,3] ||| A=-0.125", "rule"));
+  return rules;
+}
+
+std::vector<Rule> sentence_rules(Random& random) {
+  std::vector<Rule> rules;
+  if (below(random, 2) == 0) rules.push_back(parse_rule("[Y] ||| [Z,1] ||| u [Z,1] ||| Own=1", "rule"));
+  if (below(random, 2) == 0) rules.push_back(parse_rule("[X] ||| a [X,1] c ||| [X,1] ||| Own=-1", "rule"));
+  if (below(random, 2) == 0) rules.push_back(parse_rule("[X] ||| a b d ||| v q ||| NameRule=1", "rule"));
+  return rules;
+}
+
 int run(std::size_t cases, unsigned seed) {
+  const std::shared_ptr<const LanguageModel> lms[] = {small_lm("-0.1"), small_lm("-0.9")};
   std::size_t parsed = 0;
   for (std::size_t i = 0; i < cases; ++i) {
     Random random(seed * 7919 + static_cast<unsigned>(i));
     ModelParts parts;
-    parts.tables.push_back({RuleTable::build(random_rules(random), "t", 0), "t", ""});
+    parts.tables.push_back({RuleTable::build(table_rules(random), "t", 0), "t", ""});
+    for (std::size_t k = below(random, 3); k > 0; --k) parts.lms.push_back(lms[k - 1]);
+    if (below(random, 2) == 0) parts.local_features.push_back(std::make_shared<const Widths>());
     const auto model = std::make_shared<const TranslationModel>(std::move(parts));
     std::vector<double> values;
     for (std::size_t f = 0; f < model->features().size(); ++f)
@@ -52,9 +115,11 @@ int run(std::size_t cases, unsigned seed) {
     options.beam_size = static_cast<std::uint32_t>(below(random, 3));
     const Decoder decoder(model, weights, options);
     const std::vector<std::string> tokens = random_sentence(random, 6);
-    const Translation result = decoder.translate(tokens, {}, {}, Keep::kForest);
-    const Translation chart = decoder.translate(tokens, {}, {}, Keep::kChart);
-    if (!agrees(result, *weights) || chart.survivors.size() != chart.chart->node_labels.size()) {
+    const std::vector<Rule> own = sentence_rules(random);
+    const OwnWeights own_weights{{"Own", 0.5}};
+    const Translation result = decoder.translate(tokens, own, own_weights, Keep::kForest);
+    const Translation chart = decoder.translate(tokens, own, own_weights, Keep::kChart);
+    if (!agrees(result) || chart.survivors.size() != chart.chart->node_labels.size()) {
       std::printf("decode_test: case %zu disagrees\n", i);
       return 1;
     }

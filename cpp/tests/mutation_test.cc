@@ -1,5 +1,5 @@
-// A seeded mutation loop over the rule reader and the packed-table loader: whatever the bytes, reading
-// ends in success or in an Error, never in a fault. Usage: mutation_test [cases = 20000] [seed = 1]
+// A seeded mutation loop over the rule reader, the packed-table loader and the decoder: whatever the bytes,
+// this ends in success or in an Error, never in a fault. Usage: mutation_test [cases = 20000] [seed = 1]
 #include <algorithm>
 #include <cstdio>
 #include <cstdlib>
@@ -8,6 +8,7 @@
 #include <random>
 
 #include "hiero/base/error.h"
+#include "hiero/decode/decoder.h"
 #include "hiero/grammar/packed_format.h"
 #include "hiero/grammar/rule_table.h"
 #include "hiero/grammar/rule_text.h"
@@ -120,9 +121,22 @@ std::vector<std::byte> mutated_image(Random& random, const std::vector<std::byte
   return image;
 }
 
+// Decodes with whatever the table has become.
+void try_decoding(const std::shared_ptr<const RuleTable>& table) {
+  ModelParts parts;
+  parts.tables.push_back({table, "t", ""});
+  const auto model = std::make_shared<const TranslationModel>(std::move(parts));
+  const std::vector<double> values(model->features().size(), 0.5);
+  DecoderOptions options;
+  options.pop_limit = 5;
+  const Decoder decoder(model, std::make_shared<const Weights>(*model, values), options);
+  for (const char* last : {"v3", "v17", "w4"})
+    decoder.translate({"w3", "w2", last, "w1", "w3"}, {}, {}, Keep::kForest);
+}
+
 // Reads all there is, each part whether or not another failed.
 void try_image(Random& random, std::vector<std::byte> image) {
-  const auto table = RuleTable::from_image(std::move(image), "mutant");
+  const std::shared_ptr<const RuleTable> table = RuleTable::from_image(std::move(image), "mutant");
   const auto attempt = [](const auto& read) {
     try {
       read();
@@ -146,6 +160,7 @@ void try_image(Random& random, std::vector<std::byte> image) {
   }
   attempt([&] { table->find_word("absent"); });
   attempt([&] { table->feature_names("owner"); });
+  attempt([&] { try_decoding(table); });
   table->check();
 }
 
