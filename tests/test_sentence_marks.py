@@ -275,6 +275,10 @@ def test_labels_and_unknown_words_from_the_command_line(tmp_path: Path) -> None:
     assert decode() == "B B q"
     assert decode("--glue-label", "X") == "A A q"
     assert decode("--copy-label", "Y", "--glue-label", "X", "--glue-label", "Y") == "B B q"
+    only = call(
+        "hiero-decode", "--grammar", rules, "--copy-label", "Y", "--glue-label", "X", "--quiet", stdin="q\n"
+    )
+    assert (only.returncode, only.stdout) == (1, b"\n")  # copied as Y, which is not glued
     assert decode("--goal", "T", stdin="a a\n") == "C B"
     assert decode("--unknown-words", "copy") == "B B q"
     assert decode("--unknown-words", "mark") == "B B q_OOV"
