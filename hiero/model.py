@@ -39,13 +39,13 @@ class DecodingSettings(BaseModel):
 
     model_config = ConfigDict(extra="forbid", frozen=True)
 
-    pop_limit: int = Field(
-        200, ge=0, lt=1 << 32, description="hypotheses per span, on average; 0: no limit"
-    )
+    pop_limit: int = Field(200, ge=0, lt=1 << 32, description="hypotheses per span, on average; 0: no limit")
     span_limit: int = Field(10, ge=1, lt=1 << 32, description="source words a rule may span; glue is exempt")
     beam_size: int = Field(0, ge=0, lt=1 << 32, description="items kept per cell; 0: all")
     beam_threshold: float = Field(
-        float("inf"), ge=0, description="end a cell's search, and drop items, where scores are worse than its best by more"
+        float("inf"),
+        ge=0,
+        description="end a cell's search, and drop items, where scores are worse than its best by more",
     )
     ttable_limit: int = Field(0, ge=0, lt=1 << 32, description="targets per source side and label; 0: all")
     pass_through: Literal["unknown", "all", "none"] = Field(

@@ -146,8 +146,7 @@ def own_rules(rng: random.Random, lms: list[Path]) -> Case:
     own = []
     for rule in random_rules(rng, known, SOURCE, TARGET, features=("P", rng.choice(["P2", "OwnRule"]))):
         if all(label_of(t) != "S" for t in rule.source if is_nonterminal(t)):
-            opens = not rule.target or is_nonterminal(rule.target[0])
-            lhs = "S" if opens and rng.random() < 0.3 else rule.lhs
+            lhs = "S" if rng.random() < 0.3 else rule.lhs
             own.append(Rule(str(rule).replace(f"[{rule.lhs}]", f"[{lhs}]", 1)))
     if known[0] != "S" and rng.random() < 0.5:
         own += unary_rules(rng, known, TARGET)

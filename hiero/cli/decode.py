@@ -93,7 +93,7 @@ def decode(
     ] = None,
     output: Annotated[Path | None, typer.Option(help="Default stdout.")] = None,
     pop_limit: Annotated[
-        int | None, typer.Option(min=0, help="Hypotheses per chart cell, on average (200); 0: no limit.")
+        int | None, typer.Option(min=0, help="Hypotheses per span, on average (200); 0: no limit.")
     ] = None,
     span_limit: Annotated[int | None, typer.Option(min=1, help="Source words a rule may span (10).")] = None,
     beam_size: Annotated[int | None, typer.Option(min=0, help="Items kept per cell (0: all).")] = None,

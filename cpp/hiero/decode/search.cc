@@ -125,7 +125,7 @@ Search::Partial* Search::open(const Waiting& waiting) {
   partial->application = waiting.application;
   partial->slot = target.slot;
   partial->incomplete = side.arity;
-  partial->score = target.score;
+  partial->score = target.score + side.bos_change;
   Position* const at = positions(partial);
   for (std::uint32_t i = 0; i < side.arity; ++i) {
     partial->score += roots_[tails[i]]->bound;

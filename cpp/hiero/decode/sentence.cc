@@ -4,6 +4,8 @@
 #include <string_view>
 #include <unordered_set>
 
+#include "hiero/decode/sentence_marks.h"
+
 namespace hiero {
 
 namespace {
@@ -58,7 +60,7 @@ Sentence::Sentence(const TranslationModel& model, std::vector<std::string> token
   for (const BoundTable* bound : tables_) {
     auto& ids = words_.emplace_back();
     for (const std::string& word : tokens_) {
-      const bool is_mark = bound->has_marks && (word == "<s>" || word == "</s>");
+      const bool is_mark = bound->has_marks && is_sentence_mark(word);
       ids.push_back(is_mark ? kNoWord : bound->table->find_word(word));
     }
   }

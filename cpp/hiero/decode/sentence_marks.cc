@@ -40,19 +40,21 @@ bool take_close(Rule& rule) {
   return true;
 }
 
-// The rule without its leading nonterminal.
-Rule without_first(Rule rule) {
+// The rule with `words` for its leading nonterminal, which stands for no words of the source.
+Rule with_words_first(Rule rule, const std::vector<RuleToken>& words) {
   const auto at = std::ranges::find(rule.target, 1, &RuleToken::index) - rule.target.begin();
+  const auto added = static_cast<int>(words.size());
   rule.source.erase(rule.source.begin());
   rule.target.erase(rule.target.begin() + at);
   std::erase_if(rule.links, [&](const auto& link) { return link.first == 0 || link.second == at; });
   for (auto& [source, target] : rule.links) {
     --source;
-    target -= target > at;
+    if (target > at) target += added - 1;
   }
   for (auto* side : {&rule.source, &rule.target}) {
     for (RuleToken& token : *side) token.index -= token.is_nonterminal();
   }
+  rule.target.insert(rule.target.begin() + at, words.begin(), words.end());
   return rule;
 }
 
@@ -95,6 +97,7 @@ std::optional<std::string> marked_goal(const RuleTable& table) {
 std::vector<Rule> without_marks(const RuleTable& table, const std::string& owner, const std::string& goal,
                                 const std::string& top, bool count_rules) {
   const std::vector<std::string> names = table.feature_names(owner);
+  const std::string name = table.path().empty() ? "table " + owner : table.path();
   const LabelId label = table.find_label(goal);
   const WordId open = table.find_word(kOpen.text);
   const WordId close = table.find_word(kClose.text);
@@ -104,8 +107,8 @@ std::vector<Rule> without_marks(const RuleTable& table, const std::string& owner
   table.visit([&](std::span<const Symbol> source, std::span<const RuleGroup> groups) {
     const bool marked = std::ranges::any_of(source, [&](Symbol s) { return s == open || s == close; });
     const bool leads = source[0] == nonterminal(label);
-    if (!marked && !leads) return;
     for (const RuleGroup& group : groups) {
+      if (!marked && group.lhs != label) continue;
       for (RuleId id = group.first_rule; id < group.first_rule + group.count; ++id) {
         Rule rule = table.rule(source, group.lhs, id, names);
         const std::string text = format_rule(rule);
@@ -114,9 +117,9 @@ std::vector<Rule> without_marks(const RuleTable& table, const std::string& owner
         const bool closes = take_close(rule);
         const bool more = std::ranges::any_of(rule.source, is_mark) || std::ranges::any_of(rule.target, is_mark);
         const bool is_goal = group.lhs == label && (opens || leads);
-        if (more || (marked && !is_goal) || (opens && closes && rule.source.empty())) {
-          throw FormatError(table.path() + ": <s> and </s> are read at the edges of rules of the goal [" + goal +
-                            "] alone, not in " + text);
+        if (more || !is_goal || (opens && closes && rule.source.empty())) {
+          throw FormatError(name + ": rules of the goal [" + goal +
+                            "], and no others, begin with <s> or the goal, and may end with </s>: not so " + text);
         }
         if (closes) rule.lhs = top;
         if (leads) leading.push_back(rule);
@@ -131,7 +134,7 @@ std::vector<Rule> without_marks(const RuleTable& table, const std::string& owner
   for (const Rule& rule : leading) {
     if (rule.source.size() == 1) continue;  // [GOAL,1] </s> of the empty sentence
     for (const Rule& open_rule : opening) {
-      Rule opened = without_first(rule);
+      Rule opened = with_words_first(rule, open_rule.target);
       add_features(opened, open_rule);
       out.push_back(std::move(opened));
     }

@@ -1,7 +1,8 @@
 // Joshua and Moses put <s> and </s> around the input, and their glue grammars derive the two like words:
 //   [GOAL] ||| <s> ||| <s>      [GOAL] ||| [GOAL,1] [X,2] ||| [GOAL,1] [X,2]      [GOAL] ||| [GOAL,1] </s> ||| ...
 // We read such a grammar G as rules without marks that derive the same translations with the same features:
-//   an opening rule G -> <s> goes into a copy of every rule that begins with G:  G -> G a  also as  G -> a
+//   an opening rule G -> <s> goes into a copy of every rule that begins with G:  G -> G a  also as  G -> a,
+//                    with the words that the opening rule has after <s> on its target side
 //   G -> <s> a       becomes  G -> a
 //   G -> a </s>      becomes  T -> a,  where T is a goal of its own, over whole sentences only
 // In a table with such rules the words <s> and </s> match nothing.
@@ -9,11 +10,14 @@
 
 #include <optional>
 #include <string>
+#include <string_view>
 #include <vector>
 
 #include "hiero/grammar/rule_table.h"
 
 namespace hiero {
+
+inline bool is_sentence_mark(std::string_view word) { return word == "<s>" || word == "</s>"; }
 
 // The label whose rules open sentences with <s>, on both sides; none if the table has no such rule.
 // Throws FormatError if several labels do.

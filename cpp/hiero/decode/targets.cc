@@ -198,9 +198,10 @@ const TargetSide& SentenceTargets::side(const Application& application, std::uin
 }
 
 const ChartState* SentenceTargets::score_chunks(const BoundTable& bound, bool after_bos,
-                                                const TargetSide& side) {
+                                                TargetSide& side) {
   const std::size_t lms = model_->lms().size();
   ChartState* chunks = arena_->array<ChartState>((side.arity + 1u) * lms);
+  double bos_change = 0;
   for (std::size_t k = 0; k < lms; ++k) {
     const std::span<const LmWord> lm_words = bound.statics.lm_words[k];
     std::uint32_t at = 0;
@@ -208,10 +209,15 @@ const ChartState* SentenceTargets::score_chunks(const BoundTable& bound, bool af
       words_.clear();
       for (; at < side.size && !is_nonterminal(side.symbols[at]); ++at)
         words_.push_back(lm_words[side.symbols[at]]);
-      model_->lms()[k]->score_terminals(words_, after_bos && chunk == 0, chunks[chunk * lms + k],
-                                        lm_queries_);
+      ChartState& state = chunks[chunk * lms + k];
+      const float score = model_->lms()[k]->score_terminals(words_, false, state, lm_queries_);
+      if (after_bos && chunk == 0) {
+        const float after = model_->lms()[k]->score_terminals(words_, true, state, lm_queries_);
+        bos_change += weights_->lm[k] * (after - score);
+      }
     }
   }
+  side.bos_change = static_cast<float>(bos_change);
   return chunks;
 }
 

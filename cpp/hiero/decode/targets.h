@@ -30,6 +30,7 @@ struct TargetSide {
   const ChartState* chunks;  // (arity + 1) runs of words in target order, times the number of LMs
   std::uint32_t size;
   std::uint8_t arity;
+  float bos_change;  // of the score, where the words before the first nonterminal follow <s>
   std::array<std::uint8_t, kMaxArity> order;  // source index of the nonterminals, in target order
 };
 
@@ -54,7 +55,7 @@ class SentenceTargets {
   void score_local_features();
   void describe_applications(ApplicationBatch& batch);
   double score_sparse(const BoundTable& bound, const std::vector<double>& weights, RuleId rule);
-  const ChartState* score_chunks(const BoundTable& bound, bool after_bos, const TargetSide& side);
+  const ChartState* score_chunks(const BoundTable& bound, bool after_bos, TargetSide& side);
 
   const TranslationModel* model_ = nullptr;
   const Sentence* sentence_ = nullptr;

@@ -98,33 +98,43 @@ void TranslationModel::add_table(const std::shared_ptr<const RuleTable>& table, 
   tables_.push_back(std::move(bound));
 }
 
-// Finds the goal. Tables with sentence marks get a table beside them that stands for their marked rules.
+// Finds the goal. A table with sentence marks gets a table beside it that stands for its marked rules; no
+// other table may derive the goal then, as its rules would not be opened.
 void TranslationModel::read_marks(const std::string& goal) {
   goal_name_ = goal;
-  std::vector<std::size_t> marked;
+  std::optional<std::size_t> marked;
   for (std::size_t t = 0; t < tables_.size(); ++t) {
     const std::optional<std::string> found = marked_goal(*tables_[t].table);
     if (!found) continue;
+    if (marked) {
+      throw FormatError("tables " + tables_[*marked].owner + " and " + tables_[t].owner +
+                        ": rules of both open sentences with <s>; put them into one table");
+    }
     if (goal_name_.empty()) goal_name_ = *found;
     if (*found != goal_name_) {
       throw FormatError(tables_[t].table->path() + ": rules of [" + *found +
                         "] open sentences with <s>, but the goal is [" + goal_name_ + "]");
     }
-    marked.push_back(t);
+    marked = t;
   }
   if (goal_name_.empty()) goal_name_ = "S";
   goal_ = add_label(goal_name_);
-  if (marked.empty()) return;
+  if (!marked) return;
+  for (std::size_t t = 0; t < tables_.size(); ++t) {
+    const RuleTable& table = *tables_[t].table;
+    if (t != *marked && std::ranges::count(table.lhs_labels(), table.find_label(goal_name_)) > 0) {
+      throw FormatError("table " + tables_[t].owner + ": rules of the goal [" + goal_name_ +
+                        "], which table " + tables_[*marked].owner + " opens with <s>; put them into one table");
+    }
+  }
   marked_goal_ = goal_;
   std::string top = goal_name_ + "</s>";
   while (find_label(top) != kNoLabel) top += "</s>";
   goal_ = add_label(top);
-  for (const std::size_t t : marked) {
-    tables_[t].has_marks = true;
-    const bool count_rules = !tables_[t].own_rule_penalty;
-    add_made_table(without_marks(*tables_[t].table, tables_[t].owner, goal_name_, top, count_rules),
-                   tables_[t].owner + "<s>");
-  }
+  BoundTable& bound = tables_[*marked];
+  bound.has_marks = true;
+  const std::string owner = bound.owner + "<s>";
+  add_made_table(without_marks(*bound.table, bound.owner, goal_name_, top, !bound.own_rule_penalty), owner);
 }
 
 void TranslationModel::add_made_table(const std::vector<Rule>& rules, const std::string& owner) {
@@ -246,6 +256,7 @@ WordId TranslationModel::find_word(std::string_view text) const {
 
 bool TranslationModel::translates(std::string_view word) const {
   for (const BoundTable& bound : tables_) {
+    if (!bound.is_extracted || (bound.has_marks && is_sentence_mark(word))) continue;
     const WordId id = bound.table->find_word(word);
     if (id == kNoWord) continue;
     const NodeId node = bound.table->child(RuleTable::kRoot, id);
