@@ -97,10 +97,12 @@ def publish(made: Path, path: Path) -> None:
         for name in files:
             sync(os.path.join(folder, name))
         sync(folder)
-    if path.is_symlink() or (path.is_dir() and any(path.iterdir())):
+    try:
+        os.rename(made, path)  # of a free name or an empty directory
+    except OSError as error:
+        if error.errno not in (errno.ENOTEMPTY, errno.EEXIST, errno.ENOTDIR):
+            raise
         _exchange(made, path)
-    else:
-        os.rename(made, path)
     sync(path.parent)
 
 
