@@ -149,3 +149,11 @@ def cells_of(result: hiero.Translation, weights: dict[str, float]) -> list[list[
             key = (*map(int, chart.node_spans[node]), int(chart.node_labels[node]))
             cells.setdefault(key, []).append((inside[node], bool(result.chart_survivors[node])))
     return list(cells.values())
+
+
+def test_a_threshold_ends_the_search_of_cells(folder: Path) -> None:
+    """One word: of its twelve targets, those far below the best are not even looked at."""
+    decoders = [hiero.Decoder(model(folder), pop_limit=500, beam_threshold=t) for t in (0.5, float("inf"))]
+    near, all_of_them = (decoder.translate(["a"]).stats.hypotheses for decoder in decoders)
+    # Glue makes one of every item that is left.
+    assert all_of_them == 24 and near < 12

@@ -112,7 +112,7 @@ void Search::push_application(std::uint32_t a, std::uint32_t position) {
     if (!roots_[tail]) return;
     score += roots_[tail]->bound;
   }
-  if (score >= least_in_cell_) push(score, {nullptr, a, position});
+  push(score, {nullptr, a, position});
 }
 
 Search::Partial* Search::open(const Waiting& waiting) {
@@ -193,7 +193,7 @@ bool Search::expand(Partial* partial) {
     if (old.index + 1 < old.node->child_count) {
       const Position rest{old.node, old.index + 1};
       const double score = partial->score + rest.bound() - old.bound();
-      if (score >= least_in_cell_) push(score, {copy(partial, victim, rest, score), 0, 0});
+      push(score, {copy(partial, victim, rest, score), 0, 0});
     }
     at[victim] = {&old.node->children[old.index], 0};
     partial->score += reveal(partial, victim_before, *old.node, *at[victim].node);
