@@ -87,9 +87,12 @@ class Decoder:
         """
         core, own = self._core, {}
         if weights is not None:
-            brought = {name for rule in rules for name in rule.features}.difference(self.model.feature_names)
-            own = {name: float(weight) for name, weight in weights.items() if name in brought}
-            core = self.with_weights({n: w for n, w in weights.items() if n not in own})._core
+            if rules:
+                names = {name for rule in rules for name in rule.features}
+                brought = names.difference(self.model.feature_names)
+                own = {name: float(weight) for name, weight in weights.items() if name in brought}
+                weights = {name: weight for name, weight in weights.items() if name not in own}
+            core = self.with_weights(weights)._core
         text = self.model.text
         tokens = text.source.tokens(source) if isinstance(source, str) else list(source)
         result = core.translate(tokens, list(rules), list(own.items()), _core.Keep.__members__[keep])
