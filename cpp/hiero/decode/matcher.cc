@@ -124,7 +124,8 @@ void Matcher::extend(const Table& table, NodeId node, std::uint32_t at, std::uin
   }
 }
 
-// Goes on with the constituents over one span: `symbols` are nonterminals that lead to the nodes from `gaps` on.
+// Goes on with the constituents over one span: `symbols` are nonterminals that lead to the nodes from `gaps`
+// on.
 void Matcher::extend_over(const Table& table, NodeId gaps, std::span<const Symbol> symbols,
                           std::uint32_t begin, const SpanCells& cells, std::uint32_t arity) {
   const auto go_on = [&](std::size_t child, CellId id) {
@@ -135,7 +136,8 @@ void Matcher::extend_over(const Table& table, NodeId gaps, std::span<const Symbo
     const std::size_t at = span(begin, cells.end);
     for (std::size_t child = 0; child < symbols.size(); ++child) {
       const std::uint32_t local = payload(symbols[child]);
-      if (local >= table.bound->labels.size()) throw FormatError(table.bound->table->path() + ": damaged rule table: label");
+      if (local >= table.bound->labels.size())
+        throw FormatError(table.bound->table->path() + ": damaged rule table: label");
       const CellId id = find_cell(at, table.bound->labels[local]);
       if (id != kNoCell) go_on(child, id);
     }

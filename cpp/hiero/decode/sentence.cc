@@ -12,7 +12,8 @@ namespace {
 
 constexpr std::string_view kUnknownMark = "_OOV";
 
-Rule pass_through_rule(const std::string& label, const std::string& word, bool is_unknown, UnknownWords unknown) {
+Rule pass_through_rule(const std::string& label, const std::string& word, bool is_unknown,
+                       UnknownWords unknown) {
   Rule rule{label, {{word, 0}}, {{word, 0}}, {}, {{0, 0}}};
   if (is_unknown) rule.features.emplace_back("OOV", 1.0f);
   if (is_unknown && unknown == UnknownWords::kMark) rule.target[0].text += kUnknownMark;

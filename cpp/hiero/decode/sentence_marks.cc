@@ -115,11 +115,13 @@ std::vector<Rule> without_marks(const RuleTable& table, const std::string& owner
         if (count_rules) rule.features.emplace_back("RulePenalty", 1.0f);
         const bool opens = take_open(rule);
         const bool closes = take_close(rule);
-        const bool more = std::ranges::any_of(rule.source, is_mark) || std::ranges::any_of(rule.target, is_mark);
+        const bool more =
+            std::ranges::any_of(rule.source, is_mark) || std::ranges::any_of(rule.target, is_mark);
         const bool is_goal = group.lhs == label && (opens || leads);
         if (more || !is_goal || (opens && closes && rule.source.empty())) {
           throw FormatError(name + ": rules of the goal [" + goal +
-                            "], and no others, begin with <s> or the goal, and may end with </s>: not so " + text);
+                            "], and no others, begin with <s> or the goal, and may end with </s>: not so " +
+                            text);
         }
         if (closes) rule.lhs = top;
         if (leads) leading.push_back(rule);

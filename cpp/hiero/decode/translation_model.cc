@@ -124,7 +124,8 @@ void TranslationModel::read_marks(const std::string& goal) {
     const RuleTable& table = *tables_[t].table;
     if (t != *marked && std::ranges::count(table.lhs_labels(), table.find_label(goal_name_)) > 0) {
       throw FormatError("table " + tables_[t].owner + ": rules of the goal [" + goal_name_ +
-                        "], which table " + tables_[*marked].owner + " opens with <s>; put them into one table");
+                        "], which table " + tables_[*marked].owner +
+                        " opens with <s>; put them into one table");
     }
   }
   marked_goal_ = goal_;
@@ -163,7 +164,8 @@ void TranslationModel::add_glue(const ModelParts& parts) {
   }
   const bool own_glue = is_lhs[goal_];
   if (marked_goal_ != kNoLabel && !own_glue) {
-    throw FormatError("rules of the goal [" + goal_name_ + "] open sentences with <s>, but none closes them with </s>");
+    throw FormatError("rules of the goal [" + goal_name_ +
+                      "] open sentences with <s>, but none closes them with </s>");
   }
   choose_copy_labels(parts.copy_labels, is_lhs, is_rhs);
   features_.add("Glue");
@@ -289,7 +291,8 @@ BoundTable TranslationModel::bind_sentence_rules(const std::vector<Rule>& rules,
     if (feature == FeatureSpace::kAbsent) {
       const auto own = std::ranges::find(own_features, name);
       if (own == own_features.end()) {
-        throw FormatError("sentence rules: the model has no feature \"" + name + "\", and no weight is given");
+        throw FormatError("sentence rules: the model has no feature \"" + name +
+                          "\", and no weight is given");
       }
       feature = static_cast<std::uint32_t>(features_.size() + (own - own_features.begin()));
     } else if (feature <= word_penalty_) {
