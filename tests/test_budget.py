@@ -83,6 +83,17 @@ def test_sentences_of_few_hypotheses_are_searched_to_the_end(folder: Path) -> No
     assert recall(folder, pop_limit=10_000) == 1
 
 
+def test_cells_get_what_later_cells_do_not_need(folder: Path) -> None:
+    rules = [Rule(f"[X] ||| a ||| t{n} ||| P=-{n}") for n in range(60)] + [Rule("[X] ||| b ||| t1 ||| P=0")]
+    small = hiero.Model([hiero.RuleTable.from_rules(rules)], model(folder).lms, WEIGHTS)
+    spent = []
+    for limit in (0, 10):
+        decoder = hiero.Decoder(small, pop_limit=limit, beam_size=1)
+        spent.append(decoder.translate(["a", "b", "b", "b", "b"]).stats.hypotheses)
+    # 60 of the first word, one of every other word, one of glue for each word.
+    assert spent == [69, 69]
+
+
 def test_hypotheses_are_spent_and_no_more(folder: Path) -> None:
     rng = random.Random(5)
     for length in (4, 9, 16):

@@ -1,17 +1,15 @@
 // The search loop allocates nothing once its buffers have grown: counts calls of operator new while a
 // sentence like one seen before is searched.
-#include <unistd.h>
-
 #include <atomic>
 #include <cstdio>
 #include <cstdlib>
-#include <fstream>
 #include <new>
 
 #include "hiero/decode/coarse.h"
 #include "hiero/decode/matcher.h"
 #include "hiero/decode/search.h"
 #include "hiero/grammar/rule_text.h"
+#include "small_lm.h"
 
 namespace {
 std::atomic<long> allocations{0};
@@ -35,19 +33,6 @@ void operator delete[](void* memory, std::size_t) noexcept { std::free(memory); 
 
 namespace hiero {
 namespace {
-
-std::shared_ptr<const LanguageModel> small_lm() {
-  char path[] = "/tmp/hiero-allocation-XXXXXX";
-  const int descriptor = ::mkstemp(path);
-  if (descriptor < 0) std::abort();
-  ::close(descriptor);
-  std::ofstream(path) << "\\data\\\nngram 1=6\nngram 2=4\n\n\\1-grams:\n-1\t<unk>\t0\n-99\t<s>\t-0.3\n"
-                         "-1\t</s>\t0\n-0.7\tu\t-0.2\n-0.8\tv\t-0.4\n-0.9\tw\t-0.1\n\n\\2-grams:\n"
-                         "-0.2\t<s> u\n-0.3\tu v\n-0.4\tv w\n-0.5\tw </s>\n\n\\end\\\n";
-  auto lm = LanguageModel::load(path);
-  ::unlink(path);
-  return lm;
-}
 
 std::vector<Rule> rules() {
   std::vector<Rule> out;

@@ -1,17 +1,15 @@
 // Decodes random sentences with random grammars and keeps all there is to keep, for the sanitizers'
-// eyes: two language models, local features, and rules of the sentence. What the parts say of one search must
-// agree. Usage: decode_test [cases = 300] [seed = 1]
-#include <unistd.h>
-
+// eyes: up to three language models, local features, and rules of the sentence. What the parts say of one
+// search must agree. Usage: decode_test [cases = 300] [seed = 1]
 #include <cmath>
 #include <cstdio>
 #include <cstdlib>
-#include <fstream>
 #include <numeric>
 
 #include "hiero/decode/decoder.h"
 #include "hiero/forest/kbest.h"
 #include "random_rules.h"
+#include "small_lm.h"
 
 namespace hiero {
 namespace {
@@ -39,20 +37,6 @@ bool agrees(const Translation& result) {
     last = next->score;
   }
   return std::abs(total(scores, best) - tree) < 1e-4;
-}
-
-// A bigram model of u and v, to which w and the source words are unknown.
-std::shared_ptr<const LanguageModel> small_lm(const char* uv) {
-  char path[] = "/tmp/hiero-decode-XXXXXX";
-  const int descriptor = ::mkstemp(path);
-  if (descriptor < 0) throw std::runtime_error("no temporary file");
-  ::close(descriptor);
-  std::ofstream(path) << "\\data\\\nngram 1=5\nngram 2=3\n\n\\1-grams:\n-1.5\t<unk>\t0\n-99\t<s>\t-0.3\n"
-                         "-1\t</s>\t0\n-0.7\tu\t-0.2\n-0.8\tv\t-0.4\n\n\\2-grams:\n-0.2\t<s> u\n"
-                      << uv << "\tu v\n-0.5\tv </s>\n\n\\end\\\n";
-  const auto lm = LanguageModel::load(path);
-  ::unlink(path);
-  return lm;
 }
 
 // Words in the span, and words in the gaps.
@@ -97,13 +81,13 @@ std::vector<Rule> sentence_rules(Random& random) {
 }
 
 int run(std::size_t cases, unsigned seed) {
-  const std::shared_ptr<const LanguageModel> lms[] = {small_lm("-0.1"), small_lm("-0.9")};
+  const std::shared_ptr<const LanguageModel> lms[] = {small_lm(), small_lm("-0.9"), small_rest_lm()};
   std::size_t parsed = 0;
   for (std::size_t i = 0; i < cases; ++i) {
     Random random(seed * 7919 + static_cast<unsigned>(i));
     ModelParts parts;
     parts.tables.push_back({RuleTable::build(table_rules(random), "t", 0), "t", ""});
-    for (std::size_t k = below(random, 3); k > 0; --k) parts.lms.push_back(lms[k - 1]);
+    for (std::size_t k = below(random, 4); k > 0; --k) parts.lms.push_back(lms[k - 1]);
     if (below(random, 2) == 0) parts.local_features.push_back(std::make_shared<const Widths>());
     const auto model = std::make_shared<const TranslationModel>(std::move(parts));
     std::vector<double> values;

@@ -1,5 +1,6 @@
-// A seeded mutation loop over the rule reader, the packed-table loader and the decoder: whatever the bytes,
-// this ends in success or in an Error, never in a fault. Usage: mutation_test [cases = 20000] [seed = 1]
+// A seeded mutation loop over the rule reader, the loaders of packed tables and of estimates, and the
+// decoder: whatever the bytes, this ends in success or in an Error, never in a fault. Usage: mutation_test
+// [cases = 20000] [seed = 1]
 #include <algorithm>
 #include <cstdio>
 #include <cstdlib>
@@ -7,11 +8,15 @@
 #include <exception>
 #include <random>
 
+#include "hiero/base/checksum.h"
 #include "hiero/base/error.h"
+#include "hiero/base/mapped_file.h"
 #include "hiero/decode/decoder.h"
+#include "hiero/decode/rule_statics.h"
 #include "hiero/grammar/packed_format.h"
 #include "hiero/grammar/rule_table.h"
 #include "hiero/grammar/rule_text.h"
+#include "small_lm.h"
 
 namespace hiero {
 namespace {
@@ -71,6 +76,7 @@ std::vector<std::byte> sample_image() {
                                    (i % 3 == 0 ? " sparse=1" : "") + " ||| 0-1",
                                "sample"));
     rules.push_back(parse_rule("[NP] ||| " + word + " ||| ||| A=1", "sample"));
+    rules.push_back(parse_rule("[X] ||| " + word + " ||| u v ||| A=2", "sample"));
   }
   const auto table = RuleTable::build(rules, "sample", 12);
   return {table->image().begin(), table->image().end()};
@@ -94,8 +100,7 @@ void repair(std::vector<std::byte>& image) {
   }
 }
 
-std::vector<std::byte> mutated_image(Random& random, const std::vector<std::byte>& sample) {
-  std::vector<std::byte> image = sample;
+std::vector<std::byte> mutated(Random& random, std::vector<std::byte> image) {
   const std::uint64_t interesting[] = {
       0, 1, 0x7F, 0x80, 0xFFFF, 0x7FFFFFFF, 0xFFFFFFFF, ~std::uint64_t{0}, image.size()};
   for (std::size_t n = 1 + below(random, 4); n > 0; --n) {
@@ -117,14 +122,21 @@ std::vector<std::byte> mutated_image(Random& random, const std::vector<std::byte
         if (image.empty()) return image;
     }
   }
+  return image;
+}
+
+std::vector<std::byte> mutated_image(Random& random, const std::vector<std::byte>& sample) {
+  std::vector<std::byte> image = mutated(random, sample);
   if (image.size() >= sizeof(packed::Header) && below(random, 4) != 0) repair(image);
   return image;
 }
 
-// Decodes with whatever the table has become.
-void try_decoding(const std::shared_ptr<const RuleTable>& table) {
+// Decodes with whatever the table, or the file of its estimates, has become.
+void try_decoding(const std::shared_ptr<const RuleTable>& table,
+                  const std::shared_ptr<const LanguageModel>& lm, const std::string& estimates) {
   ModelParts parts;
-  parts.tables.push_back({table, "t", ""});
+  parts.tables.push_back({table, "t", estimates});
+  parts.lms.push_back(lm);
   const auto model = std::make_shared<const TranslationModel>(std::move(parts));
   const std::vector<double> values(model->features().size(), 0.5);
   DecoderOptions options;
@@ -135,7 +147,7 @@ void try_decoding(const std::shared_ptr<const RuleTable>& table) {
 }
 
 // Reads all there is, each part whether or not another failed.
-void try_image(Random& random, std::vector<std::byte> image) {
+void try_image(Random& random, std::vector<std::byte> image, const std::shared_ptr<const LanguageModel>& lm) {
   const std::shared_ptr<const RuleTable> table = RuleTable::from_image(std::move(image), "mutant");
   const auto attempt = [](const auto& read) {
     try {
@@ -160,20 +172,56 @@ void try_image(Random& random, std::vector<std::byte> image) {
   }
   attempt([&] { table->find_word("absent"); });
   attempt([&] { table->feature_names("owner"); });
-  attempt([&] { try_decoding(table); });
+  attempt([&] { try_decoding(table, lm, ""); });
   table->check();
 }
 
+// A good table whose file of estimates is not; mostly its checksum is good again.
+class EstimatesMutator {
+ public:
+  EstimatesMutator(std::shared_ptr<const RuleTable> table, std::shared_ptr<const LanguageModel> lm)
+      : table_(std::move(table)), lm_(std::move(lm)) {
+    const std::vector<std::shared_ptr<const LanguageModel>> lms{lm_};
+    save_statics(compute_statics(*table_, lms), *table_, lms, file_.path());
+    const MappedFile saved(file_.path());
+    sample_.assign(saved.bytes().begin(), saved.bytes().end());
+  }
+
+  void attempt(Random& random) {
+    std::vector<std::byte> bytes = mutated(random, sample_);
+    if (bytes.size() > kSumAt + sizeof(std::uint64_t) && below(random, 4) != 0) {
+      const std::size_t body = kSumAt + sizeof(std::uint64_t);
+      const std::uint64_t sum = checksum(bytes.data() + body, bytes.size() - body);
+      std::memcpy(bytes.data() + kSumAt, &sum, sizeof sum);
+    }
+    std::ofstream(file_.path(), std::ios::binary)
+        .write(reinterpret_cast<const char*>(bytes.data()), static_cast<std::streamsize>(bytes.size()));
+    try_decoding(table_, lm_, file_.path());
+  }
+
+ private:
+  static constexpr std::size_t kSumAt = 48;  // the last field of the header, which sums all that follows
+
+  std::shared_ptr<const RuleTable> table_;
+  std::shared_ptr<const LanguageModel> lm_;
+  TemporaryFile file_;
+  std::vector<std::byte> sample_;
+};
+
 int run(std::uint64_t cases, std::uint64_t seed) {
   const std::vector<std::byte> sample = sample_image();
+  const auto lm = small_lm();
+  EstimatesMutator estimates(RuleTable::from_image(sample, "sample"), lm);
   std::uint64_t rejected = 0;
   for (std::uint64_t i = 0; i < cases; ++i) {
     Random random(seed * 1000003 + i);
     try {
       if (i % 2 == 0) {
         try_line(mutated_line(random));
+      } else if (i % 8 == 1) {
+        estimates.attempt(random);
       } else {
-        try_image(random, mutated_image(random, sample));
+        try_image(random, mutated_image(random, sample), lm);
       }
     } catch (const Error&) {
       ++rejected;

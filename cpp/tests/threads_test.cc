@@ -1,15 +1,13 @@
 // Decodes the same random sentences from several threads with one shared decoder, some with other weights and
 // some with rules of their own, for ThreadSanitizer's eyes; what comes out must be what one thread gets.
 // Usage: threads_test [cases = 30] [seed = 1]
-#include <unistd.h>
-
 #include <cstdio>
 #include <cstdlib>
-#include <fstream>
 #include <thread>
 
 #include "hiero/decode/decoder.h"
 #include "random_rules.h"
+#include "small_lm.h"
 
 namespace hiero {
 namespace {
@@ -31,20 +29,6 @@ std::vector<Job> random_jobs(Random& random) {
     jobs.push_back({random_sentence(random, 7), std::move(rules), below(random, 2) == 0});
   }
   return jobs;
-}
-
-// A small language model, read from text as it would be from a file.
-std::shared_ptr<const LanguageModel> small_lm() {
-  char path[] = "/tmp/hiero-threads-XXXXXX";
-  const int descriptor = ::mkstemp(path);
-  if (descriptor < 0) std::abort();
-  ::close(descriptor);
-  std::ofstream(path) << "\\data\\\nngram 1=6\nngram 2=3\n\n\\1-grams:\n-1\t<unk>\t0\n-99\t<s>\t-0.3\n"
-                         "-1\t</s>\t0\n-0.7\tu\t-0.2\n-0.8\tv\t-0.4\n-0.9\tw\t-0.1\n\n\\2-grams:\n"
-                         "-0.2\t<s> u\n-0.3\tu v\n-0.4\tv w\n\n\\end\\\n";
-  auto lm = LanguageModel::load(path);
-  ::unlink(path);
-  return lm;
 }
 
 std::shared_ptr<const Weights> random_weights(Random& random, const TranslationModel& model) {
