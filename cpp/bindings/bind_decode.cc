@@ -8,14 +8,11 @@ namespace {
 
 using Vector = py::array_t<double, py::array::c_style | py::array::forcecast>;
 
-std::shared_ptr<TranslationModel> make_model(const std::vector<std::shared_ptr<RuleTable>>& tables,
-                                             const std::vector<std::string>& owners,
-                                             const std::vector<std::string>& statics,
-                                             const std::vector<std::shared_ptr<LanguageModel>>& lms,
-                                             const std::vector<py::object>& local_features,
-                                             const std::string& goal,
-                                             const std::vector<std::string>& copy_labels,
-                                             const std::vector<std::string>& glue_labels) {
+std::shared_ptr<TranslationModel> make_model(
+    const std::vector<std::shared_ptr<RuleTable>>& tables, const std::vector<std::string>& owners,
+    const std::vector<std::string>& statics, const std::vector<std::shared_ptr<LanguageModel>>& lms,
+    const std::vector<py::object>& local_features, const std::string& goal,
+    const std::vector<std::string>& copy_labels, const std::vector<std::string>& glue_labels) {
   if (tables.size() != owners.size() || tables.size() != statics.size()) {
     throw std::invalid_argument("expected an owner and a file of estimates (or \"\") per table");
   }
@@ -166,8 +163,7 @@ void register_decode(py::module_& m) {
              return std::make_shared<Decoder>(decoder.with_weights(make_weights(*decoder.model(), weights)));
            })
       .def("translate", &Decoder::translate, py::arg("tokens"), py::arg("rules"), py::arg("own_weights"),
-           py::arg("keep"),
-           py::call_guard<py::gil_scoped_release>());
+           py::arg("keep"), py::call_guard<py::gil_scoped_release>());
 }
 
 }  // namespace hiero

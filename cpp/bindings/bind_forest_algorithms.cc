@@ -243,9 +243,9 @@ void register_forest_algorithms(py::class_<Hypergraph, std::shared_ptr<Hypergrap
             return as_array(edge_scores(f, {vector.data(), static_cast<std::size_t>(vector.size())}));
           },
           py::arg("weights"),
-          "float64 (edges): weights . features; `weights` in the order of feature_names, or by name: a feature\n"
-          "without one counts 0. Raises FormatError for a weight that names no feature of a forest with "
-          "edges.")
+          "float64 (edges): weights . features; `weights` in the order of feature_names, or by name: a\n"
+          "feature without one counts 0. Raises FormatError for a weight that names no feature of a forest\n"
+          "with edges.")
       .def(
           "weighted_features",
           [](const Hypergraph& f, const DoubleVector& factors) {

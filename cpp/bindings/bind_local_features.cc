@@ -76,8 +76,8 @@ void register_local_features(py::module_& m) {
             const auto& batch = self.cast<const ApplicationBatch&>();
             return view(batch.gaps, self, {static_cast<py::ssize_t>(batch.size()), batch.arity, 2});
           },
-          "int32 (rows, n, 2): spans of the nonterminals in source order, -1 where there is none; n is 2, or\n"
-          "more where a rule of the sentence has more.")
+          "int32 (rows, n, 2): spans of the nonterminals in source order, -1 where there is none; n is 2,\n"
+          "or more where a rule of the sentence has more.")
       .def_property_readonly(
           "reordered",
           [](const py::object& self) { return view(self.cast<const ApplicationBatch&>().reordered, self); },

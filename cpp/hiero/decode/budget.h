@@ -7,8 +7,9 @@
 // spans have few hypotheses worth making, and cells off the best derivations seldom matter, the less so the
 // fewer hypotheses there are. The shares do not change when all weights are multiplied by a number.
 //
-// What a cell cannot use serves the others: before the search, as far as bounds tell how many hypotheses there
-// are at all, so that small sentences are searched to the end; during it, what is left over serves later cells.
+// What a cell cannot use serves the others: before the search, as far as bounds tell how many hypotheses
+// there are at all, so that small sentences are searched to the end; during it, what is left over serves
+// later cells.
 //
 // How to use: start() once per sentence; then, cell by cell in their order, limit() and spent().
 #pragma once

@@ -17,7 +17,8 @@ struct UnaryArc {
   const std::string* owner;
 };
 
-// The rank of every label. Throws FormatError if the arcs form a cycle, which has no finite set of derivations.
+// The rank of every label. Throws FormatError if the arcs form a cycle, which has no finite set of
+// derivations.
 std::vector<std::uint32_t> rank_labels(const std::vector<std::string>& labels, std::vector<UnaryArc> arcs);
 
 }  // namespace hiero

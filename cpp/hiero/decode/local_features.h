@@ -14,7 +14,7 @@ namespace hiero {
 
 // One row per (rule application, rule): structure of arrays, all of the same length.
 struct ApplicationBatch {
-  std::uint32_t arity = 2;              // room for nonterminals in `gaps`, as many as any rule of the sentence has
+  std::uint32_t arity = 2;  // room for nonterminals in `gaps`, as many as any rule of the sentence has
   std::vector<std::int32_t> table;      // index of the rule's table
   std::vector<std::uint32_t> rule;      // rule id within its table
   std::vector<std::uint32_t> label;     // left-hand label

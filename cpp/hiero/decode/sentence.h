@@ -15,8 +15,9 @@ namespace hiero {
 
 class Sentence {
  public:
-  // `rules`: extra rules for this sentence, which may have features that only `own_features` names. Rules that
-  // pass words through are added as `options` say. Throws FormatError for rules that do not fit the model.
+  // `rules`: extra rules for this sentence, which may have features that only `own_features` names. Rules
+  // that pass words through are added as `options` say. Throws FormatError for rules that do not fit the
+  // model.
   Sentence(const TranslationModel& model, std::vector<std::string> tokens, const std::vector<Rule>& rules,
            const std::vector<std::string>& own_features, const DecoderOptions& options);
 

@@ -1,5 +1,7 @@
 // Joshua and Moses put <s> and </s> around the input, and their glue grammars derive the two like words:
-//   [GOAL] ||| <s> ||| <s>      [GOAL] ||| [GOAL,1] [X,2] ||| [GOAL,1] [X,2]      [GOAL] ||| [GOAL,1] </s> ||| ...
+//   [GOAL] ||| <s> ||| <s>
+//   [GOAL] ||| [GOAL,1] [X,2] ||| [GOAL,1] [X,2]
+//   [GOAL] ||| [GOAL,1] </s> ||| [GOAL,1] </s>
 // We read such a grammar G as rules without marks that derive the same translations with the same features:
 //   an opening rule G -> <s> goes into a copy of every rule that begins with G:  G -> G a  also as  G -> a,
 //                    with the words that the opening rule has after <s> on its target side

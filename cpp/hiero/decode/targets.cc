@@ -197,8 +197,7 @@ const TargetSide& SentenceTargets::side(const Application& application, std::uin
   return *side;
 }
 
-const ChartState* SentenceTargets::score_chunks(const BoundTable& bound, bool after_bos,
-                                                TargetSide& side) {
+const ChartState* SentenceTargets::score_chunks(const BoundTable& bound, bool after_bos, TargetSide& side) {
   const std::size_t lms = model_->lms().size();
   ChartState* chunks = arena_->array<ChartState>((side.arity + 1u) * lms);
   double bos_change = 0;

@@ -16,8 +16,8 @@ using ExtractProgress = std::function<void(std::uint64_t pairs, std::uint64_t oc
 
 // Reads pairs of lines and their links, leaves out pairs with a blank side, and writes the file of counts
 // `output` (see counts_file.h), which does not depend on `memory` (bytes; the vocabulary and the word
-// translation counts come on top). Throws FormatError naming the line, FileError, std::invalid_argument; Error
-// for a rule or target side in 2^28 initial phrases or more.
+// translation counts come on top). Throws FormatError naming the line, FileError, std::invalid_argument;
+// Error for a rule or target side in 2^28 initial phrases or more.
 ExtractStatistics extract_rules(LineReader& source, LineReader& target, LineReader& links,
                                 const std::string& output, const ExtractOptions& options,
                                 std::uint64_t memory, const ExtractProgress& progress);

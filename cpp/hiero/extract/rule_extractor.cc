@@ -21,8 +21,9 @@ bool contains(const std::vector<LineRange>& ranges, std::uint64_t line) {
 std::uint64_t sum_of_shares(std::uint64_t a, std::uint64_t b) {
   const std::uint64_t sum = a + b;
   if (sum < a) {
-    throw Error("a rule or target side is in 2^28 initial phrases or more, which counts do not hold: "
-                "extract from less of the bitext");
+    throw Error(
+        "a rule or target side is in 2^28 initial phrases or more, which counts do not hold: "
+        "extract from less of the bitext");
   }
   return sum;
 }

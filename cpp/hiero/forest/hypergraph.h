@@ -92,8 +92,8 @@ struct Hypergraph {
   }
 };
 
-// The size of an array as an offset into it, which is 32-bit as scipy's matrices want them. Throws ForestError
-// beyond 2^31 - 1 entries.
+// The size of an array as an offset into it, which is 32-bit as scipy's matrices want them. Throws
+// ForestError beyond 2^31 - 1 entries.
 std::int32_t array_offset(std::size_t size);
 
 // Checks that there is one value per edge, finite or, if allowed, -infinity. Throws std::invalid_argument.

@@ -1,8 +1,8 @@
 // Tells which rules can match any sentence of an input text, exactly: words in order within a sentence, every
 // nonterminal standing for at least one word.
 //
-// Rules with <s> first or </s> last, as the glue grammars of Joshua and Moses have them, match at the edges of
-// sentences. The label whose rules open sentences with <s> on both sides is their goal from its first such
+// Rules with <s> first or </s> last, as the glue grammars of Joshua and Moses have them, match at the edges
+// of sentences. The label whose rules open sentences with <s> on both sides is their goal from its first such
 // rule on: its rules may span any length, and a goal that begins one may stand for <s> alone.
 #pragma once
 

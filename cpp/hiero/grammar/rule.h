@@ -8,8 +8,8 @@
 
 namespace hiero {
 
-// A token of a rule side. For a nonterminal, `text` is its label and `index` (1 to kMaxArity) links source and
-// target; for a word, `text` is the unescaped word and `index` is 0.
+// A token of a rule side. For a nonterminal, `text` is its label and `index` (1 to kMaxArity) links source
+// and target; for a word, `text` is the unescaped word and `index` is 0.
 struct RuleToken {
   std::string text;
   int index = 0;
