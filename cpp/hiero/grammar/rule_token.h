@@ -1,0 +1,33 @@
+// What the readers and the writer of rule text agree on about single tokens.
+#pragma once
+
+#include <algorithm>
+#include <string_view>
+
+#include "hiero/base/symbol.h"
+
+namespace hiero {
+
+inline constexpr std::string_view kSeparator = "|||";
+inline constexpr int kMost = kMaxArity;  // nonterminals
+static_assert(kMost <= 9, "nonterminal indices are single digits");
+
+inline bool is_bracketed(std::string_view token) {
+  return token.size() >= 2 && token.front() == '[' && token.back() == ']';
+}
+
+// Matches \\*(\[.*\]|\|\|\|) in full.
+inline bool looks_like_syntax(std::string_view token) {
+  token.remove_prefix(std::min(token.find_first_not_of('\\'), token.size()));
+  return is_bracketed(token) || token == kSeparator;
+}
+
+inline std::string_view unescape(std::string_view token) {
+  return token.starts_with('\\') && looks_like_syntax(token) ? token.substr(1) : token;
+}
+
+inline bool is_label(std::string_view text) {
+  return !text.empty() && text.find_first_of("[],") == std::string_view::npos;
+}
+
+}  // namespace hiero
