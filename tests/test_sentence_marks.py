@@ -226,6 +226,17 @@ def test_alignment_and_spans_are_of_the_real_words(tmp_path: Path) -> None:
     assert (opened.text, opened.alignment) == ("so A C end", [(0, 1), (1, 2)])
 
 
+def test_alignment_where_the_opening_has_words_of_its_own(tmp_path: Path) -> None:
+    """They stand where the goal stood on the target side, here in the middle, and links go on past them."""
+    glue = """\
+[G] ||| <s> ||| <s> once upon ||| 0 ||| 0-0
+[G] ||| [G,1] c d </s> ||| D [G,1] C </s> ||| 0 ||| 1-2 2-0
+"""
+    model = hiero.Model.assemble(texts(tmp_path, rules=HIERO_RULES, glue=glue))
+    result = decoder(model, {}).translate("c d")
+    assert (result.text, result.alignment) == ("D once upon C", [(0, 3), (1, 0)])
+
+
 def test_copy_labels_say_what_passes_through() -> None:
     rules = table(
         "[X] ||| a ||| A ||| W=1",

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import random
 from collections.abc import Sequence
 from pathlib import Path
 
@@ -38,6 +39,37 @@ def test_a_unary_rule_is_as_good_as_in_the_table(sentence: str) -> None:
     assert derivations(own) == derivations(table)
     uses_it = "2 v" in sentence
     assert (own.features["P"] < -1.5) == uses_it
+
+
+@pytest.mark.parametrize("seed", range(6))
+def test_unary_rules_between_many_labels(seed: int) -> None:
+    """Every label may have any label before it below it, and some have a word."""
+    rng = random.Random(seed)
+    labels = [f"L{n}" for n in range(12)]
+    rng.shuffle(labels)
+    has_word = [k == 0 or rng.random() < 0.3 for k in range(len(labels))]
+    words = [
+        Rule(f"[{label}] ||| a ||| {label} ||| P=-1")
+        for label, has in zip(labels, has_word, strict=True)
+        if has
+    ]
+    unary = [
+        Rule(f"[{above}] ||| [{below},1] ||| {above} [{below},1] ||| P=-1")
+        for k, above in enumerate(labels)
+        for below in labels[:k]
+    ]
+    rules = [*words, *unary]
+    rng.shuffle(rules)
+    own = [rule for rule in rules if rule in unary and rng.random() < 0.3]
+    table = hiero.RuleTable.from_rules([rule for rule in rules if rule not in own])
+    model = hiero.Model([table], [], {"P": 1.0}, goal=labels[-1])
+    forest = hiero.Decoder(model, pop_limit=0).translate("a", rules=own, keep="forest").forest
+    assert forest is not None
+    below_all = 0
+    for has in has_word:
+        count = has + below_all
+        below_all += count
+    assert forest.derivation_count == count
 
 
 @pytest.mark.parametrize("rule", ["[X] ||| [S,1] ||| [S,1]", "[X] ||| [S,1] c ||| [S,1] books"])

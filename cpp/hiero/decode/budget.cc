@@ -67,22 +67,22 @@ void HypothesisBudget::weigh(const Chart& chart, const CoarsePass& coarse, const
 void HypothesisBudget::fill(double budget) {
   const std::size_t count = weights_.size();
   shares_.assign(count, -1);
-  double total = 0;
-  for (double weight : weights_) total += weight;
-  for (int round = 0; round < kRounds; ++round) {
-    const double factor = budget / total;
+  double factor = 0;
+  for (int round = 0;; ++round) {
+    double total = 0;
+    for (std::size_t id = 0; id < count; ++id) total += shares_[id] < 0 ? weights_[id] : 0;
+    // A difference of rounded sums; a cell's part of nothing is nothing.
+    factor = total > 0 ? std::max(budget, 0.0) / total : 0.0;
+    if (round == kRounds) break;
     bool changed = false;
     for (std::size_t id = 0; id < count; ++id) {
       if (shares_[id] >= 0 || needs_[id] > factor * weights_[id]) continue;
       shares_[id] = needs_[id];
       budget -= needs_[id];
-      total -= weights_[id];
       changed = true;
     }
     if (!changed) break;
   }
-  // Differences of rounded sums; a cell's part of nothing is nothing.
-  const double factor = total > 0 ? std::max(budget, 0.0) / total : 0.0;
   planned_ = 0;
   for (std::size_t id = 0; id < count; ++id) {
     if (shares_[id] < 0) shares_[id] = factor * weights_[id];

@@ -1,7 +1,6 @@
 #include "hiero/decode/matcher.h"
 
 #include <algorithm>
-#include <functional>
 #include <numeric>
 
 #include "hiero/base/error.h"
@@ -71,18 +70,10 @@ void Matcher::start_at(std::uint32_t begin) {
   const auto last_end = static_cast<std::uint32_t>(begin + (row_[begin + 1] - row_[begin]) - 1);
   for (end_ = begin + 1; end_ <= last_end; ++end_) {
     const auto first = static_cast<std::uint32_t>(cells_from_[begin].size());
-    waiting_.clear();
     for (CellId id = first_of_span_[span(begin, end_)]; id != kNoCell; id = cells_[id].next)
-      waiting_.emplace_back(ranks_[cells_[id].cell.label], id);
-    std::ranges::make_heap(waiting_, std::greater{});
-    // Unary rules add labels of higher rank while these are consumed.
-    while (!waiting_.empty()) {
-      std::ranges::pop_heap(waiting_, std::greater{});
-      const CellId id = waiting_.back().second;
-      waiting_.pop_back();
       cells_from_[begin].push_back(id);
-      consume(id);
-    }
+    // Unary rules add cells while these are consumed.
+    for (std::size_t c = first; c < cells_from_[begin].size(); ++c) consume(cells_from_[begin][c]);
     const auto last = static_cast<std::uint32_t>(cells_from_[begin].size());
     if (last > first) spans_from_[begin].push_back({end_, first, last});
   }
@@ -201,10 +192,7 @@ CellId Matcher::cell_at(std::uint32_t begin, std::uint32_t end, LabelId label) {
     for (CellId cell = 0; cell < id; ++cell) insert(cell);
   }
   insert(id);
-  if (end == end_) {
-    waiting_.emplace_back(ranks_[label], id);
-    std::ranges::push_heap(waiting_, std::greater{});
-  }
+  if (end == end_) cells_from_[begin].push_back(id);
   return id;
 }
 

@@ -41,7 +41,7 @@ class Matcher {
     Cell cell;
     CellId next;  // another label over the same span
   };
-  // Cells over one span, complete: [first, last) in cells_from_[begin].
+  // Cells over one span, all consumed: [first, last) in cells_from_[begin].
   struct SpanCells {
     std::uint32_t end;
     std::uint32_t first;
@@ -78,9 +78,8 @@ class Matcher {
   std::vector<std::size_t> row_;                 // by begin: where its spans start in first_of_span_
   std::vector<CellId> first_of_span_;            // by span(): head of a list through PendingCell::next
   std::vector<CellId> cell_index_;               // open addressing over spans and labels
-  std::vector<std::vector<CellId>> cells_from_;  // complete cells by start position, by end
+  std::vector<std::vector<CellId>> cells_from_;  // by begin, those over one span together
   std::vector<std::vector<SpanCells>> spans_from_;
-  std::vector<std::pair<std::uint32_t, CellId>> waiting_;  // heap: rank and cell, over the current span
   std::unordered_map<std::uint64_t, std::uint32_t> set_index_;
   // Scratch of finish().
   std::vector<CellId> order_;

@@ -1,0 +1,139 @@
+// Shares of the hypotheses against the water level that the formula in budget.h stands for, found by
+// bisection: every cell has the lesser of its need and of the level times its weight. Usage: budget_test
+// [cases = 200] [seed = 1]
+#include "hiero/decode/budget.h"
+
+#include <algorithm>
+#include <cmath>
+#include <cstdio>
+#include <cstdlib>
+#include <set>
+
+#include "hiero/decode/matcher.h"
+#include "random_rules.h"
+
+namespace hiero {
+namespace {
+
+struct Prepared {
+  Chart chart;
+  SentenceTargets targets;
+  CoarsePass coarse;
+};
+
+// As many hypotheses as a cell has at most: each target with every choice of items below it.
+std::vector<double> needs_of(const Prepared& of, double beam_size) {
+  std::vector<double> needs;
+  for (const Cell& cell : of.chart.cells) {
+    double need = 0;
+    for (std::uint32_t a = cell.first; a < cell.last; ++a) {
+      double product = static_cast<double>(of.targets.targets(a).size());
+      for (CellId tail : of.chart.tails(of.chart.applications[a]))
+        product *= std::min(needs[tail], beam_size);
+      need += product;
+    }
+    needs.push_back(need);
+  }
+  return needs;
+}
+
+std::vector<double> weights_of(const Prepared& of, const DecoderOptions& options) {
+  const std::size_t count = of.chart.cells.size();
+  double mean = 0;
+  for (CellId id = 0; id < count; ++id) mean += of.coarse.gap(id) / static_cast<double>(count);
+  const double c = std::max(0.0, std::min(2.0, 3.1 - 0.8 * std::log10(options.pop_limit)));
+  std::vector<double> weights;
+  for (CellId id = 0; id < count; ++id) {
+    const Cell& cell = of.chart.cells[id];
+    const double length = std::min(cell.end - cell.begin, options.span_limit);
+    weights.push_back(length * std::exp(mean > 0 ? -c * of.coarse.gap(id) / mean : 0.0));
+  }
+  return weights;
+}
+
+double budget_of(const Prepared& of, double limit) {
+  std::set<std::pair<std::uint32_t, std::uint32_t>> spans;
+  for (const Cell& cell : of.chart.cells) spans.insert({cell.begin, cell.end});
+  return limit * std::max(static_cast<double>(spans.size()), std::min(80.0, 0.4 * limit));
+}
+
+std::vector<double> shares_of(const Prepared& of, const DecoderOptions& options, double budget) {
+  const std::vector<double> needs = needs_of(of, options.beam_size);
+  const std::vector<double> weights = weights_of(of, options);
+  const auto at = [&](double level) {
+    std::vector<double> shares;
+    for (std::size_t i = 0; i < needs.size(); ++i) shares.push_back(std::min(needs[i], level * weights[i]));
+    return shares;
+  };
+  double low = 0;
+  double high = 1e30;
+  for (int i = 0; i < 400; ++i) {
+    const double level = (low + high) / 2;
+    double sum = 0;
+    for (double share : at(level)) sum += share;
+    (sum > budget ? high : low) = level;
+  }
+  return at(low);
+}
+
+// Hypotheses are whole, and a cell makes one at least.
+bool near(std::uint64_t limit, double share) {
+  return std::abs(static_cast<double>(limit) - std::max(1.0, share)) < 0.5 + 1e-6 * share;
+}
+
+bool good(Random& random, std::size_t& binding) {
+  ModelParts parts;
+  parts.tables.push_back({RuleTable::build(random_rules(random), "t", 0), "t", ""});
+  const TranslationModel model(std::move(parts));
+  const Weights weights(model, std::vector<double>(model.features().size(), 1.0));
+  DecoderOptions options;
+  options.pop_limit = static_cast<std::uint32_t>(1 + below(random, below(random, 2) == 0 ? 30 : 900));
+  options.beam_size = static_cast<std::uint32_t>(1 + below(random, 20));
+  options.span_limit = static_cast<std::uint32_t>(2 + below(random, 10));
+  const Sentence sentence(model, random_sentence(random, 12), {}, {}, options);
+  Arena arena;
+  Prepared prepared;
+  Matcher(model).run(sentence, options.span_limit, prepared.chart);
+  if (prepared.chart.cells.empty()) return true;  // no derivation
+  prepared.targets.prepare(model, sentence, weights, options, prepared.chart, arena);
+  prepared.coarse.run(prepared.chart, prepared.targets);
+  HypothesisBudget budget;
+  budget.start(prepared.chart, prepared.targets, prepared.coarse, options);
+  double left = budget_of(prepared, options.pop_limit);
+  const std::vector<double> shares = shares_of(prepared, options, left);
+  const std::vector<double> needs = needs_of(prepared, options.beam_size);
+  double planned = 0;
+  for (double share : shares) planned += share;
+  // Each cell uses half of what it may, and all that is left goes to those after it, in proportion.
+  for (CellId id = 0; id < shares.size(); ++id) {
+    const double expected = planned > 0 ? shares[id] * std::max(1.0, left / planned) : 0.0;
+    const std::uint64_t limit = budget.limit(id);
+    if (!near(limit, expected)) return false;
+    binding += shares[id] < needs[id];
+    budget.spent(id, limit / 2);
+    left -= static_cast<double>(limit / 2);
+    planned -= shares[id];
+  }
+  return true;
+}
+
+int run(std::size_t cases, unsigned seed) {
+  std::size_t binding = 0;
+  for (std::size_t i = 0; i < cases; ++i) {
+    Random random(seed * 7919 + static_cast<unsigned>(i));
+    if (!good(random, binding)) {
+      std::printf("budget_test: case %zu: not the shares of the formula\n", i);
+      return 1;
+    }
+  }
+  std::printf("budget_test: %zu cases, %zu cells with less than they could use\n", cases, binding);
+  return binding > cases ? 0 : 1;
+}
+
+}  // namespace
+}  // namespace hiero
+
+int main(int argc, char** argv) {
+  return hiero::run(argc > 1 ? std::strtoul(argv[1], nullptr, 10) : 200,
+                    argc > 2 ? static_cast<unsigned>(std::strtoul(argv[2], nullptr, 10)) : 1);
+}
