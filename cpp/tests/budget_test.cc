@@ -7,6 +7,7 @@
 #include <cmath>
 #include <cstdio>
 #include <cstdlib>
+#include <numeric>
 #include <set>
 
 #include "hiero/decode/matcher.h"
@@ -65,15 +66,16 @@ std::vector<double> shares_of(const Prepared& of, const DecoderOptions& options,
     for (std::size_t i = 0; i < needs.size(); ++i) shares.push_back(std::min(needs[i], level * weights[i]));
     return shares;
   };
-  double low = 0;
-  double high = 1e30;
-  for (int i = 0; i < 400; ++i) {
+  double low = -50;  // logarithms of levels
+  double high = 700;
+  for (int i = 0; i < 100; ++i) {
     const double level = (low + high) / 2;
     double sum = 0;
-    for (double share : at(level)) sum += share;
+    for (double share : at(std::exp(level))) sum += share;
     (sum > budget ? high : low) = level;
   }
-  return at(low);
+  // Where needs are met to the last one, any higher level is the same.
+  return std::accumulate(needs.begin(), needs.end(), 0.0) <= budget ? needs : at(std::exp(low));
 }
 
 // Hypotheses are whole, and a cell makes one at least.
@@ -85,7 +87,9 @@ bool good(Random& random, std::size_t& binding) {
   ModelParts parts;
   parts.tables.push_back({RuleTable::build(random_rules(random), "t", 0), "t", ""});
   const TranslationModel model(std::move(parts));
-  const Weights weights(model, std::vector<double>(model.features().size(), 1.0));
+  // The larger, the further are cells off the best derivation, and the more so by how much they differ.
+  const double scale = std::pow(10.0, static_cast<double>(below(random, 4)));
+  const Weights weights(model, std::vector<double>(model.features().size(), scale));
   DecoderOptions options;
   options.pop_limit = static_cast<std::uint32_t>(1 + below(random, below(random, 2) == 0 ? 30 : 900));
   options.beam_size = static_cast<std::uint32_t>(1 + below(random, 20));

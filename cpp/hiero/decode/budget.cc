@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <cmath>
+#include <numeric>
 
 namespace hiero {
 namespace {
@@ -9,7 +10,7 @@ namespace {
 constexpr double kLeastSpans = 80;  // a smaller sentence has the budget of so many,
 constexpr double kOfLimit = 0.4;    // but of no more than this times the pop limit
 constexpr double kMany = 1e15;      // bounds grow exponentially; integers up to here are exact
-constexpr int kRounds = 10;         // of sharing out again what some cells do not need
+constexpr double kFarOff = 600;     // a larger exponent makes no difference, but weights of 0 would
 
 // Cells of one span follow each other.
 std::uint32_t count_spans(const Chart& chart) {
@@ -59,29 +60,32 @@ void HypothesisBudget::weigh(const Chart& chart, const CoarsePass& coarse, const
   weights_.resize(count);
   for (CellId id = 0; id < count; ++id) {
     const std::uint32_t length = std::min(chart.cells[id].end - chart.cells[id].begin, options.span_limit);
-    weights_[id] = length * std::exp(-scale * coarse.gap(id));
+    weights_[id] = length * std::exp(-std::min(scale * coarse.gap(id), kFarOff));
   }
 }
 
-// Cells whose need is below their share get what they need, and the others share the rest, again and again.
+// Cells whose need is below their share get what they need, and the others share the rest, until no need is
+// below its share. A round settles all cells whose weights are within a few powers of e, so that there are
+// few.
 void HypothesisBudget::fill(double budget) {
   const std::size_t count = weights_.size();
+  shares_ = needs_;
+  planned_ = std::accumulate(needs_.begin(), needs_.end(), 0.0);
+  if (planned_ <= budget) return;
   shares_.assign(count, -1);
   double factor = 0;
-  for (int round = 0;; ++round) {
+  for (bool changed = true; changed;) {
     double total = 0;
     for (std::size_t id = 0; id < count; ++id) total += shares_[id] < 0 ? weights_[id] : 0;
     // A difference of rounded sums; a cell's part of nothing is nothing.
     factor = total > 0 ? std::max(budget, 0.0) / total : 0.0;
-    if (round == kRounds) break;
-    bool changed = false;
+    changed = false;
     for (std::size_t id = 0; id < count; ++id) {
       if (shares_[id] >= 0 || needs_[id] > factor * weights_[id]) continue;
       shares_[id] = needs_[id];
       budget -= needs_[id];
       changed = true;
     }
-    if (!changed) break;
   }
   planned_ = 0;
   for (std::size_t id = 0; id < count; ++id) {

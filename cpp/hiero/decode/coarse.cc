@@ -1,6 +1,7 @@
 #include "hiero/decode/coarse.h"
 
 #include <algorithm>
+#include <cmath>
 #include <limits>
 
 namespace hiero {
@@ -23,6 +24,7 @@ void CoarsePass::run(const Chart& chart, const SentenceTargets& targets) {
     }
   }
   best_ = inside_[chart.goal];
+  rounding_ = 1e-9 * std::max(1.0, std::abs(best_));
   outside_[chart.goal] = 0;
   for (CellId id = static_cast<CellId>(chart.cells.size()); id-- > 0;) {
     const Cell& cell = chart.cells[id];

@@ -17,7 +17,10 @@ class CoarsePass {
   void run(const Chart& chart, const SentenceTargets& targets);
 
   // How far the best derivation through a cell is below the best of all.
-  double gap(CellId cell) const { return best_ - (inside_[cell] + outside_[cell]); }
+  double gap(CellId cell) const {
+    const double gap = best_ - (inside_[cell] + outside_[cell]);
+    return gap > rounding_ ? gap : 0;
+  }
 
  private:
   double score(std::span<const CellId> tails, double target) const;
@@ -25,6 +28,7 @@ class CoarsePass {
   std::vector<double> inside_;
   std::vector<double> outside_;
   double best_ = 0;
+  double rounding_ = 0;  // of sums such as best_, at most
 };
 
 }  // namespace hiero
