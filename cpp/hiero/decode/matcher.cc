@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <numeric>
+#include <utility>
 
 #include "hiero/base/error.h"
 
@@ -10,7 +11,7 @@ namespace {
 
 constexpr std::size_t kFirstSlots = 1024;  // of the index of cells
 
-std::size_t hash_cell(std::size_t span, LabelId label) {
+std::size_t hash_cell(std::uint64_t span, LabelId label) {
   const std::uint64_t hash = (span * 0x9E3779B97F4A7C15ull) ^ (label * 0xBF58476D1CE4E5B9ull);
   return hash ^ (hash >> 29);
 }
@@ -36,14 +37,7 @@ void Matcher::run(const Sentence& sentence, std::uint32_t span_limit, Chart& cha
     tables_.push_back(
         {&bound, sentence.words(t).data(), static_cast<std::uint32_t>(t), limit, bound.has_goal_rules});
   }
-  // Only spans that some table can reach get a slot: a long sentence costs its length times the limit.
-  row_.assign(n_ + 1, 0);
-  for (std::uint32_t begin = 0; begin < n_; ++begin) {
-    std::uint32_t end = begin;
-    for (const Table& table : tables_) end = std::max(end, walk_end(table, begin));
-    row_[begin + 1] = row_[begin] + (end - begin) + 1;
-  }
-  first_of_span_.assign(row_[n_], kNoCell);
+  first_until_.assign(n_ + 1, kNoCell);
   for (std::uint32_t begin = n_; begin-- > 0;) start_at(begin);
   finish();
 }
@@ -58,6 +52,7 @@ std::uint32_t Matcher::walk_end(const Table& table, std::uint32_t begin) const {
 void Matcher::start_at(std::uint32_t begin) {
   begin_ = begin;
   end_ = begin;
+  last_end_ = begin;
   for (Table& table : tables_) {
     table.walk_end = walk_end(table, begin);
     const WordId word = table.words[begin];
@@ -67,11 +62,12 @@ void Matcher::start_at(std::uint32_t begin) {
   }
   cells_from_[begin].clear();
   spans_from_[begin].clear();
-  const auto last_end = static_cast<std::uint32_t>(begin + (row_[begin + 1] - row_[begin]) - 1);
-  for (end_ = begin + 1; end_ <= last_end; ++end_) {
+  // Cells that are made on the way end further right, or here.
+  for (end_ = begin + 1; end_ <= last_end_; ++end_) {
     const auto first = static_cast<std::uint32_t>(cells_from_[begin].size());
-    for (CellId id = first_of_span_[span(begin, end_)]; id != kNoCell; id = cells_[id].next)
+    for (CellId id = first_until_[end_]; id != kNoCell; id = cells_[id].next)
       cells_from_[begin].push_back(id);
+    first_until_[end_] = kNoCell;
     // Unary rules add cells while these are consumed.
     for (std::size_t c = first; c < cells_from_[begin].size(); ++c) consume(cells_from_[begin][c]);
     const auto last = static_cast<std::uint32_t>(cells_from_[begin].size());
@@ -124,7 +120,7 @@ void Matcher::extend_over(const Table& table, NodeId gaps, std::span<const Symbo
     extend(table, gaps + static_cast<NodeId>(child), cells.end, arity + 1);
   };
   if (symbols.size() < cells.last - cells.first) {
-    const std::size_t at = span(begin, cells.end);
+    const std::uint64_t at = span(begin, cells.end);
     for (std::size_t child = 0; child < symbols.size(); ++child) {
       const std::uint32_t local = payload(symbols[child]);
       if (local >= table.bound->labels.size())
@@ -163,7 +159,7 @@ void Matcher::emit(const Table& table, NodeId node, std::uint32_t end, std::uint
   }
 }
 
-CellId Matcher::find_cell(std::size_t span_of, LabelId label) const {
+CellId Matcher::find_cell(std::uint64_t span_of, LabelId label) const {
   const std::size_t mask = cell_index_.size() - 1;
   for (std::size_t at = hash_cell(span_of, label) & mask;; at = (at + 1) & mask) {
     const CellId id = cell_index_[at];
@@ -174,12 +170,11 @@ CellId Matcher::find_cell(std::size_t span_of, LabelId label) const {
 }
 
 CellId Matcher::cell_at(std::uint32_t begin, std::uint32_t end, LabelId label) {
-  const std::size_t at_span = span(begin, end);
+  const std::uint64_t at_span = span(begin, end);
   const CellId found = find_cell(at_span, label);
   if (found != kNoCell) return found;
   const auto id = static_cast<CellId>(cells_.size());
-  cells_.push_back({{begin, end, label}, first_of_span_[at_span]});
-  first_of_span_[at_span] = id;
+  cells_.push_back({{begin, end, label}, kNoCell});
   const auto insert = [this](CellId cell) {
     const Cell& of = cells_[cell].cell;
     const std::size_t mask = cell_index_.size() - 1;
@@ -192,7 +187,12 @@ CellId Matcher::cell_at(std::uint32_t begin, std::uint32_t end, LabelId label) {
     for (CellId cell = 0; cell < id; ++cell) insert(cell);
   }
   insert(id);
-  if (end == end_) cells_from_[begin].push_back(id);
+  if (end == end_) {
+    cells_from_[begin].push_back(id);
+  } else {
+    cells_[id].next = std::exchange(first_until_[end], id);
+    last_end_ = std::max(last_end_, end);
+  }
   return id;
 }
 
@@ -254,10 +254,8 @@ void Matcher::sort_applications() {
 
 void Matcher::mark_useful() {
   useful_.assign(cells_.size(), 0);
-  if (n_ > 0 && row_[1] == n_ + 1) {
-    const CellId goal = find_cell(span(0, n_), model_.goal());
-    if (goal != kNoCell) useful_[renumber_[goal]] = 1;
-  }
+  const CellId goal = find_cell(span(0, n_), model_.goal());
+  if (goal != kNoCell) useful_[renumber_[goal]] = 1;
   for (CellId cell = static_cast<CellId>(cells_.size()); cell-- > 0;) {
     if (!useful_[cell]) continue;
     for (std::uint32_t a = firsts_[cell]; a < firsts_[cell + 1]; ++a) {

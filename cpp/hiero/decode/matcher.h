@@ -39,7 +39,7 @@ class Matcher {
   };
   struct PendingCell {
     Cell cell;
-    CellId next;  // another label over the same span
+    CellId next;  // another label over the same span, in a list of cells to come
   };
   // Cells over one span, all consumed: [first, last) in cells_from_[begin].
   struct SpanCells {
@@ -54,7 +54,7 @@ class Matcher {
   void extend_over(const Table& table, NodeId gaps, std::span<const Symbol> symbols, std::uint32_t begin,
                    const SpanCells& cells, std::uint32_t arity);
   void emit(const Table& table, NodeId node, std::uint32_t end, std::uint32_t arity);
-  CellId find_cell(std::size_t span, LabelId label) const;
+  CellId find_cell(std::uint64_t span, LabelId label) const;
   CellId cell_at(std::uint32_t begin, std::uint32_t end, LabelId label);
   std::uint32_t target_set(const Table& table, const RuleGroup& group, std::uint32_t arity);
   void finish();
@@ -64,7 +64,9 @@ class Matcher {
   void keep_useful();
 
   std::uint32_t walk_end(const Table& table, std::uint32_t begin) const;
-  std::size_t span(std::uint32_t begin, std::uint32_t end) const { return row_[begin] + (end - begin); }
+  std::uint64_t span(std::uint32_t begin, std::uint32_t end) const {
+    return std::uint64_t{begin} * (n_ + 1) + end;
+  }
 
   const TranslationModel& model_;
   Chart* chart_ = nullptr;
@@ -72,11 +74,11 @@ class Matcher {
   std::uint32_t n_ = 0;
   std::uint32_t begin_ = 0;
   std::uint32_t end_ = 0;                // cells over [begin_, end_) are being consumed
+  std::uint32_t last_end_ = 0;           // of cells from begin_ on
   std::array<CellId, kMaxArity> tails_;  // of the partial match
   std::vector<Table> tables_;
   std::vector<PendingCell> cells_;
-  std::vector<std::size_t> row_;                 // by begin: where its spans start in first_of_span_
-  std::vector<CellId> first_of_span_;            // by span(): head of a list through PendingCell::next
+  std::vector<CellId> first_until_;              // by end: list of the cells from begin_ on that are to come
   std::vector<CellId> cell_index_;               // open addressing over spans and labels
   std::vector<std::vector<CellId>> cells_from_;  // by begin, those over one span together
   std::vector<std::vector<SpanCells>> spans_from_;
