@@ -86,6 +86,7 @@ class Decoder:
         side, unary rules that form a cycle with others, features of neither model nor ``weights``.
         """
         core, own = self._core, {}
+        rules = list(rules)
         if weights is not None:
             if rules:
                 names = {name for rule in rules for name in rule.features}
@@ -95,7 +96,7 @@ class Decoder:
             core = self.with_weights(weights)._core
         text = self.model.text
         tokens = text.source.tokens(source) if isinstance(source, str) else list(source)
-        result = core.translate(tokens, list(rules), list(own.items()), _core.Keep.__members__[keep])
+        result = core.translate(tokens, rules, list(own.items()), _core.Keep.__members__[keep])
         if isinstance(source, str) and text.target.scheme != "none":
             result.text = text.target.text(result.tokens)
         return result

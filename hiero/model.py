@@ -114,10 +114,14 @@ class Model:
         ``glue_labels`` those that glue rules are made for (default: every left-hand label). ``text`` says how
         raw text becomes tokens and back, ``distortion`` what training counted.
         Raises FormatError for a weight that names no feature, for a cycle of unary rules, for clashing
-        names and for names of features that a weights file cannot hold.
+        names, for labels that cannot be what they are to be, and for names of features that a weights file
+        cannot hold.
         """
         self.tables = tuple(tables)
         self.lms = tuple(lms)
+        for name, labels in (("copy_labels", copy_labels), ("glue_labels", glue_labels)):
+            if isinstance(labels, str):
+                raise TypeError(f"{name}: expected several labels, not a string")
         self.copy_labels = tuple(copy_labels)
         self.glue_labels = tuple(glue_labels)
         self.settings = settings or DecodingSettings()
@@ -235,10 +239,10 @@ class Model:
         Raises OSError also where the file system cannot replace a directory in one step: an old model must
         then be moved away first.
         """
-        target = Path(path)
+        target = Path(path).absolute()  # one's own directory may be the one that is replaced
         check_output(target)
         target.parent.mkdir(parents=True, exist_ok=True)
-        folder = target.parent if scratch is None else Path(scratch)
+        folder = target.parent if scratch is None else Path(scratch).absolute()
         with temporary_folder(folder / target.name) as hidden:
             staging = hidden / "model"
             staging.mkdir()

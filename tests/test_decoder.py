@@ -236,6 +236,13 @@ def test_bad_local_features(french: Path, answer: object) -> None:
         hiero.Decoder(model).translate("le chat")
 
 
+def test_local_features_beyond_all_numbers(french: Path) -> None:
+    features = OneEntry(0, 1e300)
+    model = hiero.Model.assemble([french / "grammar.txt"], [], {"Bad": 1e300}, local_features=[features])
+    with pytest.raises(hiero.Error, match="the score of a rule with its local features is not finite"):
+        hiero.Decoder(model).translate("le chat")
+
+
 class OneEntry:
     """A matrix with one entry, of a column that its shape need not have."""
 

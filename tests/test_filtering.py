@@ -79,14 +79,15 @@ def test_marks_match_the_edges_of_lines_alone(tmp_path: Path) -> None:
         goal.format("[G,1] a [X,2] e", "[G,1] [X,2]"),
         goal.format("<s> [X,1] </s>", "<s> [X,1] </s>"),
         "[X] ||| b [X,1] d ||| [X,1] ||| A=1",
-    ]
-    dropped = [
+        # All that open sentences, whether they match or not.
         goal.format("<s> b", "<s>"),
         goal.format("<s> [X,1] a", "<s> [X,1]"),
+        goal.format("<s> a b c d </s>", "<s> </s>"),
+    ]
+    dropped = [
         goal.format("[G,1] d </s>", "[G,1] </s>"),
         goal.format("[G,1] a [X,2] b c d e [X,3]", "[G,1] [X,2] [X,3]"),
         goal.format("[G,1] e [X,2]", "[G,1] [X,2]"),
-        goal.format("<s> a b c d </s>", "<s> </s>"),
         goal.format("[G,1] [X,2] [X,3] [X,4] [X,5] [X,6] [X,7]", "[G,1] [X,2] [X,3] [X,4] [X,5] [X,6] [X,7]"),
         "[X] ||| a [X,1] e ||| [X,1] ||| A=1",
         "[X] ||| [X,1] a ||| [X,1] ||| A=1",

@@ -89,6 +89,28 @@ def test_a_cycle_with_the_table_is_named() -> None:
     assert decoder_of(TABLE).translate("n", rules=[UNARY]).text == "noun"
 
 
+def test_no_rule_but_those_of_the_cycle_is_named() -> None:
+    rules = [Rule("[A] ||| [B,1] ||| [B,1] ||| P=0"), Rule("[C] ||| [A,1] ||| [A,1] ||| P=0")]
+    back = Rule("[B] ||| [A,1] ||| [A,1] ||| P=0")
+    with pytest.raises(FormatError) as raised:
+        decoder_of([*rules, Rule("[B] ||| b ||| B ||| P=0")]).translate("b", rules=[back])
+    arcs = "[A] ||| [B,1] (table pt), [B] ||| [A,1] (table sentence)"
+    assert sorted(str(raised.value).split(": ")[1].split(", ")) == arcs.split(", ")
+
+
+@pytest.mark.parametrize("source", ["q [X,1]", "n [X,1] v"])
+def test_a_very_long_sentence(source: str) -> None:
+    """What a rule with a nonterminal may span is all of it, at no cost where nothing is spanned."""
+    rule = Rule(f"[X] ||| {source} ||| over [X,1] ||| P=9")
+    result = decoder_of(TABLE, pop_limit=1).translate(["n"] * 60_000 + ["v"], rules=[rule])
+    assert len(result.tokens) == (60_001 if source.startswith("q") else 60_000)
+
+
+def test_rules_from_an_iterator() -> None:
+    rules = iter([Rule("[X] ||| q ||| Q ||| P=2")])
+    assert decoder_of(TABLE).translate("q", rules=rules, weights={"P": 1.0}).text == "Q"  # type: ignore[arg-type]
+
+
 @pytest.mark.parametrize("source", ["a b c d e", "a [NP,1] b c", "a [NP,1] c [NP,2]"])
 def test_longer_than_the_span_limit(source: str) -> None:
     target = " ".join(token for token in source.split(" ") if token.startswith("[")) + " long"

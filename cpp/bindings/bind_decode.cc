@@ -112,7 +112,9 @@ void register_translation(py::module_& m) {
           "Sorted (source position, target position) pairs.")
       .def_property_readonly("source", [](const Translation& t) { return t.best->source; })
       .def_readonly("unknown", &Translation::unknown,
-                    "Positions of source words that no rule translates but those that copy words.")
+                    "Positions of the words that are the whole source side of no rule, those that copy words "
+                    "aside, and that\n"
+                    "no rule for the sentence covers where it matches.")
       .def_property_readonly(
           "forest", [](const Translation& t) { return std::const_pointer_cast<Hypergraph>(t.forest); },
           "The searched space (with keep=\"forest\"), else None.")

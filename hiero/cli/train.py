@@ -285,6 +285,9 @@ def assemble(
     weights: Annotated[Path | None, typer.Option(help="Default: those of a trained model.")] = None,
     distortion: Annotated[Path | None, typer.Option(help="Distortion statistics.")] = None,
     span_limit: Annotated[int, typer.Option(min=1, help="Source words a rule may span.")] = 10,
+    goal: Annotated[str | None, typer.Option(help="Label of whole sentences; default: glue's, or S.")] = None,
+    copy_label: Annotated[list[str] | None, typer.Option(help="Label of words that pass through.")] = None,
+    glue_label: Annotated[list[str] | None, typer.Option(help="Label that glue is made for.")] = None,
     tokenize: Tokenize = None,
     lowercase: Lowercase = False,
 ) -> None:
@@ -292,6 +295,9 @@ def assemble(
     model = Model.assemble(
         grammar,
         lm or [],
+        goal=goal,
+        copy_labels=copy_label or (),
+        glue_labels=glue_label or (),
         settings=DecodingSettings(span_limit=span_limit),
         text=_text(tokenize, lowercase),
         distortion=DistortionStatistics.load(distortion) if distortion else None,

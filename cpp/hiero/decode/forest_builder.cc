@@ -5,17 +5,6 @@
 #include "hiero/base/error.h"
 
 namespace hiero {
-namespace {
-
-// CSR offsets are 32-bit, as scipy's matrices want them.
-std::int32_t offset(std::size_t size) {
-  if (size > 0x7FFFFFFF)
-    throw ForestError("forest too large: over 2^31 - 1 array entries; lower the pop limit");
-  return static_cast<std::int32_t>(size);
-}
-
-}  // namespace
-
 ForestBuilder::ForestBuilder(const TranslationModel& model, const Sentence& sentence, const Chart& chart,
                              SentenceTargets& targets, Search& search,
                              std::shared_ptr<const std::vector<std::string>> feature_names)
@@ -110,7 +99,7 @@ void ForestBuilder::add_item(ItemId item, bool best_only) {
   out_->node_spans.push_back(static_cast<std::int32_t>(cell.end));
   out_->node_labels.push_back(static_cast<std::int32_t>(cell.label));
   for (std::uint32_t e : edges_of(item, best_only)) add_edge(search_.edges()[e]);
-  out_->edge_offsets.push_back(offset(out_->edge_tables.size()));
+  out_->edge_offsets.push_back(array_offset(out_->edge_tables.size()));
 }
 
 void ForestBuilder::add_root(std::size_t goals) {
@@ -119,13 +108,13 @@ void ForestBuilder::add_root(std::size_t goals) {
   out_->node_labels.push_back(-1);
   templates_->symbols.push_back(-1);  // the goal item's yield
   const auto copy = static_cast<std::int32_t>(templates_->offsets.size() - 1);
-  templates_->offsets.push_back(offset(templates_->symbols.size()));
-  templates_->link_offsets.push_back(offset(templates_->links.size() / 2));
+  templates_->offsets.push_back(array_offset(templates_->symbols.size()));
+  templates_->link_offsets.push_back(array_offset(templates_->links.size() / 2));
   std::vector<double> by_lm(model_.lms().size());
   for (std::size_t g = 0; g < goals; ++g) {
     const ItemId item = search_.goals()[g].second;
     out_->tails.push_back(node_of_[item]);
-    out_->tail_offsets.push_back(offset(out_->tails.size()));
+    out_->tail_offsets.push_back(array_offset(out_->tails.size()));
     out_->edge_tables.push_back(-1);
     out_->edge_rules.push_back(-1);
     out_->edge_targets.push_back(copy);
@@ -133,14 +122,14 @@ void ForestBuilder::add_root(std::size_t goals) {
     for (std::size_t k = 0; k < by_lm.size(); ++k) add_feature(model_.lm_feature(k), by_lm[k]);
     finish_row();
   }
-  out_->edge_offsets.push_back(offset(out_->edge_tables.size()));
+  out_->edge_offsets.push_back(array_offset(out_->edge_tables.size()));
 }
 
 void ForestBuilder::add_edge(const SearchEdge& edge) {
   const Application& application = chart_.applications[edge.application];
   const TargetSet& set = chart_.target_sets[application.targets];
   for (ItemId tail : search_.tails(edge)) out_->tails.push_back(node_of_[tail]);
-  out_->tail_offsets.push_back(offset(out_->tails.size()));
+  out_->tail_offsets.push_back(array_offset(out_->tails.size()));
   out_->edge_tables.push_back(static_cast<std::int32_t>(set.table));
   out_->edge_rules.push_back(std::int64_t{set.group.first_rule} + edge.slot);
   const RuleParts& parts =
@@ -179,12 +168,12 @@ std::int32_t ForestBuilder::add_template(const BoundTable& bound) {
     templates_->symbols.push_back(is_nonterminal(symbol) ? -1 - static_cast<std::int32_t>(payload(symbol))
                                                          : intern(bound.model_word(symbol)));
   }
-  templates_->offsets.push_back(offset(templates_->symbols.size()));
+  templates_->offsets.push_back(array_offset(templates_->symbols.size()));
   for (const AlignmentLink& link : record_.links) {
     templates_->links.push_back(static_cast<std::int32_t>(link.source));
     templates_->links.push_back(static_cast<std::int32_t>(link.target));
   }
-  templates_->link_offsets.push_back(offset(templates_->links.size() / 2));
+  templates_->link_offsets.push_back(array_offset(templates_->links.size() / 2));
   return static_cast<std::int32_t>(templates_->offsets.size() - 2);
 }
 
@@ -247,7 +236,7 @@ void ForestBuilder::finish_row() {
     }
   }
   row_.clear();
-  rows_->offsets.push_back(offset(rows_->ids.size()));
+  rows_->offsets.push_back(array_offset(rows_->ids.size()));
 }
 
 }  // namespace hiero

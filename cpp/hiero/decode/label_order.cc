@@ -1,6 +1,7 @@
 #include "hiero/decode/label_order.h"
 
 #include <algorithm>
+#include <utility>
 
 #include "hiero/base/error.h"
 
@@ -25,12 +26,8 @@ std::vector<std::uint32_t> rank_labels(const std::vector<std::string>& labels, s
     }
   }
   if (next == labels.size()) return ranks;
-  std::string message = "unary rules form a cycle:";
-  for (const UnaryArc& arc : arcs) {
-    if (ranks[arc.child] != kNoRank || ranks[arc.parent] != kNoRank) continue;
-    message += " [" + labels[arc.parent] + "] ||| [" + labels[arc.child] + ",1] (table " + *arc.owner + ")";
-  }
-  throw FormatError(message);
+  throw FormatError("unary rules form a cycle: " +
+                    arc_list(cyclic_arcs(std::move(arcs), labels.size()), labels));
 }
 
 }  // namespace hiero

@@ -6,16 +6,9 @@
 #include <string>
 #include <vector>
 
-#include "hiero/base/symbol.h"
+#include "hiero/grammar/unary_rules.h"
 
 namespace hiero {
-
-// A unary rule, and whose it is, for messages.
-struct UnaryArc {
-  LabelId child;
-  LabelId parent;
-  const std::string* owner;
-};
 
 // The rank of every label. Throws FormatError if the arcs form a cycle, which has no finite set of
 // derivations.

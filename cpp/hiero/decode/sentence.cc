@@ -50,7 +50,7 @@ Sentence::Sentence(const TranslationModel& model, std::vector<std::string> token
   }
   for (const BoundTable& bound : model.tables()) tables_.push_back(&bound);
   if (!own.empty()) {
-    own_ = std::make_unique<BoundTable>(model.bind_sentence_rules(own, own_features));
+    own_ = std::make_unique<BoundTable>(model.bind_sentence_rules(own, tokens_, own_features));
     tables_.push_back(own_.get());
     if (std::ranges::any_of(own_->table->label_uses(), &RuleTable::LabelUse::unary))
       own_ranks_ = model.ranks_with(*own_);

@@ -71,7 +71,7 @@ void add_features(Rule& rule, const Rule& other) {
 
 }  // namespace
 
-std::optional<std::string> marked_goal(const RuleTable& table) {
+std::optional<std::string> marked_goal(const RuleTable& table, std::string_view goal) {
   const WordId open = table.find_word(kOpen.text);
   if (open == kNoWord || table.child(RuleTable::kRoot, open) == RuleTable::kNoNode) return std::nullopt;
   std::set<LabelId> goals;
@@ -81,13 +81,14 @@ std::optional<std::string> marked_goal(const RuleTable& table) {
     for (const RuleGroup& group : groups) {
       for (RuleId id = group.first_rule; id < group.first_rule + group.count; ++id) {
         table.record(id, record);
-        if (!record.target.empty() && record.target[0] == open) goals.insert(group.lhs);
+        const bool opens = !record.target.empty() && record.target[0] == open;
+        if (opens && (goal.empty() || table.labels()[group.lhs] == goal)) goals.insert(group.lhs);
       }
     }
   });
   if (goals.empty()) return std::nullopt;
   if (goals.size() > 1) {
-    std::string message = table.path() + ": rules of several labels open sentences with <s>:";
+    std::string message = "rules of several labels open sentences with <s>:";
     for (LabelId label : goals) message += " [" + table.labels()[label] + "]";
     throw FormatError(message);
   }
@@ -97,7 +98,6 @@ std::optional<std::string> marked_goal(const RuleTable& table) {
 std::vector<Rule> without_marks(const RuleTable& table, const std::string& owner, const std::string& goal,
                                 const std::string& top, bool count_rules) {
   const std::vector<std::string> names = table.feature_names(owner);
-  const std::string name = table.path().empty() ? "table " + owner : table.path();
   const LabelId label = table.find_label(goal);
   const WordId open = table.find_word(kOpen.text);
   const WordId close = table.find_word(kClose.text);
@@ -119,7 +119,7 @@ std::vector<Rule> without_marks(const RuleTable& table, const std::string& owner
             std::ranges::any_of(rule.source, is_mark) || std::ranges::any_of(rule.target, is_mark);
         const bool is_goal = group.lhs == label && (opens || leads);
         if (more || !is_goal || (opens && closes && rule.source.empty())) {
-          throw FormatError(name + ": rules of the goal [" + goal +
+          throw FormatError("rules of the goal [" + goal +
                             "], and no others, begin with <s> or the goal, and may end with </s>: not so " +
                             text);
         }

@@ -21,9 +21,9 @@ namespace hiero {
 
 inline bool is_sentence_mark(std::string_view word) { return word == "<s>" || word == "</s>"; }
 
-// The label whose rules open sentences with <s>, on both sides; none if the table has no such rule.
-// Throws FormatError if several labels do.
-std::optional<std::string> marked_goal(const RuleTable& table);
+// The label whose rules open sentences with <s>, on both sides; none if the table has no such rule, or `goal`
+// names another label. Throws FormatError if several labels do and `goal` is empty.
+std::optional<std::string> marked_goal(const RuleTable& table, std::string_view goal);
 
 // The rules without marks that stand for those of `table` with marks, for the goal `goal`, where `top` is T.
 // Each counts in a feature RulePenalty the rules that it stands for, if `count_rules`. Throws FormatError for

@@ -155,8 +155,11 @@ void SentenceTargets::score_local_features() {
     Target* own = arena_->array<Target>(shared.size());
     std::copy(shared.begin(), shared.end(), own);
     std::size_t count = shared.size();
-    for (std::size_t i = 0; i < count; ++i)
+    for (std::size_t i = 0; i < count; ++i) {
       own[i].score += static_cast<float>(change[application.row + own[i].slot]);
+      if (!std::isfinite(own[i].score))
+        throw Error("the score of a rule with its local features is not finite");
+    }
     if (options_->ttable_limit > 0 && count > options_->ttable_limit) {
       std::nth_element(own, own + options_->ttable_limit, own + count, better);
       count = options_->ttable_limit;

@@ -2,29 +2,48 @@
 
 #include <algorithm>
 #include <set>
+#include <string_view>
+#include <unordered_set>
 
 #include "hiero/base/error.h"
 #include "hiero/decode/sentence_marks.h"
+#include "hiero/grammar/rule_token.h"
 
 namespace hiero {
 namespace {
 
+constexpr const char* kNotMarks = " (where another goal is named, <s> and </s> are words)";
 constexpr const char* kSentenceFeatures[] = {"OOV", "Identity", "NumberRule", "NameRule"};
 
 std::string default_owner(std::size_t unnamed) {
   return unnamed == 0 ? "pt" : "pt" + std::to_string(unnamed);
 }
 
-void add_unary_arcs(const BoundTable& bound, std::vector<UnaryArc>& arcs) {
-  for (const auto& use : bound.table->label_uses()) {
-    if (use.unary) arcs.push_back({bound.labels[use.rhs], bound.labels[use.lhs], &bound.owner});
+// What reading the table's sentence marks gives; errors name the table and the way around.
+auto read_marks_of(const BoundTable& bound, const auto& read) {
+  try {
+    return read(*bound.table);
+  } catch (const FormatError& error) {
+    throw FormatError(bound.name + ": " + error.what() + kNotMarks);
   }
 }
 
-// The source words that rules of one sentence may span: any number, if one of them has a nonterminal.
-std::uint32_t longest_span(const std::vector<Rule>& rules) {
+void add_unary_arcs(const BoundTable& bound, std::vector<UnaryArc>& arcs) {
+  for (const auto& use : bound.table->label_uses()) {
+    if (use.unary) arcs.push_back({bound.labels[use.rhs], bound.labels[use.lhs], &bound.name});
+  }
+}
+
+// The source words that rules may span in a sentence: any number, if one of them has a nonterminal. Those
+// that have words which the sentence lacks do not count, as a large span costs time and memory.
+std::uint32_t longest_span(const std::vector<Rule>& rules, const std::vector<std::string>& tokens) {
+  const std::unordered_set<std::string_view> words(tokens.begin(), tokens.end());
+  const auto can_match = [&](const RuleToken& token) {
+    return token.is_nonterminal() || words.contains(token.text);
+  };
   std::size_t longest = 1;
   for (const Rule& rule : rules) {
+    if (!std::ranges::all_of(rule.source, can_match)) continue;
     if (std::ranges::any_of(rule.source, &RuleToken::is_nonterminal)) return ~std::uint32_t{0};
     longest = std::max(longest, rule.source.size());
   }
@@ -89,6 +108,7 @@ void TranslationModel::add_table(const std::shared_ptr<const RuleTable>& table, 
   BoundTable bound;
   bound.table = table;
   bound.owner = std::move(owner);
+  bound.name = table->path().empty() ? "table " + bound.owner : table->path();
   bound.span_limit = table->span_limit();
   bind_names(bound);
   bind_words(bound);
@@ -104,17 +124,14 @@ void TranslationModel::read_marks(const std::string& goal) {
   goal_name_ = goal;
   std::optional<std::size_t> marked;
   for (std::size_t t = 0; t < tables_.size(); ++t) {
-    const std::optional<std::string> found = marked_goal(*tables_[t].table);
+    const std::optional<std::string> found =
+        read_marks_of(tables_[t], [&](const RuleTable& table) { return marked_goal(table, goal); });
     if (!found) continue;
     if (marked) {
-      throw FormatError("tables " + tables_[*marked].owner + " and " + tables_[t].owner +
-                        ": rules of both open sentences with <s>; put them into one table");
+      throw FormatError(tables_[*marked].name + " and " + tables_[t].name +
+                        ": rules of both open sentences with <s>; put them into one table" + kNotMarks);
     }
-    if (goal_name_.empty()) goal_name_ = *found;
-    if (*found != goal_name_) {
-      throw FormatError(tables_[t].table->path() + ": rules of [" + *found +
-                        "] open sentences with <s>, but the goal is [" + goal_name_ + "]");
-    }
+    goal_name_ = *found;
     marked = t;
   }
   if (goal_name_.empty()) goal_name_ = "S";
@@ -123,9 +140,8 @@ void TranslationModel::read_marks(const std::string& goal) {
   for (std::size_t t = 0; t < tables_.size(); ++t) {
     const RuleTable& table = *tables_[t].table;
     if (t != *marked && std::ranges::count(table.lhs_labels(), table.find_label(goal_name_)) > 0) {
-      throw FormatError("table " + tables_[t].owner + ": rules of the goal [" + goal_name_ +
-                        "], which table " + tables_[*marked].owner +
-                        " opens with <s>; put them into one table");
+      throw FormatError(tables_[t].name + ": rules of the goal [" + goal_name_ + "], which " +
+                        tables_[*marked].name + " opens with <s>; put them into one table" + kNotMarks);
     }
   }
   marked_goal_ = goal_;
@@ -135,7 +151,10 @@ void TranslationModel::read_marks(const std::string& goal) {
   BoundTable& bound = tables_[*marked];
   bound.has_marks = true;
   const std::string owner = bound.owner + "<s>";
-  add_made_table(without_marks(*bound.table, bound.owner, goal_name_, top, !bound.own_rule_penalty), owner);
+  const std::vector<Rule> rules = read_marks_of(bound, [&](const RuleTable& table) {
+    return without_marks(table, bound.owner, goal_name_, top, !bound.own_rule_penalty);
+  });
+  add_made_table(rules, owner);
 }
 
 void TranslationModel::add_made_table(const std::vector<Rule>& rules, const std::string& owner) {
@@ -163,6 +182,10 @@ void TranslationModel::add_glue(const ModelParts& parts) {
                       "] opens sentences with <s>, but rules have it elsewhere than first");
   }
   const bool own_glue = is_lhs[goal_];
+  if (own_glue && !parts.glue_labels.empty()) {
+    throw FormatError("glue labels are given, but a table has rules of the goal [" + goal_name_ +
+                      "], so that no glue is made");
+  }
   if (marked_goal_ != kNoLabel && !own_glue) {
     throw FormatError("rules of the goal [" + goal_name_ +
                       "] open sentences with <s>, but none closes them with </s>");
@@ -199,7 +222,14 @@ void TranslationModel::choose_copy_labels(const std::vector<std::string>& names,
                                           const std::vector<char>& is_rhs) {
   const LabelId x = find_label("X");
   if (!names.empty()) {
-    for (const std::string& name : names) copy_labels_.push_back(add_label(name));
+    for (const std::string& name : names) {
+      if (!is_label(name)) throw FormatError("copied words: \"" + name + "\" is no label");
+      const LabelId label = add_label(name);
+      if (marked_goal_ != kNoLabel && is_goal(label)) {
+        throw FormatError("copied words: the goal [" + name + "] opens sentences with <s>");
+      }
+      if (std::ranges::count(copy_labels_, label) == 0) copy_labels_.push_back(label);
+    }
   } else if (x != kNoLabel && (is_lhs[x] || is_rhs[x])) {
     copy_labels_.push_back(x);
   } else {
@@ -280,12 +310,14 @@ std::vector<std::uint32_t> TranslationModel::ranks_with(const BoundTable& table)
 }
 
 BoundTable TranslationModel::bind_sentence_rules(const std::vector<Rule>& rules,
+                                                 const std::vector<std::string>& tokens,
                                                  const std::vector<std::string>& own_features) const {
   BoundTable bound;
   bound.table = RuleTable::build(rules, "sentence", 0);
   bound.owner = "sentence";
+  bound.name = "table sentence";
   bound.is_extracted = false;
-  bound.span_limit = longest_span(rules);
+  bound.span_limit = longest_span(rules, tokens);
   for (const std::string& name : bound.table->feature_names(bound.owner)) {
     std::uint32_t feature = features_.find(name);
     if (feature == FeatureSpace::kAbsent) {
@@ -313,6 +345,10 @@ BoundTable TranslationModel::bind_sentence_rules(const std::vector<Rule>& rules,
     }
   }
   for (LabelId label : bound.table->lhs_labels()) bound.has_goal_rules |= is_goal(bound.labels[label]);
+  if (bound.has_goal_rules && marked_goal_ != kNoLabel) {
+    throw FormatError("sentence rules: rules of the goal [" + goal_name_ +
+                      "], which the model's tables open with <s>");
+  }
   bound.local_labels.assign(labels_.size(), kNoLabel);
   for (LabelId l = 0; l < bound.labels.size(); ++l) bound.local_labels[bound.labels[l]] = l;
   // Words the model does not know take the ids that follow its own, in the order of this table.

@@ -26,6 +26,7 @@ namespace hiero {
 struct BoundTable {
   std::shared_ptr<const RuleTable> table;
   std::string owner;
+  std::string name;                     // for messages: its path, or its owner
   std::uint32_t span_limit = 0;         // 0: the decoder's
   bool is_extracted = true;             // false for glue and per-sentence rules: no RulePenalty
   bool has_marks = false;               // its words <s> and </s> are marks, not words
@@ -85,13 +86,13 @@ class TranslationModel {
   std::uint32_t word_count() const { return static_cast<std::uint32_t>(base_words_ + extra_words_.size()); }
   std::string_view word(WordId id) const;
   WordId find_word(std::string_view text) const;
-  // True if some table has a rule whose source side is exactly this word.
+  // True if some table has a rule whose source side is exactly this word, as it is written.
   bool translates(std::string_view word) const;
 
-  // Binds rules made for one sentence, which may have features besides the model's: own_features, numbered
-  // from features().size() on. Throws FormatError for a label or feature that is neither, and for the goal on
-  // a right-hand side.
-  BoundTable bind_sentence_rules(const std::vector<Rule>& rules,
+  // Binds rules made for the sentence `tokens`, which may have features besides the model's: own_features,
+  // numbered from features().size() on. Throws FormatError for a label or feature that is neither, for the
+  // goal on a right-hand side, and for rules of a goal that opens sentences with <s>.
+  BoundTable bind_sentence_rules(const std::vector<Rule>& rules, const std::vector<std::string>& tokens,
                                  const std::vector<std::string>& own_features) const;
 
   // Feature indices of what the decoder itself counts.

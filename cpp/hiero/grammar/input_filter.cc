@@ -39,24 +39,26 @@ bool InputFilter::can_match(const RuleParser& rule) {
   const bool opens = is_word(source.front(), kOpen);
   const bool closes = is_word(source.back(), kClose);
   if (opens && !rule.target().empty() && is_word(rule.target().front(), kOpen)) {
+    // They say what the goal is, also where none of them matches.
     marked_goals_.emplace(rule.lhs());
+    return true;
   }
   const bool marked = opens || closes || marked_goals_.contains(rule.lhs());
-  const std::uint32_t limit = marked || rule.lhs() == goal_ ? 0 : span_limit_;
+  const bool maybe_marked = marked || rule.lhs() == goal_;
+  const Kind kind = marked ? Kind::kMarked : maybe_marked ? Kind::kEither : Kind::kPlain;
   pattern_.clear();
   for (const TokenView& token : source) {
     // Words that the input does not have make the vocabulary grow by what the grammar has, no more.
     const Symbol symbol = token.index > 0 ? nonterminal(0) : words_.intern(token.text);
     pattern_.push_back(symbol);
   }
-  // What follows has </s> in it, which no nonterminal of the rule stands for.
-  if (marked && !closes) pattern_.push_back(nonterminal(0));
-  const PatternIndex& index = marked ? marked_ : plain_;
-  if (pattern_ == last_ && limit == last_limit_ && &index == last_index_) return last_matched_;
+  if (pattern_ == last_ && kind == last_kind_) return last_matched_;
   last_ = pattern_;
-  last_limit_ = limit;
-  last_index_ = &index;
-  last_matched_ = find_match(index, limit);
+  last_kind_ = kind;
+  last_matched_ = kind != Kind::kMarked && find_match(plain_, kind == Kind::kPlain ? span_limit_ : 0);
+  // What follows has </s> in it, which no nonterminal of the rule stands for.
+  if (!closes) pattern_.push_back(nonterminal(0));
+  last_matched_ = last_matched_ || (kind != Kind::kPlain && find_match(marked_, 0));
   return last_matched_;
 }
 

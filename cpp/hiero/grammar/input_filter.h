@@ -3,7 +3,8 @@
 //
 // Rules with <s> first or </s> last, as the glue grammars of Joshua and Moses have them, match at the edges
 // of sentences. The label whose rules open sentences with <s> on both sides is their goal from its first such
-// rule on: its rules may span any length, and a goal that begins one may stand for <s> alone.
+// rule on: its rules may span any length, and a goal that begins one may stand for <s> alone. Rules that open
+// sentences are all kept, since they say what the goal is.
 #pragma once
 
 #include <set>
@@ -30,6 +31,10 @@ class InputFilter {
   bool can_match(const RuleParser& rule);
 
  private:
+  // Which sentences a rule may match: those with sentence marks, those without, or, as for a goal of which it
+  // is not known yet whether its rules have marks, both.
+  enum class Kind { kPlain, kMarked, kEither };
+
   bool find_match(const PatternIndex& index, std::uint32_t span_limit) const;
 
   std::uint32_t span_limit_;
@@ -42,8 +47,7 @@ class InputFilter {
   std::vector<Symbol> pattern_;
   // Grammars have the rules of a source side together.
   std::vector<Symbol> last_;
-  const PatternIndex* last_index_ = nullptr;
-  std::uint32_t last_limit_ = 0;
+  Kind last_kind_ = Kind::kPlain;
   bool last_matched_ = false;
 };
 

@@ -56,7 +56,7 @@ std::string_view RuleParser::moses_label(std::string_view token) const {
 void RuleParser::pair_moses_nonterminals() {
   int count = 0;
   for (TokenView& token : source_) {
-    if (token.index > 0 && ++count > kMost) too_many_nonterminals();
+    if (token.index > 0 && ++count > kMaxGaps) too_many_nonterminals();
     if (token.index > 0) token.index = count;
   }
   int open = 0;
@@ -85,7 +85,7 @@ void RuleParser::pair_moses_nonterminals() {
     --open;
   }
   if (open != 0) fail("expected a link for every nonterminal");
-  bool seen[kMost + 1] = {};
+  bool seen[kMaxGaps + 1] = {};
   for (const TokenView& token : target_) {
     if (token.index > 0 && std::exchange(seen[token.index], true)) fail("a nonterminal linked twice");
   }

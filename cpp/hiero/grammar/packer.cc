@@ -13,6 +13,7 @@
 #include "hiero/grammar/rule_text.h"
 #include "hiero/grammar/sorted_rules.h"
 #include "hiero/grammar/table_writer.h"
+#include "hiero/grammar/unary_rules.h"
 
 namespace hiero {
 namespace {
@@ -111,45 +112,14 @@ std::string RuleEncoder::positional_name(const TableNames::Feature& feature) con
   return "tm_" + owner + "_" + std::to_string(feature.position);
 }
 
-struct UnaryArc {
-  LabelId child;
-  LabelId parent;
-  const std::string* where;
-};
-
-// Drops, until there are none, arcs out of labels that no arc leads into: what stays lies on a cycle or
-// can be reached from one. Linear but for the sort (Kahn 1962).
-void drop_loose_arcs(std::vector<UnaryArc>& arcs, LabelId UnaryArc::* from, LabelId UnaryArc::* to,
-                     std::size_t labels) {
-  std::vector<std::uint32_t> leading_in(labels, 0);
-  for (const UnaryArc& arc : arcs) ++leading_in[arc.*to];
-  std::ranges::stable_sort(arcs, {}, from);
-  std::vector<LabelId> loose;
-  for (LabelId label = 0; label < labels; ++label) {
-    if (leading_in[label] == 0) loose.push_back(label);
-  }
-  for (std::size_t i = 0; i < loose.size(); ++i) {
-    for (const UnaryArc& arc : std::ranges::equal_range(arcs, loose[i], {}, from)) {
-      if (--leading_in[arc.*to] == 0) loose.push_back(arc.*to);
-    }
-  }
-  std::erase_if(arcs, [&](const UnaryArc& arc) { return leading_in[arc.*from] == 0; });
-}
-
 void RuleEncoder::check_unary_rules() const {
   std::vector<UnaryArc> arcs;
   for (const auto& [arc, where] : unary_) arcs.push_back({arc.first, arc.second, &where});
-  // What hangs below a cycle goes first, then what hangs above one.
-  drop_loose_arcs(arcs, &UnaryArc::child, &UnaryArc::parent, names_.labels.size());
-  drop_loose_arcs(arcs, &UnaryArc::parent, &UnaryArc::child, names_.labels.size());
+  arcs = cyclic_arcs(std::move(arcs), names_.labels.size());
   if (arcs.empty()) return;
-  std::string message;
-  for (const UnaryArc& arc : arcs) {
-    message += (message.empty() ? *arc.where + ": unary rules form a cycle: " : ", ");
-    message += "[" + std::string(names_.labels[arc.parent]) + "] ||| [" +
-               std::string(names_.labels[arc.child]) + ",1] (" + *arc.where + ")";
-  }
-  throw FormatError(message);
+  std::vector<std::string> labels;
+  for (LabelId label = 0; label < names_.labels.size(); ++label) labels.emplace_back(names_.labels[label]);
+  throw FormatError(*arcs[0].where + ": unary rules form a cycle: " + arc_list(arcs, labels));
 }
 
 // Rule text is split at white space: a token that holds some would come apart.

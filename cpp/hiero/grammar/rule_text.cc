@@ -100,7 +100,7 @@ void RuleParser::parse_hiero() {
     fail("expected 4 or 5 fields separated by \"|||\", found " + std::to_string(field_count_));
   int nonterminals = 0;
   for (std::string_view token : fields_[1]) {
-    if (is_bracketed(token) && ++nonterminals > kMost) too_many_nonterminals();
+    if (is_bracketed(token) && ++nonterminals > kMaxGaps) too_many_nonterminals();
     source_.push_back(source_token(token, nonterminals));
   }
   for (std::string_view token : fields_[2]) target_.push_back(target_token(token));
@@ -110,7 +110,7 @@ void RuleParser::parse_hiero() {
 }
 
 void RuleParser::too_many_nonterminals() const {
-  fail("more than " + std::to_string(kMost) + " nonterminals");
+  fail("more than " + std::to_string(kMaxGaps) + " nonterminals");
 }
 
 void RuleParser::bad_nonterminal(std::string_view token) const {
@@ -143,17 +143,17 @@ TokenView RuleParser::target_token(std::string_view token) const {
 
 TokenView RuleParser::indexed(std::string_view token, std::string_view label, std::string_view index) const {
   if (!is_number(index)) bad_nonterminal(token);
-  if (index.size() > 1 || index[0] < '1' || index[0] > '0' + kMost) {
+  if (index.size() > 1 || index[0] < '1' || index[0] > '0' + kMaxGaps) {
     fail("nonterminal index " + std::string(index) + " in " + std::string(token) + ", expected 1 to " +
-         std::to_string(kMost));
+         std::to_string(kMaxGaps));
   }
   return {label, index[0] - '0'};
 }
 
 // Checks that both sides have the same nonterminals and numbers them in source order.
 void RuleParser::number_nonterminals() {
-  int order[kMost + 1] = {};  // new number by old
-  std::string_view labels[kMost + 1];
+  int order[kMaxGaps + 1] = {};  // new number by old
+  std::string_view labels[kMaxGaps + 1];
   int count = 0;
   for (TokenView& token : source_) {
     if (token.index == 0) continue;
@@ -163,7 +163,7 @@ void RuleParser::number_nonterminals() {
     order[token.index] = ++count;
     token.index = count;
   }
-  bool seen[kMost + 1] = {};
+  bool seen[kMaxGaps + 1] = {};
   int found = 0;
   for (TokenView& token : target_) {
     if (token.index == 0) continue;

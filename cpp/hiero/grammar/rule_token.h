@@ -9,8 +9,8 @@
 namespace hiero {
 
 inline constexpr std::string_view kSeparator = "|||";
-inline constexpr int kMost = kMaxArity;  // nonterminals
-static_assert(kMost <= 9, "nonterminal indices are single digits");
+inline constexpr int kMaxGaps = kMaxArity;  // as indices of nonterminals are counted
+static_assert(kMaxGaps <= 9, "nonterminal indices are single digits");
 
 inline bool is_bracketed(std::string_view token) {
   return token.size() >= 2 && token.front() == '[' && token.back() == ']';
