@@ -100,6 +100,8 @@ def publish(made: Path, path: Path) -> None:
     try:
         os.rename(made, path)  # of a free name or an empty directory
     except OSError as error:
+        if error.errno == errno.EXDEV:
+            raise OSError(error.errno, f"on another disk than {made.parent}", str(path)) from None
         if error.errno not in (errno.ENOTEMPTY, errno.EEXIST, errno.ENOTDIR):
             raise
         _exchange(made, path)
@@ -110,7 +112,7 @@ def _exchange(made: Path, path: Path) -> None:
     try:
         _core.exchange(str(made), str(path))
     except OSError as error:
-        if error.errno not in (errno.ENOSYS, errno.EINVAL, errno.ENOTSUP, errno.EXDEV):
+        if error.errno not in (errno.ENOSYS, errno.EINVAL, errno.ENOTSUP):
             raise OSError(error.errno, error.strerror, str(path)) from None
         hint = "cannot be replaced in one step on this file system; move the old one away first"
         raise OSError(error.errno, hint, str(path)) from None

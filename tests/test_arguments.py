@@ -71,6 +71,14 @@ def test_a_required_argument_behind_several_values(command: str, option: Any, ar
     assert parsed(command, name, "1.0")[option.name] == ["1.0"]
 
 
+@pytest.mark.parametrize("command", [("hiero", "decode"), ("hiero-decode",)])
+def test_several_grammars_behind_one_option(command: tuple[str, ...], tmp_path: Any) -> None:
+    for word in "ab":
+        (tmp_path / word).write_text(f"[X] ||| {word} ||| {word.upper()} ||| 0\n")
+    done = call(*command, "--grammar", tmp_path / "a", tmp_path / "b", "--quiet", stdin="a b\n")
+    assert (done.returncode, done.stdout, done.stderr) == (0, b"A B\n", b"")
+
+
 def test_such_commands_are_there() -> None:
     found = {(name, option.opts[0]) for name, option, _ in MIXED}
     assert {name for name, _ in found} == {"tune", "experiment cettolo2004", "forest oracle"}

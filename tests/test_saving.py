@@ -38,6 +38,45 @@ def test_killed_between_any_two_calls(tmp_path: Path) -> None:
     assert replaced >= 30 and with_scratch >= 30 and new >= 25
 
 
+def test_over_the_folder_that_one_is_in(
+    model: hiero.Model, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    model.save(tmp_path / "m")
+    monkeypatch.chdir(tmp_path / "m")
+    model.with_weights({}).save("../m")
+    assert [path.name for path in tmp_path.iterdir()] == ["m"]
+    assert hiero.Model.load(tmp_path / "m").weights == {}
+
+
+def test_a_disk_that_fails(model: hiero.Model, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """What is not surely written takes no name."""
+    model.save(tmp_path / "m")
+
+    def failing(descriptor: int) -> None:
+        raise OSError(errno.EIO, os.strerror(errno.EIO))
+
+    monkeypatch.setattr(os, "fsync", failing)
+    with pytest.raises(OSError, match=r"m\.hiero-") as raised:
+        model.with_weights({}).save(tmp_path / "m")
+    assert raised.value.errno == errno.EIO
+    with pytest.raises(OSError, match="file"):
+        write_atomically(tmp_path / "file", "text")
+    assert [path.name for path in tmp_path.iterdir()] == ["m"]
+    assert hiero.Model.load(tmp_path / "m").weights == model.weights
+
+
+def test_scratch_on_another_disk(model: hiero.Model, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    def unable(made: Path, path: Path) -> None:
+        raise OSError(errno.EXDEV, os.strerror(errno.EXDEV), made)
+
+    monkeypatch.setattr(os, "rename", unable)
+    (tmp_path / "scratch").mkdir()
+    with pytest.raises(OSError, match=r"on another disk than .*scratch") as raised:
+        model.save(tmp_path / "m", scratch=tmp_path / "scratch")
+    assert raised.value.filename == str(tmp_path / "m")
+    assert [path.name for path in tmp_path.iterdir()] == ["scratch"]
+
+
 @pytest.mark.parametrize("code", [errno.EINVAL, errno.ENOSYS, errno.ENOTSUP])
 def test_what_cannot_be_exchanged_stays(
     code: int, model: hiero.Model, tmp_path: Path, monkeypatch: pytest.MonkeyPatch

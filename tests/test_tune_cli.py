@@ -30,7 +30,10 @@ def folder(tmp_path_factory: pytest.TempPathFactory) -> Path:
     (folder / "source").write_text("".join(line + "\n" for line in lines))
     texts = [result.text for result in hiero.Decoder(model).translate_batch(lines)]
     (folder / "references").write_text("".join(text + "\n" for text in texts))
-    worse = {name: -0.5 * weight if name.startswith("LM") else 0.3 for name, weight in model.weights.items()}
+    # No two alike, which would make ties that one direction alone does not break.
+    worse = {name: 0.1 * (n + 1) for n, name in enumerate(model.weights)} | {
+        "LM0": -0.5 * model.weights["LM0"]
+    }
     weights = folder / "start.txt"
     weights.write_text("".join(f"{name} {weight}\n" for name, weight in worse.items()))
     hiero.Model.assemble([french / "grammar.txt"], [french / "lm.arpa"], weights).save(folder / "model")
@@ -46,9 +49,8 @@ def arguments(folder: Path, output: Path, method: str = "mert", *more: object) -
 
 @pytest.mark.parametrize("method", sorted(METHODS))
 def test_tuning(folder: Path, tmp_path: Path, method: str) -> None:
-    # The simplex begins when it has seen a step along each feature, and gets away from here with some seeds,
-    # not with all.
-    size = ("--iterations", 60 if method == "simplex" else 6, "--seed", 4)
+    # The simplex begins when it has seen a step along each feature.
+    size = ("--iterations", 60 if method == "simplex" else 6)
     done = call("hiero", *arguments(folder, tmp_path / "out", method, *size))
     assert (done.returncode, done.stderr) == (0, b""), done
     lines = done.stdout.decode().splitlines()

@@ -276,7 +276,7 @@ def _record(
 ) -> Record:
     error = None
     if isinstance(result, Failure):
-        error = " ".join(str(result.error).split())
+        error = " ".join(str(result.error).split()) or type(result.error).__name__
     elif number in lines.invalid:
         error = "invalid UTF-8"
     elif result.source and not result.has_parse:
