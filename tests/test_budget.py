@@ -94,6 +94,22 @@ def test_cells_get_what_later_cells_do_not_need(folder: Path) -> None:
     assert spent == [69, 69]
 
 
+def test_cells_as_good_as_the_best_are_not_told_apart_by_rounding() -> None:
+    """All cells are on the one best derivation, whose score is rounded this way or that."""
+    for seed in range(30):
+        rng = random.Random(seed)
+        best = [-rng.uniform(0.1, 3) * rng.choice([1, 1e-9, 1e-5]) for _ in range(20)]
+        rules = [
+            Rule(f"[X] ||| w{n} ||| t{n}.{k} ||| P={score if k == 0 else score - 0.1 * k - 0.05 * n}")
+            for n, score in enumerate(best)
+            for k in range(20)
+        ]
+        model = hiero.Model([hiero.RuleTable.from_rules(rules)], [], {"P": 1.0})
+        result = hiero.Decoder(model, pop_limit=200).translate([f"w{n}" for n in range(20)])
+        # Every target of every word, and glue.
+        assert result.stats.hypotheses == 20 * 20 + 20
+
+
 def test_hypotheses_are_spent_and_no_more(folder: Path) -> None:
     rng = random.Random(5)
     for length in (4, 9, 16):

@@ -10,7 +10,6 @@ namespace {
 constexpr double kLeastSpans = 80;  // a smaller sentence has the budget of so many,
 constexpr double kOfLimit = 0.4;    // but of no more than this times the pop limit
 constexpr double kMany = 1e15;      // bounds grow exponentially; integers up to here are exact
-constexpr double kFarOff = 600;     // a larger exponent makes no difference, but weights of 0 would
 
 // Cells of one span follow each other.
 std::uint32_t count_spans(const Chart& chart) {
@@ -60,13 +59,12 @@ void HypothesisBudget::weigh(const Chart& chart, const CoarsePass& coarse, const
   weights_.resize(count);
   for (CellId id = 0; id < count; ++id) {
     const std::uint32_t length = std::min(chart.cells[id].end - chart.cells[id].begin, options.span_limit);
-    weights_[id] = length * std::exp(-std::min(scale * coarse.gap(id), kFarOff));
+    weights_[id] = length * std::exp(-scale * coarse.gap(id));
   }
 }
 
 // Cells whose need is below their share get what they need, and the others share the rest, until no need is
-// below its share. A round settles all cells whose weights are within a few powers of e, so that there are
-// few.
+// below its share. A round settles all cells whose weights are within a few powers of e: there are few.
 void HypothesisBudget::fill(double budget) {
   const std::size_t count = weights_.size();
   shares_ = needs_;

@@ -32,7 +32,7 @@ struct Translation {
   std::shared_ptr<const Hypergraph> forest;  // with Keep::kForest
   std::shared_ptr<const Hypergraph> chart;   // with Keep::kChart
   std::vector<std::uint8_t> survivors;       // by node of `chart`
-  std::vector<std::uint32_t> unknown;        // positions of words that are the source side of no rule
+  std::vector<std::uint32_t> unknown;        // positions of words; bind_decode.cc says which
   std::optional<std::string> text;           // detokenised; none: the tokens with blanks between
   DecodeStats stats;
 };

@@ -5,6 +5,7 @@
 #include "hiero/base/error.h"
 
 namespace hiero {
+
 ForestBuilder::ForestBuilder(const TranslationModel& model, const Sentence& sentence, const Chart& chart,
                              SentenceTargets& targets, Search& search,
                              std::shared_ptr<const std::vector<std::string>> feature_names)

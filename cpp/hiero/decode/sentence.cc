@@ -4,7 +4,7 @@
 #include <string_view>
 #include <unordered_set>
 
-#include "hiero/decode/sentence_marks.h"
+#include "hiero/grammar/rule_token.h"
 
 namespace hiero {
 

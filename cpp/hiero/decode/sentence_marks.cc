@@ -5,12 +5,13 @@
 
 #include "hiero/base/error.h"
 #include "hiero/grammar/rule_text.h"
+#include "hiero/grammar/rule_token.h"
 
 namespace hiero {
 namespace {
 
-const RuleToken kOpen{"<s>", 0};
-const RuleToken kClose{"</s>", 0};
+const RuleToken kOpen{std::string(kOpenMark), 0};
+const RuleToken kClose{std::string(kCloseMark), 0};
 
 bool is_mark(const RuleToken& token) { return token == kOpen || token == kClose; }
 
@@ -71,7 +72,8 @@ void add_features(Rule& rule, const Rule& other) {
 
 }  // namespace
 
-std::optional<std::string> marked_goal(const RuleTable& table, std::string_view goal) {
+std::optional<std::string> marked_goal(const RuleTable& table, const std::string& name,
+                                       std::string_view goal) {
   const WordId open = table.find_word(kOpen.text);
   if (open == kNoWord || table.child(RuleTable::kRoot, open) == RuleTable::kNoNode) return std::nullopt;
   std::set<LabelId> goals;
@@ -88,15 +90,15 @@ std::optional<std::string> marked_goal(const RuleTable& table, std::string_view 
   });
   if (goals.empty()) return std::nullopt;
   if (goals.size() > 1) {
-    std::string message = "rules of several labels open sentences with <s>:";
+    std::string message = name + ": rules of several labels open sentences with <s>:";
     for (LabelId label : goals) message += " [" + table.labels()[label] + "]";
-    throw FormatError(message);
+    throw FormatError(message + kNotMarks);
   }
   return table.labels()[*goals.begin()];
 }
 
-std::vector<Rule> without_marks(const RuleTable& table, const std::string& owner, const std::string& goal,
-                                const std::string& top, bool count_rules) {
+std::vector<Rule> without_marks(const RuleTable& table, const std::string& name, const std::string& owner,
+                                const std::string& goal, const std::string& top, bool count_rules) {
   const std::vector<std::string> names = table.feature_names(owner);
   const LabelId label = table.find_label(goal);
   const WordId open = table.find_word(kOpen.text);
@@ -119,9 +121,9 @@ std::vector<Rule> without_marks(const RuleTable& table, const std::string& owner
             std::ranges::any_of(rule.source, is_mark) || std::ranges::any_of(rule.target, is_mark);
         const bool is_goal = group.lhs == label && (opens || leads);
         if (more || !is_goal || (opens && closes && rule.source.empty())) {
-          throw FormatError("rules of the goal [" + goal +
+          throw FormatError(name + ": rules of the goal [" + goal +
                             "], and no others, begin with <s> or the goal, and may end with </s>: not so " +
-                            text);
+                            text + kNotMarks);
         }
         if (closes) rule.lhs = top;
         if (leads) leading.push_back(rule);

@@ -19,16 +19,19 @@
 
 namespace hiero {
 
-inline bool is_sentence_mark(std::string_view word) { return word == "<s>" || word == "</s>"; }
+// The way around, at the end of messages about marks.
+inline constexpr const char* kNotMarks = " (where another goal is named, <s> and </s> are words)";
 
 // The label whose rules open sentences with <s>, on both sides; none if the table has no such rule, or `goal`
-// names another label. Throws FormatError if several labels do and `goal` is empty.
-std::optional<std::string> marked_goal(const RuleTable& table, std::string_view goal);
+// names another label. `name` is the table's for messages. Throws FormatError if several labels do and `goal`
+// is empty.
+std::optional<std::string> marked_goal(const RuleTable& table, const std::string& name,
+                                       std::string_view goal);
 
 // The rules without marks that stand for those of `table` with marks, for the goal `goal`, where `top` is T.
 // Each counts in a feature RulePenalty the rules that it stands for, if `count_rules`. Throws FormatError for
 // marks that are not at the edges of the goal's rules.
-std::vector<Rule> without_marks(const RuleTable& table, const std::string& owner, const std::string& goal,
-                                const std::string& top, bool count_rules);
+std::vector<Rule> without_marks(const RuleTable& table, const std::string& name, const std::string& owner,
+                                const std::string& goal, const std::string& top, bool count_rules);
 
 }  // namespace hiero

@@ -3,8 +3,7 @@
 // nonterminals with their LM states.
 //
 // How to use: prepare() once per sentence; targets(application) gives its rules best first (ties by
-// rule id); side(application, slot) gives a target side's
-// words and chunk states.
+// rule id); side(application, slot) gives a target side's words and chunk states.
 #pragma once
 
 #include <array>

@@ -12,20 +12,10 @@
 namespace hiero {
 namespace {
 
-constexpr const char* kNotMarks = " (where another goal is named, <s> and </s> are words)";
 constexpr const char* kSentenceFeatures[] = {"OOV", "Identity", "NumberRule", "NameRule"};
 
 std::string default_owner(std::size_t unnamed) {
   return unnamed == 0 ? "pt" : "pt" + std::to_string(unnamed);
-}
-
-// What reading the table's sentence marks gives; errors name the table and the way around.
-auto read_marks_of(const BoundTable& bound, const auto& read) {
-  try {
-    return read(*bound.table);
-  } catch (const FormatError& error) {
-    throw FormatError(bound.name + ": " + error.what() + kNotMarks);
-  }
 }
 
 void add_unary_arcs(const BoundTable& bound, std::vector<UnaryArc>& arcs) {
@@ -124,8 +114,7 @@ void TranslationModel::read_marks(const std::string& goal) {
   goal_name_ = goal;
   std::optional<std::size_t> marked;
   for (std::size_t t = 0; t < tables_.size(); ++t) {
-    const std::optional<std::string> found =
-        read_marks_of(tables_[t], [&](const RuleTable& table) { return marked_goal(table, goal); });
+    const std::optional<std::string> found = marked_goal(*tables_[t].table, tables_[t].name, goal);
     if (!found) continue;
     if (marked) {
       throw FormatError(tables_[*marked].name + " and " + tables_[t].name +
@@ -151,10 +140,8 @@ void TranslationModel::read_marks(const std::string& goal) {
   BoundTable& bound = tables_[*marked];
   bound.has_marks = true;
   const std::string owner = bound.owner + "<s>";
-  const std::vector<Rule> rules = read_marks_of(bound, [&](const RuleTable& table) {
-    return without_marks(table, bound.owner, goal_name_, top, !bound.own_rule_penalty);
-  });
-  add_made_table(rules, owner);
+  add_made_table(
+      without_marks(*bound.table, bound.name, bound.owner, goal_name_, top, !bound.own_rule_penalty), owner);
 }
 
 void TranslationModel::add_made_table(const std::vector<Rule>& rules, const std::string& owner) {

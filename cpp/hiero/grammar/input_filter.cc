@@ -5,12 +5,10 @@
 
 #include "hiero/base/error.h"
 #include "hiero/base/tokens.h"
+#include "hiero/grammar/rule_token.h"
 
 namespace hiero {
 namespace {
-
-constexpr std::string_view kOpen = "<s>";
-constexpr std::string_view kClose = "</s>";
 
 bool is_word(const TokenView& token, std::string_view word) { return token.index == 0 && token.text == word; }
 
@@ -22,13 +20,13 @@ InputFilter::InputFilter(LineReader& input, std::uint32_t span_limit, std::strin
   std::vector<WordId> sentence;
   while (input.next(line)) {
     if (!is_utf8(line)) throw FormatError(input.where() + ": invalid UTF-8");
-    sentence.assign(1, words_.intern(kOpen));
+    sentence.assign(1, words_.intern(kOpenMark));
     for (std::string_view token = next_token(line); !token.empty(); token = next_token(line)) {
       sentence.push_back(words_.intern(token));
     }
     if (sentence.size() == 1) continue;
     plain_.add(std::span(sentence).subspan(1));
-    sentence.push_back(words_.intern(kClose));
+    sentence.push_back(words_.intern(kCloseMark));
     marked_.add(sentence);
   }
   known_words_ = words_.size();
@@ -36,9 +34,9 @@ InputFilter::InputFilter(LineReader& input, std::uint32_t span_limit, std::strin
 
 bool InputFilter::can_match(const RuleParser& rule) {
   const std::vector<TokenView>& source = rule.source();
-  const bool opens = is_word(source.front(), kOpen);
-  const bool closes = is_word(source.back(), kClose);
-  if (opens && !rule.target().empty() && is_word(rule.target().front(), kOpen)) {
+  const bool opens = is_word(source.front(), kOpenMark);
+  const bool closes = is_word(source.back(), kCloseMark);
+  if (opens && !rule.target().empty() && is_word(rule.target().front(), kOpenMark)) {
     // They say what the goal is, also where none of them matches.
     marked_goals_.emplace(rule.lhs());
     return true;

@@ -12,6 +12,12 @@ inline constexpr std::string_view kSeparator = "|||";
 inline constexpr int kMaxGaps = kMaxArity;  // as indices of nonterminals are counted
 static_assert(kMaxGaps <= 9, "nonterminal indices are single digits");
 
+// Around the input in Joshua and Moses.
+inline constexpr std::string_view kOpenMark = "<s>";
+inline constexpr std::string_view kCloseMark = "</s>";
+
+inline bool is_sentence_mark(std::string_view word) { return word == kOpenMark || word == kCloseMark; }
+
 inline bool is_bracketed(std::string_view token) {
   return token.size() >= 2 && token.front() == '[' && token.back() == ']';
 }
