@@ -11,8 +11,7 @@ from typing import Any
 
 import numpy as np
 import pytest
-import scipy.sparse
-from brute_force import BackoffModel, Enumerator, random_rules, write_arpa
+from brute_force import BackoffModel, write_arpa
 
 import hiero
 from hiero.tune import ModelDecoder
@@ -164,114 +163,6 @@ def test_lm_scores_equal_the_kenlm_module(model: hiero.Model, french: Path) -> N
         assert model.lms[0].score(result.tokens) == pytest.approx(expected, abs=1e-4)
 
 
-class WalkedFeatures:
-    """SpanAndGapSize again, read off a derivation one rule application at a time."""
-
-    @staticmethod
-    def of(derivation: hiero.Derivation) -> dict[str, float]:
-        forest = derivation.forest
-        heads = np.repeat(np.arange(forest.node_count), np.diff(forest.edge_offsets))
-        sums = dict.fromkeys(hiero.SpanAndGapSize.names, 0.0)
-        for edge in derivation.edges:
-            if forest.edge_tables[edge] < 0:
-                continue
-            begin, end = forest.node_spans[heads[edge]]
-            sums["LogSpan"] += np.log(end - begin)
-            tails = forest.tails[forest.tail_offsets[edge] : forest.tail_offsets[edge + 1]]
-            for number, tail in enumerate(tails, start=1):
-                sums[f"GapSize_{number}"] += forest.node_spans[tail][1] - forest.node_spans[tail][0]
-        return sums
-
-
-def test_local_features_equal_a_derivation_walk(french: Path) -> None:
-    model = hiero.Model.assemble(
-        [french / "grammar.txt"],
-        [french / "lm.arpa"],
-        {"LM0": 0.5, "PhraseEF": 0.3, "LogSpan": -0.4, "GapSize_1": 0.3, "GapSize_2": -0.2},
-        local_features=[hiero.SpanAndGapSize()],
-    )
-    decoder = hiero.Decoder(model)
-    for line in lines(french):
-        for derivation in decoder.translate(line, keep="forest").kbest(20):
-            walked = WalkedFeatures.of(derivation)
-            for name, value in walked.items():
-                assert derivation.features.get(name, 0.0) == pytest.approx(value)
-
-
-def test_search_with_local_features_is_exact(tmp_path: Path) -> None:
-    rng = random.Random(3)
-    write_arpa(tmp_path / "lm.arpa", [rng.choices("uvw", k=4) for _ in range(10)], 3)
-    lm = hiero.LanguageModel.load(str(tmp_path / "lm.arpa"))
-    for _ in range(60):
-        rules = random_rules(rng, ["X", "Y"], "abc", "uvw")
-        local = [hiero.SpanAndGapSize()]
-        model = hiero.Model([hiero.RuleTable.from_rules(rules)], [lm], {}, local_features=local)
-        weights = {name: rng.uniform(-1, 1) for name in model.feature_names}
-        sentence = rng.choices("abc", k=4)
-        result = hiero.Decoder(model, pop_limit=0).with_weights(weights).translate(sentence, keep="forest")
-        assert result.forest.derivation_count == len(Enumerator(rules, sentence, 10).derivations())
-        every = result.kbest(10**6)
-        walked = [
-            sum(weights[n] * v for n, v in {**d.features, **WalkedFeatures.of(d)}.items()) for d in every
-        ]
-        assert result.score == pytest.approx(max(walked), abs=1e-4)
-
-
-class BadFeatures:
-    names: Sequence[str] = ["Bad"]
-
-    def __init__(self, answer: object) -> None:
-        self.answer = answer
-
-    def __call__(self, tokens: Sequence[str], batch: hiero.ApplicationBatch) -> object:
-        if isinstance(self.answer, Exception):
-            raise self.answer
-        return self.answer if self.answer is not None else np.full((len(batch), 1), np.nan)
-
-
-@pytest.mark.parametrize("answer", [None, np.zeros((1, 3)), RuntimeError("mine")])
-def test_bad_local_features(french: Path, answer: object) -> None:
-    model = hiero.Model.assemble([french / "grammar.txt"], [], {}, local_features=[BadFeatures(answer)])
-    with pytest.raises((ValueError, RuntimeError)):
-        hiero.Decoder(model).translate("le chat")
-
-
-def test_local_features_beyond_all_numbers(french: Path) -> None:
-    features = OneEntry(0, 1e300)
-    model = hiero.Model.assemble([french / "grammar.txt"], [], {"Bad": 1e300}, local_features=[features])
-    with pytest.raises(hiero.Error, match="the score of a rule with its local features is not finite"):
-        hiero.Decoder(model).translate("le chat")
-
-
-class OneEntry:
-    """A matrix with one entry, of a column that its shape need not have."""
-
-    names: Sequence[str] = ["Bad"]
-
-    def __init__(self, column: int, value: complex = 1.0) -> None:
-        self.column, self.value = column, value
-
-    def __call__(self, tokens: Sequence[str], batch: hiero.ApplicationBatch) -> object:
-        rows = scipy.sparse.csr_array(np.array([[self.value]] + [[0]] * (len(batch) - 1)))
-        rows.indices = np.array([self.column], dtype=np.int64)
-        return rows
-
-
-@pytest.mark.parametrize(
-    ("features", "message"),
-    [
-        (OneEntry(1), "column 1 of 1"),
-        (OneEntry(-1), "column -1 of 1"),
-        (OneEntry(2**32), "4294967296 is out of range"),  # not cut to 0
-        (OneEntry(0, 1j), "expected real numbers"),
-    ],
-)
-def test_bad_entries_of_local_features(french: Path, features: OneEntry, message: str) -> None:
-    model = hiero.Model.assemble([french / "grammar.txt"], [], {}, local_features=[features])
-    with pytest.raises(ValueError, match=message):
-        hiero.Decoder(model).translate("le chat")
-
-
 def test_threads_give_the_same_results(model: hiero.Model, french: Path) -> None:
     decoder = hiero.Decoder(model)
     text = lines(french) * 5
@@ -407,26 +298,6 @@ def test_ties_at_the_limit_of_targets_go_by_rule() -> None:
         order = sorted(range(8), key=lambda rule: (-values[rule], rule))
         for limit in (1, 2, 3, 5, 8):
             assert used_rules(model, "a", ttable_limit=limit) == {0: set(order[:limit])}
-
-
-class RuleNumbers:
-    """Rules of high numbers are good at the first word, and bad at others."""
-
-    names: Sequence[str] = ["Number"]
-
-    def __call__(self, tokens: Sequence[str], batch: hiero.ApplicationBatch) -> object:
-        return np.where(batch.spans[:, :1] == 0, 1.0, -1.0) * batch.rules[:, None]
-
-
-@pytest.mark.parametrize("weight", [1.0, -1.0, 0.0])
-def test_the_limit_of_targets_sees_local_features(weight: float) -> None:
-    rules = [hiero.Rule(f"[X] ||| a ||| w{i} ||| V=1") for i in range(9)]
-    table = hiero.RuleTable.from_rules(rules, owner="pt")
-    model = hiero.Model([table], [], {"Number": weight}, local_features=[RuleNumbers()])
-    low, high = {0, 1, 2}, {6, 7, 8}
-    expected = {1.0: {0: high, 1: low}, -1.0: {0: low, 1: high}, 0.0: {0: low, 1: low}}[weight]
-    assert used_rules(model, "a a", ttable_limit=3) == expected
-    assert used_rules(model, "a a") == {0: set(range(9)), 1: set(range(9))}
 
 
 def test_limits(model: hiero.Model) -> None:

@@ -14,7 +14,7 @@ from pathlib import Path
 from typing import IO
 
 import pytest
-from brute_force import random_rules, write_arpa
+from brute_force import random_rules
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
@@ -336,58 +336,6 @@ def test_other_versions_and_byte_orders(tmp_path: Path) -> None:
         RuleTable.open(str(other))
     with pytest.raises(FileNotFoundError):
         RuleTable.open(str(tmp_path / "missing.hrt"))
-
-
-def test_stale_and_damaged_estimates(french: Path, tmp_path: Path) -> None:
-    model = hiero.Model.assemble([french / "grammar.txt"], [french / "lm.arpa"], french / "weights.txt")
-    model.save(tmp_path / "m")
-    statics = tmp_path / "m" / "rules0.statics"
-    expected = hiero.Decoder(model).translate("le chat dort .").score
-    assert hiero.Decoder(hiero.Model.load(tmp_path / "m")).translate("le chat dort .").score == expected
-    data = bytearray(statics.read_bytes())
-    data[100] ^= 1
-    statics.write_bytes(data)
-    with pytest.raises(hiero.FormatError, match="damaged file of rule estimates"):
-        hiero.Model.load(tmp_path / "m")
-    data[100] ^= 1
-    statics.write_bytes(data)
-    write_arpa(tmp_path / "other.arpa", [["the", "cat", "sleeps", "."]], 2)
-    other = hiero.LanguageModel.load(str(tmp_path / "other.arpa"))
-    fresh = hiero.Model(model.tables, [other], model.weights)
-    stale = hiero.Model(model.tables, [other], model.weights, statics=[str(statics)])
-    scores = [hiero.Decoder(m).translate("le chat dort .").score for m in (fresh, stale)]
-    assert scores[0] == scores[1] != expected
-
-
-def test_estimates_belong_to_all_of_a_language_model(tmp_path: Path) -> None:
-    words = [f"a-rather-long-word-{n}" for n in range(6000)]
-    ends = 1 << 16
-
-    def binary(name: str, log10: float) -> Path:
-        head = f"\\data\\\nngram 1={len(words) + 3}\nngram 2={len(words)}\n\n\\1-grams:\n"
-        unigrams = "".join(f"-4\t{word}\t-0.5\n" for word in [*words, "<s>", "</s>", "<unk>"])
-        pairs = zip(words, [*words[1:], "</s>"], strict=True)
-        bigrams = "".join(f"{log10}\t{first} {second}\n" for first, second in pairs)
-        (tmp_path / "arpa").write_text(f"{head}{unigrams}\n\\2-grams:\n{bigrams}\n\\end\\\n")
-        hiero.LanguageModel.write_binary(str(tmp_path / "arpa"), str(tmp_path / name))
-        return tmp_path / name
-
-    likely, unlikely = binary("likely", -0.25), binary("unlikely", -3)
-    # The two differ, but not at their ends.
-    data = likely.read_bytes(), unlikely.read_bytes()
-    assert data[0] != data[1] and len(data[0]) == len(data[1]) > 4 * ends
-    assert data[0][:ends] == data[1][:ends] and data[0][-ends:] == data[1][-ends:]
-
-    # The one language model makes two words the best target, the other one word.
-    targets = [f"{words[7]} {words[8]}", words[3]]
-    grammar = tmp_path / "rules"
-    grammar.write_text(f"[X] ||| a ||| {targets[0]} ||| A=0\n[X] ||| a ||| {targets[1]} ||| A=-4.6\n")
-    weights = {"LM0": 1.0, "A": 1.0}
-    hiero.Model.assemble([grammar], [likely], weights).save(tmp_path / "m")
-    texts = [hiero.Decoder(hiero.Model.load(tmp_path / "m"), ttable_limit=1).translate("a").text]
-    (tmp_path / "m" / "lm0.binary").write_bytes(data[1])
-    texts.append(hiero.Decoder(hiero.Model.load(tmp_path / "m"), ttable_limit=1).translate("a").text)
-    assert texts == targets
 
 
 def test_real_grammar_round_trip(shared: Path, tmp_path: Path) -> None:

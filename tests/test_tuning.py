@@ -3,24 +3,20 @@
 from __future__ import annotations
 
 import json
-import re
 import shutil
-from collections.abc import Iterator
 from pathlib import Path
 
 import numpy as np
 import pytest
-import typer
 from synthetic_decoder import solvable
 
 from hiero import FormatError, read_weights
-from hiero.cli.tune import tune_model
 from hiero.evaluate import Bleu, Nist, Ter
 from hiero.files import read_json, temporary_name
-from hiero.tune import loop, methods
+from hiero.tune import loop
 from hiero.tune.loop import HeldOut, TuneOptions, TuneResult, tune
 from hiero.tune.methods import METHODS, Method, Problem, troubled
-from hiero.tune.protocol import Array, KBestList
+from hiero.tune.protocol import Array
 
 BEST = (1.0, -0.5, 2.0, 0.25)
 START = {"f0": 1.0, "f1": 1.0, "f2": 1.0, "f3": 1.0}
@@ -247,25 +243,6 @@ def test_held_out_sets_choose(tmp_path: Path) -> None:
 
 
 @pytest.mark.parametrize("method", sorted(METHODS))
-def test_fixed_features_and_bounds(method: str, tmp_path: Path) -> None:
-    # Numbers whose sums are rounded.
-    decoder, references = solvable(1, BEST)
-    start, bounds = {**START, "f0": 0.3}, {"f1": (-np.inf, -0.1), "f2": (0.0, 0.7)}
-    options = TuneOptions(method, fixed=("f0",), bounds=bounds, iterations=8)
-    result = tune(decoder, Bleu(references), start, tmp_path, options)
-    for iteration in result.iterations:
-        assert iteration.weights["f0"] == 0.3
-        assert iteration.weights["f1"] <= -0.1 and 0 <= iteration.weights["f2"] <= 0.7
-    assert result.iterations[-1].weights["f3"] != 1.0
-
-
-@pytest.mark.parametrize("method", ["mert", "hypergraph-mert"])
-def test_restarts(method: str, tmp_path: Path) -> None:
-    few, many = (run(tmp_path / str(n), method, iterations=3, restarts=n) for n in (0, 8))
-    assert few.iterations[0] == many.iterations[0] and few.iterations[1] != many.iterations[1]
-
-
-@pytest.mark.parametrize("method", sorted(METHODS))
 def test_weights_stay_near_what_is_given(method: str, tmp_path: Path) -> None:
     # Where a weight is fixed or bound, nothing else keeps the others from growing.
     options = [{"fixed": ("f0",)}, {"bounds": {"f1": (-0.75, -0.5)}}, {"bounds": {"f1": (-np.inf, 0.0)}}]
@@ -276,44 +253,6 @@ def test_weights_stay_near_what_is_given(method: str, tmp_path: Path) -> None:
         assert result.iterations[result.best].score > result.iterations[0].score
     # A start outside its bounds begins at them.
     assert result.iterations[0].weights["f1"] == 0.0
-
-
-def test_bad_options(tmp_path: Path) -> None:
-    decoder, references = solvable(1, BEST)
-    with pytest.raises(ValueError, match="unknown method 'mret'"):
-        tune(decoder, Bleu(references), START, tmp_path, TuneOptions("mret"))
-    for method in ("pro", "mira-batch"):
-        with pytest.raises(ValueError, match=f"{method} learns from BLEU alone"):
-            tune(decoder, Nist(references), START, tmp_path / "new", TuneOptions(method))
-    assert not (tmp_path / "new").exists()
-    with pytest.raises(FormatError, match="no such feature: g"):
-        run(tmp_path, fixed=("g",))
-    with pytest.raises(FormatError, match="no such feature: g"):
-        run(tmp_path, bounds={"g": (0, 1)})
-    with pytest.raises(ValueError, match=r"bounds of f0: 1 to 0 is no interval"):
-        run(tmp_path, bounds={"f0": (1, 0)})
-    for low, high in ((np.nan, 1), (np.inf, np.inf), (3e307, np.inf), (0, 1e7)):
-        with pytest.raises(ValueError, match=r"bounds of f0: "):
-            run(tmp_path, bounds={"f0": (low, high)})
-    with pytest.raises(ValueError, match="fixed and bound: f0"):
-        run(tmp_path, fixed=("f0",), bounds={"f0": (0, 1)})
-    for method, options in (("simplex", {"k": 5}), ("pro", {"restarts": 1}), ("mert", {"free_scale": True})):
-        with pytest.raises(ValueError, match=f"{method} takes no {next(iter(options)).replace('_', ' ')}"):
-            run(tmp_path, method, **options)  # type: ignore[arg-type]
-    for name in ("k", "iterations", "patience"):
-        with pytest.raises(ValueError, match=f"{name} must be at least 1"):
-            TuneOptions(**{name: 0})  # type: ignore[arg-type]
-    decoder, references = solvable(1, BEST)
-    decoder.feature_names = ["#f", "f1", "f2", "f3"]
-    with pytest.raises(FormatError, match="feature '#f': a name has no white space"):
-        tune(decoder, Bleu(references), {}, tmp_path, TuneOptions())
-    decoder, references = solvable(1, BEST)
-    for weight, message in ((0.0, "all weights are zero"), (1e7, "has grown"), (np.nan, "not finite")):
-        with pytest.raises((ValueError, FormatError), match=message):
-            tune(decoder, Bleu(references), dict.fromkeys(START, weight), tmp_path, TuneOptions())
-    with pytest.raises(ValueError, match="all features are fixed"):
-        run(tmp_path, fixed=("f0", "f1", "f2", "f3"))
-    assert not (tmp_path / "run.json").exists()
 
 
 @pytest.mark.parametrize(
@@ -347,39 +286,6 @@ def test_whole_lists_are_no_reason_to_stop(method: str, tmp_path: Path) -> None:
     assert result.iterations[1].new == 0 and len(result.iterations) > 2
     assert result.iterations[result.best].score > 97
     assert result.iterations[result.best].score > result.iterations[1].score
-
-
-def test_defaults_are_those_that_the_command_states(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    app = typer.Typer()
-    app.command(name="tune")(tune_model)
-    helps = {param.name: param.help for param in typer.main.get_command(app).params if hasattr(param, "help")}
-
-    def stated(option: str, method: str) -> int:
-        """The number of a text such as "At most (20; pro: 30)."."""
-        text = str(helps[option])
-        found = re.search(rf"[(; ,]{method}: (\d+)", text) or re.search(r"[(; ](\d+)[;)]", text)
-        assert found is not None, text
-        return int(found[1])
-
-    for name, method in METHODS.items():
-        assert (method.iterations, method.patience) == (stated("iterations", name), stated("patience", name))
-    assert stated("iterations", "pro") > stated("iterations", "mert")
-    # That these climb as often is asked of them elsewhere.
-    assert (stated("restarts", "mert"), stated("restarts", "hypergraph-mert")) == (9, 4)
-    asked: list[int] = []
-
-    def counted(weights: Array, k: int) -> Iterator[KBestList]:
-        asked.append(k)
-        return decoder_kbest(weights, k)
-
-    decoder, references = solvable(1, BEST, sentences=3)
-    decoder_kbest = decoder.kbest
-    monkeypatch.setattr(decoder, "kbest", counted)
-    tune(decoder, Bleu(references), START, tmp_path, TuneOptions("pro", iterations=1))
-    assert asked == [stated("k", "pro")]
-    monkeypatch.setattr(methods, "next_point", lambda *_, restarts, **__: asked.append(restarts))
-    tune(decoder, Bleu(references), START, tmp_path / "simplex", TuneOptions("simplex", iterations=2))
-    assert asked[-1] == stated("restarts", "simplex")
 
 
 def test_it_stops(tmp_path: Path) -> None:
