@@ -17,7 +17,7 @@ namespace hiero {
 namespace {
 
 struct Prepared {
-  Chart chart;
+  Matches matches;
   SentenceTargets targets;
   CoarsePass coarse;
 };
@@ -25,11 +25,11 @@ struct Prepared {
 // As many hypotheses as a cell has at most: each target with every choice of items below it.
 std::vector<double> needs_of(const Prepared& of, double beam_size) {
   std::vector<double> needs;
-  for (const Cell& cell : of.chart.cells) {
+  for (const Cell& cell : of.matches.cells) {
     double need = 0;
     for (std::uint32_t a = cell.first; a < cell.last; ++a) {
       double product = static_cast<double>(of.targets.targets(a).size());
-      for (CellId tail : of.chart.tails(of.chart.applications[a]))
+      for (CellId tail : of.matches.tails(of.matches.applications[a]))
         product *= std::min(needs[tail], beam_size);
       need += product;
     }
@@ -39,13 +39,13 @@ std::vector<double> needs_of(const Prepared& of, double beam_size) {
 }
 
 std::vector<double> weights_of(const Prepared& of, const DecoderOptions& options) {
-  const std::size_t count = of.chart.cells.size();
+  const std::size_t count = of.matches.cells.size();
   double mean = 0;
   for (CellId id = 0; id < count; ++id) mean += of.coarse.gap(id) / static_cast<double>(count);
   const double c = std::max(0.0, std::min(2.0, 3.1 - 0.8 * std::log10(options.pop_limit)));
   std::vector<double> weights;
   for (CellId id = 0; id < count; ++id) {
-    const Cell& cell = of.chart.cells[id];
+    const Cell& cell = of.matches.cells[id];
     const double length = std::min(cell.end - cell.begin, options.span_limit);
     weights.push_back(length * std::exp(mean > 0 ? -c * of.coarse.gap(id) / mean : 0.0));
   }
@@ -54,7 +54,7 @@ std::vector<double> weights_of(const Prepared& of, const DecoderOptions& options
 
 double budget_of(const Prepared& of, double limit) {
   std::set<std::pair<std::uint32_t, std::uint32_t>> spans;
-  for (const Cell& cell : of.chart.cells) spans.insert({cell.begin, cell.end});
+  for (const Cell& cell : of.matches.cells) spans.insert({cell.begin, cell.end});
   return limit * std::max(static_cast<double>(spans.size()), std::min(80.0, 0.4 * limit));
 }
 
@@ -97,12 +97,12 @@ bool good(Random& random, std::size_t& binding) {
   const Sentence sentence(model, random_sentence(random, 12), {}, {}, options);
   Arena arena;
   Prepared prepared;
-  Matcher(model).run(sentence, options.span_limit, prepared.chart);
-  if (prepared.chart.cells.empty()) return true;  // no derivation
-  prepared.targets.prepare(model, sentence, weights, options, prepared.chart, arena);
-  prepared.coarse.run(prepared.chart, prepared.targets);
+  Matcher(model).run(sentence, options.span_limit, prepared.matches);
+  if (prepared.matches.cells.empty()) return true;  // no derivation
+  prepared.targets.prepare(model, sentence, weights, options, prepared.matches, arena);
+  prepared.coarse.run(prepared.matches, prepared.targets);
   HypothesisBudget budget;
-  budget.start(prepared.chart, prepared.targets, prepared.coarse, options);
+  budget.start(prepared.matches, prepared.targets, prepared.coarse, options);
   double left = budget_of(prepared, options.pop_limit);
   const std::vector<double> shares = shares_of(prepared, options, left);
   const std::vector<double> needs = needs_of(prepared, options.beam_size);

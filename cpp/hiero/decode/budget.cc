@@ -12,10 +12,10 @@ constexpr double kOfLimit = 0.4;    // but of no more than this times the pop li
 constexpr double kMany = 1e15;      // bounds grow exponentially; integers up to here are exact
 
 // Cells of one span follow each other.
-std::uint32_t count_spans(const Chart& chart) {
+std::uint32_t count_spans(const Matches& matches) {
   std::uint32_t spans = 0;
   const Cell* last = nullptr;
-  for (const Cell& cell : chart.cells) {
+  for (const Cell& cell : matches.cells) {
     spans += !last || cell.begin != last->begin || cell.end != last->end;
     last = &cell;
   }
@@ -24,33 +24,35 @@ std::uint32_t count_spans(const Chart& chart) {
 
 }  // namespace
 
-void HypothesisBudget::start(const Chart& chart, const SentenceTargets& targets, const CoarsePass& coarse,
+void HypothesisBudget::start(const Matches& matches, const SentenceTargets& targets, const CoarsePass& coarse,
                              const DecoderOptions& options) {
   unlimited_ = options.pop_limit == 0;
   if (unlimited_) return;
-  bound_needs(chart, targets, options.beam_size);
-  weigh(chart, coarse, options);
+  bound_needs(matches, targets, options.beam_size);
+  weigh(matches, coarse, options);
   const double limit = options.pop_limit;
-  left_ = limit * std::max<double>(count_spans(chart), std::min(kLeastSpans, kOfLimit * limit));
+  left_ = limit * std::max<double>(count_spans(matches), std::min(kLeastSpans, kOfLimit * limit));
   fill(left_);
 }
 
 // Items are at most as many as hypotheses.
-void HypothesisBudget::bound_needs(const Chart& chart, const SentenceTargets& targets,
+void HypothesisBudget::bound_needs(const Matches& matches, const SentenceTargets& targets,
                                    std::uint32_t beam_size) {
   const double most_items = beam_size > 0 ? beam_size : kMany;
-  needs_.assign(chart.cells.size(), 0);
-  for (CellId id = 0; id < chart.cells.size(); ++id) {
-    for (std::uint32_t a = chart.cells[id].first; a < chart.cells[id].last; ++a) {
+  needs_.assign(matches.cells.size(), 0);
+  for (CellId id = 0; id < matches.cells.size(); ++id) {
+    for (std::uint32_t a = matches.cells[id].first; a < matches.cells[id].last; ++a) {
       auto hypotheses = static_cast<double>(targets.targets(a).size());
-      for (CellId tail : chart.tails(chart.applications[a])) hypotheses *= std::min(needs_[tail], most_items);
+      for (CellId tail : matches.tails(matches.applications[a]))
+        hypotheses *= std::min(needs_[tail], most_items);
       needs_[id] = std::min(needs_[id] + hypotheses, kMany);
     }
   }
 }
 
-void HypothesisBudget::weigh(const Chart& chart, const CoarsePass& coarse, const DecoderOptions& options) {
-  const auto count = static_cast<CellId>(chart.cells.size());
+void HypothesisBudget::weigh(const Matches& matches, const CoarsePass& coarse,
+                             const DecoderOptions& options) {
+  const auto count = static_cast<CellId>(matches.cells.size());
   double sum = 0;
   for (CellId id = 0; id < count; ++id) sum += coarse.gap(id);
   const double decay = std::clamp(3.1 - 0.8 * std::log10(options.pop_limit), 0.0, 2.0);
@@ -58,7 +60,8 @@ void HypothesisBudget::weigh(const Chart& chart, const CoarsePass& coarse, const
   const double scale = sum > 0 ? decay * count / sum : 0.0;
   weights_.resize(count);
   for (CellId id = 0; id < count; ++id) {
-    const std::uint32_t length = std::min(chart.cells[id].end - chart.cells[id].begin, options.span_limit);
+    const std::uint32_t length =
+        std::min(matches.cells[id].end - matches.cells[id].begin, options.span_limit);
     weights_[id] = length * std::exp(-scale * coarse.gap(id));
   }
 }

@@ -17,8 +17,8 @@
 #include <cstdint>
 #include <vector>
 
-#include "hiero/decode/chart.h"
 #include "hiero/decode/coarse.h"
+#include "hiero/decode/matches.h"
 #include "hiero/decode/options.h"
 #include "hiero/decode/targets.h"
 
@@ -26,7 +26,7 @@ namespace hiero {
 
 class HypothesisBudget {
  public:
-  void start(const Chart& chart, const SentenceTargets& targets, const CoarsePass& coarse,
+  void start(const Matches& matches, const SentenceTargets& targets, const CoarsePass& coarse,
              const DecoderOptions& options);
   // Hypotheses that the next cell may make, at least 1.
   std::uint64_t limit(CellId cell) const;
@@ -34,8 +34,8 @@ class HypothesisBudget {
   void spent(CellId cell, std::uint64_t hypotheses);
 
  private:
-  void bound_needs(const Chart& chart, const SentenceTargets& targets, std::uint32_t beam_size);
-  void weigh(const Chart& chart, const CoarsePass& coarse, const DecoderOptions& options);
+  void bound_needs(const Matches& matches, const SentenceTargets& targets, std::uint32_t beam_size);
+  void weigh(const Matches& matches, const CoarsePass& coarse, const DecoderOptions& options);
   void fill(double budget);
 
   bool unlimited_ = false;

@@ -12,24 +12,24 @@ double CoarsePass::score(std::span<const CellId> tails, double target) const {
   return sum;
 }
 
-void CoarsePass::run(const Chart& chart, const SentenceTargets& targets) {
+void CoarsePass::run(const Matches& matches, const SentenceTargets& targets) {
   constexpr double kNever = -std::numeric_limits<double>::infinity();
-  inside_.assign(chart.cells.size(), kNever);
-  outside_.assign(chart.cells.size(), kNever);
-  for (CellId id = 0; id < chart.cells.size(); ++id) {
-    const Cell& cell = chart.cells[id];
+  inside_.assign(matches.cells.size(), kNever);
+  outside_.assign(matches.cells.size(), kNever);
+  for (CellId id = 0; id < matches.cells.size(); ++id) {
+    const Cell& cell = matches.cells[id];
     for (std::uint32_t a = cell.first; a < cell.last; ++a) {
-      const double inside = score(chart.tails(chart.applications[a]), targets.targets(a)[0].score);
+      const double inside = score(matches.tails(matches.applications[a]), targets.targets(a)[0].score);
       inside_[id] = std::max(inside_[id], inside);
     }
   }
-  best_ = inside_[chart.goal];
+  best_ = inside_[matches.goal];
   rounding_ = 1e-9 * std::max(1.0, std::abs(best_));
-  outside_[chart.goal] = 0;
-  for (CellId id = static_cast<CellId>(chart.cells.size()); id-- > 0;) {
-    const Cell& cell = chart.cells[id];
+  outside_[matches.goal] = 0;
+  for (CellId id = static_cast<CellId>(matches.cells.size()); id-- > 0;) {
+    const Cell& cell = matches.cells[id];
     for (std::uint32_t a = cell.first; a < cell.last; ++a) {
-      const std::span<const CellId> tails = chart.tails(chart.applications[a]);
+      const std::span<const CellId> tails = matches.tails(matches.applications[a]);
       const double through = outside_[id] + score(tails, targets.targets(a)[0].score);
       for (CellId tail : tails) outside_[tail] = std::max(outside_[tail], through - inside_[tail]);
     }

@@ -6,7 +6,7 @@
 #include <span>
 #include <vector>
 
-#include "hiero/decode/chart.h"
+#include "hiero/decode/matches.h"
 #include "hiero/decode/targets.h"
 
 namespace hiero {
@@ -14,7 +14,7 @@ namespace hiero {
 class CoarsePass {
  public:
   // Computes inside and outside scores (natural log, best derivation) for every cell.
-  void run(const Chart& chart, const SentenceTargets& targets);
+  void run(const Matches& matches, const SentenceTargets& targets);
 
   // How far the best derivation through a cell is below the best of all.
   double gap(CellId cell) const {

@@ -16,18 +16,18 @@ namespace hiero {
 namespace {
 
 // The unknown words that no rule of the sentence with more than this word covers.
-std::vector<std::uint32_t> uncovered(const Sentence& sentence, const Chart& chart) {
+std::vector<std::uint32_t> uncovered(const Sentence& sentence, const Matches& matches) {
   std::vector<std::uint32_t> out = sentence.unknown();
   if (!sentence.has_own_rules() || out.empty()) return out;
   std::vector<char> covered(sentence.size(), 0);
-  for (const Application& application : chart.applications) {
-    const Cell& cell = chart.cells[application.cell];
-    const bool own = chart.target_sets[application.targets].table + 1 == sentence.table_count();
+  for (const Application& application : matches.applications) {
+    const Cell& cell = matches.cells[application.cell];
+    const bool own = matches.target_sets[application.targets].table + 1 == sentence.table_count();
     if (!own || cell.end - cell.begin == 1) continue;
     std::uint32_t at = cell.begin;
-    for (CellId tail : chart.tails(application)) {
-      std::fill(covered.begin() + at, covered.begin() + chart.cells[tail].begin, 1);
-      at = chart.cells[tail].end;
+    for (CellId tail : matches.tails(application)) {
+      std::fill(covered.begin() + at, covered.begin() + matches.cells[tail].begin, 1);
+      at = matches.cells[tail].end;
     }
     std::fill(covered.begin() + at, covered.begin() + cell.end, 1);
   }
@@ -42,7 +42,7 @@ struct Decoder::Workspace {
 
   Arena arena;
   Matcher matcher;
-  Chart chart;
+  Matches matches;
   SentenceTargets targets;
   CoarsePass coarse;
   Search search;
@@ -107,23 +107,24 @@ Translation Decoder::translate(std::vector<std::string> tokens, const std::vecto
   // A workspace is lost, not returned, when decoding throws: its state is unknown then.
   std::unique_ptr<Workspace> w = pool_->take(*model_);
   w->arena.reset();
-  w->matcher.run(sentence, options_.span_limit, w->chart);
+  w->matcher.run(sentence, options_.span_limit, w->matches);
 
   Translation out;
   out.weights = weights;
-  out.unknown = uncovered(sentence, w->chart);
-  out.stats.applications = w->chart.applications.size();
-  w->targets.prepare(*model_, sentence, *weights, options_, w->chart, w->arena);
-  if (w->chart.goal != kNoCell) w->coarse.run(w->chart, w->targets);
-  w->search.run(w->chart, w->targets, w->coarse, *weights, options_, keep != Keep::kNone);
+  out.unknown = uncovered(sentence, w->matches);
+  out.stats.applications = w->matches.applications.size();
+  w->targets.prepare(*model_, sentence, *weights, options_, w->matches, w->arena);
+  if (w->matches.goal != kNoCell) w->coarse.run(w->matches, w->targets);
+  const SearchSpace& space =
+      w->search.run(w->matches, w->targets, w->coarse, *weights, options_, keep != Keep::kNone);
 
-  ForestBuilder builder(*model_, sentence, w->chart, w->targets, w->search, feature_names);
+  ForestBuilder builder(*model_, sentence, w->matches, w->targets, space, feature_names);
   out.best = builder.best();
   if (keep == Keep::kForest) out.forest = builder.forest();
   if (keep == Keep::kChart) out.chart = builder.chart(out.survivors);
-  out.stats.cells = w->chart.cells.size();
-  out.stats.hypotheses = w->search.hypotheses();
-  out.stats.lm_queries = w->targets.lm_queries() + w->search.lm_queries() + builder.lm_queries();
+  out.stats.cells = w->matches.cells.size();
+  out.stats.hypotheses = space.hypotheses;
+  out.stats.lm_queries = w->targets.lm_queries() + space.lm_queries + builder.lm_queries();
   pool_->give_back(std::move(w));
   return out;
 }

@@ -1,5 +1,5 @@
 // Decodes sentences with a model, weights and options. Immutable and safe to share: each call borrows a
-// workspace (chart, arena, queues) that it has to itself, so that no lock is held during a sentence.
+// workspace (matches, search space, arena) that it has to itself, so that no lock is held during a sentence.
 #pragma once
 
 #include <memory>

@@ -6,14 +6,14 @@
 
 namespace hiero {
 
-ForestBuilder::ForestBuilder(const TranslationModel& model, const Sentence& sentence, const Chart& chart,
-                             SentenceTargets& targets, Search& search,
+ForestBuilder::ForestBuilder(const TranslationModel& model, const Sentence& sentence, const Matches& matches,
+                             SentenceTargets& targets, const SearchSpace& space,
                              std::shared_ptr<const std::vector<std::string>> feature_names)
     : model_(model),
       sentence_(sentence),
-      chart_(chart),
+      matches_(matches),
       targets_(targets),
-      search_(search),
+      space_(space),
       feature_names_(std::move(feature_names)) {}
 
 std::shared_ptr<const Hypergraph> ForestBuilder::best() { return build(true); }
@@ -21,9 +21,9 @@ std::shared_ptr<const Hypergraph> ForestBuilder::forest() { return build(false);
 
 std::shared_ptr<const Hypergraph> ForestBuilder::build(bool best_only) {
   start();
-  if (!search_.goals().empty()) {
-    const std::size_t goals = best_only ? 1 : search_.goals().size();
-    for (std::size_t g = 0; g < goals; ++g) node_of_[search_.goals()[g].second] = 0;
+  if (!space_.goals.empty()) {
+    const std::size_t goals = best_only ? 1 : space_.goals.size();
+    for (std::size_t g = 0; g < goals; ++g) node_of_[space_.goals[g].item] = 0;
     // Tails have smaller item ids than heads, so one pass down marks what the goals reach.
     for (ItemId item = static_cast<ItemId>(node_of_.size()); item-- > 0;) {
       if (node_of_[item] == 0) mark_tails(item, best_only);
@@ -39,12 +39,12 @@ std::shared_ptr<const Hypergraph> ForestBuilder::build(bool best_only) {
 std::shared_ptr<const Hypergraph> ForestBuilder::chart(std::vector<std::uint8_t>& survivors) {
   start();
   survivors.assign(node_of_.size(), 0);
-  for (CellId cell = 0; cell < chart_.cells.size(); ++cell) {
-    for (ItemId item : search_.cell_items(cell)) survivors[item] = 1;
+  for (CellId cell = 0; cell < matches_.cells.size(); ++cell) {
+    for (ItemId item : space_.survivors[cell]) survivors[item] = 1;
   }
   for (ItemId item = 0; item < node_of_.size(); ++item) add_item(item, false);
-  if (!search_.goals().empty()) {
-    add_root(search_.goals().size());
+  if (!space_.goals.empty()) {
+    add_root(space_.goals.size());
     survivors.push_back(1);
   }
   return std::move(out_);
@@ -56,7 +56,7 @@ void ForestBuilder::start() {
   rows_ = std::make_shared<FeatureRows>();
   out_->targets = templates_;
   out_->features = rows_;
-  node_of_.assign(search_.items().size(), -1);
+  node_of_.assign(space_.items.size(), -1);
   parts_.clear();
   part_features_.clear();
   part_symbols_.clear();
@@ -74,15 +74,15 @@ void ForestBuilder::start() {
 
 void ForestBuilder::mark_tails(ItemId item, bool best_only) {
   for (std::uint32_t e : edges_of(item, best_only)) {
-    for (ItemId tail : search_.tails(search_.edges()[e])) node_of_[tail] = 0;
+    for (ItemId tail : tails_of(space_.edges[e])) node_of_[tail] = 0;
   }
 }
 
 // Incoming edges of an item in the order they were found, or its best one alone.
 std::span<const std::uint32_t> ForestBuilder::edges_of(ItemId item, bool best_only) {
   edges_.clear();
-  const std::vector<SearchEdge>& all = search_.edges();
-  for (std::uint32_t e = search_.items()[item].edge; e != kNoEdge; e = all[e].next) edges_.push_back(e);
+  const std::vector<SearchEdge>& all = space_.edges;
+  for (std::uint32_t e = space_.items[item].edge; e != kNoEdge; e = all[e].next) edges_.push_back(e);
   std::reverse(edges_.begin(), edges_.end());
   if (best_only) {
     const auto best = std::max_element(edges_.begin(), edges_.end(), [&](std::uint32_t a, std::uint32_t b) {
@@ -95,11 +95,11 @@ std::span<const std::uint32_t> ForestBuilder::edges_of(ItemId item, bool best_on
 
 void ForestBuilder::add_item(ItemId item, bool best_only) {
   node_of_[item] = static_cast<std::int32_t>(out_->node_labels.size());
-  const Cell& cell = chart_.cells[search_.cell_of(item)];
+  const Cell& cell = matches_.cells[space_.item_cells[item]];
   out_->node_spans.push_back(static_cast<std::int32_t>(cell.begin));
   out_->node_spans.push_back(static_cast<std::int32_t>(cell.end));
   out_->node_labels.push_back(static_cast<std::int32_t>(cell.label));
-  for (std::uint32_t e : edges_of(item, best_only)) add_edge(search_.edges()[e]);
+  for (std::uint32_t e : edges_of(item, best_only)) add_edge(space_.edges[e]);
   out_->edge_offsets.push_back(array_offset(out_->edge_tables.size()));
 }
 
@@ -111,25 +111,23 @@ void ForestBuilder::add_root(std::size_t goals) {
   const auto copy = static_cast<std::int32_t>(templates_->offsets.size() - 1);
   templates_->offsets.push_back(array_offset(templates_->symbols.size()));
   templates_->link_offsets.push_back(array_offset(templates_->links.size() / 2));
-  std::vector<double> by_lm(model_.lms().size());
   for (std::size_t g = 0; g < goals; ++g) {
-    const ItemId item = search_.goals()[g].second;
-    out_->tails.push_back(node_of_[item]);
+    const Goal& goal = space_.goals[g];
+    out_->tails.push_back(node_of_[goal.item]);
     out_->tail_offsets.push_back(array_offset(out_->tails.size()));
     out_->edge_tables.push_back(-1);
     out_->edge_rules.push_back(-1);
     out_->edge_targets.push_back(copy);
-    search_.goal_score(item, by_lm.data());
-    for (std::size_t k = 0; k < by_lm.size(); ++k) add_feature(model_.lm_feature(k), by_lm[k]);
+    for (std::size_t k = 0; k < model_.lms().size(); ++k) add_feature(model_.lm_feature(k), goal.lms[k]);
     finish_row();
   }
   out_->edge_offsets.push_back(array_offset(out_->edge_tables.size()));
 }
 
 void ForestBuilder::add_edge(const SearchEdge& edge) {
-  const Application& application = chart_.applications[edge.application];
-  const TargetSet& set = chart_.target_sets[application.targets];
-  for (ItemId tail : search_.tails(edge)) out_->tails.push_back(node_of_[tail]);
+  const Application& application = matches_.applications[edge.application];
+  const TargetSet& set = matches_.target_sets[application.targets];
+  for (ItemId tail : tails_of(edge)) out_->tails.push_back(node_of_[tail]);
   out_->tail_offsets.push_back(array_offset(out_->tails.size()));
   out_->edge_tables.push_back(static_cast<std::int32_t>(set.table));
   out_->edge_rules.push_back(std::int64_t{set.group.first_rule} + edge.slot);
@@ -212,7 +210,7 @@ void ForestBuilder::lm_features(const RuleParts& parts, const Application& appli
                                           parts.length);
     const ChartState* tails[kMaxArity] = {};
     std::size_t count = 0;
-    for (ItemId tail : search_.tails(edge)) tails[count++] = &search_.items()[tail].states[k];
+    for (ItemId tail : tails_of(edge)) tails[count++] = &space_.items[tail].states[k];
     ChartState state;
     add_feature(model_.lm_feature(k),
                 model_.lms()[k]->score_rule(symbols, tails, after_bos, state, lm_queries_));

@@ -1,4 +1,4 @@
-// Turns a finished search into a hypergraph with features by replay: every edge's features are read from
+// Turns a search space into a hypergraph with features by replay: every edge's features are read from
 // its rule and its LM scores computed again from the states of its tails, so that weights . features is
 // the edge's score. One scoring routine serves the best derivation, the forest and the chart.
 #pragma once
@@ -7,15 +7,16 @@
 #include <unordered_map>
 #include <vector>
 
-#include "hiero/decode/search.h"
+#include "hiero/decode/search_space.h"
+#include "hiero/decode/targets.h"
 #include "hiero/forest/hypergraph.h"
 
 namespace hiero {
 
 class ForestBuilder {
  public:
-  ForestBuilder(const TranslationModel& model, const Sentence& sentence, const Chart& chart,
-                SentenceTargets& targets, Search& search,
+  ForestBuilder(const TranslationModel& model, const Sentence& sentence, const Matches& matches,
+                SentenceTargets& targets, const SearchSpace& space,
                 std::shared_ptr<const std::vector<std::string>> feature_names);
 
   // The derivation that search found best, as a hypergraph with one edge per node.
@@ -45,6 +46,9 @@ class ForestBuilder {
   void mark_tails(ItemId item, bool best_only);
   void add_item(ItemId item, bool best_only);
   void add_root(std::size_t goals);
+  std::span<const ItemId> tails_of(const SearchEdge& edge) const {
+    return space_.tails(edge, matches_.applications[edge.application].arity);
+  }
   void add_edge(const SearchEdge& edge);
   const RuleParts& parts_of(const BoundTable& bound, std::uint32_t set, std::uint32_t slot, RuleId rule);
   std::int32_t add_template(const BoundTable& bound);
@@ -57,9 +61,9 @@ class ForestBuilder {
 
   const TranslationModel& model_;
   const Sentence& sentence_;
-  const Chart& chart_;
+  const Matches& matches_;
   SentenceTargets& targets_;
-  Search& search_;
+  const SearchSpace& space_;
   std::shared_ptr<const std::vector<std::string>> feature_names_;
 
   std::shared_ptr<Hypergraph> out_;

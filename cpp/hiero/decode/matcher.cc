@@ -18,11 +18,11 @@ std::size_t hash_cell(std::uint64_t span, LabelId label) {
 
 }  // namespace
 
-void Matcher::run(const Sentence& sentence, std::uint32_t span_limit, Chart& chart) {
-  chart.clear();
-  chart_ = &chart;
+void Matcher::run(const Sentence& sentence, std::uint32_t span_limit, Matches& matches) {
+  matches.clear();
+  matches_ = &matches;
   ranks_ = sentence.ranks();
-  n_ = chart.length = sentence.size();
+  n_ = matches.length = sentence.size();
   cells_.clear();
   cell_index_.assign(kFirstSlots, kNoCell);
   set_index_.clear();
@@ -152,10 +152,10 @@ void Matcher::emit(const Table& table, NodeId node, std::uint32_t end, std::uint
     Application application;
     application.cell = cell_at(begin_, end, label);
     application.targets = target_set(table, group, arity);
-    application.first_tail = static_cast<std::uint32_t>(chart_->tail_cells.size());
+    application.first_tail = static_cast<std::uint32_t>(matches_->tail_cells.size());
     application.arity = arity;
-    chart_->tail_cells.insert(chart_->tail_cells.end(), tails_.begin(), tails_.begin() + arity);
-    chart_->applications.push_back(application);
+    matches_->tail_cells.insert(matches_->tail_cells.end(), tails_.begin(), tails_.begin() + arity);
+    matches_->applications.push_back(application);
   }
 }
 
@@ -199,11 +199,11 @@ CellId Matcher::cell_at(std::uint32_t begin, std::uint32_t end, LabelId label) {
 std::uint32_t Matcher::target_set(const Table& table, const RuleGroup& group, std::uint32_t arity) {
   const std::uint64_t key = (std::uint64_t{table.index} << 32) | group.first_rule;
   const auto [it, added] =
-      set_index_.try_emplace(key, static_cast<std::uint32_t>(chart_->target_sets.size()));
+      set_index_.try_emplace(key, static_cast<std::uint32_t>(matches_->target_sets.size()));
   if (added) {
-    chart_->target_sets.push_back({table.index, arity, group});
+    matches_->target_sets.push_back({table.index, arity, group});
   } else {
-    const TargetSet& other = chart_->target_sets[it->second];
+    const TargetSet& other = matches_->target_sets[it->second];
     if (other.arity != arity || other.group.count != group.count || other.group.lhs != group.lhs) {
       throw FormatError(table.bound->table->path() + ": damaged rule table: source sides share rules");
     }
@@ -232,10 +232,10 @@ void Matcher::order_cells() {
   });
   renumber_.resize(cells_.size());
   for (CellId i = 0; i < order_.size(); ++i) renumber_[order_[i]] = i;
-  for (CellId& tail : chart_->tail_cells) tail = renumber_[tail];
-  for (Application& application : chart_->applications) {
+  for (CellId& tail : matches_->tail_cells) tail = renumber_[tail];
+  for (Application& application : matches_->applications) {
     application.cell = renumber_[application.cell];
-    for (CellId tail : chart_->tails(application)) {
+    for (CellId tail : matches_->tails(application)) {
       if (tail >= application.cell) throw Error("a constituent below itself: the labels are out of order");
     }
   }
@@ -244,11 +244,11 @@ void Matcher::order_cells() {
 // Counting sort by cell, stable.
 void Matcher::sort_applications() {
   firsts_.assign(cells_.size() + 1, 0);
-  for (const Application& application : chart_->applications) ++firsts_[application.cell + 1];
+  for (const Application& application : matches_->applications) ++firsts_[application.cell + 1];
   std::partial_sum(firsts_.begin(), firsts_.end(), firsts_.begin());
   nexts_.assign(firsts_.begin(), firsts_.end() - 1);
-  sorted_.resize(chart_->applications.size());
-  for (const Application& application : chart_->applications)
+  sorted_.resize(matches_->applications.size());
+  for (const Application& application : matches_->applications)
     sorted_[nexts_[application.cell]++] = application;
 }
 
@@ -259,31 +259,31 @@ void Matcher::mark_useful() {
   for (CellId cell = static_cast<CellId>(cells_.size()); cell-- > 0;) {
     if (!useful_[cell]) continue;
     for (std::uint32_t a = firsts_[cell]; a < firsts_[cell + 1]; ++a) {
-      for (CellId tail : chart_->tails(sorted_[a])) useful_[tail] = 1;
+      for (CellId tail : matches_->tails(sorted_[a])) useful_[tail] = 1;
     }
   }
 }
 
 void Matcher::keep_useful() {
   tail_cells_.clear();
-  chart_->applications.clear();
+  matches_->applications.clear();
   for (CellId cell = 0; cell < cells_.size(); ++cell) {
     if (!useful_[cell]) continue;
-    renumber_[cell] = static_cast<CellId>(chart_->cells.size());
+    renumber_[cell] = static_cast<CellId>(matches_->cells.size());
     Cell kept = cells_[order_[cell]].cell;
-    kept.first = static_cast<std::uint32_t>(chart_->applications.size());
+    kept.first = static_cast<std::uint32_t>(matches_->applications.size());
     for (std::uint32_t a = firsts_[cell]; a < firsts_[cell + 1]; ++a) {
       Application application = sorted_[a];
       application.cell = renumber_[cell];
       application.first_tail = static_cast<std::uint32_t>(tail_cells_.size());
-      for (CellId tail : chart_->tails(sorted_[a])) tail_cells_.push_back(renumber_[tail]);
-      chart_->applications.push_back(application);
+      for (CellId tail : matches_->tails(sorted_[a])) tail_cells_.push_back(renumber_[tail]);
+      matches_->applications.push_back(application);
     }
-    kept.last = static_cast<std::uint32_t>(chart_->applications.size());
-    chart_->cells.push_back(kept);
+    kept.last = static_cast<std::uint32_t>(matches_->applications.size());
+    matches_->cells.push_back(kept);
   }
-  chart_->tail_cells.swap(tail_cells_);
-  if (!chart_->cells.empty()) chart_->goal = static_cast<CellId>(chart_->cells.size() - 1);
+  matches_->tail_cells.swap(tail_cells_);
+  if (!matches_->cells.empty()) matches_->goal = static_cast<CellId>(matches_->cells.size() - 1);
 }
 
 }  // namespace hiero

@@ -14,7 +14,7 @@
 #include <utility>
 #include <vector>
 
-#include "hiero/decode/chart.h"
+#include "hiero/decode/matches.h"
 #include "hiero/decode/options.h"
 #include "hiero/decode/sentence.h"
 
@@ -24,9 +24,9 @@ class Matcher {
  public:
   explicit Matcher(const TranslationModel& model) : model_(model) {}
 
-  // Fills `chart` with every rule application that can be part of a derivation of the whole sentence,
+  // Fills `matches` with every rule application that can be part of a derivation of the whole sentence,
   // once each; cells bottom-up, so that antecedents come first. Throws FormatError for a damaged table.
-  void run(const Sentence& sentence, std::uint32_t span_limit, Chart& chart);
+  void run(const Sentence& sentence, std::uint32_t span_limit, Matches& matches);
 
  private:
   struct Table {
@@ -69,7 +69,7 @@ class Matcher {
   }
 
   const TranslationModel& model_;
-  Chart* chart_ = nullptr;
+  Matches* matches_ = nullptr;
   std::span<const std::uint32_t> ranks_;
   std::uint32_t n_ = 0;
   std::uint32_t begin_ = 0;

@@ -46,26 +46,20 @@ Search::Search(const TranslationModel& model, Arena& arena)
   blank_.states = blank_states_.data();
 }
 
-void Search::run(const Chart& chart, SentenceTargets& targets, const CoarsePass& coarse,
-                 const Weights& weights, const DecoderOptions& options, bool keep_all) {
-  chart_ = &chart;
+const SearchSpace& Search::run(const Matches& matches, SentenceTargets& targets, const CoarsePass& coarse,
+                               const Weights& weights, const DecoderOptions& options, bool keep_all) {
+  matches_ = &matches;
   targets_ = &targets;
-  budget_.start(chart, targets, coarse, options);
+  budget_.start(matches, targets, coarse, options);
   weights_ = &weights;
   options_ = &options;
   keep_all_ = keep_all;
-  items_.clear();
-  item_cells_.clear();
-  edges_.clear();
-  edge_tails_.clear();
-  goals_.clear();
+  space_.clear(matches.cells.size());
   free_.fill(nullptr);
-  hypotheses_ = 0;
-  lm_queries_ = 0;
-  roots_.assign(chart.cells.size(), nullptr);
-  survivors_.assign(chart.cells.size(), {});
-  for (CellId id = 0; id < chart.cells.size(); ++id) search_cell(id);
+  roots_.assign(matches.cells.size(), nullptr);
+  for (CellId id = 0; id < matches.cells.size(); ++id) search_cell(id);
   finish_goal();
+  return space_;
 }
 
 void Search::search_cell(CellId id) {
@@ -73,9 +67,9 @@ void Search::search_cell(CellId id) {
   waiting_.clear();
   best_in_cell_ = kWorst;
   least_in_cell_ = kWorst;
-  first_item_ = static_cast<std::uint32_t>(items_.size());
+  first_item_ = static_cast<std::uint32_t>(space_.items.size());
   slots_.assign(256, kEmptySlot);
-  const Cell& cell = chart_->cells[id];
+  const Cell& cell = matches_->cells[id];
   for (std::uint32_t a = cell.first; a < cell.last; ++a) push_application(a, 0);
 
   const std::uint64_t limit = budget_.limit(id);
@@ -94,7 +88,7 @@ void Search::search_cell(CellId id) {
     ++popped;
     least_in_cell_ = best_in_cell_ - options_->beam_threshold;
   }
-  hypotheses_ += popped;
+  space_.hypotheses += popped;
   budget_.spent(id, popped);
   // What is still queued makes room for the next cell while it is warm in the cache.
   for (const Waiting& left : waiting_) {
@@ -108,7 +102,7 @@ void Search::push_application(std::uint32_t a, std::uint32_t position) {
   const std::span<const Target> targets = targets_->targets(a);
   if (position >= targets.size()) return;
   double score = targets[position].score;
-  for (CellId tail : chart_->tails(chart_->applications[a])) {
+  for (CellId tail : matches_->tails(matches_->applications[a])) {
     if (!roots_[tail]) return;
     score += roots_[tail]->bound;
   }
@@ -116,10 +110,10 @@ void Search::push_application(std::uint32_t a, std::uint32_t position) {
 }
 
 Search::Partial* Search::open(const Waiting& waiting) {
-  const Application& application = chart_->applications[waiting.application];
+  const Application& application = matches_->applications[waiting.application];
   const Target& target = targets_->targets(waiting.application)[waiting.position];
   const TargetSide& side = targets_->side(application, target.slot);
-  const std::span<const CellId> tails = chart_->tails(application);
+  const std::span<const CellId> tails = matches_->tails(application);
   Partial* partial = allocate(side.arity, side.arity);
   partial->side = &side;
   partial->application = waiting.application;
@@ -189,7 +183,7 @@ bool Search::expand(Partial* partial) {
       ++before;
     }
     const Position old = at[victim];
-    if (!old.node->children) vertices_.split(items_, *old.node);
+    if (!old.node->children) vertices_.split(space_.items, *old.node);
     if (old.index + 1 < old.node->child_count) {
       const Position rest{old.node, old.index + 1};
       const double score = partial->score + rest.bound() - old.bound();
@@ -228,12 +222,12 @@ double Search::reveal(Partial* partial, std::uint32_t before, const VertexNode& 
     const bool now_full = node.right_full >> k & 1;
     double sum = 0;
     if (now.left.length > was.left.length || (now.left.full && !was.left.full)) {
-      sum += lm.reveal_left(left[k], now.left, was.left.length, lm_queries_);
+      sum += lm.reveal_left(left[k], now.left, was.left.length, space_.lm_queries);
     }
     if (now.right.length > was.right.length || (now_full && !was_full)) {
-      sum += lm.reveal_right(now.right, was.right.length, now_full, right[k], lm_queries_);
+      sum += lm.reveal_right(now.right, was.right.length, now_full, right[k], space_.lm_queries);
     }
-    if (node.is_leaf()) sum += lm.join(left[k], now, right[k], lm_queries_);
+    if (node.is_leaf()) sum += lm.join(left[k], now, right[k], space_.lm_queries);
     change += weights_->lm[k] * sum;
   }
   if (node.is_leaf()) {
@@ -252,43 +246,43 @@ void Search::push(double score, const Waiting& waiting) {
 
 void Search::accept(CellId cell, Partial* partial) {
   bool added = false;
-  Item& item = items_[find_or_add(cell, states(partial), added)];
+  Item& item = space_.items[find_or_add(cell, states(partial), added)];
   const bool better = added || partial->score > item.score;
   if (better) item.score = partial->score;
   if (better || keep_all_) {
     const std::uint32_t next = keep_all_ ? item.edge : kNoEdge;
-    item.edge = static_cast<std::uint32_t>(edges_.size());
-    edges_.push_back({partial->score, partial->application, partial->slot, add_tails(partial), next});
+    item.edge = static_cast<std::uint32_t>(space_.edges.size());
+    space_.edges.push_back({partial->score, partial->application, partial->slot, add_tails(partial), next});
   }
   best_in_cell_ = std::max(best_in_cell_, partial->score);
   release(partial);
 }
 
-// The items that a complete hypothesis is made of, in source order; returns their place in edge_tails_.
+// The items that a complete hypothesis is made of, in source order; returns their place in space_.edge_tails.
 std::uint32_t Search::add_tails(Partial* partial) {
-  const std::size_t first = edge_tails_.size();
+  const std::size_t first = space_.edge_tails.size();
   const TargetSide& side = *partial->side;
-  edge_tails_.resize(first + side.arity);
+  space_.edge_tails.resize(first + side.arity);
   for (std::uint32_t i = 0; i < side.arity; ++i)
-    edge_tails_[first + side.order[i]] = positions(partial)[i].node->items[0];
+    space_.edge_tails[first + side.order[i]] = positions(partial)[i].node->items[0];
   return static_cast<std::uint32_t>(first);
 }
 
 // The item of this cell with these LM states, made if there is none.
 ItemId Search::find_or_add(CellId cell, const ChartState* states, bool& added) {
-  const std::size_t count = items_.size() - first_item_;
+  const std::size_t count = space_.items.size() - first_item_;
   if (2 * (count + 1) > slots_.size()) {
     slots_.assign(slots_.size() * 2, kEmptySlot);
-    for (ItemId id = first_item_; id < items_.size(); ++id) *find_slot(items_[id].states) = id;
+    for (ItemId id = first_item_; id < space_.items.size(); ++id) *find_slot(space_.items[id].states) = id;
   }
   std::uint32_t* slot = find_slot(states);
   added = *slot == kEmptySlot;
   if (added) {
     ChartState* kept = arena_.array<ChartState>(lms_);
     std::copy_n(states, lms_, kept);
-    *slot = static_cast<ItemId>(items_.size());
-    items_.push_back({kWorst, kept, kNoEdge});
-    item_cells_.push_back(cell);
+    *slot = static_cast<ItemId>(space_.items.size());
+    space_.items.push_back({kWorst, kept, kNoEdge});
+    space_.item_cells.push_back(cell);
   }
   return *slot;
 }
@@ -296,43 +290,43 @@ ItemId Search::find_or_add(CellId cell, const ChartState* states, bool& added) {
 std::uint32_t* Search::find_slot(const ChartState* states) {
   const std::size_t mask = slots_.size() - 1;
   for (std::size_t at = hash_states(states, lms_) & mask;; at = (at + 1) & mask) {
-    if (slots_[at] == kEmptySlot || same_states(items_[slots_[at]].states, states, lms_)) return &slots_[at];
+    if (slots_[at] == kEmptySlot || same_states(space_.items[slots_[at]].states, states, lms_))
+      return &slots_[at];
   }
 }
 
 // Sorts the cell's items, prunes them and makes them available to larger spans.
 void Search::finish_cell(CellId id) {
-  const auto count = static_cast<std::uint32_t>(items_.size() - first_item_);
+  const auto count = static_cast<std::uint32_t>(space_.items.size() - first_item_);
   if (count == 0) return;
   ItemId* sorted = arena_.array<ItemId>(count);
   for (std::uint32_t i = 0; i < count; ++i) sorted[i] = first_item_ + i;
   std::sort(sorted, sorted + count, [this](ItemId a, ItemId b) {
-    return items_[a].score != items_[b].score ? items_[a].score > items_[b].score : a < b;
+    return space_.items[a].score != space_.items[b].score ? space_.items[a].score > space_.items[b].score
+                                                          : a < b;
   });
   std::uint32_t kept = count;
   if (options_->beam_size > 0) kept = std::min(kept, options_->beam_size);
-  while (kept > 1 && items_[sorted[kept - 1]].score < least_in_cell_) --kept;
-  survivors_[id] = {sorted, kept};
-  roots_[id] = vertices_.root(items_, survivors_[id]);
+  while (kept > 1 && space_.items[sorted[kept - 1]].score < least_in_cell_) --kept;
+  space_.survivors[id] = {sorted, kept};
+  roots_[id] = vertices_.root(space_.items, space_.survivors[id]);
 }
 
-double Search::goal_score(ItemId item, double* by_lm) {
-  double score = 0;
-  for (std::size_t k = 0; k < lms_; ++k) {
-    by_lm[k] = model_.lms()[k]->score_goal(items_[item].states[k], model_.goal_has_bos(), lm_queries_);
-    score += weights_->lm[k] * by_lm[k];
-  }
-  return score;
-}
-
+// Scores the items of the goal cell as whole sentences.
 void Search::finish_goal() {
-  if (chart_->goal == kNoCell) return;
-  by_lm_.resize(lms_);
-  for (ItemId item : survivors_[chart_->goal]) {
-    goals_.emplace_back(items_[item].score + goal_score(item, by_lm_.data()), item);
+  if (matches_->goal == kNoCell) return;
+  for (const ItemId id : space_.survivors[matches_->goal]) {
+    const Item& item = space_.items[id];
+    double* const lms = arena_.array<double>(lms_);
+    double score = item.score;
+    for (std::size_t k = 0; k < lms_; ++k) {
+      lms[k] = model_.lms()[k]->score_goal(item.states[k], model_.goal_has_bos(), space_.lm_queries);
+      score += weights_->lm[k] * lms[k];
+    }
+    space_.goals.push_back({score, id, lms});
   }
-  std::sort(goals_.begin(), goals_.end(), [](const auto& a, const auto& b) {
-    return a.first != b.first ? a.first > b.first : a.second < b.second;
+  std::ranges::sort(space_.goals, [](const Goal& a, const Goal& b) {
+    return a.score != b.score ? a.score > b.score : a.item < b.item;
   });
 }
 

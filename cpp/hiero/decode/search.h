@@ -1,11 +1,11 @@
-// Bottom-up search over a matched chart: per cell one priority queue of partial hypotheses. A partial
-// hypothesis is a rule with a trie node (vertex.h) for each nonterminal; popping the best one reveals a
-// few more boundary words of one nonterminal, which splits it into the best continuation and the rest.
-// LM scores are thus computed only for what is popped, and shared by all items that agree on the words
-// seen. Complete hypotheses recombine on the exact joint LM state.
+// Bottom-up search over the matches of a sentence: per cell one priority queue of partial hypotheses. A
+// partial hypothesis is a rule with a trie node (vertex.h) for each nonterminal; popping the best one reveals
+// a few more boundary words of one nonterminal, which splits it into the best continuation and the rest. LM
+// scores are thus computed only for what is popped, and shared by all items that agree on the words seen.
+// Complete hypotheses recombine on the exact joint LM state.
 //
-// How to use: run() once per sentence after matching, scoring and the coarse pass; then items, edges
-// and root() describe what was searched.
+// How to use: run() once per sentence after matching, scoring and the coarse pass; the search space that it
+// returns holds until the next run and the arena's reset.
 #pragma once
 
 #include <array>
@@ -15,51 +15,23 @@
 
 #include "hiero/base/arena.h"
 #include "hiero/decode/budget.h"
-#include "hiero/decode/chart.h"
 #include "hiero/decode/coarse.h"
+#include "hiero/decode/matches.h"
 #include "hiero/decode/options.h"
 #include "hiero/decode/queue.h"
+#include "hiero/decode/search_space.h"
 #include "hiero/decode/targets.h"
 #include "hiero/decode/vertex.h"
 
 namespace hiero {
-
-inline constexpr std::uint32_t kNoEdge = ~std::uint32_t{0};
-
-// One way to make an item.
-struct SearchEdge {
-  double score;
-  std::uint32_t application;
-  std::uint32_t slot;        // which of the application's targets
-  std::uint32_t first_tail;  // see Search::tails()
-  std::uint32_t next;        // another edge into the same item
-};
 
 class Search {
  public:
   Search(const TranslationModel& model, Arena& arena);
 
   // `keep_all`: keep recombined edges and all items, not only what the best derivations need.
-  void run(const Chart& chart, SentenceTargets& targets, const CoarsePass& coarse, const Weights& weights,
-           const DecoderOptions& options, bool keep_all);
-
-  const std::vector<Item>& items() const { return items_; }
-  const std::vector<SearchEdge>& edges() const { return edges_; }
-  // In source order.
-  std::span<const ItemId> tails(const SearchEdge& edge) const {
-    return {edge_tails_.data() + edge.first_tail, chart_->applications[edge.application].arity};
-  }
-  // Items of a cell: those that survived pruning, best first.
-  std::span<const ItemId> cell_items(CellId cell) const { return survivors_[cell]; }
-  CellId cell_of(ItemId item) const { return item_cells_[item]; }
-  // What <s> and </s> add to the model score of an item of the goal cell; the LMs' natural logs go to
-  // by_lm.
-  double goal_score(ItemId item, double* by_lm);
-  // Items of the goal cell by total score, best first, ties by item.
-  const std::vector<std::pair<double, ItemId>>& goals() const { return goals_; }
-
-  std::uint64_t hypotheses() const { return hypotheses_; }
-  std::uint64_t lm_queries() const { return lm_queries_; }
+  const SearchSpace& run(const Matches& matches, SentenceTargets& targets, const CoarsePass& coarse,
+                         const Weights& weights, const DecoderOptions& options, bool keep_all);
 
  private:
   struct Position {  // a trie node, or what is left of its children from `index` on
@@ -118,20 +90,14 @@ class Search {
   std::vector<ChartState> blank_states_;
   VertexNode blank_{};  // reveals nothing
 
-  const Chart* chart_ = nullptr;
+  const Matches* matches_ = nullptr;
   SentenceTargets* targets_ = nullptr;
   const Weights* weights_ = nullptr;
   const DecoderOptions* options_ = nullptr;
   bool keep_all_ = false;
 
-  std::vector<Item> items_;
-  std::vector<CellId> item_cells_;
-  std::vector<SearchEdge> edges_;
-  std::vector<ItemId> edge_tails_;
-  std::vector<VertexNode*> roots_;                  // by cell
-  std::vector<std::span<const ItemId>> survivors_;  // by cell
-  std::vector<std::pair<double, ItemId>> goals_;
-  std::vector<double> by_lm_;
+  SearchSpace space_;
+  std::vector<VertexNode*> roots_;  // by cell
   HypothesisBudget budget_;
 
   // State of the cell being searched.
@@ -142,9 +108,6 @@ class Search {
   std::uint32_t first_item_ = 0;
   std::vector<std::uint32_t> slots_;  // recombination: open addressing over the cell's items
   std::array<Partial*, (kMaxArity + 1) * (kMaxArity + 1)> free_{};  // by arity and room
-
-  std::uint64_t hypotheses_ = 0;
-  std::uint64_t lm_queries_ = 0;
 };
 
 }  // namespace hiero

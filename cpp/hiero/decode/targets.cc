@@ -36,12 +36,12 @@ void check_rows(const SparseRows& rows, std::size_t expected, std::size_t column
 }  // namespace
 
 void SentenceTargets::prepare(const TranslationModel& model, const Sentence& sentence, const Weights& weights,
-                              const DecoderOptions& options, Chart& chart, Arena& arena) {
+                              const DecoderOptions& options, Matches& matches, Arena& arena) {
   model_ = &model;
   sentence_ = &sentence;
   weights_ = &weights;
   options_ = &options;
-  chart_ = &chart;
+  matches_ = &matches;
   arena_ = &arena;
   lm_queries_ = 0;
   own_lists_.clear();
@@ -49,14 +49,14 @@ void SentenceTargets::prepare(const TranslationModel& model, const Sentence& sen
   if (sentence.table_count() > model.tables().size()) {
     own_weights_ = weights.of_table(sentence.table(model.tables().size()));
   }
-  lists_.resize(chart.target_sets.size());
-  sides_.resize(chart.target_sets.size());
-  for (std::uint32_t set = 0; set < chart.target_sets.size(); ++set) score_set(set);
+  lists_.resize(matches.target_sets.size());
+  sides_.resize(matches.target_sets.size());
+  for (std::uint32_t set = 0; set < matches.target_sets.size(); ++set) score_set(set);
   if (!model.local_features().empty()) score_local_features();
 }
 
 void SentenceTargets::score_set(std::uint32_t set) {
-  const auto& [t, arity, group] = chart_->target_sets[set];
+  const auto& [t, arity, group] = matches_->target_sets[set];
   const BoundTable& bound = sentence_->table(t);
   const std::vector<double>& weights = t < weights_->by_table.size() ? weights_->by_table[t] : own_weights_;
   const std::size_t lms = weights_->lm.size();
@@ -107,17 +107,17 @@ double SentenceTargets::score_sparse(const BoundTable& bound, const std::vector<
 
 // One row per application and rule.
 void SentenceTargets::describe_applications(ApplicationBatch& batch) {
-  for (const TargetSet& set : chart_->target_sets) batch.arity = std::max(batch.arity, set.arity);
+  for (const TargetSet& set : matches_->target_sets) batch.arity = std::max(batch.arity, set.arity);
   std::vector<std::int32_t> gaps(2 * std::size_t{batch.arity});
-  for (Application& application : chart_->applications) {
+  for (Application& application : matches_->applications) {
     application.row = static_cast<std::uint32_t>(batch.size());
-    const auto& [t, arity, group] = chart_->target_sets[application.targets];
-    const Cell& cell = chart_->cells[application.cell];
+    const auto& [t, arity, group] = matches_->target_sets[application.targets];
+    const Cell& cell = matches_->cells[application.cell];
     std::fill(gaps.begin(), gaps.end(), -1);
     std::size_t at = 0;
-    for (CellId tail : chart_->tails(application)) {
-      gaps[at++] = static_cast<std::int32_t>(chart_->cells[tail].begin);
-      gaps[at++] = static_cast<std::int32_t>(chart_->cells[tail].end);
+    for (CellId tail : matches_->tails(application)) {
+      gaps[at++] = static_cast<std::int32_t>(matches_->cells[tail].begin);
+      gaps[at++] = static_cast<std::int32_t>(matches_->cells[tail].end);
     }
     for (std::uint32_t slot = 0; slot < group.count; ++slot) {
       batch.table.push_back(static_cast<std::int32_t>(t));
@@ -150,7 +150,7 @@ void SentenceTargets::score_local_features() {
     }
     local_rows_.push_back(std::move(rows));
   }
-  for (const Application& application : chart_->applications) {
+  for (const Application& application : matches_->applications) {
     const std::span<const Target> shared = lists_[application.targets];
     Target* own = arena_->array<Target>(shared.size());
     std::copy(shared.begin(), shared.end(), own);
@@ -170,15 +170,15 @@ void SentenceTargets::score_local_features() {
 }
 
 bool SentenceTargets::follows_bos(const Application& application) const {
-  const auto is_goal = [this](CellId cell) { return model_->is_goal(chart_->cells[cell].label); };
+  const auto is_goal = [this](CellId cell) { return model_->is_goal(matches_->cells[cell].label); };
   return model_->goal_has_bos() && is_goal(application.cell) &&
-         std::ranges::none_of(chart_->tails(application), is_goal);
+         std::ranges::none_of(matches_->tails(application), is_goal);
 }
 
 const TargetSide& SentenceTargets::side(const Application& application, std::uint32_t slot) {
   TargetSide*& cached = sides_[application.targets][slot];
   if (cached) return *cached;
-  const auto& [t, arity, group] = chart_->target_sets[application.targets];
+  const auto& [t, arity, group] = matches_->target_sets[application.targets];
   const BoundTable& bound = sentence_->table(t);
   bound.table->record(group.first_rule + slot, record_);
   TargetSide* side = arena_->array<TargetSide>(1);

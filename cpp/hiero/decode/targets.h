@@ -12,7 +12,7 @@
 #include <vector>
 
 #include "hiero/base/arena.h"
-#include "hiero/decode/chart.h"
+#include "hiero/decode/matches.h"
 #include "hiero/decode/options.h"
 #include "hiero/decode/sentence.h"
 #include "hiero/decode/weights.h"
@@ -36,12 +36,12 @@ struct TargetSide {
 
 class SentenceTargets {
  public:
-  // Scores all target sets of `chart`. Local features, if the model has any, are computed here.
+  // Scores all target sets of `matches`. Local features, if the model has any, are computed here.
   void prepare(const TranslationModel& model, const Sentence& sentence, const Weights& weights,
-               const DecoderOptions& options, Chart& chart, Arena& arena);
+               const DecoderOptions& options, Matches& matches, Arena& arena);
 
   std::span<const Target> targets(std::uint32_t application) const {
-    return own_lists_.empty() ? lists_[chart_->applications[application].targets] : own_lists_[application];
+    return own_lists_.empty() ? lists_[matches_->applications[application].targets] : own_lists_[application];
   }
   // Taken apart on first use; `slot` is one of the application's targets.
   const TargetSide& side(const Application& application, std::uint32_t slot);
@@ -61,7 +61,7 @@ class SentenceTargets {
   const Sentence* sentence_ = nullptr;
   const Weights* weights_ = nullptr;
   const DecoderOptions* options_ = nullptr;
-  Chart* chart_ = nullptr;
+  Matches* matches_ = nullptr;
   Arena* arena_ = nullptr;
   std::vector<double> own_weights_;                 // of the sentence's own table
   std::vector<std::span<const Target>> lists_;      // by target set

@@ -9,18 +9,10 @@
 #include <vector>
 
 #include "hiero/base/arena.h"
+#include "hiero/decode/search_space.h"
 #include "hiero/lm/language_model.h"
 
 namespace hiero {
-
-using ItemId = std::uint32_t;
-
-// What search and trie know of an item: its score and one LM state per language model.
-struct Item {
-  double score;
-  const ChartState* states;
-  std::uint32_t edge;  // the best edge into it, or the head of a list of all
-};
 
 struct VertexNode {
   double bound;              // score of the best item

@@ -18,8 +18,8 @@ inline constexpr CellId kNoCell = ~CellId{0};
 // All rules of one source side and label, used on one span with one choice of antecedent cells.
 struct Application {
   CellId cell;
-  std::uint32_t targets;     // index into Chart::target_sets
-  std::uint32_t first_tail;  // in Chart::tail_cells
+  std::uint32_t targets;     // index into Matches::target_sets
+  std::uint32_t first_tail;  // in Matches::tail_cells
   std::uint32_t arity;
   std::uint32_t row = 0;  // first row of the local-feature batch, if there is one
 };
@@ -35,12 +35,12 @@ struct Cell {
   std::uint32_t begin;
   std::uint32_t end;
   LabelId label;
-  // Applications [first, last) in Chart::applications.
+  // Applications [first, last) in Matches::applications.
   std::uint32_t first = 0;
   std::uint32_t last = 0;
 };
 
-struct Chart {
+struct Matches {
   std::uint32_t length = 0;
   std::vector<Cell> cells;
   std::vector<Application> applications;  // grouped by cell, in the order matched
