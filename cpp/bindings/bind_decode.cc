@@ -1,6 +1,8 @@
 #include "bind_forest.h"
 #include "bind_local_features.h"
 #include "hiero/decode/decoder.h"
+#include "hiero/forest/edge_values.h"
+#include "hiero/forest/kbest.h"
 #include "hiero/grammar/rule_table.h"
 
 namespace hiero {
@@ -58,7 +60,8 @@ std::vector<Derivation> kbest_of(const Translation& translation, std::size_t k, 
   if (!translation.forest)
     throw std::invalid_argument("kbest needs a forest: translate with keep=\"forest\"");
   const py::gil_scoped_release release;
-  return kbest(translation.forest, edge_scores(*translation.forest, translation.weights->values), k, unique);
+  std::vector<double> scores = edge_scores(*translation.forest, translation.weights->values);
+  return kbest(translation.forest, std::move(scores), k, unique, allow_interrupt);
 }
 
 void register_options(py::module_& m) {

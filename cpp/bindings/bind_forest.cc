@@ -3,7 +3,7 @@
 #include <set>
 
 #include "hiero/base/error.h"
-#include "hiero/forest/kbest.h"
+#include "hiero/forest/edge_values.h"
 
 namespace hiero {
 namespace {
@@ -107,19 +107,6 @@ void allow_interrupt(std::size_t done) {
   if (done % 1024 != 0) return;
   const py::gil_scoped_acquire acquire;
   if (PyErr_CheckSignals() != 0) throw py::error_already_set();
-}
-
-std::vector<Derivation> kbest(const std::shared_ptr<const Hypergraph>& forest, std::vector<double> scores,
-                              std::size_t k, bool unique) {
-  KBest lazy(*forest, std::move(scores), unique);
-  std::vector<Derivation> out;
-  while (out.size() < k) {
-    allow_interrupt(out.size());
-    auto next = lazy.next();
-    if (!next) break;
-    out.push_back({forest, next->score, std::move(next->edges)});
-  }
-  return out;
 }
 
 py::dict feature_dict(const Hypergraph& forest, std::span<const EdgeIndex> edges) {

@@ -9,15 +9,10 @@
 
 #include "bindings.h"
 #include "hiero/forest/big_unsigned.h"
+#include "hiero/forest/derivation.h"
 #include "hiero/forest/hypergraph.h"
 
 namespace hiero {
-
-struct Derivation {
-  std::shared_ptr<const Hypergraph> forest;
-  double score;
-  std::vector<EdgeIndex> edges;
-};
 
 using DoubleVector = py::array_t<double, py::array::c_style | py::array::forcecast>;
 
@@ -80,7 +75,5 @@ std::shared_ptr<Hypergraph> from_arrays(const py::kwargs& arrays);
 
 std::string join(const std::vector<std::string>& tokens);
 py::dict feature_dict(const Hypergraph& forest, std::span<const EdgeIndex> edges);
-std::vector<Derivation> kbest(const std::shared_ptr<const Hypergraph>& forest, std::vector<double> scores,
-                              std::size_t k, bool unique);
 
 }  // namespace hiero

@@ -5,6 +5,7 @@
 #include "hiero/base/error.h"
 #include "hiero/forest/constrain.h"
 #include "hiero/forest/distribution.h"
+#include "hiero/forest/edge_values.h"
 #include "hiero/forest/inside_outside.h"
 #include "hiero/forest/kbest.h"
 #include "hiero/forest/sampling.h"
@@ -28,65 +29,6 @@ struct BoundDistribution {
 std::vector<double> logs(const std::vector<Scaled>& values) {
   std::vector<double> out;
   for (const Scaled value : values) out.push_back(value.log_abs());
-  return out;
-}
-
-double total(std::span<const double> scores, std::span<const EdgeIndex> edges) {
-  double sum = 0;
-  for (const EdgeIndex e : edges) sum += scores[e];
-  return sum;
-}
-
-// Throws ForestError if derivations are too many to be counted: where edges have the same tail several times,
-// their number may have exponentially many digits.
-void check_count(const Hypergraph& forest) {
-  const double log = inside(forest, LogSemiring(), [](EdgeIndex) { return 0.0; })[forest.root];
-  if (!(log <= 0x1p20 * 0.6931471805599453)) throw ForestError("there are over 2^(2^20) derivations");
-}
-
-// Throws ForestError unless the edges are the preorder of a derivation of the root.
-void check_derivation(const Hypergraph& forest, std::span<const EdgeIndex> edges) {
-  std::vector<NodeIndex> open;
-  if (forest.root >= 0) open.push_back(forest.root);
-  for (const EdgeIndex e : edges) {
-    if (e < 0 || e >= forest.edge_count()) throw ForestError("derivation: no edge " + std::to_string(e));
-    if (open.empty() || head_of(forest, e) != open.back())
-      throw ForestError("derivation: edge " + std::to_string(e) + " does not belong where it stands");
-    open.pop_back();
-    const auto tails = forest.edge_tails(e);
-    for (std::size_t i = tails.size(); i-- > 0;) open.push_back(tails[i]);
-  }
-  if (!open.empty()) throw ForestError("derivation: edges are missing");
-}
-
-// Derivations and their strings and features side by side.
-struct KBestArrays {
-  std::vector<double> scores;
-  std::vector<std::int32_t> edge_offsets{0}, edges, word_offsets{0}, words;
-  FeatureRows features{{0}, {}, {}};
-  std::size_t feature_count = 0;
-};
-
-KBestArrays kbest_arrays(const Hypergraph& forest, std::size_t k, std::vector<double> scores, bool unique) {
-  KBest lazy(forest, std::move(scores), unique);
-  KBestArrays out;
-  out.feature_count = forest.feature_names->size();
-  while (out.scores.size() < k) {
-    allow_interrupt(out.scores.size());
-    const auto next = lazy.next();
-    if (!next) break;
-    out.scores.push_back(next->score);
-    out.edges.insert(out.edges.end(), next->edges.begin(), next->edges.end());
-    out.edge_offsets.push_back(array_offset(out.edges.size()));
-    const std::vector<std::int32_t> words = yield_words(forest, next->edges);
-    out.words.insert(out.words.end(), words.begin(), words.end());
-    out.word_offsets.push_back(array_offset(out.words.size()));
-    for (const auto& [feature, value] : feature_sums(forest, next->edges)) {
-      out.features.ids.push_back(feature);
-      out.features.values.push_back(value);
-    }
-    out.features.offsets.push_back(array_offset(out.features.ids.size()));
-  }
   return out;
 }
 
@@ -265,9 +207,7 @@ void register_forest_algorithms(py::class_<Hypergraph, std::shared_ptr<Hypergrap
             BigUnsigned count;
             {
               const py::gil_scoped_release release;
-              const auto one = [](EdgeIndex) { return BigUnsigned(1); };
-              if (f.root >= 0) check_count(f);
-              if (f.root >= 0) count = inside(f, CountingSemiring(), one)[f.root];
+              count = derivation_count(f);
             }
             return to_python(count);
           },
@@ -289,7 +229,7 @@ void register_forest_algorithms(py::class_<Hypergraph, std::shared_ptr<Hypergrap
           [](const ForestPtr& f, std::size_t k, const py::object& scores, bool unique) {
             std::vector<double> by_edge = edge_values(*f, scores);
             const py::gil_scoped_release release;
-            return kbest(f, std::move(by_edge), k, unique);
+            return kbest(f, std::move(by_edge), k, unique, allow_interrupt);
           },
           py::arg("k"), py::arg("scores"), py::arg("unique") = false,
           "The k best derivations under the given edge scores, best first (Huang and Chiang 2005,\n"
@@ -300,7 +240,7 @@ void register_forest_algorithms(py::class_<Hypergraph, std::shared_ptr<Hypergrap
           [](const Hypergraph& f, std::size_t k, const py::object& scores, bool unique) {
             std::vector<double> by_edge = edge_values(f, scores);
             const py::gil_scoped_release release;
-            return kbest_arrays(f, k, std::move(by_edge), unique);
+            return kbest_arrays(f, std::move(by_edge), k, unique, allow_interrupt);
           },
           py::arg("k"), py::arg("scores"), py::arg("unique") = false, "The same as arrays.")
       .def(

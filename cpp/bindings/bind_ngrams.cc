@@ -1,6 +1,8 @@
 #include "bind_forest.h"
-#include "hiero/forest/losses.h"
+#include "hiero/forest/annotate.h"
+#include "hiero/forest/edge_values.h"
 #include "hiero/forest/ngrams.h"
+#include "hiero/metrics/ngram_matches.h"
 
 namespace hiero {
 namespace {

@@ -1,6 +1,6 @@
 #include "bind_forest.h"
 #include "bind_references.h"
-#include "hiero/forest/oracle.h"
+#include "hiero/metrics/oracle.h"
 
 namespace hiero {
 namespace {

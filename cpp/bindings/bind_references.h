@@ -4,7 +4,7 @@
 #include <string>
 #include <vector>
 
-#include "hiero/forest/reference_set.h"
+#include "hiero/metrics/reference_set.h"
 
 namespace hiero {
 

@@ -5,27 +5,16 @@
 namespace hiero {
 namespace {
 
-// The winning derivations of a line, their words one after the other.
 py::tuple winners(const Hypergraph& forest, const py::object& start, const py::object& direction) {
   const std::vector<double> intercepts = edge_values(forest, start);
   const std::vector<double> slopes = edge_values(forest, direction);
-  std::vector<double> gamma;
-  std::vector<double> by_piece[2];
-  std::vector<std::int32_t> offsets{0};
-  std::vector<std::int32_t> words;
+  EnvelopeArrays found;
   {
     const py::gil_scoped_release release;
-    for (const WinningDerivation& winner : envelope(forest, intercepts, slopes)) {
-      gamma.push_back(winner.begin);
-      by_piece[0].push_back(winner.intercept);
-      by_piece[1].push_back(winner.slope);
-      const std::vector<std::int32_t> yield = yield_words(forest, winner.edges);
-      words.insert(words.end(), yield.begin(), yield.end());
-      offsets.push_back(array_offset(words.size()));
-    }
+    found = envelope_arrays(forest, intercepts, slopes);
   }
-  return py::make_tuple(as_array(gamma), as_array(by_piece[0]), as_array(by_piece[1]), as_array(offsets),
-                        as_array(words));
+  return py::make_tuple(as_array(found.begins), as_array(found.intercepts), as_array(found.slopes),
+                        as_array(found.word_offsets), as_array(found.words));
 }
 
 }  // namespace

@@ -7,6 +7,8 @@
 #include <numeric>
 
 #include "hiero/decode/decoder.h"
+#include "hiero/forest/derivation.h"
+#include "hiero/forest/edge_values.h"
 #include "hiero/forest/kbest.h"
 #include "random_rules.h"
 #include "small_lm.h"

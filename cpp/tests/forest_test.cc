@@ -6,16 +6,18 @@
 #include <random>
 
 #include "hiero/base/error.h"
+#include "hiero/forest/annotate.h"
 #include "hiero/forest/constrain.h"
 #include "hiero/forest/distribution.h"
+#include "hiero/forest/edge_values.h"
 #include "hiero/forest/inside_outside.h"
 #include "hiero/forest/kbest.h"
-#include "hiero/forest/losses.h"
 #include "hiero/forest/ngrams.h"
-#include "hiero/forest/oracle.h"
 #include "hiero/forest/sampling.h"
 #include "hiero/forest/subforest.h"
 #include "hiero/forest/validate.h"
+#include "hiero/metrics/ngram_matches.h"
+#include "hiero/metrics/oracle.h"
 
 namespace hiero {
 namespace {

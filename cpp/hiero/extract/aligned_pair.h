@@ -7,9 +7,10 @@
 #include <string_view>
 #include <vector>
 
+#include "hiero/base/alignment_link.h"
 #include "hiero/base/line_reader.h"
+#include "hiero/base/symbol.h"
 #include "hiero/base/vocab.h"
-#include "hiero/grammar/rule_table.h"
 
 namespace hiero {
 

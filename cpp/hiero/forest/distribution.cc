@@ -4,6 +4,8 @@
 #include <stdexcept>
 #include <string>
 
+#include "hiero/forest/edge_values.h"
+
 namespace hiero {
 
 Distribution::Distribution(const Hypergraph& forest, std::span<const double> scores)

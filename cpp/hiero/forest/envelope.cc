@@ -4,6 +4,8 @@
 #include <limits>
 #include <stdexcept>
 
+#include "hiero/forest/derivation.h"
+#include "hiero/forest/edge_values.h"
 #include "hiero/forest/inside_outside.h"
 
 namespace hiero {
@@ -141,6 +143,20 @@ std::vector<WinningDerivation> envelope(const Hypergraph& forest, std::span<cons
   const auto lines = inside_in_place(forest, semiring, weight)[forest.root];
   for (std::size_t i = 0; i < lines.size(); ++i) {
     out.push_back({lines[i].begin, lines[i].slope, lines[i].intercept, edges_of(origins, lines[i].origin)});
+  }
+  return out;
+}
+
+EnvelopeArrays envelope_arrays(const Hypergraph& forest, std::span<const double> intercepts,
+                               std::span<const double> slopes) {
+  EnvelopeArrays out;
+  for (const WinningDerivation& winner : envelope(forest, intercepts, slopes)) {
+    out.begins.push_back(winner.begin);
+    out.intercepts.push_back(winner.intercept);
+    out.slopes.push_back(winner.slope);
+    const std::vector<std::int32_t> words = yield_words(forest, winner.edges);
+    out.words.insert(out.words.end(), words.begin(), words.end());
+    out.word_offsets.push_back(array_offset(out.words.size()));
   }
   return out;
 }

@@ -60,4 +60,15 @@ struct WinningDerivation {
 std::vector<WinningDerivation> envelope(const Hypergraph& forest, std::span<const double> intercepts,
                                         std::span<const double> slopes);
 
+// The same as arrays: (n) where each begins to win, its intercept and slope, and its words, indices into the
+// forest's `words`, from word_offsets[i] to word_offsets[i + 1].
+struct EnvelopeArrays {
+  std::vector<double> begins, intercepts, slopes;
+  std::vector<std::int32_t> word_offsets{0}, words;
+};
+
+// Throws ForestError for over 2^31 - 1 words.
+EnvelopeArrays envelope_arrays(const Hypergraph& forest, std::span<const double> intercepts,
+                               std::span<const double> slopes);
+
 }  // namespace hiero

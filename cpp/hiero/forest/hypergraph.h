@@ -96,36 +96,6 @@ struct Hypergraph {
 // ForestError beyond 2^31 - 1 entries.
 std::int32_t array_offset(std::size_t size);
 
-// Checks that there is one value per edge, finite or, if allowed, -infinity. Throws std::invalid_argument.
-void check_edge_values(const Hypergraph& forest, std::span<const double> values, bool minus_infinity,
-                       const char* name);
-
-// weights . features for every edge. Throws std::invalid_argument unless there is a weight per feature.
-std::vector<double> edge_scores(const Hypergraph& forest, std::span<const double> weights);
-
-// Adds to `sums`, one per feature, the sum over edges of factor times feature row: sum_e factors[e] h_e.
-// Touches only features that occur. Throws std::invalid_argument unless there is a factor per edge.
-void add_weighted_features(const Hypergraph& forest, std::span<const double> factors, std::span<double> sums);
-
-// Adds an edge to a derivation. Throws ForestError beyond 2^27 edges: where edges have the same tail several
-// times, derivations may be exponentially longer than their forest is.
-void extend_derivation(std::vector<EdgeIndex>& derivation, EdgeIndex edge);
-
-// The derivation of best total score below `node`, ties by edge index; empty if there is none of a score
-// above -infinity. Throws std::invalid_argument for scores that check_edge_values refuses.
-std::vector<EdgeIndex> viterbi(const Hypergraph& forest, std::span<const double> scores, NodeIndex node);
-
-// Target words (indices into forest.words) of a derivation given in preorder.
-std::vector<std::int32_t> yield_words(const Hypergraph& forest, std::span<const EdgeIndex> derivation);
-
-// Alignment of a derivation of the whole sentence: pairs (source position, target position), sorted.
-std::vector<std::pair<std::int32_t, std::int32_t>> alignment(const Hypergraph& forest,
-                                                             std::span<const EdgeIndex> derivation);
-
-// Sums of feature values along a derivation, as (feature, value) pairs sorted by feature.
-std::vector<std::pair<std::int32_t, double>> feature_sums(const Hypergraph& forest,
-                                                          std::span<const EdgeIndex> derivation);
-
 // Whether the target of an edge leaves out the tail at a place.
 bool leaves_out(const Hypergraph& forest, EdgeIndex edge, std::size_t place);
 

@@ -4,24 +4,9 @@
 #include <limits>
 #include <utility>
 
+#include "hiero/forest/edge_values.h"
+
 namespace hiero {
-namespace {
-
-constexpr std::uint64_t kPrime = (std::uint64_t{1} << 61) - 1;
-constexpr std::array<std::uint64_t, 2> kBases{0x12F5D3A96E1B7C85, 0x0A7B19C4D2E6F803};
-
-// a b + c in the field.
-std::uint64_t times_plus(std::uint64_t a, std::uint64_t b, std::uint64_t c) {
-  __extension__ using Wide = unsigned __int128;
-  const Wide product = static_cast<Wide>(a) * b + c;
-  std::uint64_t sum =
-      static_cast<std::uint64_t>(product & kPrime) + static_cast<std::uint64_t>(product >> 61);
-  if (sum >= kPrime) sum -= kPrime;
-  return sum;
-}
-
-}  // namespace
-
 bool KBest::is_worse(const Choice& a, const Choice& b) {
   if (a.score != b.score) return a.score < b.score;
   if (a.edge != b.edge) return a.edge > b.edge;
@@ -60,27 +45,22 @@ void KBest::take_best(Node& node) {
   node.last = std::move(node.queue.back());
   node.queue.pop_back();
   if (unique_) {
-    const Yield yield = yield_of(*node.last);
-    if (!node.seen.insert(yield.hash).second) return;
+    const StringHash yield = yield_of(*node.last);
+    if (!node.seen.insert(yield.value()).second) return;
     node.yields.push_back(yield);
   }
   node.found.push_back(*node.last);
 }
 
-KBest::Yield KBest::yield_of(const Choice& choice) const {
-  Yield out;
+StringHash KBest::yield_of(const Choice& choice) const {
+  StringHash out;
   const auto tails = forest_.edge_tails(choice.edge);
   for (const std::int32_t symbol : forest_.template_of(choice.edge)) {
-    for (std::size_t i = 0; i < 2; ++i) {
-      if (symbol >= 0) {
-        out.hash[i] = times_plus(out.hash[i], kBases[i], static_cast<std::uint64_t>(symbol) + 1);
-        out.power[i] = times_plus(out.power[i], kBases[i], 0);
-      } else {
-        const std::size_t tail = static_cast<std::size_t>(-1 - symbol);
-        const Yield& below = nodes_[tails[tail]].yields[choice.ranks[tail]];
-        out.hash[i] = times_plus(out.hash[i], below.power[i], below.hash[i]);
-        out.power[i] = times_plus(out.power[i], below.power[i], 0);
-      }
+    if (symbol >= 0) {
+      out.append(symbol);
+    } else {
+      const std::size_t tail = static_cast<std::size_t>(-1 - symbol);
+      out.append(nodes_[tails[tail]].yields[choice.ranks[tail]]);
     }
   }
   return out;
@@ -156,6 +136,48 @@ ScoredDerivation KBest::derivation(const Choice& choice) const {
     const auto tails = forest_.edge_tails(top.edge);
     for (std::size_t i = tails.size(); i-- > 0;) open.push_back(&nodes_[tails[i]].found[top.ranks[i]]);
   }
+  return out;
+}
+
+namespace {
+
+template <class Take>
+void take_best(KBest lazy, std::size_t k, const KBestProgress& progress, const Take& take) {
+  for (std::size_t found = 0; found < k; ++found) {
+    progress(found);
+    std::optional<ScoredDerivation> next = lazy.next();
+    if (!next) return;
+    take(std::move(*next));
+  }
+}
+
+}  // namespace
+
+std::vector<Derivation> kbest(const std::shared_ptr<const Hypergraph>& forest, std::vector<double> scores,
+                              std::size_t k, bool unique, const KBestProgress& progress) {
+  std::vector<Derivation> out;
+  take_best(KBest(*forest, std::move(scores), unique), k, progress,
+            [&](ScoredDerivation next) { out.push_back({forest, next.score, std::move(next.edges)}); });
+  return out;
+}
+
+KBestArrays kbest_arrays(const Hypergraph& forest, std::vector<double> scores, std::size_t k, bool unique,
+                         const KBestProgress& progress) {
+  KBestArrays out;
+  out.feature_count = forest.feature_names->size();
+  take_best(KBest(forest, std::move(scores), unique), k, progress, [&](const ScoredDerivation& next) {
+    out.scores.push_back(next.score);
+    out.edges.insert(out.edges.end(), next.edges.begin(), next.edges.end());
+    out.edge_offsets.push_back(array_offset(out.edges.size()));
+    const std::vector<std::int32_t> words = yield_words(forest, next.edges);
+    out.words.insert(out.words.end(), words.begin(), words.end());
+    out.word_offsets.push_back(array_offset(out.words.size()));
+    for (const auto& [feature, value] : feature_sums(forest, next.edges)) {
+      out.features.ids.push_back(feature);
+      out.features.values.push_back(value);
+    }
+    out.features.offsets.push_back(array_offset(out.features.ids.size()));
+  });
   return out;
 }
 

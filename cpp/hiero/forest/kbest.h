@@ -10,14 +10,17 @@
 // The forest must outlive the iterator.
 #pragma once
 
-#include <array>
 #include <cstdint>
+#include <functional>
+#include <memory>
 #include <optional>
 #include <span>
 #include <unordered_set>
 #include <vector>
 
+#include "hiero/forest/derivation.h"
 #include "hiero/forest/hypergraph.h"
+#include "hiero/forest/string_hash.h"
 
 namespace hiero {
 
@@ -40,19 +43,10 @@ class KBest {
     EdgeIndex edge;
     std::vector<std::uint32_t> ranks;  // one per tail
   };
-  // Stands for a string: two polynomials over its words in the field of 2^61 - 1, so that those of a
-  // concatenation follow from its parts', and their bases to the power of its length.
-  struct Yield {
-    std::array<std::uint64_t, 2> hash{};
-    std::array<std::uint64_t, 2> power{1, 1};
-  };
-  struct YieldHash {
-    std::size_t operator()(const std::array<std::uint64_t, 2>& hash) const { return hash[0]; }
-  };
   struct Node {
     std::vector<Choice> found;
-    std::vector<Yield> yields;  // of `found`, for distinct strings
-    std::unordered_set<std::array<std::uint64_t, 2>, YieldHash> seen;
+    std::vector<StringHash> yields;  // of `found`, for distinct strings
+    std::unordered_set<StringHash::Value, StringHash::OfValue> seen;
     // The last one taken from the queue, if its successors are not queued; it need not be in `found`.
     std::optional<Choice> last;
     std::vector<Choice> queue;  // a heap
@@ -73,7 +67,7 @@ class KBest {
   bool want_tails(const Choice& choice);
   void push_successors(Node& node);
   bool rescore(Choice& choice) const;
-  Yield yield_of(const Choice& choice) const;
+  StringHash yield_of(const Choice& choice) const;
   ScoredDerivation derivation(const Choice& choice) const;
 
   const Hypergraph& forest_;
@@ -84,5 +78,25 @@ class KBest {
   bool unique_;
   std::uint32_t rank_ = 0;
 };
+
+// Called with the number of derivations found so far, before each; may throw.
+using KBestProgress = std::function<void(std::size_t)>;
+
+// The k best, fewer where there are no more.
+std::vector<Derivation> kbest(const std::shared_ptr<const Hypergraph>& forest, std::vector<double> scores,
+                              std::size_t k, bool unique, const KBestProgress& progress);
+
+// The same as arrays, side by side: derivations, their strings and their feature sums.
+struct KBestArrays {
+  std::vector<double> scores;
+  std::vector<std::int32_t> edge_offsets{0}, edges;  // in preorder
+  std::vector<std::int32_t> word_offsets{0}, words;  // indices into the forest's `words`
+  FeatureRows features{{0}, {}, {}};
+  std::size_t feature_count = 0;  // of the forest
+};
+
+// Throws ForestError where an array would have more than 2^31 - 1 entries.
+KBestArrays kbest_arrays(const Hypergraph& forest, std::vector<double> scores, std::size_t k, bool unique,
+                         const KBestProgress& progress);
 
 }  // namespace hiero

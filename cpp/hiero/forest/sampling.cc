@@ -2,6 +2,8 @@
 
 #include <random>
 
+#include "hiero/forest/derivation.h"
+
 namespace hiero {
 
 std::vector<std::vector<EdgeIndex>> sample(const Distribution& p, std::size_t count, std::uint64_t seed) {

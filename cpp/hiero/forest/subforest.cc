@@ -5,6 +5,8 @@
 #include <string>
 #include <unordered_map>
 
+#include "hiero/forest/derivation.h"
+#include "hiero/forest/edge_values.h"
 #include "hiero/forest/inside_outside.h"
 
 namespace hiero {

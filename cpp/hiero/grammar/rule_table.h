@@ -20,6 +20,7 @@
 #include <string_view>
 #include <vector>
 
+#include "hiero/base/alignment_link.h"
 #include "hiero/base/mapped_file.h"
 #include "hiero/base/symbol.h"
 #include "hiero/grammar/packed_format.h"
@@ -35,11 +36,6 @@ struct RuleGroup {
   LabelId lhs;
   RuleId first_rule;
   std::uint32_t count;
-};
-
-struct AlignmentLink {
-  std::uint32_t source;
-  std::uint32_t target;
 };
 
 struct SparseFeature {

@@ -16,7 +16,7 @@
 #include <unordered_map>
 #include <vector>
 
-#include "hiero/forest/bleu.h"
+#include "hiero/metrics/bleu.h"
 
 namespace hiero {
 

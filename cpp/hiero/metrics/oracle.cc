@@ -1,11 +1,13 @@
-#include "hiero/forest/oracle.h"
+#include "hiero/metrics/oracle.h"
 
 #include <algorithm>
 #include <cmath>
 #include <stdexcept>
 #include <unordered_map>
 
-#include "hiero/forest/reference_automaton.h"
+#include "hiero/forest/edge_values.h"
+#include "hiero/forest/string_hash.h"
+#include "hiero/metrics/reference_automaton.h"
 
 namespace hiero {
 namespace {
@@ -22,9 +24,8 @@ struct Item {
   std::int32_t matches[kBleuOrder] = {};
   std::int32_t left[kLeft] = {};
   ReferenceAutomaton::State right = ReferenceAutomaton::kStart;
-  std::uint64_t hash = 0;   // of the string
-  std::uint64_t power = 1;  // of the base of the hash, to its length
-  std::size_t ranks = 0;    // of the tails' items, in a pool
+  StringHash string;
+  std::size_t ranks = 0;  // of the tails' items, in a pool
 };
 
 class Rescorer {
@@ -96,7 +97,7 @@ class Rescorer {
 
   void keep(const Item& item) {
     if (options_.unique) {
-      const auto [known, fresh] = seen_.try_emplace(item.hash, items_.size());
+      const auto [known, fresh] = seen_.try_emplace(item.string.value(), items_.size());
       if (!fresh) {
         if (is_worse(items_[known->second], item)) items_[known->second] = item;
         return;
@@ -137,7 +138,7 @@ class Rescorer {
     for (const std::int32_t symbol : forest_.template_of(e)) {
       if (symbol >= 0) {
         add_word(item, symbol, 1);
-        mix(item, static_cast<std::uint64_t>(symbol) + 1, kBase);
+        item.string.append(symbol);
       } else {
         add_tail(item, tail(tails, ranks, static_cast<std::size_t>(-(symbol + 1))));
       }
@@ -168,14 +169,7 @@ class Rescorer {
     item.length += tail.length - known;
     if (tail.length >= static_cast<std::int32_t>(kLeft)) item.right = tail.right;
     for (std::size_t n = 0; n < kBleuOrder; ++n) item.matches[n] += tail.matches[n];
-    mix(item, tail.hash, tail.power);
-  }
-
-  // Polynomial hash of a concatenation.
-  static constexpr std::uint64_t kBase = 0x9E3779B97F4A7C15ull;
-  static void mix(Item& item, std::uint64_t hash, std::uint64_t power) {
-    item.hash = item.hash * power + hash;
-    item.power *= power;
+    item.string.append(tail.string);
   }
 
   double objective(const Item& item) const {
@@ -218,9 +212,9 @@ class Rescorer {
   std::vector<std::size_t> first_;    // by node: its items, best first
   std::vector<std::uint32_t> ranks_;  // of the tails of items
   // Of the node at hand.
-  std::vector<Item> queue_;                              // a heap
-  std::vector<std::uint32_t> pool_;                      // ranks of candidates
-  std::unordered_map<std::uint64_t, std::size_t> seen_;  // by hash of a string: its item
+  std::vector<Item> queue_;                                                       // a heap
+  std::vector<std::uint32_t> pool_;                                               // ranks of candidates
+  std::unordered_map<StringHash::Value, std::size_t, StringHash::OfValue> seen_;  // by string: its item
 };
 
 }  // namespace

@@ -1,4 +1,4 @@
-#include "hiero/forest/reference_set.h"
+#include "hiero/metrics/reference_set.h"
 
 #include <algorithm>
 #include <cmath>

@@ -1,4 +1,4 @@
-#include "hiero/forest/bleu.h"
+#include "hiero/metrics/bleu.h"
 
 #include <algorithm>
 #include <cmath>

@@ -21,17 +21,4 @@ struct NgramMatches {
 // Throws std::invalid_argument if the forest is not annotated.
 NgramMatches ngram_matches(const Hypergraph& forest, std::span<const std::vector<std::string>> references);
 
-struct EdgeNgrams {
-  std::vector<std::vector<std::int32_t>> ngrams;  // of word indices, in order of appearance
-  std::vector<std::int32_t> offsets{0};           // edges + 1
-  std::vector<std::int32_t> ids;                  // index into `ngrams`, as often as it arises
-};
-
-// The same by n-gram. Throws std::invalid_argument if the forest is not annotated.
-EdgeNgrams edge_ngrams(const Hypergraph& forest);
-
-// The part of the sentence that each edge's own rule covers: its span less those of its tails, in words, by
-// the number of words of the root's span. A derivation's sum is 1, a partial one's its share.
-std::vector<double> covered_shares(const Hypergraph& forest);
-
 }  // namespace hiero

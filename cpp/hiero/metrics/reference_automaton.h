@@ -8,7 +8,7 @@
 #include <string>
 #include <vector>
 
-#include "hiero/forest/bleu.h"
+#include "hiero/metrics/bleu.h"
 
 namespace hiero {
 

@@ -13,8 +13,8 @@
 #include <string>
 #include <vector>
 
-#include "hiero/forest/bleu.h"
 #include "hiero/forest/hypergraph.h"
+#include "hiero/metrics/bleu.h"
 
 namespace hiero {
 

@@ -1,4 +1,4 @@
-#include "hiero/forest/reference_automaton.h"
+#include "hiero/metrics/reference_automaton.h"
 
 #include <unordered_map>
 

@@ -1,0 +1,13 @@
+// A word-alignment link: a source and a target position, both from 0.
+#pragma once
+
+#include <cstdint>
+
+namespace hiero {
+
+struct AlignmentLink {
+  std::uint32_t source;
+  std::uint32_t target;
+};
+
+}  // namespace hiero

@@ -1,0 +1,166 @@
+#include "hiero/forest/derivation.h"
+
+#include <algorithm>
+#include <limits>
+#include <map>
+#include <stdexcept>
+#include <string>
+
+#include "hiero/base/error.h"
+#include "hiero/forest/edge_values.h"
+#include "hiero/forest/inside_outside.h"
+
+namespace hiero {
+namespace {
+
+constexpr double kNever = -std::numeric_limits<double>::infinity();
+
+// Visits the symbols of all templates of a preorder derivation in target order: visit(at, symbol), where
+// `at` is the position of the symbol's edge in the derivation; a nonterminal comes before its yield.
+template <class Visit>
+void visit_symbols(const Hypergraph& forest, std::span<const EdgeIndex> derivation, const Visit& visit) {
+  if (derivation.empty()) return;
+  // size[at]: edges in the subtree that starts there.
+  std::vector<std::size_t> size(derivation.size(), 1);
+  for (std::size_t at = derivation.size(); at-- > 0;) {
+    for (std::size_t i = 0; i < forest.edge_tails(derivation[at]).size(); ++i) {
+      const std::size_t child = at + size[at];
+      if (child >= derivation.size()) throw std::invalid_argument("derivation ends before its last child");
+      size[at] += size[child];
+    }
+  }
+  struct Frame {
+    std::size_t at;
+    std::size_t symbol;  // next symbol of its template
+  };
+  std::vector<Frame> stack{{0, 0}};
+  while (!stack.empty()) {
+    Frame& frame = stack.back();
+    const auto symbols = forest.template_of(derivation[frame.at]);
+    if (frame.symbol == symbols.size()) {
+      stack.pop_back();
+      continue;
+    }
+    const std::int32_t symbol = symbols[frame.symbol++];
+    visit(frame.at, symbol);
+    if (symbol >= 0) continue;
+    std::size_t child = frame.at + 1;
+    for (std::int32_t earlier = -1; earlier > symbol; --earlier) child += size[child];
+    stack.push_back({child, 0});
+  }
+}
+
+}  // namespace
+
+void extend_derivation(std::vector<EdgeIndex>& derivation, EdgeIndex edge) {
+  constexpr std::size_t kMost = std::size_t{1} << 27;
+  if (derivation.size() == kMost) throw ForestError("a derivation has over 2^27 edges");
+  derivation.push_back(edge);
+}
+
+std::vector<EdgeIndex> viterbi(const Hypergraph& forest, std::span<const double> scores, NodeIndex node) {
+  check_edge_values(forest, scores, true, "scores");
+  if (node < -1 || node >= forest.node_count()) throw std::out_of_range("no such node");
+  if (node < 0) return {};
+  std::vector<double> best(node + 1, kNever);
+  std::vector<EdgeIndex> choice(node + 1, -1);
+  for (NodeIndex v = 0; v <= node; ++v) {
+    for (EdgeIndex e = forest.edge_offsets[v]; e < forest.edge_offsets[v + 1]; ++e) {
+      double score = scores[e];
+      for (NodeIndex tail : forest.edge_tails(e)) score += best[tail];
+      if (score > best[v]) {
+        best[v] = score;
+        choice[v] = e;
+      }
+    }
+  }
+  std::vector<EdgeIndex> derivation;
+  if (choice[node] < 0) return derivation;
+  std::vector<NodeIndex> open{node};
+  while (!open.empty()) {
+    const EdgeIndex e = choice[open.back()];
+    open.pop_back();
+    extend_derivation(derivation, e);
+    const auto tails = forest.edge_tails(e);
+    for (std::size_t i = tails.size(); i-- > 0;) open.push_back(tails[i]);
+  }
+  return derivation;
+}
+
+std::vector<std::int32_t> yield_words(const Hypergraph& forest, std::span<const EdgeIndex> derivation) {
+  std::vector<std::int32_t> words;
+  visit_symbols(forest, derivation, [&](std::size_t, std::int32_t symbol) {
+    if (symbol >= 0) words.push_back(symbol);
+  });
+  return words;
+}
+
+std::vector<std::pair<std::int32_t, std::int32_t>> alignment(const Hypergraph& forest,
+                                                             std::span<const EdgeIndex> derivation) {
+  // target_position[at][i]: where symbol i of the edge at that position of the derivation starts.
+  std::vector<std::vector<std::int32_t>> target_position(derivation.size());
+  std::int32_t made = 0;
+  visit_symbols(forest, derivation, [&](std::size_t at, std::int32_t symbol) {
+    target_position[at].push_back(made);
+    made += symbol >= 0;
+  });
+  std::vector<std::pair<std::int32_t, std::int32_t>> out;
+  for (std::size_t at = 0; at < derivation.size(); ++at) {
+    if (target_position[at].empty()) continue;  // below a tail that a target leaves out
+    const EdgeIndex e = derivation[at];
+    const std::int32_t t = forest.edge_targets[e];
+    for (std::int32_t l = forest.targets->link_offsets[t]; l < forest.targets->link_offsets[t + 1]; ++l) {
+      // A source token position becomes a sentence position by the widths of the gaps before it.
+      std::int64_t source =
+          std::int64_t{forest.node_spans[2 * head_of(forest, e)]} + forest.targets->links[2 * l];
+      for (NodeIndex tail : forest.edge_tails(e)) {
+        const std::int64_t begin = forest.node_spans[2 * tail];
+        if (begin < source) source += forest.node_spans[2 * tail + 1] - begin - 1;
+      }
+      out.emplace_back(static_cast<std::int32_t>(source),
+                       target_position[at][forest.targets->links[2 * l + 1]]);
+    }
+  }
+  std::sort(out.begin(), out.end());
+  return out;
+}
+
+std::vector<std::pair<std::int32_t, double>> feature_sums(const Hypergraph& forest,
+                                                          std::span<const EdgeIndex> derivation) {
+  std::map<std::int32_t, double> sums;
+  for (EdgeIndex e : derivation) {
+    const auto ids = forest.feature_ids(e);
+    const auto values = forest.feature_values(e);
+    for (std::size_t i = 0; i < ids.size(); ++i) sums[ids[i]] += values[i];
+  }
+  return {sums.begin(), sums.end()};
+}
+
+void check_derivation(const Hypergraph& forest, std::span<const EdgeIndex> edges) {
+  std::vector<NodeIndex> open;
+  if (forest.root >= 0) open.push_back(forest.root);
+  for (const EdgeIndex e : edges) {
+    if (e < 0 || e >= forest.edge_count()) throw ForestError("derivation: no edge " + std::to_string(e));
+    if (open.empty() || head_of(forest, e) != open.back())
+      throw ForestError("derivation: edge " + std::to_string(e) + " does not belong where it stands");
+    open.pop_back();
+    const auto tails = forest.edge_tails(e);
+    for (std::size_t i = tails.size(); i-- > 0;) open.push_back(tails[i]);
+  }
+  if (!open.empty()) throw ForestError("derivation: edges are missing");
+}
+
+BigUnsigned derivation_count(const Hypergraph& forest) {
+  if (forest.root < 0) return {};
+  const double log = inside(forest, LogSemiring(), [](EdgeIndex) { return 0.0; })[forest.root];
+  if (!(log <= 0x1p20 * 0.6931471805599453)) throw ForestError("there are over 2^(2^20) derivations");
+  return inside(forest, CountingSemiring(), [](EdgeIndex) { return BigUnsigned(1); })[forest.root];
+}
+
+double total(std::span<const double> values, std::span<const EdgeIndex> derivation) {
+  double sum = 0;
+  for (const EdgeIndex e : derivation) sum += values[e];
+  return sum;
+}
+
+}  // namespace hiero

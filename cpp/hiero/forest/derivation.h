@@ -1,0 +1,51 @@
+// Derivations of a forest, each the list of its edges in preorder, the children of an edge in tail order.
+#pragma once
+
+#include <cstdint>
+#include <memory>
+#include <span>
+#include <utility>
+#include <vector>
+
+#include "hiero/forest/big_unsigned.h"
+#include "hiero/forest/hypergraph.h"
+
+namespace hiero {
+
+// A derivation with its score, and with the forest that it is of.
+struct Derivation {
+  std::shared_ptr<const Hypergraph> forest;
+  double score;
+  std::vector<EdgeIndex> edges;
+};
+
+// Adds an edge to a derivation. Throws ForestError beyond 2^27 edges: where edges have the same tail several
+// times, derivations may be exponentially longer than their forest is.
+void extend_derivation(std::vector<EdgeIndex>& derivation, EdgeIndex edge);
+
+// The derivation of best total score below `node`, ties by edge index; empty if there is none of a score
+// above -infinity. Throws std::invalid_argument for scores that check_edge_values refuses.
+std::vector<EdgeIndex> viterbi(const Hypergraph& forest, std::span<const double> scores, NodeIndex node);
+
+// Target words (indices into forest.words) of a derivation given in preorder.
+std::vector<std::int32_t> yield_words(const Hypergraph& forest, std::span<const EdgeIndex> derivation);
+
+// Alignment of a derivation of the whole sentence: pairs (source position, target position), sorted.
+std::vector<std::pair<std::int32_t, std::int32_t>> alignment(const Hypergraph& forest,
+                                                             std::span<const EdgeIndex> derivation);
+
+// Sums of feature values along a derivation, as (feature, value) pairs sorted by feature.
+std::vector<std::pair<std::int32_t, double>> feature_sums(const Hypergraph& forest,
+                                                          std::span<const EdgeIndex> derivation);
+
+// Throws ForestError unless the edges are the preorder of a derivation of the root.
+void check_derivation(const Hypergraph& forest, std::span<const EdgeIndex> edges);
+
+// How many derivations the root has. Throws ForestError beyond 2^(2^20): where edges have the same tail
+// several times, their number may have exponentially many digits.
+BigUnsigned derivation_count(const Hypergraph& forest);
+
+// The sum of the values of its edges.
+double total(std::span<const double> values, std::span<const EdgeIndex> derivation);
+
+}  // namespace hiero

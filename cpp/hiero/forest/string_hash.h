@@ -1,0 +1,76 @@
+// Hashes of strings of words, given by index.
+#pragma once
+
+#include <algorithm>
+#include <array>
+#include <cstddef>
+#include <cstdint>
+#include <span>
+#include <vector>
+
+namespace hiero {
+
+// Stands for a string: two polynomials over its words in the field of 2^61 - 1, so that those of a
+// concatenation follow from its parts', with their bases to the power of its length.
+class StringHash {
+ public:
+  using Value = std::array<std::uint64_t, 2>;
+  // For tables of values, which are as good as random.
+  struct OfValue {
+    std::size_t operator()(const Value& value) const { return value[0]; }
+  };
+
+  const Value& value() const { return hash_; }
+
+  void append(std::int32_t word) {
+    for (std::size_t i = 0; i < 2; ++i) {
+      hash_[i] = times_plus(hash_[i], kBases[i], static_cast<std::uint64_t>(word) + 1);
+      power_[i] = times_plus(power_[i], kBases[i], 0);
+    }
+  }
+  void append(const StringHash& string) {
+    for (std::size_t i = 0; i < 2; ++i) {
+      hash_[i] = times_plus(hash_[i], string.power_[i], string.hash_[i]);
+      power_[i] = times_plus(power_[i], string.power_[i], 0);
+    }
+  }
+
+ private:
+  static constexpr std::uint64_t kPrime = (std::uint64_t{1} << 61) - 1;
+  static constexpr std::array<std::uint64_t, 2> kBases{0x12F5D3A96E1B7C85, 0x0A7B19C4D2E6F803};
+
+  // a b + c in the field.
+  static std::uint64_t times_plus(std::uint64_t a, std::uint64_t b, std::uint64_t c) {
+    __extension__ using Wide = unsigned __int128;
+    const Wide product = static_cast<Wide>(a) * b + c;
+    std::uint64_t sum =
+        static_cast<std::uint64_t>(product & kPrime) + static_cast<std::uint64_t>(product >> 61);
+    if (sum >= kPrime) sum -= kPrime;
+    return sum;
+  }
+
+  Value hash_{};
+  std::array<std::uint64_t, 2> power_{1, 1};
+};
+
+// For hash tables whose keys are strings themselves; looks them up without a copy.
+struct WordsHash {
+  using is_transparent = void;
+  std::size_t operator()(std::span<const std::int32_t> words) const {
+    std::uint64_t hash = words.size();
+    for (const std::int32_t word : words) {
+      hash = (hash ^ static_cast<std::uint32_t>(word)) * 0x9E3779B97F4A7C15ull;
+      hash ^= hash >> 29;
+    }
+    return hash;
+  }
+};
+
+struct WordsEqual {
+  using is_transparent = void;
+  bool operator()(std::span<const std::int32_t> a, std::span<const std::int32_t> b) const {
+    return std::ranges::equal(a, b);
+  }
+};
+
+}  // namespace hiero
