@@ -27,8 +27,8 @@ import sacrebleu
 from machine import machine
 
 import hiero
+from hiero.base.text import split
 from hiero.cli.records import derivation_steps
-from hiero.text import split
 
 CORPORA = {"ja-en": ("test.ja", "test.en"), "de-en": ("test2016.de", "test2016.en")}
 POP_LIMITS = (2, 4, 10, 20, 30, 40, 50, 80, 100, 200, 500, 1000, 2000)
@@ -103,9 +103,9 @@ class Rescorer:
 
 CHILD_PACK = """
 import sys, time
-from hiero import tables
+from hiero.base import tables
 from hiero.cli.size import parse_memory
-from hiero.memory import peak_megabytes
+from hiero.base.memory import peak_megabytes
 start = time.perf_counter()
 tables.pack(sys.argv[1], sys.argv[2], memory=parse_memory(sys.argv[3]))
 print(time.perf_counter() - start, peak_megabytes())
@@ -187,7 +187,7 @@ def compare(corpus: str, points: list[tuple[int, float, float]]) -> None:
 
 CHILD_LOADING = """
 import sys, time, hiero
-from hiero.memory import peak_megabytes
+from hiero.base.memory import peak_megabytes
 from time import perf_counter as now
 table_path, lm_path, weights_path, source = sys.argv[1:]
 start = now(); table = hiero.RuleTable.open(table_path); opened = now() - start
@@ -240,7 +240,7 @@ def threads(system: System) -> None:
 
 CHILD_LONG = """
 import sys, time, hiero
-from hiero.memory import peak_megabytes
+from hiero.base.memory import peak_megabytes
 model = hiero.Model.assemble([sys.argv[1]], [sys.argv[2]], sys.argv[3])
 decoder = hiero.Decoder(model)
 start = time.perf_counter()

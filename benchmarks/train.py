@@ -37,7 +37,7 @@ CORPORA: dict[str, tuple[list[str], list[str]]] = {
 MOSES = {"ja-en": "7.2 million rule lines, 32 s", "de-en": "15.3 million rule lines, 98 s"}
 MEASURED = """
 import sys, time
-from hiero.memory import peak_megabytes
+from hiero.base.memory import peak_megabytes
 from hiero.train import ExtractSettings, extract_rules, score_rules
 folder, memory, settings = sys.argv[1:]
 files = [f"{folder}/{name}" for name in ("corpus.source", "corpus.target", "alignment")]

@@ -19,10 +19,10 @@ from hiero._core import (
     RuleTable,
     Translation,
 )
-from hiero.decoder import Decoder, Failure
-from hiero.local_features import LocalFeatures, SpanAndGapSize
-from hiero.model import DecodingSettings, Model
-from hiero.weights import read_weights, write_weights
+from hiero.base.weights import read_weights, write_weights
+from hiero.decode.decoder import Decoder, Failure
+from hiero.decode.local_features import LocalFeatures, SpanAndGapSize
+from hiero.decode.model import DecodingSettings, Model
 
 __version__ = "0.1.0"
 

@@ -16,7 +16,7 @@ from typing import Any
 
 import hiero
 from hiero import _core
-from hiero.files import working_directory
+from hiero.base.directories import working_directory
 
 FRENCH = Path(__file__).parent / "french"
 LINE = "elle voit un chien noir ."

@@ -14,7 +14,7 @@ import pytest
 from thot.common import WordAlignmentMatrix
 
 import hiero
-from hiero.memory import _children
+from hiero.base.memory import _children
 from hiero.train import HEURISTICS, Heuristic, align, read_alignment
 from hiero.train.alignment import _train, combine
 

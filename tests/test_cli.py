@@ -13,8 +13,8 @@ import pytest
 from in_process import BIN, call, program
 
 import hiero
-from hiero import tables
-from hiero.forest_files import ForestFile
+from hiero.base import tables
+from hiero.forest.files import ForestFile
 
 
 @pytest.fixture(scope="module")

@@ -15,7 +15,7 @@ from brute_force_extraction import Limits, Pair
 
 from hiero import FormatError, RuleTable
 from hiero._core import ExtractStatistics, RuleCounts
-from hiero.distortion import DistortionStatistics
+from hiero.decode.distortion import DistortionStatistics
 from hiero.train import ExtractSettings, ScoreSettings, extract_rules, score_rules
 
 Key = tuple[tuple[str, ...], tuple[str, ...]]
@@ -140,7 +140,7 @@ def test_ranges_that_name_no_lines_are_refused(ranges: object) -> None:
 
 
 def rows(table: Path) -> dict[Key, dict[str, float]]:
-    from hiero.tables import unpack
+    from hiero.base.tables import unpack
 
     text = bytearray()
     unpack(RuleTable.open(str(table)), text.extend)

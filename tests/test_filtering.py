@@ -11,7 +11,8 @@ from brute_force import holds
 from test_rule_tables import packed, unpacked
 
 import hiero
-from hiero import Rule, RuleTable, tables
+from hiero import Rule, RuleTable
+from hiero.base import tables
 
 
 @pytest.mark.parametrize("span_limit", [0, 4])

@@ -14,7 +14,7 @@ from brute_force_forest import (
 
 from hiero import Forest, ForestError, FormatError
 from hiero.forest import LogLinear
-from hiero.forest_files import NO_FOREST
+from hiero.forest.files import NO_FOREST
 
 GOOD: dict[str, Any] = {
     "edge_offsets": [0, 1, 3],

@@ -16,15 +16,8 @@ from brute_force_forest import small_random_forest
 
 import hiero
 from hiero import Forest, ForestError
-from hiero.forest_files import (
-    NO_FOREST,
-    ForestFile,
-    ForestWriter,
-    read_hypergraph,
-    read_json,
-    write_hypergraph,
-    write_json,
-)
+from hiero.forest.files import NO_FOREST, ForestFile, ForestWriter, read_json, write_json
+from hiero.forest.hypergraph_text import read_hypergraph, write_hypergraph
 
 ARRAYS = [
     *("edge_offsets", "tail_offsets", "tails", "node_spans", "node_labels", "edge_tables", "edge_rules"),

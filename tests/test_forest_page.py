@@ -15,9 +15,9 @@ from test_cli import one_error_line
 
 import hiero
 from hiero import Derivation, Forest, ForestError
-from hiero.derivations import derivation_tree
-from hiero.forest_files import ForestWriter
-from hiero.forest_page import MOST_EDGES, derivation_page, forest_page
+from hiero.forest.derivations import derivation_tree
+from hiero.forest.files import ForestWriter
+from hiero.forest.pages import MOST_EDGES, derivation_page, forest_page
 
 VOID = {"meta"}
 HOSTILE = [

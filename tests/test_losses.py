@@ -8,7 +8,7 @@ import numpy as np
 import pytest
 from brute_force_forest import derivations, small_random_forest, total, words
 
-from hiero.losses import BleuDocument, LinearBleu, bleu, bleu_counts
+from hiero.forest.losses import BleuDocument, LinearBleu, bleu, bleu_counts
 
 
 def test_parameters_worked_by_hand() -> None:

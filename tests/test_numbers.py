@@ -11,12 +11,12 @@ from synthetic_decoder import solvable
 
 import hiero
 from hiero import FormatError, read_weights
-from hiero.distortion import DistortionStatistics
+from hiero.base.weights import write_weights
+from hiero.decode.distortion import DistortionStatistics
 from hiero.evaluate import Bleu
 from hiero.experiments.cettolo2004 import Cettolo2004Options, LabelledSet, cettolo2004
-from hiero.forest_files import NO_FOREST, ForestFile, ForestWriter
+from hiero.forest.files import NO_FOREST, ForestFile, ForestWriter
 from hiero.tune import TuneOptions, tune
-from hiero.weights import write_weights
 
 KINDS = (float, int, np.float64, np.float32, np.float16, np.int64, np.bool_, np.array)
 

@@ -19,8 +19,9 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 import hiero
-from hiero import Rule, RuleTable, tables
-from hiero.lines import open_source
+from hiero import Rule, RuleTable
+from hiero.base import tables
+from hiero.base.lines import open_source
 
 
 def unpacked(table: RuleTable) -> list[str]:

@@ -17,9 +17,11 @@ import pytest
 from killed_saves import CALLS, FRENCH, translation, wrapped
 
 import hiero
-from hiero import _core, tables
+from hiero import _core
+from hiero.base import tables
+from hiero.base.directories import publish, temporary_folder
+from hiero.base.files import write_atomically
 from hiero.evaluate import Bleu
-from hiero.files import publish, temporary_folder, write_atomically
 from hiero.train import TrainInputs, TrainSettings, estimate_lm, train
 from hiero.tune import TuneOptions, tune
 

@@ -14,8 +14,8 @@ import pytest
 from brute_force_forest import counts, derivations, incoming, small_random_forest, tails
 
 from hiero import Forest
-from hiero import semiring as sr
-from hiero.semiring import Scaled
+from hiero.forest import semirings as sr
+from hiero.forest.semirings import Scaled
 
 mpmath.mp.dps = 60
 

@@ -17,7 +17,7 @@ from test_search_exact import lm_features, same_features
 
 import hiero
 from hiero import Rule, RuleTable
-from hiero.derivations import derivation_tree
+from hiero.forest.derivations import derivation_tree
 
 HIERO_RULES = """\
 [X] ||| a ||| A ||| -0.5 ||| 0-0

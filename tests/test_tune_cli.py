@@ -16,7 +16,7 @@ from test_nist_xml import SGML, SOURCE
 
 import hiero
 from hiero import read_weights
-from hiero.text import TextProcessing, TextSide
+from hiero.base.text import TextProcessing, TextSide
 from hiero.tune import METHODS, ModelDecoder
 
 

@@ -11,8 +11,9 @@ import pytest
 from synthetic_decoder import solvable
 
 from hiero import FormatError, read_weights
+from hiero.base.files import temporary_name
+from hiero.base.json_files import read_json
 from hiero.evaluate import Bleu, Nist, Ter
-from hiero.files import read_json, temporary_name
 from hiero.tune import loop
 from hiero.tune.loop import HeldOut, TuneOptions, TuneResult, tune
 from hiero.tune.methods import METHODS, Method, Problem, troubled

@@ -15,13 +15,13 @@ from rich.console import Console
 from rich.progress import BarColumn, MofNCompleteColumn, Progress, TextColumn, TimeElapsedColumn
 
 from hiero import Decoder, Failure, FormatError, Model, Translation
+from hiero.base.files import replacing, sha256
+from hiero.base.memory import peak_megabytes
+from hiero.base.text import TextSide, split
 from hiero.cli.records import Record, derivation_record, format_record
-from hiero.decoder import Keep
+from hiero.decode.decoder import Keep
 from hiero.evaluate.nist_xml import SegmentSet, parse_sets, write_tstset
-from hiero.files import replacing, sha256
-from hiero.forest_files import NO_FOREST, ForestWriter
-from hiero.memory import peak_megabytes
-from hiero.text import TextSide, split
+from hiero.forest.files import NO_FOREST, ForestWriter
 
 Advance = Callable[[], object]
 
@@ -119,7 +119,7 @@ def decode(
         Path | None, typer.Option(help="Write the best derivations as JSON lines.")
     ] = None,
     forests: Annotated[
-        Path | None, typer.Option(help="Write the forests, for `hiero forest` and hiero.forest_files.")
+        Path | None, typer.Option(help="Write the forests, for `hiero forest` and hiero.forest.ForestFile.")
     ] = None,
     threads: Annotated[int, typer.Option(min=1)] = 1,
     stats: Annotated[bool, typer.Option("--stats", help="Speed and cost, at the end.")] = False,

@@ -9,11 +9,11 @@ from typing import Annotated
 import typer
 
 from hiero import Model
+from hiero.base.files import sha256
 from hiero.cli.arguments import Command
 from hiero.cli.sets import fingerprint, read_set
 from hiero.experiments.cettolo2004 import Cettolo2004Options, LabelledSet, plot, table
 from hiero.experiments.cettolo2004 import cettolo2004 as run
-from hiero.files import sha256
 
 app = typer.Typer(help="What the papers measured, on one's own model and sets.", no_args_is_help=True)
 

@@ -14,15 +14,15 @@ import numpy as np
 import typer
 
 from hiero import Derivation, Forest, FormatError, read_weights
+from hiero.base.files import write_atomically
+from hiero.base.lines import read_lines
+from hiero.base.text import split
 from hiero.cli.arguments import Command
 from hiero.cli.records import nbest_line
-from hiero.files import write_atomically
-from hiero.forest_files import ForestFile
-from hiero.forest_page import derivation_page, forest_page
-from hiero.lines import read_lines
-from hiero.losses import BleuDocument, bleu
-from hiero.oracles import oracle_lists, plot_oracles
-from hiero.text import split
+from hiero.forest.files import ForestFile
+from hiero.forest.losses import BleuDocument, bleu
+from hiero.forest.oracles import oracle_lists, plot_oracles
+from hiero.forest.pages import derivation_page, forest_page
 
 app = typer.Typer(
     help="Statistics, k-best lists, oracles and pictures of forests that hiero-decode --forests wrote."

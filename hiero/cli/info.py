@@ -10,10 +10,10 @@ from typing import Annotated
 import typer
 
 from hiero import FormatError, LanguageModel, Model, RuleTable
+from hiero.base.files import sha256
+from hiero.base.tables import is_packed
 from hiero.cli.records import assignments
-from hiero.files import sha256
-from hiero.model import read_manifest
-from hiero.tables import is_packed
+from hiero.decode.model import read_manifest
 
 
 def info(path: Annotated[Path, typer.Argument(help="Table, language model or model.")]) -> None:

@@ -8,7 +8,7 @@ from dataclasses import dataclass
 
 from hiero import Derivation, Translation
 from hiero._core import escape
-from hiero.derivations import derivation_tree
+from hiero.forest.derivations import derivation_tree
 
 
 @dataclass(frozen=True)

@@ -8,8 +8,8 @@ from collections.abc import Sequence
 from pathlib import Path
 
 from hiero import FormatError, Model
+from hiero.base.text import split
 from hiero.evaluate.test_sets import TestSet, read_source
-from hiero.text import split
 
 
 def fingerprint(*sets: tuple[Sequence[str | list[str]], list[list[str]]]) -> str:

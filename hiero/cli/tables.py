@@ -9,12 +9,12 @@ from typing import Annotated
 
 import typer
 
-from hiero import tables
+from hiero.base import tables
+from hiero.base.files import replacing
+from hiero.base.tables import load_table
+from hiero.base.text import split
 from hiero.cli.progress import one_unit, progress_line
 from hiero.cli.size import parse_memory
-from hiero.files import replacing
-from hiero.tables import load_table
-from hiero.text import split
 
 
 def pack(

@@ -8,7 +8,7 @@ from typing import Annotated
 
 import typer
 
-from hiero.text import TextSide, parse_side, split
+from hiero.base.text import TextSide, parse_side, split
 
 Side = Annotated[str, typer.Argument(metavar="SIDE", help="Language and scheme, such as en:moses.")]
 

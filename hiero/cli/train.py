@@ -11,11 +11,11 @@ import typer
 from pydantic import BaseModel, ValidationError
 
 from hiero import DecodingSettings, Model, read_weights
+from hiero.base.text import TextProcessing, parse_side
 from hiero.cli.lm import BinaryType
 from hiero.cli.progress import one_unit, progress_line
 from hiero.cli.size import parse_memory
-from hiero.distortion import DistortionStatistics
-from hiero.text import TextProcessing, parse_side
+from hiero.decode.distortion import DistortionStatistics
 from hiero.train import (
     HEURISTICS,
     ExtractSettings,

@@ -13,14 +13,15 @@ import numpy as np
 import typer
 
 from hiero import Decoder, Model, read_weights
+from hiero.base.directories import working_directory
+from hiero.base.files import sha256
+from hiero.base.weights import write_weights
 from hiero.cli.eval import EffectiveLength
 from hiero.cli.sets import fingerprint, read_set
 from hiero.evaluate import Bleu, Metric, Nist, Ter
-from hiero.files import sha256, working_directory
 from hiero.tune import METHODS, HeldOut, Mix, ModelDecoder, TuneOptions, TuneResult, plot_runs, tune
 from hiero.tune.loop import check_same
 from hiero.tune.objective import gain_name
-from hiero.weights import write_weights
 
 
 class Method(StrEnum):

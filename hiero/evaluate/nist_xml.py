@@ -23,7 +23,7 @@ from html.parser import HTMLParser
 from xml.sax.saxutils import escape, quoteattr
 
 from hiero._core import FormatError
-from hiero.lines import read_bytes
+from hiero.base.lines import read_bytes
 
 SUFFIXES = frozenset({".xml", ".sgm", ".sgml"})
 _SETS = ("srcset", "refset", "tstset")

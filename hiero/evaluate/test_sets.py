@@ -12,9 +12,9 @@ from functools import cached_property
 from pathlib import Path
 
 from hiero._core import FormatError
+from hiero.base.lines import PathLike, read_lines
 from hiero.evaluate.metrics import Text
 from hiero.evaluate.nist_xml import SUFFIXES, SegmentSet, aligned, read_sets
-from hiero.lines import PathLike, read_lines
 
 
 @dataclass(frozen=True)

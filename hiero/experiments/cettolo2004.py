@@ -18,10 +18,12 @@ from typing import Any
 import numpy as np
 from pydantic import BaseModel, ConfigDict
 
-from hiero.decoder import Decoder
+from hiero.base.directories import working_directory
+from hiero.base.files import replacing, write_atomically
+from hiero.base.json_files import json_number, read_json
+from hiero.decode.decoder import Decoder
+from hiero.decode.model import Model
 from hiero.evaluate import Bleu, Nist
-from hiero.files import json_number, read_json, replacing, working_directory, write_atomically
-from hiero.model import Model
 from hiero.tune.loop import TuneOptions, check_same, tune
 from hiero.tune.protocol import ModelDecoder
 

@@ -19,9 +19,9 @@ import numpy.typing as npt
 from thot.common import WordAlignmentMatrix
 
 from hiero._core import Error, FormatError
-from hiero.files import replacing
-from hiero.lines import PathLike, read_lines
-from hiero.text import split
+from hiero.base.files import replacing
+from hiero.base.lines import PathLike, read_lines
+from hiero.base.text import split
 from hiero.train.corpus import read_pairs
 
 Heuristic = Literal["grow-diag-final-and", "grow-diag-final", "grow-diag", "union", "intersection"]

@@ -12,9 +12,9 @@ from collections.abc import Callable, Iterator, Sequence
 from dataclasses import asdict, dataclass
 
 from hiero._core import FormatError
-from hiero.files import replacing
-from hiero.lines import PathLike, read_lines
-from hiero.text import TextProcessing, TextSide
+from hiero.base.files import replacing
+from hiero.base.lines import PathLike, read_lines
+from hiero.base.text import TextProcessing, TextSide
 from hiero.train.lm_text import RESERVED
 
 _RESERVED = frozenset(word.decode() for word in RESERVED)

@@ -25,7 +25,8 @@ from typing import IO, Literal
 
 from hiero import _core
 from hiero._core import Error, FormatError, LanguageModel
-from hiero.files import replacing, temporary_folder
+from hiero.base.directories import temporary_folder
+from hiero.base.files import replacing
 from hiero.train.lm_text import LineCounts, checked_blocks
 
 DEFAULT_MEMORY = 1 << 30

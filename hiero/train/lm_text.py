@@ -14,7 +14,7 @@ from dataclasses import dataclass
 from typing import IO
 
 from hiero._core import FormatError
-from hiero.lines import DAMAGE, open_source
+from hiero.base.lines import DAMAGE, open_source
 
 RESERVED = (b"<s>", b"</s>", b"<unk>", b"<UNK>")
 # Words end where KenLM says so.

@@ -14,11 +14,11 @@ from typing import Any, Literal
 from pydantic import BaseModel, ConfigDict, Field
 
 from hiero import __version__
-from hiero.distortion import DistortionStatistics
-from hiero.files import replacing
-from hiero.lines import PathLike
-from hiero.model import DecodingSettings, Model, check_output
-from hiero.text import TextProcessing, split
+from hiero.base.files import replacing
+from hiero.base.lines import PathLike
+from hiero.base.text import TextProcessing, split
+from hiero.decode.distortion import DistortionStatistics
+from hiero.decode.model import DecodingSettings, Model, check_output
 from hiero.train.alignment import Heuristic, align, check_links, format_links, read_alignment
 from hiero.train.corpus import prepare_corpus, prepare_text, read_pairs
 from hiero.train.lm import check_options, estimate_lm

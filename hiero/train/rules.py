@@ -12,7 +12,7 @@ from pydantic import BaseModel, ConfigDict, Field, field_validator
 
 from hiero import _core
 from hiero._core import ExtractStatistics, RuleCounts, ScoreStatistics
-from hiero.lines import PathLike, open_source
+from hiero.base.lines import PathLike, open_source
 
 Ranges = tuple[tuple[int, int], ...]
 

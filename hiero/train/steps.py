@@ -14,9 +14,10 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
-from hiero.files import sha256, working_directory, write_atomically
-from hiero.memory import peak_memory
-from hiero.ownership import STEPS
+from hiero.base.directories import working_directory
+from hiero.base.files import sha256, write_atomically
+from hiero.base.memory import peak_memory
+from hiero.base.ownership import STEPS
 
 
 @dataclass(frozen=True)

@@ -20,21 +20,16 @@ import numpy as np
 from pydantic import BaseModel, ConfigDict
 
 from hiero._core import FormatError
+from hiero.base.directories import publish, working_directory
+from hiero.base.files import temporary_name, write_atomically
+from hiero.base.json_files import json_number, read_json
+from hiero.base.weights import check_names, check_writable, read_weights, weight_vector, write_weights
 from hiero.evaluate.metrics import Bleu, Metric
-from hiero.files import (
-    json_number,
-    publish,
-    read_json,
-    temporary_name,
-    working_directory,
-    write_atomically,
-)
 from hiero.tune.memory import ForestMemory, ListMemory, Memory
 from hiero.tune.methods import GREATEST, METHODS, Problem, troubled
 from hiero.tune.objective import gain, scalable
 from hiero.tune.pool import Pool
 from hiero.tune.protocol import Array, TuningDecoder
-from hiero.weights import check_names, check_writable, read_weights, weight_vector, write_weights
 
 _SETTINGS = "run.json"
 # When a run stops makes no other run of it: it can go on.

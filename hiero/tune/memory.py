@@ -9,7 +9,7 @@ import numpy as np
 
 from hiero._core import Forest
 from hiero.evaluate.metrics import Hypotheses, Metric
-from hiero.forest_files import NO_FOREST, ForestFile, ForestWriter
+from hiero.forest.files import NO_FOREST, ForestFile, ForestWriter
 from hiero.tune.hypergraph_mert import pruned
 from hiero.tune.pool import Pool, PoolArrays, load_arrays, save_arrays
 from hiero.tune.protocol import Array, TuningDecoder

@@ -5,7 +5,7 @@ from __future__ import annotations
 import os
 from collections.abc import Mapping
 
-from hiero.files import replacing
+from hiero.base.files import replacing
 from hiero.tune.loop import TuneResult
 
 

@@ -15,9 +15,9 @@ import numpy.typing as npt
 import scipy.sparse
 
 from hiero._core import FormatError
+from hiero.base.files import replacing
+from hiero.base.lines import PathLike
 from hiero.evaluate.metrics import Hypotheses, Metric
-from hiero.files import replacing
-from hiero.lines import PathLike
 from hiero.tune.protocol import Array, KBestList
 
 IntArray = npt.NDArray[np.int32]

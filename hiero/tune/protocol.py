@@ -17,9 +17,9 @@ import numpy.typing as npt
 import scipy.sparse
 
 from hiero._core import Forest, Translation
-from hiero.decoder import Decoder, Keep
+from hiero.base.weights import weight_vector
+from hiero.decode.decoder import Decoder, Keep
 from hiero.evaluate.metrics import Hypotheses
-from hiero.weights import weight_vector
 
 Array = npt.NDArray[np.float64]
 T = TypeVar("T")

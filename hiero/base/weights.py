@@ -10,7 +10,7 @@ from collections.abc import Iterable, Mapping, Sequence
 from pathlib import Path
 
 from hiero._core import FormatError, weight_vector
-from hiero.files import write_atomically
+from hiero.base.files import write_atomically
 
 __all__ = ["check_names", "check_writable", "read_weights", "weight_vector", "write_weights"]
 

@@ -12,7 +12,7 @@ from typing import IO, cast
 
 from hiero import _core
 from hiero._core import RuleTable
-from hiero.lines import open_source
+from hiero.base.lines import open_source
 
 DEFAULT_MEMORY = 320 << 20
 _MAGIC = b"HIERORT\n"

@@ -26,41 +26,16 @@ from typing import Any, Literal
 
 import numpy as np
 import numpy.typing as npt
-import scipy.sparse
 
 from hiero._core import (
-    Derivation,
     Distribution,
     ExpectationSemiring,
     Forest,
-    ForestError,
-    KBestArrays,
     Scaled,
     SecondOrderSemiring,
     inside,
     weight_vector,
 )
-
-__all__ = [
-    "Derivation",
-    "Distribution",
-    "Forest",
-    "ForestError",
-    "Gradient",
-    "KBestArrays",
-    "LogLinear",
-    "covariance",
-    "cross_entropy",
-    "entropy",
-    "entropy_gradient",
-    "expectation",
-    "kl_divergence",
-    "log_z_gradient",
-    "log_z_hessian",
-    "risk",
-    "risk_gradient",
-    "variance",
-]
 
 Array = npt.NDArray[np.float64]
 # An array, or a sparse matrix of scipy, which has no types.
@@ -150,7 +125,7 @@ def covariance(
 def _covariance(p: Distribution, left: Values, right: Values) -> Array:
     if left.ndim == 1:
         return _weighted_sum(right, _centred(p, left))
-    columns = left.tocsc() if scipy.sparse.issparse(left) else left
+    columns = left.tocsc() if _is_sparse(left) else left
     out = np.zeros((left.shape[1], *right.shape[1:]))
     for j in range(left.shape[1]):
         column = _column(columns, j)
@@ -274,13 +249,19 @@ def _gradient(model: LogLinear, value: float, slope: Array) -> Gradient:
 def _weighted_sum(values: Values, factors: Array) -> Array:
     """The sum over edges of factor times row of values; the same whatever the number of threads, which a
     product of long vectors by BLAS is not."""
-    if scipy.sparse.issparse(values):
+    if _is_sparse(values):
         return np.asarray(values.T @ factors)
     return np.asarray(np.einsum("e...,e->...", values, factors))
 
 
+def _is_sparse(values: Values) -> bool:
+    return hasattr(values, "tocsr")
+
+
 def _checked(p: Distribution, values: Values) -> Values:
-    if scipy.sparse.issparse(values):
+    if _is_sparse(values):
+        import scipy.sparse  # here, as it takes long to start
+
         matrix = scipy.sparse.csr_array(values)
         _check(p, matrix.shape, matrix.data)
         return matrix
@@ -298,19 +279,19 @@ def _check(p: Distribution, shape: tuple[int, ...], numbers: Array) -> None:
 
 
 def _shape(values: Values) -> tuple[int, ...]:
-    shape: tuple[int, ...] = values.shape if scipy.sparse.issparse(values) else np.shape(values)
+    shape: tuple[int, ...] = values.shape if _is_sparse(values) else np.shape(values)
     return tuple(shape[1:])
 
 
 def _column(matrix: Values, j: int) -> Array:
     column = matrix[:, [j]]
-    return np.asarray(column.toarray() if scipy.sparse.issparse(column) else column).ravel()
+    return np.asarray(column.toarray() if _is_sparse(column) else column).ravel()
 
 
 def _columns(p: Distribution, values: Values) -> list[list[float]]:
     """Values as one list per edge, for the semirings."""
     checked = _checked(p, values)
-    dense = checked.toarray() if scipy.sparse.issparse(checked) else np.asarray(checked)
+    dense = checked.toarray() if _is_sparse(checked) else np.asarray(checked)
     return [[float(x) for x in row] for row in dense.reshape(dense.shape[0], -1)]
 
 

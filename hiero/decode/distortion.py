@@ -11,7 +11,8 @@ from dataclasses import asdict, dataclass
 from pathlib import Path
 
 from hiero._core import ExtractStatistics, FormatError
-from hiero.files import json_number, write_atomically
+from hiero.base.files import write_atomically
+from hiero.base.json_files import json_number
 
 SIZES = 10  # 1 .. 9 source words, and 10 or more
 

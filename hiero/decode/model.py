@@ -22,13 +22,15 @@ from pydantic import BaseModel, ConfigDict, Field, ValidationError
 
 from hiero import _core
 from hiero._core import FormatError, LanguageModel, RuleTable
-from hiero.distortion import DistortionStatistics
-from hiero.files import complaint, json_number, publish, sha256, temporary_folder, write_atomically
-from hiero.local_features import LocalFeatures
-from hiero.ownership import MANIFEST, link_or_copy
-from hiero.tables import is_packed, load_table
-from hiero.text import TextProcessing
-from hiero.weights import check_writable, read_weights, weight_vector, write_weights
+from hiero.base.directories import publish, temporary_folder
+from hiero.base.files import sha256, write_atomically
+from hiero.base.json_files import complaint, json_number
+from hiero.base.ownership import MANIFEST, link_or_copy
+from hiero.base.tables import is_packed, load_table
+from hiero.base.text import TextProcessing
+from hiero.base.weights import check_writable, read_weights, weight_vector, write_weights
+from hiero.decode.distortion import DistortionStatistics
+from hiero.decode.local_features import LocalFeatures
 
 FORMAT = 1
 _DISTORTION = "distortion.json"

@@ -13,8 +13,8 @@ from pydantic import ValidationError
 
 from hiero import _core
 from hiero._core import Rule, Translation
-from hiero.files import complaint
-from hiero.model import DecodingSettings, Model
+from hiero.base.json_files import complaint
+from hiero.decode.model import DecodingSettings, Model
 
 Keep = Literal["none", "forest", "chart"]
 

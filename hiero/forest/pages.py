@@ -17,9 +17,21 @@ from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 
 from hiero._core import Derivation, Forest, ForestError
-from hiero.derivations import RuleApplication, derivation_tree, rule_application
-from hiero.pages import LINE, box, curve, escaped, group, label, number_text, page, svg, text_width, word_rows
-from hiero.weights import check_names
+from hiero.base.weights import check_names
+from hiero.forest.derivations import RuleApplication, derivation_tree, rule_application
+from hiero.forest.markup import (
+    LINE,
+    box,
+    curve,
+    escaped,
+    group,
+    label,
+    number_text,
+    page,
+    svg,
+    text_width,
+    word_rows,
+)
 
 # Above this number of edges nobody sees anything in a picture.
 MOST_EDGES = 300

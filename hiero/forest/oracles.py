@@ -9,8 +9,8 @@ from collections.abc import Iterable, Mapping, Sequence
 import numpy.typing as npt
 
 from hiero._core import Forest, OracleHypothesis
-from hiero.files import replacing
-from hiero.losses import BleuDocument
+from hiero.base.files import replacing
+from hiero.forest.losses import BleuDocument
 
 
 def oracle_lists(

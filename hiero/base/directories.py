@@ -1,38 +1,21 @@
-"""Files that are either there whole or not at all."""
+"""Directories that one process works in, that are made aside, and that take another's place in one step."""
 
 from __future__ import annotations
 
 import contextlib
 import errno
 import fcntl
-import hashlib
 import os
 import re
-import secrets
 import shutil
 from collections.abc import Iterator
 from pathlib import Path
-from typing import TypeVar
-
-import numpy as np
-from pydantic import BaseModel, ValidationError
 
 from hiero import _core
-from hiero._core import FormatError
-
-M = TypeVar("M", bound=BaseModel)
-
-# What writing to an open file raises, without its name.
-_FULL = (errno.ENOSPC, errno.EDQUOT, errno.EFBIG)
-
+from hiero.base.files import sync, temporary_name, write_atomically
 
 # What ``temporary_name``, ``temporary_folder`` and the core's output files make, with the process's number.
 _LEFTOVER = re.compile(r"\.(.+)\.hiero-\d+-[a-z0-9_]+")
-
-
-def temporary_name(path: Path) -> Path:
-    """A hidden name beside ``path``, by which ``working_directory`` knows what a killed process left."""
-    return path.with_name(f".{path.name}.hiero-{os.getpid()}-{secrets.token_hex(4)}")
 
 
 @contextlib.contextmanager
@@ -68,25 +51,6 @@ def _held_folder(path: Path) -> tuple[Path, int]:
         # Another process took it for what a killed one left, before it was held.
 
 
-def sync(path: str | os.PathLike[str]) -> None:
-    """Waits until a file, or the names in a folder, are on the disk: what is only written or renamed outlives
-    no power failure. Folders that cannot be opened, or of file systems that sync none, are left alone.
-    """
-    try:
-        descriptor = os.open(path, os.O_RDONLY)
-    except PermissionError:
-        if os.path.isdir(path):
-            return
-        raise
-    try:
-        os.fsync(descriptor)
-    except OSError as error:
-        if not (os.path.isdir(path) and error.errno in (errno.EINVAL, errno.ENOTSUP)):
-            raise OSError(error.errno, error.strerror, os.fspath(path)) from None
-    finally:
-        os.close(descriptor)
-
-
 def publish(made: Path, path: Path) -> None:
     """Gives a directory the name ``path`` when all of it is on the disk; what had the name takes the other.
 
@@ -116,33 +80,6 @@ def _exchange(made: Path, path: Path) -> None:
             raise OSError(error.errno, error.strerror, str(path)) from None
         hint = "cannot be replaced in one step on this file system; move the old one away first"
         raise OSError(error.errno, hint, str(path)) from None
-
-
-@contextlib.contextmanager
-def replacing(path: str | os.PathLike[str]) -> Iterator[Path]:
-    """A temporary file beside ``path`` to write to; it takes the name if the block ends well.
-
-    An OSError of the temporary file, or of a full disk, names ``path``.
-    """
-    path = Path(path)
-    if path.exists() and not path.is_file():
-        raise OSError(f"{path}: not a regular file")  # a device or pipe must not be replaced
-    # Not tempfile's, which makes files private: the umask says who may read them.
-    name = temporary_name(path)
-    try:
-        os.close(os.open(name, os.O_WRONLY | os.O_CREAT | os.O_EXCL, 0o666))
-        yield name
-        sync(name)
-        os.replace(name, path)
-        sync(path.parent)
-    except BaseException as error:
-        with contextlib.suppress(OSError):
-            name.unlink()
-        if isinstance(error, OSError) and (
-            error.filename == str(name) or (error.filename is None and error.errno in _FULL)
-        ):
-            raise OSError(error.errno, error.strerror, str(path)) from None
-        raise
 
 
 @contextlib.contextmanager
@@ -184,37 +121,3 @@ def working_directory(directory: Path, record: str, first: str) -> Iterator[Path
             else:
                 other.unlink()
         yield path
-
-
-def write_atomically(path: str | os.PathLike[str], text: str) -> None:
-    """Writes UTF-8 text with ``\\n`` line ends, whole or not at all."""
-    with replacing(path) as temporary:
-        temporary.write_text(text, encoding="utf-8", newline="\n")
-
-
-def sha256(path: Path) -> str:
-    """The SHA-256 of a file's bytes, in hexadecimal."""
-    with path.open("rb") as file:
-        return hashlib.file_digest(file, "sha256").hexdigest()
-
-
-def read_json(path: Path, kind: type[M]) -> M:
-    """A model of pydantic from a file that this program wrote. Raises FormatError for a damaged one."""
-    try:
-        return kind.model_validate_json(path.read_bytes())
-    except ValidationError as error:
-        raise FormatError(f"{path}: damaged: {complaint(error)}") from None
-
-
-def json_number(value: object) -> object:
-    """A NumPy number as JSON has it, for ``json.dumps(default=...)``. Raises TypeError for anything else."""
-    if isinstance(value, np.generic):
-        return value.item()
-    raise TypeError(f"{type(value).__name__} is no JSON value: {value!r}")
-
-
-def complaint(error: ValidationError) -> str:
-    """The first thing that is wrong, and where."""
-    first = error.errors(include_url=False)[0]
-    place = ".".join(map(str, first["loc"]))
-    return f"{place}: {first['msg']}" if place else first["msg"]

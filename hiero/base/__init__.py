@@ -1,0 +1,1 @@
+"""What everything else stands on: files, lines, text, weights, rule tables; knows no decoder, no forest."""

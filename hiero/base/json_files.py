@@ -1,0 +1,35 @@
+"""JSON that this program writes and reads again, and what pydantic says of values from outside."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import TypeVar
+
+import numpy as np
+from pydantic import BaseModel, ValidationError
+
+from hiero._core import FormatError
+
+M = TypeVar("M", bound=BaseModel)
+
+
+def read_json(path: Path, kind: type[M]) -> M:
+    """A model of pydantic from a file that this program wrote. Raises FormatError for a damaged one."""
+    try:
+        return kind.model_validate_json(path.read_bytes())
+    except ValidationError as error:
+        raise FormatError(f"{path}: damaged: {complaint(error)}") from None
+
+
+def json_number(value: object) -> object:
+    """A NumPy number as JSON has it, for ``json.dumps(default=...)``. Raises TypeError for anything else."""
+    if isinstance(value, np.generic):
+        return value.item()
+    raise TypeError(f"{type(value).__name__} is no JSON value: {value!r}")
+
+
+def complaint(error: ValidationError) -> str:
+    """The first thing that is wrong, and where."""
+    first = error.errors(include_url=False)[0]
+    place = ".".join(map(str, first["loc"]))
+    return f"{place}: {first['msg']}" if place else first["msg"]

@@ -1,0 +1,1 @@
+"""Models and decoders; `hiero` itself has the public names."""

@@ -1,0 +1,96 @@
+"""Losses of translations that training on forests uses: linear BLEU, and a document that BLEU is measured in.
+
+BLEU counts are float64 (10): length, effective reference length, n-gram totals and matches for n = 1 to 4;
+see ``bleu_counts``. They add up over sentences.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass, field
+
+import numpy as np
+import numpy.typing as npt
+
+from hiero._core import Forest, bleu, bleu_counts
+
+__all__ = ["BleuDocument", "LinearBleu", "bleu", "bleu_counts"]
+
+Array = npt.NDArray[np.float64]
+Tokens = Sequence[str]
+ORDER = 4
+
+
+@dataclass(frozen=True)
+class LinearBleu:
+    """L(y) = -(theta_0 |y| + sum over n-grams w of y of theta_n [w in a reference]), n = 1 to 4 (Tromble et
+    al. 2008, equation 8 of Li and Eisner 2009): a linear approximation of the loss of corpus BLEU.
+
+    theta_0 = -1/T and theta_n = 1/(4 T p r^(n-1)) for T candidate words, unigram precision p and ratio r of
+    the precisions of successive orders.
+
+    >>> loss = LinearBleu(words=10, precision=0.8, ratio=0.5)
+    >>> [round(theta, 4) for theta in loss.theta]
+    [-0.1, 0.0312, 0.0625, 0.125, 0.25]
+    """
+
+    words: float
+    precision: float = 0.85
+    ratio: float = 0.7
+
+    def __post_init__(self) -> None:
+        if not (self.words > 0 and 0 < self.precision <= 1 and self.ratio > 0):
+            raise ValueError(f"{self}: expected words > 0, 0 < precision <= 1 and ratio > 0")
+
+    @classmethod
+    def estimate(cls, counts: npt.ArrayLike) -> LinearBleu:
+        """From the BLEU counts of a tuning set's translations: r is the third root of p_4 / p_1.
+
+        Raises ValueError where an order has no match.
+        """
+        values = np.asarray(counts, dtype=np.float64)
+        totals, matches = values[2:6], values[6:10]
+        if values.shape != (2 + 2 * ORDER,) or not (matches > 0).all():
+            raise ValueError("linear BLEU: expected 10 counts with matches of every order")
+        precisions = matches / totals
+        ratio = float((precisions[3] / precisions[0]) ** (1 / 3))
+        return cls(float(values[0]), float(precisions[0]), ratio)
+
+    @property
+    def theta(self) -> tuple[float, ...]:
+        """theta_0 to theta_4."""
+        by_order = (1 / (ORDER * self.words * self.precision * self.ratio**n) for n in range(ORDER))
+        return (-1 / self.words, *by_order)
+
+    def losses(self, forest: Forest, references: Sequence[Tokens]) -> Array:
+        """By edge of a forest annotated with 4-grams (``annotate_ngrams(4)``), float64 (edges); a
+        derivation's sum is the loss of its string. Raises ValueError for a forest that is not."""
+        if forest.ngram_order != ORDER:
+            raise ValueError(f"linear BLEU counts {ORDER}-grams: annotate the forest with n = {ORDER}")
+        _, matches = forest.ngram_matches(references)
+        theta = np.array(self.theta)
+        return np.asarray(-(theta[0] * forest.target_words + matches @ theta[1:]), dtype=np.float64)
+
+
+def _start() -> Array:
+    return np.array([4.0, 4.0, 4.0, 3.0, 2.0, 1.0, 4.0, 3.0, 2.0, 1.0])
+
+
+@dataclass(frozen=True)
+class BleuDocument:
+    """The pseudo-document O of Chiang et al. (2008), section 2.2: decayed counts of the sentences so far.
+
+    It starts with a few words, all of them matches, so that no precision is 0; ``source`` is O_f, a number of
+    source words.
+    """
+
+    counts: Array = field(default_factory=_start)
+    source: float = 4.0
+
+    def followed_by(self, counts: npt.ArrayLike, source: int) -> BleuDocument:
+        """The document after a sentence of these counts and source words: O <- 0.9 (O + c)."""
+        return BleuDocument(0.9 * (self.counts + np.asarray(counts)), 0.9 * (self.source + source))
+
+    def b(self, counts: npt.ArrayLike, source: int) -> float:
+        """B(e) = (O_f + |f|) BLEU(O + c(e))."""
+        return (self.source + source) * bleu(self.counts + np.asarray(counts))
