@@ -22,7 +22,8 @@ from hiero._core import (
 from hiero.base.weights import read_weights, write_weights
 from hiero.decode.decoder import Decoder, Failure
 from hiero.decode.local_features import LocalFeatures, SpanAndGapSize
-from hiero.decode.model import DecodingSettings, Model
+from hiero.decode.model import Model
+from hiero.decode.settings import DecodingSettings
 
 __version__ = "0.1.0"
 

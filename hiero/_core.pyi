@@ -1,5 +1,4 @@
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
-from enum import Enum
 from typing import IO, Any
 
 import numpy as np
@@ -66,27 +65,29 @@ def pack(
 def unpack(table: RuleTable, write: Callable[[bytes], object]) -> None: ...
 def escape(token: str) -> str: ...
 
-class ExtractOptions:
-    max_phrase: int
-    max_symbols: int
-    max_nonterminals: int
-    min_gap: int
-    unaligned_edges: bool
-    phrase_lines: Sequence[tuple[int, int]]
-    hierarchical_lines: Sequence[tuple[int, int]]
+class Setting:
+    @property
+    def name(self) -> str: ...
+    @property
+    def meaning(self) -> str: ...
+    @property
+    def default(self) -> Any: ...
+    @property
+    def least(self) -> float | None: ...
+    @property
+    def most(self) -> float | None: ...
+    @property
+    def choices(self) -> list[str]: ...
 
-class Discount(Enum):
-    none = 0
-    good_turing = 1
-    absolute = 2
+class ExtractOptions:
+    def __init__(self, **values: Any) -> None: ...
+    @staticmethod
+    def settings() -> list[Setting]: ...
 
 class ScoreOptions:
-    discount: Discount
-    min_count: int
-    ttable_limit: int
-    significance: float
-    owner: str
-    span_limit: int
+    def __init__(self, **values: Any) -> None: ...
+    @staticmethod
+    def settings() -> list[Setting]: ...
 
 class ExtractStatistics:
     @property
@@ -132,6 +133,7 @@ def score(
     output: str,
     options: ScoreOptions,
     bitext: tuple[tuple[IO[bytes], str], tuple[IO[bytes], str]] | None,
+    least_significance: float,
     progress: Callable[[int], object] | None,
 ) -> ScoreStatistics: ...
 def fisher_minus_log_p(both: int, source: int, target: int, pairs: int) -> float: ...
@@ -442,29 +444,10 @@ class ApplicationBatch:
     @property
     def reordered(self) -> npt.NDArray[np.uint8]: ...
 
-class PassThrough(Enum):
-    unknown = ...
-    all = ...
-    none = ...
-
-class UnknownWords(Enum):
-    copy = ...
-    mark = ...
-    drop = ...
-
-class Keep(Enum):
-    none = ...
-    forest = ...
-    chart = ...
-
 class DecoderOptions:
-    pop_limit: int
-    span_limit: int
-    beam_size: int
-    beam_threshold: float
-    ttable_limit: int
-    pass_through: PassThrough
-    unknown_words: UnknownWords
+    def __init__(self, **values: Any) -> None: ...
+    @staticmethod
+    def settings() -> list[Setting]: ...
 
 class DecodeStats:
     @property
@@ -537,5 +520,5 @@ class Decoder:
         tokens: Sequence[str],
         rules: Sequence[Rule],
         own_weights: Sequence[tuple[str, float]],
-        keep: Keep,
+        keep: str,
     ) -> Translation: ...

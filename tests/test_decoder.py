@@ -271,7 +271,7 @@ def test_names_of_features_and_bad_settings(model: hiero.Model, tmp_path: Path) 
     (tmp_path / "grammar").write_text("[X] ||| le ||| the ||| #h=1\n")
     with pytest.raises(hiero.FormatError, match="feature '#h': a name has no white space"):
         hiero.Model.assemble([tmp_path / "grammar"])
-    with pytest.raises(ValueError, match=r"^pop_limit: Input should be less than 4294967296$"):
+    with pytest.raises(ValueError, match=r"^pop_limit: Input should be less than or equal to 4294967295$"):
         hiero.Decoder(model, pop_limit=10**11)
 
 

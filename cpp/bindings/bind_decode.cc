@@ -1,5 +1,6 @@
 #include "bind_forest.h"
 #include "bind_local_features.h"
+#include "bind_settings.h"
 #include "hiero/decode/decoder.h"
 #include "hiero/forest/edge_values.h"
 #include "hiero/forest/kbest.h"
@@ -64,30 +65,6 @@ std::vector<Derivation> kbest_of(const Translation& translation, std::size_t k, 
   return kbest(translation.forest, std::move(scores), k, unique, allow_interrupt);
 }
 
-void register_options(py::module_& m) {
-  py::enum_<PassThrough>(m, "PassThrough")
-      .value("unknown", PassThrough::kUnknown)
-      .value("all", PassThrough::kAll)
-      .value("none", PassThrough::kNone);
-  py::enum_<UnknownWords>(m, "UnknownWords")
-      .value("copy", UnknownWords::kCopy)
-      .value("mark", UnknownWords::kMark)
-      .value("drop", UnknownWords::kDrop);
-  py::enum_<Keep>(m, "Keep")
-      .value("none", Keep::kNone)
-      .value("forest", Keep::kForest)
-      .value("chart", Keep::kChart);
-  py::class_<DecoderOptions>(m, "DecoderOptions")
-      .def(py::init<>())
-      .def_readwrite("pop_limit", &DecoderOptions::pop_limit)
-      .def_readwrite("span_limit", &DecoderOptions::span_limit)
-      .def_readwrite("beam_size", &DecoderOptions::beam_size)
-      .def_readwrite("beam_threshold", &DecoderOptions::beam_threshold)
-      .def_readwrite("ttable_limit", &DecoderOptions::ttable_limit)
-      .def_readwrite("pass_through", &DecoderOptions::pass_through)
-      .def_readwrite("unknown_words", &DecoderOptions::unknown_words);
-}
-
 void register_translation(py::module_& m) {
   py::class_<DecodeStats>(m, "DecodeStats", "What decoding one sentence cost.")
       .def_readonly("applications", &DecodeStats::applications, "Rule applications matched.")
@@ -136,7 +113,7 @@ void register_translation(py::module_& m) {
 }  // namespace
 
 void register_decode(py::module_& m) {
-  register_options(m);
+  register_options<DecoderOptions>(m, "DecoderOptions", "Every setting of a decoder.");
   register_translation(m);
   py::class_<TranslationModel, std::shared_ptr<TranslationModel>>(m, "TranslationModel")
       .def(py::init(&make_model), py::arg("tables"), py::arg("owners"), py::arg("statics"), py::arg("lms"),
@@ -167,8 +144,14 @@ void register_decode(py::module_& m) {
            [](const Decoder& decoder, const Vector& weights) {
              return std::make_shared<Decoder>(decoder.with_weights(make_weights(*decoder.model(), weights)));
            })
-      .def("translate", &Decoder::translate, py::arg("tokens"), py::arg("rules"), py::arg("own_weights"),
-           py::arg("keep"), py::call_guard<py::gil_scoped_release>());
+      .def(
+          "translate",
+          [](const Decoder& decoder, std::vector<std::string> tokens, const std::vector<Rule>& rules,
+             const OwnWeights& own, const std::string& keep) {
+            return decoder.translate(std::move(tokens), rules, own, value_named<Keep>(keep, "keep"));
+          },
+          py::arg("tokens"), py::arg("rules"), py::arg("own_weights"), py::arg("keep"),
+          py::call_guard<py::gil_scoped_release>());
 }
 
 }  // namespace hiero

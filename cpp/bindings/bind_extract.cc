@@ -1,6 +1,6 @@
 #include <optional>
 
-#include "bindings.h"
+#include "bind_settings.h"
 #include "hiero/extract/counts_file.h"
 #include "hiero/extract/extraction.h"
 #include "hiero/extract/scoring.h"
@@ -29,7 +29,7 @@ ExtractStatistics extract(const NamedFile& source, const NamedFile& target, cons
 }
 
 ScoreStatistics score(const CountsFile& counts, const std::string& output, const ScoreOptions& options,
-                      const std::optional<std::pair<NamedFile, NamedFile>>& bitext,
+                      const std::optional<std::pair<NamedFile, NamedFile>>& bitext, double least_significance,
                       const py::object& progress) {
   const ScoreProgress report = [&progress](std::uint64_t rules) { call_progress(progress, rules); };
   std::optional<PythonLines> source;
@@ -49,7 +49,7 @@ ScoreStatistics score(const CountsFile& counts, const std::string& output, const
                         std::to_string(counts.statistics().pairs));
     }
   }
-  return score_rules(counts, output, options, test ? &*test : nullptr, report);
+  return score_rules(counts, output, options, test ? &*test : nullptr, least_significance, report);
 }
 
 // A side as tokens of rule text.
@@ -89,39 +89,9 @@ void visit(const CountsFile& counts, const py::object& callback) {
 }  // namespace
 
 void register_extract(py::module_& m) {
-  py::class_<ExtractOptions>(m, "ExtractOptions")
-      .def(py::init<>())
-      .def_readwrite("max_phrase", &ExtractOptions::max_phrase)
-      .def_readwrite("max_symbols", &ExtractOptions::max_symbols)
-      .def_readwrite("max_nonterminals", &ExtractOptions::max_nonterminals)
-      .def_readwrite("min_gap", &ExtractOptions::min_gap)
-      .def_readwrite("unaligned_edges", &ExtractOptions::unaligned_edges)
-      .def_property(
-          "phrase_lines", nullptr,
-          [](ExtractOptions& options, const std::vector<std::pair<std::uint64_t, std::uint64_t>>& ranges) {
-            options.phrase_lines.clear();
-            for (const auto& [first, last] : ranges) options.phrase_lines.push_back({first, last});
-          })
-      .def_property(
-          "hierarchical_lines", nullptr,
-          [](ExtractOptions& options, const std::vector<std::pair<std::uint64_t, std::uint64_t>>& ranges) {
-            options.hierarchical_lines.clear();
-            for (const auto& [first, last] : ranges) options.hierarchical_lines.push_back({first, last});
-          });
-
-  py::enum_<Discount>(m, "Discount")
-      .value("none", Discount::kNone)
-      .value("good_turing", Discount::kGoodTuring)
-      .value("absolute", Discount::kAbsolute);
-
-  py::class_<ScoreOptions>(m, "ScoreOptions")
-      .def(py::init<>())
-      .def_readwrite("discount", &ScoreOptions::discount)
-      .def_readwrite("min_count", &ScoreOptions::min_count)
-      .def_readwrite("ttable_limit", &ScoreOptions::ttable_limit)
-      .def_readwrite("significance", &ScoreOptions::significance)
-      .def_readwrite("owner", &ScoreOptions::owner)
-      .def_readwrite("span_limit", &ScoreOptions::span_limit);
+  register_options<ExtractOptions>(m, "ExtractOptions", "What is extracted.");
+  register_options<ScoreOptions>(m, "ScoreOptions",
+                                 "Which rules are kept and how probabilities are smoothed.");
 
   py::class_<ExtractStatistics>(m, "ExtractStatistics", "What was extracted.")
       .def_readonly("pairs", &ExtractStatistics::pairs, "Sentence pairs.")
@@ -153,7 +123,7 @@ void register_extract(py::module_& m) {
   m.def("extract", &extract, py::arg("source"), py::arg("target"), py::arg("links"), py::arg("output"),
         py::arg("options"), py::arg("memory"), py::arg("progress"));
   m.def("score", &score, py::arg("counts"), py::arg("output"), py::arg("options"), py::arg("bitext"),
-        py::arg("progress"));
+        py::arg("least_significance"), py::arg("progress"));
   m.def("fisher_minus_log_p", &fisher_minus_log_p, py::arg("both"), py::arg("source"), py::arg("target"),
         py::arg("pairs"),
         "-log of the probability that of `pairs` sentence pairs those that hold one of two things, `source` "

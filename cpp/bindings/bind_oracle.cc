@@ -41,8 +41,13 @@ void register_oracle(py::module_& m) {
       [](const std::shared_ptr<Hypergraph>& forest, const py::object& scores, double mu,
          const ReferenceSet::References& references, const DoubleVector& document, double document_source,
          std::size_t k, std::size_t beam, bool unique, const std::string& kind) {
-        const RescoreOptions options{
-            mu, from_array(document), document_source, reference_length_of(kind), k, beam, unique};
+        const RescoreOptions options{mu,
+                                     from_array(document),
+                                     document_source,
+                                     value_named<ReferenceLength>(kind, "effective length"),
+                                     k,
+                                     beam,
+                                     unique};
         const std::vector<double> by_edge = edge_values(*forest, scores);
         const ReferenceSet set({&references, 1});
         const std::vector<std::int32_t> numbers = set.words(forest->words);

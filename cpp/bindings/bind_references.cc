@@ -65,13 +65,6 @@ py::array_t<double> rows(const Hypotheses& hypotheses, const Count& count) {
 
 }  // namespace
 
-ReferenceLength reference_length_of(const std::string& name) {
-  if (name == "shortest") return ReferenceLength::kShortest;
-  if (name == "closest") return ReferenceLength::kClosest;
-  if (name == "average") return ReferenceLength::kAverage;
-  throw std::invalid_argument("effective length: expected shortest, closest or average, not " + name);
-}
-
 std::vector<double> count_row(const BleuCounts& counts) {
   std::vector<double> values{counts.length, counts.reference_length};
   values.insert(values.end(), counts.totals.begin(), counts.totals.end());
@@ -99,7 +92,7 @@ void register_references(py::module_& m) {
           "bleu",
           [](const ReferenceSet& set, const py::object& segments, const std::vector<std::string>& vocabulary,
              const py::object& words, const py::object& offsets, const std::string& effective_length) {
-            const ReferenceLength kind = reference_length_of(effective_length);
+            const ReferenceLength kind = value_named<ReferenceLength>(effective_length, "effective length");
             return rows<2 + 2 * kBleuOrder>(
                 hypotheses_of(set, segments, vocabulary, words, offsets),
                 [&](std::size_t segment, auto tokens) { return set.bleu(segment, tokens, kind); });
@@ -130,7 +123,7 @@ void register_references(py::module_& m) {
           throw std::invalid_argument("references: all are empty");
         }
         const ReferenceSet set({&references, 1});
-        const auto kind = reference_length_of(effective_length);
+        const auto kind = value_named<ReferenceLength>(effective_length, "effective length");
         return as_array(count_row(set.bleu(0, set.words(tokens), kind)));
       },
       py::arg("tokens"), py::arg("references"), py::arg("effective_length") = "shortest",

@@ -14,6 +14,7 @@ namespace py = pybind11;
 
 void register_errors(py::module_& m);
 void register_files(py::module_& m);
+void register_settings(py::module_& m);
 void register_grammar(py::module_& m);
 void register_lm(py::module_& m);
 void register_forest(py::module_& m);

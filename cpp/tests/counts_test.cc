@@ -76,7 +76,7 @@ bool is_near(float a, double b) { return std::abs(a - b) < 1e-6; }
 bool large_counts_are_scored(const std::string& folder) {
   write_counts(folder + "/counts");
   const CountsFile counts(folder + "/counts");
-  score_rules(counts, folder + "/rules", {}, nullptr, [](std::uint64_t) {});
+  score_rules(counts, folder + "/rules", {}, nullptr, 0, [](std::uint64_t) {});
   const auto table = RuleTable::open(folder + "/rules");
   if (table->rule_count() != 2 || table->dense_count() < 2) return false;
   for (RuleId rule = 0; rule < 2; ++rule) {

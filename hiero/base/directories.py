@@ -5,14 +5,18 @@ from __future__ import annotations
 import contextlib
 import errno
 import fcntl
+import json
 import os
 import re
 import shutil
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 from pathlib import Path
+from typing import Any
 
 from hiero import _core
+from hiero._core import FormatError
 from hiero.base.files import sync, temporary_name, write_atomically
+from hiero.base.json_files import json_number
 
 # What ``temporary_name``, ``temporary_folder`` and the core's output files make, with the process's number.
 _LEFTOVER = re.compile(r"\.(.+)\.hiero-\d+-[a-z0-9_]+")
@@ -121,3 +125,20 @@ def working_directory(directory: Path, record: str, first: str) -> Iterator[Path
             else:
                 other.unlink()
         yield path
+
+
+@contextlib.contextmanager
+def run_directory(directory: Path, record: str, settings: Mapping[str, Any]) -> Iterator[None]:
+    """A ``working_directory`` of a run with these settings, which its ``record`` holds as JSON.
+
+    Raises FormatError where the directory holds another run, and as ``working_directory`` does.
+    """
+    text = json.dumps(settings, indent=1, ensure_ascii=False, default=json_number) + "\n"
+    with working_directory(directory, record, text) as path:
+        try:
+            same = json.loads(path.read_bytes()) == json.loads(text)
+        except ValueError:
+            same = False
+        if not same:
+            raise FormatError(f"{directory}: holds another run, see {record}; choose another directory")
+        yield

@@ -15,6 +15,7 @@ import typer
 
 from hiero import Error
 from hiero.cli.arguments import Command
+from hiero.cli.settings import expanded
 
 # Commands, and where they are: a function or a group of commands.
 _COMMANDS = {
@@ -73,7 +74,8 @@ def decode_main() -> None:
 
 def _imported(name: str) -> Any:
     module, attribute = _COMMANDS[name]
-    return getattr(importlib.import_module(f"hiero.cli.{module}"), attribute)
+    found = getattr(importlib.import_module(f"hiero.cli.{module}"), attribute)
+    return found if isinstance(found, typer.Typer) else expanded(found)
 
 
 def _run(command: Callable[[], None]) -> None:

@@ -3,57 +3,26 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from enum import StrEnum
 from pathlib import Path
-from typing import Annotated
+from typing import Annotated, Literal
 
 import typer
 
 from hiero import __version__
 from hiero.evaluate import (
     Bleu,
-    Chrf,
+    EffectiveLength,
     Metric,
-    Nist,
     Runs,
-    Ter,
     Text,
+    Tokenizer,
     approximate_randomization,
     paired_bootstrap,
 )
+from hiero.evaluate.metrics import METRICS
 from hiero.evaluate.test_sets import TestSet
 
-
-class MetricName(StrEnum):
-    bleu = "bleu"
-    nist = "nist"
-    chrf = "chrf"
-    ter = "ter"
-
-
-class EffectiveLength(StrEnum):
-    """Of the references, for BLEU."""
-
-    shortest = "shortest"
-    closest = "closest"
-    average = "average"
-
-
-class Tokenizer(StrEnum):
-    """Sacrebleu's, for BLEU and NIST."""
-
-    none = "none"
-    mteval = "13a"
-    intl = "intl"
-    char = "char"
-    zh = "zh"
-    ja = "ja-mecab"
-    ko = "ko-mecab"
-
-
-class Unit(StrEnum):
-    document = "document"
-    segment = "segment"
+Unit = Literal["document", "segment"]
 
 
 def evaluate(
@@ -61,13 +30,13 @@ def evaluate(
     hypothesis: Annotated[
         str, typer.Option(metavar="FILE", help="Text, or NIST's .xml or .sgm; - for stdin.")
     ] = "-",
-    metric: Annotated[list[MetricName] | None, typer.Option(help="Default bleu.")] = None,
-    effective_length: Annotated[
-        EffectiveLength, typer.Option(help="Of references, for BLEU.")
-    ] = EffectiveLength.closest,
+    metric: Annotated[
+        list[str] | None, typer.Option(metavar="NAME", help=f"Of {', '.join(METRICS)}; default bleu.")
+    ] = None,
+    effective_length: Annotated[EffectiveLength, typer.Option(help="Of references, for BLEU.")] = "closest",
     tokenize: Annotated[
         Tokenizer, typer.Option(help="By sacrebleu, for BLEU and NIST; none: as given.")
-    ] = Tokenizer.none,
+    ] = "none",
     lowercase: Annotated[bool, typer.Option("--lowercase", help="Case does not count.")] = False,
     by: Annotated[Unit | None, typer.Option(help="Also scores by document or segment.")] = None,
     compare: Annotated[
@@ -83,19 +52,20 @@ def evaluate(
     Empty references are missing. With --compare, --hypothesis is the baseline: p is that of the difference
     to it, by paired bootstrap and by approximate randomisation.
     """
+    for name in metric or ():
+        if name not in METRICS:
+            raise typer.BadParameter(f"--metric {name}: expected one of {', '.join(METRICS)}")
     test_set = TestSet.read(references)
-    text = Text(tokenize.value, lowercase)
+    text = Text(tokenize, lowercase)
     test_set.check_tokens(text, str(references[-1]))
-    metrics = [
-        _metric(name, test_set, text, effective_length) for name in dict.fromkeys(metric or [MetricName.bleu])
-    ]
+    metrics = [_metric(name, test_set, text, effective_length) for name in dict.fromkeys(metric or ["bleu"])]
     systems = [hypothesis, *(compare or [])]
     files = [_files(system) for system in systems]
     if by is not None and (len(systems) > 1 or len(files[0]) > 1):
         raise typer.BadParameter("--by is for one system and one run of it")
     if sum(runs.count("-") for runs in files) > 1:
         raise typer.BadParameter("standard input holds one output")
-    documents = test_set.documents() if by is Unit.document else None
+    documents = test_set.documents() if by == "document" else None
     # By system, the lines of its runs.
     lines = [[_lines(test_set, file) for file in runs] for runs in files]
     for scorer in metrics:
@@ -107,7 +77,7 @@ def evaluate(
         else:
             _print_score(scorer, runs[0])
         note = f"|samples:{samples}|seed:{seed}" if compare else ""
-        if by is Unit.segment:
+        if by == "segment":
             for number, score in enumerate(scorer.segment_scores(runs[0].statistics[0]).tolist()):
                 print(f"{scorer.name}\t{test_set.place(number)}\t{score:.4f}")
             note = f"|segments:{scorer.segment_signature}" if scorer.segment_signature else ""
@@ -118,15 +88,10 @@ def evaluate(
             print(f"{scorer.signature}{note}|hiero:{__version__}")
 
 
-def _metric(name: MetricName, test_set: TestSet, text: Text, length: EffectiveLength) -> Metric:
-    if name is MetricName.bleu:
-        return Bleu(test_set.references, text, length.value)
-    others: dict[MetricName, type[Metric]] = {
-        MetricName.nist: Nist,
-        MetricName.chrf: Chrf,
-        MetricName.ter: Ter,
-    }
-    return others[name](test_set.references, text)
+def _metric(name: str, test_set: TestSet, text: Text, length: EffectiveLength) -> Metric:
+    if name == "bleu":
+        return Bleu(test_set.references, text, length)
+    return METRICS[name](test_set.references, text)
 
 
 def _files(system: str) -> list[str]:

@@ -3,62 +3,45 @@
 from __future__ import annotations
 
 import sys
-from enum import StrEnum
 from pathlib import Path
 from typing import Annotated
 
 import typer
 
 from hiero.cli.progress import one_unit, progress_line
-from hiero.cli.size import parse_memory
-from hiero.train.lm import ORDERS, QUANTIZE_BITS, LmEstimate, estimate_lm
+from hiero.cli.settings import SettingOptions
+from hiero.cli.size import memory_text, parse_memory
+from hiero.train.lm import DEFAULT_MEMORY, LmEstimate, LmSettings, estimate_lm
 
-
-class BinaryType(StrEnum):
-    """The data structures of KenLM that can be made here."""
-
-    PROBING = "probing"
-    TRIE = "trie"
+_MEMORY = memory_text(DEFAULT_MEMORY)
 
 
 def lm(
+    *,
     texts: Annotated[
         list[Path], typer.Argument(metavar="TEXT...", help="Tokenised sentences: plain, .gz or .xz.")
     ],
     output: Annotated[
         Path, typer.Option("-o", "--output", help="KenLM binary; .arpa or .arpa.gz: the ARPA file.")
     ],
-    order: Annotated[
-        int, typer.Option(min=ORDERS[0], max=ORDERS[-1], help="Words of the longest n-grams.")
-    ] = 5,
-    memory: Annotated[str, typer.Option(help="For n-grams being sorted, such as 512M.")] = "1G",
-    binary: Annotated[
-        BinaryType, typer.Option("--type", help="Hash tables, or a trie: smaller, slower.")
-    ] = BinaryType.PROBING,
-    quantize: Annotated[
-        int | None,
-        typer.Option(
-            min=QUANTIZE_BITS[0], max=QUANTIZE_BITS[-1], help="Bits of each number in a trie; default exact."
-        ),
-    ] = None,
+    settings: Annotated[LmSettings, SettingOptions(LmSettings, renamed={"binary": "type"})],
+    memory: Annotated[str, typer.Option(help="For n-grams being sorted, such as 512M.")] = _MEMORY,
     skip_reserved: Annotated[
         bool, typer.Option("--skip-reserved", help="Leave out the words <s>, </s>, <unk>: else errors.")
     ] = False,
     quiet: Annotated[bool, typer.Option("--quiet", help="No progress.")] = False,
 ) -> None:
     """Estimates a modified Kneser-Ney language model with KenLM's lmplz."""
-    if quantize is not None and binary is not BinaryType.TRIE:
+    if settings.quantize is not None and settings.binary != "trie":
         raise typer.BadParameter("only --type trie can be quantised", param_hint="--quantize")
     with progress_line(quiet) as progress:
         estimate = estimate_lm(
             texts,
             output,
-            order=order,
             memory=parse_memory(memory),
-            binary=binary.value,
-            quantize=quantize,
             reserved_words="skip" if skip_reserved else "error",
             progress=one_unit(progress, "sentences"),
+            **settings.model_dump(),
         )
     _warn(estimate)
 

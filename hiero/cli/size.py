@@ -9,6 +9,12 @@ import typer
 _UNITS = {"": 1, "K": 1 << 10, "M": 1 << 20, "G": 1 << 30}
 
 
+def memory_text(size: int) -> str:
+    """How ``parse_memory`` reads a size, which is a whole number of the unit."""
+    unit = next(unit for unit in reversed(_UNITS) if size % _UNITS[unit] == 0)
+    return f"{size // _UNITS[unit]}{unit}"
+
+
 def parse_memory(text: str) -> int:
     """Bytes of `64M`, `4G`, ..."""
     match = re.fullmatch(r"(\d+)([KMG]?)", text.strip().upper())

@@ -14,7 +14,9 @@ from hiero.base.files import replacing
 from hiero.base.tables import load_table
 from hiero.base.text import split
 from hiero.cli.progress import one_unit, progress_line
-from hiero.cli.size import parse_memory
+from hiero.cli.size import memory_text, parse_memory
+
+_MEMORY = memory_text(tables.DEFAULT_MEMORY)
 
 
 def pack(
@@ -31,7 +33,7 @@ def pack(
     goal: Annotated[
         str, typer.Option(help="Label of whole sentences, whose rules may span any length; for --filter-for.")
     ] = "S",
-    memory: Annotated[str, typer.Option(help="For rules being sorted, such as 64M.")] = "320M",
+    memory: Annotated[str, typer.Option(help="For rules being sorted, such as 64M.")] = _MEMORY,
     quiet: Annotated[bool, typer.Option("--quiet", help="No progress.")] = False,
 ) -> None:
     """Packs a text grammar into a table that opens at once."""

@@ -2,10 +2,7 @@
 
 from __future__ import annotations
 
-import queue
-import threading
 from collections.abc import Iterable, Iterator, Mapping, Sequence
-from concurrent.futures import Future, ThreadPoolExecutor
 from dataclasses import dataclass
 from typing import Literal
 
@@ -14,7 +11,9 @@ from pydantic import ValidationError
 from hiero import _core
 from hiero._core import Rule, Translation
 from hiero.base.json_files import complaint
-from hiero.decode.model import DecodingSettings, Model
+from hiero.base.parallel import ordered_map
+from hiero.decode.model import Model
+from hiero.decode.settings import DecodingSettings
 
 Keep = Literal["none", "forest", "chart"]
 
@@ -25,13 +24,6 @@ class Failure:
 
     source: str | Sequence[str]
     error: Exception
-
-
-@dataclass(frozen=True)
-class _End:
-    """No more results; `error` is what reading the lines raised."""
-
-    error: BaseException | None
 
 
 class Decoder:
@@ -96,7 +88,7 @@ class Decoder:
             core = self.with_weights(weights)._core
         text = self.model.text
         tokens = text.source.tokens(source) if isinstance(source, str) else list(source)
-        result = core.translate(tokens, rules, list(own.items()), _core.Keep.__members__[keep])
+        result = core.translate(tokens, rules, list(own.items()), keep)
         if isinstance(source, str) and text.target.scheme != "none":
             result.text = text.target.text(result.tokens)
         return result
@@ -122,47 +114,10 @@ class Decoder:
 
         A sentence that fails gives a ``Failure``; the others go on.
         """
-        if threads < 1:
-            raise ValueError(f"threads must be at least 1, not {threads}")
-        futures: queue.Queue[Future[Translation | Failure] | _End] = queue.Queue(4 * threads)
-        stopped = threading.Event()
-        with ThreadPoolExecutor(threads) as pool:
-            # A thread of its own reads ahead, so that a result is out before the next line is in.
-            feeder = threading.Thread(
-                target=self._feed, args=(lines, keep, pool, futures, stopped), daemon=True
-            )
-            feeder.start()
-            try:
-                while not isinstance(future := futures.get(), _End):
-                    yield future.result()
-                if future.error is not None:
-                    raise future.error
-            finally:
-                stopped.set()
-                while not futures.empty():
-                    future = futures.get()
-                    if isinstance(future, Future):
-                        future.cancel()
+        return ordered_map(lambda line: self.attempt(line, keep=keep), lines, threads)
 
-    def _feed(
-        self,
-        lines: Iterable[str | Sequence[str]],
-        keep: Keep,
-        pool: ThreadPoolExecutor,
-        futures: queue.Queue[Future[Translation | Failure] | _End],
-        stopped: threading.Event,
-    ) -> None:
-        error: BaseException | None = None
-        try:
-            for line in lines:
-                if stopped.is_set():
-                    return
-                futures.put(pool.submit(self._attempt, line, keep))
-        except BaseException as raised:
-            error = raised
-        futures.put(_End(error))
-
-    def _attempt(self, line: str | Sequence[str], keep: Keep) -> Translation | Failure:
+    def attempt(self, line: str | Sequence[str], *, keep: Keep = "none") -> Translation | Failure:
+        """Translates one sentence; one that fails gives a ``Failure``."""
         try:
             return self.translate(line, keep=keep)
         except Exception as error:  # local features may raise anything

@@ -18,7 +18,7 @@ from typing import Any, Literal
 
 import numpy as np
 import numpy.typing as npt
-from pydantic import BaseModel, ConfigDict, Field, ValidationError
+from pydantic import BaseModel, ConfigDict, ValidationError
 
 from hiero import _core
 from hiero._core import FormatError, LanguageModel, RuleTable
@@ -31,40 +31,10 @@ from hiero.base.text import TextProcessing
 from hiero.base.weights import check_writable, read_weights, weight_vector, write_weights
 from hiero.decode.distortion import DistortionStatistics
 from hiero.decode.local_features import LocalFeatures
+from hiero.decode.settings import DecodingSettings
 
 FORMAT = 1
 _DISTORTION = "distortion.json"
-
-
-class DecodingSettings(BaseModel):
-    """Every decoding setting with its default; scores and thresholds are natural logs."""
-
-    model_config = ConfigDict(extra="forbid", frozen=True)
-
-    pop_limit: int = Field(200, ge=0, lt=1 << 32, description="hypotheses per span, on average; 0: no limit")
-    span_limit: int = Field(10, ge=1, lt=1 << 32, description="source words a rule may span; glue is exempt")
-    beam_size: int = Field(0, ge=0, lt=1 << 32, description="items kept per cell; 0: all")
-    beam_threshold: float = Field(
-        float("inf"),
-        ge=0,
-        description="end a cell's search, and drop items, where scores are worse than its best by more",
-    )
-    ttable_limit: int = Field(0, ge=0, lt=1 << 32, description="targets per source side and label; 0: all")
-    pass_through: Literal["unknown", "all", "none"] = Field(
-        "unknown", description="which words may be copied to the output"
-    )
-    unknown_words: Literal["copy", "mark", "drop"] = Field(
-        "copy", description="what becomes of unknown words that pass through: the word, word_OOV, nothing"
-    )
-
-    def options(self) -> _core.DecoderOptions:
-        """The settings as the core takes them."""
-        options = _core.DecoderOptions()
-        for name, value in self.model_dump(exclude={"pass_through", "unknown_words"}).items():
-            setattr(options, name, value)
-        options.pass_through = _core.PassThrough.__members__[self.pass_through]
-        options.unknown_words = _core.UnknownWords.__members__[self.unknown_words]
-        return options
 
 
 class _TableEntry(BaseModel):

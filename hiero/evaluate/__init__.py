@@ -1,17 +1,19 @@
 """Judging translations: metrics, whether a difference is luck, and the files of NIST's evaluations."""
 
-from hiero.evaluate.metrics import Bleu, Chrf, Hypotheses, Metric, Nist, Ter, Text
+from hiero.evaluate.metrics import Bleu, Chrf, EffectiveLength, Hypotheses, Metric, Nist, Ter, Text, Tokenizer
 from hiero.evaluate.significance import Runs, approximate_randomization, paired_bootstrap
 
 __all__ = [
     "Bleu",
     "Chrf",
+    "EffectiveLength",
     "Hypotheses",
     "Metric",
     "Nist",
     "Runs",
     "Ter",
     "Text",
+    "Tokenizer",
     "approximate_randomization",
     "paired_bootstrap",
 ]

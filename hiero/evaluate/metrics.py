@@ -335,3 +335,7 @@ class Ter(_Sacrebleu):
 
     def _make(self, streams: Any) -> Any:
         return sacrebleu.TER(case_sensitive=not self.text.lowercase, references=streams)
+
+
+# By the names that commands know them by.
+METRICS: dict[str, type[Metric]] = {"bleu": Bleu, "nist": Nist, "chrf": Chrf, "ter": Ter}

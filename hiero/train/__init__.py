@@ -1,17 +1,20 @@
 """Models from bitext: corpus, word alignment, rules, language models, and `train`, which does it all."""
 
-from hiero.train.alignment import HEURISTICS, Heuristic, align, read_alignment
-from hiero.train.corpus import CorpusReport, prepare_corpus, prepare_text
-from hiero.train.lm import LmEstimate, estimate_lm
+from hiero.train.alignment import HEURISTICS, AlignSettings, Heuristic, align, read_alignment
+from hiero.train.corpus import CorpusReport, CorpusSettings, prepare_corpus, prepare_text
+from hiero.train.lm import LmEstimate, LmSettings, estimate_lm
 from hiero.train.pipeline import TrainInputs, TrainSettings, default_weights, train
 from hiero.train.rules import ExtractSettings, ScoreSettings, extract_rules, score_rules
 
 __all__ = [
     "HEURISTICS",
+    "AlignSettings",
     "CorpusReport",
+    "CorpusSettings",
     "ExtractSettings",
     "Heuristic",
     "LmEstimate",
+    "LmSettings",
     "ScoreSettings",
     "TrainInputs",
     "TrainSettings",

@@ -16,6 +16,7 @@ from typing import Literal, get_args
 
 import numpy as np
 import numpy.typing as npt
+from pydantic import BaseModel, ConfigDict, Field
 from thot.common import WordAlignmentMatrix
 
 from hiero._core import Error, FormatError
@@ -30,12 +31,24 @@ Links = list[tuple[int, int]]
 Positions = npt.NDArray[np.int32]
 
 
+class AlignSettings(BaseModel):
+    """How words are aligned."""
+
+    model_config = ConfigDict(extra="forbid", frozen=True)
+
+    heuristic: Heuristic = Field("grow-diag-final-and", description="how both directions are symmetrised")
+    seed: int = Field(1, ge=0, lt=1 << 32, description="of the word alignment")
+
+
+_DEFAULTS = AlignSettings()
+
+
 def align(
     bitexts: Sequence[tuple[PathLike, PathLike]],
     outputs: Sequence[PathLike],
     *,
-    heuristic: Heuristic = "grow-diag-final-and",
-    seed: int = 1,
+    heuristic: Heuristic = _DEFAULTS.heuristic,
+    seed: int = _DEFAULTS.seed,
     progress: Callable[[int, int], object] | None = None,
 ) -> None:
     """Aligns bitexts together, each into an output file of its own; a pair with a blank side gets no links.

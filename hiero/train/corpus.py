@@ -11,6 +11,8 @@ import os
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import asdict, dataclass
 
+from pydantic import BaseModel, ConfigDict, Field
+
 from hiero._core import FormatError
 from hiero.base.files import replacing
 from hiero.base.lines import PathLike, read_lines
@@ -18,6 +20,20 @@ from hiero.base.text import TextProcessing, TextSide
 from hiero.train.lm_text import RESERVED
 
 _RESERVED = frozenset(word.decode() for word in RESERVED)
+
+
+class CorpusSettings(BaseModel):
+    """Which sentence pairs are left out."""
+
+    model_config = ConfigDict(extra="forbid", frozen=True)
+
+    max_length: int = Field(100, ge=1, description="tokens of a sentence; longer pairs are left out")
+    max_ratio: float = Field(
+        9.0, ge=1, description="of the lengths of a pair; more lopsided ones are left out"
+    )
+
+
+_DEFAULTS = CorpusSettings()
 
 
 @dataclass
@@ -54,8 +70,8 @@ def prepare_corpus(
     output_target: PathLike,
     *,
     text: TextProcessing | None = None,
-    max_length: int = 100,
-    max_ratio: float = 9.0,
+    max_length: int = _DEFAULTS.max_length,
+    max_ratio: float = _DEFAULTS.max_ratio,
     progress: Callable[[int], object] | None = None,
 ) -> CorpusReport:
     """Writes the bitexts one after the other as two files of tokens.

@@ -23,6 +23,8 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import IO, Literal
 
+from pydantic import BaseModel, ConfigDict, Field
+
 from hiero import _core
 from hiero._core import Error, FormatError, LanguageModel
 from hiero.base.directories import temporary_folder
@@ -34,6 +36,26 @@ ORDERS = range(2, 7)
 QUANTIZE_BITS = range(2, 26)
 _MIN_MEMORY = 32 << 20
 _SYSTEM_ERRORS = (errno.ENOSPC, errno.EDQUOT, errno.EFBIG, errno.EIO, errno.ENOMEM)
+
+
+class LmSettings(BaseModel):
+    """What kind of model is estimated."""
+
+    model_config = ConfigDict(extra="forbid", frozen=True)
+
+    order: int = Field(5, ge=ORDERS[0], le=ORDERS[-1], description="words of the longest n-grams")
+    binary: Literal["probing", "trie"] = Field(
+        "probing", description="data structure of KenLM: hash tables, or a trie, which is smaller and slower"
+    )
+    quantize: int | None = Field(
+        None,
+        ge=QUANTIZE_BITS[0],
+        le=QUANTIZE_BITS[-1],
+        description="bits of each number in a trie; none: exact",
+    )
+
+
+_DEFAULTS = LmSettings()
 
 
 @dataclass(frozen=True)
@@ -54,10 +76,10 @@ def estimate_lm(
     texts: Sequence[str | os.PathLike[str]],
     output: str | os.PathLike[str],
     *,
-    order: int = 5,
+    order: int = _DEFAULTS.order,
     memory: int = DEFAULT_MEMORY,
-    binary: Literal["probing", "trie"] = "probing",
-    quantize: int | None = None,
+    binary: Literal["probing", "trie"] = _DEFAULTS.binary,
+    quantize: int | None = _DEFAULTS.quantize,
     reserved_words: Literal["error", "skip"] = "error",
     progress: Callable[[int], object] | None = None,
 ) -> LmEstimate:

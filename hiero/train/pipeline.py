@@ -11,41 +11,40 @@ from itertools import chain
 from pathlib import Path
 from typing import Any, Literal
 
-from pydantic import BaseModel, ConfigDict, Field
+from pydantic import Field
 
 from hiero import __version__
 from hiero.base.files import replacing
 from hiero.base.lines import PathLike
 from hiero.base.text import TextProcessing, split
 from hiero.decode.distortion import DistortionStatistics
-from hiero.decode.model import DecodingSettings, Model, check_output
-from hiero.train.alignment import Heuristic, align, check_links, format_links, read_alignment
-from hiero.train.corpus import prepare_corpus, prepare_text, read_pairs
-from hiero.train.lm import check_options, estimate_lm
+from hiero.decode.model import Model, check_output
+from hiero.decode.settings import DecodingSettings
+from hiero.train.alignment import AlignSettings, align, check_links, format_links, read_alignment
+from hiero.train.corpus import CorpusSettings, prepare_corpus, prepare_text, read_pairs
+from hiero.train.lm import LmSettings, check_options, estimate_lm
 from hiero.train.rules import ExtractSettings, ScoreSettings, extract_rules, score_rules
 from hiero.train.steps import Journal, Step, open_journal
 
 # Called with a unit, how many are done and, where it is known, how many there are.
 Progress = Callable[[str, int, int | None], object]
+DEFAULT_MEMORY = 4 << 30
 
 
-class TrainSettings(BaseModel):
+def _lm(name: str) -> Any:
+    """A setting of language models as one of training."""
+    return LmSettings.model_fields[name]
+
+
+class TrainSettings(CorpusSettings, AlignSettings):
     """Every setting of training with its default."""
 
-    model_config = ConfigDict(extra="forbid", frozen=True)
-
     text: TextProcessing = TextProcessing()
-    max_length: int = Field(100, ge=1, description="tokens of a sentence; longer pairs are left out")
-    max_ratio: float = Field(9, ge=1, description="of the lengths of a pair; more lopsided ones are left out")
-    heuristic: Heuristic = "grow-diag-final-and"
-    seed: int = Field(1, ge=0, lt=1 << 32, description="of the word alignment")
     extract: ExtractSettings = ExtractSettings()
     score: ScoreSettings = ScoreSettings()
-    lm_order: int = Field(5, ge=2, le=6)
-    lm_binary: Literal["probing", "trie"] = "probing"
-    lm_quantize: int | None = Field(
-        None, ge=2, le=25, description="bits of a trie's values; None: as they are"
-    )
+    lm_order: int = _lm("order")
+    lm_binary: Literal["probing", "trie"] = _lm("binary")
+    lm_quantize: int | None = _lm("quantize")
     lms: Literal["separate", "together"] = Field(
         "separate", description="models of the bitext's target side and of the monolingual text"
     )
@@ -81,7 +80,7 @@ def train(
     output: PathLike,
     *,
     settings: TrainSettings | None = None,
-    memory: int = 4 << 30,
+    memory: int = DEFAULT_MEMORY,
     report: Callable[[str], object] = lambda line: None,
     progress: Progress | None = None,
 ) -> Model:

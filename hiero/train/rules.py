@@ -8,27 +8,19 @@ from collections.abc import Callable
 from contextlib import ExitStack
 from typing import Annotated, Literal
 
-from pydantic import BaseModel, ConfigDict, Field, field_validator
+from pydantic import Field, field_validator
 
 from hiero import _core
 from hiero._core import ExtractStatistics, RuleCounts, ScoreStatistics
 from hiero.base.lines import PathLike, open_source
+from hiero.base.settings import settings_model
 
 Ranges = tuple[tuple[int, int], ...]
+DEFAULT_MEMORY = 1 << 30
 
 
-class ExtractSettings(BaseModel):
+class ExtractSettings(settings_model(_core.ExtractOptions)):  # type: ignore[misc]
     """What is extracted; the defaults are those of Chiang (2007), section 3.2."""
-
-    model_config = ConfigDict(extra="forbid", frozen=True)
-
-    max_phrase: int = Field(10, ge=1, le=100, description="words of an initial phrase pair, on either side")
-    max_symbols: int = Field(5, ge=2, le=1000, description="source symbols of a rule with nonterminals")
-    max_nonterminals: int = Field(2, ge=0, le=2, description="nonterminals of a rule")
-    min_gap: int = Field(1, ge=1, le=100, description="source words a nonterminal stands for, at least")
-    unaligned_edges: bool = Field(False, description="initial phrases may begin and end with unaligned words")
-    phrase_lines: Ranges = Field((), description="lines to take rules without nonterminals from; (): all")
-    hierarchical_lines: Ranges = Field((), description="lines to take rules with nonterminals from; (): all")
 
     @field_validator("phrase_lines", "hierarchical_lines", mode="before")
     @classmethod
@@ -45,34 +37,21 @@ class ExtractSettings(BaseModel):
 
     def options(self) -> _core.ExtractOptions:
         """The settings as the core takes them."""
-        options = _core.ExtractOptions()
-        for name, value in self.model_dump().items():
-            setattr(options, name, value)
-        return options
+        return _core.ExtractOptions(**self.model_dump())
 
 
-class ScoreSettings(BaseModel):
+class ScoreSettings(settings_model(_core.ScoreOptions)):  # type: ignore[misc]
     """Which rules are kept and how probabilities are smoothed."""
 
-    model_config = ConfigDict(extra="forbid", frozen=True)
-
-    discount: Literal["none", "good_turing", "absolute"] = Field("none", description="of rule counts")
-    min_count: int = Field(1, ge=1, lt=1 << 63, description="leaves out rules that occurred less often")
-    ttable_limit: int = Field(0, ge=0, lt=1 << 63, description="rules per source side, by p(e|f); 0: all")
     significance: Annotated[float, Field(ge=0, allow_inf_nan=False)] | Literal["a+e", "a-e"] | None = Field(
-        None, description="leaves out rules of less -log p by Fisher's exact test; a: that of 1-1-1 rules"
+        None,
+        description="leaves out rules whose -log p by Fisher's exact test is not above this number, or above "
+        "that of rules seen once of sides seen once, and a bit (a+e) or not quite (a-e)",
     )
-    owner: str = ""
-    span_limit: int = Field(0, ge=0, lt=1 << 32, description="source words a rule may span; 0: the decoder's")
 
-    def options(self, pairs: int) -> _core.ScoreOptions:
-        """The settings as the core takes them, for rules from a bitext of so many sentence pairs."""
-        options = _core.ScoreOptions()
-        for name, value in self.model_dump(exclude={"discount", "significance"}).items():
-            setattr(options, name, value)
-        options.discount = _core.Discount.__members__[self.discount]
-        options.significance = self.least_significance(pairs)
-        return options
+    def options(self) -> _core.ScoreOptions:
+        """The settings as the core takes them, but for significance."""
+        return _core.ScoreOptions(**self.model_dump(exclude={"significance"}))
 
     def least_significance(self, pairs: int) -> float:
         """The -log p that rules must exceed. A rule that meets once, both sides occurring once, has a = log N
@@ -103,7 +82,7 @@ def extract_rules(
     output: PathLike,
     *,
     settings: ExtractSettings | None = None,
-    memory: int = 1 << 30,
+    memory: int = DEFAULT_MEMORY,
     progress: Callable[[int, int], object] | None = None,
 ) -> ExtractStatistics:
     """Extracts the rules of line-aligned files of tokens and links, and writes the file of their counts.
@@ -142,7 +121,7 @@ def score_rules(
     """
     settings = settings or ScoreSettings()
     rules = RuleCounts(os.fspath(counts))
-    options = settings.options(rules.statistics.pairs)
+    least = settings.least_significance(rules.statistics.pairs)
     with ExitStack() as stack:
         files = None
         if settings.significance is not None:
@@ -150,4 +129,4 @@ def score_rules(
                 raise ValueError("pruning by significance needs the bitext that the rules come from")
             source, target = ((stack.enter_context(open_source(p)), os.fspath(p)) for p in bitext)
             files = (source, target)
-        return _core.score(rules, os.fspath(output), options, files, progress)
+        return _core.score(rules, os.fspath(output), settings.options(), files, least, progress)

@@ -74,8 +74,7 @@ Decoder::Decoder(std::shared_ptr<const TranslationModel> model, std::shared_ptr<
       options_(options),
       feature_names_(std::make_shared<const std::vector<std::string>>(model_->features().names())),
       pool_(std::make_shared<WorkspacePool>()) {
-  if (options_.span_limit == 0) throw std::invalid_argument("span_limit must be at least 1");
-  if (!(options_.beam_threshold >= 0)) throw std::invalid_argument("beam_threshold must not be negative");
+  check_settings(options_);
 }
 
 Decoder Decoder::with_weights(std::shared_ptr<const Weights> weights) const {

@@ -1,8 +1,14 @@
-// What is extracted; the defaults are those of Chiang (2007), section 3.2.
+// What is extracted and what is kept of it, with defaults; those of extraction are Chiang's (2007,
+// section 3.2).
 #pragma once
 
+#include <array>
 #include <cstdint>
+#include <string>
+#include <string_view>
 #include <vector>
+
+#include "hiero/base/setting.h"
 
 namespace hiero {
 
@@ -13,19 +19,57 @@ struct LineRange {
 };
 
 struct ExtractOptions {
-  // Words on either side of an initial phrase pair; at most 100.
   std::uint32_t max_phrase = 10;
-  // Symbols on the source side of a rule with nonterminals.
   std::uint32_t max_symbols = 5;
-  // Nonterminals of a rule, at most 2.
   std::uint32_t max_nonterminals = 2;
-  // Source words that a nonterminal stands for, at least.
   std::uint32_t min_gap = 1;
-  // Initial phrase pairs may begin and end with unaligned words.
   bool unaligned_edges = false;
-  // Where rules without and with nonterminals are taken from; empty: everywhere.
   std::vector<LineRange> phrase_lines;
   std::vector<LineRange> hierarchical_lines;
+
+  template <class Visit>
+  static void visit_settings(const Visit& visit) {
+    using O = ExtractOptions;
+    visit(Setting{&O::max_phrase, "max_phrase", "words of an initial phrase pair, on either side", 1, 100});
+    visit(Setting{&O::max_symbols, "max_symbols", "source symbols of a rule with nonterminals", 2, 1000});
+    visit(Setting{&O::max_nonterminals, "max_nonterminals", "nonterminals of a rule", 0, 2});
+    visit(Setting{&O::min_gap, "min_gap", "source words a nonterminal stands for, at least", 1, 100});
+    visit(Setting{&O::unaligned_edges, "unaligned_edges",
+                  "initial phrases may begin and end with unaligned words"});
+    visit(Setting{&O::phrase_lines, "phrase_lines",
+                  "lines to take plain phrases from, such as 1-20000; none: all"});
+    visit(Setting{&O::hierarchical_lines, "hierarchical_lines",
+                  "lines to take rules with nonterminals from; none: all"});
+  }
+};
+
+enum class Discount {
+  kNone,
+  kGoodTuring,  // d(n) = (n + 1) N(n + 1) / N(n) where that is less than n, for n <= 10 (Good 1953)
+  // d(n) = n - D, D = N(1) / (N(1) + 2 N(2)) (Ney et al. 1994); without a rule that occurred twice that
+  // would leave nothing of a rule that occurred once, and D is 0
+  kAbsolute
+};
+
+template <>
+inline constexpr std::array<std::string_view, 3> kNames<Discount>{"none", "good_turing", "absolute"};
+
+struct ScoreOptions {
+  Discount discount = Discount::kNone;
+  std::uint64_t min_count = 1;
+  std::uint64_t ttable_limit = 0;  // of equals, those that come first
+  std::string owner;
+  std::uint32_t span_limit = 0;
+
+  template <class Visit>
+  static void visit_settings(const Visit& visit) {
+    using O = ScoreOptions;
+    visit(Setting{&O::discount, "discount", "of rule counts"});
+    visit(Setting{&O::min_count, "min_count", "leaves out rules that occurred less often", 1});
+    visit(Setting{&O::ttable_limit, "ttable_limit", "rules per source side, by p(e|f); 0: all"});
+    visit(Setting{&O::owner, "owner", "name of the table; by default pt, pt1, ..."});
+    visit(Setting{&O::span_limit, "span_limit", "source words a rule may span; 0: the decoder's"});
+  }
 };
 
 }  // namespace hiero

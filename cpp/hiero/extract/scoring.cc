@@ -50,10 +50,12 @@ class Discounting {
 
 class Scorer {
  public:
-  Scorer(const CountsFile& counts, const Vocab& words, const ScoreOptions& options, SignificanceTest* test)
+  Scorer(const CountsFile& counts, const Vocab& words, const ScoreOptions& options, SignificanceTest* test,
+         double least_significance)
       : counts_(counts),
         options_(options),
         test_(test),
+        least_significance_(least_significance),
         discounting_(options.discount, counts.statistics()),
         words_(words.size()),
         lexicon_(counts.lexicon()),
@@ -111,7 +113,7 @@ class Scorer {
     if (!test_) return true;
     if (judged_) return significant_[next_++];
     decode(rule);
-    significant_.push_back(test_->minus_log_p(target_) > options_.significance);
+    significant_.push_back(test_->minus_log_p(target_) > least_significance_);
     return significant_.back();
   }
 
@@ -160,6 +162,7 @@ class Scorer {
   const CountsFile& counts_;
   const ScoreOptions& options_;
   SignificanceTest* test_;
+  double least_significance_;
   Discounting discounting_;
   std::uint32_t words_;
   Lexicon lexicon_;
@@ -178,7 +181,8 @@ class Scorer {
 }  // namespace
 
 ScoreStatistics score_rules(const CountsFile& counts, const std::string& output, const ScoreOptions& options,
-                            SignificanceTest* test, const ScoreProgress& progress) {
+                            SignificanceTest* test, double least_significance,
+                            const ScoreProgress& progress) {
   OutputFile file(output);
   TableNames names;
   names.owner = options.owner;
@@ -187,7 +191,7 @@ ScoreStatistics score_rules(const CountsFile& counts, const std::string& output,
   names.labels.intern("X");
   names.rules = counts.statistics().rules;
   for (const char* feature : kFeatures) names.features.push_back({feature, -1, names.rules});
-  Scorer scorer(counts, names.words, options, test);
+  Scorer scorer(counts, names.words, options, test, least_significance);
   ScoreStatistics statistics;
   const RuleScan scan = [&](const std::function<void(const RuleRow&)>& visit) {
     statistics = {};

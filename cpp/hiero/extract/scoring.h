@@ -14,29 +14,10 @@
 #include <string>
 
 #include "hiero/extract/counts_file.h"
+#include "hiero/extract/options.h"
 #include "hiero/extract/significance.h"
 
 namespace hiero {
-
-enum class Discount {
-  kNone,
-  kGoodTuring,  // d(n) = (n + 1) N(n + 1) / N(n) where that is less than n, for n <= 10 (Good 1953)
-  // d(n) = n - D, D = N(1) / (N(1) + 2 N(2)) (Ney et al. 1994); without a rule that occurred twice that
-  // would leave nothing of a rule that occurred once, and D is 0
-  kAbsolute
-};
-
-struct ScoreOptions {
-  Discount discount = Discount::kNone;
-  // Leaves out rules that occurred less often.
-  std::uint64_t min_count = 1;
-  // Keeps the rules with the highest p(e|f) of each source side, of equals those that come first; 0: all.
-  std::uint64_t ttable_limit = 0;
-  // Keeps rules whose -log p by Fisher's exact test is larger; needs the test. See significance.h.
-  double significance = 0;
-  std::string owner;
-  std::uint32_t span_limit = 0;
-};
 
 struct ScoreStatistics {
   std::uint64_t read = 0;
@@ -49,8 +30,9 @@ using ScoreProgress = std::function<void(std::uint64_t rules)>;
 // Memory goes into vocabulary, lexicon and the rules of one source side; the rules themselves are read twice.
 // Probabilities are of all counted rules, also those that are then left out. Replaces `output` when the
 // table is whole. Throws FormatError, FileError.
-// The test, if there is one, decides before the ttable limit does.
+// The test, if there is one, decides before the ttable limit does: rules stay whose -log p by Fisher's exact
+// test is larger than `least_significance`.
 ScoreStatistics score_rules(const CountsFile& counts, const std::string& output, const ScoreOptions& options,
-                            SignificanceTest* test, const ScoreProgress& progress);
+                            SignificanceTest* test, double least_significance, const ScoreProgress& progress);
 
 }  // namespace hiero

@@ -5,7 +5,10 @@
 #include <cstdint>
 #include <span>
 #include <string>
+#include <string_view>
 #include <vector>
+
+#include "hiero/base/setting.h"
 
 namespace hiero {
 
@@ -25,6 +28,9 @@ struct BleuCounts {
 double bleu(const BleuCounts& counts);
 
 enum class ReferenceLength { kShortest, kClosest, kAverage };
+
+template <>
+inline constexpr std::array<std::string_view, 3> kNames<ReferenceLength>{"shortest", "closest", "average"};
 
 // The lengths of references that are not empty, which count as missing. Throws std::invalid_argument if all
 // are.

@@ -1,0 +1,179 @@
+"""Options of commands that are settings: made of the settings themselves, with their defaults and limits.
+
+A parameter of a command that is annotated with ``SettingOptions`` stands for an option per setting:
+``expanded`` makes a function of it that typer can read.
+"""
+
+from __future__ import annotations
+
+import functools
+import inspect
+import math
+from collections.abc import Callable, Iterator, Mapping
+from dataclasses import dataclass, field
+from types import UnionType
+from typing import Annotated, Any, Literal, Union, get_args, get_origin
+
+import typer
+from annotated_types import Ge
+from pydantic import BaseModel, ValidationError
+from pydantic.fields import FieldInfo
+
+# What the user gave, by the names of settings.
+Given = Mapping[str, Any]
+
+
+class Options:
+    """Stands for options of a command."""
+
+    def parameters(self) -> Iterator[inspect.Parameter]:
+        raise NotImplementedError
+
+    def value(self, given: Given) -> Any:
+        """What the command gets, of what the user gave by the options' names."""
+        raise NotImplementedError
+
+
+@dataclass(frozen=True)
+class SettingOptions(Options):
+    """An option for each setting of a model, and of the models in it, but for those ``without`` one; ``only``
+    some, if they are named. The command gets the model.
+
+    Where they are ``overrides`` of settings that stand elsewhere, no option has a default, and the command
+    gets what is given: ``overrides`` says whose those are, "" that nothing but the defaults may stand there.
+    """
+
+    kind: type[BaseModel]
+    only: tuple[str, ...] = ()
+    without: tuple[str, ...] = ()
+    renamed: Mapping[str, str] = field(default_factory=dict)
+    overrides: str | None = None
+
+    def parameters(self) -> Iterator[inspect.Parameter]:
+        for name, info in self._fields(self.kind):
+            default = None if self.overrides is not None else info.default
+            text = info.description or ""
+            if self.overrides is not None:
+                text += f" ({self.overrides or _text(info.default)})"
+            yield _parameter(self.renamed.get(name, name), info, default, text)
+
+    def _fields(self, kind: type[BaseModel]) -> Iterator[tuple[str, FieldInfo]]:
+        for name, info in kind.model_fields.items():
+            if isinstance(info.annotation, type) and issubclass(info.annotation, BaseModel):
+                yield from self._fields(info.annotation)
+            elif name not in self.without and (not self.only or name in self.only):
+                yield name, info
+
+    def value(self, given: Given) -> Any:
+        names = {name: self.renamed.get(name, name) for name, _ in self._fields(self.kind)}
+        values = {name: given[option] for name, option in names.items() if given[option] is not None}
+        try:
+            model = self.kind.model_validate(self._nested(self.kind, values))
+        except ValidationError as error:
+            first = error.errors()[0]
+            option = next(names[part] for part in map(str, first["loc"]) if part in names).replace("_", "-")
+            raise typer.BadParameter(f"--{option}: {first['msg']}") from None
+        return values if self.overrides is not None else model
+
+    def _nested(self, kind: type[BaseModel], values: Given) -> dict[str, Any]:
+        out: dict[str, Any] = {}
+        for name, info in kind.model_fields.items():
+            if isinstance(info.annotation, type) and issubclass(info.annotation, BaseModel):
+                out[name] = self._nested(info.annotation, values)
+            elif name in values:
+                out[name] = values[name]
+        return out
+
+
+@dataclass(frozen=True)
+class VariantOptions(Options):
+    """An option for each setting that one of several models has, which say their defaults; the command gets
+    what is given."""
+
+    variants: Mapping[str, BaseModel]
+
+    def parameters(self) -> Iterator[inspect.Parameter]:
+        names = dict.fromkeys(name for each in self.variants.values() for name in type(each).model_fields)
+        for name in names:
+            having = {v: each for v, each in self.variants.items() if name in type(each).model_fields}
+            info = type(next(iter(having.values()))).model_fields[name]
+            # What it means, and to which of the variants.
+            meanings: dict[str, dict[str, Any]] = {}
+            for variant, each in having.items():
+                meaning = type(each).model_fields[name].description or ""
+                meanings.setdefault(meaning, {})[variant] = getattr(each, name)
+            text = "; ".join(f"{meaning}{_defaults(values)}" for meaning, values in meanings.items())
+            yield _parameter(name, info, None, text)
+
+    def value(self, given: Given) -> Any:
+        names = {name for each in self.variants.values() for name in type(each).model_fields}
+        return {name: given[name] for name in names if given[name] not in (None, False)}
+
+
+def _defaults(values: Mapping[str, Any]) -> str:
+    """By variant; one that several have goes without their names."""
+    if all(value is False for value in values.values()):
+        return ""
+    all_ = list(values.values())
+    common = max(all_, key=all_.count)
+    shared = all_.count(common) > 1
+    parts = [str(common)] if shared else []
+    rest = [f"{name}: {value}" for name, value in values.items() if not (shared and value == common)]
+    return f" ({'; '.join([*parts, ', '.join(rest)] if rest else parts)})"
+
+
+def _parameter(name: str, info: FieldInfo, default: Any, text: str) -> inspect.Parameter:
+    """The parameter of a command for a setting; a name of one letter is a short option."""
+    kind = _kind(info.annotation)
+    if isinstance(default, tuple):
+        default = None
+    least: Any = next((limit.ge for limit in info.metadata if isinstance(limit, Ge)), None)
+    names = [f"-{name}"] if len(name) == 1 else [f"--{name.replace('_', '-')}"] if kind is bool else []
+    option = typer.Option(
+        *names, help=f"{text[:1].upper()}{text[1:]}.", min=least if kind in (int, float) else None
+    )
+    if kind is bool:
+        default = bool(default)
+    elif default is None:
+        kind = kind | None
+    return inspect.Parameter(
+        name, inspect.Parameter.KEYWORD_ONLY, default=default, annotation=Annotated[kind, option]
+    )
+
+
+def _kind(annotation: Any) -> Any:
+    """The type of an option; what is neither a number nor a choice is text, which the settings read."""
+    parts = [part for part in get_args(annotation) if part is not type(None)]
+    if get_origin(annotation) in (Union, UnionType) and len(parts) == 1:
+        annotation = parts[0]
+    return annotation if annotation in (bool, int, float) or get_origin(annotation) is Literal else str
+
+
+def _text(default: Any) -> str:
+    return "off" if isinstance(default, float) and math.isinf(default) else str(default)
+
+
+def expanded(command: Callable[..., Any]) -> Callable[..., Any]:
+    """A command with options in place of the parameters that stand for several."""
+    signature = inspect.signature(command, eval_str=True)
+    groups: dict[str, tuple[Options, list[str]]] = {}
+    parameters: list[inspect.Parameter] = []
+    for parameter in signature.parameters.values():
+        marks = getattr(parameter.annotation, "__metadata__", ())
+        options = next((mark for mark in marks if isinstance(mark, Options)), None)
+        made = [parameter] if options is None else list(options.parameters())
+        if options is not None:
+            groups[parameter.name] = options, [each.name for each in made]
+        parameters += [each.replace(kind=inspect.Parameter.KEYWORD_ONLY) for each in made]
+    if not groups:
+        return command
+
+    @functools.wraps(command)
+    def run(**values: Any) -> Any:
+        for name, (options, names) in groups.items():
+            values[name] = options.value({each: values.pop(each) for each in names})
+        return command(**values)
+
+    run.__signature__ = signature.replace(parameters=parameters)  # type: ignore[attr-defined]
+    run.__annotations__ = {each.name: each.annotation for each in parameters}
+    return run
