@@ -29,7 +29,7 @@ DEMO = Path(__file__).parent.parent / "data" / "demo"
 def tuning(model: Path, method: str, output: Path, threads: int) -> list[str]:
     references = [DEMO / f"dev.en.{k}" for k in range(4)]
     sets = ["--source", DEMO / "dev.zh", "--references", *references]
-    lists = ["-k", 30] if "k" in METHODS[method].takes else []
+    lists = ["-k", 30] if "k" in type(METHODS[method]).model_fields else []
     size = [*lists, "--iterations", 4, "--pop-limit", 50]
     options = ["--method", method, "--output", output, "--threads", threads, "--quiet"]
     return command("hiero", "tune", model, *sets, *size, *options)

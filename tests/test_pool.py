@@ -12,8 +12,8 @@ from synthetic_decoder import TableDecoder, solvable
 
 from hiero import Forest, FormatError
 from hiero.evaluate import Bleu
+from hiero.tune.found import FoundForests
 from hiero.tune.hypergraph_mert import envelopes, pruned
-from hiero.tune.memory import ForestMemory
 from hiero.tune.mert import search
 from hiero.tune.pool import Pool, load_arrays, save_arrays
 from hiero.tune.protocol import Array
@@ -123,7 +123,7 @@ def test_forests_that_say_nothing_new_are_not_kept(tmp_path: Path) -> None:
                 yield pruned(forest, weights, 3)
 
     decoder = Narrow(table.hypotheses, table.features)
-    memory = ForestMemory(Bleu(references))
+    memory = FoundForests(Bleu(references))
     some, other = np.array(BEST), np.array([-1.0, 1.0, 0.1, 2.0])
     known: list[set[int]] = [set() for _ in range(5)]
     for number, weights in enumerate((some, 2 * some, other, some + 0.01 * other, other)):

@@ -11,7 +11,7 @@ import scipy.optimize
 from synthetic_decoder import solvable
 
 from hiero.evaluate import Bleu
-from hiero.tune.loop import TuneOptions, tune
+from hiero.tune import TuneOptions, tune
 from hiero.tune.protocol import Array
 from hiero.tune.simplex import next_point
 

@@ -42,7 +42,7 @@ def folder(tmp_path_factory: pytest.TempPathFactory) -> Path:
 
 def arguments(folder: Path, output: Path, method: str = "mert", *more: object) -> list[str]:
     sets = ("--source", folder / "source", "--references", folder / "references")
-    size = ("-k", 20) if "k" in METHODS[method].takes else ()
+    size = ("-k", 20) if "k" in type(METHODS[method]).model_fields else ()
     command = ("tune", folder / "model", "--method", method, *sets, "--output", output, *size, *more)
     return [str(part) for part in command]
 

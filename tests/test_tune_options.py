@@ -13,10 +13,9 @@ from synthetic_decoder import solvable
 from test_tuning import BEST, START, run
 
 from hiero import FormatError
-from hiero.cli.tune import tune_model
+from hiero.cli import _imported
 from hiero.evaluate import Bleu, Nist
-from hiero.tune import methods
-from hiero.tune.loop import TuneOptions, tune
+from hiero.tune import TuneOptions, methods, tune
 from hiero.tune.methods import METHODS
 from hiero.tune.protocol import Array, KBestList
 
@@ -80,7 +79,7 @@ def test_bad_options(tmp_path: Path) -> None:
 
 def test_defaults_are_those_that_the_command_states(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     app = typer.Typer()
-    app.command(name="tune")(tune_model)
+    app.command(name="tune")(_imported("tune"))
     helps = {param.name: param.help for param in typer.main.get_command(app).params if hasattr(param, "help")}
 
     def stated(option: str, method: str) -> int:

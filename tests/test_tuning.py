@@ -14,9 +14,11 @@ from hiero import FormatError, read_weights
 from hiero.base.files import temporary_name
 from hiero.base.json_files import read_json
 from hiero.evaluate import Bleu, Nist, Ter
-from hiero.tune import loop
-from hiero.tune.loop import HeldOut, TuneOptions, TuneResult, tune
-from hiero.tune.methods import METHODS, Method, Problem, troubled
+from hiero.tune import HeldOut, TuneOptions, TuneResult, tune
+from hiero.tune.found import FoundLists
+from hiero.tune.iterations import _Scores
+from hiero.tune.limits import troubled
+from hiero.tune.methods import METHODS, ForestMethod, Mert, Problem
 from hiero.tune.protocol import Array
 
 BEST = (1.0, -0.5, 2.0, 0.25)
@@ -26,7 +28,7 @@ START = {"f0": 1.0, "f1": 1.0, "f2": 1.0, "f3": 1.0}
 def run(directory: Path, method: str = "mert", **options: object) -> TuneResult:
     decoder, references = solvable(1, BEST)
     settings = {"method": method, "iterations": 8, **options}
-    if "k" in loop.METHODS[method].takes:
+    if "k" in type(METHODS[method]).model_fields:
         settings.setdefault("k", 15)
     return tune(decoder, Bleu(references), START, directory, TuneOptions(**settings))  # type: ignore[arg-type]
 
@@ -90,7 +92,7 @@ def test_a_run_that_has_ended_can_go_on(method: str, tmp_path: Path) -> None:
     decoder, references = solvable(1, BEST, sentences=8, size=20)
 
     def run(name: str, iterations: int, patience: int = 9) -> TuneResult:
-        k = 5 if "k" in METHODS[method].takes else None
+        k = 5 if "k" in type(METHODS[method]).model_fields else None
         options = TuneOptions(method, k=k, iterations=iterations, patience=patience)
         return tune(decoder, Bleu(references), START, tmp_path / name, options)
 
@@ -100,7 +102,10 @@ def test_a_run_that_has_ended_can_go_on(method: str, tmp_path: Path) -> None:
     assert part.iterations == whole.iterations[:2] and part.reason == "2 iterations are done"
     decoder.decoded.clear()
     assert run("part", 4) == whole and files(tmp_path / "part") == files(tmp_path / "whole")
-    assert len(decoder.decoded) == (0 if METHODS[method].forests else len(whole.iterations) - 2)
+    forests = isinstance(METHODS[method], ForestMethod)
+    assert len(decoder.decoded) == (0 if forests else len(whole.iterations) - 2)
+        0 if isinstance(METHODS[method], ForestMethod) else len(whole.iterations) - 2
+    )
     # What is done is not undone, and decoded no more.
     fewer, before = run("part", 1), decoder.generated
     assert fewer.iterations == whole.iterations and fewer.best == whole.best
@@ -134,12 +139,13 @@ def test_weights_are_not_chosen_again(tmp_path: Path, monkeypatch: pytest.Monkey
     whole = run(tmp_path, iterations=4)
     asked: list[int] = []
 
-    def counted(problem: Problem) -> Array | None:
-        asked.append(len(problem.history))
-        return METHODS["mert"].choose(problem)
+    class Counted(Mert):
+        def choose(self, found: FoundLists, problem: Problem) -> Array:
+            asked.append(len(problem.history))
+            return super().choose(found, problem)
 
     shutil.rmtree(tmp_path / "iteration-003")
-    monkeypatch.setattr(loop, "METHODS", {"mert": Method(counted, takes=METHODS["mert"].takes)})
+    monkeypatch.setitem(METHODS, "mert", Counted())
     assert run(tmp_path, iterations=4) == whole and asked == [3]
 
 
@@ -148,7 +154,7 @@ def test_seeds_and_threads(method: str, tmp_path: Path) -> None:
     decoder, references = solvable(1, BEST)
     found = []
     for number, (seed, threads) in enumerate([(1, 1), (1, 2), (2, 1)]):
-        k = 10 if "k" in METHODS[method].takes else None
+        k = 10 if "k" in type(METHODS[method]).model_fields else None
         options = TuneOptions(method=method, seed=seed, k=k, iterations=4)
         result = tune(decoder, Bleu(references), START, tmp_path / str(number), options, threads=threads)
         found.append([list(iteration.weights.values()) for iteration in result.iterations])
@@ -205,7 +211,7 @@ def test_other_runs_are_not_continued(tmp_path: Path) -> None:
     for bad in ("", "{}", "[]", "null", '{"score": NaN, "held_out": null, "new": 1, "generated": 1}'):
         (tmp_path / "iteration-000" / "scores.json").write_text(bad)
         with pytest.raises(FormatError, match=r"scores\.json: damaged"):
-            read_json(tmp_path / "iteration-000" / "scores.json", loop._Scores)
+            read_json(tmp_path / "iteration-000" / "scores.json", _Scores)
     (tmp_path / "run.json").write_bytes(b"\xff")
     with pytest.raises(FormatError, match="holds another run"):
         run(tmp_path)
@@ -267,12 +273,12 @@ def test_weights_stay_near_what_is_given(method: str, tmp_path: Path) -> None:
 def test_weights_gone_wrong(
     bad: list[float], message: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    def goes_wrong(problem: Problem) -> Array:
-        chosen = METHODS["mert"].choose(problem)
-        assert chosen is not None
-        return np.array(bad) if len(problem.history) == 2 else chosen
+    class GoesWrong(Mert):
+        def choose(self, found: FoundLists, problem: Problem) -> Array:
+            chosen = super().choose(found, problem)
+            return np.array(bad) if len(problem.history) == 2 else chosen
 
-    monkeypatch.setattr(loop, "METHODS", {"mert": Method(goes_wrong, takes=METHODS["mert"].takes)})
+    monkeypatch.setitem(METHODS, "mert", GoesWrong())
     result = run(tmp_path)
     assert len(result.iterations) == 2 and message in result.reason
     assert read_weights(tmp_path / "weights.txt") == result.iterations[result.best].weights
@@ -282,7 +288,7 @@ def test_weights_gone_wrong(
 @pytest.mark.parametrize("method", ["mert", "hypergraph-mert", "pro", "mira-batch"])
 def test_whole_lists_are_no_reason_to_stop(method: str, tmp_path: Path) -> None:
     """All is known after one decoding, but weights are still on their way."""
-    k = {"k": 60} if "k" in METHODS[method].takes else {}
+    k = {"k": 60} if "k" in type(METHODS[method]).model_fields else {}
     result = run(tmp_path, method, iterations=30, **k)
     assert result.iterations[1].new == 0 and len(result.iterations) > 2
     assert result.iterations[result.best].score > 97
@@ -305,11 +311,14 @@ def test_it_stops(tmp_path: Path) -> None:
 def test_every_iteration_has_a_seed_of_its_own(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     seeds: list[int] = []
 
-    def noted(problem: Problem) -> Array | None:
-        seeds.append(problem.seed)
-        return problem.history[-1] + 0.1
+    class Noted(Mert):
+        settles = False
 
-    monkeypatch.setattr(loop, "METHODS", {"mert": Method(noted, takes=METHODS["mert"].takes, settles=False)})
+        def choose(self, found: FoundLists, problem: Problem) -> Array:
+            seeds.append(problem.seed)
+            return problem.history[-1] + 0.1
+
+    monkeypatch.setitem(METHODS, "mert", Noted())
     for seed in (1, 2, 1):
         run(tmp_path / str(len(seeds)), seed=seed, iterations=5, patience=9)
     assert len(set(seeds[:8])) == 8 and seeds[8:] == seeds[:4]

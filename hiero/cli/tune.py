@@ -3,40 +3,42 @@
 from __future__ import annotations
 
 import importlib.util
-import json
-from collections.abc import Callable, Sequence
-from enum import StrEnum
+from collections.abc import Callable, Mapping, Sequence
 from pathlib import Path
-from typing import Annotated
+from typing import TYPE_CHECKING, Annotated, Literal
 
 import numpy as np
 import typer
 
-from hiero import Decoder, Model, read_weights
-from hiero.base.directories import working_directory
+from hiero import Decoder, DecodingSettings, Model, read_weights
 from hiero.base.files import sha256
-from hiero.base.weights import write_weights
-from hiero.cli.eval import EffectiveLength
+from hiero.base.ownership import MANIFEST
 from hiero.cli.sets import fingerprint, read_set
-from hiero.evaluate import Bleu, Metric, Nist, Ter
-from hiero.tune import METHODS, HeldOut, Mix, ModelDecoder, TuneOptions, TuneResult, plot_runs, tune
-from hiero.tune.loop import check_same
+from hiero.cli.settings import Given, SettingOptions, VariantOptions
+from hiero.evaluate import Bleu, EffectiveLength, Metric, Nist, Ter
+from hiero.tune import (
+    METHODS,
+    HeldOut,
+    Mix,
+    ModelDecoder,
+    TuneOptions,
+    TuneResult,
+    plot_runs,
+    tune,
+    tune_runs,
+)
 from hiero.tune.objective import gain_name
 
-
-class Method(StrEnum):
-    """How weights are chosen, see docs/tuning.md."""
-
-    mert = "mert"
-    hypergraph_mert = "hypergraph-mert"
-    simplex = "simplex"
-    pro = "pro"
-    mira_batch = "mira-batch"
+if TYPE_CHECKING:
+    MethodName = str
+else:
+    MethodName = Literal[tuple(METHODS)]
 
 
 def tune_model(
+    *,
     model: Annotated[Path, typer.Argument(help="Model directory.")],
-    method: Annotated[Method, typer.Option()],
+    method: Annotated[MethodName, typer.Option(help="How weights are chosen, see docs/tuning.md.")],
     source: Annotated[Path, typer.Option(help="Tuning set: text, or NIST's .xml or .sgm.")],
     references: Annotated[list[Path], typer.Option(help="Its references, likewise.")],
     output: Annotated[Path, typer.Option(help="Directory for weights.txt and all iterations.")],
@@ -45,34 +47,14 @@ def tune_model(
         list[str] | None,
         typer.Option(metavar="NAME[=SHARE]", help="bleu, nist or ter, or a mix of them (bleu)."),
     ] = None,
-    effective_length: Annotated[
-        EffectiveLength, typer.Option(help="Of references, for BLEU.")
-    ] = EffectiveLength.closest,
-    k: Annotated[
-        int | None, typer.Option("-k", min=1, help="Distinct translations a sentence (100).")
-    ] = None,
-    iterations: Annotated[
-        int | None, typer.Option(min=1, help="At most (20; pro: 30, simplex: 200).")
-    ] = None,
-    patience: Annotated[
-        int | None,
-        typer.Option(
-            min=1, help="Iterations without a rise of the metric, to stop after (5; pro: 10, simplex: 200)."
-        ),
-    ] = None,
-    restarts: Annotated[
-        int | None,
-        typer.Option(min=0, help="Further climbs (mert: 9, hypergraph-mert: 4) or simplexes (simplex: 0)."),
-    ] = None,
+    effective_length: Annotated[EffectiveLength, typer.Option(help="Of references, for BLEU.")] = "closest",
+    settings: Annotated[Given, VariantOptions(METHODS)],
     runs: Annotated[int, typer.Option(min=1, help="Repetitions with other seeds.")] = 1,
     weights: Annotated[Path | None, typer.Option(help="To start from (the model's).")] = None,
     start_scale: Annotated[
         float,
         typer.Option(help="Times the weights to start from; less than 1 makes threshold pruning looser."),
     ] = 1.0,
-    free_scale: Annotated[
-        bool, typer.Option("--free-scale", help="The simplex may change the weights' scale.")
-    ] = False,
     fix: Annotated[list[str] | None, typer.Option(metavar="NAME", help="Features to leave alone.")] = None,
     bound: Annotated[
         list[str] | None, typer.Option(metavar="NAME=LOW:HIGH", help="Least and greatest weight.")
@@ -84,8 +66,9 @@ def tune_model(
     raw: Annotated[
         bool, typer.Option("--raw", help="Sets are raw text; tokenise as the model says.")
     ] = False,
-    pop_limit: Annotated[int | None, typer.Option(min=1, help="Of decoding (the model's).")] = None,
-    beam_threshold: Annotated[float | None, typer.Option(min=0, help="Of decoding (the model's).")] = None,
+    decoding: Annotated[
+        Given, SettingOptions(DecodingSettings, only=("pop_limit", "beam_threshold"), overrides="the model's")
+    ],
     threads: Annotated[int, typer.Option(min=1)] = 1,
     quiet: Annotated[bool, typer.Option("--quiet", help="Only the last line.")] = False,
 ) -> None:
@@ -100,8 +83,7 @@ def tune_model(
         raise typer.BadParameter(f"--start-scale {start_scale}: expected more than 0, and finite")
     bounds = _bounds(bound or ())
     loaded = Model.load(model)
-    given = {"pop_limit": pop_limit, "beam_threshold": beam_threshold}
-    decoder = Decoder(loaded, **{name: value for name, value in given.items() if value is not None})
+    decoder = Decoder(loaded, **decoding)
     sets = [read_set(source, references, raw, loaded)]
     if held_out_source is not None:
         sets.append(read_set(held_out_source, held_out_references or [], raw, loaded))
@@ -109,31 +91,19 @@ def tune_model(
     metrics = [_metric(metric or ["bleu"], lines, effective_length, method) for _, lines in sets]
     start = {name: 0.0 for name in loaded.feature_names}
     start |= read_weights(weights) if weights is not None else loaded.weights
-    start = {name: weight * start_scale for name, weight in start.items()}
     origin = {
         "sets": fingerprint(*sets),
-        "model": sha256(model / "manifest.json"),
+        "model": sha256(model / MANIFEST),
         "decoding": decoder.settings.model_dump(mode="json"),
     }
 
-    def run(directory: Path, number: int, name: str) -> TuneResult:
-        options = TuneOptions(
-            method=method.value,
-            seed=seed + number,
-            k=k,
-            iterations=iterations,
-            patience=patience,
-            restarts=restarts,
-            fixed=tuple(fix or ()),
-            bounds=bounds,
-            free_scale=free_scale,
-        )
+    def run(name: str, directory: Path, run_seed: int) -> TuneResult:
         return tune(
             decoders[0],
             metrics[0],
-            start,
+            {name: weight * start_scale for name, weight in start.items()},
             directory,
-            options,
+            TuneOptions(method, seed=run_seed, fixed=fix or (), bounds=bounds, **settings),
             held_out=HeldOut(decoders[1], metrics[1]) if len(sets) > 1 else None,
             threads=threads,
             origin=origin,
@@ -142,34 +112,24 @@ def tune_model(
 
     name = gain_name(metrics[0])
     if runs == 1:
-        _report(output, {"": run(output, 0, "")}, name)
+        _report(output, {"": run("", output, seed)}, name)
         return
-    settings = json.dumps({"seed": seed}) + "\n"
-    with working_directory(output, "runs.json", settings) as record:
-        check_same(record, settings)
-        results = {f"run-{k + 1}": run(output / f"run-{k + 1}", k, f"run-{k + 1}") for k in range(runs)}
-        scores = _report(output, results, name)
-        best = max(scores, key=lambda name: scores[name])
-        write_weights(output / "weights.txt", results[best].weights)
-        values = list(scores.values())
-        print(f"mean {np.mean(values):.2f}, deviation {np.std(values, ddof=1):.2f}; weights of {best}")
+    done = tune_runs(run, runs, seed, output)
+    _report(output, done.results, name)
+    print(f"mean {done.mean:.2f}, deviation {done.deviation:.2f}; weights of {done.best}")
 
 
-def _report(output: Path, results: dict[str, TuneResult], metric: str) -> dict[str, float]:
-    """A line on every run, and the picture; returns the scores."""
-    scores = {}
+def _report(output: Path, results: Mapping[str, TuneResult], metric: str) -> None:
+    """A line on every run, and the picture."""
     for name, result in results.items():
         best, first = result.iterations[result.best], result.iterations[0]
-        scores[name] = best.score if best.held_out is None else best.held_out
-        before = first.score if first.held_out is None else first.held_out
         judged_by = metric if best.held_out is None else f"held-out {metric}"
         print(
-            f"{name + ': ' if name else ''}{judged_by} {before:.2f} before, {scores[name]:.2f} at iteration"
-            f" {result.best}; {result.reason}"
+            f"{name + ': ' if name else ''}{judged_by} {first.judged:.2f} before, {best.judged:.2f} at"
+            f" iteration {result.best}; {result.reason}"
         )
     if importlib.util.find_spec("matplotlib") is not None:
         plot_runs(results, metric, output / "iterations.png")
-    return scores
 
 
 def _reporter(name: str) -> Callable[[str], object]:
@@ -201,7 +161,7 @@ _METRICS: dict[str, type[Metric]] = {"bleu": Bleu, "nist": Nist, "ter": Ter}
 
 
 def _metric(
-    names: Sequence[str], references: list[list[str]], length: EffectiveLength, method: Method
+    names: Sequence[str], references: list[list[str]], length: EffectiveLength, method: str
 ) -> Metric:
     shares: dict[str, float] = {}
     for text in names:
@@ -216,12 +176,10 @@ def _metric(
             raise typer.BadParameter(f"--metric {text}: expected NAME or NAME=SHARE") from None
         if not 0 < shares[name] < np.inf:
             raise typer.BadParameter(f"--metric {text}: a share is more than 0 and finite")
-    if METHODS[method.value].bleu_only and list(shares) != ["bleu"]:
-        raise typer.BadParameter(f"--method {method.value} learns from BLEU alone")
+    if METHODS[method].metric is Bleu and list(shares) != ["bleu"]:
+        raise typer.BadParameter(f"--method {method} learns from BLEU alone")
     parts: list[tuple[float, Metric]] = []
     for name, weight in shares.items():
-        made = (
-            Bleu(references, effective_length=length.value) if name == "bleu" else _METRICS[name](references)
-        )
+        made = Bleu(references, effective_length=length) if name == "bleu" else _METRICS[name](references)
         parts.append((weight, made))
     return parts[0][1] if len(parts) == 1 else Mix(parts)

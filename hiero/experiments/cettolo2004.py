@@ -8,7 +8,6 @@ so that none can buy quality by a wider beam; tuned on the test set itself they 
 
 from __future__ import annotations
 
-import json
 import os
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import asdict, dataclass, field
@@ -18,14 +17,15 @@ from typing import Any
 import numpy as np
 from pydantic import BaseModel, ConfigDict
 
-from hiero.base.directories import working_directory
+from hiero.base.directories import run_directory
 from hiero.base.files import replacing, write_atomically
-from hiero.base.json_files import json_number, read_json
+from hiero.base.json_files import read_json
 from hiero.decode.decoder import Decoder
 from hiero.decode.model import Model
 from hiero.evaluate import Bleu, Nist
-from hiero.tune.loop import TuneOptions, check_same, tune
-from hiero.tune.protocol import ModelDecoder
+from hiero.tune.loop import tune
+from hiero.tune.model_decoder import ModelDecoder
+from hiero.tune.options import TuneOptions
 
 Weights = Mapping[str, float]
 # The rows of the table, and the set and the metric that weights were tuned on.
@@ -113,10 +113,8 @@ def cettolo2004(
     chosen = options or Cettolo2004Options()
     identity = {name: value for name, value in asdict(chosen).items() if name != "decodings"}
     known = {"options": identity, "origin": dict(origin or {})}
-    settings = json.dumps(known, indent=1, default=json_number) + "\n"
     folder = Path(directory)
-    with working_directory(folder, _SETTINGS, settings) as record:
-        check_same(record, settings)
+    with run_directory(folder, _SETTINGS, known):
         decoder = Decoder(model, pop_limit=chosen.pop_limit, beam_threshold=chosen.beam_threshold)
         start = {name: 0.0 for name in model.feature_names} | uniform(model.weights)
         weights: dict[str, Weights] = {UNIFORM: start}

@@ -7,12 +7,12 @@ sentence together are a pool as small as it can be, in which `mert.search` finds
 from __future__ import annotations
 
 from collections.abc import Sequence
-from concurrent.futures import ThreadPoolExecutor
 
 import numpy as np
 import scipy.sparse
 
 from hiero._core import Forest
+from hiero.base.parallel import ordered_map
 from hiero.evaluate.metrics import Hypotheses, Metric
 from hiero.tune.mert import Climb, MertOptions, climb, mean_of
 from hiero.tune.pool import PoolArrays, missing
@@ -20,6 +20,8 @@ from hiero.tune.protocol import Array
 
 # The forests of each sentence.
 ForestPool = Sequence[Sequence[Forest]]
+# A climb among all derivations takes longer, and ends nearer to others, than one among lists.
+OPTIONS = MertOptions(restarts=4)
 
 
 def pruned(forest: Forest, weights: Array, edges: int) -> Forest:
@@ -60,9 +62,8 @@ def envelopes(
 
     # A task is many sentences: handing one over takes as long as its envelope.
     blocks = np.array_split(np.arange(len(pool)), 4 * threads)
-    with ThreadPoolExecutor(threads) as executor:
-        done = executor.map(lambda block: [of_sentence(sentence) for sentence in block.tolist()], blocks)
-        found = [lines for block in done for lines in block]
+    done = ordered_map(lambda block: [of_sentence(sentence) for sentence in block.tolist()], blocks, threads)
+    found = [lines for block in done for lines in block]
     sizes = [len(b) for b, _, _ in found]
     offsets = np.concatenate([[0], np.cumsum(sizes)]).astype(np.int32)
     statistics = np.concatenate([s for _, _, s in found])
@@ -87,11 +88,11 @@ def hypergraph_mert(
     threads: int = 1,
     options: MertOptions | None = None,
 ) -> Climb:
-    """The mean of climbs from the start, by default of 5; as `mert.mert`, but that features which occur in
+    """The mean of climbs from the start; as `mert.mert`, but that features which occur in
     no forest are left alone."""
     if not start.any():
         raise ValueError("all weights are zero")
-    chosen = options if options is not None else MertOptions(restarts=4)
+    chosen = OPTIONS if options is None else options
     columns = sorted(_occurring(pool) & set(free))
 
     def lines(weights: Array, direction: Array) -> tuple[PoolArrays, Array, Array]:

@@ -8,15 +8,16 @@ until none helps, several times, each in its own order, and takes the mean of wh
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Sequence
-from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass
 
 import numpy as np
 import numpy.typing as npt
 
 from hiero._core import line_search
+from hiero.base.parallel import ordered_map
 from hiero.evaluate.metrics import Metric
-from hiero.tune.objective import gain, restrained, scalable
+from hiero.tune.limits import restrained, scalable
+from hiero.tune.objective import gain
 from hiero.tune.pool import PoolArrays
 from hiero.tune.protocol import Array
 
@@ -132,7 +133,7 @@ def mert(
     bounds: Array,
     seed: int,
     threads: int = 1,
-    options: MertOptions | None = None,
+    options: MertOptions = MertOptions(),
 ) -> Climb:
     """The mean of climbs from the start.
 
@@ -143,7 +144,7 @@ def mert(
     """
     if not start.any():
         raise ValueError("all weights are zero")
-    chosen = options if options is not None else MertOptions()
+    chosen = MertOptions() if options is None else options
     matrix = np.asfortranarray(pool.features.toarray())
     varying = _varying(pool, matrix)
     searched = [feature for feature in free if varying[feature]]
@@ -160,8 +161,7 @@ def mert(
             smoothing=chosen.smoothing,
         )
 
-    with ThreadPoolExecutor(threads) as executor:
-        climbs = list(executor.map(climb_again, range(chosen.restarts + 1)))
+    climbs = list(ordered_map(climb_again, range(chosen.restarts + 1), threads))
     return mean_of(climbs, start, free, bounds)
 
 

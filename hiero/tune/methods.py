@@ -1,159 +1,169 @@
-"""The methods that choose weights, as the loop calls them."""
+"""The methods that choose weights, as the loop calls them: what each needs, its options and its defaults.
+
+A method is a class of its options, made from one of the kinds below, which say what it learns from: k-best
+lists, forests, or the metric alone. Adding one is a class and its line in ``METHODS``.
+"""
 
 from __future__ import annotations
 
+from abc import ABC, abstractmethod
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
+from typing import Annotated, Any, ClassVar, Generic, TypeVar
 
-import numpy as np
+from pydantic import BaseModel, ConfigDict, Field
 
-from hiero.evaluate.metrics import Metric
-from hiero.tune.hypergraph_mert import ForestPool, hypergraph_mert
-from hiero.tune.memory import ForestMemory, ListMemory, Memory
-from hiero.tune.mert import MertOptions, mert
+from hiero.evaluate.metrics import Bleu, Metric
+from hiero.tune import hypergraph_mert
+from hiero.tune.found import Found, FoundForests, FoundLists
+from hiero.tune.limits import Limits
+from hiero.tune.mert import Climb, MertOptions, mert
 from hiero.tune.mira_batch import mira_batch
-from hiero.tune.pool import PoolArrays
 from hiero.tune.pro import pro
 from hiero.tune.protocol import Array
 from hiero.tune.simplex import next_point
 
+F = TypeVar("F", bound=Found)
+Iterations = Annotated[int, Field(ge=1, description="at most")]
+Patience = Annotated[int, Field(ge=1, description="iterations without a rise of the metric, to stop after")]
+Climbs = Annotated[int, Field(ge=0, description="further climbs")]
+
 
 @dataclass(frozen=True)
 class Problem:
-    """What a method chooses weights by: ``memory`` of the kind that it is made for, ``history``, the weights
-    of all iterations so far, of which the last ones decoded last, ``scores``, what the metric of their best
-    translations was, ``free``, the features that may change, ``bounds``, (features, 2), their least and
-    greatest weights, ``restarts``, where the run says how many, and seeds of the run and of the iteration."""
+    """What all methods choose weights by: ``history``, the weights of all iterations so far, of which the
+    last ones decoded last, ``scores``, what the metric of their best translations was, and seeds of the run
+    and of the iteration."""
 
-    memory: Memory
     metric: Metric
     history: Sequence[Array]
     scores: Sequence[float]
-    free: Sequence[int]
-    bounds: Array
-    free_scale: bool
-    restarts: int | None
+    limits: Limits
     run_seed: int
     seed: int
     threads: int
 
-    @property
-    def pool(self) -> PoolArrays:
-        assert isinstance(self.memory, ListMemory)
-        return self.memory.arrays()
 
-    @property
-    def forests(self) -> ForestPool:
-        assert isinstance(self.memory, ForestMemory)
-        return self.memory.forests
+class Method(BaseModel, ABC, Generic[F]):
+    """A method with its options, how the loop is to treat it, and what of decoding it learns from."""
 
-    @property
-    def mert_options(self) -> MertOptions | None:
-        """Of either kind of MERT; None for its own."""
-        return None if self.restarts is None else MertOptions(restarts=self.restarts)
+    model_config = ConfigDict(extra="forbid", frozen=True)
+
+    # What it learns from; None: any metric.
+    metric: ClassVar[type[Metric] | None] = None
+    # Where decoding finds nothing new it has little more to say; others are on their way for a long time.
+    settles: ClassVar[bool] = True
+
+    iterations: Iterations = 20
+    patience: Patience = 5
+
+    @abstractmethod
+    def nothing(self, metric: Metric, features: int) -> F:
+        """What is found before anything is decoded."""
+
+    @abstractmethod
+    def choose(self, found: F, problem: Problem) -> Array | None:
+        """The weights to decode with next; None when there is nothing left to try."""
 
 
-def _mert(problem: Problem) -> Array:
-    return mert(
-        problem.pool,
+class ListMethod(Method[FoundLists]):
+    """Learns from k-best lists."""
+
+    k: int = Field(100, ge=1, description="distinct translations a sentence")
+
+    def nothing(self, metric: Metric, features: int) -> FoundLists:
+        return FoundLists(metric, features, self.k)
+
+
+class ForestMethod(Method[FoundForests]):
+    """Learns from forests."""
+
+    def nothing(self, metric: Metric, features: int) -> FoundForests:
+        return FoundForests(metric)
+
+
+class DirectMethod(Method[FoundLists]):
+    """Sees the metric alone, for which one translation a sentence is enough."""
+
+    def nothing(self, metric: Metric, features: int) -> FoundLists:
+        return FoundLists(metric, features, 1)
+
+
+def _climbed(search: Callable[..., Climb], pool: Any, problem: Problem, restarts: int) -> Array:
+    """The weights that either kind of MERT finds in a pool of its kind."""
+    return search(
+        pool,
         problem.metric,
         problem.history[-1],
-        free=problem.free,
-        bounds=problem.bounds,
+        **problem.limits,
         seed=problem.seed,
         threads=problem.threads,
-        options=problem.mert_options,
+        options=MertOptions(restarts=restarts),
     ).weights
 
 
-def _hypergraph_mert(problem: Problem) -> Array:
-    return hypergraph_mert(
-        problem.forests,
-        problem.metric,
-        problem.history[-1],
-        free=problem.free,
-        bounds=problem.bounds,
-        seed=problem.seed,
-        threads=problem.threads,
-        options=problem.mert_options,
-    ).weights
+class Mert(ListMethod):
+    restarts: Climbs = MertOptions().restarts
+
+    def choose(self, found: FoundLists, problem: Problem) -> Array:
+        return _climbed(mert, found.arrays(), problem, self.restarts)
 
 
-def _pro(problem: Problem) -> Array:
-    return pro(problem.pool, problem.history[-1], free=problem.free, bounds=problem.bounds, seed=problem.seed)
+class HypergraphMert(ForestMethod):
+    restarts: Climbs = hypergraph_mert.OPTIONS.restarts
+
+    def choose(self, found: FoundForests, problem: Problem) -> Array:
+        return _climbed(hypergraph_mert.hypergraph_mert, found.forests, problem, self.restarts)
 
 
-def _mira_batch(problem: Problem) -> Array:
-    return mira_batch(
-        problem.pool,
-        problem.metric,
-        problem.history[-1],
-        free=problem.free,
-        bounds=problem.bounds,
-        seed=problem.seed,
-    ).weights
+class Simplex(DirectMethod):
+    settles: ClassVar[bool] = False
 
-
-def _simplex(problem: Problem) -> Array | None:
-    return next_point(
-        problem.history,
-        problem.scores,
-        free=problem.free,
-        bounds=problem.bounds,
-        normalize=not problem.free_scale,
-        restarts=problem.restarts or 0,
-        seed=problem.run_seed,
+    iterations: Iterations = 200
+    patience: Patience = 200
+    restarts: int = Field(0, ge=0, description="further simplexes")
+    free_scale: bool = Field(
+        False, description="the sum of absolute weights may change, which threshold pruning depends on"
     )
 
-
-@dataclass(frozen=True)
-class Method:
-    """A method and how the loop is to treat it."""
-
-    # The weights to decode with next; None when there is nothing left to try.
-    choose: Callable[[Problem], Array | None]
-    # It remembers forests, the others lists.
-    forests: bool = False
-    # It learns from sentence BLEU.
-    bleu_only: bool = False
-    # It sees the metric alone, for which one translation is enough.
-    direct: bool = False
-    # Where decoding finds nothing new it has little more to say; others are on their way for a long time.
-    settles: bool = True
-    # Of k, restarts and free_scale, those that mean something to it.
-    takes: frozenset[str] = frozenset()
-    # Unless the run says otherwise.
-    iterations: int = 20
-    patience: int = 5
+    def choose(self, found: FoundLists, problem: Problem) -> Array | None:
+        return next_point(
+            problem.history,
+            problem.scores,
+            **problem.limits,
+            normalize=not self.free_scale,
+            restarts=self.restarts,
+            seed=problem.run_seed,
+        )
 
 
-METHODS: Mapping[str, Method] = {
-    "mert": Method(_mert, takes=frozenset({"k", "restarts"})),
-    "hypergraph-mert": Method(_hypergraph_mert, forests=True, takes=frozenset({"restarts"})),
-    "simplex": Method(
-        _simplex,
-        direct=True,
-        settles=False,
-        takes=frozenset({"restarts", "free_scale"}),
-        iterations=200,
-        patience=200,
-    ),
+class Pro(ListMethod):
+    metric: ClassVar[type[Metric] | None] = Bleu
+    settles: ClassVar[bool] = False
+
     # It moves a tenth of the way at a time.
-    "pro": Method(_pro, bleu_only=True, settles=False, takes=frozenset({"k"}), iterations=30, patience=10),
-    "mira-batch": Method(_mira_batch, bleu_only=True, takes=frozenset({"k"})),
+    iterations: Iterations = 30
+    patience: Patience = 10
+
+    def choose(self, found: FoundLists, problem: Problem) -> Array:
+        return pro(found.arrays(), problem.history[-1], **problem.limits, seed=problem.seed)
+
+
+class MiraBatch(ListMethod):
+    metric: ClassVar[type[Metric] | None] = Bleu
+
+    def choose(self, found: FoundLists, problem: Problem) -> Array:
+        pool = found.arrays()
+        return mira_batch(
+            pool, problem.metric, problem.history[-1], **problem.limits, seed=problem.seed
+        ).weights
+
+
+# By name, each with its defaults.
+METHODS: Mapping[str, Method[Any]] = {
+    "mert": Mert(),
+    "hypergraph-mert": HypergraphMert(),
+    "simplex": Simplex(),
+    "pro": Pro(),
+    "mira-batch": MiraBatch(),
 }
-
-
-# No sensible weight is larger.
-GREATEST = 1e6
-
-
-def troubled(weights: Array) -> str:
-    """What is wrong with weights, if anything is: nothing sensible can be decoded with them."""
-    if not np.isfinite(weights).all():
-        return "a weight is not finite"
-    if not weights.any():
-        return "all weights are zero"
-    if np.abs(weights).max() > GREATEST:
-        return f"a weight has grown to {np.abs(weights).max():.3g}"
-    return ""

@@ -16,7 +16,8 @@ from typing import Any
 import numpy as np
 
 from hiero.evaluate.metrics import Metric
-from hiero.tune.objective import gain, restrained
+from hiero.tune.limits import restrained
+from hiero.tune.objective import gain
 from hiero.tune.pool import PoolArrays
 from hiero.tune.protocol import Array
 

@@ -16,21 +16,6 @@ def gain(metric: Metric, statistics: npt.ArrayLike) -> Array:
     return 100 - scores if metric.lower_is_better else scores
 
 
-def scalable(weights: Array, free: Sequence[int], bounds: Array) -> bool:
-    """Whether all weights may be multiplied by one positive number: only zeros are fixed, and nothing is
-    bound but by 0."""
-    fixed = np.setdiff1d(np.arange(len(weights)), list(free))
-    return not weights[fixed].any() and not bounds[np.isfinite(bounds)].any()
-
-
-def restrained(mean: Array, start: Array, free: Sequence[int], bounds: Array) -> Array:
-    """A mean of weights that all had the same fixed ones and kept their bounds, without what rounding made
-    of that."""
-    weights = start.copy()
-    weights[list(free)] = np.clip(mean, bounds[:, 0], bounds[:, 1])[list(free)]
-    return weights
-
-
 def gain_name(metric: Metric) -> str:
     """What ``gain`` is called."""
     return f"100 - {metric.name}" if metric.lower_is_better else metric.name

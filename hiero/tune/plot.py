@@ -6,7 +6,7 @@ import os
 from collections.abc import Mapping
 
 from hiero.base.files import replacing
-from hiero.tune.loop import TuneResult
+from hiero.tune.iterations import TuneResult
 
 
 def plot_runs(runs: Mapping[str, TuneResult], metric: str, path: str | os.PathLike[str]) -> None:

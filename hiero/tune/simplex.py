@@ -12,7 +12,7 @@ from collections.abc import Callable, Sequence
 import numpy as np
 import numpy.typing as npt
 
-from hiero.tune.objective import scalable
+from hiero.tune.limits import scalable
 from hiero.tune.protocol import Array
 
 # The search ends when the simplex has shrunk to this share of what it was: metrics are flat over short

@@ -1,4 +1,4 @@
-"""What a tuning run remembers of decoding, k-best lists or forests; what each iteration added is on disk."""
+"""What decoding has found in a tuning run, k-best lists or forests; what each iteration adds is on disk."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ from hiero.tune.protocol import Array, TuningDecoder
 _EDGES = 1000
 
 
-class Memory(ABC):
+class Found(ABC):
     """Grows by decoding with weights."""
 
     @abstractmethod
@@ -31,7 +31,7 @@ class Memory(ABC):
         """Takes in what ``decode`` wrote."""
 
 
-class ListMemory(Memory):
+class FoundLists(Found):
     """A pool of k-best lists; what is new are hypotheses."""
 
     def __init__(self, metric: Metric, features: int, k: int) -> None:
@@ -51,7 +51,7 @@ class ListMemory(Memory):
         return self._pool.arrays()
 
 
-class ForestMemory(Memory):
+class FoundForests(Found):
     """Forests with a derivation that was better, with the weights they were decoded with, than all that were
     known of the sentence; pruned. Others add next to nothing but time."""
 

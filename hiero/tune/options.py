@@ -1,0 +1,71 @@
+"""How a tuning run goes."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from typing import Any
+
+from pydantic import ValidationError
+
+from hiero.base.json_files import complaint
+from hiero.tune.methods import METHODS, Method
+
+# When a run stops makes no other run of it: it can go on.
+_ENDS = frozenset({"iterations", "patience"})
+
+
+class TuneOptions:
+    """A method by its name, with its options, and what is the same for all methods.
+
+    ``METHODS[name]`` has the options of each method with their defaults; those that are None keep them.
+    Features that are ``fixed`` are left alone, ``bounds`` are the least and greatest weights of others.
+
+    >>> TuneOptions("mert", k=30, iterations=4).settings
+    Mert(iterations=4, patience=5, k=30, restarts=9)
+    """
+
+    def __init__(
+        self,
+        method: str = "mert",
+        *,
+        seed: int = 1,
+        fixed: Sequence[str] = (),
+        bounds: Mapping[str, tuple[float, float]] | None = None,
+        **settings: object,
+    ) -> None:
+        """Raises ValueError for an unknown method, and options that it does not take or cannot have."""
+        if method not in METHODS:
+            raise ValueError(f"unknown method {method!r}: expected one of {', '.join(METHODS)}")
+        if seed < 0:
+            raise ValueError(f"seed must be at least 0, not {seed}")
+        self.method = method
+        self.seed = seed
+        self.fixed = tuple(fixed)
+        self.bounds = dict(bounds or {})
+        self.settings = _with(method, settings)
+
+    def identity(self) -> dict[str, Any]:
+        """All that makes another run of it."""
+        return {
+            "method": self.method,
+            "seed": self.seed,
+            "fixed": self.fixed,
+            "bounds": self.bounds,
+            **self.settings.model_dump(exclude=set(_ENDS)),
+        }
+
+
+def _with(name: str, settings: Mapping[str, object]) -> Method[Any]:
+    """A method with these of its options."""
+    kind = type(METHODS[name])
+    given = {key: value for key, value in settings.items() if value is not None}
+    for key in given.keys() - kind.model_fields.keys():
+        raise ValueError(f"{name} takes no {key.replace('_', ' ')}")
+    try:
+        return kind.model_validate(given)
+    except ValidationError as error:
+        first = error.errors()[0]
+        if "ge" in first.get("ctx", {}):
+            least = first["ctx"]["ge"]
+            raise ValueError(f"{first['loc'][0]} must be at least {least}, not {first['input']}") from None
+        raise ValueError(complaint(error)) from None
