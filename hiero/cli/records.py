@@ -13,14 +13,18 @@ from hiero.forest.derivations import derivation_tree
 
 @dataclass(frozen=True)
 class Record:
-    """One sentence's result; `translation` is None where `error` says why. `texts` are those of the n-best
-    list, if there is one, else of the translation."""
+    """One sentence's result: what decoding gave, None if it failed; the n-best list, if there is one; the
+    texts of that, else of the translation; and what is wrong, where there is no translation."""
 
     number: int
-    translation: Translation | None
+    result: Translation | None
     nbest: Sequence[Derivation]
     texts: Sequence[str]
     error: str | None
+
+    @property
+    def translation(self) -> Translation | None:
+        return self.result if self.error is None else None
 
 
 def format_record(record: Record, output_format: str) -> str:

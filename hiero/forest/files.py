@@ -17,8 +17,10 @@ import itertools
 import json
 import os
 import zipfile
+import zlib
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from contextlib import ExitStack, contextmanager
+from dataclasses import dataclass
 from types import TracebackType
 from typing import IO, Any
 
@@ -38,11 +40,57 @@ _ARRAYS = (
 _NAMES = ("source", "words", "labels", "tables", "feature_names")
 # The feature matrix in CSR form.
 _MATRIX = ("feature_offsets", "feature_ids", "feature_values")
+_LEVEL = 1  # of compression
 _MOST_BYTES = 1 << 33  # of an array: 2^31 - 1 entries of 4 bytes, rounded up
 
 
 # What stands in for the forest of a sentence that failed.
 NO_FOREST = Forest.from_arrays(edge_offsets=[0], tail_offsets=[0], tails=[])
+
+
+@dataclass(frozen=True)
+class _Part:
+    """A file of an archive, compressed; checksum and size are those of what it holds."""
+
+    name: str
+    checksum: int
+    size: int
+    content: bytes
+
+
+PackedForest = Sequence[_Part]
+
+
+def pack_forest(forest: Forest) -> PackedForest:
+    """What ``ForestWriter.add`` takes: compressing takes long, and may be done on any thread."""
+    parts = [_part("names.json", json.dumps(_names(forest), ensure_ascii=False).encode())]
+    for name, array in _arrays(forest).items():
+        file = io.BytesIO()
+        np.lib.format.write_array(file, np.ascontiguousarray(array), allow_pickle=False)
+        parts.append(_part(f"{name}.npy", file.getvalue()))
+    return parts
+
+
+def _part(name: str, content: bytes) -> _Part:
+    deflate = zlib.compressobj(_LEVEL, zlib.DEFLATED, -zlib.MAX_WBITS)
+    return _Part(name, zlib.crc32(content), len(content), deflate.compress(content) + deflate.flush())
+
+
+def _entry(name: str) -> zipfile.ZipInfo:
+    # Without a time, so that the same forests make the same bytes.
+    entry = zipfile.ZipInfo(name)
+    entry.compress_type = zipfile.ZIP_DEFLATED
+    return entry
+
+
+def _names(forest: Forest) -> dict[str, Any]:
+    return {name: getattr(forest, name) for name in _NAMES}
+
+
+def _arrays(forest: Forest) -> dict[str, npt.NDArray[Any]]:
+    features = forest.features
+    matrix = (features.indptr, features.indices, features.data)
+    return {name: getattr(forest, name) for name in _ARRAYS} | dict(zip(_MATRIX, matrix, strict=True))
 
 
 class ForestWriter:
@@ -59,10 +107,9 @@ class ForestWriter:
 
     def __enter__(self) -> ForestWriter:
         temporary = self._stack.enter_context(replacing(self._path))
-        self._zip = self._stack.enter_context(
-            zipfile.ZipFile(temporary, "w", zipfile.ZIP_DEFLATED, compresslevel=1)
-        )
-        self._add("forests.json", json.dumps({"format": FORMAT, **self._about}, default=json_number).encode())
+        self._zip = self._stack.enter_context(zipfile.ZipFile(temporary, "w", compresslevel=_LEVEL))
+        about = json.dumps({"format": FORMAT, **self._about}, default=json_number)
+        self._zip.writestr(_entry("forests.json"), about)
         return self
 
     def __exit__(
@@ -72,22 +119,23 @@ class ForestWriter:
 
     def write(self, forest: Forest) -> None:
         """Adds the forest of the next sentence; one without derivations has no nodes."""
-        features = forest.features
-        matrix = (features.indptr, features.indices, features.data)
-        arrays = {name: getattr(forest, name) for name in _ARRAYS} | dict(zip(_MATRIX, matrix, strict=True))
-        names = {name: getattr(forest, name) for name in _NAMES}
-        self._add(f"{self._count}/names.json", json.dumps(names, ensure_ascii=False).encode())
-        for name, array in arrays.items():
-            file = io.BytesIO()
-            np.lib.format.write_array(file, np.ascontiguousarray(array), allow_pickle=False)
-            self._add(f"{self._count}/{name}.npy", file.getvalue())
-        self._count += 1
+        self.add(pack_forest(forest))
 
-    def _add(self, name: str, content: bytes) -> None:
-        # Without a time, so that the same forests make the same bytes.
-        entry = zipfile.ZipInfo(name)
-        entry.compress_type = zipfile.ZIP_DEFLATED
-        self._zip.writestr(entry, content)
+    def add(self, forest: PackedForest) -> None:
+        """The same for one that is packed already."""
+        for part in forest:
+            entry = _entry(f"{self._count}/{part.name}")
+            entry.CRC, entry.file_size, entry.compress_size = part.checksum, part.size, len(part.content)
+            # As ZipFile.writestr does, but that the content is compressed.
+            archive = self._zip
+            assert archive.fp is not None
+            archive.fp.seek(archive.start_dir)
+            entry.header_offset = archive.fp.tell()
+            archive.fp.write(entry.FileHeader() + part.content)
+            archive.filelist.append(entry)
+            archive.NameToInfo[entry.filename] = entry
+            archive.start_dir = archive.fp.tell()
+        self._count += 1
 
 
 class ForestFile(Sequence[Forest]):
@@ -176,11 +224,8 @@ def assemble(names: Mapping[str, Any], arrays: Mapping[str, Any], matrix: Sequen
 def write_json(forests: Iterable[Forest], file: IO[str]) -> None:
     """Writes a forest a line as JSON objects: arrays and strings by the names of attributes."""
     for forest in forests:
-        features = forest.features
-        matrix = (features.indptr, features.indices, features.data)
-        arrays = {name: getattr(forest, name) for name in _ARRAYS} | dict(zip(_MATRIX, matrix, strict=True))
-        entry = {name: getattr(forest, name) for name in _NAMES}
-        file.write(json.dumps(entry | {n: a.tolist() for n, a in arrays.items()}, ensure_ascii=False) + "\n")
+        arrays = {name: array.tolist() for name, array in _arrays(forest).items()}
+        file.write(json.dumps(_names(forest) | arrays, ensure_ascii=False) + "\n")
 
 
 def read_json(path: str | os.PathLike[str]) -> Iterator[Forest]:
