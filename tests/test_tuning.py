@@ -104,8 +104,6 @@ def test_a_run_that_has_ended_can_go_on(method: str, tmp_path: Path) -> None:
     assert run("part", 4) == whole and files(tmp_path / "part") == files(tmp_path / "whole")
     forests = isinstance(METHODS[method], ForestMethod)
     assert len(decoder.decoded) == (0 if forests else len(whole.iterations) - 2)
-        0 if isinstance(METHODS[method], ForestMethod) else len(whole.iterations) - 2
-    )
     # What is done is not undone, and decoded no more.
     fewer, before = run("part", 1), decoder.generated
     assert fewer.iterations == whole.iterations and fewer.best == whole.best
