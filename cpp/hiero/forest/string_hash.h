@@ -11,7 +11,7 @@
 namespace hiero {
 
 // Stands for a string: two polynomials over its words in the field of 2^61 - 1, so that those of a
-// concatenation follow from its parts', with their bases to the power of its length.
+// concatenation follow from its parts' and their lengths.
 class StringHash {
  public:
   using Value = std::array<std::uint64_t, 2>;
@@ -23,24 +23,23 @@ class StringHash {
   const Value& value() const { return hash_; }
 
   void append(std::int32_t word) {
-    for (std::size_t i = 0; i < 2; ++i) {
+    for (std::size_t i = 0; i < 2; ++i)
       hash_[i] = times_plus(hash_[i], kBases[i], static_cast<std::uint64_t>(word) + 1);
-      power_[i] = times_plus(power_[i], kBases[i], 0);
-    }
+    ++length_;
   }
   void append(const StringHash& string) {
-    for (std::size_t i = 0; i < 2; ++i) {
-      hash_[i] = times_plus(hash_[i], string.power_[i], string.hash_[i]);
-      power_[i] = times_plus(power_[i], string.power_[i], 0);
-    }
+    for (std::size_t i = 0; i < 2; ++i)
+      hash_[i] = times_plus(hash_[i], power(i, string.length_), string.hash_[i]);
+    length_ += string.length_;
   }
 
  private:
   static constexpr std::uint64_t kPrime = (std::uint64_t{1} << 61) - 1;
-  static constexpr std::array<std::uint64_t, 2> kBases{0x12F5D3A96E1B7C85, 0x0A7B19C4D2E6F803};
+  static constexpr Value kBases{0x12F5D3A96E1B7C85, 0x0A7B19C4D2E6F803};
+  static constexpr std::size_t kPowers = 64;
 
   // a b + c in the field.
-  static std::uint64_t times_plus(std::uint64_t a, std::uint64_t b, std::uint64_t c) {
+  static constexpr std::uint64_t times_plus(std::uint64_t a, std::uint64_t b, std::uint64_t c) {
     __extension__ using Wide = unsigned __int128;
     const Wide product = static_cast<Wide>(a) * b + c;
     std::uint64_t sum =
@@ -49,8 +48,27 @@ class StringHash {
     return sum;
   }
 
+  // A base to the power of a length; those of short strings are at hand.
+  static std::uint64_t power(std::size_t i, std::uint32_t length) {
+    static constexpr auto kTable = [] {
+      std::array<Value, kPowers> table{Value{1, 1}};
+      for (std::size_t n = 1; n < kPowers; ++n) {
+        for (std::size_t k = 0; k < 2; ++k) table[n][k] = times_plus(table[n - 1][k], kBases[k], 0);
+      }
+      return table;
+    }();
+    std::uint64_t out = kTable[length % kPowers][i];
+    if (length < kPowers) return out;
+    std::uint64_t square = times_plus(kTable[kPowers - 1][i], kBases[i], 0);
+    for (std::uint32_t rest = length / kPowers; rest > 0; rest /= 2) {
+      if (rest % 2 == 1) out = times_plus(out, square, 0);
+      square = times_plus(square, square, 0);
+    }
+    return out;
+  }
+
   Value hash_{};
-  std::array<std::uint64_t, 2> power_{1, 1};
+  std::uint32_t length_ = 0;
 };
 
 // For hash tables whose keys are strings themselves; looks them up without a copy.

@@ -38,21 +38,18 @@ NgramSet reference_ngrams(const Hypergraph& forest, std::span<const std::vector<
 }  // namespace
 
 NgramMatches ngram_matches(const Hypergraph& forest, std::span<const std::vector<std::string>> references) {
-  const EdgeNgrams found = edge_ngrams(forest);
+  NgramReader reader(forest);
   const NgramSet known = reference_ngrams(forest, references);
-  std::vector<std::uint8_t> occurs;
-  for (const std::vector<std::int32_t>& ngram : found.ngrams) occurs.push_back(known.contains(ngram));
   const auto order = static_cast<std::size_t>(forest.ngram_order);
   NgramMatches out;
   out.totals.assign(forest.edge_tables.size() * order, 0);
   out.matches.assign(forest.edge_tables.size() * order, 0);
-  for (std::size_t e = 0; e < forest.edge_tables.size(); ++e) {
-    for (std::int32_t i = found.offsets[e]; i < found.offsets[e + 1]; ++i) {
-      const std::int32_t id = found.ids[i];
-      const std::size_t cell = e * order + found.ngrams[id].size() - 1;
-      ++out.totals[cell];
-      out.matches[cell] += occurs[id];
-    }
+  for (EdgeIndex e = 0; e < forest.edge_count(); ++e) {
+    const std::size_t row = static_cast<std::size_t>(e) * order;
+    reader.read(e, [&](std::span<const std::int32_t> ngram) {
+      ++out.totals[row + ngram.size() - 1];
+      if (known.contains(ngram)) ++out.matches[row + ngram.size() - 1];
+    });
   }
   return out;
 }

@@ -3,7 +3,6 @@
 #include <algorithm>
 #include <cmath>
 #include <stdexcept>
-#include <unordered_map>
 
 #include "hiero/forest/edge_values.h"
 #include "hiero/forest/string_hash.h"
@@ -12,6 +11,7 @@
 namespace hiero {
 namespace {
 
+constexpr std::uint32_t kFree = ~std::uint32_t{0};
 constexpr std::size_t kLeft = kBleuOrder - 1;
 
 // A derivation of a node with what its string matches. To be continued to the left it keeps its first words,
@@ -24,8 +24,8 @@ struct Item {
   std::int32_t matches[kBleuOrder] = {};
   std::int32_t left[kLeft] = {};
   ReferenceAutomaton::State right = ReferenceAutomaton::kStart;
-  StringHash string;
-  std::size_t ranks = 0;  // of the tails' items, in a pool
+  std::uint32_t string = 0;  // where strings are to be distinct and it is kept, the place of its own
+  std::size_t ranks = 0;     // of the tails' items, in a pool
 };
 
 class Rescorer {
@@ -71,7 +71,8 @@ class Rescorer {
   void fill(NodeIndex v, std::size_t limit) {
     queue_.clear();
     pool_.clear();
-    seen_.clear();
+    first_string_ = strings_.size();
+    seen_.assign(64, kFree);
     share_ = source_ > 0 ? width(v) / source_ : 1;
     for (EdgeIndex e = forest_.edge_offsets[v]; e < forest_.edge_offsets[v + 1]; ++e) {
       const auto tails = forest_.edge_tails(e);
@@ -80,30 +81,63 @@ class Rescorer {
       pool_.insert(pool_.end(), tails.size(), 0);
       push(e, ranks);
     }
-    const std::size_t begin = items_.size();
-    while (!queue_.empty() && items_.size() - begin < limit) {
+    begin_ = items_.size();
+    while (!queue_.empty() && items_.size() - begin_ < limit) {
       std::ranges::pop_heap(queue_, is_worse);
-      const Item item = queue_.back();
+      Item item = queue_.back();
       queue_.pop_back();
       push_successors(item);
       keep(item);
     }
     // The objective is not monotone: what was found later may be better.
-    std::stable_sort(items_.begin() + static_cast<std::ptrdiff_t>(begin), items_.end(),
+    std::stable_sort(items_.begin() + static_cast<std::ptrdiff_t>(begin_), items_.end(),
                      [](const Item& a, const Item& b) { return is_worse(b, a); });
-    for (std::size_t i = begin; i < items_.size(); ++i) keep_ranks(items_[i]);
+    for (std::size_t i = begin_; i < items_.size(); ++i) keep_ranks(items_[i]);
     first_[v + 1] = items_.size();
   }
 
-  void keep(const Item& item) {
+  void keep(Item& item) {
     if (options_.unique) {
-      const auto [known, fresh] = seen_.try_emplace(item.string.value(), items_.size());
-      if (!fresh) {
-        if (is_worse(items_[known->second], item)) items_[known->second] = item;
+      const StringHash string = string_of(item);
+      std::uint32_t* slot = slot_of(string);
+      if (*slot != kFree) {
+        Item& other = items_[begin_ + *slot - first_string_];
+        item.string = other.string;
+        if (is_worse(other, item)) other = item;
         return;
       }
+      *slot = item.string = static_cast<std::uint32_t>(strings_.size());
+      strings_.push_back(string);
+      if (2 * (strings_.size() - first_string_) > seen_.size()) grow();
     }
     items_.push_back(item);
+  }
+
+  // Where the table of the node's strings has this one, or a free slot for it.
+  std::uint32_t* slot_of(const StringHash& string) {
+    const std::size_t mask = seen_.size() - 1;
+    for (std::size_t at = string.value()[0] & mask;; at = (at + 1) & mask) {
+      if (seen_[at] == kFree || strings_[seen_[at]].value() == string.value()) return &seen_[at];
+    }
+  }
+
+  void grow() {
+    seen_.assign(2 * seen_.size(), kFree);
+    for (std::size_t i = first_string_; i < strings_.size(); ++i)
+      *slot_of(strings_[i]) = static_cast<std::uint32_t>(i);
+  }
+
+  StringHash string_of(const Item& item) const {
+    StringHash out;
+    const auto tails = forest_.edge_tails(item.edge);
+    for (const std::int32_t symbol : forest_.template_of(item.edge)) {
+      if (symbol >= 0) {
+        out.append(symbol);
+      } else {
+        out.append(strings_[tail(tails, item.ranks, static_cast<std::size_t>(-1 - symbol)).string]);
+      }
+    }
+    return out;
   }
 
   // Moves the ranks of a node's item out of the pool, which the next node uses again.
@@ -138,7 +172,6 @@ class Rescorer {
     for (const std::int32_t symbol : forest_.template_of(e)) {
       if (symbol >= 0) {
         add_word(item, symbol, 1);
-        item.string.append(symbol);
       } else {
         add_tail(item, tail(tails, ranks, static_cast<std::size_t>(-(symbol + 1))));
       }
@@ -169,7 +202,6 @@ class Rescorer {
     item.length += tail.length - known;
     if (tail.length >= static_cast<std::int32_t>(kLeft)) item.right = tail.right;
     for (std::size_t n = 0; n < kBleuOrder; ++n) item.matches[n] += tail.matches[n];
-    item.string.append(tail.string);
   }
 
   double objective(const Item& item) const {
@@ -211,10 +243,13 @@ class Rescorer {
   std::vector<Item> items_;
   std::vector<std::size_t> first_;    // by node: its items, best first
   std::vector<std::uint32_t> ranks_;  // of the tails of items
+  std::vector<StringHash> strings_;   // of items
   // Of the node at hand.
-  std::vector<Item> queue_;                                                       // a heap
-  std::vector<std::uint32_t> pool_;                                               // ranks of candidates
-  std::unordered_map<StringHash::Value, std::size_t, StringHash::OfValue> seen_;  // by string: its item
+  std::vector<Item> queue_;          // a heap
+  std::vector<std::uint32_t> pool_;  // ranks of candidates
+  std::size_t begin_ = 0;            // of its items
+  std::size_t first_string_ = 0;     // the i-th item kept has the i-th string from here on
+  std::vector<std::uint32_t> seen_;  // open addressing: places in strings_
 };
 
 }  // namespace
