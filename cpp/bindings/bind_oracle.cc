@@ -1,3 +1,5 @@
+#include <algorithm>
+
 #include "bind_forest.h"
 #include "bind_references.h"
 #include "hiero/metrics/oracle.h"
@@ -5,17 +7,40 @@
 namespace hiero {
 namespace {
 
-BleuCounts from_array(const DoubleVector& values) {
-  if (values.ndim() != 1 || values.size() != 2 + 2 * static_cast<py::ssize_t>(kBleuOrder))
-    throw std::invalid_argument("BLEU counts: expected 10 numbers");
+constexpr py::ssize_t kRow = 2 + 2 * static_cast<py::ssize_t>(kBleuOrder);
+
+BleuCounts from_row(const double* row) {
   BleuCounts counts;
-  counts.length = values.at(0);
-  counts.reference_length = values.at(1);
-  for (std::size_t n = 0; n < kBleuOrder; ++n) {
-    counts.totals[n] = values.at(2 + n);
-    counts.matches[n] = values.at(2 + kBleuOrder + n);
-  }
+  counts.length = row[0];
+  counts.reference_length = row[1];
+  std::copy_n(row + 2, kBleuOrder, counts.totals.begin());
+  std::copy_n(row + 2 + kBleuOrder, kBleuOrder, counts.matches.begin());
   return counts;
+}
+
+BleuCounts from_array(const DoubleVector& values) {
+  if (values.ndim() != 1 || values.size() != kRow)
+    throw std::invalid_argument("BLEU counts: expected 10 numbers");
+  return from_row(values.data());
+}
+
+// By row of counts, whose orders are in an array of the same shape.
+py::object bleu_of(const DoubleVector& counts, const py::object& orders) {
+  if (counts.ndim() == 0 || counts.shape(counts.ndim() - 1) != kRow)
+    throw std::invalid_argument("BLEU counts: expected rows of 10 numbers");
+  const py::ssize_t rows = counts.size() / kRow;
+  const std::vector<py::ssize_t> shape(counts.shape(), counts.shape() + counts.ndim() - 1);
+  const py::object numpy = py::module_::import("numpy");
+  const auto by_row = integers<std::int32_t>(numpy.attr("broadcast_to")(orders, py::cast(shape)), "orders");
+  py::array_t<double> out(shape);
+  double* scores = out.mutable_data();
+  for (py::ssize_t row = 0; row < rows; ++row) {
+    if (by_row[row] < 1 || by_row[row] > static_cast<std::int32_t>(kBleuOrder))
+      throw std::invalid_argument("orders: expected 1 to 4");
+    scores[row] = bleu(from_row(counts.data() + row * kRow), static_cast<std::size_t>(by_row[row]));
+  }
+  if (counts.ndim() == 1) return py::float_(scores[0]);
+  return out;
 }
 
 struct OracleHypothesis {
@@ -34,9 +59,10 @@ void register_oracle(py::module_& m) {
       .def_property_readonly(
           "counts", [](const OracleHypothesis& h) { return as_array(count_row(h.counts)); },
           "float64 (10): length, effective reference length, n-gram totals and clipped matches, n = 1 to 4.");
-  m.def(
-      "bleu", [](const DoubleVector& counts) { return bleu(from_array(counts)); }, py::arg("counts"),
-      "BLEU from 0 to 1 of such counts, or sums of them (Papineni et al. 2002); 0 if a precision is 0.");
+  m.def("bleu", &bleu_of, py::arg("counts"), py::arg("orders") = kBleuOrder,
+        "BLEU from 0 to 1 of rows of such counts, or of sums of them, (..., 10) to (...) (Papineni et al. "
+        "2002); "
+        "0 if\na precision is 0. `orders`: of how many orders, one number or one a row.");
   m.attr("Forest").attr("rescore") = py::cpp_function(
       [](const std::shared_ptr<Hypergraph>& forest, const py::object& scores, double mu,
          const ReferenceSet::References& references, const DoubleVector& document, double document_source,

@@ -26,7 +26,7 @@ import numpy as np
 import numpy.typing as npt
 import sacrebleu
 
-from hiero._core import Forest, KBestArrays, ReferenceSet
+from hiero._core import Forest, KBestArrays, ReferenceSet, bleu
 
 Array = npt.NDArray[np.float64]
 IntArray = npt.NDArray[np.int32]
@@ -202,16 +202,17 @@ class Bleu(Metric):
         return self._set.bleu(segments, words.vocabulary, words.words, words.offsets, self.effective_length)
 
     def score(self, statistics: npt.ArrayLike) -> Array:
-        return _bleu(np.asarray(statistics, dtype=np.float64), effective_order=False)
+        return _smoothed(np.asarray(statistics, dtype=np.float64), effective_order=False)
 
     def segment_scores(self, statistics: npt.ArrayLike) -> Array:
         """As sacrebleu's sentence BLEU: orders that the hypothesis is too short for do not count."""
-        return _bleu(np.asarray(statistics, dtype=np.float64), effective_order=True)
+        return _smoothed(np.asarray(statistics, dtype=np.float64), effective_order=True)
 
     def details(self, statistics: Array) -> str:
         length, reference_length = statistics[:2].tolist()
         precisions = "/".join(f"{100 * p:.1f}" for p in statistics[6:10] / np.maximum(statistics[2:6], 1))
-        brevity = math.exp(min(0.0, 1 - reference_length / length)) if length else 0.0
+        # What is left of a translation all of whose n-grams match.
+        brevity = bleu([length, reference_length, *[1.0] * 8]) if length else 0.0
         lengths = f"hyp_len = {length:g} ref_len = {reference_length:g}"
         return f" {precisions} (BP = {brevity:.3f} ratio = {length / reference_length:.3f} {lengths})"
 
@@ -225,19 +226,15 @@ class Bleu(Metric):
         return "eff:yes"
 
 
-def _bleu(statistics: Array, effective_order: bool) -> Array:
-    lengths, reference_lengths = statistics[..., 0], statistics[..., 1]
+def _smoothed(statistics: Array, effective_order: bool) -> Array:
     totals, matches = statistics[..., 2:6], statistics[..., 6:10]
     defined = np.logical_and.accumulate(totals > 0, axis=-1)
     # A half of a match for the first order without any, a fourth for the next.
     missing = np.cumsum(defined & (matches == 0), axis=-1)
     counted = np.where(matches > 0, matches, 0.5**missing)
-    with np.errstate(divide="ignore", invalid="ignore"):
-        precisions = np.where(defined, counted / np.maximum(totals, 1), 1.0 if effective_order else 0.0)
-        orders = np.maximum(defined.sum(axis=-1), 1) if effective_order else 4
-        brevity = np.minimum(0.0, 1 - reference_lengths / np.maximum(lengths, 1e-300))
-        score = 100 * np.exp(brevity + np.log(precisions).sum(axis=-1) / orders)
-    return np.asarray(np.where((matches > 0).any(axis=-1), score, 0.0))
+    orders = np.maximum(defined.sum(axis=-1), 1) if effective_order else Bleu.order
+    scores = 100 * np.asarray(bleu(np.concatenate([statistics[..., :6], counted], axis=-1), orders))
+    return np.asarray(np.where((matches > 0).any(axis=-1), scores, 0.0))
 
 
 class Nist(Metric):

@@ -93,4 +93,4 @@ class BleuDocument:
 
     def b(self, counts: npt.ArrayLike, source: int) -> float:
         """B(e) = (O_f + |f|) BLEU(O + c(e))."""
-        return (self.source + source) * bleu(self.counts + np.asarray(counts))
+        return float((self.source + source) * bleu(self.counts + np.asarray(counts)))

@@ -15,6 +15,7 @@ from typing import Any
 
 import numpy as np
 
+from hiero._core import bleu
 from hiero.evaluate.metrics import Metric
 from hiero.tune.limits import restrained
 from hiero.tune.objective import gain
@@ -42,10 +43,7 @@ class MiraResult:
 def background_bleu(statistics: Array, background: Array) -> Array:
     """B of rows (k, 10) together with background counts (10); 0 where an order has no match at all."""
     counts = statistics + background
-    totals, matches = counts[:, 2:6], counts[:, 6:10]
-    brevity = np.minimum(0.0, 1 - counts[:, 1] / np.maximum(counts[:, 0], 1e-300))
-    bleu = np.exp(brevity) * np.sqrt(np.sqrt((matches / np.maximum(totals, 1e-300)).prod(axis=1)))
-    return np.asarray(bleu * counts[:, 1])
+    return np.asarray(bleu(counts) * counts[:, 1])
 
 
 def mira_batch(

@@ -16,9 +16,12 @@ import numpy as np
 import scipy.sparse
 import scipy.special
 
+from hiero._core import bleu
 from hiero.tune.pool import PoolArrays
 from hiero.tune.protocol import Array
 
+# What smoothing adds to statistics: to the reference's length, and to totals and matches of n > 1.
+_MORE = np.array([0.0, 1.0, 0.0, 1.0, 1.0, 1.0, 0.0, 1.0, 1.0, 1.0])
 # Where fixed features count for less, the others' weights would be endless.
 _LEAST_UNIT = 1e-3
 
@@ -40,11 +43,7 @@ def smoothed_bleu(statistics: Array) -> Array:
     """Sentence BLEU, from 0 to 1, of rows (..., 10): BLEU+1, which adds one to matches and n-grams for n > 1
     (Lin and Och 2004), with the smoothed brevity penalty of Nakov et al. (2012), which adds one to the
     reference's length. Nothing is left of a translation without any match."""
-    lengths, references = statistics[..., 0], statistics[..., 1] + 1
-    more = np.array([0.0, 1.0, 1.0, 1.0])
-    matches, totals = statistics[..., 6:10] + more, np.maximum(statistics[..., 2:6] + more, 1)
-    brevity = np.minimum(0.0, 1 - references / np.maximum(lengths, 1e-300))
-    return np.asarray(np.exp(brevity) * np.sqrt(np.sqrt((matches / totals).prod(axis=-1))))
+    return np.asarray(bleu(statistics + _MORE))
 
 
 def sample_pairs(pool: PoolArrays, quality: Array, seed: int, options: ProOptions) -> tuple[Array, Array]:

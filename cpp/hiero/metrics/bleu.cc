@@ -17,15 +17,16 @@ BleuCounts& BleuCounts::operator+=(const BleuCounts& other) {
   return *this;
 }
 
-double bleu(const BleuCounts& counts) {
+double bleu(const BleuCounts& counts, std::size_t orders) {
   double product = 1;
-  for (std::size_t n = 0; n < kBleuOrder; ++n) {
+  for (std::size_t n = 0; n < orders; ++n) {
     if (counts.matches[n] <= 0 || counts.totals[n] <= 0) return 0;
     product *= counts.matches[n] / counts.totals[n];
   }
   const double brevity = std::min(0.0, 1 - counts.reference_length / counts.length);
-  static_assert(kBleuOrder == 4);
-  return std::exp(brevity) * std::sqrt(std::sqrt(product));
+  const double mean =
+      orders == 4 ? std::sqrt(std::sqrt(product)) : std::pow(product, 1 / static_cast<double>(orders));
+  return std::exp(brevity) * mean;
 }
 
 std::vector<double> reference_lengths(std::span<const std::vector<std::string>> references) {

@@ -24,8 +24,9 @@ struct BleuCounts {
   BleuCounts& operator+=(const BleuCounts& other);
 };
 
-// Brevity penalty times the geometric mean of precisions, from 0 to 1; 0 if a precision is 0 or has no total.
-double bleu(const BleuCounts& counts);
+// Brevity penalty times the geometric mean of the precisions of the first `orders` orders, from 0 to 1; 0 if
+// one of them is 0 or has no total. Smoothing is a matter of the counts.
+double bleu(const BleuCounts& counts, std::size_t orders = kBleuOrder);
 
 enum class ReferenceLength { kShortest, kClosest, kAverage };
 
