@@ -342,6 +342,9 @@ class ReferenceSet:
         offsets: npt.ArrayLike,
     ) -> npt.NDArray[np.float64]: ...
 
+RESCORE_K: int
+RESCORE_BEAM: int
+
 def bleu(counts: npt.ArrayLike, orders: npt.ArrayLike = 4) -> Any: ...
 def bleu_counts(
     tokens: Sequence[str], references: Sequence[Sequence[str]], effective_length: str = "shortest"

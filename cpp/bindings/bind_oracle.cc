@@ -59,10 +59,13 @@ void register_oracle(py::module_& m) {
       .def_property_readonly(
           "counts", [](const OracleHypothesis& h) { return as_array(count_row(h.counts)); },
           "float64 (10): length, effective reference length, n-gram totals and clipped matches, n = 1 to 4.");
-  m.def("bleu", &bleu_of, py::arg("counts"), py::arg("orders") = kBleuOrder,
-        "BLEU from 0 to 1 of rows of such counts, or of sums of them, (..., 10) to (...) (Papineni et al. "
-        "2002); "
-        "0 if\na precision is 0. `orders`: of how many orders, one number or one a row.");
+  const RescoreOptions defaults;
+  m.attr("RESCORE_K") = defaults.k;
+  m.attr("RESCORE_BEAM") = defaults.beam;
+  m.def(
+      "bleu", &bleu_of, py::arg("counts"), py::arg("orders") = kBleuOrder,
+      "BLEU from 0 to 1 of rows of such counts, or of sums of them, (..., 10) to (...); 0 if a precision is\n"
+      "0 (Papineni et al. 2002). `orders`: of how many orders, one number or one a row.");
   m.attr("Forest").attr("rescore") = py::cpp_function(
       [](const std::shared_ptr<Hypergraph>& forest, const py::object& scores, double mu,
          const ReferenceSet::References& references, const DoubleVector& document, double document_source,
@@ -90,8 +93,8 @@ void register_oracle(py::module_& m) {
       },
       py::name("rescore"), py::is_method(m.attr("Forest")), py::arg("scores"), py::arg("mu"),
       py::arg("references"), py::kw_only(), py::arg("document"), py::arg("document_source"),
-      py::arg("k") = 10, py::arg("beam") = 10, py::arg("unique") = true,
-      py::arg("effective_length") = "shortest",
+      py::arg("k") = defaults.k, py::arg("beam") = defaults.beam, py::arg("unique") = defaults.unique,
+      py::arg("effective_length") = name_of(defaults.reference_length),
       "The k best derivations, as OracleHypothesis, under (1 - mu) B + mu score, B = (document_source + |f|) "
       "BLEU\n"
       "of the document's counts (10 numbers, see bleu_counts) and the hypothesis's; mu = inf: score - B "

@@ -31,7 +31,7 @@ using Pairs = std::vector<std::pair<std::uint64_t, std::uint64_t>>;
 template <class T>
 py::object to_python(const T& value) {
   if constexpr (std::is_enum_v<T>) {
-    return py::str(std::string(kNames<T>.at(static_cast<std::size_t>(value))));
+    return py::str(name_of(value));
   } else if constexpr (std::is_same_v<T, std::vector<LineRange>>) {
     py::tuple out(value.size());
     for (std::size_t i = 0; i < value.size(); ++i) out[i] = py::make_tuple(value[i].first, value[i].last);

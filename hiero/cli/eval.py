@@ -10,7 +10,6 @@ import typer
 
 from hiero import __version__
 from hiero.evaluate import (
-    Bleu,
     EffectiveLength,
     Metric,
     Runs,
@@ -19,7 +18,8 @@ from hiero.evaluate import (
     approximate_randomization,
     paired_bootstrap,
 )
-from hiero.evaluate.metrics import METRICS
+from hiero.evaluate.metrics import METRICS, metric_named
+from hiero.evaluate.significance import SAMPLES, SEED
 from hiero.evaluate.test_sets import TestSet
 
 Unit = Literal["document", "segment"]
@@ -43,8 +43,8 @@ def evaluate(
         list[str] | None,
         typer.Option(metavar="SYSTEM", help="Other systems; runs of one system are joined by commas."),
     ] = None,
-    samples: Annotated[int, typer.Option(min=1, help="Of significance tests.")] = 1000,
-    seed: Annotated[int, typer.Option(min=0, help="Of significance tests.")] = 1,
+    samples: Annotated[int, typer.Option(min=1, help="Of significance tests.")] = SAMPLES,
+    seed: Annotated[int, typer.Option(min=0, help="Of significance tests.")] = SEED,
     quiet: Annotated[bool, typer.Option("--quiet", help="Only the score.")] = False,
 ) -> None:
     """Scores translations by references.
@@ -58,7 +58,10 @@ def evaluate(
     test_set = TestSet.read(references)
     text = Text(tokenize, lowercase)
     test_set.check_tokens(text, str(references[-1]))
-    metrics = [_metric(name, test_set, text, effective_length) for name in dict.fromkeys(metric or ["bleu"])]
+    metrics = [
+        metric_named(name, test_set.references, text, effective_length)
+        for name in dict.fromkeys(metric or ["bleu"])
+    ]
     systems = [hypothesis, *(compare or [])]
     files = [_files(system) for system in systems]
     if by is not None and (len(systems) > 1 or len(files[0]) > 1):
@@ -86,12 +89,6 @@ def evaluate(
             print(f"{scorer.name}\t{document}\t{score:.4f}")
         if not quiet:
             print(f"{scorer.signature}{note}|hiero:{__version__}")
-
-
-def _metric(name: str, test_set: TestSet, text: Text, length: EffectiveLength) -> Metric:
-    if name == "bleu":
-        return Bleu(test_set.references, text, length)
-    return METRICS[name](test_set.references, text)
 
 
 def _files(system: str) -> list[str]:

@@ -12,6 +12,7 @@ from hiero import Model
 from hiero.base.files import sha256
 from hiero.cli.arguments import Command
 from hiero.cli.sets import fingerprint, read_set
+from hiero.cli.settings import SettingOptions, expanded
 from hiero.experiments.cettolo2004 import Cettolo2004Options, LabelledSet, plot, table
 from hiero.experiments.cettolo2004 import cettolo2004 as run
 
@@ -24,19 +25,16 @@ def experiment() -> None:
 
 
 @app.command(cls=Command)
+@expanded
 def cettolo2004(
+    *,
     model: Annotated[Path, typer.Argument(help="Model directory.")],
     source: Annotated[Path, typer.Option(help="Tuning set: text, or NIST's .xml or .sgm.")],
     references: Annotated[list[Path], typer.Option(help="Its references, likewise.")],
     test_source: Annotated[Path, typer.Option(help="Test set, likewise.")],
     test_references: Annotated[list[Path], typer.Option()],
     output: Annotated[Path, typer.Option(help="Directory for tables, figures and all decodings.")],
-    beam_threshold: Annotated[
-        float, typer.Option(min=0, help="Natural log, for uniform weights of size 1.")
-    ] = 4.0,
-    pop_limit: Annotated[int, typer.Option(min=1, help="Hypotheses a cell, where pruning is loose.")] = 50,
-    decodings: Annotated[int, typer.Option(min=1, help="At most, of each search for weights.")] = 150,
-    seed: Annotated[int, typer.Option(min=0)] = 1,
+    options: Annotated[Cettolo2004Options, SettingOptions(Cettolo2004Options, without=("scales",))],
     raw: Annotated[
         bool, typer.Option("--raw", help="Sets are raw text; tokenise as the model says.")
     ] = False,
@@ -57,9 +55,7 @@ def cettolo2004(
         LabelledSet(*tuning),
         LabelledSet(*test),
         output,
-        Cettolo2004Options(
-            beam_threshold=beam_threshold, pop_limit=pop_limit, decodings=decodings, seed=seed
-        ),
+        options,
         threads=threads,
         origin={"sets": fingerprint(tuning, test), "model": sha256(model / "manifest.json")},
         report=(lambda _: None) if quiet else (lambda line: print(line, flush=True)),

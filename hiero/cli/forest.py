@@ -14,6 +14,7 @@ import numpy as np
 import typer
 
 from hiero import Derivation, Forest, FormatError, read_weights
+from hiero._core import RESCORE_BEAM
 from hiero.base.files import write_atomically
 from hiero.base.lines import read_lines
 from hiero.base.text import split
@@ -21,7 +22,7 @@ from hiero.cli.arguments import Command
 from hiero.cli.records import nbest_line
 from hiero.forest.files import ForestFile
 from hiero.forest.losses import BleuDocument, bleu
-from hiero.forest.oracles import oracle_lists, plot_oracles
+from hiero.forest.oracles import MUS, oracle_lists, plot_oracles
 from hiero.forest.pages import derivation_page, forest_page
 
 app = typer.Typer(
@@ -66,8 +67,12 @@ def oracle(
     file: File,
     weights: Weights,
     references: Annotated[list[Path], typer.Option(help="References in tokens, one file or several.")],
-    mu: Annotated[list[float] | None, typer.Option(help="Weights of the model (0 0.5 1 inf).")] = None,
-    beam: Annotated[int, typer.Option(min=1, help="Hypotheses that nodes keep; 1 in the paper.")] = 10,
+    mu: Annotated[
+        list[float] | None, typer.Option(help=f"Weights of the model ({' '.join(f'{mu:g}' for mu in MUS)}).")
+    ] = None,
+    beam: Annotated[
+        int, typer.Option(min=1, help="Hypotheses that nodes keep; 1 in the paper.")
+    ] = RESCORE_BEAM,
     plot: Annotated[Path | None, typer.Option(help="Picture (.png, .svg) of one sentence's best.")] = None,
     sentence: Annotated[int, typer.Option(min=0, help="The sentence to plot.")] = 0,
 ) -> None:
@@ -77,7 +82,7 @@ def oracle(
     et al. 2008, section 2.4; the document is that of the model's own choice).
     """
     chosen = read_weights(weights)
-    values = mu or [0.0, 0.5, 1.0, math.inf]
+    values = mu or list(MUS)
     totals = {value: np.zeros(10) for value in values}
     scores: dict[float, list[float]] = {value: [] for value in values}
     document = BleuDocument()

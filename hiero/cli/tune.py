@@ -15,7 +15,8 @@ from hiero.base.files import sha256
 from hiero.base.ownership import MANIFEST
 from hiero.cli.sets import fingerprint, read_set
 from hiero.cli.settings import Given, SettingOptions, VariantOptions
-from hiero.evaluate import Bleu, EffectiveLength, Metric, Nist, Ter
+from hiero.evaluate import Bleu, EffectiveLength, Metric
+from hiero.evaluate.metrics import metric_named
 from hiero.tune import (
     METHODS,
     HeldOut,
@@ -157,7 +158,7 @@ def _bound(text: str) -> tuple[str, tuple[float, float]]:
     raise typer.BadParameter(f"--bound {text}: expected NAME=LOW:HIGH")
 
 
-_METRICS: dict[str, type[Metric]] = {"bleu": Bleu, "nist": Nist, "ter": Ter}
+_METRICS = ("bleu", "nist", "ter")
 
 
 def _metric(
@@ -178,8 +179,7 @@ def _metric(
             raise typer.BadParameter(f"--metric {text}: a share is more than 0 and finite")
     if METHODS[method].metric is Bleu and list(shares) != ["bleu"]:
         raise typer.BadParameter(f"--method {method} learns from BLEU alone")
-    parts: list[tuple[float, Metric]] = []
-    for name, weight in shares.items():
-        made = Bleu(references, effective_length=length) if name == "bleu" else _METRICS[name](references)
-        parts.append((weight, made))
+    parts = [
+        (weight, metric_named(name, references, effective_length=length)) for name, weight in shares.items()
+    ]
     return parts[0][1] if len(parts) == 1 else Mix(parts)

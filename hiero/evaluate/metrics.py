@@ -336,3 +336,15 @@ class Ter(_Sacrebleu):
 
 # By the names that commands know them by.
 METRICS: dict[str, type[Metric]] = {"bleu": Bleu, "nist": Nist, "chrf": Chrf, "ter": Ter}
+
+
+def metric_named(
+    name: str,
+    references: Sequence[Sequence[str]],
+    text: Text | None = None,
+    effective_length: EffectiveLength = "closest",
+) -> Metric:
+    """A metric by its name in ``METRICS``; the effective length is for BLEU alone."""
+    if name == "bleu":
+        return Bleu(references, text, effective_length)
+    return METRICS[name](references, text)

@@ -17,6 +17,8 @@ from hiero.evaluate.metrics import Array, Metric
 
 # Rows of random choices made at once, so that memory stays small.
 _BLOCK = 100
+SAMPLES = 1000
+SEED = 1
 
 
 @dataclass(frozen=True)
@@ -42,7 +44,7 @@ class Runs:
 
 
 def paired_bootstrap(
-    metric: Metric, baseline: Runs, system: Runs, samples: int = 1000, seed: int = 1
+    metric: Metric, baseline: Runs, system: Runs, samples: int = SAMPLES, seed: int = SEED
 ) -> float:
     """The share of resampled sets in which the system that is better on the whole set is not (Koehn 2004);
     with several runs, in which its mean is not. One is added to both counts, so that p is never 0. Raises
@@ -63,7 +65,7 @@ def paired_bootstrap(
 
 
 def approximate_randomization(
-    metric: Metric, baseline: Runs, system: Runs, trials: int = 1000, seed: int = 1
+    metric: Metric, baseline: Runs, system: Runs, trials: int = SAMPLES, seed: int = SEED
 ) -> float:
     """How often a difference of means at least as large, either way, comes about when every segment's
     outputs are swapped between the systems at random, in all pairs of runs at once. A single run is paired

@@ -10,12 +10,12 @@ from __future__ import annotations
 
 import os
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import asdict, dataclass, field
+from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
 
 import numpy as np
-from pydantic import BaseModel, ConfigDict
+from pydantic import BaseModel, ConfigDict, Field
 
 from hiero.base.directories import run_directory
 from hiero.base.files import replacing, write_atomically
@@ -47,16 +47,16 @@ class LabelledSet:
     references: Sequence[Sequence[str]]
 
 
-@dataclass(frozen=True)
-class Cettolo2004Options:
-    """Pruning, in natural logs, at scale 1 and hypotheses a cell, as a bound; the scales of working points;
-    decodings that a search may spend."""
+class Cettolo2004Options(BaseModel):
+    """Pruning, the scales of working points, and decodings that a search may spend."""
 
-    beam_threshold: float = 4.0
-    pop_limit: int = 50
+    model_config = ConfigDict(extra="forbid", frozen=True)
+
+    beam_threshold: float = Field(4.0, ge=0, description="natural log, for uniform weights of size 1")
+    pop_limit: int = Field(50, ge=1, description="hypotheses a cell, where pruning is loose")
     scales: tuple[float, ...] = tuple(2.0 ** (half / 2) for half in range(-6, 7))
-    decodings: int = 150
-    seed: int = 1
+    decodings: int = Field(150, ge=1, description="at most, of each search for weights")
+    seed: int = Field(1, ge=0, description="of all searches")
 
 
 @dataclass(frozen=True)
@@ -111,8 +111,7 @@ def cettolo2004(
     ValueError as ``hiero.tune.loop.tune``.
     """
     chosen = options or Cettolo2004Options()
-    identity = {name: value for name, value in asdict(chosen).items() if name != "decodings"}
-    known = {"options": identity, "origin": dict(origin or {})}
+    known = {"options": chosen.model_dump(exclude={"decodings"}), "origin": dict(origin or {})}
     folder = Path(directory)
     with run_directory(folder, _SETTINGS, known):
         decoder = Decoder(model, pop_limit=chosen.pop_limit, beam_threshold=chosen.beam_threshold)

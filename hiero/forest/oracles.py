@@ -8,9 +8,12 @@ from collections.abc import Iterable, Mapping, Sequence
 
 import numpy.typing as npt
 
-from hiero._core import Forest, OracleHypothesis
+from hiero._core import RESCORE_BEAM, RESCORE_K, Forest, OracleHypothesis
 from hiero.base.files import replacing
 from hiero.forest.losses import BleuDocument
+
+# Weights of the model, from none to that of what it likes and BLEU does not.
+MUS = (0.0, 0.5, 1.0, math.inf)
 
 
 def oracle_lists(
@@ -18,9 +21,9 @@ def oracle_lists(
     scores: npt.ArrayLike,
     references: Sequence[Sequence[str]],
     document: BleuDocument,
-    mus: Iterable[float] = (0.0, 0.5, 1.0, math.inf),
-    beam: int = 10,
-    k: int = 10,
+    mus: Iterable[float] = MUS,
+    beam: int = RESCORE_BEAM,
+    k: int = RESCORE_K,
 ) -> dict[float, list[OracleHypothesis]]:
     """For every mu the k best unique hypotheses under (1 - mu) B + mu score; see ``Forest.rescore``."""
     return {

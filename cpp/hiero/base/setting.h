@@ -32,6 +32,11 @@ Setting(T Options::*, const char*, const char*, Limits...) -> Setting<Options, T
 template <class E>
 inline constexpr std::array<std::string_view, 0> kNames{};
 
+template <class E>
+std::string name_of(E value) {
+  return std::string(kNames<E>.at(static_cast<std::size_t>(value)));
+}
+
 // The value of that name. Throws std::invalid_argument, with `what`, for another name.
 template <class E>
 E value_named(std::string_view name, const char* what) {
