@@ -1,14 +1,16 @@
-// The search loop allocates nothing once its buffers have grown: counts calls of operator new while a
-// sentence like one seen before is searched.
+// Loops that allocate nothing once their buffers have grown: search, of a sentence like one seen before, and
+// writing rules into a table. Counts calls of operator new.
 #include <atomic>
 #include <cstdio>
 #include <cstdlib>
+#include <cstring>
 #include <new>
 
 #include "hiero/decode/coarse.h"
 #include "hiero/decode/matcher.h"
 #include "hiero/decode/search.h"
 #include "hiero/grammar/rule_text.h"
+#include "hiero/grammar/table_writer.h"
 #include "small_lm.h"
 
 namespace {
@@ -50,7 +52,7 @@ std::vector<Rule> rules() {
   return out;
 }
 
-int run() {
+int search() {
   ModelParts parts;
   parts.tables.push_back({RuleTable::build(rules(), "t", 0), "t", ""});
   parts.lms.push_back(small_lm());
@@ -79,6 +81,54 @@ int run() {
   std::printf("allocation_test: %llu hypotheses, %ld allocations\n",
               static_cast<unsigned long long>(hypotheses), counted);
   return hypotheses > 1000 && counted == 0 ? 0 : 1;
+}
+
+// Takes the image as a file would.
+class Sink : public ImageSink {
+ public:
+  void allocate(std::uint64_t length) override { image_.resize(length); }
+  void write(std::uint64_t offset, const void* data, std::size_t size) override {
+    std::memcpy(image_.data() + offset, data, size);
+  }
+  void read(std::uint64_t offset, void* data, std::size_t size) const override {
+    std::memcpy(data, image_.data() + offset, size);
+  }
+
+ private:
+  std::vector<std::byte> image_;
+};
+
+// What it takes to write so many rules of one source side.
+long writing(std::uint64_t count) {
+  TableNames names;
+  names.words.intern("a");
+  names.labels.intern("X");
+  names.rules = count;
+  names.features.push_back({"A", -1, count});
+  names.features.push_back({"B", -1, count / 4});
+  const Symbol source[] = {0, nonterminal(0)};
+  const SparseFeature features[] = {{0, 1.0f}, {1, 2.0f}};
+  const std::byte body[] = {std::byte{0}, std::byte{0}, std::byte{0}};
+  const RuleScan scan = [&](const std::function<void(const RuleRow&)>& visit) {
+    // Every fourth rule has the sparse feature, and every third lacks the dense one.
+    for (std::uint64_t i = 0; i < count; ++i) {
+      const std::size_t first = i % 3 == 0 ? 1 : 0;
+      const std::size_t past = i % 4 == 0 ? 2 : 1;
+      visit({source, 0, std::span(features).subspan(std::min(first, past), past - std::min(first, past)),
+             body});
+    }
+  };
+  Sink sink;
+  const long before = allocations;
+  write_table(names, scan, sink, [] {});
+  return allocations - before;
+}
+
+int run() {
+  const long few = writing(1000);
+  const long many = writing(50000);
+  std::printf("allocation_test: %ld allocations for 1,000 rules, %ld for 50,000\n", few, many);
+  return many > few + 100 ? 1 : search();
 }
 
 }  // namespace

@@ -91,10 +91,10 @@ void repair(std::vector<std::byte>& image) {
   std::memcpy(image.data(), &header, sizeof header);
   const std::uint64_t end = header.sections[packed::kBlockSums].offset;
   if (end > image.size()) return;
-  for (std::uint64_t block = 0; block < packed::block_count(end); ++block) {
-    const std::uint64_t start = block * packed::kBlockSize;
+  for (std::uint64_t block = 0; block < block_count(end); ++block) {
+    const std::uint64_t start = block * kBlockSize;
     const std::uint64_t sum =
-        checksum(image.data() + start, std::min<std::uint64_t>(packed::kBlockSize, end - start));
+        checksum(image.data() + start, std::min<std::uint64_t>(kBlockSize, end - start));
     if (end + (block + 1) * sizeof sum > image.size()) return;
     std::memcpy(image.data() + end + block * sizeof sum, &sum, sizeof sum);
   }
@@ -189,18 +189,28 @@ class EstimatesMutator {
 
   void attempt(Random& random) {
     std::vector<std::byte> bytes = mutated(random, sample_);
-    if (bytes.size() > kSumAt + sizeof(std::uint64_t) && below(random, 4) != 0) {
-      const std::size_t body = kSumAt + sizeof(std::uint64_t);
-      const std::uint64_t sum = checksum(bytes.data() + body, bytes.size() - body);
-      std::memcpy(bytes.data() + kSumAt, &sum, sizeof sum);
-    }
+    if (below(random, 4) != 0) repair(bytes);
     std::ofstream(file_.path(), std::ios::binary)
         .write(reinterpret_cast<const char*>(bytes.data()), static_cast<std::streamsize>(bytes.size()));
     try_decoding(table_, lm_, file_.path());
   }
 
  private:
-  static constexpr std::size_t kSumAt = 48;  // the last field of the header, which sums all that follows
+  // Behind the header come arrays that are one block, and its checksum; the header ends with the checksum of
+  // that one and its own.
+  static void repair(std::vector<std::byte>& bytes) {
+    constexpr std::size_t kHeader = 64;
+    constexpr std::size_t kSum = sizeof(std::uint64_t);
+    if (bytes.size() < kHeader + kSum) return;
+    const auto put = [&bytes](std::size_t at, std::size_t begin, std::size_t end) {
+      const std::uint64_t sum = checksum(bytes.data() + begin, end - begin);
+      std::memcpy(bytes.data() + at, &sum, sizeof sum);
+    };
+    const std::size_t end = bytes.size() - kSum;
+    put(end, kHeader, end);
+    put(kHeader - 2 * kSum, end, bytes.size());
+    put(kHeader - kSum, 0, kHeader - kSum);
+  }
 
   std::shared_ptr<const RuleTable> table_;
   std::shared_ptr<const LanguageModel> lm_;

@@ -52,7 +52,8 @@ void put_record(std::vector<std::byte>& out, Bytes key, Bytes value) {
 // A sorted run on disk, read back through one buffer.
 class RecordSorter::Run {
  public:
-  explicit Run(const std::string& folder) : folder_(folder) {
+  // `level`: how often its records have been merged.
+  Run(const std::string& folder, std::uint32_t level) : folder_(folder), level_(level) {
     std::string name = folder + "/.hiero-sort-XXXXXX";
     descriptor_ = ::mkstemp(name.data());
     if (descriptor_ < 0) throw FileError(errno, folder);
@@ -103,6 +104,7 @@ class RecordSorter::Run {
     next_ = static_cast<std::size_t>(record.end - buffer_.data());
   }
 
+  std::uint32_t level() const { return level_; }
   bool at_end() const { return at_end_; }
   Bytes key() const { return key_; }
   Bytes value() const { return value_; }
@@ -137,6 +139,7 @@ class RecordSorter::Run {
 
   int descriptor_ = -1;
   std::string folder_;
+  std::uint32_t level_;
   std::uint64_t size_ = 0;    // of the file
   std::uint64_t offset_ = 0;  // read so far
   std::vector<std::byte> buffer_;
@@ -207,10 +210,9 @@ void RecordSorter::sort() {
 }
 
 void RecordSorter::spill() {
-  constexpr std::size_t kMaxRuns = 128;  // open files
-  if (runs_.size() == kMaxRuns) merge_runs();
+  merge_tail();
   sort();
-  auto run = std::make_unique<Run>(folder_);
+  auto run = std::make_unique<Run>(folder_, 0);
   scan_buffer([&run](Bytes key, Bytes value) { run->write(key, value); });
   run->flush();
   runs_.push_back(std::move(run));
@@ -219,12 +221,18 @@ void RecordSorter::spill() {
   in_order_ = true;
 }
 
-void RecordSorter::merge_runs() {
-  auto merged = std::make_unique<Run>(folder_);
-  scan_runs([&merged](Bytes key, Bytes value) { merged->write(key, value); });
-  merged->flush();
-  runs_.clear();
-  runs_.push_back(std::move(merged));
+// Makes one run of the last ones where so many are of one level, and again where that gives as many of the
+// next: all files are open at once. Runs stay in the order in which their records were added.
+void RecordSorter::merge_tail() {
+  constexpr std::size_t kFanIn = 128;
+  while (runs_.size() >= kFanIn && runs_[runs_.size() - kFanIn]->level() == runs_.back()->level()) {
+    const std::size_t first = runs_.size() - kFanIn;
+    auto merged = std::make_unique<Run>(folder_, runs_.back()->level() + 1);
+    scan_runs(first, [&merged](Bytes key, Bytes value) { merged->write(key, value); });
+    merged->flush();
+    runs_.resize(first);
+    runs_.push_back(std::move(merged));
+  }
 }
 
 void RecordSorter::finish() {
@@ -247,7 +255,7 @@ void RecordSorter::scan(const Visit& visit) const {
   if (runs_.empty()) {
     scan_buffer(visit);
   } else {
-    scan_runs(visit);
+    scan_runs(0, visit);
   }
 }
 
@@ -260,14 +268,15 @@ void RecordSorter::scan_buffer(const Visit& visit) const {
   out.end();
 }
 
-// Merges the runs; equal keys come from earlier runs first, which is the order in which they were added.
-void RecordSorter::scan_runs(const Visit& visit) const {
+// Merges the runs from `first` on; equal keys come from earlier runs first, which is the order in which they
+// were added.
+void RecordSorter::scan_runs(std::size_t first, const Visit& visit) const {
   const auto after = [this](std::size_t a, std::size_t b) {
     if (runs_[a]->after(*runs_[b])) return true;
     return a > b && runs_[a]->same_key(*runs_[b]);
   };
   std::vector<std::size_t> heap;
-  for (std::size_t r = 0; r < runs_.size(); ++r) {
+  for (std::size_t r = first; r < runs_.size(); ++r) {
     runs_[r]->rewind();
     if (!runs_[r]->at_end()) heap.push_back(r);
   }

@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <array>
+#include <cstddef>
 #include <cstring>
 #include <tuple>
 
@@ -24,10 +25,12 @@ struct Header {
   std::uint64_t rules;
   std::uint64_t words;
   std::uint64_t lms;
-  std::uint64_t sum;  // checksum of all that follows
+  std::uint64_t sums;  // checksum of the blocks' checksums, which come last
+  std::uint64_t sum;   // checksum of all before it
 };
+static_assert(sizeof(Header) % sizeof(std::uint64_t) == 0);
 constexpr std::array<char, 8> kMagic = {'H', 'I', 'E', 'R', 'O', 'S', 'T', '\n'};
-constexpr std::uint32_t kVersion = 1;
+constexpr std::uint32_t kVersion = 2;
 
 // The five arrays one behind the other, widest elements first, so that all are aligned.
 struct Layout {
@@ -41,6 +44,10 @@ struct Layout {
         has_sparse(target_words + rules * sizeof(std::uint16_t)),
         end(has_sparse + rules) {}
 };
+
+std::uint64_t header_sum(const Header& header) {
+  return checksum(reinterpret_cast<const std::byte*>(&header), offsetof(Header, sum));
+}
 
 template <class T>
 std::span<T> part(std::byte* base, std::uint64_t begin, std::uint64_t end) {
@@ -86,6 +93,16 @@ std::pair<float, std::uint16_t> estimate(const RuleRecord& record, const Languag
 
 }  // namespace
 
+void RuleStatics::touch(RuleId first, std::uint32_t count) const {
+  if (!blocks) return;
+  const std::uint64_t lms = lm_words.size();
+  const Layout at(target_words.size(), lms > 0 ? lm_words[0].size() : 0, lms);
+  blocks->touch(at.estimates + first * lms * sizeof(float), count * lms * sizeof(float));
+  blocks->touch(at.oov + first * lms * sizeof(std::uint16_t), count * lms * sizeof(std::uint16_t));
+  blocks->touch(at.target_words + first * sizeof(std::uint16_t), count * sizeof(std::uint16_t));
+  blocks->touch(at.has_sparse + first, count);
+}
+
 RuleStatics compute_statics(const RuleTable& table, LanguageModels lms) {
   const std::uint64_t rules = table.rule_count();
   const std::uint64_t words = table.word_count();
@@ -130,6 +147,8 @@ void save_statics(const RuleStatics& statics, const RuleTable& table, LanguageMo
   const Layout at(table.rule_count(), table.word_count(), lms.size());
   // The estimates come first; all five arrays lie in one stretch.
   const auto* base = reinterpret_cast<const std::byte*>(statics.lm_estimate.data());
+  const std::vector<std::uint64_t> sums = block_sums({base, at.end});
+  const std::span<const std::byte> sum_bytes = std::as_bytes(std::span(sums));
   Header header{kMagic,
                 kVersion,
                 (statics.any_sparse ? 1u : 0u) | (statics.any_oov ? 2u : 0u),
@@ -137,10 +156,13 @@ void save_statics(const RuleStatics& statics, const RuleTable& table, LanguageMo
                 table.rule_count(),
                 table.word_count(),
                 lms.size(),
-                checksum(base, at.end)};
+                checksum(sum_bytes.data(), sum_bytes.size()),
+                0};
+  header.sum = header_sum(header);
   OutputFile file(path);
   file.write_at(0, &header, sizeof header);
   file.write_at(sizeof header, base, at.end);
+  file.write_at(sizeof header + at.end, sum_bytes.data(), sum_bytes.size());
   file.commit();
 }
 
@@ -150,22 +172,27 @@ std::optional<RuleStatics> load_statics(const std::string& path, const RuleTable
   Header header{};
   if (bytes.size() >= sizeof header) std::memcpy(&header, bytes.data(), sizeof header);
   if (header.magic != kMagic) throw FormatError(path + ": not a file of rule estimates");
-  const bool fits = header.version == kVersion && header.made_for == made_for(table, lms) &&
-                    header.rules == table.rule_count() && header.words == table.word_count() &&
-                    header.lms == lms.size();
+  if (header.version != kVersion) return std::nullopt;
+  const std::string damaged = path + ": damaged file of rule estimates";
+  if (header.sum != header_sum(header)) throw FormatError(damaged);
+  const bool fits = header.made_for == made_for(table, lms) && header.rules == table.rule_count() &&
+                    header.words == table.word_count() && header.lms == lms.size();
   if (!fits) return std::nullopt;
   const Layout at(header.rules, header.words, header.lms);
   const std::span<const std::byte> body = bytes.subspan(sizeof header);
-  if (body.size() != at.end || checksum(body.data(), body.size()) != header.sum) {
-    throw FormatError(path + ": damaged file of rule estimates");
-  }
+  const std::uint64_t sums = block_count(at.end) * sizeof(std::uint64_t);
+  if (body.size() != at.end + sums || checksum(body.data() + at.end, sums) != header.sums)
+    throw FormatError(damaged);
   RuleStatics statics;
   statics.storage = file;
+  statics.blocks = std::make_shared<const CheckedBlocks>(body.first(at.end), body.data() + at.end, damaged);
   bind(statics, const_cast<std::byte*>(body.data()), at, header.words, header.lms);
+  // Of words there are few.
+  statics.blocks->touch(at.words, at.oov - at.words);
   for (std::size_t k = 0; k < lms.size(); ++k) {
     const LmWord bound = lms[k]->word_bound();
     if (!std::ranges::all_of(statics.lm_words[k], [bound](LmWord word) { return word < bound; }))
-      throw FormatError(path + ": damaged file of rule estimates: a word that the language model lacks");
+      throw FormatError(damaged + ": a word that the language model lacks");
   }
   statics.any_sparse = (header.flags & 1) != 0;
   statics.any_oov = (header.flags & 2) != 0;

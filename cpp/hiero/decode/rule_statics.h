@@ -1,6 +1,6 @@
 // What scoring wants of every rule without decoding its record, and every word's number in every LM.
 // Computed in one pass over a table, which for a large one takes seconds; a model directory keeps the
-// result in a file that is mapped instead.
+// result in a file that is mapped instead, and verified where it is read.
 #pragma once
 
 #include <cstdint>
@@ -10,6 +10,7 @@
 #include <string>
 #include <vector>
 
+#include "hiero/base/checked_blocks.h"
 #include "hiero/grammar/rule_table.h"
 #include "hiero/lm/language_model.h"
 
@@ -23,7 +24,11 @@ struct RuleStatics {
   std::vector<std::span<const LmWord>> lm_words;  // by LM: table word -> LM word
   bool any_sparse = false;
   bool any_oov = false;
-  std::shared_ptr<const void> storage;  // owns what the spans point to
+  std::shared_ptr<const void> storage;          // owns what the spans point to
+  std::shared_ptr<const CheckedBlocks> blocks;  // of a file
+
+  // To be called before what is kept of these rules is read. Throws FormatError for a damaged file.
+  void touch(RuleId first, std::uint32_t count) const;
 };
 
 using LanguageModels = std::span<const std::shared_ptr<const LanguageModel>>;
@@ -35,8 +40,8 @@ RuleStatics compute_statics(const RuleTable& table, LanguageModels lms);
 void save_statics(const RuleStatics& statics, const RuleTable& table, LanguageModels lms,
                   const std::string& path);
 
-// Nothing if the file was made for another table or other LMs. Throws FileError, or FormatError for a
-// damaged file.
+// Nothing if the file was made for another table or other LMs, or by another version. Throws FileError, or
+// FormatError for a damaged file.
 std::optional<RuleStatics> load_statics(const std::string& path, const RuleTable& table, LanguageModels lms);
 
 }  // namespace hiero

@@ -63,6 +63,7 @@ void SentenceTargets::score_set(std::uint32_t set) {
   const std::uint32_t width = bound.table->dense_count();
   const float* dense = bound.table->dense(group.first_rule, group.count).data();
   const RuleStatics& statics = bound.statics;
+  statics.touch(group.first_rule, group.count);
   const double constant = bound.is_extracted && !bound.own_rule_penalty ? weights_->rule_penalty : 0.0;
 
   Target* out = arena_->array<Target>(group.count);

@@ -24,6 +24,7 @@
 #include <cstddef>
 #include <cstdint>
 
+#include "hiero/base/checked_blocks.h"
 #include "hiero/base/checksum.h"
 
 namespace hiero::packed {
@@ -33,7 +34,6 @@ static_assert(std::endian::native == std::endian::little, "packed tables are rea
 inline constexpr std::array<char, 8> kMagic = {'H', 'I', 'E', 'R', 'O', 'R', 'T', '\n'};
 inline constexpr std::uint32_t kVersion = 1;
 inline constexpr std::uint32_t kByteOrder = 0x01020304;
-inline constexpr std::size_t kBlockSize = std::size_t{1} << 16;
 inline constexpr std::size_t kAlign = 64;
 
 enum Section : std::uint32_t {
@@ -78,9 +78,6 @@ inline std::uint64_t header_sum(const Header& header) {
 
 inline constexpr std::uint64_t aligned(std::uint64_t offset) {
   return (offset + kAlign - 1) / kAlign * kAlign;
-}
-inline constexpr std::uint64_t block_count(std::uint64_t bytes) {
-  return (bytes + kBlockSize - 1) / kBlockSize;
 }
 
 }  // namespace hiero::packed

@@ -26,7 +26,8 @@ RuleTable::RuleTable(std::unique_ptr<MappedFile> file, std::vector<std::byte> bu
       image_(file_ ? file_->bytes() : buffer_),
       path_(std::move(path)) {
   read_header();
-  verified_ = std::vector<std::atomic<std::uint64_t>>((packed::block_count(image_.size()) + 63) / 64);
+  const std::uint64_t sums = header_.sections[packed::kBlockSums].offset;
+  blocks_ = CheckedBlocks(image_.first(sums), image_.data() + sums, path_ + ": damaged rule table");
   read_meta();
 }
 
@@ -55,7 +56,7 @@ void RuleTable::read_header() {
   if (header_.length != image_.size()) {
     damaged(std::to_string(image_.size()) + " bytes long, expected " + std::to_string(header_.length));
   }
-  const std::uint64_t sums = packed::block_count(header_.sections[packed::kBlockSums].offset);
+  const std::uint64_t sums = block_count(header_.sections[packed::kBlockSums].offset);
   const std::uint64_t slots = header_.sections[packed::kWordSlots].size / sizeof(std::uint32_t);
   const std::uint64_t limit = image_.size();
   const bool counts = header_.nodes > 0 && header_.nodes < limit && header_.rules < limit &&
@@ -84,17 +85,6 @@ void RuleTable::read_header() {
     if (!inside || !before_sums || (!any_size && extent.size != sizes[s]))
       damaged("impossible section table");
   }
-}
-
-void RuleTable::verify_block(std::uint64_t block) const {
-  const packed::Extent place = header_.sections[packed::kBlockSums];
-  const std::uint64_t start = block * packed::kBlockSize;
-  std::uint64_t expected;
-  std::memcpy(&expected, image_.data() + place.offset + block * sizeof expected, sizeof expected);
-  const std::uint64_t size = std::min<std::uint64_t>(packed::kBlockSize, place.offset - start);
-  if (checksum(image_.data() + start, size) != expected)
-    damaged("wrong checksum of block " + std::to_string(block));
-  verified_[block / 64].fetch_or(std::uint64_t{1} << (block % 64), std::memory_order_release);
 }
 
 std::uint64_t RuleTable::fingerprint() const {
@@ -318,7 +308,7 @@ Rule RuleTable::rule(std::span<const Symbol> source, LabelId lhs, RuleId id,
 }
 
 void RuleTable::check() const {
-  verify(0, header_.sections[packed::kBlockSums].offset);
+  blocks_.touch(0, header_.sections[packed::kBlockSums].offset);
   const std::vector<std::string> names = feature_names(owner_);
   for (WordId w = 0; w < word_count(); ++w) static_cast<void>(word(w));
   std::uint64_t rules = 0;

@@ -11,7 +11,6 @@
 // that a damaged file is a FormatError and never a fault. All methods are safe to call from any thread.
 #pragma once
 
-#include <atomic>
 #include <cstdint>
 #include <functional>
 #include <memory>
@@ -21,6 +20,7 @@
 #include <vector>
 
 #include "hiero/base/alignment_link.h"
+#include "hiero/base/checked_blocks.h"
 #include "hiero/base/mapped_file.h"
 #include "hiero/base/symbol.h"
 #include "hiero/grammar/packed_format.h"
@@ -129,15 +129,6 @@ class RuleTable {
   void read_header();
   void read_meta();
   [[noreturn]] void damaged(const std::string& what) const;
-  void verify_block(std::uint64_t block) const;
-
-  void verify(std::uint64_t offset, std::uint64_t size) const {
-    if (size == 0) return;
-    const std::uint64_t last = (offset + size - 1) / packed::kBlockSize;
-    for (std::uint64_t block = offset / packed::kBlockSize; block <= last; ++block) {
-      if (!(verified_[block / 64].load(std::memory_order_acquire) >> (block % 64) & 1)) verify_block(block);
-    }
-  }
 
   // `count` elements of a section from `first` on, verified and within bounds.
   template <class T>
@@ -146,7 +137,7 @@ class RuleTable {
     const std::uint64_t size = extent.size / sizeof(T);
     if (first > size || count > size - first) damaged("index out of range");
     const std::uint64_t offset = extent.offset + first * sizeof(T);
-    verify(offset, count * sizeof(T));
+    blocks_.touch(offset, count * sizeof(T));
     return reinterpret_cast<const T*>(image_.data() + offset);
   }
 
@@ -155,7 +146,7 @@ class RuleTable {
   std::span<const std::byte> image_;
   std::string path_;
   packed::Header header_{};
-  mutable std::vector<std::atomic<std::uint64_t>> verified_;  // a bit per block
+  CheckedBlocks blocks_;  // all but their checksums
 
   std::string owner_;
   std::uint32_t span_limit_ = 0;

@@ -79,6 +79,7 @@ class Writer {
   std::set<std::tuple<LabelId, LabelId, bool, bool>> label_uses_;
   std::set<LabelId> lhs_labels_;
   std::vector<float> dense_row_;
+  std::vector<char> given_;  // of dense_row_
   std::vector<std::byte> record_;
   std::vector<SparseFeature> sparse_;  // of the current rule; marks have the value NaN
 };
@@ -123,19 +124,19 @@ void Writer::walk(const Node& visit_node, const Group& visit_group, const RuleVi
 // Fills dense_row_ and record_ for a rule.
 void Writer::encode(const RuleRow& row) {
   std::fill(dense_row_.begin(), dense_row_.end(), 0.0f);
-  std::vector<char> given(header_.dense, 0);
+  given_.assign(header_.dense, 0);
   sparse_.clear();
   for (const SparseFeature& feature : row.features) {
     const std::uint32_t index = index_[feature.feature];
     if (index < header_.dense) {
       dense_row_[index] = feature.value;
-      given[index] = 1;
+      given_[index] = 1;
     } else {
       sparse_.push_back({index, feature.value});
     }
   }
   record_.assign(row.body.begin(), row.body.end());
-  const auto marks = static_cast<std::size_t>(std::count(given.begin(), given.end(), 0));
+  const auto marks = static_cast<std::size_t>(std::count(given_.begin(), given_.end(), 0));
   put_varint(record_, sparse_.size() + marks);
   for (const SparseFeature& feature : sparse_) {
     put_varint(record_, std::uint64_t{feature.feature} << 1);
@@ -143,7 +144,7 @@ void Writer::encode(const RuleRow& row) {
     record_.insert(record_.end(), bytes, bytes + sizeof(float));
   }
   for (std::uint32_t i = 0; i < header_.dense; ++i) {
-    if (!given[i]) put_varint(record_, (std::uint64_t{i} << 1) | 1);
+    if (!given_[i]) put_varint(record_, (std::uint64_t{i} << 1) | 1);
   }
 }
 
@@ -197,7 +198,7 @@ std::uint64_t Writer::plan() {
          lhs_labels_.insert(row.lhs);
          for (std::size_t i = 0; i < row.source.size(); ++i) {
            if (is_nonterminal(row.source[i])) {
-             label_uses_.emplace(row.lhs, payload(row.source[i]), i == 0, row.source.size() == 1);
+             label_uses_.insert({row.lhs, payload(row.source[i]), i == 0, row.source.size() == 1});
            }
          }
        });
@@ -228,7 +229,7 @@ std::uint64_t Writer::plan() {
   place(packed::kRecordOffsets, (header_.rules + 1) * sizeof(std::uint64_t));
   place(packed::kRecords, record_bytes);
   const std::uint64_t end = packed::aligned(header_.length);
-  place(packed::kBlockSums, packed::block_count(end) * sizeof(std::uint64_t));
+  place(packed::kBlockSums, block_count(end) * sizeof(std::uint64_t));
   header_.sum = packed::header_sum(header_);
   return header_.length;
 }
@@ -341,10 +342,10 @@ void Writer::write_trie() {
 
 void Writer::write_sums() {
   const packed::Extent place = header_.sections[packed::kBlockSums];
-  std::vector<std::byte> block(packed::kBlockSize);
+  std::vector<std::byte> block(kBlockSize);
   std::vector<std::uint64_t> sums;
-  for (std::uint64_t at = 0; at < place.offset; at += packed::kBlockSize) {
-    const std::size_t size = std::min<std::uint64_t>(packed::kBlockSize, place.offset - at);
+  for (std::uint64_t at = 0; at < place.offset; at += kBlockSize) {
+    const std::size_t size = std::min<std::uint64_t>(kBlockSize, place.offset - at);
     sink_.read(at, block.data(), size);
     sums.push_back(checksum(block.data(), size));
   }
