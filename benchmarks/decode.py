@@ -11,7 +11,6 @@ thread, without loading; the peers' were taken on another machine of the same ki
 
 from __future__ import annotations
 
-import argparse
 import gzip
 import math
 import multiprocessing
@@ -20,11 +19,12 @@ import subprocess
 import sys
 import tempfile
 import time
+from collections.abc import Callable
 from pathlib import Path
 
 import kenlm
 import sacrebleu
-from machine import machine
+from machine import child, machine, parser, watched
 
 import hiero
 from hiero.base.text import split
@@ -208,34 +208,36 @@ def memory_and_loading(system: System) -> None:
     child(CHILD_LOADING, system.packed, system.binary, system.weights, source)
 
 
-def child(program: str, *arguments: object) -> None:
-    """Runs a program in a process of its own, so that its memory is its own."""
-    subprocess.run([sys.executable, "-P", "-c", program, *map(str, arguments)], check=True)
-
-
 def threads(system: System) -> None:
-    """Sentences a second: two threads of one process against two processes of one thread."""
+    """Sentences a second: one thread, two threads of one process, two processes of one thread."""
     model = system.model()
     decoder = hiero.Decoder(model, pop_limit=200, span_limit=15)
+    context = multiprocessing.get_context("fork")
 
-    def alone() -> None:
-        decoder.translate_batch(system.source)
+    def by_threads(count: int) -> None:
+        decoder.translate_batch(system.source * count, threads=count)
 
-    best_two, best_each = 0.0, 0.0
-    for _ in range(2):
-        start = time.perf_counter()
-        decoder.translate_batch(system.source * 2, threads=2)
-        best_two = max(best_two, 2 * len(system.source) / (time.perf_counter() - start))
-        context = multiprocessing.get_context("fork")
-        processes = [context.Process(target=alone) for _ in range(2)]
-        start = time.perf_counter()
+    def by_processes() -> None:
+        processes = [context.Process(target=by_threads, args=(1,)) for _ in range(2)]
         for process in processes:
             process.start()
         for process in processes:
             process.join()
-        best_each = max(best_each, 2 * len(system.source) / (time.perf_counter() - start))
-    ratio = best_two / best_each
-    print(f"two threads {best_two:.1f} sentences/s, two processes {best_each:.1f}: ratio {ratio:.3f}")
+
+    def rate(work: Callable[[], None], times: int) -> float:
+        start = time.perf_counter()
+        work()
+        return times * len(system.source) / (time.perf_counter() - start)
+
+    # In turns, so that a slow moment is not one way's alone.
+    rounds = [
+        (rate(lambda: by_threads(1), 1), rate(lambda: by_threads(2), 2), rate(by_processes, 2)) for _ in "123"
+    ]
+    one, two, processes = map(max, zip(*rounds, strict=True))
+    print(
+        f"sentences a second: one thread {one:.1f}, two threads {two:.1f} ({two / one:.2f} times), "
+        f"two processes {processes:.1f} (threads: {two / processes:.2f} of them)"
+    )
 
 
 CHILD_LONG = """
@@ -257,12 +259,9 @@ def long_sentence(system: System) -> None:
 
 
 def main() -> None:
-    parser = argparse.ArgumentParser(
-        description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter
-    )
-    parser.add_argument("data", type=Path)
-    parser.add_argument("--quick", action="store_true", help="pop limits up to 100 only")
-    arguments = parser.parse_args()
+    parsed = parser(__doc__, "data")
+    parsed.add_argument("--quick", action="store_true", help="pop limits up to 100 only")
+    arguments = parsed.parse_args()
     limits = tuple(n for n in POP_LIMITS if n <= 100) if arguments.quick else POP_LIMITS
     print(machine())
     with tempfile.TemporaryDirectory() as name:
@@ -279,8 +278,10 @@ def main() -> None:
                 f"{small_megabytes:.0f} MB, {same}"
             )
             memory_and_loading(system)
-            compare(system.corpus, curve(system, limits))
-            threads(system)
+            with watched():
+                compare(system.corpus, curve(system, limits))
+            with watched():
+                threads(system)
             long_sentence(system)
             sys.stdout.flush()
 

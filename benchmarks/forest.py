@@ -11,17 +11,15 @@ the best of three rounds over all forests.
 
 from __future__ import annotations
 
-import argparse
 import math
 import statistics
 import sys
 import time
 from collections.abc import Callable, Sequence
-from pathlib import Path
 
 import numpy as np
 import scipy.sparse
-from machine import machine
+from machine import machine, parser, watched
 
 import hiero
 from hiero import Forest, ForestError
@@ -176,13 +174,9 @@ def contents(
 
 
 def main() -> None:
-    parser = argparse.ArgumentParser(
-        description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter
-    )
-    parser.add_argument("models", type=Path)
-    parser.add_argument("data", type=Path)
-    parser.add_argument("--sentences", type=int, default=60, help="of each test set")
-    arguments = parser.parse_args()
+    parsed = parser(__doc__, "models", "data")
+    parsed.add_argument("--sentences", type=int, default=60, help="of each test set")
+    arguments = parsed.parse_args()
     print(machine())
     for corpus, (source, names, pop_limit) in CORPORA.items():
         decoder = hiero.Decoder(hiero.Model.load(arguments.models / corpus), pop_limit=pop_limit)
@@ -197,7 +191,8 @@ def main() -> None:
         edges = [f.edge_count for f in forests]
         size = f"{len(forests)} forests, {sum(edges):,} edges, at most {max(edges):,}"
         print(f"\n== {corpus}, pop limit {pop_limit}: {size}")
-        speed(forests, scores, references)
+        with watched():
+            speed(forests, scores, references)
         contents(forests, scores, references)
         growth(forests)
         sys.stdout.flush()

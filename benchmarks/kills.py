@@ -11,14 +11,13 @@ fails where a byte differs.
 
 from __future__ import annotations
 
-import argparse
 import random
 import subprocess
 import tempfile
 import time
 from pathlib import Path
 
-from machine import machine
+from machine import machine, parser
 from train import command
 
 from hiero.tune import METHODS
@@ -41,12 +40,10 @@ def results(run: Path) -> dict[str, bytes]:
 
 
 def main() -> None:
-    parser = argparse.ArgumentParser(
-        description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter
-    )
-    parser.add_argument("--kills", type=int, default=20, help="of each method")
-    parser.add_argument("--seed", type=int, default=1)
-    arguments = parser.parse_args()
+    parsed = parser(__doc__)
+    parsed.add_argument("--kills", type=int, default=20, help="of each method")
+    parsed.add_argument("--seed", type=int, default=1)
+    arguments = parsed.parse_args()
     print(machine())
     rng = random.Random(arguments.seed)
     with tempfile.TemporaryDirectory() as name:

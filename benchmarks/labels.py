@@ -11,7 +11,6 @@ CPU time of one thread.
 
 from __future__ import annotations
 
-import argparse
 import math
 import tempfile
 import time
@@ -21,7 +20,7 @@ from collections.abc import Iterator, Sequence
 from itertools import combinations
 from pathlib import Path
 
-from machine import machine
+from machine import machine, parser, watched
 
 import hiero
 
@@ -146,14 +145,12 @@ def word_classes(folder: Path) -> None:
 
 
 def main() -> None:
-    parser = argparse.ArgumentParser(
-        description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter
-    )
-    parser.add_argument("folder", type=Path)
-    arguments = parser.parse_args()
+    parsed = parser(__doc__, "folder")
+    arguments = parsed.parse_args()
     print(machine())
-    by_number()
-    word_classes(arguments.folder)
+    with watched():
+        by_number()
+        word_classes(arguments.folder)
 
 
 if __name__ == "__main__":

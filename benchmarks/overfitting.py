@@ -10,16 +10,14 @@ rises against the model's weights, in that half and in the other, mean and stand
 
 from __future__ import annotations
 
-import argparse
 import itertools
 import math
 from collections.abc import Callable
-from pathlib import Path
 from typing import Any
 
 import numpy as np
 import scipy.sparse
-from machine import machine
+from machine import machine, parser
 
 import hiero
 from hiero.evaluate import Bleu
@@ -77,11 +75,9 @@ def part(pool: PoolArrays, sentences: Array) -> PoolArrays:
 
 
 def main() -> None:
-    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawTextHelpFormatter)
-    parser.add_argument("data", type=Path)
-    parser.add_argument("model", type=Path)
-    parser.add_argument("--halves", type=int, default=20)
-    arguments = parser.parse_args()
+    parsed = parser(__doc__, "data", "model")
+    parsed.add_argument("--halves", type=int, default=20)
+    arguments = parsed.parse_args()
     print(machine())
 
     def lines(language: str) -> list[str]:

@@ -10,7 +10,6 @@ is a process of its own. Times are wall clock; extraction and scoring use one co
 
 from __future__ import annotations
 
-import argparse
 import json
 import subprocess
 import sys
@@ -18,7 +17,7 @@ import tempfile
 from pathlib import Path
 
 import sacrebleu
-from machine import machine
+from machine import machine, parser, watched
 
 import hiero
 
@@ -110,14 +109,11 @@ def training(data: Path, corpus: str, scratch: Path) -> None:
 
 
 def main() -> None:
-    parser = argparse.ArgumentParser(
-        description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter
-    )
-    parser.add_argument("data", type=Path)
-    parser.add_argument("--extraction", action="store_true", help="only extraction and scoring")
-    arguments = parser.parse_args()
+    parsed = parser(__doc__, "data")
+    parsed.add_argument("--extraction", action="store_true", help="only extraction and scoring")
+    arguments = parsed.parse_args()
     print(machine())
-    with tempfile.TemporaryDirectory() as name:
+    with watched(), tempfile.TemporaryDirectory() as name:
         extraction(arguments.data, Path(name))
         for corpus in () if arguments.extraction else CORPORA:
             training(arguments.data, corpus, Path(name))

@@ -14,7 +14,7 @@ from collections.abc import Callable
 
 import numpy as np
 import scipy.sparse
-from machine import machine
+from machine import machine, watched
 
 from hiero.evaluate import Bleu, Hypotheses, Nist
 from hiero.tune.mert import MertOptions, mert, search
@@ -47,8 +47,7 @@ def seconds(work: Callable[[], object], times: int = 1) -> float:
     return (time.process_time() - start) / times
 
 
-def main() -> None:
-    print(machine())
+def timings() -> None:
     rng = np.random.default_rng(1)
     pool = made_pool(rng)
     metric = Bleu([["a"]])  # only its score is used
@@ -75,6 +74,12 @@ def main() -> None:
         counted = kind(references)
         spent = seconds(lambda counted=counted: counted.token_statistics(segments, hypotheses))  # type: ignore[misc]
         print(f"{kind.name}, 4 references       {len(lists) / spent:8,.0f} hypotheses of 18 words a second")
+
+
+def main() -> None:
+    print(machine())
+    with watched():
+        timings()
 
 
 if __name__ == "__main__":

@@ -11,7 +11,6 @@ it goes on with the first run that is not done.
 
 from __future__ import annotations
 
-import argparse
 import json
 import os
 import shutil
@@ -23,7 +22,7 @@ from dataclasses import dataclass
 from pathlib import Path
 
 import numpy as np
-from machine import machine
+from machine import machine, parser
 from train import CORPORA, command
 
 from hiero.base.lines import read_lines
@@ -143,12 +142,10 @@ def table(data: Path, corpus: str, output: Path, jobs: Sequence[Job]) -> None:
 
 
 def main() -> None:
-    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawTextHelpFormatter)
-    parser.add_argument("data", type=Path)
-    parser.add_argument("output", type=Path)
-    parser.add_argument("--corpora", nargs="+", choices=TUNING, default=list(TUNING))
-    parser.add_argument("--processes", type=int, default=1, help="runs at the same time")
-    arguments = parser.parse_args()
+    parsed = parser(__doc__, "data", "output")
+    parsed.add_argument("--corpora", nargs="+", choices=TUNING, default=list(TUNING))
+    parsed.add_argument("--processes", type=int, default=1, help="runs at the same time")
+    arguments = parsed.parse_args()
     jobs = [
         Job(corpus, method, seed, arguments.output / corpus / f"{method}-{seed}")
         for corpus in arguments.corpora
