@@ -13,7 +13,7 @@ from hiero import FormatError, LanguageModel, Model, RuleTable
 from hiero.base.files import sha256
 from hiero.base.tables import is_packed
 from hiero.cli.records import assignments
-from hiero.decode.model import read_manifest
+from hiero.decode.model_directory import read_manifest
 
 
 def info(path: Annotated[Path, typer.Argument(help="Table, language model or model.")]) -> None:

@@ -1,61 +1,37 @@
-"""A model: rule tables, language models, feature set, weights and decoding settings.
-
-On disk a model is a directory: ``model.toml`` (paths relative to it, every decoding setting), packed
-rule tables, KenLM binaries, ``weights.txt``, distortion statistics where training left some, and
-``manifest.json`` with sizes, checksums and how it was made.
-"""
+"""A model: rule tables, language models, feature set, weights and decoding settings."""
 
 from __future__ import annotations
 
 import copy
-import errno
-import json
 import os
-import tomllib
 from collections.abc import Mapping, Sequence
 from pathlib import Path
-from typing import Any, Literal
+from typing import Any
 
 import numpy as np
 import numpy.typing as npt
-from pydantic import BaseModel, ConfigDict, ValidationError
 
 from hiero import _core
-from hiero._core import FormatError, LanguageModel, RuleTable
+from hiero._core import LanguageModel, RuleTable
 from hiero.base.directories import publish, temporary_folder
-from hiero.base.files import sha256, write_atomically
-from hiero.base.json_files import complaint, json_number
-from hiero.base.ownership import MANIFEST, link_or_copy
+from hiero.base.ownership import link_or_copy
 from hiero.base.tables import is_packed, load_table
 from hiero.base.text import TextProcessing
 from hiero.base.weights import check_writable, read_weights, weight_vector, write_weights
 from hiero.decode.distortion import DistortionStatistics
 from hiero.decode.local_features import LocalFeatures
+from hiero.decode.model_directory import (
+    FORMAT,
+    ModelFile,
+    TableEntry,
+    check_output,
+    read_config,
+    write_config,
+    write_manifest,
+)
 from hiero.decode.settings import DecodingSettings
 
-FORMAT = 1
 _DISTORTION = "distortion.json"
-
-
-class _TableEntry(BaseModel):
-    model_config = ConfigDict(extra="forbid")
-    path: str
-    owner: str = ""
-    statics: str = ""
-
-
-class _ModelFile(BaseModel):
-    model_config = ConfigDict(extra="forbid")
-    format: Literal[1]
-    goal: str | None = None
-    copy_labels: list[str] = []
-    glue_labels: list[str] = []
-    tables: list[_TableEntry]
-    lms: list[str] = []
-    weights: str
-    distortion: str = ""
-    text: TextProcessing = TextProcessing()
-    decoding: DecodingSettings = DecodingSettings()
 
 
 class Model:
@@ -161,7 +137,7 @@ class Model:
         Raises OSError for missing files and FormatError for malformed ones.
         """
         directory = Path(path)
-        config = _read_config(directory / "model.toml")
+        config = read_config(directory)
         distortion = None
         if config.distortion:
             distortion = DistortionStatistics.load(directory / config.distortion)
@@ -241,16 +217,23 @@ class Model:
         if self.distortion is not None:
             self.distortion.save(directory / _DISTORTION)
             names.append(_DISTORTION)
-        write_atomically(directory / "model.toml", self._toml(tables, statics, owners, lms))
-        files = {
-            file: {"size": (directory / file).stat().st_size, "sha256": sha256(directory / file)}
-            for file in names
-        }
-        manifest: dict[str, Any] = {"format": FORMAT, "files": files}
-        if made_from is not None:
-            manifest["made_from"] = made_from
-        text = json.dumps(manifest, indent=1, default=json_number)
-        write_atomically(directory / MANIFEST, text + "\n")
+        config = ModelFile(
+            format=FORMAT,
+            goal=self.goal,
+            copy_labels=list(self.copy_labels),
+            glue_labels=list(self.glue_labels),
+            tables=[
+                TableEntry(path=file, owner=owner, statics=kept)
+                for file, owner, kept in zip(tables, owners, statics, strict=True)
+            ],
+            lms=lms,
+            weights="weights.txt",
+            distortion="" if self.distortion is None else _DISTORTION,
+            text=self.text,
+            decoding=self.settings,
+        )
+        write_config(directory, config)
+        write_manifest(directory, names, made_from)
 
     def _write_statics(
         self, directory: Path, tables: Sequence[str], owners: Sequence[str], lms: Sequence[str]
@@ -271,35 +254,6 @@ class Model:
             core.save_statics(i, str(directory / file))
         return files
 
-    def _toml(
-        self, tables: Sequence[str], statics: Sequence[str], owners: Sequence[str], lms: Sequence[str]
-    ) -> str:
-        def text(value: str) -> str:
-            return json.dumps(value, ensure_ascii=False)  # a JSON string is a TOML string
-
-        entries = ", ".join(
-            f"{{ path = {text(file)}, owner = {text(owner)}, statics = {text(kept)} }}"
-            for file, kept, owner in zip(tables, statics, owners, strict=True)
-        )
-        lines = [
-            f"format = {FORMAT}",
-            f"goal = {text(self.goal)}",
-            f"copy_labels = [{', '.join(map(text, self.copy_labels))}]",
-            f"glue_labels = [{', '.join(map(text, self.glue_labels))}]",
-            f"tables = [{entries}]",
-            f"lms = [{', '.join(map(text, lms))}]",
-            'weights = "weights.txt"',
-        ]
-        if self.distortion is not None:
-            lines.append(f"distortion = {text(_DISTORTION)}")
-        for name, side in (("source", self.text.source), ("target", self.text.target)):
-            lines += ["", f"[text.{name}]", f"scheme = {text(side.scheme)}"]
-            lines += [f"language = {text(side.language)}", f"lowercase = {str(side.lowercase).lower()}"]
-        lines += ["", "[decoding]"]
-        for name, value in self.settings.model_dump().items():
-            lines.append(f"{name} = {text(value) if isinstance(value, str) else value}")
-        return "\n".join(lines) + "\n"
-
     def weight_vector(self, weights: Mapping[str, float]) -> npt.NDArray[np.float64]:
         """Weights in the order of ``feature_names``, 0 where there is none.
 
@@ -310,40 +264,6 @@ class Model:
     def unweighted(self) -> list[str]:
         """The features that have no weight, and so count 0."""
         return [name for name in self.feature_names if name not in self.weights]
-
-
-def check_output(path: str | os.PathLike[str]) -> None:
-    """Raises FileExistsError where a model directory would replace what is no model.
-
-    It may replace a model or an empty directory.
-    """
-    path = Path(path)
-    if path.is_dir() and path.name not in ("", ".."):
-        free = (path / "model.toml").is_file() or not any(path.iterdir())
-    else:
-        free = not os.path.lexists(path)
-    if not free:
-        raise FileExistsError(errno.EEXIST, "exists and is no model directory", os.fspath(path))
-
-
-def _read_config(path: Path) -> _ModelFile:
-    text = path.read_text(encoding="utf-8")
-    try:
-        return _ModelFile.model_validate(tomllib.loads(text))
-    except tomllib.TOMLDecodeError as error:
-        raise FormatError(f"{path}: {error}") from None
-    except ValidationError as error:
-        raise FormatError(f"{path}: {complaint(error)}") from None
-
-
-def read_manifest(directory: Path) -> dict[str, dict[str, int | str]]:
-    """The files of a model directory with size and SHA-256. Raises FormatError or OSError."""
-    path = directory / MANIFEST
-    try:
-        files = json.loads(path.read_text(encoding="utf-8"))["files"]
-        return {name: {"size": f["size"], "sha256": f["sha256"]} for name, f in files.items()}
-    except (ValueError, KeyError, TypeError, AttributeError) as error:
-        raise FormatError(f"{path}: malformed manifest: {error}") from None
 
 
 def _if_there(path: Path) -> str:

@@ -18,7 +18,8 @@ from hiero.base.files import replacing
 from hiero.base.lines import PathLike
 from hiero.base.text import TextProcessing, split
 from hiero.decode.distortion import DistortionStatistics
-from hiero.decode.model import Model, check_output
+from hiero.decode.model import Model
+from hiero.decode.model_directory import check_output
 from hiero.decode.settings import DecodingSettings
 from hiero.train.alignment import AlignSettings, align, check_links, format_links, read_alignment
 from hiero.train.corpus import CorpusSettings, prepare_corpus, prepare_text, read_pairs

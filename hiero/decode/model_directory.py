@@ -1,0 +1,129 @@
+"""A model on disk: ``model.toml`` (paths relative to it, every decoding setting), packed rule tables with
+what is precomputed per rule, KenLM binaries, ``weights.txt``, distortion statistics where training left some, and
+``manifest.json`` with sizes, checksums and how it was made.
+"""
+
+from __future__ import annotations
+
+import errno
+import json
+import os
+import tomllib
+from collections.abc import Mapping, Sequence
+from pathlib import Path
+from typing import Any, Literal
+
+from pydantic import BaseModel, ConfigDict, ValidationError
+
+from hiero._core import FormatError
+from hiero.base.files import sha256, write_atomically
+from hiero.base.json_files import complaint, json_number
+from hiero.base.ownership import MANIFEST
+from hiero.base.text import TextProcessing
+from hiero.decode.settings import DecodingSettings
+
+FORMAT: Literal[1] = 1
+
+
+class TableEntry(BaseModel):
+    """A rule table, the name of its owner, and the file of what is precomputed per rule."""
+
+    model_config = ConfigDict(extra="forbid")
+    path: str
+    owner: str = ""
+    statics: str = ""
+
+
+class ModelFile(BaseModel):
+    """What ``model.toml`` holds."""
+
+    model_config = ConfigDict(extra="forbid")
+    format: Literal[1]
+    goal: str | None = None
+    copy_labels: list[str] = []
+    glue_labels: list[str] = []
+    tables: list[TableEntry]
+    lms: list[str] = []
+    weights: str
+    distortion: str = ""
+    text: TextProcessing = TextProcessing()
+    decoding: DecodingSettings = DecodingSettings()
+
+
+def read_config(directory: Path) -> ModelFile:
+    """Raises FormatError or OSError."""
+    path = directory / "model.toml"
+    text = path.read_text(encoding="utf-8")
+    try:
+        return ModelFile.model_validate(tomllib.loads(text))
+    except tomllib.TOMLDecodeError as error:
+        raise FormatError(f"{path}: {error}") from None
+    except ValidationError as error:
+        raise FormatError(f"{path}: {complaint(error)}") from None
+
+
+def write_config(directory: Path, config: ModelFile) -> None:
+    """Writes ``model.toml`` with every setting."""
+
+    def text(value: str) -> str:
+        return json.dumps(value, ensure_ascii=False)  # a JSON string is a TOML string
+
+    tables = ", ".join(
+        f"{{ path = {text(entry.path)}, owner = {text(entry.owner)}, statics = {text(entry.statics)} }}"
+        for entry in config.tables
+    )
+    lines = [
+        f"format = {config.format}",
+        f"goal = {text(config.goal or '')}",
+        f"copy_labels = [{', '.join(map(text, config.copy_labels))}]",
+        f"glue_labels = [{', '.join(map(text, config.glue_labels))}]",
+        f"tables = [{tables}]",
+        f"lms = [{', '.join(map(text, config.lms))}]",
+        f"weights = {text(config.weights)}",
+    ]
+    if config.distortion:
+        lines.append(f"distortion = {text(config.distortion)}")
+    for name, side in (("source", config.text.source), ("target", config.text.target)):
+        lines += ["", f"[text.{name}]", f"scheme = {text(side.scheme)}"]
+        lines += [f"language = {text(side.language)}", f"lowercase = {str(side.lowercase).lower()}"]
+    lines += ["", "[decoding]"]
+    for name, value in config.decoding.model_dump().items():
+        lines.append(f"{name} = {text(value) if isinstance(value, str) else str(value).lower()}")
+    write_atomically(directory / "model.toml", "\n".join(lines) + "\n")
+
+
+def read_manifest(directory: Path) -> dict[str, dict[str, int | str]]:
+    """The files of a model directory with size and SHA-256. Raises FormatError or OSError."""
+    path = directory / MANIFEST
+    try:
+        files = json.loads(path.read_text(encoding="utf-8"))["files"]
+        return {name: {"size": f["size"], "sha256": f["sha256"]} for name, f in files.items()}
+    except (ValueError, KeyError, TypeError, AttributeError) as error:
+        raise FormatError(f"{path}: malformed manifest: {error}") from None
+
+
+def write_manifest(directory: Path, names: Sequence[str], made_from: Mapping[str, Any] | None) -> None:
+    """Writes sizes and checksums of these files, and how they were made."""
+    files = {
+        name: {"size": (directory / name).stat().st_size, "sha256": sha256(directory / name)}
+        for name in names
+    }
+    manifest: dict[str, Any] = {"format": FORMAT, "files": files}
+    if made_from is not None:
+        manifest["made_from"] = made_from
+    text = json.dumps(manifest, indent=1, default=json_number)
+    write_atomically(directory / MANIFEST, text + "\n")
+
+
+def check_output(path: str | os.PathLike[str]) -> None:
+    """Raises FileExistsError where a model directory would replace what is no model.
+
+    It may replace a model or an empty directory.
+    """
+    path = Path(path)
+    if path.is_dir() and path.name not in ("", ".."):
+        free = (path / "model.toml").is_file() or not any(path.iterdir())
+    else:
+        free = not os.path.lexists(path)
+    if not free:
+        raise FileExistsError(errno.EEXIST, "exists and is no model directory", os.fspath(path))
