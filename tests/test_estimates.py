@@ -60,3 +60,43 @@ def test_estimates_belong_to_all_of_a_language_model(tmp_path: Path) -> None:
     (tmp_path / "m" / "lm0.binary").write_bytes(data[1])
     texts.append(hiero.Decoder(hiero.Model.load(tmp_path / "m"), ttable_limit=1).translate("a").text)
     assert texts == targets
+
+
+def test_damage_is_found_where_it_is_read(tmp_path: Path) -> None:
+    """Blocks of 64 KB have checksums of their own: a large file is not read through at every load."""
+    count = 40_000
+    rules = "".join(f"[X] ||| w{n:05} ||| v{n % 7} ||| A={n % 5}\n" for n in range(count))
+    (tmp_path / "rules").write_text(rules)
+    write_arpa(tmp_path / "arpa", [["v1", "v2"]], 2)
+    weights = {"LM0": 1.0, "A": 1.0}
+    hiero.Model.assemble([tmp_path / "rules"], [tmp_path / "arpa"], weights).save(tmp_path / "m")
+    statics = tmp_path / "m" / "rules0.statics"
+    good = statics.read_bytes()
+    numbers = (3, 20_000)  # of rules whose estimates are in different blocks
+    words = [f"w{number:05}" for number in numbers]
+    before = [hiero.Decoder(hiero.Model.load(tmp_path / "m")).translate(word).score for word in words]
+    # A header, then an estimate a rule.
+    for damaged, fine in ((0, 1), (1, 0)):
+        data = bytearray(good)
+        data[64 + 4 * numbers[damaged]] ^= 1
+        statics.write_bytes(data)
+        decoder = hiero.Decoder(hiero.Model.load(tmp_path / "m"))
+        assert decoder.translate(words[fine]).score == before[fine]
+        for _ in range(2):  # also when it is asked for again
+            with pytest.raises(
+                hiero.FormatError, match="damaged file of rule estimates: wrong checksum of block"
+            ):
+                decoder.translate(words[damaged])
+    # What the checksums themselves are under, and the header.
+    for place in (len(good) - 1, 12, 20, 50, 60):
+        data = bytearray(good)
+        data[place] ^= 1
+        statics.write_bytes(data)
+        with pytest.raises(hiero.FormatError, match="damaged file of rule estimates"):
+            hiero.Model.load(tmp_path / "m")
+    # Of another version: computed anew.
+    data = bytearray(good)
+    data[8] = 1
+    statics.write_bytes(data)
+    decoder = hiero.Decoder(hiero.Model.load(tmp_path / "m"))
+    assert [decoder.translate(word).score for word in words] == before

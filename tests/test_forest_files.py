@@ -16,7 +16,7 @@ from brute_force_forest import small_random_forest
 
 import hiero
 from hiero import Forest, ForestError
-from hiero.forest.files import NO_FOREST, ForestFile, ForestWriter, read_json, write_json
+from hiero.forest.files import NO_FOREST, ForestFile, ForestWriter, pack_forest, read_json, write_json
 from hiero.forest.hypergraph_text import read_hypergraph, write_hypergraph
 
 ARRAYS = [
@@ -288,3 +288,22 @@ def test_damaged_archives(forests: list[Forest], tmp_path: Path) -> None:
         except ForestError:
             refused += 1
     assert refused > 1000
+
+
+def test_archives_are_plain_zip_files(forests: list[Forest], tmp_path: Path) -> None:
+    """Also of forests that were packed before, in any order."""
+    packed = list(map(pack_forest, reversed(forests)))[::-1]
+    with ForestWriter(tmp_path / "packed") as writer:
+        for forest in packed:
+            writer.add(forest)
+    with ForestWriter(tmp_path / "written") as writer:
+        for forest in forests:
+            writer.write(forest)
+    assert (tmp_path / "packed").read_bytes() == (tmp_path / "written").read_bytes()
+    with zipfile.ZipFile(tmp_path / "packed") as archive:
+        assert archive.testzip() is None
+        assert archive.namelist()[0] == "forests.json" and "3/tails.npy" in archive.namelist()
+        for entry in archive.infolist():
+            assert entry.date_time == (1980, 1, 1, 0, 0, 0) and entry.compress_type == zipfile.ZIP_DEFLATED
+    with np.load(tmp_path / "packed") as arrays:
+        assert np.array_equal(arrays["0/tails"], forests[0].tails)

@@ -14,6 +14,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from nltk.translate.nist_score import corpus_nist
 
+from hiero._core import bleu
 from hiero.evaluate import Bleu, Chrf, Hypotheses, Metric, Nist, Ter, Text, metrics
 
 DATA = Path(__file__).parents[2] / "shared" / "data"
@@ -279,3 +280,31 @@ def test_missing_tokenisers_are_named(monkeypatch: pytest.MonkeyPatch) -> None:
         Bleu([["a"]], Text("ja-mecab"))
     with pytest.raises(ValueError, match="unknown tokeniser '13b': expected one of none, 13a"):
         Text("13b")  # type: ignore[arg-type]
+
+
+def test_bleu_by_definition() -> None:
+    """The one formula of the core: brevity penalty times a geometric mean of precisions."""
+    rng = np.random.default_rng(1)
+    counts = np.concatenate([rng.uniform(1, 30, (50, 6)), rng.uniform(0, 1, (50, 4))], axis=1)
+    counts[:, 6:] *= counts[:, 2:6]
+    for orders in range(1, 5):
+        expected = [
+            math.exp(min(0.0, 1 - row[1] / row[0]))
+            * math.prod(row[6 : 6 + orders] / row[2 : 2 + orders]) ** (1 / orders)
+            for row in counts
+        ]
+        assert bleu(counts, orders) == pytest.approx(expected)
+        assert bleu(counts[3], orders) == pytest.approx(expected[3])
+    mixed = rng.integers(1, 5, 50)
+    assert [bleu(row, n) for row, n in zip(counts, mixed, strict=True)] == bleu(counts, mixed).tolist()
+    assert bleu(counts.reshape(5, 10, 10)).shape == (5, 10) and bleu(np.zeros((0, 10))).shape == (0,)
+    without = counts[0].copy()
+    without[9] = 0
+    assert bleu(without) == 0 and bleu(without, 3) > 0
+    without[[5, 9]] = 0
+    assert bleu(without) == 0 == bleu(np.zeros(10))
+    for bad, orders in ((np.ones(9), 4), (np.ones((2, 11)), 4), (5.0, 4), (np.ones(10), 0), (np.ones(10), 5)):
+        with pytest.raises(ValueError):
+            bleu(bad, orders)
+    with pytest.raises(ValueError):
+        bleu(np.ones((3, 10)), [4, 4])

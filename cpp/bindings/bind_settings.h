@@ -50,7 +50,12 @@ T from_python(const py::handle& value, const char* name) {
     for (const auto& [first, last] : value.cast<Pairs>()) out.push_back({first, last});
     return out;
   } else {
-    return value.cast<T>();
+    try {
+      return value.cast<T>();
+    } catch (const py::cast_error&) {
+      throw std::invalid_argument(std::string(name) + ": " + std::string(py::repr(value)) +
+                                  " is no such value");
+    }
   }
 }
 

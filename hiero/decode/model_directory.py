@@ -1,6 +1,6 @@
 """A model on disk: ``model.toml`` (paths relative to it, every decoding setting), packed rule tables with
-what is precomputed per rule, KenLM binaries, ``weights.txt``, distortion statistics where training left some, and
-``manifest.json`` with sizes, checksums and how it was made.
+what is precomputed per rule, KenLM binaries, ``weights.txt``, distortion statistics where training left some,
+and ``manifest.json`` with sizes, checksums and how it was made.
 """
 
 from __future__ import annotations
