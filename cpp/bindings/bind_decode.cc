@@ -101,10 +101,8 @@ void register_translation(py::module_& m) {
       .def_property_readonly(
           "chart", [](const Translation& t) { return std::const_pointer_cast<Hypergraph>(t.chart); },
           "Every item of every cell as a Forest (with keep=\"chart\"), else None.")
-      .def_property_readonly(
-          "chart_survivors",
-          [](const py::object& self) { return view(self.cast<const Translation&>().survivors, self); },
-          "uint8 by node of `chart`: 1 if the item outlived pruning.")
+      .def_property_readonly("chart_survivors", view_of(&Translation::survivors),
+                             "uint8 by node of `chart`: 1 if the item outlived pruning.")
       .def_readonly("stats", &Translation::stats)
       .def("kbest", &kbest_of, py::arg("k"), py::arg("unique") = false,
            "The k best derivations, best first (with keep=\"forest\"); `unique` keeps one per string.");

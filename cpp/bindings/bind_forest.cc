@@ -36,13 +36,6 @@ py::object feature_matrix(const py::object& self) {
   return forest.edge_rows.empty() ? matrix : matrix[view(forest.edge_rows, self)];
 }
 
-template <class T>
-auto array_property(std::vector<T> Hypergraph::* member, std::vector<py::ssize_t> shape = {}) {
-  return [member, shape](const py::object& self) {
-    return view(self.cast<const Hypergraph&>().*member, self, shape);
-  };
-}
-
 auto target_property(std::vector<std::int32_t> TargetTemplates::* member) {
   return [member](const py::object& self) {
     return view((*self.cast<const Hypergraph&>().targets).*member, self);
@@ -160,21 +153,21 @@ void register_forest(py::module_& m) {
             return view(f.node_spans, self, {f.node_count(), 2});
           },
           "int32 (nodes, 2): first source word, past-the-end word.")
-      .def_property_readonly("node_labels", array_property(&Hypergraph::node_labels),
+      .def_property_readonly("node_labels", view_of(&Hypergraph::node_labels),
                              "int32 (nodes): index into `labels`; -1 for the root.")
-      .def_property_readonly("edge_offsets", array_property(&Hypergraph::edge_offsets),
+      .def_property_readonly("edge_offsets", view_of(&Hypergraph::edge_offsets),
                              "int32 (nodes + 1): edges edge_offsets[v] to edge_offsets[v + 1] have head v.")
-      .def_property_readonly("tail_offsets", array_property(&Hypergraph::tail_offsets), "int32 (edges + 1).")
-      .def_property_readonly("tails", array_property(&Hypergraph::tails),
+      .def_property_readonly("tail_offsets", view_of(&Hypergraph::tail_offsets), "int32 (edges + 1).")
+      .def_property_readonly("tails", view_of(&Hypergraph::tails),
                              "int32: tail nodes in source order, at tail_offsets.")
-      .def_property_readonly("edge_tables", array_property(&Hypergraph::edge_tables),
+      .def_property_readonly("edge_tables", view_of(&Hypergraph::edge_tables),
                              "int32 (edges): index into `tables`; -1 for edges into the root.")
-      .def_property_readonly("edge_rules", array_property(&Hypergraph::edge_rules),
+      .def_property_readonly("edge_rules", view_of(&Hypergraph::edge_rules),
                              "int64 (edges): rule id within its table; -1 for edges into the root.")
-      .def_property_readonly("edge_targets", array_property(&Hypergraph::edge_targets),
+      .def_property_readonly("edge_targets", view_of(&Hypergraph::edge_targets),
                              "int32 (edges): target template.")
       .def_property_readonly(
-          "edge_origins", array_property(&Hypergraph::edge_origins),
+          "edge_origins", view_of(&Hypergraph::edge_origins),
           "int32 (edges): for a forest made from another, the edges meant there; else empty.")
       .def_property_readonly("target_offsets", target_property(&TargetTemplates::offsets),
                              "int32 (templates + 1).")

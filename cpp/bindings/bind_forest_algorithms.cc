@@ -35,23 +35,13 @@ std::vector<double> logs(const std::vector<Scaled>& values) {
 void register_kbest(py::module_& m) {
   py::class_<KBestArrays>(m, "KBestArrays", "A k-best list as arrays; see Forest.kbest_arrays.")
       .def("__len__", [](const KBestArrays& list) { return list.scores.size(); })
-      .def_property_readonly(
-          "scores", [](const py::object& self) { return view(self.cast<const KBestArrays&>().scores, self); },
-          "float64 (k), best first.")
-      .def_property_readonly(
-          "edge_offsets",
-          [](const py::object& self) { return view(self.cast<const KBestArrays&>().edge_offsets, self); },
-          "int32 (k + 1).")
-      .def_property_readonly(
-          "edges", [](const py::object& self) { return view(self.cast<const KBestArrays&>().edges, self); },
-          "int32: edges of each derivation in preorder, at edge_offsets.")
-      .def_property_readonly(
-          "word_offsets",
-          [](const py::object& self) { return view(self.cast<const KBestArrays&>().word_offsets, self); },
-          "int32 (k + 1).")
-      .def_property_readonly(
-          "words", [](const py::object& self) { return view(self.cast<const KBestArrays&>().words, self); },
-          "int32: target words as indices into the forest's `words`, at word_offsets.")
+      .def_property_readonly("scores", view_of(&KBestArrays::scores), "float64 (k), best first.")
+      .def_property_readonly("edge_offsets", view_of(&KBestArrays::edge_offsets), "int32 (k + 1).")
+      .def_property_readonly("edges", view_of(&KBestArrays::edges),
+                             "int32: edges of each derivation in preorder, at edge_offsets.")
+      .def_property_readonly("word_offsets", view_of(&KBestArrays::word_offsets), "int32 (k + 1).")
+      .def_property_readonly("words", view_of(&KBestArrays::words),
+                             "int32: target words as indices into the forest's `words`, at word_offsets.")
       .def_property_readonly(
           "features",
           [](const py::object& self) {
@@ -100,10 +90,7 @@ void register_distribution(py::module_& m) {
       "Forest.distribution and hiero.forest.")
       .def_property_readonly(
           "forest", [](const BoundDistribution& d) { return std::const_pointer_cast<Hypergraph>(d.forest); })
-      .def_property_readonly(
-          "scores",
-          [](const py::object& self) { return view(self.cast<const BoundDistribution&>().scores, self); },
-          "float64 (edges): log weights.")
+      .def_property_readonly("scores", view_of(&BoundDistribution::scores), "float64 (edges): log weights.")
       .def_property_readonly("log_z", [](const BoundDistribution& d) { return d.p.log_z(); })
       .def_property_readonly(
           "edges",

@@ -36,4 +36,10 @@ py::array_t<T> view(const std::vector<T>& values, const py::handle& owner,
   return array;
 }
 
+// The same of a member of what a Python object holds, as a property.
+template <class Owner, class T>
+auto view_of(std::vector<T> Owner::* member) {
+  return [member](const py::object& self) { return view(self.cast<const Owner&>().*member, self); };
+}
+
 }  // namespace hiero

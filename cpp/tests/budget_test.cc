@@ -10,6 +10,7 @@
 #include <numeric>
 #include <set>
 
+#include "cases.h"
 #include "hiero/decode/matcher.h"
 #include "random_rules.h"
 
@@ -121,7 +122,7 @@ bool good(Random& random, std::size_t& binding) {
   return true;
 }
 
-int run(std::size_t cases, unsigned seed) {
+int run(std::size_t cases, std::uint64_t seed) {
   std::size_t binding = 0;
   for (std::size_t i = 0; i < cases; ++i) {
     Random random(seed * 7919 + static_cast<unsigned>(i));
@@ -137,7 +138,4 @@ int run(std::size_t cases, unsigned seed) {
 }  // namespace
 }  // namespace hiero
 
-int main(int argc, char** argv) {
-  return hiero::run(argc > 1 ? std::strtoul(argv[1], nullptr, 10) : 200,
-                    argc > 2 ? static_cast<unsigned>(std::strtoul(argv[2], nullptr, 10)) : 1);
-}
+int main(int argc, char** argv) { return hiero::run_cases(argc, argv, 200, hiero::run); }

@@ -6,6 +6,7 @@
 #include <cstdlib>
 #include <numeric>
 
+#include "cases.h"
 #include "hiero/decode/decoder.h"
 #include "hiero/forest/derivation.h"
 #include "hiero/forest/edge_values.h"
@@ -82,7 +83,7 @@ std::vector<Rule> sentence_rules(Random& random) {
   return rules;
 }
 
-int run(std::size_t cases, unsigned seed) {
+int run(std::size_t cases, std::uint64_t seed) {
   const std::shared_ptr<const LanguageModel> lms[] = {small_lm(), small_lm("-0.9"), small_rest_lm()};
   std::size_t parsed = 0;
   for (std::size_t i = 0; i < cases; ++i) {
@@ -118,7 +119,4 @@ int run(std::size_t cases, unsigned seed) {
 }  // namespace
 }  // namespace hiero
 
-int main(int argc, char** argv) {
-  return hiero::run(argc > 1 ? std::strtoul(argv[1], nullptr, 10) : 300,
-                    argc > 2 ? static_cast<unsigned>(std::strtoul(argv[2], nullptr, 10)) : 1);
-}
+int main(int argc, char** argv) { return hiero::run_cases(argc, argv, 300, hiero::run); }

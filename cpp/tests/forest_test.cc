@@ -5,6 +5,7 @@
 #include <cstdlib>
 #include <random>
 
+#include "cases.h"
 #include "hiero/base/error.h"
 #include "hiero/forest/annotate.h"
 #include "hiero/forest/constrain.h"
@@ -176,14 +177,14 @@ bool offsets_are_checked() {
   return array_offset(0) == 0 && array_offset(kMost) == 0x7FFFFFFF;
 }
 
-int run(long cases, std::uint64_t seed) {
+int run(std::size_t cases, std::uint64_t seed) {
   if (!offsets_are_checked()) {
     std::printf("forest_test: offsets are cut\n");
     return 1;
   }
   Random random(seed);
-  long refused = 0;
-  for (long i = 0; i < cases; ++i) {
+  std::uint64_t refused = 0;
+  for (std::size_t i = 0; i < cases; ++i) {
     Arrays arrays = random_arrays(random);
     for (std::int32_t n = below(random, 3); n > 0; --n) mutate(random, arrays);
     const auto forest = arrays.join();
@@ -199,7 +200,8 @@ int run(long cases, std::uint64_t seed) {
       // too many edges
     }
   }
-  std::printf("forest_test: %ld cases, %ld refused\n", cases, refused);
+  std::printf("forest_test: %llu cases, %llu refused\n", static_cast<unsigned long long>(cases),
+              static_cast<unsigned long long>(refused));
   // Of the cases a third is not changed at all, and most changes make no forest.
   return refused > cases / 4 && refused < cases * 3 / 4 ? 0 : 1;
 }
@@ -207,8 +209,4 @@ int run(long cases, std::uint64_t seed) {
 }  // namespace
 }  // namespace hiero
 
-int main(int argc, char** argv) {
-  const long cases = argc > 1 ? std::atol(argv[1]) : 20000;
-  const auto seed = static_cast<std::uint64_t>(argc > 2 ? std::atoll(argv[2]) : 1);
-  return hiero::run(cases, seed);
-}
+int main(int argc, char** argv) { return hiero::run_cases(argc, argv, 20000, hiero::run); }

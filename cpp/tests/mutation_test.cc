@@ -8,6 +8,7 @@
 #include <exception>
 #include <random>
 
+#include "cases.h"
 #include "hiero/base/checksum.h"
 #include "hiero/base/error.h"
 #include "hiero/base/mapped_file.h"
@@ -218,12 +219,12 @@ class EstimatesMutator {
   std::vector<std::byte> sample_;
 };
 
-int run(std::uint64_t cases, std::uint64_t seed) {
+int run(std::size_t cases, std::uint64_t seed) {
   const std::vector<std::byte> sample = sample_image();
   const auto lm = small_lm();
   EstimatesMutator estimates(RuleTable::from_image(sample, "sample"), lm);
   std::uint64_t rejected = 0;
-  for (std::uint64_t i = 0; i < cases; ++i) {
+  for (std::size_t i = 0; i < cases; ++i) {
     Random random(seed * 1000003 + i);
     try {
       if (i % 2 == 0) {
@@ -248,8 +249,4 @@ int run(std::uint64_t cases, std::uint64_t seed) {
 }  // namespace
 }  // namespace hiero
 
-int main(int argc, char** argv) {
-  const std::uint64_t cases = argc > 1 ? std::strtoull(argv[1], nullptr, 10) : 20000;
-  const std::uint64_t seed = argc > 2 ? std::strtoull(argv[2], nullptr, 10) : 1;
-  return hiero::run(cases, seed);
-}
+int main(int argc, char** argv) { return hiero::run_cases(argc, argv, 20000, hiero::run); }

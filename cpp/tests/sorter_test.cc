@@ -10,6 +10,7 @@
 #include <string>
 #include <utility>
 
+#include "cases.h"
 #include "hiero/base/record_sorter.h"
 
 namespace hiero {
@@ -106,8 +107,4 @@ int run(std::size_t cases, std::uint64_t seed) {
 }  // namespace
 }  // namespace hiero
 
-int main(int argc, char** argv) {
-  const std::size_t cases = argc > 1 ? std::strtoull(argv[1], nullptr, 10) : 300;
-  const std::uint64_t seed = argc > 2 ? std::strtoull(argv[2], nullptr, 10) : 1;
-  return hiero::run(cases, seed);
-}
+int main(int argc, char** argv) { return hiero::run_cases(argc, argv, 300, hiero::run); }

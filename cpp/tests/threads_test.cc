@@ -5,6 +5,7 @@
 #include <cstdlib>
 #include <thread>
 
+#include "cases.h"
 #include "hiero/decode/decoder.h"
 #include "random_rules.h"
 #include "small_lm.h"
@@ -87,7 +88,7 @@ bool threads_agree(Random& random, const std::shared_ptr<const LanguageModel>& l
   return true;
 }
 
-int run(std::size_t cases, unsigned seed) {
+int run(std::size_t cases, std::uint64_t seed) {
   const auto lm = small_lm();
   for (std::size_t i = 0; i < cases; ++i) {
     Random random(seed * 7919 + static_cast<unsigned>(i));
@@ -103,7 +104,4 @@ int run(std::size_t cases, unsigned seed) {
 }  // namespace
 }  // namespace hiero
 
-int main(int argc, char** argv) {
-  return hiero::run(argc > 1 ? std::strtoul(argv[1], nullptr, 10) : 30,
-                    argc > 2 ? static_cast<unsigned>(std::strtoul(argv[2], nullptr, 10)) : 1);
-}
+int main(int argc, char** argv) { return hiero::run_cases(argc, argv, 30, hiero::run); }

@@ -8,6 +8,7 @@
 #include <numeric>
 #include <set>
 
+#include "cases.h"
 #include "random_rules.h"
 
 namespace hiero {
@@ -118,7 +119,7 @@ Cell random_cell(Random& random) {
   return cell;
 }
 
-int run(std::size_t cases, unsigned seed) {
+int run(std::size_t cases, std::uint64_t seed) {
   Arena arena;
   for (std::size_t i = 0; i < cases; ++i) {
     Random random(seed * 7919 + static_cast<unsigned>(i));
@@ -140,7 +141,4 @@ int run(std::size_t cases, unsigned seed) {
 }  // namespace
 }  // namespace hiero
 
-int main(int argc, char** argv) {
-  return hiero::run(argc > 1 ? std::strtoul(argv[1], nullptr, 10) : 2000,
-                    argc > 2 ? static_cast<unsigned>(std::strtoul(argv[2], nullptr, 10)) : 1);
-}
+int main(int argc, char** argv) { return hiero::run_cases(argc, argv, 2000, hiero::run); }

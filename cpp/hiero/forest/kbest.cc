@@ -53,17 +53,10 @@ void KBest::take_best(Node& node) {
 }
 
 StringHash KBest::yield_of(const Choice& choice) const {
-  StringHash out;
   const auto tails = forest_.edge_tails(choice.edge);
-  for (const std::int32_t symbol : forest_.template_of(choice.edge)) {
-    if (symbol >= 0) {
-      out.append(symbol);
-    } else {
-      const std::size_t tail = static_cast<std::size_t>(-1 - symbol);
-      out.append(nodes_[tails[tail]].yields[choice.ranks[tail]]);
-    }
-  }
-  return out;
+  return string_of(forest_, choice.edge, [&](std::size_t i) -> const StringHash& {
+    return nodes_[tails[i]].yields[choice.ranks[i]];
+  });
 }
 
 // Makes the derivation of this rank known at node v; false if there are fewer. What has to be known of nodes

@@ -8,6 +8,8 @@
 #include <span>
 #include <vector>
 
+#include "hiero/forest/hypergraph.h"
+
 namespace hiero {
 
 // Stands for a string: two polynomials over its words in the field of 2^61 - 1, so that those of a
@@ -70,6 +72,20 @@ class StringHash {
   Value hash_{};
   std::uint32_t length_ = 0;
 };
+
+// The string that an edge makes of those of its tails: tail(i) is that of the i-th.
+template <class Tail>
+StringHash string_of(const Hypergraph& forest, EdgeIndex edge, const Tail& tail) {
+  StringHash out;
+  for (const std::int32_t symbol : forest.template_of(edge)) {
+    if (symbol >= 0) {
+      out.append(symbol);
+    } else {
+      out.append(tail(static_cast<std::size_t>(-1 - symbol)));
+    }
+  }
+  return out;
+}
 
 // For hash tables whose keys are strings themselves; looks them up without a copy.
 struct WordsHash {

@@ -98,7 +98,10 @@ class Rescorer {
 
   void keep(Item& item) {
     if (options_.unique) {
-      const StringHash string = string_of(item);
+      const auto tails = forest_.edge_tails(item.edge);
+      const StringHash string = string_of(forest_, item.edge, [&](std::size_t i) -> const StringHash& {
+        return strings_[tail(tails, item.ranks, i).string];
+      });
       std::uint32_t* slot = slot_of(string);
       if (*slot != kFree) {
         Item& other = items_[begin_ + *slot - first_string_];
@@ -125,19 +128,6 @@ class Rescorer {
     seen_.assign(2 * seen_.size(), kFree);
     for (std::size_t i = first_string_; i < strings_.size(); ++i)
       *slot_of(strings_[i]) = static_cast<std::uint32_t>(i);
-  }
-
-  StringHash string_of(const Item& item) const {
-    StringHash out;
-    const auto tails = forest_.edge_tails(item.edge);
-    for (const std::int32_t symbol : forest_.template_of(item.edge)) {
-      if (symbol >= 0) {
-        out.append(symbol);
-      } else {
-        out.append(strings_[tail(tails, item.ranks, static_cast<std::size_t>(-1 - symbol)).string]);
-      }
-    }
-    return out;
   }
 
   // Moves the ranks of a node's item out of the pool, which the next node uses again.
