@@ -163,6 +163,9 @@ def test_a_command_gets_what_overrides() -> None:
     assert run(options) == (0, "", {})
     assert run(options, "--depth", "3") == (0, "", {"depth": 3})
     assert run(options, "--depth", "10")[0] == 2 and run(options, "--kind", "a")[0] == 2
+    whole = SettingOptions(Inner, overrides="")
+    assert run(whole) == (0, "", {})
+    assert run(whole, "--no-flag") == (0, "", {"flag": False}) and run(whole, "--flag")[2] == {"flag": True}
     assert "Of all (elsewhere)." in run(options, "--help")[1]
     assert "Of all (3)." in run(SettingOptions(Outer, overrides=""), "--help")[1]
 
@@ -179,7 +182,7 @@ def test_options_of_variants_state_their_defaults() -> None:
     text = " ".join(run(options, "--help")[1].split())
     assert "Of all (3; two: 7)." in text and "Whether." in text
     assert re.search(r"-k\b.* Only here \(two: 1\)\.", text)
-    assert run(options, "-k", "5", "--flag")[2] == {"k": 5, "flag": True}
+    assert run(options, "-k", "0", "--flag")[2] == {"k": 0, "flag": True}
     assert run(options)[2] == {}
 
 

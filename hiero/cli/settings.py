@@ -103,11 +103,10 @@ class VariantOptions(Options):
                 meaning = type(each).model_fields[name].description or ""
                 meanings.setdefault(meaning, {})[variant] = getattr(each, name)
             text = "; ".join(f"{meaning}{_defaults(values)}" for meaning, values in meanings.items())
-            yield _parameter(name, info, None, text)
+            yield _parameter(name, info, False if info.annotation is bool else None, text)
 
     def value(self, given: Given) -> Any:
-        names = {name for each in self.variants.values() for name in type(each).model_fields}
-        return {name: given[name] for name in names if given[name] not in (None, False)}
+        return {name: value for name, value in given.items() if value is not None and value is not False}
 
 
 def _defaults(values: Mapping[str, Any]) -> str:
@@ -128,13 +127,15 @@ def _parameter(name: str, info: FieldInfo, default: Any, text: str) -> inspect.P
     if isinstance(default, tuple):
         default = None
     least: Any = next((limit.ge for limit in info.metadata if isinstance(limit, Ge)), None)
-    names = [f"-{name}"] if len(name) == 1 else [f"--{name.replace('_', '-')}"] if kind is bool else []
+    dashed = name.replace("_", "-")
+    names = [f"-{name}"] if len(name) == 1 else []
+    if kind is bool:
+        # What overrides something may also say no.
+        names = [f"--{dashed}/--no-{dashed}" if default is None else f"--{dashed}"]
     option = typer.Option(
         *names, help=f"{text[:1].upper()}{text[1:]}.", min=least if kind in (int, float) else None
     )
-    if kind is bool:
-        default = bool(default)
-    elif default is None:
+    if default is None:
         kind = kind | None
     return inspect.Parameter(
         name, inspect.Parameter.KEYWORD_ONLY, default=default, annotation=Annotated[kind, option]
