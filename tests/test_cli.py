@@ -5,6 +5,7 @@ from __future__ import annotations
 import gzip
 import json
 import os
+import signal
 import subprocess
 import sys
 from pathlib import Path
@@ -248,6 +249,30 @@ def test_a_full_disk_leaves_nothing_behind(french: Path, tmp_path: Path) -> None
     assert "g.hrt: File too large" in one_error_line(done)
     assert [file.name for file in tmp_path.iterdir()] == ["g.hrt"]
     assert (tmp_path / "g.hrt").read_text() == "the old one"
+
+
+@pytest.mark.parametrize("ending", ["interrupt", "closed", "full"])
+def test_it_can_end_while_it_waits_for_a_line(parts: list[object], ending: str) -> None:
+    """A thread waits for standard input then, which nothing may wait for."""
+    command = [str(BIN / "hiero-decode"), *map(str, parts), "--quiet"]
+    if ending == "full":
+        command += ["--output", "/dev/full"]
+    pipe = subprocess.PIPE
+    with subprocess.Popen(command, stdin=pipe, stdout=pipe, stderr=pipe) as process:
+        assert process.stdin is not None and process.stdout is not None and process.stderr is not None
+        process.stdin.write(b"le chat\n")
+        process.stdin.flush()
+        if ending != "full":
+            assert process.stdout.readline() == b"the cat\n"
+        if ending == "interrupt":
+            process.send_signal(signal.SIGINT)
+        elif ending == "closed":
+            process.stdout.close()
+            process.stdin.write(b"le chat\n")
+            process.stdin.flush()
+        error = process.stderr.read().decode()  # until it has ended: its input is still open
+        assert process.wait(20) == (130 if ending == "interrupt" else 1)
+        assert error.count("\n") == (ending == "full") and "Fatal" not in error
 
 
 def test_interrupted_output_does_not_crash(parts: list[object]) -> None:

@@ -305,5 +305,6 @@ def test_archives_are_plain_zip_files(forests: list[Forest], tmp_path: Path) -> 
         assert archive.namelist()[0] == "forests.json" and "3/tails.npy" in archive.namelist()
         for entry in archive.infolist():
             assert entry.date_time == (1980, 1, 1, 0, 0, 0) and entry.compress_type == zipfile.ZIP_DEFLATED
+            assert entry.external_attr >> 16 == 0o600
     with np.load(tmp_path / "packed") as arrays:
         assert np.array_equal(arrays["0/tails"], forests[0].tails)

@@ -376,3 +376,10 @@ def test_options_are_those_of_the_method() -> None:
     ):
         with pytest.raises(ValueError, match=message):
             TuneOptions(**wrong)  # type: ignore[arg-type]
+    with pytest.raises(TypeError, match="no method has an option 'itterations'"):
+        TuneOptions(itterations=None)
+    assert TuneOptions(free_scale=False) == TuneOptions() != TuneOptions(seed=2) == TuneOptions().with_seed(2)
+    simplex = TuneOptions("simplex", restarts=3, free_scale=True, fixed=["a"], bounds={"b": (0, 1)})
+    assert simplex.with_seed(1) == simplex and "restarts=3" in repr(simplex)
+    with pytest.raises(AttributeError):
+        simplex.method = "mert"  # type: ignore[misc]

@@ -153,7 +153,12 @@ def _check_usage(wrong: Mapping[str, object]) -> None:
 def _input(
     stack: contextlib.ExitStack, path: Path | None, nist: bool, raw: bool
 ) -> tuple[Lines, SegmentSet | None]:
-    source = stack.enter_context(path.open("rb")) if path else sys.stdin.buffer
+    if path is not None:
+        source: IO[bytes] = stack.enter_context(path.open("rb"))
+    else:
+        # A thread may wait for a line when this ends early: it would hold the lock of sys.stdin's own buffer,
+        # without which Python cannot end, or of one that is to be closed.
+        source = open(sys.stdin.fileno(), "rb", closefd=False)  # noqa: SIM115
     name = str(path) if path else "input"
     if not nist:
         return Lines(source, name, raw), None

@@ -15,7 +15,7 @@ from types import UnionType
 from typing import Annotated, Any, Literal, Union, get_args, get_origin
 
 import typer
-from annotated_types import Ge
+from annotated_types import Ge, Le
 from pydantic import BaseModel, ValidationError
 from pydantic.fields import FieldInfo
 
@@ -71,8 +71,9 @@ class SettingOptions(Options):
             model = self.kind.model_validate(self._nested(self.kind, values))
         except ValidationError as error:
             first = error.errors()[0]
-            option = next(names[part] for part in map(str, first["loc"]) if part in names).replace("_", "-")
-            raise typer.BadParameter(f"--{option}: {first['msg']}") from None
+            option = next((names[part] for part in map(str, first["loc"]) if part in names), "")
+            where = f"--{option.replace('_', '-')}: " if option else ""
+            raise typer.BadParameter(f"{where}{first['msg']}") from None
         return values if self.overrides is not None else model
 
     def _nested(self, kind: type[BaseModel], values: Given) -> dict[str, Any]:
@@ -127,14 +128,16 @@ def _parameter(name: str, info: FieldInfo, default: Any, text: str) -> inspect.P
     if isinstance(default, tuple):
         default = None
     least: Any = next((limit.ge for limit in info.metadata if isinstance(limit, Ge)), None)
+    most: Any = next((limit.le for limit in info.metadata if isinstance(limit, Le)), None)
+    # What a type can hold says nothing to users.
+    most = most if most is not None and most < 1 << 31 else None
     dashed = name.replace("_", "-")
     names = [f"-{name}"] if len(name) == 1 else []
     if kind is bool:
         # What overrides something may also say no.
         names = [f"--{dashed}/--no-{dashed}" if default is None else f"--{dashed}"]
-    option = typer.Option(
-        *names, help=f"{text[:1].upper()}{text[1:]}.", min=least if kind in (int, float) else None
-    )
+    limits = {"min": least, "max": most} if kind in (int, float) else {}
+    option = typer.Option(*names, help=f"{text[:1].upper()}{text[1:].rstrip('.')}.", **limits)
     if default is None:
         kind = kind | None
     return inspect.Parameter(

@@ -82,7 +82,10 @@ def tune_model(
         raise typer.BadParameter("a held-out set has --held-out-source and --held-out-references")
     if not 0 < start_scale < np.inf:
         raise typer.BadParameter(f"--start-scale {start_scale}: expected more than 0, and finite")
-    bounds = _bounds(bound or ())
+    try:
+        options = TuneOptions(method, seed=seed, fixed=fix or (), bounds=_bounds(bound or ()), **settings)
+    except ValueError as error:
+        raise typer.BadParameter(str(error)) from None
     loaded = Model.load(model)
     decoder = Decoder(loaded, **decoding)
     sets = [read_set(source, references, raw, loaded)]
@@ -104,7 +107,7 @@ def tune_model(
             metrics[0],
             {name: weight * start_scale for name, weight in start.items()},
             directory,
-            TuneOptions(method, seed=run_seed, fixed=fix or (), bounds=bounds, **settings),
+            options.with_seed(run_seed),
             held_out=HeldOut(decoders[1], metrics[1]) if len(sets) > 1 else None,
             threads=threads,
             origin=origin,

@@ -134,7 +134,8 @@ class Model:
     ) -> Model:
         """Reads a model directory; ``weights`` replace its own.
 
-        Raises OSError for missing files and FormatError for malformed ones.
+        Raises OSError for missing files and FormatError for malformed ones; damage within tables and their
+        estimates is found where they are read, by the sentence that needs them.
         """
         directory = Path(path)
         config = read_config(directory)

@@ -80,6 +80,7 @@ def _entry(name: str) -> zipfile.ZipInfo:
     # Without a time, so that the same forests make the same bytes.
     entry = zipfile.ZipInfo(name)
     entry.compress_type = zipfile.ZIP_DEFLATED
+    entry.external_attr = 0o600 << 16  # for those who unzip it
     return entry
 
 

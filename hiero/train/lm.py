@@ -51,7 +51,7 @@ class LmSettings(BaseModel):
         None,
         ge=QUANTIZE_BITS[0],
         le=QUANTIZE_BITS[-1],
-        description="bits of each number in a trie; none: exact",
+        description="bits of each number in a trie, which is exact otherwise",
     )
 
 

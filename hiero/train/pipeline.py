@@ -47,7 +47,8 @@ class TrainSettings(CorpusSettings, AlignSettings):
     lm_binary: Literal["probing", "trie"] = _lm("binary")
     lm_quantize: int | None = _lm("quantize")
     lms: Literal["separate", "together"] = Field(
-        "separate", description="models of the bitext's target side and of the monolingual text"
+        "separate",
+        description="separate: models of the bitext's target side and of monolingual text; together: one",
     )
 
 

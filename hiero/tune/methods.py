@@ -123,7 +123,8 @@ class Simplex(DirectMethod):
     patience: Patience = 200
     restarts: int = Field(0, ge=0, description="further simplexes")
     free_scale: bool = Field(
-        False, description="the sum of absolute weights may change, which threshold pruning depends on"
+        False,
+        description="the simplex may change the sum of absolute weights, which threshold pruning depends on",
     )
 
     def choose(self, found: FoundLists, problem: Problem) -> Array | None:

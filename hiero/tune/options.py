@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, fields
 from typing import Any
 
 from pydantic import ValidationError
@@ -14,6 +15,7 @@ from hiero.tune.methods import METHODS, Method
 _ENDS = frozenset({"iterations", "patience"})
 
 
+@dataclass(frozen=True, init=False)
 class TuneOptions:
     """A method by its name, with its options, and what is the same for all methods.
 
@@ -24,6 +26,12 @@ class TuneOptions:
     Mert(iterations=4, patience=5, k=30, restarts=9)
     """
 
+    method: str
+    seed: int
+    fixed: tuple[str, ...]
+    bounds: Mapping[str, tuple[float, float]]
+    settings: Method[Any]
+
     def __init__(
         self,
         method: str = "mert",
@@ -33,16 +41,21 @@ class TuneOptions:
         bounds: Mapping[str, tuple[float, float]] | None = None,
         **settings: object,
     ) -> None:
-        """Raises ValueError for an unknown method, and options that it does not take or cannot have."""
+        """Raises ValueError for an unknown method, and for options that it does not take or cannot have;
+        TypeError for options of no method."""
         if method not in METHODS:
             raise ValueError(f"unknown method {method!r}: expected one of {', '.join(METHODS)}")
         if seed < 0:
             raise ValueError(f"seed must be at least 0, not {seed}")
-        self.method = method
-        self.seed = seed
-        self.fixed = tuple(fixed)
-        self.bounds = dict(bounds or {})
-        self.settings = _with(method, settings)
+        values = (method, seed, tuple(fixed), dict(bounds or {}), _with(method, settings))
+        for field, value in zip(fields(self), values, strict=True):
+            object.__setattr__(self, field.name, value)
+
+    def with_seed(self, seed: int) -> TuneOptions:
+        """The same with another seed."""
+        return TuneOptions(
+            self.method, seed=seed, fixed=self.fixed, bounds=self.bounds, **self.settings.model_dump()
+        )
 
     def identity(self) -> dict[str, Any]:
         """All that makes another run of it."""
@@ -58,7 +71,15 @@ class TuneOptions:
 def _with(name: str, settings: Mapping[str, object]) -> Method[Any]:
     """A method with these of its options."""
     kind = type(METHODS[name])
-    given = {key: value for key, value in settings.items() if value is not None}
+    known = {key for method in METHODS.values() for key in type(method).model_fields}
+    if unknown := settings.keys() - known:
+        raise TypeError(f"no method has an option {min(unknown)!r}")
+    # What is off is no option of those that do not have it.
+    given = {
+        key: value
+        for key, value in settings.items()
+        if value is not None and (value is not False or key in kind.model_fields)
+    }
     for key in given.keys() - kind.model_fields.keys():
         raise ValueError(f"{name} takes no {key.replace('_', ' ')}")
     try:

@@ -8,7 +8,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
-from typing import Any, Protocol, TypeVar
+from typing import Any, Protocol
 
 import numpy as np
 import numpy.typing as npt
@@ -17,7 +17,6 @@ from hiero._core import Forest
 from hiero.evaluate.metrics import Hypotheses
 
 Array = npt.NDArray[np.float64]
-T = TypeVar("T")
 
 
 @dataclass(frozen=True)

@@ -32,14 +32,14 @@ struct ExtractOptions {
     using O = ExtractOptions;
     visit(Setting{&O::max_phrase, "max_phrase", "words of an initial phrase pair, on either side", 1, 100});
     visit(Setting{&O::max_symbols, "max_symbols", "source symbols of a rule with nonterminals", 2, 1000});
-    visit(Setting{&O::max_nonterminals, "max_nonterminals", "nonterminals of a rule", 0, 2});
+    visit(Setting{&O::max_nonterminals, "max_nonterminals", "nonterminals of a rule, at most", 0, 2});
     visit(Setting{&O::min_gap, "min_gap", "source words a nonterminal stands for, at least", 1, 100});
     visit(Setting{&O::unaligned_edges, "unaligned_edges",
                   "initial phrases may begin and end with unaligned words"});
-    visit(Setting{&O::phrase_lines, "phrase_lines",
-                  "lines to take plain phrases from, such as 1-20000; none: all"});
+    visit(
+        Setting{&O::phrase_lines, "phrase_lines", "lines to take plain phrases from, such as 1-20000 (all)"});
     visit(Setting{&O::hierarchical_lines, "hierarchical_lines",
-                  "lines to take rules with nonterminals from; none: all"});
+                  "lines to take rules with nonterminals from (all)"});
   }
 };
 
