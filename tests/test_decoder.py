@@ -14,6 +14,7 @@ import pytest
 from brute_force import BackoffModel, write_arpa
 
 import hiero
+from hiero import _core
 from hiero.tune import ModelDecoder
 
 
@@ -284,6 +285,14 @@ def used_rules(model: hiero.Model, sentence: str, **settings: int) -> dict[int, 
     for edge in np.flatnonzero(forest.edge_tables == pt).tolist():
         found.setdefault(int(forest.node_spans[heads[edge], 0]), set()).add(int(forest.edge_rules[edge]))
     return found
+
+
+def test_nothing_in_place_of_parts(model: hiero.Model) -> None:
+    for tables, lms in (([None], []), ([*model.tables, None], []), (model.tables, [None])):
+        with pytest.raises(TypeError, match="rule tables and language models, not None"):
+            hiero.Model(tables, lms, {})  # type: ignore[list-item]
+    with pytest.raises(TypeError):
+        _core.Decoder(None, np.zeros(0), hiero.DecodingSettings().options())  # type: ignore[arg-type]
 
 
 def test_ties_at_the_limit_of_targets_go_by_rule() -> None:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import itertools
 from pathlib import Path
 
 import pytest
@@ -72,21 +73,47 @@ def test_damage_is_found_where_it_is_read(tmp_path: Path) -> None:
     hiero.Model.assemble([tmp_path / "rules"], [tmp_path / "arpa"], weights).save(tmp_path / "m")
     statics = tmp_path / "m" / "rules0.statics"
     good = statics.read_bytes()
-    numbers = (3, 20_000)  # of rules whose estimates are in different blocks
-    words = [f"w{number:05}" for number in numbers]
-    before = [hiero.Decoder(hiero.Model.load(tmp_path / "m")).translate(word).score for word in words]
-    # A header, then an estimate a rule.
-    for damaged, fine in ((0, 1), (1, 0)):
+    # A header; an estimate a rule, words of the language model, and of a rule its unknown words, its words and
+    # whether it has features that most have not. Checksums of blocks end the file.
+    vocabulary = hiero.RuleTable.open(str(tmp_path / "m" / "rules0.hrt")).word_count
+    sizes = (4 * count, 4 * vocabulary, 2 * count, 2 * count, count)
+    starts = [sum(sizes[:i]) for i in range(len(sizes))]
+    assert 64 + sum(sizes) + 8 * -(-sum(sizes) // 65_536) == len(good)
+
+    def places(rule: int) -> list[int]:
+        return [starts[i] + sizes[i] // count * rule for i in (0, 2, 3, 4)]
+
+    rules_read = (3, 13_000, 27_000, 39_999)
+    words = {rule: f"w{rule:05}" for rule in rules_read}
+    scores = {
+        rule: hiero.Decoder(hiero.Model.load(tmp_path / "m")).translate(words[rule]).score for rule in words
+    }
+    seen = set()
+    for place in itertools.chain(*map(places, rules_read)):
         data = bytearray(good)
-        data[64 + 4 * numbers[damaged]] ^= 1
+        data[64 + place] ^= 1
         statics.write_bytes(data)
+        if starts[1] // 65_536 <= place // 65_536 <= (starts[2] - 1) // 65_536:  # words are read at once
+            with pytest.raises(hiero.FormatError, match="damaged file of rule estimates: wrong checksum"):
+                hiero.Model.load(tmp_path / "m")
+            continue
         decoder = hiero.Decoder(hiero.Model.load(tmp_path / "m"))
-        assert decoder.translate(words[fine]).score == before[fine]
-        for _ in range(2):  # also when it is asked for again
-            with pytest.raises(
-                hiero.FormatError, match="damaged file of rule estimates: wrong checksum of block"
-            ):
-                decoder.translate(words[damaged])
+        for rule in rules_read:
+            damaged = place // 65_536 in {other // 65_536 for other in places(rule)}
+            seen.add(damaged)
+            if not damaged:
+                assert decoder.translate(words[rule]).score == scores[rule]
+            for _ in range(2 if damaged else 0):  # also when it is asked for again
+                with pytest.raises(
+                    hiero.FormatError, match="damaged file of rule estimates: wrong checksum of block"
+                ):
+                    decoder.translate(words[rule])
+        # Nor are they taken over into another file.
+        with pytest.raises(
+            hiero.FormatError, match="damaged file of rule estimates: wrong checksum of block"
+        ):
+            decoder.model.core.save_statics(0, str(tmp_path / "other.statics"))
+    assert seen == {True, False}
     # What the checksums themselves are under, and the header.
     for place in (len(good) - 1, 12, 20, 50, 60):
         data = bytearray(good)
@@ -99,4 +126,4 @@ def test_damage_is_found_where_it_is_read(tmp_path: Path) -> None:
     data[8] = 1
     statics.write_bytes(data)
     decoder = hiero.Decoder(hiero.Model.load(tmp_path / "m"))
-    assert [decoder.translate(word).score for word in words] == before
+    assert {rule: decoder.translate(word).score for rule, word in words.items()} == scores

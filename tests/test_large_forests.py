@@ -50,6 +50,31 @@ def test_derivations_beyond_all_memory() -> None:
             search(scores)
 
 
+@pytest.mark.parametrize(
+    ("symbols", "nodes", "message"),
+    [
+        ([-1, -2], 29, r"a derivation has over 2\^27 edges"),
+        ([0, -1, -2], 60, r"a string has over 2\^30 words"),
+    ],
+)
+def test_oracles_beyond_all_memory(symbols: list[int], nodes: int, message: str) -> None:
+    # As above; the strings of the first are empty.
+    forest = Forest.from_arrays(
+        node_spans=np.tile([0, 1], (nodes, 1)),
+        edge_offsets=range(nodes + 1),
+        tail_offsets=[0, *range(0, 2 * nodes - 1, 2)],
+        tails=np.repeat(np.arange(nodes - 1), 2),
+        edge_targets=[0] + [1] * (nodes - 1),
+        target_offsets=[0, 0, len(symbols)],
+        target_symbols=symbols,
+        words=["a"],
+    )
+    with pytest.raises(ForestError, match=message):
+        forest.rescore(
+            np.zeros(nodes), 0.5, [["a"]], document=[1.0] * 10, document_source=1.0, beam=2, unique=True
+        )
+
+
 def test_deep_forests() -> None:
     depth = 300_000
     chain = Forest.from_arrays(

@@ -75,8 +75,10 @@ def test_limits() -> None:
     forest = small_random_forest(rng)
     with pytest.raises(ForestError, match="over 3 edges for n = 2; prune the forest first"):
         forest.annotate_ngrams(2, max_edges=3)
-    with pytest.raises(ValueError, match="n: expected 1 or more"):
-        forest.annotate_ngrams(0)
+    for n in (0, 101, 2**31 - 1):
+        with pytest.raises(ValueError, match="n: expected 1 to 100"):
+            forest.annotate_ngrams(n)
+    assert forest.annotate_ngrams(100).ngram_order == 100
     with pytest.raises(ValueError, match="give scores and a beam"):
         forest.annotate_ngrams(2, beam=3)
     with pytest.raises(ValueError, match="annotate it"):

@@ -7,6 +7,7 @@ import re
 from pathlib import Path
 from typing import Annotated, Literal
 
+import numpy as np
 import pytest
 import typer
 from in_process import call
@@ -37,7 +38,7 @@ def test_what_the_core_tells_of_its_settings(options: type) -> None:
         if setting.choices:
             with pytest.raises(ValueError, match=f"{setting.name}: expected .* not other"):
                 options(**{setting.name: "other"})
-    with pytest.raises(TypeError, match="a setting that there is not"):
+    with pytest.raises(TypeError, match="no setting is named other"):
         options(other=1)
 
 
@@ -46,8 +47,34 @@ def test_limits_that_the_type_does_not_have() -> None:
         _core.DecoderOptions(span_limit=0)
     with pytest.raises(ValueError, match="max_phrase must be at most 100"):
         _core.ExtractOptions(max_phrase=101)
-    with pytest.raises(ValueError, match="beam_threshold must be at least 0"):
+    with pytest.raises(ValueError, match="beam_threshold must be at least 0, not nan"):
         _core.DecoderOptions(beam_threshold=math.nan)
+
+
+@pytest.mark.parametrize(
+    ("options", "name", "value"),
+    [
+        (_core.DecoderOptions, "pop_limit", np.float32(2.7)),
+        (_core.DecoderOptions, "pop_limit", True),
+        (_core.DecoderOptions, "pop_limit", "2"),
+        (_core.DecoderOptions, "beam_threshold", "2"),
+        (_core.DecoderOptions, "beam_threshold", False),
+        (_core.DecoderOptions, "pass_through", 3),
+        (_core.ExtractOptions, "unaligned_edges", 7),
+        (_core.ExtractOptions, "unaligned_edges", None),
+        (_core.ExtractOptions, "phrase_lines", ((-1, 2),)),
+        (_core.ExtractOptions, "phrase_lines", "x"),
+        (_core.ScoreOptions, "owner", 3),
+    ],
+)
+def test_values_of_another_type(options: type, name: str, value: object) -> None:
+    with pytest.raises(ValueError, match=f"{name}: .* is no such value"):
+        options(**{name: value})
+
+
+def test_values_that_are_numbers_all_the_same() -> None:
+    _core.DecoderOptions(pop_limit=np.int64(3), beam_threshold=2)
+    _core.ExtractOptions(phrase_lines=[(1, 2)], unaligned_edges=True)
 
 
 def test_models_have_the_settings_of_the_core() -> None:

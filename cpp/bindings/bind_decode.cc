@@ -1,3 +1,5 @@
+#include <algorithm>
+
 #include "bind_forest.h"
 #include "bind_local_features.h"
 #include "bind_settings.h"
@@ -19,6 +21,9 @@ std::shared_ptr<TranslationModel> make_model(
   if (tables.size() != owners.size() || tables.size() != statics.size()) {
     throw std::invalid_argument("expected an owner and a file of estimates (or \"\") per table");
   }
+  const auto is_none = [](const auto& part) { return part == nullptr; };
+  if (std::ranges::any_of(tables, is_none) || std::ranges::any_of(lms, is_none))
+    throw py::type_error("expected rule tables and language models, not None");
   ModelParts parts;
   for (std::size_t t = 0; t < tables.size(); ++t) parts.tables.push_back({tables[t], owners[t], statics[t]});
   parts.lms.assign(lms.begin(), lms.end());
@@ -137,7 +142,7 @@ void register_decode(py::module_& m) {
                        const DecoderOptions& options) {
              return std::make_shared<Decoder>(model, make_weights(*model, weights), options);
            }),
-           py::arg("model"), py::arg("weights"), py::arg("options"))
+           py::arg("model").none(false), py::arg("weights"), py::arg("options"))
       .def("with_weights",
            [](const Decoder& decoder, const Vector& weights) {
              return std::make_shared<Decoder>(decoder.with_weights(make_weights(*decoder.model(), weights)));

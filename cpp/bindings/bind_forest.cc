@@ -123,9 +123,8 @@ void register_forest(py::module_& m) {
       "one. Raises FormatError for a weight that names no feature.");
   py::class_<Derivation>(m, "Derivation", "One derivation of a forest.")
       .def_readonly("score", &Derivation::score, "Model score (natural log).")
-      .def_property_readonly(
-          "edges", [](const py::object& self) { return view(self.cast<const Derivation&>().edges, self); },
-          "int32 array: edge indices in preorder, children in source order.")
+      .def_property_readonly("edges", view_of(&Derivation::edges),
+                             "int32 array: edge indices in preorder, children in source order.")
       .def_property_readonly("tokens",
                              [](const Derivation& d) { return derivation_tokens(*d.forest, d.edges); })
       .def_property_readonly("text",

@@ -2,7 +2,6 @@
 #include <mutex>
 
 #include "bind_forest.h"
-#include "hiero/base/error.h"
 #include "hiero/forest/constrain.h"
 #include "hiero/forest/distribution.h"
 #include "hiero/forest/edge_values.h"

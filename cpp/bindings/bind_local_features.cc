@@ -51,18 +51,12 @@ void register_local_features(py::module_& m) {
   py::class_<ApplicationBatch>(m, "ApplicationBatch",
                                "What local features see: one row per rule application and rule.")
       .def("__len__", &ApplicationBatch::size)
-      .def_property_readonly(
-          "tables",
-          [](const py::object& self) { return view(self.cast<const ApplicationBatch&>().table, self); },
-          "int32 (rows): index of the rule's table.")
-      .def_property_readonly(
-          "rules",
-          [](const py::object& self) { return view(self.cast<const ApplicationBatch&>().rule, self); },
-          "uint32 (rows): rule id within its table.")
-      .def_property_readonly(
-          "labels",
-          [](const py::object& self) { return view(self.cast<const ApplicationBatch&>().label, self); },
-          "uint32 (rows): left-hand label, an index into the model's labels.")
+      .def_property_readonly("tables", view_of(&ApplicationBatch::table),
+                             "int32 (rows): index of the rule's table.")
+      .def_property_readonly("rules", view_of(&ApplicationBatch::rule),
+                             "uint32 (rows): rule id within its table.")
+      .def_property_readonly("labels", view_of(&ApplicationBatch::label),
+                             "uint32 (rows): left-hand label, an index into the model's labels.")
       .def_property_readonly(
           "spans",
           [](const py::object& self) {
@@ -78,10 +72,8 @@ void register_local_features(py::module_& m) {
           },
           "int32 (rows, n, 2): spans of the nonterminals in source order, -1 where there is none; n is 2,\n"
           "or more where a rule of the sentence has more.")
-      .def_property_readonly(
-          "reordered",
-          [](const py::object& self) { return view(self.cast<const ApplicationBatch&>().reordered, self); },
-          "uint8 (rows): bit i is set if nonterminal i is reordered.");
+      .def_property_readonly("reordered", view_of(&ApplicationBatch::reordered),
+                             "uint8 (rows): bit i is set if nonterminal i is reordered.");
 }
 
 }  // namespace hiero

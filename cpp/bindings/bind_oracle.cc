@@ -34,10 +34,13 @@ py::object bleu_of(const DoubleVector& counts, const py::object& orders) {
   const auto by_row = integers<std::int32_t>(numpy.attr("broadcast_to")(orders, py::cast(shape)), "orders");
   py::array_t<double> out(shape);
   double* scores = out.mutable_data();
-  for (py::ssize_t row = 0; row < rows; ++row) {
-    if (by_row[row] < 1 || by_row[row] > static_cast<std::int32_t>(kBleuOrder))
-      throw std::invalid_argument("orders: expected 1 to 4");
-    scores[row] = bleu(from_row(counts.data() + row * kRow), static_cast<std::size_t>(by_row[row]));
+  {
+    const py::gil_scoped_release release;
+    for (py::ssize_t row = 0; row < rows; ++row) {
+      if (by_row[row] < 1 || by_row[row] > static_cast<std::int32_t>(kBleuOrder))
+        throw std::invalid_argument("orders: expected 1 to 4");
+      scores[row] = bleu(from_row(counts.data() + row * kRow), static_cast<std::size_t>(by_row[row]));
+    }
   }
   if (counts.ndim() == 1) return py::float_(scores[0]);
   return out;

@@ -41,21 +41,29 @@ py::object to_python(const T& value) {
   }
 }
 
+// Of that very type, or a whole number for a fraction. Throws std::invalid_argument.
+template <class T>
+T exactly(const py::handle& value, const char* name) {
+  py::detail::make_caster<T> caster;
+  const bool is_flag = PyBool_Check(value.ptr());
+  const bool may_convert =
+      std::is_floating_point_v<T> || (std::is_integral_v<T> && PyIndex_Check(value.ptr()));
+  if (is_flag != std::is_same_v<T, bool> || !caster.load(value, may_convert))
+    throw std::invalid_argument(std::string(name) + ": " + std::string(py::repr(value)) +
+                                " is no such value");
+  return py::detail::cast_op<T>(std::move(caster));
+}
+
 template <class T>
 T from_python(const py::handle& value, const char* name) {
   if constexpr (std::is_enum_v<T>) {
-    return value_named<T>(value.cast<std::string>(), name);
+    return value_named<T>(exactly<std::string>(value, name), name);
   } else if constexpr (std::is_same_v<T, std::vector<LineRange>>) {
     T out;
-    for (const auto& [first, last] : value.cast<Pairs>()) out.push_back({first, last});
+    for (const auto& [first, last] : exactly<Pairs>(value, name)) out.push_back({first, last});
     return out;
   } else {
-    try {
-      return value.cast<T>();
-    } catch (const py::cast_error&) {
-      throw std::invalid_argument(std::string(name) + ": " + std::string(py::repr(value)) +
-                                  " is no such value");
-    }
+    return exactly<T>(value, name);
   }
 }
 
@@ -82,14 +90,15 @@ void register_options(py::module_& m, const char* name, const char* text) {
   py::class_<Options>(m, name, text)
       .def(py::init([](const py::kwargs& values) {
              Options options;
-             std::size_t taken = 0;
+             py::set unknown(values);
              Options::visit_settings([&](const auto& setting) {
                if (!values.contains(setting.name)) return;
                using T = std::remove_cvref_t<decltype(options.*setting.field)>;
                options.*setting.field = setting_values::from_python<T>(values[setting.name], setting.name);
-               ++taken;
+               unknown.attr("discard")(setting.name);
              });
-             if (taken != values.size()) throw py::type_error("a setting that there is not");
+             for (const py::handle& other : unknown)
+               throw py::type_error("no setting is named " + std::string(py::str(other)));
              check_settings(options);
              return options;
            }),

@@ -9,6 +9,7 @@
 #include <random>
 
 #include "cases.h"
+#include "hiero/base/checked_blocks.h"
 #include "hiero/base/checksum.h"
 #include "hiero/base/error.h"
 #include "hiero/base/mapped_file.h"

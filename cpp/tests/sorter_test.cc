@@ -2,8 +2,6 @@
 // also with over two levels of merging, where each record may be written again only once a level.
 #include <algorithm>
 #include <cstdio>
-#include <cstdlib>
-#include <cstring>
 #include <filesystem>
 #include <fstream>
 #include <random>

@@ -2,7 +2,6 @@
 // some with rules of their own, for ThreadSanitizer's eyes; what comes out must be what one thread gets.
 // Usage: threads_test [cases = 30] [seed = 1]
 #include <cstdio>
-#include <cstdlib>
 #include <thread>
 
 #include "cases.h"

@@ -5,7 +5,7 @@ from __future__ import annotations
 import contextlib
 import sys
 import time
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Callable, Iterator
 from pathlib import Path
 from typing import IO, Annotated, Any, Literal
 
@@ -89,30 +89,12 @@ def decode(
 
     A bad input line gives an empty record and one line on stderr, and exit 1 at the end.
     """
-    _check_usage(
-        {
-            "give either --model, or --grammar and --lm": (model is None) == (not grammar) or (model and lm),
-            "--goal, --copy-label and --glue-label go with --grammar: a model has its own": (
-                model and (goal is not None or copy_label or glue_label)
-            ),
-            "--output-format nbest needs --nbest K": nbest is None and output_format == "nbest",
-            "--input-format nist is for text, not for other output formats": (
-                input_format == "nist" and output_format != "text"
-            ),
-        }
-    )
+    if nbest is None and output_format == "nbest":
+        raise typer.BadParameter("--output-format nbest needs --nbest K")
+    if input_format == "nist" and output_format != "text":
+        raise typer.BadParameter("--input-format nist is for text, not for other output formats")
     started = time.perf_counter()
-    if model is not None:
-        loaded = Model.load(model, weights=weights)
-    else:
-        loaded = Model.assemble(
-            grammar or [],
-            lm or [],
-            weights,
-            goal=goal,
-            copy_labels=copy_label or (),
-            glue_labels=glue_label or (),
-        )
+    loaded = _model(model, grammar or [], lm or [], weights, goal, copy_label or [], glue_label or [])
     decoder = Decoder(loaded, **settings)
     decoder = decoder.with_weights({**loaded.weights, **dict(map(_assignment, set_weight or []))})
     ready = time.perf_counter()
@@ -143,11 +125,26 @@ def decode(
         raise typer.Exit(1)
 
 
-def _check_usage(wrong: Mapping[str, object]) -> None:
-    """Messages, and whether each is to be said."""
-    for message, said in wrong.items():
-        if said:
-            raise typer.BadParameter(message)
+def _model(
+    model: Path | None,
+    grammar: list[Path],
+    lm: list[Path],
+    weights: Path | None,
+    goal: str | None,
+    copy_labels: list[str],
+    glue_labels: list[str],
+) -> Model:
+    if (model is None) == (not grammar) or (model and lm):
+        raise typer.BadParameter("give either --model, or --grammar and --lm")
+    if model is None:
+        return Model.assemble(
+            grammar, lm, weights, goal=goal, copy_labels=copy_labels, glue_labels=glue_labels
+        )
+    if goal is not None or copy_labels or glue_labels:
+        raise typer.BadParameter(
+            "--goal, --copy-label and --glue-label go with --grammar: a model has its own"
+        )
+    return Model.load(model, weights=weights)
 
 
 def _input(

@@ -1,7 +1,8 @@
 // Sorts byte records by key in bounded memory: what does not fit is written to sorted runs on disk, which
-// are merged when read back; of many runs, groups of equally long ones are merged before, so that a record is
-// written again as often as the logarithm of their number. Records of equal keys come in the order in which
-// they were added, or, given a way to combine their values, as one. The result does not depend on the memory.
+// are merged when read back; of many runs, groups that were merged equally often are merged before, so that a
+// record is written again as often as the logarithm of their number. Records of equal keys come in the order
+// in which they were added, or, given a way to combine their values, as one. The result does not depend on
+// the memory.
 //
 // How to use: add() every record; finish(); then scan() as often as needed.
 #pragma once

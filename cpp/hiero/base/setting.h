@@ -9,6 +9,7 @@
 #include <array>
 #include <cstddef>
 #include <optional>
+#include <sstream>
 #include <stdexcept>
 #include <string>
 #include <string_view>
@@ -34,6 +35,7 @@ inline constexpr std::array<std::string_view, 0> kNames{};
 
 template <class E>
 std::string name_of(E value) {
+  static_assert(!kNames<E>.empty());
   return std::string(kNames<E>.at(static_cast<std::size_t>(value)));
 }
 
@@ -41,6 +43,7 @@ std::string name_of(E value) {
 template <class E>
 E value_named(std::string_view name, const char* what) {
   const auto& names = kNames<E>;
+  static_assert(!kNames<E>.empty());
   const auto found = std::ranges::find(names, name);
   if (found != names.end()) return static_cast<E>(found - names.begin());
   std::string expected;
@@ -57,8 +60,9 @@ void check_settings(const Options& options) {
     const auto& value = options.*setting.field;
     if constexpr (std::is_arithmetic_v<std::remove_cvref_t<decltype(value)>>) {
       const auto fail = [&](const char* than, auto limit) {
-        throw std::invalid_argument(std::string(setting.name) + " must be at " + than + " " +
-                                    std::to_string(limit));
+        std::ostringstream text;
+        text << setting.name << " must be at " << than << " " << limit << ", not " << value;
+        throw std::invalid_argument(text.str());
       };
       // Not a number is neither.
       if (setting.least && !(value >= *setting.least)) fail("least", *setting.least);

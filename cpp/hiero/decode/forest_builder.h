@@ -1,6 +1,7 @@
 // Turns a search space into a hypergraph with features by replay: every edge's features are read from
-// its rule and its LM scores computed again from the states of its tails, so that weights . features is
-// the edge's score. One scoring routine serves the best derivation, the forest and the chart.
+// its rule and its LM scores computed again from the states of its tails (those of goals are kept), so that
+// weights . features is the edge's score. One scoring routine serves the best derivation, the forest and the
+// chart.
 #pragma once
 
 #include <memory>

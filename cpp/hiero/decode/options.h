@@ -40,7 +40,8 @@ struct DecoderOptions {
   static void visit_settings(const Visit& visit) {
     using O = DecoderOptions;
     visit(Setting{&O::pop_limit, "pop_limit", "hypotheses per span, on average; 0: no limit"});
-    visit(Setting{&O::span_limit, "span_limit", "source words a rule may span; glue is exempt", 1});
+    visit(Setting{&O::span_limit, "span_limit",
+                  "source words a rule may span, of tables that do not limit it; glue is exempt", 1});
     visit(Setting{&O::beam_size, "beam_size", "items kept per cell; 0: all"});
     visit(Setting{&O::beam_threshold, "beam_threshold",
                   "natural log: a cell's search ends, and items are dropped, where scores are worse than its "

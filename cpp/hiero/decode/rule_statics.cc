@@ -145,6 +145,7 @@ RuleStatics compute_statics(const RuleTable& table, LanguageModels lms) {
 void save_statics(const RuleStatics& statics, const RuleTable& table, LanguageModels lms,
                   const std::string& path) {
   const Layout at(table.rule_count(), table.word_count(), lms.size());
+  if (statics.blocks) statics.blocks->touch(0, at.end);
   // The estimates come first; all five arrays lie in one stretch.
   const auto* base = reinterpret_cast<const std::byte*>(statics.lm_estimate.data());
   const std::vector<std::uint64_t> sums = block_sums({base, at.end});

@@ -3,6 +3,7 @@
 // turns it into translations, forests or charts. The tails of an edge have smaller ids than its item.
 #pragma once
 
+#include <cstddef>
 #include <cstdint>
 #include <span>
 #include <vector>

@@ -39,11 +39,7 @@ void RuleExtractor::add_counts(std::span<std::byte> into, Bytes value) {
 }
 
 RuleExtractor::RuleExtractor(const ExtractOptions& options) : options_(options), finder_(options_) {
-  if (options.max_phrase < 1 || options.max_phrase > 100)
-    throw std::invalid_argument("the longest initial phrase must be 1 to 100 words");
-  if (options.max_nonterminals > 2) throw std::invalid_argument("a rule has at most 2 nonterminals");
-  if (options.max_symbols < 2) throw std::invalid_argument("a rule with nonterminals has at least 2 symbols");
-  if (options.min_gap < 1) throw std::invalid_argument("a nonterminal stands for at least 1 word");
+  check_settings(options_);
 }
 
 void RuleExtractor::Side::encode(const std::vector<WordId>& words) {

@@ -183,6 +183,7 @@ class Scorer {
 ScoreStatistics score_rules(const CountsFile& counts, const std::string& output, const ScoreOptions& options,
                             SignificanceTest* test, double least_significance,
                             const ScoreProgress& progress) {
+  check_settings(options);
   OutputFile file(output);
   TableNames names;
   names.owner = options.owner;

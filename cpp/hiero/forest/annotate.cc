@@ -1,7 +1,9 @@
 #include "hiero/forest/annotate.h"
 
 #include <algorithm>
+#include <functional>
 #include <limits>
+#include <memory>
 #include <numeric>
 #include <stdexcept>
 #include <string>
@@ -222,7 +224,8 @@ class Annotator {
 }  // namespace
 
 Hypergraph annotate_ngrams(const Hypergraph& forest, std::int32_t n, const AnnotateOptions& options) {
-  if (n < 1) throw std::invalid_argument("n: expected 1 or more");
+  // Nodes keep 2 (n - 1) words each.
+  if (n < 1 || n > 100) throw std::invalid_argument("n: expected 1 to 100");
   if (options.beam > 0) check_edge_values(forest, options.scores, true, "scores");
   return Annotator(forest, n, options).run();
 }

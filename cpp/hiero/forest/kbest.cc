@@ -7,6 +7,7 @@
 #include "hiero/forest/edge_values.h"
 
 namespace hiero {
+
 bool KBest::is_worse(const Choice& a, const Choice& b) {
   if (a.score != b.score) return a.score < b.score;
   if (a.edge != b.edge) return a.edge > b.edge;
@@ -134,8 +135,9 @@ ScoredDerivation KBest::derivation(const Choice& choice) const {
 
 namespace {
 
+// Those of rank 0 .. k - 1, as far as there are so many.
 template <class Take>
-void take_best(KBest lazy, std::size_t k, const KBestProgress& progress, const Take& take) {
+void each_of(KBest lazy, std::size_t k, const KBestProgress& progress, const Take& take) {
   for (std::size_t found = 0; found < k; ++found) {
     progress(found);
     std::optional<ScoredDerivation> next = lazy.next();
@@ -149,8 +151,8 @@ void take_best(KBest lazy, std::size_t k, const KBestProgress& progress, const T
 std::vector<Derivation> kbest(const std::shared_ptr<const Hypergraph>& forest, std::vector<double> scores,
                               std::size_t k, bool unique, const KBestProgress& progress) {
   std::vector<Derivation> out;
-  take_best(KBest(*forest, std::move(scores), unique), k, progress,
-            [&](ScoredDerivation next) { out.push_back({forest, next.score, std::move(next.edges)}); });
+  each_of(KBest(*forest, std::move(scores), unique), k, progress,
+          [&](ScoredDerivation next) { out.push_back({forest, next.score, std::move(next.edges)}); });
   return out;
 }
 
@@ -158,7 +160,7 @@ KBestArrays kbest_arrays(const Hypergraph& forest, std::vector<double> scores, s
                          const KBestProgress& progress) {
   KBestArrays out;
   out.feature_count = forest.feature_names->size();
-  take_best(KBest(forest, std::move(scores), unique), k, progress, [&](const ScoredDerivation& next) {
+  each_of(KBest(forest, std::move(scores), unique), k, progress, [&](const ScoredDerivation& next) {
     out.scores.push_back(next.score);
     out.edges.insert(out.edges.end(), next.edges.begin(), next.edges.end());
     out.edge_offsets.push_back(array_offset(out.edges.size()));

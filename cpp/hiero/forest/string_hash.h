@@ -30,6 +30,10 @@ class StringHash {
     ++length_;
   }
   void append(const StringHash& string) {
+    if (length_ == 0) {
+      *this = string;
+      return;
+    }
     for (std::size_t i = 0; i < 2; ++i)
       hash_[i] = times_plus(hash_[i], power(i, string.length_), string.hash_[i]);
     length_ += string.length_;
@@ -51,7 +55,7 @@ class StringHash {
   }
 
   // A base to the power of a length; those of short strings are at hand.
-  static std::uint64_t power(std::size_t i, std::uint32_t length) {
+  static std::uint64_t power(std::size_t i, std::uint64_t length) {
     static constexpr auto kTable = [] {
       std::array<Value, kPowers> table{Value{1, 1}};
       for (std::size_t n = 1; n < kPowers; ++n) {
@@ -62,7 +66,7 @@ class StringHash {
     std::uint64_t out = kTable[length % kPowers][i];
     if (length < kPowers) return out;
     std::uint64_t square = times_plus(kTable[kPowers - 1][i], kBases[i], 0);
-    for (std::uint32_t rest = length / kPowers; rest > 0; rest /= 2) {
+    for (std::uint64_t rest = length / kPowers; rest > 0; rest /= 2) {
       if (rest % 2 == 1) out = times_plus(out, square, 0);
       square = times_plus(square, square, 0);
     }
@@ -70,7 +74,7 @@ class StringHash {
   }
 
   Value hash_{};
-  std::uint32_t length_ = 0;
+  std::uint64_t length_ = 0;
 };
 
 // The string that an edge makes of those of its tails: tail(i) is that of the i-th.

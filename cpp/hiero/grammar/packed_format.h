@@ -24,7 +24,6 @@
 #include <cstddef>
 #include <cstdint>
 
-#include "hiero/base/checked_blocks.h"
 #include "hiero/base/checksum.h"
 
 namespace hiero::packed {

@@ -7,6 +7,7 @@
 #include <set>
 #include <tuple>
 
+#include "hiero/base/checked_blocks.h"
 #include "hiero/base/error.h"
 #include "hiero/base/varint.h"
 

@@ -1,4 +1,4 @@
-// What losses of translations are made of, per edge of an annotated forest, so that sums over a derivation
+// The n-grams of references that arise at each edge of an annotated forest, so that sums over a derivation
 // are counts of its string (Tromble et al. 2008; Chiang et al. 2008, section 2.4).
 #pragma once
 

@@ -2,8 +2,11 @@
 
 #include <algorithm>
 #include <cmath>
+#include <numeric>
 #include <stdexcept>
 
+#include "hiero/base/error.h"
+#include "hiero/forest/derivation.h"
 #include "hiero/forest/edge_values.h"
 #include "hiero/forest/string_hash.h"
 #include "hiero/metrics/reference_automaton.h"
@@ -13,6 +16,7 @@ namespace {
 
 constexpr std::uint32_t kFree = ~std::uint32_t{0};
 constexpr std::size_t kLeft = kBleuOrder - 1;
+constexpr std::int32_t kMostWords = 1 << 30;  // where edges have the same tail several times
 
 // A derivation of a node with what its string matches. To be continued to the left it keeps its first words,
 // to the right a state of the automaton.
@@ -24,8 +28,7 @@ struct Item {
   std::int32_t matches[kBleuOrder] = {};
   std::int32_t left[kLeft] = {};
   ReferenceAutomaton::State right = ReferenceAutomaton::kStart;
-  std::uint32_t string = 0;  // where strings are to be distinct and it is kept, the place of its own
-  std::size_t ranks = 0;     // of the tails' items, in a pool
+  std::size_t ranks = 0;  // of the tails' items, in a pool
 };
 
 class Rescorer {
@@ -68,11 +71,18 @@ class Rescorer {
     return a.edge > b.edge;
   }
 
+  // Of candidates, as a heap wants it.
+  auto order() const {
+    return [this](std::uint32_t a, std::uint32_t b) { return is_worse(candidates_[a], candidates_[b]); };
+  }
+
   void fill(NodeIndex v, std::size_t limit) {
-    queue_.clear();
+    candidates_.clear();
     pool_.clear();
-    first_string_ = strings_.size();
-    seen_.assign(64, kFree);
+    queue_.clear();
+    kept_.clear();
+    kept_strings_.clear();
+    if (options_.unique) seen_.assign(64, kFree);
     share_ = source_ > 0 ? width(v) / source_ : 1;
     for (EdgeIndex e = forest_.edge_offsets[v]; e < forest_.edge_offsets[v + 1]; ++e) {
       const auto tails = forest_.edge_tails(e);
@@ -81,74 +91,82 @@ class Rescorer {
       pool_.insert(pool_.end(), tails.size(), 0);
       push(e, ranks);
     }
-    begin_ = items_.size();
-    while (!queue_.empty() && items_.size() - begin_ < limit) {
-      std::ranges::pop_heap(queue_, is_worse);
-      Item item = queue_.back();
+    while (!queue_.empty() && kept_.size() < limit) {
+      std::ranges::pop_heap(queue_, order());
+      const std::uint32_t candidate = queue_.back();
       queue_.pop_back();
-      push_successors(item);
-      keep(item);
+      push_successors(candidate);
+      keep(candidate);
     }
-    // The objective is not monotone: what was found later may be better.
-    std::stable_sort(items_.begin() + static_cast<std::ptrdiff_t>(begin_), items_.end(),
-                     [](const Item& a, const Item& b) { return is_worse(b, a); });
-    for (std::size_t i = begin_; i < items_.size(); ++i) keep_ranks(items_[i]);
+    finish();
     first_[v + 1] = items_.size();
   }
 
-  void keep(Item& item) {
+  void keep(std::uint32_t candidate) {
     if (options_.unique) {
+      const Item& item = candidates_[candidate];
       const auto tails = forest_.edge_tails(item.edge);
       const StringHash string = string_of(forest_, item.edge, [&](std::size_t i) -> const StringHash& {
-        return strings_[tail(tails, item.ranks, i).string];
+        return strings_[place(tails, item.ranks, i)];
       });
       std::uint32_t* slot = slot_of(string);
       if (*slot != kFree) {
-        Item& other = items_[begin_ + *slot - first_string_];
-        item.string = other.string;
-        if (is_worse(other, item)) other = item;
+        std::uint32_t& other = kept_[*slot];
+        if (is_worse(candidates_[other], item)) other = candidate;
         return;
       }
-      *slot = item.string = static_cast<std::uint32_t>(strings_.size());
-      strings_.push_back(string);
-      if (2 * (strings_.size() - first_string_) > seen_.size()) grow();
+      *slot = static_cast<std::uint32_t>(kept_strings_.size());
+      kept_strings_.push_back(string);
+      if (2 * kept_strings_.size() > seen_.size()) grow();
     }
-    items_.push_back(item);
+    kept_.push_back(candidate);
+  }
+
+  // Makes items of what was kept, best first: the objective is not monotone, and what was found later may be
+  // better.
+  void finish() {
+    ranking_.resize(kept_.size());
+    std::iota(ranking_.begin(), ranking_.end(), std::uint32_t{0});
+    std::ranges::sort(ranking_, [this](std::uint32_t a, std::uint32_t b) {
+      const Item &first = candidates_[kept_[a]], &second = candidates_[kept_[b]];
+      return is_worse(second, first) || (!is_worse(first, second) && a < b);
+    });
+    for (const std::uint32_t i : ranking_) {
+      Item item = candidates_[kept_[i]];
+      const auto ranks = pool_.begin() + static_cast<std::ptrdiff_t>(item.ranks);
+      item.ranks = ranks_.size();
+      ranks_.insert(ranks_.end(), ranks, ranks + std::ssize(forest_.edge_tails(item.edge)));
+      items_.push_back(item);
+      if (options_.unique) strings_.push_back(kept_strings_[i]);
+    }
   }
 
   // Where the table of the node's strings has this one, or a free slot for it.
   std::uint32_t* slot_of(const StringHash& string) {
     const std::size_t mask = seen_.size() - 1;
     for (std::size_t at = string.value()[0] & mask;; at = (at + 1) & mask) {
-      if (seen_[at] == kFree || strings_[seen_[at]].value() == string.value()) return &seen_[at];
+      if (seen_[at] == kFree || kept_strings_[seen_[at]].value() == string.value()) return &seen_[at];
     }
   }
 
   void grow() {
     seen_.assign(2 * seen_.size(), kFree);
-    for (std::size_t i = first_string_; i < strings_.size(); ++i)
-      *slot_of(strings_[i]) = static_cast<std::uint32_t>(i);
-  }
-
-  // Moves the ranks of a node's item out of the pool, which the next node uses again.
-  void keep_ranks(Item& item) {
-    const auto ranks = pool_.begin() + static_cast<std::ptrdiff_t>(item.ranks);
-    item.ranks = ranks_.size();
-    ranks_.insert(ranks_.end(), ranks,
-                  ranks + static_cast<std::ptrdiff_t>(forest_.edge_tails(item.edge).size()));
+    for (std::uint32_t i = 0; i < kept_strings_.size(); ++i) *slot_of(kept_strings_[i]) = i;
   }
 
   // Every choice of ranks is reached once: only tails from the last raised one on are raised.
-  void push_successors(const Item& item) {
-    const auto tails = forest_.edge_tails(item.edge);
+  void push_successors(std::uint32_t candidate) {
+    const EdgeIndex edge = candidates_[candidate].edge;
+    const std::size_t old = candidates_[candidate].ranks;
+    const auto tails = forest_.edge_tails(edge);
     std::size_t first = tails.size();
-    while (first > 0 && pool_[item.ranks + first - 1] == 0) --first;
+    while (first > 0 && pool_[old + first - 1] == 0) --first;
     for (std::size_t i = first == 0 ? 0 : first - 1; i < tails.size(); ++i) {
-      if (pool_[item.ranks + i] + 1 >= count(tails[i])) continue;
+      if (pool_[old + i] + 1 >= count(tails[i])) continue;
       const std::size_t ranks = pool_.size();
       for (std::size_t j = 0; j < tails.size(); ++j)
-        pool_.push_back(pool_[item.ranks + j] + static_cast<std::uint32_t>(i == j));
-      push(item.edge, ranks);
+        pool_.push_back(pool_[old + j] + static_cast<std::uint32_t>(i == j));
+      push(edge, ranks);
     }
   }
 
@@ -158,22 +176,24 @@ class Rescorer {
     item.edge = e;
     item.ranks = ranks;
     item.score = scores_[e];
-    for (std::size_t i = 0; i < tails.size(); ++i) item.score += tail(tails, ranks, i).score;
+    for (std::size_t i = 0; i < tails.size(); ++i) item.score += items_[place(tails, ranks, i)].score;
     for (const std::int32_t symbol : forest_.template_of(e)) {
       if (symbol >= 0) {
         add_word(item, symbol, 1);
       } else {
-        add_tail(item, tail(tails, ranks, static_cast<std::size_t>(-(symbol + 1))));
+        add_tail(item, items_[place(tails, ranks, static_cast<std::size_t>(-(symbol + 1)))]);
       }
     }
     item.right = automaton_.shorten(item.right);
     item.objective = objective(item);
-    queue_.push_back(item);
-    std::ranges::push_heap(queue_, is_worse);
+    queue_.push_back(static_cast<std::uint32_t>(candidates_.size()));
+    candidates_.push_back(item);
+    std::ranges::push_heap(queue_, order());
   }
 
-  const Item& tail(std::span<const NodeIndex> tails, std::size_t ranks, std::size_t i) const {
-    return items_[first_[tails[i]] + pool_[ranks + i]];
+  // The place of the i-th tail's item.
+  std::size_t place(std::span<const NodeIndex> tails, std::size_t ranks, std::size_t i) const {
+    return first_[tails[i]] + pool_[ranks + i];
   }
 
   // Counts n-grams of `least` words or more that end in this word.
@@ -189,6 +209,7 @@ class Rescorer {
     // n-grams that begin before the tail end in its first words at the latest.
     const std::int32_t known = std::min(tail.length, static_cast<std::int32_t>(kLeft));
     for (std::int32_t i = 0; i < known; ++i) add_word(item, tail.left[i], static_cast<std::size_t>(i) + 2);
+    if (tail.length > kMostWords - item.length) throw ForestError("a string has over 2^30 words");
     item.length += tail.length - known;
     if (tail.length >= static_cast<std::int32_t>(kLeft)) item.right = tail.right;
     for (std::size_t n = 0; n < kBleuOrder; ++n) item.matches[n] += tail.matches[n];
@@ -215,7 +236,7 @@ class Rescorer {
     while (!open.empty()) {
       const Item& item = items_[open.back()];
       open.pop_back();
-      edges.push_back(item.edge);
+      extend_derivation(edges, item.edge);
       const auto tails = forest_.edge_tails(item.edge);
       for (std::size_t i = tails.size(); i-- > 0;) open.push_back(first_[tails[i]] + ranks_[item.ranks + i]);
     }
@@ -233,13 +254,15 @@ class Rescorer {
   std::vector<Item> items_;
   std::vector<std::size_t> first_;    // by node: its items, best first
   std::vector<std::uint32_t> ranks_;  // of the tails of items
-  std::vector<StringHash> strings_;   // of items
+  std::vector<StringHash> strings_;   // of items, where they are to be distinct
   // Of the node at hand.
-  std::vector<Item> queue_;          // a heap
-  std::vector<std::uint32_t> pool_;  // ranks of candidates
-  std::size_t begin_ = 0;            // of its items
-  std::size_t first_string_ = 0;     // the i-th item kept has the i-th string from here on
-  std::vector<std::uint32_t> seen_;  // open addressing: places in strings_
+  std::vector<Item> candidates_;
+  std::vector<std::uint32_t> pool_;       // ranks of candidates
+  std::vector<std::uint32_t> queue_;      // a heap of candidates
+  std::vector<std::uint32_t> kept_;       // candidates, in the order found
+  std::vector<StringHash> kept_strings_;  // theirs, where they are to be distinct
+  std::vector<std::uint32_t> seen_;       // open addressing: places in kept_
+  std::vector<std::uint32_t> ranking_;    // of kept_
 };
 
 }  // namespace
