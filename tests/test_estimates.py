@@ -73,8 +73,8 @@ def test_damage_is_found_where_it_is_read(tmp_path: Path) -> None:
     hiero.Model.assemble([tmp_path / "rules"], [tmp_path / "arpa"], weights).save(tmp_path / "m")
     statics = tmp_path / "m" / "rules0.statics"
     good = statics.read_bytes()
-    # A header; an estimate a rule, words of the language model, and of a rule its unknown words, its words and
-    # whether it has features that most have not. Checksums of blocks end the file.
+    # A header; an estimate a rule, words of the language model, and of a rule its unknown words, its words,
+    # and whether it has features that most have not. Checksums of blocks end the file.
     vocabulary = hiero.RuleTable.open(str(tmp_path / "m" / "rules0.hrt")).word_count
     sizes = (4 * count, 4 * vocabulary, 2 * count, 2 * count, count)
     starts = [sum(sizes[:i]) for i in range(len(sizes))]
