@@ -309,6 +309,25 @@ def test_ties_at_the_limit_of_targets_go_by_rule() -> None:
             assert used_rules(model, "a", ttable_limit=limit) == {0: set(order[:limit])}
 
 
+def test_equal_translations_come_in_the_order_found(tmp_path: Path) -> None:
+    # Two words that are alike to the language model, and different states of it.
+    unigrams = "-1\t<unk>\n-99\t<s>\t-0.3\n-1\t</s>\n-1\tx\t-0.5\n-1\ty\t-0.5\n"
+    (tmp_path / "arpa").write_text(
+        f"\\data\\\nngram 1=5\nngram 2=2\n\n\\1-grams:\n{unigrams}\n"
+        "\\2-grams:\n-0.7\tx y\n-0.7\ty x\n\n\\end\\\n"
+    )
+    for words in ("xy", "yx"):
+        (tmp_path / "rules").write_text("".join(f"[X] ||| a ||| {word} ||| A=1\n" for word in words))
+        model = hiero.Model.assemble([tmp_path / "rules"], [tmp_path / "arpa"], {"LM0": 1.0, "A": 1.0})
+        forest = hiero.Decoder(model).translate("a", keep="forest").forest
+        assert forest is not None
+        best, second = forest.kbest(2, model.weights)
+        assert best.score == second.score and best.tokens != second.tokens
+        # Items are nodes in the order found, and goals the root's edges in theirs.
+        goals = forest.tails[forest.tail_offsets[forest.edge_offsets[forest.root]] :]
+        assert list(goals) == sorted(goals) and len(goals) == 2
+
+
 def test_limits(model: hiero.Model) -> None:
     def decode(**settings: float) -> hiero.Translation:
         return hiero.Decoder(model, **settings).translate("le livre noir", keep="forest")

@@ -24,6 +24,26 @@ from hiero import Forest
 SEEDS = range(300)
 
 
+@pytest.mark.parametrize("length", [1, 2, 63, 64, 65, 127, 128, 4095, 4096, 4097])
+def test_strings_are_told_apart_at_any_length(length: int) -> None:
+    # Two strings in both orders, and the first order again as one string.
+    a, b = [0] * length, [1] * length
+    targets = [a, b, [-1, -2], [-2, -1], [*a, *b]]
+    forest = Forest.from_arrays(
+        edge_offsets=[0, 1, 2, 5],
+        tail_offsets=[0, 0, 0, 2, 4, 4],
+        tails=[0, 1, 0, 1],
+        edge_targets=range(5),
+        target_offsets=list(itertools.accumulate(map(len, targets), initial=0)),
+        target_symbols=list(itertools.chain(*targets)),
+        words=["a", "b"],
+    )
+    found = forest.kbest(9, np.zeros(5), unique=True)
+    assert [derivation.text for derivation in found] == [
+        " ".join(first * length + second * length) for first, second in ("ab", "ba")
+    ]
+
+
 def random_scores(
     rng: random.Random, forest: Forest, ties: bool = False
 ) -> np.ndarray[Any, np.dtype[np.float64]]:

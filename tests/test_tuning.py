@@ -322,6 +322,19 @@ def test_every_iteration_has_a_seed_of_its_own(tmp_path: Path, monkeypatch: pyte
     assert len(set(seeds[:8])) == 8 and seeds[8:] == seeds[:4]
 
 
+def test_the_spread_of_runs(tmp_path: Path) -> None:
+    scores = {1: 30.0, 2: 33.0, 3: 36.0}
+
+    def tuned(name: str, folder: Path, seed: int) -> TuneResult:
+        weights = {"a": float(seed)}
+        return TuneResult([Iteration(weights, scores[seed], 66 - scores[seed], 0, 0)], 0, "")
+
+    runs = tune_runs(tuned, 3, 1, tmp_path)
+    # Judged by the held-out set, where the first is the best.
+    assert (runs.scores, runs.mean, runs.deviation, runs.best) == ([36, 33, 30], 33, 3, "run-1")
+    assert read_weights(tmp_path / "weights.txt") == {"a": 1}
+
+
 def test_run_files(tmp_path: Path) -> None:
     result = run(tmp_path, seed=np.int64(1))
     settings = json.loads((tmp_path / "run.json").read_text())

@@ -56,7 +56,7 @@ void register_ngrams(py::class_<Hypergraph, std::shared_ptr<Hypergraph>>& forest
           "and a\n"
           "beam only so many variants of a node are kept, by best inside score. Raises ForestError where it "
           "would\n"
-          "have over max_edges edges.")
+          "have over max_edges edges, ValueError for n that is not 1 to 100.")
       .def_readonly("ngram_order", &Hypergraph::ngram_order, "n of annotate_ngrams, or 0.")
       .def_property_readonly(
           "node_boundaries",

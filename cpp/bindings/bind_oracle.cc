@@ -104,7 +104,9 @@ void register_oracle(py::module_& m) {
       "(Chiang\n"
       "et al. 2008, section 2.4). Inner nodes keep `beam` items (1 in the paper), so that the search is not "
       "exact;\n"
-      "`unique`: of items with the same string only the best. Raises ValueError.");
+      "`unique`: of items with the same string only the best. Raises ValueError; ForestError for "
+      "derivations\n"
+      "of over 2^27 edges and strings of over 2^30 words.");
 }
 
 }  // namespace hiero

@@ -1,4 +1,5 @@
-// Counts near what 64 bits hold: sums that would wrap are refused, and those that fit are scored as they are.
+// Counts near what 64 bits hold: sums that would wrap are refused, and those that fit are scored as they are;
+// and that limits of settings hold for who calls from C++.
 #include <unistd.h>
 
 #include <cmath>
@@ -6,6 +7,7 @@
 #include <cstring>
 #include <filesystem>
 #include <limits>
+#include <stdexcept>
 
 #include "hiero/base/error.h"
 #include "hiero/extract/counts_file.h"
@@ -24,11 +26,11 @@ RuleCount combined(RuleCount into, RuleCount value) {
   return into;
 }
 
-template <class Sum>
-bool refuses(const Sum& sum) {
+template <class Problem = Error, class Work>
+bool refuses(const Work& work) {
   try {
-    (void)sum();
-  } catch (const Error&) {
+    (void)work();
+  } catch (const Problem&) {
     return true;
   }
   return false;
@@ -86,15 +88,30 @@ bool large_counts_are_scored(const std::string& folder) {
   return true;
 }
 
+// Settings out of their limits, from C++ too.
+bool limits_hold(const std::string& folder) {
+  const CountsFile counts(folder + "/counts");
+  ScoreOptions scoring;
+  scoring.min_count = 0;
+  ExtractOptions extraction;
+  extraction.min_gap = 101;
+  return refuses<std::invalid_argument>([&] {
+           return score_rules(counts, folder + "/rules", scoring, nullptr, 0, [](std::uint64_t) {});
+         }) &&
+         refuses<std::invalid_argument>([&] { return RuleExtractor(extraction); });
+}
+
 int run() {
   const std::string folder =
       (std::filesystem::temp_directory_path() / ("counts_test." + std::to_string(getpid()))).string();
   std::filesystem::create_directory(folder);
   const bool scored = large_counts_are_scored(folder);
+  const bool limited = limits_hold(folder);
   std::filesystem::remove_all(folder);
   const bool summed = sums_do_not_wrap();
-  std::printf("counts_test: sums %s, scores %s\n", summed ? "hold" : "wrap", scored ? "hold" : "differ");
-  return summed && scored ? 0 : 1;
+  std::printf("counts_test: sums %s, scores %s, limits %s\n", summed ? "hold" : "wrap",
+              scored ? "hold" : "differ", limited ? "hold" : "do not");
+  return summed && scored && limited ? 0 : 1;
 }
 
 }  // namespace

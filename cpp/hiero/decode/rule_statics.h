@@ -36,7 +36,7 @@ using LanguageModels = std::span<const std::shared_ptr<const LanguageModel>>;
 // Throws FormatError for a damaged table or a target side of more than 65535 words.
 RuleStatics compute_statics(const RuleTable& table, LanguageModels lms);
 
-// Replaces `path` when the file is whole. Throws FileError.
+// Replaces `path` when the file is whole. Throws FileError, or FormatError for estimates of a damaged file.
 void save_statics(const RuleStatics& statics, const RuleTable& table, LanguageModels lms,
                   const std::string& path);
 

@@ -18,7 +18,7 @@ struct AnnotateOptions {
 
 // Splits nodes until each has one pair of boundaries of n - 1 words. Derivations, their scores and strings
 // stay as they are; `edge_origins` says what edges were. The root is not split and has no boundaries. Throws
-// ForestError where that takes too many edges, std::invalid_argument for n < 1 or bad scores.
+// ForestError where that takes too many edges, std::invalid_argument for bad scores or n not of 1 .. 100.
 Hypergraph annotate_ngrams(const Hypergraph& forest, std::int32_t n, const AnnotateOptions& options);
 
 }  // namespace hiero

@@ -30,7 +30,7 @@ class StringHash {
     ++length_;
   }
   void append(const StringHash& string) {
-    if (length_ == 0) {
+    if (length_ == 0) {  // as where a target side begins with a nonterminal
       *this = string;
       return;
     }

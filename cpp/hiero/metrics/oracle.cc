@@ -206,10 +206,10 @@ class Rescorer {
   }
 
   void add_tail(Item& item, const Item& tail) {
+    if (tail.length > kMostWords - item.length) throw ForestError("a string has over 2^30 words");
     // n-grams that begin before the tail end in its first words at the latest.
     const std::int32_t known = std::min(tail.length, static_cast<std::int32_t>(kLeft));
     for (std::int32_t i = 0; i < known; ++i) add_word(item, tail.left[i], static_cast<std::size_t>(i) + 2);
-    if (tail.length > kMostWords - item.length) throw ForestError("a string has over 2^30 words");
     item.length += tail.length - known;
     if (tail.length >= static_cast<std::int32_t>(kLeft)) item.right = tail.right;
     for (std::size_t n = 0; n < kBleuOrder; ++n) item.matches[n] += tail.matches[n];

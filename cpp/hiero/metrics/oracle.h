@@ -39,7 +39,8 @@ struct RescoredDerivation {
 };
 
 // The k best derivations under the objective, best first; ties by score, then by edge index. Throws
-// std::invalid_argument for bad scores, options or references.
+// std::invalid_argument for bad scores, options or references, ForestError for derivations of over 2^27 edges
+// and strings of over 2^30 words.
 std::vector<RescoredDerivation> rescore(const Hypergraph& forest, std::span<const double> scores,
                                         std::span<const std::vector<std::string>> references,
                                         const RescoreOptions& options);
