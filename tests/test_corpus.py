@@ -7,7 +7,7 @@ from pathlib import Path
 import pytest
 
 from hiero import FormatError
-from hiero.base.text import TextProcessing, TextSide, parse_side
+from hiero.base.text import TextProcessing, TextSide
 from hiero.train import CorpusReport, prepare_corpus, prepare_text
 
 
@@ -50,21 +50,6 @@ def test_text_is_processed(tmp_path: Path) -> None:
     assert (tmp_path / "E").read_text() == "there 's a dog , isn 't there ?\n"
     assert prepare_text([tmp_path / "e", tmp_path / "e"], tmp_path / "T", text.target) == 2
     assert (tmp_path / "T").read_text() == (tmp_path / "E").read_text() * 2
-
-
-@pytest.mark.parametrize("language", ["en", "de"])
-def test_detokenised_text_is_text_again(language: str) -> None:
-    side = TextSide("moses", language)
-    for line in ["This is (quite) good, 3.5 or so.", 'He said: "No."', "a & b < c | [d]"]:
-        assert side.text(side.tokens(line)) == line
-
-
-def test_sides_by_name() -> None:
-    assert parse_side("ja:none", False) == TextSide("none", "ja")
-    assert parse_side("en:moses", True) == TextSide("moses", "en", lowercase=True)
-    for bad in ("en", "en:", ":moses", "en:other", "moses"):
-        with pytest.raises(ValueError, match="such as en:moses"):
-            parse_side(bad, False)
 
 
 def test_a_folder_that_is_not_there(tmp_path: Path) -> None:

@@ -30,6 +30,12 @@ def json_number(value: object) -> object:
 
 def complaint(error: ValidationError) -> str:
     """The first thing that is wrong, and where."""
+    place, message = first_error(error)
+    where = ".".join(map(str, place))
+    return f"{where}: {message}" if where else message
+
+
+def first_error(error: ValidationError) -> tuple[tuple[int | str, ...], str]:
+    """The names of the field, from the outermost, and what is wrong there."""
     first = error.errors(include_url=False)[0]
-    place = ".".join(map(str, first["loc"]))
-    return f"{place}: {first['msg']}" if place else first["msg"]
+    return first["loc"], first["msg"].removeprefix("Value error, ")  # of an exception of our own

@@ -2,25 +2,40 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+import os
+import re
+import unicodedata
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import dataclass, field
-from functools import cached_property
-from typing import TYPE_CHECKING, Literal
+from functools import cached_property, partial
+from typing import TYPE_CHECKING, Literal, get_args
+
+from hiero._core import Error, FormatError
 
 if TYPE_CHECKING:
-    from sacremoses import MosesDetokenizer, MosesTokenizer
+    from sacremoses import MosesTokenizer
 
 
-Scheme = Literal["none", "moses"]
-SCHEMES: tuple[Scheme, ...] = ("none", "moses")
+Scheme = Literal["none", "moses", "jieba", "janome"]
+SCHEMES: tuple[Scheme, ...] = get_args(Scheme)
+# What Moses knows the abbreviations of, less what is written without spaces, which it would not separate.
+_MOSES = (
+    "as bn ca cs de el en es et fi fr ga gu hi hu is it kn ko lt lv ml mni mr nl or pa pl pt ro ru sk sl sv "
+    "ta tdt te"
+)
+_SEGMENTED = {"jieba": "zh", "janome": "ja"}
 
 
 @dataclass(frozen=True)
 class TextSide:
-    """How the text of one language becomes tokens.
+    """How the text of one language becomes tokens, and tokens text.
 
-    ``scheme`` "none" splits at ASCII white space; "moses" is the Moses tokenizer for ``language`` without
-    its escapes. ``lowercase`` comes after that and cannot be undone.
+    ``scheme`` "none" splits at ASCII white space; "moses" is the Moses tokenizer for ``language`` without its
+    escapes ("und" where it does not know the language: by the rules of English); "jieba" finds the words of
+    Chinese, "janome" those of Japanese, with packages of these names. What comes after that is ``lowercase``,
+    which cannot be undone, or a ``truecaser``: the path of a file in Moses' format, by which words at the
+    beginning of a sentence lose capitals that they have only there, and get them again in ``text``.
+    Raises ValueError for a language that the scheme does not know, and for both kinds of casing at once.
 
     >>> side = TextSide("moses", "en", lowercase=True)
     >>> side.tokens("It's here.")
@@ -32,18 +47,49 @@ class TextSide:
     scheme: Scheme = "none"
     language: str = "und"
     lowercase: bool = False
+    truecaser: str = ""
+
+    def __post_init__(self) -> None:
+        if self.lowercase and self.truecaser:
+            raise ValueError("text is lowercased or truecased, not both")
+        known = _SEGMENTED.get(self.scheme)
+        if known is not None and self.language != known:
+            raise ValueError(f"{self.scheme} knows no language but {known}: {self.language}:{self.scheme}")
+        if self.scheme == "moses" and self.language not in [*_MOSES.split(), "und"]:
+            raise ValueError(
+                f"moses knows no language {self.language}, but {_MOSES};{_instead(self.language)}"
+            )
+
+    @property
+    def keeps_tokens(self) -> bool:
+        """Whether tokens between spaces are raw text as well: they go through it unchanged."""
+        return self.scheme == "none" and not self.lowercase and not self.truecaser
 
     def tokens(self, text: str) -> list[str]:
-        """The tokens of a line of raw text."""
+        """The tokens of a line of raw text.
+
+        Raises Error where a package is missing, FormatError or OSError for a truecaser that cannot be read.
+        """
+        tokens = self.words(text)
+        if self.lowercase:
+            return split(" ".join(tokens).lower())
+        return self._truecased(tokens) if self.truecaser else tokens
+
+    def words(self, text: str) -> list[str]:
+        """The tokens of a line in the case that they have there."""
+        if self.scheme == "none":
+            return split(text)
         if self.scheme == "moses":
-            text = self._tokenizer.tokenize(text, return_str=True, escape=False)
-        return split(text.lower() if self.lowercase else text)
+            return split(self._tokenizer.tokenize(text, return_str=True, escape=False))
+        return split(" ".join(self._segment(text)))
 
     def text(self, tokens: Sequence[str]) -> str:
         """Tokens as a line of text."""
-        if self.scheme == "moses":
-            return str(self._detokenizer.detokenize(tokens, return_str=True, unescape=False))
-        return " ".join(tokens)
+        if self.truecaser and tokens:
+            tokens = self._detruecase(" ".join(tokens))
+        if self.scheme == "none":
+            return " ".join(tokens)
+        return self._join(tokens)
 
     @cached_property
     def _tokenizer(self) -> MosesTokenizer:
@@ -52,10 +98,39 @@ class TextSide:
         return MosesTokenizer(lang=self.language)
 
     @cached_property
-    def _detokenizer(self) -> MosesDetokenizer:
+    def _segment(self) -> Callable[[str], Iterable[str]]:
+        return _jieba() if self.scheme == "jieba" else _janome()
+
+    @cached_property
+    def _join(self) -> Callable[[Sequence[str]], str]:
+        if self.scheme != "moses":
+            return joined
         from sacremoses import MosesDetokenizer
 
-        return MosesDetokenizer(lang=self.language)
+        detokenizer = MosesDetokenizer(lang=self.language)
+        return lambda tokens: str(detokenizer.detokenize(tokens, return_str=True, unescape=False))
+
+    def _truecased(self, tokens: Sequence[str]) -> list[str]:
+        """By sentences, where the truecaser begins anew: it takes time that grows with a line's square."""
+        return [
+            token for sentence in _sentences(tokens) for token in split(self._truecase(" ".join(sentence)))
+        ]
+
+    @cached_property
+    def _truecase(self) -> Callable[..., str]:
+        from sacremoses import MosesTruecaser
+
+        try:
+            model = MosesTruecaser(load_from=self.truecaser)
+        except ValueError as error:
+            raise FormatError(f"{self.truecaser}: {error}") from None
+        return partial(model.truecase, return_str=True, use_known=True)
+
+    @cached_property
+    def _detruecase(self) -> Callable[[str], list[str]]:
+        from sacremoses import MosesDetruecaser
+
+        return partial(MosesDetruecaser().detruecase)
 
 
 @dataclass(frozen=True)
@@ -71,10 +146,78 @@ def split(text: str) -> list[str]:
     return [token.decode() for token in text.encode().split()]
 
 
-def parse_side(text: str, lowercase: bool) -> TextSide:
+def parse_side(text: str, lowercase: bool = False, truecaser: str | os.PathLike[str] = "") -> TextSide:
     """A side as the command line names it: ``en:moses``. Raises ValueError."""
     language, colon, name = text.rpartition(":")
     scheme = next((s for s in SCHEMES if s == name), None)
     if not colon or not language or scheme is None:
         raise ValueError(f"{text!r}: expected a language and one of {', '.join(SCHEMES)}, such as en:moses")
-    return TextSide(scheme, language, lowercase)
+    return TextSide(scheme, language, lowercase, os.fspath(truecaser))
+
+
+_MARKS = ".,!?;:。！？，؛،۔؟।"
+# A word with its full stop, comma or the like, as most lines have it before tokenisation only.
+_PUNCTUATED = re.compile(rf"[^\s{_MARKS}]{{2}}[{_MARKS}](?:\s|$)")
+
+
+def looks_untokenised(lines: Iterable[str]) -> bool:
+    """Whether most lines have punctuation that is part of a word."""
+    found = [_PUNCTUATED.search(line) is not None for line in lines if line.strip()]
+    return 2 * sum(found) > len(found)
+
+
+def joined(tokens: Sequence[str]) -> str:
+    """Words of a language without spaces; between words of other scripts there are some."""
+    text = ""
+    for token in tokens:
+        if text and _apart(text[-1], token[0]):
+            text += " "
+        text += token
+    return text
+
+
+def _apart(left: str, right: str) -> bool:
+    """Whether a space is between these, the last and the first character of two words."""
+    if _is_wide(left) or _is_wide(right) or not right.isalnum():
+        return False
+    return left.isalnum() or (left in ",.;:!?)" and right.isalpha())
+
+
+def _is_wide(character: str) -> bool:
+    return unicodedata.east_asian_width(character) in "WF"
+
+
+def _instead(language: str) -> str:
+    segmenter = next((name for name, known in _SEGMENTED.items() if known == language), None)
+    return f" use {language}:{segmenter}" if segmenter else " und:moses splits by the rules of English"
+
+
+def _sentences(tokens: Sequence[str]) -> Iterator[Sequence[str]]:
+    begin = 0
+    for end, token in enumerate(tokens, start=1):
+        if token in (".", ":", "?", "!"):
+            yield tokens[begin:end]
+            begin = end
+    if begin < len(tokens):
+        yield tokens[begin:]
+
+
+def _jieba() -> Callable[[str], Iterable[str]]:
+    try:
+        import jieba
+    except ImportError:
+        raise Error("zh:jieba needs the package jieba: pip install 'hiero-mt[zh]'") from None
+    tokenizer = jieba.Tokenizer()
+    # What its own initialisation does, but that it would read a cache from a folder that anyone can write to.
+    tokenizer.FREQ, tokenizer.total = tokenizer.gen_pfdict(tokenizer.get_dict_file())
+    tokenizer.initialized = True
+    return partial(tokenizer.cut)
+
+
+def _janome() -> Callable[[str], Iterable[str]]:
+    try:
+        from janome.tokenizer import Tokenizer
+    except ImportError:
+        raise Error("ja:janome needs the package janome: pip install 'hiero-mt[ja]'") from None
+    tokenizer = Tokenizer(wakati=True)
+    return lambda text: map(str, tokenizer.tokenize(text, wakati=True))

@@ -19,6 +19,8 @@ from annotated_types import Ge, Le
 from pydantic import BaseModel, ValidationError
 from pydantic.fields import FieldInfo
 
+from hiero.base.json_files import first_error
+
 # What the user gave, by the names of settings.
 Given = Mapping[str, Any]
 
@@ -70,10 +72,10 @@ class SettingOptions(Options):
         try:
             model = self.kind.model_validate(self._nested(self.kind, values))
         except ValidationError as error:
-            first = error.errors()[0]
-            option = next((names[part] for part in map(str, first["loc"]) if part in names), "")
+            place, message = first_error(error)
+            option = next((names[part] for part in map(str, place) if part in names), "")
             where = f"--{option.replace('_', '-')}: " if option else ""
-            raise typer.BadParameter(f"{where}{first['msg']}") from None
+            raise typer.BadParameter(f"{where}{message}") from None
         return values if self.overrides is not None else model
 
     def _nested(self, kind: type[BaseModel], values: Given) -> dict[str, Any]:

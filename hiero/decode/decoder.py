@@ -89,7 +89,7 @@ class Decoder:
         text = self.model.text
         tokens = text.source.tokens(source) if isinstance(source, str) else list(source)
         result = core.translate(tokens, rules, list(own.items()), keep)
-        if isinstance(source, str) and text.target.scheme != "none":
+        if isinstance(source, str):
             result.text = text.target.text(result.tokens)
         return result
 

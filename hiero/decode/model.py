@@ -4,7 +4,8 @@ from __future__ import annotations
 
 import copy
 import os
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
@@ -157,7 +158,7 @@ class Model:
             copy_labels=config.copy_labels,
             glue_labels=config.glue_labels,
             settings=config.decoding,
-            text=config.text,
+            text=_with_truecasers(config.text, lambda _, file: str(directory / file)),
             distortion=distortion,
         )
 
@@ -218,6 +219,11 @@ class Model:
         if self.distortion is not None:
             self.distortion.save(directory / _DISTORTION)
             names.append(_DISTORTION)
+        text = _with_truecasers(self.text, lambda name, _: f"truecaser.{name}")
+        for own, kept in ((self.text.source, text.source), (self.text.target, text.target)):
+            if own.truecaser:
+                link_or_copy(own.truecaser, directory / kept.truecaser)
+                names.append(kept.truecaser)
         config = ModelFile(
             format=FORMAT,
             goal=self.goal,
@@ -230,7 +236,7 @@ class Model:
             lms=lms,
             weights="weights.txt",
             distortion="" if self.distortion is None else _DISTORTION,
-            text=self.text,
+            text=text,
             decoding=self.settings,
         )
         write_config(directory, config)
@@ -269,6 +275,14 @@ class Model:
 
 def _if_there(path: Path) -> str:
     return str(path) if path.is_file() else ""
+
+
+def _with_truecasers(text: TextProcessing, change: Callable[[str, str], str]) -> TextProcessing:
+    """The same with other files of truecasers: by the side's name and the file."""
+    for name, side in (("source", text.source), ("target", text.target)):
+        if side.truecaser:
+            text = replace(text, **{name: replace(side, truecaser=change(name, side.truecaser))})
+    return text
 
 
 def _is_arpa(path: Path) -> bool:

@@ -86,6 +86,8 @@ def write_config(directory: Path, config: ModelFile) -> None:
     for name, side in (("source", config.text.source), ("target", config.text.target)):
         lines += ["", f"[text.{name}]", f"scheme = {text(side.scheme)}"]
         lines += [f"language = {text(side.language)}", f"lowercase = {str(side.lowercase).lower()}"]
+        if side.truecaser:
+            lines.append(f"truecaser = {text(side.truecaser)}")
     lines += ["", "[decoding]"]
     for name, value in config.decoding.model_dump().items():
         lines.append(f"{name} = {text(value) if isinstance(value, str) else str(value).lower()}")

@@ -5,6 +5,7 @@ from hiero.train.corpus import CorpusReport, CorpusSettings, prepare_corpus, pre
 from hiero.train.lm import LmEstimate, LmSettings, estimate_lm
 from hiero.train.pipeline import TrainInputs, TrainSettings, default_weights, train
 from hiero.train.rules import ExtractSettings, ScoreSettings, extract_rules, score_rules
+from hiero.train.truecaser import train_truecaser
 
 __all__ = [
     "HEURISTICS",
@@ -27,4 +28,5 @@ __all__ = [
     "read_alignment",
     "score_rules",
     "train",
+    "train_truecaser",
 ]

@@ -9,12 +9,13 @@ from __future__ import annotations
 
 import os
 import re
+from codecs import BOM_UTF8
 from collections.abc import Iterator
 from dataclasses import dataclass
 from typing import IO
 
 from hiero._core import FormatError
-from hiero.base.lines import DAMAGE, open_source
+from hiero.base.lines import DAMAGE, damaged, open_source
 
 RESERVED = (b"<s>", b"</s>", b"<unk>", b"<UNK>")
 # Words end where KenLM says so.
@@ -44,6 +45,8 @@ def checked_blocks(
         while lines := _read(file, path):
             read = len(lines)
             _check_utf8(lines, path, number)
+            if number == 0:
+                lines[0] = lines[0].removeprefix(BOM_UTF8)
             if not lines[-1].endswith(b"\n"):
                 lines[-1] += b"\n"
             block = b"".join(lines)
@@ -59,7 +62,7 @@ def _read(file: IO[bytes], path: str | os.PathLike[str]) -> list[bytes]:
     try:
         return file.readlines(_BLOCK)
     except DAMAGE as error:
-        raise FormatError(f"{os.fspath(path)}: damaged or truncated compressed file: {error}") from None
+        raise damaged(os.fspath(path), error) from None
 
 
 def _check_utf8(lines: list[bytes], path: str | os.PathLike[str], before: int) -> None:

@@ -6,7 +6,7 @@ import errno
 import os
 import stat
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from itertools import chain
 from pathlib import Path
 from typing import Any, Literal
@@ -16,7 +16,7 @@ from pydantic import Field
 from hiero import __version__
 from hiero.base.files import replacing
 from hiero.base.lines import PathLike
-from hiero.base.text import TextProcessing, split
+from hiero.base.text import TextProcessing, TextSide, split
 from hiero.decode.distortion import DistortionStatistics
 from hiero.decode.model import Model
 from hiero.decode.model_directory import check_output
@@ -26,6 +26,7 @@ from hiero.train.corpus import CorpusSettings, prepare_corpus, prepare_text, rea
 from hiero.train.lm import LmSettings, check_options, estimate_lm
 from hiero.train.rules import ExtractSettings, ScoreSettings, extract_rules, score_rules
 from hiero.train.steps import Journal, Step, open_journal
+from hiero.train.truecaser import train_truecaser
 
 # Called with a unit, how many are done and, where it is known, how many there are.
 Progress = Callable[[str, int, int | None], object]
@@ -41,6 +42,9 @@ class TrainSettings(CorpusSettings, AlignSettings):
     """Every setting of training with its default."""
 
     text: TextProcessing = TextProcessing()
+    truecase: bool = Field(
+        False, description="words at the beginning of a sentence lose capitals that they have only there"
+    )
     extract: ExtractSettings = ExtractSettings()
     score: ScoreSettings = ScoreSettings()
     lm_order: int = _lm("order")
@@ -101,6 +105,8 @@ def train(
     ValueError.
     """
     settings = settings or TrainSettings()
+    if settings.truecase and (settings.text.source.lowercase or settings.text.target.lowercase):
+        raise ValueError("text is lowercased or truecased, not both")
     check_options(settings.lm_order, memory, settings.lm_binary, settings.lm_quantize)
     inputs.check()
     check_output(output)
@@ -130,6 +136,7 @@ class _Pipeline:
         self.report = journal.report
         self.work = journal.directory
         self.lms: list[str] = []
+        self.text = settings.text
 
     def run(self) -> Model:
         files = {"source": self.inputs.source, "target": self.inputs.target}
@@ -137,15 +144,10 @@ class _Pipeline:
             files |= dict(
                 zip(("dictionary source", "dictionary target"), self.inputs.dictionary, strict=True)
             )
-        self._step(
-            "corpus",
-            files,
-            ["corpus.source", "corpus.target"],
-            self._corpus,
-            "text",
-            "max_length",
-            "max_ratio",
-        )
+        truecasers = self._truecasers() if self.settings.truecase else []
+        files |= self._files(*truecasers)
+        prepared = ["corpus.source", "corpus.target"]
+        self._step("corpus", files, prepared, self._corpus, "text", "max_length", "max_ratio")
         self._texts()
         corpus = self._files("corpus.source", "corpus.target")
         if self.inputs.alignment is None:
@@ -158,7 +160,7 @@ class _Pipeline:
         self._step("score", {**corpus, **self._files("rules.counts")}, ["rules.hrt"], self._score, "score")
         for k in range(len(self.lms)):
             self._language_model(k)
-        made = self._files("rules.hrt", "distortion.json", *self.lms)
+        made = self._files("rules.hrt", "distortion.json", *self.lms, *truecasers)
         model_files = ["manifest.json", "rules0.hrt", *(f"lm{k}.binary" for k in range(len(self.lms)))]
         place = os.path.relpath(self.output, self.work)
         self._step("model", made, [os.path.join(place, name) for name in model_files], self._model, *_ALL)
@@ -186,12 +188,31 @@ class _Pipeline:
             return None
         return lambda done, total=None: progress(unit, done, total)
 
+    def _truecasers(self) -> list[str]:
+        """Those of both sides; the files' names."""
+        return [
+            self._truecaser("source", self.inputs.source, self.text.source),
+            self._truecaser("target", self.inputs.target, self.text.target),
+        ]
+
+    def _truecaser(self, name: str, text: PathLike, side: TextSide) -> str:
+        file = f"truecaser.{name}"
+
+        def learn() -> None:
+            words = train_truecaser([text], self.work / file, side, self._count("sentences"))
+            self.report(f"truecaser {name}: {words:,} words with case")
+
+        self._step(f"truecaser {name}", {name: text}, [file], learn, "text")
+        if (self.work / file).stat().st_size:  # where there is no case there is none to undo
+            self.text = replace(self.text, **{name: replace(side, truecaser=str(self.work / file))})
+        return file
+
     def _corpus(self) -> None:
         report = prepare_corpus(
             self.inputs.bitexts(),
             self.work / "corpus.source",
             self.work / "corpus.target",
-            text=self.settings.text,
+            text=self.text,
             max_length=self.settings.max_length,
             max_ratio=self.settings.max_ratio,
             progress=self._count("sentence pairs"),
@@ -256,10 +277,11 @@ class _Pipeline:
     def _text(self, k: int, files: Sequence[PathLike]) -> None:
         text = f"lm{k}.text"
         named = {f"text {i}": path for i, path in enumerate(files)}
+        if self.text.target.truecaser:
+            named["truecaser"] = self.text.target.truecaser
 
         def prepare() -> None:
-            side = self.settings.text.target
-            lines = prepare_text(files, self.work / text, side, self._count("sentences"))
+            lines = prepare_text(files, self.work / text, self.text.target, self._count("sentences"))
             self.report(f"text {k}: {lines:,} sentences")
 
         self._step(f"text {k}", named, [text], prepare, "text")
@@ -288,7 +310,7 @@ class _Pipeline:
             [self.work / "rules.hrt"],
             [self.work / name for name in self.lms],
             settings=DecodingSettings(span_limit=self.settings.extract.max_phrase),
-            text=self.settings.text,
+            text=self.text,
             distortion=DistortionStatistics.load(self.work / "distortion.json"),
         )
         model = model.with_weights(default_weights(model.feature_names))
