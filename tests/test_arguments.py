@@ -12,6 +12,7 @@ from test_cli import one_error_line
 from typer.core import TyperArgument, TyperOption
 
 import hiero.cli
+from hiero.cli.arguments import add_command
 
 
 def commands() -> dict[str, Any]:
@@ -22,7 +23,7 @@ def commands() -> dict[str, Any]:
         if isinstance(command, typer.Typer):
             app.add_typer(command, name=name)
         else:
-            app.command(name=name, cls=hiero.cli.Command)(command)
+            add_command(app, command, name)
     return dict(_leaves("", typer.main.get_command(app)))
 
 
@@ -88,7 +89,7 @@ def test_such_commands_are_there() -> None:
 def test_the_last_values_to_spare_are_the_argument() -> None:
     found = parsed("tune", "--references", "r1", "r2", "m", "--fix", "LM0", "--method", "mert")
     assert (found["model"], found["references"], found["fix"]) == ("m", ["r1", "r2"], ["LM0"])
-    found = parsed("tune", "--references", "r1", "r2", "--fix", "LM0", "LM1", "m", "--raw")
+    found = parsed("tune", "--references", "r1", "r2", "--fix", "LM0", "LM1", "m", "--tokens")
     assert (found["model"], found["references"], found["fix"]) == ("m", ["r1", "r2"], ["LM0", "LM1"])
 
 

@@ -137,11 +137,12 @@ def test_raw_text(demo: Path, tmp_path: Path) -> None:
     raw, tokens = "A Dog (or two), isn't it?\n", "a dog ( or two ) , isn 't it ?\n"
     assert run("hiero", "tokenize", "en:moses", "--lowercase", stdin=raw) == tokens
     assert run("hiero", "detokenize", "en:moses", stdin=tokens) == raw.lower()
-    assert run(*decode, "--raw", stdin=raw) == raw.lower()
-    assert run(*decode, stdin=tokens) == tokens
-    nbest = run(*decode, "--raw", "--nbest", 1, "--output-format", "nbest", stdin=raw)  # in tokens
+    assert run(*decode, stdin=raw) == raw.lower()
+    assert run(*decode, "--tokens", stdin=tokens) == tokens
+    nbest = run(*decode, "--nbest", 1, "--output-format", "nbest", stdin=raw)  # in tokens
     assert nbest.split(" ||| ")[1] == tokens.strip()
-    assert run(*decode, "--raw", "--nbest", 1, stdin=raw) == raw.lower()
+    assert run(*decode, "--nbest", 1, stdin=raw) == raw.lower()
+    assert run(*decode, "--nbest", 1, "--tokens", stdin=tokens) == tokens
     decoder = hiero.Decoder(hiero.Model.load(model))
     assert decoder.translate(raw.strip()).text == raw.lower().strip()
     assert decoder.translate(tokens.split()).text == tokens.strip()

@@ -123,10 +123,24 @@ def test_raw_text_is_tokenised_as_the_model_says(folder: Path, tmp_path: Path) -
     plain = call("hiero", *arguments(folder, tmp_path / "plain", "pro", "--iterations", 2))
     sets = ("--source", tmp_path / "source", "--references", tmp_path / "references")
     command = ("hiero", "tune", tmp_path / "model", "--method", "pro", *sets, "-k", 20, "--iterations", 2)
-    raw = call(*command, "--raw", "--output", tmp_path / "raw")
+    raw = call(*command, "--output", tmp_path / "raw")
     assert (raw.returncode, raw.stderr, raw.stdout) == (0, b"", plain.stdout)
-    shouted = call(*command, "--output", tmp_path / "shouted")
+    shouted = call(*command, "--tokens", "--output", tmp_path / "shouted")
     assert shouted.returncode == 0 and shouted.stdout != plain.stdout
+
+
+def test_a_set_that_looks_untokenised_is_said_to(folder: Path, tmp_path: Path) -> None:
+    for name in ("source", "references"):
+        lines = (folder / name).read_text().splitlines()
+        (tmp_path / name).write_text("".join(f"{line} end.\n" for line in lines))
+    command = ("hiero", "tune", folder / "model", "--method", "pro", "-k", 20, "--iterations", 1, "--quiet")
+    sets = ("--source", tmp_path / "source", "--references", tmp_path / "references")
+    found = call(*command, *sets, "-o", tmp_path / "out")
+    assert found.returncode == 0
+    assert found.stderr.decode() == (
+        f"hiero: {tmp_path / 'source'}: looks like raw text, but is taken for tokens: most lines have words"
+        " that end in punctuation\n"
+    )
 
 
 def test_the_scale_of_weights(folder: Path, tmp_path: Path) -> None:
@@ -147,10 +161,13 @@ def test_the_scale_of_weights(folder: Path, tmp_path: Path) -> None:
 
 def test_runs_keep_to_their_directory(folder: Path, tmp_path: Path) -> None:
     more = ("--runs", 2, "--iterations", 1)
+    other = tmp_path / "other"
+    hiero.Model.load(folder / "model").save(other)
     for command in (more, more[2:]):
-        done = call("hiero", *arguments(folder, folder / "model", "pro", *command))
+        done = call("hiero", *arguments(folder, other, "pro", *command))
         assert "exists and has no" in one_error_line(done, 1)
-    assert hiero.Model.load(folder / "model").weights == read_weights(folder / "start.txt")
+    assert hiero.Model.load(other).weights == read_weights(folder / "start.txt")
+    assert call("hiero", *arguments(folder, folder / "model", "pro")).returncode == 2  # what it reads itself
     # What was read makes a run, not the names of files: the same sets in another order are others.
     once = arguments(folder, tmp_path / "out", "pro", "--iterations", 1)
     assert call("hiero", *once).returncode == 0

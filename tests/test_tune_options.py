@@ -14,6 +14,7 @@ from test_tuning import BEST, START, run
 
 from hiero import FormatError
 from hiero.cli import _imported
+from hiero.cli.arguments import add_command
 from hiero.evaluate import Bleu, Nist
 from hiero.tune import TuneOptions, methods, tune
 from hiero.tune.methods import METHODS
@@ -79,7 +80,7 @@ def test_bad_options(tmp_path: Path) -> None:
 
 def test_defaults_are_those_that_the_command_states(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     app = typer.Typer()
-    app.command(name="tune")(_imported("tune"))
+    add_command(app, _imported("tune"), "tune")
     helps = {param.name: param.help for param in typer.main.get_command(app).params if hasattr(param, "help")}
 
     def stated(option: str, method: str) -> int:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import contextlib
 import gzip
+import io
 import lzma
 import os
 import zlib
@@ -23,16 +24,22 @@ def open_source(path: PathLike) -> Iterator[IO[bytes]]:
 
     It is opened once, so that pipes (``/dev/stdin``) are read from their beginning.
     """
-    with open(path, "rb") as file:
-        start = file.peek(6)
-        if start.startswith(b"\x1f\x8b"):
-            with gzip.open(file, "rb") as unzipped:
-                yield cast(IO[bytes], unzipped)
-        elif start.startswith(b"\xfd7zXZ\x00"):
-            with lzma.open(file, "rb") as unpacked:
-                yield unpacked
-        else:
-            yield file
+    with open(path, "rb") as file, unpacked(file) as source:
+        yield source
+
+
+@contextlib.contextmanager
+def unpacked(file: io.BufferedReader) -> Iterator[IO[bytes]]:
+    """What a plain, gzip or xz file that is open holds."""
+    start = file.peek(6)
+    if start.startswith(b"\x1f\x8b"):
+        with gzip.open(file, "rb") as unzipped:
+            yield cast(IO[bytes], unzipped)
+    elif start.startswith(b"\xfd7zXZ\x00"):
+        with lzma.open(file, "rb") as decompressed:
+            yield decompressed
+    else:
+        yield file
 
 
 def read_bytes(path: PathLike) -> bytes:
@@ -41,7 +48,7 @@ def read_bytes(path: PathLike) -> bytes:
         try:
             return file.read()
         except DAMAGE as error:
-            raise _damaged(path, error) from None
+            raise damaged(os.fspath(path), error) from None
 
 
 def read_lines(path: PathLike) -> Iterator[str]:
@@ -51,14 +58,22 @@ def read_lines(path: PathLike) -> Iterator[str]:
     """
     with open_source(path) as file:
         try:
-            for number, line in enumerate(file, start=1):
+            for number, line in enumerate(file):
                 try:
-                    yield line.removesuffix(b"\n").removesuffix(b"\r").decode("utf-8")
+                    yield line_text(line, number)
                 except UnicodeDecodeError:
-                    raise FormatError(f"{os.fspath(path)}:{number}: invalid UTF-8") from None
+                    raise FormatError(f"{os.fspath(path)}:{number + 1}: invalid UTF-8") from None
         except DAMAGE as error:
-            raise _damaged(path, error) from None
+            raise damaged(os.fspath(path), error) from None
 
 
-def _damaged(path: PathLike, error: Exception) -> FormatError:
-    return FormatError(f"{os.fspath(path)}: damaged or truncated compressed file: {error}")
+def line_text(line: bytes, number: int) -> str:
+    """Line ``number``, from 0, of a file without its end, and without the byte order mark that some editors
+    put before the first. Raises UnicodeDecodeError."""
+    text = line.removesuffix(b"\n").removesuffix(b"\r").decode("utf-8")
+    return text.removeprefix("\ufeff") if number == 0 else text
+
+
+def damaged(where: str, error: Exception) -> FormatError:
+    """What to raise for one of ``DAMAGE``."""
+    return FormatError(f"{where}: damaged or truncated compressed file: {error}")

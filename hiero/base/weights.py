@@ -27,7 +27,7 @@ def read_weights(path: str | os.PathLike[str]) -> dict[str, float]:
     path = Path(path)
     data = path.read_bytes()
     try:
-        text = data.decode("utf-8")
+        text = data.decode("utf-8-sig")
     except UnicodeDecodeError as error:
         line = data.count(b"\n", 0, error.start) + 1
         raise FormatError(f"{path}:{line}: invalid UTF-8") from None

@@ -14,14 +14,14 @@ from typing import Any
 import typer
 
 from hiero import Error
-from hiero.cli.arguments import Command
-from hiero.cli.settings import expanded
+from hiero.cli.arguments import add_command
 
 # Commands, and where they are: a function or a group of commands.
 _COMMANDS = {
     "train": ("train", "train"),
     "decode": ("decode", "decode"),
     "corpus": ("train", "corpus"),
+    "truecaser": ("train", "truecaser"),
     "align": ("train", "align_words"),
     "extract": ("train", "extract"),
     "score": ("train", "score"),
@@ -61,21 +61,20 @@ def main() -> None:
         if isinstance(command, typer.Typer):
             app.add_typer(command, name=name)
         else:
-            app.command(name=name, cls=Command)(command)
+            add_command(app, command, name)
     _run(app)
 
 
 def decode_main() -> None:
     """Entry point of `hiero-decode`, the same as `hiero decode`."""
     app = typer.Typer(add_completion=False, pretty_exceptions_enable=False)
-    app.command(name="hiero-decode", cls=Command)(_imported("decode"))
+    add_command(app, _imported("decode"), "hiero-decode")
     _run(app)
 
 
 def _imported(name: str) -> Any:
     module, attribute = _COMMANDS[name]
-    found = getattr(importlib.import_module(f"hiero.cli.{module}"), attribute)
-    return found if isinstance(found, typer.Typer) else expanded(found)
+    return getattr(importlib.import_module(f"hiero.cli.{module}"), attribute)
 
 
 def _run(command: Callable[[], None]) -> None:

@@ -2,11 +2,15 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass, field
-from typing import Any
+from typing import Any, TypeVar
 
+import typer
 from typer.core import TyperArgument, TyperCommand, TyperOption
+
+from hiero.cli.files import guarded
+from hiero.cli.settings import expanded
 
 
 @dataclass
@@ -15,6 +19,9 @@ class _Words:
 
     option: str = ""
     words: list[str] = field(default_factory=list)
+
+
+F = TypeVar("F", bound=Callable[..., Any])
 
 
 class Command(TyperCommand):
@@ -26,6 +33,12 @@ class Command(TyperCommand):
 
     def parse_args(self, ctx: Any, args: list[str]) -> list[str]:
         return super().parse_args(ctx, list(_repeated(args, self.params)))
+
+
+def add_command(app: typer.Typer, function: F, name: str | None = None) -> F:
+    """Makes a function a command: with its settings as options, and with a watch on what files it writes."""
+    app.command(name, cls=Command)(expanded(guarded(function)))
+    return function
 
 
 def _repeated(arguments: Sequence[str], params: Sequence[Any]) -> Iterator[str]:

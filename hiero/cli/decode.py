@@ -7,23 +7,26 @@ import sys
 import time
 from collections.abc import Callable, Iterator
 from pathlib import Path
-from typing import IO, Annotated, Any, Literal
+from typing import Annotated, Any, Literal
 
 import typer
 from rich.console import Console
 from rich.progress import BarColumn, MofNCompleteColumn, Progress, TextColumn, TimeElapsedColumn
 
 from hiero import Decoder, DecodingSettings, Failure, Model, Translation
-from hiero.base.files import replacing, sha256
+from hiero.base.files import sha256
 from hiero.base.memory import peak_megabytes
 from hiero.base.parallel import ordered_map
 from hiero.base.text import TextSide
+from hiero.cli.files import Writes, reading, writing
 from hiero.cli.lines import Lines, source_set
 from hiero.cli.records import Record
+from hiero.cli.sets import Tokens
 from hiero.cli.settings import Given, SettingOptions
 from hiero.cli.sinks import Derivations, Forests, Records, Sinks, Tstset
 from hiero.decode.decoder import Keep
 from hiero.evaluate.nist_xml import SegmentSet
+from hiero.evaluate.test_sets import is_nist
 from hiero.forest.files import ForestWriter
 
 Advance = Callable[[], object]
@@ -56,30 +59,36 @@ def decode(
     set_weight: Annotated[
         list[str] | None, typer.Option(metavar="Name=value", help="One weight; repeatable.")
     ] = None,
-    input: Annotated[Path | None, typer.Option(help="Source text; default stdin.")] = None,
+    input: Annotated[Path | None, typer.Option("-i", "--input", help="Source text (stdin).")] = None,
     input_format: Annotated[
-        Literal["text", "nist"],
-        typer.Option(help="nist: a srcset in XML or SGML, translated into a tstset."),
-    ] = "text",
+        Literal["text", "nist"] | None,
+        typer.Option(
+            help="nist: a srcset in XML or SGML, translated into a tstset (nist for .xml and .sgm)."
+        ),
+    ] = None,
+    tokens: Tokens = False,
     system: Annotated[str, typer.Option(help="Name of the system in a tstset.")] = "hiero",
     target_language: Annotated[
         str | None, typer.Option(help="Of a tstset, as the refset names it (as the model names it).")
     ] = None,
-    output: Annotated[Path | None, typer.Option(help="Default stdout.")] = None,
+    output: Annotated[
+        Path | None,
+        Writes(stream=True),
+        typer.Option("-o", "--output", help="There when it is whole; .gz and .xz compress (stdout)."),
+    ] = None,
     settings: Annotated[Given, SettingOptions(DecodingSettings, overrides="")],
     nbest: Annotated[int | None, typer.Option(min=1, help="Length of the n-best lists.")] = None,
     unique: Annotated[bool, typer.Option("--unique", help="n-best: one entry a string.")] = False,
     output_format: Annotated[
         Literal["text", "nbest", "jsonl"], typer.Option(help="What is written for a sentence.")
     ] = "text",
-    raw: Annotated[
-        bool, typer.Option("--raw", help="Input is raw text; tokenise and detokenise as the model says.")
-    ] = False,
     derivations: Annotated[
-        Path | None, typer.Option(help="Write the best derivations as JSON lines.")
+        Path | None, Writes(stream=True), typer.Option(help="Write the best derivations as JSON lines.")
     ] = None,
     forests: Annotated[
-        Path | None, typer.Option(help="Write the forests, for `hiero forest` and hiero.forest.ForestFile.")
+        Path | None,
+        Writes(),
+        typer.Option(help="Write the forests, for `hiero forest` and hiero.forest.ForestFile."),
     ] = None,
     threads: Annotated[int, typer.Option(min=1)] = 1,
     stats: Annotated[bool, typer.Option("--stats", help="Speed and cost, at the end.")] = False,
@@ -91,8 +100,9 @@ def decode(
     """
     if nbest is None and output_format == "nbest":
         raise typer.BadParameter("--output-format nbest needs --nbest K")
-    if input_format == "nist" and output_format != "text":
-        raise typer.BadParameter("--input-format nist is for text, not for other output formats")
+    nist = is_nist(input) if input_format is None and input is not None else input_format == "nist"
+    if nist and output_format != "text":
+        raise typer.BadParameter("NIST's sets are translated as text, not in other output formats")
     started = time.perf_counter()
     loaded = _model(model, grammar or [], lm or [], weights, goal, copy_label or [], glue_label or [])
     decoder = Decoder(loaded, **settings)
@@ -103,13 +113,13 @@ def decode(
     keep: Keep = "none" if nbest is None and forests is None else "forest"
     side = loaded.text.target
     with contextlib.ExitStack() as stack:
-        lines, segments = _input(stack, input, input_format == "nist", raw)
-        translations = _output(stack, output, whole=segments is not None)
+        lines, segments = _input(stack, input, nist, tokens)
+        translations = stack.enter_context(writing(output))
         sinks: Sinks = [Records(translations, output_format)]
         if segments is not None:
             sinks = [Tstset(translations, segments, target_language or side.language, system)]
         if derivations:
-            sinks.append(Derivations(stack.enter_context(derivations.open("wb"))))
+            sinks.append(Derivations(stack.enter_context(writing(derivations))))
         if forests:
             sinks.append(Forests(stack.enter_context(ForestWriter(forests, _made_by(decoder)))))
 
@@ -148,26 +158,14 @@ def _model(
 
 
 def _input(
-    stack: contextlib.ExitStack, path: Path | None, nist: bool, raw: bool
+    stack: contextlib.ExitStack, path: Path | None, nist: bool, tokens: bool
 ) -> tuple[Lines, SegmentSet | None]:
-    if path is not None:
-        source: IO[bytes] = stack.enter_context(path.open("rb"))
-    else:
-        # A thread may wait for a line when this ends early: it would hold the lock of sys.stdin's own buffer,
-        # without which Python cannot end, or of one that is to be closed.
-        source = open(sys.stdin.fileno(), "rb", closefd=False)  # noqa: SIM115
+    source = stack.enter_context(reading(path))
     name = str(path) if path else "input"
     if not nist:
-        return Lines(source, name, raw), None
+        return Lines(source, name, tokens), None
     segments = source_set(source.read(), name)
-    return Lines.of_segments(segments, name, raw), segments
-
-
-def _output(stack: contextlib.ExitStack, path: Path | None, *, whole: bool) -> IO[bytes]:
-    """A file to write translations to; one that is to be there ``whole`` or not at all, line by line else."""
-    if path is None:
-        return sys.stdout.buffer
-    return stack.enter_context((stack.enter_context(replacing(path)) if whole else path).open("wb"))
+    return Lines.of_segments(segments, name, tokens), segments
 
 
 def _translate(
@@ -237,7 +235,7 @@ def _record(
     if error is not None or translation is None:
         return Record(number, translation, [], [""], error)
     hypotheses = translation.kbest(nbest, unique=unique) if nbest is not None else []
-    texts = [target.text(h.tokens) if lines.raw else h.text for h in hypotheses] or [translation.text]
+    texts = [h.text if lines.tokens else target.text(h.tokens) for h in hypotheses] or [translation.text]
     return Record(number, translation, hypotheses, texts, None)
 
 

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import importlib.util
+from functools import partial
 from pathlib import Path
 from typing import Annotated
 
@@ -10,13 +11,15 @@ import typer
 
 from hiero import Model
 from hiero.base.files import sha256
-from hiero.cli.arguments import Command
-from hiero.cli.sets import fingerprint, read_set
-from hiero.cli.settings import SettingOptions, expanded
+from hiero.cli.arguments import add_command
+from hiero.cli.files import Writes
+from hiero.cli.sets import Tokens, fingerprint, read_set
+from hiero.cli.settings import SettingOptions
 from hiero.experiments.cettolo2004 import Cettolo2004Options, LabelledSet, plot, table
 from hiero.experiments.cettolo2004 import cettolo2004 as run
 
 app = typer.Typer(help="What the papers measured, on one's own model and sets.", no_args_is_help=True)
+command = partial(add_command, app)
 
 
 @app.callback()
@@ -24,8 +27,7 @@ def experiment() -> None:
     """Keeps the name of the one command."""
 
 
-@app.command(cls=Command)
-@expanded
+@command
 def cettolo2004(
     *,
     model: Annotated[Path, typer.Argument(help="Model directory.")],
@@ -33,11 +35,13 @@ def cettolo2004(
     references: Annotated[list[Path], typer.Option(help="Its references, likewise.")],
     test_source: Annotated[Path, typer.Option(help="Test set, likewise.")],
     test_references: Annotated[list[Path], typer.Option()],
-    output: Annotated[Path, typer.Option(help="Directory for tables, figures and all decodings.")],
+    output: Annotated[
+        Path,
+        Writes(),
+        typer.Option("-o", "--output", help="Directory for tables, figures, decodings."),
+    ],
     options: Annotated[Cettolo2004Options, SettingOptions(Cettolo2004Options, without=("scales",))],
-    raw: Annotated[
-        bool, typer.Option("--raw", help="Sets are raw text; tokenise as the model says.")
-    ] = False,
+    tokens: Tokens = False,
     threads: Annotated[int, typer.Option(min=1)] = 1,
     quiet: Annotated[bool, typer.Option("--quiet", help="Only the table.")] = False,
 ) -> None:
@@ -47,8 +51,8 @@ def cettolo2004(
     """
     loaded = Model.load(model)
     tuning, test = (
-        read_set(source, references, raw, loaded),
-        read_set(test_source, test_references, raw, loaded),
+        read_set(source, references, tokens, loaded),
+        read_set(test_source, test_references, tokens, loaded),
     )
     result = run(
         loaded,

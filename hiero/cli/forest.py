@@ -7,6 +7,7 @@ import json
 import math
 import sys
 from collections.abc import Iterator
+from functools import partial
 from pathlib import Path
 from typing import Annotated
 
@@ -15,10 +16,10 @@ import typer
 
 from hiero import Derivation, Forest, FormatError, read_weights
 from hiero._core import RESCORE_BEAM
-from hiero.base.files import write_atomically
 from hiero.base.lines import read_lines
 from hiero.base.text import split
-from hiero.cli.arguments import Command
+from hiero.cli.arguments import add_command
+from hiero.cli.files import Writes, writing
 from hiero.cli.records import nbest_line
 from hiero.forest.files import ForestFile
 from hiero.forest.losses import BleuDocument, bleu
@@ -30,10 +31,11 @@ app = typer.Typer(
 )
 
 File = Annotated[Path, typer.Argument(help="File of forests.")]
+command = partial(add_command, app)
 Weights = Annotated[Path, typer.Option(help="Weights of the features.")]
 
 
-@app.command(cls=Command)
+@command
 def stats(file: File) -> None:
     """Writes a JSON line for each forest: words, nodes, edges, log10 of the number of derivations."""
     for number, forest in enumerate(_forests(file)):
@@ -48,7 +50,7 @@ def stats(file: File) -> None:
         _print(json.dumps(line))
 
 
-@app.command(cls=Command)
+@command
 def kbest(
     file: File,
     weights: Weights,
@@ -62,7 +64,7 @@ def kbest(
             _print(nbest_line(number, derivation))
 
 
-@app.command(cls=Command)
+@command
 def oracle(
     file: File,
     weights: Weights,
@@ -73,7 +75,9 @@ def oracle(
     beam: Annotated[
         int, typer.Option(min=1, help="Hypotheses that nodes keep; 1 in the paper.")
     ] = RESCORE_BEAM,
-    plot: Annotated[Path | None, typer.Option(help="Picture (.png, .svg) of one sentence's best.")] = None,
+    plot: Annotated[
+        Path | None, Writes(), typer.Option(help="Picture (.png, .svg) of one sentence's best.")
+    ] = None,
     sentence: Annotated[int, typer.Option(min=0, help="The sentence to plot.")] = 0,
 ) -> None:
     """Rescores by (1 - mu) B + mu score, B the BLEU of the document so far; mu = inf: score - B.
@@ -112,7 +116,7 @@ def oracle(
         _print(f"mu {value:<5g} BLEU {100 * bleu(totals[value]):6.2f}  score {np.mean(scores[value]):.4f}")
 
 
-@app.command(cls=Command)
+@command
 def show(
     file: File,
     sentence: Annotated[int, typer.Option(min=0, help="Which sentence, from 0.")],
@@ -123,7 +127,9 @@ def show(
         float | None,
         typer.Option(min=0, help="Of the forest, what scores at most this much less than the best."),
     ] = None,
-    output: Annotated[Path | None, typer.Option("-o", "--output", help="HTML file (stdout).")] = None,
+    output: Annotated[
+        Path | None, Writes(stream=True), typer.Option("-o", "--output", help="HTML file (stdout).")
+    ] = None,
 ) -> None:
     """Draws a derivation, or a small forest, as an HTML page that needs no other file.
 
@@ -148,10 +154,8 @@ def show(
     else:
         derivation = _derivation(forest, chosen or {}, rank or 1, where)
         page = derivation_page(derivation, chosen, f"Sentence {sentence}, derivation {rank or 1}")
-    if output is None:
-        sys.stdout.buffer.write(page.encode())
-    else:
-        write_atomically(output, page)
+    with writing(output) as stream:
+        stream.write(page.encode())
 
 
 def _derivation(forest: Forest, weights: dict[str, float], rank: int, where: str) -> Derivation:

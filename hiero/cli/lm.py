@@ -8,6 +8,7 @@ from typing import Annotated
 
 import typer
 
+from hiero.cli.files import Writes
 from hiero.cli.progress import one_unit, progress_line
 from hiero.cli.settings import SettingOptions
 from hiero.cli.size import memory_text, parse_memory
@@ -22,7 +23,7 @@ def lm(
         list[Path], typer.Argument(metavar="TEXT...", help="Tokenised sentences: plain, .gz or .xz.")
     ],
     output: Annotated[
-        Path, typer.Option("-o", "--output", help="KenLM binary; .arpa or .arpa.gz: the ARPA file.")
+        Path, Writes(), typer.Option("-o", "--output", help="KenLM binary; .arpa or .arpa.gz: the ARPA file.")
     ],
     settings: Annotated[LmSettings, SettingOptions(LmSettings, renamed={"binary": "type"})],
     memory: Annotated[str, typer.Option(help="For n-grams being sorted, such as 512M.")] = _MEMORY,

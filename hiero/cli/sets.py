@@ -4,12 +4,23 @@ from __future__ import annotations
 
 import hashlib
 import json
+import sys
 from collections.abc import Sequence
 from pathlib import Path
+from typing import Annotated
+
+import typer
 
 from hiero import FormatError, Model
-from hiero.base.text import split
+from hiero.base.text import looks_untokenised, split
 from hiero.evaluate.test_sets import TestSet, read_source
+
+Tokens = Annotated[
+    bool,
+    typer.Option(
+        "--tokens", help="Text is in tokens already, cased as the model was trained; not raw (raw text)."
+    ),
+]
 
 
 def fingerprint(*sets: tuple[Sequence[str | list[str]], list[list[str]]]) -> str:
@@ -18,9 +29,10 @@ def fingerprint(*sets: tuple[Sequence[str | list[str]], list[list[str]]]) -> str
 
 
 def read_set(
-    source: Path, references: Sequence[Path], raw: bool, model: Model
+    source: Path, references: Sequence[Path], tokens: bool, model: Model
 ) -> tuple[list[str | list[str]], list[list[str]]]:
-    """Sentences as the decoder takes them, and references as lines of tokens."""
+    """Sentences as the decoder takes them, and references as lines of tokens; files of raw text unless they
+    are ``tokens`` already. Says on stderr where they do not look so."""
     lines, srcset = read_source(source)
     test_set = TestSet.read(references, srcset)
     if (srcset is None) != (test_set.source is None):
@@ -28,7 +40,18 @@ def read_set(
     found = test_set.references
     if len(lines) != len(found):
         raise FormatError(f"{source}: {len(lines)} segments, where the references have {len(found)}")
-    if not raw:
+    if tokens or model.text.source.keeps_tokens:
+        _note_untokenised(source, lines)
+    if tokens:
         return [split(line) for line in lines], found
     target = model.text.target
     return list(lines), [[" ".join(target.tokens(line)) for line in segment] for segment in found]
+
+
+def _note_untokenised(path: Path, lines: Sequence[str]) -> None:
+    if looks_untokenised(lines):
+        print(
+            f"hiero: {path}: looks like raw text, but is taken for tokens: most lines have words that end "
+            "in punctuation",
+            file=sys.stderr,
+        )

@@ -2,17 +2,15 @@
 
 from __future__ import annotations
 
-import gzip
-import sys
 from pathlib import Path
 from typing import Annotated
 
 import typer
 
 from hiero.base import tables
-from hiero.base.files import replacing
 from hiero.base.tables import load_table
 from hiero.base.text import split
+from hiero.cli.files import Writes, writing
 from hiero.cli.progress import one_unit, progress_line
 from hiero.cli.size import memory_text, parse_memory
 
@@ -21,7 +19,7 @@ _MEMORY = memory_text(tables.DEFAULT_MEMORY)
 
 def pack(
     grammar: Annotated[Path, typer.Argument(help="Grammar: text (plain, .gz, .xz) or packed.")],
-    output: Annotated[Path, typer.Option("-o", "--output", help="Packed table (.hrt).")],
+    output: Annotated[Path, Writes(), typer.Option("-o", "--output", help="Packed table (.hrt).")],
     owner: Annotated[str, typer.Option(help="Name of the table; by default pt, pt1, ...")] = "",
     span_limit: Annotated[
         int, typer.Option(min=0, help="Source words a rule may span; 0: the decoder's limit.")
@@ -53,22 +51,15 @@ def pack(
 def unpack(
     table: Annotated[Path, typer.Argument(help="Packed table.")],
     output: Annotated[
-        Path | None, typer.Option("-o", "--output", help="Default stdout; .gz compresses.")
+        Path | None,
+        Writes(stream=True),
+        typer.Option("-o", "--output", help="Text; .gz and .xz compress (stdout)."),
     ] = None,
 ) -> None:
     """Writes a packed table as text."""
     loaded = load_table(table)
-    if output is None:
-        tables.unpack(loaded, sys.stdout.buffer.write)
-        sys.stdout.buffer.flush()
-        return
-    with replacing(output) as temporary, open(temporary, "wb") as file:
-        if output.suffix == ".gz":
-            # Without a time and a name, so that the same table gives the same bytes.
-            with gzip.GzipFile("", "wb", fileobj=file, mtime=0) as zipped:
-                tables.unpack(loaded, zipped.write)
-        else:
-            tables.unpack(loaded, file.write)
+    with writing(output) as stream:
+        tables.unpack(loaded, stream.write)
 
 
 def rules(

@@ -4,32 +4,37 @@ from __future__ import annotations
 
 import sys
 from collections.abc import Callable
+from pathlib import Path
 from typing import Annotated
 
 import typer
 
+from hiero.base.lines import line_text
 from hiero.base.text import TextSide, parse_side, split
 
 Side = Annotated[str, typer.Argument(metavar="SIDE", help="Language and scheme, such as en:moses.")]
+Truecaser = Annotated[Path | None, typer.Option(help="From hiero truecaser; words get their case by it.")]
 
 
 def tokenize(
-    side: Side, lowercase: Annotated[bool, typer.Option("--lowercase", help="Lowercase too.")] = False
+    side: Side,
+    lowercase: Annotated[bool, typer.Option("--lowercase", help="Lowercase too.")] = False,
+    truecaser: Truecaser = None,
 ) -> None:
     """Writes the tokens of every line of stdin."""
-    chosen = _side(side, lowercase)
+    chosen = _side(side, lowercase, truecaser)
     _each_line(lambda line: " ".join(chosen.tokens(line)))
 
 
-def detokenize(side: Side) -> None:
+def detokenize(side: Side, truecaser: Truecaser = None) -> None:
     """Writes every line of tokens on stdin as text."""
-    chosen = _side(side, False)
+    chosen = _side(side, False, truecaser)
     _each_line(lambda line: chosen.text(split(line)))
 
 
-def _side(text: str, lowercase: bool) -> TextSide:
+def _side(text: str, lowercase: bool, truecaser: Path | None) -> TextSide:
     try:
-        return parse_side(text, lowercase)
+        return parse_side(text, lowercase, truecaser or "")
     except ValueError as error:
         raise typer.BadParameter(str(error)) from None
 
@@ -37,11 +42,11 @@ def _side(text: str, lowercase: bool) -> TextSide:
 def _each_line(change: Callable[[str], str]) -> None:
     """One line out for each line in, flushed, so that it serves as a co-process."""
     bad = 0
-    for number, line in enumerate(sys.stdin.buffer, start=1):
+    for number, line in enumerate(sys.stdin.buffer):
         try:
-            text = change(line.removesuffix(b"\n").removesuffix(b"\r").decode("utf-8"))
+            text = change(line_text(line, number))
         except UnicodeDecodeError:
-            print(f"input:{number}: invalid UTF-8", file=sys.stderr)
+            print(f"input:{number + 1}: invalid UTF-8", file=sys.stderr)
             text = ""
             bad += 1
         sys.stdout.buffer.write(text.encode() + b"\n")

@@ -11,6 +11,7 @@ import typer
 
 from hiero import DecodingSettings, Model, read_weights
 from hiero.base.text import TextProcessing, parse_side
+from hiero.cli.files import Writes
 from hiero.cli.progress import one_unit, progress_line
 from hiero.cli.settings import SettingOptions
 from hiero.cli.size import memory_text, parse_memory
@@ -29,6 +30,7 @@ from hiero.train import (
     prepare_corpus,
     rules,
     score_rules,
+    train_truecaser,
 )
 from hiero.train import train as train_model
 
@@ -41,16 +43,20 @@ Memory = Annotated[str, typer.Option(help="For what is being sorted, such as 512
 Quiet = Annotated[bool, typer.Option("--quiet", help="No progress, no reports.")]
 Tokenize = Annotated[
     tuple[str, str] | None,
-    typer.Option(metavar="SOURCE TARGET", help="How raw text becomes tokens, such as ja:none en:moses."),
+    typer.Option(metavar="SOURCE TARGET", help="How raw text becomes tokens, such as ja:janome en:moses."),
 ]
 Lowercase = Annotated[bool, typer.Option("--lowercase", help="Lowercase both sides.")]
+Truecaser = Annotated[
+    tuple[Path, Path] | None,
+    typer.Option(metavar="SOURCE TARGET", help="Truecasers of both sides, from hiero truecaser."),
+]
 
 
 def train(
     *,
     source: Source,
     target: Target,
-    output: Annotated[Path, typer.Option("-o", "--output", help="Model directory.")],
+    output: Annotated[Path, Writes(), typer.Option("-o", "--output", help="Model directory.")],
     dictionary: Annotated[
         tuple[Path, Path] | None, typer.Option(metavar="SOURCE TARGET", help="Entries, line by line.")
     ] = None,
@@ -92,10 +98,13 @@ def corpus(
     source: Source,
     target: Target,
     output: Annotated[
-        tuple[Path, Path], typer.Option("-o", "--output", metavar="SOURCE TARGET", help="Prepared sides.")
+        tuple[Path, Path],
+        Writes(),
+        typer.Option("-o", "--output", metavar="SOURCE TARGET", help="Prepared sides."),
     ],
     tokenize: Tokenize = None,
     lowercase: Lowercase = False,
+    truecaser: Truecaser = None,
     settings: Annotated[CorpusSettings, SettingOptions(CorpusSettings)],
     quiet: Quiet = False,
 ) -> None:
@@ -104,20 +113,37 @@ def corpus(
         report = prepare_corpus(
             [(source, target)],
             *output,
-            text=_text(tokenize, lowercase),
+            text=_text(tokenize, lowercase, truecaser),
             progress=one_unit(progress, "sentence pairs"),
             **settings.model_dump(),
         )
     _reporter(quiet)(str(report))
 
 
+def truecaser(
+    *,
+    texts: Annotated[
+        list[Path], typer.Argument(metavar="TEXT...", help="Raw text, as the side of a bitext.")
+    ],
+    output: Annotated[Path, Writes(), typer.Option("-o", "--output", help="Words with their case.")],
+    tokenize: Annotated[str, typer.Option(metavar="SIDE", help="Such as en:moses.")] = "und:none",
+    quiet: Quiet = False,
+) -> None:
+    """Learns which words are written with capitals for what they are, not for where they stand."""
+    side = _text((tokenize, tokenize), False).target
+    with progress_line(quiet) as progress:
+        words = train_truecaser(texts, output, side, one_unit(progress, "sentences"))
+    _reporter(quiet)(f"{words:,} words with case")
+
+
 def align_words(
     *,
     source: Source,
     target: Target,
-    output: Annotated[Path, typer.Option("-o", "--output", help="Links, a line for each pair.")],
+    output: Annotated[Path, Writes(), typer.Option("-o", "--output", help="Links, a line for each pair.")],
     held_out: Annotated[
         tuple[Path, Path, Path] | None,
+        Writes(last=True),
         typer.Option(metavar="SOURCE TARGET OUTPUT", help="More pairs to align along, such as a tuning set."),
     ] = None,
     settings: Annotated[AlignSettings, SettingOptions(AlignSettings)],
@@ -143,8 +169,8 @@ def extract(
     source: Source,
     target: Target,
     alignment: Annotated[Path, typer.Option(help="Word links (0-0 1-2) of every pair.")],
-    output: Annotated[Path, typer.Option("-o", "--output", help="Counted rules.")],
-    distortion: Annotated[Path | None, typer.Option(help="Distortion statistics, JSON.")] = None,
+    output: Annotated[Path, Writes(), typer.Option("-o", "--output", help="Counted rules.")],
+    distortion: Annotated[Path | None, Writes(), typer.Option(help="Distortion statistics, JSON.")] = None,
     settings: Annotated[ExtractSettings, SettingOptions(ExtractSettings)],
     memory: Memory = _EXTRACT_MEMORY,
     quiet: Quiet = False,
@@ -171,7 +197,7 @@ def extract(
 def score(
     *,
     counts: Annotated[Path, typer.Argument(help="Counted rules, from hiero extract.")],
-    output: Annotated[Path, typer.Option("-o", "--output", help="Packed table (.hrt).")],
+    output: Annotated[Path, Writes(), typer.Option("-o", "--output", help="Packed table (.hrt).")],
     settings: Annotated[ScoreSettings, SettingOptions(ScoreSettings)],
     corpus: Annotated[
         tuple[Path, Path] | None,
@@ -191,7 +217,7 @@ def score(
 
 def assemble(
     *,
-    output: Annotated[Path, typer.Option("-o", "--output", help="Model directory.")],
+    output: Annotated[Path, Writes(), typer.Option("-o", "--output", help="Model directory.")],
     grammar: Annotated[list[Path], typer.Option(help="Rule table, packed or text; repeatable.")],
     lm: Annotated[list[Path] | None, typer.Option(help="Language model; repeatable.")] = None,
     weights: Annotated[Path | None, typer.Option(help="Default: those of a trained model.")] = None,
@@ -202,6 +228,7 @@ def assemble(
     glue_label: Annotated[list[str] | None, typer.Option(help="Label that glue is made for.")] = None,
     tokenize: Tokenize = None,
     lowercase: Lowercase = False,
+    truecaser: Truecaser = None,
 ) -> None:
     """Puts tables, language models and weights together as a model directory."""
     model = Model.assemble(
@@ -211,7 +238,7 @@ def assemble(
         copy_labels=copy_label or (),
         glue_labels=glue_label or (),
         settings=settings,
-        text=_text(tokenize, lowercase),
+        text=_text(tokenize, lowercase, truecaser),
         distortion=DistortionStatistics.load(distortion) if distortion else None,
     )
     chosen = read_weights(weights) if weights else default_weights(model.feature_names)
@@ -228,9 +255,14 @@ def _reporter(quiet: bool) -> Callable[[str], object]:
     return report
 
 
-def _text(tokenize: tuple[str, str] | None, lowercase: bool) -> TextProcessing:
-    source, target = tokenize or ("und:none", "und:none")
+def _text(
+    tokenize: tuple[str, str] | None, lowercase: bool, truecasers: tuple[Path, Path] | None = None
+) -> TextProcessing:
+    sides = tokenize or ("und:none", "und:none")
+    files = ("", "") if truecasers is None else map(str, truecasers)
     try:
-        return TextProcessing(parse_side(source, lowercase), parse_side(target, lowercase))
+        return TextProcessing(
+            *(parse_side(side, lowercase, file) for side, file in zip(sides, files, strict=True))
+        )
     except ValueError as error:
         raise typer.BadParameter(str(error)) from None

@@ -13,7 +13,8 @@ import typer
 from hiero import Decoder, DecodingSettings, Model, read_weights
 from hiero.base.files import sha256
 from hiero.base.ownership import MANIFEST
-from hiero.cli.sets import fingerprint, read_set
+from hiero.cli.files import Writes
+from hiero.cli.sets import Tokens, fingerprint, read_set
 from hiero.cli.settings import Given, SettingOptions, VariantOptions
 from hiero.evaluate import Bleu, EffectiveLength, Metric
 from hiero.evaluate.metrics import metric_named
@@ -42,7 +43,9 @@ def tune_model(
     method: Annotated[MethodName, typer.Option(help="How weights are chosen, see docs/tuning.md.")],
     source: Annotated[Path, typer.Option(help="Tuning set: text, or NIST's .xml or .sgm.")],
     references: Annotated[list[Path], typer.Option(help="Its references, likewise.")],
-    output: Annotated[Path, typer.Option(help="Directory for weights.txt and all iterations.")],
+    output: Annotated[
+        Path, Writes(), typer.Option("-o", "--output", help="Directory for weights.txt and all iterations.")
+    ],
     seed: Annotated[int, typer.Option(min=0)] = 1,
     metric: Annotated[
         list[str] | None,
@@ -64,9 +67,7 @@ def tune_model(
         Path | None, typer.Option(help="Another set, to choose the best iteration by.")
     ] = None,
     held_out_references: Annotated[list[Path] | None, typer.Option()] = None,
-    raw: Annotated[
-        bool, typer.Option("--raw", help="Sets are raw text; tokenise as the model says.")
-    ] = False,
+    tokens: Tokens = False,
     decoding: Annotated[
         Given, SettingOptions(DecodingSettings, only=("pop_limit", "beam_threshold"), overrides="the model's")
     ],
@@ -88,9 +89,9 @@ def tune_model(
         raise typer.BadParameter(str(error)) from None
     loaded = Model.load(model)
     decoder = Decoder(loaded, **decoding)
-    sets = [read_set(source, references, raw, loaded)]
+    sets = [read_set(source, references, tokens, loaded)]
     if held_out_source is not None:
-        sets.append(read_set(held_out_source, held_out_references or [], raw, loaded))
+        sets.append(read_set(held_out_source, held_out_references or [], tokens, loaded))
     decoders = [ModelDecoder(decoder, sentences, threads) for sentences, _ in sets]
     metrics = [_metric(metric or ["bleu"], lines, effective_length, method) for _, lines in sets]
     start = {name: 0.0 for name in loaded.feature_names}

@@ -32,7 +32,7 @@ class TestSet:
         else of the first. Raises FormatError where they do not fit together or a segment has no reference."""
         if not files:
             raise ValueError("no references")
-        nist = [_is_nist(file) for file in files]
+        nist = [is_nist(file) for file in files]
         if any(nist) != all(nist):
             raise FormatError(f"{os.fspath(files[nist.index(False)])}: text among references in XML or SGML")
         found = cls._of_sets(files, source) if all(nist) else cls._of_text(files)
@@ -63,14 +63,14 @@ class TestSet:
         Raises FormatError naming what is missing or extra.
         """
         # Where references are NIST's, hypotheses are too: lines of text may have another order.
-        if not _is_nist(file) and self.source is None:
+        if not is_nist(file) and self.source is None:
             lines = list(read_lines(file))
             _check_length(file, len(lines), len(self.references))
             return lines
         try:
             found = _sets(file, "tstset")
         except FormatError as error:
-            if _is_nist(file):
+            if is_nist(file):
                 raise
             raise FormatError(f"{error}; references are NIST's, and hypotheses a tstset then") from None
         if len(found) > 1:
@@ -113,7 +113,7 @@ class TestSet:
 
 def read_source(file: PathLike) -> tuple[list[str], SegmentSet | None]:
     """The lines of a text, or the segments of a `srcset` and the set. Raises FormatError."""
-    if not _is_nist(file):
+    if not is_nist(file):
         return list(read_lines(file)), None
     found = _sets(file, "srcset")
     if len(found) > 1:
@@ -121,7 +121,8 @@ def read_source(file: PathLike) -> tuple[list[str], SegmentSet | None]:
     return [text for _, _, text in found[0]], found[0]
 
 
-def _is_nist(file: PathLike) -> bool:
+def is_nist(file: PathLike) -> bool:
+    """Whether a name ends as those of NIST's files do, also before .gz and .xz."""
     suffixes = [suffix.lower() for suffix in Path(file).suffixes]
     if suffixes and suffixes[-1] in (".gz", ".xz"):
         suffixes.pop()

@@ -33,7 +33,7 @@ bool LineReader::next(std::string_view& line) {
       break;
     }
   }
-  ++number_;
+  if (++number_ == 1 && line.starts_with("\xEF\xBB\xBF")) line.remove_prefix(3);  // a byte order mark
   if (!line.empty() && line.back() == '\r') line.remove_suffix(1);
   return true;
 }

@@ -1,0 +1,134 @@
+"""The files of commands: which are read and which are written, and standard streams by the name ``-``."""
+
+from __future__ import annotations
+
+import contextlib
+import functools
+import gzip
+import inspect
+import lzma
+import os
+import sys
+from collections.abc import Callable, Iterator, Mapping
+from dataclasses import dataclass
+from pathlib import Path
+from typing import IO, Any, cast
+
+import typer
+
+from hiero.base.files import replacing
+from hiero.base.lines import open_source, unpacked
+
+STREAM = Path("-")
+_STDIN = Path("/dev/stdin")
+
+
+@dataclass(frozen=True)
+class Writes:
+    """Marks a parameter of a command for what it writes, of several paths ``last`` only that. It may be a
+    ``stream``: ``-`` is standard output then. All other paths are read."""
+
+    stream: bool = False
+    last: bool = False
+
+
+def guarded(command: Callable[..., Any]) -> Callable[..., Any]:
+    """A command that gets standard input in place of ``-`` where it reads.
+
+    Refuses, as wrong usage, an output that is also an input or another output, an output that cannot be a
+    stream, and standard input that is to be read twice.
+    """
+    marks: dict[str, Writes] = {}
+    for name, parameter in inspect.signature(command, eval_str=True).parameters.items():
+        for mark in getattr(parameter.annotation, "__metadata__", ()):
+            if isinstance(mark, Writes):
+                marks[name] = mark
+
+    @functools.wraps(command)
+    def run(**values: Any) -> Any:
+        return command(**_checked(values, marks))
+
+    return run
+
+
+def _checked(values: Mapping[str, Any], marks: Mapping[str, Writes]) -> dict[str, Any]:
+    inputs: list[Path] = []
+    outputs: list[Path] = []
+    for name, value in values.items():
+        paths, mark = _paths(value), marks.get(name)
+        read = len(paths) if mark is None else len(paths) - 1 if mark.last else 0
+        inputs += paths[:read]
+        outputs += paths[read:]
+        if mark is not None and not mark.stream and STREAM in paths[read:]:
+            raise typer.BadParameter(f"--{name.replace('_', '-')} cannot be standard output")
+    if inputs.count(STREAM) + inputs.count(_STDIN) > 1:
+        raise typer.BadParameter("standard input can be read once")
+    for number, path in enumerate(outputs):
+        for other in inputs:
+            if path != STREAM and _same(path, other):
+                raise typer.BadParameter(f"{path}: is read, and would be written over")
+        for other in outputs[:number]:
+            if _same(path, other):
+                raise typer.BadParameter(f"{path}: two outputs of one name")
+    return {name: value if name in marks else _with_stdin(value) for name, value in values.items()}
+
+
+@contextlib.contextmanager
+def reading(path: Path | None) -> Iterator[IO[bytes]]:
+    """A file (plain, gzip, xz) to read bytes from; standard input without one."""
+    if path is not None and path != _STDIN:
+        with open_source(path) as file:
+            yield file
+        return
+    # A thread may wait for a line when this ends early: it would hold the lock of sys.stdin's own buffer,
+    # without which Python cannot end, or of one that is to be closed.
+    with unpacked(open(sys.stdin.fileno(), "rb", closefd=False)) as file:
+        yield file
+
+
+@contextlib.contextmanager
+def writing(path: Path | None) -> Iterator[IO[bytes]]:
+    """A file to write, whole or not at all, compressed if its name ends in .gz or .xz; standard output
+    without one, and for ``-``. A device or pipe is written to as it comes."""
+    if path is None or path in (STREAM, Path("/dev/stdout")):
+        yield sys.stdout.buffer
+        sys.stdout.buffer.flush()
+    elif path.exists() and not path.is_file():
+        with path.open("wb") as file:
+            yield file
+    else:
+        with replacing(path) as temporary, _compressed(temporary, path.suffix) as file:
+            yield file
+
+
+@contextlib.contextmanager
+def _compressed(path: Path, suffix: str) -> Iterator[IO[bytes]]:
+    with path.open("wb") as file:
+        if suffix == ".gz":
+            # Without a time and a name, so that the same content gives the same bytes.
+            with gzip.GzipFile("", "wb", fileobj=file, mtime=0) as zipped:
+                yield cast(IO[bytes], zipped)
+        elif suffix == ".xz":
+            with lzma.open(file, "wb") as packed:
+                yield packed
+        else:
+            yield file
+
+
+def _paths(value: Any) -> list[Path]:
+    if isinstance(value, Path):
+        return [value]
+    return [path for path in value if isinstance(path, Path)] if isinstance(value, list | tuple) else []
+
+
+def _with_stdin(value: Any) -> Any:
+    if isinstance(value, list | tuple):
+        return type(value)(map(_with_stdin, value))
+    return _STDIN if isinstance(value, Path) and value == STREAM else value
+
+
+def _same(path: Path, other: Path) -> bool:
+    if path.exists() and not path.is_file() and not path.is_dir():
+        return False  # a terminal may be read and written
+    # By name: what has two is replaced under one of them, which leaves the other as it is.
+    return os.path.realpath(path) == os.path.realpath(other)
