@@ -52,16 +52,17 @@ def test_models(model: hiero.Model, tmp_path: Path) -> None:
         settings=settings,
         distortion=DistortionStatistics(counts, counts[::-1]),  # type: ignore[arg-type]
     )
-    made_from = {"seed": np.int64(1), "share": np.float32(0.5), "raw": np.bool_(True)}
-    other.save(tmp_path / "m", made_from=made_from)
+    other.made_from = {"seed": np.int64(1), "share": np.float32(0.5), "raw": np.bool_(True)}
+    other.save(tmp_path / "m")
     again = hiero.Model.load(tmp_path / "m")
     assert again.weights == weights and again.settings == settings
     assert (again.settings.pop_limit, again.settings.beam_threshold) == (7, 2.5)
     assert again.distortion == DistortionStatistics(list(range(10)), list(range(10))[::-1])
     written = json.loads((tmp_path / "m" / "manifest.json").read_text())["made_from"]
     assert written == {"seed": 1, "share": 0.5, "raw": True}
+    other.made_from = {"what": object()}
     with pytest.raises(TypeError, match="object is no JSON value"):
-        other.save(tmp_path / "n", made_from={"what": object()})
+        other.save(tmp_path / "n")
 
 
 def test_archives_of_forests(tmp_path: Path) -> None:

@@ -13,7 +13,7 @@ import shutil
 import signal
 import subprocess
 import time
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
 from pathlib import Path
 
 import pytest
@@ -178,8 +178,8 @@ def test_a_half_made_model_is_removed(
     write_parts = hiero.Model._write
     left: list[str] = []
 
-    def write_and_keep(self: hiero.Model, directory: Path, made_from: Mapping[str, object] | None) -> None:
-        write_parts(self, directory, made_from)
+    def write_and_keep(self: hiero.Model, directory: Path) -> None:
+        write_parts(self, directory)
         if directory.parent.parent == tmp_path / "model.train":
             left.append(directory.parent.name)
             shutil.copytree(directory.parent, directory.parent.with_name(left[-1] + "0"))

@@ -28,6 +28,7 @@ _COMMANDS = {
     "lm": ("lm", "lm"),
     "assemble": ("train", "assemble"),
     "tune": ("tune", "tune_model"),
+    "weights": ("weights", "put_weights"),
     "eval": ("eval", "evaluate"),
     "tokenize": ("text", "tokenize"),
     "detokenize": ("text", "detokenize"),

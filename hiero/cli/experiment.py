@@ -10,10 +10,9 @@ from typing import Annotated
 import typer
 
 from hiero import Model
-from hiero.base.files import sha256
 from hiero.cli.arguments import add_command
 from hiero.cli.files import Writes
-from hiero.cli.sets import Tokens, fingerprint, read_set
+from hiero.cli.sets import Tokens, fingerprint, model_fingerprint, read_set
 from hiero.cli.settings import SettingOptions
 from hiero.experiments.cettolo2004 import Cettolo2004Options, LabelledSet, plot, table
 from hiero.experiments.cettolo2004 import cettolo2004 as run
@@ -61,7 +60,11 @@ def cettolo2004(
         output,
         options,
         threads=threads,
-        origin={"sets": fingerprint(tuning, test), "model": sha256(model / "manifest.json")},
+        origin={
+            "sets": fingerprint(tuning, test),
+            "model": model_fingerprint(model),
+            "weights": loaded.weights,
+        },
         report=(lambda _: None) if quiet else (lambda line: print(line, flush=True)),
     )
     print(table(result), end="")

@@ -26,10 +26,12 @@ _STDIN = Path("/dev/stdin")
 @dataclass(frozen=True)
 class Writes:
     """Marks a parameter of a command for what it writes, of several paths ``last`` only that. It may be a
-    ``stream``: ``-`` is standard output then. All other paths are read."""
+    ``stream``: ``-`` is standard output then. It may take the place of what is read (``over``), such as a
+    model of its own. All other paths are read."""
 
     stream: bool = False
     last: bool = False
+    over: bool = False
 
 
 def guarded(command: Callable[..., Any]) -> Callable[..., Any]:
@@ -58,7 +60,8 @@ def _checked(values: Mapping[str, Any], marks: Mapping[str, Writes]) -> dict[str
         paths, mark = _paths(value), marks.get(name)
         read = len(paths) if mark is None else len(paths) - 1 if mark.last else 0
         inputs += paths[:read]
-        outputs += paths[read:]
+        if mark is None or not mark.over:
+            outputs += paths[read:]
         if mark is not None and not mark.stream and STREAM in paths[read:]:
             raise typer.BadParameter(f"--{name.replace('_', '-')} cannot be standard output")
     if inputs.count(STREAM) + inputs.count(_STDIN) > 1:

@@ -13,6 +13,7 @@ import typer
 
 from hiero import FormatError, Model
 from hiero.base.text import looks_untokenised, split
+from hiero.decode.model_directory import WEIGHTS_FILE, read_manifest
 from hiero.evaluate.test_sets import TestSet, read_source
 
 Tokens = Annotated[
@@ -26,6 +27,12 @@ Tokens = Annotated[
 def fingerprint(*sets: tuple[Sequence[str | list[str]], list[list[str]]]) -> str:
     """A checksum of what ``read_set`` read, by which a run that is taken up again knows its sets."""
     return hashlib.sha256(json.dumps(sets).encode()).hexdigest()
+
+
+def model_fingerprint(model: Path) -> str:
+    """A checksum of the files of a model directory but its weights. Raises FormatError or OSError."""
+    files = {name: entry for name, entry in read_manifest(model).items() if name != WEIGHTS_FILE}
+    return hashlib.sha256(json.dumps(files, sort_keys=True).encode()).hexdigest()
 
 
 def read_set(

@@ -10,12 +10,11 @@ from typing import TYPE_CHECKING, Annotated, Literal
 import numpy as np
 import typer
 
-from hiero import Decoder, DecodingSettings, Model, read_weights
-from hiero.base.files import sha256
-from hiero.base.ownership import MANIFEST
+from hiero import Decoder, DecodingSettings, Model
 from hiero.cli.files import Writes
-from hiero.cli.sets import Tokens, fingerprint, read_set
+from hiero.cli.sets import Tokens, fingerprint, model_fingerprint, read_set
 from hiero.cli.settings import Given, SettingOptions, VariantOptions
+from hiero.cli.weights import Tuned, write_tuned
 from hiero.evaluate import Bleu, EffectiveLength, Metric
 from hiero.evaluate.metrics import metric_named
 from hiero.tune import (
@@ -68,6 +67,9 @@ def tune_model(
     ] = None,
     held_out_references: Annotated[list[Path] | None, typer.Option()] = None,
     tokens: Tokens = False,
+    save: Annotated[
+        Path | None, Writes(over=True), typer.Option(help="Write the model with the tuned weights here.")
+    ] = None,
     decoding: Annotated[
         Given, SettingOptions(DecodingSettings, only=("pop_limit", "beam_threshold"), overrides="the model's")
     ],
@@ -87,7 +89,7 @@ def tune_model(
         options = TuneOptions(method, seed=seed, fixed=fix or (), bounds=_bounds(bound or ()), **settings)
     except ValueError as error:
         raise typer.BadParameter(str(error)) from None
-    loaded = Model.load(model)
+    loaded = Model.load(model, weights=weights)
     decoder = Decoder(loaded, **decoding)
     sets = [read_set(source, references, tokens, loaded)]
     if held_out_source is not None:
@@ -95,10 +97,10 @@ def tune_model(
     decoders = [ModelDecoder(decoder, sentences, threads) for sentences, _ in sets]
     metrics = [_metric(metric or ["bleu"], lines, effective_length, method) for _, lines in sets]
     start = {name: 0.0 for name in loaded.feature_names}
-    start |= read_weights(weights) if weights is not None else loaded.weights
+    start |= loaded.weights
     origin = {
         "sets": fingerprint(*sets),
-        "model": sha256(model / MANIFEST),
+        "model": model_fingerprint(model),
         "decoding": decoder.settings.model_dump(mode="json"),
     }
 
@@ -115,13 +117,27 @@ def tune_model(
             report=(lambda _: None) if quiet else _reporter(name),
         )
 
-    name = gain_name(metrics[0])
     if runs == 1:
-        _report(output, {"": run("", output, seed)}, name)
-        return
-    done = tune_runs(run, runs, seed, output)
-    _report(output, done.results, name)
-    print(f"mean {done.mean:.2f}, deviation {done.deviation:.2f}; weights of {done.best}")
+        results, best = {"": run("", output, seed)}, ""
+    else:
+        done = tune_runs(run, runs, seed, output)
+        results, best = dict(done.results), done.best
+    _report(output, results, gain_name(metrics[0]))
+    if runs > 1:
+        print(f"mean {done.mean:.2f}, deviation {done.deviation:.2f}; weights of {best}")
+    tuned = Tuned(
+        method=method,
+        metric=metrics[0].signature,
+        score=results[best].score,
+        before=results[best].iterations[0].judged,
+        held_out=len(sets) > 1,
+        sentences=len(sets[0][0]),
+        source=source.name,
+        references=[path.name for path in references],
+    )
+    write_tuned(output, tuned)
+    if save is not None:
+        loaded.with_weights(results[best].weights, tuned.model_dump()).save(save)
 
 
 def _report(output: Path, results: Mapping[str, TuneResult], metric: str) -> None:

@@ -23,10 +23,13 @@ from hiero.decode.distortion import DistortionStatistics
 from hiero.decode.local_features import LocalFeatures
 from hiero.decode.model_directory import (
     FORMAT,
+    WEIGHTS,
+    WEIGHTS_FILE,
     ModelFile,
     TableEntry,
     check_output,
     read_config,
+    read_made_from,
     write_config,
     write_manifest,
 )
@@ -91,6 +94,8 @@ class Model:
         check_writable(self.feature_names)
         self.weights = dict(weights)
         self.weight_vector(self.weights)
+        # How it was made, as its manifest is to say.
+        self.made_from: dict[str, Any] = {}
 
     @classmethod
     def assemble(
@@ -133,7 +138,7 @@ class Model:
         weights: str | os.PathLike[str] | Mapping[str, float] | None = None,
         local_features: Sequence[LocalFeatures] = (),
     ) -> Model:
-        """Reads a model directory; ``weights`` replace its own.
+        """Reads a model directory; ``weights`` are instead of its own, of the features that they name.
 
         Raises OSError for missing files and FormatError for malformed ones; damage within tables and their
         estimates is found where they are read, by the sentence that needs them.
@@ -143,14 +148,13 @@ class Model:
         distortion = None
         if config.distortion:
             distortion = DistortionStatistics.load(directory / config.distortion)
-        if weights is None:
-            weights = directory / config.weights
-        if not isinstance(weights, Mapping):
+        own = read_weights(directory / config.weights)
+        if weights is not None and not isinstance(weights, Mapping):
             weights = read_weights(weights)
-        return cls(
+        model = cls(
             [RuleTable.open(str(directory / entry.path)) for entry in config.tables],
             [LanguageModel.load(str(directory / lm)) for lm in config.lms],
-            weights,
+            own,
             owners=[entry.owner for entry in config.tables],
             statics=[_if_there(directory / entry.statics) for entry in config.tables],
             local_features=local_features,
@@ -161,29 +165,34 @@ class Model:
             text=_with_truecasers(config.text, lambda _, file: str(directory / file)),
             distortion=distortion,
         )
+        model.made_from = read_made_from(directory)
+        return model if weights is None else model.with_weights({**own, **weights})
 
-    def with_weights(self, weights: Mapping[str, float]) -> Model:
+    def with_weights(self, weights: Mapping[str, float], origin: Mapping[str, Any] | None = None) -> Model:
         """The same model with other weights; everything else is shared.
 
-        Raises FormatError for a weight that names no feature.
+        ``origin`` says where they come from, for the manifest. Raises FormatError for a weight that names no
+        feature.
         """
         self.weight_vector(weights)
         other = copy.copy(self)
         other.weights = dict(weights)
+        other.made_from = {key: value for key, value in self.made_from.items() if key != WEIGHTS}
+        if origin is not None:
+            other.made_from[WEIGHTS] = dict(origin)
         return other
 
     def save(
         self,
         path: str | os.PathLike[str],
         *,
-        made_from: Mapping[str, Any] | None = None,
         scratch: str | os.PathLike[str] | None = None,
     ) -> None:
         """Writes a model directory; an existing one is replaced in one step when the new one is whole and on
         the disk, and anything else that has the name is an error (see ``check_output``).
 
         Files that other models or trainings on the same disk hold are shared, all others are copied.
-        ``made_from`` goes into the manifest. The new directory grows in a hidden one in ``scratch``, a folder
+        The new directory grows in a hidden one in ``scratch``, a folder
         on the same disk (default: its parent); if the process is killed this stays, with the new model or the
         old one, until the next one like it is made.
         Raises OSError also where the file system cannot replace a directory in one step: an old model must
@@ -196,10 +205,10 @@ class Model:
         with temporary_folder(folder / target.name) as hidden:
             staging = hidden / "model"
             staging.mkdir()
-            self._write(staging, made_from)
+            self._write(staging)
             publish(staging, target)
 
-    def _write(self, directory: Path, made_from: Mapping[str, Any] | None) -> None:
+    def _write(self, directory: Path) -> None:
         owners = self.core.owners[: len(self.tables)]
         tables = [f"rules{i}.hrt" for i in range(len(self.tables))]
         lms = [f"lm{k}.binary" for k in range(len(self.lms))]
@@ -214,8 +223,8 @@ class Model:
             else:
                 link_or_copy(lm.path, directory / file)
         statics = self._write_statics(directory, tables, owners, lms)
-        write_weights(directory / "weights.txt", self.weights)
-        names = [*tables, *statics, *lms, "weights.txt", "model.toml"]
+        write_weights(directory / WEIGHTS_FILE, self.weights)
+        names = [*tables, *statics, *lms, WEIGHTS_FILE, "model.toml"]
         if self.distortion is not None:
             self.distortion.save(directory / _DISTORTION)
             names.append(_DISTORTION)
@@ -234,13 +243,13 @@ class Model:
                 for file, owner, kept in zip(tables, owners, statics, strict=True)
             ],
             lms=lms,
-            weights="weights.txt",
+            weights=WEIGHTS_FILE,
             distortion="" if self.distortion is None else _DISTORTION,
             text=text,
             decoding=self.settings,
         )
         write_config(directory, config)
-        write_manifest(directory, names, made_from)
+        write_manifest(directory, names, self.made_from)
 
     def _write_statics(
         self, directory: Path, tables: Sequence[str], owners: Sequence[str], lms: Sequence[str]

@@ -9,7 +9,8 @@ import errno
 import json
 import os
 import tomllib
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
+from contextlib import contextmanager
 from pathlib import Path
 from typing import Any, Literal
 
@@ -23,6 +24,9 @@ from hiero.base.text import TextProcessing
 from hiero.decode.settings import DecodingSettings
 
 FORMAT: Literal[1] = 1
+WEIGHTS_FILE = "weights.txt"
+# In the part of a manifest that says how a model was made, of its weights.
+WEIGHTS = "weights"
 
 
 class TableEntry(BaseModel):
@@ -96,22 +100,35 @@ def write_config(directory: Path, config: ModelFile) -> None:
 
 def read_manifest(directory: Path) -> dict[str, dict[str, int | str]]:
     """The files of a model directory with size and SHA-256. Raises FormatError or OSError."""
+    with _manifest(directory) as manifest:
+        return {name: {"size": f["size"], "sha256": f["sha256"]} for name, f in manifest["files"].items()}
+
+
+def read_made_from(directory: Path) -> dict[str, Any]:
+    """What the manifest says of how a model was made; nothing where it has none. Raises FormatError."""
+    if not (directory / MANIFEST).exists():
+        return {}
+    with _manifest(directory) as manifest:
+        return dict(manifest.get("made_from", {}))
+
+
+@contextmanager
+def _manifest(directory: Path) -> Iterator[Any]:
     path = directory / MANIFEST
     try:
-        files = json.loads(path.read_text(encoding="utf-8"))["files"]
-        return {name: {"size": f["size"], "sha256": f["sha256"]} for name, f in files.items()}
+        yield json.loads(path.read_text(encoding="utf-8"))
     except (ValueError, KeyError, TypeError, AttributeError) as error:
         raise FormatError(f"{path}: malformed manifest: {error}") from None
 
 
-def write_manifest(directory: Path, names: Sequence[str], made_from: Mapping[str, Any] | None) -> None:
+def write_manifest(directory: Path, names: Sequence[str], made_from: Mapping[str, Any]) -> None:
     """Writes sizes and checksums of these files, and how they were made."""
     files = {
         name: {"size": (directory / name).stat().st_size, "sha256": sha256(directory / name)}
         for name in names
     }
     manifest: dict[str, Any] = {"format": FORMAT, "files": files}
-    if made_from is not None:
+    if made_from:
         manifest["made_from"] = made_from
     text = json.dumps(manifest, indent=1, default=json_number)
     write_atomically(directory / MANIFEST, text + "\n")

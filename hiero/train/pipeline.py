@@ -16,10 +16,12 @@ from pydantic import Field
 from hiero import __version__
 from hiero.base.files import replacing
 from hiero.base.lines import PathLike
+from hiero.base.ownership import MANIFEST
 from hiero.base.text import TextProcessing, TextSide, split
+from hiero.base.weights import read_weights
 from hiero.decode.distortion import DistortionStatistics
 from hiero.decode.model import Model
-from hiero.decode.model_directory import check_output
+from hiero.decode.model_directory import WEIGHTS, check_output, read_config, read_made_from
 from hiero.decode.settings import DecodingSettings
 from hiero.train.alignment import AlignSettings, align, check_links, format_links, read_alignment
 from hiero.train.corpus import CorpusSettings, prepare_corpus, prepare_text, read_pairs
@@ -314,7 +316,23 @@ class _Pipeline:
             distortion=DistortionStatistics.load(self.work / "distortion.json"),
         )
         model = model.with_weights(default_weights(model.feature_names))
-        model.save(self.output, made_from=self._provenance(), scratch=self.work)
+        model.made_from = self._provenance()
+        model = self._with_kept_weights(model)
+        model.save(self.output, scratch=self.work)
+
+    def _with_kept_weights(self, model: Model) -> Model:
+        """With the weights that were put into the model which is to be replaced, as by tuning."""
+        if not (self.output / MANIFEST).is_file():
+            return model
+        origin = read_made_from(self.output).get(WEIGHTS)
+        if origin is None:
+            return model
+        weights = read_weights(self.output / read_config(self.output).weights)
+        if list(weights) != list(model.feature_names):
+            self.report("warning: the tuned weights are lost, as the model has other features now")
+            return model
+        self.report("model: keeps its weights, which were not training's")
+        return model.with_weights(weights, origin)
 
     def _provenance(self) -> dict[str, Any]:
         """What the manifest says of how the model was made; no time, host or place."""
