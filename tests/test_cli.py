@@ -14,6 +14,7 @@ import pytest
 from in_process import BIN, call, program
 
 import hiero
+from hiero import read_weights
 from hiero.base import tables
 from hiero.forest.files import ForestFile
 
@@ -292,6 +293,12 @@ def test_forests_in_files(parts: list[object], french: Path, tmp_path: Path) -> 
     assert listed.stdout.splitlines() == [
         line for line in done.stdout.splitlines() if b"|||  |||" not in line
     ]
+    # The archive knows its weights.
+    assert call("hiero", "forest", "kbest", archive, "-k", 3).stdout == listed.stdout
+    shown = ("hiero", "forest", "show", archive, "--sentence", 0)
+    assert call(*shown).stdout == call(*shown, "--weights", weights).stdout
+    with ForestFile(archive) as forests:
+        assert forests.weights == read_weights(weights)
     stats = [json.loads(line) for line in call("hiero", "forest", "stats", archive).stdout.splitlines()]
     assert [line["id"] for line in stats] == list(range(8))
     assert stats[0]["words"] == len(lines[0].split()) and stats[0]["log10_derivations"] > 0

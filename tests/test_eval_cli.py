@@ -128,6 +128,9 @@ def test_bad_input(files: dict[str, Path], tmp_path: Path) -> None:
     )
     twice = ("--hypothesis", "-", "--references", files["r0"], "--compare", "-")
     assert "standard input holds one output" in call("hiero", "eval", *twice).stderr.decode()
+    (tmp_path / "out.xml").write_text("<mteval/>")
+    message = error("--hypothesis", tmp_path / "out.xml", "--references", files["r0"])
+    assert message.endswith("out.xml: in XML or SGML, where references are text: their order may differ\n")
     pair = f"{files['bad']},{files['bad']}"
     triple = f"{pair},{files['bad']}"
     message = error("--hypothesis", pair, "--references", files["r0"], "--compare", triple)

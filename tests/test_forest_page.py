@@ -203,5 +203,7 @@ def test_command(decoder: hiero.Decoder, weights: dict[str, float], french: Path
     assert "derivations, none of rank 100000" in one_error_line(show("--sentence", 2, "--rank", 100000))
     assert show("--sentence", -1).returncode == show().returncode == 2
     assert show("--sentence", 0, "--forest", "--rank", 2).returncode == 2
-    assert show("--sentence", 0, "--forest", "--margin", 1).returncode == 2
+    assert show("--sentence", 0, "--margin", 1, "--weights", french / "weights.txt").returncode == 2
+    message = one_error_line(show("--sentence", 0, "--forest", "--margin", 1))
+    assert "all.forests: does not say what weights it was made with; give --weights" in message
     assert not (tmp_path / "none").exists()

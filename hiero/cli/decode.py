@@ -194,10 +194,11 @@ def _translate(
 
 
 def _made_by(decoder: Decoder) -> dict[str, object]:
-    """What an archive of forests says of the rule tables: their checksums by owner."""
+    """What an archive of forests says of the model: weights, and checksums of the rule tables by owner."""
     owners, tables = decoder.model.core.owners, decoder.model.tables
     files = [(owner, Path(table.path)) for owner, table in zip(owners, tables, strict=False)]
-    return {"tables": {owner: sha256(path) for owner, path in files if path.is_file()}}
+    checksums = {owner: sha256(path) for owner, path in files if path.is_file()}
+    return {"tables": checksums, "weights": decoder.weights}
 
 
 def _assignment(text: str) -> tuple[str, float]:

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import itertools
 import json
 import math
 import sys
@@ -32,7 +31,9 @@ app = typer.Typer(
 
 File = Annotated[Path, typer.Argument(help="File of forests.")]
 command = partial(add_command, app)
-Weights = Annotated[Path, typer.Option(help="Weights of the features.")]
+Weights = Annotated[
+    Path | None, typer.Option(help="Weights of the features (those that the forests were made with).")
+]
 
 
 @command
@@ -53,12 +54,12 @@ def stats(file: File) -> None:
 @command
 def kbest(
     file: File,
-    weights: Weights,
+    weights: Weights = None,
     k: Annotated[int, typer.Option("-k", min=1, help="Length of the lists.")] = 10,
     unique: Annotated[bool, typer.Option("--unique", help="One entry a string.")] = False,
 ) -> None:
     """Writes n-best lines: id ||| tokens ||| Name=value ... ||| score."""
-    chosen = read_weights(weights)
+    chosen = _needed(file, weights)
     for number, forest in enumerate(_forests(file)):
         for derivation in forest.kbest(k, chosen, unique):
             _print(nbest_line(number, derivation))
@@ -67,7 +68,8 @@ def kbest(
 @command
 def oracle(
     file: File,
-    weights: Weights,
+    *,
+    weights: Weights = None,
     references: Annotated[list[Path], typer.Option(help="References in tokens, one file or several.")],
     mu: Annotated[
         list[float] | None, typer.Option(help=f"Weights of the model ({' '.join(f'{mu:g}' for mu in MUS)}).")
@@ -85,7 +87,7 @@ def oracle(
     Writes for every mu the BLEU of the first hypotheses of all sentences and their mean model score (Chiang
     et al. 2008, section 2.4; the document is that of the model's own choice).
     """
-    chosen = read_weights(weights)
+    chosen = _needed(file, weights)
     values = mu or list(MUS)
     totals = {value: np.zeros(10) for value in values}
     scores: dict[float, list[float]] = {value: [] for value in values}
@@ -120,7 +122,7 @@ def oracle(
 def show(
     file: File,
     sentence: Annotated[int, typer.Option(min=0, help="Which sentence, from 0.")],
-    weights: Annotated[Path | None, typer.Option(help="Weights of the features, for scores.")] = None,
+    weights: Weights = None,
     rank: Annotated[int | None, typer.Option(min=1, help="Which derivation, 1 for the best.")] = None,
     whole: Annotated[bool, typer.Option("--forest", help="The forest, which must be small.")] = False,
     margin: Annotated[
@@ -133,12 +135,12 @@ def show(
 ) -> None:
     """Draws a derivation, or a small forest, as an HTML page that needs no other file.
 
-    Without weights all derivations are equal and come in the order of their edges.
+    Of an archive that knows no weights all derivations are equal without some, in the order of their edges.
     """
     if whole and rank is not None:
         raise typer.BadParameter("--rank is of a derivation, --forest shows them all")
-    if margin is not None and (not whole or weights is None):
-        raise typer.BadParameter("--margin is of a --forest with --weights")
+    if margin is not None and not whole:
+        raise typer.BadParameter("--margin is of a --forest")
     with ForestFile(file) as archive:
         if sentence >= len(archive):
             raise ValueError(f"{file}: no sentence {sentence}, there are {len(archive)}, from 0")
@@ -146,10 +148,10 @@ def show(
     where = f"{file}: sentence {sentence}"
     if forest.root < 0:
         raise ValueError(f"{where} has no derivation")
-    chosen = None if weights is None else read_weights(weights)
+    chosen = _weights(file, weights)
     if whole:
         if margin is not None:
-            forest = forest.prune(chosen or {}, margin=margin)
+            forest = forest.prune(_needed(file, weights), margin=margin)
         page = forest_page(forest, chosen, f"Sentence {sentence}")
     else:
         derivation = _derivation(forest, chosen or {}, rank or 1, where)
@@ -160,11 +162,26 @@ def show(
 
 def _derivation(forest: Forest, weights: dict[str, float], rank: int, where: str) -> Derivation:
     """The one of that rank. Raises ValueError, saying where, if there are fewer."""
-    ranked = forest.kbest_iter(weights)
-    derivation = next(itertools.islice(ranked, rank - 1, None), None)
-    if derivation is None:
-        raise ValueError(f"{where} has {forest.derivation_count} derivations, none of rank {rank}")
-    return derivation
+    # A loop of Python's, as those of itertools do not see that somebody wants to stop.
+    for number, derivation in enumerate(forest.kbest_iter(weights), start=1):
+        if number == rank:
+            return derivation
+    raise ValueError(f"{where} has {forest.derivation_count} derivations, none of rank {rank}")
+
+
+def _weights(file: Path, weights: Path | None) -> dict[str, float] | None:
+    """Those given, else the archive's, if it knows them."""
+    if weights is not None:
+        return read_weights(weights)
+    with ForestFile(file) as archive:
+        return archive.weights
+
+
+def _needed(file: Path, weights: Path | None) -> dict[str, float]:
+    chosen = _weights(file, weights)
+    if chosen is None:
+        raise FormatError(f"{file}: does not say what weights it was made with; give --weights")
+    return chosen
 
 
 def _forests(file: Path) -> Iterator[Forest]:

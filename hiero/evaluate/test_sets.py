@@ -58,12 +58,16 @@ class TestSet:
         return cls([list(segment) for segment in zip(*texts, strict=True)], source)
 
     def hypotheses(self, file: PathLike) -> list[str]:
-        """One a segment, from text, or from a `tstset` where it or the references are NIST's.
+        """One a segment, from text, or from a `tstset` where the references are NIST's.
 
-        Raises FormatError naming what is missing or extra.
+        One of NIST's with text is refused: its segments may have another order than the lines. Raises
+        FormatError for that, and naming what is missing or extra.
         """
-        # Where references are NIST's, hypotheses are too: lines of text may have another order.
-        if not is_nist(file) and self.source is None:
+        if self.source is None:
+            if is_nist(file):
+                raise FormatError(
+                    f"{os.fspath(file)}: in XML or SGML, where references are text: their order may differ"
+                )
             lines = list(read_lines(file))
             _check_length(file, len(lines), len(self.references))
             return lines
@@ -75,10 +79,7 @@ class TestSet:
             raise FormatError(f"{error}; references are NIST's, and hypotheses a tstset then") from None
         if len(found) > 1:
             raise FormatError(f"{os.fspath(file)}: {len(found)} systems, expected one")
-        if self.source is not None:
-            return aligned(self.source, found[0], os.fspath(file))
-        _check_length(file, len(list(found[0])), len(self.references))
-        return [text for _, _, text in found[0]]
+        return aligned(self.source, found[0], os.fspath(file))
 
     def place(self, number: int) -> str:
         """A segment as messages name it."""

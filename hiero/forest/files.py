@@ -97,7 +97,7 @@ def _arrays(forest: Forest) -> dict[str, npt.NDArray[Any]]:
 class ForestWriter:
     """Writes an archive, forest by forest; a context manager. The file appears if the block ends well.
 
-    ``about`` is kept in it, such as the checksums of the model's files.
+    ``about`` is kept in it, such as the checksums of the model's files and its ``weights``.
     """
 
     def __init__(self, path: str | os.PathLike[str], about: Mapping[str, Any] | None = None) -> None:
@@ -161,6 +161,14 @@ class ForestFile(Sequence[Forest]):
 
     def __exit__(self, *exception: object) -> None:
         self._zip.close()
+
+    @property
+    def weights(self) -> dict[str, float] | None:
+        """Those that the forests were made with, if the archive says. Raises ForestError for damaged ones."""
+        if "weights" not in self.about:
+            return None
+        with _refusing(f"{self._path}: weights"):
+            return {name: float(weight) for name, weight in dict(self.about["weights"]).items()}
 
     def __len__(self) -> int:
         return self._count
