@@ -209,3 +209,26 @@ def test_cells_of_many_items(tmp_path: Path) -> None:
         assert chart is not None
         cells = np.column_stack([chart.node_spans, chart.node_labels])
         assert sorted(np.unique(cells, axis=0, return_counts=True)[1])[-2] > 200
+
+
+def test_a_translation_is_the_first_of_its_list(tmp_path: Path) -> None:
+    """Also where several derivations differ by the rounding of sums alone."""
+    rng = random.Random(5)
+    write_arpa(tmp_path / "lm.arpa", [rng.choices("uvw", k=5) for _ in range(20)], 3)
+    lm = hiero.LanguageModel.load(str(tmp_path / "lm.arpa"))
+    equal = 0
+    for _ in range(40):
+        rules = random_rules(rng, ["X"], "ab", "uvw")
+        model = hiero.Model([hiero.RuleTable.from_rules(rules)], [lm], {"LM0": 0.7, "WordPenalty": -0.3})
+        decoder = hiero.Decoder(model)
+        for _ in range(5):
+            source = rng.choices("ab", k=6)
+            found = decoder.translate(source, keep="forest")
+            first, *others = found.kbest(5)
+            assert (found.score, found.features) == (first.score, first.features)
+            assert (found.tokens, found.alignment) == (first.tokens, first.alignment)
+            assert found.derivation.score == first.score
+            equal += any(abs(other.score - first.score) < 1e-6 for other in others)
+            alone = decoder.translate(source)
+            assert alone.score == pytest.approx(found.score, abs=1e-5)
+    assert equal > 20

@@ -1,4 +1,6 @@
 #include <algorithm>
+#include <limits>
+#include <utility>
 
 #include "bind_forest.h"
 #include "bind_local_features.h"
@@ -48,10 +50,13 @@ std::vector<EdgeIndex> best_edges(const Translation& translation) {
   return viterbi(best, std::vector<double>(best.edge_count(), 0.0), best.root);
 }
 
+// Its score is summed as in k-best lists, which begin with it.
 Derivation best_derivation(const Translation& translation) {
-  Derivation out{translation.best, 0.0, best_edges(translation)};
-  for (double score : edge_scores(*out.forest, translation.weights->values)) out.score += score;
-  return out;
+  const auto& best = translation.best;
+  if (best->root < 0) return {best, 0.0, {}};
+  auto first = KBest(*best, edge_scores(*best, translation.weights->values), false).next();
+  if (!first) return {best, -std::numeric_limits<double>::infinity(), best_edges(translation)};
+  return {best, first->score, std::move(first->edges)};
 }
 
 std::vector<std::string> tokens_of(const Translation& translation) {

@@ -10,10 +10,22 @@
 #include "hiero/decode/matcher.h"
 #include "hiero/decode/search.h"
 #include "hiero/decode/targets.h"
+#include "hiero/forest/derivation.h"
+#include "hiero/forest/edge_values.h"
+#include "hiero/forest/subforest.h"
 
 namespace hiero {
 
 namespace {
+
+// The best derivation as k-best lists have it: of those that are equal but for the rounding of sums, search
+// may have taken another.
+std::shared_ptr<const Hypergraph> best_of(const Hypergraph& forest, std::span<const double> weights) {
+  std::vector<std::uint8_t> keep(forest.edge_count(), 0);
+  if (forest.root >= 0)
+    for (EdgeIndex e : viterbi(forest, edge_scores(forest, weights), forest.root)) keep[e] = 1;
+  return std::make_shared<Hypergraph>(subforest(forest, keep));
+}
 
 // The unknown words that no rule of the sentence with more than this word covers.
 std::vector<std::uint32_t> uncovered(const Sentence& sentence, const Matches& matches) {
@@ -118,8 +130,12 @@ Translation Decoder::translate(std::vector<std::string> tokens, const std::vecto
       w->search.run(w->matches, w->targets, w->coarse, *weights, options_, keep != Keep::kNone);
 
   ForestBuilder builder(*model_, sentence, w->matches, w->targets, space, feature_names);
-  out.best = builder.best();
-  if (keep == Keep::kForest) out.forest = builder.forest();
+  if (keep == Keep::kForest) {
+    out.forest = builder.forest();
+    out.best = best_of(*out.forest, weights->values);
+  } else {
+    out.best = builder.best();
+  }
   if (keep == Keep::kChart) out.chart = builder.chart(out.survivors);
   out.stats.cells = w->matches.cells.size();
   out.stats.hypotheses = space.hypotheses;
