@@ -10,6 +10,8 @@ import numpy as np
 import pytest
 import scipy.sparse
 from brute_force import Enumerator, random_rules, write_arpa
+from in_process import call
+from test_cli import one_error_line
 from test_decoder import lines, used_rules
 
 import hiero
@@ -141,3 +143,50 @@ def test_the_limit_of_targets_sees_local_features(weight: float) -> None:
     expected = {1.0: {0: high, 1: low}, -1.0: {0: low, 1: high}, 0.0: {0: low, 1: low}}[weight]
     assert used_rules(model, "a a", ttable_limit=3) == expected
     assert used_rules(model, "a a") == {0: set(range(9)), 1: set(range(9))}
+
+
+class WordCount:
+    """Local features that no package has."""
+
+    names = ["WordsBelow"]  # noqa: RUF012
+
+    def __call__(self, tokens: Sequence[str], batch: hiero.ApplicationBatch) -> np.ndarray:
+        return np.diff(batch.spans, axis=1)
+
+
+def saved(french: Path, path: Path, *features: hiero.LocalFeatures) -> Path:
+    weights = dict.fromkeys([name for each in features for name in each.names], -0.1) | {"LM0": 0.5}
+    grammar, lm = french / "grammar.txt", french / "lm.arpa"
+    hiero.Model.assemble([grammar], [lm], weights, local_features=features).save(path)
+    return path
+
+
+def test_a_model_has_its_local_features(french: Path, tmp_path: Path) -> None:
+    path = saved(french, tmp_path / "m", hiero.SpanAndGapSize())
+    loaded = hiero.Model.load(path)
+    assert set(hiero.SpanAndGapSize.names) <= set(loaded.feature_names)
+    own = hiero.SpanAndGapSize()
+    given = hiero.Model.load(path, local_features=[own])
+    assert given.local_features == (own,) and given.feature_names == loaded.feature_names
+    assert call("hiero", "check", path).returncode == 0
+    done = call("hiero-decode", "--model", path, "--quiet", stdin="le chat\n")
+    assert done.stdout.decode() == hiero.Decoder(loaded).translate("le chat").text + "\n"
+    loaded.save(tmp_path / "again")
+    assert hiero.Model.load(tmp_path / "again").feature_names == loaded.feature_names
+
+
+def test_local_features_that_only_python_can_give(french: Path, tmp_path: Path) -> None:
+    path = saved(french, tmp_path / "m", hiero.SpanAndGapSize(), WordCount())
+    message = f"{path}: needs local features of Python's that have WordsBelow: give them to hiero.Model.load"
+    with pytest.raises(hiero.FormatError, match=message):
+        hiero.Model.load(path)
+    for command in (("hiero", "check"), ("hiero-decode", "--quiet", "--model")):
+        assert message in one_error_line(call(*command, path), 1)
+    assert hiero.Model.load(path, local_features=[WordCount()]).weights["WordsBelow"] == -0.1
+    described = call("hiero", "info", path)
+    line = b"local features   SpanAndGapSize (given from Python: WordsBelow)\n"
+    assert described.returncode == 0 and line in described.stdout
+    config = path / "model.toml"
+    config.write_text(config.read_text().replace('"SpanAndGapSize"', '"Other"'))
+    with pytest.raises(hiero.FormatError, match="unknown local features Other: expected of SpanAndGapSize"):
+        hiero.Model.load(path, local_features=[WordCount()])

@@ -4,16 +4,19 @@ is whole."""
 from __future__ import annotations
 
 import json
+from collections.abc import Mapping, Sequence
 from pathlib import Path
-from typing import Annotated
+from typing import Annotated, Any
 
+import numpy as np
 import typer
 
-from hiero import FormatError, LanguageModel, Model, RuleTable
+from hiero import ApplicationBatch, FormatError, LanguageModel, Model, RuleTable
 from hiero.base.files import sha256
 from hiero.base.tables import is_packed
+from hiero.base.text import TextSide
 from hiero.cli.records import assignments
-from hiero.decode.model_directory import read_manifest
+from hiero.decode.model_directory import WEIGHTS, read_config, read_manifest
 
 
 def info(path: Annotated[Path, typer.Argument(help="Table, language model or model.")]) -> None:
@@ -36,7 +39,7 @@ def check(path: Annotated[Path, typer.Argument(help="Packed table or model.")]) 
 
 
 def check_model(path: Path) -> None:
-    """Compares a model's files with its manifest and checks its tables. Raises FormatError."""
+    """Compares a model's files with its manifest, checks its tables and opens it. Raises FormatError."""
     for name, entry in read_manifest(path).items():
         file = path / name
         size = file.stat().st_size
@@ -46,6 +49,7 @@ def check_model(path: Path) -> None:
             raise FormatError(f"{file}: wrong checksum")
         if file.suffix == ".hrt":
             RuleTable.open(str(file)).check()
+    Model.load(path)
 
 
 def describe_table(table: RuleTable) -> dict[str, object]:
@@ -70,21 +74,73 @@ def describe_lm(lm: LanguageModel) -> dict[str, object]:
 
 def describe_model(path: Path) -> dict[str, object]:
     """What `hiero info` prints of a model directory."""
-    model = Model.load(path)
+    config = read_config(path)
+    model = Model.load(path, local_features=[_Absent(config.given_features)])
+    local = [*config.local_features, *(f"(given from Python: {name})" for name in config.given_features)]
     return {
         "kind": "model",
+        "source": describe_side(model.text.source),
+        "target": describe_side(model.text.target),
+        "rule tables": ", ".join(
+            f"{owner} ({table.rule_count:,} rules, {_size(path / entry.path)})"
+            for owner, table, entry in zip(model.core.owners, model.tables, config.tables, strict=False)
+        ),
+        "language models": ", ".join(
+            f"{lm.kind}, order {lm.order}, {_size(path / file)}"
+            for lm, file in zip(model.lms, config.lms, strict=True)
+        ),
         "goal": model.goal,
         "copy labels": " ".join(model.copy_labels) or "(X, else all)",
         "glue labels": " ".join(model.glue_labels) or "(all)",
-        "rule tables": ", ".join(
-            f"{owner} ({table.rule_count} rules)"
-            for owner, table in zip(model.core.owners, model.tables, strict=False)
-        ),
-        "language models": ", ".join(f"{lm.kind}, order {lm.order}" for lm in model.lms),
+        **({"local features": " ".join(local)} if local else {}),
+        **describe_making(model.made_from),
         "weights": assignments(model.weights),
         "without weight": " ".join(model.unweighted()),
         "decoding": json.dumps(model.settings.model_dump(), default=str),
     }
+
+
+def describe_side(side: TextSide) -> str:
+    """Language, tokenisation and case of one side."""
+    language = "(language not given)" if side.language == "und" else side.language
+    scheme = "tokens between white space" if side.scheme == "none" else f"tokenised by {side.scheme}"
+    case = ", lowercased" if side.lowercase else ", truecased" if side.truecaser else ""
+    return f"{language}, {scheme}{case}"
+
+
+def describe_making(made_from: Mapping[str, Any]) -> dict[str, str]:
+    """How a model was trained and tuned, of what its manifest says."""
+    facts = {}
+    if "program" in made_from:
+        counts = made_from.get("sizes", {})
+        sizes = ", ".join(f"{count:,} {name}" for name, count in counts.items())
+        facts["trained"] = f"by {made_from['program']}" + (f" on {sizes}" if sizes else "")
+    origin = made_from.get(WEIGHTS)
+    if origin is None:
+        facts["tuned"] = "no"
+    elif "method" in origin:
+        judged = "held out" if origin["held_out"] else "there"
+        facts["tuned"] = (
+            f"by {origin['method']} on {origin['source']} ({origin['sentences']:,} sentences): "
+            f"{origin['before']:.2f} before, {origin['score']:.2f} after, {judged} ({origin['metric']})"
+        )
+    else:
+        facts["tuned"] = f"weights of {origin['file']}"
+    return facts
+
+
+class _Absent:
+    """In place of local features that only Python can give."""
+
+    def __init__(self, names: list[str]) -> None:
+        self.names = names
+
+    def __call__(self, tokens: Sequence[str], batch: ApplicationBatch) -> np.ndarray:
+        raise NotImplementedError
+
+
+def _size(path: Path) -> str:
+    return f"{path.stat().st_size / 1e6:,.1f} MB"
 
 
 def _print(facts: dict[str, object]) -> None:

@@ -44,3 +44,7 @@ class SpanAndGapSize:
         spans = batch.spans
         sizes = batch.gaps[:, :2, 1] - batch.gaps[:, :2, 0]  # -1 - -1 = 0 where there is no gap
         return np.column_stack([np.log(spans[:, 1] - spans[:, 0]), sizes])
+
+
+# By name, those that a model directory can ask for.
+BUILT_IN: dict[str, type[LocalFeatures]] = {"SpanAndGapSize": SpanAndGapSize}

@@ -13,14 +13,14 @@ import numpy as np
 import numpy.typing as npt
 
 from hiero import _core
-from hiero._core import LanguageModel, RuleTable
+from hiero._core import FormatError, LanguageModel, RuleTable
 from hiero.base.directories import publish, temporary_folder
 from hiero.base.ownership import link_or_copy
 from hiero.base.tables import is_packed, load_table
 from hiero.base.text import TextProcessing
 from hiero.base.weights import check_writable, read_weights, weight_vector, write_weights
 from hiero.decode.distortion import DistortionStatistics
-from hiero.decode.local_features import LocalFeatures
+from hiero.decode.local_features import BUILT_IN, LocalFeatures
 from hiero.decode.model_directory import (
     FORMAT,
     WEIGHTS,
@@ -79,12 +79,13 @@ class Model:
         self.settings = settings or DecodingSettings()
         self.text = text or TextProcessing()
         self.distortion = distortion
+        self.local_features = tuple(local_features)
         self.core = _core.TranslationModel(
             list(tables),
             list(owners or [""] * len(tables)),
             list(statics or [""] * len(tables)),
             list(lms),
-            list(local_features),
+            list(self.local_features),
             goal or "",
             self.copy_labels,
             self.glue_labels,
@@ -140,6 +141,8 @@ class Model:
     ) -> Model:
         """Reads a model directory; ``weights`` are instead of its own, of the features that they name.
 
+        Local features of this package are made as the directory says; others that it was saved with are to be
+        given again: FormatError is raised where they are not.
         Raises OSError for missing files and FormatError for malformed ones; damage within tables and their
         estimates is found where they are read, by the sentence that needs them.
         """
@@ -157,7 +160,7 @@ class Model:
             own,
             owners=[entry.owner for entry in config.tables],
             statics=[_if_there(directory / entry.statics) for entry in config.tables],
-            local_features=local_features,
+            local_features=_all_local_features(directory, config, local_features),
             goal=config.goal,
             copy_labels=config.copy_labels,
             glue_labels=config.glue_labels,
@@ -245,6 +248,8 @@ class Model:
             lms=lms,
             weights=WEIGHTS_FILE,
             distortion="" if self.distortion is None else _DISTORTION,
+            local_features=[name for own in self.local_features if (name := _built_in(own))],
+            given_features=[n for own in self.local_features if not _built_in(own) for n in own.names],
             text=text,
             decoding=self.settings,
         )
@@ -280,6 +285,33 @@ class Model:
     def unweighted(self) -> list[str]:
         """The features that have no weight, and so count 0."""
         return [name for name in self.feature_names if name not in self.weights]
+
+
+def _built_in(features: LocalFeatures) -> str:
+    """The name of local features that a model directory can ask for."""
+    return next((name for name, kind in BUILT_IN.items() if type(features) is kind), "")
+
+
+def _all_local_features(
+    directory: Path, config: ModelFile, given: Sequence[LocalFeatures]
+) -> list[LocalFeatures]:
+    """Those of the model directory that are not given, and those given."""
+    names = {name for features in given for name in features.names}
+    made = []
+    for name in config.local_features:
+        if name not in BUILT_IN:
+            raise FormatError(
+                f"{directory}: unknown local features {name}: expected of {', '.join(BUILT_IN)}"
+            )
+        features = BUILT_IN[name]()
+        if not names.issuperset(features.names):
+            made.append(features)
+    if missing := [name for name in config.given_features if name not in names]:
+        raise FormatError(
+            f"{directory}: needs local features of Python's that have {', '.join(missing)}: give them to "
+            "hiero.Model.load(..., local_features=[...])"
+        )
+    return [*made, *given]
 
 
 def _if_there(path: Path) -> str:

@@ -50,6 +50,9 @@ class ModelFile(BaseModel):
     lms: list[str] = []
     weights: str
     distortion: str = ""
+    # Local features by their names here, and the features of those that only the caller can give.
+    local_features: list[str] = []
+    given_features: list[str] = []
     text: TextProcessing = TextProcessing()
     decoding: DecodingSettings = DecodingSettings()
 
@@ -87,6 +90,9 @@ def write_config(directory: Path, config: ModelFile) -> None:
     ]
     if config.distortion:
         lines.append(f"distortion = {text(config.distortion)}")
+    for name in ("local_features", "given_features"):
+        if names := getattr(config, name):
+            lines.append(f"{name} = [{', '.join(map(text, names))}]")
     for name, side in (("source", config.text.source), ("target", config.text.target)):
         lines += ["", f"[text.{name}]", f"scheme = {text(side.scheme)}"]
         lines += [f"language = {text(side.language)}", f"lowercase = {str(side.lowercase).lower()}"]
