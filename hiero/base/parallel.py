@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 import queue
 import threading
 from collections.abc import Callable, Iterable, Iterator
@@ -14,6 +15,14 @@ R = TypeVar("R")
 
 # Items that are read ahead of the results, by thread.
 _AHEAD = 4
+
+
+def processors() -> int:
+    """How many of them this process may use."""
+    try:
+        return len(os.sched_getaffinity(0))
+    except AttributeError:  # not on this system
+        return os.cpu_count() or 1
 
 
 @dataclass(frozen=True)

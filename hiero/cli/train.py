@@ -31,8 +31,10 @@ from hiero.train import (
     rules,
     score_rules,
     train_truecaser,
+    weights_by_length,
 )
 from hiero.train import train as train_model
+from hiero.train.corpus import read_pairs
 
 _TRAIN_MEMORY = memory_text(pipeline.DEFAULT_MEMORY)
 _EXTRACT_MEMORY = memory_text(rules.DEFAULT_MEMORY)
@@ -221,6 +223,11 @@ def assemble(
     grammar: Annotated[list[Path], typer.Option(help="Rule table, packed or text; repeatable.")],
     lm: Annotated[list[Path] | None, typer.Option(help="Language model; repeatable.")] = None,
     weights: Annotated[Path | None, typer.Option(help="Default: those of a trained model.")] = None,
+    corpus: Annotated[
+        tuple[Path, Path] | None,
+        typer.Option(metavar="SOURCE TARGET", help="What it was trained on; for default weights by length."),
+    ] = None,
+    seed: Annotated[int, typer.Option(min=0, help="Of the sample of the corpus.")] = AlignSettings().seed,
     distortion: Annotated[Path | None, typer.Option(help="Distortion statistics.")] = None,
     settings: Annotated[DecodingSettings, SettingOptions(DecodingSettings, only=("span_limit",))],
     goal: Annotated[str | None, typer.Option(help="Label of whole sentences; default: glue's, or S.")] = None,
@@ -241,7 +248,12 @@ def assemble(
         text=_text(tokenize, lowercase, truecaser),
         distortion=DistortionStatistics.load(distortion) if distortion else None,
     )
-    chosen = read_weights(weights) if weights else default_weights(model.feature_names)
+    if weights is not None:
+        chosen = read_weights(weights)
+    elif corpus is not None:
+        chosen, _ = weights_by_length(model, read_pairs(*corpus), seed)
+    else:
+        chosen = default_weights(model.feature_names)
     model.with_weights(chosen).save(output)
 
 

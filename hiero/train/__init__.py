@@ -3,9 +3,10 @@
 from hiero.train.alignment import HEURISTICS, AlignSettings, Heuristic, align, read_alignment
 from hiero.train.corpus import CorpusReport, CorpusSettings, prepare_corpus, prepare_text
 from hiero.train.lm import LmEstimate, LmSettings, estimate_lm
-from hiero.train.pipeline import TrainInputs, TrainSettings, default_weights, train
+from hiero.train.pipeline import TrainInputs, TrainSettings, train
 from hiero.train.rules import ExtractSettings, ScoreSettings, extract_rules, score_rules
 from hiero.train.truecaser import train_truecaser
+from hiero.train.weights import default_weights, weights_by_length
 
 __all__ = [
     "HEURISTICS",
@@ -29,4 +30,5 @@ __all__ = [
     "score_rules",
     "train",
     "train_truecaser",
+    "weights_by_length",
 ]

@@ -7,7 +7,7 @@ import os
 import stat
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, replace
-from itertools import chain
+from itertools import chain, islice
 from pathlib import Path
 from typing import Any, Literal
 
@@ -15,10 +15,10 @@ from pydantic import Field
 
 from hiero import __version__
 from hiero.base.files import replacing
-from hiero.base.lines import PathLike
+from hiero.base.lines import PathLike, read_lines
 from hiero.base.ownership import MANIFEST
 from hiero.base.text import TextProcessing, TextSide, split
-from hiero.base.weights import read_weights
+from hiero.base.weights import read_weights, write_weights
 from hiero.decode.distortion import DistortionStatistics
 from hiero.decode.model import Model
 from hiero.decode.model_directory import WEIGHTS, check_output, read_config, read_made_from
@@ -29,6 +29,7 @@ from hiero.train.lm import LmSettings, check_options, estimate_lm
 from hiero.train.rules import ExtractSettings, ScoreSettings, extract_rules, score_rules
 from hiero.train.steps import Journal, Step, open_journal
 from hiero.train.truecaser import train_truecaser
+from hiero.train.weights import weights_by_length
 
 # Called with a unit, how many are done and, where it is known, how many there are.
 Progress = Callable[[str, int, int | None], object]
@@ -162,7 +163,9 @@ class _Pipeline:
         self._step("score", {**corpus, **self._files("rules.counts")}, ["rules.hrt"], self._score, "score")
         for k in range(len(self.lms)):
             self._language_model(k)
-        made = self._files("rules.hrt", "distortion.json", *self.lms, *truecasers)
+        weighed = {**corpus, **self._files("rules.hrt", *self.lms)}
+        self._step("weights", weighed, ["weights.txt"], self._weights, "extract", "seed")
+        made = self._files("rules.hrt", "distortion.json", *self.lms, *truecasers, "weights.txt")
         model_files = ["manifest.json", "rules0.hrt", *(f"lm{k}.binary" for k in range(len(self.lms)))]
         place = os.path.relpath(self.output, self.work)
         self._step("model", made, [os.path.join(place, name) for name in model_files], self._model, *_ALL)
@@ -307,15 +310,29 @@ class _Pipeline:
 
         self._step(f"lm {k}", self._files(text), [binary], estimate, "lm_order", "lm_binary", "lm_quantize")
 
-    def _model(self) -> None:
-        model = Model.assemble(
+    def _weights(self) -> None:
+        """The default weights, with a WordPenalty by which translations of the bitext are as long as it."""
+        bitext = sum(1 for _ in read_lines(self.inputs.source))  # without the dictionary
+        pairs = read_pairs(self.work / "corpus.source", self.work / "corpus.target")
+        weights, found = weights_by_length(self._assembled(), islice(pairs, bitext), self.settings.seed)
+        if found is not None:
+            self.report(
+                f"weights: WordPenalty {found.word_penalty:g}, lengths {found.ratio:.3f} times references'"
+            )
+        write_weights(self.work / "weights.txt", weights)
+
+    def _assembled(self, weights: PathLike | None = None) -> Model:
+        return Model.assemble(
             [self.work / "rules.hrt"],
             [self.work / name for name in self.lms],
+            weights,
             settings=DecodingSettings(span_limit=self.settings.extract.max_phrase),
             text=self.text,
             distortion=DistortionStatistics.load(self.work / "distortion.json"),
         )
-        model = model.with_weights(default_weights(model.feature_names))
+
+    def _model(self) -> None:
+        model = self._assembled(self.work / "weights.txt")
         model.made_from = self._provenance()
         model = self._with_kept_weights(model)
         model.save(self.output, scratch=self.work)
@@ -342,16 +359,15 @@ class _Pipeline:
                 f"lm{k} {label}": value for label, value in self.journal.inputs_of(f"text {k}").items()
             }
         settings = self.settings.model_dump(mode="json")
-        return {"program": f"hiero {__version__}", "settings": settings, "inputs": inputs}
+        sizes = {"sentence pairs": _sentences(self.work / "corpus.source")}
+        for k in range(len(self.lms)):
+            sizes[f"sentences for LM{k}"] = _sentences(self.work / f"lm{k}.text")
+        program = f"hiero {__version__}"
+        return {"program": program, "settings": settings, "inputs": inputs, "sizes": sizes}
+
+
+def _sentences(path: Path) -> int:
+    return sum(1 for line in read_lines(path) if line)
 
 
 _ALL = tuple(TrainSettings.model_fields)
-
-
-def default_weights(feature_names: Sequence[str]) -> dict[str, float]:
-    """Weights to decode with before tuning: the LMs share 0.5, the four translation probabilities have 0.2
-    each, WordPenalty -1, all others 0."""
-    lms = [name for name in feature_names if name.removeprefix("LM").isdecimal()]
-    known = dict.fromkeys(("PhraseFE", "PhraseEF", "LexFE", "LexEF"), 0.2) | {"WordPenalty": -1.0}
-    known |= {name: 0.5 / len(lms) for name in lms}
-    return {name: known.get(name, 0.0) for name in feature_names}
