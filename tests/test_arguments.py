@@ -6,25 +6,20 @@ from collections.abc import Iterator
 from typing import Any
 
 import pytest
-import typer
 from in_process import call
 from test_cli import one_error_line
 from typer.core import TyperArgument, TyperOption
 
 import hiero.cli
-from hiero.cli.arguments import add_command
 
 
 def commands() -> dict[str, Any]:
     """By name, with those of groups."""
-    app = typer.Typer()
-    for name in hiero.cli._COMMANDS:
-        command = hiero.cli._imported(name)
-        if isinstance(command, typer.Typer):
-            app.add_typer(command, name=name)
-        else:
-            add_command(app, command, name)
-    return dict(_leaves("", typer.main.get_command(app)))
+    return {
+        leaf: command
+        for name in hiero.cli._PLACES
+        for leaf, command in _leaves(name, hiero.cli.command_named(name))
+    }
 
 
 def _leaves(name: str, command: Any) -> Iterator[tuple[str, Any]]:

@@ -5,77 +5,143 @@ Errors end in one line on stderr: exit 0 is fine, 1 is data or a file, 2 is usag
 
 from __future__ import annotations
 
+import ast
+import difflib
 import importlib
 import os
 import sys
 from collections.abc import Callable
-from typing import Any
+from pathlib import Path
+from typing import Annotated, Any
 
 import typer
 
-from hiero import Error
-from hiero.cli.arguments import add_command
+from hiero import Error, __version__
+from hiero.cli.arguments import Group, add_command, new_app, summary
+from hiero.cli.help import group_help
 
-# Commands, and where they are: a function or a group of commands.
+# Commands by what they are for, and where they are: a function, or the app of a group of commands.
 _COMMANDS = {
-    "train": ("train", "train"),
-    "decode": ("decode", "decode"),
-    "corpus": ("train", "corpus"),
-    "truecaser": ("train", "truecaser"),
-    "align": ("train", "align_words"),
-    "extract": ("train", "extract"),
-    "score": ("train", "score"),
-    "lm": ("lm", "lm"),
-    "assemble": ("train", "assemble"),
-    "tune": ("tune", "tune_model"),
-    "weights": ("weights", "put_weights"),
-    "eval": ("eval", "evaluate"),
-    "tokenize": ("text", "tokenize"),
-    "detokenize": ("text", "detokenize"),
-    "pack": ("tables", "pack"),
-    "unpack": ("tables", "unpack"),
-    "rules": ("tables", "rules"),
-    "forest": ("forest", "app"),
-    "experiment": ("experiment", "app"),
-    "info": ("info", "info"),
-    "check": ("info", "check"),
+    "Train": {
+        "train": ("train", "train"),
+        "corpus": ("train", "corpus"),
+        "truecaser": ("train", "truecaser"),
+        "align": ("train", "align_words"),
+        "extract": ("train", "extract"),
+        "score": ("train", "score"),
+        "lm": ("lm", "lm"),
+        "assemble": ("train", "assemble"),
+    },
+    "Translate": {
+        "decode": ("decode", "decode"),
+        "tokenize": ("text", "tokenize"),
+        "detokenize": ("text", "detokenize"),
+    },
+    "Tune and judge": {
+        "tune": ("tune", "tune_model"),
+        "weights": ("weights", "put_weights"),
+        "eval": ("eval", "evaluate"),
+        "experiment": ("experiment", "app"),
+    },
+    "Look inside": {
+        "info": ("info", "info"),
+        "check": ("info", "check"),
+        "rules": ("tables", "rules"),
+        "pack": ("tables", "pack"),
+        "unpack": ("tables", "unpack"),
+        "forest": ("forest", "app"),
+    },
 }
+_PLACES = {name: place for group in _COMMANDS.values() for name, place in group.items()}
+
+
+class Program(Group):
+    """All commands, each imported when it is asked for: to import all takes longer than most take to run."""
+
+    def list_commands(self, ctx: Any) -> list[str]:
+        return list(_PLACES)
+
+    def get_command(self, ctx: Any, cmd_name: str) -> Any:
+        return command_named(cmd_name) if cmd_name in _PLACES else None
+
+    def resolve_command(self, ctx: Any, args: list[str]) -> Any:
+        if args[0] not in _PLACES:
+            near = difflib.get_close_matches(args[0], _PLACES) or list(_PLACES)
+            raise typer.BadParameter(f"no command {args[0]!r}: is it {', '.join(near)}?")
+        return super().resolve_command(ctx, args)
+
+    def get_help(self, ctx: Any) -> str:
+        usage = f"{ctx.command_path} COMMAND [OPTIONS]"
+        rows = {
+            group: [(name, _summary(*place)) for name, place in commands.items()]
+            for group, commands in _COMMANDS.items()
+        }
+        rows["Options"] = [
+            ("-h, --help", "Show this message, or that of a command, and exit."),
+            ("--version", "Show the version and exit."),
+            ("--install-completion", "Complete commands and options in this shell."),
+            ("--show-completion", "Show what that installs."),
+        ]
+        return group_help(usage, self.help or "", rows)
 
 
 def main() -> None:
     """Entry point of `hiero`."""
-    app = typer.Typer(
+    app = new_app(
         name="hiero",
+        cls=Program,
+        add_completion=True,
         help="Hierarchical phrase-based machine translation.\n\n"
         "An option that may be repeated also takes several values, up to the next option or --; an argument "
         "that the command requires may stand behind them: hiero tune --references r1 r2 MODEL.",
-        no_args_is_help=True,
-        add_completion=False,
-        pretty_exceptions_enable=False,
     )
-    # A group of commands, also with one of them.
-    app.callback()(lambda: None)
-    # To import all of them takes longer than most take to run.
-    asked = [name for name in sys.argv[1:2] if name in _COMMANDS]
-    for name in asked or _COMMANDS:
-        command = _imported(name)
-        if isinstance(command, typer.Typer):
-            app.add_typer(command, name=name)
-        else:
-            add_command(app, command, name)
+    app.callback()(_program)
     _run(app)
 
 
 def decode_main() -> None:
     """Entry point of `hiero-decode`, the same as `hiero decode`."""
-    app = typer.Typer(add_completion=False, pretty_exceptions_enable=False)
+    app = new_app(add_completion=True, no_args_is_help=False)
     add_command(app, _imported("decode"), "hiero-decode")
     _run(app)
 
 
+def command_named(name: str) -> Any:
+    """A command, or a group of them."""
+    found = _imported(name)
+    if not isinstance(found, typer.Typer):
+        alone = typer.Typer(add_completion=False)
+        add_command(alone, found, name)
+        found = alone
+    command = typer.main.get_command(found)
+    command.name = name
+    return command
+
+
+def _show_version(asked: bool) -> None:
+    if asked:
+        print(f"hiero {__version__}")
+        raise typer.Exit
+
+
+def _program(
+    version: Annotated[bool, typer.Option("--version", is_eager=True, callback=_show_version)] = False,
+) -> None:
+    """What is there without a command."""
+
+
 def _imported(name: str) -> Any:
-    module, attribute = _COMMANDS[name]
+    module, attribute = _PLACES[name]
     return getattr(importlib.import_module(f"hiero.cli.{module}"), attribute)
+
+
+def _summary(module: str, attribute: str) -> str:
+    """What a command does, of its source: a group's module says it for all of its commands."""
+    tree = ast.parse(Path(__file__).with_name(f"{module}.py").read_bytes())
+    for node in tree.body:
+        if isinstance(node, ast.FunctionDef) and node.name == attribute:
+            return summary(ast.get_docstring(node) or "")
+    return summary((ast.get_docstring(tree) or "").partition(": ")[2])
 
 
 def _run(command: Callable[[], None]) -> None:

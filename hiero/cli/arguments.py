@@ -2,14 +2,17 @@
 
 from __future__ import annotations
 
+import inspect
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass, field
-from typing import Any, TypeVar
+from typing import Annotated, Any, TypeVar, get_args
 
 import typer
-from typer.core import TyperArgument, TyperCommand, TyperOption
+from typer.core import TyperArgument, TyperCommand, TyperGroup, TyperOption
+from typer.models import ArgumentInfo, OptionInfo
 
 from hiero.cli.files import guarded
+from hiero.cli.help import command_help, group_help, metavar
 from hiero.cli.settings import expanded
 
 
@@ -22,6 +25,8 @@ class _Words:
 
 
 F = TypeVar("F", bound=Callable[..., Any])
+Threads = Annotated[int, typer.Option(min=1, help="The result is the same for any number.")]
+HELP = {"help_option_names": ["-h", "--help"]}
 
 
 class Command(TyperCommand):
@@ -31,13 +36,50 @@ class Command(TyperCommand):
     argument that it requires, this is the last of the values: in `hiero tune --references r1 r2 MODEL`.
     """
 
+    def get_help(self, ctx: Any) -> str:
+        arguments = [p for p in self.params if isinstance(p, TyperArgument)]
+        usage = " ".join([ctx.command_path, "[OPTIONS]", *(str(a.metavar) for a in arguments)])
+        return command_help(usage, self.help or "", self.get_params(ctx))
+
     def parse_args(self, ctx: Any, args: list[str]) -> list[str]:
         return super().parse_args(ctx, list(_repeated(args, self.params)))
 
 
+class Group(TyperGroup):
+    """Commands that are imported when they are asked for."""
+
+    def get_help(self, ctx: Any) -> str:
+        usage = f"{ctx.command_path} COMMAND [OPTIONS]"
+        rows = {"Commands": [(name, summary(command.help or "")) for name, command in self.commands.items()]}
+        return group_help(usage, self.help or "", rows)
+
+
+def summary(text: str) -> str:
+    """The first paragraph."""
+    found = " ".join(text.replace("`", "").split("\n\n")[0].split())
+    return found[:1].upper() + found[1:]
+
+
+def new_app(**settings: Any) -> typer.Typer:
+    """A program, or a group of commands."""
+    shared = {
+        "cls": Group,
+        "add_completion": False,
+        "pretty_exceptions_enable": False,
+        "no_args_is_help": True,
+    }
+    return typer.Typer(context_settings=HELP, **{**shared, **settings})
+
+
 def add_command(app: typer.Typer, function: F, name: str | None = None) -> F:
     """Makes a function a command: with its settings as options, and with a watch on what files it writes."""
-    app.command(name, cls=Command)(expanded(guarded(function)))
+    command = expanded(guarded(function))
+    for parameter in inspect.signature(command, eval_str=True).parameters.values():
+        kind, *marks = get_args(parameter.annotation) or [parameter.annotation]
+        for mark in marks:
+            if isinstance(mark, OptionInfo | ArgumentInfo) and mark.metavar is None:
+                mark.metavar = metavar(kind, parameter.name, option=isinstance(mark, OptionInfo))
+    app.command(name, cls=Command, context_settings=HELP)(command)
     return function
 
 

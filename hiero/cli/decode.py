@@ -18,6 +18,7 @@ from hiero.base.files import sha256
 from hiero.base.memory import peak_megabytes
 from hiero.base.parallel import ordered_map
 from hiero.base.text import TextSide
+from hiero.cli.arguments import Threads
 from hiero.cli.files import Writes, reading, writing
 from hiero.cli.lines import Lines, source_set
 from hiero.cli.records import Record
@@ -30,73 +31,112 @@ from hiero.evaluate.test_sets import is_nist
 from hiero.forest.files import ForestWriter
 
 Advance = Callable[[], object]
+# Groups of options.
+_MODEL = "Model"
+_IO = "Input and output"
 
 
 def decode(
     *,
-    model: Annotated[Path | None, typer.Option(help="Model directory.")] = None,
+    model: Annotated[Path | None, typer.Option(help="Model directory.", rich_help_panel=_MODEL)] = None,
     grammar: Annotated[
-        list[Path] | None, typer.Option(help="Rule table, packed or text; repeatable.")
+        list[Path] | None,
+        typer.Option(help="Rule table, packed or text; repeatable.", rich_help_panel=_MODEL),
     ] = None,
     lm: Annotated[
-        list[Path] | None, typer.Option(help="Language model, ARPA or KenLM binary; repeatable.")
+        list[Path] | None,
+        typer.Option(help="Language model, ARPA or KenLM binary; repeatable.", rich_help_panel=_MODEL),
     ] = None,
     goal: Annotated[
         str | None,
         typer.Option(
-            metavar="LABEL", help="Of whole sentences (the one whose rules begin with <s>, else S)."
+            metavar="LABEL",
+            help="Of whole sentences (the one whose rules begin with <s>, else S).",
+            rich_help_panel=_MODEL,
         ),
     ] = None,
     copy_label: Annotated[
         list[str] | None,
-        typer.Option(metavar="LABEL", help="Of words that are copied (X, else all); repeatable."),
+        typer.Option(
+            metavar="LABEL",
+            help="Of words that are copied (X, else all); repeatable.",
+            rich_help_panel=_MODEL,
+        ),
     ] = None,
     glue_label: Annotated[
         list[str] | None,
-        typer.Option(metavar="LABEL", help="That glue rules are made for (all); repeatable."),
+        typer.Option(
+            metavar="LABEL", help="That glue rules are made for (all); repeatable.", rich_help_panel=_MODEL
+        ),
     ] = None,
-    weights: Annotated[Path | None, typer.Option(help="Weights file.")] = None,
+    weights: Annotated[Path | None, typer.Option(help="Weights file.", rich_help_panel=_MODEL)] = None,
     set_weight: Annotated[
-        list[str] | None, typer.Option(metavar="Name=value", help="One weight; repeatable.")
+        list[str] | None,
+        typer.Option(metavar="Name=value", help="One weight; repeatable.", rich_help_panel=_MODEL),
     ] = None,
-    input: Annotated[Path | None, typer.Option("-i", "--input", help="Source text (stdin).")] = None,
+    input: Annotated[
+        Path | None, typer.Option("-i", "--input", help="Source text (stdin).", rich_help_panel=_IO)
+    ] = None,
     input_format: Annotated[
         Literal["text", "nist"] | None,
         typer.Option(
-            help="nist: a srcset in XML or SGML, translated into a tstset (nist for .xml and .sgm)."
+            help="nist: a srcset in XML or SGML, translated into a tstset (nist for .xml and .sgm).",
+            rich_help_panel=_IO,
         ),
     ] = None,
     tokens: Tokens = False,
-    system: Annotated[str, typer.Option(help="Name of the system in a tstset.")] = "hiero",
+    system: Annotated[
+        str, typer.Option(help="Name of the system in a tstset.", rich_help_panel=_IO)
+    ] = "hiero",
     target_language: Annotated[
-        str | None, typer.Option(help="Of a tstset, as the refset names it (as the model names it).")
+        str | None,
+        typer.Option(
+            help="Of a tstset, as the refset names it (as the model names it).", rich_help_panel=_IO
+        ),
     ] = None,
     output: Annotated[
         Path | None,
         Writes(stream=True),
-        typer.Option("-o", "--output", help="There when it is whole; .gz and .xz compress (stdout)."),
+        typer.Option(
+            "-o",
+            "--output",
+            help="There when it is whole; .gz and .xz compress (stdout).",
+            rich_help_panel=_IO,
+        ),
     ] = None,
-    settings: Annotated[Given, SettingOptions(DecodingSettings, overrides="")],
-    nbest: Annotated[int | None, typer.Option(min=1, help="Length of the n-best lists.")] = None,
-    unique: Annotated[bool, typer.Option("--unique", help="n-best: one entry a string.")] = False,
+    settings: Annotated[Given, SettingOptions(DecodingSettings, overrides="", group="Search")],
+    nbest: Annotated[
+        int | None, typer.Option(min=1, help="Length of the n-best lists.", rich_help_panel=_IO)
+    ] = None,
+    unique: Annotated[
+        bool, typer.Option("--unique", help="n-best: one entry a string.", rich_help_panel=_IO)
+    ] = False,
     output_format: Annotated[
-        Literal["text", "nbest", "jsonl"], typer.Option(help="What is written for a sentence.")
+        Literal["text", "nbest", "jsonl"],
+        typer.Option(help="What is written for a sentence.", rich_help_panel=_IO),
     ] = "text",
     derivations: Annotated[
-        Path | None, Writes(stream=True), typer.Option(help="Write the best derivations as JSON lines.")
+        Path | None,
+        Writes(stream=True),
+        typer.Option(help="Write the best derivations as JSON lines.", rich_help_panel=_IO),
     ] = None,
     forests: Annotated[
         Path | None,
         Writes(),
-        typer.Option(help="Write the forests, for `hiero forest` and hiero.forest.ForestFile."),
+        typer.Option(
+            help="Write the forests, for `hiero forest` and hiero.forest.ForestFile.", rich_help_panel=_IO
+        ),
     ] = None,
-    threads: Annotated[int, typer.Option(min=1)] = 1,
+    threads: Threads = 1,
     stats: Annotated[bool, typer.Option("--stats", help="Speed and cost, at the end.")] = False,
     quiet: Annotated[bool, typer.Option("--quiet", help="No progress, no notes.")] = False,
 ) -> None:
     """Translates one line after the other; writes one record per line, always, in order.
 
     A bad input line gives an empty record and one line on stderr, and exit 1 at the end.
+
+        hiero-decode --model my-model -i new.de -o new.en
+        hiero-decode --model my-model --nbest 10 --output-format nbest < new.de
     """
     if nbest is None and output_format == "nbest":
         raise typer.BadParameter("--output-format nbest needs --nbest K")

@@ -10,14 +10,14 @@ from typing import Annotated
 import typer
 
 from hiero import Model
-from hiero.cli.arguments import add_command
+from hiero.cli.arguments import Threads, add_command, new_app
 from hiero.cli.files import Writes
 from hiero.cli.sets import Tokens, fingerprint, model_fingerprint, read_set
 from hiero.cli.settings import SettingOptions
 from hiero.experiments.cettolo2004 import Cettolo2004Options, LabelledSet, plot, table
 from hiero.experiments.cettolo2004 import cettolo2004 as run
 
-app = typer.Typer(help="What the papers measured, on one's own model and sets.", no_args_is_help=True)
+app = new_app(help="What the papers measured, on one's own model and sets.")
 command = partial(add_command, app)
 
 
@@ -33,7 +33,7 @@ def cettolo2004(
     source: Annotated[Path, typer.Option(help="Tuning set: text, or NIST's .xml or .sgm.")],
     references: Annotated[list[Path], typer.Option(help="Its references, likewise.")],
     test_source: Annotated[Path, typer.Option(help="Test set, likewise.")],
-    test_references: Annotated[list[Path], typer.Option()],
+    test_references: Annotated[list[Path], typer.Option(help="Of that set.")],
     output: Annotated[
         Path,
         Writes(),
@@ -41,7 +41,7 @@ def cettolo2004(
     ],
     options: Annotated[Cettolo2004Options, SettingOptions(Cettolo2004Options, without=("scales",))],
     tokens: Tokens = False,
-    threads: Annotated[int, typer.Option(min=1)] = 1,
+    threads: Threads = 1,
     quiet: Annotated[bool, typer.Option("--quiet", help="Only the table.")] = False,
 ) -> None:
     """Minimum error training by the simplex against uniform weights: Tables 3 and 4, Figures 1 and 2.

@@ -41,7 +41,8 @@ def guarded(command: Callable[..., Any]) -> Callable[..., Any]:
     stream, and standard input that is to be read twice.
     """
     marks: dict[str, Writes] = {}
-    for name, parameter in inspect.signature(command, eval_str=True).parameters.items():
+    signature = inspect.signature(command, eval_str=True)
+    for name, parameter in signature.parameters.items():
         for mark in getattr(parameter.annotation, "__metadata__", ()):
             if isinstance(mark, Writes):
                 marks[name] = mark
@@ -50,6 +51,9 @@ def guarded(command: Callable[..., Any]) -> Callable[..., Any]:
     def run(**values: Any) -> Any:
         return command(**_checked(values, marks))
 
+    # As they are now: strings would be evaluated anew by everyone who looks.
+    run.__signature__ = signature  # type: ignore[attr-defined]
+    run.__annotations__ = {name: parameter.annotation for name, parameter in signature.parameters.items()}
     return run
 
 

@@ -17,7 +17,7 @@ from hiero import Derivation, Forest, FormatError, read_weights
 from hiero._core import RESCORE_BEAM
 from hiero.base.lines import read_lines
 from hiero.base.text import split
-from hiero.cli.arguments import add_command
+from hiero.cli.arguments import add_command, new_app
 from hiero.cli.files import Writes, writing
 from hiero.cli.records import nbest_line
 from hiero.forest.files import ForestFile
@@ -25,7 +25,7 @@ from hiero.forest.losses import BleuDocument, bleu
 from hiero.forest.oracles import MUS, oracle_lists, plot_oracles
 from hiero.forest.pages import derivation_page, forest_page
 
-app = typer.Typer(
+app = new_app(
     help="Statistics, k-best lists, oracles and pictures of forests that hiero-decode --forests wrote."
 )
 

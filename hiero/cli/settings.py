@@ -12,7 +12,7 @@ import math
 from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass, field
 from types import UnionType
-from typing import Annotated, Any, Literal, Union, get_args, get_origin
+from typing import Annotated, Any, Literal, TypeGuard, Union, get_args, get_origin
 
 import typer
 from annotated_types import Ge, Le
@@ -43,6 +43,7 @@ class SettingOptions(Options):
 
     Where they are ``overrides`` of settings that stand elsewhere, no option has a default, and the command
     gets what is given: ``overrides`` says whose those are, "" that nothing but the defaults may stand there.
+    The help shows them as a ``group``; a model within the model is one of its own, if it has a title.
     """
 
     kind: type[BaseModel]
@@ -50,18 +51,27 @@ class SettingOptions(Options):
     without: tuple[str, ...] = ()
     renamed: Mapping[str, str] = field(default_factory=dict)
     overrides: str | None = None
+    group: str | None = None
 
     def parameters(self) -> Iterator[inspect.Parameter]:
         for name, info in self._fields(self.kind):
+            group = self._groups.get(name, self.group)
             default = None if self.overrides is not None else info.default
             text = info.description or ""
             if self.overrides is not None:
                 text += f" ({self.overrides or _text(info.default)})"
-            yield _parameter(self.renamed.get(name, name), info, default, text)
+            yield _parameter(self.renamed.get(name, name), info, default, text, group)
+
+    @property
+    def _groups(self) -> dict[str, str]:
+        """Of the settings of models within the model."""
+        inner: list[Any] = [i.annotation for i in self.kind.model_fields.values() if _is_model(i.annotation)]
+        titled = [(kind, kind.model_config.get("title")) for kind in inner]
+        return {name: title for kind, title in titled if title for name in kind.model_fields}
 
     def _fields(self, kind: type[BaseModel]) -> Iterator[tuple[str, FieldInfo]]:
         for name, info in kind.model_fields.items():
-            if isinstance(info.annotation, type) and issubclass(info.annotation, BaseModel):
+            if _is_model(info.annotation):
                 yield from self._fields(info.annotation)
             elif name not in self.without and (not self.only or name in self.only):
                 yield name, info
@@ -81,11 +91,15 @@ class SettingOptions(Options):
     def _nested(self, kind: type[BaseModel], values: Given) -> dict[str, Any]:
         out: dict[str, Any] = {}
         for name, info in kind.model_fields.items():
-            if isinstance(info.annotation, type) and issubclass(info.annotation, BaseModel):
+            if _is_model(info.annotation):
                 out[name] = self._nested(info.annotation, values)
             elif name in values:
                 out[name] = values[name]
         return out
+
+
+def _is_model(kind: Any) -> TypeGuard[type[BaseModel]]:
+    return isinstance(kind, type) and issubclass(kind, BaseModel)
 
 
 @dataclass(frozen=True)
@@ -94,6 +108,7 @@ class VariantOptions(Options):
     what is given."""
 
     variants: Mapping[str, BaseModel]
+    group: str | None = None
 
     def parameters(self) -> Iterator[inspect.Parameter]:
         names = dict.fromkeys(name for each in self.variants.values() for name in type(each).model_fields)
@@ -106,7 +121,7 @@ class VariantOptions(Options):
                 meaning = type(each).model_fields[name].description or ""
                 meanings.setdefault(meaning, {})[variant] = getattr(each, name)
             text = "; ".join(f"{meaning}{_defaults(values)}" for meaning, values in meanings.items())
-            yield _parameter(name, info, False if info.annotation is bool else None, text)
+            yield _parameter(name, info, False if info.annotation is bool else None, text, self.group)
 
     def value(self, given: Given) -> Any:
         return {name: value for name, value in given.items() if value is not None and value is not False}
@@ -124,7 +139,7 @@ def _defaults(values: Mapping[str, Any]) -> str:
     return f" ({'; '.join([*parts, ', '.join(rest)] if rest else parts)})"
 
 
-def _parameter(name: str, info: FieldInfo, default: Any, text: str) -> inspect.Parameter:
+def _parameter(name: str, info: FieldInfo, default: Any, text: str, group: str | None) -> inspect.Parameter:
     """The parameter of a command for a setting; a name of one letter is a short option."""
     kind = _kind(info.annotation)
     if isinstance(default, tuple):
@@ -139,7 +154,8 @@ def _parameter(name: str, info: FieldInfo, default: Any, text: str) -> inspect.P
         # What overrides something may also say no.
         names = [f"--{dashed}/--no-{dashed}" if default is None else f"--{dashed}"]
     limits = {"min": least, "max": most} if kind in (int, float) else {}
-    option = typer.Option(*names, help=f"{text[:1].upper()}{text[1:].rstrip('.')}.", **limits)
+    meaning = f"{text[:1].upper()}{text[1:].rstrip('.')}."
+    option = typer.Option(*names, help=meaning, rich_help_panel=group, **limits)
     if default is None:
         kind = kind | None
     return inspect.Parameter(

@@ -82,6 +82,8 @@ def train(
     """Trains a model from bitext: line-aligned files in, a directory for hiero-decode --model out.
 
     What is interrupted goes on where it stopped when run again; OUTPUT.train keeps the steps' files.
+
+        hiero train --source train.de --target train.en --tokenize de:moses en:moses --truecase -o my-model
     """
     inputs = TrainInputs(source, target, dictionary, mono or [], alignment)
     with progress_line(quiet) as progress:

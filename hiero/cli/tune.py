@@ -11,6 +11,7 @@ import numpy as np
 import typer
 
 from hiero import Decoder, DecodingSettings, Model
+from hiero.cli.arguments import Threads
 from hiero.cli.files import Writes
 from hiero.cli.sets import Tokens, fingerprint, model_fingerprint, read_set
 from hiero.cli.settings import Given, SettingOptions, VariantOptions
@@ -36,50 +37,85 @@ else:
     MethodName = Literal[tuple(METHODS)]
 
 
+# Groups of options.
+_SETS = "Sets"
+_METHOD = "Method"
+_WEIGHTS = "Weights"
+
+
 def tune_model(
     *,
     model: Annotated[Path, typer.Argument(help="Model directory.")],
-    method: Annotated[MethodName, typer.Option(help="How weights are chosen, see docs/tuning.md.")],
-    source: Annotated[Path, typer.Option(help="Tuning set: text, or NIST's .xml or .sgm.")],
-    references: Annotated[list[Path], typer.Option(help="Its references, likewise.")],
-    output: Annotated[
-        Path, Writes(), typer.Option("-o", "--output", help="Directory for weights.txt and all iterations.")
+    method: Annotated[
+        MethodName, typer.Option(help="How weights are chosen, see docs/tuning.md.", rich_help_panel=_METHOD)
     ],
-    seed: Annotated[int, typer.Option(min=0)] = 1,
+    source: Annotated[
+        Path, typer.Option(help="Tuning set: text, or NIST's .xml or .sgm.", rich_help_panel=_SETS)
+    ],
+    references: Annotated[list[Path], typer.Option(help="Its references, likewise.", rich_help_panel=_SETS)],
+    output: Annotated[
+        Path,
+        Writes(),
+        typer.Option(
+            "-o", "--output", help="Directory for weights.txt and all iterations.", rich_help_panel=_WEIGHTS
+        ),
+    ],
+    seed: Annotated[int, typer.Option(min=0, help="Of all that is random.", rich_help_panel=_METHOD)] = 1,
     metric: Annotated[
         list[str] | None,
-        typer.Option(metavar="NAME[=SHARE]", help="bleu, nist or ter, or a mix of them (bleu)."),
+        typer.Option(
+            metavar="NAME[=SHARE]",
+            help="bleu, nist or ter, or a mix of them (bleu).",
+            rich_help_panel=_METHOD,
+        ),
     ] = None,
-    effective_length: Annotated[EffectiveLength, typer.Option(help="Of references, for BLEU.")] = "closest",
-    settings: Annotated[Given, VariantOptions(METHODS)],
-    runs: Annotated[int, typer.Option(min=1, help="Repetitions with other seeds.")] = 1,
-    weights: Annotated[Path | None, typer.Option(help="To start from (the model's).")] = None,
+    effective_length: Annotated[
+        EffectiveLength, typer.Option(help="Of references, for BLEU.", rich_help_panel=_METHOD)
+    ] = "closest",
+    settings: Annotated[Given, VariantOptions(METHODS, group=_METHOD)],
+    runs: Annotated[
+        int, typer.Option(min=1, help="Repetitions with other seeds.", rich_help_panel=_METHOD)
+    ] = 1,
+    weights: Annotated[
+        Path | None, typer.Option(help="To start from (the model's).", rich_help_panel=_WEIGHTS)
+    ] = None,
     start_scale: Annotated[
         float,
-        typer.Option(help="Times the weights to start from; less than 1 makes threshold pruning looser."),
+        typer.Option(
+            help="Times the weights to start from; less than 1 makes threshold pruning looser.",
+            rich_help_panel=_WEIGHTS,
+        ),
     ] = 1.0,
-    fix: Annotated[list[str] | None, typer.Option(metavar="NAME", help="Features to leave alone.")] = None,
+    fix: Annotated[
+        list[str] | None,
+        typer.Option(metavar="NAME", help="Features to leave alone.", rich_help_panel=_WEIGHTS),
+    ] = None,
     bound: Annotated[
-        list[str] | None, typer.Option(metavar="NAME=LOW:HIGH", help="Least and greatest weight.")
+        list[str] | None,
+        typer.Option(metavar="NAME=LOW:HIGH", help="Least and greatest weight.", rich_help_panel=_WEIGHTS),
     ] = None,
     held_out_source: Annotated[
-        Path | None, typer.Option(help="Another set, to choose the best iteration by.")
+        Path | None, typer.Option(help="Another set, to choose the best iteration by.", rich_help_panel=_SETS)
     ] = None,
-    held_out_references: Annotated[list[Path] | None, typer.Option()] = None,
+    held_out_references: Annotated[
+        list[Path] | None, typer.Option(help="Of that set.", rich_help_panel=_SETS)
+    ] = None,
     tokens: Tokens = False,
     save: Annotated[
-        Path | None, Writes(over=True), typer.Option(help="Write the model with the tuned weights here.")
+        Path | None,
+        Writes(over=True),
+        typer.Option(help="Write the model with the tuned weights here.", rich_help_panel=_WEIGHTS),
     ] = None,
-    decoding: Annotated[
-        Given, SettingOptions(DecodingSettings, only=("pop_limit", "beam_threshold"), overrides="the model's")
-    ],
-    threads: Annotated[int, typer.Option(min=1)] = 1,
+    decoding: Annotated[Given, SettingOptions(DecodingSettings, overrides="the model's", group="Search")],
+    threads: Threads = 1,
     quiet: Annotated[bool, typer.Option("--quiet", help="Only the last line.")] = False,
 ) -> None:
     """Decodes the tuning set, chooses weights by what it found, and again, until nothing better comes.
 
     Started again in the same directory, a run goes on where it was interrupted, or had ended if it may now
     take more iterations or have more patience.
+
+        hiero tune my-model --method mert --source dev.de --references dev.en -o tuned --save tuned-model
     """
     if (held_out_source is None) != (not held_out_references):
         raise typer.BadParameter("a held-out set has --held-out-source and --held-out-references")

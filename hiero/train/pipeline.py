@@ -48,8 +48,6 @@ class TrainSettings(CorpusSettings, AlignSettings):
     truecase: bool = Field(
         False, description="words at the beginning of a sentence lose capitals that they have only there"
     )
-    extract: ExtractSettings = ExtractSettings()
-    score: ScoreSettings = ScoreSettings()
     lm_order: int = _lm("order")
     lm_binary: Literal["probing", "trie"] = _lm("binary")
     lm_quantize: int | None = _lm("quantize")
@@ -57,6 +55,8 @@ class TrainSettings(CorpusSettings, AlignSettings):
         "separate",
         description="separate: models of the bitext's target side and of monolingual text; together: one",
     )
+    extract: ExtractSettings = ExtractSettings()
+    score: ScoreSettings = ScoreSettings()
 
 
 @dataclass(frozen=True)

@@ -8,7 +8,7 @@ from collections.abc import Callable
 from contextlib import ExitStack
 from typing import Annotated, Literal
 
-from pydantic import Field, field_validator
+from pydantic import ConfigDict, Field, field_validator
 
 from hiero import _core
 from hiero._core import ExtractStatistics, RuleCounts, ScoreStatistics
@@ -21,6 +21,8 @@ DEFAULT_MEMORY = 1 << 30
 
 class ExtractSettings(settings_model(_core.ExtractOptions)):  # type: ignore[misc]
     """What is extracted; the defaults are those of Chiang (2007), section 3.2."""
+
+    model_config = ConfigDict(title="Extraction of rules")
 
     @field_validator("phrase_lines", "hierarchical_lines", mode="before")
     @classmethod
@@ -42,6 +44,8 @@ class ExtractSettings(settings_model(_core.ExtractOptions)):  # type: ignore[mis
 
 class ScoreSettings(settings_model(_core.ScoreOptions)):  # type: ignore[misc]
     """Which rules are kept and how probabilities are smoothed."""
+
+    model_config = ConfigDict(title="Scores of rules")
 
     significance: Annotated[float, Field(ge=0, allow_inf_nan=False)] | Literal["a+e", "a-e"] | None = Field(
         None,

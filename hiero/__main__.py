@@ -1,0 +1,5 @@
+"""`python -m hiero` is `hiero`."""
+
+from hiero.cli import main
+
+main()
