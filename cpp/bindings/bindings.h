@@ -13,6 +13,7 @@ namespace hiero {
 namespace py = pybind11;
 
 void register_errors(py::module_& m);
+void register_interrupts();
 void register_files(py::module_& m);
 void register_settings(py::module_& m);
 void register_grammar(py::module_& m);

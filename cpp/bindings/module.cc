@@ -3,6 +3,7 @@
 PYBIND11_MODULE(_core, m) {
   m.doc() = "The C++ core of hiero.";
   hiero::register_errors(m);
+  hiero::register_interrupts();
   hiero::register_files(m);
   hiero::register_settings(m);
   hiero::register_grammar(m);

@@ -78,12 +78,18 @@ def ordered_map(work: Callable[[T], R], items: Iterable[T], threads: int) -> Ite
     """
     if threads < 1:
         raise ValueError(f"threads must be at least 1, not {threads}")
-    with ThreadPoolExecutor(threads) as pool:
-        feeder = _Feeder(work, items, pool, _AHEAD * threads)
-        try:
-            while not isinstance(future := feeder.take(), _End):
-                yield future.result()
-            if future.error is not None:
-                raise future.error
-        finally:
-            feeder.stop()
+    pool = ThreadPoolExecutor(threads)
+    feeder = _Feeder(work, items, pool, _AHEAD * threads)
+    # Whoever wants to stop need not wait for what other threads have begun.
+    wait = True
+    try:
+        while not isinstance(future := feeder.take(), _End):
+            yield future.result()
+        if future.error is not None:
+            raise future.error
+    except KeyboardInterrupt:
+        wait = False
+        raise
+    finally:
+        feeder.stop()
+        pool.shutdown(wait=wait, cancel_futures=not wait)

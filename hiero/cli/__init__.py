@@ -18,6 +18,7 @@ import typer
 
 from hiero import Error, __version__
 from hiero.cli.arguments import Group, add_command, new_app, summary
+from hiero.cli.files import InterruptError
 from hiero.cli.help import group_help
 
 # Commands by what they are for, and where they are: a function, or the app of a group of commands.
@@ -151,8 +152,12 @@ def _run(command: Callable[[], None]) -> None:
         # The reader has gone; what is still buffered must not raise again at exit.
         os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
         sys.exit(1)
-    except KeyboardInterrupt:
-        sys.exit(130)
+    except (KeyboardInterrupt, InterruptError) as interrupt:
+        print(f"hiero: {interrupt or 'interrupted'}", file=sys.stderr)
+        # Threads may be at work on a sentence, which takes its time, and Python would wait for them.
+        sys.stdout.flush()
+        sys.stderr.flush()
+        os._exit(130)
     except (Error, OSError, ValueError, MemoryError) as error:
         print(f"hiero: {_one_line(error)}", file=sys.stderr)
         sys.exit(1)

@@ -11,7 +11,7 @@ import typer
 
 from hiero import Model
 from hiero.cli.arguments import Threads, add_command, new_app
-from hiero.cli.files import Writes
+from hiero.cli.files import Writes, on_interrupt
 from hiero.cli.sets import Tokens, fingerprint, model_fingerprint, read_set
 from hiero.cli.settings import SettingOptions
 from hiero.experiments.cettolo2004 import Cettolo2004Options, LabelledSet, plot, table
@@ -53,20 +53,21 @@ def cettolo2004(
         read_set(source, references, tokens, loaded),
         read_set(test_source, test_references, tokens, loaded),
     )
-    result = run(
-        loaded,
-        LabelledSet(*tuning),
-        LabelledSet(*test),
-        output,
-        options,
-        threads=threads,
-        origin={
-            "sets": fingerprint(tuning, test),
-            "model": model_fingerprint(model),
-            "weights": loaded.weights,
-        },
-        report=(lambda _: None) if quiet else (lambda line: print(line, flush=True)),
-    )
+    with on_interrupt(f"run it again to go on; {output} has the decodings that are done"):
+        result = run(
+            loaded,
+            LabelledSet(*tuning),
+            LabelledSet(*test),
+            output,
+            options,
+            threads=threads,
+            origin={
+                "sets": fingerprint(tuning, test),
+                "model": model_fingerprint(model),
+                "weights": loaded.weights,
+            },
+            report=(lambda _: None) if quiet else (lambda line: print(line, flush=True)),
+        )
     print(table(result), end="")
     if importlib.util.find_spec("matplotlib") is not None:
         plot(result, output)

@@ -34,6 +34,10 @@ class Writes:
     over: bool = False
 
 
+class InterruptError(Exception):
+    """In place of KeyboardInterrupt, which typer makes an end of its own; says what is left."""
+
+
 def guarded(command: Callable[..., Any]) -> Callable[..., Any]:
     """A command that gets standard input in place of ``-`` where it reads.
 
@@ -49,12 +53,30 @@ def guarded(command: Callable[..., Any]) -> Callable[..., Any]:
 
     @functools.wraps(command)
     def run(**values: Any) -> Any:
-        return command(**_checked(values, marks))
+        checked = _checked(values, marks)
+        try:
+            return command(**checked)
+        except KeyboardInterrupt as interrupt:
+            outputs = [path for name in marks for path in _paths(values[name]) if path != STREAM]
+            notes = getattr(interrupt, "__notes__", None) or [
+                f"{path} {'is as it was' if path.exists() else 'was not written'}" for path in outputs
+            ]
+            raise InterruptError("; ".join(["interrupted", *notes])) from None
 
     # As they are now: strings would be evaluated anew by everyone who looks.
     run.__signature__ = signature  # type: ignore[attr-defined]
     run.__annotations__ = {name: parameter.annotation for name, parameter in signature.parameters.items()}
     return run
+
+
+@contextlib.contextmanager
+def on_interrupt(note: str) -> Iterator[None]:
+    """What to say if the block is interrupted."""
+    try:
+        yield
+    except KeyboardInterrupt as interrupt:
+        interrupt.add_note(note)
+        raise
 
 
 def _checked(values: Mapping[str, Any], marks: Mapping[str, Writes]) -> dict[str, Any]:

@@ -11,7 +11,7 @@ import typer
 
 from hiero import DecodingSettings, Model, read_weights
 from hiero.base.text import TextProcessing, parse_side
-from hiero.cli.files import Writes
+from hiero.cli.files import Writes, on_interrupt
 from hiero.cli.progress import one_unit, progress_line
 from hiero.cli.settings import SettingOptions
 from hiero.cli.size import memory_text, parse_memory
@@ -86,7 +86,8 @@ def train(
         hiero train --source train.de --target train.en --tokenize de:moses en:moses --truecase -o my-model
     """
     inputs = TrainInputs(source, target, dictionary, mono or [], alignment)
-    with progress_line(quiet) as progress:
+    work = f"{output.name}.train"
+    with progress_line(quiet) as progress, on_interrupt(f"run it again to go on; {work} has what is done"):
         train_model(
             inputs,
             output,

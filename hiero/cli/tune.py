@@ -12,7 +12,7 @@ import typer
 
 from hiero import Decoder, DecodingSettings, Model
 from hiero.cli.arguments import Threads
-from hiero.cli.files import Writes
+from hiero.cli.files import Writes, on_interrupt
 from hiero.cli.sets import Tokens, fingerprint, model_fingerprint, read_set
 from hiero.cli.settings import Given, SettingOptions, VariantOptions
 from hiero.cli.weights import Tuned, write_tuned
@@ -153,11 +153,12 @@ def tune_model(
             report=(lambda _: None) if quiet else _reporter(name),
         )
 
-    if runs == 1:
-        results, best = {"": run("", output, seed)}, ""
-    else:
-        done = tune_runs(run, runs, seed, output)
-        results, best = dict(done.results), done.best
+    with on_interrupt(f"run it again to go on; {output} has the iterations that are done"):
+        if runs == 1:
+            results, best = {"": run("", output, seed)}, ""
+        else:
+            done = tune_runs(run, runs, seed, output)
+            results, best = dict(done.results), done.best
     _report(output, results, gain_name(metrics[0]))
     if runs > 1:
         print(f"mean {done.mean:.2f}, deviation {done.deviation:.2f}; weights of {best}")

@@ -3,6 +3,7 @@
 #include <algorithm>
 
 #include "hiero/base/error.h"
+#include "hiero/base/interrupt.h"
 
 namespace hiero {
 
@@ -29,6 +30,7 @@ std::shared_ptr<const Hypergraph> ForestBuilder::build(bool best_only) {
       if (node_of_[item] == 0) mark_tails(item, best_only);
     }
     for (ItemId item = 0; item < node_of_.size(); ++item) {
+      if (item % 1024 == 0) poll_interrupts();
       if (node_of_[item] == 0) add_item(item, best_only);
     }
     add_root(goals);

@@ -5,6 +5,7 @@
 #include <utility>
 
 #include "hiero/base/error.h"
+#include "hiero/base/interrupt.h"
 
 namespace hiero {
 namespace {
@@ -38,7 +39,10 @@ void Matcher::run(const Sentence& sentence, std::uint32_t span_limit, Matches& m
         {&bound, sentence.words(t).data(), static_cast<std::uint32_t>(t), limit, bound.has_goal_rules});
   }
   first_until_.assign(n_ + 1, kNoCell);
-  for (std::uint32_t begin = n_; begin-- > 0;) start_at(begin);
+  for (std::uint32_t begin = n_; begin-- > 0;) {
+    poll_interrupts();
+    start_at(begin);
+  }
   finish();
 }
 

@@ -6,9 +6,12 @@
 #include <limits>
 #include <utility>
 
+#include "hiero/base/interrupt.h"
+
 namespace hiero {
 namespace {
 
+constexpr std::uint64_t kPollEvery = 4096;  // hypotheses of a cell between two looks whether to go on
 constexpr std::uint32_t kEmptySlot = ~std::uint32_t{0};
 constexpr double kWorst = -std::numeric_limits<double>::infinity();
 
@@ -57,7 +60,10 @@ const SearchSpace& Search::run(const Matches& matches, SentenceTargets& targets,
   space_.clear(matches.cells.size());
   free_.fill(nullptr);
   roots_.assign(matches.cells.size(), nullptr);
-  for (CellId id = 0; id < matches.cells.size(); ++id) search_cell(id);
+  for (CellId id = 0; id < matches.cells.size(); ++id) {
+    poll_interrupts();
+    search_cell(id);
+  }
   finish_goal();
   return space_;
 }
@@ -83,6 +89,7 @@ void Search::search_cell(CellId id) {
       push_application(next.application, next.position + 1);
       partial = open(next);
     }
+    if (popped % kPollEvery == kPollEvery - 1) poll_interrupts();
     if (!expand(partial)) continue;
     accept(id, partial);
     ++popped;
