@@ -321,4 +321,5 @@ def test_interrupted(tmp_path: Path) -> None:
     time.sleep(0.2)
     process.send_signal(signal.SIGINT)
     _, messages = process.communicate(timeout=20)
-    assert (process.returncode, messages, list(tmp_path.iterdir())) == (130, b"", [])
+    said = f"hiero: interrupted; {tmp_path / 'lm'} was not written\n".encode()
+    assert (process.returncode, messages, list(tmp_path.iterdir())) == (130, said, [])

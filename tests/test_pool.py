@@ -132,7 +132,8 @@ def test_forests_that_say_nothing_new_are_not_kept(tmp_path: Path) -> None:
         best = [np.argsort(-(f @ weights))[:3].tolist() for f in table.features]
         expected = [b[0] not in k for b, k in zip(best, known, strict=True)]
         before = [len(forests) for forests in memory.forests]
-        new, firsts = memory.decode(decoder, weights, folder)
+        new, firsts, texts = memory.decode(decoder, weights, folder)
+        assert len(texts) == 5
         assert new == sum(expected) and firsts.shape == (5, 10)
         memory.restore(folder)
         grown = [len(forests) for forests in memory.forests]

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import contextlib
+import itertools
 import sys
 import time
 from collections.abc import Callable, Iterator
@@ -10,17 +11,17 @@ from pathlib import Path
 from typing import Annotated, Any, Literal
 
 import typer
-from rich.console import Console
-from rich.progress import BarColumn, MofNCompleteColumn, Progress, TextColumn, TimeElapsedColumn
 
 from hiero import Decoder, DecodingSettings, Failure, Model, Translation
 from hiero.base.files import sha256
+from hiero.base.lines import count_lines
 from hiero.base.memory import peak_megabytes
 from hiero.base.parallel import ordered_map
 from hiero.base.text import TextSide
 from hiero.cli.arguments import Threads
 from hiero.cli.files import Writes, reading, writing
 from hiero.cli.lines import Lines, source_set
+from hiero.cli.progress import progress_line
 from hiero.cli.records import Record
 from hiero.cli.sets import Tokens
 from hiero.cli.settings import Given, SettingOptions
@@ -167,7 +168,8 @@ def decode(
             number, text = line
             return _record(lines, number, decoder.attempt(text, keep=keep), nbest, unique, side)
 
-        advance = stack.enter_context(_progress(input, lines, quiet))
+        shared = output is None and sys.stdout.isatty()  # where translations would stand among progress
+        advance = stack.enter_context(_advance(input, lines, quiet or shared))
         tally = _translate(lines, record, sinks, threads, advance)
     if stats:
         tally.report(ready - started, time.perf_counter() - ready)
@@ -281,19 +283,13 @@ def _record(
 
 
 @contextlib.contextmanager
-def _progress(input: Path | None, lines: Lines, quiet: bool) -> Iterator[Advance]:
-    console = Console(stderr=True)
-    if quiet or input is None or not console.is_terminal:
-        yield lambda: None
-        return
-    total = len(lines.places)
-    if not total:
-        with input.open("rb") as file:
-            total = sum(1 for _ in file)
-    columns = [TextColumn("translating"), BarColumn(), MofNCompleteColumn(), TimeElapsedColumn()]
-    with Progress(*columns, console=console) as progress:
-        task = progress.add_task("translating", total=total)
-        yield lambda: progress.advance(task)
+def _advance(input: Path | None, lines: Lines, quiet: bool) -> Iterator[Advance]:
+    """What to call after each sentence, to show how far it has come."""
+    known = input is not None and input.is_file()
+    with progress_line(quiet or not known) as progress:
+        total = len(lines.places) or (0 if progress is None or input is None else count_lines(input))
+        done = itertools.count(1)
+        yield lambda: progress and progress("translate: sentences", next(done), total)
 
 
 class _Tally:

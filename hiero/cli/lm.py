@@ -3,11 +3,13 @@
 from __future__ import annotations
 
 import sys
+from functools import partial
 from pathlib import Path
 from typing import Annotated
 
 import typer
 
+from hiero.base.lines import count_lines
 from hiero.cli.files import Writes
 from hiero.cli.progress import one_unit, progress_line
 from hiero.cli.settings import SettingOptions
@@ -41,7 +43,7 @@ def lm(
             output,
             memory=parse_memory(memory),
             reserved_words="skip" if skip_reserved else "error",
-            progress=one_unit(progress, "sentences"),
+            progress=one_unit(progress, "sentences", partial(count_lines, *texts)),
             **settings.model_dump(),
         )
     _warn(estimate)

@@ -2,12 +2,14 @@
 
 from __future__ import annotations
 
+from functools import partial
 from pathlib import Path
 from typing import Annotated
 
 import typer
 
 from hiero.base import tables
+from hiero.base.lines import count_lines
 from hiero.base.tables import load_table
 from hiero.base.text import split
 from hiero.cli.files import Writes, writing
@@ -44,7 +46,7 @@ def pack(
             memory=parse_memory(memory),
             filter_for=filter_for,
             goal=goal,
-            progress=one_unit(progress, "rules"),
+            progress=one_unit(progress, "lines", partial(count_lines, grammar)),
         )
 
 

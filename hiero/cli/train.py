@@ -4,12 +4,14 @@ from __future__ import annotations
 
 import sys
 from collections.abc import Callable
+from functools import partial
 from pathlib import Path
 from typing import Annotated
 
 import typer
 
 from hiero import DecodingSettings, Model, read_weights
+from hiero.base.lines import count_lines
 from hiero.base.text import TextProcessing, parse_side
 from hiero.cli.files import Writes, on_interrupt
 from hiero.cli.progress import one_unit, progress_line
@@ -119,7 +121,7 @@ def corpus(
             [(source, target)],
             *output,
             text=_text(tokenize, lowercase, truecaser),
-            progress=one_unit(progress, "sentence pairs"),
+            progress=one_unit(progress, "sentence pairs", partial(count_lines, source)),
             **settings.model_dump(),
         )
     _reporter(quiet)(str(report))
@@ -137,7 +139,9 @@ def truecaser(
     """Learns which words are written with capitals for what they are, not for where they stand."""
     side = _text((tokenize, tokenize), False).target
     with progress_line(quiet) as progress:
-        words = train_truecaser(texts, output, side, one_unit(progress, "sentences"))
+        words = train_truecaser(
+            texts, output, side, one_unit(progress, "sentences", partial(count_lines, *texts))
+        )
     _reporter(quiet)(f"{words:,} words with case")
 
 
@@ -182,6 +186,7 @@ def extract(
 ) -> None:
     """Extracts and counts the rules of an aligned bitext in tokens."""
     with progress_line(quiet) as progress:
+        count = one_unit(progress, "sentence pairs", partial(count_lines, source))
         statistics = extract_rules(
             source,
             target,
@@ -189,7 +194,7 @@ def extract(
             output,
             settings=settings,
             memory=parse_memory(memory),
-            progress=progress and (lambda pairs, rules: progress("sentence pairs", pairs, None)),
+            progress=count and (lambda pairs, rules: count(pairs)),
         )
     if distortion is not None:
         DistortionStatistics.of(statistics).save(distortion)
@@ -215,7 +220,11 @@ def score(
         raise typer.BadParameter("--significance needs --corpus")
     with progress_line(quiet) as progress:
         statistics = score_rules(
-            counts, output, settings=settings, bitext=corpus, progress=one_unit(progress, "rules")
+            counts,
+            output,
+            settings=settings,
+            bitext=corpus,
+            progress=progress and (lambda done, total: progress("rules", done, total)),
         )
     _reporter(quiet)(f"{statistics.kept:,} of {statistics.read:,} rules kept")
 

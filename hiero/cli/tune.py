@@ -13,6 +13,7 @@ import typer
 from hiero import Decoder, DecodingSettings, Model
 from hiero.cli.arguments import Threads
 from hiero.cli.files import Writes, on_interrupt
+from hiero.cli.progress import progress_line
 from hiero.cli.sets import Tokens, fingerprint, model_fingerprint, read_set
 from hiero.cli.settings import Given, SettingOptions, VariantOptions
 from hiero.cli.weights import Tuned, write_tuned
@@ -151,9 +152,11 @@ def tune_model(
             threads=threads,
             origin=origin,
             report=(lambda _: None) if quiet else _reporter(name),
+            progress=progress,
         )
 
-    with on_interrupt(f"run it again to go on; {output} has the iterations that are done"):
+    kept = f"run it again to go on; {output} has the iterations that are done"
+    with progress_line(quiet) as progress, on_interrupt(kept):
         if runs == 1:
             results, best = {"": run("", output, seed)}, ""
         else:

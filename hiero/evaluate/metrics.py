@@ -104,6 +104,10 @@ class Hypotheses:
             return self
         return Hypotheses.of_tokens(text.split() for text in self.texts())
 
+    def first(self) -> str:
+        """The tokens of the first joined by spaces, nothing where there is none."""
+        return " ".join(self.vocabulary[word] for word in self.words[: self.offsets[1]]) if len(self) else ""
+
     def texts(self) -> list[str]:
         """Tokens joined by spaces."""
         tokens = [self.vocabulary[word] for word in self.words.tolist()]

@@ -7,6 +7,7 @@ import os
 import stat
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, replace
+from functools import partial
 from itertools import chain, islice
 from pathlib import Path
 from typing import Any, Literal
@@ -15,8 +16,9 @@ from pydantic import Field
 
 from hiero import __version__
 from hiero.base.files import replacing
-from hiero.base.lines import PathLike, read_lines
+from hiero.base.lines import PathLike, count_lines, read_lines
 from hiero.base.ownership import MANIFEST
+from hiero.base.progress import Report
 from hiero.base.text import TextProcessing, TextSide, split
 from hiero.base.weights import read_weights, write_weights
 from hiero.decode.distortion import DistortionStatistics
@@ -31,8 +33,6 @@ from hiero.train.steps import Journal, Step, open_journal
 from hiero.train.truecaser import train_truecaser
 from hiero.train.weights import weights_by_length
 
-# Called with a unit, how many are done and, where it is known, how many there are.
-Progress = Callable[[str, int, int | None], object]
 DEFAULT_MEMORY = 4 << 30
 
 
@@ -91,7 +91,7 @@ def train(
     settings: TrainSettings | None = None,
     memory: int = DEFAULT_MEMORY,
     report: Callable[[str], object] = lambda line: None,
-    progress: Progress | None = None,
+    progress: Report | None = None,
 ) -> Model:
     """Trains a model and writes it as the directory ``output``.
 
@@ -128,7 +128,7 @@ class _Pipeline:
         output: Path,
         settings: TrainSettings,
         memory: int,
-        progress: Progress | None,
+        progress: Report | None,
     ) -> None:
         self.journal = journal
         self.inputs = inputs
@@ -138,6 +138,7 @@ class _Pipeline:
         self.progress = progress
         self.report = journal.report
         self.work = journal.directory
+        self.step = ""
         self.lms: list[str] = []
         self.text = settings.text
 
@@ -179,6 +180,7 @@ class _Pipeline:
         run: Callable[[], object],
         *settings: str,
     ) -> None:
+        self.step = name
         used = self.settings.model_dump(mode="json", include=set(settings))
         used["program"] = __version__
         self.journal.run(Step(name, {label: Path(p) for label, p in inputs.items()}, used, outputs, run))
@@ -186,12 +188,13 @@ class _Pipeline:
     def _files(self, *names: str) -> dict[str, PathLike]:
         return {name: self.work / name for name in names}
 
-    def _count(self, unit: str) -> Callable[..., object] | None:
-        """A progress function of one count."""
-        progress = self.progress
-        if progress is None:
+    def _count(self, unit: str, total: Callable[[], int] | None = None) -> Callable[..., object] | None:
+        """A progress function of one count, of the step that runs."""
+        if (progress := self.progress) is None:
             return None
-        return lambda done, total=None: progress(unit, done, total)
+        what = f"{self.step}: {unit}"
+        known = None if total is None else total()
+        return lambda done, total=known: progress(what, done, total)
 
     def _truecasers(self) -> list[str]:
         """Those of both sides; the files' names."""
@@ -204,7 +207,9 @@ class _Pipeline:
         file = f"truecaser.{name}"
 
         def learn() -> None:
-            words = train_truecaser([text], self.work / file, side, self._count("sentences"))
+            words = train_truecaser(
+                [text], self.work / file, side, self._count("sentences", partial(count_lines, text))
+            )
             self.report(f"truecaser {name}: {words:,} words with case")
 
         self._step(f"truecaser {name}", {name: text}, [file], learn, "text")
@@ -220,7 +225,9 @@ class _Pipeline:
             text=self.text,
             max_length=self.settings.max_length,
             max_ratio=self.settings.max_ratio,
-            progress=self._count("sentence pairs"),
+            progress=self._count(
+                "sentence pairs", lambda: count_lines(*(s for s, _ in self.inputs.bitexts()))
+            ),
         )
         self.report(f"corpus: {report}")
 
@@ -245,6 +252,7 @@ class _Pipeline:
                 file.write((format_links(links) if lengths[number] != (0, 0) else "") + "\n")
 
     def _extract(self) -> None:
+        progress = self._count("sentence pairs", partial(count_lines, self.work / "corpus.source"))
         statistics = extract_rules(
             self.work / "corpus.source",
             self.work / "corpus.target",
@@ -252,7 +260,7 @@ class _Pipeline:
             self.work / "rules.counts",
             settings=self.settings.extract,
             memory=self.memory,
-            progress=lambda pairs, rules: self.progress and self.progress("sentence pairs", pairs, None),
+            progress=progress and (lambda pairs, rules: progress(pairs)),
         )
         DistortionStatistics.of(statistics).save(self.work / "distortion.json")
         self.report(f"extract: {statistics.occurrences:,} rule occurrences, {statistics.rules:,} rules")
@@ -286,7 +294,8 @@ class _Pipeline:
             named["truecaser"] = self.text.target.truecaser
 
         def prepare() -> None:
-            lines = prepare_text(files, self.work / text, self.text.target, self._count("sentences"))
+            progress = self._count("sentences", partial(count_lines, *files))
+            lines = prepare_text(files, self.work / text, self.text.target, progress)
             self.report(f"text {k}: {lines:,} sentences")
 
         self._step(f"text {k}", named, [text], prepare, "text")
@@ -302,7 +311,7 @@ class _Pipeline:
                 memory=self.memory,
                 binary=self.settings.lm_binary,
                 quantize=self.settings.lm_quantize,
-                progress=self._count("sentences"),
+                progress=self._count("sentences", partial(count_lines, self.work / text)),
             )
             if made.fallback_orders:
                 orders = ", ".join(map(str, made.fallback_orders))
@@ -314,7 +323,9 @@ class _Pipeline:
         """The default weights, with a WordPenalty by which translations of the bitext are as long as it."""
         bitext = sum(1 for _ in read_lines(self.inputs.source))  # without the dictionary
         pairs = read_pairs(self.work / "corpus.source", self.work / "corpus.target")
-        weights, found = weights_by_length(self._assembled(), islice(pairs, bitext), self.settings.seed)
+        weights, found = weights_by_length(
+            self._assembled(), islice(pairs, bitext), self.settings.seed, self._count("sentences")
+        )
         if found is not None:
             self.report(
                 f"weights: WordPenalty {found.word_penalty:g}, lengths {found.ratio:.3f} times references'"

@@ -114,12 +114,13 @@ def score_rules(
     *,
     settings: ScoreSettings | None = None,
     bitext: tuple[PathLike, PathLike] | None = None,
-    progress: Callable[[int], object] | None = None,
+    progress: Callable[[int, int], object] | None = None,
 ) -> ScoreStatistics:
     """Writes the packed rule table of counted rules, with the features PhraseFE, PhraseEF, LexFE, LexEF
     (natural logs), RuleCount (log of the count) and Singleton (1 for a rule that occurred once).
 
-    Probabilities are of all counted rules, before any are left out. Pruning by significance counts the
+    Probabilities are of all counted rules, before any are left out. ``progress`` is called with the rules so
+    far and in all. Pruning by significance counts the
     sentence pairs of the ``bitext`` that hold each side, which must be what the rules were extracted from.
     Raises ValueError for pruning by significance without it; FormatError, OSError.
     """
@@ -133,4 +134,6 @@ def score_rules(
                 raise ValueError("pruning by significance needs the bitext that the rules come from")
             source, target = ((stack.enter_context(open_source(p)), os.fspath(p)) for p in bitext)
             files = (source, target)
-        return _core.score(rules, os.fspath(output), settings.options(), files, least, progress)
+        total = rules.statistics.rules
+        report = None if progress is None else lambda done: progress(done, total)
+        return _core.score(rules, os.fspath(output), settings.options(), files, least, report)

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import random
-from collections.abc import Iterator, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from typing import NamedTuple
 
 from hiero.base.parallel import processors
@@ -40,19 +40,24 @@ def default_weights(feature_names: Sequence[str]) -> dict[str, float]:
 
 
 def weights_by_length(
-    model: Model, corpus: Iterator[tuple[str, str]], seed: int
+    model: Model,
+    corpus: Iterator[tuple[str, str]],
+    seed: int,
+    progress: Callable[[int], object] | None = None,
 ) -> tuple[dict[str, float], LengthRatio | None]:
     """``default_weights`` with ``fitting_word_penalty`` for a sample of a corpus in tokens, and that; None if
-    all of its sentences are too long."""
+    all of its sentences are too long. ``progress`` is called with the sentences translated so far."""
     weights = default_weights(model.feature_names)
     some = sample(corpus, seed)
     if not some:
         return weights, None
-    found = fitting_word_penalty(model, some)
+    found = fitting_word_penalty(model, some, progress)
     return {**weights, "WordPenalty": found.word_penalty}, found
 
 
-def fitting_word_penalty(model: Model, pairs: Pairs) -> LengthRatio:
+def fitting_word_penalty(
+    model: Model, pairs: Pairs, progress: Callable[[int], object] | None = None
+) -> LengthRatio:
     """``WordPenalty`` by length: that of ``default_weights``, moved until translations of the source sides
     are together as long as the target sides, within two per cent.
 
@@ -69,6 +74,8 @@ def fitting_word_penalty(model: Model, pairs: Pairs) -> LengthRatio:
         weights["WordPenalty"] = round(-1.0 + direction * step * _STEP, 3)
         ratio = _ratio(decoder.with_weights(weights), pairs)
         tried.append(LengthRatio(weights["WordPenalty"], ratio))
+        if progress is not None:
+            progress(len(tried) * len(pairs))
         if abs(ratio - 1) <= _TOLERANCE or (tried[0].ratio > 1) != (ratio > 1):
             break
         direction = 1 if ratio > 1 else -1

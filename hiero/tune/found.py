@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from abc import ABC, abstractmethod
+from collections.abc import Iterator
 from pathlib import Path
 
 import numpy as np
@@ -12,7 +13,7 @@ from hiero.evaluate.metrics import Hypotheses, Metric
 from hiero.forest.files import NO_FOREST, ForestFile, ForestWriter
 from hiero.tune.hypergraph_mert import pruned
 from hiero.tune.pool import Pool, PoolArrays, load_arrays, save_arrays
-from hiero.tune.protocol import Array, TuningDecoder
+from hiero.tune.protocol import Array, KBestList, TuningDecoder
 
 # Edges that are kept of a forest; more take time and choose no better weights.
 _EDGES = 1000
@@ -22,9 +23,9 @@ class Found(ABC):
     """Grows by decoding with weights."""
 
     @abstractmethod
-    def decode(self, decoder: TuningDecoder, weights: Array, folder: Path) -> tuple[int, Array]:
-        """Decodes the set and writes what is new to the folder. How much that is, and the statistics of the
-        best translations, float64 (sentences, width)."""
+    def decode(self, decoder: TuningDecoder, weights: Array, folder: Path) -> tuple[int, Array, list[str]]:
+        """Decodes the set and writes what is new to the folder. How much that is, and of the best
+        translations the statistics, float64 (sentences, width), and the tokens joined by spaces."""
 
     @abstractmethod
     def restore(self, folder: Path) -> None:
@@ -39,10 +40,17 @@ class FoundLists(Found):
         self._shape = metric.segments, features, metric.width
         self._k = k
 
-    def decode(self, decoder: TuningDecoder, weights: Array, folder: Path) -> tuple[int, Array]:
-        new, firsts = self._pool.unseen(decoder.kbest(weights, self._k))
+    def decode(self, decoder: TuningDecoder, weights: Array, folder: Path) -> tuple[int, Array, list[str]]:
+        texts: list[str] = []
+
+        def noted() -> Iterator[KBestList]:
+            for found in decoder.kbest(weights, self._k):
+                texts.append(found.hypotheses.first())
+                yield found
+
+        new, firsts = self._pool.unseen(noted())
         save_arrays(folder / "new.npz", new)
-        return len(new), firsts
+        return len(new), firsts, texts
 
     def restore(self, folder: Path) -> None:
         self._pool.restore(load_arrays(folder / "new.npz", *self._shape))
@@ -59,12 +67,14 @@ class FoundForests(Found):
         self._metric = metric
         self.forests: list[list[Forest]] = [[] for _ in range(metric.segments)]
 
-    def decode(self, decoder: TuningDecoder, weights: Array, folder: Path) -> tuple[int, Array]:
+    def decode(self, decoder: TuningDecoder, weights: Array, folder: Path) -> tuple[int, Array, list[str]]:
         new, firsts = 0, []
+        texts: list[str] = []
         with ForestWriter(folder / "forests.zip") as writer:
             for sentence, forest in enumerate(decoder.forests(weights)):
                 best = None if forest is None else forest.viterbi(forest.scores(weights))
                 tokens = [] if best is None else best.tokens
+                texts.append(" ".join(tokens))
                 firsts.append(self._metric.token_statistics([sentence], Hypotheses.of_tokens([tokens]))[0])
                 if forest is None or best is None or best.score <= self._known(sentence, weights) + 1e-6:
                     writer.write(NO_FOREST)
@@ -73,7 +83,7 @@ class FoundForests(Found):
                     new += 1
         if len(firsts) != len(self.forests):
             raise ValueError(f"{len(firsts)} forests for {len(self.forests)} sentences")
-        return new, np.array(firsts)
+        return new, np.array(firsts), texts
 
     def _known(self, sentence: int, weights: Array) -> float:
         """The score of the best derivation known."""

@@ -3,35 +3,44 @@ whole, with the weights, what was new and the scores."""
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
+import time
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass, field
 from pathlib import Path
+from typing import TypeVar
 
 from pydantic import BaseModel, ConfigDict
 
-from hiero._core import FormatError
+from hiero._core import Forest, FormatError
 from hiero.base.directories import publish
 from hiero.base.files import temporary_name, write_atomically
 from hiero.base.json_files import read_json
+from hiero.base.progress import Report
 from hiero.base.weights import read_weights, weight_vector, write_weights
 from hiero.evaluate.metrics import Metric
 from hiero.tune.found import Found
 from hiero.tune.objective import gain
 from hiero.tune.pool import Pool
-from hiero.tune.protocol import Array, TuningDecoder
+from hiero.tune.protocol import Array, KBestList, TuningDecoder
+
+T = TypeVar("T")
+_TRANSLATIONS = "translations.txt"
+_TIMES = "times.json"
 
 
 @dataclass(frozen=True)
 class Iteration:
     """Decoding with ``weights``: the metric of the 1-best, and of a held-out set's if there is one, in the
     sense that more is better; how much was new (hypotheses of lists; with forests, sentences with a better
-    derivation than known), and hypotheses that all searches so far have generated."""
+    derivation than known), hypotheses that all searches so far have generated, and the seconds since the
+    iteration before, for choosing weights and decoding."""
 
     weights: Mapping[str, float]
     score: float
     held_out: float | None
     new: int
     generated: int
+    seconds: float = field(default=0.0, compare=False)
 
     @property
     def judged(self) -> float:
@@ -71,6 +80,36 @@ def best_of(iterations: Sequence[Iteration]) -> int:
     return scores.index(max(scores))
 
 
+class Watched:
+    """A decoder whose sentences are counted."""
+
+    def __init__(self, decoder: TuningDecoder, what: str, total: int, progress: Report | None) -> None:
+        self._decoder = decoder
+        self._what = what
+        self._total = total
+        self._progress = progress
+
+    @property
+    def feature_names(self) -> Sequence[str]:
+        return self._decoder.feature_names
+
+    @property
+    def generated(self) -> int:
+        return self._decoder.generated
+
+    def kbest(self, weights: Array, k: int) -> Iterator[KBestList]:
+        return self._counted(self._decoder.kbest(weights, k))
+
+    def forests(self, weights: Array) -> Iterator[Forest | None]:
+        return self._counted(self._decoder.forests(weights))
+
+    def _counted(self, results: Iterator[T]) -> Iterator[T]:
+        for done, result in enumerate(results):
+            if self._progress is not None:
+                self._progress(self._what, done, self._total)
+            yield result
+
+
 class _Scores(BaseModel):
     """What an iteration's ``scores.json`` holds."""
 
@@ -80,6 +119,14 @@ class _Scores(BaseModel):
     held_out: float | None
     new: int
     generated: int
+
+
+class _Times(BaseModel):
+    """What its ``times.json`` holds: all else is the same however often a run is repeated."""
+
+    model_config = ConfigDict(extra="forbid", strict=True, allow_inf_nan=False)
+
+    seconds: float
 
 
 class RunFolder:
@@ -92,6 +139,7 @@ class RunFolder:
         metric: Metric,
         held_out: HeldOut | None,
         found: Found,
+        progress: Report | None = None,
     ) -> None:
         self.found = found
         self._folder = folder
@@ -99,15 +147,19 @@ class RunFolder:
         self._metric = metric
         self._held_out = held_out
         self._generated = 0
+        self._progress = progress
+        self._since = time.monotonic()
 
     def iteration(self, number: int, weights: Array) -> Iteration:
         folder = self._folder_of(number)
         if not folder.exists():
-            self._decode(folder, weights)
+            self._decode(number, folder, weights)
+        self._since = time.monotonic()
         self.found.restore(folder)
         scores = read_json(folder / "scores.json", _Scores)
         self._generated = scores.generated
-        return Iteration(self._named(weights), **scores.model_dump())
+        seconds = read_json(folder / _TIMES, _Times).seconds
+        return Iteration(self._named(weights), **scores.model_dump(), seconds=seconds)
 
     def weights_of(self, number: int) -> Array | None:
         """What an iteration decoded with, if it is there: choosing weights again would only take time."""
@@ -125,11 +177,18 @@ class RunFolder:
     def _named(self, weights: Array) -> dict[str, float]:
         return dict(zip(self._decoder.feature_names, weights.tolist(), strict=True))
 
-    def _decode(self, folder: Path, weights: Array) -> None:
+    def translations_of(self, number: int) -> Path:
+        """The file of an iteration's translations, as tokens."""
+        return self._folder_of(number) / _TRANSLATIONS
+
+    def _decode(self, number: int, folder: Path, weights: Array) -> None:
         temporary = temporary_name(folder)
         temporary.mkdir()
         before = self._decoder.generated
-        new, firsts = self.found.decode(self._decoder, weights, temporary)
+        decoder = Watched(
+            self._decoder, f"iteration {number}: sentences", self._metric.segments, self._progress
+        )
+        new, firsts, texts = self.found.decode(decoder, weights, temporary)
         scores = _Scores(
             score=float(gain(self._metric, firsts.sum(axis=0))),
             held_out=self._held_out_score(weights),
@@ -137,6 +196,9 @@ class RunFolder:
             generated=self._generated + self._decoder.generated - before,
         )
         write_weights(temporary / "weights.txt", self._named(weights))
+        write_atomically(temporary / _TRANSLATIONS, "".join(f"{text}\n" for text in texts))
+        times = _Times(seconds=time.monotonic() - self._since)
+        write_atomically(temporary / _TIMES, times.model_dump_json() + "\n")
         write_atomically(temporary / "scores.json", scores.model_dump_json() + "\n")
         publish(temporary, folder)
 

@@ -9,6 +9,7 @@ if it may now take more iterations.
 from __future__ import annotations
 
 import os
+import shutil
 from collections.abc import Callable, Mapping, Sequence
 from pathlib import Path
 from typing import Any
@@ -17,6 +18,7 @@ import numpy as np
 
 from hiero.base.directories import run_directory
 from hiero.base.files import write_atomically
+from hiero.base.progress import Report
 from hiero.base.weights import check_writable, weight_vector, write_weights
 from hiero.evaluate.metrics import Metric
 from hiero.tune.iterations import HeldOut, Iteration, RunFolder, TuneResult, best_of
@@ -26,7 +28,6 @@ from hiero.tune.options import TuneOptions
 from hiero.tune.protocol import Array, TuningDecoder
 
 _SETTINGS = "run.json"
-Report = Callable[[str], object]
 
 
 def tune(
@@ -39,7 +40,8 @@ def tune(
     held_out: HeldOut | None = None,
     threads: int = 1,
     origin: Mapping[str, Any] | None = None,
-    report: Report = lambda _: None,
+    report: Callable[[str], object] = lambda _: None,
+    progress: Report | None = None,
 ) -> TuneResult:
     """Tunes from the weights ``start``, features without one count 0, and writes ``weights.txt``.
 
@@ -47,7 +49,8 @@ def tune(
     other ``iterations`` and ``patience``: with more it ends as it would have with so many at once; with
     fewer, what has ended has ended, and all its iterations count. A directory that holds another run, by its
     other options, its start, its references or its ``origin``, is refused: this says what else the decoder's
-    results depend on, as the model and the source.
+    results depend on, as the model and the source. ``report`` is told of each iteration in a line,
+    ``progress`` how far it is.
     Raises FormatError for that, for weights or options that name no feature and for names that no weights
     file can hold; ValueError for an unknown method, options or a metric that it does not take, and a start
     that nothing can be decoded with; OSError where another process works in the directory, or for one that
@@ -74,11 +77,13 @@ def tune(
     folder = Path(directory)
     with run_directory(folder, _SETTINGS, known):
         found = method.nothing(metric, len(names))
-        run = RunFolder(folder, decoder, metric, held_out, found)
+        run = RunFolder(folder, decoder, metric, held_out, found, progress)
         history: list[Array] = []
         iterations: list[Iteration] = []
 
         def choose() -> Array | None:
+            if progress is not None:
+                progress(f"iteration {len(history)}: choosing weights", 0, None)
             scores = [iteration.score for iteration in iterations]
             seed = _seed(options.seed, len(history) - 1)
             return method.choose(found, Problem(metric, history, scores, limits, options.seed, seed, threads))
@@ -95,6 +100,7 @@ def tune(
                 weights, reason = _next(choose(), weights, len(iterations) - 1)
         result = TuneResult(iterations, best_of(iterations), reason)
         _write_results(folder, result)
+        shutil.copyfile(run.translations_of(result.best), folder / "translations.txt")
     return result
 
 
@@ -129,9 +135,10 @@ def _line(iterations: Sequence[Iteration]) -> str:
 
 
 def _write_results(folder: Path, result: TuneResult) -> None:
-    rows = ["iteration\tscore\theld out\tnew\tgenerated"]
+    rows = ["iteration\tscore\theld out\tnew\tgenerated\tseconds"]
     for number, iteration in enumerate(result.iterations):
         held_out = "" if iteration.held_out is None else repr(iteration.held_out)
-        rows.append(f"{number}\t{iteration.score!r}\t{held_out}\t{iteration.new}\t{iteration.generated}")
+        cells = (number, repr(iteration.score), held_out, iteration.new, iteration.generated)
+        rows.append("\t".join(map(str, (*cells, f"{iteration.seconds:.1f}"))))
     write_atomically(folder / "iterations.tsv", "\n".join(rows) + "\n")
     write_weights(folder / "weights.txt", result.weights)
