@@ -36,12 +36,13 @@ def progress_line(quiet: bool) -> Iterator[Report | None]:
     same = sys.stdout.isatty()
     columns = [SpinnerColumn(), TextColumn("{task.description}"), BarColumn(), _Count(), TimeElapsedColumn()]
     line = Progress(*columns, _Left(), console=console, transient=True, redirect_stdout=same)
-    task = line.add_task("", total=None)
 
     def report(what: str, done: int, total: int | None) -> None:
-        if line.tasks[0].description != what:
-            line.reset(task, description=what, total=total)
-        line.update(task, completed=done, total=total)
+        if [(task.description, task.total) for task in line.tasks] != [(what, total)]:
+            for number in line.task_ids:
+                line.remove_task(number)
+            line.add_task(what, total=total)
+        line.update(line.task_ids[0], completed=done)
 
     with line:
         yield report
