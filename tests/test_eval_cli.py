@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import json
+import re
 from pathlib import Path
 
 import pytest
@@ -36,16 +38,20 @@ def test_score_and_signature(files: dict[str, Path]) -> None:
     theirs = sacrebleu.BLEU(tokenize="none", force=True).corpus_score(
         SYSTEM, [REFERENCES, [line or None for line in OTHERS]]
     )
-    score, signature = evaluate("--hypothesis", files["system"], *references).splitlines()
+    score, interval, signature = evaluate("--hypothesis", files["system"], *references).splitlines()
     assert score.startswith(f"BLEU = {theirs.score:.4f} ") and str(theirs).split(" = ", 1)[1][5:] in score
-    assert signature == "BLEU|nrefs:var|length:closest|case:mixed|tok:none|eff:no|smooth:exp|hiero:0.1.0"
+    settings = "nrefs:var|length:closest|case:mixed|tok:none|eff:no|smooth:exp|samples:1000|seed:1"
+    assert signature == f"BLEU|{settings}|hiero:0.1.0"
+    assert re.fullmatch(r"95 % of samples: \d+\.\d\d to \d+\.\d\d; higher is better", interval)
     piped = evaluate("--quiet", *references, stdin=files["system"].read_text())
     assert piped == f"{theirs.score:.4f}\n"
     several = evaluate(
-        "--hypothesis", files["system"], *references, "--metric", "nist", "bleu", "ter", "chrf"
+        "--hypothesis", files["system"], *references, "--metric", "nist", "bleu", "ter", "chrf", "chrf++"
     )
-    names = [line.split(" = ")[0] for line in several.splitlines()[::2]]
-    assert names == ["NIST", "BLEU", "TER", "chrF"]
+    names = [line.split(" = ")[0] for line in several.splitlines()[::3]]
+    assert names == ["NIST", "BLEU", "TER", "chrF", "chrF++"]
+    better = [line.split("; ")[1].split()[0] for line in several.splitlines()[1::3]]
+    assert better == ["higher", "higher", "lower", "higher", "higher"]
     options = ("--effective-length", "average", "--tokenize", "13a", "--lowercase")
     signature = evaluate(f"--hypothesis={files['system']}", *references, *options)
     assert f"length:average|case:lc|tok:13a|sacrebleu:{sacrebleu.__version__}|" in signature
@@ -60,14 +66,17 @@ def test_segments_and_documents(files: dict[str, Path], tmp_path: Path) -> None:
     segments = dict(line.split("\t")[1:] for line in lines.splitlines()[1:])
     assert segments["line 2"] == "100.0000" and list(segments) == ["line 1", "line 2", "line 3"]
     named = ("--hypothesis", files["system"], "--references", files["r0"], "--by", "segment")
-    assert "|eff:no|smooth:exp|segments:eff:yes|" in evaluate(*named).splitlines()[-1]
+    assert (
+        "|eff:no|smooth:exp|samples:1000|seed:1|hiero:0.1.0|segments:eff:yes"
+        in evaluate(*named).splitlines()[-1]
+    )
     (tmp_path / "r.sgm").write_text(SGML)
     (segments_of,) = {found.name: found for found in parse_sets(SGML.encode(), "r")}.values()
     texts = ["the cat", "AT&T café a < b", "z"]
     (tmp_path / "t").write_text(write_tstset(segments_of, texts, "English", "us"))
     arguments = ("--hypothesis", tmp_path / "t", "--references", tmp_path / "r.sgm", "--by", "document")
     rows = evaluate(*arguments, "--metric", "ter").splitlines()
-    assert rows[1:3] == ["TER\td1\t0.0000", "TER\td2\t100.0000"]
+    assert rows[2:4] == ["TER\td1\t0.0000", "TER\td2\t100.0000"]
     done = call(
         "hiero", "eval", "--hypothesis", files["bad"], "--references", files["r0"], "--by", "document"
     )
@@ -82,11 +91,15 @@ def test_comparison(files: dict[str, Path]) -> None:
     runs = f"{files['system']},{files['good']}"
     arguments = ("--hypothesis", files["bad"], "--references", files["r0"])
     table = evaluate(*arguments, "--compare", files["system"], runs, "--samples", 200).splitlines()
-    assert " ".join(table[0].split()) == "system BLEU runs difference p bootstrap p randomisation"
+    heads = "system BLEU (higher is better) 95 % runs difference p bootstrap p randomisation"
+    assert " ".join(table[0].split()) == heads
     one = sacrebleu.BLEU(tokenize="none", force=True).corpus_score(SYSTEM, [REFERENCES]).score
-    assert table[1].split() == [str(files["bad"]), "0.00", "1"]
-    assert table[2].split()[:3] == [str(files["system"]), f"{one:.2f}", "1"]
-    name, mean, _, deviation, count, difference, bootstrap, randomisation = table[3].split()
+    assert table[1].split() == [str(files["bad"]), "0.00", "0.00", "to", "0.00", "1"]
+    cells = table[2].split()
+    assert [cells[0], cells[1], cells[5]] == [str(files["system"]), f"{one:.2f}", "1"]
+    assert 0 <= float(cells[2]) < one < float(cells[4]) <= 100
+    name, mean, _, deviation, low, _, high, count, difference, bootstrap, randomisation = table[3].split()
+    assert float(low) < float(mean) < float(high)
     assert (name, mean, deviation, count, difference) == (
         runs,
         f"{(one + 100) / 2:.2f}",
@@ -97,6 +110,30 @@ def test_comparison(files: dict[str, Path]) -> None:
     assert 0 < float(bootstrap) < 0.1 and 0 < float(randomisation) <= 1
     assert "|samples:200|seed:1|" in table[4] and len(table) == 5
     assert table == evaluate(*arguments, "--compare", files["system"], runs, "--samples", 200).splitlines()
+
+
+def test_json(files: dict[str, Path]) -> None:
+    arguments = ("--hypothesis", files["bad"], "--references", files["r0"], "--metric", "bleu", "ter")
+    compared = ("--compare", files["system"], "--samples", 200, "--output-format", "json")
+    bleu, ter = json.loads(evaluate(*arguments, *compared))
+    assert (bleu["metric"], bleu["better"], ter["metric"], ter["better"]) == (
+        "BLEU",
+        "higher",
+        "TER",
+        "lower",
+    )
+    bad, system = bleu["systems"]
+    table = evaluate(*arguments[:4], "--compare", files["system"], "--samples", 200).splitlines()
+    cells = table[2].split()
+    assert [system["name"], f"{system['score']:.2f}", system["runs"]] == [*cells[:2], 1]
+    assert [f"{value:.2f}" for value in system["interval"]] == [cells[2], cells[4]]
+    tests = (system["difference"], system["p_bootstrap"], system["p_randomisation"])
+    assert f"{tests[0]:+.2f} {tests[1]:.4f} {tests[2]:.4f}" == " ".join(cells[6:])
+    assert bad["difference"] is None and bleu["signature"] == table[3] and bleu["parts"] == []
+    one = ("--hypothesis", files["system"], "--references", files["r0"], "--output-format", "json")
+    (alone,) = json.loads(evaluate(*one, "--by", "segment"))
+    assert [name for name, _ in alone["parts"]] == ["line 1", "line 2", "line 3"]
+    assert alone["details"].startswith("100.0/") or "BP = " in alone["details"]
 
 
 def test_names_of_systems(files: dict[str, Path], tmp_path: Path) -> None:
@@ -178,3 +215,17 @@ def test_decoding_a_source_set(parts: list[object], tmp_path: Path) -> None:  # 
     assert [t for _, _, t in parse_sets(failed.stdout, "t")[0]][1:] == ["", ""]
     usage = call("hiero-decode", *parts, "--input-format", "nist", "--output-format", "jsonl", stdin=text)
     assert usage.returncode == 2
+
+
+def test_text_that_looks_raw_is_said_to(tmp_path: Path) -> None:
+    (tmp_path / "raw").write_text("It is here.\nIs it?\n")
+    (tmp_path / "tokens").write_text("it is here .\nis it ?\n")
+
+    def said(name: str, *options: str) -> str:
+        files = ("--references", tmp_path / name, "--hypothesis", tmp_path / name)
+        done = call("hiero", "eval", *files, *options)
+        assert done.returncode == 0 and done.stdout
+        return done.stderr.decode()
+
+    assert said("raw").startswith("hiero: translations look like raw text: BLEU and NIST count words")
+    assert said("raw", "--tokenize", "13a") == said("raw", "--metric", "chrf") == said("tokens") == ""

@@ -15,7 +15,7 @@ from hypothesis import strategies as st
 from nltk.translate.nist_score import corpus_nist
 
 from hiero._core import bleu
-from hiero.evaluate import Bleu, Chrf, Hypotheses, Metric, Nist, Ter, Text, metrics
+from hiero.evaluate import Bleu, Chrf, ChrfPlusPlus, Hypotheses, Metric, Nist, Ter, Text, metrics
 
 DATA = Path(__file__).parents[2] / "shared" / "data"
 EFFECTIVE = ("shortest", "closest", "average")
@@ -113,7 +113,9 @@ def test_chrf_and_ter_are_sacrebleus() -> None:
         for lowercase in (False, True):
             text = Text(lowercase=lowercase)
             chrf = sacrebleu.CHRF(lowercase=lowercase).corpus_score(lines, streams(references))
+            plus = sacrebleu.CHRF(word_order=2, lowercase=lowercase).corpus_score(lines, streams(references))
             assert total(Chrf(references, text), lines) == pytest.approx(chrf.score)
+            assert total(ChrfPlusPlus(references, text), lines) == pytest.approx(plus.score)
             ter = sacrebleu.TER(case_sensitive=not lowercase).corpus_score(lines, streams(references))
             assert total(Ter(references, text), lines) == pytest.approx(ter.score)
 
@@ -205,7 +207,13 @@ def test_lists_of_hypotheses() -> None:
     references = [["a b c"], ["d e", "d d"]]
     hypotheses = Hypotheses.of_tokens([["a", "b"], ["d"], ["d", "d"], []])
     assert hypotheses.texts() == ["a b", "d", "d d", ""]
-    for metric in (Bleu(references), Nist(references), Chrf(references), Ter(references)):
+    for metric in (
+        Bleu(references),
+        Nist(references),
+        Chrf(references),
+        ChrfPlusPlus(references),
+        Ter(references),
+    ):
         rows = metric.token_statistics([0, 1, 1, 0], hypotheses)
         single = [metric.statistics(pair) for pair in (["a b", "d"], ["", "d d"])]
         assert rows.tolist() == [*single[0].tolist(), *single[1][::-1].tolist()]
@@ -225,7 +233,7 @@ def test_tokens_with_white_space_are_several_words() -> None:
 
 
 def test_no_hypotheses() -> None:
-    for kind in (Bleu, Nist, Chrf, Ter):
+    for kind in (Bleu, Nist, Chrf, ChrfPlusPlus, Ter):
         metric = kind([["a b"]])
         assert metric.token_statistics([], Hypotheses.of_tokens([])).shape == (0, metric.width)
 
@@ -252,7 +260,7 @@ def test_bad_arrays_of_hypotheses() -> None:
             count([0], [0], offsets)
     with pytest.raises(ValueError, match="2 hypotheses for 1 segments"):
         metric.statistics(["a", "b"])
-    for kind in (Bleu, Nist, Chrf, Ter):
+    for kind in (Bleu, Nist, Chrf, ChrfPlusPlus, Ter):
         with pytest.raises(ValueError, match="segment 1: no reference"):
             kind([["a"], ["", " "]])
     with pytest.raises(ValueError, match="shortest, closest or average"):

@@ -8,7 +8,16 @@ import random
 import numpy as np
 import pytest
 
-from hiero.evaluate import Bleu, Metric, Runs, Ter, approximate_randomization, paired_bootstrap
+from hiero.evaluate import (
+    Bleu,
+    Metric,
+    Runs,
+    Ter,
+    approximate_randomization,
+    confidence_interval,
+    paired_bootstrap,
+)
+from hiero.evaluate.metrics import Array
 
 
 def noisy(rng: random.Random, references: list[list[str]], errors: float) -> list[str]:
@@ -116,3 +125,27 @@ def test_seeds_and_numbers_of_runs(references: list[list[str]]) -> None:
     for test in (paired_bootstrap, approximate_randomization):
         with pytest.raises(ValueError, match=rf"{metric.segments} segments cannot be paired with"):
             test(metric, one, fewer)
+
+
+def drawn(rng: np.random.Generator, segments: int) -> Array:
+    """Rows of BLEU's statistics, all from one population."""
+    lengths = rng.integers(5, 30, (segments, 1)).astype(np.float64)
+    matched = rng.binomial(lengths.astype(int), 0.6)
+    orders = [np.maximum(lengths - n, 0) for n in range(4)]
+    matches = [rng.binomial(np.minimum(matched, o).astype(int), 0.8**n) for n, o in enumerate(orders)]
+    return np.concatenate([lengths, lengths, *orders, *matches], axis=1)
+
+
+def test_intervals_hold_what_they_say() -> None:
+    rng = np.random.default_rng(7)
+    metric = Bleu([["a"]] * 200)
+    population = float(metric.score(drawn(rng, 400_000).sum(axis=0)))
+    intervals = [
+        confidence_interval(metric, Runs.of(metric, drawn(rng, 200)[None]), 300, trial)
+        for trial in range(200)
+    ]
+    assert 180 <= sum(low <= population <= high for low, high in intervals) <= 199
+    # Of several runs it is the mean's, which they share the segments of.
+    rows = drawn(rng, 200)
+    one = confidence_interval(metric, Runs.of(metric, rows[None]))
+    assert one == confidence_interval(metric, Runs.of(metric, np.stack([rows, rows])))

@@ -2,13 +2,18 @@
 
 from __future__ import annotations
 
+import itertools
+import json
+import sys
 from collections.abc import Sequence
+from dataclasses import asdict, dataclass, field
 from pathlib import Path
 from typing import Annotated, Literal
 
 import typer
 
 from hiero import __version__
+from hiero.base.text import looks_untokenised
 from hiero.evaluate import (
     EffectiveLength,
     Metric,
@@ -16,6 +21,7 @@ from hiero.evaluate import (
     Text,
     Tokenizer,
     approximate_randomization,
+    confidence_interval,
     paired_bootstrap,
 )
 from hiero.evaluate.metrics import METRICS, metric_named
@@ -43,8 +49,13 @@ def evaluate(
         list[str] | None,
         typer.Option(metavar="SYSTEM", help="Other systems; runs of one system are joined by commas."),
     ] = None,
-    samples: Annotated[int, typer.Option(min=1, help="Of significance tests.")] = SAMPLES,
-    seed: Annotated[int, typer.Option(min=0, help="Of significance tests.")] = SEED,
+    samples: Annotated[
+        int, typer.Option(min=1, help="Of segments, for intervals and significance tests.")
+    ] = SAMPLES,
+    seed: Annotated[int, typer.Option(min=0, help="Of these samples.")] = SEED,
+    output_format: Annotated[
+        Literal["text", "json"], typer.Option(help="json: everything, as one list of metrics.")
+    ] = "text",
     quiet: Annotated[bool, typer.Option("--quiet", help="Only the score.")] = False,
 ) -> None:
     """Scores translations by references.
@@ -71,24 +82,89 @@ def evaluate(
     documents = test_set.documents() if by == "document" else None
     # By system, the lines of its runs.
     lines = [[_lines(test_set, file) for file in runs] for runs in files]
+    if tokenize == "none" and {"bleu", "nist"} & set(metric or ["bleu"]):
+        _note_untokenised(lines)
+    results = []
     for scorer in metrics:
         runs = [Runs.of(scorer, [scorer.statistics(run) for run in system]) for system in lines]
-        if compare:
-            _print_table(scorer, systems, runs, samples, seed)
-        elif quiet:
-            print(f"{runs[0].mean:.4f}")
-        else:
-            _print_score(scorer, runs[0])
-        note = f"|samples:{samples}|seed:{seed}" if compare else ""
+        result = _result(scorer, systems, runs, samples, seed)
         if by == "segment":
-            for number, score in enumerate(scorer.segment_scores(runs[0].statistics[0]).tolist()):
-                print(f"{scorer.name}\t{test_set.place(number)}\t{score:.4f}")
-            note = f"|segments:{scorer.segment_signature}" if scorer.segment_signature else ""
+            if scorer.segment_signature:
+                result.signature += f"|segments:{scorer.segment_signature}"
+            scores = scorer.segment_scores(runs[0].statistics[0]).tolist()
+            result.parts = [(test_set.place(number), score) for number, score in enumerate(scores)]
         for document, numbers in documents or ():
             score = float(scorer.score(runs[0].statistics[0][numbers].sum(axis=0)))
-            print(f"{scorer.name}\t{document}\t{score:.4f}")
+            result.parts.append((document, score))
+        results.append(result)
+    if output_format == "json":
+        print(json.dumps([asdict(result) for result in results], indent=1, ensure_ascii=False))
+        return
+    for result in results:
+        if quiet and not compare:
+            print(f"{result.systems[0].score:.4f}")
+        else:
+            (_print_table if compare else _print_score)(result)
+        for name, score in result.parts:
+            print(f"{result.metric}\t{name}\t{score:.4f}")
         if not quiet:
-            print(f"{scorer.signature}{note}|hiero:{__version__}")
+            print(result.signature)
+
+
+@dataclass
+class _System:
+    """Its score, the mean of its runs, what that lies between in 95 % of resampled sets, and what tests
+    say of the difference to the first."""
+
+    name: str
+    score: float
+    interval: tuple[float, float]
+    runs: int
+    deviation: float
+    difference: float | None = None
+    p_bootstrap: float | None = None
+    p_randomisation: float | None = None
+
+
+@dataclass
+class _Result:
+    """What a metric says of systems, and of parts of the test set."""
+
+    metric: str
+    better: Literal["higher", "lower"]
+    details: str
+    signature: str
+    systems: list[_System]
+    parts: list[tuple[str, float]] = field(default_factory=list)
+
+
+def _result(metric: Metric, names: Sequence[str], runs: Sequence[Runs], samples: int, seed: int) -> _Result:
+    systems = []
+    for name, system in zip(names, runs, strict=True):
+        interval = confidence_interval(metric, system, samples, seed)
+        one = _System(name, system.mean, interval, len(system.scores), system.deviation)
+        if system is not runs[0]:
+            one.difference = system.mean - runs[0].mean
+            one.p_bootstrap = paired_bootstrap(metric, runs[0], system, samples, seed)
+            one.p_randomisation = approximate_randomization(metric, runs[0], system, samples, seed)
+        systems.append(one)
+    single = len(names) == len(runs[0].scores) == 1
+    return _Result(
+        metric=metric.name,
+        better="lower" if metric.lower_is_better else "higher",
+        details=metric.details(runs[0].statistics.sum(axis=(0, 1))).strip() if single else "",
+        signature=f"{metric.signature}|samples:{samples}|seed:{seed}|hiero:{__version__}",
+        systems=systems,
+    )
+
+
+def _note_untokenised(lines: Sequence[Sequence[Sequence[str]]]) -> None:
+    if looks_untokenised(itertools.chain.from_iterable(lines[0])):
+        print(
+            "hiero: translations look like raw text: BLEU and NIST count words, which --tokenize 13a (or "
+            "intl, zh, char) separates from punctuation",
+            file=sys.stderr,
+        )
 
 
 def _files(system: str) -> list[str]:
@@ -100,29 +176,31 @@ def _lines(test_set: TestSet, file: str) -> list[str]:
     return test_set.hypotheses("/dev/stdin" if file == "-" else file)
 
 
-def _print_score(metric: Metric, runs: Runs) -> None:
-    details = metric.details(runs.statistics[0].sum(axis=0)) if len(runs.scores) == 1 else ""
-    print(f"{metric.name} = {runs.mean:.4f}{_deviation(runs)}{details}")
+def _print_score(result: _Result) -> None:
+    system = result.systems[0]
+    low, high = system.interval
+    print(f"{result.metric} = {system.score:.4f}{_deviation(system, 4)} {result.details}".rstrip())
+    print(f"95 % of samples: {low:.2f} to {high:.2f}; {result.better} is better")
 
 
-def _deviation(runs: Runs) -> str:
-    return f" ± {runs.deviation:.4f}" if len(runs.scores) > 1 else ""
+def _deviation(system: _System, digits: int) -> str:
+    return f" ± {system.deviation:.{digits}f}" if system.runs > 1 else ""
 
 
-def _print_table(
-    metric: Metric, systems: Sequence[str], runs: Sequence[Runs], samples: int, seed: int
-) -> None:
-    rows = [("system", metric.name, "runs", "difference", "p bootstrap", "p randomisation")]
-    for name, system in zip(systems, runs, strict=True):
-        score = f"{system.mean:.2f}{f' ± {system.deviation:.2f}' if len(system.scores) > 1 else ''}"
+def _print_table(result: _Result) -> None:
+    metric = f"{result.metric} ({result.better} is better)"
+    rows = [("system", metric, "95 %", "runs", "difference", "p bootstrap", "p randomisation")]
+    for system in result.systems:
+        low, high = system.interval
         tests = ("", "", "")
-        if system is not runs[0]:
+        if system.difference is not None:
             tests = (
-                f"{system.mean - runs[0].mean:+.2f}",
-                f"{paired_bootstrap(metric, runs[0], system, samples, seed):.4f}",
-                f"{approximate_randomization(metric, runs[0], system, samples, seed):.4f}",
+                f"{system.difference:+.2f}",
+                f"{system.p_bootstrap:.4f}",
+                f"{system.p_randomisation:.4f}",
             )
-        rows.append((name, score, str(len(system.scores)), *tests))
+        score = f"{system.score:.2f}{_deviation(system, 2)}"
+        rows.append((system.name, score, f"{low:.2f} to {high:.2f}", str(system.runs), *tests))
     widths = [max(map(len, column)) for column in zip(*rows, strict=True)]
     for row in rows:
         cells = [row[0].ljust(widths[0]), *(c.rjust(w) for c, w in zip(row[1:], widths[1:], strict=True))]

@@ -26,7 +26,11 @@ def info(path: Annotated[Path, typer.Argument(help="Table, language model or mod
     elif is_packed(path):
         _print(describe_table(RuleTable.open(str(path))))
     else:
-        _print(describe_lm(LanguageModel.load(str(path))))
+        try:
+            lm = LanguageModel.load(str(path))
+        except FormatError as error:
+            raise FormatError(f"{error}; nor a packed rule table (hiero pack makes one from text)") from None
+        _print(describe_lm(lm))
 
 
 def check(path: Annotated[Path, typer.Argument(help="Packed table or model.")]) -> None:

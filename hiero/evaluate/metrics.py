@@ -327,6 +327,15 @@ class Chrf(_Sacrebleu):
         return sacrebleu.CHRF(lowercase=self.text.lowercase, references=streams)
 
 
+class ChrfPlusPlus(_Sacrebleu):
+    """chrF2++ (Popović 2017), which counts pairs of words too, by sacrebleu; of text as given."""
+
+    name = "chrF++"
+
+    def _make(self, streams: Any) -> Any:
+        return sacrebleu.CHRF(word_order=2, lowercase=self.text.lowercase, references=streams)
+
+
 class Ter(_Sacrebleu):
     """TER (Snover et al. 2006) in percent, less is better, by sacrebleu; words are what white space
     separates, whatever the tokeniser."""
@@ -339,7 +348,10 @@ class Ter(_Sacrebleu):
 
 
 # By the names that commands know them by.
-METRICS: dict[str, type[Metric]] = {"bleu": Bleu, "nist": Nist, "chrf": Chrf, "ter": Ter}
+METRICS: dict[str, type[Metric]] = {
+    **{"bleu": Bleu, "nist": Nist, "ter": Ter},
+    **{"chrf": Chrf, "chrf++": ChrfPlusPlus},
+}
 
 
 def metric_named(

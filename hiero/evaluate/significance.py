@@ -43,6 +43,21 @@ class Runs:
         return float(self.scores.std(ddof=1)) if len(self.scores) > 1 else 0.0
 
 
+def confidence_interval(
+    metric: Metric, system: Runs, samples: int = SAMPLES, seed: int = SEED
+) -> tuple[float, float]:
+    """What the score of a system, the mean of its runs, lies between in 95 % of resampled sets
+    (Koehn 2004)."""
+    rng = np.random.default_rng(seed)
+    segments = system.statistics.shape[1]
+    means = []
+    for start in range(0, samples, _BLOCK):
+        times = rng.multinomial(segments, [1 / segments] * segments, min(_BLOCK, samples - start))
+        means.append(metric.score(_sums(times.astype(np.float64), system.statistics)).mean(axis=0))
+    low, high = np.quantile(np.concatenate(means), [0.025, 0.975])
+    return float(low), float(high)
+
+
 def paired_bootstrap(
     metric: Metric, baseline: Runs, system: Runs, samples: int = SAMPLES, seed: int = SEED
 ) -> float:

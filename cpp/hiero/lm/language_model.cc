@@ -170,20 +170,20 @@ std::shared_ptr<const LanguageModel> load_recognised(const std::string& path) {
   throw FormatError(path + ": unknown kind of KenLM model");
 }
 
-// KenLM's messages carry its own source position and line breaks; one line is enough for a user.
+// What is wrong, in one line. KenLM's messages begin with a source position of its build and a condition.
 std::string one_line(const std::string& message) {
+  const std::string_view end = ".\n";
+  const std::size_t place = message.find(end);
   std::string out;
-  for (char c : message) {
-    if (c == '\n') {
-      if (!out.empty() && out.back() != ' ') out += ' ';
-    } else {
+  for (char c : place == std::string::npos ? message : message.substr(place + end.size())) {
+    if (c != '\n') {
       out += c;
+    } else if (!out.empty() && out.back() != ' ') {
+      out += ' ';
     }
   }
-  const auto because = out.find("because ");
-  if (because != std::string::npos) out = out.substr(because + 8);
   while (!out.empty() && (out.back() == ' ' || out.back() == '.')) out.pop_back();
-  return out;
+  return out.empty() ? "KenLM cannot read it" : out;
 }
 
 void require_readable(const std::string& path) {
