@@ -338,3 +338,13 @@ def test_oracles_of_forests(parts: list[object], french: Path, tmp_path: Path) -
     (tmp_path / "weights").write_text("PhraseEF 1\nPhaseEF 1\n")
     listed = call("hiero", "forest", "kbest", archive, "--weights", tmp_path / "weights")
     assert "no such feature: PhaseEF (features: " in one_error_line(listed)
+
+
+def test_alignment_as_output(parts: list[object]) -> None:
+    lines = "le chat noir\n\nil ne marche pas\n"
+    done = decode(parts, "--output-format", "alignment", stdin=lines)
+    records = decode(parts, "--output-format", "jsonl", stdin=lines).stdout.splitlines()
+    expected = [" ".join(f"{s}-{t}" for s, t in json.loads(line)["alignment"]) for line in records]
+    assert done.returncode == 0 and done.stdout.decode().splitlines() == expected
+    assert expected[0] == "0-0 1-2 2-1" and expected[1] == ""
+    assert decode(parts, "--output-format", "alignment", "--nbest", 2, stdin=lines).returncode == 2

@@ -146,6 +146,11 @@ def split(text: str) -> list[str]:
     return [token.decode() for token in text.encode().split()]
 
 
+def format_links(links: Iterable[tuple[int, int]]) -> str:
+    """Word links, source then target position from 0, as a line: ``0-0 1-2``."""
+    return " ".join(f"{s}-{t}" for s, t in links)
+
+
 def parse_side(text: str, lowercase: bool = False, truecaser: str | os.PathLike[str] = "") -> TextSide:
     """A side as the command line names it: ``en:moses``. Raises ValueError."""
     language, colon, name = text.rpartition(":")

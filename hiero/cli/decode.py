@@ -113,8 +113,11 @@ def decode(
         bool, typer.Option("--unique", help="n-best: one entry a string.", rich_help_panel=_IO)
     ] = False,
     output_format: Annotated[
-        Literal["text", "nbest", "jsonl"],
-        typer.Option(help="What is written for a sentence.", rich_help_panel=_IO),
+        Literal["text", "alignment", "nbest", "jsonl"],
+        typer.Option(
+            help="What is written for a sentence; alignment: word links 0-0 1-2, source then target.",
+            rich_help_panel=_IO,
+        ),
     ] = "text",
     derivations: Annotated[
         Path | None,
@@ -141,6 +144,8 @@ def decode(
     """
     if nbest is None and output_format == "nbest":
         raise typer.BadParameter("--output-format nbest needs --nbest K")
+    if nbest is not None and output_format == "alignment":
+        raise typer.BadParameter("--output-format alignment is of the best translation, without --nbest")
     nist = is_nist(input) if input_format is None and input is not None else input_format == "nist"
     if nist and output_format != "text":
         raise typer.BadParameter("NIST's sets are translated as text, not in other output formats")

@@ -54,7 +54,7 @@ def evaluate(
     ] = SAMPLES,
     seed: Annotated[int, typer.Option(min=0, help="Of these samples.")] = SEED,
     output_format: Annotated[
-        Literal["text", "json"], typer.Option(help="json: everything, as one list of metrics.")
+        Literal["text", "json"], typer.Option(help="What is printed; json: all, as a list of metrics.")
     ] = "text",
     quiet: Annotated[bool, typer.Option("--quiet", help="Only the score.")] = False,
 ) -> None:

@@ -8,6 +8,7 @@ from dataclasses import dataclass
 
 from hiero import Derivation, Translation
 from hiero._core import escape
+from hiero.base.text import format_links
 from hiero.forest.derivations import derivation_tree
 
 
@@ -31,6 +32,8 @@ def format_record(record: Record, output_format: str) -> str:
     """All lines of a record, each ended by a newline; never nothing."""
     if output_format == "nbest":
         return _nbest_lines(record)
+    if output_format == "alignment":
+        return (format_links(record.translation.alignment) if record.translation else "") + "\n"
     if output_format == "jsonl":
         return json.dumps(_json(record), ensure_ascii=False) + "\n"
     return "".join(text + "\n" for text in record.texts)

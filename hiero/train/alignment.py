@@ -22,7 +22,7 @@ from thot.common import WordAlignmentMatrix
 from hiero._core import Error, FormatError
 from hiero.base.files import replacing
 from hiero.base.lines import PathLike, read_lines
-from hiero.base.text import split
+from hiero.base.text import format_links, split
 from hiero.train.corpus import read_pairs
 
 Heuristic = Literal["grow-diag-final-and", "grow-diag-final", "grow-diag", "union", "intersection"]
@@ -70,11 +70,6 @@ def align(
             for pair in corpus:
                 links = next(symmetrised) if all(pair) else []
                 file.write(format_links(links) + "\n")
-
-
-def format_links(links: Links) -> str:
-    """Links as a line in Pharaoh format."""
-    return " ".join(f"{s}-{t}" for s, t in links)
 
 
 def read_alignment(path: PathLike, pairs: int) -> Iterator[Links]:

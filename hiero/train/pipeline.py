@@ -19,13 +19,13 @@ from hiero.base.files import replacing
 from hiero.base.lines import PathLike, count_lines, read_lines
 from hiero.base.ownership import MANIFEST
 from hiero.base.progress import Report
-from hiero.base.text import TextProcessing, TextSide, split
+from hiero.base.text import TextProcessing, TextSide, format_links, split
 from hiero.base.weights import read_weights, write_weights
 from hiero.decode.distortion import DistortionStatistics
 from hiero.decode.model import Model
 from hiero.decode.model_directory import WEIGHTS, check_output, read_config, read_made_from
 from hiero.decode.settings import DecodingSettings
-from hiero.train.alignment import AlignSettings, align, check_links, format_links, read_alignment
+from hiero.train.alignment import AlignSettings, align, check_links, read_alignment
 from hiero.train.corpus import CorpusSettings, prepare_corpus, prepare_text, read_pairs
 from hiero.train.lm import LmSettings, check_options, estimate_lm
 from hiero.train.rules import ExtractSettings, ScoreSettings, extract_rules, score_rules
