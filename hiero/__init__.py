@@ -6,6 +6,10 @@
 'he bought two books .'
 """
 
+import importlib
+from types import ModuleType
+from typing import TYPE_CHECKING
+
 from hiero._core import (
     ApplicationBatch,
     DecodeStats,
@@ -25,7 +29,13 @@ from hiero.decode.local_features import LocalFeatures, SpanAndGapSize
 from hiero.decode.model import Model
 from hiero.decode.settings import DecodingSettings
 
+if TYPE_CHECKING:
+    from hiero import evaluate, experiments, forest, losses, train, tune
+
 __version__ = "0.1.0"
+
+# What takes long to import, and is when it is first asked for.
+_LATER = ("evaluate", "experiments", "forest", "losses", "train", "tune")
 
 __all__ = [
     "ApplicationBatch",
@@ -46,6 +56,22 @@ __all__ = [
     "SpanAndGapSize",
     "Translation",
     "__version__",
+    "evaluate",
+    "experiments",
+    "forest",
+    "losses",
     "read_weights",
+    "train",
+    "tune",
     "write_weights",
 ]
+
+
+def __getattr__(name: str) -> ModuleType:
+    if name in _LATER:
+        return importlib.import_module(f"hiero.{name}")
+    raise AttributeError(f"module 'hiero' has no attribute {name!r}")
+
+
+def __dir__() -> list[str]:
+    return __all__

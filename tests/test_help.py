@@ -71,7 +71,7 @@ def test_versions_and_names() -> None:
 
 
 def test_as_a_module() -> None:
-    done = subprocess.run([sys.executable, "-m", "hiero", "--version"], capture_output=True, check=True)
+    done = subprocess.run([sys.executable, "-P", "-m", "hiero", "--version"], capture_output=True, check=True)
     assert done.stdout == f"hiero {hiero.__version__}\n".encode()
 
 

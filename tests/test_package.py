@@ -1,0 +1,37 @@
+"""What `import hiero` makes reachable, and how long it may take."""
+
+from __future__ import annotations
+
+import subprocess
+import sys
+
+import pytest
+
+import hiero
+
+
+def in_python(program: str) -> str:
+    done = subprocess.run([sys.executable, "-P", "-c", program], capture_output=True, text=True, check=True)
+    return done.stdout
+
+
+@pytest.mark.parametrize(
+    "name",
+    ["tune.tune", "train.train", "evaluate.Bleu", "forest.entropy", "losses.bleu", "experiments.__doc__"],
+)
+def test_parts_of_the_package_are_there_without_importing_them(name: str) -> None:
+    assert in_python(f"import hiero; hiero.{name}; print('there')") == "there\n"
+
+
+def test_what_takes_long_is_imported_when_it_is_asked_for() -> None:
+    heavy = ("scipy", "sacrebleu", "thot", "matplotlib", "rich", "typer", "hiero.tune", "hiero.train")
+    found = in_python(f"import sys, hiero; print([name for name in {heavy} if name in sys.modules])")
+    assert found == "[]\n"
+
+
+def test_names_of_the_package() -> None:
+    assert set(hiero.__all__) == set(dir(hiero)) and {"tune", "Model"} <= set(dir(hiero))
+    for name in hiero.__all__:
+        assert getattr(hiero, name) is not None
+    with pytest.raises(AttributeError, match="module 'hiero' has no attribute 'nothing'"):
+        hiero.nothing  # noqa: B018
