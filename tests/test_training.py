@@ -343,3 +343,26 @@ def test_two_at_once(inputs: TrainInputs, tmp_path: Path) -> None:
         assert "another process is at work here" in one_error_line(second)
         first.communicate()
     assert first.returncode == 0
+
+
+def test_language_models_that_are_there_already(demo: Path, tmp_path: Path) -> None:
+    sides = [write(tmp_path / side, head(demo / f"train.{side}", 100)) for side in ("zh", "en")]
+    run("hiero", "lm", demo / "dev.en.0", "-o", tmp_path / "lm.arpa", "--order", 3, "--quiet")
+    run("hiero", "lm", demo / "dev.en.0", "-o", tmp_path / "lm.binary", "--order", 3, "--quiet")
+    options = ["--source", sides[0], "--target", sides[1], "--quiet", "-o"]
+    given = ["--lm", tmp_path / "lm.arpa", tmp_path / "lm.binary"]
+    run("hiero", "train", *options, tmp_path / "more", *given)
+    more = hiero.Model.load(tmp_path / "more")
+    assert [lm.order for lm in more.lms] == [5, 3, 3]
+    assert [more.weights[f"LM{k}"] for k in range(3)] == [0.5 / 3] * 3
+    assert {"lm1 given", "lm2 given"} <= set(more.made_from["inputs"])
+    assert more.made_from["sizes"] == {"sentence pairs": 100, "sentences for LM0": 100}
+    run("hiero", "train", *options, tmp_path / "only", *given, "--lms", "given")
+    only = hiero.Model.load(tmp_path / "only")
+    assert [lm.order for lm in only.lms] == [3, 3]
+    score = hiero.Decoder(only).translate("她 来 了").features
+    assert score["LM0"] == pytest.approx(score["LM1"])
+    again = call("hiero", "train", *options[:4], "-o", tmp_path / "only", *given, "--lms", "given")
+    assert all(line.endswith(b"done before") for line in again.stderr.splitlines())
+    none = call("hiero", "train", *options, tmp_path / "none", "--lms", "given")
+    assert (none.returncode, none.stderr) == (1, b"hiero: no language models are given\n")

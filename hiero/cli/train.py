@@ -65,6 +65,10 @@ def train(
         tuple[Path, Path] | None, typer.Option(metavar="SOURCE TARGET", help="Entries, line by line.")
     ] = None,
     mono: Annotated[list[Path] | None, typer.Option(help="More text of the target language.")] = None,
+    lm: Annotated[
+        list[Path] | None,
+        typer.Option(help="Language models that are there already, after those of the texts."),
+    ] = None,
     alignment: Annotated[
         Path | None, typer.Option(help="Word links (0-0 1-2) of every pair, instead of aligning.")
     ] = None,
@@ -87,7 +91,7 @@ def train(
 
         hiero train --source train.de --target train.en --tokenize de:moses en:moses --truecase -o my-model
     """
-    inputs = TrainInputs(source, target, dictionary, mono or [], alignment)
+    inputs = TrainInputs(source, target, dictionary, mono or [], alignment, lm or [])
     work = f"{output.name}.train"
     with progress_line(quiet) as progress, on_interrupt(f"run it again to go on; {work} has what is done"):
         train_model(

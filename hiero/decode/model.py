@@ -221,7 +221,7 @@ class Model:
             else:
                 table.save(str(directory / file))  # made in memory, or packed for this process only
         for lm, file in zip(self.lms, lms, strict=True):
-            if _is_arpa(Path(lm.path)):
+            if is_arpa(Path(lm.path)):
                 LanguageModel.write_binary(lm.path, str(directory / file))
             else:
                 link_or_copy(lm.path, directory / file)
@@ -326,6 +326,7 @@ def _with_truecasers(text: TextProcessing, change: Callable[[str, str], str]) ->
     return text
 
 
-def _is_arpa(path: Path) -> bool:
+def is_arpa(path: Path) -> bool:
+    """Whether a language model is text: what is no binary of KenLM's."""
     with path.open("rb") as file:
         return not file.read(64).startswith(b"mmap lm http://kheafield.com/code")

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import errno
 import os
+import shutil
 import stat
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, replace
@@ -14,7 +15,7 @@ from typing import Any, Literal
 
 from pydantic import Field
 
-from hiero import __version__
+from hiero import LanguageModel, __version__
 from hiero.base.files import replacing
 from hiero.base.lines import PathLike, count_lines, read_lines
 from hiero.base.ownership import MANIFEST
@@ -22,7 +23,7 @@ from hiero.base.progress import Report
 from hiero.base.text import TextProcessing, TextSide, format_links, split
 from hiero.base.weights import read_weights, write_weights
 from hiero.decode.distortion import DistortionStatistics
-from hiero.decode.model import Model
+from hiero.decode.model import Model, is_arpa
 from hiero.decode.model_directory import WEIGHTS, check_output, read_config, read_made_from
 from hiero.decode.settings import DecodingSettings
 from hiero.train.alignment import AlignSettings, align, check_links, read_alignment
@@ -51,9 +52,10 @@ class TrainSettings(CorpusSettings, AlignSettings):
     lm_order: int = _lm("order")
     lm_binary: Literal["probing", "trie"] = _lm("binary")
     lm_quantize: int | None = _lm("quantize")
-    lms: Literal["separate", "together"] = Field(
+    lms: Literal["separate", "together", "given"] = Field(
         "separate",
-        description="separate: models of the bitext's target side and of monolingual text; together: one",
+        description="separate: models of the bitext's target side and of monolingual text; together: one; "
+        "given: none but those that are there already",
     )
     extract: ExtractSettings = ExtractSettings()
     score: ScoreSettings = ScoreSettings()
@@ -68,6 +70,7 @@ class TrainInputs:
     dictionary: tuple[PathLike, PathLike] | None = None
     mono: Sequence[PathLike] = ()
     alignment: PathLike | None = None
+    lms: Sequence[PathLike] = ()
 
     def bitexts(self) -> list[tuple[PathLike, PathLike]]:
         """The bitext and, after it, the dictionary."""
@@ -76,7 +79,7 @@ class TrainInputs:
     def check(self) -> None:
         """Raises OSError for a file that cannot be read, or not twice, as steps do."""
         alignment = [] if self.alignment is None else [self.alignment]
-        for path in [*chain.from_iterable(self.bitexts()), *self.mono, *alignment]:
+        for path in [*chain.from_iterable(self.bitexts()), *self.mono, *alignment, *self.lms]:
             kind = os.stat(path).st_mode
             if not stat.S_ISREG(kind) and not stat.S_ISDIR(kind):
                 raise OSError(errno.ESPIPE, "not a regular file, and is to be read twice", os.fspath(path))
@@ -101,15 +104,18 @@ def train(
     the same, byte for byte, however often training was interrupted.
 
     A dictionary is aligned and used for rules as if it stood at the end of the bitext; language models leave
-    it out. An alignment file has a line of links for each pair of bitext and dictionary. ``memory`` (bytes)
-    bounds the sorting of rules and n-grams; word alignment holds the corpus in memory. ``report`` is told
-    what is done in lines, ``progress`` how far a step has come.
+    it out. Language models that are there already (ARPA or KenLM binaries of the target's tokens) come after
+    those that are estimated. An alignment file has a line of links for each pair of bitext and dictionary.
+    ``memory`` (bytes) bounds the sorting of rules and n-grams; word alignment holds the corpus in memory.
+    ``report`` is told what is done in lines, ``progress`` how far a step has come.
     Raises FormatError naming file and line, OSError, also where ``output`` is something else than a model,
     ValueError.
     """
     settings = settings or TrainSettings()
     if settings.truecase and (settings.text.source.lowercase or settings.text.target.lowercase):
         raise ValueError("text is lowercased or truecased, not both")
+    if settings.lms == "given" and not inputs.lms:
+        raise ValueError("no language models are given")
     check_options(settings.lm_order, memory, settings.lm_binary, settings.lm_quantize)
     inputs.check()
     check_output(output)
@@ -164,6 +170,8 @@ class _Pipeline:
         self._step("score", {**corpus, **self._files("rules.counts")}, ["rules.hrt"], self._score, "score")
         for k in range(len(self.lms)):
             self._language_model(k)
+        for path in self.inputs.lms:
+            self._given_lm(len(self.lms), path)
         weighed = {**corpus, **self._files("rules.hrt", *self.lms)}
         self._step("weights", weighed, ["weights.txt"], self._weights, "extract", "seed")
         made = self._files("rules.hrt", "distortion.json", *self.lms, *truecasers, "weights.txt")
@@ -283,6 +291,8 @@ class _Pipeline:
         texts: list[list[PathLike]] = [[self.inputs.target], list(self.inputs.mono)]
         if self.settings.lms == "together":
             texts = [[*texts[0], *texts[1]]]
+        elif self.settings.lms == "given":
+            texts = []
         for k, files in enumerate(group for group in texts if group):
             self._text(k, files)
             self.lms.append(f"lm{k}.binary")
@@ -318,6 +328,22 @@ class _Pipeline:
                 self.report(f"warning: lm {k}: too little text for Kneser-Ney discounts of order {orders}")
 
         self._step(f"lm {k}", self._files(text), [binary], estimate, "lm_order", "lm_binary", "lm_quantize")
+
+    def _given_lm(self, k: int, path: PathLike) -> None:
+        """A language model that is there already, as a KenLM binary."""
+        binary = f"lm{k}.binary"
+
+        def take() -> None:
+            with replacing(self.work / binary) as temporary:
+                if is_arpa(Path(path)):
+                    LanguageModel.write_binary(os.fspath(path), str(temporary))
+                else:
+                    LanguageModel.load(os.fspath(path))  # it is one
+                    shutil.copyfile(path, temporary)
+            self.report(f"lm {k}: {os.fspath(path)}")
+
+        self._step(f"lm {k}", {"given": path}, [binary], take)
+        self.lms.append(binary)
 
     def _weights(self) -> None:
         """The default weights, with a WordPenalty by which translations of the bitext are as long as it."""
@@ -365,13 +391,13 @@ class _Pipeline:
     def _provenance(self) -> dict[str, Any]:
         """What the manifest says of how the model was made; no time, host or place."""
         inputs = dict(self.journal.inputs_of("corpus"))
+        estimated = len(self.lms) - len(self.inputs.lms)
         for k in range(len(self.lms)):
-            inputs |= {
-                f"lm{k} {label}": value for label, value in self.journal.inputs_of(f"text {k}").items()
-            }
+            made_from = self.journal.inputs_of(f"text {k}" if k < estimated else f"lm {k}")
+            inputs |= {f"lm{k} {label}": value for label, value in made_from.items()}
         settings = self.settings.model_dump(mode="json")
         sizes = {"sentence pairs": _sentences(self.work / "corpus.source")}
-        for k in range(len(self.lms)):
+        for k in range(estimated):
             sizes[f"sentences for LM{k}"] = _sentences(self.work / f"lm{k}.text")
         program = f"hiero {__version__}"
         return {"program": program, "settings": settings, "inputs": inputs, "sizes": sizes}
