@@ -17,6 +17,7 @@ import pytest
 from brute_force import random_rules
 from hypothesis import given, settings
 from hypothesis import strategies as st
+from in_process import call
 
 import hiero
 from hiero import Rule, RuleTable
@@ -351,3 +352,38 @@ def test_real_grammar_round_trip(shared: Path, tmp_path: Path) -> None:
     known = set(written)
     assert all(str(Rule(line)) in known for line in sample)
     assert len(written) == len(original)
+
+
+def test_rules_by_beginning_and_target(tmp_path: Path) -> None:
+    lines = [
+        "[X] ||| ne [X,1] pas ||| not [X,1] ||| F=1 ||| 0-0",
+        "[X] ||| ne [X,1] [Y,2] ||| [Y,2] not [X,1] ||| F=2 ||| 0-1",
+        "[X] ||| ne ||| not ||| F=3 ||| 0-0",
+        "[Y] ||| nez ||| nose ||| F=4 ||| 0-0",
+        "[Y] ||| pas ||| not ||| F=5 ||| 0-0",
+    ]
+    grammar = tmp_path / "grammar"
+    grammar.write_text("".join(f"{line}\n" for line in lines))
+
+    def found(*options: str) -> set[int]:
+        done = call("hiero", "rules", grammar, *options)
+        assert (done.returncode, done.stderr) == (0, b""), done
+        features = [line.split(" ||| ")[3] for line in done.stdout.decode().splitlines()]
+        assert len(set(features)) == len(features)
+        return {int(feature.removeprefix("F=")) for feature in features}
+
+    assert found("--prefix", "ne") == {1, 2, 3} and found("--prefix", "nez") == {4}
+    assert found("--prefix", "ne [X]") == found("--prefix", "ne [X,1]") == {1, 2}
+    assert found("--prefix", "ne [X] [Y]") == {2} and found("--prefix", "[X]") == set()
+    assert found("--target", "not") == {3, 5} and found("--target", "not [X]") == {1}
+    assert found("--target", "[Y,2] not [X,1]") == {2} and found("--target", "no") == set()
+    assert found("--prefix", "ne", "--target", "not") == {3}
+    assert found("--source", "ne [X] pas") == {1}
+    for options in ((), ("--source", "ne", "--prefix", "ne"), ("--source", "ne", "--target", "not")):
+        assert call("hiero", "rules", grammar, *options).returncode == 2
+
+
+def test_rules_of_a_model(french: Path, tmp_path: Path) -> None:
+    hiero.Model.assemble([french / "grammar.txt"], [french / "lm.arpa"]).save(tmp_path / "model")
+    listed = call("hiero", "rules", tmp_path / "model", "--source", "chat").stdout
+    assert listed and listed == call("hiero", "rules", french / "grammar.txt", "--source", "chat").stdout

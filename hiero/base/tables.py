@@ -3,7 +3,9 @@
 from __future__ import annotations
 
 import contextlib
+import itertools
 import os
+import re
 import tempfile
 from collections.abc import Callable, Iterator
 from concurrent.futures import Future, ThreadPoolExecutor
@@ -13,6 +15,7 @@ from typing import IO, cast
 from hiero import _core
 from hiero._core import RuleTable
 from hiero.base.lines import open_source
+from hiero.base.text import split
 
 DEFAULT_MEMORY = 320 << 20
 _MAGIC = b"HIERORT\n"
@@ -57,6 +60,38 @@ def pack(
 def unpack(table: RuleTable, write: Callable[[bytes], object]) -> None:
     """Writes a table's rules as text, sorted by source side."""
     _core.unpack(table, write)
+
+
+def search(
+    table: RuleTable, found: Callable[[str], object], *, prefix: str | None = None, target: str | None = None
+) -> None:
+    """Calls ``found`` with the rules, as text in the table's order, whose source side begins with the symbols
+    of ``prefix``, and whose target side is ``target``, where these are given.
+
+    Sides are written as in rule text; nonterminals without a number are numbered as they come. All rules are
+    looked through.
+    """
+    source = None if prefix is None else f"{_numbered(prefix)} ".encode()
+    side = None if target is None else _numbered(target).encode()
+    wanted = b" ||| " + (source or side or b"")  # for a quick look
+    rest = b""
+
+    def look(block: bytes) -> None:
+        nonlocal rest
+        *lines, rest = (rest + block).split(b"\n")
+        for line in lines:
+            if wanted not in line:
+                continue
+            _, left, right, _ = line.split(b" ||| ", 3)
+            if (source is None or (left + b" ").startswith(source)) and (side is None or right == side):
+                found(line.decode())
+
+    unpack(table, look)
+
+
+def _numbered(side: str) -> str:
+    symbols, count = split(side), itertools.count(1)
+    return " ".join(f"{s[:-1]},{next(count)}]" if re.fullmatch(r"\[[^\[\],]+\]", s) else s for s in symbols)
 
 
 class _WholeStream:

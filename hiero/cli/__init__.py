@@ -10,7 +10,6 @@ import difflib
 import importlib
 import os
 import sys
-from collections.abc import Callable
 from pathlib import Path
 from typing import Annotated, Any
 
@@ -97,14 +96,14 @@ def main() -> None:
         "that the command requires may stand behind them: hiero tune --references r1 r2 MODEL.",
     )
     app.callback()(_program)
-    _run(app)
+    _run(app, "hiero")
 
 
 def decode_main() -> None:
     """Entry point of `hiero-decode`, the same as `hiero decode`."""
     app = new_app(add_completion=True, no_args_is_help=False)
     add_command(app, _imported("decode"), "hiero-decode")
-    _run(app)
+    _run(app, "hiero-decode")
 
 
 def command_named(name: str) -> Any:
@@ -145,9 +144,9 @@ def _summary(module: str, attribute: str) -> str:
     return summary((ast.get_docstring(tree) or "").partition(": ")[2])
 
 
-def _run(command: Callable[[], None]) -> None:
+def _run(app: typer.Typer, name: str) -> None:
     try:
-        command()
+        app(prog_name=name)
     except BrokenPipeError:
         # The reader has gone; what is still buffered must not raise again at exit.
         os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())

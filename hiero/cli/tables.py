@@ -8,6 +8,7 @@ from typing import Annotated
 
 import typer
 
+from hiero import RuleTable
 from hiero.base import tables
 from hiero.base.lines import count_lines
 from hiero.base.tables import load_table
@@ -15,6 +16,7 @@ from hiero.base.text import split
 from hiero.cli.files import Writes, writing
 from hiero.cli.progress import one_unit, progress_line
 from hiero.cli.size import memory_text, parse_memory
+from hiero.decode.model_directory import read_config
 
 _MEMORY = memory_text(tables.DEFAULT_MEMORY)
 
@@ -65,9 +67,27 @@ def unpack(
 
 
 def rules(
-    table: Annotated[Path, typer.Argument(help="Rule table, packed or text.")],
-    source: Annotated[str, typer.Option(help='Source side, such as "ne [X] pas".')],
+    table: Annotated[Path, typer.Argument(help="Rule table, packed or text, or model.")],
+    source: Annotated[str | None, typer.Option(help='Source side, such as "ne [X] pas".')] = None,
+    prefix: Annotated[str | None, typer.Option(help="What the source side begins with.")] = None,
+    target: Annotated[
+        str | None, typer.Option(help='Target side, such as "not [X,1]"; alone or with --prefix.')
+    ] = None,
 ) -> None:
-    """Lists the rules of a source side with features and links."""
-    for rule in load_table(table).lookup(split(source)):
-        print(rule)
+    """Lists rules with features and links: of a source side, or with a beginning of it or a target side.
+
+    hiero rules my-model --source "ne [X] pas"
+    hiero rules my-model --prefix ne --target "not [X,1]"
+    """
+    if (source is None) == (prefix is None and target is None):
+        raise typer.BadParameter("give either --source, or --prefix or --target or both")
+    if table.is_dir():
+        loaded = [RuleTable.open(str(table / entry.path)) for entry in read_config(table).tables]
+    else:
+        loaded = [load_table(table)]
+    for each in loaded:
+        if source is not None:
+            for rule in each.lookup(split(source)):
+                print(rule)
+        else:
+            tables.search(each, print, prefix=prefix, target=target)

@@ -15,7 +15,8 @@ from typing import Any, Literal
 
 from pydantic import Field
 
-from hiero import LanguageModel, __version__
+from hiero import __version__
+from hiero._core import LanguageModel
 from hiero.base.files import replacing
 from hiero.base.lines import PathLike, count_lines, read_lines
 from hiero.base.ownership import MANIFEST
