@@ -195,9 +195,9 @@ class Model:
         the disk, and anything else that has the name is an error (see ``check_output``).
 
         Files that other models or trainings on the same disk hold are shared, all others are copied.
-        The new directory grows in a hidden one in ``scratch``, a folder
-        on the same disk (default: its parent); if the process is killed this stays, with the new model or the
-        old one, until the next one like it is made.
+        The new directory grows in a hidden one in ``scratch``, a folder on the same disk (default: its
+        parent); if the process is killed this stays, with the new model or the old one, until the next one
+        like it is made.
         Raises OSError also where the file system cannot replace a directory in one step: an old model must
         then be moved away first.
         """

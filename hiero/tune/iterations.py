@@ -104,7 +104,7 @@ class Watched:
         return self._counted(self._decoder.forests(weights))
 
     def _counted(self, results: Iterator[T]) -> Iterator[T]:
-        for done, result in enumerate(results):
+        for done, result in enumerate(results, start=1):
             if self._progress is not None:
                 self._progress(self._what, done, self._total)
             yield result

@@ -17,7 +17,7 @@ from typing import Any
 import numpy as np
 
 from hiero.base.directories import run_directory
-from hiero.base.files import write_atomically
+from hiero.base.files import replacing, write_atomically
 from hiero.base.progress import Report
 from hiero.base.weights import check_writable, weight_vector, write_weights
 from hiero.evaluate.metrics import Metric
@@ -100,7 +100,8 @@ def tune(
                 weights, reason = _next(choose(), weights, len(iterations) - 1)
         result = TuneResult(iterations, best_of(iterations), reason)
         _write_results(folder, result)
-        shutil.copyfile(run.translations_of(result.best), folder / "translations.txt")
+        with replacing(folder / "translations.txt") as temporary:
+            shutil.copyfile(run.translations_of(result.best), temporary)
     return result
 
 
