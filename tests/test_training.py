@@ -22,7 +22,8 @@ from in_process import BIN, call
 import hiero
 from hiero.train import TrainInputs, TrainSettings, train
 
-STEPS = ["corpus", "text 0", "text 1", "align", "extract", "score", "lm 0", "lm 1", "model"]
+STEPS = ["corpus", "text 0", "text 1", "align", "extract", "score", "lm 0", "lm 1", "weights", "model"]
+PAIRS = 150
 
 
 def head(path: Path, lines: int) -> list[str]:
@@ -36,14 +37,14 @@ def write(path: Path, lines: Sequence[str]) -> Path:
 
 @pytest.fixture(scope="module")
 def inputs(tmp_path_factory: pytest.TempPathFactory) -> TrainInputs:
-    """A few hundred pairs of the demo corpus, a dictionary and monolingual text."""
+    """A few pairs of the demo corpus, a dictionary and monolingual text."""
     demo = Path(__file__).parent.parent / "data" / "demo"
     folder = tmp_path_factory.mktemp("corpus")
     return TrainInputs(
-        write(folder / "zh", head(demo / "train.zh", 400)),
-        write(folder / "en", head(demo / "train.en", 400)),
+        write(folder / "zh", head(demo / "train.zh", PAIRS)),
+        write(folder / "en", head(demo / "train.en", PAIRS)),
         (write(folder / "d.zh", ["小 猫", "酋长"]), write(folder / "d.en", ["kitten", "chieftain"])),
-        [write(folder / "mono", head(demo / "train.en", 1200)[400:])],
+        [write(folder / "mono", head(demo / "train.en", 3 * PAIRS)[PAIRS:])],
     )
 
 
@@ -84,11 +85,11 @@ def test_a_trained_model_translates(trained: Path, demo: Path) -> None:
     assert {name: value for name, value in model.weights.items() if value} == {
         **dict.fromkeys(["LM0", "LM1"], 0.25),
         **dict.fromkeys(["PhraseFE", "PhraseEF", "LexFE", "LexEF"], 0.2),
-        "WordPenalty": -1.5,  # it has 300 sentences
+        "WordPenalty": -1.5,  # its translations stay too short
     }
     decoder = hiero.Decoder(model)
     pairs = zip(head(demo / "train.zh", 20), head(demo / "train.en", 20), strict=True)
-    assert sum(decoder.translate(source).text == target for source, target in pairs) >= 10
+    assert sum(decoder.translate(source).text == target for source, target in pairs) >= 9
     assert decoder.translate("酋长").text == "chieftain"
     assert model.distortion is not None
     made_from = json.loads((trained / "manifest.json").read_text())["made_from"]
