@@ -33,7 +33,8 @@ py::object feature_matrix(const py::object& self) {
   const py::object matrix =
       csr(parts, py::arg("shape") = py::make_tuple(rows.offsets.size() - 1, forest.feature_names->size()),
           py::arg("copy") = false);
-  return forest.edge_rows.empty() ? matrix : matrix[view(forest.edge_rows, self)];
+  const bool own_rows = forest.edge_rows.empty() && forest.edge_count() > 0;
+  return own_rows ? matrix : matrix[view(forest.edge_rows, self)];
 }
 
 auto target_property(std::vector<std::int32_t> TargetTemplates::* member) {

@@ -6,23 +6,23 @@ import contextlib
 import itertools
 import sys
 import time
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Mapping
 from pathlib import Path
 from typing import Annotated, Any, Literal
 
 import typer
 
-from hiero import Decoder, DecodingSettings, Failure, Model, Translation
+from hiero import Decoder, DecodingSettings, Model
 from hiero.base.files import sha256
 from hiero.base.lines import count_lines
 from hiero.base.memory import peak_megabytes
 from hiero.base.parallel import ordered_map
-from hiero.base.text import TextSide
 from hiero.cli.arguments import Threads
 from hiero.cli.files import Writes, reading, writing
 from hiero.cli.lines import Lines, source_set
 from hiero.cli.progress import progress_line
-from hiero.cli.records import Record
+from hiero.cli.records import Record, make_record
+from hiero.cli.sentences import Forcing, SentenceRules
 from hiero.cli.sets import Tokens
 from hiero.cli.settings import Given, SettingOptions
 from hiero.cli.sinks import Derivations, Forests, Records, Sinks, Tstset
@@ -86,6 +86,21 @@ def decode(
         ),
     ] = None,
     tokens: Tokens = False,
+    rules: Annotated[
+        Path | None,
+        typer.Option(
+            help="Rules for single sentences: a sentence's number, from 0, ||| and a rule a line.",
+            rich_help_panel=_IO,
+        ),
+    ] = None,
+    references: Annotated[
+        list[Path] | None,
+        typer.Option(
+            help="Forced decoding: the best derivation that yields one of these, of those that the search"
+            " keeps; one file or several.",
+            rich_help_panel=_IO,
+        ),
+    ] = None,
     system: Annotated[
         str, typer.Option(help="Name of the system in a tstset.", rich_help_panel=_IO)
     ] = "hiero",
@@ -152,30 +167,39 @@ def decode(
     started = time.perf_counter()
     loaded = _model(model, grammar or [], lm or [], weights, goal, copy_label or [], glue_label or [])
     decoder = Decoder(loaded, **settings)
-    decoder = decoder.with_weights({**loaded.weights, **dict(map(_assignment, set_weight or []))})
+    own = SentenceRules(rules)
+    assigned = own.take_weights(dict(map(_assignment, set_weight or [])), loaded.feature_names)
+    decoder = decoder.with_weights({**loaded.weights, **assigned})
     ready = time.perf_counter()
     if not quiet:
         _note_unweighted(decoder)
-    keep: Keep = "none" if nbest is None and forests is None else "forest"
-    side = loaded.text.target
+    keep: Keep = "forest" if nbest is not None or forests or references else "none"
+    target = loaded.text.target
     with contextlib.ExitStack() as stack:
         lines, segments = _input(stack, input, nist, tokens)
+        forcing = None
+        if references:
+            forcing = Forcing(references, segments, tokens, target, {**decoder.weights, **own.weights})
         translations = stack.enter_context(writing(output))
         sinks: Sinks = [Records(translations, output_format)]
         if segments is not None:
-            sinks = [Tstset(translations, segments, target_language or side.language, system)]
+            sinks = [Tstset(translations, segments, target_language or target.language, system)]
         if derivations:
             sinks.append(Derivations(stack.enter_context(writing(derivations))))
         if forests:
-            sinks.append(Forests(stack.enter_context(ForestWriter(forests, _made_by(decoder)))))
+            sinks.append(Forests(stack.enter_context(ForestWriter(forests, _made_by(decoder, own.weights)))))
 
         def record(line: tuple[int, str | list[str]]) -> Record:
             number, text = line
-            return _record(lines, number, decoder.attempt(text, keep=keep), nbest, unique, side)
+            result = own.attempt(decoder, number, text, keep)
+            return make_record(lines, number, result, nbest, unique, target, forcing)
 
         shared = output is None and sys.stdout.isatty()  # where translations would stand among progress
         advance = stack.enter_context(_advance(input, lines, quiet or shared))
         tally = _translate(lines, record, sinks, threads, advance)
+        for given in (own, forcing):
+            if given is not None:
+                given.check(tally.sentences)
     if stats:
         tally.report(ready - started, time.perf_counter() - ready)
     if tally.failures:
@@ -240,12 +264,12 @@ def _translate(
     return tally
 
 
-def _made_by(decoder: Decoder) -> dict[str, object]:
+def _made_by(decoder: Decoder, own_weights: Mapping[str, float]) -> dict[str, object]:
     """What an archive of forests says of the model: weights, and checksums of the rule tables by owner."""
     owners, tables = decoder.model.core.owners, decoder.model.tables
     files = [(owner, Path(table.path)) for owner, table in zip(owners, tables, strict=False)]
     checksums = {owner: sha256(path) for owner, path in files if path.is_file()}
-    return {"tables": checksums, "weights": decoder.weights}
+    return {"tables": checksums, "weights": {**decoder.weights, **own_weights}}
 
 
 def _assignment(text: str) -> tuple[str, float]:
@@ -262,29 +286,6 @@ def _note_unweighted(decoder: Decoder) -> None:
     missing = [name for name in decoder.model.feature_names if name not in decoder.weights]
     if missing:
         print(f"hiero: features without a weight count 0: {', '.join(missing)}", file=sys.stderr)
-
-
-def _record(
-    lines: Lines,
-    number: int,
-    result: Translation | Failure,
-    nbest: int | None,
-    unique: bool,
-    target: TextSide,
-) -> Record:
-    error = None
-    if isinstance(result, Failure):
-        error = " ".join(str(result.error).split()) or type(result.error).__name__
-    elif number in lines.invalid:
-        error = "invalid UTF-8"
-    elif result.source and not result.has_parse:
-        error = "no derivation covers the sentence"
-    translation = None if isinstance(result, Failure) else result
-    if error is not None or translation is None:
-        return Record(number, translation, [], [""], error)
-    hypotheses = translation.kbest(nbest, unique=unique) if nbest is not None else []
-    texts = [h.text if lines.tokens else target.text(h.tokens) for h in hypotheses] or [translation.text]
-    return Record(number, translation, hypotheses, texts, None)
 
 
 @contextlib.contextmanager

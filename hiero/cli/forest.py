@@ -5,7 +5,7 @@ from __future__ import annotations
 import json
 import math
 import sys
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from functools import partial
 from pathlib import Path
 from typing import Annotated
@@ -61,7 +61,7 @@ def kbest(
     """Writes n-best lines: id ||| tokens ||| Name=value ... ||| score."""
     chosen = _needed(file, weights)
     for number, forest in enumerate(_forests(file)):
-        for derivation in forest.kbest(k, chosen, unique):
+        for derivation in forest.kbest(k, chosen(forest), unique):
             _print(nbest_line(number, derivation))
 
 
@@ -104,7 +104,7 @@ def oracle(
         if not any(sets):
             raise FormatError(f"{references[0]}:{number + 1}: no reference")
         if forest.root >= 0:
-            by_edge = forest.scores(chosen)
+            by_edge = forest.scores(chosen(forest))
             lists = oracle_lists(forest, by_edge, sets, document, {*values, 1.0}, beam)
             if plot is not None and number == sentence:
                 plot_oracles({value: lists[value] for value in values}, document, len(forest.source), plot)
@@ -148,10 +148,11 @@ def show(
     where = f"{file}: sentence {sentence}"
     if forest.root < 0:
         raise ValueError(f"{where} has no derivation")
-    chosen = _weights(file, weights)
+    known = _weights(file, weights)
+    chosen = known and known(forest)
     if whole:
         if margin is not None:
-            forest = forest.prune(_needed(file, weights), margin=margin)
+            forest = forest.prune(_needed(file, weights)(forest), margin=margin)
         page = forest_page(forest, chosen, f"Sentence {sentence}")
     else:
         derivation = _derivation(forest, chosen or {}, rank or 1, where)
@@ -169,15 +170,20 @@ def _derivation(forest: Forest, weights: dict[str, float], rank: int, where: str
     raise ValueError(f"{where} has {forest.derivation_count} derivations, none of rank {rank}")
 
 
-def _weights(file: Path, weights: Path | None) -> dict[str, float] | None:
-    """Those given, else the archive's, if it knows them."""
+def _weights(file: Path, weights: Path | None) -> Callable[[Forest], dict[str, float]] | None:
+    """For a forest those given, else the archive's, if it knows them."""
     if weights is not None:
-        return read_weights(weights)
+        given = read_weights(weights)
+        return lambda forest: given
     with ForestFile(file) as archive:
-        return archive.weights
+        own = archive.weights
+    if own is None:
+        return None
+    # Rules for single sentences have features that other sentences have not.
+    return lambda forest: {name: own[name] for name in forest.feature_names if name in own}
 
 
-def _needed(file: Path, weights: Path | None) -> dict[str, float]:
+def _needed(file: Path, weights: Path | None) -> Callable[[Forest], dict[str, float]]:
     chosen = _weights(file, weights)
     if chosen is None:
         raise FormatError(f"{file}: does not say what weights it was made with; give --weights")

@@ -6,26 +6,62 @@ import json
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 
-from hiero import Derivation, Translation
+from hiero import Derivation, Failure, Forest, Translation
 from hiero._core import escape
-from hiero.base.text import format_links
+from hiero.base.text import TextSide, format_links
+from hiero.cli.lines import Lines
+from hiero.cli.sentences import Forcing
 from hiero.forest.derivations import derivation_tree
 
 
 @dataclass(frozen=True)
 class Record:
-    """One sentence's result: what decoding gave, None if it failed; the n-best list, if there is one; the
-    texts of that, else of the translation; and what is wrong, where there is no translation."""
+    """One sentence's result: what decoding gave, None if it failed; its forest, if one is kept, of what is
+    asked for; the best derivation, None if there is none, without edges for a blank line; the n-best list, if
+    there is one; the texts of that, else of the best; and what is wrong."""
 
     number: int
-    result: Translation | None
-    nbest: Sequence[Derivation]
-    texts: Sequence[str]
-    error: str | None
+    result: Translation | None = None
+    forest: Forest | None = None
+    best: Derivation | None = None
+    nbest: Sequence[Derivation] = ()
+    texts: Sequence[str] = ("",)
+    error: str | None = None
 
-    @property
-    def translation(self) -> Translation | None:
-        return self.result if self.error is None else None
+
+def make_record(
+    lines: Lines,
+    number: int,
+    result: Translation | Failure,
+    nbest: int | None,
+    unique: bool,
+    target: TextSide,
+    forcing: Forcing | None,
+) -> Record:
+    """Of a sentence that was decoded, with its forest if ``nbest`` or ``forcing`` is given; ``target`` makes
+    text of tokens."""
+    if isinstance(result, Failure):
+        return Record(number, error=" ".join(str(result.error).split()) or type(result.error).__name__)
+    if number in lines.invalid:
+        return Record(number, result, result.forest, error="invalid UTF-8")
+    if not result.source:
+        return Record(number, result, result.forest, result.derivation)
+    if not result.has_parse:
+        return Record(number, result, result.forest, error="no derivation covers the sentence")
+    forest = result.forest
+    if forcing is None:
+        hypotheses = result.kbest(nbest, unique=unique) if nbest is not None else []
+        best = hypotheses[0] if hypotheses else result.derivation
+    else:
+        forest = forcing.forest(number, result)
+        found = forcing.kbest(forest, nbest or 1, unique)
+        if not found:
+            return Record(
+                number, result, forest=forest, error="no derivation that was kept yields a reference"
+            )
+        hypotheses, best = found if nbest is not None else [], found[0]
+    texts = [h.text if lines.tokens else target.text(h.tokens) for h in hypotheses or [best]]
+    return Record(number, result, forest, best, hypotheses, texts)
 
 
 def format_record(record: Record, output_format: str) -> str:
@@ -33,7 +69,7 @@ def format_record(record: Record, output_format: str) -> str:
     if output_format == "nbest":
         return _nbest_lines(record)
     if output_format == "alignment":
-        return (format_links(record.translation.alignment) if record.translation else "") + "\n"
+        return (format_links(record.best.alignment) if record.best else "") + "\n"
     if output_format == "jsonl":
         return json.dumps(_json(record), ensure_ascii=False) + "\n"
     return "".join(text + "\n" for text in record.texts)
@@ -64,15 +100,15 @@ def _nbest_lines(record: Record) -> str:
 
 
 def _json(record: Record) -> dict[str, object]:
-    translation = record.translation
+    best, result = record.best, record.result
     entry: dict[str, object] = {
         "id": record.number,
-        "tokens": translation.tokens if translation else [],
-        "text": translation.text if translation else "",
-        "score": translation.score if translation else None,
-        "features": translation.features if translation else {},
-        "alignment": translation.alignment if translation else [],
-        "unknown": [translation.source[i] for i in translation.unknown] if translation else [],
+        "tokens": best.tokens if best else [],
+        "text": record.texts[0],
+        "score": best.score if best else None,
+        "features": best.features if best else {},
+        "alignment": best.alignment if best else [],
+        "unknown": [result.source[i] for i in result.unknown] if best and result else [],
         "error": record.error,
     }
     entry["nbest"] = [{"tokens": h.tokens, "score": h.score, "features": h.features} for h in record.nbest]
@@ -81,8 +117,7 @@ def _json(record: Record) -> dict[str, object]:
 
 def derivation_record(record: Record) -> str:
     """The best derivation as one JSON line: its rule applications in preorder."""
-    derivation = record.translation.derivation if record.translation else None
-    steps = derivation_steps(derivation) if derivation and len(derivation.edges) else []
+    steps = derivation_steps(record.best) if record.best and len(record.best.edges) else []
     return json.dumps({"id": record.number, "derivation": steps}, ensure_ascii=False) + "\n"
 
 

@@ -80,8 +80,7 @@ class Forests(Sink[PackedForest]):
         self._writer = writer
 
     def make(self, record: Record) -> PackedForest:
-        forest = None if record.result is None else record.result.forest
-        return pack_forest(NO_FOREST if forest is None else forest)
+        return pack_forest(NO_FOREST if record.forest is None else record.forest)
 
     def write(self, made: PackedForest) -> None:
         self._writer.add(made)

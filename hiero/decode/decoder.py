@@ -116,9 +116,16 @@ class Decoder:
         """
         return ordered_map(lambda line: self.attempt(line, keep=keep), lines, threads)
 
-    def attempt(self, line: str | Sequence[str], *, keep: Keep = "none") -> Translation | Failure:
-        """Translates one sentence; one that fails gives a ``Failure``."""
+    def attempt(
+        self,
+        line: str | Sequence[str],
+        *,
+        keep: Keep = "none",
+        weights: Mapping[str, float] | None = None,
+        rules: Sequence[Rule] = (),
+    ) -> Translation | Failure:
+        """``translate`` of one sentence; one that fails gives a ``Failure``."""
         try:
-            return self.translate(line, keep=keep)
+            return self.translate(line, keep=keep, weights=weights, rules=rules)
         except Exception as error:  # local features may raise anything
             return Failure(line, error)

@@ -90,7 +90,7 @@ void check_templates(const Hypergraph& forest) {
   // arity[t]: tails that the edges of a template need to have.
   std::vector<std::size_t> arity;
   for (std::int32_t t = 0; t < targets.size(); ++t) {
-    std::vector<bool> used;
+    std::vector<std::size_t> used;
     const std::string where = of("target", static_cast<std::size_t>(t));
     for (std::int32_t i = targets.offsets[t]; i < targets.offsets[t + 1]; ++i) {
       const std::int32_t symbol = targets.symbols[i];
@@ -99,13 +99,12 @@ void check_templates(const Hypergraph& forest) {
           fail(where + ": word " + std::to_string(symbol) + " is out of range");
         continue;
       }
-      const auto tail = static_cast<std::size_t>(-(symbol + 1));
-      if (tail >= forest.tails.size()) fail(where + ": tail " + std::to_string(tail) + " is out of range");
-      if (tail >= used.size()) used.resize(tail + 1);
-      if (used[tail]) fail(where + ": uses tail " + std::to_string(tail) + " twice");
-      used[tail] = true;
+      used.push_back(static_cast<std::size_t>(-(symbol + 1)));
     }
-    arity.push_back(used.size());
+    std::ranges::sort(used);
+    if (const auto twice = std::ranges::adjacent_find(used); twice != used.end())
+      fail(where + ": uses tail " + std::to_string(*twice) + " twice");
+    arity.push_back(used.empty() ? 0 : used.back() + 1);
     for (std::int32_t l = targets.link_offsets[t]; l < targets.link_offsets[t + 1]; ++l) {
       const std::int32_t position = targets.links[2 * l + 1];
       if (targets.links[2 * l] < 0 || position < 0 || position >= targets.offsets[t + 1] - targets.offsets[t])

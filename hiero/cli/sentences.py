@@ -1,0 +1,111 @@
+"""What `hiero decode` is given for single sentences: rules of their own, and references to arrive at."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from pathlib import Path
+
+from hiero import Decoder, Derivation, Failure, Forest, FormatError, Rule, Translation
+from hiero.base.lines import read_lines
+from hiero.base.text import TextSide, split
+from hiero.decode.decoder import Keep
+from hiero.evaluate.nist_xml import SegmentSet
+from hiero.evaluate.test_sets import TestSet
+
+
+class Forcing:
+    """References by sentence, as tokens, one of which a derivation is to arrive at."""
+
+    def __init__(
+        self,
+        files: Sequence[Path],
+        segments: SegmentSet | None,
+        tokens: bool,
+        target: TextSide,
+        weights: Mapping[str, float],
+    ) -> None:
+        """Raises FormatError for files that do not fit together, or the set that is translated."""
+        self._weights = weights
+        found = TestSet.read(files, segments)
+        if (segments is None) != (found.source is None):
+            raise FormatError(f"{files[0]}: source and references are to be text both, or both NIST's files")
+        self._file = files[0]
+        self._references = [
+            [split(line) if tokens else target.tokens(line) for line in segment]
+            for segment in found.references
+        ]
+
+    def forest(self, number: int, translation: Translation) -> Forest:
+        """The derivations of sentence ``number`` that yield a reference, of those that were kept.
+
+        Raises FormatError for a sentence beyond the last reference."""
+        if number >= len(self._references):
+            raise FormatError(f"{self._file}: {len(self._references)} segments, where the source has more")
+        assert translation.forest is not None
+        return translation.forest.constrain(self._references[number])
+
+    def kbest(self, forest: Forest, k: int, unique: bool) -> list[Derivation]:
+        """The best of such a forest."""
+        weights = {name: self._weights.get(name, 0.0) for name in forest.feature_names}
+        return forest.kbest(k, weights, unique)
+
+    def check(self, sentences: int) -> None:
+        """Raises FormatError if there are fewer sentences than references."""
+        if sentences < len(self._references):
+            raise FormatError(
+                f"{self._file}: {len(self._references)} segments, where the source has {sentences}"
+            )
+
+
+class SentenceRules:
+    """Rules by the number of their sentence, from 0, and the weights of what features only they have."""
+
+    def __init__(self, path: Path | None = None) -> None:
+        """Of a file with ``number ||| rule`` a line, the rule as in rule tables. Raises FormatError."""
+        self.path = path
+        self._rules: dict[int, list[Rule]] = {}
+        self.weights: dict[str, float] = {}
+        for line_number, line in enumerate([] if path is None else read_lines(path), start=1):
+            where = f"{path}:{line_number}"
+            number, bar, text = line.partition(" ||| ")
+            if not (bar and number.isascii() and number.isdecimal()):
+                raise FormatError(f"{where}: expected the number of a sentence, from 0, ||| and a rule")
+            try:
+                rule = Rule(text)
+            except FormatError as error:
+                raise FormatError(f"{where}: {error}") from None
+            self._rules.setdefault(int(number), []).append(rule)
+
+    def take_weights(self, given: Mapping[str, float], model_features: Sequence[str]) -> dict[str, float]:
+        """Keeps the weights of features that the rules have and the model has not, and returns the others.
+
+        Raises FormatError unless all of these features have one."""
+        own = {name for rules in self._rules.values() for rule in rules for name in rule.features}
+        own.difference_update(model_features)
+        if missing := sorted(own.difference(given)):
+            names = ", ".join(missing)
+            raise FormatError(
+                f"{self.path}: features that the model has not need weights, --set-weight: {names}"
+            )
+        self.weights = {name: weight for name, weight in given.items() if name in own}
+        return {name: weight for name, weight in given.items() if name not in own}
+
+    def attempt(
+        self, decoder: Decoder, number: int, text: str | list[str], keep: Keep
+    ) -> Translation | Failure:
+        """Sentence ``number`` with its rules."""
+        rules = self._rules.get(number)
+        if not rules:
+            return decoder.attempt(text, keep=keep)
+        named = {name for rule in rules for name in rule.features}
+        own = {name: weight for name, weight in self.weights.items() if name in named}
+        weights = {**decoder.weights, **own} if own else None
+        return decoder.attempt(text, keep=keep, rules=rules, weights=weights)
+
+    def check(self, sentences: int) -> None:
+        """Raises FormatError for rules of a sentence beyond the last."""
+        last = max(self._rules, default=-1)
+        if last >= sentences:
+            raise FormatError(
+                f"{self.path}: rules of sentence {last}, where the source has {sentences}, from 0"
+            )
