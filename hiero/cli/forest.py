@@ -22,8 +22,9 @@ from hiero.cli.files import Writes, writing
 from hiero.cli.records import nbest_line
 from hiero.forest.files import ForestFile
 from hiero.forest.losses import BleuDocument, bleu
+from hiero.forest.markup import count_text
 from hiero.forest.oracles import MUS, oracle_lists, plot_oracles
-from hiero.forest.pages import derivation_page, forest_page
+from hiero.forest.pages import derivations_page, forest_page
 
 app = new_app(
     help="Statistics, k-best lists, oracles and pictures of forests that hiero-decode --forests wrote."
@@ -121,9 +122,11 @@ def oracle(
 @command
 def show(
     file: File,
-    sentence: Annotated[int, typer.Option(min=0, help="Which sentence, from 0.")],
+    *,
+    sentence: Annotated[list[int], typer.Option(min=0, help="Which sentences, from 0.")],
     weights: Weights = None,
-    rank: Annotated[int | None, typer.Option(min=1, help="Which derivation, 1 for the best.")] = None,
+    k: Annotated[int | None, typer.Option("-k", min=1, help="How many of the best derivations (1).")] = None,
+    rank: Annotated[int | None, typer.Option(min=1, help="One derivation, 1 for the best.")] = None,
     whole: Annotated[bool, typer.Option("--forest", help="The forest, which must be small.")] = False,
     margin: Annotated[
         float | None,
@@ -133,41 +136,60 @@ def show(
         Path | None, Writes(stream=True), typer.Option("-o", "--output", help="HTML file (stdout).")
     ] = None,
 ) -> None:
-    """Draws a derivation, or a small forest, as an HTML page that needs no other file.
+    """Draws derivations, or a small forest, as an HTML page that needs no other file.
 
     Of an archive that knows no weights all derivations are equal without some, in the order of their edges.
     """
-    if whole and rank is not None:
-        raise typer.BadParameter("--rank is of a derivation, --forest shows them all")
+    if sum((k is not None, rank is not None, whole)) > 1:
+        raise typer.BadParameter("only one of -k (the best), --rank (a single one) and --forest (all)")
+    if whole and len(sentence) > 1:
+        raise typer.BadParameter("--forest is of one sentence")
     if margin is not None and not whole:
         raise typer.BadParameter("--margin is of a --forest")
-    with ForestFile(file) as archive:
-        if sentence >= len(archive):
-            raise ValueError(f"{file}: no sentence {sentence}, there are {len(archive)}, from 0")
-        forest = archive[sentence]
-    where = f"{file}: sentence {sentence}"
-    if forest.root < 0:
-        raise ValueError(f"{where} has no derivation")
+    forests = {number: _forest(file, number) for number in sentence}
     known = _weights(file, weights)
-    chosen = known and known(forest)
+    chosen = None if known is None else {k: w for each in forests.values() for k, w in known(each).items()}
     if whole:
+        forest = forests[sentence[0]]
         if margin is not None:
             forest = forest.prune(_needed(file, weights)(forest), margin=margin)
-        page = forest_page(forest, chosen, f"Sentence {sentence}")
+        page = forest_page(forest, chosen, f"Sentence {sentence[0]}")
     else:
-        derivation = _derivation(forest, chosen or {}, rank or 1, where)
-        page = derivation_page(derivation, chosen, f"Sentence {sentence}, derivation {rank or 1}")
+        ranks = range(rank or 1, (rank or k or 1) + 1)
+        found = {
+            n: _derivations(forest, known and known(forest), ranks, file, n) for n, forest in forests.items()
+        }
+        page = derivations_page(found, chosen, file.name)
     with writing(output) as stream:
         stream.write(page.encode())
 
 
-def _derivation(forest: Forest, weights: dict[str, float], rank: int, where: str) -> Derivation:
-    """The one of that rank. Raises ValueError, saying where, if there are fewer."""
+def _forest(file: Path, sentence: int) -> Forest:
+    """One that has a derivation. Raises ValueError without."""
+    with ForestFile(file) as archive:
+        if sentence >= len(archive):
+            raise ValueError(f"{file}: no sentence {sentence}, there are {len(archive)}, from 0")
+        forest: Forest = archive[sentence]
+    if forest.root < 0:
+        raise ValueError(f"{file}: sentence {sentence} has no derivation")
+    return forest
+
+
+def _derivations(
+    forest: Forest, weights: dict[str, float] | None, ranks: range, file: Path, sentence: int
+) -> dict[str, Derivation]:
+    """Those of the ranks that there are. Raises ValueError if there are none."""
+    found: dict[str, Derivation] = {}
     # A loop of Python's, as those of itertools do not see that somebody wants to stop.
-    for number, derivation in enumerate(forest.kbest_iter(weights), start=1):
-        if number == rank:
-            return derivation
-    raise ValueError(f"{where} has {forest.derivation_count} derivations, none of rank {rank}")
+    for number, derivation in enumerate(forest.kbest_iter(weights or {}), start=1):
+        if number in ranks:
+            found[f"derivation {number}"] = derivation
+        if number == ranks[-1]:
+            break
+    if not found:
+        count = count_text(forest.derivation_count, "derivation")
+        raise ValueError(f"{file}: sentence {sentence} has {count}, none of rank {ranks[0]}")
+    return found
 
 
 def _weights(file: Path, weights: Path | None) -> Callable[[Forest], dict[str, float]] | None:

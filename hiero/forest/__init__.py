@@ -29,7 +29,7 @@ from hiero.forest.expectations import (
 from hiero.forest.files import ForestFile, ForestWriter
 from hiero.forest.losses import BleuDocument, LinearBleu
 from hiero.forest.oracles import oracle_lists, plot_oracles
-from hiero.forest.pages import derivation_page, forest_page
+from hiero.forest.pages import derivation_page, derivations_page, forest_page
 
 __all__ = [
     "BleuDocument",
@@ -48,6 +48,7 @@ __all__ = [
     "cross_entropy",
     "derivation_page",
     "derivation_tree",
+    "derivations_page",
     "entropy",
     "entropy_gradient",
     "expectation",

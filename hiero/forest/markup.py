@@ -1,48 +1,29 @@
-"""What HTML pages with pictures are made of: texts, boxes and curves of SVG, rows of words, the page around.
+"""What HTML pages with pictures are made of: texts, numbers, rules, curves, rows of words, the page around.
 
-All is markup in strings; ``escaped`` makes it of texts. Elements have ids, and a group names those that are
-marked when one points at it: what belongs to it (own) and what is below that (near).
+All is markup in strings; ``escaped`` makes it of texts. A page has sections, whose elements have ids that
+begin with the section's; an element names, without that, those that are marked when one points at it: what
+belongs to it (``data-own``) and what is below that (``data-near``). ``page.css`` and ``page.js`` are in every
+page.
 """
 
 from __future__ import annotations
 
 import html
 import itertools
+import json
+import re
 import unicodedata
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
+from decimal import Decimal
+from importlib.resources import files
+from typing import Any
+
+from hiero.forest.derivations import RuleApplication
+
+Weights = Mapping[str, float]
 
 _FONT_SIZE = 14.0  # px
-LINE = 20.0  # from one line of text to the next
-
-_STYLE = """
-body { margin: 1.2em; color: #1c1c1c; background: #fff; font: 14px/1.45 system-ui, sans-serif }
-h1 { font-size: 1.25em; margin: 0 0 .2em } p { margin: .2em 0 } .dim { color: #666 }
-.scroll { overflow-x: auto; background: #fff; padding: .6em 0 }
-.words { position: sticky; top: 0; border-bottom: 1px solid #ddd }
-svg { display: block } text { font: 14px system-ui, sans-serif; fill: #1c1c1c }
-text.dim { font-size: 11px; fill: #666 } text.head { font-weight: 600 } text.score { fill: #555 }
-text.end { text-anchor: end } text.middle { text-anchor: middle }
-tspan.n1 { fill: #0b5cad } tspan.n2 { fill: #b3470b } tspan.n3 { fill: #6b2fa0 }
-rect { fill: #f7f8fa; stroke: #b8c0cc } .edge > rect { fill: #fff; stroke: none }
-path { fill: none; stroke: #9aa5b5; stroke-width: 1.3 }
-path.n1 { stroke: #7fb0dd } path.n2 { stroke: #e0a07d } path.n3 { stroke: #b79ad3 }
-path.best { stroke-width: 3 } .best > text { font-weight: 600 }
-.near > rect { fill: #fff6d6 } .own > rect { fill: #ffdd70 } path.own { stroke: #c2410c; stroke-width: 2.6 }
-[data-own] { outline: none } table { border-collapse: collapse; margin-top: 1em }
-th, td { padding: .1em .9em .1em 0; text-align: right; font-weight: 400; font-variant-numeric: tabular-nums }
-th { color: #666 } th:first-child, td:first-child { text-align: left }
-"""
-
-# What is pointed at names the elements it belongs to (own) and those below it (near).
-_SCRIPT = """
-for (const it of document.querySelectorAll("[data-own]")) {
-  const mark = on => { for (const kind of ["own", "near"])
-    for (const id of (it.dataset[kind] || "").split(" "))
-      document.getElementById(id)?.classList.toggle(kind, on) };
-  it.onmouseenter = it.onfocus = () => mark(true);
-  it.onmouseleave = it.onblur = () => mark(false);
-}
-"""
+_MOST_DIGITS = 9  # of counts that are written out
 
 # What HTML cannot hold, no reader can see or turns the text around it: C0 as control pictures, the rest (C1,
 # surrogates, directions, noncharacters) as replacement characters.
@@ -58,25 +39,92 @@ _CONTROLS = {c: 0x2400 + c for c in range(32)} | {
 }
 
 
-def page(title: str, *parts: str) -> str:
+def page(title: str, sections: Sequence[str], data: Any) -> str:
+    """One file; ``data``, what JSON can hold, of ``visible`` texts, is for the script."""
+    style, script = ((files("hiero.forest") / name).read_text("utf-8") for name in ("page.css", "page.js"))
+    texts = json.dumps(data, ensure_ascii=False, separators=(",", ":"))
     return (
-        '<!DOCTYPE html>\n<html lang="en">\n<head>\n<meta charset="utf-8">\n'
-        f"<title>{escaped(title)}</title>\n<style>{_STYLE}</style>\n</head>\n<body>\n<h1>{escaped(title)}</h1>\n"
-        f"{''.join(parts)}<script>{_SCRIPT}</script>\n</body>\n</html>\n"
+        '<!DOCTYPE html>\n<html lang="en" dir="ltr">\n<head>\n<meta charset="utf-8">\n'
+        '<meta name="viewport" content="width=device-width, initial-scale=1">\n'
+        f"<title>{escaped(title)}</title>\n<style>\n{style}</style>\n</head>\n<body>\n{''.join(sections)}"
+        '<script type="application/json" id="data">' + texts.replace("<", "\\u003c") + "</script>\n"
+        f"<script>\n{script}</script>\n</body>\n</html>\n"
     )
 
 
+def section(name: str, heading: str, links: str, words: str, *parts: str) -> str:
+    """Links, heading and the picture of the words, if there is one, stay in sight; the other parts scroll."""
+    picture = f'<div class="words scroll" tabindex="0" role="group" aria-label="words">{words}</div>\n'
+    title = f'<div class="title">{links}<h1>{escaped(heading)}</h1></div>\n'
+    bar = f'<div class="bar">{title}{picture if words else ""}</div>\n'
+    return f'<section id="{name}">\n{bar}{"".join(parts)}</section>\n'
+
+
+PANEL = '<div class="panel" role="region" aria-label="the selected rule" hidden></div>\n'
+
+
+def visible(text: str) -> str:
+    return text.translate(_CONTROLS)
+
+
 def escaped(text: str) -> str:
-    return html.escape(text.translate(_CONTROLS))
+    return html.escape(visible(text))
 
 
 def number_text(value: float) -> str:
-    return f"{round(value, 3) + 0.0:.3f}"  # plus zero, so that there is no -0.000
+    return f"{round(value, 3) + 0.0:,.3f}"  # plus zero, so that there is no -0.000
+
+
+def count_text(count: int, one: str) -> str:
+    """Of things whose plural ends in s: "1 edge", "2,044 edges", "1.2e15 derivations"."""
+    number = f"{count:,}" if count < 10**_MOST_DIGITS else f"{Decimal(count):.1e}".replace("e+", "e")
+    return f"{number} {one}" + "s" * (count != 1)
+
+
+def words_text(words: Iterable[str]) -> str:
+    """Words in the order of their sentence from left to right, each in the direction of its own script."""
+    return " ".join(map(_word_text, words))
+
+
+def _word_text(word: str) -> str:
+    turns = any(unicodedata.bidirectional(c) in ("R", "AL", "AN") for c in word)
+    return f"<bdi>{escaped(word)}</bdi>" if turns else escaped(word)
+
+
+def sides(rule: RuleApplication) -> str:
+    """Both sides of a rule, nonterminals in the colours of their numbers."""
+    source, target = (f'<span class="side">{_side(side)}</span>' for side in (rule.source, rule.target))
+    return f'<span class="sides">{source} \N{RIGHTWARDS ARROW} {target}</span>'
+
+
+def _side(side: str) -> str:
+    tokens = []
+    for token in side.split(" "):
+        number = re.fullmatch(r"\[.*,(\d+)\]", token, re.DOTALL)
+        text = _word_text(token)
+        tokens.append(f'<b class="{colour(int(number[1]))}">{text}</b>' if number else text)
+    return " ".join(tokens)
+
+
+def colour(number: int) -> str:
+    """The class of what belongs to a nonterminal of that number."""
+    return f"n{min(number, 3)}"
+
+
+def place_text(rule: RuleApplication) -> str:
+    return escaped(f"{rule.label} {rule.span[0]}:{rule.span[1]}".strip())
+
+
+def marks(own: Sequence[str], near: Sequence[str] = ()) -> str:
+    return f'data-own="{" ".join(own)}" data-near="{" ".join(near)}"'
+
+
+# Pictures.
 
 
 def text_width(text: str) -> float:
     """Of a text in px, at least: the font is the reader's."""
-    return _FONT_SIZE * sum(map(_advance, text.translate(_CONTROLS)))
+    return _FONT_SIZE * sum(map(_advance, visible(text)))
 
 
 def _advance(character: str) -> float:
@@ -89,55 +137,40 @@ def _advance(character: str) -> float:
     return 0.8 if character.isupper() else 0.6
 
 
-# Elements of pictures.
-
-
-def label(x: float, y: float, content: str, kind: str = "") -> str:
-    """A text whose content is markup already."""
-    return f'<text x="{x:g}" y="{y:g}" class="{kind}">{content}</text>'
-
-
-def box(x: float, y: float, width: float, height: float) -> str:
-    return f'<rect x="{x:g}" y="{y:g}" width="{width:g}" height="{height:g}" rx="4"/>'
-
-
 def curve(x: float, y: float, to_x: float, to_y: float, attributes: str, sideways: bool = False) -> str:
     a, b = ((x + to_x) / 2, y) if sideways else (x, (y + to_y) / 2)
     c, d = ((x + to_x) / 2, to_y) if sideways else (to_x, (y + to_y) / 2)
     return f'<path {attributes} d="M{x:g} {y:g}C{a:g} {b:g} {c:g} {d:g} {to_x:g} {to_y:g}"/>'
 
 
-def group(name: str, kind: str, content: str, own: Sequence[str], near: Sequence[str] = ()) -> str:
-    data = f'data-own="{" ".join(own)}" data-near="{" ".join(near)}"'
-    return f'<g id="{name}" class="{kind}" tabindex="0" {data}>{content}</g>\n'
-
-
 def svg(width: float, height: float, content: str) -> str:
-    return f'<svg width="{width:g}" height="{height:g}" role="img">\n{content}</svg>'
+    return f'<svg width="{width:g}" height="{height:g}">\n{content}</svg>'
 
 
 def word_rows(
+    name: str,
     source: Sequence[str],
     target: Sequence[str] = (),
     links: Sequence[tuple[int, int]] = (),
     owners: Mapping[str, Sequence[str]] | None = None,
 ) -> str:
-    """Source words s0, s1, ... above target words t0, ... with links l0, ... between them; pointing at a word
-    marks what it is linked to and its owners."""
-    own = {name: list(names) for name, names in (owners or {}).items()}
+    """Of the section of that name, source words s0, s1, ... above target words t0, ... with links l0, ...
+    between them; pointing at a word marks what it is linked to and its owners."""
+    own = {word: list(names) for word, names in (owners or {}).items()}
     for number, (i, j) in enumerate(links):
         own.setdefault(f"s{i}", []).extend((f"l{number}", f"t{j}"))
         own.setdefault(f"t{j}", []).extend((f"l{number}", f"s{i}"))
     width = max(sum(map(_cell, source)), sum(map(_cell, target)))
     above, below = _middles(source, width), _middles(target, width)
     parts = [
-        curve(above[i], 42, below[j], 122, f'id="l{number}" class="link"')
+        curve(above[i], 38, below[j], 84, f'id="{name}-l{number}" class="link"')
         for number, (i, j) in enumerate(links)
     ]
     for side, words, middles in (("s", source, above), ("t", target, below)):
         for i, (word, x) in enumerate(zip(words, middles, strict=True)):
-            parts.append(_word(f"{side}{i}", word, x, own.get(f"{side}{i}", [])))
-    return svg(width + 2, 164 if target else 46, "\n".join(parts))
+            word_name = f"{side}{i}"
+            parts.append(_word(name, word_name, word, x, own.get(word_name, [])))
+    return svg(width + 2, 124 if target else 42, "\n".join(parts))
 
 
 def _cell(word: str) -> float:
@@ -145,13 +178,18 @@ def _cell(word: str) -> float:
 
 
 def _middles(words: Sequence[str], width: float) -> list[float]:
-    """Where words go in a row, in the middle of that width."""
-    ends = itertools.accumulate(map(_cell, words), initial=1 + (width - sum(map(_cell, words))) / 2)
+    """Where words go in a row, spread over all of the width: then links are short, and no end is empty."""
+    space = (width - sum(map(_cell, words))) / max(len(words), 1)
+    ends = itertools.accumulate((_cell(word) + space for word in words), initial=1.0)
     return [(begin + end) / 2 for begin, end in itertools.pairwise(ends)]
 
 
-def _word(name: str, word: str, x: float, own: Sequence[str]) -> str:
-    top, number_at = (16.0, 11.0) if name[0] == "s" else (122.0, 161.0)
+def _word(section_name: str, name: str, word: str, x: float, own: Sequence[str]) -> str:
+    top, number_at = (14, 10) if name[0] == "s" else (84, 120)
     width = _cell(word) - 8
-    content = box(x - width / 2, top, width, 26) + label(x, top + 18, escaped(word), "middle")
-    return group(name, "word", content + label(x, number_at, name[1:], "dim middle"), own)
+    return (
+        f'<g id="{section_name}-{name}" class="word" {marks(own)}>'
+        f'<rect x="{x - width / 2:g}" y="{top}" width="{width:g}" height="24" rx="4"/>'
+        f'<text x="{x:g}" y="{top + 17}">{escaped(word)}</text>'
+        f'<text x="{x:g}" y="{number_at}">{name[1:]}</text></g>'
+    )

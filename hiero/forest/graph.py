@@ -1,0 +1,174 @@
+"""Small forests as pictures: nodes with their edges, and lines from edges to tails.
+
+The root is at the upper left, each node in a column to the right of all that use it.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+from hiero._core import Forest
+from hiero.forest.derivations import RuleApplication, rule_application
+from hiero.forest.details import Details, rule_score
+from hiero.forest.markup import (
+    Weights,
+    colour,
+    count_text,
+    curve,
+    marks,
+    number_text,
+    place_text,
+    sides,
+    svg,
+    text_width,
+    words_text,
+)
+from hiero.forest.outline import covered
+
+_LINE = 20.0  # height of a row of a node, as in page.css
+_BORDER = 4.0  # with padding, as there
+_GAP = 14.0  # between nodes
+_COLUMN_GAP = 90.0  # for the lines
+_END = 3  # words shown of the beginning and of the end of what a node yields
+
+
+@dataclass
+class _Node:
+    """A node as a box with a row for its name, one for what it yields at best, and one an edge."""
+
+    number: int
+    words: list[str]  # ids of the source words it covers
+    edges: list[RuleApplication]
+    best: list[str]
+    width: float
+    x: float = 0.0
+    y: float = 0.0
+
+    @property
+    def height(self) -> float:
+        return (len(self.edges) + 2) * _LINE + 2 * _BORDER
+
+
+def graph(name: str, forest: Forest, weights: Weights | None, details: Details) -> str:
+    """The picture in the section of that name; with weights, scores, and in bold the best derivation."""
+    yields = _yields(forest, weights)
+    nodes = [_node(forest, number, yields[number], weights) for number in range(forest.node_count)]
+    width, height = _place(forest, nodes)
+    best = _best_edges(forest, weights)
+    lines, boxes = [], []
+    for node in sorted(nodes, key=lambda node: (node.x, node.y)):
+        rows = []
+        for row, rule in enumerate(node.edges, start=2):
+            kind = " best" if rule.edge in best else ""
+            tails = _tails(forest, rule.edge)
+            rows.append(_edge_row(name, node, rule, tails, weights, kind, details))
+            y = node.y + _BORDER + (row + 0.5) * _LINE
+            for k, tail in enumerate(tails, start=1):
+                to, attributes = nodes[tail], f'id="{name}-l{rule.edge}-{k}" class="{colour(k)}{kind}"'
+                at = to.y + _BORDER + _LINE / 2
+                lines.append(curve(node.x + node.width, y, to.x, at, attributes, sideways=True))
+        boxes.append(_box(name, node, "".join(rows)))
+    size = f"width:{width:g}px;height:{height:g}px"
+    picture = svg(width, height, "".join(lines))
+    content = f'<div style="{size}">{picture}\n{"".join(boxes)}</div>'
+    return f'<div class="graph" role="listbox" aria-label="nodes and edges">{content}</div>\n'
+
+
+def _best_edges(forest: Forest, weights: Weights | None) -> set[int]:
+    if weights is None:
+        return set()
+    best = forest.viterbi(weights)
+    return set() if best is None else set(best.edges.tolist())
+
+
+def _tails(forest: Forest, edge: int) -> list[int]:
+    tails: list[int] = forest.tails[slice(*forest.tail_offsets[edge : edge + 2])].tolist()
+    return tails
+
+
+def _yields(forest: Forest, weights: Weights | None) -> list[list[str]]:
+    """What nodes yield at best, or by their first edges: nodes of a span that language models tell apart
+    differ in its ends."""
+    scores = forest.scores(weights or {})
+    best: list[float] = []
+    yields: list[list[str]] = []
+    for node in range(forest.node_count):
+        edges = range(*forest.edge_offsets[node : node + 2])
+        totals = [scores[edge] + sum(best[tail] for tail in _tails(forest, edge)) for edge in edges]
+        best.append(max(totals))
+        edge = edges[totals.index(best[-1])]
+        template, tails = forest.edge_targets[edge], _tails(forest, edge)
+        symbols = forest.target_symbols[slice(*forest.target_offsets[template : template + 2])].tolist()
+        parts = ([forest.words[s]] if s >= 0 else yields[tails[-1 - s]] for s in symbols)
+        yields.append(_ends([word for part in parts for word in part]))
+    return yields
+
+
+def _ends(words: list[str]) -> list[str]:
+    """Not more than the ends: repeated tails double what nodes yield."""
+    if len(words) <= 2 * _END + 1:
+        return words
+    return [*words[:_END], "\N{HORIZONTAL ELLIPSIS}", *words[-_END:]]
+
+
+def _node(forest: Forest, number: int, best: list[str], weights: Weights | None) -> _Node:
+    edges = [rule_application(forest, edge) for edge in range(*forest.edge_offsets[number : number + 2])]
+    rows = [f"{rule.source} - {rule.target}{_score(rule, weights)}" for rule in edges]
+    rows += [f"{place_text(edges[0])} node {number} {len(edges)} edges", " ".join(best)]
+    return _Node(number, covered(forest, edges[0]), edges, best, 40 + max(map(text_width, rows)))
+
+
+def _score(rule: RuleApplication, weights: Weights | None) -> str:
+    return "" if weights is None else number_text(rule_score(rule.features, weights))
+
+
+def _place(forest: Forest, nodes: Sequence[_Node]) -> tuple[float, float]:
+    """Sets where nodes are: columns by the longest way from the root, in them by span. The size of all."""
+    layers = [0] * len(nodes)
+    for number in reversed(range(len(nodes))):
+        for rule in nodes[number].edges:
+            for tail in _tails(forest, rule.edge):
+                layers[tail] = max(layers[tail], layers[number] + 1)
+    columns: list[list[_Node]] = [[] for _ in range(max(layers) + 1)]
+    for node, layer in zip(nodes, layers, strict=True):
+        columns[layer].append(node)
+    x = height = 0.0
+    for column in columns:
+        y = 0.0
+        for node in sorted(column, key=lambda node: node.edges[0].span):
+            node.x, node.y = x, y
+            y += node.height + _GAP
+        x += max(node.width for node in column) + _COLUMN_GAP
+        height = max(height, y)
+    return x - _COLUMN_GAP, height
+
+
+def _box(name: str, node: _Node, rows: str) -> str:
+    place = f"left:{node.x:g}px;top:{node.y:g}px;width:{node.width:g}px"
+    return (
+        f'<div id="{name}-n{node.number}" class="node" role="group" style="{place}"'
+        f" {marks([f'n{node.number}', *node.words])}>"
+        f'<div><span class="head">{place_text(node.edges[0])}</span>'
+        f'<span class="dim">node {node.number}, {count_text(len(node.edges), "edge")}</span></div>'
+        f'<div class="dim"><span class="text">{words_text(node.best)}</span></div>\n{rows}</div>\n'
+    )
+
+
+def _edge_row(
+    name: str,
+    node: _Node,
+    rule: RuleApplication,
+    tails: Sequence[int],
+    weights: Weights | None,
+    kind: str,
+    details: Details,
+) -> str:
+    lines = [f"l{rule.edge}-{k}" for k in range(1, len(tails) + 1)]
+    own = [f"e{rule.edge}", *lines, *(f"n{tail}" for tail in tails)]
+    where = f", of node {node.number}" + (f" over {', '.join(map(str, tails))}" if tails else "")
+    return (
+        f'<div id="{name}-e{rule.edge}" class="edge{kind}" role="option" tabindex="-1"'
+        f' data-rule="{details.add(rule, where)}" {marks(own, node.words)}>'
+        f'{sides(rule)}<span class="score">{_score(rule, weights)}</span></div>\n'
+    )
