@@ -11,21 +11,24 @@ from hiero.tune.iterations import TuneResult
 
 def plot_runs(runs: Mapping[str, TuneResult], metric: str, path: str | os.PathLike[str]) -> None:
     """Draws the metric of every iteration of named runs, dashed that of the held-out set, and marks the best
-    ones. Needs matplotlib; raises ModuleNotFoundError without it."""
+    ones where they were judged. Needs matplotlib; raises ModuleNotFoundError without it."""
     from matplotlib.figure import Figure
+    from matplotlib.ticker import MaxNLocator
 
-    figure = Figure(figsize=(6, 4), layout="constrained")
+    figure = Figure(figsize=(7.5, 4), layout="constrained")
     axes = figure.add_subplot()
     for name, run in runs.items():
+        prefix = f"{name}: " if name else ""
         scores = [iteration.score for iteration in run.iterations]
-        (line,) = axes.plot(range(len(scores)), scores, marker=".", label=name)
-        axes.plot(run.best, scores[run.best], marker="o", color=line.get_color())
+        (line,) = axes.plot(range(len(scores)), scores, marker=".", label=f"{prefix}tuning set")
+        colour = line.get_color()
         held_out = [i.held_out for i in run.iterations if i.held_out is not None]
         if held_out:
-            axes.plot(range(len(held_out)), held_out, linestyle="--", color=line.get_color())
+            axes.plot(range(len(held_out)), held_out, "--", color=colour, label=f"{prefix}held-out set")
+        axes.plot(run.best, run.score, "o", color=colour, label=f"{prefix}best")
     axes.set_xlabel("iteration")
     axes.set_ylabel(metric)
-    if len(runs) > 1:
-        axes.legend()
+    axes.xaxis.set_major_locator(MaxNLocator(integer=True, min_n_ticks=1))
+    figure.legend(loc="outside right upper", fontsize="small")
     with replacing(path) as temporary:
         figure.savefig(temporary, format="png", dpi=150)
