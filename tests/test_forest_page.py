@@ -217,6 +217,23 @@ def test_best_edges_of_a_forest(decoder: hiero.Decoder, weights: dict[str, float
             misspelt()
 
 
+def test_huge_counts() -> None:
+    """Each node takes the one below twice, by either of two edges: 15 doublings of what it yields."""
+    nodes = 16
+    forest = Forest.from_arrays(
+        edge_offsets=[0, *range(1, 2 * nodes, 2)],
+        tail_offsets=[0, *range(0, 4 * nodes - 3, 2)],
+        tails=[node for node in range(nodes - 1) for _ in range(4)],
+        words=["a", "b"],
+        target_offsets=[0, 2, 4],
+        target_symbols=[0, 1, -1, -2],
+        edge_targets=[0] + [1] * (2 * nodes - 2),
+    )
+    page = checked(forest_page(forest))
+    assert page.texts["p"] == ["16 nodes, 31 edges, 7.1e9863 derivations"]
+    assert "a b a … b a b" in page.texts["span"]
+
+
 def test_forests_that_are_not_drawn() -> None:
     edges = MOST_EDGES + 1
     large = Forest.from_arrays(edge_offsets=[0, edges], tail_offsets=[0] * (edges + 1), tails=[])
