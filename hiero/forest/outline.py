@@ -90,7 +90,7 @@ def _line(name: str, rule: AppliedRule, weights: Weights | None, details: Detail
     score = "" if weights is None else number_text(rule_score(application.features, weights))
     return (
         f'<li id="{name}-r{rule.number}" role="treeitem" aria-level="{rule.level + 1}"'
-        f' tabindex="{0 if rule.number == 0 else -1}" style="--level:{rule.level}"'
+        f' tabindex="-1" style="--level:{rule.level}"'
         f' data-rule="{details.add(application)}" {marks([f"r{rule.number}", *rule.own], rule.near)}>'
         f'<div>{chip}<span class="head">{place_text(application)}</span> {sides(application)}</div>'
         f'<span class="score">{score}</span></li>\n'

@@ -3,7 +3,7 @@
 "use strict";
 const data = JSON.parse(document.getElementById("data").textContent);
 const sections = [...document.querySelectorAll("section")];
-let held = null, marked = [];
+let shown = sections[0], held = null, marked = [];
 
 function made(tag, text, ...children) {
   const element = document.createElement(tag);
@@ -42,8 +42,7 @@ function fillPanel(panel, row) {
   panel.hidden = false;
 }
 
-function intoSight(section) {
-  const words = section.querySelector(".words");
+function intoSight(words) {
   const boxes = words ? ["own", "near"].map(kind => [...words.querySelectorAll(".word." + kind)]) : [[], []];
   const found = (boxes[0].length ? boxes[0] : boxes[1]).map(word => word.getBoundingClientRect());
   if (!found.length) return;
@@ -56,22 +55,26 @@ function intoSight(section) {
 
 function show(item) {
   for (const [element, kind] of marked) element.classList.remove(kind);
-  const section = item.closest("section");
   marked = ["own", "near"].flatMap(kind => (item.dataset[kind] || "").split(" ")
-    .map(name => [document.getElementById(section.id + "-" + name), kind]).filter(([element]) => element));
+    .map(name => [document.getElementById(shown.id + "-" + name), kind]).filter(([element]) => element));
   for (const [element, kind] of marked) element.classList.add(kind);
   if ("rule" in item.dataset) {
-    fillPanel(section.querySelector(".panel"), item);
-    intoSight(section);
+    fillPanel(shown.querySelector(".panel"), item);
+    intoSight(shown.querySelector(".words"));
   }
+}
+
+/* By the tabulator key one comes to one rule of a page, by arrow keys to the others. */
+function reachable(row) {
+  for (const other of shown.querySelectorAll("[data-rule][tabindex='0']")) other.tabIndex = -1;
+  row.tabIndex = 0;
 }
 
 function hold(row) {
   release();
   held = row;
   row.setAttribute("aria-selected", "true");
-  for (const other of row.closest("section").querySelectorAll("[data-rule][tabindex='0']")) other.tabIndex = -1;
-  row.tabIndex = 0;
+  reachable(row);
   show(row);
   row.focus({ preventScroll: true });
   row.scrollIntoView({ block: "nearest", inline: "nearest" });
@@ -80,16 +83,16 @@ function hold(row) {
 function release() {
   if (held) held.removeAttribute("aria-selected");
   for (const [element, kind] of marked) element.classList.remove(kind);
-  for (const section of sections) section.querySelector(".panel").hidden = true;
+  shown.querySelector(".panel").hidden = true;
   held = null;
   marked = [];
 }
 
 function route() {
-  const name = location.hash.slice(1);
-  const chosen = sections.find(section => section.id === name) || sections[0];
-  for (const section of sections) section.hidden = section !== chosen;
   release();
+  shown = sections.find(section => "#" + section.id === location.hash) || sections[0];
+  for (const section of sections) section.hidden = section !== shown;
+  reachable(shown.querySelector("[data-rule]"));
 }
 
 document.onpointerover = event => {
@@ -104,7 +107,7 @@ document.onclick = event => {
   const item = event.target.closest("[data-own]");
   const rule = item && item.dataset.own.split(" ").find(name => name[0] === "r");
   if (item && "rule" in item.dataset) hold(item);
-  else if (rule) hold(document.getElementById(item.closest("section").id + "-" + rule));
+  else if (rule) hold(document.getElementById(shown.id + "-" + rule));
   else if (!item) release();
 };
 /* Of the keyboard: with a pointer the focus comes before the click, which a page that moved would miss. */
@@ -113,16 +116,15 @@ document.addEventListener("focusin", event => {
 });
 document.onkeydown = event => {
   if (event.altKey || event.ctrlKey || event.metaKey) return;
-  const section = sections.find(section => !section.hidden);
   /* Outer links are of sentences, inner ones of derivations. */
   const sideways = { ArrowLeft: "prev", ArrowRight: "next" }[event.key];
   const step = { ArrowUp: -1, ArrowDown: 1 }[event.key];
   if (event.key === "Escape") release();
   else if (sideways && !event.target.matches(".scroll, .graph")) {
-    const links = [...section.querySelectorAll(`nav a[rel=${sideways}]`)];
+    const links = [...shown.querySelectorAll(`nav a[rel=${sideways}]`)];
     links.at(event.shiftKey === (sideways === "prev") ? 0 : -1)?.click();
   } else if (step && "rule" in event.target.dataset) {
-    const rows = [...section.querySelectorAll("[data-rule]")];
+    const rows = [...shown.querySelectorAll("[data-rule]")];
     rows[rows.indexOf(event.target) + step]?.focus();
     event.preventDefault();
   }
