@@ -149,7 +149,15 @@ def test_features_that_tell_nothing_are_left_alone() -> None:
 def test_the_mean_of_climbs() -> None:
     pool = random_pool(np.random.default_rng(9), 4)
     start, bounds = np.array([1.0, 0.5, -1.0, 0.25]), np.tile([-np.inf, np.inf], (4, 1))
-    many = mert(pool, METRIC, start, free=range(4), bounds=bounds, seed=3, options=MertOptions(2, 4, 0.0))
+    many = mert(
+        pool,
+        METRIC,
+        start,
+        free=range(4),
+        bounds=bounds,
+        seed=3,
+        options=MertOptions(restarts=2, directions=4, smoothing=0.0),
+    )
 
     def lines(weights: np.ndarray, direction: np.ndarray) -> tuple[PoolArrays, np.ndarray, np.ndarray]:  # type: ignore[type-arg]
         return pool, pool.features @ weights, pool.features @ direction
@@ -192,7 +200,10 @@ def test_as_many_climbs_as_documented() -> None:
         ),
     ):
         # Four random directions a round, and a tenth of all intervals on either side.
-        found = [tuned(MertOptions(restarts, 4, 0.1)) for restarts in (climbs - 2, climbs - 1, climbs)]
+        found = [
+            tuned(MertOptions(restarts=restarts, directions=4, smoothing=0.1))
+            for restarts in (climbs - 2, climbs - 1, climbs)
+        ]
         given = tuned(None)
         assert given.weights.tolist() == found[1].weights.tolist() and given.searches == found[1].searches
         assert found[0].searches < given.searches < found[2].searches
@@ -231,8 +242,10 @@ def test_hypergraph_mert_is_mert_on_all_derivations() -> None:
         start = np.array([1.0, -0.5, 0.25, 0.5])[:width]
         shared = {"free": range(width), "bounds": np.tile([-np.inf, np.inf], (width, 1)), "seed": seed}
         lists, forests = (
-            mert(pool, metric, start, options=MertOptions(2, 3, 0.0), **shared),  # type: ignore[arg-type]
-            hypergraph_mert(sets, metric, start, options=MertOptions(2, 3, 0.0), **shared),  # type: ignore[arg-type]
+            mert(pool, metric, start, options=MertOptions(restarts=2, directions=3, smoothing=0.0), **shared),  # type: ignore[arg-type]
+            hypergraph_mert(
+                sets, metric, start, options=MertOptions(restarts=2, directions=3, smoothing=0.0), **shared
+            ),  # type: ignore[arg-type]
         )
         assert forests.weights == pytest.approx(lists.weights) and forests.searches == lists.searches
         moved += not np.allclose(lists.weights, start)

@@ -120,7 +120,13 @@ def test_mira_moves_by_hope_and_fear() -> None:
     loss = quality[1] - quality[0] + 1.0  # the model prefers the wrong one by 1
     for c in (0.01, 10.0):
         found = mira_batch(
-            pool, metric, np.array([0.0, 1.0]), free=[0, 1], bounds=bounds, seed=1, options=MiraOptions(1, c)
+            pool,
+            metric,
+            np.array([0.0, 1.0]),
+            free=[0, 1],
+            bounds=bounds,
+            seed=1,
+            options=MiraOptions(passes=1, c=c),
         )
         step = min(c, loss / 2)
         assert found.weights == pytest.approx([step, 1 - step])
@@ -131,7 +137,7 @@ def documented() -> MiraOptions:
     text = (Path(__file__).parent.parent / "docs" / "tuning.md").read_text()
     found = re.search(r"mira-batch.* (\d+) passes over the pool, C = ([\d.]+), .* decays by ([\d.]+) ", text)
     assert found is not None
-    return MiraOptions(int(found[1]), float(found[2]), float(found[3]))
+    return MiraOptions(passes=int(found[1]), c=float(found[2]), decay=float(found[3]))
 
 
 @pytest.mark.parametrize("seed", range(7))
@@ -191,7 +197,9 @@ def test_no_hypotheses_tell_nothing() -> None:
 
 
 def test_pro_moves_a_tenth_of_the_way() -> None:
-    assert ProOptions() == ProOptions(5000, 50, 0.05, 1.0, 0.1)  # as published
+    assert ProOptions() == ProOptions(
+        samples=5000, kept=50, threshold=0.05, variance=1.0, interpolation=0.1
+    )  # as published
     decoder, references = solvable(5, BEST, sentences=10)
     pool, _ = Pool(10, 4, Bleu(references)).unseen(decoder.kbest(np.ones(4), 60))
     start, bounds = np.array([1.0, 1.0, 0.5, 1.0]), np.tile([-np.inf, np.inf], (4, 1))

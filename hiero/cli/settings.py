@@ -115,28 +115,35 @@ class VariantOptions(Options):
         for name in names:
             having = {v: each for v, each in self.variants.items() if name in type(each).model_fields}
             info = type(next(iter(having.values()))).model_fields[name]
+            # What only one has stands apart.
+            alone = self.group is not None and len(having) == 1
             # What it means, and to which of the variants.
             meanings: dict[str, dict[str, Any]] = {}
             for variant, each in having.items():
                 meaning = type(each).model_fields[name].description or ""
                 meanings.setdefault(meaning, {})[variant] = getattr(each, name)
-            text = "; ".join(f"{meaning}{_defaults(values)}" for meaning, values in meanings.items())
-            yield _parameter(name, info, False if info.annotation is bool else None, text, self.group)
+            text = "; ".join(
+                f"{meaning}{_defaults(values, alone or len(having) == len(self.variants))}"
+                for meaning, values in meanings.items()
+            )
+            group = f"{self.group} {next(iter(having))}" if alone else self.group
+            yield _parameter(name, info, False if info.annotation is bool else None, text, group)
 
     def value(self, given: Given) -> Any:
         return {name: value for name, value in given.items() if value is not None and value is not False}
 
 
-def _defaults(values: Mapping[str, Any]) -> str:
-    """By variant; one that several have goes without their names."""
+def _defaults(values: Mapping[str, Any], known: bool) -> str:
+    """By variant; the most common one goes without their names if it is ``known`` whose it is."""
     if all(value is False for value in values.values()):
         return ""
-    all_ = list(values.values())
-    common = max(all_, key=all_.count)
-    shared = all_.count(common) > 1
-    parts = [str(common)] if shared else []
-    rest = [f"{name}: {value}" for name, value in values.items() if not (shared and value == common)]
-    return f" ({'; '.join([*parts, ', '.join(rest)] if rest else parts)})"
+    variants: dict[Any, list[str]] = {}
+    for name, value in values.items():
+        variants.setdefault(value, []).append(name)
+    parts = []
+    for number, value in enumerate(sorted(variants, key=lambda value: -len(variants[value]))):
+        parts.append(f"{value}" if known and number == 0 else f"{', '.join(variants[value])}: {value}")
+    return f" ({'; '.join(parts)})"
 
 
 def _parameter(name: str, info: FieldInfo, default: Any, text: str, group: str | None) -> inspect.Parameter:

@@ -12,6 +12,7 @@ from dataclasses import dataclass
 
 import numpy as np
 import numpy.typing as npt
+from pydantic import BaseModel, ConfigDict, Field
 
 from hiero._core import line_search
 from hiero.base.parallel import ordered_map
@@ -105,15 +106,18 @@ def _middle(begin: float, end: float) -> float:
     return begin + (end - begin) / 2
 
 
-@dataclass(frozen=True)
-class MertOptions:
+class MertOptions(BaseModel):
     """How MERT searches: climbs besides the first, directions besides the coordinates in every round, and
     smoothing as in ``search``. Climbs from the same weights end far from each other, each with what only the
     tuning set likes; their mean translates other text better than the best of them."""
 
-    restarts: int = 9
-    directions: int = 4
-    smoothing: float = 0.1
+    model_config = ConfigDict(extra="forbid", frozen=True)
+
+    restarts: int = Field(9, ge=0, description="further climbs")
+    directions: int = Field(4, ge=0, description="random ones in every round, besides the coordinates")
+    smoothing: float = Field(
+        0.1, ge=0, le=1, description="share of a line's intervals whose mean is taken, on either side"
+    )
 
 
 @dataclass(frozen=True)
@@ -133,7 +137,7 @@ def mert(
     bounds: Array,
     seed: int,
     threads: int = 1,
-    options: MertOptions = MertOptions(),
+    options: MertOptions | None = None,
 ) -> Climb:
     """The mean of climbs from the start.
 

@@ -1,13 +1,13 @@
 """The methods that choose weights, as the loop calls them: what each needs, its options and its defaults.
 
 A method is a class of its options, made from one of the kinds below, which say what it learns from: k-best
-lists, forests, or the metric alone. Adding one is a class and its line in ``METHODS``.
+lists, forests, or the metric alone. ``register`` adds one; docs/tuning.md has an example.
 """
 
 from __future__ import annotations
 
 from abc import ABC, abstractmethod
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from typing import Annotated, Any, ClassVar, Generic, TypeVar
 
@@ -18,8 +18,8 @@ from hiero.tune import hypergraph_mert
 from hiero.tune.found import Found, FoundForests, FoundLists
 from hiero.tune.limits import Limits
 from hiero.tune.mert import Climb, MertOptions, mert
-from hiero.tune.mira_batch import mira_batch
-from hiero.tune.pro import pro
+from hiero.tune.mira_batch import MiraOptions, mira_batch
+from hiero.tune.pro import ProOptions, pro
 from hiero.tune.protocol import Array
 from hiero.tune.simplex import next_point
 
@@ -32,8 +32,8 @@ Climbs = Annotated[int, Field(ge=0, description="further climbs")]
 @dataclass(frozen=True)
 class Problem:
     """What all methods choose weights by: ``history``, the weights of all iterations so far, of which the
-    last ones decoded last, ``scores``, what the metric of their best translations was, and seeds of the run
-    and of the iteration."""
+    last ones decoded last, ``scores``, what the metric of their best translations was, the features that may
+    change and how far, and seeds of the run and of the iteration. Weights are float64 (features)."""
 
     metric: Metric
     history: Sequence[Array]
@@ -89,7 +89,7 @@ class DirectMethod(Method[FoundLists]):
         return FoundLists(metric, features, 1)
 
 
-def _climbed(search: Callable[..., Climb], pool: Any, problem: Problem, restarts: int) -> Array:
+def _climbed(search: Callable[..., Climb], pool: Any, problem: Problem, options: MertOptions) -> Array:
     """The weights that either kind of MERT finds in a pool of its kind."""
     return search(
         pool,
@@ -98,22 +98,20 @@ def _climbed(search: Callable[..., Climb], pool: Any, problem: Problem, restarts
         **problem.limits,
         seed=problem.seed,
         threads=problem.threads,
-        options=MertOptions(restarts=restarts),
+        options=options,
     ).weights
 
 
-class Mert(ListMethod):
-    restarts: Climbs = MertOptions().restarts
-
+class Mert(MertOptions, ListMethod):
     def choose(self, found: FoundLists, problem: Problem) -> Array:
-        return _climbed(mert, found.arrays(), problem, self.restarts)
+        return _climbed(mert, found.arrays(), problem, self)
 
 
-class HypergraphMert(ForestMethod):
+class HypergraphMert(MertOptions, ForestMethod):
     restarts: Climbs = hypergraph_mert.OPTIONS.restarts
 
     def choose(self, found: FoundForests, problem: Problem) -> Array:
-        return _climbed(hypergraph_mert.hypergraph_mert, found.forests, problem, self.restarts)
+        return _climbed(hypergraph_mert.hypergraph_mert, found.forests, problem, self)
 
 
 class Simplex(DirectMethod):
@@ -138,7 +136,7 @@ class Simplex(DirectMethod):
         )
 
 
-class Pro(ListMethod):
+class Pro(ProOptions, ListMethod):
     metric: ClassVar[type[Metric] | None] = Bleu
     settles: ClassVar[bool] = False
 
@@ -147,24 +145,38 @@ class Pro(ListMethod):
     patience: Patience = 10
 
     def choose(self, found: FoundLists, problem: Problem) -> Array:
-        return pro(found.arrays(), problem.history[-1], **problem.limits, seed=problem.seed)
+        return pro(found.arrays(), problem.history[-1], **problem.limits, seed=problem.seed, options=self)
 
 
-class MiraBatch(ListMethod):
+class MiraBatch(MiraOptions, ListMethod):
     metric: ClassVar[type[Metric] | None] = Bleu
 
     def choose(self, found: FoundLists, problem: Problem) -> Array:
         pool = found.arrays()
         return mira_batch(
-            pool, problem.metric, problem.history[-1], **problem.limits, seed=problem.seed
+            pool, problem.metric, problem.history[-1], **problem.limits, seed=problem.seed, options=self
         ).weights
 
 
 # By name, each with its defaults.
-METHODS: Mapping[str, Method[Any]] = {
+METHODS: dict[str, Method[Any]] = {
     "mert": Mert(),
     "hypergraph-mert": HypergraphMert(),
     "simplex": Simplex(),
     "pro": Pro(),
     "mira-batch": MiraBatch(),
 }
+_OWN = frozenset(METHODS)
+
+
+def register(name: str, method: Method[Any]) -> None:
+    """Adds a method, with its defaults, that ``TuneOptions`` then knows by that name, and so does ``hiero
+    tune`` if ``hiero.cli.main`` is called by the same program.
+
+    Raises ValueError for the name of one of this package's, TypeError for what is no method.
+    """
+    if not isinstance(method, Method):
+        raise TypeError(f"{name}: expected an instance of a method, not {method!r}")
+    if name in _OWN:
+        raise ValueError(f"{name}: one of this package's methods has that name")
+    METHODS[name] = method

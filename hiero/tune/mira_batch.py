@@ -14,6 +14,7 @@ from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
+from pydantic import BaseModel, ConfigDict, Field
 
 from hiero._core import bleu
 from hiero.evaluate.metrics import Metric
@@ -23,13 +24,14 @@ from hiero.tune.pool import PoolArrays
 from hiero.tune.protocol import Array
 
 
-@dataclass(frozen=True)
-class MiraOptions:
+class MiraOptions(BaseModel):
     """As published (Cherry and Foster 2012, section 4)."""
 
-    passes: int = 60
-    c: float = 0.01
-    decay: float = 0.999
+    model_config = ConfigDict(extra="forbid", frozen=True)
+
+    passes: int = Field(60, ge=1, description="over the pool")
+    c: float = Field(0.01, gt=0, description="the longest step of an update")
+    decay: float = Field(0.999, ge=0, le=1, description="of the background with every sentence")
 
 
 @dataclass(frozen=True)

@@ -9,12 +9,12 @@ from __future__ import annotations
 
 import itertools
 from collections.abc import Sequence
-from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
 import scipy.sparse
 import scipy.special
+from pydantic import BaseModel, ConfigDict, Field
 
 from hiero._core import bleu
 from hiero.tune.pool import PoolArrays
@@ -26,17 +26,19 @@ _MORE = np.array([0.0, 1.0, 0.0, 1.0, 1.0, 1.0, 0.0, 1.0, 1.0, 1.0])
 _LEAST_UNIT = 1e-3
 
 
-@dataclass(frozen=True)
-class ProOptions:
+class ProOptions(BaseModel):
     """Sampling as published (Hopkins and May 2011, section 4), and the optimiser's settings."""
 
-    samples: int = 5000
-    kept: int = 50
-    threshold: float = 0.05
-    # Gaussian prior: sigma^2 of weights in units of the sampled pairs.
-    variance: float = 1.0
-    # How far the weights move from the previous ones to the new ones (section 3.3 of the paper: 0.1).
-    interpolation: float = 0.1
+    model_config = ConfigDict(extra="forbid", frozen=True)
+
+    samples: int = Field(5000, ge=1, description="pairs that are drawn of a sentence's hypotheses")
+    kept: int = Field(50, ge=1, description="of them those that differ most")
+    threshold: float = Field(0.05, ge=0, le=1, description="sentence BLEU, of 1, that pairs differ by")
+    variance: float = Field(1.0, gt=0, description="of the Gaussian prior of weights")
+    # Section 3.3 of the paper.
+    interpolation: float = Field(
+        0.1, gt=0, le=1, description="how far weights move from the previous ones to the new ones"
+    )
 
 
 def smoothed_bleu(statistics: Array) -> Array:
