@@ -19,6 +19,7 @@ from hiero.tune.found import FoundLists
 from hiero.tune.iterations import _Scores, best_of
 from hiero.tune.limits import troubled
 from hiero.tune.methods import METHODS, ForestMethod, Mert, Problem, Simplex
+from hiero.tune.pro import ProOptions
 from hiero.tune.protocol import Array
 
 BEST = (1.0, -0.5, 2.0, 0.25)
@@ -387,7 +388,8 @@ def test_options_are_those_of_the_method() -> None:
         restarts=2, free_scale=True
     )
     identity = TuneOptions("pro", k=7, iterations=3, seed=5, fixed=("a",), bounds={"b": (0, 1)}).identity()
-    assert identity == {"method": "pro", "seed": 5, "fixed": ("a",), "bounds": {"b": (0, 1)}, "k": 7}
+    known = {"method": "pro", "seed": 5, "fixed": ("a",), "bounds": {"b": (0, 1)}, "k": 7}
+    assert identity == known | ProOptions().model_dump()
     for wrong, message in (
         ({"method": "pro", "restarts": 1}, "pro takes no restarts"),
         ({"free_scale": True}, "mert takes no free scale"),
