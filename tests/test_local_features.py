@@ -5,6 +5,7 @@ from __future__ import annotations
 import random
 from collections.abc import Sequence
 from pathlib import Path
+from typing import Any
 
 import numpy as np
 import pytest
@@ -116,13 +117,41 @@ class OneEntry:
         (OneEntry(1), "column 1 of 1"),
         (OneEntry(-1), "column -1 of 1"),
         (OneEntry(2**32), "4294967296 is out of range"),  # not cut to 0
-        (OneEntry(0, 1j), "expected real numbers"),
+        (
+            OneEntry(0, 1j),
+            r"features Bad: expected a matrix of numbers of shape \(\d+, 1\),.* got one of complex",
+        ),
+        (OneEntry(0, np.inf), "local feature Bad: expected finite values, got inf"),
+        (
+            lambda tokens, batch: np.zeros((len(batch), 2)),
+            r"features Bad: expected .* got one of shape \(\d+, 2\)",
+        ),
+        (lambda tokens, batch: "zero", "features Bad: expected .* got what scipy makes no matrix of: str"),
     ],
 )
-def test_bad_entries_of_local_features(french: Path, features: OneEntry, message: str) -> None:
+def test_bad_entries_of_local_features(french: Path, features: Any, message: str) -> None:
+    if not isinstance(features, OneEntry):
+        features.names = ["Bad"]
     model = hiero.Model.assemble([french / "grammar.txt"], [], {}, local_features=[features])
     with pytest.raises(ValueError, match=message):
         hiero.Decoder(model).translate("le chat")
+
+
+@pytest.mark.parametrize(
+    ("features", "message"),
+    [
+        (3, "expected an object with names that can be called, not int"),
+        (print, "expected an object with names that can be called, not builtin"),
+        (
+            type("Named", (), {"names": "abc", "__call__": print})(),
+            "Named.names: expected a list of names, not 'abc'",
+        ),
+        (type("Named", (), {"names": [1], "__call__": print})(), "Named.names: expected a list of names"),
+    ],
+)
+def test_what_is_no_local_feature(features: Any, message: str) -> None:
+    with pytest.raises(TypeError, match=message):
+        hiero.Model([], [], {}, local_features=[features])
 
 
 class RuleNumbers:

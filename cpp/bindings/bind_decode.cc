@@ -80,7 +80,13 @@ void register_translation(py::module_& m) {
       .def_readonly("applications", &DecodeStats::applications, "Rule applications matched.")
       .def_readonly("cells", &DecodeStats::cells, "Chart cells searched.")
       .def_readonly("hypotheses", &DecodeStats::hypotheses, "Complete hypotheses made.")
-      .def_readonly("lm_queries", &DecodeStats::lm_queries, "N-gram look-ups in all language models.");
+      .def_readonly("lm_queries", &DecodeStats::lm_queries, "N-gram look-ups in all language models.")
+      .def("__repr__", [](const DecodeStats& stats) {
+        return described("DecodeStats", {{"applications", py::int_(stats.applications)},
+                                         {"cells", py::int_(stats.cells)},
+                                         {"hypotheses", py::int_(stats.hypotheses)},
+                                         {"lm_queries", py::int_(stats.lm_queries)}});
+      });
 
   py::class_<Translation>(
       m, "Translation", "A sentence's translation. Without a parse, tokens are empty and has_parse is False.")
@@ -96,6 +102,15 @@ void register_translation(py::module_& m) {
       .def_property_readonly(
           "features", [](const Translation& t) { return feature_dict(*t.best, best_edges(t)); },
           "Feature sums by name; absent features are 0.")
+      .def_property_readonly(
+          "weights",
+          [](const Translation& t) {
+            py::dict weights;
+            for (std::size_t i = 0; i < t.best->feature_names->size(); ++i)
+              weights[py::str((*t.best->feature_names)[i])] = t.weights->values[i];
+            return weights;
+          },
+          "The weights that it was scored by, by feature.")
       .def_property_readonly("derivation", &best_derivation)
       .def_property_readonly(
           "alignment", [](const Translation& t) { return alignment(*t.best, best_edges(t)); },
@@ -115,7 +130,12 @@ void register_translation(py::module_& m) {
                              "uint8 by node of `chart`: 1 if the item outlived pruning.")
       .def_readonly("stats", &Translation::stats)
       .def("kbest", &kbest_of, py::arg("k"), py::arg("unique") = false,
-           "The k best derivations, best first (with keep=\"forest\"); `unique` keeps one per string.");
+           "The k best derivations, best first (with keep=\"forest\"); `unique` keeps one per string.")
+      .def("__repr__",
+           [](const py::object& self) {
+             return described("Translation", {{"text", self.attr("text")}, {"score", self.attr("score")}});
+           })
+      .def("_repr_html_", &picture);
 }
 
 }  // namespace
@@ -135,6 +155,16 @@ void register_decode(py::module_& m) {
             save_statics(bound.statics, *bound.table, model.lms(), path);
           },
           py::arg("table"), py::arg("path"), py::call_guard<py::gil_scoped_release>())
+      .def(
+          "rule",
+          [](const TranslationModel& model, std::size_t table, RuleId rule) {
+            if (table >= model.tables().size())
+              throw py::index_error("no table " + std::to_string(table) + ", there are " +
+                                    std::to_string(model.tables().size()));
+            const BoundTable& bound = model.tables()[table];
+            return bound.table->rule(rule, bound.table->feature_names(bound.owner));
+          },
+          py::arg("table"), py::arg("rule"))
       .def_property_readonly("goal", &TranslationModel::goal_name)
       .def_property_readonly("labels", &TranslationModel::labels)
       .def_property_readonly("owners", [](const TranslationModel& model) {

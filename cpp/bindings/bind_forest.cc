@@ -113,6 +113,19 @@ py::dict feature_dict(const Hypergraph& forest, std::span<const EdgeIndex> edges
 
 std::string join(const std::vector<std::string>& tokens) { return join(tokens, " "); }
 
+py::object picture(const py::object& self) {
+  return py::module_::import("hiero.forest.notebook").attr("picture")(self);
+}
+
+std::string described(const char* kind, const Facts& facts) {
+  std::string text = std::string(kind) + "(";
+  for (const auto& [name, value] : facts) {
+    if (text.back() != '(') text += ", ";
+    text += std::string(name) + "=" + py::repr(value).cast<std::string>();
+  }
+  return text + ")";
+}
+
 void register_forest(py::module_& m) {
   m.def(
       "weight_vector",
@@ -122,8 +135,8 @@ void register_forest(py::module_& m) {
       py::arg("weights"), py::arg("feature_names"),
       "float64 (features): the weights of a mapping in the order of `feature_names`; 0 for features without\n"
       "one. Raises FormatError for a weight that names no feature.");
-  py::class_<Derivation>(m, "Derivation", "One derivation of a forest.")
-      .def_readonly("score", &Derivation::score, "Model score (natural log).")
+  py::class_<Derivation> derivation(m, "Derivation", "One derivation of a forest.");
+  derivation.def_readonly("score", &Derivation::score, "Model score (natural log).")
       .def_property_readonly("edges", view_of(&Derivation::edges),
                              "int32 array: edge indices in preorder, children in source order.")
       .def_property_readonly("tokens",
@@ -137,7 +150,12 @@ void register_forest(py::module_& m) {
           "alignment", [](const Derivation& d) { return alignment(*d.forest, d.edges); },
           "Sorted (source position, target position) pairs.")
       .def_property_readonly(
-          "forest", [](const Derivation& d) { return std::const_pointer_cast<Hypergraph>(d.forest); });
+          "forest", [](const Derivation& d) { return std::const_pointer_cast<Hypergraph>(d.forest); })
+      .def("__repr__",
+           [](const py::object& self) {
+             return described("Derivation", {{"text", self.attr("text")}, {"score", self.attr("score")}});
+           })
+      .def("_repr_html_", &picture);
 
   py::class_<Hypergraph, std::shared_ptr<Hypergraph>> forest(
       m, "Forest",
@@ -190,8 +208,15 @@ void register_forest(py::module_& m) {
       .def_readonly("source", &Hypergraph::source, "The input's tokens.")
       .def_readonly("words", &Hypergraph::words)
       .def_readonly("labels", &Hypergraph::labels)
-      .def_readonly("tables", &Hypergraph::tables, "Owner names of the rule tables.");
+      .def_readonly("tables", &Hypergraph::tables, "Owner names of the rule tables.")
+      .def("__repr__",
+           [](const py::object& self) {
+             return described("Forest",
+                              {{"nodes", self.attr("node_count")}, {"edges", self.attr("edge_count")}});
+           })
+      .def("_repr_html_", &picture);
   register_forest_algorithms(forest, m);
+  register_pickle(forest, derivation);
 }
 
 }  // namespace hiero

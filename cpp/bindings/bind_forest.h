@@ -26,6 +26,8 @@ std::vector<double> edge_values(const Hypergraph& forest, const py::object& valu
 
 // Add algorithms to the class.
 void register_ngrams(py::class_<Hypergraph, std::shared_ptr<Hypergraph>>& forest);
+void register_pickle(py::class_<Hypergraph, std::shared_ptr<Hypergraph>>& forest,
+                     py::class_<Derivation>& derivation);
 void register_forest_algorithms(py::class_<Hypergraph, std::shared_ptr<Hypergraph>>& forest, py::module_& m);
 
 template <class T>
@@ -74,6 +76,12 @@ void allow_interrupt(std::size_t done);
 std::shared_ptr<Hypergraph> from_arrays(const py::kwargs& arrays);
 
 std::string join(const std::vector<std::string>& tokens);
+
+// What an object says of itself: Kind(name=value, ...), strings quoted as Python does.
+using Facts = std::vector<std::pair<const char*, py::object>>;
+std::string described(const char* kind, const Facts& facts);
+// Its picture for notebooks, or None.
+py::object picture(const py::object& self);
 py::dict feature_dict(const Hypergraph& forest, std::span<const EdgeIndex> edges);
 
 }  // namespace hiero

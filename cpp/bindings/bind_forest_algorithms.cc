@@ -9,6 +9,7 @@
 #include "hiero/forest/kbest.h"
 #include "hiero/forest/sampling.h"
 #include "hiero/forest/subforest.h"
+#include "token_lists.h"
 
 namespace hiero {
 namespace {
@@ -291,9 +292,9 @@ void register_forest_algorithms(py::class_<Hypergraph, std::shared_ptr<Hypergrap
           "different sentences.")
       .def(
           "constrain",
-          [](const Hypergraph& f, const std::vector<std::vector<std::string>>& references) {
+          [](const Hypergraph& f, const TokenLists& references) {
             const py::gil_scoped_release release;
-            return std::make_shared<Hypergraph>(constrain(f, references));
+            return std::make_shared<Hypergraph>(constrain(f, references.values));
           },
           py::arg("references"),
           "Forced decoding: the derivations that yield one of the references, each a list of tokens.");

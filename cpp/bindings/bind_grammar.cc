@@ -1,13 +1,15 @@
 #include <pybind11/operators.h>
 
+#include <filesystem>
 #include <optional>
 
-#include "bindings.h"
+#include "bind_forest.h"
 #include "hiero/base/output_file.h"
 #include "hiero/grammar/packer.h"
 #include "hiero/grammar/rule_table.h"
 #include "hiero/grammar/rule_text.h"
 #include "python_lines.h"
+#include "token_lists.h"
 
 namespace hiero {
 namespace {
@@ -49,10 +51,10 @@ bool query_symbol(const RuleTable& table, const std::string& token, Symbol& symb
   return symbol != kNoWord;
 }
 
-std::vector<Rule> lookup(const RuleTable& table, const std::vector<std::string>& tokens) {
+std::vector<Rule> lookup(const RuleTable& table, const Tokens& tokens) {
   std::vector<Symbol> source;
   NodeId node = RuleTable::kRoot;
-  for (const std::string& token : tokens) {
+  for (const std::string& token : tokens.values) {
     Symbol symbol;
     if (!query_symbol(table, token, symbol)) return {};
     node = table.child(node, symbol);
@@ -96,6 +98,28 @@ void save(const RuleTable& table, const std::string& path) {
   file.commit();
 }
 
+// A file stays where it is, and is known by its contents; a table in memory is kept whole.
+py::tuple table_state(const RuleTable& table) {
+  if (std::filesystem::is_regular_file(table.path()))
+    return py::make_tuple(table.path(), table.fingerprint());
+  const auto image = table.image();
+  return py::make_tuple(table.path(), py::bytes(reinterpret_cast<const char*>(image.data()), image.size()));
+}
+
+std::shared_ptr<RuleTable> table_from(const py::tuple& state) {
+  if (state.size() != 2) throw FormatError("rule table: expected a path and a fingerprint or an image");
+  const auto path = state[0].cast<std::string>();
+  if (py::isinstance<py::bytes>(state[1])) {
+    const auto bytes = state[1].cast<std::string_view>();
+    const auto* const first = reinterpret_cast<const std::byte*>(bytes.data());
+    return std::const_pointer_cast<RuleTable>(RuleTable::from_image({first, first + bytes.size()}, path));
+  }
+  const auto table = std::const_pointer_cast<RuleTable>(RuleTable::open(path));
+  if (table->fingerprint() != state[1].cast<std::uint64_t>())
+    throw FormatError(path + ": is another rule table than was pickled");
+  return table;
+}
+
 }  // namespace
 
 void register_grammar(py::module_& m) {
@@ -122,7 +146,9 @@ void register_grammar(py::module_& m) {
            [](const Rule& rule) {
              return "Rule(" + py::repr(py::str(format_rule(rule))).cast<std::string>() + ")";
            })
-      .def(py::self == py::self);
+      .def(py::self == py::self)
+      .def(py::pickle([](const Rule& rule) { return format_rule(rule); },
+                      [](const std::string& text) { return parse_rule(text, "rule"); }));
 
   py::class_<RuleTable, std::shared_ptr<RuleTable>>(
       m, "RuleTable", "A packed rule table: immutable, memory-mapped, safe to share between threads.")
@@ -154,6 +180,17 @@ void register_grammar(py::module_& m) {
                              })
       .def("lookup", &lookup, py::arg("tokens"),
            "The rules whose source side is exactly these tokens; [X] or [X,1] is a nonterminal.")
+      .def(
+          "rule",
+          [](const RuleTable& table, RuleId rule) {
+            return table.rule(rule, table.feature_names(table.owner().empty() ? "pt" : table.owner()));
+          },
+          py::arg("rule"), "The rule of an id. Raises IndexError.")
+      .def(py::pickle(&table_state, &table_from))
+      .def("__repr__",
+           [](const py::object& self) {
+             return described("RuleTable", {{"path", self.attr("path")}, {"rules", self.attr("rule_count")}});
+           })
       .def("check", &RuleTable::check, py::call_guard<py::gil_scoped_release>(),
            "Verifies every checksum and reads every rule. Raises FormatError.");
 

@@ -1,13 +1,14 @@
-#include "bindings.h"
+#include "bind_forest.h"
 #include "hiero/lm/language_model.h"
+#include "token_lists.h"
 
 namespace hiero {
 namespace {
 
 // Natural log probability of a whole sentence with <s> and </s>.
-double score_sentence(const LanguageModel& lm, const std::vector<std::string>& tokens) {
+double score_sentence(const LanguageModel& lm, const Tokens& tokens) {
   std::vector<LmWord> words;
-  for (const std::string& token : tokens) words.push_back(lm.index(token));
+  for (const std::string& token : tokens.values) words.push_back(lm.index(token));
   ChartState state;
   std::uint64_t queries = 0;
   const double words_score = lm.score_terminals(words, true, state, queries);
@@ -49,7 +50,15 @@ void register_lm(py::module_& m) {
           },
           py::arg("word"))
       .def("score", &score_sentence, py::arg("tokens"),
-           "Natural log probability of a sentence, <s> and </s> included.");
+           "Natural log probability of a sentence, <s> and </s> included.")
+      .def("__repr__",
+           [](const py::object& self) {
+             return described("LanguageModel", {{"path", self.attr("path")}, {"order", self.attr("order")}});
+           })
+      .def(py::pickle([](const LanguageModel& lm) { return lm.path(); },
+                      [](const std::string& path) {
+                        return std::const_pointer_cast<LanguageModel>(LanguageModel::load(path));
+                      }));
 }
 
 }  // namespace hiero

@@ -7,8 +7,7 @@ namespace {
 
 class PythonLocalFeatures final : public LocalFeatures {
  public:
-  explicit PythonLocalFeatures(const py::object& object)
-      : object_(object), names_(object.attr("names").cast<std::vector<std::string>>()) {}
+  explicit PythonLocalFeatures(const py::object& object) : object_(object), names_(names_of(object)) {}
 
   ~PythonLocalFeatures() override {
     const py::gil_scoped_acquire acquire;
@@ -21,22 +20,49 @@ class PythonLocalFeatures final : public LocalFeatures {
     const py::gil_scoped_acquire acquire;
     const py::object rows = object_(py::cast(std::vector<std::string>(tokens.begin(), tokens.end())),
                                     py::cast(batch));  // a copy: Python may keep it
-    const py::object csr = py::module_::import("scipy.sparse").attr("csr_array")(rows);
-    const auto shape = csr.attr("shape").cast<std::pair<std::size_t, std::size_t>>();
-    if (shape.first != batch.size() || shape.second != names_.size()) {
-      throw std::invalid_argument("local features: expected a matrix of " + std::to_string(batch.size()) +
-                                  " x " + std::to_string(names_.size()) + ", got " +
-                                  std::to_string(shape.first) + " x " + std::to_string(shape.second));
-    }
+    const py::tuple size = py::make_tuple(batch.size(), names_.size());
+    const py::object csr = matrix(rows, size);
+    if (!py::object(csr.attr("shape")).equal(size))
+      refuse(size, "one of shape " + text_of(csr.attr("shape")));
     const py::array data = csr.attr("data");
-    if (data.dtype().kind() == 'c') throw std::invalid_argument("local features: expected real numbers");
+    if (std::string_view("biuf").find(data.dtype().kind()) == std::string_view::npos)
+      refuse(size, "one of " + text_of(data.dtype()));
     const DoubleVector values(data);
-    return {integers<std::int64_t>(csr.attr("indptr"), "local features"),
-            integers<std::int32_t>(csr.attr("indices"), "local features"),
+    const std::string name = described(*this);
+    return {integers<std::int64_t>(csr.attr("indptr"), name.c_str()),
+            integers<std::int32_t>(csr.attr("indices"), name.c_str()),
             {values.data(), values.data() + values.size()}};
   }
 
  private:
+  static std::vector<std::string> names_of(const py::object& object) {
+    const std::string kind = text_of(py::type::of(object).attr("__name__"));
+    if (PyCallable_Check(object.ptr()) == 0 || !py::hasattr(object, "names"))
+      throw py::type_error("local features: expected an object with names that can be called, not " + kind);
+    const py::object names = object.attr("names");
+    try {
+      return names.cast<std::vector<std::string>>();
+    } catch (const py::cast_error&) {
+      throw py::type_error(kind + ".names: expected a list of names, not " +
+                           py::repr(names).cast<std::string>());
+    }
+  }
+
+  py::object matrix(const py::object& rows, const py::tuple& size) const {
+    try {
+      return py::module_::import("scipy.sparse").attr("csr_array")(rows);
+    } catch (const py::error_already_set&) {
+      refuse(size, "what scipy makes no matrix of: " + text_of(py::type::of(rows).attr("__name__")));
+    }
+  }
+
+  static std::string text_of(const py::object& object) { return py::str(object).cast<std::string>(); }
+
+  [[noreturn]] void refuse(const py::tuple& size, const std::string& found) const {
+    throw std::invalid_argument(described(*this) + ": expected a matrix of numbers of shape " +
+                                text_of(size) + ", rule applications by features, got " + found);
+  }
+
   py::object object_;
   std::vector<std::string> names_;
 };

@@ -3,6 +3,7 @@
 #include "hiero/forest/edge_values.h"
 #include "hiero/forest/ngrams.h"
 #include "hiero/metrics/ngram_matches.h"
+#include "token_lists.h"
 
 namespace hiero {
 namespace {
@@ -74,11 +75,11 @@ void register_ngrams(py::class_<Hypergraph, std::shared_ptr<Hypergraph>>& forest
            "of how often each arises at an edge; sums over a derivation are the counts of its string.")
       .def(
           "ngram_matches",
-          [](const Hypergraph& f, const std::vector<std::vector<std::string>>& references) {
+          [](const Hypergraph& f, const TokenLists& references) {
             NgramMatches found;
             {
               const py::gil_scoped_release release;
-              found = ngram_matches(f, references);
+              found = ngram_matches(f, references.values);
             }
             return py::make_tuple(as_matrix(found.totals, f.ngram_order),
                                   as_matrix(found.matches, f.ngram_order));

@@ -3,6 +3,7 @@
 #include "bind_forest.h"
 #include "bind_references.h"
 #include "hiero/metrics/oracle.h"
+#include "token_lists.h"
 
 namespace hiero {
 namespace {
@@ -71,8 +72,8 @@ void register_oracle(py::module_& m) {
       "0 (Papineni et al. 2002). `orders`: of how many orders, one number or one a row.");
   m.attr("Forest").attr("rescore") = py::cpp_function(
       [](const std::shared_ptr<Hypergraph>& forest, const py::object& scores, double mu,
-         const ReferenceSet::References& references, const DoubleVector& document, double document_source,
-         std::size_t k, std::size_t beam, bool unique, const std::string& kind) {
+         const TokenLists& lists, const DoubleVector& document, double document_source, std::size_t k,
+         std::size_t beam, bool unique, const std::string& kind) {
         const RescoreOptions options{mu,
                                      from_array(document),
                                      document_source,
@@ -81,6 +82,7 @@ void register_oracle(py::module_& m) {
                                      beam,
                                      unique};
         const std::vector<double> by_edge = edge_values(*forest, scores);
+        const ReferenceSet::References& references = lists.values;
         const ReferenceSet set({&references, 1});
         const std::vector<std::int32_t> numbers = set.words(forest->words);
         std::vector<OracleHypothesis> out;

@@ -1,6 +1,7 @@
 #include "bind_references.h"
 
 #include "bind_forest.h"
+#include "token_lists.h"
 
 namespace hiero {
 namespace {
@@ -117,14 +118,14 @@ void register_references(py::module_& m) {
           "occur in all references over how often it does; for one word, over the number of words.");
   m.def(
       "bleu_counts",
-      [](const std::vector<std::string>& tokens, const ReferenceSet::References& references,
-         const std::string& effective_length) {
+      [](const Tokens& tokens, const TokenLists& lists, const std::string& effective_length) {
+        const ReferenceSet::References& references = lists.values;
         if (std::all_of(references.begin(), references.end(), [](const auto& r) { return r.empty(); })) {
           throw std::invalid_argument("references: all are empty");
         }
         const ReferenceSet set({&references, 1});
         const auto kind = value_named<ReferenceLength>(effective_length, "effective length");
-        return as_array(count_row(set.bleu(0, set.words(tokens), kind)));
+        return as_array(count_row(set.bleu(0, set.words(tokens.values), kind)));
       },
       py::arg("tokens"), py::arg("references"), py::arg("effective_length") = "shortest",
       "float64 (10): see ReferenceSet.bleu. Empty references do not count; raises ValueError if all are "

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
-from typing import Literal
+from typing import Any, Literal
 
 from pydantic import ValidationError
 
@@ -44,6 +44,14 @@ class Decoder:
             raise ValueError(complaint(error)) from None
         self.weights = dict(model.weights)
         self._core = _core.Decoder(model.core, model.weight_vector(model.weights), self.settings.options())
+
+    def __repr__(self) -> str:
+        own = DecodingSettings()
+        changed = [f", {name}={value!r}" for name, value in self.settings if value != getattr(own, name)]
+        return f"Decoder({self.model!r}{''.join(changed)})"
+
+    def __reduce__(self) -> tuple[Any, ...]:
+        return _decoder_of, (self.model, self.settings.model_dump(), self.weights)
 
     def with_weights(self, weights: Mapping[str, float]) -> Decoder:
         """The same decoder with other weights; costs the number of features.
@@ -112,8 +120,11 @@ class Decoder:
     ) -> Iterator[Translation | Failure]:
         """Translates lines as they come, in order, a few per thread in memory at once.
 
-        A sentence that fails gives a ``Failure``; the others go on.
+        A sentence that fails gives a ``Failure``; the others go on. Raises TypeError for a string in place of
+        several.
         """
+        if isinstance(lines, str):
+            raise TypeError(f"expected lines, not the string {lines!r}: translate() takes one sentence")
         return ordered_map(lambda line: self.attempt(line, keep=keep), lines, threads)
 
     def attempt(
@@ -129,3 +140,7 @@ class Decoder:
             return self.translate(line, keep=keep, weights=weights, rules=rules)
         except Exception as error:  # local features may raise anything
             return Failure(line, error)
+
+
+def _decoder_of(model: Model, settings: Mapping[str, Any], weights: Mapping[str, float]) -> Decoder:
+    return Decoder(model, **settings).with_weights(weights)

@@ -13,7 +13,7 @@ import numpy as np
 import numpy.typing as npt
 
 from hiero import _core
-from hiero._core import FormatError, LanguageModel, RuleTable
+from hiero._core import FormatError, LanguageModel, Rule, RuleTable
 from hiero.base.directories import publish, temporary_folder
 from hiero.base.ownership import link_or_copy
 from hiero.base.tables import is_packed, load_table
@@ -80,10 +80,11 @@ class Model:
         self.text = text or TextProcessing()
         self.distortion = distortion
         self.local_features = tuple(local_features)
+        self._statics = tuple(statics or [""] * len(tables))
         self.core = _core.TranslationModel(
             list(tables),
             list(owners or [""] * len(tables)),
-            list(statics or [""] * len(tables)),
+            list(self._statics),
             list(lms),
             list(self.local_features),
             goal or "",
@@ -282,9 +283,54 @@ class Model:
         """
         return weight_vector(weights, self.feature_names)
 
+    def rule(self, table: int | str, rule: int) -> Rule:
+        """The rule of a table, by its index as in ``ApplicationBatch.tables`` or its owner's name as in
+        ``Forest.tables``, and its id there.
+
+        Raises IndexError for an id or index that there is not, KeyError for a name: words that are copied
+        and rules for single sentences are in no table of the model.
+        """
+        if isinstance(table, str):
+            owners = self.core.owners
+            if table not in owners:
+                raise KeyError(f"no table {table!r}: expected one of {', '.join(owners)}")
+            table = owners.index(table)
+        return self.core.rule(table, rule)
+
+    def __repr__(self) -> str:
+        rules = sum(table.rule_count for table in self.tables)
+        return f"Model(rules={rules}, lms={len(self.lms)}, features={len(self.feature_names)})"
+
+    def __reduce__(self) -> tuple[Any, ...]:
+        """Files stay where they are, and are pickled by name; tables made in memory as a whole."""
+        settings = {
+            "owners": self.core.owners[: len(self.tables)],
+            "statics": self._statics,
+            "local_features": self.local_features,
+            "goal": self.goal,
+            "copy_labels": self.copy_labels,
+            "glue_labels": self.glue_labels,
+            "settings": self.settings,
+            "text": self.text,
+            "distortion": self.distortion,
+        }
+        return _model_of, (self.tables, self.lms, self.weights, settings, self.made_from)
+
     def unweighted(self) -> list[str]:
         """The features that have no weight, and so count 0."""
         return [name for name in self.feature_names if name not in self.weights]
+
+
+def _model_of(
+    tables: Sequence[RuleTable],
+    lms: Sequence[LanguageModel],
+    weights: Mapping[str, float],
+    settings: Mapping[str, Any],
+    made_from: Mapping[str, Any],
+) -> Model:
+    model = Model(tables, lms, weights, **settings)
+    model.made_from = dict(made_from)
+    return model
 
 
 def _built_in(features: LocalFeatures) -> str:

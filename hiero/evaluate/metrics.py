@@ -124,11 +124,16 @@ class Metric(ABC):
     def __init__(self, references: Sequence[Sequence[str]], text: Text | None = None) -> None:
         """``references`` of every segment as lines of text; empty ones are missing.
 
-        Raises ValueError for no segments, and naming a segment, from 0, that has no reference.
+        Raises ValueError for no segments, and naming a segment, from 0, that has no reference; TypeError
+        where that is a string.
         """
         if not references:
             raise ValueError("a metric is of one segment or more")
         for number, segment in enumerate(references):
+            if isinstance(segment, str):
+                raise TypeError(
+                    f"segment {number}: expected a list of references, not the string {segment!r}"
+                )
             if not any(line.strip() for line in segment):
                 raise ValueError(f"segment {number}: no reference that is not empty")
         self.text = text if text is not None else Text()

@@ -40,4 +40,11 @@ class LocalFeatures {
   virtual SparseRows compute(std::span<const std::string> tokens, const ApplicationBatch& batch) const = 0;
 };
 
+// How messages call them: by their names.
+inline std::string described(const LocalFeatures& features) {
+  std::string text;
+  for (const std::string& name : features.names()) text += (text.empty() ? "local features " : ", ") + name;
+  return text;
+}
+
 }  // namespace hiero

@@ -13,23 +13,26 @@ bool better(const Target& a, const Target& b) {
   return a.score != b.score ? a.score > b.score : a.slot < b.slot;
 }
 
-void check_rows(const SparseRows& rows, std::size_t expected, std::size_t columns) {
+void check_rows(const SparseRows& rows, std::size_t expected, const LocalFeatures& features) {
+  const std::vector<std::string>& names = features.names();
   const bool shape = rows.offsets.size() == expected + 1 && rows.offsets.front() == 0 &&
                      rows.offsets.back() == static_cast<std::int64_t>(rows.columns.size()) &&
                      rows.columns.size() == rows.values.size() &&
                      std::is_sorted(rows.offsets.begin(), rows.offsets.end());
   if (!shape) {
-    throw std::invalid_argument("local features: expected a sparse matrix of " + std::to_string(expected) +
-                                " rows");
+    throw std::invalid_argument(described(features) + ": expected a sparse matrix of " +
+                                std::to_string(expected) + " rows");
   }
-  for (std::int32_t column : rows.columns) {
-    if (column < 0 || static_cast<std::size_t>(column) >= columns) {
-      throw std::invalid_argument("local features: column " + std::to_string(column) + " of " +
-                                  std::to_string(columns));
+  for (std::size_t i = 0; i < rows.values.size(); ++i) {
+    const std::int32_t column = rows.columns[i];
+    if (column < 0 || static_cast<std::size_t>(column) >= names.size()) {
+      throw std::invalid_argument(described(features) + ": column " + std::to_string(column) + " of " +
+                                  std::to_string(names.size()));
     }
-  }
-  for (double value : rows.values) {
-    if (!std::isfinite(value)) throw std::invalid_argument("local features: a value is not finite");
+    if (!std::isfinite(rows.values[i])) {
+      throw std::invalid_argument("local feature " + names[static_cast<std::size_t>(column)] +
+                                  ": expected finite values, got " + std::to_string(rows.values[i]));
+    }
   }
 }
 
@@ -142,7 +145,7 @@ void SentenceTargets::score_local_features() {
   for (std::size_t x = 0; x < model_->local_features().size(); ++x) {
     const LocalFeatures& extractor = *model_->local_features()[x];
     SparseRows rows = extractor.compute(sentence_->tokens(), batch);
-    check_rows(rows, batch.size(), extractor.names().size());
+    check_rows(rows, batch.size(), extractor);
     const double* weights = weights_->values.data() + model_->local_feature(x);
     for (std::size_t row = 0; row < batch.size(); ++row) {
       for (std::int64_t i = rows.offsets[row]; i < rows.offsets[row + 1]; ++i) {

@@ -150,4 +150,15 @@ void validate(const Hypergraph& forest) {
   check_features(forest);
 }
 
+void validate_annotations(const Hypergraph& forest) {
+  if (!forest.edge_origins.empty())
+    check_size(forest.edge_origins.size(), forest.edge_tables.size(), "edge_origins");
+  check_range(forest.edge_origins, 0, std::size_t{1} << 31, "edge_origins");
+  const std::int64_t order = forest.ngram_order;
+  if (order < 0) fail("ngram_order: " + std::to_string(order) + " is negative");
+  const auto words = static_cast<std::size_t>(order > 1 ? 2 * (order - 1) : 0);
+  check_size(forest.node_boundaries.size(), words * forest.node_labels.size(), "node_boundaries");
+  check_range(forest.node_boundaries, -1, forest.words.size(), "node_boundaries");
+}
+
 }  // namespace hiero

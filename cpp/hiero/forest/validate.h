@@ -11,4 +11,7 @@ namespace hiero {
 // finite.
 void validate(const Hypergraph& forest);
 
+// The same for what only forests made from others have: edge_origins and what begins and ends strings.
+void validate_annotations(const Hypergraph& forest);
+
 }  // namespace hiero

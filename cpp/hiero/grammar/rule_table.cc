@@ -268,6 +268,37 @@ void RuleTable::visit(
   }
 }
 
+RuleId RuleTable::first_rule(NodeId node) const {
+  while (true) {
+    if (const auto found = groups(node); !found.empty()) return found.front().first_rule;
+    const auto [first, last] = children(node);
+    if (first == last) damaged("trie");
+    node = first;
+  }
+}
+
+Rule RuleTable::rule(RuleId id, const std::vector<std::string>& names) const {
+  if (id >= rule_count())
+    throw std::out_of_range("no rule " + std::to_string(id) + ", there are " + std::to_string(rule_count()));
+  std::vector<Symbol> source;
+  NodeId node = kRoot;
+  while (true) {
+    for (const RuleGroup& group : groups(node)) {
+      if (id >= group.first_rule && id - group.first_rule < group.count)
+        return rule(source, group.lhs, id, names);
+    }
+    // Rules are numbered depth first: it is below the last child that does not begin behind it.
+    auto [first, last] = children(node);
+    if (first == last) damaged("trie");
+    while (last - first > 1) {
+      const NodeId middle = first + (last - first) / 2;
+      (first_rule(middle) <= id ? first : last) = middle;
+    }
+    node = first;
+    source.push_back(symbol(node));
+  }
+}
+
 Rule RuleTable::rule(std::span<const Symbol> source, LabelId lhs, RuleId id,
                      const std::vector<std::string>& names) const {
   RuleRecord record_of;

@@ -112,6 +112,8 @@ class RuleTable {
   // A rule as text has it. `source` is its source side.
   Rule rule(std::span<const Symbol> source, LabelId lhs, RuleId id,
             const std::vector<std::string>& names) const;
+  // The same of an id alone; finding its source side costs a walk down the trie. Throws std::out_of_range.
+  Rule rule(RuleId id, const std::vector<std::string>& names) const;
 
   // Verifies every checksum and reads every record; throws FormatError.
   void check() const;
@@ -126,6 +128,8 @@ class RuleTable {
  private:
   RuleTable(std::unique_ptr<MappedFile> file, std::vector<std::byte> buffer, std::string path);
 
+  // The first rule at a node or below it.
+  RuleId first_rule(NodeId node) const;
   void read_header();
   void read_meta();
   [[noreturn]] void damaged(const std::string& what) const;
