@@ -2,6 +2,7 @@
 
 from hiero.train.alignment import HEURISTICS, AlignSettings, Heuristic, align, read_alignment
 from hiero.train.corpus import CorpusReport, CorpusSettings, prepare_corpus, prepare_text
+from hiero.train.held_out import set_aside
 from hiero.train.lm import LmEstimate, LmSettings, estimate_lm
 from hiero.train.pipeline import TrainInputs, TrainSettings, train
 from hiero.train.rules import ExtractSettings, ScoreSettings, extract_rules, score_rules
@@ -28,6 +29,7 @@ __all__ = [
     "prepare_text",
     "read_alignment",
     "score_rules",
+    "set_aside",
     "train",
     "train_truecaser",
     "weights_by_length",
