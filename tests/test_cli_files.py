@@ -112,6 +112,42 @@ def test_standard_streams_by_name(decode: list[object], french: Path, tmp_path: 
     assert done.stdout == b"100.0000\n"
 
 
+def test_every_command_of_text_takes_an_output(decode: list[object], french: Path, tmp_path: Path) -> None:
+    forests, table = tmp_path / "f.forests", tmp_path / "t.hrt"
+    assert call(*decode, "--forests", forests, stdin=LINES).returncode == 0
+    assert call("hiero", "pack", french / "grammar.txt", "-o", table).returncode == 0
+    (tmp_path / "text").write_text(LINES)
+    text = tmp_path / "text"
+    for number, command in enumerate(
+        (
+            ("forest", "stats", forests),
+            ("forest", "kbest", forests, "-k", "2"),
+            ("forest", "oracle", forests, "--references", text),
+            ("forest", "show", forests, "--sentence", "0"),
+            ("rules", table, "--source", "chat"),
+            ("rules", table, "--prefix", "le"),
+            ("unpack", table),
+            ("eval", "--references", text, "--hypothesis", text),
+            ("tokenize", "fr:moses"),
+            ("detokenize", "fr:moses"),
+        )
+    ):
+        plain = call("hiero", *command, stdin=LINES)
+        assert plain.returncode == 0 and plain.stdout, command
+        for ending, opened in (("", open), (".gz", gzip.open), (".xz", lzma.open)):
+            output = tmp_path / f"out{number}{ending}"
+            written = call("hiero", *command, "-o", output, stdin=LINES)
+            assert (written.returncode, written.stdout) == (0, b""), command
+            with opened(output, "rb") as file:
+                assert file.read() == plain.stdout, command
+    for read in ("--references", "--hypothesis"):
+        files = {"--references": french / "weights.txt", "--hypothesis": french / "weights.txt", read: text}
+        named = [word for pair in files.items() for word in pair]
+        done = call("hiero", "eval", *named, "-o", text)
+        assert done.returncode == 2 and b"would be written over" in done.stderr
+    assert text.read_text() == LINES
+
+
 def test_streams_where_there_can_be_none(decode: list[object], tmp_path: Path) -> None:
     done = call(*decode, "--forests", "-", stdin=LINES)
     assert done.returncode == 2 and b"--forests cannot be standard output" in done.stderr

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import inspect
 from collections.abc import Callable, Iterator, Sequence
+from contextlib import contextmanager
 from dataclasses import dataclass, field
 from typing import Annotated, Any, TypeVar, get_args
 
@@ -14,6 +15,15 @@ from typer.models import ArgumentInfo, OptionInfo
 from hiero.cli.files import guarded
 from hiero.cli.help import command_help, group_help, metavar
 from hiero.cli.settings import expanded
+
+
+@contextmanager
+def usage() -> Iterator[None]:
+    """Makes a ValueError of the block one of how the command is used, with exit 2."""
+    try:
+        yield
+    except ValueError as error:
+        raise typer.BadParameter(str(error)) from None
 
 
 @dataclass

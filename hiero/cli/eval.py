@@ -5,7 +5,7 @@ from __future__ import annotations
 import itertools
 import json
 import sys
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from dataclasses import asdict, dataclass, field
 from pathlib import Path
 from typing import Annotated, Literal
@@ -14,6 +14,7 @@ import typer
 
 from hiero import __version__
 from hiero.base.text import looks_untokenised
+from hiero.cli.files import Output, check_not_read, writing
 from hiero.evaluate import (
     EffectiveLength,
     Metric,
@@ -54,8 +55,9 @@ def evaluate(
     ] = SAMPLES,
     seed: Annotated[int, typer.Option(min=0, help="Of these samples.")] = SEED,
     output_format: Annotated[
-        Literal["text", "json"], typer.Option(help="What is printed; json: all, as a list of metrics.")
+        Literal["text", "json"], typer.Option(help="What is written; json: all, as a list of metrics.")
     ] = "text",
+    output: Output = None,
     quiet: Annotated[bool, typer.Option("--quiet", help="Only the score.")] = False,
 ) -> None:
     """Scores translations by references.
@@ -79,6 +81,8 @@ def evaluate(
         raise typer.BadParameter("--by is for one system and one run of it")
     if sum(runs.count("-") for runs in files) > 1:
         raise typer.BadParameter("standard input holds one output")
+    if output is not None:
+        check_not_read(output, (Path(file) for runs in files for file in runs))
     documents = test_set.documents() if by == "document" else None
     # By system, the lines of its runs.
     lines = [[_lines(test_set, file) for file in runs] for runs in files]
@@ -98,17 +102,11 @@ def evaluate(
             result.parts.append((document, score))
         results.append(result)
     if output_format == "json":
-        print(json.dumps([asdict(result) for result in results], indent=1, ensure_ascii=False))
-        return
-    for result in results:
-        if quiet and not compare:
-            print(f"{result.systems[0].score:.4f}")
-        else:
-            (_print_table if compare else _print_score)(result)
-        for name, score in result.parts:
-            print(f"{result.metric}\t{name}\t{score:.4f}")
-        if not quiet:
-            print(result.signature)
+        written = json.dumps([asdict(result) for result in results], indent=1, ensure_ascii=False)
+    else:
+        written = "\n".join(line for result in results for line in _text(result, quiet))
+    with writing(output) as stream:
+        stream.write(f"{written}\n".encode())
 
 
 @dataclass
@@ -176,18 +174,31 @@ def _lines(test_set: TestSet, file: str) -> list[str]:
     return test_set.hypotheses("/dev/stdin" if file == "-" else file)
 
 
-def _print_score(result: _Result) -> None:
+def _text(result: _Result, quiet: bool) -> Iterator[str]:
+    """The lines that a metric's result is written in."""
+    if len(result.systems) > 1:
+        yield from _table(result)
+    elif quiet:
+        yield f"{result.systems[0].score:.4f}"
+    else:
+        yield from _score(result)
+    yield from (f"{result.metric}\t{name}\t{score:.4f}" for name, score in result.parts)
+    if not quiet:
+        yield result.signature
+
+
+def _score(result: _Result) -> Iterator[str]:
     system = result.systems[0]
     low, high = system.interval
-    print(f"{result.metric} = {system.score:.4f}{_deviation(system, 4)} {result.details}".rstrip())
-    print(f"95 % of samples: {low:.2f} to {high:.2f}; {result.better} is better")
+    yield f"{result.metric} = {system.score:.4f}{_deviation(system, 4)} {result.details}".rstrip()
+    yield f"95 % of samples: {low:.2f} to {high:.2f}; {result.better} is better"
 
 
 def _deviation(system: _System, digits: int) -> str:
     return f" ± {system.deviation:.{digits}f}" if system.runs > 1 else ""
 
 
-def _print_table(result: _Result) -> None:
+def _table(result: _Result) -> Iterator[str]:
     metric = f"{result.metric} ({result.better} is better)"
     rows = [("system", metric, "95 %", "runs", "difference", "p bootstrap", "p randomisation")]
     for system in result.systems:
@@ -204,4 +215,4 @@ def _print_table(result: _Result) -> None:
     widths = [max(map(len, column)) for column in zip(*rows, strict=True)]
     for row in rows:
         cells = [row[0].ljust(widths[0]), *(c.rjust(w) for c, w in zip(row[1:], widths[1:], strict=True))]
-        print("  ".join(cells).rstrip())
+        yield "  ".join(cells).rstrip()

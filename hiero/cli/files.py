@@ -9,10 +9,10 @@ import inspect
 import lzma
 import os
 import sys
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Callable, Iterable, Iterator, Mapping
 from dataclasses import dataclass
 from pathlib import Path
-from typing import IO, Any, cast
+from typing import IO, Annotated, Any, cast
 
 import typer
 
@@ -32,6 +32,13 @@ class Writes:
     stream: bool = False
     last: bool = False
     over: bool = False
+
+
+Output = Annotated[
+    Path | None,
+    Writes(stream=True),
+    typer.Option("-o", "--output", help="There when it is whole; .gz and .xz compress (stdout)."),
+]
 
 
 class InterruptError(Exception):
@@ -93,13 +100,17 @@ def _checked(values: Mapping[str, Any], marks: Mapping[str, Writes]) -> dict[str
     if inputs.count(STREAM) + inputs.count(_STDIN) > 1:
         raise typer.BadParameter("standard input can be read once")
     for number, path in enumerate(outputs):
-        for other in inputs:
-            if path != STREAM and _same(path, other):
-                raise typer.BadParameter(f"{path}: is read, and would be written over")
+        check_not_read(path, inputs)
         for other in outputs[:number]:
             if _same(path, other):
                 raise typer.BadParameter(f"{path}: two outputs of one name")
     return {name: value if name in marks else _with_stdin(value) for name, value in values.items()}
+
+
+def check_not_read(output: Path, inputs: Iterable[Path]) -> None:
+    """Refuses, as wrong usage, an output that is one of the inputs."""
+    if any(output != STREAM and _same(output, other) for other in inputs):
+        raise typer.BadParameter(f"{output}: is read, and would be written over")
 
 
 @contextlib.contextmanager

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import json
 import math
-import sys
 from collections.abc import Callable, Iterator
 from functools import partial
 from pathlib import Path
@@ -18,7 +17,7 @@ from hiero._core import RESCORE_BEAM
 from hiero.base.lines import read_lines
 from hiero.base.text import split
 from hiero.cli.arguments import add_command, new_app
-from hiero.cli.files import Writes, writing
+from hiero.cli.files import Output, Writes, writing
 from hiero.cli.records import nbest_line
 from hiero.forest.files import ForestFile
 from hiero.forest.losses import BleuDocument, bleu
@@ -38,18 +37,19 @@ Weights = Annotated[
 
 
 @command
-def stats(file: File) -> None:
+def stats(file: File, output: Output = None) -> None:
     """Writes a JSON line for each forest: words, nodes, edges, log10 of the number of derivations."""
-    for number, forest in enumerate(_forests(file)):
-        count = forest.derivation_count
-        line = {
-            "id": number,
-            "words": len(forest.source),
-            "nodes": forest.node_count,
-            "edges": forest.edge_count,
-            "log10_derivations": round(math.log10(count), 3) if count else None,
-        }
-        _print(json.dumps(line))
+    with writing(output) as stream:
+        for number, forest in enumerate(_forests(file)):
+            count = forest.derivation_count
+            line = {
+                "id": number,
+                "words": len(forest.source),
+                "nodes": forest.node_count,
+                "edges": forest.edge_count,
+                "log10_derivations": round(math.log10(count), 3) if count else None,
+            }
+            stream.write(f"{json.dumps(line)}\n".encode())
 
 
 @command
@@ -58,12 +58,14 @@ def kbest(
     weights: Weights = None,
     k: Annotated[int, typer.Option("-k", min=1, help="Length of the lists.")] = 10,
     unique: Annotated[bool, typer.Option("--unique", help="One entry a string.")] = False,
+    output: Output = None,
 ) -> None:
     """Writes n-best lines: id ||| tokens ||| Name=value ... ||| score."""
     chosen = _needed(file, weights)
-    for number, forest in enumerate(_forests(file)):
-        for derivation in forest.kbest(k, chosen(forest), unique):
-            _print(nbest_line(number, derivation))
+    with writing(output) as stream:
+        for number, forest in enumerate(_forests(file)):
+            for derivation in forest.kbest(k, chosen(forest), unique):
+                stream.write(f"{nbest_line(number, derivation)}\n".encode())
 
 
 @command
@@ -82,6 +84,7 @@ def oracle(
         Path | None, Writes(), typer.Option(help="Picture (.png, .svg) of one sentence's best.")
     ] = None,
     sentence: Annotated[int, typer.Option(min=0, help="The sentence to plot.")] = 0,
+    output: Output = None,
 ) -> None:
     """Rescores by (1 - mu) B + mu score, B the BLEU of the document so far; mu = inf: score - B.
 
@@ -115,8 +118,10 @@ def oracle(
             document = document.followed_by(lists[1.0][0].counts, len(forest.source))
     if not scores[values[0]]:
         raise FormatError(f"{file}: no forest with derivations")
-    for value in values:
-        _print(f"mu {value:<5g} BLEU {100 * bleu(totals[value]):6.2f}  score {np.mean(scores[value]):.4f}")
+    with writing(output) as stream:
+        for value in values:
+            line = f"mu {value:<5g} BLEU {100 * bleu(totals[value]):6.2f}  score {np.mean(scores[value]):.4f}"
+            stream.write(f"{line}\n".encode())
 
 
 @command
@@ -132,9 +137,7 @@ def show(
         float | None,
         typer.Option(min=0, help="Of the forest, what scores at most this much less than the best."),
     ] = None,
-    output: Annotated[
-        Path | None, Writes(stream=True), typer.Option("-o", "--output", help="HTML file (stdout).")
-    ] = None,
+    output: Output = None,
 ) -> None:
     """Draws derivations, or a small forest, as an HTML page that needs no other file.
 
@@ -215,7 +218,3 @@ def _needed(file: Path, weights: Path | None) -> Callable[[Forest], dict[str, fl
 def _forests(file: Path) -> Iterator[Forest]:
     with ForestFile(file) as archive:
         yield from archive
-
-
-def _print(line: str) -> None:
-    sys.stdout.buffer.write(line.encode() + b"\n")

@@ -13,7 +13,7 @@ from hiero.base import tables
 from hiero.base.lines import count_lines
 from hiero.base.tables import load_table
 from hiero.base.text import split
-from hiero.cli.files import Writes, writing
+from hiero.cli.files import Output, Writes, writing
 from hiero.cli.progress import one_unit, progress_line
 from hiero.cli.size import memory_text, parse_memory
 from hiero.decode.model_directory import read_config
@@ -54,11 +54,7 @@ def pack(
 
 def unpack(
     table: Annotated[Path, typer.Argument(help="Packed table.")],
-    output: Annotated[
-        Path | None,
-        Writes(stream=True),
-        typer.Option("-o", "--output", help="Text; .gz and .xz compress (stdout)."),
-    ] = None,
+    output: Output = None,
 ) -> None:
     """Writes a packed table as text."""
     loaded = load_table(table)
@@ -73,6 +69,7 @@ def rules(
     target: Annotated[
         str | None, typer.Option(help='Target side, such as "not [X,1]"; alone or with --prefix.')
     ] = None,
+    output: Output = None,
 ) -> None:
     """Lists rules with features and links: of a source side, or with a beginning of it or a target side.
 
@@ -85,9 +82,14 @@ def rules(
         loaded = [RuleTable.open(str(table / entry.path)) for entry in read_config(table).tables]
     else:
         loaded = [load_table(table)]
-    for each in loaded:
-        if source is not None:
-            for rule in each.lookup(split(source)):
-                print(rule)
-        else:
-            tables.search(each, print, prefix=prefix, target=target)
+    with writing(output) as stream:
+
+        def write(rule: str) -> None:
+            stream.write(f"{rule}\n".encode())
+
+        for each in loaded:
+            if source is not None:
+                for rule in each.lookup(split(source)):
+                    write(str(rule))
+            else:
+                tables.search(each, write, prefix=prefix, target=target)

@@ -11,7 +11,7 @@ import numpy as np
 import typer
 
 from hiero import Decoder, DecodingSettings, Model
-from hiero.cli.arguments import Threads
+from hiero.cli.arguments import Threads, usage
 from hiero.cli.files import Writes, on_interrupt
 from hiero.cli.progress import progress_line
 from hiero.cli.sets import Tokens, fingerprint, model_fingerprint, read_set
@@ -122,10 +122,8 @@ def tune_model(
         raise typer.BadParameter("a held-out set has --held-out-source and --held-out-references")
     if not 0 < start_scale < np.inf:
         raise typer.BadParameter(f"--start-scale {start_scale}: expected more than 0, and finite")
-    try:
+    with usage():
         options = TuneOptions(method, seed=seed, fixed=fix or (), bounds=_bounds(bound or ()), **settings)
-    except ValueError as error:
-        raise typer.BadParameter(str(error)) from None
     loaded = Model.load(model, weights=weights)
     decoder = Decoder(loaded, **decoding)
     sets = [read_set(source, references, tokens, loaded)]
