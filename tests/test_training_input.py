@@ -100,9 +100,9 @@ def test_bad_links(links: list[str], message: str, tmp_path: Path) -> None:
 @pytest.mark.parametrize(
     "options,code,message",
     [
-        (["--memory", "1M"], 1, "a language model needs 32M of memory or more"),
+        (["--memory", "1M"], 2, "a language model needs 32M of memory or more"),
         (["--memory", "99999999999G"], 2, "expected a size such as 64M or 4G"),
-        (["--lm-quantize", "8"], 1, "only a trie can be quantised"),
+        (["--lm-quantize", "8"], 2, "only a trie can be quantised"),
         (["--lm-type", "array"], 2, "--lm-type"),
         (["--significance", "b"], 2, "--significance: "),
         (["--significance", "nan"], 2, "--significance: "),

@@ -40,19 +40,26 @@ def read_set(
 ) -> tuple[list[str | list[str]], list[list[str]]]:
     """Sentences as the decoder takes them, and references as lines of tokens; files of raw text unless they
     are ``tokens`` already. Says on stderr where they do not look so."""
-    lines, srcset = read_source(source)
-    test_set = TestSet.read(references, srcset)
-    if (srcset is None) != (test_set.source is None):
-        raise FormatError(f"{source}: source and references are to be text both, or both NIST's files")
+    lines, test_set = read_files(source, references)
     found = test_set.references
-    if len(lines) != len(found):
-        raise FormatError(f"{source}: {len(lines)} segments, where the references have {len(found)}")
     if tokens or model.text.source.keeps_tokens:
         _note_untokenised(source, lines)
     if tokens:
         return [split(line) for line in lines], found
     target = model.text.target
     return list(lines), [[" ".join(target.tokens(line)) for line in segment] for segment in found]
+
+
+def read_files(source: Path, references: Sequence[Path]) -> tuple[list[str], TestSet]:
+    """The segments of a source and their references. Raises FormatError where they do not fit together."""
+    lines, srcset = read_source(source)
+    test_set = TestSet.read(references, srcset)
+    if (srcset is None) != (test_set.source is None):
+        raise FormatError(f"{source}: source and references are to be text both, or both NIST's files")
+    if len(lines) != len(test_set.references):
+        count = len(test_set.references)
+        raise FormatError(f"{source}: {len(lines)} segments, where the references have {count}")
+    return lines, test_set
 
 
 def _note_untokenised(path: Path, lines: Sequence[str]) -> None:

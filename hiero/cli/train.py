@@ -13,6 +13,7 @@ import typer
 from hiero import DecodingSettings, Model, read_weights
 from hiero.base.lines import count_lines
 from hiero.base.text import TextProcessing, parse_side
+from hiero.cli.arguments import usage
 from hiero.cli.files import Writes, on_interrupt
 from hiero.cli.progress import one_unit, progress_line
 from hiero.cli.settings import SettingOptions
@@ -28,7 +29,6 @@ from hiero.train import (
     align,
     default_weights,
     extract_rules,
-    pipeline,
     prepare_corpus,
     rules,
     score_rules,
@@ -37,8 +37,9 @@ from hiero.train import (
 )
 from hiero.train import train as train_model
 from hiero.train.corpus import read_pairs
+from hiero.train.settings import DEFAULT_MEMORY
 
-_TRAIN_MEMORY = memory_text(pipeline.DEFAULT_MEMORY)
+_TRAIN_MEMORY = memory_text(DEFAULT_MEMORY)
 _EXTRACT_MEMORY = memory_text(rules.DEFAULT_MEMORY)
 
 Source = Annotated[Path, typer.Option(help="Source side: plain, .gz or .xz, a sentence a line.")]
@@ -92,12 +93,15 @@ def train(
         hiero train --source train.de --target train.en --tokenize de:moses en:moses --truecase -o my-model
     """
     inputs = TrainInputs(source, target, dictionary, mono or [], alignment, lm or [])
+    settings = settings.model_copy(update={"text": text_processing(tokenize, lowercase)})
+    with usage():
+        settings.check(inputs, parse_memory(memory))
     work = f"{output.name}.train"
     with progress_line(quiet) as progress, on_interrupt(f"run it again to go on; {work} has what is done"):
         train_model(
             inputs,
             output,
-            settings=settings.model_copy(update={"text": _text(tokenize, lowercase)}),
+            settings=settings,
             memory=parse_memory(memory),
             report=_reporter(quiet),
             progress=progress,
@@ -124,7 +128,7 @@ def corpus(
         report = prepare_corpus(
             [(source, target)],
             *output,
-            text=_text(tokenize, lowercase, truecaser),
+            text=text_processing(tokenize, lowercase, truecaser),
             progress=one_unit(progress, "sentence pairs", partial(count_lines, source)),
             **settings.model_dump(),
         )
@@ -141,7 +145,7 @@ def truecaser(
     quiet: Quiet = False,
 ) -> None:
     """Learns which words are written with capitals for what they are, not for where they stand."""
-    side = _text((tokenize, tokenize), False).target
+    side = text_processing((tokenize, tokenize), False).target
     with progress_line(quiet) as progress:
         words = train_truecaser(
             texts, output, side, one_unit(progress, "sentences", partial(count_lines, *texts))
@@ -261,7 +265,7 @@ def assemble(
         copy_labels=copy_label or (),
         glue_labels=glue_label or (),
         settings=settings,
-        text=_text(tokenize, lowercase, truecaser),
+        text=text_processing(tokenize, lowercase, truecaser),
         distortion=DistortionStatistics.load(distortion) if distortion else None,
     )
     if weights is not None:
@@ -283,14 +287,13 @@ def _reporter(quiet: bool) -> Callable[[str], object]:
     return report
 
 
-def _text(
+def text_processing(
     tokenize: tuple[str, str] | None, lowercase: bool, truecasers: tuple[Path, Path] | None = None
 ) -> TextProcessing:
+    """Of options that name it. Raises BadParameter for what no scheme is."""
     sides = tokenize or ("und:none", "und:none")
     files = ("", "") if truecasers is None else map(str, truecasers)
-    try:
+    with usage():
         return TextProcessing(
             *(parse_side(side, lowercase, file) for side, file in zip(sides, files, strict=True))
         )
-    except ValueError as error:
-        raise typer.BadParameter(str(error)) from None

@@ -4,8 +4,9 @@ from hiero.train.alignment import HEURISTICS, AlignSettings, Heuristic, align, r
 from hiero.train.corpus import CorpusReport, CorpusSettings, prepare_corpus, prepare_text
 from hiero.train.held_out import set_aside
 from hiero.train.lm import LmEstimate, LmSettings, estimate_lm
-from hiero.train.pipeline import TrainInputs, TrainSettings, train
+from hiero.train.pipeline import train
 from hiero.train.rules import ExtractSettings, ScoreSettings, extract_rules, score_rules
+from hiero.train.settings import TrainInputs, TrainSettings
 from hiero.train.truecaser import train_truecaser
 from hiero.train.weights import default_weights, weights_by_length
 

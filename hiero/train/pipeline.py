@@ -2,18 +2,14 @@
 
 from __future__ import annotations
 
-import errno
 import os
 import shutil
-import stat
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from functools import partial
-from itertools import chain, islice
+from itertools import islice
 from pathlib import Path
-from typing import Any, Literal
-
-from pydantic import Field
+from typing import Any
 
 from hiero import __version__
 from hiero._core import LanguageModel
@@ -21,71 +17,20 @@ from hiero.base.files import replacing
 from hiero.base.lines import PathLike, count_lines, read_lines
 from hiero.base.ownership import MANIFEST
 from hiero.base.progress import Report
-from hiero.base.text import TextProcessing, TextSide, format_links, split
+from hiero.base.text import TextSide, format_links, split
 from hiero.base.weights import read_weights, write_weights
 from hiero.decode.distortion import DistortionStatistics
 from hiero.decode.model import Model, is_arpa
 from hiero.decode.model_directory import WEIGHTS, check_output, read_config, read_made_from
 from hiero.decode.settings import DecodingSettings
-from hiero.train.alignment import AlignSettings, align, check_links, read_alignment
-from hiero.train.corpus import CorpusSettings, prepare_corpus, prepare_text, read_pairs
-from hiero.train.lm import LmSettings, check_options, estimate_lm
-from hiero.train.rules import ExtractSettings, ScoreSettings, extract_rules, score_rules
+from hiero.train.alignment import align, check_links, read_alignment
+from hiero.train.corpus import prepare_corpus, prepare_text, read_pairs
+from hiero.train.lm import estimate_lm
+from hiero.train.rules import extract_rules, score_rules
+from hiero.train.settings import DEFAULT_MEMORY, TrainInputs, TrainSettings
 from hiero.train.steps import Journal, Step, open_journal
 from hiero.train.truecaser import train_truecaser
 from hiero.train.weights import weights_by_length
-
-DEFAULT_MEMORY = 4 << 30
-
-
-def _lm(name: str) -> Any:
-    """A setting of language models as one of training."""
-    return LmSettings.model_fields[name]
-
-
-class TrainSettings(CorpusSettings, AlignSettings):
-    """Every setting of training with its default."""
-
-    text: TextProcessing = TextProcessing()
-    truecase: bool = Field(
-        False, description="words at the beginning of a sentence lose capitals that they have only there"
-    )
-    lm_order: int = _lm("order")
-    lm_binary: Literal["probing", "trie"] = _lm("binary")
-    lm_quantize: int | None = _lm("quantize")
-    lms: Literal["separate", "together", "given"] = Field(
-        "separate",
-        description="separate: models of the bitext's target side and of monolingual text; together: one; "
-        "given: none but those that are there already",
-    )
-    extract: ExtractSettings = ExtractSettings()
-    score: ScoreSettings = ScoreSettings()
-
-
-@dataclass(frozen=True)
-class TrainInputs:
-    """The files that a model is trained on; plain, gzip or xz."""
-
-    source: PathLike
-    target: PathLike
-    dictionary: tuple[PathLike, PathLike] | None = None
-    mono: Sequence[PathLike] = ()
-    alignment: PathLike | None = None
-    lms: Sequence[PathLike] = ()
-
-    def bitexts(self) -> list[tuple[PathLike, PathLike]]:
-        """The bitext and, after it, the dictionary."""
-        return [(self.source, self.target), *([self.dictionary] if self.dictionary else [])]
-
-    def check(self) -> None:
-        """Raises OSError for a file that cannot be read, or not twice, as steps do."""
-        alignment = [] if self.alignment is None else [self.alignment]
-        for path in [*chain.from_iterable(self.bitexts()), *self.mono, *alignment, *self.lms]:
-            kind = os.stat(path).st_mode
-            if not stat.S_ISREG(kind) and not stat.S_ISDIR(kind):
-                raise OSError(errno.ESPIPE, "not a regular file, and is to be read twice", os.fspath(path))
-            with open(path, "rb"):
-                pass
 
 
 def train(
@@ -113,11 +58,7 @@ def train(
     ValueError.
     """
     settings = settings or TrainSettings()
-    if settings.truecase and (settings.text.source.lowercase or settings.text.target.lowercase):
-        raise ValueError("text is lowercased or truecased, not both")
-    if settings.lms == "given" and not inputs.lms:
-        raise ValueError("no language models are given")
-    check_options(settings.lm_order, memory, settings.lm_binary, settings.lm_quantize)
+    settings.check(inputs, memory)
     inputs.check()
     check_output(output)
     work = Path(output).with_name(Path(output).name + ".train")
