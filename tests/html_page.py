@@ -46,7 +46,7 @@ class Page(HTMLParser):
             target = values.get("href", "")
             assert target == "" or target[0] == "#"
             self.references.update([target[1:]] if target else [])
-            self.links.append((section, values["aria-label"], target[1:]))
+            self.links.append((section, values.get("aria-label", ""), target[1:]))
 
     def handle_startendtag(self, tag: str, attrs: list[tuple[str, str | None]]) -> None:
         self.handle_starttag(tag, attrs)

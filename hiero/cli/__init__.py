@@ -22,6 +22,7 @@ from hiero.cli.help import group_help
 
 # Commands by what they are for, and where they are: a function, or the app of a group of commands.
 _COMMANDS = {
+    "From start to end": {"run": ("run", "run")},
     "Train": {
         "train": ("train", "train"),
         "corpus": ("train", "corpus"),

@@ -88,6 +88,17 @@ class SettingOptions(Options):
             raise typer.BadParameter(f"{where}{message}") from None
         return values if self.overrides is not None else model
 
+    def given(self, model: BaseModel) -> dict[str, Any]:
+        """The options that ``value`` would make the model of: those that are not as the defaults are."""
+        found: dict[str, Any] = {}
+        for name, info in type(model).model_fields.items():
+            value = getattr(model, name)
+            if _is_model(info.annotation):
+                found |= self.given(value)
+            elif value != info.default:
+                found[self.renamed.get(name, name)] = value
+        return found
+
     def _nested(self, kind: type[BaseModel], values: Given) -> dict[str, Any]:
         out: dict[str, Any] = {}
         for name, info in kind.model_fields.items():

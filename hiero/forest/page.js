@@ -83,7 +83,7 @@ function hold(row) {
 function release() {
   if (held) held.removeAttribute("aria-selected");
   for (const [element, kind] of marked) element.classList.remove(kind);
-  shown.querySelector(".panel").hidden = true;
+  for (const panel of shown.querySelectorAll(".panel")) panel.hidden = true;
   held = null;
   marked = [];
 }
@@ -92,7 +92,8 @@ function route() {
   release();
   shown = sections.find(section => "#" + section.id === location.hash) || sections[0];
   for (const section of sections) section.hidden = section !== shown;
-  reachable(shown.querySelector("[data-rule]"));
+  const rule = shown.querySelector("[data-rule]");
+  if (rule) reachable(rule);
 }
 
 document.onpointerover = event => {

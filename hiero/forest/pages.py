@@ -57,18 +57,36 @@ def derivations_page(
     ``#s3-d2``. Raises ValueError if there are no derivations or one has no edges, FormatError for a weight
     that names no feature of any of them.
     """
-    places = [(number, k) for number, named in sentences.items() for k in range(1, len(named) + 1)]
-    if not places:
+    if not any(sentences.values()):
         raise ValueError("no derivations to show")
     named = (name for each in sentences.values() for d in each.values() for name in d.forest.feature_names)
     check_names(weights or {}, list(dict.fromkeys(named)))
     details = Details(weights)
+    return page(title, derivation_sections(sentences, weights, details), details.data())
+
+
+def derivation_sections(
+    sentences: Mapping[int, Mapping[str, Derivation]],
+    weights: Weights | None,
+    details: Details,
+    overview: str = "",
+) -> list[str]:
+    """What ``derivations_page`` is made of, with links to a section of this name, an ``overview``."""
+    places = [(number, k) for number, named in sentences.items() for k in range(1, len(named) + 1)]
     sections = []
     for at, (number, k) in enumerate(places):
         name, derivation = list(sentences[number].items())[k - 1]
-        heading, links = f"Sentence {number}, {name}", _links(places, at) if len(places) > 1 else ""
-        sections.append(_section(f"s{number}-d{k}", heading, links, derivation, weights, details))
-    return page(title, sections, details.data())
+        links = _links(places, at) if len(places) > 1 else ""
+        if overview:
+            links = f'<nav><a rel="up" href="#{overview}">{overview}</a></nav>{links}'
+        section_name, heading = derivation_place(number, k), f"Sentence {number}, {name}"
+        sections.append(_section(section_name, heading, links, derivation, weights, details))
+    return sections
+
+
+def derivation_place(sentence: int, number: int) -> str:
+    """The name of the section of a sentence's first, second, ... derivation."""
+    return f"s{sentence}-d{number}"
 
 
 def forest_page(forest: Forest, weights: Weights | None = None, title: str = "Forest") -> str:
@@ -134,5 +152,5 @@ def _links(places: list[tuple[int, int]], at: int) -> str:
 
 def _link(relation: str, meaning: str, sign: str, to: list[tuple[int, int]]) -> str:
     """One that leads nowhere is there too, so that the others stay in their places."""
-    target = f'href="#s{to[0][0]}-d{to[0][1]}"' if to else 'aria-disabled="true"'
+    target = f'href="#{derivation_place(*to[0])}"' if to else 'aria-disabled="true"'
     return f'<a rel="{relation}" {target} aria-label="{meaning}" title="{meaning}">{sign}</a>'

@@ -1,0 +1,220 @@
+"""The report of `hiero run`: a page with scores, weights, sizes, times, the worst and best translations, and
+their derivations."""
+
+from __future__ import annotations
+
+import csv
+import json
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+
+from hiero import Decoder, Model
+from hiero.base.lines import read_lines
+from hiero.cli.info import describe_model
+from hiero.cli.sets import read_files
+from hiero.cli.stages import Stages
+from hiero.evaluate import ChrfPlusPlus, Text
+from hiero.forest.details import Details
+from hiero.forest.markup import escaped, page, section
+from hiero.forest.pages import derivation_place, derivation_sections
+
+# How many of the worst and of the best translations are shown.
+_EXAMPLES = 5
+_OVERVIEW = "overview"
+
+
+@dataclass(frozen=True)
+class Evaluation:
+    """What `hiero eval` found, as it writes it in JSON, and the test set with its translations and their
+    scores by segment (chrF++)."""
+
+    metrics: Sequence[Mapping[str, Any]]
+    source: Sequence[str]
+    references: Sequence[Sequence[str]]
+    translations: Mapping[str, Sequence[str]]
+    by_segment: Mapping[str, Sequence[float]]
+
+    @classmethod
+    def read(
+        cls,
+        metrics: Path,
+        source: Path,
+        references: Sequence[Path],
+        translations: Mapping[str, Path],
+        lowercase: bool,
+    ) -> Evaluation:
+        lines, test_set = read_files(source, references)
+        texts = {name: test_set.hypotheses(path) for name, path in translations.items()}
+        scorer = ChrfPlusPlus(test_set.references, Text(lowercase=lowercase))
+        scores = {name: scorer.segment_scores(scorer.statistics(text)) for name, text in texts.items()}
+        found = json.loads(metrics.read_bytes())
+        return cls(found, lines, test_set.references, texts, {name: s.tolist() for name, s in scores.items()})
+
+    def summary(self) -> Iterator[str]:
+        """A line for each metric."""
+        for metric in self.metrics:
+            before, after = metric["systems"]
+            low, high = after["interval"]
+            yield (
+                f"{metric['metric']} {before['score']:.2f} before, {after['score']:.2f} after tuning "
+                f"(95 %: {low:.2f} to {high:.2f}; p = {after['p_bootstrap']:.3f})"
+            )
+
+    def examples(self) -> tuple[list[int], list[int]]:
+        """The worst segments after tuning, from the worst, and the best, from the best; none is both.
+        Where scores are equal, the longer is the better."""
+        lengths = [len(line) for line in self.source]
+        order = np.lexsort((lengths, self.by_segment["after"])).tolist()
+        worst = order[: min(_EXAMPLES, (len(order) + 1) // 2)]
+        return worst, order[len(worst) :][-_EXAMPLES:][::-1]
+
+
+def report_page(folder: Path, evaluation: Evaluation, stages: Stages) -> str:
+    """The page on a system that is done, in the folder of its run."""
+    model = Model.load(folder / "tuned-model")
+    decoder = Decoder(model)
+    worst, best = evaluation.examples()
+    derivations = {}
+    for number in sorted([*worst, *best]):
+        result = decoder.translate(evaluation.source[number])
+        if len(result.derivation.edges):
+            derivations[number] = {"after tuning": result.derivation}
+
+    def examples(numbers: Iterable[int]) -> str:
+        return "".join(_example(evaluation, number, number in derivations) for number in numbers)
+
+    before = Model.load(folder / "model").weights
+    parts = [
+        _part("Scores", _scores(evaluation)),
+        _part("The worst translations", examples(worst)),
+        _part("The best translations", examples(best)),
+        _part("Tuning", _curve(folder / "tuned" / "iterations.tsv"), _weights(before, model.weights)),
+        _part("Model", _facts(folder)),
+        _part("Time", _times(folder, stages)),
+        _part("Commands", _lines(stages.commands)),
+    ]
+    title, details = folder.resolve().name, Details(model.weights)
+    overview = section(_OVERVIEW, title, "", "", f'<div class="report">\n{"".join(parts)}</div>\n')
+    sections = derivation_sections(derivations, model.weights, details, _OVERVIEW)
+    return page(title, [overview, *sections], details.data())
+
+
+def _part(title: str, *content: str) -> str:
+    return f"<h2>{title}</h2>\n{''.join(content)}"
+
+
+def _table(heads: Sequence[str], rows: Iterable[Sequence[str]]) -> str:
+    lines = [_row("th", heads), *(_row("td", row) for row in rows)]
+    return f'<div class="scroll"><table>\n{"".join(lines)}</table></div>\n'
+
+
+def _row(tag: str, cells: Sequence[str]) -> str:
+    return f"<tr>{''.join(f'<{tag}>{escaped(cell)}</{tag}>' for cell in cells)}</tr>\n"
+
+
+def _lines(lines: Iterable[str]) -> str:
+    return "<pre>{}</pre>\n".format("\n".join(map(escaped, lines)))
+
+
+def _scores(evaluation: Evaluation) -> str:
+    rows = []
+    for metric in evaluation.metrics:
+        before, after = metric["systems"]
+        scores = [
+            f"{s['score']:.2f} ({s['interval'][0]:.2f} to {s['interval'][1]:.2f})" for s in (before, after)
+        ]
+        rows.append((metric["metric"], *scores, f"{after['difference']:+.2f}", f"{after['p_bootstrap']:.3f}"))
+    heads = ("", "before tuning (95 %)", "after tuning (95 %)", "difference", "p")
+    count = f"{len(evaluation.source):,} sentences; higher is better; p by paired bootstrap."
+    signatures = " ".join(metric["signature"] for metric in evaluation.metrics)
+    return _table(heads, rows) + f'<p class="dim">{count} {escaped(signatures)}</p>\n'
+
+
+def _example(evaluation: Evaluation, number: int, linked: bool) -> str:
+    score = f"chrF++ {evaluation.by_segment['after'][number]:.1f}"
+    name = f"Sentence {number}"
+    if linked:
+        name = f'<a href="#{derivation_place(number, 1)}">{name}</a>'
+    texts = {"source": evaluation.source[number]}
+    references = [line for line in evaluation.references[number] if line.strip()]
+    for k, line in enumerate(references, start=1):
+        texts["reference" if len(references) == 1 else f"reference {k}"] = line
+    before, after = (evaluation.translations[when][number] for when in ("before", "after"))
+    texts |= {"before": before, "after": after} if before != after else {"translation": after}
+    head = f'<h3>{name} <span class="dim">{score}</span></h3>\n'
+    return f'<div class="example">\n{head}{_list(texts)}</div>\n'
+
+
+def _list(texts: Mapping[str, object]) -> str:
+    rows = (f'<dt>{label}</dt><dd dir="auto">{escaped(str(text))}</dd>\n' for label, text in texts.items())
+    return f"<dl>\n{''.join(rows)}</dl>\n"
+
+
+def _curve(path: Path) -> str:
+    """BLEU of the tuning set by iteration."""
+    with path.open(encoding="utf-8", newline="") as file:
+        scores = [float(row["score"]) for row in csv.DictReader(file, delimiter="\t")]
+    low, high = min(scores), max(scores)
+    width, height, left, top = 560, 180, 60, 16
+    step = (width - left - 20) / max(len(scores) - 1, 1)
+    points = [
+        (left + k * step, top + (height - 50) * (high - score) / ((high - low) or 1.0))
+        for k, score in enumerate(scores)
+    ]
+    line = " ".join(f"{x:.1f} {y:.1f}" for x, y in points)
+    marks = [
+        f'<circle cx="{x:.1f}" cy="{y:.1f}" r="{5 if score == high else 3}">'
+        f"<title>iteration {k}: {score:.2f}</title></circle>"
+        for k, ((x, y), score) in enumerate(zip(points, scores, strict=True))
+    ]
+    labels = [f'<text x="{left - 12}" y="{top + 5}" class="end">{high:.2f}</text>']
+    if low < high:
+        labels.append(f'<text x="{left - 12}" y="{height - 29}" class="end">{low:.2f}</text>')
+    every = -(-len(scores) // 10)
+    labels += [
+        f'<text x="{points[k][0]:.1f}" y="{height - 6}">{k}</text>' for k in range(0, len(scores), every)
+    ]
+    content = "\n".join([f'<path d="M{line}"/>', *marks, *labels])
+    return (
+        f'<figure><svg class="curve" viewBox="0 0 {width} {height}" role="img" '
+        f'aria-label="BLEU of the tuning set by iteration">\n{content}</svg>\n'
+        "<figcaption>BLEU of the tuning set by iteration</figcaption></figure>\n"
+    )
+
+
+def _weights(before: Mapping[str, float], after: Mapping[str, float]) -> str:
+    rows = [(name, f"{before.get(name, 0.0):.4f}", f"{weight:.4f}") for name, weight in after.items()]
+    return _table(("weight", "before", "after"), rows)
+
+
+def _facts(folder: Path) -> str:
+    """Of data and model."""
+    facts: dict[str, object] = {}
+    counts = folder / "sets" / "counts.json"
+    if counts.exists():
+        of = {"train": "training", "tune": "tuning", "test": "the test"}
+        drawn = json.loads(counts.read_bytes())
+        facts["bitext"] = ", ".join(f"{drawn[n]:,} pairs for {text}" for n, text in of.items() if n in drawn)
+    described = describe_model(folder / "tuned-model")
+    shown = ("source", "target", "trained", "rule tables", "language models", "tuned")
+    return _list(facts | {name: described[name] for name in shown if name in described})
+
+
+def _times(folder: Path, stages: Stages) -> str:
+    rows = []
+    for title, seconds in stages.seconds.items():
+        rows.append((title, f"{seconds:,.1f} s", ""))
+        if title == "train":
+            rows += [
+                (
+                    f"\N{NO-BREAK SPACE} {step['step']}",
+                    f"{step['seconds']:,.1f} s",
+                    f"{step['peak_megabytes']:,} MB",
+                )
+                for step in map(json.loads, read_lines(folder / "model.train" / "log.jsonl"))
+            ]
+    return _table(("stage", "time", "peak memory"), rows)

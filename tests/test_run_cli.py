@@ -1,0 +1,268 @@
+"""`hiero run`: what the commands give that it prints, resumed where it stopped, and its report."""
+
+from __future__ import annotations
+
+import itertools
+import json
+import random
+import re
+import shlex
+import shutil
+from collections.abc import Iterator
+from pathlib import Path
+
+import pytest
+import sacrebleu
+from html_page import checked
+from in_process import call
+from test_cli import one_error_line
+from test_training import write
+
+from hiero.base.text import parse_side, split
+from hiero.cli import stages
+from hiero.cli.files import InterruptError
+from hiero.cli.report import Evaluation
+from hiero.cli.run import _TRAIN_OPTIONS, _tokenizer
+from hiero.train import TrainSettings
+
+HOSTILE = "Das <script>alert(1)</script> & ist ein \u202eTest."
+SIZES = ("--tune-size", "20", "--test-size", "15")
+TEXT = ("--tokenize", "zh:jieba", "en:moses", "--truecase")
+TUNING = ("-k", "20", "--iterations", "2", "--seed", "3")
+
+
+@pytest.fixture(scope="module")
+def raw(demo: Path, tmp_path_factory: pytest.TempPathFactory) -> tuple[Path, Path]:
+    """Raw text of the demo corpus, the first pairs, as people write it."""
+    folder = tmp_path_factory.mktemp("raw")
+    joined = parse_side("zh:jieba", False), parse_side("en:moses", False)
+    sides = []
+    for name, side in zip(("train.zh", "train.en"), joined, strict=True):
+        lines = (demo / name).read_text(encoding="utf-8").splitlines()[:250]
+        texts = [side.text(split(line)) for line in lines]
+        sides.append(write(folder / name, [text[:1].upper() + text[1:] for text in texts]))
+    return sides[0], sides[1]
+
+
+def options(raw: tuple[Path, Path], output: Path) -> list[object]:
+    return ["run", "--source", raw[0], "--target", raw[1], *SIZES, *TEXT, *TUNING, "-o", output]
+
+
+@pytest.fixture(scope="module")
+def done(raw: tuple[Path, Path], tmp_path_factory: pytest.TempPathFactory) -> tuple[Path, str]:
+    """A run, and what it printed."""
+    output = tmp_path_factory.mktemp("run") / "out"
+    result = call("hiero", *options(raw, output))
+    assert result.returncode == 0, result.stderr
+    return output, result.stdout.decode()
+
+
+def commands(printed: str) -> Iterator[list[str]]:
+    for line in printed.splitlines():
+        if line.startswith("$ "):
+            yield shlex.split(line[2:])
+
+
+def test_it_is_what_the_parts_give_by_hand(done: tuple[Path, str], tmp_path: Path) -> None:
+    output, printed = done
+    assert [words[1] for words in commands(printed)] == ["train", "decode", "tune", "decode", "eval"]
+    (tmp_path / "sets").mkdir()
+    for path in (output / "sets").iterdir():
+        shutil.copyfile(path, tmp_path / "sets" / path.name)
+    for words in commands(printed):
+        moved = [word.replace(str(output), str(tmp_path)) for word in words]
+        assert call(*moved).returncode == 0
+    for name in ("before.txt", "after.txt", "tuned/weights.txt", "model/manifest.json"):
+        assert (tmp_path / name).read_bytes() == (output / name).read_bytes(), name
+    references = (output / "sets" / "test.target").read_text().splitlines()
+    metrics = json.loads((output / "evaluation.json").read_text())
+    for when, system in zip(("before", "after"), metrics[0]["systems"], strict=True):
+        lines = (output / f"{when}.txt").read_text().splitlines()
+        assert len(lines) == 15
+        assert system["score"] == pytest.approx(sacrebleu.corpus_bleu(lines, [references]).score)
+    before, after = (system["score"] for system in metrics[0]["systems"])
+    assert f"BLEU {before:.2f} before, {after:.2f} after tuning (95 %: " in printed
+    assert printed.splitlines()[-1] == f"{output / 'report.html'} shows more"
+
+
+def test_sets_of_a_run(done: tuple[Path, str]) -> None:
+    counts = json.loads((done[0] / "sets" / "counts.json").read_text())
+    assert counts == {"tune": 20, "test": 15, "train": 215}
+
+
+def test_raw_text_goes_in_and_comes_out(done: tuple[Path, str]) -> None:
+    lines = (done[0] / "after.txt").read_text(encoding="utf-8").splitlines()
+    assert any(re.match(r"[A-Z].*\w\.$", line) for line in lines)
+    assert not any(line.endswith(" .") for line in lines)
+
+
+def test_what_is_done_is_not_done_again(
+    done: tuple[Path, str], raw: tuple[Path, Path], tmp_path: Path
+) -> None:
+    output = tmp_path / "out"
+    shutil.copytree(done[0], output)
+    again = call("hiero", *options(raw, output))
+    assert again.returncode == 0 and "$ " not in again.stdout.decode()
+    assert (output / "report.html").read_bytes() == (done[0] / "report.html").read_bytes().replace(
+        str(done[0]).encode(), str(output).encode()
+    )
+    # As after an interrupt: a stage is done when what it makes is there.
+    shutil.rmtree(output / "tuned-model")
+    (output / "after.txt").unlink()
+    (output / "evaluation.json").unlink()
+    third = call("hiero", *options(raw, output), "--quiet")
+    assert third.stdout.decode().splitlines()[-3:-1] == done[1].splitlines()[-3:-1]
+    for name in ("after.txt", "tuned/weights.txt"):
+        assert (output / name).read_bytes() == (done[0] / name).read_bytes()
+    times = json.loads((output / "times.json").read_text())
+    assert list(times) == ["train", "translate before", "tune", "translate after", "judge"]
+
+
+@pytest.mark.parametrize("more", [("--seed", "4"), ("--max-phrase", "5"), ("-k", "10"), ("--lowercase",)])
+def test_another_run_needs_another_directory(
+    done: tuple[Path, str], raw: tuple[Path, Path], more: tuple[str, ...]
+) -> None:
+    words = [word for word in options(raw, done[0]) if more != ("--lowercase",) or word != "--truecase"]
+    other = call("hiero", *words, *more)
+    assert "holds another run, see run.json" in one_error_line(other)
+
+
+def test_other_data_is_another_run(done: tuple[Path, str], raw: tuple[Path, Path], tmp_path: Path) -> None:
+    target = write(tmp_path / "target", ["Something else.", *raw[1].read_text().splitlines()[1:]])
+    other = call("hiero", *options((raw[0], target), done[0]))
+    assert "holds another run, see run.json" in one_error_line(other)
+
+
+def test_the_report(done: tuple[Path, str]) -> None:
+    text = (done[0] / "report.html").read_text(encoding="utf-8")
+    page = checked(text)
+    sections = re.findall(r'<section id="([^"]+)"', text)
+    assert sections[0] == "overview" and len(sections) == 11
+    assert page.texts["h2"] == [
+        *("Scores", "The worst translations", "The best translations", "Tuning", "Model", "Time", "Commands"),
+    ]
+    # Each example leads to its derivation, and that back.
+    assert {to for section, _, to in page.links if section == "overview"} == set(sections[1:])
+    assert {section for section, _, to in page.links if to == "overview"} == set(sections[1:])
+    metrics = json.loads((done[0] / "evaluation.json").read_text())
+    for metric in metrics:
+        for system in metric["systems"]:
+            low, high = system["interval"]
+            assert f"<td>{system['score']:.2f} ({low:.2f} to {high:.2f})</td>" in text
+    rows = (done[0] / "tuned" / "iterations.tsv").read_text().splitlines()[1:]
+    for row in rows:
+        number, score = row.split("\t")[:2]
+        assert f"<title>iteration {number}: {float(score):.2f}</title>" in text
+    for name, weight in (
+        line.split() for line in (done[0] / "tuned" / "weights.txt").read_text().splitlines()
+    ):
+        assert re.search(rf"<td>{name}</td><td>[-.\d]+</td><td>{float(weight):.4f}</td>", text)
+    assert "215 pairs for training, 20 pairs for tuning, 15 pairs for the test" in text
+    for words in commands(done[1]):
+        assert shlex.join(words) in text
+
+
+def evaluation(scores: list[float], source: list[str]) -> Evaluation:
+    return Evaluation([], source, [[""]] * len(scores), {}, {"after": scores})
+
+
+def test_worst_and_best() -> None:
+    scores = [50.0, 10.0, 90.0, 30.0, 90.0, 70.0]
+    source = ["ab"] * 4 + ["abc", "ab"]
+    assert evaluation(scores, source).examples() == ([1, 3, 0], [4, 2, 5])
+    assert evaluation(scores[:1], source[:1]).examples() == ([0], [])
+    many = list(map(float, range(30)))
+    random.Random(1).shuffle(many)
+    worst, best = evaluation(many, ["a"] * 30).examples()
+    assert [many[n] for n in worst] == [0, 1, 2, 3, 4] and [many[n] for n in best] == [29, 28, 27, 26, 25]
+
+
+def test_sets_of_ones_own(raw: tuple[Path, Path], tmp_path: Path) -> None:
+    """NIST's test set with two references, text for tuning, hostile words, and options of training."""
+    lines = [path.read_text(encoding="utf-8").splitlines() for path in raw]
+    tune = [write(tmp_path / f"tune{k}", side[:10]) for k, side in enumerate(lines)]
+    segments = "".join(f'<seg id="{n}">{line}</seg>' for n, line in enumerate(lines[0][10:14]))
+    start = f'<srcset setid="t" srclang="zh"><doc docid="d" sysid="s">{segments}</doc></srcset>'
+    source = write(tmp_path / "test.xml", [f"<mteval>{start}</mteval>"])
+    references = []
+    for k in range(2):
+        segments = "".join(f'<seg id="{n}">{line}</seg>' for n, line in enumerate(lines[1][10:14]))
+        body = (
+            f'<refset setid="t" srclang="zh" trglang="en" refid="r{k}"><doc docid="d" sysid="r{k}">{segments}'
+        )
+        references.append(write(tmp_path / f"ref{k}.xml", [f"<mteval>{body}</doc></refset></mteval>"]))
+    words = ["run", "--source", raw[0], "--target", raw[1], "--tokenize", "zh:jieba", "en:moses", *TUNING]
+    words += ["--tune-source", tune[0], "--tune-references", tune[1], "--test-source", source]
+    words += ["--test-references", *references, "--lowercase", "--max-phrase", "6", "--lm-order", "2"]
+    output = tmp_path / "<i>out"
+    result = call("hiero", *words, "-o", output)
+    assert result.returncode == 0, result.stderr
+    train = next(commands(result.stdout.decode()))
+    assert {"--max-phrase 6", "--lm-order 2"} <= set(map(" ".join, itertools.pairwise(train)))
+    assert not (output / "sets").exists()
+    assert (output / "after.xml").read_text().count("<seg ") == 4
+    assert "<h1>&lt;i&gt;out</h1>" in (output / "report.html").read_text()
+    assert "lc" in json.loads((output / "evaluation.json").read_text())[0]["signature"]
+
+
+def test_wrong_usage_makes_nothing(raw: tuple[Path, Path], tmp_path: Path) -> None:
+    output = tmp_path / "out"
+    start = ["run", "--source", raw[0], "--target", raw[1], "-o", output]
+    for more, expected in (
+        (("--tune-source", raw[0]), "--tune-source and --tune-references"),
+        (("--test-references", raw[0]), "--test-source and --test-references"),
+        (("--test-source", raw[0], "--test-references", raw[1], "--test-size", "3"), "--test-size"),
+        (("--truecase", "--lowercase"), "not both"),
+        (("--tokenize", "xx:moses", "en:moses"), "moses knows no language xx"),
+        (("--method", "simplex", "-k", "3"), "simplex"),
+        (("--lms", "given"), "no language models are given"),
+        (("--tune-size", "0"), "--tune-size"),
+    ):
+        result = call("hiero", *start, *more)
+        said = " ".join(re.findall(r"[^\s\u2500-\u257f]+", result.stderr.decode()))
+        assert result.returncode == 2 and expected in said, (more, said)
+        assert not output.exists()
+    short = write(tmp_path / "short", ["one"])
+    result = call("hiero", *start, "--test-source", short, "--test-references", raw[1])
+    assert "short: 1 segments, where the references have 250" in one_error_line(result)
+    assert not output.exists()
+    result = call("hiero", *start, "--tune-size", "200")
+    assert "are too few to set 212 of them aside" in one_error_line(result)
+    # What could not begin stands in nobody's way.
+    assert list(output.iterdir()) == []
+
+
+def test_how_translations_are_judged() -> None:
+    for side, expected in (
+        *(("und:none", "none"), ("en:moses", "13a"), ("zh:jieba", "zh"), ("ja:janome", "char")),
+        ("zh:none", "none"),
+    ):
+        assert _tokenizer(parse_side(side, False)) == expected
+
+
+def test_options_of_settings() -> None:
+    settings = TrainSettings(lm_order=3, lm_binary="trie", truecase=True)
+    settings = settings.model_copy(update={"extract": settings.extract.model_copy(update={"max_phrase": 7})})
+    assert _TRAIN_OPTIONS.given(settings) == {
+        **{"lm_order": 3, "lm_type": "trie", "truecase": True},
+        "max_phrase": 7,
+    }
+    assert _TRAIN_OPTIONS.given(TrainSettings()) == {}
+
+
+def test_an_interrupt_is_one_of_the_run(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    class Interrupted:
+        def main(self, *args: object, **settings: object) -> None:
+            raise InterruptError("before.txt was not written")
+
+    monkeypatch.setattr(stages, "command_named", lambda name: Interrupted())
+    done = stages.Stages(tmp_path, quiet=True)
+    with pytest.raises(KeyboardInterrupt):
+        done.run("translate", tmp_path / "before.txt", "decode")
+    assert list(stages.Stages(tmp_path, quiet=True).seconds) == ["translate"]
+
+
+def test_damaged_times(tmp_path: Path) -> None:
+    write(tmp_path / "times.json", ["[1]"])
+    with pytest.raises(Exception, match=r"times\.json: damaged"):
+        stages.Stages(tmp_path, quiet=True)
