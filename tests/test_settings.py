@@ -5,7 +5,7 @@ from __future__ import annotations
 import math
 import re
 from pathlib import Path
-from typing import Annotated, Literal
+from typing import Annotated, Literal, get_type_hints
 
 import numpy as np
 import pytest
@@ -17,7 +17,9 @@ from typer.testing import CliRunner
 import hiero
 from hiero import _core
 from hiero.cli.settings import SettingOptions, VariantOptions, expanded
+from hiero.decode.settings import DecodingArguments
 from hiero.train import ExtractSettings, ScoreSettings, TrainSettings
+from hiero.train.rules import ExtractArguments, Ranges, ScoreArguments
 
 DOCS = Path(__file__).parents[1] / "docs"
 
@@ -40,6 +42,22 @@ def test_what_the_core_tells_of_its_settings(options: type) -> None:
                 options(**{setting.name: "other"})
     with pytest.raises(TypeError, match="no setting is named other"):
         options(other=1)
+
+
+@pytest.mark.parametrize(
+    ("arguments", "settings"),
+    [
+        (DecodingArguments, hiero.DecodingSettings),
+        (ExtractArguments, ExtractSettings),
+        (ScoreArguments, ScoreSettings),
+    ],
+)
+def test_arguments_are_the_settings(arguments: type, settings: type[BaseModel]) -> None:
+    """What type checkers know is what the core has, in its order."""
+    kinds = {name: get_type_hints(settings)[name] for name in settings.model_fields}
+    ranges = {name: kind | str for name, kind in kinds.items() if kind == Ranges}
+    assert get_type_hints(arguments) == kinds | ranges
+    assert list(arguments.__annotations__) == list(kinds)
 
 
 def test_limits_that_the_type_does_not_have() -> None:

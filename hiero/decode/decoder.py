@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
-from typing import Any, Literal
+from typing import Any, Literal, Unpack
 
 from pydantic import ValidationError
 
@@ -13,7 +13,7 @@ from hiero._core import Rule, Translation
 from hiero.base.json_files import complaint
 from hiero.base.parallel import ordered_map
 from hiero.decode.model import Model
-from hiero.decode.settings import DecodingSettings
+from hiero.decode.settings import DecodingArguments, DecodingSettings
 
 Keep = Literal["none", "forest", "chart"]
 
@@ -34,7 +34,7 @@ class Decoder:
     'i do not understand'
     """
 
-    def __init__(self, model: Model, **settings: object) -> None:
+    def __init__(self, model: Model, **settings: Unpack[DecodingArguments]) -> None:
         """``settings`` override the model's: see ``DecodingSettings``. Raises ValueError for bad ones."""
         values = {**model.settings.model_dump(), **settings}
         self.model = model

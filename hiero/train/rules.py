@@ -6,7 +6,7 @@ import math
 import os
 from collections.abc import Callable
 from contextlib import ExitStack
-from typing import Annotated, Literal
+from typing import TYPE_CHECKING, Annotated, Literal, TypedDict, Unpack
 
 from pydantic import ConfigDict, Field, field_validator
 
@@ -16,13 +16,41 @@ from hiero.base.lines import PathLike, open_source
 from hiero.base.settings import settings_model
 
 Ranges = tuple[tuple[int, int], ...]
+Significance = Literal["a+e", "a-e"] | None
 DEFAULT_MEMORY = 1 << 30
+
+
+class ExtractArguments(TypedDict, total=False):
+    """The names and types of ``ExtractSettings``; lines also as commands take them, such as "1-9,20-30"."""
+
+    max_phrase: int
+    max_symbols: int
+    max_nonterminals: int
+    min_gap: int
+    unaligned_edges: bool
+    phrase_lines: Ranges | str
+    hierarchical_lines: Ranges | str
+
+
+class ScoreArguments(TypedDict, total=False):
+    """The names and types of ``ScoreSettings``."""
+
+    discount: Literal["none", "good_turing", "absolute"]
+    min_count: int
+    ttable_limit: int
+    owner: str
+    span_limit: int
+    significance: float | Significance
 
 
 class ExtractSettings(settings_model(_core.ExtractOptions)):  # type: ignore[misc]
     """What is extracted; the defaults are those of Chiang (2007), section 3.2."""
 
     model_config = ConfigDict(title="Extraction of rules")
+
+    if TYPE_CHECKING:
+
+        def __init__(self, **settings: Unpack[ExtractArguments]) -> None: ...
 
     @field_validator("phrase_lines", "hierarchical_lines", mode="before")
     @classmethod
@@ -47,7 +75,11 @@ class ScoreSettings(settings_model(_core.ScoreOptions)):  # type: ignore[misc]
 
     model_config = ConfigDict(title="Scores of rules")
 
-    significance: Annotated[float, Field(ge=0, allow_inf_nan=False)] | Literal["a+e", "a-e"] | None = Field(
+    if TYPE_CHECKING:
+
+        def __init__(self, **settings: Unpack[ScoreArguments]) -> None: ...
+
+    significance: Annotated[float, Field(ge=0, allow_inf_nan=False)] | Significance = Field(
         None,
         description="leaves out rules whose -log p by Fisher's exact test is not above this number, or above "
         "that of rules seen once of sides seen once, and a bit (a+e) or not quite (a-e)",
