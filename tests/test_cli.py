@@ -220,6 +220,8 @@ def test_usage_errors(parts: list[object]) -> None:
     assert call("hiero-decode").returncode == 2
     assert decode(parts, "--nbest", 0).returncode == 2
     assert decode(parts, "--set-weight", "LM0").returncode == 2
+    unknown = decode(parts, "--set-weight", "Nothing=1")
+    assert unknown.returncode == 2 and b"no feature 'Nothing', but LM0" in unknown.stderr
     assert decode(parts, "--output-format", "nbest").returncode == 2
 
 

@@ -62,6 +62,22 @@ def test_an_output_that_is_an_input_is_refused(decode: list[object], tmp_path: P
         assert text.read_text() == LINES
 
 
+def test_a_link_is_followed_to_what_is_replaced(decode: list[object], french: Path, tmp_path: Path) -> None:
+    (tmp_path / "disk").mkdir()
+    commands = {
+        "out": (*decode, "--output"),
+        "t.hrt": ("hiero", "pack", french / "grammar.txt", "-o"),
+        "a.gz": (*decode, "--output"),
+    }
+    for name, command in commands.items():
+        file, link = tmp_path / "disk" / name, tmp_path / name
+        file.write_text("old")
+        link.symlink_to(file)
+        assert call(*command, link, stdin=LINES).returncode == 0
+        assert link.is_symlink() and file.read_bytes() != b"old"
+    assert (tmp_path / "disk" / "out").read_text().count("\n") == 2
+
+
 def test_two_outputs_of_one_name_are_refused(decode: list[object], tmp_path: Path) -> None:
     (tmp_path / "text").write_text(LINES)
     outputs = ("-o", tmp_path / "out", "--derivations", tmp_path / "out")

@@ -64,6 +64,8 @@ def test_versions_and_names() -> None:
     version = f"hiero {hiero.__version__}\n".encode()
     assert call("hiero", "--version").stdout == version
     assert call("hiero", "-h").returncode == 0
+    assert call("hiero-decode", "--version").stdout == version
+    assert b"Usage: hiero tune [OPTIONS] MODEL\n" in call("hiero", "tune").stderr
     unknown = call("hiero", "evl")
     assert unknown.returncode == 2 and b"no command 'evl': is it eval?" in unknown.stderr
     assert b"unpack" in call("hiero", "xyz").stderr

@@ -11,12 +11,12 @@ import importlib
 import os
 import sys
 from pathlib import Path
-from typing import Annotated, Any
+from typing import Any
 
 import typer
 
-from hiero import Error, __version__
-from hiero.cli.arguments import Group, add_command, new_app, summary
+from hiero import Error
+from hiero.cli.arguments import Group, Version, add_command, new_app, summary
 from hiero.cli.files import InterruptError
 from hiero.cli.help import group_help
 
@@ -119,15 +119,7 @@ def command_named(name: str) -> Any:
     return command
 
 
-def _show_version(asked: bool) -> None:
-    if asked:
-        print(f"hiero {__version__}")
-        raise typer.Exit
-
-
-def _program(
-    version: Annotated[bool, typer.Option("--version", is_eager=True, callback=_show_version)] = False,
-) -> None:
+def _program(version: Version = False) -> None:
     """What is there without a command."""
 
 

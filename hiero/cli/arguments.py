@@ -12,6 +12,7 @@ import typer
 from typer.core import TyperArgument, TyperCommand, TyperGroup, TyperOption
 from typer.models import ArgumentInfo, OptionInfo
 
+from hiero import __version__
 from hiero.cli.files import guarded
 from hiero.cli.help import command_help, group_help, metavar
 from hiero.cli.settings import expanded
@@ -36,6 +37,20 @@ class _Words:
 
 F = TypeVar("F", bound=Callable[..., Any])
 Threads = Annotated[int, typer.Option(min=1, help="The result is the same for any number.")]
+
+
+def _show_version(asked: bool) -> None:
+    if asked:
+        print(f"hiero {__version__}")
+        raise typer.Exit
+
+
+Version = Annotated[
+    bool,
+    typer.Option(
+        "--version", is_eager=True, callback=_show_version, help="Show the version of hiero and exit."
+    ),
+]
 HELP = {"help_option_names": ["-h", "--help"]}
 
 
@@ -47,9 +62,10 @@ class Command(TyperCommand):
     """
 
     def get_help(self, ctx: Any) -> str:
-        arguments = [p for p in self.params if isinstance(p, TyperArgument)]
-        usage = " ".join([ctx.command_path, "[OPTIONS]", *(str(a.metavar) for a in arguments)])
-        return command_help(usage, self.help or "", self.get_params(ctx))
+        return command_help(f"{ctx.command_path} {_usage(self)}", self.help or "", self.get_params(ctx))
+
+    def collect_usage_pieces(self, ctx: Any) -> list[str]:
+        return [_usage(self)]
 
     def parse_args(self, ctx: Any, args: list[str]) -> list[str]:
         return super().parse_args(ctx, list(_repeated(args, self.params)))
@@ -91,6 +107,11 @@ def add_command(app: typer.Typer, function: F, name: str | None = None) -> F:
                 mark.metavar = metavar(kind, parameter.name, option=isinstance(mark, OptionInfo))
     app.command(name, cls=Command, context_settings=HELP)(command)
     return function
+
+
+def _usage(command: TyperCommand) -> str:
+    """What stands behind the name of a command."""
+    return " ".join(["[OPTIONS]", *(str(p.metavar) for p in command.params if isinstance(p, TyperArgument))])
 
 
 def _repeated(arguments: Sequence[str], params: Sequence[Any]) -> Iterator[str]:

@@ -17,7 +17,7 @@ from hiero.base.files import sha256
 from hiero.base.lines import count_lines
 from hiero.base.memory import peak_megabytes
 from hiero.base.parallel import ordered_map
-from hiero.cli.arguments import Threads
+from hiero.cli.arguments import Threads, Version
 from hiero.cli.files import Writes, reading, writing
 from hiero.cli.lines import Lines, source_set
 from hiero.cli.progress import progress_line
@@ -149,6 +149,7 @@ def decode(
     threads: Threads = 1,
     stats: Annotated[bool, typer.Option("--stats", help="Speed and cost, at the end.")] = False,
     quiet: Annotated[bool, typer.Option("--quiet", help="No progress, no notes.")] = False,
+    version: Version = False,
 ) -> None:
     """Translates one line after the other; writes one record per line, always, in order.
 
@@ -169,6 +170,9 @@ def decode(
     decoder = Decoder(loaded, **settings)
     own = SentenceRules(rules)
     assigned = own.take_weights(dict(map(_assignment, set_weight or [])), loaded.feature_names)
+    if unknown := assigned.keys() - loaded.feature_names:
+        names = ", ".join(loaded.feature_names)
+        raise typer.BadParameter(f"--set-weight: no feature {min(unknown)!r}, but {names}")
     decoder = decoder.with_weights({**loaded.weights, **assigned})
     ready = time.perf_counter()
     if not quiet:

@@ -21,6 +21,7 @@ from hiero.base.lines import open_source, unpacked
 
 STREAM = Path("-")
 _STDIN = Path("/dev/stdin")
+_STREAMS = (("/", "dev"), ("/", "proc"))
 
 
 @dataclass(frozen=True)
@@ -104,7 +105,7 @@ def _checked(values: Mapping[str, Any], marks: Mapping[str, Writes]) -> dict[str
         for other in outputs[:number]:
             if _same(path, other):
                 raise typer.BadParameter(f"{path}: two outputs of one name")
-    return {name: value if name in marks else _with_stdin(value) for name, value in values.items()}
+    return {name: (_followed if name in marks else _with_stdin)(value) for name, value in values.items()}
 
 
 def check_not_read(output: Path, inputs: Iterable[Path]) -> None:
@@ -165,6 +166,15 @@ def _with_stdin(value: Any) -> Any:
     if isinstance(value, list | tuple):
         return type(value)(map(_with_stdin, value))
     return _STDIN if isinstance(value, Path) and value == STREAM else value
+
+
+def _followed(value: Any) -> Any:
+    """Outputs whose names are links as the files that these lead to, which are to be replaced instead."""
+    if isinstance(value, list | tuple):
+        return type(value)(map(_followed, value))
+    link = isinstance(value, Path) and value.is_symlink() and value.is_file()
+    # Of streams the names are what they are known by.
+    return Path(os.path.realpath(value)) if link and value.parts[:2] not in _STREAMS else value
 
 
 def _same(path: Path, other: Path) -> bool:

@@ -97,7 +97,7 @@ def run(
         typer.Option(help="How weights are chosen, see docs/tuning.md.", rich_help_panel=_TUNING),
     ] = "mert",
     tuning: Annotated[Given, VariantOptions(METHODS, group=_TUNING)],
-    seed: Annotated[int, typer.Option(min=0, help="Of all that is random.")] = 1,
+    seed: Annotated[int, typer.Option(min=0, max=(1 << 32) - 1, help="Of all that is random.")] = 1,
     threads: Threads = 1,
     quiet: Annotated[bool, typer.Option("--quiet", help="No progress; scores alone.")] = False,
 ) -> None:

@@ -1,0 +1,83 @@
+"""README's recipe for one's own data, word by word, on raw text; and the same step by step.
+
+    python benchmarks/recipe.py ../shared/data FOLDER
+
+Writes German-English captions as people write them, untokenised and with capitals, as all.de and all.en, and runs
+both blocks of README's "Your own data" in the folder, where `hiero` is this Python's: `hiero run`, and on the sets
+that it drew the commands one by one. Started again it goes on. Prints BLEU of both by sacrebleu, by which it ends
+with an error if they differ.
+"""
+
+from __future__ import annotations
+
+import json
+import os
+import re
+import shutil
+import subprocess
+import sys
+import time
+from pathlib import Path
+
+import sacrebleu
+from machine import machine, parser
+
+from hiero.base.text import TextSide
+
+README = Path(__file__).parent.parent / "README.md"
+
+
+def blocks() -> list[list[str]]:
+    """The commands of the section, block by block."""
+    section = README.read_text(encoding="utf-8").split("## Your own data\n")[1].split("\n## ")[0]
+    return [found.splitlines() for found in re.findall(r"```sh\n(.*?)```", section, re.DOTALL)]
+
+
+def write_raw(tokens: Path, path: Path) -> None:
+    side = TextSide("moses", tokens.suffix[1:])
+    lines = (side.text(line.split()) for line in tokens.read_text(encoding="utf-8").splitlines())
+    path.write_text("".join(f"{line[:1].upper()}{line[1:]}\n" for line in lines), encoding="utf-8")
+
+
+def run(command: str, folder: Path) -> None:
+    """In a shell, with this Python's `hiero`; says how long it took."""
+    path = f"{Path(sys.executable).parent}{os.pathsep}{os.environ['PATH']}"
+    started = time.monotonic()
+    print(f"$ {command}", flush=True)
+    done = subprocess.run(command, shell=True, cwd=folder, env={**os.environ, "PATH": path}, text=True,
+                          stdout=subprocess.PIPE, stderr=subprocess.DEVNULL)  # fmt: skip
+    print(f"{done.stdout[-1000:]}{time.monotonic() - started:.1f} s", flush=True)
+    done.check_returncode()
+
+
+def main() -> None:
+    arguments = parser(__doc__, "data", "folder").parse_args()
+    folder = arguments.folder
+    folder.mkdir(parents=True, exist_ok=True)
+    print(machine())
+    for side in ("de", "en"):
+        if not (folder / f"all.{side}").exists():
+            write_raw(arguments.data / "de-en" / f"train.{side}", folder / f"all.{side}")
+    shutil.copyfile(arguments.data / "de-en" / "test.de", folder / "new.de")
+    (whole, use), by_hand = blocks()
+    run(whole, folder)
+    run(f"{use} | tail -2", folder)
+    sets = folder / "my-system" / "sets"
+    for name, drawn in (("train", "train"), ("dev", "tune"), ("test", "test")):
+        for suffix, side in (("de", "source"), ("en", "target")):
+            shutil.copyfile(sets / f"{drawn}.{side}", folder / f"{name}.{suffix}")
+    for command in by_hand:
+        run(command, folder)
+    references = (folder / "test.en").read_text(encoding="utf-8").splitlines()
+    found = {}
+    for name, path in (("hiero run", "my-system/after.txt"), ("by hand", "test.out")):
+        lines = (folder / path).read_text(encoding="utf-8").splitlines()
+        found[name] = sacrebleu.corpus_bleu(lines, [references]).score
+    metrics = json.loads((folder / "my-system" / "evaluation.json").read_text())
+    found["evaluation.json"] = metrics[0]["systems"][1]["score"]
+    print(f"BLEU (sacrebleu, 13a): {', '.join(f'{name} {score:.4f}' for name, score in found.items())}")
+    if len({round(score, 6) for score in found.values()}) > 1:
+        sys.exit("they differ")
+
+
+main()
