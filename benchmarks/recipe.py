@@ -2,10 +2,10 @@
 
     python benchmarks/recipe.py ../shared/data FOLDER
 
-Writes German-English captions as people write them, untokenised and with capitals, as all.de and all.en, and runs
-both blocks of README's "Your own data" in the folder, where `hiero` is this Python's: `hiero run`, and on the sets
-that it drew the commands one by one. Started again it goes on. Prints BLEU of both by sacrebleu, by which it ends
-with an error if they differ.
+Writes German-English captions as people write them, untokenised and with capitals, as all.de and all.en, and
+runs both blocks of README's "Your own data" in the folder, where `hiero` is this Python's: `hiero run`, and on
+the sets that it drew the commands one by one. Started again it goes on. Prints BLEU of both by sacrebleu, and
+ends with an error if they differ.
 """
 
 from __future__ import annotations
