@@ -3,9 +3,9 @@
     python benchmarks/recipe.py ../shared/data FOLDER
 
 Writes German-English captions as people write them, untokenised and with capitals, as all.de and all.en, and
-runs both blocks of README's "Your own data" in the folder, where `hiero` is this Python's: `hiero run`, and on
-the sets that it drew the commands one by one. Started again it goes on. Prints BLEU of both by sacrebleu, and
-ends with an error if they differ.
+runs both blocks of README's "Your own data" in the folder, with the `hiero` of this Python: `hiero run`, and
+on the sets that it drew the commands one by one. Started again it goes on. Prints BLEU of both by sacrebleu,
+and ends with an error if they differ.
 """
 
 from __future__ import annotations
@@ -58,7 +58,7 @@ def main() -> None:
     for side in ("de", "en"):
         if not (folder / f"all.{side}").exists():
             write_raw(arguments.data / "de-en" / f"train.{side}", folder / f"all.{side}")
-    shutil.copyfile(arguments.data / "de-en" / "test.de", folder / "new.de")
+    shutil.copyfile(arguments.data / "de-en" / "test2016.de", folder / "new.de")
     (whole, use), by_hand = blocks()
     run(whole, folder)
     run(f"{use} | tail -2", folder)
