@@ -20,6 +20,7 @@ import pytest
 from in_process import BIN, call
 
 import hiero
+from hiero.base.text import TextProcessing, TextSide
 from hiero.train import TrainInputs, TrainSettings, train
 
 STEPS = ["corpus", "text 0", "text 1", "align", "extract", "score", "lm 0", "lm 1", "weights", "model"]
@@ -191,6 +192,24 @@ def test_a_half_made_model_is_removed(
     train(inputs, tmp_path / "model")
     assert not list((tmp_path / "model.train").glob(".*"))
     assert files(tmp_path / "model") == files(trained)
+
+
+def test_text_that_looks_raw_is_said_to(tmp_path: Path) -> None:
+    raw = write(tmp_path / "raw", ["Ein Haus.", "Zwei Häuser, drei Bäume.", "Ein Hund"] * 20)
+    tokens = write(tmp_path / "tokens", ["a house .", "two houses , three trees .", "a dog"] * 20)
+
+    def warned(source: Path, target: Path, text: TextProcessing, name: str) -> list[str]:
+        lines: list[str] = []
+        settings = TrainSettings(text=text)
+        train(TrainInputs(source, target), tmp_path / name, settings=settings, report=lines.append)
+        found = [line.split(": ")[1] for line in lines if "looks like raw text" in line]
+        assert sum(line.startswith("warning: ") for line in lines if "raw text" in line) == len(found)
+        return found
+
+    assert warned(raw, tokens, TextProcessing(), "m1") == [str(raw)]
+    assert warned(tokens, raw, TextProcessing(), "m2") == [str(raw)]
+    german = TextProcessing(source=TextSide("moses", "de"))
+    assert warned(raw, tokens, german, "m3") == []
 
 
 def test_stale_steps_are_made_again(inputs: TrainInputs, tmp_path: Path) -> None:

@@ -119,7 +119,7 @@ def run(
         training.model_copy(update={"text": text}).check(inputs)
     inputs.check()
     given = _TRAIN_OPTIONS.given(training)
-    usual = min(_MOST, count_lines(source) // _SHARE)
+    usual = min(_MOST, max(1, count_lines(source) // _SHARE))
     asked = {"tune": tune_size, "test": test_size}
     sizes = {name: asked[name] or usual for name, own in sets.items() if own is None}
     more = {"dictionary": list(dictionary or ()), "mono": mono or [], "lm": lm or []}

@@ -17,7 +17,7 @@ from hiero.base.files import replacing
 from hiero.base.lines import PathLike, count_lines, read_lines
 from hiero.base.ownership import MANIFEST
 from hiero.base.progress import Report
-from hiero.base.text import TextSide, format_links, split
+from hiero.base.text import TextSide, format_links, looks_untokenised, split
 from hiero.base.weights import read_weights, write_weights
 from hiero.decode.distortion import DistortionStatistics
 from hiero.decode.model import Model, is_arpa
@@ -180,6 +180,12 @@ class _Pipeline:
             ),
         )
         self.report(f"corpus: {report}")
+        for path, side in ((self.inputs.source, self.text.source), (self.inputs.target, self.text.target)):
+            if side.scheme == "none" and looks_untokenised(islice(read_lines(path), _LOOKED_AT)):
+                self.report(
+                    f"warning: {os.fspath(path)}: looks like raw text, but is taken for tokens: most lines "
+                    "have words that end in punctuation, from which --tokenize separates them"
+                )
 
     def _align(self) -> None:
         align(
@@ -350,3 +356,5 @@ def _sentences(path: Path) -> int:
 
 
 _ALL = tuple(TrainSettings.model_fields)
+# How many lines are looked at for whether they are tokens.
+_LOOKED_AT = 1000
