@@ -385,4 +385,4 @@ def test_language_models_that_are_there_already(demo: Path, tmp_path: Path) -> N
     again = call("hiero", "train", *options[:4], "-o", tmp_path / "only", *given, "--lms", "given")
     assert all(line.endswith(b"done before") for line in again.stderr.splitlines())
     none = call("hiero", "train", *options, tmp_path / "none", "--lms", "given")
-    assert (none.returncode, none.stderr) == (1, b"hiero: no language models are given\n")
+    assert none.returncode == 2 and b"no language models are given" in none.stderr
