@@ -153,6 +153,7 @@ def test_the_report(done: tuple[Path, str]) -> None:
     for row in rows:
         number, score = row.split("\t")[:2]
         assert f"<title>iteration {number}: {float(score):.2f}</title>" in text
+    assert text.count('r="5"') == 1  # the best
     for name, weight in (
         line.split() for line in (done[0] / "tuned" / "weights.txt").read_text().splitlines()
     ):

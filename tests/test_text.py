@@ -9,6 +9,7 @@ from in_process import call
 from test_cli import one_error_line
 
 import hiero
+from hiero.base import text as base_text
 from hiero.base.text import TextProcessing, TextSide, looks_untokenised, parse_side
 from hiero.train import TrainInputs, TrainSettings, train
 from hiero.train.truecaser import train_truecaser
@@ -74,6 +75,7 @@ def test_segmenters() -> None:
 
 
 def test_a_segmenter_that_is_not_installed(monkeypatch: pytest.MonkeyPatch) -> None:
+    base_text._jieba.cache_clear()
     monkeypatch.setitem(__import__("sys").modules, "jieba", None)
     with pytest.raises(hiero.Error, match=r"needs the package jieba: pip install 'hiero-mt\[zh\]'"):
         TextSide("jieba", "zh").tokens("他")

@@ -7,7 +7,7 @@ import re
 import unicodedata
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import dataclass, field
-from functools import cached_property, partial
+from functools import cache, cached_property, partial
 from typing import TYPE_CHECKING, Literal, get_args
 
 from hiero._core import Error, FormatError
@@ -207,6 +207,7 @@ def _sentences(tokens: Sequence[str]) -> Iterator[Sequence[str]]:
         yield tokens[begin:]
 
 
+@cache  # as it reads its dictionary for a second
 def _jieba() -> Callable[[str], Iterable[str]]:
     try:
         import jieba
@@ -219,6 +220,7 @@ def _jieba() -> Callable[[str], Iterable[str]]:
     return partial(tokenizer.cut)
 
 
+@cache
 def _janome() -> Callable[[str], Iterable[str]]:
     try:
         from janome.tokenizer import Tokenizer

@@ -167,7 +167,7 @@ def _curve(path: Path) -> str:
     ]
     line = " ".join(f"{x:.1f} {y:.1f}" for x, y in points)
     marks = [
-        f'<circle cx="{x:.1f}" cy="{y:.1f}" r="{5 if score == high else 3}">'
+        f'<circle cx="{x:.1f}" cy="{y:.1f}" r="{5 if k == scores.index(high) else 3}">'
         f"<title>iteration {k}: {score:.2f}</title></circle>"
         for k, ((x, y), score) in enumerate(zip(points, scores, strict=True))
     ]
