@@ -39,7 +39,8 @@ _TRAINING = "Training"
 _TUNING = "Tuning"
 _TRAIN_OPTIONS = SettingOptions(
     TrainSettings,
-    without=("text", "owner", "span_limit", "seed"),
+    # Lines are not those of the bitext when sets are drawn from it.
+    without=("text", "owner", "span_limit", "seed", "phrase_lines", "hierarchical_lines"),
     renamed={"lm_binary": "lm_type"},
     group=_TRAINING,
 )
