@@ -123,10 +123,10 @@ def describe_making(made_from: Mapping[str, Any]) -> dict[str, str]:
     if origin is None:
         facts["tuned"] = "no"
     elif "method" in origin:
-        judged = "held out" if origin["held_out"] else "there"
+        judged = "on a held-out set" if origin["held_out"] else "on it"
         facts["tuned"] = (
             f"by {origin['method']} on {origin['source']} ({origin['sentences']:,} sentences): "
-            f"{origin['before']:.2f} before, {origin['score']:.2f} after, {judged} ({origin['metric']})"
+            f"{origin['before']:.2f} before, {origin['score']:.2f} after {judged} ({origin['metric']})"
         )
     else:
         facts["tuned"] = f"weights of {origin['file']}"
