@@ -48,6 +48,9 @@ if(NOT DEFINED SKBUILD_STATE OR NOT SKBUILD_STATE STREQUAL "sdist")
     ${kenlm_dir}/util/double-conversion/*.cc)
   list(FILTER kenlm_sources EXCLUDE REGEX "(_main|_test|/test)\\.cc$")
   add_library(kenlm STATIC ${kenlm_sources})
+  # As one file where pip builds, but for one that has a name of another's.
+  set_target_properties(kenlm PROPERTIES UNITY_BUILD_BATCH_SIZE 0)
+  set_source_files_properties(${kenlm_dir}/util/float_to_string.cc PROPERTIES SKIP_UNITY_BUILD_INCLUSION ON)
   target_include_directories(kenlm SYSTEM PUBLIC ${kenlm_dir})
   target_compile_definitions(kenlm PUBLIC KENLM_MAX_ORDER=6)
   # KenLM packs its binaries without regard to alignment, which the processors it supports allow.

@@ -4,6 +4,7 @@ file(GLOB lmplz_sources ${kenlm_dir}/lm/builder/*.cc ${kenlm_dir}/lm/common/*.cc
 # size_option.cc is for Boost's program options, which our driver does without.
 list(FILTER lmplz_sources EXCLUDE REGEX "(_main|_test|/size_option)\\.cc$")
 add_library(lmplz STATIC ${lmplz_sources})
+set_target_properties(lmplz PROPERTIES UNITY_BUILD_BATCH_SIZE 0)
 target_include_directories(lmplz PUBLIC cpp/lmplz)
 target_link_libraries(lmplz PUBLIC kenlm)
 # libc++ hides std::unary_function, from which KenLM derives, unless asked for it.

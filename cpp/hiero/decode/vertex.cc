@@ -7,7 +7,7 @@ namespace hiero {
 namespace {
 
 constexpr std::uint64_t kEnd = ~std::uint64_t{0};  // minus 1 where the state is full
-constexpr std::uint32_t kEmptySlot = ~std::uint32_t{0};
+constexpr std::uint32_t kNoGroup = ~std::uint32_t{0};
 
 std::uint64_t left_key(const ChartState& state, unsigned depth) {
   return depth < state.left.length ? state.left.pointers[depth] : kEnd - state.left.full;
@@ -125,7 +125,7 @@ std::uint32_t VertexBuilder::find_group(std::span<const Item> all, const VertexN
   std::uint64_t hash = 0;
   for (std::size_t k = 0; k < lms_; ++k) hash = mix(hash ^ key(item, k));
   for (std::size_t at = hash & (slots_.size() - 1);; at = (at + 1) & (slots_.size() - 1)) {
-    if (slots_[at] == kEmptySlot) {
+    if (slots_[at] == kNoGroup) {
       slots_[at] = static_cast<std::uint32_t>(group_size_.size());
       return slots_[at];
     }
@@ -138,7 +138,7 @@ std::uint32_t VertexBuilder::find_group(std::span<const Item> all, const VertexN
 
 void VertexBuilder::split(std::span<const Item> all, VertexNode& node) {
   const Side side = side_to_reveal(all, node);
-  slots_.assign(std::bit_ceil(std::size_t{2} * node.item_count), kEmptySlot);
+  slots_.assign(std::bit_ceil(std::size_t{2} * node.item_count), kNoGroup);
   group_of_.resize(node.item_count);
   group_size_.clear();
   group_item_.clear();
