@@ -225,27 +225,73 @@ constexpr const char* kOutside =
     "Outside values of all nodes (Li and Eisner 2009, Figure 3), of the weights and inside values. `times`\n"
     "must commute.";
 
-template <Semiring S>
-py::class_<S> bind(py::module_& m, const char* name, const char* doc) {
-  using Value = typename S::Value;
-  py::class_<S> type(m, name, doc);
-  type.def_property_readonly("zero", [](const S& s) { return Convert<Value>::out(s.zero()); });
-  type.def_property_readonly("one", [](const S& s) { return Convert<Value>::out(s.one()); });
-  type.def("plus", [](const S& s, const py::handle& a, const py::handle& b) {
-    return Convert<Value>::out(s.plus(value_in(s, a), value_in(s, b)));
-  });
-  type.def("times", [](const S& s, const py::handle& a, const py::handle& b) {
-    return Convert<Value>::out(s.times(value_in(s, a), value_in(s, b)));
-  });
-  if constexpr (ClosedSemiring<S>) {
-    type.def(
-        "star", [](const S& s, const py::handle& a) { return Convert<Value>::out(s.star(value_in(s, a))); },
-        "1 + a + a a + ...; raises ValueError where that does not exist.");
+// What Python sees of a semiring, whatever its type: bound once, since each binding takes long to compile.
+class BoundSemiring {
+ public:
+  virtual ~BoundSemiring() = default;
+  virtual py::object zero() const = 0;
+  virtual py::object one() const = 0;
+  virtual py::object plus(const py::handle& a, const py::handle& b) const = 0;
+  virtual py::object times(const py::handle& a, const py::handle& b) const = 0;
+  virtual py::object star(const py::handle& a) const = 0;
+  virtual py::list inside(const Hypergraph& forest, const py::iterable& weights) const = 0;
+  virtual py::list outside(const Hypergraph& forest, const py::iterable& weights,
+                           const py::iterable& beta) const = 0;
+};
+
+template <ClosedSemiring S>
+class Bound final : public BoundSemiring {
+ public:
+  explicit Bound(S semiring = S()) : semiring_(std::move(semiring)) {}
+
+  py::object zero() const override { return out(semiring_.zero()); }
+  py::object one() const override { return out(semiring_.one()); }
+  py::object plus(const py::handle& a, const py::handle& b) const override {
+    return out(semiring_.plus(in(a), in(b)));
   }
-  m.def("inside", &inside_values<S>, py::arg("forest"), py::arg("semiring"), py::arg("weights"), kInside);
-  m.def("outside", &outside_values<S>, py::arg("forest"), py::arg("semiring"), py::arg("weights"),
-        py::arg("inside"), kOutside);
-  return type;
+  py::object times(const py::handle& a, const py::handle& b) const override {
+    return out(semiring_.times(in(a), in(b)));
+  }
+  py::object star(const py::handle& a) const override { return out(semiring_.star(in(a))); }
+  py::list inside(const Hypergraph& forest, const py::iterable& weights) const override {
+    return inside_values(forest, semiring_, weights);
+  }
+  py::list outside(const Hypergraph& forest, const py::iterable& weights,
+                   const py::iterable& beta) const override {
+    return outside_values(forest, semiring_, weights, beta);
+  }
+
+ private:
+  using Value = typename S::Value;
+  static py::object out(const Value& value) { return Convert<Value>::out(value); }
+  Value in(const py::handle& value) const { return value_in(semiring_, value); }
+
+  S semiring_;
+};
+
+template <class S>
+py::class_<Bound<S>, BoundSemiring> bind(py::module_& m, const char* name, const char* doc) {
+  return {m, name, doc};
+}
+
+void register_base(py::module_& m) {
+  py::class_<BoundSemiring>(m, "_Semiring")
+      .def_property_readonly("zero", &BoundSemiring::zero)
+      .def_property_readonly("one", &BoundSemiring::one)
+      .def("plus", &BoundSemiring::plus)
+      .def("times", &BoundSemiring::times)
+      .def("star", &BoundSemiring::star, "1 + a + a a + ...; raises ValueError where that does not exist.");
+  m.def(
+      "inside",
+      [](const Hypergraph& forest, const BoundSemiring& semiring, const py::iterable& weights) {
+        return semiring.inside(forest, weights);
+      },
+      py::arg("forest"), py::arg("semiring"), py::arg("weights"), kInside);
+  m.def(
+      "outside",
+      [](const Hypergraph& forest, const BoundSemiring& semiring, const py::iterable& weights,
+         const py::iterable& beta) { return semiring.outside(forest, weights, beta); },
+      py::arg("forest"), py::arg("semiring"), py::arg("weights"), py::arg("inside"), kOutside);
 }
 
 void register_scaled(py::module_& m) {
@@ -300,6 +346,7 @@ void register_scaled(py::module_& m) {
 
 void register_semiring(py::module_& m) {
   register_scaled(m);
+  register_base(m);
   bind<BooleanSemiring>(m, "BooleanSemiring", "Is there a derivation? Values: bool.").def(py::init());
   bind<CountingSemiring>(m, "CountingSemiring", "How many derivations? Values: int, not negative.")
       .def(py::init());
@@ -318,24 +365,24 @@ void register_semiring(py::module_& m) {
   bind<KBestSemiring>(m, "KBestSemiring", "The k best derivations: lists of (score, edges), best first.")
       .def(py::init([](std::size_t k) {
              if (k == 0) throw std::invalid_argument("k: expected 1 or more");
-             return KBestSemiring{k};
+             return Bound(KBestSemiring{k});
            }),
            py::arg("k"));
   bind<ExpectationSemiring>(m, "ExpectationSemiring",
                             "E_{R,R^n} (Li and Eisner 2009, Table 1): values (p, r), r of n components. "
                             "Edges with (p, p r) give the\n"
                             "root (Z, sum of p r).")
-      .def(py::init([](std::size_t n) { return ExpectationSemiring{{}, {n}}; }), py::arg("n"));
+      .def(py::init([](std::size_t n) { return Bound(ExpectationSemiring{{}, {n}}); }), py::arg("n"));
   bind<SecondOrderSemiring>(
       m, "SecondOrderSemiring",
       "E_{R,R^n,R^m,R^(n m)} (Li and Eisner 2009, Table 2): values (p, r, s, t), t row by row.")
-      .def(py::init([](std::size_t n, std::size_t m_) { return SecondOrderSemiring{n, m_}; }), py::arg("n"),
-           py::arg("m"));
+      .def(py::init([](std::size_t n, std::size_t m_) { return Bound(SecondOrderSemiring{n, m_}); }),
+           py::arg("n"), py::arg("m"));
   bind<LiftedSemiring>(m, "LiftedSemiring",
                        "The same as a first-order semiring over E_{R,R^n} (Li and Eisner 2009, Table 4): "
                        "values ((p, r), (s, t)).")
       .def(py::init([](std::size_t n, std::size_t m_) {
-             return LiftedSemiring{ExpectationSemiring{{}, {n}}, PairModule{n, m_}};
+             return Bound(LiftedSemiring{ExpectationSemiring{{}, {n}}, PairModule{n, m_}});
            }),
            py::arg("n"), py::arg("m"));
   m.def(
