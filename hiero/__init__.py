@@ -10,19 +10,27 @@ import importlib
 from types import ModuleType
 from typing import TYPE_CHECKING
 
-from hiero._core import (
-    ApplicationBatch,
-    DecodeStats,
-    Derivation,
-    Error,
-    Forest,
-    ForestError,
-    FormatError,
-    LanguageModel,
-    Rule,
-    RuleTable,
-    Translation,
-)
+try:
+    from hiero._core import (
+        ApplicationBatch,
+        DecodeStats,
+        Derivation,
+        Error,
+        Forest,
+        ForestError,
+        FormatError,
+        LanguageModel,
+        Rule,
+        RuleTable,
+        Translation,
+    )
+except ModuleNotFoundError as error:
+    if error.name != "hiero._core":
+        raise
+    raise ImportError(
+        f"{__path__[0]} is hiero's source folder, without its extension module: "
+        "run Python in another folder, or as `python -P`, to import the installed package"
+    ) from None
 from hiero.base.weights import read_weights, write_weights
 from hiero.decode.decoder import Decoder, Failure
 from hiero.decode.local_features import LocalFeatures, SpanAndGapSize

@@ -2,8 +2,10 @@
 
 from __future__ import annotations
 
+import shutil
 import subprocess
 import sys
+from pathlib import Path
 
 import pytest
 
@@ -27,6 +29,21 @@ def test_what_takes_long_is_imported_when_it_is_asked_for() -> None:
     heavy = ("scipy", "sacrebleu", "thot", "matplotlib", "rich", "typer", "hiero.tune", "hiero.train")
     found = in_python(f"import sys, hiero; print([name for name in {heavy} if name in sys.modules])")
     assert found == "[]\n"
+
+
+def test_the_source_folder_says_what_it_is(tmp_path: Path) -> None:
+    """Where README leaves its readers, `hiero/` is found before the installed package."""
+    (tmp_path / "hiero").mkdir()
+    shutil.copy(hiero.__file__, tmp_path / "hiero")
+    command = [sys.executable, "-c", "import hiero"]
+    done = subprocess.run(command, capture_output=True, text=True, cwd=tmp_path)
+    assert done.returncode == 1
+    assert done.stderr.splitlines()[-1] == (
+        f"ImportError: {tmp_path / 'hiero'} is hiero's source folder, without its extension module: "
+        "run Python in another folder, or as `python -P`, to import the installed package"
+    )
+    command.insert(1, "-P")
+    assert subprocess.run(command, cwd=tmp_path).returncode == 0
 
 
 def test_names_of_the_package() -> None:

@@ -40,7 +40,7 @@ def check_demo(folder: Path) -> None:
     """Runs the first of the two commands, without the installation; its tuning has to pay."""
     (line,) = re.findall(r"<!-- demo -->\n```sh\n(.*)\n```", (ROOT / "README.md").read_text())
     setup, *steps = line.split(" && ")
-    assert (setup, steps[0]) == ("python3 -m venv .venv", ".venv/bin/pip install -q .")
+    assert (setup, steps[0]) == ("python3 -m venv .venv", ".venv/bin/pip install .")
     commands = " && ".join(steps[1:]).replace(".venv/bin", str(Path(sys.executable).parent))
     done = subprocess.run(commands, shell=True, capture_output=True, text=True, cwd=folder)
     assert done.returncode == 0, done.stderr
