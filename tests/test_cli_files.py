@@ -76,6 +76,24 @@ def test_a_link_is_followed_to_what_is_replaced(decode: list[object], french: Pa
         assert call(*command, link, stdin=LINES).returncode == 0
         assert link.is_symlink() and file.read_bytes() != b"old"
     assert (tmp_path / "disk" / "out").read_text().count("\n") == 2
+    (tmp_path / "new").symlink_to(tmp_path / "disk" / "new")  # to nothing yet
+    assert call(*decode, "-o", tmp_path / "new", stdin=LINES).returncode == 0
+    assert (tmp_path / "new").is_symlink() and (tmp_path / "disk" / "new").is_file()
+
+
+def test_an_output_within_a_model_that_is_read_is_refused(french: Path, tmp_path: Path) -> None:
+    model = tmp_path / "model"
+    parts = ("--grammar", french / "grammar.txt", "--lm", french / "lm.arpa")
+    assert call("hiero", "assemble", *parts, "-o", model).returncode == 0
+    table = (model / "rules0.hrt").read_bytes()
+    done = call("hiero", "rules", model, "--source", "chat", "-o", model / "rules0.hrt")
+    assert done.returncode == 2 and b"would be written over" in done.stderr
+    assert (model / "rules0.hrt").read_bytes() == table
+
+
+def test_a_full_device_is_named(decode: list[object]) -> None:
+    done = call(*decode, "-o", "/dev/full", stdin=LINES)
+    assert one_error_line(done) == "hiero: /dev/full: No space left on device\n"
 
 
 def test_two_outputs_of_one_name_are_refused(decode: list[object], tmp_path: Path) -> None:

@@ -60,6 +60,11 @@ def test_a_summary_is_that_of_the_command(name: str) -> None:
         assert " ".join(found.__doc__.split()).replace("`", "").startswith(text)
 
 
+def test_examples_stand_line_by_line() -> None:
+    shown = call("hiero", "rules", "-h").stdout.decode()
+    assert '\n    hiero rules my-model --source "ne [X] pas"\n    hiero rules my-model --prefix ne ' in shown
+
+
 def test_versions_and_names() -> None:
     version = f"hiero {hiero.__version__}\n".encode()
     assert call("hiero", "--version").stdout == version

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import contextlib
 import itertools
 import json
 import random
@@ -18,6 +19,7 @@ from in_process import call
 from test_cli import one_error_line
 from test_training import write
 
+from hiero import FormatError
 from hiero.base.text import parse_side, split
 from hiero.cli import stages
 from hiero.cli.files import InterruptError
@@ -81,13 +83,16 @@ def test_it_is_what_the_parts_give_by_hand(done: tuple[Path, str], tmp_path: Pat
         assert len(lines) == 15
         assert system["score"] == pytest.approx(sacrebleu.corpus_bleu(lines, [references]).score)
     before, after = (system["score"] for system in metrics[0]["systems"])
-    assert f"BLEU {before:.2f} before, {after:.2f} after tuning (95 %: " in printed
+    assert f"test set: BLEU {before:.2f} before, {after:.2f} after tuning (95 %: " in printed
+    assert "15 sentences: too few to tell systems apart" in printed
     assert printed.splitlines()[-1] == f"{output / 'report.html'} shows more"
 
 
 def test_sets_of_a_run(done: tuple[Path, str]) -> None:
     counts = json.loads((done[0] / "sets" / "counts.json").read_text())
-    assert counts == {"tune": 20, "test": 15, "train": 215}
+    assert counts["pairs"] == {"tune": 20, "test": 15, "train": 215, "left out": 0}
+    # Lines keep their numbers.
+    assert len((done[0] / "sets" / "train.source").read_text().splitlines()) == 250
 
 
 def test_raw_text_goes_in_and_comes_out(done: tuple[Path, str]) -> None:
@@ -102,7 +107,10 @@ def test_what_is_done_is_not_done_again(
     output = tmp_path / "out"
     shutil.copytree(done[0], output)
     again = call("hiero", *options(raw, output))
-    assert again.returncode == 0 and "$ " not in again.stdout.decode()
+    said = again.stdout.decode()
+    assert again.returncode == 0 and "$ " not in said
+    for stage in ("train", "translate before", "tune", "translate after", "judge"):
+        assert f"{stage}: done before\n" in said
     assert (output / "report.html").read_bytes() == (done[0] / "report.html").read_bytes().replace(
         str(done[0]).encode(), str(output).encode()
     )
@@ -111,10 +119,10 @@ def test_what_is_done_is_not_done_again(
     (output / "after.txt").unlink()
     (output / "evaluation.json").unlink()
     third = call("hiero", *options(raw, output), "--quiet")
-    assert third.stdout.decode().splitlines()[-3:-1] == done[1].splitlines()[-3:-1]
+    assert third.stdout.decode().splitlines() == done[1].splitlines()[-4:-1]
     for name in ("after.txt", "tuned/weights.txt"):
         assert (output / name).read_bytes() == (done[0] / name).read_bytes()
-    times = json.loads((output / "times.json").read_text())
+    times = json.loads((output / "times.json").read_text())["done"]
     assert list(times) == ["train", "translate before", "tune", "translate after", "judge"]
 
 
@@ -124,13 +132,42 @@ def test_another_run_needs_another_directory(
 ) -> None:
     words = [word for word in options(raw, done[0]) if more != ("--lowercase",) or word != "--truecase"]
     other = call("hiero", *words, *more)
-    assert "holds another run, see run.json" in one_error_line(other)
+    named = {"--seed": "seed", "--max-phrase": "training.max_phrase", "-k": "tuning.k", "--lowercase": "text"}
+    assert f"holds another run, see run.json, {named[more[0]]}" in one_error_line(other)
 
 
 def test_other_data_is_another_run(done: tuple[Path, str], raw: tuple[Path, Path], tmp_path: Path) -> None:
     target = write(tmp_path / "target", ["Something else.", *raw[1].read_text().splitlines()[1:]])
     other = call("hiero", *options((raw[0], target), done[0]))
-    assert "holds another run, see run.json" in one_error_line(other)
+    assert "holds another run, see run.json, data.target;" in one_error_line(other)
+
+
+def test_what_was_done_by_hand_counts(done: tuple[Path, str], raw: tuple[Path, Path], tmp_path: Path) -> None:
+    """What comes behind it is done again; what was cleared away is not missed."""
+    output = tmp_path / "out"
+    shutil.copytree(done[0], output)
+    shutil.rmtree(output / "tuned")
+    shutil.rmtree(output / "model.train")
+    write(output / "after.txt", ["other words"] * 15)
+    result = call("hiero", *options(raw, output))
+    said = result.stdout.decode()
+    assert [words[1] for words in commands(said)] == ["eval"]
+    assert re.search(r"test set: BLEU [\d.]+ before, 0\.\d\d after", said)
+    page = (output / "report.html").read_text()
+    assert "<svg class=" not in page and "translate after" in page
+    write(output / "evaluation.json", ["[{"])
+    damaged = call("hiero", *options(raw, output))
+    assert "evaluation.json: damaged: " in one_error_line(damaged)
+
+
+def test_a_run_that_has_no_model_gives_way(raw: tuple[Path, Path], tmp_path: Path) -> None:
+    words = options(raw, tmp_path / "-out")
+    first = call("hiero", *words, "--quiet", "--mono", write(tmp_path / "blank", ["", ""]))
+    assert "blank: no text to estimate a language model from" in one_error_line(first)
+    # Also the names of files may look like options.
+    with contextlib.chdir(tmp_path):
+        words[words.index("-o") + 1] = "./-out"
+        assert call("hiero", *words).returncode == 0
 
 
 def test_the_report(done: tuple[Path, str]) -> None:
@@ -195,12 +232,17 @@ def test_sets_of_ones_own(raw: tuple[Path, Path], tmp_path: Path) -> None:
     words = ["run", "--source", raw[0], "--target", raw[1], "--tokenize", "zh:jieba", "en:moses", *TUNING]
     words += ["--tune-source", tune[0], "--tune-references", tune[1], "--test-source", source]
     words += ["--test-references", *references, "--lowercase", "--max-phrase", "6", "--lm-order", "2"]
+    words += ["--mono", write(tmp_path / "mono", [lines[1][10], lines[1][12].upper(), *lines[1][11:20]])]
     output = tmp_path / "<i>out"
     result = call("hiero", *words, "-o", output)
     assert result.returncode == 0, result.stderr
     train = next(commands(result.stdout.decode()))
     assert {"--max-phrase 6", "--lm-order 2"} <= set(map(" ".join, itertools.pairwise(train)))
-    assert not (output / "sets").exists()
+    counts = json.loads((output / "sets" / "counts.json").read_text())
+    assert counts["pairs"] == {"train": 236, "left out": 14} and counts["mono"] == [5]
+    kept = (output / "sets" / "train.source").read_text().splitlines()
+    assert kept == [""] * 14 + lines[0][14:]
+    assert not set(lines[1][10:14]) & set((output / "sets" / "mono0").read_text().splitlines())
     assert (output / "after.xml").read_text().count("<seg ") == 4
     assert "<h1>&lt;i&gt;out</h1>" in (output / "report.html").read_text()
     assert "lc" in json.loads((output / "evaluation.json").read_text())[0]["signature"]
@@ -229,8 +271,6 @@ def test_wrong_usage_makes_nothing(raw: tuple[Path, Path], tmp_path: Path) -> No
     assert not output.exists()
     result = call("hiero", *start, "--tune-size", "200")
     assert "are too few to set 212 of them aside" in one_error_line(result)
-    # What could not begin stands in nobody's way.
-    assert list(output.iterdir()) == []
 
 
 def test_how_translations_are_judged() -> None:
@@ -259,16 +299,19 @@ def test_an_interrupt_is_one_of_the_run(tmp_path: Path, monkeypatch: pytest.Monk
     monkeypatch.setattr(stages, "command_named", lambda name: Interrupted())
     done = stages.Stages(tmp_path, quiet=True)
     with pytest.raises(KeyboardInterrupt):
-        done.run("translate", tmp_path / "before.txt", "decode")
-    assert list(stages.Stages(tmp_path, quiet=True).seconds) == ["translate"]
-    write(tmp_path / "times.json", ['{"translate": 100.0}'])
+        done.run("translate", tmp_path / "before.txt", "decode", [])
+    assert done.seconds == {}
+    write(tmp_path / "times.json", ['{"done": {"train": 7.0}, "interrupted": {"translate": 100.0}}'])
     again = stages.Stages(tmp_path, quiet=True)
-    with pytest.raises(KeyboardInterrupt):
-        again.run("translate", tmp_path / "before.txt", "decode")
-    assert 100 < again.seconds["translate"] < 200
+    again.restore()
+    monkeypatch.setattr(Interrupted, "main", lambda self, *args, **settings: None)
+    again.run("translate", tmp_path / "before.txt", "decode", [])
+    assert again.seconds["train"] == 7 and 100 < again.seconds["translate"] < 200
+    again.run("translate", tmp_path / "before.txt", "decode", [])
+    assert again.seconds["translate"] < 100  # what is done again counts by itself
 
 
 def test_damaged_times(tmp_path: Path) -> None:
     write(tmp_path / "times.json", ["[1]"])
-    with pytest.raises(Exception, match=r"times\.json: damaged"):
-        stages.Stages(tmp_path, quiet=True)
+    with pytest.raises(FormatError, match=r"times\.json: damaged"):
+        stages.Stages(tmp_path, quiet=True).restore()

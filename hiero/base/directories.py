@@ -9,7 +9,7 @@ import json
 import os
 import re
 import shutil
-from collections.abc import Iterator, Mapping
+from collections.abc import Callable, Iterator, Mapping
 from pathlib import Path
 from typing import Any
 
@@ -128,17 +128,35 @@ def working_directory(directory: Path, record: str, first: str) -> Iterator[Path
 
 
 @contextlib.contextmanager
-def run_directory(directory: Path, record: str, settings: Mapping[str, Any]) -> Iterator[None]:
+def run_directory(
+    directory: Path, record: str, settings: Mapping[str, Any], begun: Callable[[], bool] = lambda: True
+) -> Iterator[None]:
     """A ``working_directory`` of a run with these settings, which its ``record`` holds as JSON.
 
-    Raises FormatError where the directory holds another run, and as ``working_directory`` does.
+    Raises FormatError where the directory holds another run, which has ``begun`` to make what is worth
+    keeping, and as ``working_directory`` does.
     """
     text = json.dumps(settings, indent=1, ensure_ascii=False, default=json_number) + "\n"
     with working_directory(directory, record, text) as path:
         try:
-            same = json.loads(path.read_bytes()) == json.loads(text)
+            found = json.loads(path.read_bytes())
         except ValueError:
-            same = False
-        if not same:
-            raise FormatError(f"{directory}: holds another run, see {record}; choose another directory")
+            found = None
+        if found != json.loads(text):
+            if begun():
+                where = ", ".join([record, *_differing(found, json.loads(text))])
+                raise FormatError(f"{directory}: holds another run, see {where}; choose another directory")
+            write_atomically(path, text)
         yield
+
+
+def _differing(found: Any, expected: Mapping[str, Any], within: str = "") -> Iterator[str]:
+    """Names of settings that are not as expected."""
+    if not isinstance(found, dict):
+        return
+    for name in sorted(found.keys() | expected.keys()):
+        one, other = found.get(name), expected.get(name)
+        if isinstance(one, dict) and isinstance(other, dict):
+            yield from _differing(one, other, f"{within}{name}.")
+        elif one != other:
+            yield f"{within}{name}"

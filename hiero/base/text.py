@@ -156,7 +156,10 @@ def parse_side(text: str, lowercase: bool = False, truecaser: str | os.PathLike[
     language, colon, name = text.rpartition(":")
     scheme = next((s for s in SCHEMES if s == name), None)
     if not colon or not language or scheme is None:
-        raise ValueError(f"{text!r}: expected a language and one of {', '.join(SCHEMES)}, such as en:moses")
+        raise ValueError(
+            f"{text!r}: expected LANGUAGE:SCHEME, with a scheme of {', '.join(SCHEMES)}, such as en:moses, "
+            "zh:jieba, ja:janome"
+        )
     return TextSide(scheme, language, lowercase, os.fspath(truecaser))
 
 

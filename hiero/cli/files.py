@@ -109,8 +109,8 @@ def _checked(values: Mapping[str, Any], marks: Mapping[str, Writes]) -> dict[str
 
 
 def check_not_read(output: Path, inputs: Iterable[Path]) -> None:
-    """Refuses, as wrong usage, an output that is one of the inputs."""
-    if any(output != STREAM and _same(output, other) for other in inputs):
+    """Refuses, as wrong usage, an output that is one of the inputs, or within one, such as a model."""
+    if output != STREAM and any(_same(output, other) or _within(output, other) for other in inputs):
         raise typer.BadParameter(f"{output}: is read, and would be written over")
 
 
@@ -135,8 +135,11 @@ def writing(path: Path | None) -> Iterator[IO[bytes]]:
         yield sys.stdout.buffer
         sys.stdout.buffer.flush()
     elif path.exists() and not path.is_file():
-        with path.open("wb") as file:
-            yield file
+        try:
+            with path.open("wb") as file:
+                yield file
+        except OSError as error:
+            raise OSError(error.errno, error.strerror, str(path)) from None
     else:
         with replacing(path) as temporary, _compressed(temporary, path.suffix) as file:
             yield file
@@ -168,11 +171,15 @@ def _with_stdin(value: Any) -> Any:
     return _STDIN if isinstance(value, Path) and value == STREAM else value
 
 
+def _within(path: Path, folder: Path) -> bool:
+    return folder.is_dir() and Path(os.path.realpath(folder)) in Path(os.path.realpath(path)).parents
+
+
 def _followed(value: Any) -> Any:
     """Outputs whose names are links as the files that these lead to, which are to be replaced instead."""
     if isinstance(value, list | tuple):
         return type(value)(map(_followed, value))
-    link = isinstance(value, Path) and value.is_symlink() and value.is_file()
+    link = isinstance(value, Path) and value.is_symlink() and not value.is_dir()
     # Of streams the names are what they are known by.
     return Path(os.path.realpath(value)) if link and value.parts[:2] not in _STREAMS else value
 

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import inspect
 import shutil
 import textwrap
 from collections.abc import Iterable, Iterator, Mapping, Sequence
@@ -58,7 +57,7 @@ def _group(param: Any) -> str:
 def _page(usage: str, text: str, groups: Iterable[tuple[str, Sequence[tuple[str, str]]]]) -> Iterator[str]:
     width = min(max(shutil.get_terminal_size().columns, _WIDTHS[0]), _WIDTHS[1])
     yield f"Usage: {usage}"
-    for paragraph in inspect.cleandoc(text).split("\n\n"):
+    for paragraph in text.split("\n\n"):
         yield ""
         # Examples are indented, and stay as they are.
         yield paragraph if paragraph.startswith(" ") else textwrap.fill(" ".join(paragraph.split()), width)

@@ -12,16 +12,22 @@ from typing import Any
 
 import numpy as np
 
-from hiero import Decoder, Model
+from hiero import Decoder, FormatError, Model
 from hiero.base.lines import read_lines
 from hiero.cli.info import describe_model
+from hiero.cli.run_data import pairs
 from hiero.cli.sets import read_files
 from hiero.cli.stages import Stages
 from hiero.evaluate import ChrfPlusPlus, Text
 from hiero.forest.details import Details
-from hiero.forest.markup import escaped, page, section
+from hiero.forest.markup import count_text, escaped, page, section
 from hiero.forest.pages import derivation_place, derivation_sections
+from hiero.train.held_out import LEFT_OUT
 
+# Fewer sentences than these tell little.
+_FEW = 100
+# Longer sentences have derivations that nobody looks at, and pages of many megabytes.
+_MOST_WORDS = 300
 # How many of the worst and of the best translations are shown.
 _EXAMPLES = 5
 _OVERVIEW = "overview"
@@ -51,18 +57,29 @@ class Evaluation:
         texts = {name: test_set.hypotheses(path) for name, path in translations.items()}
         scorer = ChrfPlusPlus(test_set.references, Text(lowercase=lowercase))
         scores = {name: scorer.segment_scores(scorer.statistics(text)) for name, text in texts.items()}
-        found = json.loads(metrics.read_bytes())
+        try:
+            found = json.loads(metrics.read_bytes())
+        except ValueError as error:
+            raise FormatError(f"{metrics}: damaged: {error}; remove it to judge again") from None
         return cls(found, lines, test_set.references, texts, {name: s.tolist() for name, s in scores.items()})
 
     def summary(self) -> Iterator[str]:
-        """A line for each metric."""
+        """A line for each metric, and a word of warning where there are few sentences."""
         for metric in self.metrics:
             before, after = metric["systems"]
             low, high = after["interval"]
             yield (
-                f"{metric['metric']} {before['score']:.2f} before, {after['score']:.2f} after tuning "
-                f"(95 %: {low:.2f} to {high:.2f}; p = {after['p_bootstrap']:.3f})"
+                f"test set: {metric['metric']} {before['score']:.2f} before, {after['score']:.2f} after "
+                f"tuning (95 %: {low:.2f} to {high:.2f}; p = {after['p_bootstrap']:.3f})"
             )
+        if self.few:
+            yield self.few
+
+    @property
+    def few(self) -> str:
+        """Says so where there are too few sentences; samples of them are too much alike for intervals."""
+        count = len(self.source)
+        return "" if count >= _FEW else f"{count_text(count, 'sentence')}: too few to tell systems apart"
 
     def examples(self) -> tuple[list[int], list[int]]:
         """The worst segments after tuning, from the worst, and the best, from the best; none is both.
@@ -81,7 +98,7 @@ def report_page(folder: Path, evaluation: Evaluation, stages: Stages) -> str:
     derivations = {}
     for number in sorted([*worst, *best]):
         result = decoder.translate(evaluation.source[number])
-        if len(result.derivation.edges):
+        if len(result.derivation.edges) > 0 and len(result.source) <= _MOST_WORDS:
             derivations[number] = {"after tuning": result.derivation}
 
     def examples(numbers: Iterable[int]) -> str:
@@ -129,7 +146,8 @@ def _scores(evaluation: Evaluation) -> str:
         ]
         rows.append((metric["metric"], *scores, f"{after['difference']:+.2f}", f"{after['p_bootstrap']:.3f}"))
     heads = ("", "before tuning (95 %)", "after tuning (95 %)", "difference", "p")
-    count = f"{len(evaluation.source):,} sentences; higher is better; p by paired bootstrap."
+    count = evaluation.few or count_text(len(evaluation.source), "sentence")
+    count += "; higher is better; p by paired bootstrap."
     signatures = " ".join(metric["signature"] for metric in evaluation.metrics)
     return _table(heads, rows) + f'<p class="dim">{count} {escaped(signatures)}</p>\n'
 
@@ -155,7 +173,9 @@ def _list(texts: Mapping[str, object]) -> str:
 
 
 def _curve(path: Path) -> str:
-    """BLEU of the tuning set by iteration."""
+    """BLEU of the tuning set by iteration; nothing where what tuning left was removed."""
+    if not path.exists():
+        return ""
     with path.open(encoding="utf-8", newline="") as file:
         scores = [float(row["score"]) for row in csv.DictReader(file, delimiter="\t")]
     low, high = min(scores), max(scores)
@@ -194,27 +214,25 @@ def _weights(before: Mapping[str, float], after: Mapping[str, float]) -> str:
 def _facts(folder: Path) -> str:
     """Of data and model."""
     facts: dict[str, object] = {}
-    counts = folder / "sets" / "counts.json"
-    if counts.exists():
-        of = {"train": "training", "tune": "tuning", "test": "the test"}
-        drawn = json.loads(counts.read_bytes())
-        facts["bitext"] = ", ".join(f"{drawn[n]:,} pairs for {text}" for n, text in of.items() if n in drawn)
+    of = {"train": "for training", "tune": "for tuning", "test": "for the test", LEFT_OUT: LEFT_OUT}
+    drawn = pairs(folder / "sets")
+    facts["bitext"] = ", ".join(
+        f"{count_text(drawn[n], 'pair')} {use}" for n, use in of.items() if n in drawn
+    )
     described = describe_model(folder / "tuned-model")
     shown = ("source", "target", "trained", "rule tables", "language models", "tuned")
     return _list(facts | {name: described[name] for name in shown if name in described})
 
 
 def _times(folder: Path, stages: Stages) -> str:
+    log = folder / "model.train" / "log.jsonl"
+    steps = {step["step"]: step for step in map(json.loads, read_lines(log) if log.exists() else ())}
     rows = []
     for title, seconds in stages.seconds.items():
         rows.append((title, f"{seconds:,.1f} s", ""))
         if title == "train":
             rows += [
-                (
-                    f"\N{NO-BREAK SPACE} {step['step']}",
-                    f"{step['seconds']:,.1f} s",
-                    f"{step['peak_megabytes']:,} MB",
-                )
-                for step in map(json.loads, read_lines(folder / "model.train" / "log.jsonl"))
+                (f"\N{NO-BREAK SPACE} {name}", f"{step['seconds']:,.1f} s", f"{step['peak_megabytes']:,} MB")
+                for name, step in steps.items()
             ]
     return _table(("stage", "time", "peak memory"), rows)

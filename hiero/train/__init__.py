@@ -2,7 +2,7 @@
 
 from hiero.train.alignment import HEURISTICS, AlignSettings, Heuristic, align, read_alignment
 from hiero.train.corpus import CorpusReport, CorpusSettings, prepare_corpus, prepare_text
-from hiero.train.held_out import set_aside
+from hiero.train.held_out import leave_out, set_aside
 from hiero.train.lm import LmEstimate, LmSettings, estimate_lm
 from hiero.train.pipeline import train
 from hiero.train.rules import ExtractSettings, ScoreSettings, extract_rules, score_rules
@@ -26,6 +26,7 @@ __all__ = [
     "default_weights",
     "estimate_lm",
     "extract_rules",
+    "leave_out",
     "prepare_corpus",
     "prepare_text",
     "read_alignment",

@@ -184,7 +184,7 @@ class _Pipeline:
             if side.scheme == "none" and looks_untokenised(islice(read_lines(path), _LOOKED_AT)):
                 self.report(
                     f"warning: {os.fspath(path)}: looks like raw text, but is taken for tokens: most lines "
-                    "have words that end in punctuation, from which --tokenize separates them"
+                    "have words that end in punctuation; see --tokenize, such as --tokenize de:moses en:moses"
                 )
 
     def _align(self) -> None:
