@@ -62,9 +62,7 @@ class Command(TyperCommand):
     """
 
     def get_help(self, ctx: Any) -> str:
-        # Of the function: typer has removed the indentation of examples that are all there is below.
-        text = inspect.getdoc(self.callback) or ""
-        return command_help(f"{ctx.command_path} {_usage(self)}", text, self.get_params(ctx))
+        return command_help(f"{ctx.command_path} {_usage(self)}", self.help or "", self.get_params(ctx))
 
     def collect_usage_pieces(self, ctx: Any) -> list[str]:
         return [_usage(self)]

@@ -73,8 +73,10 @@ def rules(
 ) -> None:
     """Lists rules with features and links: of a source side, or with a beginning of it or a target side.
 
-    hiero rules my-model --source "ne [X] pas"
-    hiero rules my-model --prefix ne --target "not [X,1]"
+    A source side is looked up at once; for a prefix or target side all rules are looked through.
+
+        hiero rules my-model --source "ne [X] pas"
+        hiero rules my-model --prefix ne --target "not [X,1]"
     """
     if (source is None) == (prefix is None and target is None):
         raise typer.BadParameter("give either --source, or --prefix or --target or both")
