@@ -148,6 +148,7 @@ def test_what_was_done_by_hand_counts(done: tuple[Path, str], raw: tuple[Path, P
     shutil.copytree(done[0], output)
     shutil.rmtree(output / "tuned")
     shutil.rmtree(output / "model.train")
+    shutil.rmtree(output / "sets")
     write(output / "after.txt", ["other words"] * 15)
     result = call("hiero", *options(raw, output))
     said = result.stdout.decode()
