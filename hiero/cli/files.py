@@ -105,7 +105,10 @@ def _checked(values: Mapping[str, Any], marks: Mapping[str, Writes]) -> dict[str
         for other in outputs[:number]:
             if _same(path, other):
                 raise typer.BadParameter(f"{path}: two outputs of one name")
-    return {name: (_followed if name in marks else _with_stdin)(value) for name, value in values.items()}
+    return {
+        name: _followed(value, marks[name].stream) if name in marks else _with_stdin(value)
+        for name, value in values.items()
+    }
 
 
 def check_not_read(output: Path, inputs: Iterable[Path]) -> None:
@@ -175,11 +178,14 @@ def _within(path: Path, folder: Path) -> bool:
     return folder.is_dir() and Path(os.path.realpath(folder)) in Path(os.path.realpath(path)).parents
 
 
-def _followed(value: Any) -> Any:
-    """Outputs whose names are links as the files that these lead to, which are to be replaced instead."""
+def _followed(value: Any, text: bool) -> Any:
+    """Outputs whose names are links as the files that these lead to, which are to be replaced instead; those
+    of ``text`` also where there is no file yet."""
     if isinstance(value, list | tuple):
-        return type(value)(map(_followed, value))
-    link = isinstance(value, Path) and value.is_symlink() and not value.is_dir()
+        return type(value)(_followed(part, text) for part in value)
+    link = (
+        isinstance(value, Path) and value.is_symlink() and (value.is_file() or (text and not value.exists()))
+    )
     # Of streams the names are what they are known by.
     return Path(os.path.realpath(value)) if link and value.parts[:2] not in _STREAMS else value
 
