@@ -13,6 +13,7 @@ from typing import TYPE_CHECKING
 try:
     from hiero._core import (
         ApplicationBatch,
+        Applications,
         DecodeStats,
         Derivation,
         Error,
@@ -47,6 +48,7 @@ _LATER = ("evaluate", "experiments", "forest", "losses", "train", "tune")
 
 __all__ = [
     "ApplicationBatch",
+    "Applications",
     "DecodeStats",
     "Decoder",
     "DecodingSettings",

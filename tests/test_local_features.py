@@ -71,6 +71,56 @@ def test_search_with_local_features_is_exact(tmp_path: Path) -> None:
         assert result.score == pytest.approx(max(walked), abs=1e-4)
 
 
+class Kept:
+    """Keeps what it saw."""
+
+    names: Sequence[str] = ["Nothing"]
+
+    def __init__(self) -> None:
+        self.seen: list[hiero.ApplicationBatch] = []
+
+    def __call__(self, tokens: Sequence[str], batch: hiero.ApplicationBatch) -> object:
+        self.seen.append(batch)
+        return np.zeros((len(batch), 1))
+
+
+def test_what_rules_share_stands_there_once() -> None:
+    """A row for every rule of an application, and what they share once; the enumerated ones, none twice."""
+    rng = random.Random(5)
+    rules = random_rules(rng, ["X", "Y"], "abc", "uvw")
+    parts = [str(rule).split(" ||| ") for rule in rules]
+    rules += [
+        hiero.Rule(" ||| ".join([*part[:2], f"{part[2]} more", *part[3:]])) for part in parts if part[3:]
+    ]
+    kept = Kept()
+    table = hiero.RuleTable.from_rules(rules)
+    model = hiero.Model([table], [], {}, local_features=[kept])
+    hiero.Decoder(model, pop_limit=0).translate(rng.choices("abc", k=6))
+    (batch,) = kept.seen
+    kept.seen.clear()
+    shared = batch.applications
+    assert 0 < len(shared) < len(batch)
+    assert shared.tables.shape == shared.labels.shape == (len(shared),)
+    assert shared.spans.shape == (len(shared), 2) and shared.gaps.shape == (len(shared), 2, 2)
+    assert batch.rules.shape == batch.reordered.shape == batch.application.shape == (len(batch),)
+    steps = np.diff(batch.application.astype(np.int64), prepend=-1)
+    assert set(steps.tolist()) == {0, 1} and batch.application[-1] == len(shared) - 1
+    for at in range(len(shared)):
+        mine = batch.application == at
+        numbers = batch.rules[mine].tolist()
+        assert numbers == list(range(numbers[0], numbers[0] + len(numbers)))
+        if shared.tables[at] == 0:
+            sources = {tuple(table.rule(number).source) for number in numbers}
+            labels = {table.rule(number).lhs for number in numbers}
+            assert len(sources) == len(labels) == 1
+            assert labels == {model.core.labels[shared.labels[at]]}
+            gaps = [gap for gap in shared.gaps[at].tolist() if gap != [-1, -1]]
+            assert len(gaps) == sum("," in symbol for symbol in sources.pop())
+    spans = shared.spans
+    del batch, shared  # arrays hold what they are views of
+    assert spans.min() == 0 and spans.max() == 6
+
+
 class BadFeatures:
     names: Sequence[str] = ["Bad"]
 
@@ -160,7 +210,8 @@ class RuleNumbers:
     names: Sequence[str] = ["Number"]
 
     def __call__(self, tokens: Sequence[str], batch: hiero.ApplicationBatch) -> object:
-        return np.where(batch.spans[:, :1] == 0, 1.0, -1.0) * batch.rules[:, None]
+        first = batch.applications.spans[batch.application, :1] == 0
+        return np.where(first, 1.0, -1.0) * batch.rules[:, None]
 
 
 @pytest.mark.parametrize("weight", [1.0, -1.0, 0.0])
@@ -180,7 +231,7 @@ class WordCount:
     names = ["WordsBelow"]  # noqa: RUF012
 
     def __call__(self, tokens: Sequence[str], batch: hiero.ApplicationBatch) -> np.ndarray:
-        return np.diff(batch.spans, axis=1)
+        return np.diff(batch.applications.spans, axis=1)[batch.application]
 
 
 def saved(french: Path, path: Path, *features: hiero.LocalFeatures) -> Path:

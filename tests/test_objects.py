@@ -206,8 +206,9 @@ def test_rules_of_forests_and_batches(model: hiero.Model, translation: hiero.Tra
         names = ("Nothing",)
 
         def __call__(self, tokens: list[str], batch: hiero.ApplicationBatch) -> np.ndarray:
-            for table, number, span in zip(batch.tables, batch.rules, batch.spans, strict=True):
-                rows.append((int(table), int(number), span.tolist()))
+            tables, spans = batch.applications.tables, batch.applications.spans
+            for at, number in zip(batch.application, batch.rules, strict=True):
+                rows.append((int(tables[at]), int(number), spans[at].tolist()))
             return np.zeros((len(batch), 1))
 
     noted = hiero.Model(model.tables, model.lms, {}, local_features=[Noted()])

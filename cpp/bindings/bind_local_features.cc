@@ -74,30 +74,35 @@ std::shared_ptr<const LocalFeatures> local_features_from_python(const py::object
 }
 
 void register_local_features(py::module_& m) {
-  py::class_<ApplicationBatch>(m, "ApplicationBatch",
-                               "What local features see: one row per rule application and rule.")
-      .def("__len__", &ApplicationBatch::size)
-      .def_property_readonly("tables", view_of(&ApplicationBatch::table),
-                             "int32 (rows): index of the rule's table.")
-      .def_property_readonly("rules", view_of(&ApplicationBatch::rule),
-                             "uint32 (rows): rule id within its table.")
-      .def_property_readonly("labels", view_of(&ApplicationBatch::label),
-                             "uint32 (rows): left-hand label, an index into the model's labels.")
+  py::class_<Applications>(m, "Applications",
+                           "Rules of one source side and label on one span with one choice of gaps.")
+      .def("__len__", &Applications::size)
+      .def_property_readonly("tables", view_of(&Applications::table), "int32 (n): index of the rules' table.")
+      .def_property_readonly("labels", view_of(&Applications::label),
+                             "uint32 (n): left-hand label, an index into the model's labels.")
       .def_property_readonly(
           "spans",
           [](const py::object& self) {
-            const auto& batch = self.cast<const ApplicationBatch&>();
-            return view(batch.span, self, {static_cast<py::ssize_t>(batch.size()), 2});
+            const auto& all = self.cast<const Applications&>();
+            return view(all.span, self, {static_cast<py::ssize_t>(all.size()), 2});
           },
-          "int32 (rows, 2): first source word, past-the-end word.")
+          "int32 (n, 2): first source word, past-the-end word.")
       .def_property_readonly(
           "gaps",
           [](const py::object& self) {
-            const auto& batch = self.cast<const ApplicationBatch&>();
-            return view(batch.gaps, self, {static_cast<py::ssize_t>(batch.size()), batch.arity, 2});
+            const auto& all = self.cast<const Applications&>();
+            return view(all.gaps, self, {static_cast<py::ssize_t>(all.size()), all.arity, 2});
           },
-          "int32 (rows, n, 2): spans of the nonterminals in source order, -1 where there is none; n is 2,\n"
-          "or more where a rule of the sentence has more.")
+          "int32 (n, g, 2): spans of the nonterminals in source order, -1 where there is none; g is 2, or\n"
+          "more where a rule of the sentence has more.");
+  py::class_<ApplicationBatch>(m, "ApplicationBatch",
+                               "What local features see: rule applications, and one row per rule of each.")
+      .def("__len__", &ApplicationBatch::size)
+      .def_readonly("applications", &ApplicationBatch::applications, "What the rules of each share.")
+      .def_property_readonly("application", view_of(&ApplicationBatch::application),
+                             "uint32 (rows): index into `applications`, ascending.")
+      .def_property_readonly("rules", view_of(&ApplicationBatch::rule),
+                             "uint32 (rows): rule id within the application's table.")
       .def_property_readonly("reordered", view_of(&ApplicationBatch::reordered),
                              "uint8 (rows): bit i is set if nonterminal i is reordered.");
 }

@@ -48,13 +48,14 @@ class Widths : public LocalFeatures {
   const std::vector<std::string>& names() const override { return names_; }
   SparseRows compute(std::span<const std::string>, const ApplicationBatch& batch) const override {
     SparseRows rows{{0}, {}, {}};
-    for (std::size_t row = 0; row < batch.size(); ++row) {
+    const Applications& all = batch.applications;
+    for (const std::size_t a : batch.application) {
       double gaps = 0;
-      for (std::size_t i = row * batch.arity; i < (row + 1) * batch.arity; ++i)
-        gaps += batch.gaps[2 * i + 1] - batch.gaps[2 * i];
+      for (std::size_t i = a * all.arity; i < (a + 1) * all.arity; ++i)
+        gaps += all.gaps[2 * i + 1] - all.gaps[2 * i];
       rows.columns.insert(rows.columns.end(), {0, 1});
       rows.values.insert(rows.values.end(),
-                         {static_cast<double>(batch.span[2 * row + 1] - batch.span[2 * row]), gaps});
+                         {static_cast<double>(all.span[2 * a + 1] - all.span[2 * a]), gaps});
       rows.offsets.push_back(static_cast<std::int64_t>(rows.columns.size()));
     }
     return rows;

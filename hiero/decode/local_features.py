@@ -41,9 +41,9 @@ class SpanAndGapSize:
     names = ["LogSpan", "GapSize_1", "GapSize_2"]  # noqa: RUF012
 
     def __call__(self, tokens: Sequence[str], batch: ApplicationBatch) -> np.ndarray:
-        spans = batch.spans
-        sizes = batch.gaps[:, :2, 1] - batch.gaps[:, :2, 0]  # -1 - -1 = 0 where there is no gap
-        return np.column_stack([np.log(spans[:, 1] - spans[:, 0]), sizes])
+        spans, gaps = batch.applications.spans, batch.applications.gaps[:, :2]
+        sizes = gaps[:, :, 1] - gaps[:, :, 0]  # -1 - -1 = 0 where there is no gap
+        return np.column_stack([np.log(spans[:, 1] - spans[:, 0]), sizes])[batch.application]
 
 
 # By name, those that a model directory can ask for.

@@ -284,7 +284,7 @@ class Model:
         return weight_vector(weights, self.feature_names)
 
     def rule(self, table: int | str, rule: int) -> Rule:
-        """The rule of a table, by its index as in ``ApplicationBatch.tables`` or its owner's name as in
+        """The rule of a table, by its index as in ``Applications.tables`` or its owner's name as in
         ``Forest.tables``, and its id there.
 
         Raises IndexError for an id or index that there is not, KeyError for a name: words that are copied

@@ -12,15 +12,22 @@
 
 namespace hiero {
 
-// One row per (rule application, rule): structure of arrays, all of the same length.
-struct ApplicationBatch {
+// All rules of one source side and label, on one span with one choice of gaps: structure of arrays.
+struct Applications {
   std::uint32_t arity = 2;  // room for nonterminals in `gaps`, as many as any rule of the sentence has
-  std::vector<std::int32_t> table;      // index of the rule's table
-  std::vector<std::uint32_t> rule;      // rule id within its table
-  std::vector<std::uint32_t> label;     // left-hand label
-  std::vector<std::int32_t> span;       // 2 per row: first word, past-the-end word
-  std::vector<std::int32_t> gaps;       // 2 arity per row: spans of the nonterminals in source order, or -1
-  std::vector<std::uint8_t> reordered;  // bit i: nonterminal i is reordered
+  std::vector<std::int32_t> table;   // index of the rules' table
+  std::vector<std::uint32_t> label;  // left-hand label
+  std::vector<std::int32_t> span;    // 2 each: first word, past-the-end word
+  std::vector<std::int32_t> gaps;    // 2 arity each: spans of the nonterminals in source order, or -1
+  std::size_t size() const { return label.size(); }
+};
+
+// The applications of a sentence, and one row per rule of each, in the order of the applications.
+struct ApplicationBatch {
+  Applications applications;
+  std::vector<std::uint32_t> application;  // by row, its application
+  std::vector<std::uint32_t> rule;         // rule id within its table
+  std::vector<std::uint8_t> reordered;     // bit i: nonterminal i is reordered
   std::size_t size() const { return rule.size(); }
 };
 

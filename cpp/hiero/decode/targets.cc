@@ -109,10 +109,10 @@ double SentenceTargets::score_sparse(const BoundTable& bound, const std::vector<
   return score;
 }
 
-// One row per application and rule.
 void SentenceTargets::describe_applications(ApplicationBatch& batch) {
-  for (const TargetSet& set : matches_->target_sets) batch.arity = std::max(batch.arity, set.arity);
-  std::vector<std::int32_t> gaps(2 * std::size_t{batch.arity});
+  Applications& all = batch.applications;
+  for (const TargetSet& set : matches_->target_sets) all.arity = std::max(all.arity, set.arity);
+  std::vector<std::int32_t> gaps(2 * std::size_t{all.arity});
   for (Application& application : matches_->applications) {
     application.row = static_cast<std::uint32_t>(batch.size());
     const auto& [t, arity, group] = matches_->target_sets[application.targets];
@@ -123,13 +123,15 @@ void SentenceTargets::describe_applications(ApplicationBatch& batch) {
       gaps[at++] = static_cast<std::int32_t>(matches_->cells[tail].begin);
       gaps[at++] = static_cast<std::int32_t>(matches_->cells[tail].end);
     }
+    const auto number = static_cast<std::uint32_t>(all.size());
+    all.table.push_back(static_cast<std::int32_t>(t));
+    all.label.push_back(cell.label);
+    all.span.insert(all.span.end(),
+                    {static_cast<std::int32_t>(cell.begin), static_cast<std::int32_t>(cell.end)});
+    all.gaps.insert(all.gaps.end(), gaps.begin(), gaps.end());
     for (std::uint32_t slot = 0; slot < group.count; ++slot) {
-      batch.table.push_back(static_cast<std::int32_t>(t));
+      batch.application.push_back(number);
       batch.rule.push_back(group.first_rule + slot);
-      batch.label.push_back(cell.label);
-      batch.span.insert(batch.span.end(),
-                        {static_cast<std::int32_t>(cell.begin), static_cast<std::int32_t>(cell.end)});
-      batch.gaps.insert(batch.gaps.end(), gaps.begin(), gaps.end());
       sentence_->table(t).table->record(group.first_rule + slot, record_);
       batch.reordered.push_back(record_.reordered);
     }
