@@ -161,6 +161,7 @@ def test_every_command_of_text_takes_an_output(decode: list[object], french: Pat
             ("rules", table, "--source", "chat"),
             ("rules", table, "--prefix", "le"),
             ("unpack", table),
+            ("info", table),
             ("eval", "--references", text, "--hypothesis", text),
             ("tokenize", "fr:moses"),
             ("detokenize", "fr:moses"),

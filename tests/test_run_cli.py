@@ -156,9 +156,10 @@ def test_what_was_done_by_hand_counts(done: tuple[Path, str], raw: tuple[Path, P
     assert re.search(r"test set: BLEU [\d.]+ before, 0\.\d\d after", said)
     page = (output / "report.html").read_text()
     assert "<svg class=" not in page and "translate after" in page
-    write(output / "evaluation.json", ["[{"])
-    damaged = call("hiero", *options(raw, output))
-    assert "evaluation.json: damaged: " in one_error_line(damaged)
+    for text in ("[{", '[{"metric": "BLEU"}]'):
+        write(output / "evaluation.json", [text])
+        damaged = call("hiero", *options(raw, output))
+        assert "evaluation.json: damaged: " in one_error_line(damaged)
 
 
 def test_a_run_that_has_no_model_gives_way(raw: tuple[Path, Path], tmp_path: Path) -> None:

@@ -11,8 +11,10 @@ from pathlib import Path
 from typing import Annotated, Literal
 
 import typer
+from pydantic import TypeAdapter, ValidationError
 
-from hiero import __version__
+from hiero import FormatError, __version__
+from hiero.base.json_files import complaint
 from hiero.base.text import looks_untokenised
 from hiero.cli.files import Output, check_not_read, writing
 from hiero.evaluate import (
@@ -110,7 +112,7 @@ def evaluate(
 
 
 @dataclass
-class _System:
+class System:
     """Its score, the mean of its runs, what that lies between in 95 % of resampled sets, and what tests
     say of the difference to the first."""
 
@@ -125,29 +127,37 @@ class _System:
 
 
 @dataclass
-class _Result:
+class Result:
     """What a metric says of systems, and of parts of the test set."""
 
     metric: str
     better: Literal["higher", "lower"]
     details: str
     signature: str
-    systems: list[_System]
+    systems: list[System]
     parts: list[tuple[str, float]] = field(default_factory=list)
 
 
-def _result(metric: Metric, names: Sequence[str], runs: Sequence[Runs], samples: int, seed: int) -> _Result:
+def read_results(path: Path) -> list[Result]:
+    """What was written as JSON. Raises FormatError for a damaged file."""
+    try:
+        return TypeAdapter(list[Result]).validate_json(path.read_bytes())
+    except ValidationError as error:
+        raise FormatError(f"{path}: damaged: {complaint(error)}") from None
+
+
+def _result(metric: Metric, names: Sequence[str], runs: Sequence[Runs], samples: int, seed: int) -> Result:
     systems = []
     for name, system in zip(names, runs, strict=True):
         interval = confidence_interval(metric, system, samples, seed)
-        one = _System(name, system.mean, interval, len(system.scores), system.deviation)
+        one = System(name, system.mean, interval, len(system.scores), system.deviation)
         if system is not runs[0]:
             one.difference = system.mean - runs[0].mean
             one.p_bootstrap = paired_bootstrap(metric, runs[0], system, samples, seed)
             one.p_randomisation = approximate_randomization(metric, runs[0], system, samples, seed)
         systems.append(one)
     single = len(names) == len(runs[0].scores) == 1
-    return _Result(
+    return Result(
         metric=metric.name,
         better="lower" if metric.lower_is_better else "higher",
         details=metric.details(runs[0].statistics.sum(axis=(0, 1))).strip() if single else "",
@@ -174,7 +184,7 @@ def _lines(test_set: TestSet, file: str) -> list[str]:
     return test_set.hypotheses("/dev/stdin" if file == "-" else file)
 
 
-def _text(result: _Result, quiet: bool) -> Iterator[str]:
+def _text(result: Result, quiet: bool) -> Iterator[str]:
     """The lines that a metric's result is written in."""
     if len(result.systems) > 1:
         yield from _table(result)
@@ -187,18 +197,18 @@ def _text(result: _Result, quiet: bool) -> Iterator[str]:
         yield result.signature
 
 
-def _score(result: _Result) -> Iterator[str]:
+def _score(result: Result) -> Iterator[str]:
     system = result.systems[0]
     low, high = system.interval
     yield f"{result.metric} = {system.score:.4f}{_deviation(system, 4)} {result.details}".rstrip()
     yield f"95 % of samples: {low:.2f} to {high:.2f}; {result.better} is better"
 
 
-def _deviation(system: _System, digits: int) -> str:
+def _deviation(system: System, digits: int) -> str:
     return f" ± {system.deviation:.{digits}f}" if system.runs > 1 else ""
 
 
-def _table(result: _Result) -> Iterator[str]:
+def _table(result: Result) -> Iterator[str]:
     metric = f"{result.metric} ({result.better} is better)"
     rows = [("system", metric, "95 %", "runs", "difference", "p bootstrap", "p randomisation")]
     for system in result.systems:

@@ -15,22 +15,29 @@ from hiero import ApplicationBatch, FormatError, LanguageModel, Model, RuleTable
 from hiero.base.files import sha256
 from hiero.base.tables import is_packed
 from hiero.base.text import TextSide
+from hiero.cli.files import Output, writing
 from hiero.cli.records import assignments
 from hiero.decode.model_directory import WEIGHTS, read_config, read_manifest
 
 
-def info(path: Annotated[Path, typer.Argument(help="Table, language model or model.")]) -> None:
+def info(
+    path: Annotated[Path, typer.Argument(help="Table, language model or model.")], output: Output = None
+) -> None:
     """Describes a packed rule table, a language model or a model directory."""
     if path.is_dir():
-        _print(describe_model(path))
+        facts = describe_model(path)
     elif is_packed(path):
-        _print(describe_table(RuleTable.open(str(path))))
+        facts = describe_table(RuleTable.open(str(path)))
     else:
         try:
             lm = LanguageModel.load(str(path))
         except FormatError as error:
             raise FormatError(f"{error}; nor a packed rule table (hiero pack makes one from text)") from None
-        _print(describe_lm(lm))
+        facts = describe_lm(lm)
+    width = max(map(len, facts))
+    with writing(output) as stream:
+        for name, value in facts.items():
+            stream.write(f"{name:<{width}}  {value}\n".encode())
 
 
 def check(path: Annotated[Path, typer.Argument(help="Packed table or model.")]) -> None:
@@ -145,9 +152,3 @@ class _Absent:
 
 def _size(path: Path) -> str:
     return f"{path.stat().st_size / 1e6:,.1f} MB"
-
-
-def _print(facts: dict[str, object]) -> None:
-    width = max(map(len, facts))
-    for name, value in facts.items():
-        print(f"{name:<{width}}  {value}")

@@ -8,12 +8,12 @@ import json
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Any
 
 import numpy as np
 
-from hiero import Decoder, FormatError, Model
+from hiero import Decoder, Model
 from hiero.base.lines import read_lines
+from hiero.cli.eval import Result, read_results
 from hiero.cli.info import describe_model
 from hiero.cli.run_data import pairs
 from hiero.cli.sets import read_files
@@ -35,10 +35,10 @@ _OVERVIEW = "overview"
 
 @dataclass(frozen=True)
 class Evaluation:
-    """What `hiero eval` found, as it writes it in JSON, and the test set with its translations and their
+    """What `hiero eval` found, and the test set with its translations and their
     scores by segment (chrF++)."""
 
-    metrics: Sequence[Mapping[str, Any]]
+    metrics: Sequence[Result]
     source: Sequence[str]
     references: Sequence[Sequence[str]]
     translations: Mapping[str, Sequence[str]]
@@ -57,20 +57,17 @@ class Evaluation:
         texts = {name: test_set.hypotheses(path) for name, path in translations.items()}
         scorer = ChrfPlusPlus(test_set.references, Text(lowercase=lowercase))
         scores = {name: scorer.segment_scores(scorer.statistics(text)) for name, text in texts.items()}
-        try:
-            found = json.loads(metrics.read_bytes())
-        except ValueError as error:
-            raise FormatError(f"{metrics}: damaged: {error}; remove it to judge again") from None
-        return cls(found, lines, test_set.references, texts, {name: s.tolist() for name, s in scores.items()})
+        by_segment = {name: found.tolist() for name, found in scores.items()}
+        return cls(read_results(metrics), lines, test_set.references, texts, by_segment)
 
     def summary(self) -> Iterator[str]:
         """A line for each metric, and a word of warning where there are few sentences."""
         for metric in self.metrics:
-            before, after = metric["systems"]
-            low, high = after["interval"]
+            before, after = metric.systems
+            low, high = after.interval
             yield (
-                f"test set: {metric['metric']} {before['score']:.2f} before, {after['score']:.2f} after "
-                f"tuning (95 %: {low:.2f} to {high:.2f}; p = {after['p_bootstrap']:.3f})"
+                f"test set: {metric.metric} {before.score:.2f} before, {after.score:.2f} after tuning "
+                f"(95 %: {low:.2f} to {high:.2f}; p = {after.p_bootstrap:.3f})"
             )
         if self.few:
             yield self.few
@@ -140,15 +137,13 @@ def _lines(lines: Iterable[str]) -> str:
 def _scores(evaluation: Evaluation) -> str:
     rows = []
     for metric in evaluation.metrics:
-        before, after = metric["systems"]
-        scores = [
-            f"{s['score']:.2f} ({s['interval'][0]:.2f} to {s['interval'][1]:.2f})" for s in (before, after)
-        ]
-        rows.append((metric["metric"], *scores, f"{after['difference']:+.2f}", f"{after['p_bootstrap']:.3f}"))
+        after = metric.systems[1]
+        scores = [f"{s.score:.2f} ({s.interval[0]:.2f} to {s.interval[1]:.2f})" for s in metric.systems]
+        rows.append((metric.metric, *scores, f"{after.difference:+.2f}", f"{after.p_bootstrap:.3f}"))
     heads = ("", "before tuning (95 %)", "after tuning (95 %)", "difference", "p")
     count = evaluation.few or count_text(len(evaluation.source), "sentence")
     count += "; higher is better; p by paired bootstrap."
-    signatures = " ".join(metric["signature"] for metric in evaluation.metrics)
+    signatures = " ".join(metric.signature for metric in evaluation.metrics)
     return _table(heads, rows) + f'<p class="dim">{count} {escaped(signatures)}</p>\n'
 
 

@@ -17,7 +17,7 @@ from hiero.base.text import TextSide
 from hiero.cli.arguments import Threads, usage
 from hiero.cli.files import Writes, on_interrupt
 from hiero.cli.report import Evaluation, report_page
-from hiero.cli.run_data import RunData, TestSet, own_set, prepare
+from hiero.cli.run_data import RunData, SetFiles, own_set, prepare
 from hiero.cli.settings import Given, SettingOptions, VariantOptions
 from hiero.cli.stages import Stages
 from hiero.cli.train import Lowercase, Tokenize, text_processing
@@ -169,24 +169,24 @@ class _System:
         words += _options(output=self.folder / "model", quiet=self.common["quiet"])
         self.stages.run("train", self._manifest("model"), "train", words)
 
-    def translate(self, name: str, model: str, test_set: TestSet) -> None:
+    def translate(self, name: str, model: str, test_set: SetFiles) -> None:
         made = self.translations(test_set)[name]
         words = _options(model=self.folder / model, input=test_set.source, output=made, **self.common)
         self.stages.run(f"translate {name}", made, "decode", words, [self._manifest(model)])
 
-    def translations(self, test_set: TestSet) -> dict[str, Path]:
+    def translations(self, test_set: SetFiles) -> dict[str, Path]:
         """The files of both, NIST's where the source is."""
         suffix = ".xml" if is_nist(test_set.source) else ".txt"
         return {name: self.folder / f"{name}{suffix}" for name in ("before", "after")}
 
-    def tune(self, tune_set: TestSet, **settings: Any) -> None:
+    def tune(self, tune_set: SetFiles, **settings: Any) -> None:
         words = _options(source=tune_set.source, references=tune_set.references, **settings)
         words += _options(output=self.folder / "tuned", save=self.folder / "tuned-model", **self.common)
         # Behind all options, as its name may look like one.
         words += ["--", str(self.folder / "model")]
         self.stages.run("tune", self._manifest("tuned-model"), "tune", words, [self._manifest("model")])
 
-    def judge(self, test_set: TestSet, tokenizer: Tokenizer, lowercase: bool) -> Evaluation:
+    def judge(self, test_set: SetFiles, tokenizer: Tokenizer, lowercase: bool) -> Evaluation:
         translations, made = self.translations(test_set), self.folder / "evaluation.json"
         words = _options(references=test_set.references, hypothesis=translations["before"])
         words += _options(compare=translations["after"], metric=["bleu", "chrf++"])

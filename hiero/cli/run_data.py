@@ -20,13 +20,11 @@ _COUNTS = "counts.json"
 
 
 @dataclass(frozen=True)
-class TestSet:
-    """Sentences with references, for tuning or testing."""
+class SetFiles:
+    """Files of sentences and their references, for tuning or testing."""
 
     source: Path
     references: Sequence[Path]
-
-    __test__ = False  # no test of pytest
 
     def lines(self) -> tuple[list[str], list[str]]:
         """Its sentences and all of its references."""
@@ -41,13 +39,13 @@ class RunData:
     source: Path
     target: Path
     mono: Sequence[Path]
-    tune: TestSet
-    test: TestSet
+    tune: SetFiles
+    test: SetFiles
 
 
 def own_set(
     name: str, source: Path | None, references: list[Path] | None, size: int | None
-) -> TestSet | None:
+) -> SetFiles | None:
     """A set of the user's own; None if it is to be set aside. What is wrong with it is said before all work.
     Raises BadParameter, FormatError, OSError."""
     if (source is None) != (not references):
@@ -56,7 +54,7 @@ def own_set(
         return None
     if size is not None:
         raise typer.BadParameter(f"--{name}-size is of a set from the bitext, not of --{name}-source")
-    found = TestSet(source, references or [])
+    found = SetFiles(source, references or [])
     found.lines()
     return found
 
@@ -65,7 +63,7 @@ def prepare(
     folder: Path,
     bitext: tuple[Path, Path],
     mono: Sequence[Path],
-    own: Mapping[str, TestSet | None],
+    own: Mapping[str, SetFiles | None],
     sizes: Mapping[str, int],
     known: Mapping[str, object],
     seed: int,
@@ -100,8 +98,8 @@ def pairs(folder: Path) -> dict[str, int]:
     return dict(_done(folder)["pairs"])
 
 
-def _drawn(folder: Path, name: str) -> TestSet:
-    return TestSet(folder / f"{name}.source", [folder / f"{name}.target"])
+def _drawn(folder: Path, name: str) -> SetFiles:
+    return SetFiles(folder / f"{name}.source", [folder / f"{name}.target"])
 
 
 def _done(folder: Path) -> dict[str, Any]:

@@ -32,6 +32,10 @@ from hiero.train.steps import Journal, Step, open_journal
 from hiero.train.truecaser import train_truecaser
 from hiero.train.weights import weights_by_length
 
+_ALL = tuple(TrainSettings.model_fields)
+# How many lines are looked at for whether they are tokens.
+_LOOKED_AT = 1000
+
 
 def train(
     inputs: TrainInputs,
@@ -353,8 +357,3 @@ class _Pipeline:
 
 def _sentences(path: Path) -> int:
     return sum(1 for line in read_lines(path) if line)
-
-
-_ALL = tuple(TrainSettings.model_fields)
-# How many lines are looked at for whether they are tokens.
-_LOOKED_AT = 1000
