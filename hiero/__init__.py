@@ -34,17 +34,19 @@ except ModuleNotFoundError as error:
     ) from None
 from hiero.base.weights import read_weights, write_weights
 from hiero.decode.decoder import Decoder, Failure
-from hiero.decode.local_features import LocalFeatures, SpanAndGapSize
 from hiero.decode.model import Model
 from hiero.decode.settings import DecodingSettings
+from hiero.features.protocols import LocalFeatures
+from hiero.features.sentence import Sentence
+from hiero.features.trees import Tree
 
 if TYPE_CHECKING:
-    from hiero import evaluate, experiments, forest, losses, train, tune
+    from hiero import evaluate, experiments, features, forest, losses, train, tune
 
 __version__ = "0.1.0"
 
 # What takes long to import, and is when it is first asked for.
-_LATER = ("evaluate", "experiments", "forest", "losses", "train", "tune")
+_LATER = ("evaluate", "experiments", "features", "forest", "losses", "train", "tune")
 
 __all__ = [
     "ApplicationBatch",
@@ -63,11 +65,13 @@ __all__ = [
     "Model",
     "Rule",
     "RuleTable",
-    "SpanAndGapSize",
+    "Sentence",
     "Translation",
+    "Tree",
     "__version__",
     "evaluate",
     "experiments",
+    "features",
     "forest",
     "losses",
     "read_weights",

@@ -514,6 +514,8 @@ class TranslationModel:
         goal: str,
         copy_labels: Sequence[str],
         glue_labels: Sequence[str],
+        log_base: float = 0,
+        log_features: Sequence[str] = (),
     ) -> None: ...
     @property
     def goal(self) -> str: ...
@@ -534,5 +536,6 @@ class Decoder:
         tokens: Sequence[str],
         rules: Sequence[Rule],
         own_weights: Sequence[tuple[str, float]],
+        sentence: object,
         keep: str,
     ) -> Translation: ...

@@ -74,14 +74,14 @@ def test_damage_is_found_where_it_is_read(tmp_path: Path) -> None:
     statics = tmp_path / "m" / "rules0.statics"
     good = statics.read_bytes()
     # A header; an estimate a rule, words of the language model, and of a rule its unknown words, its words,
-    # and whether it has features that most have not. Checksums of blocks end the file.
+    # whether it has features that most have not, and what it reorders. Checksums of blocks end the file.
     vocabulary = hiero.RuleTable.open(str(tmp_path / "m" / "rules0.hrt")).word_count
-    sizes = (4 * count, 4 * vocabulary, 2 * count, 2 * count, count)
+    sizes = (4 * count, 4 * vocabulary, 2 * count, 2 * count, count, count)
     starts = [sum(sizes[:i]) for i in range(len(sizes))]
     assert 64 + sum(sizes) + 8 * -(-sum(sizes) // 65_536) == len(good)
 
     def places(rule: int) -> list[int]:
-        return [starts[i] + sizes[i] // count * rule for i in (0, 2, 3, 4)]
+        return [starts[i] + sizes[i] // count * rule for i in (0, 2, 3, 4, 5)]
 
     # The estimates of two of them are on either side of a border.
     rules_read = (3, 16_383, 16_384, 39_999)

@@ -15,7 +15,7 @@ from brute_force_extraction import Limits, Pair
 
 from hiero import FormatError, RuleTable
 from hiero._core import ExtractStatistics, RuleCounts
-from hiero.decode.distortion import DistortionStatistics
+from hiero.features.distortion import DistortionStatistics
 from hiero.train import ExtractSettings, ScoreSettings, extract_rules, score_rules
 
 Key = tuple[tuple[str, ...], tuple[str, ...]]

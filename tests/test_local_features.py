@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
+import json
 import random
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from pathlib import Path
 from typing import Any
 
@@ -12,10 +13,12 @@ import pytest
 import scipy.sparse
 from brute_force import Enumerator, random_rules, write_arpa
 from in_process import call
+from local_features import SpanAndGapSize
 from test_cli import one_error_line
 from test_decoder import lines, used_rules
 
 import hiero
+from hiero.features import CoarseDistortion, CoarseSyntax, FineDistortion, FineSyntax
 
 
 class WalkedFeatures:
@@ -25,7 +28,7 @@ class WalkedFeatures:
     def of(derivation: hiero.Derivation) -> dict[str, float]:
         forest = derivation.forest
         heads = np.repeat(np.arange(forest.node_count), np.diff(forest.edge_offsets))
-        sums = dict.fromkeys(hiero.SpanAndGapSize.names, 0.0)
+        sums = dict.fromkeys(SpanAndGapSize.names, 0.0)
         for edge in derivation.edges:
             if forest.edge_tables[edge] < 0:
                 continue
@@ -42,7 +45,7 @@ def test_local_features_equal_a_derivation_walk(french: Path) -> None:
         [french / "grammar.txt"],
         [french / "lm.arpa"],
         {"LM0": 0.5, "PhraseEF": 0.3, "LogSpan": -0.4, "GapSize_1": 0.3, "GapSize_2": -0.2},
-        local_features=[hiero.SpanAndGapSize()],
+        local_features=[SpanAndGapSize()],
     )
     decoder = hiero.Decoder(model)
     for line in lines(french):
@@ -58,7 +61,7 @@ def test_search_with_local_features_is_exact(tmp_path: Path) -> None:
     lm = hiero.LanguageModel.load(str(tmp_path / "lm.arpa"))
     for _ in range(60):
         rules = random_rules(rng, ["X", "Y"], "abc", "uvw")
-        local = [hiero.SpanAndGapSize()]
+        local = [SpanAndGapSize()]
         model = hiero.Model([hiero.RuleTable.from_rules(rules)], [lm], {}, local_features=local)
         weights = {name: rng.uniform(-1, 1) for name in model.feature_names}
         sentence = rng.choices("abc", k=4)
@@ -79,7 +82,7 @@ class Kept:
     def __init__(self) -> None:
         self.seen: list[hiero.ApplicationBatch] = []
 
-    def __call__(self, tokens: Sequence[str], batch: hiero.ApplicationBatch) -> object:
+    def by_rule(self, sentence: hiero.Sentence, batch: hiero.ApplicationBatch) -> object:
         self.seen.append(batch)
         return np.zeros((len(batch), 1))
 
@@ -127,7 +130,7 @@ class BadFeatures:
     def __init__(self, answer: object) -> None:
         self.answer = answer
 
-    def __call__(self, tokens: Sequence[str], batch: hiero.ApplicationBatch) -> object:
+    def by_rule(self, sentence: hiero.Sentence, batch: hiero.ApplicationBatch) -> object:
         if isinstance(self.answer, Exception):
             raise self.answer
         return self.answer if self.answer is not None else np.full((len(batch), 1), np.nan)
@@ -155,10 +158,17 @@ class OneEntry:
     def __init__(self, column: int, value: complex = 1.0) -> None:
         self.column, self.value = column, value
 
-    def __call__(self, tokens: Sequence[str], batch: hiero.ApplicationBatch) -> object:
+    def by_rule(self, sentence: hiero.Sentence, batch: hiero.ApplicationBatch) -> object:
         rows = scipy.sparse.csr_array(np.array([[self.value]] + [[0]] * (len(batch) - 1)))
         rows.indices = np.array([self.column], dtype=np.int64)
         return rows
+
+
+class Answering:
+    names: Sequence[str] = ["Bad"]
+
+    def __init__(self, answer: Callable[[hiero.Sentence, hiero.ApplicationBatch], object]) -> None:
+        self.by_rule = answer
 
 
 @pytest.mark.parametrize(
@@ -173,15 +183,16 @@ class OneEntry:
         ),
         (OneEntry(0, np.inf), "local feature Bad: expected finite values, got inf"),
         (
-            lambda tokens, batch: np.zeros((len(batch), 2)),
+            Answering(lambda sentence, batch: np.zeros((len(batch), 2))),
             r"features Bad: expected .* got one of shape \(\d+, 2\)",
         ),
-        (lambda tokens, batch: "zero", "features Bad: expected .* got what scipy makes no matrix of: str"),
+        (
+            Answering(lambda sentence, batch: "zero"),
+            "features Bad: expected .* got what scipy makes no matrix of: str",
+        ),
     ],
 )
 def test_bad_entries_of_local_features(french: Path, features: Any, message: str) -> None:
-    if not isinstance(features, OneEntry):
-        features.names = ["Bad"]
     model = hiero.Model.assemble([french / "grammar.txt"], [], {}, local_features=[features])
     with pytest.raises(ValueError, match=message):
         hiero.Decoder(model).translate("le chat")
@@ -190,13 +201,14 @@ def test_bad_entries_of_local_features(french: Path, features: Any, message: str
 @pytest.mark.parametrize(
     ("features", "message"),
     [
-        (3, "expected an object with names that can be called, not int"),
-        (print, "expected an object with names that can be called, not builtin"),
+        (3, "expected an object with names and one of by_rule, by_span and by_gap, not int"),
+        (print, "expected an object with names and .* not builtin"),
+        (type("Named", (), {"names": ["a"]})(), "expected an object with names and .* not Named"),
         (
-            type("Named", (), {"names": "abc", "__call__": print})(),
+            type("Named", (), {"names": "abc", "by_rule": print})(),
             "Named.names: expected a list of names, not 'abc'",
         ),
-        (type("Named", (), {"names": [1], "__call__": print})(), "Named.names: expected a list of names"),
+        (type("Named", (), {"names": [1], "by_span": print})(), "Named.names: expected a list of names"),
     ],
 )
 def test_what_is_no_local_feature(features: Any, message: str) -> None:
@@ -209,7 +221,7 @@ class RuleNumbers:
 
     names: Sequence[str] = ["Number"]
 
-    def __call__(self, tokens: Sequence[str], batch: hiero.ApplicationBatch) -> object:
+    def by_rule(self, sentence: hiero.Sentence, batch: hiero.ApplicationBatch) -> object:
         first = batch.applications.spans[batch.application, :1] == 0
         return np.where(first, 1.0, -1.0) * batch.rules[:, None]
 
@@ -230,8 +242,8 @@ class WordCount:
 
     names = ["WordsBelow"]  # noqa: RUF012
 
-    def __call__(self, tokens: Sequence[str], batch: hiero.ApplicationBatch) -> np.ndarray:
-        return np.diff(batch.applications.spans, axis=1)[batch.application]
+    def by_span(self, sentence: hiero.Sentence, spans: np.ndarray) -> np.ndarray:
+        return np.diff(spans, axis=1)
 
 
 def saved(french: Path, path: Path, *features: hiero.LocalFeatures) -> Path:
@@ -241,22 +253,36 @@ def saved(french: Path, path: Path, *features: hiero.LocalFeatures) -> Path:
     return path
 
 
+TREE = "(S (NP (DT le) (NN chat)))"
+
+
 def test_a_model_has_its_local_features(french: Path, tmp_path: Path) -> None:
-    path = saved(french, tmp_path / "m", hiero.SpanAndGapSize())
+    syntax = FineSyntax(labels=("NP", "X-1"), glue=True)
+    own = [syntax, FineDistortion(), CoarseDistortion(monotone=range(10), reordered=range(10, 20))]
+    path = saved(french, tmp_path / "m", *own)
     loaded = hiero.Model.load(path)
-    assert set(hiero.SpanAndGapSize.names) <= set(loaded.feature_names)
-    own = hiero.SpanAndGapSize()
-    given = hiero.Model.load(path, local_features=[own])
-    assert given.local_features == (own,) and given.feature_names == loaded.feature_names
+    assert list(loaded.local_features) == own
+    again = hiero.Model.load(path, local_features=[syntax])
+    assert again.local_features == (*own[1:], syntax)
     assert call("hiero", "check", path).returncode == 0
-    done = call("hiero-decode", "--model", path, "--quiet", stdin="le chat\n")
-    assert done.stdout.decode() == hiero.Decoder(loaded).translate("le chat").text + "\n"
+    described = call("hiero", "info", path).stdout.decode()
+    assert (
+        'local features   fine-syntax {"labels": ["NP", "X-1"], "glue": true}, fine-distortion, '
+        "coarse-distortion\n" in described
+    )
+    (tmp_path / "parse").write_text(TREE + "\n")
+    options = ("--parses", tmp_path / "parse", "--quiet", "--output-format", "jsonl")
+    done = call("hiero-decode", "--model", path, *options, stdin="le chat\n")
+    result = json.loads(done.stdout)
+    twin = hiero.Decoder(loaded).translate(hiero.Sentence("le chat", parse=hiero.Tree.read(TREE)))
+    assert (result["text"], result["features"]) == (twin.text, twin.features)
+    assert result["features"]["Syntax_NP_Match"] >= 1
     loaded.save(tmp_path / "again")
-    assert hiero.Model.load(tmp_path / "again").feature_names == loaded.feature_names
+    assert hiero.Model.load(tmp_path / "again").local_features == loaded.local_features
 
 
 def test_local_features_that_only_python_can_give(french: Path, tmp_path: Path) -> None:
-    path = saved(french, tmp_path / "m", hiero.SpanAndGapSize(), WordCount())
+    path = saved(french, tmp_path / "m", CoarseSyntax(), WordCount())
     message = f"{path}: needs local features of Python's that have WordsBelow: give them to hiero.Model.load"
     with pytest.raises(hiero.FormatError, match=message):
         hiero.Model.load(path)
@@ -264,9 +290,9 @@ def test_local_features_that_only_python_can_give(french: Path, tmp_path: Path) 
         assert message in one_error_line(call(*command, path), 1)
     assert hiero.Model.load(path, local_features=[WordCount()]).weights["WordsBelow"] == -0.1
     described = call("hiero", "info", path)
-    line = b"local features   SpanAndGapSize (given from Python: WordsBelow)\n"
+    line = b"local features   coarse-syntax, (given from Python: WordsBelow)\n"
     assert described.returncode == 0 and line in described.stdout
     config = path / "model.toml"
-    config.write_text(config.read_text().replace('"SpanAndGapSize"', '"Other"'))
-    with pytest.raises(hiero.FormatError, match="unknown local features Other: expected of SpanAndGapSize"):
+    config.write_text(config.read_text().replace('"coarse-syntax"', '"other"'))
+    with pytest.raises(hiero.FormatError, match=r"local_features\.0: .*'other'.*'fine-syntax'"):
         hiero.Model.load(path, local_features=[WordCount()])

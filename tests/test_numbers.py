@@ -12,9 +12,9 @@ from synthetic_decoder import solvable
 import hiero
 from hiero import FormatError, read_weights
 from hiero.base.weights import write_weights
-from hiero.decode.distortion import DistortionStatistics
 from hiero.evaluate import Bleu
 from hiero.experiments.cettolo2004 import Cettolo2004Options, LabelledSet, cettolo2004
+from hiero.features.distortion import DistortionStatistics
 from hiero.forest.files import NO_FOREST, ForestFile, ForestWriter
 from hiero.tune import TuneOptions, tune
 

@@ -14,6 +14,7 @@ from typing import Any
 import numpy as np
 import pytest
 from html_page import Page
+from local_features import SpanAndGapSize
 
 import hiero
 from hiero import FormatError, Rule, RuleTable
@@ -31,11 +32,11 @@ def model(tmp_path_factory: pytest.TempPathFactory) -> hiero.Model:
         [french / "grammar.txt"],
         [french / "lm.arpa"],
         french / "weights.txt",
-        local_features=[hiero.SpanAndGapSize()],
+        local_features=[SpanAndGapSize()],
     )
     folder = tmp_path_factory.mktemp("objects") / "model"
     made.with_weights({**made.weights, "GapSize_1": -0.125}).save(folder)
-    return hiero.Model.load(folder)
+    return hiero.Model.load(folder, local_features=[SpanAndGapSize()])
 
 
 @pytest.fixture(scope="module")
@@ -205,7 +206,7 @@ def test_rules_of_forests_and_batches(model: hiero.Model, translation: hiero.Tra
     class Noted:
         names = ("Nothing",)
 
-        def __call__(self, tokens: list[str], batch: hiero.ApplicationBatch) -> np.ndarray:
+        def by_rule(self, sentence: hiero.Sentence, batch: hiero.ApplicationBatch) -> np.ndarray:
             tables, spans = batch.applications.tables, batch.applications.spans
             for at, number in zip(batch.application, batch.rules, strict=True):
                 rows.append((int(tables[at]), int(number), spans[at].tolist()))

@@ -19,7 +19,8 @@ std::shared_ptr<TranslationModel> make_model(
     const std::vector<std::shared_ptr<RuleTable>>& tables, const std::vector<std::string>& owners,
     const std::vector<std::string>& statics, const std::vector<std::shared_ptr<LanguageModel>>& lms,
     const std::vector<py::object>& local_features, const std::string& goal,
-    const std::vector<std::string>& copy_labels, const std::vector<std::string>& glue_labels) {
+    const std::vector<std::string>& copy_labels, const std::vector<std::string>& glue_labels, double log_base,
+    const std::vector<std::string>& log_features) {
   if (tables.size() != owners.size() || tables.size() != statics.size()) {
     throw std::invalid_argument("expected an owner and a file of estimates (or \"\") per table");
   }
@@ -29,11 +30,12 @@ std::shared_ptr<TranslationModel> make_model(
   ModelParts parts;
   for (std::size_t t = 0; t < tables.size(); ++t) parts.tables.push_back({tables[t], owners[t], statics[t]});
   parts.lms.assign(lms.begin(), lms.end());
-  for (const py::object& object : local_features)
-    parts.local_features.push_back(local_features_from_python(object));
+  for (const py::object& object : local_features) add_local_features(object, parts);
   parts.goal = goal;
   parts.copy_labels = copy_labels;
   parts.glue_labels = glue_labels;
+  parts.log_base = log_base;
+  parts.log_features = log_features;
   const py::gil_scoped_release release;
   return std::make_shared<TranslationModel>(std::move(parts));
 }
@@ -145,7 +147,8 @@ void register_decode(py::module_& m) {
   register_translation(m);
   py::class_<TranslationModel, std::shared_ptr<TranslationModel>>(m, "TranslationModel")
       .def(py::init(&make_model), py::arg("tables"), py::arg("owners"), py::arg("statics"), py::arg("lms"),
-           py::arg("local_features"), py::arg("goal"), py::arg("copy_labels"), py::arg("glue_labels"))
+           py::arg("local_features"), py::arg("goal"), py::arg("copy_labels"), py::arg("glue_labels"),
+           py::arg("log_base") = 0.0, py::arg("log_features") = std::vector<std::string>())
       .def_property_readonly("feature_names",
                              [](const TranslationModel& model) { return model.features().names(); })
       .def(
@@ -185,11 +188,12 @@ void register_decode(py::module_& m) {
       .def(
           "translate",
           [](const Decoder& decoder, std::vector<std::string> tokens, const std::vector<Rule>& rules,
-             const OwnWeights& own, const std::string& keep) {
-            return decoder.translate(std::move(tokens), rules, own, value_named<Keep>(keep, "keep"));
+             const OwnWeights& own, const py::object& sentence, const std::string& keep) {
+            SentenceInput input{std::move(tokens), rules, own, annotations_of(sentence)};
+            const py::gil_scoped_release release;
+            return decoder.translate(std::move(input), value_named<Keep>(keep, "keep"));
           },
-          py::arg("tokens"), py::arg("rules"), py::arg("own_weights"), py::arg("keep"),
-          py::call_guard<py::gil_scoped_release>());
+          py::arg("tokens"), py::arg("rules"), py::arg("own_weights"), py::arg("sentence"), py::arg("keep"));
 }
 
 }  // namespace hiero

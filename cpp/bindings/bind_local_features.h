@@ -1,15 +1,19 @@
-// A Python object as local features (hiero/decode/local_features.h).
+// Python objects as local features (hiero/decode/local_features.h) and as what these see of a sentence.
 #pragma once
 
 #include <memory>
 
 #include "bindings.h"
-#include "hiero/decode/local_features.h"
+#include "hiero/decode/translation_model.h"
 
 namespace hiero {
 
-// `object` has `names` (strings) and is callable with (tokens, batch); it returns a scipy sparse or a
-// dense matrix of len(batch) rows and len(names) columns.
-std::shared_ptr<const LocalFeatures> local_features_from_python(const py::object& object);
+// Puts an object among the features of its kind: one with `names` (strings) and one of by_span(sentence,
+// spans), by_gap() or by_rule(sentence, batch); see hiero/features/protocols.py. Throws py::type_error for
+// what has none, std::invalid_argument for a table by gap that is none.
+void add_local_features(const py::object& object, ModelParts& parts);
+
+// The sentence that Python's features are called with.
+std::shared_ptr<const Annotations> annotations_of(const py::object& sentence);
 
 }  // namespace hiero

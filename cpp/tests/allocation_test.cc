@@ -60,7 +60,7 @@ int search() {
   const Weights weights(model, std::vector<double>(model.features().size(), 0.5));
   DecoderOptions options;
   options.pass_through = PassThrough::kNone;
-  const Sentence sentence(model, {"a", "b", "a", "a", "b", "a", "b", "b"}, {}, {}, options);
+  const Sentence sentence(model, {.tokens = {"a", "b", "a", "a", "b", "a", "b", "b"}}, options);
   Arena arena;
   Matcher matcher(model);
   Matches matches;

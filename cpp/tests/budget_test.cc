@@ -94,7 +94,7 @@ bool good(Random& random, std::size_t& binding) {
   options.pop_limit = static_cast<std::uint32_t>(1 + below(random, below(random, 2) == 0 ? 30 : 900));
   options.beam_size = static_cast<std::uint32_t>(1 + below(random, 20));
   options.span_limit = static_cast<std::uint32_t>(2 + below(random, 10));
-  const Sentence sentence(model, random_sentence(random, 12), {}, {}, options);
+  const Sentence sentence(model, {.tokens = random_sentence(random, 12)}, options);
   Arena arena;
   Prepared prepared;
   Matcher(model).run(sentence, options.span_limit, prepared.matches);

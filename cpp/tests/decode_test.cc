@@ -43,10 +43,10 @@ bool agrees(const Translation& result) {
 }
 
 // Words in the span, and words in the gaps.
-class Widths : public LocalFeatures {
+class Widths : public RuleFeatures {
  public:
   const std::vector<std::string>& names() const override { return names_; }
-  SparseRows compute(std::span<const std::string>, const ApplicationBatch& batch) const override {
+  SparseRows compute(const Sentence&, const ApplicationBatch& batch) const override {
     SparseRows rows{{0}, {}, {}};
     const Applications& all = batch.applications;
     for (const std::size_t a : batch.application) {
@@ -64,6 +64,37 @@ class Widths : public LocalFeatures {
  private:
   std::vector<std::string> names_{"Span", "Gaps"};
 };
+
+// The first word of the span, and a constant; also of the goal.
+class Places : public SpanFeatures {
+ public:
+  const std::vector<std::string>& names() const override { return names_; }
+  bool goal() const override { return true; }
+  SparseRows compute(const Sentence&, std::span<const std::int32_t> spans) const override {
+    SparseRows rows{{0}, {}, {}};
+    for (std::size_t i = 0; i < spans.size(); i += 2) {
+      rows.columns.insert(rows.columns.end(), {0, 1});
+      rows.values.insert(rows.values.end(), {static_cast<double>(spans[i]), 1.0});
+      rows.offsets.push_back(static_cast<std::int64_t>(rows.columns.size()));
+    }
+    return rows;
+  }
+
+ private:
+  std::vector<std::string> names_{"First", "One"};
+};
+
+GapFeatures sizes_of_gaps(Random& random) {
+  GapFeatures out{
+      {"Monotone", "Reordered"}, below(random, 2) == 0, 1 + static_cast<unsigned>(below(random, 4)), {}};
+  out.rows.offsets.push_back(0);
+  for (std::uint32_t row = 0; row < 2 * out.sizes; ++row) {
+    out.rows.columns.push_back(static_cast<std::int32_t>(row % 2));
+    out.rows.values.push_back(row / 2 + 1.0);
+    out.rows.offsets.push_back(row + 1);
+  }
+  return out;
+}
 
 // X above Y above Z in unary rules of both table and sentence.
 std::vector<Rule> table_rules(Random& random) {
@@ -92,7 +123,11 @@ int run(std::size_t cases, std::uint64_t seed) {
     ModelParts parts;
     parts.tables.push_back({RuleTable::build(table_rules(random), "t", 0), "t", ""});
     for (std::size_t k = below(random, 4); k > 0; --k) parts.lms.push_back(lms[k - 1]);
-    if (below(random, 2) == 0) parts.local_features.push_back(std::make_shared<const Widths>());
+    if (below(random, 2) == 0) parts.rule_features.push_back(std::make_shared<const Widths>());
+    if (below(random, 2) == 0) parts.span_features.push_back(std::make_shared<const Places>());
+    if (below(random, 2) == 0)
+      parts.gap_features.push_back(std::make_shared<const GapFeatures>(sizes_of_gaps(random)));
+    if (below(random, 2) == 0) parts.log_base = 100;
     const auto model = std::make_shared<const TranslationModel>(std::move(parts));
     std::vector<double> values;
     for (std::size_t f = 0; f < model->features().size(); ++f)
@@ -105,8 +140,8 @@ int run(std::size_t cases, std::uint64_t seed) {
     const std::vector<std::string> tokens = random_sentence(random, 6);
     const std::vector<Rule> own = sentence_rules(random);
     const OwnWeights own_weights{{"Own", 0.5}};
-    const Translation result = decoder.translate(tokens, own, own_weights, Keep::kForest);
-    const Translation chart = decoder.translate(tokens, own, own_weights, Keep::kChart);
+    const Translation result = decoder.translate({tokens, own, own_weights, nullptr}, Keep::kForest);
+    const Translation chart = decoder.translate({tokens, own, own_weights, nullptr}, Keep::kChart);
     if (!agrees(result) || chart.survivors.size() != chart.chart->node_labels.size()) {
       std::printf("decode_test: case %zu disagrees\n", i);
       return 1;

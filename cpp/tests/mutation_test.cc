@@ -145,7 +145,7 @@ void try_decoding(const std::shared_ptr<const RuleTable>& table,
   options.pop_limit = 5;
   const Decoder decoder(model, std::make_shared<const Weights>(*model, values), options);
   for (const char* last : {"v3", "v17", "w4"})
-    decoder.translate({"w3", "w2", last, "w1", "w3"}, {}, {}, Keep::kForest);
+    decoder.translate({.tokens = {"w3", "w2", last, "w1", "w3"}}, Keep::kForest);
 }
 
 // Reads all there is, each part whether or not another failed.

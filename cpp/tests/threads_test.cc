@@ -39,8 +39,8 @@ std::shared_ptr<const Weights> random_weights(Random& random, const TranslationM
 }
 
 Translation decode(const Decoder& decoder, const std::shared_ptr<const Weights>& other, const Job& job) {
-  if (!job.other_weights) return decoder.translate(job.tokens, job.rules, {}, Keep::kForest);
-  return decoder.with_weights(other).translate(job.tokens, job.rules, {}, Keep::kForest);
+  if (!job.other_weights) return decoder.translate({.tokens = job.tokens, .rules = job.rules}, Keep::kForest);
+  return decoder.with_weights(other).translate({.tokens = job.tokens, .rules = job.rules}, Keep::kForest);
 }
 
 bool same(const Hypergraph& a, const Hypergraph& b) {

@@ -12,14 +12,14 @@ from typing import Annotated, Any, Literal
 
 import typer
 
-from hiero import Decoder, DecodingSettings, Model
+from hiero import Decoder, DecodingSettings, Model, Sentence
 from hiero.base.files import sha256
 from hiero.base.lines import count_lines
 from hiero.base.memory import peak_megabytes
 from hiero.base.parallel import ordered_map
 from hiero.cli.arguments import Threads, Version
 from hiero.cli.files import Writes, reading, writing
-from hiero.cli.lines import Lines, source_set
+from hiero.cli.lines import PARSES, Format, Lines, SentenceParses, format_of, reader, source_set
 from hiero.cli.progress import progress_line
 from hiero.cli.records import Record, make_record
 from hiero.cli.sentences import Forcing, SentenceRules
@@ -28,7 +28,6 @@ from hiero.cli.settings import Given, SettingOptions
 from hiero.cli.sinks import Derivations, Forests, Records, Sinks, Tstset
 from hiero.decode.decoder import Keep
 from hiero.evaluate.nist_xml import SegmentSet
-from hiero.evaluate.test_sets import is_nist
 from hiero.forest.files import ForestWriter
 
 Advance = Callable[[], object]
@@ -79,13 +78,15 @@ def decode(
         Path | None, typer.Option("-i", "--input", help="Source text (stdin).", rich_help_panel=_IO)
     ] = None,
     input_format: Annotated[
-        Literal["text", "nist"] | None,
+        Format | None,
         typer.Option(
-            help="nist: a srcset in XML or SGML, translated into a tstset (nist for .xml and .sgm).",
+            help="Text in lines; jsonl: records with text or tokens, parse, rules and more; nist: a srcset"
+            " in XML or SGML, translated into a tstset (jsonl for .jsonl, nist for .xml and .sgm, else text).",
             rich_help_panel=_IO,
         ),
     ] = None,
     tokens: Tokens = False,
+    parses: Annotated[Path | None, typer.Option(help=PARSES, rich_help_panel=_IO)] = None,
     rules: Annotated[
         Path | None,
         typer.Option(
@@ -162,14 +163,16 @@ def decode(
         raise typer.BadParameter("--output-format nbest needs --nbest K")
     if nbest is not None and output_format == "alignment":
         raise typer.BadParameter("--output-format alignment is of the best translation, without --nbest")
-    nist = is_nist(input) if input_format is None and input is not None else input_format == "nist"
-    if nist and output_format != "text":
+    kind = format_of(input, input_format)
+    if kind == "nist" and output_format != "text":
         raise typer.BadParameter("NIST's sets are translated as text, not in other output formats")
     started = time.perf_counter()
     loaded = _model(model, grammar or [], lm or [], weights, goal, copy_label or [], glue_label or [])
     decoder = Decoder(loaded, **settings)
     own = SentenceRules(rules)
-    assigned = own.take_weights(dict(map(_assignment, set_weight or [])), loaded.feature_names)
+    trees = SentenceParses(parses)
+    given = dict(map(_assignment, set_weight or []))
+    assigned = own.take_weights(given, loaded.feature_names, kind == "jsonl")
     if unknown := assigned.keys() - loaded.feature_names:
         names = ", ".join(loaded.feature_names)
         raise typer.BadParameter(f"--set-weight: no feature {min(unknown)!r}, but {names}")
@@ -180,7 +183,7 @@ def decode(
     keep: Keep = "forest" if nbest is not None or forests or references else "none"
     target = loaded.text.target
     with contextlib.ExitStack() as stack:
-        lines, segments = _input(stack, input, nist, tokens)
+        lines, segments = _input(stack, input, kind, tokens)
         forcing = None
         if references:
             forcing = Forcing(references, segments, tokens, target, {**decoder.weights, **own.weights})
@@ -193,17 +196,17 @@ def decode(
         if forests:
             sinks.append(Forests(stack.enter_context(ForestWriter(forests, _made_by(decoder, own.weights)))))
 
-        def record(line: tuple[int, str | list[str]]) -> Record:
-            number, text = line
-            result = own.attempt(decoder, number, text, keep)
-            return make_record(lines, number, result, nbest, unique, target, forcing)
+        def record(line: tuple[int, Sentence]) -> Record:
+            number, sentence = line
+            result = own.attempt(decoder, number, trees.parsed(number, sentence), keep)
+            return make_record(lines, number, sentence, result, nbest, unique, target, forcing)
 
         shared = output is None and sys.stdout.isatty()  # where translations would stand among progress
         advance = stack.enter_context(_advance(input, lines, quiet or shared))
         tally = _translate(lines, record, sinks, threads, advance)
-        for given in (own, forcing):
-            if given is not None:
-                given.check(tally.sentences)
+        for by_number in (own, trees, forcing):
+            if by_number is not None:
+                by_number.check(tally.sentences)
     if stats:
         tally.report(ready - started, time.perf_counter() - ready)
     if tally.failures:
@@ -233,26 +236,27 @@ def _model(
 
 
 def _input(
-    stack: contextlib.ExitStack, path: Path | None, nist: bool, tokens: bool
+    stack: contextlib.ExitStack, path: Path | None, kind: Format, tokens: bool
 ) -> tuple[Lines, SegmentSet | None]:
     source = stack.enter_context(reading(path))
     name = str(path) if path else "input"
-    if not nist:
-        return Lines(source, name, tokens), None
+    read = reader(kind, tokens)
+    if kind != "nist":
+        return Lines(source, name, read), None
     segments = source_set(source.read(), name)
-    return Lines.of_segments(segments, name, tokens), segments
+    return Lines.of_segments(segments, name, read), segments
 
 
 def _translate(
     lines: Lines,
-    record: Callable[[tuple[int, str | list[str]]], Record],
+    record: Callable[[tuple[int, Sentence]], Record],
     sinks: Sinks,
     threads: int,
     advance: Advance,
 ) -> _Tally:
     tally = _Tally()
 
-    def work(line: tuple[int, str | list[str]]) -> tuple[Record, list[Any]]:
+    def work(line: tuple[int, Sentence]) -> tuple[Record, list[Any]]:
         found = record(line)
         return found, [sink.make(found) for sink in sinks]
 

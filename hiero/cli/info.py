@@ -4,20 +4,21 @@ is whole."""
 from __future__ import annotations
 
 import json
-from collections.abc import Mapping, Sequence
+from collections.abc import Mapping
 from pathlib import Path
 from typing import Annotated, Any
 
 import numpy as np
 import typer
 
-from hiero import ApplicationBatch, FormatError, LanguageModel, Model, RuleTable
+from hiero import ApplicationBatch, FormatError, LanguageModel, Model, RuleTable, Sentence
 from hiero.base.files import sha256
 from hiero.base.tables import is_packed
 from hiero.base.text import TextSide
 from hiero.cli.files import Output, writing
 from hiero.cli.records import assignments
 from hiero.decode.model_directory import WEIGHTS, read_config, read_manifest
+from hiero.features.built_in import BuiltIn
 
 
 def info(
@@ -87,7 +88,8 @@ def describe_model(path: Path) -> dict[str, object]:
     """What `hiero info` prints of a model directory."""
     config = read_config(path)
     model = Model.load(path, local_features=[_Absent(config.given_features)])
-    local = [*config.local_features, *(f"(given from Python: {name})" for name in config.given_features)]
+    local = [*map(_described, config.local_features)]
+    local += [f"(given from Python: {name})" for name in config.given_features]
     return {
         "kind": "model",
         "source": describe_side(model.text.source),
@@ -103,7 +105,8 @@ def describe_model(path: Path) -> dict[str, object]:
         "goal": model.goal,
         "copy labels": " ".join(model.copy_labels) or "(X, else all)",
         "glue labels": " ".join(model.glue_labels) or "(all)",
-        **({"local features": " ".join(local)} if local else {}),
+        **({"local features": ", ".join(local)} if local else {}),
+        **({"logarithms": f"of base {model.log_base:g}"} if model.log_base else {}),
         **describe_making(model.made_from),
         "weights": assignments(model.weights),
         "without weight": " ".join(model.unweighted()),
@@ -140,13 +143,24 @@ def describe_making(made_from: Mapping[str, Any]) -> dict[str, str]:
     return facts
 
 
+def _described(features: BuiltIn) -> str:
+    """By their kind, and by settings that are not as they are by default."""
+    kind = type(features)
+    settings = {
+        name: getattr(features, name)
+        for name, field in kind.model_fields.items()
+        if name != "kind" and not field.is_required() and getattr(features, name) != field.default
+    }
+    return f"{features.kind} {json.dumps(settings)}" if settings else features.kind
+
+
 class _Absent:
     """In place of local features that only Python can give."""
 
     def __init__(self, names: list[str]) -> None:
         self.names = names
 
-    def __call__(self, tokens: Sequence[str], batch: ApplicationBatch) -> np.ndarray:
+    def by_rule(self, sentence: Sentence, batch: ApplicationBatch) -> np.ndarray:
         raise NotImplementedError
 
 

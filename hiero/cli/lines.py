@@ -1,48 +1,108 @@
-"""What `hiero decode` reads: lines of text, or the segments of NIST's source sets."""
+"""What commands read: sentences as lines of text, as JSON lines or as the segments of NIST's source sets."""
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
+from pathlib import Path
+from typing import Literal
 
-from hiero import FormatError
+from hiero import FormatError, Sentence, Tree
 from hiero.base.lines import DAMAGE, damaged, line_text
 from hiero.base.text import split
 from hiero.evaluate.nist_xml import SegmentSet, parse_sets
+from hiero.evaluate.test_sets import ending, is_nist
+from hiero.features.trees import read_trees
+
+Format = Literal["text", "nist", "jsonl"]
+# What commands say of their option for parses.
+PARSES = "The sentences' parses in brackets, a tree a line (docs/syntax.md)."
+
+
+def format_of(path: Path | None, given: Format | None) -> Format:
+    """The one that is given, else that of the name's ending."""
+    if given is not None or path is None:
+        return given or "text"
+    return "nist" if is_nist(path) else "jsonl" if ending(path) == ".jsonl" else "text"
+
+
+def reader(kind: Format, tokens: bool) -> Callable[[str], Sentence]:
+    """What makes a sentence of a line of raw text, or of ``tokens``, or of JSON. It raises FormatError."""
+    if kind == "jsonl":
+        return _json_in_tokens if tokens else Sentence.from_json
+    return (lambda line: Sentence(tokens=split(line))) if tokens else Sentence
+
+
+def _json_in_tokens(line: str) -> Sentence:
+    sentence = Sentence.from_json(line)
+    if sentence.text is None:
+        return sentence
+    return Sentence.of(sentence, text=None, tokens=split(sentence.text))
 
 
 class Lines:
-    """Input lines with their numbers from 0, as raw text, or as ``tokens`` that they are already; remembers
-    those that are not UTF-8, and stand for empty ones."""
+    """Input lines with their numbers from 0, as sentences; remembers what is wrong with those that are none,
+    and stand for empty ones."""
 
-    def __init__(self, source: Iterable[bytes], name: str, tokens: bool, places: Sequence[str] = ()) -> None:
+    def __init__(
+        self,
+        source: Iterable[bytes],
+        name: str,
+        read: Callable[[str], Sentence],
+        places: Sequence[str] = (),
+    ) -> None:
         self.source = source
         self.name = name
-        self.tokens = tokens
         self.places = places
-        self.invalid: set[int] = set()
+        self.invalid: dict[int, str] = {}
+        self._read = read
 
     @classmethod
-    def of_segments(cls, source: SegmentSet, name: str, tokens: bool) -> Lines:
+    def of_segments(cls, source: SegmentSet, name: str, read: Callable[[str], Sentence]) -> Lines:
         segments = list(source)
         places = [f" document {document!r}: segment {number}" for document, number, _ in segments]
-        return cls([text.encode() for _, _, text in segments], name, tokens, places)
+        return cls([text.encode() for _, _, text in segments], name, read, places)
 
     def place(self, number: int) -> str:
         """A line as messages name it."""
         return f"{self.name}:{self.places[number] if self.places else number + 1}"
 
-    def __iter__(self) -> Iterator[tuple[int, str | list[str]]]:
+    def __iter__(self) -> Iterator[tuple[int, Sentence]]:
         number = -1
         try:
             for number, line in enumerate(self.source):
                 try:
-                    text = line_text(line, number)
+                    sentence = self._read(line_text(line, number))
                 except UnicodeDecodeError:
-                    self.invalid.add(number)
-                    text = ""
-                yield number, split(text) if self.tokens else text
+                    sentence, self.invalid[number] = Sentence(""), "invalid UTF-8"
+                except FormatError as error:
+                    sentence, self.invalid[number] = Sentence(""), str(error)
+                yield number, sentence
         except DAMAGE as error:
             raise damaged(self.place(number + 1), error) from None
+
+
+class SentenceParses:
+    """Trees by the number of their sentence, from 0."""
+
+    def __init__(self, path: Path | None = None) -> None:
+        """Of a file with a tree a line. Raises FormatError."""
+        self.path = path
+        self._trees: Sequence[Tree | None] = () if path is None else read_trees(path)
+
+    def parsed(self, number: int, sentence: Sentence) -> Sentence:
+        """Sentence ``number`` with its tree. Raises FormatError for one beyond the last tree."""
+        if self.path is None:
+            return sentence
+        if number >= len(self._trees):
+            raise FormatError(f"{self.path}: {len(self._trees)} trees for more sentences")
+        return Sentence.of(sentence, parse=self._trees[number])
+
+    def check(self, sentences: int) -> None:
+        """Raises FormatError for trees of sentences beyond the last."""
+        if sentences < len(self._trees):
+            raise FormatError(
+                f"{self.path}: {len(self._trees)} trees, where the source has {sentences} sentences"
+            )
 
 
 def source_set(content: bytes, name: str) -> SegmentSet:

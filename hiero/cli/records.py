@@ -6,7 +6,7 @@ import json
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 
-from hiero import Derivation, Failure, Forest, Translation
+from hiero import Derivation, Failure, Forest, Sentence, Translation
 from hiero._core import escape
 from hiero.base.text import TextSide, format_links
 from hiero.cli.lines import Lines
@@ -16,11 +16,13 @@ from hiero.forest.derivations import derivation_tree
 
 @dataclass(frozen=True)
 class Record:
-    """One sentence's result: what decoding gave, None if it failed; its forest, if one is kept, of what is
-    asked for; the best derivation, None if there is none, without edges for a blank line; the n-best list, if
-    there is one; the texts of that, else of the best; and what is wrong."""
+    """One sentence's result: its number, and the name that its record gives it, else the number again; what
+    decoding gave, None if it failed; its forest, if one is kept, of what is asked for; the best derivation,
+    None if there is none, without edges for a blank line; the n-best list, if there is one; the texts of it,
+    else of the best; and what is wrong."""
 
     number: int
+    id: int | str
     result: Translation | None = None
     forest: Forest | None = None
     best: Derivation | None = None
@@ -32,6 +34,7 @@ class Record:
 def make_record(
     lines: Lines,
     number: int,
+    sentence: Sentence,
     result: Translation | Failure,
     nbest: int | None,
     unique: bool,
@@ -40,14 +43,15 @@ def make_record(
 ) -> Record:
     """Of a sentence that was decoded, with its forest if ``nbest`` or ``forcing`` is given; ``target`` makes
     text of tokens."""
+    name = number if sentence.id is None else sentence.id
     if isinstance(result, Failure):
-        return Record(number, error=" ".join(str(result.error).split()) or type(result.error).__name__)
+        return Record(number, name, error=" ".join(str(result.error).split()) or type(result.error).__name__)
     if number in lines.invalid:
-        return Record(number, result, result.forest, error="invalid UTF-8")
+        return Record(number, name, result, result.forest, error=lines.invalid[number])
     if not result.source:
-        return Record(number, result, result.forest, result.derivation)
+        return Record(number, name, result, result.forest, result.derivation)
     if not result.has_parse:
-        return Record(number, result, result.forest, error="no derivation covers the sentence")
+        return Record(number, name, result, result.forest, error="no derivation covers the sentence")
     forest = result.forest
     if forcing is None:
         hypotheses = result.kbest(nbest, unique=unique) if nbest is not None else []
@@ -56,12 +60,12 @@ def make_record(
         forest = forcing.forest(number, result)
         found = forcing.kbest(forest, nbest or 1, unique)
         if not found:
-            return Record(
-                number, result, forest=forest, error="no derivation that was kept yields a reference"
-            )
+            error = "no derivation that was kept yields a reference"
+            return Record(number, name, result, forest=forest, error=error)
         hypotheses, best = found if nbest is not None else [], found[0]
-    texts = [h.text if lines.tokens else target.text(h.tokens) for h in hypotheses or [best]]
-    return Record(number, result, forest, best, hypotheses, texts)
+    in_tokens = sentence.text is None
+    texts = [h.text if in_tokens else target.text(h.tokens) for h in hypotheses or [best]]
+    return Record(number, name, result, forest, best, hypotheses, texts)
 
 
 def format_record(record: Record, output_format: str) -> str:
@@ -102,7 +106,7 @@ def _nbest_lines(record: Record) -> str:
 def _json(record: Record) -> dict[str, object]:
     best, result = record.best, record.result
     entry: dict[str, object] = {
-        "id": record.number,
+        "id": record.id,
         "tokens": best.tokens if best else [],
         "text": record.texts[0],
         "score": best.score if best else None,
@@ -118,7 +122,7 @@ def _json(record: Record) -> dict[str, object]:
 def derivation_record(record: Record) -> str:
     """The best derivation as one JSON line: its rule applications in preorder."""
     steps = derivation_steps(record.best) if record.best and len(record.best.edges) else []
-    return json.dumps({"id": record.number, "derivation": steps}, ensure_ascii=False) + "\n"
+    return json.dumps({"id": record.id, "derivation": steps}, ensure_ascii=False) + "\n"
 
 
 def derivation_steps(derivation: Derivation) -> list[dict[str, object]]:

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from pathlib import Path
 
-from hiero import Decoder, Derivation, Failure, Forest, FormatError, Rule, Translation
+from hiero import Decoder, Derivation, Failure, Forest, FormatError, Rule, Sentence, Translation
 from hiero.base.lines import read_lines
 from hiero.base.text import TextSide, split
 from hiero.decode.decoder import Keep
@@ -65,6 +65,8 @@ class SentenceRules:
         self.path = path
         self._rules: dict[int, list[Rule]] = {}
         self.weights: dict[str, float] = {}
+        # Of features that some sentence's rules have.
+        self._met: set[str] = set()
         for line_number, line in enumerate([] if path is None else read_lines(path), start=1):
             where = f"{path}:{line_number}"
             number, bar, text = line.partition(" ||| ")
@@ -76,10 +78,13 @@ class SentenceRules:
                 raise FormatError(f"{where}: {error}") from None
             self._rules.setdefault(int(number), []).append(rule)
 
-    def take_weights(self, given: Mapping[str, float], model_features: Sequence[str]) -> dict[str, float]:
+    def take_weights(
+        self, given: Mapping[str, float], model_features: Sequence[str], records: bool
+    ) -> dict[str, float]:
         """Keeps the weights of features that the rules have and the model has not, and returns the others.
 
-        Raises FormatError unless all of these features have one."""
+        Raises FormatError unless all of these features have one. What features the sentences' records bring
+        is not known yet: where there are ``records``, all that the model has not may be theirs."""
         own = {name for rules in self._rules.values() for rule in rules for name in rule.features}
         own.difference_update(model_features)
         if missing := sorted(own.difference(given)):
@@ -87,25 +92,31 @@ class SentenceRules:
             raise FormatError(
                 f"{self.path}: features that the model has not need weights, --set-weight: {names}"
             )
+        if records:
+            own = set(given).difference(model_features)
         self.weights = {name: weight for name, weight in given.items() if name in own}
         return {name: weight for name, weight in given.items() if name not in own}
 
-    def attempt(
-        self, decoder: Decoder, number: int, text: str | list[str], keep: Keep
-    ) -> Translation | Failure:
-        """Sentence ``number`` with its rules."""
-        rules = self._rules.get(number)
+    def attempt(self, decoder: Decoder, number: int, sentence: Sentence, keep: Keep) -> Translation | Failure:
+        """Sentence ``number`` with these rules and its own."""
+        rules = [*sentence.rules, *self._rules.get(number, ())]
         if not rules:
-            return decoder.attempt(text, keep=keep)
+            return decoder.attempt(sentence, keep=keep)
         named = {name for rule in rules for name in rule.features}
+        self._met |= named
         own = {name: weight for name, weight in self.weights.items() if name in named}
         weights = {**decoder.weights, **own} if own else None
-        return decoder.attempt(text, keep=keep, rules=rules, weights=weights)
+        return decoder.attempt(Sentence.of(sentence, rules=rules), keep=keep, weights=weights)
 
     def check(self, sentences: int) -> None:
-        """Raises FormatError for rules of a sentence beyond the last."""
+        """Raises FormatError for rules of a sentence beyond the last, and weights of no rule's features."""
         last = max(self._rules, default=-1)
         if last >= sentences:
             raise FormatError(
                 f"{self.path}: rules of sentence {last}, where the source has {sentences}, from 0"
+            )
+        if unmet := sorted(self.weights.keys() - self._met):
+            names = ", ".join(unmet)
+            raise FormatError(
+                f"--set-weight: the model has no {names}, and neither had the rules of a sentence"
             )

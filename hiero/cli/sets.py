@@ -5,14 +5,15 @@ from __future__ import annotations
 import hashlib
 import json
 import sys
-from collections.abc import Sequence
+from collections.abc import Callable, Iterator, Sequence
 from pathlib import Path
 from typing import Annotated
 
 import typer
 
-from hiero import FormatError, Model
-from hiero.base.text import looks_untokenised, split
+from hiero import FormatError, Model, Sentence
+from hiero.base.text import looks_untokenised
+from hiero.cli.lines import Format, SentenceParses, format_of, reader
 from hiero.decode.model_directory import WEIGHTS_FILE, read_manifest
 from hiero.evaluate.test_sets import TestSet, read_source
 
@@ -24,9 +25,14 @@ Tokens = Annotated[
 ]
 
 
-def fingerprint(*sets: tuple[Sequence[str | list[str]], list[list[str]]]) -> str:
+# Sentences, and references as lines of tokens.
+Set = tuple[list[Sentence], list[list[str]]]
+
+
+def fingerprint(*sets: Set) -> str:
     """A checksum of what ``read_set`` read, by which a run that is taken up again knows its sets."""
-    return hashlib.sha256(json.dumps(sets).encode()).hexdigest()
+    plain = [([sentence.to_json() for sentence in sentences], references) for sentences, references in sets]
+    return hashlib.sha256(json.dumps(plain).encode()).hexdigest()
 
 
 def model_fingerprint(model: Path) -> str:
@@ -36,18 +42,38 @@ def model_fingerprint(model: Path) -> str:
 
 
 def read_set(
-    source: Path, references: Sequence[Path], tokens: bool, model: Model
-) -> tuple[list[str | list[str]], list[list[str]]]:
-    """Sentences as the decoder takes them, and references as lines of tokens; files of raw text unless they
-    are ``tokens`` already. Says on stderr where they do not look so."""
+    source: Path,
+    references: Sequence[Path],
+    tokens: bool,
+    model: Model,
+    kind: Format | None = None,
+    parses: Path | None = None,
+) -> Set:
+    """Sentences as the decoder takes them, with their parses if these are given, and references as lines of
+    tokens; files of raw text unless they are ``tokens`` already. Says on stderr where they do not look so.
+    Raises FormatError for lines that are no sentences."""
+    kind = format_of(source, kind)
     lines, test_set = read_files(source, references)
     found = test_set.references
+    sentences = list(_sentences(source, lines, reader(kind, tokens)))
     if tokens or model.text.source.keeps_tokens:
-        _note_untokenised(source, lines)
+        texts = [" ".join(s.tokens) if s.text is None else s.text for s in sentences]
+        _note_untokenised(source, texts)
+    trees = SentenceParses(parses)
+    sentences = [trees.parsed(number, sentence) for number, sentence in enumerate(sentences)]
+    trees.check(len(sentences))
     if tokens:
-        return [split(line) for line in lines], found
+        return sentences, found
     target = model.text.target
-    return list(lines), [[" ".join(target.tokens(line)) for line in segment] for segment in found]
+    return sentences, [[" ".join(target.tokens(line)) for line in segment] for segment in found]
+
+
+def _sentences(path: Path, lines: Sequence[str], read: Callable[[str], Sentence]) -> Iterator[Sentence]:
+    for number, line in enumerate(lines, start=1):
+        try:
+            yield read(line)
+        except FormatError as error:
+            raise FormatError(f"{path}:{number}: {error}") from None
 
 
 def read_files(source: Path, references: Sequence[Path]) -> tuple[list[str], TestSet]:

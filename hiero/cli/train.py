@@ -18,7 +18,7 @@ from hiero.cli.files import Writes, on_interrupt
 from hiero.cli.progress import one_unit, progress_line
 from hiero.cli.settings import SettingOptions
 from hiero.cli.size import memory_text, parse_memory
-from hiero.decode.distortion import DistortionStatistics
+from hiero.features.distortion import DistortionStatistics
 from hiero.train import (
     AlignSettings,
     CorpusSettings,

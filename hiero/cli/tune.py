@@ -13,6 +13,7 @@ import typer
 from hiero import Decoder, DecodingSettings, Model
 from hiero.cli.arguments import Threads, usage
 from hiero.cli.files import Writes, on_interrupt
+from hiero.cli.lines import PARSES, Format
 from hiero.cli.progress import progress_line
 from hiero.cli.sets import Tokens, fingerprint, model_fingerprint, read_set
 from hiero.cli.settings import Given, SettingOptions, VariantOptions
@@ -51,7 +52,7 @@ def tune_model(
         MethodName, typer.Option(help="How weights are chosen, see docs/tuning.md.", rich_help_panel=_METHOD)
     ],
     source: Annotated[
-        Path, typer.Option(help="Tuning set: text, or NIST's .xml or .sgm.", rich_help_panel=_SETS)
+        Path, typer.Option(help="Tuning set: text, .jsonl, or NIST's .xml or .sgm.", rich_help_panel=_SETS)
     ],
     references: Annotated[list[Path], typer.Option(help="Its references, likewise.", rich_help_panel=_SETS)],
     output: Annotated[
@@ -101,7 +102,13 @@ def tune_model(
     held_out_references: Annotated[
         list[Path] | None, typer.Option(help="Of that set.", rich_help_panel=_SETS)
     ] = None,
+    held_out_parses: Annotated[Path | None, typer.Option(help=PARSES, rich_help_panel=_SETS)] = None,
+    input_format: Annotated[
+        Format | None,
+        typer.Option(help="Of sources: jsonl, nist or text (by the names' endings).", rich_help_panel=_SETS),
+    ] = None,
     tokens: Tokens = False,
+    parses: Annotated[Path | None, typer.Option(help=PARSES, rich_help_panel=_SETS)] = None,
     save: Annotated[
         Path | None,
         Writes(over=True),
@@ -126,9 +133,10 @@ def tune_model(
         options = TuneOptions(method, seed=seed, fixed=fix or (), bounds=_bounds(bound or ()), **settings)
     loaded = Model.load(model, weights=weights)
     decoder = Decoder(loaded, **decoding)
-    sets = [read_set(source, references, tokens, loaded)]
+    sets = [read_set(source, references, tokens, loaded, input_format, parses)]
     if held_out_source is not None:
-        sets.append(read_set(held_out_source, held_out_references or [], tokens, loaded))
+        held_out = held_out_source, held_out_references or []
+        sets.append(read_set(*held_out, tokens, loaded, input_format, held_out_parses))
     decoders = [ModelDecoder(decoder, sentences, threads) for sentences, _ in sets]
     metrics = [_metric(metric or ["bleu"], lines, effective_length, method) for _, lines in sets]
     start = {name: 0.0 for name in loaded.feature_names}

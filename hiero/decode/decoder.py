@@ -9,20 +9,23 @@ from typing import Any, Literal, Unpack
 from pydantic import ValidationError
 
 from hiero import _core
-from hiero._core import Rule, Translation
+from hiero._core import Translation
 from hiero.base.json_files import complaint
 from hiero.base.parallel import ordered_map
 from hiero.decode.model import Model
 from hiero.decode.settings import DecodingArguments, DecodingSettings
+from hiero.features.sentence import Sentence
 
 Keep = Literal["none", "forest", "chart"]
+# A sentence, or one that has nothing but raw text or tokens.
+Source = str | Sequence[str] | Sentence
 
 
 @dataclass(frozen=True)
 class Failure:
     """Stands in a batch's results for a sentence that could not be decoded."""
 
-    source: str | Sequence[str]
+    source: Source
     error: Exception
 
 
@@ -67,26 +70,28 @@ class Decoder:
 
     def translate(
         self,
-        source: str | Sequence[str],
+        source: Source,
         *,
         keep: Keep = "none",
         weights: Mapping[str, float] | None = None,
-        rules: Sequence[Rule] = (),
     ) -> Translation:
-        """Translates one sentence: raw text, or its tokens.
+        """Translates one sentence, which may be raw text or tokens alone.
 
         Text becomes tokens as the model's ``text`` says, and the result's ``.text`` is detokenised; for a
         model that says nothing of it, tokens are what stands between white space.
 
-        ``weights`` hold for this call only; ``rules`` are consulted for this sentence only, and may span any
-        number of words and have features that the model has not, if ``weights`` names them. With
-        ``keep="forest"`` the result has ``.forest`` and ``.kbest``, with ``keep="chart"`` ``.chart``.
-        A sentence without a parse has no tokens and ``has_parse`` False; that is no error.
+        ``weights`` hold for this call only. Rules of the sentence may span any number of words and have
+        features that the model has not, if ``weights`` names them. With ``keep="forest"`` the result has
+        ``.forest`` and ``.kbest``, with ``keep="chart"`` ``.chart``.
+        A sentence that no derivation covers has no tokens and ``has_parse`` False; that is no error.
         Raises FormatError for rules that do not fit the model: labels that it lacks, the goal on a right-hand
-        side, unary rules that form a cycle with others, features of neither model nor ``weights``.
+        side, unary rules that form a cycle with others, features of neither model nor ``weights``; for a
+        parse of other words; and what local features raise, as for a sentence without what they need.
         """
         core, own = self._core, {}
-        rules = list(rules)
+        text = self.model.text
+        sentence = Sentence.of(source).in_tokens(text.source)
+        rules = list(sentence.rules)
         if weights is not None:
             if rules:
                 names = {name for rule in rules for name in rule.features}
@@ -94,15 +99,13 @@ class Decoder:
                 own = {name: float(weight) for name, weight in weights.items() if name in brought}
                 weights = {name: weight for name, weight in weights.items() if name not in own}
             core = self.with_weights(weights)._core
-        text = self.model.text
-        tokens = text.source.tokens(source) if isinstance(source, str) else list(source)
-        result = core.translate(tokens, rules, list(own.items()), keep)
-        if isinstance(source, str):
+        result = core.translate(sentence.tokens, rules, list(own.items()), sentence, keep)
+        if Sentence.of(source).text is not None:
             result.text = text.target.text(result.tokens)
         return result
 
     def translate_batch(
-        self, lines: Iterable[str | Sequence[str]], *, threads: int = 1, keep: Keep = "none"
+        self, lines: Iterable[Source], *, threads: int = 1, keep: Keep = "none"
     ) -> list[Translation]:
         """Translates all lines; results in order, the same for any number of threads.
 
@@ -116,7 +119,7 @@ class Decoder:
         return results
 
     def translate_iter(
-        self, lines: Iterable[str | Sequence[str]], *, threads: int = 1, keep: Keep = "none"
+        self, lines: Iterable[Source], *, threads: int = 1, keep: Keep = "none"
     ) -> Iterator[Translation | Failure]:
         """Translates lines as they come, in order, a few per thread in memory at once.
 
@@ -129,15 +132,14 @@ class Decoder:
 
     def attempt(
         self,
-        line: str | Sequence[str],
+        line: Source,
         *,
         keep: Keep = "none",
         weights: Mapping[str, float] | None = None,
-        rules: Sequence[Rule] = (),
     ) -> Translation | Failure:
         """``translate`` of one sentence; one that fails gives a ``Failure``."""
         try:
-            return self.translate(line, keep=keep, weights=weights, rules=rules)
+            return self.translate(line, keep=keep, weights=weights)
         except Exception as error:  # local features may raise anything
             return Failure(line, error)
 

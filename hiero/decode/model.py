@@ -19,8 +19,6 @@ from hiero.base.ownership import link_or_copy
 from hiero.base.tables import is_packed, load_table
 from hiero.base.text import TextProcessing
 from hiero.base.weights import check_writable, read_weights, weight_vector, write_weights
-from hiero.decode.distortion import DistortionStatistics
-from hiero.decode.local_features import BUILT_IN, LocalFeatures
 from hiero.decode.model_directory import (
     FORMAT,
     WEIGHTS,
@@ -34,6 +32,9 @@ from hiero.decode.model_directory import (
     write_manifest,
 )
 from hiero.decode.settings import DecodingSettings
+from hiero.features.built_in import BUILT_IN
+from hiero.features.distortion import DistortionStatistics
+from hiero.features.protocols import LocalFeatures
 
 _DISTORTION = "distortion.json"
 
@@ -50,6 +51,8 @@ class Model:
         owners: Sequence[str] | None = None,
         statics: Sequence[str] | None = None,
         local_features: Sequence[LocalFeatures] = (),
+        log_base: float | None = None,
+        log_features: Sequence[str] = (),
         goal: str | None = None,
         copy_labels: Sequence[str] = (),
         glue_labels: Sequence[str] = (),
@@ -60,26 +63,33 @@ class Model:
         """Puts a model together from loaded parts; see ``assemble`` and ``load`` for files.
 
         ``statics`` name the files that ``save`` keeps per table of what is precomputed per rule;
-        one that was made for another table or other language models is computed anew. ``goal`` is the label
+        one that was made for another table or other language models is computed anew. ``log_base`` is that of
+        logarithms in features (natural): of the language models' and of ``log_features`` (those of training's
+        tables, and ``Distortion``); weights are for these. ``goal`` is the label
         of whole sentences (default: the one whose rules open sentences with ``<s>``, else S), ``copy_labels``
         are those of words that pass through (default: X, or every left-hand label where there is no X), and
         ``glue_labels`` those that glue rules are made for (default: every left-hand label). ``text`` says how
         raw text becomes tokens and back, ``distortion`` what training counted.
         Raises FormatError for a weight that names no feature, for a cycle of unary rules, for clashing
         names, for labels that cannot be what they are to be, and for names of features that a weights file
-        cannot hold.
+        cannot hold; ValueError for a base that is not more than 1.
         """
         self.tables = tuple(tables)
         self.lms = tuple(lms)
-        for name, labels in (("copy_labels", copy_labels), ("glue_labels", glue_labels)):
-            if isinstance(labels, str):
-                raise TypeError(f"{name}: expected several labels, not a string")
+        several = {"copy_labels": copy_labels, "glue_labels": glue_labels, "log_features": log_features}
+        for name, given in several.items():
+            if isinstance(given, str):
+                raise TypeError(f"{name}: expected several, not a string")
+        if log_features and log_base is None:
+            raise ValueError("log_features are without log_base what they are")
         self.copy_labels = tuple(copy_labels)
         self.glue_labels = tuple(glue_labels)
         self.settings = settings or DecodingSettings()
         self.text = text or TextProcessing()
         self.distortion = distortion
         self.local_features = tuple(local_features)
+        self.log_base = log_base
+        self.log_features = tuple(log_features)
         self._statics = tuple(statics or [""] * len(tables))
         self.core = _core.TranslationModel(
             list(tables),
@@ -90,6 +100,8 @@ class Model:
             goal or "",
             self.copy_labels,
             self.glue_labels,
+            0.0 if log_base is None else log_base,
+            self.log_features,
         )
         self.goal = self.core.goal
         self.feature_names: tuple[str, ...] = tuple(self.core.feature_names)
@@ -107,6 +119,8 @@ class Model:
         weights: str | os.PathLike[str] | Mapping[str, float] | None = None,
         *,
         local_features: Sequence[LocalFeatures] = (),
+        log_base: float | None = None,
+        log_features: Sequence[str] = (),
         goal: str | None = None,
         copy_labels: Sequence[str] = (),
         glue_labels: Sequence[str] = (),
@@ -124,6 +138,8 @@ class Model:
             [LanguageModel.load(os.fspath(path)) for path in lms],
             weights,
             local_features=local_features,
+            log_base=log_base,
+            log_features=log_features,
             goal=goal,
             copy_labels=copy_labels,
             glue_labels=glue_labels,
@@ -162,6 +178,8 @@ class Model:
             owners=[entry.owner for entry in config.tables],
             statics=[_if_there(directory / entry.statics) for entry in config.tables],
             local_features=_all_local_features(directory, config, local_features),
+            log_base=config.log_base,
+            log_features=config.log_features,
             goal=config.goal,
             copy_labels=config.copy_labels,
             glue_labels=config.glue_labels,
@@ -249,8 +267,12 @@ class Model:
             lms=lms,
             weights=WEIGHTS_FILE,
             distortion="" if self.distortion is None else _DISTORTION,
-            local_features=[name for own in self.local_features if (name := _built_in(own))],
-            given_features=[n for own in self.local_features if not _built_in(own) for n in own.names],
+            local_features=[own for own in self.local_features if isinstance(own, BUILT_IN)],
+            given_features=[
+                name for own in self.local_features if not isinstance(own, BUILT_IN) for name in own.names
+            ],
+            log_base=self.log_base,
+            log_features=list(self.log_features),
             text=text,
             decoding=self.settings,
         )
@@ -307,6 +329,8 @@ class Model:
             "owners": self.core.owners[: len(self.tables)],
             "statics": self._statics,
             "local_features": self.local_features,
+            "log_base": self.log_base,
+            "log_features": self.log_features,
             "goal": self.goal,
             "copy_labels": self.copy_labels,
             "glue_labels": self.glue_labels,
@@ -333,25 +357,12 @@ def _model_of(
     return model
 
 
-def _built_in(features: LocalFeatures) -> str:
-    """The name of local features that a model directory can ask for."""
-    return next((name for name, kind in BUILT_IN.items() if type(features) is kind), "")
-
-
 def _all_local_features(
     directory: Path, config: ModelFile, given: Sequence[LocalFeatures]
 ) -> list[LocalFeatures]:
     """Those of the model directory that are not given, and those given."""
     names = {name for features in given for name in features.names}
-    made = []
-    for name in config.local_features:
-        if name not in BUILT_IN:
-            raise FormatError(
-                f"{directory}: unknown local features {name}: expected of {', '.join(BUILT_IN)}"
-            )
-        features = BUILT_IN[name]()
-        if not names.issuperset(features.names):
-            made.append(features)
+    made = [own for own in config.local_features if not names.issuperset(own.names)]
     if missing := [name for name in config.given_features if name not in names]:
         raise FormatError(
             f"{directory}: needs local features of Python's that have {', '.join(missing)}: give them to "

@@ -11,10 +11,11 @@ import os
 import tomllib
 from collections.abc import Iterator, Mapping, Sequence
 from contextlib import contextmanager
+from dataclasses import asdict
 from pathlib import Path
 from typing import Any, Literal
 
-from pydantic import BaseModel, ConfigDict, ValidationError
+from pydantic import BaseModel, ConfigDict, Field, ValidationError
 
 from hiero._core import FormatError
 from hiero.base.files import sha256, write_atomically
@@ -22,6 +23,7 @@ from hiero.base.json_files import complaint, json_number
 from hiero.base.ownership import MANIFEST
 from hiero.base.text import TextProcessing
 from hiero.decode.settings import DecodingSettings
+from hiero.features.built_in import BuiltInSettings
 
 FORMAT: Literal[1] = 1
 WEIGHTS_FILE = "weights.txt"
@@ -50,9 +52,12 @@ class ModelFile(BaseModel):
     lms: list[str] = []
     weights: str
     distortion: str = ""
-    # Local features by their names here, and the features of those that only the caller can give.
-    local_features: list[str] = []
+    # Local features with their settings, and the names of those that only the caller can give.
+    local_features: list[BuiltInSettings] = []
     given_features: list[str] = []
+    # Of logarithms; which features are some besides language models'.
+    log_base: float | None = Field(None, gt=1, allow_inf_nan=False)
+    log_features: list[str] = []
     text: TextProcessing = TextProcessing()
     decoding: DecodingSettings = DecodingSettings()
 
@@ -72,36 +77,33 @@ def read_config(directory: Path) -> ModelFile:
 def write_config(directory: Path, config: ModelFile) -> None:
     """Writes ``model.toml`` with every setting."""
 
-    def text(value: str) -> str:
-        return json.dumps(value, ensure_ascii=False)  # a JSON string is a TOML string
-
-    tables = ", ".join(
-        f"{{ path = {text(entry.path)}, owner = {text(entry.owner)}, statics = {text(entry.statics)} }}"
-        for entry in config.tables
-    )
+    values = config.model_dump(exclude={"text", "decoding"})
+    # What has nothing to say is left out, but for labels, which are asked for.
+    always = {"goal", "copy_labels", "glue_labels", "tables", "lms"}
     lines = [
-        f"format = {config.format}",
-        f"goal = {text(config.goal or '')}",
-        f"copy_labels = [{', '.join(map(text, config.copy_labels))}]",
-        f"glue_labels = [{', '.join(map(text, config.glue_labels))}]",
-        f"tables = [{tables}]",
-        f"lms = [{', '.join(map(text, config.lms))}]",
-        f"weights = {text(config.weights)}",
+        f"{name} = {_toml(value or '' if name == 'goal' else value)}"
+        for name, value in values.items()
+        if value or name in always
     ]
-    if config.distortion:
-        lines.append(f"distortion = {text(config.distortion)}")
-    for name in ("local_features", "given_features"):
-        if names := getattr(config, name):
-            lines.append(f"{name} = [{', '.join(map(text, names))}]")
     for name, side in (("source", config.text.source), ("target", config.text.target)):
-        lines += ["", f"[text.{name}]", f"scheme = {text(side.scheme)}"]
-        lines += [f"language = {text(side.language)}", f"lowercase = {str(side.lowercase).lower()}"]
-        if side.truecaser:
-            lines.append(f"truecaser = {text(side.truecaser)}")
+        lines += ["", f"[text.{name}]"]
+        lines += [
+            f"{key} = {_toml(value)}" for key, value in asdict(side).items() if value or key != "truecaser"
+        ]
     lines += ["", "[decoding]"]
-    for name, value in config.decoding.model_dump().items():
-        lines.append(f"{name} = {text(value) if isinstance(value, str) else str(value).lower()}")
+    lines += [f"{name} = {_toml(value)}" for name, value in config.decoding.model_dump().items()]
     write_atomically(directory / "model.toml", "\n".join(lines) + "\n")
+
+
+def _toml(value: Any) -> str:
+    """A value on one line."""
+    if isinstance(value, str):
+        return json.dumps(value, ensure_ascii=False)  # a JSON string is a TOML string
+    if isinstance(value, Mapping):
+        return f"{{ {', '.join(f'{key} = {_toml(each)}' for key, each in value.items())} }}"
+    if isinstance(value, Sequence):
+        return f"[{', '.join(map(_toml, value))}]"
+    return str(value).lower()
 
 
 def read_manifest(directory: Path) -> dict[str, dict[str, int | str]]:

@@ -124,10 +124,15 @@ def read_source(file: PathLike) -> tuple[list[str], SegmentSet | None]:
 
 def is_nist(file: PathLike) -> bool:
     """Whether a name ends as those of NIST's files do, also before .gz and .xz."""
+    return ending(file) in SUFFIXES
+
+
+def ending(file: PathLike) -> str:
+    """That of a name, in small letters, before .gz and .xz; "" where there is none."""
     suffixes = [suffix.lower() for suffix in Path(file).suffixes]
     if suffixes and suffixes[-1] in (".gz", ".xz"):
         suffixes.pop()
-    return bool(suffixes) and suffixes[-1] in SUFFIXES
+    return suffixes[-1] if suffixes else ""
 
 
 def _sets(file: PathLike, kind: str) -> list[SegmentSet]:

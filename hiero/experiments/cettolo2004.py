@@ -20,7 +20,7 @@ from pydantic import BaseModel, ConfigDict, Field
 from hiero.base.directories import run_directory
 from hiero.base.files import replacing, write_atomically
 from hiero.base.json_files import read_json
-from hiero.decode.decoder import Decoder
+from hiero.decode.decoder import Decoder, Source
 from hiero.decode.model import Model
 from hiero.evaluate import Bleu, Nist
 from hiero.tune.loop import tune
@@ -43,7 +43,7 @@ _SETTINGS = "experiment.json"
 class LabelledSet:
     """Source sentences as the decoder takes them, and lines of reference tokens for each."""
 
-    sentences: Sequence[str | Sequence[str]]
+    sentences: Sequence[Source]
     references: Sequence[Sequence[str]]
 
 

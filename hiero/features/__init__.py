@@ -1,1 +1,27 @@
-"""What features see of a sentence, and the features that this package has."""
+"""What is known of a sentence to translate, and local features: those of this package, and what others
+must be.
+
+>>> import hiero
+>>> model = hiero.Model.load("model", local_features=[hiero.features.FineSyntax()])
+"""
+
+from hiero.features.distortion import CoarseDistortion, DistortionStatistics, FineDistortion
+from hiero.features.protocols import GapFeatures, LocalFeatures, RuleFeatures, SpanFeatures
+from hiero.features.sentence import Sentence
+from hiero.features.syntax import CoarseSyntax, FineSyntax
+from hiero.features.trees import Constituent, Tree
+
+__all__ = [
+    "CoarseDistortion",
+    "CoarseSyntax",
+    "Constituent",
+    "DistortionStatistics",
+    "FineDistortion",
+    "FineSyntax",
+    "GapFeatures",
+    "LocalFeatures",
+    "RuleFeatures",
+    "Sentence",
+    "SpanFeatures",
+    "Tree",
+]

@@ -1,5 +1,5 @@
-"""Structural distortion (Chiang et al. 2008, section 4.2): how often a nonterminal that stands for S source
-words is reordered, that is, crosses another nonterminal or a word link of its rule."""
+"""Structural distortion (Chiang et al. 2008, section 4): whether a nonterminal that stands for S source words
+is reordered, that is, crosses another nonterminal or a word link of its rule."""
 
 from __future__ import annotations
 
@@ -9,6 +9,11 @@ import os
 from collections.abc import Sequence
 from dataclasses import asdict, dataclass
 from pathlib import Path
+from typing import Annotated, Any, Literal
+
+import numpy as np
+import numpy.typing as npt
+from pydantic import BaseModel, ConfigDict, Field
 
 from hiero._core import ExtractStatistics, FormatError
 from hiero.base.files import write_atomically
@@ -64,3 +69,62 @@ class DistortionStatistics:
 
 def _is_count(value: object) -> bool:
     return isinstance(value, int) and not isinstance(value, bool) and value >= 0
+
+
+Counts = Annotated[tuple[Annotated[int, Field(ge=0)], ...], Field(min_length=SIZES, max_length=SIZES)]
+
+
+class _Distortion(BaseModel):
+    model_config = ConfigDict(extra="forbid", frozen=True)
+
+    kind: str
+    # Whether nonterminals of rules of the goal, as glue is, count too.
+    glue: bool = False
+
+
+class CoarseDistortion(_Distortion):
+    """One feature, ``Distortion``: log P(R | S) of whether a nonterminal is reordered, as training counted.
+
+    >>> statistics = DistortionStatistics(monotone=[6, *[0] * 9], reordered=[2, *[0] * 9])
+    >>> CoarseDistortion.of(statistics).by_gap()[0].tolist() == [[math.log(7 / 10)], [math.log(3 / 10)]]
+    True
+    """
+
+    kind: Literal["coarse-distortion"] = "coarse-distortion"
+    monotone: Counts
+    reordered: Counts
+
+    @classmethod
+    def of(cls, statistics: DistortionStatistics, *, glue: bool = False) -> CoarseDistortion:
+        return cls(monotone=tuple(statistics.monotone), reordered=tuple(statistics.reordered), glue=glue)
+
+    @property
+    def names(self) -> Sequence[str]:
+        return ["Distortion"]
+
+    def by_gap(self) -> npt.NDArray[Any]:
+        statistics = DistortionStatistics(self.monotone, self.reordered)
+        sizes = range(1, SIZES + 1)
+        return np.array([[[statistics.log_probability(r, s)] for r in (False, True)] for s in sizes])
+
+
+class FineDistortion(_Distortion):
+    """A feature for each size S and whether a nonterminal is reordered, and for all sizes together.
+
+    >>> FineDistortion().names[9:12]
+    ['Distortion_Monotone_10+', 'Distortion_Monotone_*', 'Distortion_Reordered_1']
+    """
+
+    kind: Literal["fine-distortion"] = "fine-distortion"
+
+    @property
+    def names(self) -> Sequence[str]:
+        sizes = [*map(str, range(1, SIZES)), f"{SIZES}+", "*"]
+        return [f"Distortion_{order}_{size}" for order in ("Monotone", "Reordered") for size in sizes]
+
+    def by_gap(self) -> npt.NDArray[Any]:
+        values = np.zeros((SIZES, 2, 2, SIZES + 1))
+        for order in (0, 1):
+            values[range(SIZES), order, order, range(SIZES)] = 1
+            values[:, order, order, SIZES] = 1
+        return values.reshape(SIZES, 2, -1)

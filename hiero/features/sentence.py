@@ -2,51 +2,101 @@
 
 from __future__ import annotations
 
+import json
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from typing import Any
 
-from hiero._core import Rule
+from pydantic import BaseModel, ConfigDict, ValidationError
+
+from hiero._core import FormatError, Rule
+from hiero.base.json_files import complaint
 from hiero.base.text import TextSide
 from hiero.features.trees import Tree
 
 
 @dataclass(frozen=True)
 class Sentence:
-    """A sentence to translate: its ``tokens``, or raw ``text`` that becomes tokens as the model says.
+    """A sentence to translate: raw ``text`` that becomes tokens as the model says, or else its ``tokens``.
 
     ``rules`` are consulted for this sentence alone, ``parse`` is its tree, and ``annotations`` are what else
     features ask for, by name. Features see the sentence with tokens, and the parse over these.
-    Raises ValueError unless there is one of text and tokens.
+    Raises ValueError where both text and tokens are given, TypeError for a string in place of tokens.
 
     >>> Sentence("he slept", parse=Tree.read("(S (NP (PRP he)) (VP (VBD slept)))")).parse.tags
     ('PRP', 'VBD')
     """
 
     text: str | None = None
-    tokens: Sequence[str] | None = None
+    tokens: Sequence[str] = ()
     id: int | str | None = None
     rules: Sequence[Rule] = ()
     parse: Tree | None = None
     annotations: Mapping[str, Any] = field(default_factory=dict)
 
     def __post_init__(self) -> None:
-        if (self.text is None) == (self.tokens is None):
-            raise ValueError("a sentence has either text or tokens")
         if isinstance(self.tokens, str):
-            raise TypeError("tokens: expected a list of tokens, not a string")
+            raise TypeError(f"tokens: expected a list of tokens, not the string {self.tokens!r}")
+        if self.text is not None and self.tokens:
+            raise ValueError("a sentence has text or tokens, not both")
 
     @classmethod
-    def of(cls, source: str | Sequence[str] | Sentence) -> Sentence:
-        """The record of what may stand for one: raw text, or tokens."""
+    def of(cls, source: str | Sequence[str] | Sentence, **more: Any) -> Sentence:
+        """The record of what may stand for one, raw text or tokens, with ``more`` of its fields."""
         if isinstance(source, Sentence):
-            return source
-        return cls(source) if isinstance(source, str) else cls(tokens=source)
+            return replace(source, **more) if more else source
+        return cls(source, **more) if isinstance(source, str) else cls(tokens=source, **more)
 
     def in_tokens(self, side: TextSide) -> Sentence:
         """The same with tokens, as ``side`` makes them of text, and with the parse over them.
 
         Raises FormatError where the parse has other characters than the tokens.
         """
-        tokens = list(self.tokens) if self.text is None and self.tokens is not None else side.tokens(self.text or "")
-        return replace(self, text=None, tokens=tokens, parse=self.parse and self.parse.on(tokens))
+        tokens = list(self.tokens) if self.text is None else side.tokens(self.text)
+        parse = None if self.parse is None else self.parse.on(tokens)
+        return replace(self, text=None, tokens=tokens, parse=parse)
+
+    @classmethod
+    def from_json(cls, line: str) -> Sentence:
+        """Of an object with ``text`` or ``tokens``, and as there may be ``id``, ``rules`` as in rule tables,
+        ``parse`` in brackets and ``annotations``. Raises FormatError."""
+        try:
+            record = _Record.model_validate_json(line)
+        except ValidationError as error:
+            raise FormatError(complaint(error)) from None
+        if (record.text is None) == (record.tokens is None):
+            raise FormatError("expected text or tokens, one of them")
+        return cls(
+            record.text,
+            record.tokens or (),
+            record.id,
+            [Rule(rule) for rule in record.rules],
+            None if record.parse is None else Tree.read(record.parse),
+            record.annotations,
+        )
+
+    def to_json(self) -> str:
+        """The line that ``from_json`` reads. Raises TypeError for annotations that JSON cannot hold."""
+        record: dict[str, Any] = {"tokens": list(self.tokens)} if self.text is None else {"text": self.text}
+        if self.id is not None:
+            record["id"] = self.id
+        if self.rules:
+            record["rules"] = [str(rule) for rule in self.rules]
+        if self.parse is not None:
+            record["parse"] = self.parse.brackets()
+        if self.annotations:
+            record["annotations"] = dict(self.annotations)
+        return json.dumps(record, ensure_ascii=False)
+
+
+class _Record(BaseModel):
+    """What ``from_json`` reads."""
+
+    model_config = ConfigDict(extra="forbid", strict=True)
+
+    text: str | None = None
+    tokens: list[str] | None = None
+    id: int | str | None = None
+    rules: list[str] = []
+    parse: str | None = None
+    annotations: dict[str, Any] = {}

@@ -19,10 +19,10 @@ from hiero.base.ownership import MANIFEST
 from hiero.base.progress import Report
 from hiero.base.text import TextSide, format_links, looks_untokenised, split
 from hiero.base.weights import read_weights, write_weights
-from hiero.decode.distortion import DistortionStatistics
 from hiero.decode.model import Model, is_arpa
 from hiero.decode.model_directory import WEIGHTS, check_output, read_config, read_made_from
 from hiero.decode.settings import DecodingSettings
+from hiero.features.distortion import DistortionStatistics
 from hiero.train.alignment import align, check_links, read_alignment
 from hiero.train.corpus import prepare_corpus, prepare_text, read_pairs
 from hiero.train.lm import estimate_lm

@@ -10,7 +10,7 @@ import scipy.sparse
 from hiero._core import Forest, Translation
 from hiero.base.parallel import ordered_map
 from hiero.base.weights import weight_vector
-from hiero.decode.decoder import Decoder, Keep
+from hiero.decode.decoder import Decoder, Keep, Source
 from hiero.evaluate.metrics import Hypotheses
 from hiero.tune.protocol import Array, KBestList
 
@@ -20,7 +20,7 @@ T = TypeVar("T")
 class ModelDecoder:
     """A model's decoder on a set of sentences; loaded once, only weights change."""
 
-    def __init__(self, decoder: Decoder, sentences: Iterable[str | Sequence[str]], threads: int = 1) -> None:
+    def __init__(self, decoder: Decoder, sentences: Iterable[Source], threads: int = 1) -> None:
         self._decoder = decoder
         self._sentences = list(sentences)
         self._threads = threads
@@ -57,7 +57,7 @@ class ModelDecoder:
         named = dict(zip(self.feature_names, weights.tolist(), strict=True))
         decoder = self._decoder.with_weights(named)
 
-        def work(sentence: str | Sequence[str]) -> tuple[int, T]:
+        def work(sentence: Source) -> tuple[int, T]:
             result = decoder.translate(sentence, keep=keep)
             return result.stats.hypotheses, then(result)
 

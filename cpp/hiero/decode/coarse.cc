@@ -19,7 +19,7 @@ void CoarsePass::run(const Matches& matches, const SentenceTargets& targets) {
   for (CellId id = 0; id < matches.cells.size(); ++id) {
     const Cell& cell = matches.cells[id];
     for (std::uint32_t a = cell.first; a < cell.last; ++a) {
-      const double inside = score(matches.tails(matches.applications[a]), targets.targets(a)[0].score);
+      const double inside = score(matches.tails(matches.applications[a]), targets.best(a));
       inside_[id] = std::max(inside_[id], inside);
     }
   }
@@ -30,7 +30,7 @@ void CoarsePass::run(const Matches& matches, const SentenceTargets& targets) {
     const Cell& cell = matches.cells[id];
     for (std::uint32_t a = cell.first; a < cell.last; ++a) {
       const std::span<const CellId> tails = matches.tails(matches.applications[a]);
-      const double through = outside_[id] + score(tails, targets.targets(a)[0].score);
+      const double through = outside_[id] + score(tails, targets.best(a));
       for (CellId tail : tails) outside_[tail] = std::max(outside_[tail], through - inside_[tail]);
     }
   }

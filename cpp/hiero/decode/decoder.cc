@@ -95,26 +95,23 @@ Decoder Decoder::with_weights(std::shared_ptr<const Weights> weights) const {
   return other;
 }
 
-Translation Decoder::translate(std::vector<std::string> tokens, const std::vector<Rule>& rules,
-                               const OwnWeights& own, Keep keep) const {
+Translation Decoder::translate(SentenceInput input, Keep keep) const {
   std::shared_ptr<const Weights> weights = weights_;
   std::shared_ptr<const std::vector<std::string>> feature_names = feature_names_;
-  std::vector<std::string> own_names;
-  if (!own.empty()) {
+  if (!input.own.empty()) {
     auto all_names = std::make_shared<std::vector<std::string>>(*feature_names_);
     auto all_weights = std::make_shared<Weights>(*weights_);
-    for (const auto& [name, weight] : own) {
+    for (const auto& [name, weight] : input.own) {
       if (std::ranges::find(*all_names, name) != all_names->end())
         throw std::invalid_argument("a second weight for " + name);
       if (!std::isfinite(weight)) throw std::invalid_argument("weight of " + name + " is not finite");
-      own_names.push_back(name);
       all_names->push_back(name);
       all_weights->values.push_back(weight);
     }
     weights = std::move(all_weights);
     feature_names = std::move(all_names);
   }
-  const Sentence sentence(*model_, std::move(tokens), rules, own_names, options_);
+  const Sentence sentence(*model_, std::move(input), options_);
   // A workspace is lost, not returned, when decoding throws: its state is unknown then.
   std::unique_ptr<Workspace> w = pool_->take(*model_);
   w->arena.reset();

@@ -6,10 +6,10 @@
 #include <mutex>
 #include <optional>
 #include <string>
-#include <utility>
 #include <vector>
 
 #include "hiero/decode/options.h"
+#include "hiero/decode/sentence.h"
 #include "hiero/decode/translation_model.h"
 #include "hiero/decode/weights.h"
 #include "hiero/forest/hypergraph.h"
@@ -22,9 +22,6 @@ struct DecodeStats {
   std::uint64_t hypotheses = 0;    // complete hypotheses made
   std::uint64_t lm_queries = 0;    // n-gram look-ups, all LMs together
 };
-
-// Features that the rules of one sentence bring, and their weights.
-using OwnWeights = std::vector<std::pair<std::string, double>>;
 
 struct Translation {
   std::shared_ptr<const Weights> weights;
@@ -45,10 +42,9 @@ class Decoder {
   // The same with other weights; costs no more than the weights themselves.
   Decoder with_weights(std::shared_ptr<const Weights> weights) const;
 
-  // `own`: weights of features that only `rules` have; the translation's features end with these. Throws
-  // FormatError for rules that do not fit the model.
-  Translation translate(std::vector<std::string> tokens, const std::vector<Rule>& rules,
-                        const OwnWeights& own, Keep keep) const;
+  // The translation's features end with those that only the input's rules have. Throws FormatError for rules
+  // that do not fit the model.
+  Translation translate(SentenceInput input, Keep keep) const;
 
   const std::shared_ptr<const TranslationModel>& model() const { return model_; }
   const std::shared_ptr<const Weights>& weights() const { return weights_; }

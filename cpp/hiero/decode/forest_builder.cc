@@ -195,13 +195,9 @@ void ForestBuilder::rule_features(const BoundTable& bound, RuleId rule) {
 }
 
 void ForestBuilder::local_features(const Application& application, std::uint32_t slot) {
-  for (std::size_t x = 0; x < model_.local_features().size(); ++x) {
-    const SparseRows& rows = targets_.local_rows(x);
-    const std::size_t row = std::size_t{application.row} + slot;
-    for (std::int64_t i = rows.offsets[row]; i < rows.offsets[row + 1]; ++i) {
-      add_feature(model_.local_feature(x) + static_cast<std::uint32_t>(rows.columns[i]), rows.values[i]);
-    }
-  }
+  if (!targets_.local().any()) return;
+  targets_.local().visit(application, slot,
+                         [this](std::uint32_t feature, double value) { add_feature(feature, value); });
 }
 
 void ForestBuilder::lm_features(const RuleParts& parts, const Application& application,
@@ -222,7 +218,7 @@ void ForestBuilder::lm_features(const RuleParts& parts, const Application& appli
 }
 
 void ForestBuilder::add_feature(std::uint32_t feature, double value) {
-  if (value != 0.0) row_.emplace_back(feature, value);
+  if (value != 0.0) row_.emplace_back(feature, value * model_.scale(feature));
 }
 
 // Writes the collected features, sorted, as one matrix row; values of one feature are summed.

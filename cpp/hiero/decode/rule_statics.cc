@@ -30,11 +30,11 @@ struct Header {
 };
 static_assert(sizeof(Header) % sizeof(std::uint64_t) == 0);
 constexpr std::array<char, 8> kMagic = {'H', 'I', 'E', 'R', 'O', 'S', 'T', '\n'};
-constexpr std::uint32_t kVersion = 2;
+constexpr std::uint32_t kVersion = 3;
 
-// The five arrays one behind the other, widest elements first, so that all are aligned.
+// The six arrays one behind the other, widest elements first, so that all are aligned.
 struct Layout {
-  std::uint64_t estimates, words, oov, target_words, has_sparse, end;
+  std::uint64_t estimates, words, oov, target_words, has_sparse, reordered, end;
 
   Layout(std::uint64_t rules, std::uint64_t word_count, std::uint64_t lms)
       : estimates(0),
@@ -42,7 +42,8 @@ struct Layout {
         oov(words + word_count * lms * sizeof(LmWord)),
         target_words(oov + rules * lms * sizeof(std::uint16_t)),
         has_sparse(target_words + rules * sizeof(std::uint16_t)),
-        end(has_sparse + rules) {}
+        reordered(has_sparse + rules),
+        end(reordered + rules) {}
 };
 
 std::uint64_t header_sum(const Header& header) {
@@ -62,7 +63,8 @@ void bind(RuleStatics& statics, std::byte* base, const Layout& at, std::uint64_t
   }
   statics.oov = part<const std::uint16_t>(base, at.oov, at.target_words);
   statics.target_words = part<const std::uint16_t>(base, at.target_words, at.has_sparse);
-  statics.has_sparse = part<const std::uint8_t>(base, at.has_sparse, at.end);
+  statics.has_sparse = part<const std::uint8_t>(base, at.has_sparse, at.reordered);
+  statics.reordered = part<const std::uint8_t>(base, at.reordered, at.end);
 }
 
 std::uint64_t made_for(const RuleTable& table, LanguageModels lms) {
@@ -101,6 +103,7 @@ void RuleStatics::touch(RuleId first, std::uint32_t count) const {
   blocks->touch(at.oov + first * lms * sizeof(std::uint16_t), count * lms * sizeof(std::uint16_t));
   blocks->touch(at.target_words + first * sizeof(std::uint16_t), count * sizeof(std::uint16_t));
   blocks->touch(at.has_sparse + first, count);
+  blocks->touch(at.reordered + first, count);
 }
 
 RuleStatics compute_statics(const RuleTable& table, LanguageModels lms) {
@@ -120,7 +123,8 @@ RuleStatics compute_statics(const RuleTable& table, LanguageModels lms) {
   const auto estimates = part<float>(base, at.estimates, at.words);
   const auto oov = part<std::uint16_t>(base, at.oov, at.target_words);
   const auto target_words = part<std::uint16_t>(base, at.target_words, at.has_sparse);
-  const auto has_sparse = part<std::uint8_t>(base, at.has_sparse, at.end);
+  const auto has_sparse = part<std::uint8_t>(base, at.has_sparse, at.reordered);
+  const auto reordered = part<std::uint8_t>(base, at.reordered, at.end);
   RuleRecord record;
   std::vector<LmWord> chunk;
   for (RuleId rule = 0; rule < rules; ++rule) {
@@ -131,6 +135,7 @@ RuleStatics compute_statics(const RuleTable& table, LanguageModels lms) {
     if (made > 0xFFFF) throw FormatError(table.path() + ": a target side of more than 65535 words");
     target_words[rule] = static_cast<std::uint16_t>(made);
     has_sparse[rule] = !record.sparse.empty();
+    reordered[rule] = record.reordered;
     statics.any_sparse |= !record.sparse.empty();
     for (std::size_t k = 0; k < lms.size(); ++k) {
       const std::size_t i = rule * lms.size() + k;
@@ -146,7 +151,7 @@ void save_statics(const RuleStatics& statics, const RuleTable& table, LanguageMo
                   const std::string& path) {
   const Layout at(table.rule_count(), table.word_count(), lms.size());
   if (statics.blocks) statics.blocks->touch(0, at.end);
-  // The estimates come first; all five arrays lie in one stretch.
+  // The estimates come first; all six arrays lie in one stretch.
   const auto* base = reinterpret_cast<const std::byte*>(statics.lm_estimate.data());
   const std::vector<std::uint64_t> sums = block_sums({base, at.end});
   const std::span<const std::byte> sum_bytes = std::as_bytes(std::span(sums));

@@ -21,6 +21,7 @@ struct RuleStatics {
   std::span<const std::uint16_t> oov;             // rule-major, one per LM: words that LM does not know
   std::span<const std::uint16_t> target_words;    // words on the target side
   std::span<const std::uint8_t> has_sparse;       // 1: the record holds sparse features
+  std::span<const std::uint8_t> reordered;        // bit i: nonterminal i is reordered
   std::vector<std::span<const LmWord>> lm_words;  // by LM: table word -> LM word
   bool any_sparse = false;
   bool any_oov = false;

@@ -108,7 +108,7 @@ void Search::search_cell(CellId id) {
 void Search::push_application(std::uint32_t a, std::uint32_t position) {
   const std::span<const Target> targets = targets_->targets(a);
   if (position >= targets.size()) return;
-  double score = targets[position].score;
+  double score = targets[position].score + targets_->offset(a);
   for (CellId tail : matches_->tails(matches_->applications[a])) {
     if (!roots_[tail]) return;
     score += roots_[tail]->bound;
@@ -126,7 +126,7 @@ Search::Partial* Search::open(const Waiting& waiting) {
   partial->application = waiting.application;
   partial->slot = target.slot;
   partial->incomplete = side.arity;
-  partial->score = target.score + side.bos_change;
+  partial->score = target.score + targets_->offset(waiting.application) + side.bos_change;
   Position* const at = positions(partial);
   for (std::uint32_t i = 0; i < side.arity; ++i) {
     partial->score += roots_[tails[i]]->bound;

@@ -1,6 +1,7 @@
 #include "hiero/decode/sentence.h"
 
 #include <algorithm>
+#include <iterator>
 #include <string_view>
 #include <unordered_set>
 
@@ -27,15 +28,13 @@ Rule pass_through_rule(const std::string& label, const std::string& word, bool i
 
 }  // namespace
 
-Sentence::Sentence(const TranslationModel& model, std::vector<std::string> tokens,
-                   const std::vector<Rule>& rules, const std::vector<std::string>& own_features,
-                   const DecoderOptions& options)
-    : model_(model), tokens_(std::move(tokens)) {
+Sentence::Sentence(const TranslationModel& model, SentenceInput input, const DecoderOptions& options)
+    : model_(model), tokens_(std::move(input.tokens)), annotations_(std::move(input.annotations)) {
   std::unordered_set<std::string_view> covered;  // single words that per-sentence rules translate
-  for (const Rule& rule : rules) {
+  for (const Rule& rule : input.rules) {
     if (rule.source.size() == 1 && !rule.source[0].is_nonterminal()) covered.insert(rule.source[0].text);
   }
-  std::vector<Rule> own = rules;
+  std::vector<Rule> passing;
   std::unordered_set<std::string_view> passed;
   for (std::uint32_t i = 0; i < size(); ++i) {
     const std::string& word = tokens_[i];
@@ -45,11 +44,15 @@ Sentence::Sentence(const TranslationModel& model, std::vector<std::string> token
                       (options.pass_through == PassThrough::kUnknown && is_unknown);
     if (!pass || !passed.insert(word).second) continue;
     for (LabelId label : model.copy_labels()) {
-      own.push_back(pass_through_rule(model.labels()[label], word, is_unknown, options.unknown_words));
+      passing.push_back(pass_through_rule(model.labels()[label], word, is_unknown, options.unknown_words));
     }
   }
+  std::vector<Rule>& own = input.rules;
+  std::ranges::move(passing, std::back_inserter(own));
   for (const BoundTable& bound : model.tables()) tables_.push_back(&bound);
   if (!own.empty()) {
+    std::vector<std::string> own_features;
+    for (const auto& [name, weight] : input.own) own_features.push_back(name);
     own_ = std::make_unique<BoundTable>(model.bind_sentence_rules(own, tokens_, own_features));
     tables_.push_back(own_.get());
     if (std::ranges::any_of(own_->table->label_uses(), &RuleTable::LabelUse::unary))

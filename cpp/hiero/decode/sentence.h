@@ -6,23 +6,36 @@
 #include <memory>
 #include <span>
 #include <string>
+#include <utility>
 #include <vector>
 
+#include "hiero/decode/local_features.h"
 #include "hiero/decode/options.h"
 #include "hiero/decode/translation_model.h"
 
 namespace hiero {
 
+// Features that the rules of one sentence bring, and their weights.
+using OwnWeights = std::vector<std::pair<std::string, double>>;
+
+// What is to be translated.
+struct SentenceInput {
+  std::vector<std::string> tokens;
+  std::vector<Rule> rules{};  // for this sentence alone
+  OwnWeights own{};           // weights of features that only `rules` have
+  std::shared_ptr<const Annotations> annotations{};
+};
+
 class Sentence {
  public:
-  // `rules`: extra rules for this sentence, which may have features that only `own_features` names. Rules
-  // that pass words through are added as `options` say. Throws FormatError for rules that do not fit the
-  // model.
-  Sentence(const TranslationModel& model, std::vector<std::string> tokens, const std::vector<Rule>& rules,
-           const std::vector<std::string>& own_features, const DecoderOptions& options);
+  // Rules that pass words through are added to those of the input as `options` say. Throws FormatError for
+  // rules that do not fit the model.
+  Sentence(const TranslationModel& model, SentenceInput input, const DecoderOptions& options);
 
   std::uint32_t size() const { return static_cast<std::uint32_t>(tokens_.size()); }
   const std::vector<std::string>& tokens() const { return tokens_; }
+  // Null if there are none.
+  const std::shared_ptr<const Annotations>& annotations() const { return annotations_; }
   // Positions of words that no rule of this word alone translates.
   const std::vector<std::uint32_t>& unknown() const { return unknown_; }
 
@@ -42,6 +55,7 @@ class Sentence {
  private:
   const TranslationModel& model_;
   std::vector<std::string> tokens_;
+  std::shared_ptr<const Annotations> annotations_;
   std::vector<std::uint32_t> unknown_;
   std::unique_ptr<BoundTable> own_;
   std::vector<std::uint32_t> own_ranks_;  // empty: the model's

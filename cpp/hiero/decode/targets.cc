@@ -2,7 +2,8 @@
 
 #include <algorithm>
 #include <cmath>
-#include <stdexcept>
+#include <optional>
+#include <unordered_map>
 
 #include "hiero/base/error.h"
 
@@ -13,27 +14,8 @@ bool better(const Target& a, const Target& b) {
   return a.score != b.score ? a.score > b.score : a.slot < b.slot;
 }
 
-void check_rows(const SparseRows& rows, std::size_t expected, const LocalFeatures& features) {
-  const std::vector<std::string>& names = features.names();
-  const bool shape = rows.offsets.size() == expected + 1 && rows.offsets.front() == 0 &&
-                     rows.offsets.back() == static_cast<std::int64_t>(rows.columns.size()) &&
-                     rows.columns.size() == rows.values.size() &&
-                     std::is_sorted(rows.offsets.begin(), rows.offsets.end());
-  if (!shape) {
-    throw std::invalid_argument(described(features) + ": expected a sparse matrix of " +
-                                std::to_string(expected) + " rows");
-  }
-  for (std::size_t i = 0; i < rows.values.size(); ++i) {
-    const std::int32_t column = rows.columns[i];
-    if (column < 0 || static_cast<std::size_t>(column) >= names.size()) {
-      throw std::invalid_argument(described(features) + ": column " + std::to_string(column) + " of " +
-                                  std::to_string(names.size()));
-    }
-    if (!std::isfinite(rows.values[i])) {
-      throw std::invalid_argument("local feature " + names[static_cast<std::size_t>(column)] +
-                                  ": expected finite values, got " + std::to_string(rows.values[i]));
-    }
-  }
+[[noreturn]] void throw_not_finite() {
+  throw Error("the score of a rule with its local features is not finite");
 }
 
 }  // namespace
@@ -48,14 +30,15 @@ void SentenceTargets::prepare(const TranslationModel& model, const Sentence& sen
   arena_ = &arena;
   lm_queries_ = 0;
   own_lists_.clear();
-  local_rows_.clear();
+  offsets_.clear();
   if (sentence.table_count() > model.tables().size()) {
-    own_weights_ = weights.of_table(sentence.table(model.tables().size()));
+    own_weights_ = weights.of_table(model, sentence.table(model.tables().size()));
   }
   lists_.resize(matches.target_sets.size());
   sides_.resize(matches.target_sets.size());
+  local_.prepare(model, sentence, weights, matches);
   for (std::uint32_t set = 0; set < matches.target_sets.size(); ++set) score_set(set);
-  if (!model.local_features().empty()) score_local_features();
+  if (local_.any()) apply_local_features();
 }
 
 void SentenceTargets::score_set(std::uint32_t set) {
@@ -90,15 +73,7 @@ void SentenceTargets::score_set(std::uint32_t set) {
   }
   sides_[set] = arena_->array<TargetSide*>(group.count);
   std::fill_n(sides_[set], group.count, nullptr);
-  std::uint32_t count = group.count;
-  if (model_->local_features().empty()) {
-    if (options_->ttable_limit > 0 && count > options_->ttable_limit) {
-      std::nth_element(out, out + options_->ttable_limit, out + count, better);
-      count = options_->ttable_limit;
-    }
-    std::sort(out, out + count, better);
-  }
-  lists_[set] = {out, count};
+  lists_[set] = local_.differs(set) ? std::span<const Target>(out, group.count) : sorted(out, group.count);
 }
 
 double SentenceTargets::score_sparse(const BoundTable& bound, const std::vector<double>& weights,
@@ -109,70 +84,47 @@ double SentenceTargets::score_sparse(const BoundTable& bound, const std::vector<
   return score;
 }
 
-void SentenceTargets::describe_applications(ApplicationBatch& batch) {
-  Applications& all = batch.applications;
-  for (const TargetSet& set : matches_->target_sets) all.arity = std::max(all.arity, set.arity);
-  std::vector<std::int32_t> gaps(2 * std::size_t{all.arity});
-  for (Application& application : matches_->applications) {
-    application.row = static_cast<std::uint32_t>(batch.size());
-    const auto& [t, arity, group] = matches_->target_sets[application.targets];
-    const Cell& cell = matches_->cells[application.cell];
-    std::fill(gaps.begin(), gaps.end(), -1);
-    std::size_t at = 0;
-    for (CellId tail : matches_->tails(application)) {
-      gaps[at++] = static_cast<std::int32_t>(matches_->cells[tail].begin);
-      gaps[at++] = static_cast<std::int32_t>(matches_->cells[tail].end);
+// Gives applications what local features say of them; where these change the order of rules, a list of their
+// own, or one that they share with others.
+void SentenceTargets::apply_local_features() {
+  std::unordered_map<std::uint64_t, std::span<const Target>> shared;
+  for (const Application& application : matches_->applications) {
+    offsets_.push_back(local_.offset(application));
+    if (!std::isfinite(offsets_.back())) throw_not_finite();
+    std::span<const Target> list = lists_[application.targets];
+    if (local_.differs(application.targets)) {
+      const std::optional<std::uint64_t> key = local_.key(application);
+      std::span<const Target>* known = key ? &shared[*key] : nullptr;
+      if (known == nullptr || known->empty()) {
+        list = with_local_scores(application);
+        if (known != nullptr) *known = list;
+      } else {
+        list = *known;
+      }
     }
-    const auto number = static_cast<std::uint32_t>(all.size());
-    all.table.push_back(static_cast<std::int32_t>(t));
-    all.label.push_back(cell.label);
-    all.span.insert(all.span.end(),
-                    {static_cast<std::int32_t>(cell.begin), static_cast<std::int32_t>(cell.end)});
-    all.gaps.insert(all.gaps.end(), gaps.begin(), gaps.end());
-    for (std::uint32_t slot = 0; slot < group.count; ++slot) {
-      batch.application.push_back(number);
-      batch.rule.push_back(group.first_rule + slot);
-      sentence_->table(t).table->record(group.first_rule + slot, record_);
-      batch.reordered.push_back(record_.reordered);
-    }
+    own_lists_.push_back(list);
   }
 }
 
-// One batch of the whole sentence goes through every extractor; afterwards each application has a target
-// list of its own.
-void SentenceTargets::score_local_features() {
-  ApplicationBatch batch;
-  describe_applications(batch);
-  std::vector<double> change(batch.size(), 0.0);
-  for (std::size_t x = 0; x < model_->local_features().size(); ++x) {
-    const LocalFeatures& extractor = *model_->local_features()[x];
-    SparseRows rows = extractor.compute(sentence_->tokens(), batch);
-    check_rows(rows, batch.size(), extractor);
-    const double* weights = weights_->values.data() + model_->local_feature(x);
-    for (std::size_t row = 0; row < batch.size(); ++row) {
-      for (std::int64_t i = rows.offsets[row]; i < rows.offsets[row + 1]; ++i) {
-        change[row] += weights[rows.columns[i]] * rows.values[i];
-      }
-    }
-    local_rows_.push_back(std::move(rows));
+std::span<const Target> SentenceTargets::with_local_scores(const Application& application) {
+  const std::span<const Target> scored = lists_[application.targets];
+  Target* own = arena_->array<Target>(scored.size());
+  std::copy(scored.begin(), scored.end(), own);
+  for (Target& target : std::span(own, scored.size())) {
+    target.score += static_cast<float>(local_.of_rule(application, target.slot));
+    if (!std::isfinite(target.score)) throw_not_finite();
   }
-  for (const Application& application : matches_->applications) {
-    const std::span<const Target> shared = lists_[application.targets];
-    Target* own = arena_->array<Target>(shared.size());
-    std::copy(shared.begin(), shared.end(), own);
-    std::size_t count = shared.size();
-    for (std::size_t i = 0; i < count; ++i) {
-      own[i].score += static_cast<float>(change[application.row + own[i].slot]);
-      if (!std::isfinite(own[i].score))
-        throw Error("the score of a rule with its local features is not finite");
-    }
-    if (options_->ttable_limit > 0 && count > options_->ttable_limit) {
-      std::nth_element(own, own + options_->ttable_limit, own + count, better);
-      count = options_->ttable_limit;
-    }
-    std::sort(own, own + count, better);
-    own_lists_.emplace_back(own, count);
+  return sorted(own, static_cast<std::uint32_t>(scored.size()));
+}
+
+// The best of these, best first.
+std::span<const Target> SentenceTargets::sorted(Target* targets, std::uint32_t count) const {
+  if (options_->ttable_limit > 0 && count > options_->ttable_limit) {
+    std::nth_element(targets, targets + options_->ttable_limit, targets + count, better);
+    count = options_->ttable_limit;
   }
+  std::sort(targets, targets + count, better);
+  return {targets, count};
 }
 
 bool SentenceTargets::follows_bos(const Application& application) const {

@@ -3,7 +3,8 @@
 // nonterminals with their LM states.
 //
 // How to use: prepare() once per sentence; targets(application) gives its rules best first (ties by
-// rule id); side(application, slot) gives a target side's words and chunk states.
+// rule id), whose scores lack the application's offset(); side(application, slot) gives a target side's
+// words and chunk states.
 #pragma once
 
 #include <array>
@@ -12,6 +13,7 @@
 #include <vector>
 
 #include "hiero/base/arena.h"
+#include "hiero/decode/local_scores.h"
 #include "hiero/decode/matches.h"
 #include "hiero/decode/options.h"
 #include "hiero/decode/sentence.h"
@@ -43,17 +45,21 @@ class SentenceTargets {
   std::span<const Target> targets(std::uint32_t application) const {
     return own_lists_.empty() ? lists_[matches_->applications[application].targets] : own_lists_[application];
   }
+  double best(std::uint32_t application) const { return targets(application)[0].score + offset(application); }
   // Taken apart on first use; `slot` is one of the application's targets.
   const TargetSide& side(const Application& application, std::uint32_t slot);
   // Does this application open the translation, so that its words follow <s>?
   bool follows_bos(const Application& application) const;
-  const SparseRows& local_rows(std::size_t extractor) const { return local_rows_[extractor]; }
+  // What all of an application's targets score besides, by local features.
+  double offset(std::uint32_t application) const { return offsets_.empty() ? 0.0 : offsets_[application]; }
+  const LocalScores& local() const { return local_; }
   std::uint64_t lm_queries() const { return lm_queries_; }
 
  private:
   void score_set(std::uint32_t set);
-  void score_local_features();
-  void describe_applications(ApplicationBatch& batch);
+  void apply_local_features();
+  std::span<const Target> with_local_scores(const Application& application);
+  std::span<const Target> sorted(Target* targets, std::uint32_t count) const;
   double score_sparse(const BoundTable& bound, const std::vector<double>& weights, RuleId rule);
   const ChartState* score_chunks(const BoundTable& bound, bool after_bos, TargetSide& side);
 
@@ -67,7 +73,8 @@ class SentenceTargets {
   std::vector<std::span<const Target>> lists_;      // by target set
   std::vector<std::span<const Target>> own_lists_;  // by application; only with local features
   std::vector<TargetSide**> sides_;                 // by target set, then slot
-  std::vector<SparseRows> local_rows_;
+  std::vector<double> offsets_;                     // the same
+  LocalScores local_;
   RuleRecord record_;
   std::vector<LmWord> words_;
   std::uint64_t lm_queries_ = 0;

@@ -1,7 +1,9 @@
 #include "hiero/decode/translation_model.h"
 
 #include <algorithm>
+#include <cmath>
 #include <set>
+#include <stdexcept>
 #include <string_view>
 #include <unordered_set>
 
@@ -13,6 +15,8 @@ namespace hiero {
 namespace {
 
 constexpr const char* kSentenceFeatures[] = {"OOV", "Identity", "NumberRule", "NameRule"};
+// Features of other names may be logarithms, or not.
+constexpr const char* kLogProbabilities[] = {"PhraseFE", "PhraseEF", "LexFE", "LexEF", "Distortion"};
 
 std::string default_owner(std::size_t unnamed) {
   return unnamed == 0 ? "pt" : "pt" + std::to_string(unnamed);
@@ -42,8 +46,7 @@ std::uint32_t longest_span(const std::vector<Rule>& rules, const std::vector<std
 
 }  // namespace
 
-TranslationModel::TranslationModel(ModelParts parts)
-    : lms_(std::move(parts.lms)), local_features_(std::move(parts.local_features)) {
+TranslationModel::TranslationModel(ModelParts parts) : lms_(std::move(parts.lms)) {
   // Search keeps a bit per LM in a 32-bit word.
   if (lms_.size() > 32) throw FormatError("more than 32 language models");
   for (std::size_t k = 0; k < lms_.size(); ++k) {
@@ -66,19 +69,49 @@ TranslationModel::TranslationModel(ModelParts parts)
   }
   read_marks(parts.goal);
   add_glue(parts);
-  for (const auto& local : local_features_) {
-    local_offsets_.push_back(static_cast<std::uint32_t>(features_.size()));
-    for (const std::string& name : local->names()) {
-      if (features_.find(name) != FeatureSpace::kAbsent) {
-        throw FormatError("local feature \"" + name + "\": the model has a feature of this name already");
-      }
-      features_.add(name);
-    }
-  }
+  for (const auto& local : parts.rule_features)
+    rule_features_.push_back({local, add_local_names(local->names())});
+  for (const auto& spans : parts.span_features)
+    span_features_.push_back({spans, add_local_names(spans->names())});
+  for (const auto& gaps : parts.gap_features) gap_features_.push_back({gaps, add_local_names(gaps->names)});
+  choose_scales(parts);
   ranks_ = rank_labels(labels_, unary_arcs());
   for (BoundTable& bound : tables_) {
     bound.local_labels.assign(labels_.size(), kNoLabel);
     for (LabelId l = 0; l < bound.labels.size(); ++l) bound.local_labels[bound.labels[l]] = l;
+  }
+}
+
+// The number of the first; they follow each other.
+std::uint32_t TranslationModel::add_local_names(const std::vector<std::string>& names) {
+  const auto first = static_cast<std::uint32_t>(features_.size());
+  for (const std::string& name : names) {
+    if (features_.find(name) != FeatureSpace::kAbsent) {
+      throw FormatError("local feature \"" + name + "\": the model has a feature of this name already");
+    }
+    features_.add(name);
+  }
+  return first;
+}
+
+void TranslationModel::choose_scales(const ModelParts& parts) {
+  if (parts.log_base == 0) return;
+  // Of 1 there are no logarithms, and those of less have another sign.
+  if (!(parts.log_base > 1 && std::isfinite(parts.log_base)))
+    throw std::invalid_argument("the base of logarithms must be more than 1");
+  const double scale = 1 / std::log(parts.log_base);
+  scales_.assign(features_.size(), 1.0);
+  for (std::uint32_t feature : lm_features_) scales_[feature] = scale;
+  for (const std::string& name : parts.log_features) {
+    const std::uint32_t feature = features_.find(name);
+    if (feature == FeatureSpace::kAbsent)
+      throw FormatError("features that are logarithms: the model has no feature " + name);
+    scales_[feature] = scale;
+  }
+  if (!parts.log_features.empty()) return;
+  for (const char* name : kLogProbabilities) {
+    if (const std::uint32_t feature = features_.find(name); feature != FeatureSpace::kAbsent)
+      scales_[feature] = scale;
   }
 }
 

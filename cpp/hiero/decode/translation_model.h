@@ -41,6 +41,13 @@ struct BoundTable {
   WordId model_word(WordId word) const { return words.empty() ? word : words[word]; }
 };
 
+// Features and the model's number of the first of them.
+template <class Features>
+struct Placed {
+  std::shared_ptr<const Features> features;
+  std::uint32_t first;
+};
+
 struct ModelParts {
   struct Table {
     std::shared_ptr<const RuleTable> table;
@@ -49,7 +56,13 @@ struct ModelParts {
   };
   std::vector<Table> tables;
   std::vector<std::shared_ptr<const LanguageModel>> lms;
-  std::vector<std::shared_ptr<const LocalFeatures>> local_features;
+  std::vector<std::shared_ptr<const RuleFeatures>> rule_features;
+  std::vector<std::shared_ptr<const SpanFeatures>> span_features;
+  std::vector<std::shared_ptr<const GapFeatures>> gap_features;
+  // Of the logarithms that features are given in; 0: natural. Those of language models are, and of the
+  // features of these names; none: those that go by the usual names of log-probabilities.
+  double log_base = 0;
+  std::vector<std::string> log_features;
   std::string goal;                      // "": the label whose rules open sentences with <s>, or S
   std::vector<std::string> copy_labels;  // of words that pass through; none: X, or without an X every label
   std::vector<std::string> glue_labels;  // that glue rules are made for; none: every left-hand label
@@ -62,8 +75,12 @@ class TranslationModel {
 
   const std::vector<BoundTable>& tables() const { return tables_; }
   const std::vector<std::shared_ptr<const LanguageModel>>& lms() const { return lms_; }
-  const std::vector<std::shared_ptr<const LocalFeatures>>& local_features() const { return local_features_; }
+  const std::vector<Placed<RuleFeatures>>& rule_features() const { return rule_features_; }
+  const std::vector<Placed<SpanFeatures>>& span_features() const { return span_features_; }
+  const std::vector<Placed<GapFeatures>>& gap_features() const { return gap_features_; }
   const FeatureSpace& features() const { return features_; }
+  // What a natural logarithm is multiplied by to be the value of a feature; 1 for all others.
+  double scale(std::uint32_t feature) const { return feature < scales_.size() ? scales_[feature] : 1.0; }
   const std::vector<std::string>& labels() const { return labels_; }
   LabelId find_label(const std::string& name) const;
   // What the whole sentence is derived from.
@@ -100,10 +117,10 @@ class TranslationModel {
   std::uint32_t oov_feature(std::size_t lm) const { return oov_features_[lm]; }
   std::uint32_t word_penalty() const { return word_penalty_; }
   std::uint32_t rule_penalty() const { return rule_penalty_; }
-  // First index of local_features()[i]'s names.
-  std::uint32_t local_feature(std::size_t i) const { return local_offsets_[i]; }
 
  private:
+  void choose_scales(const ModelParts& parts);
+  std::uint32_t add_local_names(const std::vector<std::string>& names);
   LabelId add_label(const std::string& name);
   void add_table(const std::shared_ptr<const RuleTable>& table, std::string owner,
                  const std::string& statics);
@@ -118,8 +135,11 @@ class TranslationModel {
 
   std::vector<BoundTable> tables_;
   std::vector<std::shared_ptr<const LanguageModel>> lms_;
-  std::vector<std::shared_ptr<const LocalFeatures>> local_features_;
+  std::vector<Placed<RuleFeatures>> rule_features_;
+  std::vector<Placed<SpanFeatures>> span_features_;
+  std::vector<Placed<GapFeatures>> gap_features_;
   FeatureSpace features_;
+  std::vector<double> scales_;  // none: all are 1
   std::vector<std::string> labels_;
   std::unordered_map<std::string, LabelId> label_index_;
   std::vector<std::uint32_t> ranks_;
@@ -134,7 +154,6 @@ class TranslationModel {
   std::unordered_map<std::string, WordId> extra_index_;
   std::vector<std::uint32_t> lm_features_;
   std::vector<std::uint32_t> oov_features_;
-  std::vector<std::uint32_t> local_offsets_;
   std::uint32_t word_penalty_ = 0;
   std::uint32_t rule_penalty_ = 0;
 };

@@ -16,19 +16,19 @@ Weights::Weights(const TranslationModel& model, std::vector<double> by_feature)
       throw std::invalid_argument("weight of " + model.features().names()[f] + " is not finite");
     }
   }
-  for (const BoundTable& bound : model.tables()) by_table.push_back(of_table(bound));
+  for (const BoundTable& bound : model.tables()) by_table.push_back(of_table(model, bound));
   for (std::size_t k = 0; k < model.lms().size(); ++k) {
-    lm.push_back(values[model.lm_feature(k)]);
+    lm.push_back(natural(model, model.lm_feature(k)));
     oov.push_back(values[model.oov_feature(k)]);
   }
   word_penalty = values[model.word_penalty()];
   rule_penalty = values[model.rule_penalty()];
 }
 
-std::vector<double> Weights::of_table(const BoundTable& bound) const {
+std::vector<double> Weights::of_table(const TranslationModel& model, const BoundTable& bound) const {
   std::vector<double> out;
   out.reserve(bound.features.size());
-  for (std::uint32_t feature : bound.features) out.push_back(values[feature]);
+  for (std::uint32_t feature : bound.features) out.push_back(natural(model, feature));
   return out;
 }
 

@@ -1,5 +1,6 @@
-// Weights in the order of a model's features, and unpacked per table for the scoring loops. Making one
-// costs the number of features; tables hold no weights.
+// Weights in the order of a model's features, and unpacked per table for the scoring loops, where they are
+// those of natural logarithms, whatever base the features have. Making one costs the number of features;
+// tables hold no weights.
 #pragma once
 
 #include <memory>
@@ -20,8 +21,12 @@ struct Weights {
   // Throws std::invalid_argument unless there is one finite value per feature.
   Weights(const TranslationModel& model, std::vector<double> by_feature);
 
+  // Of a feature's value where a logarithm is natural.
+  double natural(const TranslationModel& model, std::uint32_t feature) const {
+    return values[feature] * model.scale(feature);
+  }
   // The weights of a table bound for one sentence.
-  std::vector<double> of_table(const BoundTable& bound) const;
+  std::vector<double> of_table(const TranslationModel& model, const BoundTable& bound) const;
 };
 
 }  // namespace hiero

@@ -1,0 +1,457 @@
+"""Soft syntax and structural distortion (Chiang et al. 2008, sections 3 and 4): by hand, and against walks
+over derivations that look at the parse, and at the links of every rule."""
+
+from __future__ import annotations
+
+import itertools
+import math
+import random
+from collections import Counter
+from collections.abc import Iterator, Mapping, Sequence
+from pathlib import Path
+
+import numpy as np
+import pytest
+from brute_force import Enumerator, random_rules, write_arpa
+from local_features import SpanAndGapSize
+from test_training import head, write
+
+import hiero
+from hiero import FormatError, Rule, Sentence, Tree
+from hiero.features import CoarseDistortion, CoarseSyntax, DistortionStatistics, FineDistortion, FineSyntax
+from hiero.features.syntax import COARSE_LABELS, FINE_LABELS
+from hiero.train import TrainInputs, train
+
+STATISTICS = DistortionStatistics([50, 40, 30, 0, 20, 10, 9, 8, 7, 6], [5, 6, 7, 0, 9, 9, 9, 9, 9, 0])
+
+
+# --- the slow twin -------------------------------------------------------------------------------------
+
+
+def nested(text: str) -> tuple[str, int, list[tuple[str, int, int]]]:
+    """The label, the number of words and the constituents of brackets, by recursion over their text."""
+    inner = text[1:-1]
+    label, _, rest = inner.partition(" ")
+    if "(" not in rest:
+        return label, 1, []
+    at, parts, depth, begin = 0, [], 0, 0
+    for i, character in enumerate(rest):
+        if character == "(":
+            begin = i if depth == 0 else begin
+            depth += 1
+        elif character == ")":
+            depth -= 1
+            if depth == 0:
+                parts.append(rest[begin : i + 1])
+    found: list[tuple[str, int, int]] = []
+    for part in parts:
+        _, words, below = nested(part)
+        found += [(name, at + b, at + e) for name, b, e in below]
+        at += words
+    return label, at, [(label, 0, at), *found]
+
+
+def reordered(rule: Rule) -> list[bool]:
+    """By nonterminal in source order: does the line from it to its place on the target side cross another?"""
+    places = {token: at for at, token in enumerate(rule.target)}
+    gaps = [(at, places[token]) for at, token in enumerate(rule.source) if token in places and "," in token]
+    lines = [*gaps, *((s, t) for s, t in rule.links if "," not in rule.source[s])]
+    return [any((s - a) * (t - b) < 0 for a, b in lines) for s, t in gaps]
+
+
+class Walk:
+    """Features of rule applications, one after the other."""
+
+    def __init__(
+        self,
+        model: hiero.Model,
+        brackets: str,
+        *,
+        glue: bool = False,
+        fine: Sequence[str] = FINE_LABELS,
+        coarse: Sequence[str] = COARSE_LABELS,
+        statistics: DistortionStatistics = STATISTICS,
+    ) -> None:
+        self.model, self.glue, self.statistics = model, glue, statistics
+        self.fine, self.coarse = set(fine), set(coarse)
+        self.constituents = nested(brackets)[2]
+
+    def features(self, derivation: hiero.Derivation) -> Counter[str]:
+        forest = derivation.forest
+        heads = np.repeat(np.arange(forest.node_count), np.diff(forest.edge_offsets))
+        sums: Counter[str] = Counter()
+        for edge in derivation.edges.tolist():
+            table, number = int(forest.edge_tables[edge]), int(forest.edge_rules[edge])
+            if table < 0:
+                continue
+            owner = forest.tables[table]
+            goal = forest.labels[forest.node_labels[heads[edge]]] == self.model.goal
+            if goal and not self.glue:
+                continue
+            begin, end = forest.node_spans[heads[edge]].tolist()
+            sums.update(self.of_span(begin, end))
+            tails = forest.tails[forest.tail_offsets[edge] : forest.tail_offsets[edge + 1]]
+            if len(tails) == 0:
+                continue
+            flags = reordered(self.model.rule(owner, number))
+            sizes = [e - b for b, e in forest.node_spans[tails].tolist()]
+            for size, flag in zip(sizes, flags, strict=True):
+                sums.update(self.of_gap(size, flag))
+        return sums
+
+    def of_span(self, begin: int, end: int) -> Iterator[str]:
+        words = set(range(begin, end))
+        matched, crossed = set(), set()
+        for label, b, e in self.constituents:
+            below = set(range(b, e))
+            if words == below:
+                matched.add(label)
+            elif words & below and not words <= below and not below <= words:
+                crossed.add(label)
+        for what, labels in (("Match", matched), ("Cross", crossed)):
+            yield from (f"Syntax_{label}_{what}" for label in labels & self.fine)
+            if labels & self.coarse:
+                yield f"Syntax_{what}"
+
+    def of_gap(self, size: int, flag: bool) -> Mapping[str, float]:
+        kind = "Reordered" if flag else "Monotone"
+        shown = str(size) if size < 10 else "10+"
+        counts = list(zip(self.statistics.monotone, self.statistics.reordered, strict=True))
+        here = counts[min(size, 10) - 1]
+        if here == (0, 0):  # of a size never seen, the largest one that was
+            here = next((each for each in reversed(counts) if each != (0, 0)), (0, 0))
+        probability = (here[flag] + 1) / (sum(here) + 2)
+        return {
+            f"Distortion_{kind}_{shown}": 1,
+            f"Distortion_{kind}_*": 1,
+            "Distortion": math.log(probability),
+        }
+
+
+def structured(names: Sequence[str]) -> list[str]:
+    return [name for name in names if name.startswith(("Syntax", "Distortion"))]
+
+
+def agree(walk: Walk, derivation: hiero.Derivation, weights: Mapping[str, float]) -> Counter[str]:
+    walked = walk.features(derivation)
+    if walk.model.log_base is not None:
+        walked["Distortion"] /= math.log(walk.model.log_base)
+    found = derivation.features
+    names = structured(walk.model.feature_names)
+    assert {n: found.get(n, 0.0) for n in names} == pytest.approx({n: walked[n] for n in names}, rel=1e-12)
+    assert not [name for name in walked if name not in names]
+    score = sum(weights.get(name, 0.0) * value for name, value in found.items())
+    assert derivation.score == pytest.approx(score, rel=1e-9, abs=1e-9)
+    return walked
+
+
+def random_brackets(rng: random.Random, words: Sequence[str]) -> str:
+    labels = [*FINE_LABELS, "FRAG", "UCP"]
+    if len(words) == 1:
+        text = f"(T {words[0]})"
+    else:
+        count = rng.randint(2, min(3, len(words)))
+        cuts = [0, *sorted(rng.sample(range(1, len(words)), count - 1)), len(words)]
+        children = [random_brackets(rng, words[a:b]) for a, b in itertools.pairwise(cuts)]
+        text = f"({rng.choice(labels)} {' '.join(children)})"
+    return f"({rng.choice(labels)} {text})" if rng.random() < 0.3 else text
+
+
+# --- match and cross, by hand --------------------------------------------------------------------------
+
+BRACKETS = (
+    "(TOP (S (NP (DT the) (NN man)) (VP (VBZ is) (VP (VBG selling) (NP (NNS books))))"
+    " (ADVP (RB here)) (. .)))"
+)
+
+
+@pytest.mark.parametrize(
+    ("span", "fired"),
+    [
+        ((0, 2), "NP_Match Match"),  # equal
+        ((0, 1), ""),  # inside
+        ((0, 7), "S_Match Match"),  # equal, at both edges; TOP is no label
+        ((2, 5), "VP_Match Match"),  # holds VP and NP
+        ((3, 5), "VP_Match Match"),  # the inner one
+        ((4, 5), "NP_Match Match"),
+        ((5, 6), "ADVP_Match Match"),
+        ((1, 3), "NP_Cross VP_Cross Cross"),  # the end of one and the beginning of the next
+        ((0, 3), "VP_Cross Cross"),  # from the sentence's edge, overlaps on the right
+        ((3, 7), "VP_Cross Cross"),  # to the sentence's edge, overlaps on the left; the inner VP lies in it
+        ((4, 6), "VP_Cross Cross"),  # two VPs cross, which counts once
+        ((5, 7), ""),  # side by side
+        ((2, 6), ""),  # contains all that it meets
+        ((1, 2), ""),
+    ],
+)
+def test_match_and_cross(span: tuple[int, int], fired: str) -> None:
+    sentence = Sentence(tokens=[], parse=Tree.read(BRACKETS))
+    found = []
+    for features in (FineSyntax(), CoarseSyntax()):
+        (row,) = features.by_span(sentence, np.array([span], dtype=np.int32))
+        assert set(row.tolist()) <= {0.0, 1.0}
+        found += [name for name, value in zip(features.names, row, strict=True) if value]
+    assert sorted(found) == sorted(f"Syntax_{name}" for name in fired.split())
+
+
+def test_unary_chains_match_all_their_labels() -> None:
+    sentence = Sentence(tokens=[], parse=Tree.read("(S (VP (NP (PP (IN up)) (NN b)) (NP (QP (CD 2)))))"))
+    features = FineSyntax()
+
+    def fired(begin: int, end: int) -> list[str]:
+        row = features.by_span(sentence, np.array([[begin, end]], dtype=np.int32))[0]
+        return [name for name, value in zip(features.names, row, strict=True) if value]
+
+    assert fired(2, 3) == ["Syntax_NP_Match", "Syntax_QP_Match"]
+    assert fired(0, 3) == ["Syntax_S_Match", "Syntax_VP_Match"]
+    # An NP is crossed while another one lies within.
+    assert fired(1, 3) == ["Syntax_NP_Cross"]
+
+
+def test_label_sets_are_settings() -> None:
+    assert FineSyntax(labels=("NP",)).names == ["Syntax_NP_Match", "Syntax_NP_Cross"]
+    sentence = Sentence(tokens=[], parse=Tree.read(BRACKETS))
+    spans = np.array([[0, 2], [2, 5]], dtype=np.int32)
+    assert CoarseSyntax(labels=("VP",)).by_span(sentence, spans).tolist() == [[0, 0], [1, 0]]
+    for labels in ((), ("N P",), ("",), "NP"):
+        with pytest.raises(ValueError, match="labels"):
+            FineSyntax(labels=labels)  # type: ignore[arg-type]
+    with pytest.raises(ValueError, match="NP"):
+        FineSyntax(labels=("NP", "VP", "NP"))
+
+
+def test_numbers_of_features() -> None:
+    """Of the paper's Table 1, what is added to 12."""
+    statistics = CoarseDistortion.of(STATISTICS)
+    counts = [len(f.names) for f in (CoarseSyntax(), FineSyntax(), statistics, FineDistortion())]
+    assert counts == [2, 22, 1, 22]
+
+
+# --- distortion, by hand -------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize(
+    ("rule", "flags"),
+    [
+        ("[X] ||| il dit [X,1] ||| he said [X,1] ||| ||| 0-0 1-1", [False]),  # (12) of the paper
+        ("[X] ||| il dit [X,1] ||| [X,1] he said ||| ||| 0-1 1-2", [True]),  # (13): crosses links
+        ("[X] ||| il dit [X,1] ||| [X,1] he said |||", [False]),  # unaligned words cross nothing
+        ("[X] ||| [X,1] [X,2] ||| [X,2] [X,1] |||", [True, True]),  # each other
+        ("[X] ||| [X,1] a [X,2] ||| [X,1] [X,2] b ||| ||| 1-2", [False, True]),
+        ("[X] ||| a [X,1] b ||| c [X,1] d ||| ||| 0-2 2-0", [True]),
+        ("[X] ||| a [X,1] b ||| c [X,1] d ||| ||| 0-0 2-2", [False]),
+        ("[X] ||| a [X,1] [X,2] ||| [X,1] [X,2] c ||| ||| 0-2", [True, True]),
+    ],
+)
+def test_reordered(rule: str, flags: list[bool]) -> None:
+    model = hiero.Model([hiero.RuleTable.from_rules([Rule(rule)])], [], {}, local_features=[FineDistortion()])
+    assert reordered(Rule(rule)) == flags
+    own = [Rule(f"[X] ||| v{i} ||| v{i}") for i in range(3)]
+    tokens, number = [], 0
+    for token in Rule(rule).source:
+        if "," in token:
+            tokens += [f"v{i}" for i in range(number, number + 1)]
+            number += 1
+        else:
+            tokens.append(token)
+    weights = {"RulePenalty": 1.0}
+    found = hiero.Decoder(model.with_weights(weights)).translate(Sentence(tokens=tokens, rules=own))
+    expected = Counter(
+        f"Distortion_{'Reordered' if flag else 'Monotone'}_{size}" for flag in flags for size in "1*"
+    )
+    assert {n: v for n, v in found.features.items() if n.startswith("Distortion")} == expected
+
+
+def test_sizes_of_gaps() -> None:
+    """1 to 9, and 10 or more; S itself is the number of words below, not of tokens in the rule."""
+    rules = [Rule("[X] ||| a [X,1] ||| [X,1] A ||| ||| 0-1"), Rule("[S] ||| [X,1] ||| [X,1]")]
+    local = [FineDistortion(), CoarseDistortion.of(STATISTICS)]
+    for size in (1, 2, 3, 4, 9, 10, 11, 30):
+        own = [Rule(f"[X] ||| {' '.join('b' * size)} ||| B")]
+        model = hiero.Model([hiero.RuleTable.from_rules(rules)], [], {}, local_features=local)
+        found = hiero.Decoder(model, span_limit=50).translate(
+            Sentence(tokens=[*"a" * 1, *"b" * size], rules=own)
+        )
+        expected = {"RulePenalty": 2.0, "WordPenalty": -2.0} | dict(Walk(model, "(X b)").of_gap(size, True))
+        assert found.features == pytest.approx(expected)
+
+
+def test_probabilities_are_those_of_the_statistics() -> None:
+    assert CoarseDistortion.of(STATISTICS).by_gap()[2].tolist() == [[math.log(31 / 39)], [math.log(8 / 39)]]
+    unseen = CoarseDistortion.of(DistortionStatistics([0] * 10, [0] * 10))
+    assert np.exp(unseen.by_gap()).tolist() == pytest.approx(np.full((10, 2, 1), 0.5))
+    for bad in ({"monotone": [1] * 9}, {"monotone": [-1] * 10}):
+        with pytest.raises(ValueError, match="monotone"):
+            CoarseDistortion(**({"reordered": [0] * 10} | bad))  # type: ignore[arg-type]
+
+
+# --- whole derivations ---------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize("glue", [False, True])
+@pytest.mark.parametrize("base", [None, 100.0])
+def test_search_is_exact_and_features_are_those_of_a_walk(
+    tmp_path: Path, glue: bool, base: float | None
+) -> None:
+    rng = random.Random(7)
+    write_arpa(tmp_path / "lm.arpa", [rng.choices("uvw", k=4) for _ in range(10)], 3)
+    lm = hiero.LanguageModel.load(str(tmp_path / "lm.arpa"))
+    seen: Counter[str] = Counter()
+    for case in range(60):
+        rules = random_rules(rng, ["X", "Y"], "abc", "uvw")
+        rules.append(Rule("[X] ||| [X,1] b [Y,2] ||| [Y,2] v [X,1] ||| ||| 1-1"))
+        local: list[hiero.LocalFeatures] = [
+            FineSyntax(glue=glue),
+            CoarseSyntax(glue=glue),
+            FineDistortion(glue=glue),
+            CoarseDistortion.of(STATISTICS, glue=glue),
+        ]
+        if case % 3 == 0:
+            local.append(SpanAndGapSize())
+        table = hiero.RuleTable.from_rules(rules)
+        model = hiero.Model([table], [lm], {}, local_features=local, log_base=base)
+        weights = {name: rng.uniform(-1, 1) for name in model.feature_names}
+        tokens = rng.choices("abc", k=rng.randint(2, 5))
+        brackets = random_brackets(rng, tokens)
+        sentence = Sentence(tokens=tokens, parse=Tree.read(brackets))
+        decoder = hiero.Decoder(model, pop_limit=0).with_weights(weights)
+        result = decoder.translate(sentence, keep="forest")
+        assert result.forest is not None
+        assert result.forest.derivation_count == len(Enumerator(rules, tokens, 10).derivations())
+        walk = Walk(model, brackets, glue=glue)
+        every = result.kbest(10**6)
+        for derivation in every:
+            scaled = derivation.features
+            if base is not None:
+                assert "Distortion" not in scaled or scaled["Distortion"] < 0
+                scaled = {**scaled, "Distortion": scaled.get("Distortion", 0.0) * math.log(base)}
+            walked = walk.features(derivation)
+            names = structured(model.feature_names)
+            assert {n: scaled.get(n, 0.0) for n in names} == pytest.approx({n: walked[n] for n in names})
+            seen.update(walked)
+        plain = decoder.translate(sentence)
+        assert plain.score == pytest.approx(max(d.score for d in every), abs=1e-4)
+        assert result.score == every[0].score
+    for name in (*CoarseSyntax().names, "Syntax_NP_Match", "Syntax_NP_Cross", "Distortion_Reordered_2"):
+        assert seen[name] > 50
+
+
+@pytest.mark.parametrize("limit", [1, 2, 3])
+def test_the_limit_of_targets_sees_distortion(limit: int) -> None:
+    """A source side has targets that reorder its gap, and such that do not."""
+    rules = [
+        Rule(f"[X] ||| a [X,1] ||| {t} ||| V={i} ||| 0-{at}")
+        for i, (t, at) in enumerate([("A [X,1]", 0), ("B [X,1]", 0), ("[X,1] C", 1), ("[X,1] D", 1)])
+    ]
+    rules += [Rule("[X] ||| b ||| one ||| V=0"), Rule("[X] ||| c c ||| two ||| V=0")]
+    table = hiero.RuleTable.from_rules(rules)
+    for one, two in ((-9.0, -9.0), (9.0, -9.0), (-9.0, 9.0), (9.0, 9.0)):
+        weights = {"V": 1.0, "Distortion_Reordered_1": one, "Distortion_Reordered_2": two}
+        model = hiero.Model([table], [], weights, local_features=[FineDistortion()])
+        for tokens, weight in (("a b", one), ("a c c", two)):
+            decoder = hiero.Decoder(model, ttable_limit=limit, pop_limit=0, pass_through="none")
+            result = decoder.translate(tokens, keep="forest")
+            order = "ABCD" if weight > 0 else "CDAB"
+            expected = set(order[-limit:])
+            found = {word for d in result.kbest(99) for word in d.tokens} & set("ABCD")
+            assert found == expected
+
+
+def test_features_of_a_trained_model_equal_a_walk(demo: Path, tmp_path: Path) -> None:
+    """With the rules and the statistics that training made, and the demo corpus's parses."""
+    sides = [write(tmp_path / side, head(demo / f"train.{side}", 400)) for side in ("zh", "en")]
+    plain = train(TrainInputs(*sides), tmp_path / "model")
+    assert plain.distortion is not None
+    labels = ("IP", "NP", "VP", "PP", "QP")
+    local = [
+        FineSyntax(labels=labels),
+        CoarseSyntax(labels=labels[1:]),
+        FineDistortion(),
+        CoarseDistortion.of(plain.distortion),
+    ]
+    model = hiero.Model(plain.tables, plain.lms, plain.weights, local_features=local, log_base=100)
+    rng = random.Random(1)
+    names = structured(model.feature_names)
+    assert len(names) == 10 + 2 + 22 + 1
+    weights = {**plain.weights, **{name: rng.uniform(-0.3, 0.3) for name in names}}
+    seen: Counter[str] = Counter()
+    sentences = zip(head(demo / "dev.zh", 25), head(demo / "dev.zh.parse", 25), strict=True)
+    for text, brackets in sentences:
+        sentence = Sentence(text, parse=Tree.read(brackets))
+        result = hiero.Decoder(model).with_weights(weights).translate(sentence, keep="forest")
+        walk = Walk(model, brackets, fine=labels, coarse=labels[1:], statistics=plain.distortion)
+        for derivation in result.kbest(5):
+            seen += agree(walk, derivation, weights)
+    assert len(seen) > 25
+
+
+def test_a_sentence_without_a_parse_fails_alone(french: Path) -> None:
+    model = hiero.Model.assemble([french / "grammar.txt"], [], {}, local_features=[FineSyntax()])
+    good = Sentence("le chat", parse=Tree.read("(NP (DT le) (NN chat))"))
+    other = Sentence("le chat", parse=Tree.read("(NP (DT le) (NN chien))"))
+    found = list(hiero.Decoder(model).translate_iter([good, "le chat", other, good, ""], threads=2))
+    assert [isinstance(each, hiero.Failure) for each in found] == [False, True, True, False, True]
+    assert isinstance(found[1], hiero.Failure) and isinstance(found[2], hiero.Failure)
+    assert str(found[1].error).startswith("no parse, which Syntax_NP_Match, Syntax_NP_Cross, Syntax_PP_Match")
+    assert isinstance(found[2].error, FormatError) and "chien" in str(found[2].error)
+
+
+# --- tables that are none ------------------------------------------------------------------------------
+
+
+class Table:
+    names = ("A", "B")
+
+    def __init__(self, answer: object) -> None:
+        self.by_gap = lambda: answer
+
+
+@pytest.mark.parametrize(
+    ("answer", "message"),
+    [
+        (
+            np.zeros((3, 2, 1)),
+            r"features A, B: expected an array .* shape .*'sizes', 2, 2.* got .*\(3, 2, 1\)",
+        ),
+        (np.zeros((0, 2, 2)), r"got one of shape \(0, 2, 2\)"),
+        (np.zeros((3, 3, 2)), r"got one of shape \(3, 3, 2\)"),
+        (np.zeros((3, 4)), r"got one of shape \(3, 4\)"),
+        (np.full((1, 2, 2), np.inf), "local feature A: expected finite values, got inf"),
+        (np.zeros((1, 2, 2), dtype=complex), "got one of complex128"),
+        ("text", "got one of <U4"),
+    ],
+)
+def test_bad_tables_by_gap(answer: object, message: str) -> None:
+    with pytest.raises(ValueError, match=message):
+        hiero.Model([], [], {}, local_features=[Table(answer)])  # type: ignore[list-item]
+
+
+class Spans:
+    names = ("A",)
+
+    def __init__(self, answer: object) -> None:
+        self.answer = answer
+
+    def by_span(self, sentence: Sentence, spans: np.ndarray) -> object:
+        assert spans.dtype == np.int32 and list(sentence.tokens) == ["le", "chat"]
+        assert len({tuple(span) for span in spans.tolist()}) == len(spans)
+        return self.answer(len(spans)) if callable(self.answer) else self.answer
+
+
+@pytest.mark.parametrize(
+    ("answer", "message"),
+    [
+        (
+            lambda n: np.zeros((n, 2)),
+            r"features A: expected a matrix of numbers of shape .*, spans by features",
+        ),
+        (lambda n: np.zeros((n + 1, 1)), "spans by features, got one of shape"),
+        (lambda n: np.full((n, 1), np.nan), "local feature A: expected finite values, got nan"),
+        (None, "spans by features, got"),
+    ],
+)
+def test_bad_tables_by_span(french: Path, answer: object, message: str) -> None:
+    features: list[hiero.LocalFeatures] = [Spans(answer)]  # type: ignore[list-item]
+    model = hiero.Model.assemble([french / "grammar.txt"], [], {}, local_features=features)
+    with pytest.raises(ValueError, match=message):
+        hiero.Decoder(model).translate("le chat")
