@@ -81,7 +81,7 @@ def decode(
         Format | None,
         typer.Option(
             help="Text in lines; jsonl: records with text or tokens, parse, rules and more; nist: a srcset"
-            " in XML or SGML, translated into a tstset (jsonl for .jsonl, nist for .xml and .sgm, else text).",
+            " in XML or SGML, translated into a tstset (jsonl for .jsonl, nist for .xml, .sgm, else text).",
             rich_help_panel=_IO,
         ),
     ] = None,

@@ -100,9 +100,7 @@ class SentenceParses:
     def check(self, sentences: int) -> None:
         """Raises FormatError for trees of sentences beyond the last."""
         if sentences < len(self._trees):
-            raise FormatError(
-                f"{self.path}: {len(self._trees)} trees, where the source has {sentences} sentences"
-            )
+            raise FormatError(f"{self.path}: {len(self._trees)} trees for {sentences} sentences")
 
 
 def source_set(content: bytes, name: str) -> SegmentSet:

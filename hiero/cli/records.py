@@ -44,10 +44,10 @@ def make_record(
     """Of a sentence that was decoded, with its forest if ``nbest`` or ``forcing`` is given; ``target`` makes
     text of tokens."""
     name = number if sentence.id is None else sentence.id
+    if number in lines.invalid:
+        return Record(number, name, error=lines.invalid[number])
     if isinstance(result, Failure):
         return Record(number, name, error=" ".join(str(result.error).split()) or type(result.error).__name__)
-    if number in lines.invalid:
-        return Record(number, name, result, result.forest, error=lines.invalid[number])
     if not result.source:
         return Record(number, name, result, result.forest, result.derivation)
     if not result.has_parse:

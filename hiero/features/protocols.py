@@ -4,7 +4,8 @@ They are computed for a whole sentence at once, before search, and are of one of
 on the span alone, or on the sizes of gaps and whether these are reordered: a table is looked up then, and
 nothing is done in Python for each rule. All others see every rule of every application.
 
-The calls must be pure functions of their arguments, and are made from any thread, once a sentence.
+The calls must be pure functions of their arguments, and are made from any thread, once a sentence that has
+something to translate.
 """
 
 from __future__ import annotations

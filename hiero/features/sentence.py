@@ -39,6 +39,8 @@ class Sentence:
             raise TypeError(f"tokens: expected a list of tokens, not the string {self.tokens!r}")
         if self.text is not None and self.tokens:
             raise ValueError("a sentence has text or tokens, not both")
+        object.__setattr__(self, "tokens", tuple(self.tokens))
+        object.__setattr__(self, "rules", tuple(self.rules))
 
     @classmethod
     def of(cls, source: str | Sequence[str] | Sentence, **more: Any) -> Sentence:
@@ -52,7 +54,7 @@ class Sentence:
 
         Raises FormatError where the parse has other characters than the tokens.
         """
-        tokens = list(self.tokens) if self.text is None else side.tokens(self.text)
+        tokens = self.tokens if self.text is None else side.tokens(self.text)
         parse = None if self.parse is None else self.parse.on(tokens)
         return replace(self, text=None, tokens=tokens, parse=parse)
 

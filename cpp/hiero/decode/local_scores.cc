@@ -28,6 +28,8 @@ void LocalScores::note_orders() {
   }
 }
 
+// Where there is nothing to score, features are not asked: they may want to know more of a sentence than a
+// blank line says.
 void LocalScores::compute_spans(const Sentence& sentence, const Weights& weights) {
   span_rows_.clear();
   for (std::vector<double>& scores : span_scores_) scores.clear();
@@ -44,7 +46,8 @@ void LocalScores::compute_spans(const Sentence& sentence, const Weights& weights
   }
   for (std::vector<double>& scores : span_scores_) scores.assign(number.size(), 0.0);
   for (const auto& [features, first] : model_->span_features()) {
-    SparseRows rows = features->compute(sentence, spans);
+    SparseRows rows{{0}, {}, {}};
+    if (!spans.empty()) rows = features->compute(sentence, spans);
     check_rows(rows, number.size(), features->names());
     for (std::size_t span = 0; span < number.size(); ++span) {
       double score = 0;
@@ -82,7 +85,8 @@ void LocalScores::compute_rows(const Weights& weights) {
   const ApplicationBatch batch = describe_applications();
   row_scores_.assign(batch.size(), 0.0);
   for (const auto& [features, first] : model_->rule_features()) {
-    SparseRows rows = features->compute(*sentence_, batch);
+    SparseRows rows{{0}, {}, {}};
+    if (batch.size() > 0) rows = features->compute(*sentence_, batch);
     check_rows(rows, batch.size(), features->names());
     for (std::size_t row = 0; row < batch.size(); ++row) {
       rows.visit(row, [&](auto column, double value) {
