@@ -9,6 +9,7 @@ import random
 from collections import Counter
 from collections.abc import Iterator, Mapping, Sequence
 from pathlib import Path
+from typing import Any
 
 import numpy as np
 import pytest
@@ -334,6 +335,58 @@ def test_search_is_exact_and_features_are_those_of_a_walk(
         assert result.score == every[0].score
     for name in (*CoarseSyntax().names, "Syntax_NP_Match", "Syntax_NP_Cross", "Distortion_Reordered_2"):
         assert seen[name] > 50
+
+
+class ByRule:
+    """What tables by span and by gap say, a row for every rule."""
+
+    def __init__(self, spans: FineSyntax, gaps: FineDistortion, model: hiero.Model) -> None:
+        self.names = [*spans.names, *gaps.names]
+        self.spans, self.table = spans, gaps.by_gap()
+        self.goal = model.core.labels.index(model.goal)
+
+    def by_rule(self, sentence: Sentence, batch: hiero.ApplicationBatch) -> np.ndarray:
+        shared = batch.applications
+        rows = self.spans.by_span(sentence, shared.spans)[batch.application]
+        sums = np.zeros((len(batch), self.table.shape[2]))
+        for at, flags, out in zip(batch.application, batch.reordered, sums, strict=True):
+            for gap, (begin, end) in enumerate(shared.gaps[at].tolist()):
+                if begin >= 0:
+                    out += self.table[min(end - begin, 10) - 1, flags >> gap & 1]
+        goal = shared.labels[batch.application] == self.goal
+        return np.where(goal[:, None], 0.0, np.concatenate([rows, sums], axis=1))
+
+
+@pytest.mark.parametrize("limits", [{"pop_limit": 0}, {"pop_limit": 5, "ttable_limit": 2}])
+def test_tables_are_as_rows_would_be(limits: dict[str, Any]) -> None:
+    """With many source sides of all kinds, some of whose targets reorder and others do not."""
+    rng = random.Random(11)
+    words = [f"w{i}" for i in range(60)]
+    rules = [Rule(f"[X] ||| {word} ||| {word.upper()}{n}") for word in words for n in range(2)]
+    for word in words:
+        for side, one, two in (("A [X,1]", 0, 1), ("[X,1] A", 1, 0)):
+            rules.append(Rule(f"[X] ||| {word} [X,1] ||| {side} ||| ||| 0-{one} 1-{two}"))
+        for number, target in enumerate(("[X,1] A [X,2]", "[X,2] A [X,1]", "[X,2] [X,1] A", "A [X,1] [X,2]")):
+            if rng.random() < 0.7:
+                at = target.split().index("A")
+                rules.append(Rule(f"[X] ||| [X,1] {word} [X,2] ||| {target} ||| R={number} ||| 1-{at}"))
+    table = hiero.RuleTable.from_rules(rules)
+    spans, gaps = FineSyntax(), FineDistortion()
+    quick = hiero.Model([table], [], {}, local_features=[spans, gaps])
+    slow = hiero.Model([table], [], {}, local_features=[ByRule(spans, gaps, quick)])
+    assert set(quick.feature_names) == set(slow.feature_names)
+    for _ in range(4):
+        tokens = rng.sample(words, k=6 if limits["pop_limit"] == 0 else 60)
+        weights = {name: rng.uniform(-1, 1) for name in quick.feature_names}
+        sentence = Sentence(tokens=tokens, parse=Tree.read(random_brackets(rng, tokens)))
+        found = []
+        for model in (quick, slow):
+            decoder = hiero.Decoder(model, **limits).with_weights(weights)
+            result = decoder.translate(sentence, keep="forest")
+            assert result.forest is not None
+            kbest = [(d.text, round(d.score, 6)) for d in result.kbest(30)]
+            found.append((result.forest.derivation_count, kbest, decoder.translate(sentence).text))
+        assert found[0] == found[1]
 
 
 @pytest.mark.parametrize("limit", [1, 2, 3])

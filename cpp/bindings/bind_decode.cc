@@ -151,6 +151,13 @@ void register_decode(py::module_& m) {
            py::arg("log_base") = 0.0, py::arg("log_features") = std::vector<std::string>())
       .def_property_readonly("feature_names",
                              [](const TranslationModel& model) { return model.features().names(); })
+      .def_property_readonly("scales",
+                             [](const TranslationModel& model) {
+                               std::vector<double> scales;
+                               for (std::uint32_t f = 0; f < model.features().size(); ++f)
+                                 scales.push_back(model.scale(f));
+                               return scales;
+                             })
       .def(
           "save_statics",
           [](const TranslationModel& model, std::size_t table, const std::string& path) {

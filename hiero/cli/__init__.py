@@ -32,6 +32,7 @@ _COMMANDS = {
         "score": ("train", "score"),
         "lm": ("lm", "lm"),
         "assemble": ("train", "assemble"),
+        "features": ("features", "put_features"),
     },
     "Translate": {
         "decode": ("decode", "decode"),

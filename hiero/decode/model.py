@@ -204,6 +204,34 @@ class Model:
             other.made_from[WEIGHTS] = dict(origin)
         return other
 
+    def with_features(
+        self,
+        local_features: Sequence[LocalFeatures],
+        *,
+        log_base: float | None = None,
+        log_features: Sequence[str] = (),
+    ) -> Model:
+        """The same model with these local features in place of its own, and logarithms of this base.
+
+        Features that are left keep their weights, such that they say of translations what they said: those of
+        logarithms change with the base. New features have none, and count 0. Raises as the constructor does.
+        """
+        settings = self._settings() | {
+            "local_features": tuple(local_features),
+            "log_base": log_base,
+            "log_features": tuple(log_features),
+        }
+        other = Model(self.tables, self.lms, {}, **settings)
+        before = dict(zip(self.feature_names, self.core.scales, strict=True))
+        after = dict(zip(other.feature_names, other.core.scales, strict=True))
+        other.weights = {
+            name: weight * before[name] / after[name]
+            for name, weight in self.weights.items()
+            if name in after
+        }
+        other.made_from = dict(self.made_from)
+        return other
+
     def save(
         self,
         path: str | os.PathLike[str],
@@ -325,7 +353,11 @@ class Model:
 
     def __reduce__(self) -> tuple[Any, ...]:
         """Files stay where they are, and are pickled by name; tables made in memory as a whole."""
-        settings = {
+        return _model_of, (self.tables, self.lms, self.weights, self._settings(), self.made_from)
+
+    def _settings(self) -> dict[str, Any]:
+        """What the constructor takes besides tables, language models and weights."""
+        return {
             "owners": self.core.owners[: len(self.tables)],
             "statics": self._statics,
             "local_features": self.local_features,
@@ -338,7 +370,6 @@ class Model:
             "text": self.text,
             "distortion": self.distortion,
         }
-        return _model_of, (self.tables, self.lms, self.weights, settings, self.made_from)
 
     def unweighted(self) -> list[str]:
         """The features that have no weight, and so count 0."""

@@ -23,7 +23,9 @@ void LocalScores::note_orders() {
   if (!model_->rule_features().empty() || model_->gap_features().empty()) return;
   for (std::size_t s = 0; s < differs_.size(); ++s) {
     const auto& [t, arity, group] = matches_->target_sets[s];
-    const auto flags = sentence_->table(t).statics.reordered.subspan(group.first_rule, group.count);
+    const RuleStatics& statics = sentence_->table(t).statics;
+    statics.touch(group.first_rule, group.count);
+    const auto flags = statics.reordered.subspan(group.first_rule, group.count);
     differs_[s] = arity > 0 && std::ranges::any_of(flags, [&](auto each) { return each != flags[0]; });
   }
 }
@@ -153,9 +155,10 @@ double LocalScores::of_rule(const Application& application, std::uint32_t slot) 
 std::optional<std::uint64_t> LocalScores::key(const Application& application) const {
   const auto bits = static_cast<std::uint32_t>(std::bit_width(gap_sizes_));
   if (!row_scores_.empty() || bits * application.arity > 32) return std::nullopt;
-  std::uint64_t key = application.targets;
-  for (CellId tail : matches_->tails(application)) key = key << bits | std::min(size_of(tail), gap_sizes_);
-  return key;
+  std::uint64_t sizes = 0;
+  for (CellId tail : matches_->tails(application))
+    sizes = sizes << bits | std::min(size_of(tail), gap_sizes_);
+  return std::uint64_t{application.targets} << 32 | sizes;
 }
 
 }  // namespace hiero

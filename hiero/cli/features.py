@@ -1,0 +1,80 @@
+"""`hiero features`: another set of local features for a model."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from pathlib import Path
+from typing import Annotated, Literal
+
+import typer
+
+from hiero import FormatError, Model, features
+from hiero.cli.arguments import usage
+from hiero.cli.files import Writes
+from hiero.features.built_in import BuiltIn
+from hiero.features.trees import frequent_labels, read_trees
+
+Grain = Literal["none", "coarse", "fine"]
+
+
+def put_features(
+    model: Annotated[Path, typer.Argument(help="Model directory.")],
+    output: Annotated[
+        Path | None, Writes(over=True), typer.Option("-o", "--output", help="Another model (the same).")
+    ] = None,
+    syntax: Annotated[
+        Grain, typer.Option(help="Soft syntactic constraints: two for all labels, or two for each.")
+    ] = "none",
+    labels: Annotated[
+        str | None, typer.Option(metavar="NP,VP,...", help="Of constituents (those of the paper).")
+    ] = None,
+    labels_from: Annotated[
+        Path | None, typer.Option(help="Trees; the labels that are frequent there are taken.")
+    ] = None,
+    more_than: Annotated[int, typer.Option(min=0, help="Times that makes a label frequent.")] = 100,
+    distortion: Annotated[
+        Grain,
+        typer.Option(help="Structural distortion: a probability as training counted, or one for each size."),
+    ] = "none",
+    glue: Annotated[bool, typer.Option("--glue", help="They score glue rules, too.")] = False,
+    log_base: Annotated[
+        float | None, typer.Option(help="Of logarithms among the features (natural ones).")
+    ] = None,
+) -> None:
+    """Gives a model other local features; those that stay keep their weights, new ones have none.
+
+    The model is replaced in one step, or a new one made that shares its large files.
+
+        hiero features my-model -o with-both --syntax fine --labels-from dev.parse --distortion fine
+    """
+    loaded = Model.load(model)
+    if labels is not None and labels_from is not None:
+        raise typer.BadParameter("labels are given, or taken from trees: --labels or --labels-from")
+    if syntax == "none" and (labels is not None or labels_from is not None):
+        raise typer.BadParameter("labels are for soft syntax: --syntax coarse or --syntax fine")
+    chosen = None if labels is None else labels.split(",")
+    if labels_from is not None:
+        chosen = frequent_labels(read_trees(labels_from), more_than)
+        if not chosen:
+            raise FormatError(f"{labels_from}: no label occurs more than {more_than} times")
+    with usage():
+        made = [*_syntax(syntax, chosen, glue), *_distortion(distortion, loaded, model, glue)]
+        other = loaded.with_features(made, log_base=log_base)
+    other.save(output or model)
+
+
+def _syntax(grain: Grain, labels: Sequence[str] | None, glue: bool) -> list[BuiltIn]:
+    if grain == "none":
+        return []
+    kind = features.FineSyntax if grain == "fine" else features.CoarseSyntax
+    return [kind(glue=glue) if labels is None else kind(labels=tuple(labels), glue=glue)]
+
+
+def _distortion(grain: Grain, model: Model, path: Path, glue: bool) -> list[BuiltIn]:
+    if grain == "none":
+        return []
+    if grain == "fine":
+        return [features.FineDistortion(glue=glue)]
+    if model.distortion is None:
+        raise FormatError(f"{path}: training counted no distortion: only fine features are to be had")
+    return [features.CoarseDistortion.of(model.distortion, glue=glue)]
