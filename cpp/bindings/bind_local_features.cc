@@ -64,10 +64,28 @@ void check_numbers(const py::array& values, const std::vector<std::string>& name
     refuse(names, shape, what, "one of " + text_of(values.dtype()));
 }
 
+// Rows of so many columns from an array that has them one behind the other.
+SparseRows dense_rows(const py::array& array, py::ssize_t columns) {
+  const DoubleVector values(array);
+  SparseRows rows{{0}, {}, {}};
+  for (py::ssize_t i = 0; i < values.size(); ++i) {
+    if (const double value = values.data()[i]; value != 0) {
+      rows.columns.push_back(static_cast<std::int32_t>(i % columns));
+      rows.values.push_back(value);
+    }
+    if ((i + 1) % columns == 0) rows.offsets.push_back(static_cast<std::int64_t>(rows.columns.size()));
+  }
+  return rows;
+}
+
 // The rows of a matrix, sparse or not, that features answered with.
 SparseRows rows_of(const py::object& answer, std::size_t count, const std::vector<std::string>& names,
                    const char* what) {
   const py::tuple shape = py::make_tuple(count, names.size());
+  if (py::isinstance<py::array>(answer) && py::object(answer.attr("shape")).equal(shape) && !names.empty()) {
+    check_numbers(answer, names, shape, what);
+    return dense_rows(answer, static_cast<py::ssize_t>(names.size()));
+  }
   py::object csr;
   try {
     csr = py::module_::import("scipy.sparse").attr("csr_array")(answer);
@@ -145,16 +163,7 @@ GapFeatures gap_features_of(const py::object& object) {
   if (array.ndim() != 3 || array.shape(0) < 1 || array.shape(1) != 2 || array.shape(2) != columns)
     refuse(out.names, shape, what, "one of shape " + text_of(array.attr("shape")));
   out.sizes = static_cast<std::uint32_t>(array.shape(0));
-  const DoubleVector values(array);
-  out.rows.offsets.push_back(0);
-  for (py::ssize_t i = 0; i < values.size(); ++i) {
-    if (const double value = values.data()[i]; value != 0) {
-      out.rows.columns.push_back(static_cast<std::int32_t>(i % columns));
-      out.rows.values.push_back(value);
-    }
-    if ((i + 1) % columns == 0)
-      out.rows.offsets.push_back(static_cast<std::int64_t>(out.rows.columns.size()));
-  }
+  out.rows = dense_rows(array, columns);
   check_rows(out.rows, 2 * std::size_t{out.sizes}, out.names);
   return out;
 }

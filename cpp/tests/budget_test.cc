@@ -28,7 +28,7 @@ std::vector<double> needs_of(const Prepared& of, double beam_size) {
   for (const Cell& cell : of.matches.cells) {
     double need = 0;
     for (std::uint32_t a = cell.first; a < cell.last; ++a) {
-      double product = static_cast<double>(of.targets.targets(a).size());
+      double product = static_cast<double>(of.targets.count(a));
       for (CellId tail : of.matches.tails(of.matches.applications[a]))
         product *= std::min(needs[tail], beam_size);
       need += product;

@@ -42,7 +42,7 @@ void HypothesisBudget::bound_needs(const Matches& matches, const SentenceTargets
   needs_.assign(matches.cells.size(), 0);
   for (CellId id = 0; id < matches.cells.size(); ++id) {
     for (std::uint32_t a = matches.cells[id].first; a < matches.cells[id].last; ++a) {
-      auto hypotheses = static_cast<double>(targets.targets(a).size());
+      auto hypotheses = static_cast<double>(targets.count(a));
       for (CellId tail : matches.tails(matches.applications[a]))
         hypotheses *= std::min(needs_[tail], most_items);
       needs_[id] = std::min(needs_[id] + hypotheses, kMany);

@@ -14,7 +14,7 @@ namespace hiero {
 class CoarsePass {
  public:
   // Computes inside and outside scores (natural log, best derivation) for every cell.
-  void run(const Matches& matches, const SentenceTargets& targets);
+  void run(const Matches& matches, SentenceTargets& targets);
 
   // How far the best derivation through a cell is below the best of all.
   double gap(CellId cell) const {

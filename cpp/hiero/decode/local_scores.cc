@@ -21,13 +21,17 @@ void LocalScores::prepare(const TranslationModel& model, const Sentence& sentenc
 void LocalScores::note_orders() {
   differs_.assign(matches_->target_sets.size(), !model_->rule_features().empty());
   if (!model_->rule_features().empty() || model_->gap_features().empty()) return;
-  for (std::size_t s = 0; s < differs_.size(); ++s) {
+  for (std::uint32_t s = 0; s < differs_.size(); ++s) {
     const auto& [t, arity, group] = matches_->target_sets[s];
-    const RuleStatics& statics = sentence_->table(t).statics;
-    statics.touch(group.first_rule, group.count);
-    const auto flags = statics.reordered.subspan(group.first_rule, group.count);
+    sentence_->table(t).statics.touch(group.first_rule, group.count);
+    const std::span<const std::uint8_t> flags = reordered(s);
     differs_[s] = arity > 0 && std::ranges::any_of(flags, [&](auto each) { return each != flags[0]; });
   }
+}
+
+std::span<const std::uint8_t> LocalScores::reordered(std::uint32_t set) const {
+  const TargetSet& found = matches_->target_sets[set];
+  return sentence_->table(found.table).statics.reordered.subspan(found.group.first_rule, found.group.count);
 }
 
 // Where there is nothing to score, features are not asked: they may want to know more of a sentence than a
@@ -123,7 +127,7 @@ ApplicationBatch LocalScores::describe_applications() {
     for (std::uint32_t slot = 0; slot < group.count; ++slot) {
       batch.application.push_back(number);
       batch.rule.push_back(group.first_rule + slot);
-      batch.reordered.push_back(reordered(application, slot));
+      batch.reordered.push_back(reordered(application.targets)[slot]);
     }
   }
   return batch;
@@ -143,18 +147,18 @@ double LocalScores::of_gaps(const Application& application, std::uint8_t reorder
 double LocalScores::offset(const Application& application) const {
   double sum = 0;
   if (!span_scores_[0].empty()) sum += span_scores_[is_goal(application) ? 1 : 0][span_of_[application.cell]];
-  if (!differs_[application.targets]) sum += of_gaps(application, reordered(application, 0));
+  if (!differs_[application.targets]) sum += of_gaps(application, reordered(application.targets)[0]);
   return sum;
 }
 
 double LocalScores::of_rule(const Application& application, std::uint32_t slot) const {
-  const double own = row_scores_.empty() ? 0.0 : row_scores_[std::size_t{application.row} + slot];
-  return own + of_gaps(application, reordered(application, slot));
+  return row_scores_[std::size_t{application.row} + slot] +
+         of_gaps(application, reordered(application.targets)[slot]);
 }
 
 std::optional<std::uint64_t> LocalScores::key(const Application& application) const {
   const auto bits = static_cast<std::uint32_t>(std::bit_width(gap_sizes_));
-  if (!row_scores_.empty() || bits * application.arity > 32) return std::nullopt;
+  if (bits * application.arity > 32) return std::nullopt;
   std::uint64_t sizes = 0;
   for (CellId tail : matches_->tails(application))
     sizes = sizes << bits | std::min(size_of(tail), gap_sizes_);

@@ -3,11 +3,12 @@
 //
 // Most of it is the same for all rules of an application: that of its span, and of its gaps where all rules
 // of its target set reorder them alike. This is the application's offset, and leaves the set's order as it
-// is. What differs by rule is scored for one application after the other; but where that comes of gaps alone,
-// applications of a set whose gaps have the same sizes share it, and have the same key.
+// is. What differs by rule is scored for one application after the other, by_rule(); but where that comes of
+// gaps alone, it is the same for rules that reorder the same, and for applications of a set whose gaps have
+// the same sizes, which have the same key.
 //
-// How to use: prepare() once per sentence; then offset(a) for every application, and of_rule(a, slot) where
-// differs(set). feature(), for an application and a slot, visits the same as features.
+// How to use: prepare() once per sentence; then offset(a) for every application, and of_rule(a, slot) or
+// of_gaps(a, reordered) where differs(set). visit(), for an application and a slot, calls with the features.
 #pragma once
 
 #include <cstdint>
@@ -31,9 +32,14 @@ class LocalScores {
   bool any() const { return any_; }
   // Whether the rules of a target set differ in what they have besides offset().
   bool differs(std::uint32_t set) const { return any_ && differs_[set]; }
+  // Whether more than the gaps makes them differ.
+  bool by_rule() const { return !rows_.empty(); }
   double offset(const Application& application) const;
+  // What the rules of a target set reorder, by slot.
+  std::span<const std::uint8_t> reordered(std::uint32_t set) const;
+  double of_gaps(const Application& application, std::uint8_t reordered) const;
   double of_rule(const Application& application, std::uint32_t slot) const;
-  // Applications with the same key have the same of_rule(), slot by slot. None: it is their own.
+  // Applications with the same key have the same of_gaps(). None: it is their own.
   std::optional<std::uint64_t> key(const Application& application) const;
 
   // Calls use(feature, value), with the model's numbers of features.
@@ -49,11 +55,6 @@ class LocalScores {
   bool is_goal(const Application& application) const {
     return model_->is_goal(matches_->cells[application.cell].label);
   }
-  std::uint8_t reordered(const Application& application, std::uint32_t slot) const {
-    const TargetSet& set = matches_->target_sets[application.targets];
-    return sentence_->table(set.table).statics.reordered[set.group.first_rule + slot];
-  }
-  double of_gaps(const Application& application, std::uint8_t reordered) const;
   std::uint32_t size_of(CellId cell) const { return matches_->cells[cell].end - matches_->cells[cell].begin; }
 
   const TranslationModel* model_ = nullptr;
@@ -85,7 +86,7 @@ void LocalScores::visit(const Application& application, std::uint32_t slot, cons
     if (!goal || features->goal()) span_rows_[x].visit(span_of_[application.cell], from(first));
   }
   if (model_->gap_features().empty() || application.arity == 0) return;
-  std::uint8_t flags = reordered(application, slot);
+  std::uint8_t flags = reordered(application.targets)[slot];
   for (CellId tail : matches_->tails(application)) {
     for (const auto& [features, first] : model_->gap_features()) {
       if (!goal || features->goal) features->rows.visit(features->row(size_of(tail), flags & 1), from(first));

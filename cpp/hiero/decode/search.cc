@@ -106,9 +106,8 @@ void Search::search_cell(CellId id) {
 
 // Queues the application with its `position`th best target.
 void Search::push_application(std::uint32_t a, std::uint32_t position) {
-  const std::span<const Target> targets = targets_->targets(a);
-  if (position >= targets.size()) return;
-  double score = targets[position].score + targets_->offset(a);
+  if (position >= targets_->count(a)) return;
+  double score = targets_->target(a, position).score + targets_->offset(a);
   for (CellId tail : matches_->tails(matches_->applications[a])) {
     if (!roots_[tail]) return;
     score += roots_[tail]->bound;
@@ -118,7 +117,7 @@ void Search::push_application(std::uint32_t a, std::uint32_t position) {
 
 Search::Partial* Search::open(const Waiting& waiting) {
   const Application& application = matches_->applications[waiting.application];
-  const Target& target = targets_->targets(waiting.application)[waiting.position];
+  const Target& target = targets_->target(waiting.application, waiting.position);
   const TargetSide& side = targets_->side(application, target.slot);
   const std::span<const CellId> tails = matches_->tails(application);
   Partial* partial = allocate(side.arity, side.arity);

@@ -4,6 +4,7 @@
 #include <cmath>
 #include <optional>
 #include <unordered_map>
+#include <utility>
 
 #include "hiero/base/error.h"
 
@@ -30,11 +31,13 @@ void SentenceTargets::prepare(const TranslationModel& model, const Sentence& sen
   arena_ = &arena;
   lm_queries_ = 0;
   own_lists_.clear();
+  merges_.clear();
   offsets_.clear();
   if (sentence.table_count() > model.tables().size()) {
     own_weights_ = weights.of_table(model, sentence.table(model.tables().size()));
   }
   lists_.resize(matches.target_sets.size());
+  kinds_.resize(matches.target_sets.size());
   sides_.resize(matches.target_sets.size());
   local_.prepare(model, sentence, weights, matches);
   for (std::uint32_t set = 0; set < matches.target_sets.size(); ++set) score_set(set);
@@ -73,7 +76,13 @@ void SentenceTargets::score_set(std::uint32_t set) {
   }
   sides_[set] = arena_->array<TargetSide*>(group.count);
   std::fill_n(sides_[set], group.count, nullptr);
-  lists_[set] = local_.differs(set) ? std::span<const Target>(out, group.count) : sorted(out, group.count);
+  if (!local_.differs(set)) {
+    lists_[set] = sorted(out, group.count);
+  } else if (local_.by_rule()) {
+    lists_[set] = {out, group.count};
+  } else {
+    kinds_[set] = kinds_of(set, out);
+  }
 }
 
 double SentenceTargets::score_sparse(const BoundTable& bound, const std::vector<double>& weights,
@@ -84,25 +93,25 @@ double SentenceTargets::score_sparse(const BoundTable& bound, const std::vector<
   return score;
 }
 
-// Gives applications what local features say of them; where these change the order of rules, a list of their
-// own, or one that they share with others.
+// Gives applications what local features say of them; where that changes the order of rules, a list of their
+// own, or a merge that they share with others.
 void SentenceTargets::apply_local_features() {
-  std::unordered_map<std::uint64_t, std::span<const Target>> shared;
+  std::unordered_map<std::uint64_t, Merge*> merges;
   for (const Application& application : matches_->applications) {
     offsets_.push_back(local_.offset(application));
     if (!std::isfinite(offsets_.back())) throw_not_finite();
-    std::span<const Target> list = lists_[application.targets];
-    if (local_.differs(application.targets)) {
-      const std::optional<std::uint64_t> key = local_.key(application);
-      std::span<const Target>* known = key ? &shared[*key] : nullptr;
-      if (known == nullptr || known->empty()) {
-        list = with_local_scores(application);
-        if (known != nullptr) *known = list;
-      } else {
-        list = *known;
+    if (local_.by_rule()) {
+      own_lists_.push_back(with_local_scores(application));
+    } else {
+      Merge* merge = nullptr;
+      if (local_.differs(application.targets)) {
+        const std::optional<std::uint64_t> key = local_.key(application);
+        Merge*& known = key ? merges[*key] : merge;
+        if (!known) known = merge_of(application);
+        merge = known;
       }
+      merges_.push_back(merge);
     }
-    own_lists_.push_back(list);
   }
 }
 
@@ -115,6 +124,71 @@ std::span<const Target> SentenceTargets::with_local_scores(const Application& ap
     if (!std::isfinite(target.score)) throw_not_finite();
   }
   return sorted(own, static_cast<std::uint32_t>(scored.size()));
+}
+
+// A set's targets by what they reorder, each kind best first.
+std::span<const SentenceTargets::Kind> SentenceTargets::kinds_of(std::uint32_t set, Target* targets) {
+  const std::uint32_t count = matches_->target_sets[set].group.count;
+  const std::span<const std::uint8_t> reordered = local_.reordered(set);
+  std::array<std::uint32_t, 256> ends{};
+  for (std::uint32_t slot = 0; slot < count; ++slot) ++ends[reordered[slot]];
+  const auto kinds = static_cast<std::size_t>(std::ranges::count_if(ends, [](auto n) { return n > 0; }));
+  Kind* out = arena_->array<Kind>(kinds);
+  Target* grouped = arena_->array<Target>(count);
+  std::uint32_t first = 0;
+  std::size_t kind = 0;
+  for (std::size_t flags = 0; flags < ends.size(); ++flags) {
+    if (ends[flags] == 0) continue;
+    out[kind++] = {static_cast<std::uint8_t>(flags), {grouped + first, ends[flags]}};
+    first = std::exchange(ends[flags], first) + first;
+  }
+  for (const Target& target : std::span(targets, count)) grouped[ends[reordered[target.slot]]++] = target;
+  for (Kind& each : std::span(out, kinds)) {
+    Target* const begin = grouped + (each.targets.data() - grouped);
+    std::sort(begin, begin + each.targets.size(), better);
+  }
+  return {out, kinds};
+}
+
+SentenceTargets::Merge* SentenceTargets::merge_of(const Application& application) {
+  const std::span<const Kind> kinds = kinds_[application.targets];
+  Head* heads = arena_->array<Head>(kinds.size());
+  std::uint32_t size = 0;
+  for (std::size_t i = 0; i < kinds.size(); ++i) {
+    const auto change = static_cast<float>(local_.of_gaps(application, kinds[i].reordered));
+    // The best and the worst bound all others.
+    if (!std::isfinite(kinds[i].targets.front().score + change) ||
+        !std::isfinite(kinds[i].targets.back().score + change)) {
+      throw_not_finite();
+    }
+    heads[i] = {kinds[i].targets, change};
+    size += static_cast<std::uint32_t>(kinds[i].targets.size());
+  }
+  if (options_->ttable_limit > 0) size = std::min(size, options_->ttable_limit);
+  return arena_->make<Merge>(std::span(heads, kinds.size()), nullptr, 0u, 0u, size);
+}
+
+const Target& SentenceTargets::merged(Merge& merge, std::uint32_t position) {
+  while (merge.made <= position) {
+    if (merge.made == merge.room) {
+      merge.room = std::min(std::max(8u, 2 * merge.room), merge.size);
+      Target* const targets = arena_->array<Target>(merge.room);
+      std::copy_n(merge.targets, merge.made, targets);
+      merge.targets = targets;
+    }
+    Head* best = nullptr;
+    Target found{};
+    for (Head& head : merge.heads) {
+      if (head.rest.empty()) continue;
+      const Target target{head.rest.front().score + head.change, head.rest.front().slot};
+      if (best && !better(target, found)) continue;
+      best = &head;
+      found = target;
+    }
+    best->rest = best->rest.subspan(1);
+    merge.targets[merge.made++] = found;
+  }
+  return merge.targets[position];
 }
 
 // The best of these, best first.

@@ -2,9 +2,10 @@
 // rule group however many applications share it, and on demand taken apart into runs of words between
 // nonterminals with their LM states.
 //
-// How to use: prepare() once per sentence; targets(application) gives its rules best first (ties by
+// How to use: prepare() once per sentence; target(application, position) gives its rules best first (ties by
 // rule id), whose scores lack the application's offset(); side(application, slot) gives a target side's
-// words and chunk states.
+// words and chunk states. Where local features change the order by what rules reorder, rules that reorder the
+// same are sorted once a group, and merged as far as search looks.
 #pragma once
 
 #include <array>
@@ -42,23 +43,55 @@ class SentenceTargets {
   void prepare(const TranslationModel& model, const Sentence& sentence, const Weights& weights,
                const DecoderOptions& options, Matches& matches, Arena& arena);
 
-  std::span<const Target> targets(std::uint32_t application) const {
-    return own_lists_.empty() ? lists_[matches_->applications[application].targets] : own_lists_[application];
+  // How many targets an application has.
+  std::uint32_t count(std::uint32_t application) const {
+    const Merge* merge = merges_.empty() ? nullptr : merges_[application];
+    return merge ? merge->size : static_cast<std::uint32_t>(list(application).size());
   }
-  double best(std::uint32_t application) const { return targets(application)[0].score + offset(application); }
+  // The best one for position 0, and so on below count().
+  const Target& target(std::uint32_t application, std::uint32_t position) {
+    Merge* merge = merges_.empty() ? nullptr : merges_[application];
+    return merge ? merged(*merge, position) : list(application)[position];
+  }
+  // What all of an application's targets score besides, by local features.
+  double offset(std::uint32_t application) const { return offsets_.empty() ? 0.0 : offsets_[application]; }
+  double best(std::uint32_t application) { return target(application, 0).score + offset(application); }
   // Taken apart on first use; `slot` is one of the application's targets.
   const TargetSide& side(const Application& application, std::uint32_t slot);
   // Does this application open the translation, so that its words follow <s>?
   bool follows_bos(const Application& application) const;
-  // What all of an application's targets score besides, by local features.
-  double offset(std::uint32_t application) const { return offsets_.empty() ? 0.0 : offsets_[application]; }
   const LocalScores& local() const { return local_; }
   std::uint64_t lm_queries() const { return lm_queries_; }
 
  private:
   void score_set(std::uint32_t set);
+  // Targets of a set that reorder the same nonterminals, best first.
+  struct Kind {
+    std::uint8_t reordered;
+    std::span<const Target> targets;
+  };
+  // What is left of a kind, and what an application's gaps add to it.
+  struct Head {
+    std::span<const Target> rest;
+    float change;
+  };
+  // Targets of all kinds, best first, as many as were asked for.
+  struct Merge {
+    std::span<Head> heads;
+    Target* targets;
+    std::uint32_t made;
+    std::uint32_t room;
+    std::uint32_t size;  // of all
+  };
+
+  std::span<const Target> list(std::uint32_t application) const {
+    return own_lists_.empty() ? lists_[matches_->applications[application].targets] : own_lists_[application];
+  }
   void apply_local_features();
   std::span<const Target> with_local_scores(const Application& application);
+  std::span<const Kind> kinds_of(std::uint32_t set, Target* targets);
+  Merge* merge_of(const Application& application);
+  const Target& merged(Merge& merge, std::uint32_t position);
   std::span<const Target> sorted(Target* targets, std::uint32_t count) const;
   double score_sparse(const BoundTable& bound, const std::vector<double>& weights, RuleId rule);
   const ChartState* score_chunks(const BoundTable& bound, bool after_bos, TargetSide& side);
@@ -69,9 +102,11 @@ class SentenceTargets {
   const DecoderOptions* options_ = nullptr;
   Matches* matches_ = nullptr;
   Arena* arena_ = nullptr;
-  std::vector<double> own_weights_;                 // of the sentence's own table
-  std::vector<std::span<const Target>> lists_;      // by target set
-  std::vector<std::span<const Target>> own_lists_;  // by application; only with local features
+  std::vector<double> own_weights_;             // of the sentence's own table
+  std::vector<std::span<const Target>> lists_;  // by target set
+  std::vector<std::span<const Kind>> kinds_;    // by target set, of those whose rules differ by gaps alone
+  std::vector<std::span<const Target>> own_lists_;  // by application; only with features by rule
+  std::vector<Merge*> merges_;                      // by application, or null; only with other local features
   std::vector<TargetSide**> sides_;                 // by target set, then slot
   std::vector<double> offsets_;                     // the same
   LocalScores local_;
