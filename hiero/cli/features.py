@@ -7,8 +7,10 @@ from pathlib import Path
 from typing import Annotated, Literal
 
 import typer
+from pydantic import ValidationError
 
 from hiero import FormatError, Model, features
+from hiero.base.json_files import complaint
 from hiero.cli.arguments import usage
 from hiero.cli.files import Writes
 from hiero.features.built_in import BuiltIn
@@ -57,8 +59,8 @@ def put_features(
         chosen = frequent_labels(read_trees(labels_from), more_than)
         if not chosen:
             raise FormatError(f"{labels_from}: no label occurs more than {more_than} times")
+    made = [*_syntax(syntax, chosen, glue), *_distortion(distortion, loaded, model, glue)]
     with usage():
-        made = [*_syntax(syntax, chosen, glue), *_distortion(distortion, loaded, model, glue)]
         other = loaded.with_features(made, log_base=log_base)
     other.save(output or model)
 
@@ -67,7 +69,10 @@ def _syntax(grain: Grain, labels: Sequence[str] | None, glue: bool) -> list[Buil
     if grain == "none":
         return []
     kind = features.FineSyntax if grain == "fine" else features.CoarseSyntax
-    return [kind(glue=glue) if labels is None else kind(labels=tuple(labels), glue=glue)]
+    try:
+        return [kind(glue=glue) if labels is None else kind(labels=tuple(labels), glue=glue)]
+    except ValidationError as error:
+        raise typer.BadParameter(complaint(error)) from None
 
 
 def _distortion(grain: Grain, model: Model, path: Path, glue: bool) -> list[BuiltIn]:
