@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import pickle
 import random
 import threading
 import time
@@ -345,3 +346,24 @@ def test_limits(model: hiero.Model) -> None:
     for bad in ({"span_limit": 0}, {"beam_threshold": -1}, {"pop_limit": -1}, {"no_such": 1}):
         with pytest.raises(ValueError):
             hiero.Decoder(model, **bad)
+
+
+def test_weights_as_a_vector(french: Path) -> None:
+    model = hiero.Model.assemble([french / "grammar.txt"], [french / "lm.arpa"], french / "weights.txt")
+    decoder = hiero.Decoder(model)
+    rng = random.Random(4)
+    named = {name: rng.uniform(-1, 1) for name in model.feature_names}
+    vector = np.array(list(named.values()))
+    other = decoder.with_weights(vector)
+    kept = vector.copy()
+    for line in lines(french):
+        twin = decoder.with_weights(named).translate(line)
+        for found in (other.translate(line), decoder.translate(line, weights=kept)):
+            assert (found.text, found.score, found.weights) == (twin.text, twin.score, named)
+        vector *= 0  # a copy was taken
+    assert other.weights == named and pickle.loads(pickle.dumps(other)).weights == named
+    for bad, message in ((kept[1:], "expected"), (kept * np.nan, "not finite"), (kept[None], "vector")):
+        with pytest.raises(ValueError, match=message):
+            decoder.with_weights(bad)
+        with pytest.raises(ValueError, match=message):
+            decoder.translate("le chat", weights=bad)

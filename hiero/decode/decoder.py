@@ -6,6 +6,8 @@ from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any, Literal, Unpack
 
+import numpy as np
+import numpy.typing as npt
 from pydantic import ValidationError
 
 from hiero import _core
@@ -17,6 +19,8 @@ from hiero.decode.settings import DecodingArguments, DecodingSettings
 from hiero.features.sentence import Sentence
 
 Keep = Literal["none", "forest", "chart"]
+# By name, or in the order of a model's features.
+Weights = Mapping[str, float] | npt.ArrayLike
 # A sentence, or one that has nothing but raw text or tokens.
 Source = str | Sequence[str] | Sentence
 
@@ -45,8 +49,15 @@ class Decoder:
             self.settings = DecodingSettings.model_validate(values)
         except ValidationError as error:
             raise ValueError(complaint(error)) from None
-        self.weights = dict(model.weights)
+        self._weights: Mapping[str, float] | npt.NDArray[np.float64] = dict(model.weights)
         self._core = _core.Decoder(model.core, model.weight_vector(model.weights), self.settings.options())
+
+    @property
+    def weights(self) -> dict[str, float]:
+        """By feature, those that it was given."""
+        if isinstance(self._weights, np.ndarray):
+            return dict(zip(self.model.feature_names, self._weights.tolist(), strict=True))
+        return dict(self._weights)
 
     def __repr__(self) -> str:
         own = DecodingSettings()
@@ -54,18 +65,24 @@ class Decoder:
         return f"Decoder({self.model!r}{''.join(changed)})"
 
     def __reduce__(self) -> tuple[Any, ...]:
-        return _decoder_of, (self.model, self.settings.model_dump(), self.weights)
+        return _decoder_of, (self.model, self.settings.model_dump(), self._weights)
 
-    def with_weights(self, weights: Mapping[str, float]) -> Decoder:
-        """The same decoder with other weights; costs the number of features.
+    def with_weights(self, weights: Weights) -> Decoder:
+        """The same decoder with other weights, by name or as a vector in the order of the model's
+        ``feature_names``, which is copied: no name is looked up then.
 
-        Raises FormatError for a weight that names no feature.
+        Raises FormatError for a weight that names no feature, ValueError for a vector of another length and
+        for weights that are not finite.
         """
         other = object.__new__(Decoder)
         other.model = self.model
         other.settings = self.settings
-        other.weights = dict(weights)
-        other._core = self._core.with_weights(self.model.weight_vector(weights))
+        if isinstance(weights, Mapping):
+            other._weights = dict(weights)
+            vector = self.model.weight_vector(weights)
+        else:
+            other._weights = vector = np.array(weights, dtype=np.float64)
+        other._core = self._core.with_weights(vector)
         return other
 
     def translate(
@@ -73,16 +90,16 @@ class Decoder:
         source: Source,
         *,
         keep: Keep = "none",
-        weights: Mapping[str, float] | None = None,
+        weights: Weights | None = None,
     ) -> Translation:
         """Translates one sentence, which may be raw text or tokens alone.
 
         Text becomes tokens as the model's ``text`` says, and the result's ``.text`` is detokenised; for a
         model that says nothing of it, tokens are what stands between white space.
 
-        ``weights`` hold for this call only. Rules of the sentence may span any number of words and have
-        features that the model has not, if ``weights`` names them. With ``keep="forest"`` the result has
-        ``.forest`` and ``.kbest``, with ``keep="chart"`` ``.chart``.
+        ``weights`` hold for this call only, by name or as in ``with_weights``. Rules of the sentence may span
+        any number of words and have features that the model has not, if ``weights`` names them. With
+        ``keep="forest"`` the result has ``.forest`` and ``.kbest``, with ``keep="chart"`` ``.chart``.
         A sentence that no derivation covers has no tokens and ``has_parse`` False; that is no error.
         Raises FormatError for rules that do not fit the model: labels that it lacks, the goal on a right-hand
         side, unary rules that form a cycle with others, features of neither model nor ``weights``; for a
@@ -93,7 +110,7 @@ class Decoder:
         sentence = Sentence.of(source).in_tokens(text.source)
         rules = list(sentence.rules)
         if weights is not None:
-            if rules:
+            if rules and isinstance(weights, Mapping):
                 names = {name for rule in rules for name in rule.features}
                 brought = names.difference(self.model.feature_names)
                 own = {name: float(weight) for name, weight in weights.items() if name in brought}
@@ -135,7 +152,7 @@ class Decoder:
         line: Source,
         *,
         keep: Keep = "none",
-        weights: Mapping[str, float] | None = None,
+        weights: Weights | None = None,
     ) -> Translation | Failure:
         """``translate`` of one sentence; one that fails gives a ``Failure``."""
         try:
@@ -144,5 +161,5 @@ class Decoder:
             return Failure(line, error)
 
 
-def _decoder_of(model: Model, settings: Mapping[str, Any], weights: Mapping[str, float]) -> Decoder:
+def _decoder_of(model: Model, settings: Mapping[str, Any], weights: Weights) -> Decoder:
     return Decoder(model, **settings).with_weights(weights)

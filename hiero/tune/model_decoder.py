@@ -54,8 +54,7 @@ class ModelDecoder:
         return self._decode(weights, lambda result: result.forest, keep="forest")
 
     def _decode(self, weights: Array, then: Callable[[Translation], T], keep: Keep) -> Iterator[T]:
-        named = dict(zip(self.feature_names, weights.tolist(), strict=True))
-        decoder = self._decoder.with_weights(named)
+        decoder = self._decoder.with_weights(weights)
 
         def work(sentence: Source) -> tuple[int, T]:
             result = decoder.translate(sentence, keep=keep)
