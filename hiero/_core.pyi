@@ -324,6 +324,34 @@ def line_search(
     offsets: npt.ArrayLike, intercepts: npt.ArrayLike, slopes: npt.ArrayLike
 ) -> tuple[npt.NDArray[np.int32], npt.NDArray[np.float64], npt.NDArray[np.int32], npt.NDArray[np.int32]]: ...
 
+class SmoSolution:
+    @property
+    def ids(self) -> npt.NDArray[np.int32]: ...
+    @property
+    def changes(self) -> npt.NDArray[np.float64]: ...
+    @property
+    def alphas(self) -> npt.NDArray[np.float64]: ...
+    @property
+    def objective(self) -> float: ...
+    @property
+    def gap(self) -> float: ...
+    @property
+    def sweeps(self) -> int: ...
+
+def smo(
+    offsets: npt.ArrayLike,
+    oracles: npt.ArrayLike,
+    losses: npt.ArrayLike,
+    row_offsets: npt.ArrayLike,
+    ids: npt.ArrayLike,
+    values: npt.ArrayLike,
+    weights: npt.ArrayLike,
+    fixed: npt.ArrayLike = ...,
+    c: float = ...,
+    tolerance: float = ...,
+    sweeps: int = ...,
+) -> SmoSolution: ...
+
 class ReferenceSet:
     def __init__(self, segments: Sequence[Sequence[Sequence[str]]]) -> None: ...
     def __len__(self) -> int: ...

@@ -1,6 +1,7 @@
 #include "bind_forest.h"
 #include "hiero/forest/envelope.h"
 #include "hiero/tune/line_search.h"
+#include "hiero/tune/smo.h"
 
 namespace hiero {
 namespace {
@@ -17,9 +18,59 @@ py::tuple winners(const Hypergraph& forest, const py::object& start, const py::o
                         as_array(found.word_offsets), as_array(found.words));
 }
 
+std::span<const double> doubles(const DoubleVector& values, const char* name) {
+  if (values.ndim() != 1) throw std::invalid_argument(std::string(name) + ": expected a vector");
+  return {values.data(), static_cast<std::size_t>(values.size())};
+}
+
+SmoSolution solve(const py::object& offsets, const py::object& oracles, const DoubleVector& losses,
+                  const py::object& row_offsets, const py::object& ids, const DoubleVector& values,
+                  const DoubleVector& weights, const py::object& fixed, double c, double tolerance,
+                  int sweeps) {
+  const std::vector<std::int32_t> sentences = integer_vector(offsets, "offsets");
+  const std::vector<std::int32_t> chosen = integer_vector(oracles, "oracles");
+  const std::vector<std::int32_t> rows = integer_vector(row_offsets, "row_offsets");
+  const std::vector<std::int32_t> columns = integer_vector(ids, "ids");
+  const std::vector<std::int32_t> kept = integer_vector(fixed, "fixed");
+  const SmoBatch batch{sentences, chosen,  doubles(losses, "losses"),
+                       rows,      columns, doubles(values, "values")};
+  const std::span<const double> start = doubles(weights, "weights");
+  const py::gil_scoped_release release;
+  return smo(batch, start, kept, {c, tolerance, sweeps});
+}
+
 }  // namespace
 
 void register_tune(py::module_& m) {
+  const auto array_of = [](std::vector<double> SmoSolution::* member) {
+    return [member](const SmoSolution& solution) { return as_array(solution.*member); };
+  };
+  py::class_<SmoSolution>(m, "SmoSolution", "The weights that MIRA moves to for a batch, see `smo`.")
+      .def_property_readonly(
+          "ids", [](const SmoSolution& solution) { return as_array(solution.ids); },
+          "int32 (features of the batch that may change), rising.")
+      .def_property_readonly("changes", array_of(&SmoSolution::changes), "float64, w' - w of `ids`.")
+      .def_property_readonly("alphas", array_of(&SmoSolution::alphas), "float64 (hypotheses).")
+      .def_readonly("objective", &SmoSolution::objective)
+      .def_readonly("gap", &SmoSolution::gap, "How far above its least value the objective may be.")
+      .def_readonly("sweeps", &SmoSolution::sweeps);
+  m.def(
+      "smo", &solve, py::arg("offsets"), py::arg("oracles"), py::arg("losses"), py::arg("row_offsets"),
+      py::arg("ids"), py::arg("values"), py::arg("weights"), py::arg("fixed") = py::list(),
+      py::arg("c") = 0.01, py::arg("tolerance") = 1e-6, py::arg("sweeps") = 1000,
+      "The w' that minimises 1/2 |w' - w|^2 + c sum_i max_j (l_ij - (h(e*_i) - h(e_ij)) . w') for a batch "
+      "of\n"
+      "sentences i with hypotheses e_ij (Chiang et al. 2008, objective 1), by sequential minimal "
+      "optimisation.\n"
+      "Hypotheses of sentence i are offsets[i] to offsets[i + 1], its oracle e*_i is oracles[i] among them, "
+      "losses\n"
+      "float64 (hypotheses); `row_offsets`, `ids` and `values` are the CSR rows of their features, `weights`"
+      "\n"
+      "float64 (features) w. `fixed`, rising ids, keep their weights. Stops when the duality gap is at most "
+      "\n"
+      "`tolerance` times the objective, or after so many sweeps. Raises ValueError for arrays that do not "
+      "fit,\n"
+      "oracles of other sentences, ids beyond the weights and values that are not finite.");
   m.def(
       "line_search",
       [](const py::object& sentence_offsets, const DoubleVector& intercepts, const DoubleVector& slopes) {
