@@ -33,22 +33,27 @@ class TableDecoder:
             yield KBestList(found, scipy.sparse.csr_array(features[order]))
 
     def forests(self, weights: Array) -> Iterator[Forest | None]:
-        """A node with an edge a hypothesis."""
-        for tokens, features in zip(self.hypotheses, self.features, strict=True):
-            self.generated += len(tokens)
-            words = sorted({word for line in tokens for word in line})
-            symbols = [[words.index(word) for word in line] for line in tokens]
-            yield Forest.from_arrays(
-                edge_offsets=[0, len(tokens)],
-                tail_offsets=[0] * (len(tokens) + 1),
-                tails=[],
-                edge_targets=list(range(len(tokens))),
-                target_offsets=np.concatenate([[0], np.cumsum([len(line) for line in symbols])]),
-                target_symbols=[symbol for line in symbols for symbol in line],
-                words=words,
-                features=scipy.sparse.csr_array(features),
-                feature_names=self.feature_names,
-            )
+        return (self.forest(sentence, weights) for sentence in range(len(self.hypotheses)))
+
+    def forest(self, sentence: int, weights: Array) -> Forest | None:
+        """A node with an edge a hypothesis, over as many source words as the first has."""
+        tokens, features = self.hypotheses[sentence], self.features[sentence]
+        self.generated += len(tokens)
+        words = sorted({word for line in tokens for word in line})
+        symbols = [[words.index(word) for word in line] for line in tokens]
+        return Forest.from_arrays(
+            node_spans=[[0, len(tokens[0])]],
+            source=["s"] * len(tokens[0]),
+            edge_offsets=[0, len(tokens)],
+            tail_offsets=[0] * (len(tokens) + 1),
+            tails=[],
+            edge_targets=list(range(len(tokens))),
+            target_offsets=np.concatenate([[0], np.cumsum([len(line) for line in symbols])]),
+            target_symbols=[symbol for line in symbols for symbol in line],
+            words=words,
+            features=scipy.sparse.csr_array(features),
+            feature_names=self.feature_names,
+        )
 
 
 def solvable(

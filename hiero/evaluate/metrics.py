@@ -204,7 +204,9 @@ class Bleu(Metric):
     ) -> None:
         super().__init__(references, text)
         self.effective_length = effective_length
-        self._set = ReferenceSet([self.text.tokens(segment) for segment in references])
+        # By segment, the tokens of each reference.
+        self.references = [self.text.tokens(segment) for segment in references]
+        self._set = ReferenceSet(self.references)
 
     def token_statistics(self, segments: npt.ArrayLike, hypotheses: Hypotheses) -> Array:
         words = hypotheses.split()

@@ -103,6 +103,9 @@ class Watched:
     def forests(self, weights: Array) -> Iterator[Forest | None]:
         return self._counted(self._decoder.forests(weights))
 
+    def forest(self, sentence: int, weights: Array) -> Forest | None:
+        return self._decoder.forest(sentence, weights)
+
     def _counted(self, results: Iterator[T]) -> Iterator[T]:
         for done, result in enumerate(results, start=1):
             if self._progress is not None:

@@ -86,7 +86,10 @@ def tune(
                 progress(f"iteration {len(history)}: choosing weights", 0, None)
             scores = [iteration.score for iteration in iterations]
             seed = _seed(options.seed, len(history) - 1)
-            return method.choose(found, Problem(metric, history, scores, limits, options.seed, seed, threads))
+            problem = Problem(
+                metric, history, scores, limits, options.seed, seed, threads, decoder, folder, progress
+            )
+            return method.choose(found, problem)
 
         reason = ""
         while not reason:

@@ -9,18 +9,21 @@ from __future__ import annotations
 from abc import ABC, abstractmethod
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
+from pathlib import Path
 from typing import Annotated, Any, ClassVar, Generic, TypeVar
 
 from pydantic import BaseModel, ConfigDict, Field
 
+from hiero.base.progress import Report
 from hiero.evaluate.metrics import Bleu, Metric
 from hiero.tune import hypergraph_mert
 from hiero.tune.found import Found, FoundForests, FoundLists
 from hiero.tune.limits import Limits
 from hiero.tune.mert import Climb, MertOptions, mert
+from hiero.tune.mira import OnlineMiraOptions, mira_pass
 from hiero.tune.mira_batch import MiraOptions, mira_batch
 from hiero.tune.pro import ProOptions, pro
-from hiero.tune.protocol import Array
+from hiero.tune.protocol import Array, TuningDecoder
 from hiero.tune.simplex import next_point
 
 F = TypeVar("F", bound=Found)
@@ -33,7 +36,8 @@ Climbs = Annotated[int, Field(ge=0, description="further climbs")]
 class Problem:
     """What all methods choose weights by: ``history``, the weights of all iterations so far, of which the
     last ones decoded last, ``scores``, what the metric of their best translations was, the features that may
-    change and how far, and seeds of the run and of the iteration. Weights are float64 (features)."""
+    change and how far, and seeds of the run and of the iteration. Weights are float64 (features). A method
+    that learns while it decodes has the decoder and a folder to keep what it goes on with."""
 
     metric: Metric
     history: Sequence[Array]
@@ -42,6 +46,9 @@ class Problem:
     run_seed: int
     seed: int
     threads: int
+    decoder: TuningDecoder
+    folder: Path
+    progress: Report | None = None
 
 
 class Method(BaseModel, ABC, Generic[F]):
@@ -158,6 +165,30 @@ class MiraBatch(MiraOptions, ListMethod):
         ).weights
 
 
+class Mira(OnlineMiraOptions, DirectMethod):
+    metric: ClassVar[type[Metric] | None] = Bleu
+    settles: ClassVar[bool] = False
+
+    # Passes over the set.
+    iterations: Iterations = 10
+    patience: Patience = 3
+
+    def choose(self, found: FoundLists, problem: Problem) -> Array:
+        assert isinstance(problem.metric, Bleu)
+        return mira_pass(
+            problem.decoder,
+            problem.metric,
+            problem.history[0],
+            problem.folder,
+            len(problem.history) - 1,
+            **problem.limits,
+            seed=problem.seed,
+            threads=problem.threads,
+            options=self,
+            progress=problem.progress,
+        )
+
+
 # By name, each with its defaults.
 METHODS: dict[str, Method[Any]] = {
     "mert": Mert(),
@@ -165,6 +196,7 @@ METHODS: dict[str, Method[Any]] = {
     "simplex": Simplex(),
     "pro": Pro(),
     "mira-batch": MiraBatch(),
+    "mira": Mira(),
 }
 _OWN = frozenset(METHODS)
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import threading
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from typing import TypeVar
 
@@ -25,6 +26,7 @@ class ModelDecoder:
         self._sentences = list(sentences)
         self._threads = threads
         self._generated = 0
+        self._counting = threading.Lock()
 
     @property
     def feature_names(self) -> Sequence[str]:
@@ -52,6 +54,12 @@ class ModelDecoder:
 
     def forests(self, weights: Array) -> Iterator[Forest | None]:
         return self._decode(weights, lambda result: result.forest, keep="forest")
+
+    def forest(self, sentence: int, weights: Array) -> Forest | None:
+        result = self._decoder.with_weights(weights).translate(self._sentences[sentence], keep="forest")
+        with self._counting:
+            self._generated += result.stats.hypotheses
+        return result.forest if result.has_parse else None
 
     def _decode(self, weights: Array, then: Callable[[Translation], T], keep: Keep) -> Iterator[T]:
         decoder = self._decoder.with_weights(weights)

@@ -40,3 +40,6 @@ class TuningDecoder(Protocol):
     def kbest(self, weights: Array, k: int) -> Iterator[KBestList]: ...
 
     def forests(self, weights: Array) -> Iterator[Forest | None]: ...
+
+    def forest(self, sentence: int, weights: Array) -> Forest | None:
+        """Of one sentence of the set; from any thread, also of several at once."""
