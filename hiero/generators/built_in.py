@@ -1,0 +1,14 @@
+"""The generators of this package, as a model directory names them with their settings."""
+
+from __future__ import annotations
+
+from typing import Annotated, get_args
+
+from pydantic import Field
+
+from hiero.generators.names import NameRules
+from hiero.generators.numbers import NumberRules
+
+BuiltIn = NumberRules | NameRules
+BuiltInSettings = Annotated[BuiltIn, Field(discriminator="kind")]
+BUILT_IN = get_args(BuiltIn)

@@ -1,0 +1,98 @@
+"""Rules for names and terms, from a dictionary (the "name rules" of Chiang, Marton and Resnik 2008).
+
+The file has a line ``source phrase TAB target phrase`` for each translation, plain or compressed, with tokens
+between blanks, in the case that models have them; lines that begin with ``#`` are comments:
+
+    # persons
+    anna schmidt<TAB>Anna Schmidt
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from functools import cached_property
+from pathlib import Path
+from typing import Any, Literal
+
+from pydantic import BaseModel, ConfigDict
+
+from hiero._core import FormatError, Rule
+from hiero.base.lines import read_lines
+from hiero.base.text import split
+from hiero.features.sentence import Sentence
+from hiero.generators.protocol import Label, phrase_rule
+
+_FEATURE = "NameRule"
+Tokens = tuple[str, ...]
+
+
+class NameRules(BaseModel):
+    """A generator of rules with ``NameRule=1`` for all phrases of a dictionary that a sentence has, one for
+    each translation.
+
+    The ``dictionary`` is read once, by the first model that has the generator. Where both sides of an entry
+    have as many tokens they are linked one by one, else each with each.
+    """
+
+    model_config = ConfigDict(extra="forbid", frozen=True)
+    kind: Literal["names"] = "names"
+    dictionary: Path
+    label: Label = "X"
+
+    @property
+    def name(self) -> str:
+        return self.kind
+
+    @property
+    def features(self) -> Sequence[str]:
+        return [_FEATURE]
+
+    @cached_property
+    def phrases(self) -> dict[Tokens, list[Tokens]]:
+        """The translations of each source phrase.
+
+        Raises OSError, and FormatError for a line that is no entry.
+        """
+        phrases: dict[Tokens, dict[Tokens, None]] = {}
+        for number, line in enumerate(read_lines(self.dictionary), start=1):
+            if line.startswith("#") or not line.strip():
+                continue
+            sides = [tuple(split(side)) for side in line.split("\t")]
+            if len(sides) != 2 or not all(sides):
+                raise FormatError(
+                    f"{self.dictionary}:{number}: expected a source phrase, a tab and a target phrase"
+                )
+            phrases.setdefault(sides[0], {})[sides[1]] = None
+        return {source: list(targets) for source, targets in phrases.items()}
+
+    @cached_property
+    def _lengths(self) -> list[int]:
+        return sorted({len(source) for source in self.phrases})
+
+    def rules(self, sentence: Sentence) -> list[Rule]:
+        tokens = tuple(sentence.tokens)
+        spans = (
+            tokens[begin : begin + length]
+            for length in self._lengths
+            for begin in range(len(tokens) - length + 1)
+        )
+        return [
+            self._rule(source, target)
+            for source in dict.fromkeys(spans)
+            for target in self.phrases.get(source, ())
+        ]
+
+    def _rule(self, source: Sequence[str], target: Sequence[str]) -> Rule:
+        if len(source) == len(target):
+            links = [(i, i) for i in range(len(source))]
+        else:
+            links = [(s, t) for s in range(len(source)) for t in range(len(target))]
+        return phrase_rule(self.label, source, target, _FEATURE, links)
+
+    def at(self, dictionary: Path) -> NameRules:
+        """The same with the dictionary of another path."""
+        return NameRules(dictionary=dictionary, label=self.label)
+
+    def __reduce__(self) -> tuple[Any, ...]:
+        """By the settings alone."""
+        return type(self).model_validate, (self.model_dump(),)

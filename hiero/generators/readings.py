@@ -1,0 +1,147 @@
+"""What in a sentence reads as a number, percentage, ordinal, year, date or time by a convention.
+
+    Reader(CONVENTIONS["de"]).readings(["am", "24.12.2008"])
+    # Reading("date", 1, 2, {"d": "24", "m": "12", "y": "2008"}, ...)
+
+Every expression is tried once where a token begins, and is such that reading takes time in proportion to the
+sentence.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass
+from itertools import accumulate, chain, product
+from typing import Literal
+
+from hiero.generators.conventions import Convention
+from hiero.generators.numerals import Number, Numerals
+from hiero.generators.templates import field_patterns, pattern, shown
+
+Kind = Literal["number", "percentage", "ordinal", "year", "hijri year", "date", "named date", "time"]
+SharedKind = Literal["ISO date", "range", "dash range", "ratio", "fraction", "end"]
+_NUMBERS = ("n", "a", "b")
+# Where a comma that stands apart would be a decimal mark there are rather two numbers.
+_ENUMERATION = re.compile(r"\d+ , \d+")
+# What all languages write in one way.
+SHARED: Mapping[SharedKind, str] = {
+    "ISO date": "{yyyy}-{mm}-{dd}",
+    "range": "{a}-{b}",
+    "dash range": "{a}–{b}",
+    "ratio": "{i}:{j}",
+    "fraction": "{i}/{j}",
+    "end": "{n}.",
+}
+
+
+@dataclass(frozen=True)
+class Reading:
+    """What the tokens of a sentence from ``begin`` to ``end`` may mean.
+
+    ``values`` are those of a template's fields: numbers for n, a and b, for others ASCII digits as they are.
+    ``fields`` are what each token is part of. A number is ``loose`` where its marks are tokens of their own.
+    """
+
+    kind: Kind | SharedKind
+    begin: int
+    end: int
+    values: Mapping[str, str | Number]
+    fields: Sequence[frozenset[str]]
+    loose: bool = False
+
+
+class Reader:
+    """The readings by one convention."""
+
+    def __init__(self, convention: Convention) -> None:
+        self._numerals = Numerals(convention)
+        self._months = {
+            name.casefold(): str(month) for month, names in enumerate(convention.months, 1) for name in names
+        }
+        patterns = field_patterns(convention, self._numerals)
+        self._patterns = [
+            (kind, _between_tokens(pattern(template, patterns)))
+            for kind, templates in _templates(convention).items()
+            for template in templates
+        ]
+        for expression in self._numerals.expressions():
+            self._patterns.append(("number", _between_tokens(f"(?P<n>{expression})")))
+
+    def readings(self, tokens: Sequence[str]) -> Iterator[Reading]:
+        """All that there are, those of a kind from left to right."""
+        # What holds white space is no token; something that is no number takes its place.
+        words = ["\0" if re.search(r"\s", word, re.ASCII) else word for word in tokens]
+        raw = " ".join(words)
+        text = self._numerals.plain(raw)
+        if re.search(r"[\d十百千]", text) is None:
+            return
+        begins = [0, *accumulate(len(word) + 1 for word in words)]
+        index = {begin: i for i, begin in enumerate(begins)}
+        for kind, expression in self._patterns:
+            for match in expression.finditer(text):
+                span = range(index[match.start()], index[match.end(1) + 1])
+                if self._is_plausible(kind, match, raw):
+                    yield from self._meanings(kind, match, span, begins)
+
+    def _is_plausible(self, kind: Kind | SharedKind, match: re.Match[str], raw: str) -> bool:
+        numerals = (raw[slice(*match.span(name))] for name in match.groupdict() if name in (*_NUMBERS, "i"))
+        if any(map(self._numerals.is_word, numerals)):
+            return False
+        # At the end of a sentence a full stop is one that is a token, or may be one that is none.
+        at_end = match.end(1) == len(raw)
+        if kind == "ordinal" or kind == "end":
+            return not (at_end and match[1].endswith(" .")) and (at_end or kind == "ordinal")
+        values = self._texts(match)
+        if "d" in values:
+            return 1 <= int(values["d"]) <= 31 and 1 <= int(values["m"]) <= 12
+        return int(values.get("h", "0")) < 24
+
+    def _meanings(
+        self, kind: Kind | SharedKind, match: re.Match[str], span: range, begins: Sequence[int]
+    ) -> Iterator[Reading]:
+        numbers = {name: text for name, text in match.groupdict().items() if name in _NUMBERS}
+        fields = [_fields(match, begins[i], begins[i + 1] - 1) for i in span]
+        for meaning in product(*map(self._numerals.readings, numbers.values())):
+            if kind == "number" and _ENUMERATION.fullmatch(match[1]) and not meaning[0].grouped:
+                continue
+            values: dict[str, str | Number] = {**self._texts(match)}
+            values.update(zip(numbers, meaning, strict=True))
+            loose = any(" " in text for text in numbers.values()) and not any(n.scaled for n in meaning)
+            yield Reading(kind, span.start, span.stop, values, fields, loose)
+
+    def _texts(self, match: re.Match[str]) -> dict[str, str]:
+        """The fields that are no numbers with marks: digits of days, months and others."""
+        texts = {}
+        for name, text in match.groupdict().items():
+            if name == "month":
+                # The expression has more than these names: it takes ı for i.
+                texts["m"] = self._months.get(text.casefold(), "0")
+            elif name not in _NUMBERS:
+                texts[shown(name)] = text[: len(text) - len(text.lstrip("0123456789"))]
+        return texts
+
+
+def _fields(match: re.Match[str], begin: int, end: int) -> frozenset[str]:
+    """The groups that are in a part of the text."""
+    return frozenset(
+        shown(name) for name in match.groupdict() if match.start(name) < end and begin < match.end(name)
+    )
+
+
+def _templates(convention: Convention) -> dict[Kind | SharedKind, tuple[str, ...]]:
+    own: dict[Kind | SharedKind, tuple[str, ...]] = {
+        "percentage": convention.percents,
+        "ordinal": tuple(chain.from_iterable(convention.ordinals.values())),
+        "year": convention.years,
+        "hijri year": convention.hijri_years,
+        "date": convention.dates,
+        "named date": convention.named_dates,
+        "time": convention.times,
+    }
+    return own | {kind: (template,) for kind, template in SHARED.items()}
+
+
+def _between_tokens(expression: str) -> re.Pattern[str]:
+    """What begins and ends where tokens do, as the first group; matches themselves are empty."""
+    return re.compile(rf"(?<![^ ])(?=({expression})(?![^ ]))", re.IGNORECASE)
