@@ -21,6 +21,7 @@ from in_process import BIN, call
 
 import hiero
 from hiero.base.text import TextProcessing, TextSide
+from hiero.decode.model_files import write_model
 from hiero.train import TrainInputs, TrainSettings, train
 
 STEPS = ["corpus", "text 0", "text 1", "align", "extract", "score", "lm 0", "lm 1", "weights", "model"]
@@ -177,16 +178,15 @@ def test_a_half_made_model_is_removed(
 ) -> None:
     """What killing leaves if it hits the moment, which it seldom does."""
     shutil.copytree(trained.with_name("model.train"), tmp_path / "model.train")
-    write_parts = hiero.Model._write
     left: list[str] = []
 
-    def write_and_keep(self: hiero.Model, directory: Path) -> None:
-        write_parts(self, directory)
+    def write_and_keep(model: hiero.Model, directory: Path) -> None:
+        write_model(model, directory)
         if directory.parent.parent == tmp_path / "model.train":
             left.append(directory.parent.name)
             shutil.copytree(directory.parent, directory.parent.with_name(left[-1] + "0"))
 
-    monkeypatch.setattr(hiero.Model, "_write", write_and_keep)
+    monkeypatch.setattr("hiero.decode.model.write_model", write_and_keep)
     train(inputs, tmp_path / "model")
     assert len(left) == 1 and (tmp_path / "model.train" / (left[0] + "0")).is_dir()
     train(inputs, tmp_path / "model")

@@ -4,8 +4,7 @@ from __future__ import annotations
 
 import copy
 import os
-from collections.abc import Callable, Mapping, Sequence
-from dataclasses import replace
+from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
@@ -15,28 +14,14 @@ import numpy.typing as npt
 from hiero import _core
 from hiero._core import FormatError, LanguageModel, Rule, RuleTable
 from hiero.base.directories import publish, temporary_folder
-from hiero.base.ownership import link_or_copy
-from hiero.base.tables import is_packed, load_table
+from hiero.base.tables import load_table
 from hiero.base.text import TextProcessing
-from hiero.base.weights import check_writable, read_weights, weight_vector, write_weights
-from hiero.decode.model_directory import (
-    FORMAT,
-    WEIGHTS,
-    WEIGHTS_FILE,
-    ModelFile,
-    TableEntry,
-    check_output,
-    read_config,
-    read_made_from,
-    write_config,
-    write_manifest,
-)
+from hiero.base.weights import check_writable, read_weights, weight_vector
+from hiero.decode.model_directory import WEIGHTS, ModelFile, check_output, read_config, read_made_from
+from hiero.decode.model_files import with_truecasers, write_model
 from hiero.decode.settings import DecodingSettings
-from hiero.features.built_in import BUILT_IN
 from hiero.features.distortion import DistortionStatistics
 from hiero.features.protocols import LocalFeatures
-
-_DISTORTION = "distortion.json"
 
 
 class Model:
@@ -184,7 +169,7 @@ class Model:
             copy_labels=config.copy_labels,
             glue_labels=config.glue_labels,
             settings=config.decoding,
-            text=_with_truecasers(config.text, lambda _, file: str(directory / file)),
+            text=with_truecasers(config.text, lambda _, file: str(directory / file)),
             distortion=distortion,
         )
         model.made_from = read_made_from(directory)
@@ -255,76 +240,8 @@ class Model:
         with temporary_folder(folder / target.name) as hidden:
             staging = hidden / "model"
             staging.mkdir()
-            self._write(staging)
+            write_model(self, staging)
             publish(staging, target)
-
-    def _write(self, directory: Path) -> None:
-        owners = self.core.owners[: len(self.tables)]
-        tables = [f"rules{i}.hrt" for i in range(len(self.tables))]
-        lms = [f"lm{k}.binary" for k in range(len(self.lms))]
-        for table, file in zip(self.tables, tables, strict=True):
-            if Path(table.path).is_file() and is_packed(table.path):
-                link_or_copy(table.path, directory / file)
-            else:
-                table.save(str(directory / file))  # made in memory, or packed for this process only
-        for lm, file in zip(self.lms, lms, strict=True):
-            if is_arpa(Path(lm.path)):
-                LanguageModel.write_binary(lm.path, str(directory / file))
-            else:
-                link_or_copy(lm.path, directory / file)
-        statics = self._write_statics(directory, tables, owners, lms)
-        write_weights(directory / WEIGHTS_FILE, self.weights)
-        names = [*tables, *statics, *lms, WEIGHTS_FILE, "model.toml"]
-        if self.distortion is not None:
-            self.distortion.save(directory / _DISTORTION)
-            names.append(_DISTORTION)
-        text = _with_truecasers(self.text, lambda name, _: f"truecaser.{name}")
-        for own, kept in ((self.text.source, text.source), (self.text.target, text.target)):
-            if own.truecaser:
-                link_or_copy(own.truecaser, directory / kept.truecaser)
-                names.append(kept.truecaser)
-        config = ModelFile(
-            format=FORMAT,
-            goal=self.goal,
-            copy_labels=list(self.copy_labels),
-            glue_labels=list(self.glue_labels),
-            tables=[
-                TableEntry(path=file, owner=owner, statics=kept)
-                for file, owner, kept in zip(tables, owners, statics, strict=True)
-            ],
-            lms=lms,
-            weights=WEIGHTS_FILE,
-            distortion="" if self.distortion is None else _DISTORTION,
-            local_features=[own for own in self.local_features if isinstance(own, BUILT_IN)],
-            given_features=[
-                name for own in self.local_features if not isinstance(own, BUILT_IN) for name in own.names
-            ],
-            log_base=self.log_base,
-            log_features=list(self.log_features),
-            text=text,
-            decoding=self.settings,
-        )
-        write_config(directory, config)
-        write_manifest(directory, names, self.made_from)
-
-    def _write_statics(
-        self, directory: Path, tables: Sequence[str], owners: Sequence[str], lms: Sequence[str]
-    ) -> list[str]:
-        """What is precomputed per rule, for the files as they were written."""
-        core = _core.TranslationModel(
-            [RuleTable.open(str(directory / file)) for file in tables],
-            owners,
-            [""] * len(tables),
-            [LanguageModel.load(str(directory / file)) for file in lms],
-            [],
-            self.goal,
-            self.copy_labels,
-            self.glue_labels,
-        )
-        files = [f"rules{i}.statics" for i in range(len(tables))]
-        for i, file in enumerate(files):
-            core.save_statics(i, str(directory / file))
-        return files
 
     def weight_vector(self, weights: Mapping[str, float]) -> npt.NDArray[np.float64]:
         """Weights in the order of ``feature_names``, 0 where there is none.
@@ -404,17 +321,3 @@ def _all_local_features(
 
 def _if_there(path: Path) -> str:
     return str(path) if path.is_file() else ""
-
-
-def _with_truecasers(text: TextProcessing, change: Callable[[str, str], str]) -> TextProcessing:
-    """The same with other files of truecasers: by the side's name and the file."""
-    for name, side in (("source", text.source), ("target", text.target)):
-        if side.truecaser:
-            text = replace(text, **{name: replace(side, truecaser=change(name, side.truecaser))})
-    return text
-
-
-def is_arpa(path: Path) -> bool:
-    """Whether a language model is text: what is no binary of KenLM's."""
-    with path.open("rb") as file:
-        return not file.read(64).startswith(b"mmap lm http://kheafield.com/code")

@@ -19,8 +19,9 @@ from hiero.base.ownership import MANIFEST
 from hiero.base.progress import Report
 from hiero.base.text import TextSide, format_links, looks_untokenised, split
 from hiero.base.weights import read_weights, write_weights
-from hiero.decode.model import Model, is_arpa
+from hiero.decode.model import Model
 from hiero.decode.model_directory import WEIGHTS, check_output, read_config, read_made_from
+from hiero.decode.model_files import is_arpa
 from hiero.decode.settings import DecodingSettings
 from hiero.features.distortion import DistortionStatistics
 from hiero.train.alignment import align, check_links, read_alignment

@@ -1,0 +1,127 @@
+"""Writes the files of a model directory (``model_directory.py``): tables and language models are packed if
+they are not yet, else linked or copied, and what is precomputed per rule is made for them."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from dataclasses import replace
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+from hiero import _core
+from hiero._core import LanguageModel, RuleTable
+from hiero.base.ownership import link_or_copy
+from hiero.base.tables import is_packed
+from hiero.base.text import TextProcessing
+from hiero.base.weights import write_weights
+from hiero.decode.model_directory import (
+    FORMAT,
+    WEIGHTS_FILE,
+    ModelFile,
+    TableEntry,
+    write_config,
+    write_manifest,
+)
+from hiero.features.built_in import BUILT_IN
+
+if TYPE_CHECKING:
+    from hiero.decode.model import Model
+
+_DISTORTION = "distortion.json"
+
+
+def write_model(model: Model, directory: Path) -> None:
+    """Fills a directory that is there. Raises OSError."""
+    tables = _write_tables(model, directory)
+    lms = _write_lms(model, directory)
+    statics = _write_statics(model, directory, tables, lms)
+    write_weights(directory / WEIGHTS_FILE, model.weights)
+    names = [*tables, *statics, *lms, WEIGHTS_FILE, "model.toml"]
+    if model.distortion is not None:
+        model.distortion.save(directory / _DISTORTION)
+        names.append(_DISTORTION)
+    text = with_truecasers(model.text, lambda name, _: f"truecaser.{name}")
+    for own, kept in ((model.text.source, text.source), (model.text.target, text.target)):
+        if own.truecaser:
+            link_or_copy(own.truecaser, directory / kept.truecaser)
+            names.append(kept.truecaser)
+    config = ModelFile(
+        format=FORMAT,
+        goal=model.goal,
+        copy_labels=list(model.copy_labels),
+        glue_labels=list(model.glue_labels),
+        tables=[
+            TableEntry(path=file, owner=owner, statics=kept)
+            for file, owner, kept in zip(tables, _owners(model), statics, strict=True)
+        ],
+        lms=lms,
+        weights=WEIGHTS_FILE,
+        distortion="" if model.distortion is None else _DISTORTION,
+        local_features=[own for own in model.local_features if isinstance(own, BUILT_IN)],
+        given_features=[
+            name for own in model.local_features if not isinstance(own, BUILT_IN) for name in own.names
+        ],
+        log_base=model.log_base,
+        log_features=list(model.log_features),
+        text=text,
+        decoding=model.settings,
+    )
+    write_config(directory, config)
+    write_manifest(directory, names, model.made_from)
+
+
+def _owners(model: Model) -> list[str]:
+    """Those of the tables that have files."""
+    return model.core.owners[: len(model.tables)]
+
+
+def _write_tables(model: Model, directory: Path) -> list[str]:
+    files = [f"rules{i}.hrt" for i in range(len(model.tables))]
+    for table, file in zip(model.tables, files, strict=True):
+        if Path(table.path).is_file() and is_packed(table.path):
+            link_or_copy(table.path, directory / file)
+        else:
+            table.save(str(directory / file))  # made in memory, or packed for this process only
+    return files
+
+
+def _write_lms(model: Model, directory: Path) -> list[str]:
+    files = [f"lm{k}.binary" for k in range(len(model.lms))]
+    for lm, file in zip(model.lms, files, strict=True):
+        if is_arpa(Path(lm.path)):
+            LanguageModel.write_binary(lm.path, str(directory / file))
+        else:
+            link_or_copy(lm.path, directory / file)
+    return files
+
+
+def _write_statics(model: Model, directory: Path, tables: Sequence[str], lms: Sequence[str]) -> list[str]:
+    """What is precomputed per rule, for the files as they were written."""
+    core = _core.TranslationModel(
+        [RuleTable.open(str(directory / file)) for file in tables],
+        _owners(model),
+        [""] * len(tables),
+        [LanguageModel.load(str(directory / file)) for file in lms],
+        [],
+        model.goal,
+        model.copy_labels,
+        model.glue_labels,
+    )
+    files = [f"rules{i}.statics" for i in range(len(tables))]
+    for i, file in enumerate(files):
+        core.save_statics(i, str(directory / file))
+    return files
+
+
+def with_truecasers(text: TextProcessing, change: Callable[[str, str], str]) -> TextProcessing:
+    """The same with other files of truecasers: by the side's name and the file."""
+    for name, side in (("source", text.source), ("target", text.target)):
+        if side.truecaser:
+            text = replace(text, **{name: replace(side, truecaser=change(name, side.truecaser))})
+    return text
+
+
+def is_arpa(path: Path) -> bool:
+    """Whether a language model is text: what is no binary of KenLM's."""
+    with path.open("rb") as file:
+        return not file.read(64).startswith(b"mmap lm http://kheafield.com/code")
