@@ -544,6 +544,7 @@ class TranslationModel:
         glue_labels: Sequence[str],
         log_base: float = 0,
         log_features: Sequence[str] = (),
+        sentence_features: Sequence[str] = (),
     ) -> None: ...
     @property
     def goal(self) -> str: ...

@@ -20,7 +20,7 @@ std::shared_ptr<TranslationModel> make_model(
     const std::vector<std::string>& statics, const std::vector<std::shared_ptr<LanguageModel>>& lms,
     const std::vector<py::object>& local_features, const std::string& goal,
     const std::vector<std::string>& copy_labels, const std::vector<std::string>& glue_labels, double log_base,
-    const std::vector<std::string>& log_features) {
+    const std::vector<std::string>& log_features, const std::vector<std::string>& sentence_features) {
   if (tables.size() != owners.size() || tables.size() != statics.size()) {
     throw std::invalid_argument("expected an owner and a file of estimates (or \"\") per table");
   }
@@ -36,6 +36,7 @@ std::shared_ptr<TranslationModel> make_model(
   parts.glue_labels = glue_labels;
   parts.log_base = log_base;
   parts.log_features = log_features;
+  parts.sentence_features = sentence_features;
   const py::gil_scoped_release release;
   return std::make_shared<TranslationModel>(std::move(parts));
 }
@@ -148,7 +149,8 @@ void register_decode(py::module_& m) {
   py::class_<TranslationModel, std::shared_ptr<TranslationModel>>(m, "TranslationModel")
       .def(py::init(&make_model), py::arg("tables"), py::arg("owners"), py::arg("statics"), py::arg("lms"),
            py::arg("local_features"), py::arg("goal"), py::arg("copy_labels"), py::arg("glue_labels"),
-           py::arg("log_base") = 0.0, py::arg("log_features") = std::vector<std::string>())
+           py::arg("log_base") = 0.0, py::arg("log_features") = std::vector<std::string>(),
+           py::arg("sentence_features") = std::vector<std::string>())
       .def_property_readonly("feature_names",
                              [](const TranslationModel& model) { return model.features().names(); })
       .def_property_readonly("scales",

@@ -56,6 +56,7 @@ TranslationModel::TranslationModel(ModelParts parts) : lms_(std::move(parts.lms)
   word_penalty_ = features_.add("WordPenalty");
   rule_penalty_ = features_.add("RulePenalty");
   for (const char* name : kSentenceFeatures) features_.add(name);
+  for (const std::string& name : parts.sentence_features) features_.add(name);
 
   std::set<std::string> owners;
   std::size_t unnamed = 0;

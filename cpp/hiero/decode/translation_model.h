@@ -59,6 +59,8 @@ struct ModelParts {
   std::vector<std::shared_ptr<const RuleFeatures>> rule_features;
   std::vector<std::shared_ptr<const SpanFeatures>> span_features;
   std::vector<std::shared_ptr<const GapFeatures>> gap_features;
+  // What rules of sentences have besides the features that every model has for them; tables may have it too.
+  std::vector<std::string> sentence_features;
   // Of the logarithms that features are given in; 0: natural. Those of language models are, and of the
   // features of these names; none: those that go by the usual names of log-probabilities.
   double log_base = 0;
