@@ -39,14 +39,15 @@ from hiero.decode.settings import DecodingSettings
 from hiero.features.protocols import LocalFeatures
 from hiero.features.sentence import Sentence
 from hiero.features.trees import Tree
+from hiero.generators.protocol import RuleGenerator
 
 if TYPE_CHECKING:
-    from hiero import evaluate, experiments, features, forest, losses, train, tune
+    from hiero import evaluate, experiments, features, forest, generators, losses, train, tune
 
 __version__ = "0.1.0"
 
 # What takes long to import, and is when it is first asked for.
-_LATER = ("evaluate", "experiments", "features", "forest", "losses", "train", "tune")
+_LATER = ("evaluate", "experiments", "features", "forest", "generators", "losses", "train", "tune")
 
 __all__ = [
     "ApplicationBatch",
@@ -64,6 +65,7 @@ __all__ = [
     "LocalFeatures",
     "Model",
     "Rule",
+    "RuleGenerator",
     "RuleTable",
     "Sentence",
     "Translation",
@@ -73,6 +75,7 @@ __all__ = [
     "experiments",
     "features",
     "forest",
+    "generators",
     "losses",
     "read_weights",
     "train",

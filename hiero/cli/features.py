@@ -1,4 +1,4 @@
-"""`hiero features`: another set of local features for a model."""
+"""`hiero features`: another set of local features and of rule generators for a model."""
 
 from __future__ import annotations
 
@@ -9,7 +9,7 @@ from typing import Annotated, Literal
 import typer
 from pydantic import ValidationError
 
-from hiero import FormatError, Model, features
+from hiero import FormatError, Model, RuleGenerator, features, generators
 from hiero.base.json_files import complaint
 from hiero.cli.arguments import usage
 from hiero.cli.files import Writes
@@ -38,16 +38,28 @@ def put_features(
         Grain,
         typer.Option(help="Structural distortion: a probability as training counted, or one for each size."),
     ] = "none",
+    numbers: Annotated[
+        str | None,
+        typer.Option(
+            metavar="SOURCE:TARGET", help="Rules for numbers and dates between these languages, as de:en."
+        ),
+    ] = None,
+    names: Annotated[
+        Path | None, typer.Option(help="Rules for names: a phrase, a tab and its translation a line.")
+    ] = None,
     glue: Annotated[bool, typer.Option("--glue", help="They score glue rules, too.")] = False,
     log_base: Annotated[
         float | None, typer.Option(help="Of logarithms among the features (natural ones).")
     ] = None,
 ) -> None:
-    """Gives a model other local features; those that stay keep their weights, new ones have none.
+    """Gives a model other local features and generators of rules; features that stay keep their weights, new
+    ones have none.
 
     The model is replaced in one step, or a new one made that shares its large files.
 
         hiero features my-model -o with-both --syntax fine --labels-from dev.parse --distortion fine
+
+        hiero features my-model --numbers de:en --names names.txt
     """
     loaded = Model.load(model)
     if labels is not None and labels_from is not None:
@@ -60,8 +72,11 @@ def put_features(
         if not chosen:
             raise FormatError(f"{labels_from}: no label occurs more than {more_than} times")
     made = [*_syntax(syntax, chosen, glue), *_distortion(distortion, loaded, model, glue)]
+    rules: list[RuleGenerator] = [*_numbers(numbers, loaded), *_names(names)]
+    if rules and "X" not in loaded.core.labels:
+        raise FormatError(f"{model}: has no label X, which rules for numbers and names are of")
     with usage():
-        other = loaded.with_features(made, log_base=log_base)
+        other = loaded.with_features(made, generators=rules, log_base=log_base)
     other.save(output or model)
 
 
@@ -73,6 +88,21 @@ def _syntax(grain: Grain, labels: Sequence[str] | None, glue: bool) -> list[Buil
         return [kind(glue=glue) if labels is None else kind(labels=tuple(labels), glue=glue)]
     except ValidationError as error:
         raise typer.BadParameter(complaint(error)) from None
+
+
+def _numbers(languages: str | None, model: Model) -> list[generators.NumberRules]:
+    if languages is None:
+        return []
+    source, _, target = languages.partition(":")
+    settings = {"source": source, "target": target, "lowercase": model.text.target.lowercase}
+    try:
+        return [generators.NumberRules.model_validate(settings)]
+    except ValidationError as error:
+        raise typer.BadParameter(complaint(error)) from None
+
+
+def _names(path: Path | None) -> list[generators.NameRules]:
+    return [] if path is None else [generators.NameRules(dictionary=path)]
 
 
 def _distortion(grain: Grain, model: Model, path: Path, glue: bool) -> list[BuiltIn]:

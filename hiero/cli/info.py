@@ -4,21 +4,23 @@ is whole."""
 from __future__ import annotations
 
 import json
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass
 from pathlib import Path
 from typing import Annotated, Any
 
 import numpy as np
 import typer
 
-from hiero import ApplicationBatch, FormatError, LanguageModel, Model, RuleTable, Sentence
+from hiero import ApplicationBatch, FormatError, LanguageModel, Model, Rule, RuleTable, Sentence
 from hiero.base.files import sha256
 from hiero.base.tables import is_packed
 from hiero.base.text import TextSide
 from hiero.cli.files import Output, writing
 from hiero.cli.records import assignments
 from hiero.decode.model_directory import WEIGHTS, read_config, read_manifest
-from hiero.features.built_in import BuiltIn
+from hiero.features.built_in import BuiltIn as Features
+from hiero.generators.built_in import BuiltIn as Generator
 
 
 def info(
@@ -87,9 +89,14 @@ def describe_lm(lm: LanguageModel) -> dict[str, object]:
 def describe_model(path: Path) -> dict[str, object]:
     """What `hiero info` prints of a model directory."""
     config = read_config(path)
-    model = Model.load(path, local_features=[_Absent(config.given_features)])
-    local = [*map(_described, config.local_features)]
-    local += [f"(given from Python: {name})" for name in config.given_features]
+    model = Model.load(
+        path,
+        local_features=[_Absent(config.given_features)],
+        generators=[_AbsentGenerator(own.name, own.features) for own in config.given_generators],
+    )
+    local = [*map(_described, config.local_features), *map(_from_python, config.given_features)]
+    generators = [*map(_described, config.generators)]
+    generators += [_from_python(own.name) for own in config.given_generators]
     return {
         "kind": "model",
         "source": describe_side(model.text.source),
@@ -106,6 +113,7 @@ def describe_model(path: Path) -> dict[str, object]:
         "copy labels": " ".join(model.copy_labels) or "(X, else all)",
         "glue labels": " ".join(model.glue_labels) or "(all)",
         **({"local features": ", ".join(local)} if local else {}),
+        **({"rule generators": ", ".join(generators)} if generators else {}),
         **({"logarithms": f"of base {model.log_base:g}"} if model.log_base else {}),
         **describe_making(model.made_from),
         "weights": assignments(model.weights),
@@ -143,15 +151,15 @@ def describe_making(made_from: Mapping[str, Any]) -> dict[str, str]:
     return facts
 
 
-def _described(features: BuiltIn) -> str:
-    """By their kind, and by settings that are not as they are by default."""
-    kind = type(features)
-    settings = {
-        name: getattr(features, name)
-        for name, field in kind.model_fields.items()
-        if name != "kind" and not field.is_required() and getattr(features, name) != field.default
-    }
-    return f"{features.kind} {json.dumps(settings)}" if settings else features.kind
+def _described(part: Features | Generator) -> str:
+    """Local features or a generator by kind, and settings that are not the default ones, less counts."""
+    left_out = {"kind", "monotone", "reordered"}
+    settings = part.model_dump(mode="json", exclude=left_out, exclude_defaults=True)
+    return f"{part.kind} {json.dumps(settings)}" if settings else part.kind
+
+
+def _from_python(name: str) -> str:
+    return f"(given from Python: {name})"
 
 
 class _Absent:
@@ -161,6 +169,17 @@ class _Absent:
         self.names = names
 
     def by_rule(self, sentence: Sentence, batch: ApplicationBatch) -> np.ndarray:
+        raise NotImplementedError
+
+
+@dataclass(frozen=True)
+class _AbsentGenerator:
+    """In place of a generator that only Python can give."""
+
+    name: str
+    features: Sequence[str]
+
+    def rules(self, sentence: Sentence) -> Iterable[Rule]:
         raise NotImplementedError
 
 

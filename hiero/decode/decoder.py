@@ -17,6 +17,7 @@ from hiero.base.parallel import ordered_map
 from hiero.decode.model import Model
 from hiero.decode.settings import DecodingArguments, DecodingSettings
 from hiero.features.sentence import Sentence
+from hiero.generators.protocol import with_generated
 
 Keep = Literal["none", "forest", "chart"]
 # By name, or in the order of a model's features.
@@ -103,11 +104,12 @@ class Decoder:
         A sentence that no derivation covers has no tokens and ``has_parse`` False; that is no error.
         Raises FormatError for rules that do not fit the model: labels that it lacks, the goal on a right-hand
         side, unary rules that form a cycle with others, features of neither model nor ``weights``; for a
-        parse of other words; and what local features raise, as for a sentence without what they need.
+        parse of other words; and what local features raise, as for a sentence without what they need. Raises
+        Error naming a rule generator that fails.
         """
         core, own = self._core, {}
         text = self.model.text
-        sentence = Sentence.of(source).in_tokens(text.source)
+        sentence = with_generated(Sentence.of(source).in_tokens(text.source), self.model.generators)
         rules = list(sentence.rules)
         if weights is not None:
             if rules and isinstance(weights, Mapping):

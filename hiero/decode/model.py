@@ -22,6 +22,8 @@ from hiero.decode.model_files import with_truecasers, write_model
 from hiero.decode.settings import DecodingSettings
 from hiero.features.distortion import DistortionStatistics
 from hiero.features.protocols import LocalFeatures
+from hiero.generators.built_in import within
+from hiero.generators.protocol import RuleGenerator, features_of
 
 
 class Model:
@@ -36,6 +38,7 @@ class Model:
         owners: Sequence[str] | None = None,
         statics: Sequence[str] | None = None,
         local_features: Sequence[LocalFeatures] = (),
+        generators: Sequence[RuleGenerator] = (),
         log_base: float | None = None,
         log_features: Sequence[str] = (),
         goal: str | None = None,
@@ -54,7 +57,8 @@ class Model:
         of whole sentences (default: the one whose rules open sentences with ``<s>``, else S), ``copy_labels``
         are those of words that pass through (default: X, or every left-hand label where there is no X), and
         ``glue_labels`` those that glue rules are made for (default: every left-hand label). ``text`` says how
-        raw text becomes tokens and back, ``distortion`` what training counted.
+        raw text becomes tokens and back, ``distortion`` what training counted; ``generators`` make rules for
+        each sentence, and their features are the model's.
         Raises FormatError for a weight that names no feature, for a cycle of unary rules, for clashing
         names, for labels that cannot be what they are to be, and for names of features that a weights file
         cannot hold; ValueError for a base that is not more than 1.
@@ -73,6 +77,7 @@ class Model:
         self.text = text or TextProcessing()
         self.distortion = distortion
         self.local_features = tuple(local_features)
+        self.generators = tuple(generators)
         self.log_base = log_base
         self.log_features = tuple(log_features)
         self._statics = tuple(statics or [""] * len(tables))
@@ -87,6 +92,7 @@ class Model:
             self.glue_labels,
             0.0 if log_base is None else log_base,
             self.log_features,
+            features_of(self.generators),
         )
         self.goal = self.core.goal
         self.feature_names: tuple[str, ...] = tuple(self.core.feature_names)
@@ -104,6 +110,7 @@ class Model:
         weights: str | os.PathLike[str] | Mapping[str, float] | None = None,
         *,
         local_features: Sequence[LocalFeatures] = (),
+        generators: Sequence[RuleGenerator] = (),
         log_base: float | None = None,
         log_features: Sequence[str] = (),
         goal: str | None = None,
@@ -123,6 +130,7 @@ class Model:
             [LanguageModel.load(os.fspath(path)) for path in lms],
             weights,
             local_features=local_features,
+            generators=generators,
             log_base=log_base,
             log_features=log_features,
             goal=goal,
@@ -140,11 +148,12 @@ class Model:
         *,
         weights: str | os.PathLike[str] | Mapping[str, float] | None = None,
         local_features: Sequence[LocalFeatures] = (),
+        generators: Sequence[RuleGenerator] = (),
     ) -> Model:
         """Reads a model directory; ``weights`` are instead of its own, of the features that they name.
 
-        Local features of this package are made as the directory says; others that it was saved with are to be
-        given again: FormatError is raised where they are not.
+        Local features and generators of this package are made as the directory says; others that it was saved
+        with are to be given again: FormatError is raised where they are not.
         Raises OSError for missing files and FormatError for malformed ones; damage within tables and their
         estimates is found where they are read, by the sentence that needs them.
         """
@@ -163,6 +172,7 @@ class Model:
             owners=[entry.owner for entry in config.tables],
             statics=[_if_there(directory / entry.statics) for entry in config.tables],
             local_features=_all_local_features(directory, config, local_features),
+            generators=_all_generators(directory, config, generators),
             log_base=config.log_base,
             log_features=config.log_features,
             goal=config.goal,
@@ -191,18 +201,21 @@ class Model:
 
     def with_features(
         self,
-        local_features: Sequence[LocalFeatures],
+        local_features: Sequence[LocalFeatures] = (),
         *,
+        generators: Sequence[RuleGenerator] = (),
         log_base: float | None = None,
         log_features: Sequence[str] = (),
     ) -> Model:
-        """The same model with these local features in place of its own, and logarithms of this base.
+        """The same model with these local features and generators in place of its own, and logarithms of this
+        base.
 
         Features that are left keep their weights, such that they say of translations what they said: those of
         logarithms change with the base. New features have none, and count 0. Raises as the constructor does.
         """
         settings = self._settings() | {
             "local_features": tuple(local_features),
+            "generators": tuple(generators),
             "log_base": log_base,
             "log_features": tuple(log_features),
         }
@@ -278,6 +291,7 @@ class Model:
             "owners": self.core.owners[: len(self.tables)],
             "statics": self._statics,
             "local_features": self.local_features,
+            "generators": self.generators,
             "log_base": self.log_base,
             "log_features": self.log_features,
             "goal": self.goal,
@@ -315,6 +329,20 @@ def _all_local_features(
         raise FormatError(
             f"{directory}: needs local features of Python's that have {', '.join(missing)}: give them to "
             "hiero.Model.load(..., local_features=[...])"
+        )
+    return [*made, *given]
+
+
+def _all_generators(
+    directory: Path, config: ModelFile, given: Sequence[RuleGenerator]
+) -> list[RuleGenerator]:
+    """Those of the model directory that are not given, and those given."""
+    names = {generator.name for generator in given}
+    made = [within(directory, own) for own in config.generators if own.name not in names]
+    if missing := [own.name for own in config.given_generators if own.name not in names]:
+        raise FormatError(
+            f"{directory}: needs rule generators of Python's, {', '.join(missing)}: give them to "
+            "hiero.Model.load(..., generators=[...])"
         )
     return [*made, *given]
 

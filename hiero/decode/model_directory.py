@@ -1,6 +1,6 @@
 """A model on disk: ``model.toml`` (paths relative to it, every decoding setting), packed rule tables with
 what is precomputed per rule, KenLM binaries, ``weights.txt``, distortion statistics where training left some,
-and ``manifest.json`` with sizes, checksums and how it was made.
+dictionaries of names, and ``manifest.json`` with sizes, checksums and how it was made.
 """
 
 from __future__ import annotations
@@ -24,6 +24,7 @@ from hiero.base.ownership import MANIFEST
 from hiero.base.text import TextProcessing
 from hiero.decode.settings import DecodingSettings
 from hiero.features.built_in import BuiltInSettings
+from hiero.generators.built_in import BuiltInSettings as GeneratorSettings
 
 FORMAT: Literal[1] = 1
 WEIGHTS_FILE = "weights.txt"
@@ -38,6 +39,14 @@ class TableEntry(BaseModel):
     path: str
     owner: str = ""
     statics: str = ""
+
+
+class GivenGenerator(BaseModel):
+    """A generator that only the caller can give, and the features of its rules."""
+
+    model_config = ConfigDict(extra="forbid")
+    name: str
+    features: list[str]
 
 
 class ModelFile(BaseModel):
@@ -55,6 +64,9 @@ class ModelFile(BaseModel):
     # Local features with their settings, and the names of those that only the caller can give.
     local_features: list[BuiltInSettings] = []
     given_features: list[str] = []
+    # The same of generators of rules.
+    generators: list[GeneratorSettings] = []
+    given_generators: list[GivenGenerator] = []
     # Of logarithms; which features are some besides language models'.
     log_base: float | None = Field(None, gt=1, allow_inf_nan=False)
     log_features: list[str] = []
@@ -77,7 +89,7 @@ def read_config(directory: Path) -> ModelFile:
 def write_config(directory: Path, config: ModelFile) -> None:
     """Writes ``model.toml`` with every setting."""
 
-    values = config.model_dump(exclude={"text", "decoding"})
+    values = config.model_dump(mode="json", exclude={"text", "decoding"})
     # What has nothing to say is left out, but for labels, which are asked for.
     always = {"goal", "copy_labels", "glue_labels", "tables", "lms"}
     lines = [

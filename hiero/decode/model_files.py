@@ -9,7 +9,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from hiero import _core
-from hiero._core import LanguageModel, RuleTable
+from hiero._core import FormatError, LanguageModel, RuleTable
 from hiero.base.ownership import link_or_copy
 from hiero.base.tables import is_packed
 from hiero.base.text import TextProcessing
@@ -17,12 +17,16 @@ from hiero.base.weights import write_weights
 from hiero.decode.model_directory import (
     FORMAT,
     WEIGHTS_FILE,
+    GivenGenerator,
     ModelFile,
     TableEntry,
     write_config,
     write_manifest,
 )
 from hiero.features.built_in import BUILT_IN
+from hiero.generators.built_in import BUILT_IN as GENERATORS
+from hiero.generators.built_in import BuiltIn
+from hiero.generators.names import NameRules
 
 if TYPE_CHECKING:
     from hiero.decode.model import Model
@@ -31,7 +35,7 @@ _DISTORTION = "distortion.json"
 
 
 def write_model(model: Model, directory: Path) -> None:
-    """Fills a directory that is there. Raises OSError."""
+    """Fills a directory that is there. Raises OSError, and FormatError for a dictionary without names."""
     tables = _write_tables(model, directory)
     lms = _write_lms(model, directory)
     statics = _write_statics(model, directory, tables, lms)
@@ -40,6 +44,8 @@ def write_model(model: Model, directory: Path) -> None:
     if model.distortion is not None:
         model.distortion.save(directory / _DISTORTION)
         names.append(_DISTORTION)
+    generators = _write_generators(model, directory)
+    names += [str(own.dictionary) for own in generators if isinstance(own, NameRules)]
     text = with_truecasers(model.text, lambda name, _: f"truecaser.{name}")
     for own, kept in ((model.text.source, text.source), (model.text.target, text.target)):
         if own.truecaser:
@@ -60,6 +66,12 @@ def write_model(model: Model, directory: Path) -> None:
         local_features=[own for own in model.local_features if isinstance(own, BUILT_IN)],
         given_features=[
             name for own in model.local_features if not isinstance(own, BUILT_IN) for name in own.names
+        ],
+        generators=generators,
+        given_generators=[
+            GivenGenerator(name=own.name, features=list(own.features))
+            for own in model.generators
+            if not isinstance(own, GENERATORS)
         ],
         log_base=model.log_base,
         log_features=list(model.log_features),
@@ -111,6 +123,18 @@ def _write_statics(model: Model, directory: Path, tables: Sequence[str], lms: Se
     for i, file in enumerate(files):
         core.save_statics(i, str(directory / file))
     return files
+
+
+def _write_generators(model: Model, directory: Path) -> list[BuiltIn]:
+    """Those of this package, with the dictionaries as they are copied. Raises FormatError for a bad one."""
+    kept = [own for own in model.generators if isinstance(own, GENERATORS)]
+    for i, own in enumerate(kept):
+        if isinstance(own, NameRules):
+            if not own.phrases:
+                raise FormatError(f"{own.dictionary}: no names")
+            kept[i] = own.at(Path(f"names{i}"))
+            link_or_copy(own.dictionary, directory / kept[i].dictionary)
+    return kept
 
 
 def with_truecasers(text: TextProcessing, change: Callable[[str, str], str]) -> TextProcessing:

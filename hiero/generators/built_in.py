@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from pathlib import Path
 from typing import Annotated, get_args
 
 from pydantic import Field
@@ -12,3 +13,8 @@ from hiero.generators.numbers import NumberRules
 BuiltIn = NumberRules | NameRules
 BuiltInSettings = Annotated[BuiltIn, Field(discriminator="kind")]
 BUILT_IN = get_args(BuiltIn)
+
+
+def within(directory: Path, generator: BuiltIn) -> BuiltIn:
+    """A generator whose files are in a model directory."""
+    return generator.at(directory / generator.dictionary) if isinstance(generator, NameRules) else generator

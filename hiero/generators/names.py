@@ -30,7 +30,7 @@ class NameRules(BaseModel):
     """A generator of rules with ``NameRule=1`` for all phrases of a dictionary that a sentence has, one for
     each translation.
 
-    The ``dictionary`` is read once, by the first model that has the generator. Where both sides of an entry
+    The ``dictionary`` is read when it is first needed, or a model saved. Where both sides of an entry
     have as many tokens they are linked one by one, else each with each.
     """
 

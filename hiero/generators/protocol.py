@@ -32,6 +32,14 @@ class RuleGenerator(Protocol):
         """The sentence has tokens."""
 
 
+def features_of(generators: Sequence[RuleGenerator]) -> list[str]:
+    """All that their rules may have, each once. Raises TypeError for a string in place of several."""
+    for generator in generators:
+        if isinstance(generator.features, str):
+            raise TypeError(f"rule generator {generator.name}: features: expected several, not a string")
+    return list(dict.fromkeys(name for generator in generators for name in generator.features))
+
+
 # The left-hand label of what is generated.
 Label = Annotated[str, Field(pattern=r"^[^\s\[\],]+$")]
 
