@@ -183,6 +183,15 @@ def test_what_is_no_number(sentence: str) -> None:
         assert NumberRules(source=source, target="en").rules(Sentence(tokens=tokens)) == [], source
 
 
+def test_parts_of_larger_numbers() -> None:
+    """In words before them, or not."""
+    generator = NumberRules(source="ur", target="en")
+    for phrase in ("ایک لاکھ 37 ہزار 687", "4 لاکھ 37 ہزار 687"):
+        found = rules_for(generator, phrase)
+        assert not targets(found, "37 ہزار 687") and not targets(found, "687")
+    assert targets(rules_for(generator, "687 ہزار"), "687") == ["687"]
+
+
 def test_letters_that_are_like_others() -> None:
     """Expressions that ignore case take ı for i, and ſ for s."""
     for phrase in ("3 mıllion", "Aprıl 5", "5 Auguſt"):

@@ -84,8 +84,14 @@ class Numerals:
         return text.translate(_KANJI) if self._convention.kanji else text
 
     def expressions(self) -> list[str]:
-        """One for each kind of number."""
-        return [self.tight, self.loose, *self._scaled_patterns()]
+        """One for each kind of number.
+
+        In a language that chains powers of ten, what stands behind one is no number of its own: 25 thousand
+        in ``4 lakh 25 thousand``.
+        """
+        chained = self._scales if self._convention.chain is not None else ()
+        apart = "".join(rf"(?<!{re.escape(name)} )" for name in chained)
+        return [apart + each for each in (self.tight, self.loose, *self._scaled_patterns())]
 
     def readings(self, text: str) -> list[Number]:
         """What text that matches an expression may mean, each once: in Urdu ``62٫000`` may be either."""
