@@ -132,7 +132,7 @@ class Numerals:
             return
         number, rest = f"{self.loose}|{self.tight}", r"\d{1,4}+"
         if self._convention.kanji:
-            units = r"(?:\d|(?=[十百千]))(?: ?[十百千]\d?)++"
+            units = r"(?:\d|(?=[十百千]))(?: ?[十百千]\d?(?: \d(?= ?[十百千]))?)++"
             number, rest = f"{units}|{number}", f"{units}|{rest}"
             yield units
         first = f"(?:{number}) ?{any_of(self._scales)}"
