@@ -2,19 +2,21 @@
 
 from __future__ import annotations
 
-import json
 import pickle
+import re
 from collections.abc import Iterable, Sequence
 from pathlib import Path
+from typing import Any
 
 import pytest
+from conftest import ROOT
 from in_process import call
 from test_cli import one_error_line
 
 import hiero
 from hiero import Failure, FormatError, Rule, Sentence
-from hiero.base.text import TextProcessing, TextSide
 from hiero.generators import NameRules, NumberRules
+from hiero.tune.model_decoder import ModelDecoder
 
 NUMBERS = NumberRules(source="fr", target="en")
 LINE = "le chat de anna schmidt dort le 24/12/2008 : 1234,5"
@@ -181,7 +183,8 @@ def test_the_command(plain: hiero.Model, names: Path, tmp_path: Path) -> None:
     command = ("hiero", "features", tmp_path / "m")
     assert call(*command, "-o", tmp_path / "n", "--numbers", "fr:en", "--names", names).returncode == 0
     found = hiero.Model.load(tmp_path / "n")
-    assert list(found.generators) == [NUMBERS, NameRules(dictionary=tmp_path / "n" / "names1")]
+    lowercase = NUMBERS.model_copy(update={"lowercase": True})
+    assert list(found.generators) == [lowercase, NameRules(dictionary=tmp_path / "n" / "names1")]
     assert found.weights == plain.weights and not hiero.Model.load(tmp_path / "m").generators
     assert call("hiero", "features", tmp_path / "n").returncode == 0
     assert hiero.Model.load(tmp_path / "n").generators == ()
@@ -199,27 +202,37 @@ def test_the_command(plain: hiero.Model, names: Path, tmp_path: Path) -> None:
     assert f"{tmp_path / 'np'}: has no label X" in one_error_line(done)
 
 
-def test_numbers_are_in_lower_case_where_text_is(plain: hiero.Model, tmp_path: Path) -> None:
-    text = TextProcessing(target=TextSide(lowercase=True))
-    hiero.Model(plain.tables, [], {"Identity": -1.0}, text=text).save(tmp_path / "m")
+@pytest.mark.parametrize(("word", "expected"), [("cat", "december 24"), ("Cat", "December 24")])
+def test_numbers_are_in_lower_case_where_all_is(word: str, expected: str, tmp_path: Path) -> None:
+    table = hiero.RuleTable.from_rules([Rule(f"[X] ||| chat [X,1] ||| {word} [X,1]")])
+    hiero.Model([table], [], {"Identity": -1.0}).save(tmp_path / "m")
     assert call("hiero", "features", tmp_path / "m", "--numbers", "fr:en").returncode == 0
     found = hiero.Decoder(hiero.Model.load(tmp_path / "m")).translate("24 décembre")
-    assert found.text == "december 24"
+    assert found.text == expected
 
 
-def test_tuning(model: hiero.Model, tmp_path: Path) -> None:
-    """Two ways to write a number: what the references have is learnt."""
-    model.save(tmp_path / "m")
-    (tmp_path / "source").write_text("le chat 20000\nle chien 50000\n")
-    (tmp_path / "references").write_text("the cat 20,000\nthe dog 50,000\n")
-    done = call(
-        *("hiero", "tune", tmp_path / "m", "--method", "mert", "--source", tmp_path / "source"),
-        *("--references", tmp_path / "references", "-o", tmp_path / "run", "--iterations", 2, "--quiet"),
-    )
-    assert done.returncode == 0
-    tuned = hiero.read_weights(tmp_path / "run" / "weights.txt")
-    assert {"NumberRule", "NameRule"} <= set(tuned)
-    options = ("--quiet", "--output-format", "jsonl", "--nbest", 20)
-    done = call("hiero-decode", "--model", tmp_path / "m", *options, stdin="le chat 20000\n")
-    lists = [json.loads(line) for line in done.stdout.splitlines()]
-    assert "20,000" in json.dumps(lists)
+def test_tuning_sees_them(model: hiero.Model) -> None:
+    column = model.feature_names.index("NumberRule")
+    decoder = ModelDecoder(hiero.Decoder(model), ["le chat 20000", "le chat"])
+    weights = model.weight_vector(model.weights)
+    first, second = decoder.kbest(weights, 20)
+    assert first.features[:, [column]].toarray().all() and not second.features[:, [column]].count_nonzero()
+    forests = list(decoder.forests(weights))
+    assert forests[0] is not None and {"20000", "20,000"} <= set(forests[0].words)
+
+
+@pytest.fixture(scope="module")
+def example() -> hiero.RuleGenerator:
+    page = (ROOT / "docs" / "features.md").read_text(encoding="utf-8")
+    (code,) = re.findall(r"<!-- rules -->\n```python\n(.*?)^```$", page, re.DOTALL | re.MULTILINE)
+    names: dict[str, Any] = {"hiero": hiero}
+    exec(compile(code, "docs/features.md", "exec"), names)
+    generator: hiero.RuleGenerator = names["Currencies"]()
+    return generator
+
+
+def test_the_example(plain: hiero.Model, example: hiero.RuleGenerator) -> None:
+    model = plain.with_features(generators=[example])
+    model = model.with_weights({**model.weights, "CurrencyRule": 2.0})
+    result = hiero.Decoder(model).translate("le chat 20 €")
+    assert result.text == "the cat € 20" and result.features["CurrencyRule"] == 1

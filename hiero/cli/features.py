@@ -16,6 +16,7 @@ from hiero.cli.files import Writes
 from hiero.features.built_in import BuiltIn
 from hiero.features.trees import frequent_labels, read_trees
 
+_LOOKED_AT = 10_000
 Grain = Literal["none", "coarse", "fine"]
 
 
@@ -94,11 +95,21 @@ def _numbers(languages: str | None, model: Model) -> list[generators.NumberRules
     if languages is None:
         return []
     source, _, target = languages.partition(":")
-    settings = {"source": source, "target": target, "lowercase": model.text.target.lowercase}
+    settings = {"source": source, "target": target, "lowercase": not _has_capitals(model)}
     try:
         return [generators.NumberRules.model_validate(settings)]
     except ValidationError as error:
         raise typer.BadParameter(complaint(error)) from None
+
+
+def _has_capitals(model: Model) -> bool:
+    """Whether the model writes any, by up to ``_LOOKED_AT`` rules of each table."""
+    return any(
+        not token.startswith("[") and token != token.lower()
+        for table in model.tables
+        for rule in range(0, table.rule_count, 1 + table.rule_count // _LOOKED_AT)
+        for token in table.rule(rule).target
+    )
 
 
 def _names(path: Path | None) -> list[generators.NameRules]:
