@@ -193,6 +193,8 @@ def test_parts_of_larger_numbers() -> None:
         found = rules_for(generator, phrase)
         assert not targets(found, "37 ہزار 687") and not targets(found, "687")
     assert targets(rules_for(generator, "687 ہزار"), "687") == ["687"]
+    found = rules_for(NumberRules(source="fr", target="en"), "1 234 567,5")
+    assert not targets(found, "234 567,5") and "1,234,567.5" in targets(found, "1 234 567,5")
 
 
 def test_letters_that_are_like_others() -> None:

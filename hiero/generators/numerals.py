@@ -66,8 +66,9 @@ class Numerals:
             _grouped(re.escape(g) if g == " " else f" {re.escape(g)} ", convention.lakhs) for g in groups
         )
         marks = sorted({mark for pair in self._pairs for mark in pair if mark != " "})
-        # In an enumeration like 3 , 5 , 7 no comma is a mark of a number.
-        before = "".join(rf"(?<!\d {re.escape(mark)} )" for mark in marks)
+        # In an enumeration like 3 , 5 , 7 no comma is a mark of a number, and 234 567 no number in 1 234 567.
+        apart = [f" {re.escape(mark)} " for mark in marks] + [" "] * (" " in groups)
+        before = "".join(rf"(?<!\d{each})" for each in apart)
         self.tight = rf"{_SIGN}(?:{tight})(?:{decimals}\d++)?"
         self.loose = (
             rf"{before}{_SIGN}(?:(?:{loose})(?: ?{decimals} ?\d++)?|(?:{tight}) {decimals} \d++)"
