@@ -180,3 +180,15 @@ def test_what_does_not_fit_is_refused(change: dict[str, object]) -> None:
     smo(**arguments)  # type: ignore[arg-type]
     with pytest.raises(ValueError):
         smo(**{**arguments, **change})  # type: ignore[arg-type]
+
+
+def test_what_all_hypotheses_have_moves_nothing() -> None:
+    rng = np.random.default_rng(5)
+    for _ in range(20):
+        features = np.column_stack([np.full(12, 3.7), rng.normal(size=(12, 4))])
+        rows = scipy.sparse.csr_array(features)
+        losses = np.concatenate([[0.0], rng.normal(size=11) + 2])
+        arrays = (losses, rows.indptr, rows.indices, rows.data, np.zeros(5))
+        changes = smo([0, 12], [0], *arrays, c=0.1).changes
+        assert changes[0] == 0.0
+        assert changes[1:].all()

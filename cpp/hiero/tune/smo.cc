@@ -4,6 +4,7 @@
 #include <cmath>
 #include <cstddef>
 #include <stdexcept>
+#include <utility>
 
 namespace hiero {
 namespace {
@@ -191,8 +192,14 @@ class Solver {
     double& left = solution_.alphas[step.down];
     left = step.delta == left ? 0.0 : left - step.delta;
     solution_.alphas[up] += step.delta;
-    add(step.down, step.delta, solution_.changes);
-    add(up, -step.delta, solution_.changes);
+    // Features that both have as much of do not change, not even by rounding.
+    add(step.down, 1.0, dense_);
+    add(up, -1.0, dense_);
+    for (const Row row : {step.down, up}) {
+      for (std::size_t at = row_begins_[row]; at < row_begins_[row + 1]; ++at) {
+        solution_.changes[numbers_[at]] += step.delta * std::exchange(dense_[numbers_[at]], 0.0);
+      }
+    }
   }
 
   // Of a row with its sentence's rows, measured when first asked for: few rows ever get weight.
