@@ -38,6 +38,7 @@ _COMMANDS = {
         "decode": ("decode", "decode"),
         "tokenize": ("text", "tokenize"),
         "detokenize": ("text", "detokenize"),
+        "parse": ("parse", "parse"),
     },
     "Tune and judge": {
         "tune": ("tune", "tune_model"),

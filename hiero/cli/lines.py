@@ -15,7 +15,7 @@ from hiero.features.trees import read_trees
 
 Format = Literal["text", "nist", "jsonl"]
 # What commands say of their option for parses.
-PARSES = "The sentences' parses in brackets, a tree a line (docs/syntax.md)."
+PARSES = "The sentences' parses in brackets, a tree a line (docs/features.md)."
 
 
 def format_of(path: Path | None, given: Format | None) -> Format:
