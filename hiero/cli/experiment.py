@@ -3,27 +3,28 @@
 from __future__ import annotations
 
 import importlib.util
+import tomllib
 from functools import partial
 from pathlib import Path
 from typing import Annotated
 
 import typer
+from pydantic import BaseModel, ConfigDict, ValidationError
 
-from hiero import Model
+from hiero import FormatError, Model
+from hiero.base.json_files import complaint
 from hiero.cli.arguments import Threads, add_command, new_app
 from hiero.cli.files import Writes, on_interrupt
-from hiero.cli.sets import Tokens, fingerprint, model_fingerprint, read_set
+from hiero.cli.sets import Set, Tokens, fingerprint, model_fingerprint, read_files, read_set
 from hiero.cli.settings import SettingOptions
 from hiero.experiments.cettolo2004 import Cettolo2004Options, LabelledSet, plot, table
 from hiero.experiments.cettolo2004 import cettolo2004 as run
+from hiero.experiments.chiang2008 import chiang2008 as run_chiang2008
+from hiero.experiments.chiang2008_report import markdown
+from hiero.experiments.chiang2008_systems import Chiang2008Options, ParsedSet
 
 app = new_app(help="What the papers measured, on one's own model and sets.")
 command = partial(add_command, app)
-
-
-@app.callback()
-def experiment() -> None:
-    """Keeps the name of the one command."""
 
 
 @command
@@ -71,3 +72,79 @@ def cettolo2004(
     print(table(result), end="")
     if importlib.util.find_spec("matplotlib") is not None:
         plot(result, output)
+
+
+class _SetFiles(BaseModel):
+    """A set in a configuration; the name of one to test on is that of its source where it is not given."""
+
+    model_config = ConfigDict(extra="forbid", frozen=True)
+
+    source: Path
+    references: list[Path]
+    parses: Path | None = None
+    name: str = ""
+
+    def read(self, folder: Path, tokens: bool, model: Model) -> tuple[ParsedSet, Set]:
+        source, references = folder / self.source, [folder / path for path in self.references]
+        parses = None if self.parses is None else folder / self.parses
+        found = read_set(source, references, tokens, model, parses=parses)
+        genres = read_files(source, references)[1].genres()
+        return ParsedSet(self.name or self.source.stem, *found, genres), found
+
+
+class _Chiang2008File(Chiang2008Options):
+    """A configuration; files are relative to it."""
+
+    model: Path
+    tokens: bool = False
+    tuning: _SetFiles
+    held_out: _SetFiles | None = None
+    test: list[_SetFiles]
+
+
+@command
+def chiang2008(
+    *,
+    configuration: Annotated[Path, typer.Argument(help="What is tuned and tested, see docs/experiments.md.")],
+    output: Annotated[
+        Path, Writes(), typer.Option("-o", "--output", help="Directory for tables, figures, runs.")
+    ],
+    threads: Threads = 1,
+    quiet: Annotated[bool, typer.Option("--quiet", help="Only the tables.")] = False,
+) -> None:
+    """MERT and online MIRA with soft syntax and structural distortion: Tables 1 and 2, Figure 1.
+
+    Started again in the same directory, it goes on where it was interrupted.
+    """
+    chosen = _configuration(configuration)
+    folder = configuration.parent
+    model = Model.load(folder / chosen.model)
+    files = [chosen.tuning, *([chosen.held_out] if chosen.held_out else []), *chosen.test]
+    sets, read = zip(*(each.read(folder, chosen.tokens, model) for each in files), strict=True)
+    with on_interrupt(f"run it again to go on; {output} has the runs that are done"):
+        result = run_chiang2008(
+            model,
+            sets[0],
+            sets[1] if chosen.held_out else None,
+            sets[2 if chosen.held_out else 1 :],
+            output,
+            Chiang2008Options.model_validate(chosen.model_dump(include=set(Chiang2008Options.model_fields))),
+            threads=threads,
+            origin={
+                "sets": fingerprint(*read),
+                "model": model_fingerprint(folder / chosen.model),
+                "weights": model.weights,
+            },
+            report=(lambda _: None) if quiet else (lambda line: print(line, flush=True)),
+        )
+    print(markdown(result), end="")
+
+
+def _configuration(path: Path) -> _Chiang2008File:
+    """Raises FormatError, OSError."""
+    try:
+        return _Chiang2008File.model_validate(tomllib.loads(path.read_text(encoding="utf-8")))
+    except (tomllib.TOMLDecodeError, UnicodeDecodeError) as error:
+        raise FormatError(f"{path}: {error}") from None
+    except ValidationError as error:
+        raise FormatError(f"{path}: {complaint(error)}") from None

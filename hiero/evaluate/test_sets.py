@@ -92,6 +92,16 @@ class TestSet:
     def _places(self) -> list[tuple[str, str]]:
         return [(document, segment) for document, segment, _ in self.source or ()]
 
+    def genres(self) -> dict[str, list[int]]:
+        """Numbers of segments by the genre of their document; empty for text, and without a genre's name for
+        documents that have none."""
+        found: dict[str, list[int]] = {}
+        number = 0
+        for document in self.source.documents if self.source is not None else ():
+            segments = range(number, number := number + len(document.segments))
+            found.setdefault(document.attributes.get("genre", ""), []).extend(segments)
+        return found
+
     def check_tokens(self, text: Text, name: str) -> None:
         """Raises FormatError for a segment of which the tokeniser leaves no reference; ``name`` is for the
         message."""

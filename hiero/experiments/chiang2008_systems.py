@@ -1,0 +1,154 @@
+"""The systems of Chiang, Marton and Resnik (2008), section 5: what is tuned how, and what came out."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from typing import Any, Self
+
+from pydantic import BaseModel, ConfigDict, Field, model_validator
+
+from hiero.decode.model import Model
+from hiero.evaluate import Bleu, EffectiveLength
+from hiero.features.built_in import BuiltIn
+from hiero.features.distortion import CoarseDistortion, FineDistortion
+from hiero.features.sentence import Sentence
+from hiero.features.syntax import COARSE_LABELS, FINE_LABELS, CoarseSyntax, FineSyntax, Labels
+from hiero.tune.options import TuneOptions
+from hiero.tune.protocol import Array
+
+# The paper's baseline: language models, rules in both directions, lengths, and classes of rules.
+BASELINE = (
+    *("LM0", "LM1", "PhraseFE", "PhraseEF", "LexFE", "LexEF", "WordPenalty"),
+    *("RulePenalty", "Identity", "NumberRule", "NameRule", "Glue"),
+)
+
+
+class Chiang2008Options(BaseModel):
+    """What the paper leaves open, or sets otherwise for its corpora. ``mert`` and ``mira`` are options of
+    these methods."""
+
+    model_config = ConfigDict(extra="forbid", frozen=True)
+
+    runs: int = Field(3, ge=1, description="of each system, with other seeds")
+    seed: int = Field(1, ge=0, description="of the first run")
+    baseline: tuple[str, ...] = Field(
+        BASELINE, description="features of all systems, of those that there are"
+    )
+    coarse_labels: Labels = COARSE_LABELS
+    fine_labels: Labels = FINE_LABELS
+    log_base: float = Field(100.0, gt=1)
+    effective_length: EffectiveLength = "shortest"
+    mert: Mapping[str, Any] = {}
+    mira: Mapping[str, Any] = {}
+    decoding: Mapping[str, Any] = Field({}, description="settings in place of the model's")
+    sentence: int = Field(1, ge=1, description="line of the tuning set, for the scatter plot")
+
+    @model_validator(mode="after")
+    def _known_options(self) -> Self:
+        for method in ("mert", "mira"):
+            try:
+                TuneOptions(method, **getattr(self, method))
+            except TypeError as error:
+                raise ValueError(f"{method}: {error}") from None
+        return self
+
+
+@dataclass(frozen=True)
+class ParsedSet:
+    """A set by its name: sentences, with parses if syntax is to take part, lines of reference tokens for
+    each, and segments by genre."""
+
+    name: str
+    sentences: Sequence[Sentence]
+    references: Sequence[Sequence[str]]
+    genres: Mapping[str, Sequence[int]]
+
+    @property
+    def is_parsed(self) -> bool:
+        return all(sentence.parse is not None for sentence in self.sentences)
+
+
+@dataclass(frozen=True)
+class System:
+    """A row of a table: its name, a method, a set of features, and options of the method."""
+
+    name: str
+    method: str
+    features: str
+    options: tuple[tuple[str, Any], ...] = ()
+
+    @property
+    def slug(self) -> str:
+        return "-".join(
+            [self.method, *self.features.split(), *(f"{key}-{value}" for key, value in self.options)]
+        )
+
+
+# Of features, all that there are.
+ALL = "all"
+_MERT = ("baseline", "coarse syntax", "fine syntax", "coarse distortion", "fine distortion")
+_MIRA = ("baseline", "fine syntax", "fine distortion", ALL)
+TABLE_1 = (
+    *(System(f"MERT, {features}", "mert", features) for features in _MERT),
+    *(System(f"MIRA, {features}", "mira", features) for features in _MIRA),
+)
+_LOCAL, _PLAIN = ("oracle", "local"), ("no_loss_augmented", True)
+FULL = TABLE_1[-1]
+TABLE_2 = (
+    System("local updating", "mira", ALL, (_LOCAL, _PLAIN)),
+    System("local updating, LAI", "mira", ALL, (_LOCAL,)),
+    System("mu = 0.5 oracle, no LAI", "mira", ALL, (_PLAIN,)),
+    System("no sharing", "mira", ALL, (("no_sharing", True),)),
+)
+
+
+@dataclass(frozen=True)
+class Outcome:
+    """Runs of a system: the weights that were free, BLEU of the tuning set with them, how often weights had
+    been chosen when the run stopped, seconds for all of it, and by the name of a set its statistics of BLEU,
+    float64 (runs, segments, 10)."""
+
+    weights: Sequence[Mapping[str, float]]
+    tuning: Sequence[float]
+    passes: Sequence[int]
+    seconds: Sequence[float]
+    statistics: Mapping[str, Array]
+
+
+@dataclass(frozen=True)
+class Chiang2008:
+    """What came out of the systems of both tables, the sets that were translated, and their metrics."""
+
+    outcomes: Mapping[System, Outcome]
+    sets: Sequence[ParsedSet]
+    metrics: Mapping[str, Bleu]
+
+
+def systems(model: Model, parsed: bool) -> list[System]:
+    """Rows of both tables that can be had, and are not the same as others."""
+    left = set() if parsed else {"coarse syntax", "fine syntax"}
+    if model.distortion is None:
+        left.add("coarse distortion")
+    return [
+        system
+        for system in (*TABLE_1, *TABLE_2)
+        if system.features not in left
+        and (parsed or (system.method, system.features) != ("mira", "fine distortion"))
+    ]
+
+
+def local_features(features: str, model: Model, parsed: bool, options: Chiang2008Options) -> list[BuiltIn]:
+    """Those of a set of features beyond the baseline's."""
+    every = features == ALL
+    made: list[BuiltIn] = []
+    if features == "coarse syntax":
+        made.append(CoarseSyntax(labels=options.coarse_labels))
+    if features == "fine syntax" or (every and parsed):
+        made.append(FineSyntax(labels=options.fine_labels))
+    if features == "coarse distortion":
+        assert model.distortion is not None
+        made.append(CoarseDistortion.of(model.distortion))
+    if features == "fine distortion" or every:
+        made.append(FineDistortion())
+    return made
