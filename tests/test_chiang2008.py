@@ -285,6 +285,8 @@ def test_the_experiment(folder: Path, tmp_path: Path) -> None:
     [
         (("runs = 2", "runs = 0"), "runs: "),
         (("runs = 2", "rans = 2"), "rans: "),
+        (("runs = 2", "sentence = 7"), "sentence 7 of a tuning set of 6"),
+        (('source = "test.fr"', 'name = "a/b"\nsource = "test.fr"'), "test.0.name"),
         (("runs = 2", "runs = "), "experiment.toml: "),
         (("iterations = 2", "itarations = 2"), "itarations"),
         (("pop_limit = 20", "pop_limit = -1"), "pop_limit"),

@@ -9,7 +9,7 @@ from pathlib import Path
 from typing import Annotated
 
 import typer
-from pydantic import BaseModel, ConfigDict, ValidationError
+from pydantic import BaseModel, ConfigDict, Field, ValidationError
 
 from hiero import FormatError, Model
 from hiero.base.json_files import complaint
@@ -82,7 +82,8 @@ class _SetFiles(BaseModel):
     source: Path
     references: list[Path]
     parses: Path | None = None
-    name: str = ""
+    # Part of the names of files.
+    name: str = Field("", pattern=r"^[^/]*$")
 
     def read(self, folder: Path, tokens: bool, model: Model) -> tuple[ParsedSet, Set]:
         source, references = folder / self.source, [folder / path for path in self.references]

@@ -9,6 +9,8 @@ from __future__ import annotations
 
 import os
 from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass
+from functools import cached_property
 from importlib.util import find_spec
 from pathlib import Path
 from typing import Any
@@ -61,22 +63,23 @@ def chiang2008(
 
     MIRA's passes are chosen by the held-out set, MERT's iterations by the tuning set. Systems with syntax
     need parses of all sets, and one with coarse distortion needs counts of training: rows are left out that
-    cannot be had, or then are the same as others. ``origin`` says what model and sets
-    are; a directory that holds another experiment is refused. Raises FormatError, OSError and ValueError as
-    ``hiero.tune.tune``.
+    cannot be had, or then are the same as others. ``origin`` says what model and sets are; a directory that
+    holds another experiment is refused. Raises ValueError for two sets of one name, FormatError, OSError and
+    ValueError as ``hiero.tune.tune``.
     """
     chosen = options or Chiang2008Options()
     sets = [*([held_out] if held_out else []), *tests]
     metrics = {one.name: Bleu(one.references, effective_length=chosen.effective_length) for one in sets}
     if len(metrics) < len(sets):
         raise ValueError("two sets have one name")
-    parsed = all(one.is_parsed for one in (tuning, *sets))
+    if chosen.sentence > len(tuning.sentences):
+        raise ValueError(f"sentence {chosen.sentence} of a tuning set of {len(tuning.sentences)}")
     folder = Path(directory)
     known = {"options": chosen.model_dump(mode="json"), "origin": dict(origin or {})}
     outcomes = {}
     with run_directory(folder, _SETTINGS, known):
         laboratory = _Laboratory(model, tuning, held_out, sets, metrics, folder, chosen, threads, report)
-        for system in systems(model, parsed):
+        for system in systems(model, laboratory.parsed):
             outcomes[system] = laboratory.outcome(system)
         result = Chiang2008(outcomes, sets, metrics)
         write_atomically(folder / "tables.md", markdown(result))
@@ -97,39 +100,35 @@ class _Translations(BaseModel):
     lines: list[str]
 
 
+@dataclass(frozen=True)
 class _Laboratory:
     """Tunes systems and translates with what came out; does nothing twice."""
 
-    def __init__(
-        self,
-        model: Model,
-        tuning: ParsedSet,
-        held_out: ParsedSet | None,
-        sets: Sequence[ParsedSet],
-        metrics: Mapping[str, Bleu],
-        folder: Path,
-        options: Chiang2008Options,
-        threads: int,
-        report: Callable[[str], object],
-    ) -> None:
-        self._model = model
-        self._tuning = tuning
-        self._held_out = held_out
-        self._sets = sets
-        self._metrics = metrics
-        self._folder = folder
-        self._options = options
-        self._threads = threads
-        self._report = report
-        self._metric = Bleu(tuning.references, effective_length=options.effective_length)
-        self._parsed = all(one.is_parsed for one in (tuning, *sets))
+    model: Model
+    tuning: ParsedSet
+    held_out: ParsedSet | None
+    sets: Sequence[ParsedSet]
+    metrics: Mapping[str, Bleu]
+    folder: Path
+    options: Chiang2008Options
+    threads: int
+    report: Callable[[str], object]
+
+    @cached_property
+    def metric(self) -> Bleu:
+        """Of the tuning set."""
+        return Bleu(self.tuning.references, effective_length=self.options.effective_length)
+
+    @cached_property
+    def parsed(self) -> bool:
+        return all(one.is_parsed for one in (self.tuning, *self.sets))
 
     def _system(self, system: System) -> tuple[Decoder, dict[str, float], list[str]]:
         """A decoder with the system's features, the weights to start from, which are the model's for the
         baseline, and the features that have weights."""
-        options = self._options
-        made = local_features(system.features, self._model, self._parsed, options)
-        model = self._model.with_features(made, generators=self._model.generators, log_base=options.log_base)
+        options = self.options
+        made = local_features(system.features, self.model, self.parsed, options)
+        model = self.model.with_features(made, generators=self.model.generators, log_base=options.log_base)
         start = {name: 0.0 for name in model.feature_names}
         start |= {name: weight for name, weight in model.weights.items() if name in options.baseline}
         own = {name for each in made for name in each.names}
@@ -140,16 +139,16 @@ class _Laboratory:
         decoder, start, free = self._system(system)
         fixed = tuple(name for name in start if name not in free)
         results = []
-        for run in range(self._options.runs):
-            folder = self._folder / system.slug / f"run-{run + 1}"
+        for run in range(self.options.runs):
+            folder = self.folder / system.slug / f"run-{run + 1}"
             folder.parent.mkdir(exist_ok=True)
-            results.append(self._tuned(system, decoder, start, fixed, folder, self._options.seed + run))
+            results.append(self._tuned(system, decoder, start, fixed, folder, self.options.seed + run))
         lines = {
             one.name: [
-                self._translated(decoder, one, result.weights, self._folder / system.slug / f"run-{run + 1}")
+                self._translated(decoder, one, result.weights, self.folder / system.slug / f"run-{run + 1}")
                 for run, result in enumerate(results)
             ]
-            for one in self._sets
+            for one in self.sets
         }
         return Outcome(
             [{name: result.weights[name] for name in free} for result in results],
@@ -157,7 +156,7 @@ class _Laboratory:
             [len(result.iterations) - 1 for result in results],
             [sum(iteration.seconds for iteration in result.iterations) for result in results],
             {
-                name: np.array([self._metrics[name].statistics(each) for each in runs])
+                name: np.array([self.metrics[name].statistics(each) for each in runs])
                 for name, runs in lines.items()
             },
         )
@@ -171,35 +170,35 @@ class _Laboratory:
         folder: Path,
         seed: int,
     ) -> TuneResult:
-        settings = {**getattr(self._options, system.method), **dict(system.options)}
+        settings = {**getattr(self.options, system.method), **dict(system.options)}
         held_out = None
-        if self._held_out is not None and system.method == "mira":
+        if self.held_out is not None and system.method == "mira":
             held_out = HeldOut(
-                ModelDecoder(decoder, self._held_out.sentences, self._threads),
-                self._metrics[self._held_out.name],
+                ModelDecoder(decoder, self.held_out.sentences, self.threads),
+                self.metrics[self.held_out.name],
             )
         what = f"{system.name}, {folder.name}"
         return tune(
-            ModelDecoder(decoder, self._tuning.sentences, self._threads),
-            self._metric,
+            ModelDecoder(decoder, self.tuning.sentences, self.threads),
+            self.metric,
             start,
             folder,
             TuneOptions(system.method, seed=seed, fixed=fixed, **settings),
             held_out=held_out,
-            threads=self._threads,
-            report=lambda line: self._report(f"{what}: {line}"),
+            threads=self.threads,
+            report=lambda line: self.report(f"{what}: {line}"),
         )
 
     def scatter(self, path: Path) -> None:
         """Draws Figure 1 of a sentence of the tuning set, with weights that MIRA found for all features."""
         decoder, _, _ = self._system(FULL)
-        weights = read_weights(self._folder / FULL.slug / "run-1" / "weights.txt")
-        number = min(self._options.sentence, len(self._tuning.sentences)) - 1
-        found = decoder.with_weights(weights).translate(self._tuning.sentences[number], keep="forest")
+        weights = read_weights(self.folder / FULL.slug / "run-1" / "weights.txt")
+        number = self.options.sentence - 1
+        found = decoder.with_weights(weights).translate(self.tuning.sentences[number], keep="forest")
         if found.forest is None or found.forest.root < 0:
             return
         vector = decoder.model.weight_vector(weights)
-        references = self._metric.references[number]
+        references = self.metric.references[number]
         document = BleuDocument()
         lists = oracle_lists(found.forest, found.forest.scores(vector), references, document)
         plot_oracles(lists, document, len(found.forest.source), path)
@@ -211,7 +210,7 @@ class _Laboratory:
         path = run.with_name(f"{run.name}.{one.name}.json")
         if path.exists() and (found := read_json(path, _Translations)).weights == weights:
             return found.lines
-        results = decoder.with_weights(weights).translate_batch(one.sentences, threads=self._threads)
+        results = decoder.with_weights(weights).translate_batch(one.sentences, threads=self.threads)
         made = _Translations(weights=dict(weights), lines=[" ".join(result.tokens) for result in results])
         write_atomically(path, made.model_dump_json(indent=0) + "\n")
         return made.lines
