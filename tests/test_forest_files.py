@@ -250,7 +250,7 @@ def test_hostile_archives(forests: list[Forest], tmp_path: Path) -> None:
             assert_same(archive[0], forests[0])
             with pytest.raises(ForestError, match="bad: sentence 1: "):
                 archive[1]
-    for changes in ({"forests.json": b"{}"}, {"forests.json": None}, {"forests.json": b'{"format": 2}'}):
+    for changes in ({"forests.json": b"{}"}, {"forests.json": None}, {"forests.json": b'{"format": 1}'}):
         with pytest.raises(ForestError, match=r"bad: (format|not a file of forests)"):
             ForestFile(rewritten(tmp_path / "good", changes))
     for part in (b"1/names.json", b"1/tails.npy"):

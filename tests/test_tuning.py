@@ -10,6 +10,7 @@ import numpy as np
 import pytest
 from synthetic_decoder import solvable
 
+import hiero
 from hiero import FormatError, read_weights
 from hiero.base.files import temporary_name
 from hiero.base.json_files import read_json
@@ -347,7 +348,9 @@ def test_the_spread_of_runs(tmp_path: Path) -> None:
 def test_run_files(tmp_path: Path) -> None:
     result = run(tmp_path, seed=np.int64(1))
     settings = json.loads((tmp_path / "run.json").read_text())
-    assert settings["features"] == list(START) and settings["options"]["seed"] == 1
+    features = hiero.FeatureNames(list(START))
+    assert settings["features"] == {"number": 4, "fingerprint": features.fingerprint}
+    assert settings["options"]["seed"] == 1
     assert str(tmp_path) not in (tmp_path / "run.json").read_text()
     for number, iteration in enumerate(result.iterations):
         assert read_weights(tmp_path / f"iteration-{number:03}" / "weights.txt") == iteration.weights

@@ -152,7 +152,9 @@ void register_decode(py::module_& m) {
            py::arg("log_base") = 0.0, py::arg("log_features") = std::vector<std::string>(),
            py::arg("sentence_features") = std::vector<std::string>())
       .def_property_readonly("feature_names",
-                             [](const TranslationModel& model) { return model.features().names(); })
+                             [](const TranslationModel& model) {
+                               return std::const_pointer_cast<FeatureNames>(model.shared_features());
+                             })
       .def_property_readonly("scales",
                              [](const TranslationModel& model) {
                                std::vector<double> scales;

@@ -1,22 +1,10 @@
 #include "bind_forest.h"
 
-#include <set>
-
 #include "hiero/base/error.h"
 #include "hiero/forest/edge_values.h"
 
 namespace hiero {
 namespace {
-
-template <class Strings>
-std::string join(const Strings& strings, const char* separator) {
-  std::string text;
-  for (const std::string& each : strings) {
-    if (!text.empty()) text += separator;
-    text += each;
-  }
-  return text;
-}
 
 std::vector<std::string> derivation_tokens(const Hypergraph& forest, std::span<const EdgeIndex> edges) {
   std::vector<std::string> tokens;
@@ -43,32 +31,7 @@ auto target_property(std::vector<std::int32_t> TargetTemplates::* member) {
   };
 }
 
-// The names that are given and are none of `names`, sorted.
-std::set<std::string> unknown_names(const py::dict& given, const std::vector<std::string>& names) {
-  std::set<std::string> unknown;
-  for (const auto& entry : given) unknown.insert(py::str(entry.first));
-  for (const std::string& name : names) unknown.erase(name);
-  return unknown;
-}
-
 }  // namespace
-
-std::vector<double> weight_vector(const py::dict& weights, const std::vector<std::string>& names) {
-  std::vector<double> out;
-  out.reserve(names.size());
-  std::size_t found = 0;
-  for (const std::string& name : names) {
-    const py::str key(name);
-    const bool given = weights.contains(key);
-    found += given;
-    out.push_back(given ? static_cast<double>(py::float_(py::object(weights[key]))) : 0.0);
-  }
-  if (found != weights.size()) {
-    throw FormatError("no such feature: " + join(unknown_names(weights, names), ", ") +
-                      " (features: " + join(names, ", ") + ")");
-  }
-  return out;
-}
 
 std::vector<double> edge_values(const Hypergraph& forest, const py::object& values) {
   if (py::isinstance(values, py::module_::import("collections.abc").attr("Mapping"))) {
@@ -111,7 +74,14 @@ py::dict feature_dict(const Hypergraph& forest, std::span<const EdgeIndex> edges
   return out;
 }
 
-std::string join(const std::vector<std::string>& tokens) { return join(tokens, " "); }
+std::string join(const std::vector<std::string>& tokens, const char* separator) {
+  std::string text;
+  for (const std::string& token : tokens) {
+    if (!text.empty()) text += separator;
+    text += token;
+  }
+  return text;
+}
 
 py::object picture(const py::object& self) {
   return py::module_::import("hiero.forest.notebook").attr("picture")(self);
@@ -127,14 +97,6 @@ std::string described(const char* kind, const Facts& facts) {
 }
 
 void register_forest(py::module_& m) {
-  m.def(
-      "weight_vector",
-      [](const py::object& weights, const std::vector<std::string>& names) {
-        return as_array(weight_vector(py::dict(weights), names));
-      },
-      py::arg("weights"), py::arg("feature_names"),
-      "float64 (features): the weights of a mapping in the order of `feature_names`; 0 for features without\n"
-      "one. Raises FormatError for a weight that names no feature.");
   py::class_<Derivation> derivation(m, "Derivation", "One derivation of a forest.");
   derivation.def_readonly("score", &Derivation::score, "Model score (natural log).")
       .def_property_readonly("edges", view_of(&Derivation::edges),
@@ -204,7 +166,9 @@ void register_forest(py::module_& m) {
           "features", &feature_matrix,
           "scipy.sparse.csr_array (edges, features); it shares the forest's memory unless the forest\n"
           "was made from another, whose rows are then gathered.")
-      .def_property_readonly("feature_names", [](const Hypergraph& f) { return *f.feature_names; })
+      .def_property_readonly(
+          "feature_names",
+          [](const Hypergraph& f) { return std::const_pointer_cast<FeatureNames>(f.feature_names); })
       .def_readonly("source", &Hypergraph::source, "The input's tokens.")
       .def_readonly("words", &Hypergraph::words)
       .def_readonly("labels", &Hypergraph::labels)

@@ -16,9 +16,13 @@ namespace hiero {
 
 using DoubleVector = py::array_t<double, py::array::c_style | py::array::forcecast>;
 
-// The weights of features in the order of `names`, 0 where there is none. Throws FormatError for a weight
-// that names none of them.
-std::vector<double> weight_vector(const py::dict& weights, const std::vector<std::string>& names);
+// Of Python's FeatureNames, or any sequence of names. Throws FormatError where a name stands there twice, and
+// std::invalid_argument for what is no sequence of strings.
+std::shared_ptr<const FeatureNames> feature_names(const py::object& names);
+
+// The weights of features in the order of their ids, 0 where there is none. Throws FormatError for a weight
+// that names no feature.
+std::vector<double> weight_vector(const py::dict& weights, const FeatureNames& names);
 
 // A value per edge: an array, or a mapping from feature names to weights that gives weights . features.
 // Throws std::invalid_argument for other shapes, FormatError as weight_vector does.
@@ -75,7 +79,7 @@ void allow_interrupt(std::size_t done);
 // Forest.from_arrays.
 std::shared_ptr<Hypergraph> from_arrays(const py::kwargs& arrays);
 
-std::string join(const std::vector<std::string>& tokens);
+std::string join(const std::vector<std::string>& tokens, const char* separator = " ");
 
 // What an object says of itself: Kind(name=value, ...), strings quoted as Python does.
 using Facts = std::vector<std::pair<const char*, py::object>>;

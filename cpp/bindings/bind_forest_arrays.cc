@@ -55,6 +55,17 @@ FeatureRows feature_rows(const py::dict& arrays, std::size_t edges) {
   return rows;
 }
 
+std::shared_ptr<const FeatureNames> names_in(const py::dict& arrays) {
+  if (!arrays.contains("feature_names")) return std::make_shared<const FeatureNames>();
+  try {
+    return feature_names(arrays["feature_names"]);
+  } catch (const std::invalid_argument&) {
+    throw ForestError("forest: feature_names: expected strings");
+  } catch (const FormatError& error) {
+    throw ForestError(std::string("forest: feature_names: ") + error.what());
+  }
+}
+
 // Where no targets are given, every edge joins what its tails yield.
 void join_tails(Hypergraph& forest, TargetTemplates& targets) {
   targets.offsets = {0};
@@ -109,9 +120,7 @@ std::shared_ptr<Hypergraph> from_arrays(const py::kwargs& arrays) {
   take(forest->words, arrays, "words");
   take(forest->labels, arrays, "labels");
   take(forest->tables, arrays, "tables");
-  auto names = std::make_shared<std::vector<std::string>>();
-  take(*names, arrays, "feature_names");
-  forest->feature_names = names;
+  forest->feature_names = names_in(arrays);
   take(forest->edge_targets, arrays, "edge_targets");
   take(targets->offsets, arrays, "target_offsets");
   take(targets->symbols, arrays, "target_symbols");

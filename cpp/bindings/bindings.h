@@ -18,6 +18,7 @@ void register_files(py::module_& m);
 void register_settings(py::module_& m);
 void register_grammar(py::module_& m);
 void register_lm(py::module_& m);
+void register_feature_names(py::module_& m);
 void register_forest(py::module_& m);
 void register_semiring(py::module_& m);
 void register_oracle(py::module_& m);

@@ -8,6 +8,7 @@ PYBIND11_MODULE(_core, m) {
   hiero::register_settings(m);
   hiero::register_grammar(m);
   hiero::register_lm(m);
+  hiero::register_feature_names(m);
   hiero::register_forest(m);
   hiero::register_semiring(m);
   hiero::register_references(m);

@@ -49,7 +49,7 @@ Arrays random_arrays(Random& random) {
   forest.words = {"a", "b", "c"};
   forest.labels = {"X"};
   forest.tables = {"pt"};
-  forest.feature_names = std::make_shared<std::vector<std::string>>(std::vector<std::string>{"f", "g"});
+  forest.feature_names = std::make_shared<FeatureNames>(std::vector<std::string>{"f", "g"});
   forest.edge_offsets = {0};
   forest.tail_offsets = {0};
   arrays.targets.offsets = {0};

@@ -6,13 +6,11 @@ import math
 import os
 import re
 import tomllib
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Iterable, Mapping
 from pathlib import Path
 
-from hiero._core import FormatError, weight_vector
+from hiero._core import FormatError
 from hiero.base.files import write_atomically
-
-__all__ = ["check_names", "check_writable", "read_weights", "weight_vector", "write_weights"]
 
 # What ASCII's white space separates: names may hold other kinds.
 _FIELD = re.compile(r"\S+", re.ASCII)
@@ -83,8 +81,3 @@ def check_writable(names: Iterable[str]) -> None:
     for name in names:
         if name.startswith("#") or not _FIELD.fullmatch(name):
             raise FormatError(f"feature {name!r}: a name has no white space and does not begin with #")
-
-
-def check_names(given: Iterable[str], feature_names: Sequence[str]) -> None:
-    """Raises FormatError unless all are names of features."""
-    weight_vector(dict.fromkeys(given, 0.0), feature_names)

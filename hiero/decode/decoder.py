@@ -114,7 +114,7 @@ class Decoder:
         if weights is not None:
             if rules and isinstance(weights, Mapping):
                 names = {name for rule in rules for name in rule.features}
-                brought = names.difference(self.model.feature_names)
+                brought = {name for name in names if name not in self.model.feature_names}
                 own = {name: float(weight) for name, weight in weights.items() if name in brought}
                 weights = {name: weight for name, weight in weights.items() if name not in own}
             core = self.with_weights(weights)._core

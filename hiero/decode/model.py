@@ -12,11 +12,11 @@ import numpy as np
 import numpy.typing as npt
 
 from hiero import _core
-from hiero._core import FormatError, LanguageModel, Rule, RuleTable
+from hiero._core import FeatureNames, FormatError, LanguageModel, Rule, RuleTable
 from hiero.base.directories import publish, temporary_folder
 from hiero.base.tables import load_table
 from hiero.base.text import TextProcessing
-from hiero.base.weights import check_writable, read_weights, weight_vector
+from hiero.base.weights import check_writable, read_weights
 from hiero.decode.model_directory import WEIGHTS, ModelFile, check_output, read_config, read_made_from
 from hiero.decode.model_files import with_truecasers, write_model
 from hiero.decode.settings import DecodingSettings
@@ -95,7 +95,7 @@ class Model:
             features_of(self.generators),
         )
         self.goal = self.core.goal
-        self.feature_names: tuple[str, ...] = tuple(self.core.feature_names)
+        self.feature_names: FeatureNames = self.core.feature_names
         check_writable(self.feature_names)
         self.weights = dict(weights)
         self.weight_vector(self.weights)
@@ -261,7 +261,7 @@ class Model:
 
         Raises FormatError for a weight that names no feature.
         """
-        return weight_vector(weights, self.feature_names)
+        return self.feature_names.vector(weights)
 
     def rule(self, table: int | str, rule: int) -> Rule:
         """The rule of a table, by its index as in ``Applications.tables`` or its owner's name as in

@@ -34,7 +34,6 @@ from hiero._core import (
     Scaled,
     SecondOrderSemiring,
     inside,
-    weight_vector,
 )
 
 Array = npt.NDArray[np.float64]
@@ -59,7 +58,7 @@ class LogLinear:
     def theta(self) -> Array:
         """The weights as float64 (features). Raises FormatError for a weight that names no feature."""
         if isinstance(self.weights, Mapping):
-            return weight_vector(self.weights, self.forest.feature_names)
+            return self.forest.feature_names.vector(self.weights)
         return np.asarray(self.weights, dtype=np.float64)
 
     @functools.cached_property

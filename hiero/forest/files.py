@@ -1,8 +1,9 @@
 """Forests in files: many in one archive, and as JSON lines.
 
 An archive is a zip file of NumPy arrays, which ``numpy.load`` opens as well: ``17/tails.npy`` and so on for
-the forest of sentence 17, its strings in ``17/names.json``, and ``forests.json`` for all. It is written as a
-stream, appears when it is whole, and is read sentence by sentence.
+the forest of sentence 17, its strings in ``17/names.json``, and ``forests.json`` for all. Names of features,
+which the forests of a model share, are there once, in ``features-0123456789abcdef.json`` with their
+fingerprint. An archive is written as a stream, appears when it is whole, and is read sentence by sentence.
 
 >>> with ForestWriter("all.forests") as writer:  # doctest: +SKIP
 ...     writer.write(decoder.translate(line, keep="forest").forest)
@@ -27,17 +28,17 @@ from typing import IO, Any
 import numpy as np
 import numpy.typing as npt
 
-from hiero._core import Forest, ForestError
+from hiero._core import FeatureNames, Forest, ForestError
 from hiero.base.files import replacing
 from hiero.base.json_files import json_number
 from hiero.base.lines import open_source
 
-FORMAT = 1
+FORMAT = 2
 _ARRAYS = (
     *("edge_offsets", "tail_offsets", "tails", "node_spans", "node_labels", "edge_tables", "edge_rules"),
     *("edge_targets", "target_offsets", "target_symbols", "link_offsets", "links"),
 )
-_NAMES = ("source", "words", "labels", "tables", "feature_names")
+_NAMES = ("source", "words", "labels", "tables")
 # The feature matrix in CSR form.
 _MATRIX = ("feature_offsets", "feature_ids", "feature_values")
 _LEVEL = 1  # of compression
@@ -58,22 +59,32 @@ class _Part:
     content: bytes
 
 
-PackedForest = Sequence[_Part]
+@dataclass(frozen=True)
+class PackedForest:
+    """Files of a forest, and the names that its features have in common with others."""
+
+    parts: Sequence[_Part]
+    feature_names: FeatureNames
 
 
 def pack_forest(forest: Forest) -> PackedForest:
     """What ``ForestWriter.add`` takes: compressing takes long, and may be done on any thread."""
-    parts = [_part("names.json", json.dumps(_names(forest), ensure_ascii=False).encode())]
+    names = _names(forest) | {"feature_names": forest.feature_names.fingerprint}
+    parts = [_part("names.json", json.dumps(names, ensure_ascii=False).encode())]
     for name, array in _arrays(forest).items():
         file = io.BytesIO()
         np.lib.format.write_array(file, np.ascontiguousarray(array), allow_pickle=False)
         parts.append(_part(f"{name}.npy", file.getvalue()))
-    return parts
+    return PackedForest(parts, forest.feature_names)
 
 
 def _part(name: str, content: bytes) -> _Part:
     deflate = zlib.compressobj(_LEVEL, zlib.DEFLATED, -zlib.MAX_WBITS)
     return _Part(name, zlib.crc32(content), len(content), deflate.compress(content) + deflate.flush())
+
+
+def _features_file(fingerprint: str) -> str:
+    return f"features-{fingerprint}.json"
 
 
 def _entry(name: str) -> zipfile.ZipInfo:
@@ -104,6 +115,7 @@ class ForestWriter:
         self._path = path
         self._about = dict(about or {})
         self._count = 0
+        self._features: set[str] = set()
         self._stack = ExitStack()
 
     def __enter__(self) -> ForestWriter:
@@ -124,7 +136,12 @@ class ForestWriter:
 
     def add(self, forest: PackedForest) -> None:
         """The same for one that is packed already."""
-        for part in forest:
+        names = forest.feature_names
+        if names.fingerprint not in self._features:
+            self._features.add(names.fingerprint)
+            content = json.dumps(list(names), ensure_ascii=False).encode()
+            self._zip.writestr(_entry(_features_file(names.fingerprint)), content)
+        for part in forest.parts:
             entry = _entry(f"{self._count}/{part.name}")
             entry.CRC, entry.file_size, entry.compress_size = part.checksum, part.size, len(part.content)
             # As ZipFile.writestr does, but that the content is compressed.
@@ -153,6 +170,7 @@ class ForestFile(Sequence[Forest]):
             self.about: Mapping[str, Any] = dict(about)
         if self.about.get("format") != FORMAT:
             raise ForestError(f"{self._path}: format {self.about.get('format')}, expected {FORMAT}")
+        self._features: dict[str, FeatureNames] = {}
         # Also of sentences that lack parts, so that those are missed when they are asked for.
         self._count = len({name.split("/")[0] for name in self._zip.namelist() if "/" in name})
 
@@ -186,7 +204,18 @@ class ForestFile(Sequence[Forest]):
         names = json.loads(self._read(f"{number}/names.json"))
         arrays = {name: self._array(f"{number}/{name}.npy") for name in (*_ARRAYS, *_MATRIX)}
         matrix = [arrays.pop(name) for name in _MATRIX]
-        return assemble({name: names[name] for name in _NAMES}, arrays, matrix)
+        strings = {name: names[name] for name in _NAMES}
+        return assemble(
+            strings | {"feature_names": self._feature_names(names["feature_names"])}, arrays, matrix
+        )
+
+    def _feature_names(self, fingerprint: str) -> FeatureNames:
+        if fingerprint not in self._features:
+            names = FeatureNames(json.loads(self._read(_features_file(fingerprint))))
+            if names.fingerprint != fingerprint:
+                raise ValueError(f"names of features are not those of {fingerprint}")
+            self._features[fingerprint] = names
+        return self._features[fingerprint]
 
     def _read(self, name: str) -> bytes:
         if self._zip.getinfo(name).file_size > _MOST_BYTES:
@@ -234,7 +263,8 @@ def write_json(forests: Iterable[Forest], file: IO[str]) -> None:
     """Writes a forest a line as JSON objects: arrays and strings by the names of attributes."""
     for forest in forests:
         arrays = {name: array.tolist() for name, array in _arrays(forest).items()}
-        file.write(json.dumps(_names(forest) | arrays, ensure_ascii=False) + "\n")
+        names = _names(forest) | {"feature_names": list(forest.feature_names)}
+        file.write(json.dumps(names | arrays, ensure_ascii=False) + "\n")
 
 
 def read_json(path: str | os.PathLike[str]) -> Iterator[Forest]:
@@ -248,5 +278,5 @@ def read_json(path: str | os.PathLike[str]) -> Iterator[Forest]:
                 entry = json.loads(line)
                 arrays = {name: np.asarray(entry[name]) for name in _ARRAYS}
                 matrix = [entry[name] for name in _MATRIX]
-                forest = assemble({name: entry[name] for name in _NAMES}, arrays, matrix)
+                forest = assemble({name: entry[name] for name in (*_NAMES, "feature_names")}, arrays, matrix)
             yield forest

@@ -15,8 +15,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 
-from hiero._core import Derivation, Forest, ForestError
-from hiero.base.weights import check_names
+from hiero._core import Derivation, FeatureNames, Forest, ForestError
 from hiero.forest.details import Details, feature_table, rule_score
 from hiero.forest.graph import graph
 from hiero.forest.markup import (
@@ -40,7 +39,7 @@ def derivation_page(derivation: Derivation, weights: Weights | None = None, titl
 
     Raises ValueError for a derivation without edges, FormatError for a weight that names no feature.
     """
-    check_names(weights or {}, derivation.forest.feature_names)
+    derivation.forest.feature_names.ids(weights or {})
     details = Details(weights)
     return page(title, [_section("d1", title, "", derivation, weights, details)], details.data())
 
@@ -60,7 +59,7 @@ def derivations_page(
     if not any(sentences.values()):
         raise ValueError("no derivations to show")
     named = (name for each in sentences.values() for d in each.values() for name in d.forest.feature_names)
-    check_names(weights or {}, list(dict.fromkeys(named)))
+    FeatureNames(list(dict.fromkeys(named))).ids(weights or {})
     details = Details(weights)
     return page(title, derivation_sections(sentences, weights, details), details.data())
 

@@ -11,12 +11,12 @@ from typing import TypeVar
 
 from pydantic import BaseModel, ConfigDict
 
-from hiero._core import Forest, FormatError
+from hiero._core import FeatureNames, Forest, FormatError
 from hiero.base.directories import publish
 from hiero.base.files import temporary_name, write_atomically
 from hiero.base.json_files import read_json
 from hiero.base.progress import Report
-from hiero.base.weights import read_weights, weight_vector, write_weights
+from hiero.base.weights import read_weights, write_weights
 from hiero.evaluate.metrics import Metric
 from hiero.tune.found import Found
 from hiero.tune.objective import gain
@@ -149,6 +149,7 @@ class RunFolder:
         self._decoder = decoder
         self._metric = metric
         self._held_out = held_out
+        self._names = FeatureNames(decoder.feature_names)
         self._generated = 0
         self._progress = progress
         self._since = time.monotonic()
@@ -170,15 +171,15 @@ class RunFolder:
             return None
         path = self._folder_of(number) / "weights.txt"
         weights = read_weights(path)
-        if list(weights) != list(self._decoder.feature_names):
+        if list(weights) != list(self._names):
             raise FormatError(f"{path}: damaged: expected a weight of every feature")
-        return weight_vector(weights, self._decoder.feature_names)
+        return self._names.vector(weights)
 
     def _folder_of(self, number: int) -> Path:
         return self._folder / f"iteration-{number:03}"
 
     def _named(self, weights: Array) -> dict[str, float]:
-        return dict(zip(self._decoder.feature_names, weights.tolist(), strict=True))
+        return dict(zip(self._names, weights.tolist(), strict=True))
 
     def translations_of(self, number: int) -> Path:
         """The file of an iteration's translations, as tokens."""

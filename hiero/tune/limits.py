@@ -7,7 +7,7 @@ from typing import TypedDict
 
 import numpy as np
 
-from hiero.base.weights import check_names
+from hiero._core import FeatureNames
 from hiero.tune.protocol import Array
 
 # No sensible weight is larger.
@@ -22,7 +22,7 @@ class Limits(TypedDict):
 
 
 def limits_of(
-    start: Array, names: Sequence[str], fixed: Sequence[str], intervals: Mapping[str, tuple[float, float]]
+    start: Array, names: FeatureNames, fixed: Sequence[str], intervals: Mapping[str, tuple[float, float]]
 ) -> Limits:
     """The limits of a run from these weights, with features that are fixed and intervals for others.
 
@@ -30,18 +30,17 @@ def limits_of(
     all have bounds, ten times the largest weight or bound. Raises FormatError for names of no feature,
     ValueError for what leaves nothing free or is no interval.
     """
-    check_names(fixed, names)
-    check_names(intervals, names)
+    kept, bound = names.ids(fixed), names.ids(intervals)
     if both := [name for name in fixed if name in intervals]:
         raise ValueError(f"fixed and bound: {', '.join(both)}")
     bounds = np.tile([-np.inf, np.inf], (len(names), 1))
-    for name, (low, high) in intervals.items():
+    for number, (name, (low, high)) in zip(bound, intervals.items(), strict=True):
         if not low <= high:
             raise ValueError(f"bounds of {name}: {low} to {high} is no interval")
         if any(abs(bound) > GREATEST and bound != side for bound, side in ((low, -np.inf), (high, np.inf))):
             raise ValueError(f"bounds of {name}: {low} to {high} is not within {GREATEST:g}")
-        bounds[list(names).index(name)] = low, high
-    free = [i for i, name in enumerate(names) if name not in fixed]
+        bounds[number] = low, high
+    free = np.setdiff1d(np.arange(len(names)), kept).tolist()
     if not free:
         raise ValueError("all features are fixed")
     if not scalable(start, free, bounds):

@@ -16,10 +16,11 @@ from typing import Any
 
 import numpy as np
 
+from hiero._core import FeatureNames
 from hiero.base.directories import run_directory
 from hiero.base.files import replacing, write_atomically
 from hiero.base.progress import Report
-from hiero.base.weights import check_writable, weight_vector, write_weights
+from hiero.base.weights import check_writable, write_weights
 from hiero.evaluate.metrics import Metric
 from hiero.tune.iterations import HeldOut, Iteration, RunFolder, TuneResult, best_of
 from hiero.tune.limits import limits_of, troubled
@@ -56,12 +57,12 @@ def tune(
     that nothing can be decoded with; OSError where another process works in the directory, or for one that
     holds files but no run.
     """
-    names = list(decoder.feature_names)
+    names = FeatureNames(decoder.feature_names)
     check_writable(names)
     method = options.settings
     if method.metric is not None and not isinstance(metric, method.metric):
         raise ValueError(f"{options.method} learns from {method.metric.name} alone")
-    weights = weight_vector(start, names)
+    weights = names.vector(start)
     limits = limits_of(weights, names, options.fixed, options.bounds)
     weights = np.clip(weights, *limits["bounds"].T)
     if trouble := troubled(weights):
@@ -70,8 +71,8 @@ def tune(
         "options": options.identity(),
         "metric": [metric.signature, metric.checksum],
         "held_out": None if held_out is None else [held_out.metric.signature, held_out.metric.checksum],
-        "features": names,
-        "start": {name: float(weight) for name, weight in start.items()},
+        "features": {"number": len(names), "fingerprint": names.fingerprint},
+        "start": {name: float(weight) for name, weight in start.items() if weight != 0},
         "origin": dict(origin or {}),
     }
     folder = Path(directory)

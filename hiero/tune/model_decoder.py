@@ -3,14 +3,13 @@
 from __future__ import annotations
 
 import threading
-from collections.abc import Callable, Iterable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator
 from typing import TypeVar
 
 import scipy.sparse
 
-from hiero._core import Forest, Translation
+from hiero._core import FeatureNames, Forest, Translation
 from hiero.base.parallel import ordered_map
-from hiero.base.weights import weight_vector
 from hiero.decode.decoder import Decoder, Keep, Source
 from hiero.evaluate.metrics import Hypotheses
 from hiero.tune.protocol import Array, KBestList
@@ -29,7 +28,7 @@ class ModelDecoder:
         self._counting = threading.Lock()
 
     @property
-    def feature_names(self) -> Sequence[str]:
+    def feature_names(self) -> FeatureNames:
         return self._decoder.model.feature_names
 
     @property
@@ -44,8 +43,9 @@ class ModelDecoder:
                 return KBestList(Hypotheses.of_tokens([]), scipy.sparse.csr_array((0, len(names))))
             forest = result.forest
             if forest is None:
-                features = weight_vector(result.features, names)[None]
-                return KBestList(Hypotheses.of_tokens([result.tokens]), scipy.sparse.csr_array(features))
+                values, ids = list(result.features.values()), names.ids(result.features)
+                features = scipy.sparse.csr_array((values, ids, [0, len(ids)]), shape=(1, len(names)))
+                return KBestList(Hypotheses.of_tokens([result.tokens]), features)
             found = forest.kbest_arrays(k, forest.scores(weights), unique=True)
             return KBestList(Hypotheses.of_list(forest, found), found.features)
 

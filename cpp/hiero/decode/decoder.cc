@@ -84,7 +84,6 @@ Decoder::Decoder(std::shared_ptr<const TranslationModel> model, std::shared_ptr<
     : model_(std::move(model)),
       weights_(std::move(weights)),
       options_(options),
-      feature_names_(std::make_shared<const std::vector<std::string>>(model_->features().names())),
       pool_(std::make_shared<WorkspacePool>()) {
   check_settings(options_);
 }
@@ -97,15 +96,15 @@ Decoder Decoder::with_weights(std::shared_ptr<const Weights> weights) const {
 
 Translation Decoder::translate(SentenceInput input, Keep keep) const {
   std::shared_ptr<const Weights> weights = weights_;
-  std::shared_ptr<const std::vector<std::string>> feature_names = feature_names_;
+  std::shared_ptr<const FeatureNames> feature_names = model_->shared_features();
   if (!input.own.empty()) {
-    auto all_names = std::make_shared<std::vector<std::string>>(*feature_names_);
+    auto all_names = std::make_shared<FeatureNames>(*feature_names);
     auto all_weights = std::make_shared<Weights>(*weights_);
     for (const auto& [name, weight] : input.own) {
-      if (std::ranges::find(*all_names, name) != all_names->end())
+      if (all_names->find(name) != FeatureNames::kAbsent)
         throw std::invalid_argument("a second weight for " + name);
       if (!std::isfinite(weight)) throw std::invalid_argument("weight of " + name + " is not finite");
-      all_names->push_back(name);
+      all_names->add(name);
       all_weights->values.push_back(weight);
     }
     weights = std::move(all_weights);

@@ -66,7 +66,6 @@ class Decoder {
   std::shared_ptr<const TranslationModel> model_;
   std::shared_ptr<const Weights> weights_;
   DecoderOptions options_;
-  std::shared_ptr<const std::vector<std::string>> feature_names_;
   std::shared_ptr<WorkspacePool> pool_;
 };
 

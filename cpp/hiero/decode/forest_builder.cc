@@ -9,7 +9,7 @@ namespace hiero {
 
 ForestBuilder::ForestBuilder(const TranslationModel& model, const Sentence& sentence, const Matches& matches,
                              SentenceTargets& targets, const SearchSpace& space,
-                             std::shared_ptr<const std::vector<std::string>> feature_names)
+                             std::shared_ptr<const FeatureNames> feature_names)
     : model_(model),
       sentence_(sentence),
       matches_(matches),

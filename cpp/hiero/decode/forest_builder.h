@@ -18,7 +18,7 @@ class ForestBuilder {
  public:
   ForestBuilder(const TranslationModel& model, const Sentence& sentence, const Matches& matches,
                 SentenceTargets& targets, const SearchSpace& space,
-                std::shared_ptr<const std::vector<std::string>> feature_names);
+                std::shared_ptr<const FeatureNames> feature_names);
 
   // The derivation that search found best, as a hypergraph with one edge per node.
   std::shared_ptr<const Hypergraph> best();
@@ -65,7 +65,7 @@ class ForestBuilder {
   const Matches& matches_;
   SentenceTargets& targets_;
   const SearchSpace& space_;
-  std::shared_ptr<const std::vector<std::string>> feature_names_;
+  std::shared_ptr<const FeatureNames> feature_names_;
 
   std::shared_ptr<Hypergraph> out_;
   std::shared_ptr<TargetTemplates> templates_;

@@ -50,13 +50,13 @@ TranslationModel::TranslationModel(ModelParts parts) : lms_(std::move(parts.lms)
   // Search keeps a bit per LM in a 32-bit word.
   if (lms_.size() > 32) throw FormatError("more than 32 language models");
   for (std::size_t k = 0; k < lms_.size(); ++k) {
-    lm_features_.push_back(features_.add("LM" + std::to_string(k)));
-    oov_features_.push_back(features_.add("LM" + std::to_string(k) + "_OOV"));
+    lm_features_.push_back(features_->add("LM" + std::to_string(k)));
+    oov_features_.push_back(features_->add("LM" + std::to_string(k) + "_OOV"));
   }
-  word_penalty_ = features_.add("WordPenalty");
-  rule_penalty_ = features_.add("RulePenalty");
-  for (const char* name : kSentenceFeatures) features_.add(name);
-  for (const std::string& name : parts.sentence_features) features_.add(name);
+  word_penalty_ = features_->add("WordPenalty");
+  rule_penalty_ = features_->add("RulePenalty");
+  for (const char* name : kSentenceFeatures) features_->add(name);
+  for (const std::string& name : parts.sentence_features) features_->add(name);
 
   std::set<std::string> owners;
   std::size_t unnamed = 0;
@@ -85,12 +85,12 @@ TranslationModel::TranslationModel(ModelParts parts) : lms_(std::move(parts.lms)
 
 // The number of the first; they follow each other.
 std::uint32_t TranslationModel::add_local_names(const std::vector<std::string>& names) {
-  const auto first = static_cast<std::uint32_t>(features_.size());
+  const auto first = static_cast<std::uint32_t>(features_->size());
   for (const std::string& name : names) {
-    if (features_.find(name) != FeatureSpace::kAbsent) {
+    if (features_->find(name) != FeatureNames::kAbsent) {
       throw FormatError("local feature \"" + name + "\": the model has a feature of this name already");
     }
-    features_.add(name);
+    features_->add(name);
   }
   return first;
 }
@@ -101,17 +101,17 @@ void TranslationModel::choose_scales(const ModelParts& parts) {
   if (!(parts.log_base > 1 && std::isfinite(parts.log_base)))
     throw std::invalid_argument("the base of logarithms must be more than 1");
   const double scale = 1 / std::log(parts.log_base);
-  scales_.assign(features_.size(), 1.0);
+  scales_.assign(features_->size(), 1.0);
   for (std::uint32_t feature : lm_features_) scales_[feature] = scale;
   for (const std::string& name : parts.log_features) {
-    const std::uint32_t feature = features_.find(name);
-    if (feature == FeatureSpace::kAbsent)
+    const std::uint32_t feature = features_->find(name);
+    if (feature == FeatureNames::kAbsent)
       throw FormatError("features that are logarithms: the model has no feature " + name);
     scales_[feature] = scale;
   }
   if (!parts.log_features.empty()) return;
   for (const char* name : kLogProbabilities) {
-    if (const std::uint32_t feature = features_.find(name); feature != FeatureSpace::kAbsent)
+    if (const std::uint32_t feature = features_->find(name); feature != FeatureNames::kAbsent)
       scales_[feature] = scale;
   }
 }
@@ -212,7 +212,7 @@ void TranslationModel::add_glue(const ModelParts& parts) {
                       "] open sentences with <s>, but none closes them with </s>");
   }
   choose_copy_labels(parts.copy_labels, is_lhs, is_rhs);
-  features_.add("Glue");
+  features_->add("Glue");
   if (own_glue) return;
 
   goal_has_bos_ = goal_is_anchored_;
@@ -264,7 +264,7 @@ void TranslationModel::choose_copy_labels(const std::vector<std::string>& names,
 
 void TranslationModel::bind_names(BoundTable& bound) {
   for (const std::string& name : bound.table->feature_names(bound.owner)) {
-    const std::uint32_t feature = features_.add(name);
+    const std::uint32_t feature = features_->add(name);
     if (feature <= word_penalty_) {
       throw FormatError(bound.table->path() + ": feature " + name +
                         " is one that the decoder computes itself");
@@ -340,14 +340,14 @@ BoundTable TranslationModel::bind_sentence_rules(const std::vector<Rule>& rules,
   bound.is_extracted = false;
   bound.span_limit = longest_span(rules, tokens);
   for (const std::string& name : bound.table->feature_names(bound.owner)) {
-    std::uint32_t feature = features_.find(name);
-    if (feature == FeatureSpace::kAbsent) {
+    std::uint32_t feature = features_->find(name);
+    if (feature == FeatureNames::kAbsent) {
       const auto own = std::ranges::find(own_features, name);
       if (own == own_features.end()) {
         throw FormatError("sentence rules: the model has no feature \"" + name +
                           "\", and no weight is given");
       }
-      feature = static_cast<std::uint32_t>(features_.size() + (own - own_features.begin()));
+      feature = static_cast<std::uint32_t>(features_->size() + (own - own_features.begin()));
     } else if (feature <= word_penalty_) {
       throw FormatError("sentence rules: feature " + name + " is one that the decoder computes itself");
     }

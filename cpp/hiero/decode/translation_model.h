@@ -12,8 +12,8 @@
 #include <unordered_map>
 #include <vector>
 
+#include "hiero/base/feature_names.h"
 #include "hiero/base/symbol.h"
-#include "hiero/decode/feature_space.h"
 #include "hiero/decode/label_order.h"
 #include "hiero/decode/local_features.h"
 #include "hiero/decode/rule_statics.h"
@@ -80,7 +80,9 @@ class TranslationModel {
   const std::vector<Placed<RuleFeatures>>& rule_features() const { return rule_features_; }
   const std::vector<Placed<SpanFeatures>>& span_features() const { return span_features_; }
   const std::vector<Placed<GapFeatures>>& gap_features() const { return gap_features_; }
-  const FeatureSpace& features() const { return features_; }
+  const FeatureNames& features() const { return *features_; }
+  // The same, for forests to share.
+  std::shared_ptr<const FeatureNames> shared_features() const { return features_; }
   // What a natural logarithm is multiplied by to be the value of a feature; 1 for all others.
   double scale(std::uint32_t feature) const { return feature < scales_.size() ? scales_[feature] : 1.0; }
   const std::vector<std::string>& labels() const { return labels_; }
@@ -140,7 +142,7 @@ class TranslationModel {
   std::vector<Placed<RuleFeatures>> rule_features_;
   std::vector<Placed<SpanFeatures>> span_features_;
   std::vector<Placed<GapFeatures>> gap_features_;
-  FeatureSpace features_;
+  std::shared_ptr<FeatureNames> features_ = std::make_shared<FeatureNames>();
   std::vector<double> scales_;  // none: all are 1
   std::vector<std::string> labels_;
   std::unordered_map<std::string, LabelId> label_index_;

@@ -13,7 +13,7 @@ Weights::Weights(const TranslationModel& model, std::vector<double> by_feature)
   }
   for (std::size_t f = 0; f < values.size(); ++f) {
     if (!std::isfinite(values[f])) {
-      throw std::invalid_argument("weight of " + model.features().names()[f] + " is not finite");
+      throw std::invalid_argument("weight of " + model.features()[f] + " is not finite");
     }
   }
   for (const BoundTable& bound : model.tables()) by_table.push_back(of_table(model, bound));

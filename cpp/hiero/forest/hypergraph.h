@@ -12,6 +12,8 @@
 #include <string>
 #include <vector>
 
+#include "hiero/base/feature_names.h"
+
 namespace hiero {
 
 using NodeIndex = std::int32_t;
@@ -65,7 +67,7 @@ struct Hypergraph {
   std::vector<std::string> words;
   std::vector<std::string> labels;
   std::vector<std::string> tables;  // owner names
-  std::shared_ptr<const std::vector<std::string>> feature_names;
+  std::shared_ptr<const FeatureNames> feature_names;
 
   NodeIndex node_count() const { return static_cast<NodeIndex>(node_labels.size()); }
   EdgeIndex edge_count() const { return static_cast<EdgeIndex>(edge_tables.size()); }

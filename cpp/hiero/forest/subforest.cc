@@ -139,7 +139,7 @@ class Union {
   void add(const Hypergraph& forest) {
     const std::vector<std::int32_t> label = labels_.add_all(forest.labels);
     table_ = tables_.add_all(forest.tables);
-    feature_ = features_.add_all(*forest.feature_names);
+    feature_ = add_features(forest.feature_names);
     first_template_ = targets_.size();
     add_templates(*forest.targets, words_.add_all(forest.words));
     if (forest.root < 0) return;
@@ -173,7 +173,7 @@ class Union {
     out_.words = words_.list();
     out_.labels = labels_.list();
     out_.tables = tables_.list();
-    out_.feature_names = std::make_shared<std::vector<std::string>>(features_.list());
+    out_.feature_names = features_ ? features_ : std::make_shared<const FeatureNames>();
     out_.targets = std::make_shared<TargetTemplates>(std::move(targets_));
     out_.features = std::make_shared<FeatureRows>(std::move(rows_));
     return std::move(out_);
@@ -186,6 +186,17 @@ class Union {
     std::vector<std::int32_t> table, feature;
     std::int32_t first_template;
   };
+
+  // The ids of names that a forest has; none where they are the union's, as those of one model's forests are.
+  std::vector<std::int32_t> add_features(const std::shared_ptr<const FeatureNames>& names) {
+    if (!features_) features_ = names;
+    if (*features_ == *names) return {};
+    auto all = std::make_shared<FeatureNames>(*features_);
+    std::vector<std::int32_t> ids;
+    for (const std::string& name : names->list()) ids.push_back(static_cast<std::int32_t>(all->add(name)));
+    features_ = std::move(all);
+    return ids;
+  }
 
   void add_templates(const TargetTemplates& from, const std::vector<std::int32_t>& word) {
     const std::int32_t symbols = array_offset(targets_.symbols.size());
@@ -208,7 +219,8 @@ class Union {
       out_.edge_tables.push_back(forest.edge_tables[e] < 0 ? -1 : table_[forest.edge_tables[e]]);
       out_.edge_rules.push_back(forest.edge_rules[e]);
       out_.edge_targets.push_back(first_template_ + forest.edge_targets[e]);
-      for (const std::int32_t id : forest.feature_ids(e)) rows_.ids.push_back(feature_[id]);
+      for (const std::int32_t id : forest.feature_ids(e))
+        rows_.ids.push_back(feature_.empty() ? id : feature_[id]);
       const auto values = forest.feature_values(e);
       rows_.values.insert(rows_.values.end(), values.begin(), values.end());
       rows_.offsets.push_back(array_offset(rows_.ids.size()));
@@ -218,7 +230,8 @@ class Union {
   Hypergraph out_;
   TargetTemplates targets_;
   FeatureRows rows_;
-  Names words_, labels_, tables_, features_;
+  Names words_, labels_, tables_;
+  std::shared_ptr<const FeatureNames> features_;
   std::vector<Root> roots_;
   // Of the forest being added.
   std::vector<std::int32_t> table_, feature_;

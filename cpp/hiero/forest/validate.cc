@@ -144,7 +144,6 @@ void validate(const Hypergraph& forest) {
   check_nodes(forest);
   check_tails(forest);
   check_names(forest.words, "words");
-  check_names(*forest.feature_names, "feature_names");
   check_range(forest.edge_tables, -1, forest.tables.size(), "edge_tables");
   check_templates(forest);
   check_features(forest);

@@ -1,0 +1,56 @@
+// Feature names and their ids, their places in the order they were added: the one index that a model, its
+// forests and lists, and weights share. Grows while it is put together and is fixed afterwards.
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+#include <span>
+#include <string>
+#include <unordered_map>
+#include <utility>
+#include <vector>
+
+#include "hiero/base/checksum.h"
+
+namespace hiero {
+
+class FeatureNames {
+ public:
+  static constexpr std::uint32_t kAbsent = ~std::uint32_t{0};
+
+  FeatureNames() = default;
+  explicit FeatureNames(const std::vector<std::string>& names) {
+    for (const std::string& name : names) add(name);
+  }
+
+  // The id of a name, a new one if it is not there.
+  std::uint32_t add(const std::string& name) {
+    const auto [it, added] = ids_.try_emplace(name, static_cast<std::uint32_t>(names_.size()));
+    if (added) {
+      names_.push_back(name);
+      const std::span<const std::byte> bytes = std::as_bytes(std::span(name));
+      fingerprint_ = checksum_detail::mix(fingerprint_, checksum(bytes.data(), bytes.size()));
+    }
+    return it->second;
+  }
+  std::uint32_t find(const std::string& name) const {
+    const auto it = ids_.find(name);
+    return it == ids_.end() ? kAbsent : it->second;
+  }
+  std::size_t size() const { return names_.size(); }
+  const std::string& operator[](std::size_t id) const { return names_[id]; }
+  const std::vector<std::string>& list() const { return names_; }
+
+  // Of the names in their order; others have another one, but for chance.
+  std::uint64_t fingerprint() const { return fingerprint_; }
+  bool operator==(const FeatureNames& other) const {
+    return size() == other.size() && fingerprint_ == other.fingerprint_;
+  }
+
+ private:
+  std::vector<std::string> names_;
+  std::unordered_map<std::string, std::uint32_t> ids_;
+  std::uint64_t fingerprint_ = 0;
+};
+
+}  // namespace hiero
