@@ -16,7 +16,6 @@ import numpy as np
 from machine import machine, parser, watched
 
 import hiero
-from hiero.base.weights import weight_vector
 from hiero.evaluate import Bleu
 from hiero.forest.losses import BleuDocument
 from hiero.tune import ModelDecoder
@@ -36,7 +35,7 @@ def main() -> None:
     model = hiero.Model.load(given.model)
     sentences = [line.split() for line in given.source.read_text().splitlines()]
     metric = Bleu([[line] for line in given.references.read_text().splitlines()])
-    start = weight_vector(model.weights, model.feature_names)
+    start = model.weight_vector(model.weights)
     decoder = ModelDecoder(hiero.Decoder(model), sentences, 1)
     bounds = np.tile([-np.inf, np.inf], (len(start), 1))
     order = np.random.default_rng(1).permutation(len(sentences)).astype(np.int32)

@@ -30,6 +30,7 @@ def test_names_are_a_sequence() -> None:
     names = FeatureNames(NAMES)
     assert isinstance(names, Sequence) and len(names) == 4
     assert list(names) == NAMES and names == NAMES and names == tuple(NAMES) and tuple(NAMES) == names
+    assert hash(names) == hash(tuple(NAMES)) and tuple(NAMES) in {names}
     assert names != NAMES[::-1] and names != NAMES[:3] and names != "LM0"
     assert [names[i] for i in (0, 3, -1, -4)] == ["LM0", "a=b", "a=b", "LM0"]
     assert names[1:3] == ("WordPenalty", "é") and names[::-2] == ("a=b", "WordPenalty")

@@ -137,7 +137,8 @@ void register_feature_names(py::module_& m) {
              return py::tuple(py::cast(n.list())).equal(py::tuple(other)) ? py::bool_(true)
                                                                           : py::bool_(false);
            })
-      .def("__hash__", [](const FeatureNames& n) { return static_cast<py::ssize_t>(n.fingerprint() >> 1); })
+      // A tuple of the same names is equal, so it has the same hash.
+      .def("__hash__", [](const FeatureNames& n) { return py::hash(py::tuple(py::cast(n.list()))); })
       .def(
           "__repr__",
           [](const FeatureNames& n) { return described("FeatureNames", {{"features", py::int_(n.size())}}); })
