@@ -24,6 +24,8 @@ from train import command
 from hiero.base.lines import read_lines
 from hiero.train import leave_out
 
+# A third of the time of 200, for 0.04 less of the model's score a sentence on en-de.
+POP_LIMIT = 50
 DEMO = Path(__file__).parents[1] / "data" / "demo"
 
 
@@ -181,6 +183,7 @@ def configure(data: Path, corpus: Corpus, folder: Path) -> Path:
         if corpus.mira:
             file.write("\n[mira]\n")
             file.writelines(f"{key} = {json.dumps(value)}\n" for key, value in corpus.mira.items())
+        file.write(f"\n[decoding]\npop_limit = {POP_LIMIT}\n")
         for head, (name, (source, *references), trees) in sets.items():
             file.write(f"\n{head}\nname = {json.dumps(name)}\nsource = {json.dumps(str(source))}\n")
             file.write(f"references = {json.dumps([str(path) for path in references])}\n")

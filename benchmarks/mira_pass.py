@@ -10,15 +10,16 @@ clock, passes as multiples of decoding, and two threads against one.
 from __future__ import annotations
 
 import time
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 
 import numpy as np
 from machine import machine, parser, watched
 
 import hiero
+from hiero.decode.decoder import Source
 from hiero.evaluate import Bleu
 from hiero.forest.losses import BleuDocument
-from hiero.tune import ModelDecoder
+from hiero.tune import Array, ModelDecoder
 from hiero.tune.mira import OnlineMiraOptions, Pass, Worker
 
 
@@ -28,6 +29,30 @@ def seconds(work: Callable[[], object]) -> float:
     return time.monotonic() - before
 
 
+def mira_pass(
+    decoder: hiero.Decoder,
+    sentences: Sequence[Source],
+    metric: Bleu,
+    start: Array,
+    lag: int = OnlineMiraOptions().lag,
+    threads: int = 1,
+) -> None:
+    """Of all features, in a random order."""
+    options = OnlineMiraOptions(lag=lag)
+    workers = [Worker(start.copy(), BleuDocument(), np.zeros_like(start)) for _ in range(options.workers)]
+    order = np.random.default_rng(1).permutation(len(sentences)).astype(np.int32)
+    bounds = np.tile([-np.inf, np.inf], (len(start), 1))
+    Pass(
+        ModelDecoder(decoder, sentences),
+        metric,
+        workers,
+        order,
+        free=range(len(start)),
+        bounds=bounds,
+        options=options,
+    ).run(threads)
+
+
 def main() -> None:
     arguments = parser(__doc__, "model", "source", "references")
     arguments.add_argument("--lags", type=int, nargs="+", default=[0, 1, 2, 4])
@@ -35,21 +60,15 @@ def main() -> None:
     model = hiero.Model.load(given.model)
     sentences = [line.split() for line in given.source.read_text().splitlines()]
     metric = Bleu([[line] for line in given.references.read_text().splitlines()])
-    start = model.weight_vector(model.weights)
-    decoder = ModelDecoder(hiero.Decoder(model), sentences, 1)
-    bounds = np.tile([-np.inf, np.inf], (len(start), 1))
-    order = np.random.default_rng(1).permutation(len(sentences)).astype(np.int32)
+    decoder, start = hiero.Decoder(model), model.weight_vector(model.weights)
 
     def mira(lag: int, threads: int) -> None:
-        options = OnlineMiraOptions(lag=lag)
-        workers = [Worker(start.copy(), BleuDocument(), np.zeros_like(start)) for _ in range(options.workers)]
-        free = range(len(start))
-        Pass(decoder, metric, workers, order, free=free, bounds=bounds, options=options).run(threads)
+        mira_pass(decoder, sentences, metric, start, lag, threads)
 
     print(machine())
     print(f"{given.model}, {given.source}: {len(sentences)} sentences")
     with watched():
-        decoding = seconds(lambda: list(decoder.forests(start)))
+        decoding = seconds(lambda: list(ModelDecoder(decoder, sentences).forests(start)))
         print(f"decoding, forests kept, one thread: {decoding:.1f} s")
         one = seconds(lambda: mira(2, 1))
         print(f"a pass, lag 2, one thread: {one:.1f} s, {one / decoding:.2f} times decoding")

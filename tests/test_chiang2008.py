@@ -14,8 +14,10 @@ from in_process import call
 from test_cli import one_error_line
 
 import hiero
+from hiero.cli.experiment import read_chiang2008
 from hiero.evaluate import Bleu, Runs, paired_bootstrap
 from hiero.evaluate.test_sets import TestSet
+from hiero.experiments.chiang2008_laboratory import Laboratory
 from hiero.experiments.chiang2008_report import columns, grids, judged, lengths, markdown
 from hiero.experiments.chiang2008_systems import (
     ALL,
@@ -278,6 +280,30 @@ def test_the_experiment(folder: Path, tmp_path: Path) -> None:
             (tmp_path / name).symlink_to(folder / name)
     refused = call("hiero", "experiment", "chiang2008", other, "-o", out)
     assert "experiment.json, options.seed" in one_error_line(refused, 1)
+
+
+class WordCount:
+    names = ("WordsBelow",)
+
+    def by_span(self, sentence: hiero.Sentence, spans: np.ndarray) -> np.ndarray:
+        return np.diff(spans, axis=1)
+
+
+def test_a_laboratory_learns_further_features(folder: Path, tmp_path: Path) -> None:
+    given = read_chiang2008(folder / "experiment.toml")
+    sets = given.tuning, given.held_out, given.tests
+    plain, further = (
+        Laboratory(given.model, *sets, tmp_path / name, given.options, further=features)
+        for name, features in (("plain", ()), ("further", [WordCount()]))
+    )
+    for laboratory in (plain, further):
+        laboratory.folder.mkdir()
+    mira = TABLE_1[5]
+    without, found = plain.outcome(mira).weights, further.outcome(mira).weights
+    assert [set(run) for run in found] == [{*run, "WordsBelow"} for run in without]
+    # After a pass, whatever the held-out set says of it.
+    passed = further.folder / mira.slug / "run-1" / "iteration-001" / "weights.txt"
+    assert hiero.read_weights(passed)["WordsBelow"] != 0
 
 
 @pytest.mark.parametrize(

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import random
+import re
 from collections.abc import Callable, Sequence
 from pathlib import Path
 from typing import Any
@@ -296,3 +297,28 @@ def test_local_features_that_only_python_can_give(french: Path, tmp_path: Path) 
     config.write_text(config.read_text().replace('"coarse-syntax"', '"other"'))
     with pytest.raises(hiero.FormatError, match=r"local_features\.0: .*'other'.*'fine-syntax'"):
         hiero.Model.load(path, local_features=[WordCount()])
+
+
+class Many:
+    """Features that fire nowhere."""
+
+    def __init__(self, count: int) -> None:
+        self.names = [f"F{i}" for i in range(count)]
+
+    def by_rule(self, sentence: hiero.Sentence, batch: hiero.ApplicationBatch) -> object:
+        return "nothing"
+
+
+def test_messages_name_ten_features_at_most(french: Path, tmp_path: Path) -> None:
+    ten = ", ".join(f"F{i}" for i in range(10))
+    for count, listed in ((10, ten), (11, f"{ten}, ... (11)"), (1234, f"{ten}, ... (1,234)")):
+        path = saved(french, tmp_path / str(count), Many(count))
+        with pytest.raises(hiero.FormatError, match=re.escape(f"that have {listed}: give")):
+            hiero.Model.load(path)
+        described = call("hiero", "info", path).stdout.decode()
+        assert f"local features   (given from Python: {listed})\n" in described
+        model = hiero.Model.load(path, local_features=[Many(count)])
+        with pytest.raises(
+            ValueError, match=re.escape(f"features {listed.replace(',234', '234')}: expected")
+        ):
+            hiero.Decoder(model).translate("le chat")

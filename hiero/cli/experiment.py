@@ -4,9 +4,11 @@ from __future__ import annotations
 
 import importlib.util
 import tomllib
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
 from functools import partial
 from pathlib import Path
-from typing import Annotated
+from typing import Annotated, Any
 
 import typer
 from pydantic import BaseModel, ConfigDict, Field, ValidationError
@@ -117,28 +119,52 @@ def chiang2008(
 
     Started again in the same directory, it goes on where it was interrupted.
     """
-    chosen = _configuration(configuration)
-    folder = configuration.parent
-    model = Model.load(folder / chosen.model)
-    files = [chosen.tuning, *([chosen.held_out] if chosen.held_out else []), *chosen.test]
-    sets, read = zip(*(each.read(folder, chosen.tokens, model) for each in files), strict=True)
+    given = read_chiang2008(configuration)
     with on_interrupt(f"run it again to go on; {output} has the runs that are done"):
         result = run_chiang2008(
-            model,
-            sets[0],
-            sets[1] if chosen.held_out else None,
-            sets[2 if chosen.held_out else 1 :],
+            given.model,
+            given.tuning,
+            given.held_out,
+            given.tests,
             output,
-            Chiang2008Options.model_validate(chosen.model_dump(include=set(Chiang2008Options.model_fields))),
+            given.options,
             threads=threads,
-            origin={
-                "sets": fingerprint(*read),
-                "model": model_fingerprint(folder / chosen.model),
-                "weights": model.weights,
-            },
+            origin=given.origin,
             report=(lambda _: None) if quiet else (lambda line: print(line, flush=True)),
         )
     print(markdown(result), end="")
+
+
+@dataclass(frozen=True)
+class GivenChiang2008:
+    """What a configuration names; ``origin`` is what an experiment is to remember of model and sets."""
+
+    model: Model
+    tuning: ParsedSet
+    held_out: ParsedSet | None
+    tests: Sequence[ParsedSet]
+    options: Chiang2008Options
+    origin: Mapping[str, Any]
+
+
+def read_chiang2008(path: Path) -> GivenChiang2008:
+    """Raises FormatError, OSError."""
+    chosen, folder = _configuration(path), path.parent
+    model = Model.load(folder / chosen.model)
+    files = [chosen.tuning, *([chosen.held_out] if chosen.held_out else []), *chosen.test]
+    sets, read = zip(*(each.read(folder, chosen.tokens, model) for each in files), strict=True)
+    return GivenChiang2008(
+        model,
+        sets[0],
+        sets[1] if chosen.held_out else None,
+        sets[2 if chosen.held_out else 1 :],
+        Chiang2008Options.model_validate(chosen.model_dump(include=set(Chiang2008Options.model_fields))),
+        {
+            "sets": fingerprint(*read),
+            "model": model_fingerprint(folder / chosen.model),
+            "weights": model.weights,
+        },
+    )
 
 
 def _configuration(path: Path) -> _Chiang2008File:

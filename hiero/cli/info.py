@@ -18,7 +18,7 @@ from hiero.base.tables import is_packed
 from hiero.base.text import TextSide
 from hiero.cli.files import Output, writing
 from hiero.cli.records import assignments
-from hiero.decode.model_directory import WEIGHTS, read_config, read_manifest
+from hiero.decode.model_directory import WEIGHTS, read_config, read_manifest, some_of
 from hiero.features.built_in import BuiltIn as Features
 from hiero.generators.built_in import BuiltIn as Generator
 
@@ -94,7 +94,9 @@ def describe_model(path: Path) -> dict[str, object]:
         local_features=[_Absent(config.given_features)],
         generators=[_AbsentGenerator(own.name, own.features) for own in config.given_generators],
     )
-    local = [*map(_described, config.local_features), *map(_from_python, config.given_features)]
+    local = [*map(_described, config.local_features)]
+    if config.given_features:
+        local.append(_from_python(some_of(config.given_features)))
     generators = [*map(_described, config.generators)]
     generators += [_from_python(own.name) for own in config.given_generators]
     return {
@@ -158,8 +160,8 @@ def _described(part: Features | Generator) -> str:
     return f"{part.kind} {json.dumps(settings)}" if settings else part.kind
 
 
-def _from_python(name: str) -> str:
-    return f"(given from Python: {name})"
+def _from_python(names: str) -> str:
+    return f"(given from Python: {names})"
 
 
 class _Absent:

@@ -17,7 +17,14 @@ from hiero.base.directories import publish, temporary_folder
 from hiero.base.tables import load_table
 from hiero.base.text import TextProcessing
 from hiero.base.weights import check_writable, read_weights
-from hiero.decode.model_directory import WEIGHTS, ModelFile, check_output, read_config, read_made_from
+from hiero.decode.model_directory import (
+    WEIGHTS,
+    ModelFile,
+    check_output,
+    read_config,
+    read_made_from,
+    some_of,
+)
 from hiero.decode.model_files import with_truecasers, write_model
 from hiero.decode.settings import DecodingSettings
 from hiero.features.distortion import DistortionStatistics
@@ -327,7 +334,7 @@ def _all_local_features(
     made = [own for own in config.local_features if not names.issuperset(own.names)]
     if missing := [name for name in config.given_features if name not in names]:
         raise FormatError(
-            f"{directory}: needs local features of Python's that have {', '.join(missing)}: give them to "
+            f"{directory}: needs local features of Python's that have {some_of(missing)}: give them to "
             "hiero.Model.load(..., local_features=[...])"
         )
     return [*made, *given]

@@ -74,6 +74,12 @@ class ModelFile(BaseModel):
     decoding: DecodingSettings = DecodingSettings()
 
 
+def some_of(names: Sequence[str]) -> str:
+    """The first ten of names, and how many there are if there are more."""
+    several = ", ".join(names[:10])
+    return several if len(names) <= 10 else f"{several}, ... ({len(names):,})"
+
+
 def read_config(directory: Path) -> ModelFile:
     """Raises FormatError or OSError."""
     path = directory / "model.toml"

@@ -5,11 +5,17 @@
 #include <stdexcept>
 
 namespace hiero {
+namespace {
+
+// As many say which features are meant.
+constexpr std::size_t kNamed = 10;
+
+}  // namespace
 
 std::string described(const std::vector<std::string>& names) {
-  std::string text;
-  for (const std::string& name : names) text += (text.empty() ? "local features " : ", ") + name;
-  return text;
+  std::string text = "local features ";
+  for (std::size_t i = 0; i < std::min(names.size(), kNamed); ++i) text += (i == 0 ? "" : ", ") + names[i];
+  return names.size() <= kNamed ? text : text + ", ... (" + std::to_string(names.size()) + ")";
 }
 
 void check_rows(const SparseRows& rows, std::size_t expected, const std::vector<std::string>& names) {

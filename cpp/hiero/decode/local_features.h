@@ -58,7 +58,7 @@ struct SparseRows {
 // `names`.
 void check_rows(const SparseRows& rows, std::size_t expected, const std::vector<std::string>& names);
 
-// How messages call features: by their names.
+// How messages call features: by their names, or the first of many.
 std::string described(const std::vector<std::string>& names);
 
 // The results of compute() are checked by the caller. It must be a pure function of its arguments, and is

@@ -40,7 +40,11 @@ void check(const SmoBatch& batch, std::span<const double> weights, std::span<con
     throw std::invalid_argument("features without weights");
   }
   if (!std::is_sorted(fixed.begin(), fixed.end())) throw std::invalid_argument("fixed features do not rise");
-  if (!finite(batch.losses) || !finite(batch.values) || !finite(weights)) {
+  const auto is_finite = [&](std::int32_t id) {
+    return std::isfinite(weights[static_cast<std::size_t>(id)]);
+  };
+  // Weights are far more than a batch has features.
+  if (!finite(batch.losses) || !finite(batch.values) || !std::ranges::all_of(batch.ids, is_finite)) {
     throw std::invalid_argument("losses, features or weights are not finite");
   }
   if (!(limits.c > 0 && limits.tolerance > 0 && limits.sweeps > 0)) {

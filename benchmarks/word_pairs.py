@@ -1,0 +1,174 @@
+"""What a hundred thousand features cost, and what they bring: the word pairs of rules.
+
+    python benchmarks/word_pairs.py cost CORPUS
+    python benchmarks/word_pairs.py gain CORPUS OUTPUT [--runs 3] [--threads 2]
+
+CORPUS is a folder that benchmarks/chiang2008.py has made, whose model and sets are used. A feature counts how
+often a source and a target word stand in one rule of a derivation, for the pairs that most rules have.
+
+`cost` decodes the first sentences of the tuning set, forests kept, and takes them through MIRA, with the same
+entries of rules over an index of 1,000, 100,000 and 1,000,000 names, in turns on one thread. Prints
+milliseconds of processor time a sentence, the least of three rounds.
+
+`gain` tunes by MIRA with the features of the paper's last row and 100,000 word pairs, and compares with the
+experiment's runs of that row. What is done is kept.
+"""
+
+from __future__ import annotations
+
+import argparse
+import re
+import time
+from array import array
+from collections.abc import Sequence
+from pathlib import Path
+
+import numpy as np
+import numpy.typing as npt
+import scipy.sparse
+from machine import machine, watched
+from mira_pass import mira_pass
+
+import hiero
+from hiero.cli.experiment import GivenChiang2008, read_chiang2008
+from hiero.evaluate import Bleu, Runs, paired_bootstrap
+from hiero.experiments.chiang2008_laboratory import Laboratory
+from hiero.experiments.chiang2008_systems import FULL
+from hiero.tune import ModelDecoder
+
+IntArray = npt.NDArray[np.int64]
+NONTERMINAL = re.compile(r"\[.+,\d\]").fullmatch
+PAIRS = 100_000
+SIZES = (1_000, 100_000, 1_000_000)
+SENTENCES, ROUNDS = 100, 3
+
+
+class WordPairs:
+    """``counts`` is a row for every rule of the model's first table, and one of zeros for rules of others."""
+
+    def __init__(self, names: Sequence[str], counts: scipy.sparse.csr_array) -> None:
+        self.names = names
+        self._counts = counts
+
+    @classmethod
+    def of(cls, table: hiero.RuleTable) -> WordPairs:
+        number: dict[str, int] = {}
+        words, sizes = array("q"), array("q")
+        for rule in map(table.rule, range(table.rule_count)):
+            for side in (rule.source, rule.target):
+                own = [number.setdefault(token, len(number)) for token in side if not NONTERMINAL(token)]
+                words.extend(own)
+                sizes.append(len(own))
+        keys, rules = _pairs(np.asarray(words), np.asarray(sizes).reshape(-1, 2), len(number))
+        found, columns, counts = np.unique(keys, return_inverse=True, return_counts=True)
+        chosen = np.sort(np.argsort(-counts, kind="stable")[:PAIRS])
+        place = np.full(len(found), -1)
+        place[chosen] = np.arange(len(chosen))
+        keep = place[columns] >= 0
+        entries = np.ones(keep.sum()), (rules[keep], place[columns[keep]])
+        matrix = scipy.sparse.csr_array(entries, shape=(table.rule_count + 1, len(chosen)))
+        text = list(number)
+        pairs = zip(*np.divmod(found[chosen], len(number)), strict=True)
+        return cls([f"Pair_{text[source]}_{text[target]}" for source, target in pairs], matrix)
+
+    def over(self, size: int) -> WordPairs:
+        """The same entries with an index of another size."""
+        counts = self._counts
+        entries = (counts.data, counts.indices % size, counts.indptr)
+        return WordPairs(
+            [f"Pair_{k}" for k in range(size)],
+            scipy.sparse.csr_array(entries, shape=(counts.shape[0], size)),
+        )
+
+    def by_rule(self, sentence: hiero.Sentence, batch: hiero.ApplicationBatch) -> scipy.sparse.csr_array:
+        is_first = batch.applications.tables[batch.application] == 0
+        return self._counts[np.where(is_first, batch.rules, self._counts.shape[0] - 1)]
+
+
+def _pairs(words: IntArray, sizes: IntArray, count: int) -> tuple[IntArray, IntArray]:
+    """All pairs of a rule, as source * count + target, and the rules, of rules whose source words and target
+    words stand one behind the other, so many of each (rules, 2)."""
+    begins = np.cumsum(np.append(0, sizes.ravel())[:-1]).reshape(-1, 2)
+    pairs = sizes.prod(axis=1)
+    rules = np.repeat(np.arange(len(sizes)), pairs)
+    within = np.arange(pairs.sum()) - np.repeat(np.cumsum(pairs) - pairs, pairs)
+    source, target = np.divmod(within, sizes[rules, 1])
+    return words[begins[rules, 0] + source] * count + words[begins[rules, 1] + target], rules
+
+
+def cost(given: GivenChiang2008) -> None:
+    sentences = given.tuning.sentences[:SENTENCES]
+    metric = Bleu(given.tuning.references[:SENTENCES])
+    pairs = WordPairs.of(given.model.tables[0])
+    models = {"none": given.model}
+    models |= {f"{size:,}": given.model.with_features([pairs.over(size)]) for size in SIZES}
+    times: dict[str, list[tuple[float, float]]] = {name: [] for name in models}
+    for _ in range(ROUNDS):
+        for name, each in models.items():
+            decoder, start = hiero.Decoder(each), each.weight_vector(each.weights)
+            begin = time.process_time()
+            list(ModelDecoder(decoder, sentences).forests(start))
+            decoded = time.process_time()
+            mira_pass(decoder, sentences, metric, start)
+            times[name].append((decoded - begin, time.process_time() - decoded))
+    print("names        decoding   a pass of MIRA (ms a sentence)")
+    for name, found in times.items():
+        decoding, learning = 1000 * np.min(found, axis=0) / len(sentences)
+        print(f"{name:>9} {decoding:11.2f} {learning:16.2f}", flush=True)
+
+
+def gain(given: GivenChiang2008, corpus: Path, output: Path, runs: int, threads: int) -> None:
+    options = given.options.model_copy(update={"runs": runs})
+    output.mkdir(exist_ok=True)
+    pairs = WordPairs.of(given.model.tables[0])
+    rows = {}
+    for name, folder, further in (("without", corpus / "experiment", ()), ("with", output, (pairs,))):
+        laboratory = Laboratory(
+            given.model,
+            given.tuning,
+            given.held_out,
+            given.tests,
+            folder,
+            options,
+            threads,
+            lambda line: print(line, flush=True),
+            further,
+        )
+        rows[name] = laboratory.outcome(FULL)
+    for name, row in rows.items():
+        learnt = [sum(run[pair] != 0 for pair in pairs.names if pair in run) for run in row.weights]
+        counts = ", ".join(f"{count:,}" for count in learnt)
+        print(f"{name} word pairs (that have a weight, by run: {counts}), passes {np.mean(row.passes):.1f}")
+        print(f"  tuning set {np.mean(row.tuning):.2f}")
+    for one in laboratory.sets:
+        metric = laboratory.metrics[one.name]
+        without, found = (Runs.of(metric, row.statistics[one.name]) for row in rows.values())
+        p = paired_bootstrap(metric, without, found)
+        scores = [f"{each.mean:.2f} ±{each.deviation:.2f}" for each in (without, found)]
+        print(f"{one.name}: {scores[0]} without, {scores[1]} with word pairs, p by bootstrap {p:.3f}")
+
+
+def main() -> None:
+    arguments = argparse.ArgumentParser(
+        description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter
+    )
+    parts = arguments.add_subparsers(dest="part", required=True)
+    for part in ("cost", "gain"):
+        own = parts.add_parser(part)
+        own.add_argument("corpus", type=Path)
+        if part == "gain":
+            own.add_argument("output", type=Path)
+            own.add_argument("--runs", type=int, default=3)
+            own.add_argument("--threads", type=int, default=2)
+    given = arguments.parse_args()
+    read = read_chiang2008(given.corpus / "experiment.toml")
+    print(machine(), flush=True)
+    if given.part == "cost":
+        with watched():
+            cost(read)
+    else:
+        gain(read, given.corpus, given.output, given.runs, given.threads)
+
+
+if __name__ == "__main__":
+    main()
