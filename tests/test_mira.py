@@ -203,6 +203,14 @@ def test_what_is_told_when(lag: int, sharing: bool, monkeypatch: pytest.MonkeyPa
     assert sorted(learnt) == sorted(expected)
 
 
+def test_defaults_are_the_paper_s() -> None:
+    """Sections 2 and 5; the lag is ours, of docs/benchmarks.md."""
+    published = {"workers": 20, "lag": 2, "k": 10, "mu": 0.5, "c": 0.01, "oracle": "forest"}
+    whole = {"no_loss_augmented": False, "no_sharing": False}
+    assert OnlineMiraOptions().model_dump() == published | whole
+    assert TuneOptions("mira").settings.model_dump().items() >= (published | whole).items()
+
+
 @pytest.mark.parametrize("workers", [1, 4, 20])
 def test_any_number_of_threads_gives_the_same(workers: int) -> None:
     decoder, references = solvable(4, BEST, sentences=50, size=20)

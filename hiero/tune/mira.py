@@ -88,7 +88,9 @@ class Pass:
         self._references = metric.references
         self._workers = workers
         self._shares = [order[n :: len(workers)].tolist() for n in range(len(workers))]
-        self._fixed = np.setdiff1d(np.arange(len(bounds)), list(free)).astype(np.int32)
+        is_fixed = np.ones(len(bounds), dtype=bool)
+        is_fixed[list(free)] = False
+        self._fixed = np.flatnonzero(is_fixed).astype(np.int32)
         self._bounds = bounds
         self._options = options
         self._tolerance = tolerance
