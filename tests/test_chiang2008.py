@@ -74,6 +74,14 @@ def test_what_cannot_be_had_is_left_out() -> None:
     ]
 
 
+def test_a_blank_sentence_needs_no_parse() -> None:
+    tree = hiero.Tree.read("(X a)")
+    for other, parsed in ((hiero.Sentence(" "), True), (hiero.Sentence("b"), False)):
+        found = ParsedSet("", [hiero.Sentence("a", parse=tree), other], [["a"], ["b"]], {})
+        assert found.is_parsed == parsed
+    assert hiero.Sentence(tokens=[]).is_blank and not hiero.Sentence(tokens=["b"]).is_blank
+
+
 def test_systems_have_folders_of_their_own_and_options_that_there_are() -> None:
     found = [*TABLE_1, *TABLE_2]
     assert len({system.slug for system in found}) == len(found)
@@ -190,6 +198,8 @@ def folder(tmp_path_factory: pytest.TempPathFactory) -> Path:
         (folder / f"{name}.en").write_text("".join(f"{line}\n" for line in texts))
         trees = (f"(S {' '.join(f'(NP (X {word}))' for word in line.split())})\n" for line in part)
         (folder / f"{name}.parse").write_text("".join(trees))
+    holes = (folder / "test.parse").read_text().splitlines()
+    (folder / "holes.parse").write_text("".join(f"{line}\n" for line in [holes[0], "", *holes[2:]]))
     sets = {
         key: f'source = "{name}.fr"\nreferences = ["{name}.en"]\nparses = "{name}.parse"\n'
         for key, name in (("[tuning]", "tuning"), ("[held_out]", "held-out"), ("[[test]]", "test"))
@@ -315,6 +325,9 @@ def test_a_laboratory_learns_further_features(folder: Path, tmp_path: Path) -> N
         (('source = "test.fr"', 'name = "a/b"\nsource = "test.fr"'), "test.0.name"),
         (("runs = 2", "runs = "), "experiment.toml: "),
         (("iterations = 2", "itarations = 2"), "itarations"),
+        (('parses = "test.parse"', 'parses = "holes.parse"'), "holes.parse:2: no tree"),
+        (("workers = 2", "seed = 2"), "mira: seed"),
+        (("workers = 2", 'fixed = ["LM0"]'), "mira: fixed"),
         (("pop_limit = 20", "pop_limit = -1"), "pop_limit"),
         (('source = "test.fr"', 'source = "none.fr"'), "none.fr"),
         (('source = "test.fr"', 'name = "held-out"\nsource = "test.fr"'), "two sets have one name"),

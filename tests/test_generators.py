@@ -197,6 +197,21 @@ def test_parts_of_larger_numbers() -> None:
     assert not targets(found, "234 567,5") and "1,234,567.5" in targets(found, "1 234 567,5")
 
 
+@pytest.mark.parametrize("target", ["de", "fr", "zh"])
+@pytest.mark.parametrize(
+    ("sentence", "phrase"),
+    [
+        ("in March 2008 ,", "March 2008"),
+        ("the 21st of March 2008", "March 2008"),
+        ("in July 15000 people", "July 15000"),
+    ],
+)
+def test_a_year_is_no_day_and_a_year(target: str, sentence: str, phrase: str) -> None:
+    """No date takes digits apart."""
+    found = rules_for(NumberRules(source="en", target=target), sentence)
+    assert found and targets(found, phrase) == []
+
+
 def test_letters_that_are_like_others() -> None:
     """Expressions that ignore case take ı for i, and ſ for s."""
     for phrase in ("3 mıllion", "Aprıl 5", "5 Auguſt"):

@@ -65,6 +65,9 @@ def test_json_holds_all_of_it() -> None:
         ("{}", "expected text or tokens, one of them"),
         ('{"text": "a", "tokens": ["a"]}', "expected text or tokens, one of them"),
         ('{"tokens": "a b"}', "tokens: Input should be a valid (list|array)"),
+        ('{"tokens": ["a", "b c"]}', "tokens: 'b c' is empty, or has white space in it"),
+        ('{"tokens": [" a"]}', "tokens: ' a' is empty"),
+        ('{"tokens": [""]}', "tokens: '' is empty"),
         ('{"tokens": [1]}', r"tokens\.0: Input should be a valid string"),
         ('{"text": "a", "pars": ""}', "pars: Extra inputs are not permitted"),
         ('{"text": "a", "rules": ["[X] ||| a"]}', "fields"),
@@ -120,7 +123,7 @@ def test_decoding_json_lines(model: Path, tmp_path: Path) -> None:
     assert [each["id"] for each in found] == ["first", 1, 2, 3, 7, 5]
     errors = done.stderr.decode().splitlines()
     assert errors[0].startswith(f"{path}:3: text: Input should be a valid string")
-    assert errors[1] == f"{path}:4: no parse, which Syntax_NP_Match, Syntax_NP_Cross need"
+    assert errors[1] == f"{path}:4: local features Syntax_NP_Match, Syntax_NP_Cross: no parse"
     assert errors[2].startswith(f"{path}:6: Invalid JSON") and len(errors) == 3
     assert found[0]["features"]["Syntax_NP_Match"] >= 1 and found[1]["error"] is None
     assert found[4]["text"] == "the wug" and found[4]["features"]["Own"] == 1
@@ -143,17 +146,24 @@ def test_parses_beside_the_text(model: Path, tmp_path: Path) -> None:
     twins = [Sentence("le chat", parse=Tree.read(CHAT)), Sentence("le chat dort", parse=Tree.read(DORT))]
     assert [each["features"] for each in found] == [decoder.translate(twin).features for twin in twins]
     for wrong, message, lines in (
-        (f"{CHAT}\n", f"{parses}: 1 trees for more sentences", None),
-        (f"{CHAT}\n{DORT}\n{DORT}\n", f"{parses}: 3 trees for 2 sentences", None),
+        (f"{CHAT}\n", f"{text}:2: no tree: {parses} has 1", 2),
+        (f"{CHAT}\n{DORT}\n{DORT}\n", f"{parses}: 3 trees for 2 sentences", 2),
         (f"{CHAT}\n{CHAT}\n", "dort", 2),  # a tree of other words
-        (f"{CHAT}\n\n", f"{text}:2: no parse, which", 2),
+        (f"{CHAT}\n\n", f"{text}:2: local features Syntax_NP_Match, Syntax_NP_Cross: no parse", 2),
         (f"{CHAT}\n(S (NP\n", f"{parses}:2: ", 0),
     ):
         parses.write_text(wrong)
         done = call(*command)
         assert message in one_error_line(done)
-        if lines is not None:
-            assert len(done.stdout.splitlines()) == lines
+        assert len(done.stdout.splitlines()) == lines
+    # Where the file has no tree, a record has its own.
+    records = [Sentence("le chat", parse=Tree.read(CHAT)), Sentence("le chat dort")]
+    text.write_text("".join(f"{record.to_json()}\n" for record in records))
+    parses.write_text(f"\n{DORT}\n")
+    again = call(*command, "--input-format", "jsonl", "--output-format", "jsonl")
+    assert [json.loads(line)["features"] for line in again.stdout.splitlines()] == [
+        each["features"] for each in found
+    ]
 
 
 def test_tuning_reads_the_same(model: Path, tmp_path: Path) -> None:
@@ -177,7 +187,24 @@ def test_tuning_reads_the_same(model: Path, tmp_path: Path) -> None:
     # It knows its parses again, and goes on.
     assert call(*common, *records_of, "-o", tmp_path / "one").returncode == 0
     missing = call(*common, "--source", tmp_path / "text", "-o", tmp_path / "none")
-    assert "no parse, which Syntax_NP_Match" in one_error_line(missing)
+    errors = missing.stderr.decode().splitlines()
+    what = "local features Syntax_NP_Match, Syntax_NP_Cross: no parse"
+    assert errors[:2] == [f"{tmp_path / 'text'}:{line}: {what}" for line in (1, 2)]
+    assert errors[2:] == ["hiero: none of the sentences can be decoded"] and missing.returncode == 1
+    # One that cannot be decoded ends alone.
+    (tmp_path / "parses").write_text(f"{CHAT}\n\n")
+    parsed = ("--source", tmp_path / "text", "--parses", tmp_path / "parses")
+    for method, out in (("mert", "alone"), ("mira", "mira")):
+        alone = call(*common, *parsed, "-o", tmp_path / out, "--method", method)
+        assert alone.stderr.decode().splitlines() == [
+            f"{tmp_path / 'text'}:2: {what}",
+            "hiero: 1 sentences could not be decoded and had no translation",
+        ]
+        assert alone.returncode == 1 and (tmp_path / out / "weights.txt").is_file()
+        assert (tmp_path / out / "translations.txt").read_text().splitlines()[1] == ""
+    (tmp_path / "parses").write_text(f"{CHAT}\n{CHAT}\n")
+    other_words = one_error_line(call(*common, *parsed, "-o", tmp_path / "none"))
+    assert f"{tmp_path / 'parses'}:2: the parse has " in other_words
     (tmp_path / "records").write_text(f"{records[0]}\n{{}}\n")
     bad = call(*common, *records_of, "-o", tmp_path / "none")
     assert f"{tmp_path / 'records'}:2: expected text or tokens" in one_error_line(bad)
@@ -185,4 +212,4 @@ def test_tuning_reads_the_same(model: Path, tmp_path: Path) -> None:
     few = call(
         *common, "--source", tmp_path / "text", "--parses", tmp_path / "parses", "-o", tmp_path / "none"
     )
-    assert f"{tmp_path / 'parses'}: 1 trees for" in one_error_line(few)
+    assert f"{tmp_path / 'parses'}: 1 trees for 2 sentences" in one_error_line(few)

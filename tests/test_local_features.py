@@ -140,8 +140,12 @@ class BadFeatures:
 @pytest.mark.parametrize("answer", [None, np.zeros((1, 3)), RuntimeError("mine")])
 def test_bad_local_features(french: Path, answer: object) -> None:
     model = hiero.Model.assemble([french / "grammar.txt"], [], {}, local_features=[BadFeatures(answer)])
-    with pytest.raises((ValueError, RuntimeError)):
+    named = "local features? Bad: "
+    message = named + ("RuntimeError: mine" if isinstance(answer, Exception) else "expected")
+    with pytest.raises((ValueError, hiero.Error), match=message) as raised:
         hiero.Decoder(model).translate("le chat")
+    # What was raised is the cause.
+    assert raised.value.__cause__ is (answer if isinstance(answer, Exception) else None)
 
 
 def test_local_features_beyond_all_numbers(french: Path) -> None:
@@ -264,7 +268,7 @@ def test_a_model_has_its_local_features(french: Path, tmp_path: Path) -> None:
     loaded = hiero.Model.load(path)
     assert list(loaded.local_features) == own
     again = hiero.Model.load(path, local_features=[syntax])
-    assert again.local_features == (*own[1:], syntax)
+    assert list(again.local_features) == own and again.local_features[0] is syntax
     assert call("hiero", "check", path).returncode == 0
     described = call("hiero", "info", path).stdout.decode()
     assert (
@@ -297,6 +301,30 @@ def test_local_features_that_only_python_can_give(french: Path, tmp_path: Path) 
     config.write_text(config.read_text().replace('"coarse-syntax"', '"other"'))
     with pytest.raises(hiero.FormatError, match=r"local_features\.0: .*'other'.*'fine-syntax'"):
         hiero.Model.load(path, local_features=[WordCount()])
+
+
+class LargeGaps:
+    """Gaps of three words or more."""
+
+    names = ("Large",)
+
+    def by_gap(self) -> np.ndarray:
+        return np.array([0, 0, 1])[:, None, None].repeat(2, axis=1)
+
+
+def test_a_loaded_model_has_the_order_of_features_that_it_had(french: Path, tmp_path: Path) -> None:
+    """That of weights as a vector, whatever the order in which features are given."""
+    own = [WordCount(), FineSyntax(labels=("NP",)), LargeGaps(), FineDistortion()]
+    path = saved(french, tmp_path / "m", *own)
+    names = hiero.Model.load(path, local_features=own).feature_names
+    assert list(names)[-len(LargeGaps.names) - 22 :][:1] == ["Large"]
+    again = hiero.Model.load(path, local_features=[LargeGaps(), Many(2), WordCount()])
+    assert list(again.feature_names)[: len(names)] != list(names)  # there is one more, of rules
+    assert [type(each).__name__ for each in again.local_features] == [
+        *(type(each).__name__ for each in own),
+        "Many",
+    ]
+    assert hiero.Model.load(path, local_features=[LargeGaps(), WordCount()]).feature_names == names
 
 
 class Many:

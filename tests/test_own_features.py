@@ -52,5 +52,5 @@ def test_derivations_have_them(examples: dict[str, Any]) -> None:
     # The gap of four words is reordered, and begins with a verb; the glued word is half a quotation.
     assert features == {"HalfQuoted": 1.0, "FarReordering": 1.0, "VerbFirst": 1.0}
     assert result.score == pytest.approx(-1.0 - 0.5 + 2.0)
-    with pytest.raises(ValueError, match="no parse, which VerbFirst needs"):
+    with pytest.raises(hiero.Error, match=r"^local features VerbFirst: no parse$"):
         hiero.Decoder(model).translate("a slept")

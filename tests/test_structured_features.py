@@ -445,7 +445,9 @@ def test_a_sentence_without_a_parse_fails_alone(french: Path) -> None:
     found = list(hiero.Decoder(model).translate_iter([good, "le chat", other, good, ""], threads=2))
     assert [isinstance(each, hiero.Failure) for each in found] == [False, True, True, False, False]
     assert isinstance(found[1], hiero.Failure) and isinstance(found[2], hiero.Failure)
-    assert str(found[1].error).startswith("no parse, which Syntax_NP_Match, Syntax_NP_Cross, Syntax_PP_Match")
+    message = str(found[1].error)
+    assert message.startswith("local features Syntax_NP_Match, Syntax_NP_Cross, Syntax_PP_Match")
+    assert message.endswith(", ... (22): no parse")
     assert isinstance(found[2].error, FormatError) and "chien" in str(found[2].error)
 
 

@@ -104,6 +104,21 @@ SparseRows rows_of(const py::object& answer, std::size_t count, const std::vecto
           {values.data(), values.data() + values.size()}};
 }
 
+// What the features answer for a sentence. Those that raise are named.
+py::object asked(const py::object& features, const char* method, const std::vector<std::string>& names,
+                 const Sentence& sentence, const py::object& about) {
+  try {
+    return features.attr(method)(PythonAnnotations::of(sentence), about);
+  } catch (py::error_already_set& error) {
+    if (!error.matches(PyExc_Exception)) throw;
+    const py::object own = py::module_::import("hiero._core").attr("Error");
+    std::string what = described(names) + ": ";
+    if (!error.matches(own)) what += text_of(error.type().attr("__name__")) + ": ";
+    py::raise_from(error, own.ptr(), (what + text_of(error.value())).c_str());
+    throw py::error_already_set();
+  }
+}
+
 class PythonRuleFeatures final : public RuleFeatures {
  public:
   explicit PythonRuleFeatures(const py::object& object) : held_(object), names_(names_of(object)) {}
@@ -113,7 +128,7 @@ class PythonRuleFeatures final : public RuleFeatures {
   SparseRows compute(const Sentence& sentence, const ApplicationBatch& batch) const override {
     const py::gil_scoped_acquire acquire;
     // A copy of the batch: Python may keep it.
-    const py::object rows = held_.get().attr("by_rule")(PythonAnnotations::of(sentence), py::cast(batch));
+    const py::object rows = asked(held_.get(), "by_rule", names_, sentence, py::cast(batch));
     return rows_of(rows, batch.size(), names_,
                    "a matrix of numbers of shape %, rules of applications by features");
   }
@@ -139,7 +154,7 @@ class PythonSpanFeatures final : public SpanFeatures {
     const py::gil_scoped_acquire acquire;
     const py::array_t<std::int32_t> array({static_cast<py::ssize_t>(spans.size() / 2), py::ssize_t{2}},
                                           spans.data());
-    const py::object rows = held_.get().attr("by_span")(PythonAnnotations::of(sentence), array);
+    const py::object rows = asked(held_.get(), "by_span", names_, sentence, array);
     return rows_of(rows, spans.size() / 2, names_, "a matrix of numbers of shape %, spans by features");
   }
 

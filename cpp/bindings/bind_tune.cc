@@ -23,15 +23,18 @@ std::span<const double> doubles(const DoubleVector& values, const char* name) {
   return {values.data(), static_cast<std::size_t>(values.size())};
 }
 
+using BoolVector = py::array_t<bool, py::array::c_style | py::array::forcecast>;
+
 SmoSolution solve(const py::object& offsets, const py::object& oracles, const DoubleVector& losses,
                   const py::object& row_offsets, const py::object& ids, const DoubleVector& values,
-                  const DoubleVector& weights, const py::object& fixed, double c, double tolerance,
+                  const DoubleVector& weights, const BoolVector& fixed, double c, double tolerance,
                   int sweeps) {
   const std::vector<std::int32_t> sentences = integer_vector(offsets, "offsets");
   const std::vector<std::int32_t> chosen = integer_vector(oracles, "oracles");
   const std::vector<std::int32_t> rows = integer_vector(row_offsets, "row_offsets");
   const std::vector<std::int32_t> columns = integer_vector(ids, "ids");
-  const std::vector<std::int32_t> kept = integer_vector(fixed, "fixed");
+  if (fixed.ndim() != 1) throw std::invalid_argument("fixed: expected a vector");
+  const std::span<const bool> kept{fixed.data(), static_cast<std::size_t>(fixed.size())};
   const SmoBatch batch{sentences, chosen,  doubles(losses, "losses"),
                        rows,      columns, doubles(values, "values")};
   const std::span<const double> start = doubles(weights, "weights");
@@ -56,7 +59,7 @@ void register_tune(py::module_& m) {
       .def_readonly("sweeps", &SmoSolution::sweeps);
   m.def(
       "smo", &solve, py::arg("offsets"), py::arg("oracles"), py::arg("losses"), py::arg("row_offsets"),
-      py::arg("ids"), py::arg("values"), py::arg("weights"), py::arg("fixed") = py::list(),
+      py::arg("ids"), py::arg("values"), py::arg("weights"), py::arg("fixed") = BoolVector(0),
       py::arg("c") = 0.01, py::arg("tolerance") = 1e-6, py::arg("sweeps") = 1000,
       "The w' that minimises 1/2 |w' - w|^2 + c sum_i max_j (l_ij - (h(e*_i) - h(e_ij)) . w') for a batch "
       "of\n"
@@ -66,7 +69,7 @@ void register_tune(py::module_& m) {
       "losses\n"
       "float64 (hypotheses); `row_offsets`, `ids` and `values` are the CSR rows of their features, `weights`"
       "\n"
-      "float64 (features) w. `fixed`, rising ids, keep their weights. Stops when the duality gap is at most "
+      "float64 (features) w. Those that are `fixed`, bool (features), keep theirs. Stops when the duality gap is at most "
       "\n"
       "`tolerance` times the objective, or after so many sweeps. Raises ValueError for arrays that do not "
       "fit,\n"

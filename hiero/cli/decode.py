@@ -12,7 +12,7 @@ from typing import Annotated, Any, Literal
 
 import typer
 
-from hiero import Decoder, DecodingSettings, Model, Sentence
+from hiero import Decoder, DecodingSettings, Failure, FormatError, Model, Sentence, Translation
 from hiero.base.files import sha256
 from hiero.base.lines import count_lines
 from hiero.base.memory import peak_megabytes
@@ -198,7 +198,11 @@ def decode(
 
         def record(line: tuple[int, Sentence]) -> Record:
             number, sentence = line
-            result = own.attempt(decoder, number, trees.parsed(number, sentence), keep)
+            result: Translation | Failure
+            try:
+                result = own.attempt(decoder, number, trees.parsed(number, sentence), keep)
+            except FormatError as error:
+                result = Failure(sentence, error)
             return make_record(lines, number, sentence, result, nbest, unique, target, forcing)
 
         shared = output is None and sys.stdout.isatty()  # where translations would stand among progress

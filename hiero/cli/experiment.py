@@ -88,9 +88,14 @@ class _SetFiles(BaseModel):
     name: str = Field("", pattern=r"^[^/]*$")
 
     def read(self, folder: Path, tokens: bool, model: Model) -> tuple[ParsedSet, Set]:
+        """Raises FormatError, also for a sentence without a tree where there are some."""
         source, references = folder / self.source, [folder / path for path in self.references]
         parses = None if self.parses is None else folder / self.parses
         found = read_set(source, references, tokens, model, parses=parses)
+        if parses is not None:
+            for number, sentence in enumerate(found[0], start=1):
+                if sentence.parse is None and not sentence.is_blank:
+                    raise FormatError(f"{parses}:{number}: no tree")
         genres = read_files(source, references)[1].genres()
         return ParsedSet(self.name or self.source.stem, *found, genres), found
 

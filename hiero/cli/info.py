@@ -18,7 +18,14 @@ from hiero.base.tables import is_packed
 from hiero.base.text import TextSide
 from hiero.cli.files import Output, writing
 from hiero.cli.records import assignments
-from hiero.decode.model_directory import WEIGHTS, read_config, read_manifest, some_of
+from hiero.decode.model_directory import (
+    WEIGHTS,
+    GivenFeatures,
+    GivenGenerator,
+    read_config,
+    read_manifest,
+    some_of,
+)
 from hiero.features.built_in import BuiltIn as Features
 from hiero.generators.built_in import BuiltIn as Generator
 
@@ -89,16 +96,18 @@ def describe_lm(lm: LanguageModel) -> dict[str, object]:
 def describe_model(path: Path) -> dict[str, object]:
     """What `hiero info` prints of a model directory."""
     config = read_config(path)
+    absent = [own for own in config.local_features if isinstance(own, GivenFeatures)]
     model = Model.load(
         path,
-        local_features=[_Absent(config.given_features)],
-        generators=[_AbsentGenerator(own.name, own.features) for own in config.given_generators],
+        local_features=[_Absent(own.names) for own in absent],
+        generators=[
+            _AbsentGenerator(own.name, own.features)
+            for own in config.generators
+            if isinstance(own, GivenGenerator)
+        ],
     )
-    local = [*map(_described, config.local_features)]
-    if config.given_features:
-        local.append(_from_python(some_of(config.given_features)))
-    generators = [*map(_described, config.generators)]
-    generators += [_from_python(own.name) for own in config.given_generators]
+    local = [_described(own) for own in config.local_features]
+    generators = [_described(own) for own in config.generators]
     return {
         "kind": "model",
         "source": describe_side(model.text.source),
@@ -153,15 +162,15 @@ def describe_making(made_from: Mapping[str, Any]) -> dict[str, str]:
     return facts
 
 
-def _described(part: Features | Generator) -> str:
+def _described(part: Features | GivenFeatures | Generator | GivenGenerator) -> str:
     """Local features or a generator by kind, and settings that are not the default ones, less counts."""
+    if isinstance(part, GivenFeatures):
+        return f"(given from Python: {some_of(part.names)})"
+    if isinstance(part, GivenGenerator):
+        return f"(given from Python: {part.name})"
     left_out = {"kind", "monotone", "reordered"}
     settings = part.model_dump(mode="json", exclude=left_out, exclude_defaults=True)
     return f"{part.kind} {json.dumps(settings)}" if settings else part.kind
-
-
-def _from_python(names: str) -> str:
-    return f"(given from Python: {names})"
 
 
 class _Absent:

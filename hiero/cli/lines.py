@@ -90,17 +90,20 @@ class SentenceParses:
         self._trees: Sequence[Tree | None] = () if path is None else read_trees(path)
 
     def parsed(self, number: int, sentence: Sentence) -> Sentence:
-        """Sentence ``number`` with its tree. Raises FormatError for one beyond the last tree."""
+        """Sentence ``number`` with its tree; with its own, if it has one, where the file has none. Raises
+        FormatError for one beyond the last tree."""
         if self.path is None:
             return sentence
         if number >= len(self._trees):
-            raise FormatError(f"{self.path}: {len(self._trees)} trees for more sentences")
-        return Sentence.of(sentence, parse=self._trees[number])
+            raise FormatError(f"no tree: {self.path} has {len(self._trees)}")
+        tree = self._trees[number]
+        return sentence if tree is None else Sentence.of(sentence, parse=tree)
 
-    def check(self, sentences: int) -> None:
-        """Raises FormatError for trees of sentences beyond the last."""
-        if sentences < len(self._trees):
-            raise FormatError(f"{self.path}: {len(self._trees)} trees for {sentences} sentences")
+    def check(self, sentences: int, *, all_of_them: bool = False) -> None:
+        """Raises FormatError for trees of sentences beyond the last, and for fewer than ``all_of_them``."""
+        trees = len(self._trees)
+        if self.path is not None and (sentences < trees or (all_of_them and sentences > trees)):
+            raise FormatError(f"{self.path}: {trees} trees for {sentences} sentences")
 
 
 def source_set(content: bytes, name: str) -> SegmentSet:

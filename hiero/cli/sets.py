@@ -5,6 +5,7 @@ from __future__ import annotations
 import hashlib
 import json
 import sys
+import threading
 from collections.abc import Callable, Iterator, Sequence
 from pathlib import Path
 from typing import Annotated
@@ -41,6 +42,34 @@ def model_fingerprint(model: Path) -> str:
     return hashlib.sha256(json.dumps(files, sort_keys=True).encode()).hexdigest()
 
 
+class Failures:
+    """Sentences of sets that could not be decoded: each is told of once on stderr, but of many the first."""
+
+    _TOLD = 10
+
+    def __init__(self) -> None:
+        self._found: set[tuple[Path, int]] = set()
+        self._noting = threading.Lock()
+
+    def __bool__(self) -> bool:
+        return bool(self._found)
+
+    def note(self, path: Path, number: int, error: Exception) -> None:
+        """Of sentence ``number`` of a file, from 0. From any thread."""
+        with self._noting:
+            if (path, number) in self._found:
+                return
+            self._found.add((path, number))
+            if len(self._found) <= self._TOLD:
+                print(f"{path}:{number + 1}: {error}", file=sys.stderr)
+
+    def report(self) -> None:
+        """Says how many there were."""
+        if self._found:
+            count = len(self._found)
+            print(f"hiero: {count} sentences could not be decoded and had no translation", file=sys.stderr)
+
+
 def read_set(
     source: Path,
     references: Sequence[Path],
@@ -51,7 +80,7 @@ def read_set(
 ) -> Set:
     """Sentences as the decoder takes them, with their parses if these are given, and references as lines of
     tokens; files of raw text unless they are ``tokens`` already. Says on stderr where they do not look so.
-    Raises FormatError for lines that are no sentences."""
+    Raises FormatError for lines that are no sentences, or have a parse of other words."""
     kind = format_of(source, kind)
     lines, test_set = read_files(source, references)
     found = test_set.references
@@ -60,8 +89,13 @@ def read_set(
         texts = [" ".join(s.tokens) if s.text is None else s.text for s in sentences]
         _note_untokenised(source, texts)
     trees = SentenceParses(parses)
+    trees.check(len(sentences), all_of_them=True)
     sentences = [trees.parsed(number, sentence) for number, sentence in enumerate(sentences)]
-    trees.check(len(sentences))
+    for number, sentence in enumerate(sentences, start=1):
+        try:
+            sentence.in_tokens(model.text.source)
+        except FormatError as error:
+            raise FormatError(f"{parses or source}:{number}: {error}") from None
     if tokens:
         return sentences, found
     target = model.text.target

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import importlib.util
 from collections.abc import Callable, Mapping, Sequence
+from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Literal
 
@@ -15,7 +16,7 @@ from hiero.cli.arguments import Threads, usage
 from hiero.cli.files import Writes, on_interrupt
 from hiero.cli.lines import PARSES, Format
 from hiero.cli.progress import progress_line
-from hiero.cli.sets import Tokens, fingerprint, model_fingerprint, read_set
+from hiero.cli.sets import Failures, Tokens, fingerprint, model_fingerprint, read_set
 from hiero.cli.settings import Given, SettingOptions, VariantOptions
 from hiero.cli.weights import Tuned, write_tuned
 from hiero.evaluate import Bleu, EffectiveLength, Metric
@@ -137,7 +138,12 @@ def tune_model(
     if held_out_source is not None:
         held_out = held_out_source, held_out_references or []
         sets.append(read_set(*held_out, tokens, loaded, input_format, held_out_parses))
-    decoders = [ModelDecoder(decoder, sentences, threads) for sentences, _ in sets]
+    failures = Failures()
+    sources = [source] if held_out_source is None else [source, held_out_source]
+    decoders = [
+        ModelDecoder(decoder, sentences, threads, partial(failures.note, path))
+        for path, (sentences, _) in zip(sources, sets, strict=True)
+    ]
     metrics = [_metric(metric or ["bleu"], lines, effective_length, method) for _, lines in sets]
     start = {name: 0.0 for name in loaded.feature_names}
     start |= loaded.weights
@@ -184,6 +190,9 @@ def tune_model(
     write_tuned(output, tuned)
     if save is not None:
         loaded.with_weights(results[best].weights, tuned.model_dump()).save(save)
+    if failures:
+        failures.report()
+        raise typer.Exit(1)
 
 
 def _report(output: Path, results: Mapping[str, TuneResult], metric: str) -> None:

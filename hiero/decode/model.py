@@ -19,6 +19,8 @@ from hiero.base.text import TextProcessing
 from hiero.base.weights import check_writable, read_weights
 from hiero.decode.model_directory import (
     WEIGHTS,
+    GivenFeatures,
+    GivenGenerator,
     ModelFile,
     check_output,
     read_config,
@@ -329,29 +331,47 @@ def _model_of(
 def _all_local_features(
     directory: Path, config: ModelFile, given: Sequence[LocalFeatures]
 ) -> list[LocalFeatures]:
-    """Those of the model directory that are not given, and those given."""
-    names = {name for features in given for name in features.names}
-    made = [own for own in config.local_features if not names.issuperset(own.names)]
-    if missing := [name for name in config.given_features if name not in names]:
+    """Those of the model directory in their order, where such as are given stand for all that have their
+    names, and others that are given."""
+    names = {name: features for features in given for name in features.names}
+    found: list[LocalFeatures] = []
+    missing: list[str] = []
+    for own in config.local_features:
+        if names.keys() >= set(own.names):
+            found += [names[name] for name in own.names]
+        elif isinstance(own, GivenFeatures):
+            missing += [name for name in own.names if name not in names]
+        else:
+            found.append(own)
+    if missing:
         raise FormatError(
             f"{directory}: needs local features of Python's that have {some_of(missing)}: give them to "
             "hiero.Model.load(..., local_features=[...])"
         )
-    return [*made, *given]
+    # Each once, where it is found first.
+    return list({id(features): features for features in [*found, *given]}.values())
 
 
 def _all_generators(
     directory: Path, config: ModelFile, given: Sequence[RuleGenerator]
 ) -> list[RuleGenerator]:
-    """Those of the model directory that are not given, and those given."""
-    names = {generator.name for generator in given}
-    made = [within(directory, own) for own in config.generators if own.name not in names]
-    if missing := [own.name for own in config.given_generators if own.name not in names]:
+    """The same of generators, by their names."""
+    names = {generator.name: generator for generator in given}
+    found: list[RuleGenerator] = []
+    missing: list[str] = []
+    for own in config.generators:
+        if own.name in names:
+            found.append(names[own.name])
+        elif isinstance(own, GivenGenerator):
+            missing.append(own.name)
+        else:
+            found.append(within(directory, own))
+    if missing:
         raise FormatError(
             f"{directory}: needs rule generators of Python's, {', '.join(missing)}: give them to "
             "hiero.Model.load(..., generators=[...])"
         )
-    return [*made, *given]
+    return list({id(generator): generator for generator in [*found, *given]}.values())
 
 
 def _if_there(path: Path) -> str:

@@ -13,7 +13,7 @@ from collections.abc import Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from dataclasses import asdict
 from pathlib import Path
-from typing import Any, Literal
+from typing import Annotated, Any, Literal
 
 from pydantic import BaseModel, ConfigDict, Field, ValidationError
 
@@ -23,8 +23,8 @@ from hiero.base.json_files import complaint, json_number
 from hiero.base.ownership import MANIFEST
 from hiero.base.text import TextProcessing
 from hiero.decode.settings import DecodingSettings
-from hiero.features.built_in import BuiltInSettings
-from hiero.generators.built_in import BuiltInSettings as GeneratorSettings
+from hiero.features.built_in import BuiltIn
+from hiero.generators.built_in import BuiltIn as BuiltInGenerator
 
 FORMAT: Literal[1] = 1
 WEIGHTS_FILE = "weights.txt"
@@ -41,10 +41,19 @@ class TableEntry(BaseModel):
     statics: str = ""
 
 
+class GivenFeatures(BaseModel):
+    """Local features that only the caller can give."""
+
+    model_config = ConfigDict(extra="forbid")
+    kind: Literal["given"] = "given"
+    names: list[str]
+
+
 class GivenGenerator(BaseModel):
     """A generator that only the caller can give, and the features of its rules."""
 
     model_config = ConfigDict(extra="forbid")
+    kind: Literal["given"] = "given"
     name: str
     features: list[str]
 
@@ -61,12 +70,9 @@ class ModelFile(BaseModel):
     lms: list[str] = []
     weights: str
     distortion: str = ""
-    # Local features with their settings, and the names of those that only the caller can give.
-    local_features: list[BuiltInSettings] = []
-    given_features: list[str] = []
-    # The same of generators of rules.
-    generators: list[GeneratorSettings] = []
-    given_generators: list[GivenGenerator] = []
+    # In the model's order, which is that of weights as a vector.
+    local_features: list[Annotated[BuiltIn | GivenFeatures, Field(discriminator="kind")]] = []
+    generators: list[Annotated[BuiltInGenerator | GivenGenerator, Field(discriminator="kind")]] = []
     # Of logarithms; which features are some besides language models'.
     log_base: float | None = Field(None, gt=1, allow_inf_nan=False)
     log_features: list[str] = []

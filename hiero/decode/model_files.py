@@ -17,6 +17,7 @@ from hiero.base.weights import write_weights
 from hiero.decode.model_directory import (
     FORMAT,
     WEIGHTS_FILE,
+    GivenFeatures,
     GivenGenerator,
     ModelFile,
     TableEntry,
@@ -63,16 +64,11 @@ def write_model(model: Model, directory: Path) -> None:
         lms=lms,
         weights=WEIGHTS_FILE,
         distortion="" if model.distortion is None else _DISTORTION,
-        local_features=[own for own in model.local_features if isinstance(own, BUILT_IN)],
-        given_features=[
-            name for own in model.local_features if not isinstance(own, BUILT_IN) for name in own.names
+        local_features=[
+            own if isinstance(own, BUILT_IN) else GivenFeatures(names=list(own.names))
+            for own in model.local_features
         ],
         generators=generators,
-        given_generators=[
-            GivenGenerator(name=own.name, features=list(own.features))
-            for own in model.generators
-            if not isinstance(own, GENERATORS)
-        ],
         log_base=model.log_base,
         log_features=list(model.log_features),
         text=text,
@@ -125,15 +121,21 @@ def _write_statics(model: Model, directory: Path, tables: Sequence[str], lms: Se
     return files
 
 
-def _write_generators(model: Model, directory: Path) -> list[BuiltIn]:
-    """Those of this package, with the dictionaries as they are copied. Raises FormatError for a bad one."""
-    kept = [own for own in model.generators if isinstance(own, GENERATORS)]
-    for i, own in enumerate(kept):
+def _write_generators(model: Model, directory: Path) -> list[BuiltIn | GivenGenerator]:
+    """As ``model.toml`` has them, with the dictionaries as they are copied. Raises FormatError for a bad
+    one."""
+    kept: list[BuiltIn | GivenGenerator] = []
+    for own in model.generators:
         if isinstance(own, NameRules):
             if not own.phrases:
                 raise FormatError(f"{own.dictionary}: no names")
-            kept[i] = own.at(Path(f"names{i}"))
-            link_or_copy(own.dictionary, directory / kept[i].dictionary)
+            copied = own.at(Path(f"names{len(kept)}"))
+            link_or_copy(own.dictionary, directory / copied.dictionary)
+            kept.append(copied)
+        elif isinstance(own, GENERATORS):
+            kept.append(own)
+        else:
+            kept.append(GivenGenerator(name=own.name, features=list(own.features)))
     return kept
 
 

@@ -19,6 +19,8 @@ from hiero.decode.model import Model
 from hiero.experiments.chiang2008_laboratory import Laboratory
 from hiero.experiments.chiang2008_report import markdown, plot_weights, scores_csv, weights_csv
 from hiero.experiments.chiang2008_systems import (
+    TABLE_1,
+    TABLE_2,
     Chiang2008,
     Chiang2008Options,
     ParsedSet,
@@ -58,7 +60,10 @@ def chiang2008(
     known = {"options": chosen.model_dump(mode="json"), "origin": dict(origin or {})}
     outcomes = {}
     with run_directory(folder, _SETTINGS, known):
-        for system in systems(model, laboratory.parsed):
+        rows = systems(model, laboratory.parsed)
+        if left := [system.name for system in (*TABLE_1, *TABLE_2) if system not in rows]:
+            report(f"left out for want of parses or counts of distortion: {'; '.join(left)}")
+        for system in rows:
             outcomes[system] = laboratory.outcome(system)
         result = Chiang2008(outcomes, laboratory.sets, metrics)
         write_atomically(folder / "tables.md", markdown(result))

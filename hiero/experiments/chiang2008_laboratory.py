@@ -85,7 +85,12 @@ class Laboratory:
         baseline, and the features that have weights."""
         options = self.options
         made = [*local_features(system.features, self.model, self.parsed, options), *self.further]
-        model = self.model.with_features(made, generators=self.model.generators, log_base=options.log_base)
+        model = self.model.with_features(
+            made,
+            generators=self.model.generators,
+            log_base=options.log_base,
+            log_features=self.model.log_features,
+        )
         start = {name: 0.0 for name in model.feature_names}
         start |= {name: weight for name, weight in model.weights.items() if name in options.baseline}
         own = {name for each in made for name in each.names}

@@ -6,15 +6,16 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any, Self
 
-from pydantic import BaseModel, ConfigDict, Field, model_validator
+from pydantic import BaseModel, ConfigDict, Field, ValidationError, model_validator
 
+from hiero.base.json_files import complaint
 from hiero.decode.model import Model
 from hiero.evaluate import Bleu, EffectiveLength
 from hiero.features.built_in import BuiltIn
 from hiero.features.distortion import CoarseDistortion, FineDistortion
 from hiero.features.sentence import Sentence
 from hiero.features.syntax import COARSE_LABELS, FINE_LABELS, CoarseSyntax, FineSyntax, Labels
-from hiero.tune.options import TuneOptions
+from hiero.tune.methods import METHODS
 from hiero.tune.protocol import Array
 
 # The paper's baseline: language models, rules in both directions, lengths, and classes of rules.
@@ -48,9 +49,9 @@ class Chiang2008Options(BaseModel):
     def _known_options(self) -> Self:
         for method in ("mert", "mira"):
             try:
-                TuneOptions(method, **getattr(self, method))
-            except TypeError as error:
-                raise ValueError(f"{method}: {error}") from None
+                type(METHODS[method]).model_validate(getattr(self, method))
+            except ValidationError as error:
+                raise ValueError(f"{method}: {complaint(error)}") from None
         return self
 
 
@@ -66,7 +67,8 @@ class ParsedSet:
 
     @property
     def is_parsed(self) -> bool:
-        return all(sentence.parse is not None for sentence in self.sentences)
+        """Whether all sentences have one but those that have nothing to parse."""
+        return all(sentence.parse is not None or sentence.is_blank for sentence in self.sentences)
 
 
 @dataclass(frozen=True)

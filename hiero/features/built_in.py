@@ -2,13 +2,10 @@
 
 from __future__ import annotations
 
-from typing import Annotated, get_args
-
-from pydantic import Field
+from typing import get_args
 
 from hiero.features.distortion import CoarseDistortion, FineDistortion
 from hiero.features.syntax import CoarseSyntax, FineSyntax
 
 BuiltIn = CoarseSyntax | FineSyntax | CoarseDistortion | FineDistortion
-BuiltInSettings = Annotated[BuiltIn, Field(discriminator="kind")]
 BUILT_IN = get_args(BuiltIn)

@@ -11,7 +11,7 @@ from pydantic import BaseModel, ConfigDict, ValidationError
 
 from hiero._core import FormatError, Rule
 from hiero.base.json_files import complaint
-from hiero.base.text import TextSide
+from hiero.base.text import TextSide, split
 from hiero.features.trees import Tree
 
 
@@ -49,6 +49,11 @@ class Sentence:
             return replace(source, **more) if more else source
         return cls(source, **more) if isinstance(source, str) else cls(tokens=source, **more)
 
+    @property
+    def is_blank(self) -> bool:
+        """Whether there is nothing to translate."""
+        return not self.tokens and not (self.text and self.text.strip())
+
     def in_tokens(self, side: TextSide) -> Sentence:
         """The same with tokens, as ``side`` makes them of text, and with the parse over them.
 
@@ -68,6 +73,8 @@ class Sentence:
             raise FormatError(complaint(error)) from None
         if (record.text is None) == (record.tokens is None):
             raise FormatError("expected text or tokens, one of them")
+        if bad := [token for token in record.tokens or () if split(token) != [token]]:
+            raise FormatError(f"tokens: {bad[0]!r} is empty, or has white space in it")
         return cls(
             record.text,
             record.tokens or (),

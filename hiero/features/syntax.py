@@ -11,6 +11,7 @@ import numpy as np
 import numpy.typing as npt
 from pydantic import AfterValidator, BaseModel, ConfigDict, Field
 
+from hiero._core import FormatError
 from hiero.features.sentence import Sentence
 
 # As published, for coarse features and for fine ones.
@@ -51,9 +52,9 @@ class _SoftSyntax(BaseModel, ABC):
         """By label, the column of its match; that of its cross is the next one."""
 
     def by_span(self, sentence: Sentence, spans: npt.NDArray[np.int32]) -> npt.NDArray[Any]:
-        """Raises ValueError for a sentence without a parse."""
+        """Raises FormatError for a sentence without a parse."""
         if sentence.parse is None:
-            raise ValueError(f"no parse, which {', '.join(self.names)} need")
+            raise FormatError("no parse")
         found = [c for c in sentence.parse.constituents if c.label in self.labels]
         begin, end = spans[:, :1], spans[:, 1:]
         first = np.array([c.begin for c in found], dtype=np.int32)

@@ -3,15 +3,12 @@
 from __future__ import annotations
 
 from pathlib import Path
-from typing import Annotated, get_args
-
-from pydantic import Field
+from typing import get_args
 
 from hiero.generators.names import NameRules
 from hiero.generators.numbers import NumberRules
 
 BuiltIn = NumberRules | NameRules
-BuiltInSettings = Annotated[BuiltIn, Field(discriminator="kind")]
 BUILT_IN = get_args(BuiltIn)
 
 

@@ -119,9 +119,17 @@ def field_patterns(convention: Convention, numerals: Numerals) -> dict[str, str]
 
 
 def pattern(template: str, patterns: Mapping[str, str]) -> str:
-    """An expression for what a template has, and where tokens may end between its parts."""
-    return " ?".join(
-        f"(?P<{part.field}>{patterns[part.field]})" if part.field else re.escape(part.text)
-        for part in parts(template)
-        if part.text != " "
-    )
+    """An expression for what a template has, and where tokens may end between its parts. A blank between two
+    fields of digits is one: else a year would be read as a day and a shorter year."""
+    made: list[str] = []
+    previous, apart = "", False
+    for field, text in parts(template):
+        if text == " ":
+            apart = True
+            continue
+        if made:
+            in_digits = previous and field and "month" not in (previous, field)
+            made.append(" " if apart and in_digits else " ?")
+        made.append(f"(?P<{field}>{patterns[field]})" if field else re.escape(text))
+        previous, apart = field, False
+    return "".join(made)

@@ -11,7 +11,7 @@ from typing import Literal
 import numpy as np
 import numpy.typing as npt
 
-from hiero._core import Derivation, Forest, SmoSolution, bleu_counts, smo
+from hiero._core import RESCORE_BEAM, Derivation, Forest, SmoSolution, bleu_counts, smo
 from hiero.evaluate.metrics import EffectiveLength
 from hiero.forest.losses import BleuDocument
 from hiero.tune.protocol import Array
@@ -58,6 +58,7 @@ class Teacher:
                 document=document.counts,
                 document_source=document.source,
                 k=self.k,
+                beam=max(RESCORE_BEAM, self.k),
                 effective_length=self.effective_length,
             )
             return [hypothesis.derivation for hypothesis in found]
@@ -99,9 +100,10 @@ def _features(forest: Forest, derivations: Sequence[IntArray]) -> tuple[IntArray
 
 
 def learn(
-    lessons: Sequence[Lesson], weights: Array, fixed: IntArray, c: float, tolerance: float
+    lessons: Sequence[Lesson], weights: Array, fixed: npt.NDArray[np.bool_], c: float, tolerance: float
 ) -> SmoSolution:
-    """The weights that objective (1) has its least value at, for a batch of one lesson or more."""
+    """The weights that objective (1) has its least value at, for a batch of one lesson or more; of every
+    feature whether it is ``fixed``."""
     sizes = [len(lesson.losses) for lesson in lessons]
     ends = np.cumsum(sizes)
     entries = np.cumsum([0] + [len(lesson.ids) for lesson in lessons])

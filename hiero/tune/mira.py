@@ -40,7 +40,9 @@ class OnlineMiraOptions(BaseModel):
     workers: int = Field(20, ge=1, description="that share the sentences")
     lag: int = Field(2, ge=0, description="sentences that workers may be ahead of what others tell them")
     k: int = Field(10, ge=1, description="hypotheses of each of the three lists of a sentence")
-    mu: float = Field(0.5, ge=0, description="share of the model in what the oracle is best by")
+    mu: float = Field(
+        0.5, ge=0, allow_inf_nan=False, description="share of the model in what the oracle is best by"
+    )
     c: float = Field(0.01, gt=0, description="the longest step of an update")
     oracle: Oracle = Field("forest", description="where it is looked for: the forest or the model's k best")
     no_loss_augmented: bool = Field(False, description="without the list of the model's score less B")
@@ -88,9 +90,8 @@ class Pass:
         self._references = metric.references
         self._workers = workers
         self._shares = [order[n :: len(workers)].tolist() for n in range(len(workers))]
-        is_fixed = np.ones(len(bounds), dtype=bool)
-        is_fixed[list(free)] = False
-        self._fixed = np.flatnonzero(is_fixed).astype(np.int32)
+        self._fixed = np.ones(len(bounds), dtype=bool)
+        self._fixed[list(free)] = False
         self._bounds = bounds
         self._options = options
         self._tolerance = tolerance

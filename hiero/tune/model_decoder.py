@@ -8,7 +8,7 @@ from typing import TypeVar
 
 import scipy.sparse
 
-from hiero._core import FeatureNames, Forest, Translation
+from hiero._core import Error, FeatureNames, Forest, Translation
 from hiero.base.parallel import ordered_map
 from hiero.decode.decoder import Decoder, Keep, Source
 from hiero.evaluate.metrics import Hypotheses
@@ -18,12 +18,25 @@ T = TypeVar("T")
 
 
 class ModelDecoder:
-    """A model's decoder on a set of sentences; loaded once, only weights change."""
+    """A model's decoder on a set of sentences; loaded once, only weights change.
 
-    def __init__(self, decoder: Decoder, sentences: Iterable[Source], threads: int = 1) -> None:
+    A sentence that cannot be decoded, as one without the parse that a feature needs, ends all with an Error
+    that names it. Where ``failed`` is told of it, with its number from 0, it is one without translations;
+    that is called from any thread, whenever the sentence is decoded. A set of which none can be decoded is an
+    Error all the same.
+    """
+
+    def __init__(
+        self,
+        decoder: Decoder,
+        sentences: Iterable[Source],
+        threads: int = 1,
+        failed: Callable[[int, Exception], object] | None = None,
+    ) -> None:
         self._decoder = decoder
         self._sentences = list(sentences)
         self._threads = threads
+        self._failed = failed
         self._generated = 0
         self._counting = threading.Lock()
 
@@ -38,8 +51,8 @@ class ModelDecoder:
     def kbest(self, weights: Array, k: int) -> Iterator[KBestList]:
         names = self.feature_names
 
-        def listed(result: Translation) -> KBestList:
-            if not result.has_parse:
+        def listed(result: Translation | None) -> KBestList:
+            if result is None or not result.has_parse:
                 return KBestList(Hypotheses.of_tokens([]), scipy.sparse.csr_array((0, len(names))))
             forest = result.forest
             if forest is None:
@@ -53,22 +66,38 @@ class ModelDecoder:
         return self._decode(weights, listed, keep="forest" if k > 1 else "none")
 
     def forests(self, weights: Array) -> Iterator[Forest | None]:
-        return self._decode(weights, lambda result: result.forest, keep="forest")
+        return self._decode(weights, lambda result: None if result is None else result.forest, keep="forest")
 
     def forest(self, sentence: int, weights: Array) -> Forest | None:
-        result = self._decoder.with_weights(weights).translate(self._sentences[sentence], keep="forest")
+        result = self._attempt(self._decoder.with_weights(weights), sentence, keep="forest")
+        if result is None:
+            return None
         with self._counting:
             self._generated += result.stats.hypotheses
         return result.forest if result.has_parse else None
 
-    def _decode(self, weights: Array, then: Callable[[Translation], T], keep: Keep) -> Iterator[T]:
+    def _decode(self, weights: Array, then: Callable[[Translation | None], T], keep: Keep) -> Iterator[T]:
         decoder = self._decoder.with_weights(weights)
 
-        def work(sentence: Source) -> tuple[int, T]:
-            result = decoder.translate(sentence, keep=keep)
-            return result.stats.hypotheses, then(result)
+        def work(number: int) -> tuple[int | None, T]:
+            result = self._attempt(decoder, number, keep)
+            return None if result is None else result.stats.hypotheses, then(result)
 
+        decoded = 0
         # Forests of a whole set need not fit into memory.
-        for generated, found in ordered_map(work, self._sentences, self._threads):
-            self._generated += generated
+        for generated, found in ordered_map(work, range(len(self._sentences)), self._threads):
+            if generated is not None:
+                decoded += 1
+                self._generated += generated
             yield found
+        if decoded == 0 < len(self._sentences):
+            raise Error("none of the sentences can be decoded")
+
+    def _attempt(self, decoder: Decoder, number: int, keep: Keep) -> Translation | None:
+        try:
+            return decoder.translate(self._sentences[number], keep=keep)
+        except Exception as error:  # local features may raise anything
+            if self._failed is None:
+                raise Error(f"sentence {number}: {error}") from error
+            self._failed(number, error)
+            return None

@@ -21,7 +21,7 @@ bool finite(std::span<const double> values) {
   return std::all_of(values.begin(), values.end(), [](double x) { return std::isfinite(x); });
 }
 
-void check(const SmoBatch& batch, std::span<const double> weights, std::span<const std::int32_t> fixed,
+void check(const SmoBatch& batch, std::span<const double> weights, std::span<const bool> fixed,
            const SmoLimits& limits) {
   if (!rises(batch.offsets, batch.losses.size()) || batch.oracles.size() + 1 != batch.offsets.size() ||
       !rises(batch.row_offsets, batch.ids.size()) || batch.row_offsets.size() != batch.losses.size() + 1 ||
@@ -39,7 +39,8 @@ void check(const SmoBatch& batch, std::span<const double> weights, std::span<con
   if (!std::all_of(batch.ids.begin(), batch.ids.end(), known)) {
     throw std::invalid_argument("features without weights");
   }
-  if (!std::is_sorted(fixed.begin(), fixed.end())) throw std::invalid_argument("fixed features do not rise");
+  if (!fixed.empty() && fixed.size() != weights.size())
+    throw std::invalid_argument("expected of every feature whether it is fixed");
   const auto is_finite = [&](std::int32_t id) {
     return std::isfinite(weights[static_cast<std::size_t>(id)]);
   };
@@ -55,14 +56,15 @@ void check(const SmoBatch& batch, std::span<const double> weights, std::span<con
 // Solves one batch. Features are renumbered: those of the batch that may change, in the order of their ids.
 class Solver {
  public:
-  Solver(const SmoBatch& batch, std::span<const double> weights, std::span<const std::int32_t> fixed,
+  Solver(const SmoBatch& batch, std::span<const double> weights, std::span<const bool> fixed,
          const SmoLimits& limits)
       : batch_(batch), limits_(limits) {
     solution_.ids.assign(batch.ids.begin(), batch.ids.end());
     std::sort(solution_.ids.begin(), solution_.ids.end());
     solution_.ids.erase(std::unique(solution_.ids.begin(), solution_.ids.end()), solution_.ids.end());
-    std::erase_if(solution_.ids,
-                  [&](std::int32_t id) { return std::binary_search(fixed.begin(), fixed.end(), id); });
+    std::erase_if(solution_.ids, [&](std::int32_t id) {
+      return !fixed.empty() && fixed[static_cast<std::size_t>(id)];
+    });
     solution_.changes.assign(solution_.ids.size(), 0.0);
     dense_.assign(solution_.ids.size(), 0.0);
     solution_.alphas.assign(batch.losses.size(), 0.0);
@@ -247,7 +249,7 @@ class Solver {
 
 }  // namespace
 
-SmoSolution smo(const SmoBatch& batch, std::span<const double> weights, std::span<const std::int32_t> fixed,
+SmoSolution smo(const SmoBatch& batch, std::span<const double> weights, std::span<const bool> fixed,
                 const SmoLimits& limits) {
   check(batch, weights, fixed, limits);
   return Solver(batch, weights, fixed, limits).solve();
