@@ -75,7 +75,7 @@ def test_what_cannot_be_had_is_left_out() -> None:
 
 
 def test_a_blank_sentence_needs_no_parse() -> None:
-    tree = hiero.Tree.read("(X a)")
+    tree = hiero.Tree.read("(S (X a))")
     for other, parsed in ((hiero.Sentence(" "), True), (hiero.Sentence("b"), False)):
         found = ParsedSet("", [hiero.Sentence("a", parse=tree), other], [["a"], ["b"]], {})
         assert found.is_parsed == parsed

@@ -43,15 +43,51 @@ def test_features_are_put_into_a_model(model: Path, tmp_path: Path) -> None:
     assert list(again.local_features) == [CoarseSyntax(), FineDistortion()]
     assert again.weights == before.weights
     assert call("hiero", "features", model, "--syntax", "fine", "--labels", "NP,X-1").returncode == 0
-    assert list(hiero.Model.load(model).local_features) == [FineSyntax(labels=("NP", "X-1"))]
+    kept = [FineDistortion(), FineSyntax(labels=("NP", "X-1"))]
+    assert list(hiero.Model.load(model).local_features) == kept
     assert call("hiero", "features", model).returncode == 0
+    assert list(hiero.Model.load(model).local_features) == kept
+    assert call("hiero", "features", model, "--syntax", "none").returncode == 0
+    assert list(hiero.Model.load(model).local_features) == kept[:1]
+    assert call("hiero", "features", model, "--distortion", "none").returncode == 0
     assert hiero.Model.load(model).local_features == ()
+
+
+def test_what_no_option_speaks_of_stays(model: Path, tmp_path: Path) -> None:
+    (tmp_path / "names.txt").write_text("anna\tanne\n")
+    command = ("hiero", "features", model)
+    names = ("--names", tmp_path / "names.txt")
+
+    def now() -> tuple[list[str], list[str], float | None]:
+        found = hiero.Model.load(model)
+        return (
+            [type(each).__name__ for each in found.local_features],
+            [each.name for each in found.generators],
+            found.log_base,
+        )
+
+    for options, expected in (
+        (("--log-base", 100), (["CoarseSyntax"], [], 100)),
+        (("--numbers", "fr:en"), (["CoarseSyntax"], ["numbers"], 100)),
+        (names, (["CoarseSyntax"], ["numbers", "names"], 100)),
+        (("--distortion", "fine"), (["CoarseSyntax", "FineDistortion"], ["numbers", "names"], 100)),
+        (("--numbers", "none"), (["CoarseSyntax", "FineDistortion"], ["names"], 100)),
+        (("--names", "none"), (["CoarseSyntax", "FineDistortion"], [], 100)),
+        (("--log-base", 0), (["CoarseSyntax", "FineDistortion"], [], None)),
+    ):
+        assert call(*command, *options).returncode == 0
+        assert now() == expected, options
+    weights = hiero.Model.load(model).weights
+    assert weights["Syntax_Match"] == 0.5 and weights["LM0"] == pytest.approx(
+        hiero.read_weights(Path(__file__).parent / "french" / "weights.txt")["LM0"]
+    )
 
 
 @pytest.mark.parametrize(
     ("more", "code", "message"),
     [
         (("--labels", "NP"), 2, "labels are for soft syntax"),
+        (("--syntax", "none", "--labels", "NP"), 2, "labels are for soft syntax"),
         (
             ("--syntax", "fine", "--labels", "NP", "--labels-from", "trees"),
             2,

@@ -4,12 +4,12 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from pathlib import Path
-from typing import Annotated, Literal
+from typing import Annotated, Literal, TypeVar
 
 import typer
 from pydantic import ValidationError
 
-from hiero import FormatError, Model, RuleGenerator, features, generators
+from hiero import FormatError, Model, features, generators
 from hiero.base.json_files import complaint
 from hiero.cli.arguments import usage
 from hiero.cli.files import Writes
@@ -17,6 +17,9 @@ from hiero.features.built_in import BuiltIn
 from hiero.features.trees import frequent_labels, read_trees
 
 _LOOKED_AT = 10_000
+_SYNTAX = (features.CoarseSyntax, features.FineSyntax)
+_DISTORTION = (features.CoarseDistortion, features.FineDistortion)
+T = TypeVar("T")
 Grain = Literal["none", "coarse", "fine"]
 
 
@@ -26,8 +29,8 @@ def put_features(
         Path | None, Writes(over=True), typer.Option("-o", "--output", help="Another model (the same).")
     ] = None,
     syntax: Annotated[
-        Grain, typer.Option(help="Soft syntactic constraints: two for all labels, or two for each.")
-    ] = "none",
+        Grain | None, typer.Option(help="Soft syntactic constraints: two for all labels, or two for each.")
+    ] = None,
     labels: Annotated[
         str | None, typer.Option(metavar="NP,VP,...", help="Of constituents (those of the paper).")
     ] = None,
@@ -36,25 +39,27 @@ def put_features(
     ] = None,
     more_than: Annotated[int, typer.Option(min=0, help="Times that makes a label frequent.")] = 100,
     distortion: Annotated[
-        Grain,
+        Grain | None,
         typer.Option(help="Structural distortion: a probability as training counted, or one for each size."),
-    ] = "none",
+    ] = None,
     numbers: Annotated[
         str | None,
         typer.Option(
-            metavar="SOURCE:TARGET", help="Rules for numbers and dates between these languages, as de:en."
+            metavar="SOURCE:TARGET",
+            help="Rules for numbers and dates between these languages, as de:en, or none.",
         ),
     ] = None,
     names: Annotated[
-        Path | None, typer.Option(help="Rules for names: a phrase, a tab and its translation a line.")
+        Path | None,
+        typer.Option(help="Rules for names: a phrase, a tab and its translation a line; or none."),
     ] = None,
-    glue: Annotated[bool, typer.Option("--glue", help="They score glue rules, too.")] = False,
+    glue: Annotated[bool, typer.Option("--glue", help="Those put in score glue rules, too.")] = False,
     log_base: Annotated[
-        float | None, typer.Option(help="Of logarithms among the features (natural ones).")
+        float | None, typer.Option(help="Of logarithms among the features; 0: natural ones.")
     ] = None,
 ) -> None:
-    """Gives a model other local features and generators of rules; features that stay keep their weights, new
-    ones have none.
+    """Gives a model other local features and generators of rules. What no option speaks of stays, and keeps
+    its weights; new features have none.
 
     The model is replaced in one step, or a new one made that shares its large files.
 
@@ -65,20 +70,34 @@ def put_features(
     loaded = Model.load(model)
     if labels is not None and labels_from is not None:
         raise typer.BadParameter("labels are given, or taken from trees: --labels or --labels-from")
-    if syntax == "none" and (labels is not None or labels_from is not None):
+    if syntax in (None, "none") and (labels is not None or labels_from is not None):
         raise typer.BadParameter("labels are for soft syntax: --syntax coarse or --syntax fine")
     chosen = None if labels is None else labels.split(",")
     if labels_from is not None:
         chosen = frequent_labels(read_trees(labels_from), more_than)
         if not chosen:
             raise FormatError(f"{labels_from}: no label occurs more than {more_than} times")
-    made = [*_syntax(syntax, chosen, glue), *_distortion(distortion, loaded, model, glue)]
-    rules: list[RuleGenerator] = [*_numbers(numbers, loaded), *_names(names)]
+    made, rules = list(loaded.local_features), list(loaded.generators)
+    if syntax is not None:
+        made = [*_without(made, _SYNTAX), *_syntax(syntax, chosen, glue)]
+    if distortion is not None:
+        made = [*_without(made, _DISTORTION), *_distortion(distortion, loaded, model, glue)]
+    if numbers is not None:
+        rules = [*_without(rules, (generators.NumberRules,)), *_numbers(numbers, loaded)]
+    if names is not None:
+        rules = [*_without(rules, (generators.NameRules,)), *_names(names)]
     if rules and "X" not in loaded.core.labels:
         raise FormatError(f"{model}: has no label X, which rules for numbers and names are of")
+    base = loaded.log_base if log_base is None else log_base or None
     with usage():
-        other = loaded.with_features(made, generators=rules, log_base=log_base)
+        other = loaded.with_features(
+            made, generators=rules, log_base=base, log_features=loaded.log_features if base else ()
+        )
     other.save(output or model)
+
+
+def _without(parts: Sequence[T], kinds: tuple[type, ...]) -> list[T]:
+    return [part for part in parts if not isinstance(part, kinds)]
 
 
 def _syntax(grain: Grain, labels: Sequence[str] | None, glue: bool) -> list[BuiltIn]:
@@ -91,8 +110,8 @@ def _syntax(grain: Grain, labels: Sequence[str] | None, glue: bool) -> list[Buil
         raise typer.BadParameter(complaint(error)) from None
 
 
-def _numbers(languages: str | None, model: Model) -> list[generators.NumberRules]:
-    if languages is None:
+def _numbers(languages: str, model: Model) -> list[generators.NumberRules]:
+    if languages == "none":
         return []
     source, _, target = languages.partition(":")
     settings = {"source": source, "target": target, "lowercase": not _has_capitals(model)}
@@ -112,8 +131,8 @@ def _has_capitals(model: Model) -> bool:
     )
 
 
-def _names(path: Path | None) -> list[generators.NameRules]:
-    return [] if path is None else [generators.NameRules(dictionary=path)]
+def _names(path: Path) -> list[generators.NameRules]:
+    return [] if path == Path("none") else [generators.NameRules(dictionary=path)]
 
 
 def _distortion(grain: Grain, model: Model, path: Path, glue: bool) -> list[BuiltIn]:
