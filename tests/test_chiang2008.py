@@ -316,6 +316,18 @@ def test_a_laboratory_learns_further_features(folder: Path, tmp_path: Path) -> N
     assert hiero.read_weights(passed)["WordsBelow"] != 0
 
 
+def test_the_paper_s_numbers_of_weights(folder: Path, tmp_path: Path) -> None:
+    """With two language models and all features of rules, by what is tuned."""
+    rules = [hiero.Rule("[X] ||| le ||| the ||| PhraseFE=-1 PhraseEF=-1 LexFE=-1 LexEF=-1 ||| 0-0")]
+    lm = hiero.LanguageModel.load(str(FRENCH / "lm.arpa"))
+    model = hiero.Model([hiero.RuleTable.from_rules(rules)], [lm, lm], {"LM0": 1.0}, distortion=STATISTICS)
+    given = read_chiang2008(folder / "experiment.toml")
+    options = Chiang2008Options(runs=1, mert={"iterations": 1}, mira={"iterations": 1})
+    laboratory = Laboratory(model, given.tuning, None, given.tests, tmp_path, options)
+    sizes = [len(laboratory.outcome(system).weights[0]) for system in TABLE_1]
+    assert sizes == [12, 14, 34, 13, 34, 12, 34, 34, 56]
+
+
 @pytest.mark.parametrize(
     ("change", "message"),
     [

@@ -169,7 +169,7 @@ class Mira(OnlineMiraOptions, DirectMethod):
     metric: ClassVar[type[Metric] | None] = Bleu
     settles: ClassVar[bool] = False
 
-    # Passes over the set.
+    # The start, and after each pass over the set.
     iterations: Iterations = 10
     patience: Patience = 3
 
