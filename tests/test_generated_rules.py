@@ -186,8 +186,14 @@ def test_the_command(plain: hiero.Model, names: Path, tmp_path: Path) -> None:
     lowercase = NUMBERS.model_copy(update={"lowercase": True})
     assert list(found.generators) == [lowercase, NameRules(dictionary=tmp_path / "n" / "names1")]
     assert found.weights == plain.weights and not hiero.Model.load(tmp_path / "m").generators
-    assert call("hiero", "features", tmp_path / "n").returncode == 0
+    # In place, where what stays has its file in the model itself.
+    assert call("hiero", "features", tmp_path / "n", "--numbers", "none").returncode == 0
+    assert list(hiero.Model.load(tmp_path / "n").generators) == [
+        NameRules(dictionary=tmp_path / "n" / "names0")
+    ]
+    assert call("hiero", "features", tmp_path / "n", "--names", "none").returncode == 0
     assert hiero.Model.load(tmp_path / "n").generators == ()
+    assert not (tmp_path / "n" / "names0").exists()
     assert not (tmp_path / "n" / "names1").exists()
     for bad in ("fr", "fr-en", "fr:xx", ":en"):
         done = call(*command, "--numbers", bad)

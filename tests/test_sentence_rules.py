@@ -229,6 +229,7 @@ def test_an_error_of_local_features_ends_its_sentence_alone(error: Exception, th
     assert failed == [1, 3]
     for i in failed:
         result = results[i]
-        assert isinstance(result, hiero.Failure) and isinstance(result.error, type(error))
+        assert isinstance(result, hiero.Failure) and isinstance(result.error.__cause__, type(error))
+        assert str(result.error) == f"local features Local: {type(error).__name__}: {error}"
     assert results[0].text == "noun"
     assert results[4].text == "noun noun"

@@ -103,9 +103,9 @@ class Decoder:
         ``keep="forest"`` the result has ``.forest`` and ``.kbest``, with ``keep="chart"`` ``.chart``.
         A sentence that no derivation covers has no tokens and ``has_parse`` False; that is no error.
         Raises FormatError for rules that do not fit the model: labels that it lacks, the goal on a right-hand
-        side, unary rules that form a cycle with others, features of neither model nor ``weights``; for a
-        parse of other words; and what local features raise, as for a sentence without what they need. Raises
-        Error naming a rule generator that fails.
+        side, unary rules that form a cycle with others, features of neither model nor ``weights``; and for a
+        parse of other words. Raises Error naming local features that raise, as for a sentence without what
+        they need, or a rule generator.
         """
         core, own = self._core, {}
         text = self.model.text
