@@ -21,8 +21,8 @@ from hiero.cli.sets import Set, Tokens, fingerprint, model_fingerprint, read_fil
 from hiero.cli.settings import SettingOptions
 from hiero.experiments.cettolo2004 import Cettolo2004Options, LabelledSet, plot, table
 from hiero.experiments.cettolo2004 import cettolo2004 as run
+from hiero.experiments.chiang2008 import TABLES
 from hiero.experiments.chiang2008 import chiang2008 as run_chiang2008
-from hiero.experiments.chiang2008_report import markdown
 from hiero.experiments.chiang2008_systems import Chiang2008Options, ParsedSet
 
 app = new_app(help="What the papers measured, on one's own model and sets.")
@@ -126,7 +126,7 @@ def chiang2008(
     """
     given = read_chiang2008(configuration)
     with on_interrupt(f"run it again to go on; {output} has the runs that are done"):
-        result = run_chiang2008(
+        run_chiang2008(
             given.model,
             given.tuning,
             given.held_out,
@@ -137,7 +137,7 @@ def chiang2008(
             origin=given.origin,
             report=(lambda _: None) if quiet else (lambda line: print(line, flush=True)),
         )
-    print(markdown(result), end="")
+    print((output / TABLES).read_text(encoding="utf-8"), end="")
 
 
 @dataclass(frozen=True)

@@ -28,6 +28,7 @@ from hiero.experiments.chiang2008_systems import (
 )
 
 _SETTINGS = "experiment.json"
+TABLES = "tables.md"
 
 
 def chiang2008(
@@ -66,7 +67,7 @@ def chiang2008(
         for system in rows:
             outcomes[system] = laboratory.outcome(system)
         result = Chiang2008(outcomes, laboratory.sets, metrics)
-        write_atomically(folder / "tables.md", markdown(result))
+        write_atomically(folder / TABLES, markdown(result))
         write_atomically(folder / "scores.csv", scores_csv(result))
         write_atomically(folder / "weights.csv", weights_csv(result))
         if find_spec("matplotlib") is not None:
