@@ -3,10 +3,10 @@
     python benchmarks/kills.py [--kills 20] [--seed 1]
 
 trains on the demo corpus and tunes by every method with one thread, by online MIRA with 1, 4 and 20 workers;
-then again with one thread, two and four, killing the process (SIGKILL) at random moments and starting it again, until it has been killed so often.
-When a run comes to its end before that, the next one begins. Every one that ended must have the same weights
-and scores of all iterations, bit for bit. Prints for each method how many kills fell into how many runs, and
-fails where a byte differs.
+then again with one thread, two or four, killing the process (SIGKILL) at random moments and starting it
+again, until it has been killed so often. When a run comes to its end before that, the next one begins. Every
+one that ended must have the same weights, translations and scores of all iterations, bit for bit. Prints for
+each method how many kills fell into how many runs, and fails where a byte differs.
 """
 
 from __future__ import annotations
@@ -23,10 +23,8 @@ from train import command
 from hiero.tune import METHODS
 
 DEMO = Path(__file__).parent.parent / "data" / "demo"
-
-
 # Methods with options.
-TUNED = [*([method] for method in METHODS if method != "mira")]
+TUNED = [[method] for method in METHODS if method != "mira"]
 TUNED += [["mira", "--workers", workers] for workers in ("1", "4", "20")]
 
 
