@@ -192,3 +192,11 @@ def test_what_all_hypotheses_have_moves_nothing() -> None:
         changes = smo([0, 12], [0], *arrays, c=0.1).changes
         assert changes[0] == 0.0
         assert changes[1:].all()
+
+
+def test_whether_a_feature_is_fixed_is_said_of_all_or_none() -> None:
+    batch = ([0, 2], [0], [0.0, 1.0], [0, 1, 2], [3, 1], [1.0, 1.0], np.zeros(5))
+    assert smo(*batch, fixed=[]).ids.tolist() == [1, 3]
+    for wrong in ([3], np.zeros(4, dtype=bool), np.zeros((5, 1), dtype=bool)):
+        with pytest.raises(ValueError, match=r"of every feature whether it is fixed|expected a vector"):
+            smo(*batch, fixed=wrong)

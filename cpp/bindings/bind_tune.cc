@@ -45,7 +45,7 @@ SmoSolution solve(const py::object& offsets, const py::object& oracles, const Do
 }  // namespace
 
 void register_tune(py::module_& m) {
-  const auto array_of = [](std::vector<double> SmoSolution::* member) {
+  const auto array_of = [](std::vector<double> SmoSolution::*member) {
     return [member](const SmoSolution& solution) { return as_array(solution.*member); };
   };
   py::class_<SmoSolution>(m, "SmoSolution", "The weights that MIRA moves to for a batch, see `smo`.")
@@ -61,19 +61,14 @@ void register_tune(py::module_& m) {
       "smo", &solve, py::arg("offsets"), py::arg("oracles"), py::arg("losses"), py::arg("row_offsets"),
       py::arg("ids"), py::arg("values"), py::arg("weights"), py::arg("fixed") = BoolVector(0),
       py::arg("c") = 0.01, py::arg("tolerance") = 1e-6, py::arg("sweeps") = 1000,
-      "The w' that minimises 1/2 |w' - w|^2 + c sum_i max_j (l_ij - (h(e*_i) - h(e_ij)) . w') for a batch "
-      "of\n"
-      "sentences i with hypotheses e_ij (Chiang et al. 2008, objective 1), by sequential minimal "
-      "optimisation.\n"
-      "Hypotheses of sentence i are offsets[i] to offsets[i + 1], its oracle e*_i is oracles[i] among them, "
-      "losses\n"
-      "float64 (hypotheses); `row_offsets`, `ids` and `values` are the CSR rows of their features, `weights`"
-      "\n"
-      "float64 (features) w. Those that are `fixed`, bool (features), keep theirs. Stops when the duality gap is at most "
-      "\n"
-      "`tolerance` times the objective, or after so many sweeps. Raises ValueError for arrays that do not "
-      "fit,\n"
-      "oracles of other sentences, ids beyond the weights and values that are not finite.");
+      "The w' that minimises 1/2 |w' - w|^2 + c sum_i max_j (l_ij - (h(e*_i) - h(e_ij)) . w') for a\n"
+      "batch of sentences i with hypotheses e_ij (Chiang et al. 2008, objective 1), by sequential minimal\n"
+      "optimisation. Hypotheses of sentence i are offsets[i] to offsets[i + 1], its oracle e*_i is\n"
+      "oracles[i] among them, losses float64 (hypotheses); `row_offsets`, `ids` and `values` are the CSR\n"
+      "rows of their features, `weights` float64 (features) w; those that are `fixed`, bool (features) or\n"
+      "empty, are kept. Stops when the duality gap is at most `tolerance` times the objective, or after so\n"
+      "many sweeps. Raises ValueError for arrays that do not fit, oracles of other sentences, ids beyond\n"
+      "the weights and values that are not finite.");
   m.def(
       "line_search",
       [](const py::object& sentence_offsets, const DoubleVector& intercepts, const DoubleVector& slopes) {

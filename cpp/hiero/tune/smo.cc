@@ -62,9 +62,8 @@ class Solver {
     solution_.ids.assign(batch.ids.begin(), batch.ids.end());
     std::sort(solution_.ids.begin(), solution_.ids.end());
     solution_.ids.erase(std::unique(solution_.ids.begin(), solution_.ids.end()), solution_.ids.end());
-    std::erase_if(solution_.ids, [&](std::int32_t id) {
-      return !fixed.empty() && fixed[static_cast<std::size_t>(id)];
-    });
+    std::erase_if(solution_.ids,
+                  [&](std::int32_t id) { return !fixed.empty() && fixed[static_cast<std::size_t>(id)]; });
     solution_.changes.assign(solution_.ids.size(), 0.0);
     dense_.assign(solution_.ids.size(), 0.0);
     solution_.alphas.assign(batch.losses.size(), 0.0);

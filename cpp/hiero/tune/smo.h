@@ -42,8 +42,9 @@ struct SmoSolution {
   int sweeps = 0;
 };
 
-// `weights` are w; features that are `fixed`, none where this is empty, keep theirs. Throws std::invalid_argument for arrays that
-// do not fit, ids beyond the weights, sentences without hypotheses and values that are not finite.
+// `weights` are w; features that are `fixed`, none where this is empty, keep theirs. Throws
+// std::invalid_argument for arrays that do not fit, ids beyond the weights, sentences without hypotheses and
+// values that are not finite.
 SmoSolution smo(const SmoBatch& batch, std::span<const double> weights, std::span<const bool> fixed,
                 const SmoLimits& limits);
 
