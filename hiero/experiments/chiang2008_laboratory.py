@@ -100,7 +100,8 @@ class Laboratory:
     def outcome(self, system: System) -> Outcome:
         """Runs are in the folder, in one of the system's name. Raises what ``hiero.tune.tune`` raises."""
         decoder, start, free = self._system(system)
-        fixed = tuple(name for name in start if name not in free)
+        learnt = set(free)
+        fixed = tuple(name for name in start if name not in learnt)
         results = []
         for run in range(self.options.runs):
             folder = self.folder / system.slug / f"run-{run + 1}"
