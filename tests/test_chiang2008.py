@@ -59,6 +59,16 @@ def test_the_features_of_the_paper() -> None:
     assert [system.method for system in TABLE_1] == ["mert"] * 5 + ["mira"] * 4
 
 
+def test_defaults_are_those_of_the_documentation() -> None:
+    """docs/experiments.md; labels are the paper's."""
+    options = Chiang2008Options()
+    assert (options.runs, options.seed, options.log_base, options.sentence) == (3, 1, 100.0, 1)
+    assert options.effective_length == "shortest" and options.baseline == BASELINE
+    assert options.coarse_labels == ("NP", "PP", "S", "VP", "SBAR", "ADJP", "ADVP", "QP")
+    assert len(options.fine_labels) == 11
+    assert options.mert == options.mira == options.decoding == {}
+
+
 def test_what_cannot_be_had_is_left_out() -> None:
     without = [(s.method, s.features) for s in systems(assembled(), parsed=False)]
     assert without == [
