@@ -359,7 +359,6 @@ def smo(
     fixed: npt.ArrayLike = ...,
     c: float = ...,
     tolerance: float = ...,
-    sweeps: int = ...,
 ) -> SmoSolution: ...
 
 class ReferenceSet:

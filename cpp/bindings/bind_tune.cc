@@ -27,8 +27,7 @@ using BoolVector = py::array_t<bool, py::array::c_style | py::array::forcecast>;
 
 SmoSolution solve(const py::object& offsets, const py::object& oracles, const DoubleVector& losses,
                   const py::object& row_offsets, const py::object& ids, const DoubleVector& values,
-                  const DoubleVector& weights, const BoolVector& fixed, double c, double tolerance,
-                  int sweeps) {
+                  const DoubleVector& weights, const BoolVector& fixed, double c, double tolerance) {
   const std::vector<std::int32_t> sentences = integer_vector(offsets, "offsets");
   const std::vector<std::int32_t> chosen = integer_vector(oracles, "oracles");
   const std::vector<std::int32_t> rows = integer_vector(row_offsets, "row_offsets");
@@ -39,7 +38,7 @@ SmoSolution solve(const py::object& offsets, const py::object& oracles, const Do
                        rows,      columns, doubles(values, "values")};
   const std::span<const double> start = doubles(weights, "weights");
   const py::gil_scoped_release release;
-  return smo(batch, start, kept, {c, tolerance, sweeps});
+  return smo(batch, start, kept, {c, tolerance});
 }
 
 }  // namespace
@@ -60,15 +59,15 @@ void register_tune(py::module_& m) {
   m.def(
       "smo", &solve, py::arg("offsets"), py::arg("oracles"), py::arg("losses"), py::arg("row_offsets"),
       py::arg("ids"), py::arg("values"), py::arg("weights"), py::arg("fixed") = BoolVector(0),
-      py::arg("c") = 0.01, py::arg("tolerance") = 1e-6, py::arg("sweeps") = 1000,
+      py::arg("c") = 0.01, py::arg("tolerance") = 1e-6,
       "The w' that minimises 1/2 |w' - w|^2 + c sum_i max_j (l_ij - (h(e*_i) - h(e_ij)) . w') for a\n"
       "batch of sentences i with hypotheses e_ij (Chiang et al. 2008, objective 1), by sequential minimal\n"
       "optimisation. Hypotheses of sentence i are offsets[i] to offsets[i + 1], its oracle e*_i is\n"
       "oracles[i] among them, losses float64 (hypotheses); `row_offsets`, `ids` and `values` are the CSR\n"
       "rows of their features, `weights` float64 (features) w; those that are `fixed`, bool (features) or\n"
-      "empty, are kept. Stops when the duality gap is at most `tolerance` times the objective, or after so\n"
-      "many sweeps. Raises ValueError for arrays that do not fit, oracles of other sentences, ids beyond\n"
-      "the weights and values that are not finite.");
+      "empty, are kept. Stops when the duality gap is at most `tolerance` times the objective, or where\n"
+      "rounding hides what is left. Raises ValueError for arrays that do not fit, oracles of other\n"
+      "sentences, ids beyond the weights and values that are not finite.");
   m.def(
       "line_search",
       [](const py::object& sentence_offsets, const DoubleVector& intercepts, const DoubleVector& slopes) {

@@ -43,7 +43,7 @@ class OnlineMiraOptions(BaseModel):
     mu: float = Field(
         0.5, ge=0, allow_inf_nan=False, description="share of the model in what the oracle is best by"
     )
-    c: float = Field(0.01, gt=0, description="the longest step of an update")
+    c: float = Field(0.01, gt=0, allow_inf_nan=False, description="the longest step of an update")
     oracle: Oracle = Field("forest", description="where it is looked for: the forest or the model's k best")
     no_loss_augmented: bool = Field(False, description="without the list of the model's score less B")
     no_sharing: bool = Field(False, description="workers tell each other nothing")

@@ -6,11 +6,15 @@
 #include <stdexcept>
 #include <utility>
 
+#include "hiero/base/interrupt.h"
+
 namespace hiero {
 namespace {
 
 // Steps on a sentence before the next one's turn, by its hypotheses.
 constexpr std::size_t kStepsByRow = 10;
+// Sweeps without a smaller gap than before, which does fall and rise a little, after which it is rounding.
+constexpr int kIdleSweeps = 1000;
 
 bool rises(std::span<const std::int32_t> offsets, std::size_t end) {
   return !offsets.empty() && offsets.front() == 0 && static_cast<std::size_t>(offsets.back()) == end &&
@@ -48,9 +52,8 @@ void check(const SmoBatch& batch, std::span<const double> weights, std::span<con
   if (!finite(batch.losses) || !finite(batch.values) || !std::ranges::all_of(batch.ids, is_finite)) {
     throw std::invalid_argument("losses, features or weights are not finite");
   }
-  if (!(limits.c > 0 && limits.tolerance > 0 && limits.sweeps > 0)) {
-    throw std::invalid_argument("c, tolerance and sweeps are to be positive");
-  }
+  if (!(limits.c > 0 && limits.tolerance > 0 && std::isfinite(limits.c)))
+    throw std::invalid_argument("c and tolerance are to be positive, and c finite");
 }
 
 // Solves one batch. Features are renumbered: those of the batch that may change, in the order of their ids.
@@ -77,11 +80,17 @@ class Solver {
 
   SmoSolution solve() {
     const std::size_t sentences = batch_.oracles.size();
-    while (solution_.sweeps < limits_.sweeps && !is_small(measured_gap())) {
-      ++solution_.sweeps;
-      for (std::size_t i = 0; i < sentences; ++i) improve(i);
-    }
     solution_.gap = measured_gap();
+    double least = solution_.gap;
+    for (int idle = 0; idle < kIdleSweeps && !is_small(solution_.gap); ++idle, ++solution_.sweeps) {
+      poll_interrupts();
+      for (std::size_t i = 0; i < sentences; ++i) improve(i);
+      solution_.gap = measured_gap();
+      if (solution_.gap < least) {
+        least = solution_.gap;
+        idle = 0;
+      }
+    }
     return std::move(solution_);
   }
 

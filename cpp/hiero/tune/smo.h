@@ -29,7 +29,6 @@ struct SmoBatch {
 struct SmoLimits {
   double c;          // the longest step a sentence can bring about, > 0
   double tolerance;  // stop when the duality gap is at most this share of the objective, > 0
-  int sweeps;        // or after so many over all sentences
 };
 
 struct SmoSolution {
@@ -39,10 +38,11 @@ struct SmoSolution {
   std::vector<double> alphas;  // by hypothesis
   double objective = 0.0;
   double gap = 0.0;  // by how much the objective may still be above its least value
-  int sweeps = 0;
+  int sweeps = 0;    // over all sentences; the more, the larger c is
 };
 
-// `weights` are w; features that are `fixed`, none where this is empty, keep theirs. Throws
+// `weights` are w; features that are `fixed`, none where this is empty, keep theirs. A gap is above the
+// tolerance only where rounding hides what more steps would do. Throws
 // std::invalid_argument for arrays that do not fit, ids beyond the weights, sentences without hypotheses and
 // values that are not finite.
 SmoSolution smo(const SmoBatch& batch, std::span<const double> weights, std::span<const bool> fixed,
