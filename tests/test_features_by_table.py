@@ -172,6 +172,17 @@ def test_bad_tables_by_gap(answer: object, message: str) -> None:
         hiero.Model([], [], {}, local_features=[Table(answer)])  # type: ignore[list-item]
 
 
+def test_a_table_by_gap_that_raises_is_named() -> None:
+    class Raises:
+        names = ("A",)
+
+        def by_gap(self) -> np.ndarray:
+            raise ZeroDivisionError("nothing there")
+
+    with pytest.raises(hiero.Error, match=r"^local features A: ZeroDivisionError: nothing there$"):
+        hiero.Model([], [], {}, local_features=[Raises()])
+
+
 class Spans:
     names = ("A",)
 

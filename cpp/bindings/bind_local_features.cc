@@ -104,11 +104,12 @@ SparseRows rows_of(const py::object& answer, std::size_t count, const std::vecto
           {values.data(), values.data() + values.size()}};
 }
 
-// What the features answer for a sentence. Those that raise are named.
+// What the features answer. Those that raise are named.
+template <class... Arguments>
 py::object asked(const py::object& features, const char* method, const std::vector<std::string>& names,
-                 const Sentence& sentence, const py::object& about) {
+                 const Arguments&... about) {
   try {
-    return features.attr(method)(PythonAnnotations::of(sentence), about);
+    return features.attr(method)(about...);
   } catch (py::error_already_set& error) {
     if (!error.matches(PyExc_Exception)) throw;
     const py::object own = py::module_::import("hiero._core").attr("Error");
@@ -128,7 +129,8 @@ class PythonRuleFeatures final : public RuleFeatures {
   SparseRows compute(const Sentence& sentence, const ApplicationBatch& batch) const override {
     const py::gil_scoped_acquire acquire;
     // A copy of the batch: Python may keep it.
-    const py::object rows = asked(held_.get(), "by_rule", names_, sentence, py::cast(batch));
+    const py::object rows = asked(held_.get(), "by_rule", names_, PythonAnnotations::of(sentence),
+                                  py::cast(batch));
     return rows_of(rows, batch.size(), names_,
                    "a matrix of numbers of shape %, rules of applications by features");
   }
@@ -154,7 +156,7 @@ class PythonSpanFeatures final : public SpanFeatures {
     const py::gil_scoped_acquire acquire;
     const py::array_t<std::int32_t> array({static_cast<py::ssize_t>(spans.size() / 2), py::ssize_t{2}},
                                           spans.data());
-    const py::object rows = asked(held_.get(), "by_span", names_, sentence, array);
+    const py::object rows = asked(held_.get(), "by_span", names_, PythonAnnotations::of(sentence), array);
     return rows_of(rows, spans.size() / 2, names_, "a matrix of numbers of shape %, spans by features");
   }
 
@@ -169,7 +171,7 @@ GapFeatures gap_features_of(const py::object& object) {
   out.names = names_of(object);
   out.goal = is_for_glue(object);
   const char* const what = "an array of numbers of shape %, sizes by reordered by features";
-  const py::object answer = object.attr("by_gap")();
+  const py::object answer = asked(object, "by_gap", out.names);
   const py::array array = py::array::ensure(answer);
   const py::tuple shape = py::make_tuple("sizes", 2, out.names.size());
   if (!array) refuse(out.names, shape, what, text_of(py::type::of(answer).attr("__name__")));
