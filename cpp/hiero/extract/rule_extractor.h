@@ -20,7 +20,7 @@
 namespace hiero {
 
 // How often nonterminals that stand for a number of source words are reordered: cross another nonterminal
-// or a link of their rule (Chiang et al. 2008, section 4.2). One count per nonterminal of each occurrence.
+// or a link of their rule (Chiang et al. 2008, section 4). One count per nonterminal of each occurrence.
 struct DistortionCounts {
   static constexpr std::size_t kSizes = 10;  // 1 .. 9 words, and 10 or more
   using Row = std::array<std::uint64_t, kSizes>;

@@ -8,7 +8,7 @@ namespace hiero {
 namespace {
 
 // A nonterminal is reordered if, between source and target, it changes places with another nonterminal or
-// with a link (Chiang et al. 2008, section 4.2).
+// with a link (Chiang et al. 2008, section 4).
 std::uint8_t reordered_flags(std::span<const Symbol> source, std::span<const Symbol> target,
                              std::span<const AlignmentLink> links) {
   AlignmentLink at[kMaxArity];

@@ -50,7 +50,7 @@ struct RuleRecord {
   std::vector<SparseFeature> sparse;
   // Dense features that the rule did not give: they count 0 and are not written back.
   std::vector<std::uint32_t> absent;
-  // Bit i: source nonterminal i crosses another nonterminal or a link (Chiang et al. 2008, section 4.2).
+  // Bit i: source nonterminal i crosses another nonterminal or a link (Chiang et al. 2008, section 4).
   std::uint8_t reordered = 0;
 };
 
