@@ -63,7 +63,8 @@ def test_defaults_are_those_of_the_documentation() -> None:
     """docs/experiments.md; labels are the paper's."""
     options = Chiang2008Options()
     assert (options.runs, options.seed, options.log_base, options.sentence) == (3, 1, 100.0, 1)
-    assert options.effective_length == "shortest" and options.baseline == BASELINE
+    assert options.effective_length == "shortest" and options.baseline is None
+    assert options.baseline_of(["Glue", "Other", "LM0"]) == ("LM0", "Glue")
     assert options.coarse_labels == ("NP", "PP", "S", "VP", "SBAR", "ADJP", "ADVP", "QP")
     assert len(options.fine_labels) == 11
     assert options.mert == options.mira == options.decoding == {}
@@ -350,7 +351,13 @@ def test_the_paper_s_numbers_of_weights(folder: Path, tmp_path: Path) -> None:
         (('parses = "test.parse"', 'parses = "holes.parse"'), "holes.parse:2: no tree"),
         (("workers = 2", "seed = 2"), "mira: seed"),
         (("workers = 2", 'fixed = ["LM0"]'), "mira: fixed"),
-        (("pop_limit = 20", "pop_limit = -1"), "pop_limit"),
+        (("pop_limit = 20", "pop_limit = -1"), "experiment.toml: decoding: pop_limit"),
+        (("pop_limit = 20", "nonsense = 20"), "experiment.toml: decoding: nonsense"),
+        (("runs = 2", "log_base = inf"), "experiment.toml: log_base"),
+        (('"WordPenalty", "Glue"', '"Typo"'), "baseline: the model has no feature Typo"),
+        (('baseline = ["LM0", "WordPenalty", "Glue"]', "baseline = []"), "experiment.toml: baseline"),
+        (('references = ["test.en"]', "references = []"), "experiment.toml: test.0.references"),
+        (('parses = "test.parse"', ""), "sets with sentences without parses, where others have some: test"),
         (('source = "test.fr"', 'source = "none.fr"'), "none.fr"),
         (('source = "test.fr"', 'name = "held-out"\nsource = "test.fr"'), "two sets have one name"),
     ],
@@ -364,3 +371,4 @@ def test_bad_configurations(folder: Path, tmp_path: Path, change: tuple[str, str
     (tmp_path / "experiment.toml").write_text(text.replace(*change))
     failed = call("hiero", "experiment", "chiang2008", tmp_path / "experiment.toml", "-o", tmp_path / "out")
     assert message in one_error_line(failed, 1)
+    assert not (tmp_path / "out" / "experiment.json").exists()

@@ -82,7 +82,7 @@ class _SetFiles(BaseModel):
     model_config = ConfigDict(extra="forbid", frozen=True)
 
     source: Path
-    references: list[Path]
+    references: list[Path] = Field(min_length=1)
     parses: Path | None = None
     # Part of the names of files.
     name: str = Field("", pattern=r"^[^/]*$")

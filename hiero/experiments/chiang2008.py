@@ -17,10 +17,14 @@ from hiero.base.directories import run_directory
 from hiero.base.files import write_atomically
 from hiero.decode.model import Model
 from hiero.experiments.chiang2008_laboratory import Laboratory
-from hiero.experiments.chiang2008_report import markdown, plot_weights, scores_csv, weights_csv
+from hiero.experiments.chiang2008_report import (
+    left_out,
+    markdown,
+    plot_weights,
+    scores_csv,
+    weights_csv,
+)
 from hiero.experiments.chiang2008_systems import (
-    TABLE_1,
-    TABLE_2,
     Chiang2008,
     Chiang2008Options,
     ParsedSet,
@@ -48,9 +52,10 @@ def chiang2008(
 
     MIRA's passes are chosen by the held-out set, MERT's iterations by the tuning set. Systems with syntax
     need parses of all sets, and one with coarse distortion needs counts of training: rows are left out that
-    cannot be had, or then are the same as others. ``origin`` says what model and sets are; a directory that
-    holds another experiment is refused. Raises ValueError for two sets of one name, FormatError, OSError and
-    ValueError as ``hiero.tune.tune``.
+    cannot be had, or then are the same as others, which the tables say. ``origin`` says what model and sets
+    are; a directory that holds another experiment is refused. Raises ValueError for two sets of one name and
+    where only some sets have parses, FormatError for features of the baseline that the model has not, and
+    FormatError, OSError and ValueError as ``hiero.tune.tune``.
     """
     chosen = options or Chiang2008Options()
     folder = Path(directory)
@@ -58,12 +63,13 @@ def chiang2008(
     metrics = laboratory.metrics
     if chosen.sentence > len(tuning.sentences):
         raise ValueError(f"sentence {chosen.sentence} of a tuning set of {len(tuning.sentences)}")
+    chosen.baseline_of(model.feature_names)
+    rows = systems(model, laboratory.parsed)
     known = {"options": chosen.model_dump(mode="json"), "origin": dict(origin or {})}
     outcomes = {}
     with run_directory(folder, _SETTINGS, known):
-        rows = systems(model, laboratory.parsed)
-        if left := [system.name for system in (*TABLE_1, *TABLE_2) if system not in rows]:
-            report(f"left out for want of parses or counts of distortion: {'; '.join(left)}")
+        if left := left_out(rows):
+            report(left)
         for system in rows:
             outcomes[system] = laboratory.outcome(system)
         result = Chiang2008(outcomes, laboratory.sets, metrics)

@@ -78,7 +78,14 @@ class Laboratory:
 
     @cached_property
     def parsed(self) -> bool:
-        return all(one.is_parsed for one in (self.tuning, *self.sets))
+        """Whether all sets are. Raises ValueError where some are, for what would be left out then is most
+        likely wanted."""
+        every = (self.tuning, *self.sets)
+        without = [one.name for one in every if not one.is_parsed]
+        if without and any(one.has_parses for one in every):
+            names = ", ".join(without)
+            raise ValueError(f"sets with sentences without parses, where others have some: {names}")
+        return not without
 
     def _system(self, system: System) -> tuple[Decoder, dict[str, float], list[str]]:
         """A decoder with the system's features, the weights to start from, which are the model's for the
@@ -91,10 +98,11 @@ class Laboratory:
             log_base=options.log_base,
             log_features=self.model.log_features,
         )
+        baseline = options.baseline_of(model.feature_names)
         start = {name: 0.0 for name in model.feature_names}
-        start |= {name: weight for name, weight in model.weights.items() if name in options.baseline}
+        start |= {name: weight for name, weight in model.weights.items() if name in baseline}
         own = {name for each in made for name in each.names}
-        free = [name for name in model.feature_names if name in options.baseline or name in own]
+        free = [name for name in model.feature_names if name in baseline or name in own]
         return Decoder(model, **options.decoding), start, free
 
     def outcome(self, system: System) -> Outcome:
@@ -164,7 +172,13 @@ class Laboratory:
         vector = decoder.model.weight_vector(weights)
         references = self.metric.references[number]
         document = BleuDocument()
-        lists = oracle_lists(found.forest, found.forest.scores(vector), references, document)
+        lists = oracle_lists(
+            found.forest,
+            found.forest.scores(vector),
+            references,
+            document,
+            effective_length=self.options.effective_length,
+        )
         plot_oracles(lists, document, len(found.forest.source), path)
 
     def _translated(

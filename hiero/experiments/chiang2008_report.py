@@ -5,7 +5,7 @@ from __future__ import annotations
 import csv
 import io
 import os
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Collection, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 
 import numpy as np
@@ -79,10 +79,16 @@ def tables(result: Chiang2008) -> list[tuple[str, list[System], System]]:
     ]
 
 
+def left_out(rows: Collection[System]) -> str:
+    """What is said of rows of the paper that there are not; nothing if there are all."""
+    left = [system.name for system in (*TABLE_1, *TABLE_2) if system not in rows]
+    return f"Left out for want of parses or counts of distortion: {'; '.join(left)}." if left else ""
+
+
 def markdown(result: Chiang2008) -> str:
     """Both tables, and the weights of all features by MIRA."""
     kinds = columns(result)
-    parts = []
+    parts = [text] if (text := left_out(result.outcomes)) else []
     for title, rows, baseline in tables(result):
         names = [
             "system",

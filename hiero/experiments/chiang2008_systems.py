@@ -8,8 +8,11 @@ from typing import Any, Self
 
 from pydantic import BaseModel, ConfigDict, Field, ValidationError, model_validator
 
+from hiero._core import FormatError
 from hiero.base.json_files import complaint
 from hiero.decode.model import Model
+from hiero.decode.model_directory import some_of
+from hiero.decode.settings import DecodingSettings
 from hiero.evaluate import Bleu, EffectiveLength
 from hiero.features.built_in import BuiltIn
 from hiero.features.distortion import CoarseDistortion, FineDistortion
@@ -33,12 +36,12 @@ class Chiang2008Options(BaseModel):
 
     runs: int = Field(3, ge=1, description="of each system, with other seeds")
     seed: int = Field(1, ge=0, description="of the first run")
-    baseline: tuple[str, ...] = Field(
-        BASELINE, description="features of all systems, of those that there are"
+    baseline: tuple[str, ...] | None = Field(
+        None, min_length=1, description="features of all systems (of the paper's, those that there are)"
     )
     coarse_labels: Labels = COARSE_LABELS
     fine_labels: Labels = FINE_LABELS
-    log_base: float = Field(100.0, gt=1)
+    log_base: float = Field(100.0, gt=1, allow_inf_nan=False)
     effective_length: EffectiveLength = "shortest"
     mert: Mapping[str, Any] = {}
     mira: Mapping[str, Any] = {}
@@ -47,12 +50,23 @@ class Chiang2008Options(BaseModel):
 
     @model_validator(mode="after")
     def _known_options(self) -> Self:
-        for method in ("mert", "mira"):
+        kinds: dict[str, type[BaseModel]] = {"decoding": DecodingSettings}
+        kinds |= {method: type(METHODS[method]) for method in ("mert", "mira")}
+        for name, kind in kinds.items():
             try:
-                type(METHODS[method]).model_validate(getattr(self, method))
+                kind.model_validate(getattr(self, name))
             except ValidationError as error:
-                raise ValueError(f"{method}: {complaint(error)}") from None
+                raise ValueError(f"{name}: {complaint(error)}") from None
         return self
+
+    def baseline_of(self, names: Sequence[str]) -> tuple[str, ...]:
+        """Those that there are of a model's features. Raises FormatError for one that was asked for and there
+        is not."""
+        if self.baseline is None:
+            return tuple(name for name in BASELINE if name in names)
+        if missing := [name for name in self.baseline if name not in names]:
+            raise FormatError(f"baseline: the model has no feature {some_of(missing)}")
+        return self.baseline
 
 
 @dataclass(frozen=True)
@@ -69,6 +83,11 @@ class ParsedSet:
     def is_parsed(self) -> bool:
         """Whether all sentences have one but those that have nothing to parse."""
         return all(sentence.parse is not None or sentence.is_blank for sentence in self.sentences)
+
+    @property
+    def has_parses(self) -> bool:
+        """Whether a sentence has one."""
+        return any(sentence.parse is not None for sentence in self.sentences)
 
 
 @dataclass(frozen=True)

@@ -10,6 +10,7 @@ import numpy.typing as npt
 
 from hiero._core import RESCORE_BEAM, RESCORE_K, Forest, OracleHypothesis
 from hiero.base.files import replacing
+from hiero.evaluate.metrics import EffectiveLength
 from hiero.forest.losses import BleuDocument
 
 # Weights of the model, from none to that of what it likes and BLEU does not.
@@ -24,6 +25,7 @@ def oracle_lists(
     mus: Iterable[float] = MUS,
     beam: int = RESCORE_BEAM,
     k: int = RESCORE_K,
+    effective_length: EffectiveLength = "closest",
 ) -> dict[float, list[OracleHypothesis]]:
     """For every mu the k best unique hypotheses under (1 - mu) B + mu score; see ``Forest.rescore``."""
     return {
@@ -35,6 +37,7 @@ def oracle_lists(
             document_source=document.source,
             k=k,
             beam=beam,
+            effective_length=effective_length,
         )
         for mu in mus
     }
