@@ -103,8 +103,8 @@ def test_decoding_json_lines(model: Path, tmp_path: Path) -> None:
         ),
     ]
     lines = [record.to_json() for record in records]
-    lines.insert(2, '{"text": 1}')
-    lines.append("")
+    lines.insert(2, '{"text": 1, "id": "third"}')
+    lines += ["", '{"text": "le chat", "id": 9, "parse": "(NP (NN"}', '{"text": "a", "id": [0]}']
     path = tmp_path / "in.jsonl"
     path.write_text("".join(line + "\n" for line in lines))
     common = (
@@ -120,11 +120,12 @@ def test_decoding_json_lines(model: Path, tmp_path: Path) -> None:
     done = call(*common, "-i", path)
     assert done.returncode == 1
     found = [json.loads(line) for line in done.stdout.splitlines()]
-    assert [each["id"] for each in found] == ["first", 1, 2, 3, 7, 5]
+    # Numbers may be ids of others.
+    assert [each["id"] for each in found] == ["first", 1, "third", 3, 7, None, 9, None]
     errors = done.stderr.decode().splitlines()
     assert errors[0].startswith(f"{path}:3: text: Input should be a valid string")
     assert errors[1] == f"{path}:4: local features Syntax_NP_Match, Syntax_NP_Cross: no parse"
-    assert errors[2].startswith(f"{path}:6: Invalid JSON") and len(errors) == 3
+    assert errors[2].startswith(f"{path}:6: Invalid JSON") and len(errors) == 5
     assert found[0]["features"]["Syntax_NP_Match"] >= 1 and found[1]["error"] is None
     assert found[4]["text"] == "the wug" and found[4]["features"]["Own"] == 1
     again = call(*common, "--input-format", "jsonl", stdin=path.read_text())
@@ -184,6 +185,14 @@ def test_tuning_reads_the_same(model: Path, tmp_path: Path) -> None:
     assert other.returncode == 0
     written = [(tmp_path / run / "weights.txt").read_text() for run in ("one", "other")]
     assert written[0] == written[1]
+    # A held-out set has parses in either way, too.
+    held_out = ("--held-out-references", tmp_path / "references", "--held-out-source")
+    parses = ("--parses", tmp_path / "parses", "--held-out-parses", tmp_path / "parses")
+    tuned_on = ("--source", tmp_path / "text", *held_out, tmp_path / "text", *parses)
+    assert call(*common, *tuned_on, "-o", tmp_path / "held").returncode == 0
+    assert call(*common, *records_of, *held_out, tmp_path / "records", "-o", tmp_path / "out").returncode == 0
+    scores = [(tmp_path / run / "iteration-001" / "scores.json").read_text() for run in ("held", "out")]
+    assert scores[0] == scores[1] and '"held_out":null' not in scores[0]
     # It knows its parses again, and goes on.
     assert call(*common, *records_of, "-o", tmp_path / "one").returncode == 0
     missing = call(*common, "--source", tmp_path / "text", "-o", tmp_path / "none")
@@ -198,9 +207,16 @@ def test_tuning_reads_the_same(model: Path, tmp_path: Path) -> None:
         alone = call(*common, *parsed, "-o", tmp_path / out, "--method", method)
         assert alone.stderr.decode().splitlines() == [
             f"{tmp_path / 'text'}:2: {what}",
-            "hiero: 1 sentences could not be decoded and had no translation",
+            "hiero: 1 sentence could not be decoded and had no translation",
         ]
         assert alone.returncode == 1 and (tmp_path / out / "weights.txt").is_file()
+        # The same when nothing is left to do, or the note was cut off.
+        for more in ("", "x"):
+            with (tmp_path / out / "failures.tsv").open("a") as file:
+                file.write(more)
+            again = call(*common, *parsed, "-o", tmp_path / out, "--method", method)
+            assert (again.returncode, again.stderr) == (1, alone.stderr)
+        assert (tmp_path / out / "failures.tsv").read_text() == f"{tmp_path / 'text'}:2\t{what}\n"
         assert (tmp_path / out / "translations.txt").read_text().splitlines()[1] == ""
     (tmp_path / "parses").write_text(f"{CHAT}\n{CHAT}\n")
     other_words = one_error_line(call(*common, *parsed, "-o", tmp_path / "none"))

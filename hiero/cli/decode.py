@@ -246,7 +246,7 @@ def _input(
     name = str(path) if path else "input"
     read = reader(kind, tokens)
     if kind != "nist":
-        return Lines(source, name, read), None
+        return Lines(source, name, read, in_json=kind == "jsonl"), None
     segments = source_set(source.read(), name)
     return Lines.of_segments(segments, name, read), segments
 

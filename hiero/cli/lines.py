@@ -41,7 +41,7 @@ def _json_in_tokens(line: str) -> Sentence:
 
 class Lines:
     """Input lines with their numbers from 0, as sentences; remembers what is wrong with those that are none,
-    and stand for empty ones."""
+    and stand for empty ones. Of JSON these keep the ids that can be read."""
 
     def __init__(
         self,
@@ -49,12 +49,14 @@ class Lines:
         name: str,
         read: Callable[[str], Sentence],
         places: Sequence[str] = (),
+        in_json: bool = False,
     ) -> None:
         self.source = source
         self.name = name
         self.places = places
         self.invalid: dict[int, str] = {}
         self._read = read
+        self._in_json = in_json
 
     @classmethod
     def of_segments(cls, source: SegmentSet, name: str, read: Callable[[str], Sentence]) -> Lines:
@@ -66,16 +68,24 @@ class Lines:
         """A line as messages name it."""
         return f"{self.name}:{self.places[number] if self.places else number + 1}"
 
+    def id_of(self, number: int, sentence: Sentence) -> int | str | None:
+        """The sentence's own id, else its number; None where it is not known, as numbers may be ids."""
+        unknown = sentence.id is None and number in self.invalid and self._in_json
+        return None if unknown else number if sentence.id is None else sentence.id
+
     def __iter__(self) -> Iterator[tuple[int, Sentence]]:
         number = -1
         try:
             for number, line in enumerate(self.source):
+                text = ""
                 try:
-                    sentence = self._read(line_text(line, number))
+                    text = line_text(line, number)
+                    sentence = self._read(text)
                 except UnicodeDecodeError:
                     sentence, self.invalid[number] = Sentence(""), "invalid UTF-8"
                 except FormatError as error:
-                    sentence, self.invalid[number] = Sentence(""), str(error)
+                    known = Sentence.id_in_json(text) if self._in_json else None
+                    sentence, self.invalid[number] = Sentence("", id=known), str(error)
                 yield number, sentence
         except DAMAGE as error:
             raise damaged(self.place(number + 1), error) from None

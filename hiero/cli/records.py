@@ -16,13 +16,13 @@ from hiero.forest.derivations import derivation_tree
 
 @dataclass(frozen=True)
 class Record:
-    """One sentence's result: its number, and the name that its record gives it, else the number again; what
-    decoding gave, None if it failed; its forest, if one is kept, of what is asked for; the best derivation,
-    None if there is none, without edges for a blank line; the n-best list, if there is one; the texts of it,
-    else of the best; and what is wrong."""
+    """One sentence's result: its number, and the name that its record gives it, else the number again, None
+    for a record without a name that can be read; what decoding gave, None if it failed; its forest, if one is
+    kept, of what is asked for; the best derivation, None if there is none, without edges for a blank line;
+    the n-best list, if there is one; the texts of it, else of the best; and what is wrong."""
 
     number: int
-    id: int | str
+    id: int | str | None
     result: Translation | None = None
     forest: Forest | None = None
     best: Derivation | None = None
@@ -43,7 +43,7 @@ def make_record(
 ) -> Record:
     """Of a sentence that was decoded, with its forest if ``nbest`` or ``forcing`` is given; ``target`` makes
     text of tokens."""
-    name = number if sentence.id is None else sentence.id
+    name = lines.id_of(number, sentence)
     if number in lines.invalid:
         return Record(number, name, error=lines.invalid[number])
     if isinstance(result, Failure):

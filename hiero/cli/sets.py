@@ -13,6 +13,7 @@ from typing import Annotated
 import typer
 
 from hiero import FormatError, Model, Sentence
+from hiero.base.files import write_atomically
 from hiero.base.text import looks_untokenised
 from hiero.cli.lines import Format, SentenceParses, format_of, reader
 from hiero.decode.model_directory import WEIGHTS_FILE, read_manifest
@@ -43,31 +44,51 @@ def model_fingerprint(model: Path) -> str:
 
 
 class Failures:
-    """Sentences of sets that could not be decoded: each is told of once on stderr, but of many the first."""
+    """Sentences of sets that could not be decoded: each is told of once on stderr, but of many the first, and
+    kept in a file, so that a run that goes on knows those of what it does not do again."""
 
     _TOLD = 10
 
-    def __init__(self) -> None:
-        self._found: set[tuple[Path, int]] = set()
+    def __init__(self, kept: Path) -> None:
+        """``kept`` is the file, which need not be there."""
+        self._kept = kept
+        self._found: dict[str, str] = {}
         self._noting = threading.Lock()
+        if kept.exists():
+            text = kept.read_text(encoding="utf-8")
+            # What was not written to its end is found again.
+            whole = text[: text.rfind("\n") + 1]
+            if whole != text:
+                write_atomically(kept, whole)
+            for line in whole.splitlines():
+                place, _, error = line.partition("\t")
+                self._tell(place, error)
 
     def __bool__(self) -> bool:
         return bool(self._found)
 
     def note(self, path: Path, number: int, error: Exception) -> None:
         """Of sentence ``number`` of a file, from 0. From any thread."""
+        place = f"{path}:{number + 1}"
         with self._noting:
-            if (path, number) in self._found:
+            if place in self._found:
                 return
-            self._found.add((path, number))
-            if len(self._found) <= self._TOLD:
-                print(f"{path}:{number + 1}: {error}", file=sys.stderr)
+            said = " ".join(str(error).split())
+            self._tell(place, said)
+            with self._kept.open("a", encoding="utf-8") as file:
+                file.write(f"{place}\t{said}\n")
+
+    def _tell(self, place: str, error: str) -> None:
+        self._found[place] = error
+        if len(self._found) <= self._TOLD:
+            print(f"{place}: {error}", file=sys.stderr)
 
     def report(self) -> None:
         """Says how many there were."""
         if self._found:
             count = len(self._found)
-            print(f"hiero: {count} sentences could not be decoded and had no translation", file=sys.stderr)
+            sentences = "1 sentence" if count == 1 else f"{count:,} sentences"
+            print(f"hiero: {sentences} could not be decoded and had no translation", file=sys.stderr)
 
 
 def read_set(

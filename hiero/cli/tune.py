@@ -138,7 +138,7 @@ def tune_model(
     if held_out_source is not None:
         held_out = held_out_source, held_out_references or []
         sets.append(read_set(*held_out, tokens, loaded, input_format, held_out_parses))
-    failures = Failures()
+    failures = Failures(output / "failures.tsv")
     sources = [source] if held_out_source is None else [source, held_out_source]
     decoders = [
         ModelDecoder(decoder, sentences, threads, partial(failures.note, path))

@@ -84,6 +84,14 @@ class Sentence:
             record.annotations,
         )
 
+    @staticmethod
+    def id_in_json(line: str) -> int | str | None:
+        """What a line says of the id, also one that is no sentence otherwise; None if it says nothing."""
+        try:
+            return _Name.model_validate_json(line).id
+        except ValidationError:
+            return None
+
     def to_json(self) -> str:
         """The line that ``from_json`` reads. Raises TypeError for annotations that JSON cannot hold."""
         record: dict[str, Any] = {"tokens": list(self.tokens)} if self.text is None else {"text": self.text}
@@ -98,14 +106,19 @@ class Sentence:
         return json.dumps(record, ensure_ascii=False)
 
 
-class _Record(BaseModel):
+class _Name(BaseModel):
+    model_config = ConfigDict(strict=True)
+
+    id: int | str | None = None
+
+
+class _Record(_Name):
     """What ``from_json`` reads."""
 
     model_config = ConfigDict(extra="forbid", strict=True)
 
     text: str | None = None
     tokens: list[str] | None = None
-    id: int | str | None = None
     rules: list[str] = []
     parse: str | None = None
     annotations: dict[str, Any] = {}
