@@ -42,8 +42,8 @@ def test_features_are_put_into_a_model(model: Path, tmp_path: Path) -> None:
     again = hiero.Model.load(model)
     assert list(again.local_features) == [CoarseSyntax(), FineDistortion()]
     assert again.weights == before.weights
-    assert call("hiero", "features", model, "--syntax", "fine", "--labels", "NP,X-1").returncode == 0
-    kept = [FineDistortion(), FineSyntax(labels=("NP", "X-1"))]
+    assert call("hiero", "features", model, "--syntax", "fine", "--labels", "NP,PRP$").returncode == 0
+    kept = [FineDistortion(), FineSyntax(labels=("NP", "PRP$"))]
     assert list(hiero.Model.load(model).local_features) == kept
     assert call("hiero", "features", model).returncode == 0
     assert list(hiero.Model.load(model).local_features) == kept
@@ -95,6 +95,11 @@ def test_what_no_option_speaks_of_stays(model: Path, tmp_path: Path) -> None:
         ),
         (("--syntax", "fine", "--labels", "NP,,VP"), 2, "labels"),
         (("--syntax", "fine", "--labels", "NP,NP"), 2, "NP is there twice"),
+        (("--syntax", "fine", "--labels", "NP-SBJ"), 2, "'NP-SBJ' is no label"),
+        (("--syntax", "fine", "--labels", "NP,(NP"), 2, "'(NP' is no label"),
+        (("--glue",), 2, "--glue is of features that are put in"),
+        (("--syntax", "none", "--glue"), 2, "--glue is of features that are put in"),
+        (("--syntax", "fine", "--more-than", "3"), 2, "--more-than is of labels in trees"),
         (("--log-base", "1"), 2, "the base of logarithms must be more than 1"),
         (("--log-base", "nan"), 2, "the base of logarithms must be more than 1"),
         (("--syntax", "fine", "--labels-from", "trees"), 1, "trees: no label occurs more than 100 times"),

@@ -262,7 +262,7 @@ TREE = "(S (NP (DT le) (NN chat)))"
 
 
 def test_a_model_has_its_local_features(french: Path, tmp_path: Path) -> None:
-    syntax = FineSyntax(labels=("NP", "X-1"), glue=True)
+    syntax = FineSyntax(labels=("NP", "PRP$"), glue=True)
     own = [syntax, FineDistortion(), CoarseDistortion(monotone=range(10), reordered=range(10, 20))]
     path = saved(french, tmp_path / "m", *own)
     loaded = hiero.Model.load(path)
@@ -272,7 +272,7 @@ def test_a_model_has_its_local_features(french: Path, tmp_path: Path) -> None:
     assert call("hiero", "check", path).returncode == 0
     described = call("hiero", "info", path).stdout.decode()
     assert (
-        'local features   fine-syntax {"labels": ["NP", "X-1"], "glue": true}, fine-distortion, '
+        'local features   fine-syntax {"labels": ["NP", "PRP$"], "glue": true}, fine-distortion, '
         "coarse-distortion\n" in described
     )
     (tmp_path / "parse").write_text(TREE + "\n")
@@ -298,6 +298,11 @@ def test_local_features_that_only_python_can_give(french: Path, tmp_path: Path) 
     line = b"local features   coarse-syntax, (given from Python: WordsBelow)\n"
     assert described.returncode == 0 and line in described.stdout
     config = path / "model.toml"
+    kept = config.read_bytes()
+    config.write_bytes(kept + b"\xff")
+    with pytest.raises(hiero.FormatError, match=r"m/model\.toml: 'utf-8' codec can't decode"):
+        hiero.Model.load(path, local_features=[WordCount()])
+    config.write_bytes(kept)
     config.write_text(config.read_text().replace('"coarse-syntax"', '"other"'))
     with pytest.raises(hiero.FormatError, match=r"local_features\.0: .*'other'.*'fine-syntax'"):
         hiero.Model.load(path, local_features=[WordCount()])

@@ -17,6 +17,8 @@ from hiero.features.built_in import BuiltIn
 from hiero.features.trees import frequent_labels, read_trees
 
 _LOOKED_AT = 10_000
+# The paper's (section 3).
+_FREQUENT = 100
 _SYNTAX = (features.CoarseSyntax, features.FineSyntax)
 _DISTORTION = (features.CoarseDistortion, features.FineDistortion)
 T = TypeVar("T")
@@ -37,7 +39,9 @@ def put_features(
     labels_from: Annotated[
         Path | None, typer.Option(help="Trees; the labels that are frequent there are taken.")
     ] = None,
-    more_than: Annotated[int, typer.Option(min=0, help="Times that makes a label frequent.")] = 100,
+    more_than: Annotated[
+        int | None, typer.Option(min=0, help="Occurrences that frequent labels have more than (100).")
+    ] = None,
     distortion: Annotated[
         Grain | None,
         typer.Option(help="Structural distortion: a probability as training counted, or one for each size."),
@@ -72,11 +76,16 @@ def put_features(
         raise typer.BadParameter("labels are given, or taken from trees: --labels or --labels-from")
     if syntax in (None, "none") and (labels is not None or labels_from is not None):
         raise typer.BadParameter("labels are for soft syntax: --syntax coarse or --syntax fine")
+    if more_than is not None and labels_from is None:
+        raise typer.BadParameter("--more-than is of labels in trees: --labels-from")
+    if glue and syntax in (None, "none") and distortion in (None, "none"):
+        raise typer.BadParameter("--glue is of features that are put in: --syntax or --distortion")
     chosen = None if labels is None else labels.split(",")
     if labels_from is not None:
-        chosen = frequent_labels(read_trees(labels_from), more_than)
+        least = _FREQUENT if more_than is None else more_than
+        chosen = frequent_labels(read_trees(labels_from), least)
         if not chosen:
-            raise FormatError(f"{labels_from}: no label occurs more than {more_than} times")
+            raise FormatError(f"{labels_from}: no label occurs more than {least} times")
     made, rules = list(loaded.local_features), list(loaded.generators)
     if syntax is not None:
         made = [*_without(made, _SYNTAX), *_syntax(syntax, chosen, glue)]

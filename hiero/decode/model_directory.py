@@ -89,10 +89,9 @@ def some_of(names: Sequence[str]) -> str:
 def read_config(directory: Path) -> ModelFile:
     """Raises FormatError or OSError."""
     path = directory / "model.toml"
-    text = path.read_text(encoding="utf-8")
     try:
-        return ModelFile.model_validate(tomllib.loads(text))
-    except tomllib.TOMLDecodeError as error:
+        return ModelFile.model_validate(tomllib.loads(path.read_text(encoding="utf-8")))
+    except (tomllib.TOMLDecodeError, UnicodeDecodeError) as error:
         raise FormatError(f"{path}: {error}") from None
     except ValidationError as error:
         raise FormatError(f"{path}: {complaint(error)}") from None

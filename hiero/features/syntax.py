@@ -13,12 +13,20 @@ from pydantic import AfterValidator, BaseModel, ConfigDict, Field
 
 from hiero._core import FormatError
 from hiero.features.sentence import Sentence
+from hiero.features.trees import is_label
 
 # As published, for coarse features and for fine ones.
 COARSE_LABELS = ("NP", "PP", "S", "VP", "SBAR", "ADJP", "ADVP", "QP")
 FINE_LABELS = ("NP", "PP", "S", "VP", "SBAR", "ADJP", "WHNP", "PRT", "ADVP", "PRN", "QP")
 
-Label = Annotated[str, Field(pattern=r"^\S+$")]
+
+def _is_label(label: str) -> str:
+    if not is_label(label):
+        raise ValueError(f"{label!r} is no label of trees, which have no functions or indices")
+    return label
+
+
+Label = Annotated[str, AfterValidator(_is_label)]
 
 
 def _distinct(labels: tuple[str, ...]) -> tuple[str, ...]:

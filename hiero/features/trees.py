@@ -68,7 +68,7 @@ class Tree:
             raise ValueError(f"a tree of {len(self.tokens)} tokens and {len(self.tags)} parts of speech")
         labels = [constituent.label for constituent in self.constituents]
         names = [*self.tags, *(labels[1:] if labels[:1] == [""] else labels)]
-        if bad := [name for name in names if not _LABEL.fullmatch(name) or name != _bare(name)]:
+        if bad := [name for name in names if not is_label(name)]:
             raise ValueError(f"{bad[0]!r} is no label")
         if not all(map(_WORD.fullmatch, self.tokens)):
             raise ValueError("a token is empty, or has white space in it")
@@ -242,6 +242,11 @@ class _Reader:
             self.tags.append(done.label)
             self.tokens.append(_ESCAPE.sub(lambda found: BRACKETS[found[0]], done.word))
         self.closed = not self.stack
+
+
+def is_label(name: str) -> bool:
+    """Whether trees have such labels, or parts of speech."""
+    return _LABEL.fullmatch(name) is not None and name == _bare(name)
 
 
 @lru_cache(maxsize=1 << 12)
