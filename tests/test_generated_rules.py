@@ -144,16 +144,13 @@ def test_an_error_ends_its_sentence_alone(plain: hiero.Model, threads: int) -> N
 
 
 def test_an_error_names_the_line(model: hiero.Model, tmp_path: Path) -> None:
+    """Of a dictionary, once, not for each sentence."""
     model.save(tmp_path / "m")
-    (tmp_path / "m" / "names1").write_text("anna schmidt\n")
+    (tmp_path / "m" / "names1").write_text("# names\nanna schmidt\n")
     (tmp_path / "in").write_text("le chat\n\nle chat dort\n")
     done = call("hiero-decode", "--model", tmp_path / "m", "--quiet", "-i", tmp_path / "in")
-    assert done.returncode == 1 and done.stdout == b"\n\n\n"
-    first = done.stderr.decode().splitlines()[0]
     reason = "expected a source phrase, a tab and a target phrase"
-    assert first == (
-        f"{tmp_path / 'in'}:1: rule generator names: FormatError: {tmp_path / 'm' / 'names1'}:1: {reason}"
-    )
+    assert one_error_line(done).endswith(f": {tmp_path / 'm' / 'names1'}:2: {reason}\n")
 
 
 @pytest.mark.parametrize(
@@ -191,6 +188,16 @@ def test_the_command(plain: hiero.Model, names: Path, tmp_path: Path) -> None:
     assert list(hiero.Model.load(tmp_path / "n").generators) == [
         NameRules(dictionary=tmp_path / "n" / "names0")
     ]
+    # A dictionary that is damaged or missing is said once, when the model is loaded.
+    dictionary = (tmp_path / "n" / "names0").read_bytes()
+    (tmp_path / "n" / "names0").unlink()
+    with pytest.raises(FileNotFoundError, match="names0"):
+        hiero.Model.load(tmp_path / "n")
+    for text, message in (("a b\n", "names0:1: expected a source phrase"), ("#\n", "names0: no names")):
+        (tmp_path / "n" / "names0").write_text(text)
+        with pytest.raises(FormatError, match=message):
+            hiero.Model.load(tmp_path / "n")
+    (tmp_path / "n" / "names0").write_bytes(dictionary)
     assert call("hiero", "features", tmp_path / "n", "--names", "none").returncode == 0
     assert hiero.Model.load(tmp_path / "n").generators == ()
     assert not (tmp_path / "n" / "names0").exists()

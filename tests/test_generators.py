@@ -114,6 +114,8 @@ CASES = [
     ("en fr", "2nd", "2e | 2ème"),
     ("en ja", "2nd", "第2 | 第 2 | 第２ | 第 ２"),
     ("ja en", "第 ２", "2nd"),
+    ("zh en", "百分之 5", "5 % | 5% | 5 percent | 5 per cent"),
+    ("en zh", "5%", "5% | 5 % | 百分之5 | 百分之 5 | ５％ | ５ ％ | 百分之５ | 百分之 ５"),
     ("en ar", "2nd", ""),
     ("ur en", "21 ویں", "21st"),
     # At the end of a sentence a full stop may be one, and one that stands apart is one.

@@ -5,6 +5,7 @@ from __future__ import annotations
 from pathlib import Path
 from typing import get_args
 
+from hiero._core import FormatError
 from hiero.generators.names import NameRules
 from hiero.generators.numbers import NumberRules
 
@@ -13,5 +14,10 @@ BUILT_IN = get_args(BuiltIn)
 
 
 def within(directory: Path, generator: BuiltIn) -> BuiltIn:
-    """A generator whose files are in a model directory."""
-    return generator.at(directory / generator.dictionary) if isinstance(generator, NameRules) else generator
+    """A generator whose files, which are read, are in a model directory. Raises OSError, FormatError."""
+    if not isinstance(generator, NameRules):
+        return generator
+    found = generator.at(directory / generator.dictionary)
+    if not found.phrases:
+        raise FormatError(f"{found.dictionary}: no names")
+    return found

@@ -268,6 +268,7 @@ CONVENTIONS: Mapping[Language, Convention] = {
     "ja": _EAST_ASIAN,
     "zh": replace(
         _EAST_ASIAN,
+        percents=("{n}%", "百分之{n}"),
         scales=(Scale(8, "亿", "亿"), Scale(4, "万", "万")),
         scales_read={"億": 8, "萬": 4, "万亿": 12},
     ),

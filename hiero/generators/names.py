@@ -30,8 +30,8 @@ class NameRules(BaseModel):
     """A generator of rules with ``NameRule=1`` for all phrases of a dictionary that a sentence has, one for
     each translation.
 
-    The ``dictionary`` is read when it is first needed, or a model saved. Where both sides of an entry
-    have as many tokens they are linked one by one, else each with each.
+    The ``dictionary`` is read when it is first needed, or a model saved or loaded. Where both sides of an
+    entry have as many tokens they are linked one by one, else each with each.
     """
 
     model_config = ConfigDict(extra="forbid", frozen=True)
