@@ -239,10 +239,10 @@ def test_killed_at_any_moment(workers: int, tmp_path: Path) -> None:
     whole = run(tmp_path / "whole", workers)
     seconds = time.monotonic() - began
     moments = random.Random(workers)
-    for _ in range(20):
+    for kill in range(20):
         child = os.fork()
         if child == 0:
-            run(tmp_path / "killed", workers)
+            run(tmp_path / "killed", workers, threads=(1, 2, 4)[kill % 3])
             os._exit(0)
         time.sleep(moments.uniform(0, 0.3 * seconds))
         os.kill(child, signal.SIGKILL)
