@@ -10,7 +10,6 @@ import numpy.typing as npt
 
 from hiero._core import RESCORE_BEAM, RESCORE_K, Forest, OracleHypothesis
 from hiero.base.files import replacing
-from hiero.evaluate.metrics import EffectiveLength
 from hiero.forest.losses import BleuDocument
 
 # Weights of the model, from none to that of what it likes and BLEU does not.
@@ -25,7 +24,7 @@ def oracle_lists(
     mus: Iterable[float] = MUS,
     beam: int = RESCORE_BEAM,
     k: int = RESCORE_K,
-    effective_length: EffectiveLength = "closest",
+    effective_length: str = "closest",
 ) -> dict[float, list[OracleHypothesis]]:
     """For every mu the k best unique hypotheses under (1 - mu) B + mu score; see ``Forest.rescore``."""
     return {
