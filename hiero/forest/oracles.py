@@ -24,7 +24,7 @@ def oracle_lists(
     mus: Iterable[float] = MUS,
     beam: int = RESCORE_BEAM,
     k: int = RESCORE_K,
-    effective_length: str = "closest",
+    effective_length: str = "shortest",
 ) -> dict[float, list[OracleHypothesis]]:
     """For every mu the k best unique hypotheses under (1 - mu) B + mu score; see ``Forest.rescore``."""
     return {
