@@ -5,13 +5,16 @@
 Decodes a set of tokenised lines, forests kept, with the model's weights, and goes through it by one pass of
 MIRA, 20 workers, from the same weights: on one thread, and on two with each lag; all of it in several rounds.
 Prints seconds of the wall clock, the least of the rounds, passes as multiples of decoding, and two threads
-against one.
+against one. Then, for 20 threads, which this machine need not have, the share of their time that they would
+wait for each other if sentences took as long as to decode them.
 """
 
 from __future__ import annotations
 
+import heapq
 import time
 from collections.abc import Callable, Sequence
+from functools import partial
 
 import numpy as np
 from machine import machine, parser, watched
@@ -54,6 +57,25 @@ def mira_pass(
     ).run(threads)
 
 
+def waiting(durations: Sequence[float], lag: int, workers: int = 20) -> float:
+    """The share of the time of as many threads as workers, each of which has every 20th sentence, and begins
+    one when all others have done theirs up to so many before."""
+    shares = [durations[worker::workers] for worker in range(workers)]
+    done, running, busy, now = [0] * workers, [(0.0, -1)], set(), 0.0
+    while running:
+        now, worker = heapq.heappop(running)
+        if worker >= 0:
+            busy.remove(worker)
+            done[worker] += 1
+        for each, own in enumerate(shares):
+            step = done[each]
+            known = all(d >= min(step - lag, len(s)) for d, s in zip(done, shares, strict=True))
+            if each not in busy and step < len(own) and known:
+                busy.add(each)
+                heapq.heappush(running, (now + own[step], each))
+    return 1 - sum(durations) / (workers * now)
+
+
 def main() -> None:
     arguments = parser(__doc__, "model", "source", "references")
     arguments.add_argument("--lags", type=int, nargs="+", default=[0, 1, 2, 4])
@@ -83,6 +105,13 @@ def main() -> None:
     for lag in given.lags:
         two = least[lag]
         print(f"a pass, lag {lag}, two threads: {two:.1f} s, one thread's {one / two:.2f} times as fast")
+    durations = []
+    for sentence in np.random.default_rng(1).permutation(len(sentences)).tolist():
+        durations.append(
+            seconds(lambda sentence=sentence: decoder.translate(sentences[sentence], keep="forest"))
+        )  # type: ignore[misc]
+    for lag in given.lags:
+        print(f"20 threads would wait {waiting(durations, lag):.0%} of their time with lag {lag}")
 
 
 if __name__ == "__main__":
