@@ -105,11 +105,8 @@ def main() -> None:
     for lag in given.lags:
         two = least[lag]
         print(f"a pass, lag {lag}, two threads: {two:.1f} s, one thread's {one / two:.2f} times as fast")
-    durations = []
-    for sentence in np.random.default_rng(1).permutation(len(sentences)).tolist():
-        durations.append(
-            seconds(lambda sentence=sentence: decoder.translate(sentences[sentence], keep="forest"))
-        )  # type: ignore[misc]
+    order = np.random.default_rng(1).permutation(len(sentences)).tolist()
+    durations = [seconds(partial(decoder.translate, sentences[i], keep="forest")) for i in order]
     for lag in given.lags:
         print(f"20 threads would wait {waiting(durations, lag):.0%} of their time with lag {lag}")
 
