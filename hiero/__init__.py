@@ -14,6 +14,7 @@ try:
     from hiero._core import (
         ApplicationBatch,
         Applications,
+        Chart,
         DecodeStats,
         Derivation,
         Error,
@@ -53,6 +54,7 @@ _LATER = ("evaluate", "experiments", "features", "forest", "generators", "losses
 __all__ = [
     "ApplicationBatch",
     "Applications",
+    "Chart",
     "DecodeStats",
     "Decoder",
     "DecodingSettings",

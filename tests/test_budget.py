@@ -161,8 +161,8 @@ def test_a_threshold_leaves_items_near_the_best(folder: Path) -> None:
 
 def cells_of(result: hiero.Translation, weights: dict[str, float]) -> list[list[tuple[float, bool]]]:
     """By cell, the best score of every item and whether it survives."""
-    chart = result.chart
-    assert chart is not None
+    assert result.chart is not None
+    chart, survived = result.chart.forest, result.chart.survived
     scores = chart.scores(weights)
     inside: list[float] = []
     cells: dict[tuple[int, ...], list[tuple[float, bool]]] = {}
@@ -174,7 +174,7 @@ def cells_of(result: hiero.Translation, weights: dict[str, float]) -> list[list[
         )
         if chart.node_labels[node] >= 0:
             key = (*map(int, chart.node_spans[node]), int(chart.node_labels[node]))
-            cells.setdefault(key, []).append((inside[node], bool(result.chart_survivors[node])))
+            cells.setdefault(key, []).append((inside[node], bool(survived[node])))
     return list(cells.values())
 
 

@@ -108,13 +108,13 @@ def test_scaled_weights_give_the_same_search(model: hiero.Model, french: Path) -
 def test_chart_keeps_every_item(model: hiero.Model) -> None:
     decoder = hiero.Decoder(model, beam_size=2)
     result = decoder.translate("le chat noir dort .", keep="chart")
-    chart = result.chart
-    survivors = result.chart_survivors
-    assert len(survivors) == chart.node_count
+    assert result.chart is not None
+    chart, survived = result.chart.forest, result.chart.survived
+    assert len(survived) == chart.node_count
     cells: dict[tuple[int, ...], list[int]] = {}
     for node in range(chart.node_count - 1):
         key = (*chart.node_spans[node].tolist(), int(chart.node_labels[node]))
-        cells.setdefault(key, []).append(int(survivors[node]))
+        cells.setdefault(key, []).append(int(survived[node]))
     assert max(sum(kept) for kept in cells.values()) == 2
     assert any(sum(kept) < len(kept) for kept in cells.values())
 

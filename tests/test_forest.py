@@ -80,6 +80,22 @@ def test_best_derivations_and_their_number(seed: int) -> None:
     assert {tuple(d.tokens): d.score for d in unique} == pytest.approx(strings)
     assert [d.score for d in unique] == sorted((d.score for d in unique), reverse=True)
 
+    # Any node may be the root.
+    node = rng.randrange(forest.node_count)
+    below = sorted(derivations(forest, node), key=lambda d: -total(scores, d))
+    some = forest.kbest(len(below) + 5, scores, node=node)
+    assert [d.score for d in some] == pytest.approx([total(scores, d) for d in below])
+    assert sorted(tuple(d.edges) for d in some) == sorted(below)
+    first = forest.viterbi(scores, node)
+    assert first is not None and first.edges.tolist() == some[0].edges.tolist()
+    assert [d.edges.tolist() for d in forest.kbest_iter(scores, node=node)] == [
+        d.edges.tolist() for d in some
+    ]
+    assert forest.kbest_arrays(3, scores, node=node).scores.tolist() == [d.score for d in some[:3]]
+    again = forest.derivation(some[-1].edges, scores, node)
+    assert again.score == pytest.approx(some[-1].score) and again.tokens == some[-1].tokens
+    assert some[-1].tokens == words(forest, tuple(some[-1].edges))
+
     arrays = forest.kbest_arrays(10, scores)
     assert len(arrays) == len(found[:10])
     for k, derivation in enumerate(found[:10]):

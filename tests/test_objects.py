@@ -100,8 +100,10 @@ def test_forests_and_derivations_pickle(translation: hiero.Translation) -> None:
     for each in made:
         assert same(each, pickle.loads(pickle.dumps(each))) and same(each, copy.deepcopy(each))
     chart = hiero.Decoder(hiero.Model([], [], {})).translate("a b", keep="chart").chart
-    assert chart is not None and same(chart, pickle.loads(pickle.dumps(chart)))
-    for derivation in translation.kbest(20):
+    assert chart is not None and same(chart.forest, pickle.loads(pickle.dumps(chart.forest)))
+    below = [forest.viterbi(translation.weights, node) for node in range(forest.node_count)]
+    for derivation in [*translation.kbest(20), *below]:
+        assert derivation is not None
         again = pickle.loads(pickle.dumps(derivation))
         assert (again.text, again.score) == (derivation.text, derivation.score)
         assert again.edges.tolist() == derivation.edges.tolist() and same(again.forest, forest)

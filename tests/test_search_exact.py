@@ -209,7 +209,7 @@ def test_cells_of_many_items(tmp_path: Path) -> None:
         assert check(rng, case) > 1000
         chart = hiero.Decoder(case.model(), pop_limit=0).translate(sentence, keep="chart").chart
         assert chart is not None
-        cells = np.column_stack([chart.node_spans, chart.node_labels])
+        cells = np.column_stack([chart.forest.node_spans, chart.forest.node_labels])
         assert sorted(np.unique(cells, axis=0, return_counts=True)[1])[-2] > 200
 
 

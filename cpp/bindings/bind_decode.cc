@@ -57,7 +57,7 @@ std::vector<EdgeIndex> best_edges(const Translation& translation) {
 Derivation best_derivation(const Translation& translation) {
   const auto& best = translation.best;
   if (best->root < 0) return {best, 0.0, {}};
-  auto first = KBest(*best, edge_scores(*best, translation.weights->values), false).next();
+  auto first = KBest(*best, best->root, edge_scores(*best, translation.weights->values), false).next();
   if (!first) return {best, -std::numeric_limits<double>::infinity(), best_edges(translation)};
   return {best, first->score, std::move(first->edges)};
 }
@@ -75,7 +75,7 @@ std::vector<Derivation> kbest_of(const Translation& translation, std::size_t k, 
     throw std::invalid_argument("kbest needs a forest: translate with keep=\"forest\"");
   const py::gil_scoped_release release;
   std::vector<double> scores = edge_scores(*translation.forest, translation.weights->values);
-  return kbest(translation.forest, std::move(scores), k, unique, allow_interrupt);
+  return kbest(translation.forest, translation.forest->root, std::move(scores), k, unique, allow_interrupt);
 }
 
 void register_translation(py::module_& m) {
@@ -83,11 +83,14 @@ void register_translation(py::module_& m) {
       .def_readonly("applications", &DecodeStats::applications, "Rule applications matched.")
       .def_readonly("cells", &DecodeStats::cells, "Chart cells searched.")
       .def_readonly("hypotheses", &DecodeStats::hypotheses, "Complete hypotheses made.")
+      .def_readonly("completed", &DecodeStats::completed,
+                    "And those made besides, for split points without one (keep=\"splits\").")
       .def_readonly("lm_queries", &DecodeStats::lm_queries, "N-gram look-ups in all language models.")
       .def("__repr__", [](const DecodeStats& stats) {
         return described("DecodeStats", {{"applications", py::int_(stats.applications)},
                                          {"cells", py::int_(stats.cells)},
                                          {"hypotheses", py::int_(stats.hypotheses)},
+                                         {"completed", py::int_(stats.completed)},
                                          {"lm_queries", py::int_(stats.lm_queries)}});
       });
 
@@ -127,10 +130,8 @@ void register_translation(py::module_& m) {
           "forest", [](const Translation& t) { return std::const_pointer_cast<Hypergraph>(t.forest); },
           "The searched space (with keep=\"forest\"), else None.")
       .def_property_readonly(
-          "chart", [](const Translation& t) { return std::const_pointer_cast<Hypergraph>(t.chart); },
-          "Every item of every cell as a Forest (with keep=\"chart\"), else None.")
-      .def_property_readonly("chart_survivors", view_of(&Translation::survivors),
-                             "uint8 by node of `chart`: 1 if the item outlived pruning.")
+          "chart", [](const Translation& t) { return std::const_pointer_cast<Chart>(t.chart); },
+          "What search left in every cell (with keep=\"chart\" or \"splits\"), else None.")
       .def_readonly("stats", &Translation::stats)
       .def("kbest", &kbest_of, py::arg("k"), py::arg("unique") = false,
            "The k best derivations, best first (with keep=\"forest\"); `unique` keeps one per string.")

@@ -1,5 +1,8 @@
 #include <algorithm>
 #include <mutex>
+#include <optional>
+#include <stdexcept>
+#include <string>
 
 #include "bind_forest.h"
 #include "hiero/forest/constrain.h"
@@ -25,6 +28,16 @@ struct BoundDistribution {
   BoundDistribution(std::shared_ptr<const Hypergraph> f, std::vector<double> s)
       : forest(std::move(f)), scores(std::move(s)), p(*forest, scores) {}
 };
+
+// The node that derivations are asked for of: the root unless one is given. Throws std::out_of_range for one
+// that there is not.
+NodeIndex top_of(const Hypergraph& forest, std::optional<NodeIndex> node) {
+  if (!node) return forest.root;
+  if (*node < 0 || *node >= forest.node_count())
+    throw std::out_of_range("no node " + std::to_string(*node) + ", there are " +
+                            std::to_string(forest.node_count()));
+  return *node;
+}
 
 std::vector<double> logs(const std::vector<Scaled>& values) {
   std::vector<double> out;
@@ -60,8 +73,8 @@ void register_kbest(py::module_& m) {
     KBest lazy;
     std::mutex busy;  // threads may share an iterator
 
-    Iterator(std::shared_ptr<const Hypergraph> f, std::vector<double> scores, bool unique)
-        : forest(std::move(f)), lazy(*forest, std::move(scores), unique) {}
+    Iterator(std::shared_ptr<const Hypergraph> f, NodeIndex top, std::vector<double> scores, bool unique)
+        : forest(std::move(f)), lazy(*forest, top, std::move(scores), unique) {}
   };
   py::class_<Iterator>(m, "KBestIterator")
       .def("__iter__", [](const py::object& self) { return self; })
@@ -76,10 +89,12 @@ void register_kbest(py::module_& m) {
         return Derivation{it.forest, next->score, std::move(next->edges)};
       });
   m.attr("Forest").attr("kbest_iter") = py::cpp_function(
-      [](const ForestPtr& forest, const py::object& scores, bool unique) {
-        return std::make_unique<Iterator>(forest, edge_values(*forest, scores), unique);
+      [](const ForestPtr& forest, const py::object& scores, bool unique, std::optional<NodeIndex> node) {
+        return std::make_unique<Iterator>(forest, top_of(*forest, node), edge_values(*forest, scores),
+                                          unique);
       },
       py::name("kbest_iter"), py::is_method(m.attr("Forest")), py::arg("scores"), py::arg("unique") = false,
+      py::arg("node") = py::none(),
       "Derivations one after the other, best first, for as long as they are asked for.");
 }
 
@@ -201,44 +216,58 @@ void register_forest_algorithms(py::class_<Hypergraph, std::shared_ptr<Hypergrap
           "int: the number of derivations. Raises ForestError beyond 2^(2^20).")
       .def(
           "viterbi",
-          [](const ForestPtr& f, const py::object& scores) -> std::optional<Derivation> {
+          [](const ForestPtr& f, const py::object& scores,
+             std::optional<NodeIndex> node) -> std::optional<Derivation> {
+            const NodeIndex top = top_of(*f, node);
             const std::vector<double> by_edge = edge_values(*f, scores);
             const py::gil_scoped_release release;
-            std::vector<EdgeIndex> edges = viterbi(*f, by_edge, f->root);
+            std::vector<EdgeIndex> edges = viterbi(*f, by_edge, top);
             if (edges.empty()) return std::nullopt;
             return Derivation{f, total(by_edge, edges), std::move(edges)};
           },
-          py::arg("scores"),
-          "The best derivation, ties by edge index; None if there is none of a score above -inf. Raises\n"
-          "ValueError for scores that are neither finite nor -inf.")
+          py::arg("scores"), py::arg("node") = py::none(),
+          "The best derivation of the root, or of a node, ties by edge index; None if there is none of a "
+          "score\n"
+          "above -inf. Raises ValueError for scores that are neither finite nor -inf, IndexError for no "
+          "node.")
       .def(
           "kbest",
-          [](const ForestPtr& f, std::size_t k, const py::object& scores, bool unique) {
+          [](const ForestPtr& f, std::size_t k, const py::object& scores, bool unique,
+             std::optional<NodeIndex> node) {
+            const NodeIndex top = top_of(*f, node);
             std::vector<double> by_edge = edge_values(*f, scores);
             const py::gil_scoped_release release;
-            return kbest(f, std::move(by_edge), k, unique, allow_interrupt);
+            return kbest(f, top, std::move(by_edge), k, unique, allow_interrupt);
           },
-          py::arg("k"), py::arg("scores"), py::arg("unique") = false,
-          "The k best derivations under the given edge scores, best first (Huang and Chiang 2005,\n"
-          "Algorithm 3), of scores above -inf; `unique` keeps the best derivation of every string. Raises\n"
-          "ValueError for scores that are neither finite nor -inf.")
+          py::arg("k"), py::arg("scores"), py::arg("unique") = false, py::arg("node") = py::none(),
+          "The k best derivations of the root, or of a node, under the given edge scores, best first (Huang "
+          "and\n"
+          "Chiang 2005, Algorithm 3), of scores above -inf; `unique` keeps the best derivation of every "
+          "string.\n"
+          "Raises as viterbi does.")
       .def(
           "kbest_arrays",
-          [](const Hypergraph& f, std::size_t k, const py::object& scores, bool unique) {
+          [](const Hypergraph& f, std::size_t k, const py::object& scores, bool unique,
+             std::optional<NodeIndex> node) {
+            const NodeIndex top = top_of(f, node);
             std::vector<double> by_edge = edge_values(f, scores);
             const py::gil_scoped_release release;
-            return kbest_arrays(f, std::move(by_edge), k, unique, allow_interrupt);
+            return kbest_arrays(f, top, std::move(by_edge), k, unique, allow_interrupt);
           },
-          py::arg("k"), py::arg("scores"), py::arg("unique") = false, "The same as arrays.")
+          py::arg("k"), py::arg("scores"), py::arg("unique") = false, py::arg("node") = py::none(),
+          "The same as arrays.")
       .def(
           "derivation",
-          [](const ForestPtr& f, std::vector<EdgeIndex> edges, const py::object& scores) {
-            check_derivation(*f, edges);
+          [](const ForestPtr& f, std::vector<EdgeIndex> edges, const py::object& scores,
+             std::optional<NodeIndex> node) {
+            check_derivation(*f, top_of(*f, node), edges);
             const double score = scores.is_none() ? 0.0 : total(edge_values(*f, scores), edges);
             return Derivation{f, score, std::move(edges)};
           },
-          py::arg("edges"), py::arg("scores") = py::none(),
-          "The derivation of the root with these edges in preorder. Raises ForestError if it is none.")
+          py::arg("edges"), py::arg("scores") = py::none(), py::arg("node") = py::none(),
+          "The derivation of the root, or of a node, with these edges in preorder. Raises ForestError if it "
+          "is\n"
+          "none.")
       .def(
           "distribution",
           [](const ForestPtr& f, const py::object& scores) {

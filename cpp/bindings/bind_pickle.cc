@@ -47,7 +47,10 @@ Derivation derivation_from(const py::tuple& state) {
   if (state.size() != 3) throw ForestError("derivation: expected a forest, a score and edges");
   Derivation out{state[0].cast<std::shared_ptr<Hypergraph>>(), state[1].cast<double>(),
                  integers<EdgeIndex>(state[2], "edges")};
-  if (!out.edges.empty()) check_derivation(*out.forest, out.edges);
+  if (out.edges.empty()) return out;
+  const EdgeIndex first = out.edges.front();
+  const bool known = first >= 0 && first < out.forest->edge_count();
+  check_derivation(*out.forest, known ? head_of(*out.forest, first) : -1, out.edges);
   return out;
 }
 

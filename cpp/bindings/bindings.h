@@ -25,6 +25,7 @@ void register_oracle(py::module_& m);
 void register_references(py::module_& m);
 void register_tune(py::module_& m);
 void register_local_features(py::module_& m);
+void register_chart(py::module_& m);
 void register_decode(py::module_& m);
 void register_extract(py::module_& m);
 
@@ -40,7 +41,7 @@ py::array_t<T> view(const std::vector<T>& values, const py::handle& owner,
 
 // The same of a member of what a Python object holds, as a property.
 template <class Owner, class T>
-auto view_of(std::vector<T> Owner::* member) {
+auto view_of(std::vector<T> Owner::*member) {
   return [member](const py::object& self) { return view(self.cast<const Owner&>().*member, self); };
 }
 

@@ -31,7 +31,7 @@ bool agrees(const Translation& result) {
   const double tree = std::accumulate(tree_scores.begin(), tree_scores.end(), 0.0);
   if (best.empty()) return result.best->root < 0;
   alignment(forest, best);
-  KBest lazy(forest, scores, false);
+  KBest lazy(forest, forest.root, scores, false);
   double last = INFINITY;
   for (int k = 0; k < 50; ++k) {
     const auto next = lazy.next();
@@ -40,6 +40,37 @@ bool agrees(const Translation& result) {
     last = next->score;
   }
   return std::abs(total(scores, best) - tree) < 1e-4;
+}
+
+// What rules score over the states of their own antecedents is what the chart has for them, and derivations
+// of split points are derivations of their spans and as good as the chart says.
+bool chart_agrees(const Chart& chart, std::size_t lms) {
+  const Hypergraph& forest = *chart.forest();
+  std::vector<ChartState> states(lms);
+  for (EdgeIndex e = 0; e < forest.edge_count(); ++e) {
+    std::vector<const ChartState*> tails;
+    for (const NodeIndex tail : forest.edge_tails(e)) tails.push_back(chart.states(tail));
+    const std::vector<double> found = chart.lm_features(e, tails, states.data());
+    for (std::size_t k = 0; k < lms; ++k) {
+      double known = 0;
+      for (std::size_t i = 0; i < forest.feature_ids(e).size(); ++i) {
+        if (static_cast<std::uint32_t>(forest.feature_ids(e)[i]) == chart.model().lm_feature(k))
+          known = forest.feature_values(e)[i];
+      }
+      const NodeIndex head = head_of(forest, e);
+      if (found[k] != known || (head != forest.root && !(states[k] == chart.states(head)[k]))) return false;
+    }
+  }
+  for (const Chart::Span& span : chart.spans()) {
+    for (const Chart::Split& split : chart.splits(span)) {
+      const std::vector<EdgeIndex> edges = chart.derivation(split);
+      const NodeIndex top = head_of(forest, edges.front());
+      check_derivation(forest, top, edges);
+      if (chart.span_of(top) != span) return false;
+      if (std::abs(total(chart.edge_scores(), edges) - split.score) > 1e-9) return false;
+    }
+  }
+  return true;
 }
 
 // Words in the span, and words in the gaps.
@@ -141,8 +172,9 @@ int run(std::size_t cases, std::uint64_t seed) {
     const std::vector<Rule> own = sentence_rules(random);
     const OwnWeights own_weights{{"Own", 0.5}};
     const Translation result = decoder.translate({tokens, own, own_weights, nullptr}, Keep::kForest);
-    const Translation chart = decoder.translate({tokens, own, own_weights, nullptr}, Keep::kChart);
-    if (!agrees(result) || chart.survivors.size() != chart.chart->node_labels.size()) {
+    const Translation splits = decoder.translate({tokens, own, own_weights, nullptr}, Keep::kSplits);
+    if (!agrees(result) || !chart_agrees(*splits.chart, model->lms().size()) ||
+        splits.stats.hypotheses != result.stats.hypotheses) {
       std::printf("decode_test: case %zu disagrees\n", i);
       return 1;
     }

@@ -19,7 +19,7 @@ from hiero.decode.settings import DecodingArguments, DecodingSettings
 from hiero.features.sentence import Sentence
 from hiero.generators.protocol import with_generated
 
-Keep = Literal["none", "forest", "chart"]
+Keep = Literal["none", "forest", "chart", "splits"]
 # By name, or in the order of a model's features.
 Weights = Mapping[str, float] | npt.ArrayLike
 # A sentence, or one that has nothing but raw text or tokens.
@@ -100,7 +100,8 @@ class Decoder:
 
         ``weights`` hold for this call only, by name or as in ``with_weights``. Rules of the sentence may span
         any number of words and have features that the model has not, if ``weights`` names them. With
-        ``keep="forest"`` the result has ``.forest`` and ``.kbest``, with ``keep="chart"`` ``.chart``.
+        ``keep="forest"`` the result has ``.forest`` and ``.kbest``, with ``keep="chart"`` a ``.chart`` of all
+        that search found in every cell, with ``keep="splits"`` also the best derivation of every split point.
         A sentence that no derivation covers has no tokens and ``has_parse`` False; that is no error.
         Raises FormatError for rules that do not fit the model: labels that it lacks, the goal on a right-hand
         side, unary rules that form a cycle with others, features of neither model nor ``weights``; and for a

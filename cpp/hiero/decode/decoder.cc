@@ -122,8 +122,7 @@ Translation Decoder::translate(SentenceInput input, Keep keep) const {
   out.stats.applications = w->matches.applications.size();
   w->targets.prepare(*model_, sentence, *weights, options_, w->matches, w->arena);
   if (w->matches.goal != kNoCell) w->coarse.run(w->matches, w->targets);
-  const SearchSpace& space =
-      w->search.run(w->matches, w->targets, w->coarse, *weights, options_, keep != Keep::kNone);
+  const SearchSpace& space = w->search.run(w->matches, w->targets, w->coarse, *weights, options_, keep);
 
   ForestBuilder builder(*model_, sentence, w->matches, w->targets, space, feature_names);
   if (keep == Keep::kForest) {
@@ -132,9 +131,11 @@ Translation Decoder::translate(SentenceInput input, Keep keep) const {
   } else {
     out.best = builder.best();
   }
-  if (keep == Keep::kChart) out.chart = builder.chart(out.survivors);
+  if (keep == Keep::kChart || keep == Keep::kSplits)
+    out.chart = std::make_shared<Chart>(builder.chart(model_, weights));
   out.stats.cells = w->matches.cells.size();
   out.stats.hypotheses = space.hypotheses;
+  out.stats.completed = space.completed.size();
   out.stats.lm_queries = w->targets.lm_queries() + space.lm_queries + builder.lm_queries();
   pool_->give_back(std::move(w));
   return out;

@@ -8,6 +8,7 @@
 #include <string>
 #include <vector>
 
+#include "hiero/decode/chart.h"
 #include "hiero/decode/options.h"
 #include "hiero/decode/sentence.h"
 #include "hiero/decode/translation_model.h"
@@ -20,6 +21,7 @@ struct DecodeStats {
   std::uint64_t applications = 0;  // rule applications matched
   std::uint64_t cells = 0;         // cells searched
   std::uint64_t hypotheses = 0;    // complete hypotheses made
+  std::uint64_t completed = 0;     // and those made besides, for split points without one
   std::uint64_t lm_queries = 0;    // n-gram look-ups, all LMs together
 };
 
@@ -27,8 +29,7 @@ struct Translation {
   std::shared_ptr<const Weights> weights;
   std::shared_ptr<const Hypergraph> best;    // one derivation; without edges if there is no parse
   std::shared_ptr<const Hypergraph> forest;  // with Keep::kForest
-  std::shared_ptr<const Hypergraph> chart;   // with Keep::kChart
-  std::vector<std::uint8_t> survivors;       // by node of `chart`
+  std::shared_ptr<const Chart> chart;        // with Keep::kChart and Keep::kSplits
   std::vector<std::uint32_t> unknown;        // positions of words; bind_decode.cc says which
   std::optional<std::string> text;           // detokenised; none: the tokens with blanks between
   DecodeStats stats;

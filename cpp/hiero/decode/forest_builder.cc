@@ -38,18 +38,30 @@ std::shared_ptr<const Hypergraph> ForestBuilder::build(bool best_only) {
   return std::move(out_);
 }
 
-std::shared_ptr<const Hypergraph> ForestBuilder::chart(std::vector<std::uint8_t>& survivors) {
+Chart ForestBuilder::chart(std::shared_ptr<const TranslationModel> model,
+                           std::shared_ptr<const Weights> weights) {
   start();
-  survivors.assign(node_of_.size(), 0);
+  Chart::Parts parts{std::move(model), std::move(weights), nullptr, {}, {}, {}, {}};
+  parts.survived.assign(space_.items.size(), 0);
   for (CellId cell = 0; cell < matches_.cells.size(); ++cell) {
-    for (ItemId item : space_.survivors[cell]) survivors[item] = 1;
+    for (ItemId item : space_.survivors[cell]) parts.survived[item] = 1;
   }
-  for (ItemId item = 0; item < node_of_.size(); ++item) add_item(item, false);
+  parts.completed.assign(space_.items.size(), 0);
+  for (ItemId item : space_.completed) parts.completed[item] = 1;
+  for (ItemId item = 0; item < space_.items.size(); ++item) {
+    if (item % 1024 == 0) poll_interrupts();
+    add_item(item, false);
+    const ChartState* const states = space_.items[item].states;
+    parts.states.insert(parts.states.end(), states, states + model_.lms().size());
+  }
   if (!space_.goals.empty()) {
     add_root(space_.goals.size());
-    survivors.push_back(1);
+    parts.survived.push_back(1);
+    parts.completed.push_back(0);
   }
-  return std::move(out_);
+  parts.lm_symbols = std::move(part_symbols_);
+  parts.forest = std::move(out_);
+  return Chart(std::move(parts));
 }
 
 void ForestBuilder::start() {

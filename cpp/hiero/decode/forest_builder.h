@@ -8,6 +8,7 @@
 #include <unordered_map>
 #include <vector>
 
+#include "hiero/decode/chart.h"
 #include "hiero/decode/search_space.h"
 #include "hiero/decode/targets.h"
 #include "hiero/forest/hypergraph.h"
@@ -24,9 +25,8 @@ class ForestBuilder {
   std::shared_ptr<const Hypergraph> best();
   // All derivations that search kept. Needs a search that kept all edges.
   std::shared_ptr<const Hypergraph> forest();
-  // Every item of every cell, also those that no complete derivation uses; survivors[v] tells which
-  // nodes outlived pruning.
-  std::shared_ptr<const Hypergraph> chart(std::vector<std::uint8_t>& survivors);
+  // Every item of every cell, also those that no complete derivation uses.
+  Chart chart(std::shared_ptr<const TranslationModel> model, std::shared_ptr<const Weights> weights);
 
   std::uint64_t lm_queries() const { return lm_queries_; }
 

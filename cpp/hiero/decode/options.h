@@ -15,15 +15,16 @@ namespace hiero {
 enum class PassThrough { kUnknown, kAll, kNone };
 // What such a rule makes of a word that no table translates: the word, the word followed by _OOV, or nothing.
 enum class UnknownWords { kCopy, kMark, kDrop };
-// What a translation keeps besides the best derivation.
-enum class Keep { kNone, kForest, kChart };
+// What a translation keeps besides the best derivation: all derivations that search found, every item of
+// every cell, or those and the best derivation of every split point that search stopped before (search.h).
+enum class Keep { kNone, kForest, kChart, kSplits };
 
 template <>
 inline constexpr std::array<std::string_view, 3> kNames<PassThrough>{"unknown", "all", "none"};
 template <>
 inline constexpr std::array<std::string_view, 3> kNames<UnknownWords>{"copy", "mark", "drop"};
 template <>
-inline constexpr std::array<std::string_view, 3> kNames<Keep>{"none", "forest", "chart"};
+inline constexpr std::array<std::string_view, 4> kNames<Keep>{"none", "forest", "chart", "splits"};
 
 struct DecoderOptions {
   std::uint32_t pop_limit = 200;  // budget.h shares hypotheses out

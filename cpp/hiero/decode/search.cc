@@ -50,13 +50,13 @@ Search::Search(const TranslationModel& model, Arena& arena)
 }
 
 const SearchSpace& Search::run(const Matches& matches, SentenceTargets& targets, const CoarsePass& coarse,
-                               const Weights& weights, const DecoderOptions& options, bool keep_all) {
+                               const Weights& weights, const DecoderOptions& options, Keep keep) {
   matches_ = &matches;
   targets_ = &targets;
   budget_.start(matches, targets, coarse, options);
   weights_ = &weights;
   options_ = &options;
-  keep_all_ = keep_all;
+  keep_ = keep;
   space_.clear(matches.cells.size());
   free_.fill(nullptr);
   roots_.assign(matches.cells.size(), nullptr);
@@ -74,6 +74,7 @@ void Search::search_cell(CellId id) {
   best_in_cell_ = kWorst;
   least_in_cell_ = kWorst;
   first_item_ = static_cast<std::uint32_t>(space_.items.size());
+  first_edge_ = space_.edges.size();
   slots_.assign(256, kEmptySlot);
   const Cell& cell = matches_->cells[id];
   for (std::uint32_t a = cell.first; a < cell.last; ++a) push_application(a, 0);
@@ -97,11 +98,12 @@ void Search::search_cell(CellId id) {
   }
   space_.hypotheses += popped;
   budget_.spent(id, popped);
+  finish_cell(id);
+  if (keep_ == Keep::kSplits) complete_splits(id);
   // What is still queued makes room for the next cell while it is warm in the cache.
   for (const Waiting& left : waiting_) {
     if (left.partial) release(left.partial);
   }
-  finish_cell(id);
 }
 
 // Queues the application with its `position`th best target.
@@ -255,13 +257,16 @@ void Search::accept(CellId cell, Partial* partial) {
   Item& item = space_.items[find_or_add(cell, states(partial), added)];
   const bool better = added || partial->score > item.score;
   if (better) item.score = partial->score;
-  if (better || keep_all_) {
-    const std::uint32_t next = keep_all_ ? item.edge : kNoEdge;
-    item.edge = static_cast<std::uint32_t>(space_.edges.size());
-    space_.edges.push_back({partial->score, partial->application, partial->slot, add_tails(partial), next});
-  }
+  const bool keep_all = keep_ != Keep::kNone;
+  if (better || keep_all) add_edge(item, partial, keep_all ? item.edge : kNoEdge);
   best_in_cell_ = std::max(best_in_cell_, partial->score);
   release(partial);
+}
+
+// Makes a complete hypothesis an edge into the item, which then begins its list of edges; `next` is the rest.
+void Search::add_edge(Item& item, Partial* partial, std::uint32_t next) {
+  item.edge = static_cast<std::uint32_t>(space_.edges.size());
+  space_.edges.push_back({partial->score, partial->application, partial->slot, add_tails(partial), next});
 }
 
 // The items that a complete hypothesis is made of, in source order; returns their place in space_.edge_tails.
@@ -283,14 +288,16 @@ ItemId Search::find_or_add(CellId cell, const ChartState* states, bool& added) {
   }
   std::uint32_t* slot = find_slot(states);
   added = *slot == kEmptySlot;
-  if (added) {
-    ChartState* kept = arena_.array<ChartState>(lms_);
-    std::copy_n(states, lms_, kept);
-    *slot = static_cast<ItemId>(space_.items.size());
-    space_.items.push_back({kWorst, kept, kNoEdge});
-    space_.item_cells.push_back(cell);
-  }
+  if (added) *slot = add_item(cell, states);
   return *slot;
+}
+
+ItemId Search::add_item(CellId cell, const ChartState* states) {
+  ChartState* kept = arena_.array<ChartState>(lms_);
+  std::copy_n(states, lms_, kept);
+  space_.items.push_back({kWorst, kept, kNoEdge});
+  space_.item_cells.push_back(cell);
+  return static_cast<ItemId>(space_.items.size() - 1);
 }
 
 std::uint32_t* Search::find_slot(const ChartState* states) {
@@ -316,6 +323,48 @@ void Search::finish_cell(CellId id) {
   while (kept > 1 && space_.items[sorted[kept - 1]].score < least_in_cell_) --kept;
   space_.survivors[id] = {sorted, kept};
   roots_[id] = vertices_.root(space_.items, space_.survivors[id]);
+}
+
+// How far into its span the first nonterminal of an application reaches; 0 for none, and for unary rules,
+// whose split point is that of what they are over.
+std::uint32_t Search::split_of(std::uint32_t application) const {
+  const Application& a = matches_->applications[application];
+  if (a.arity == 0) return 0;
+  const Cell& cell = matches_->cells[a.cell];
+  const Cell& first = matches_->cells[matches_->tails(a)[0]];
+  return first.end - first.begin == cell.end - cell.begin ? 0 : first.end - cell.begin;
+}
+
+// Takes what waits as search does, but for hypotheses whose split points have one that is complete.
+void Search::complete_splits(CellId id) {
+  const Cell& cell = matches_->cells[id];
+  wanted_.assign(cell.end - cell.begin + 1, 0);
+  for (std::uint32_t a = cell.first; a < cell.last; ++a) wanted_[split_of(a)] = 1;
+  for (std::size_t e = first_edge_; e < space_.edges.size(); ++e)
+    wanted_[split_of(space_.edges[e].application)] = 0;
+  wanted_[0] = 0;
+  auto left = std::ranges::count(wanted_, 1);
+  while (left > 0 && !queue_.empty()) {
+    const Waiting next = std::exchange(waiting_[queue_.pop()], {});
+    Partial* partial = next.partial;
+    const std::uint32_t split = split_of(partial ? partial->application : next.application);
+    if (!wanted_[split]) {
+      if (partial) release(partial);
+      continue;
+    }
+    if (!partial) {
+      push_application(next.application, next.position + 1);
+      partial = open(next);
+    }
+    if (!expand(partial)) continue;
+    const ItemId item = add_item(id, states(partial));
+    space_.items[item].score = partial->score;
+    add_edge(space_.items[item], partial, kNoEdge);
+    space_.completed.push_back(item);
+    release(partial);
+    wanted_[split] = 0;
+    --left;
+  }
 }
 
 // Scores the items of the goal cell as whole sentences.

@@ -4,6 +4,10 @@
 // scores are thus computed only for what is popped, and shared by all items that agree on the words seen.
 // Complete hypotheses recombine on the exact joint LM state.
 //
+// A split point of a hypothesis is where its first nonterminal ends. With Keep::kSplits, once a cell's items
+// are pruned, the best that waits is completed for every split point of which nothing was (Zhai et al. 2015,
+// section 3.2.3). Each becomes an item of its own that no larger span uses, so that search goes the same way.
+//
 // How to use: run() once per sentence after matching, scoring and the coarse pass; the search space that it
 // returns holds until the next run and the arena's reset.
 #pragma once
@@ -29,9 +33,9 @@ class Search {
  public:
   Search(const TranslationModel& model, Arena& arena);
 
-  // `keep_all`: keep recombined edges and all items, not only what the best derivations need.
+  // Unless nothing is kept, recombined edges and all items are, not only what the best derivations need.
   const SearchSpace& run(const Matches& matches, SentenceTargets& targets, const CoarsePass& coarse,
-                         const Weights& weights, const DecoderOptions& options, bool keep_all);
+                         const Weights& weights, const DecoderOptions& options, Keep keep);
 
  private:
   struct Position {  // a trie node, or what is left of its children from `index` on
@@ -77,10 +81,14 @@ class Search {
   double reveal(Partial* partial, std::uint32_t before, const VertexNode& known, const VertexNode& node);
   void push(double score, const Waiting& waiting);
   void accept(CellId cell, Partial* partial);
+  void add_edge(Item& item, Partial* partial, std::uint32_t next);
   std::uint32_t add_tails(Partial* partial);
+  ItemId add_item(CellId cell, const ChartState* states);
   ItemId find_or_add(CellId cell, const ChartState* states, bool& added);
   std::uint32_t* find_slot(const ChartState* states);
   void finish_cell(CellId id);
+  std::uint32_t split_of(std::uint32_t application) const;
+  void complete_splits(CellId id);
   void finish_goal();
 
   const TranslationModel& model_;
@@ -94,7 +102,7 @@ class Search {
   SentenceTargets* targets_ = nullptr;
   const Weights* weights_ = nullptr;
   const DecoderOptions* options_ = nullptr;
-  bool keep_all_ = false;
+  Keep keep_ = Keep::kNone;
 
   SearchSpace space_;
   std::vector<VertexNode*> roots_;  // by cell
@@ -106,7 +114,9 @@ class Search {
   double best_in_cell_ = 0;
   double least_in_cell_ = 0;
   std::uint32_t first_item_ = 0;
+  std::size_t first_edge_ = 0;
   std::vector<std::uint32_t> slots_;  // recombination: open addressing over the cell's items
+  std::vector<std::uint8_t> wanted_;  // by split point of the cell: nothing is complete yet
   std::array<Partial*, (kMaxArity + 1) * (kMaxArity + 1)> free_{};  // by arity and room
 };
 

@@ -46,7 +46,8 @@ struct SearchSpace {
   std::vector<ItemId> edge_tails;
   std::vector<std::span<const ItemId>> survivors;  // by cell, best first
   std::vector<Goal> goals;                         // best first, ties by item
-  std::uint64_t hypotheses = 0;                    // complete ones that were made
+  std::vector<ItemId> completed;                   // items that were made for their split points alone
+  std::uint64_t hypotheses = 0;                    // complete ones that were made, those of `completed` aside
   std::uint64_t lm_queries = 0;
 
   // In source order, as many as the edge's application has.
@@ -61,6 +62,7 @@ struct SearchSpace {
     edge_tails.clear();
     survivors.assign(cells, {});
     goals.clear();
+    completed.clear();
     hypotheses = 0;
     lm_queries = 0;
   }

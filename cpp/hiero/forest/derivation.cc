@@ -58,33 +58,42 @@ void extend_derivation(std::vector<EdgeIndex>& derivation, EdgeIndex edge) {
   derivation.push_back(edge);
 }
 
-std::vector<EdgeIndex> viterbi(const Hypergraph& forest, std::span<const double> scores, NodeIndex node) {
-  check_edge_values(forest, scores, true, "scores");
-  if (node < -1 || node >= forest.node_count()) throw std::out_of_range("no such node");
-  if (node < 0) return {};
-  std::vector<double> best(node + 1, kNever);
-  std::vector<EdgeIndex> choice(node + 1, -1);
+BestEdges best_edges(const Hypergraph& forest, std::span<const double> scores, NodeIndex node) {
+  const auto nodes = static_cast<std::size_t>(node + 1);
+  BestEdges best{std::vector<double>(nodes, kNever), std::vector<EdgeIndex>(nodes, -1)};
   for (NodeIndex v = 0; v <= node; ++v) {
     for (EdgeIndex e = forest.edge_offsets[v]; e < forest.edge_offsets[v + 1]; ++e) {
       double score = scores[e];
-      for (NodeIndex tail : forest.edge_tails(e)) score += best[tail];
-      if (score > best[v]) {
-        best[v] = score;
-        choice[v] = e;
+      for (NodeIndex tail : forest.edge_tails(e)) score += best.scores[tail];
+      if (score > best.scores[v]) {
+        best.scores[v] = score;
+        best.edges[v] = e;
       }
     }
   }
+  return best;
+}
+
+std::vector<EdgeIndex> derivation_of(const Hypergraph& forest, std::span<const EdgeIndex> edges,
+                                     NodeIndex node) {
   std::vector<EdgeIndex> derivation;
-  if (choice[node] < 0) return derivation;
+  if (edges[node] < 0) return derivation;
   std::vector<NodeIndex> open{node};
   while (!open.empty()) {
-    const EdgeIndex e = choice[open.back()];
+    const EdgeIndex e = edges[open.back()];
     open.pop_back();
     extend_derivation(derivation, e);
     const auto tails = forest.edge_tails(e);
     for (std::size_t i = tails.size(); i-- > 0;) open.push_back(tails[i]);
   }
   return derivation;
+}
+
+std::vector<EdgeIndex> viterbi(const Hypergraph& forest, std::span<const double> scores, NodeIndex node) {
+  check_edge_values(forest, scores, true, "scores");
+  if (node < -1 || node >= forest.node_count()) throw std::out_of_range("no such node");
+  if (node < 0) return {};
+  return derivation_of(forest, best_edges(forest, scores, node).edges, node);
 }
 
 std::vector<std::int32_t> yield_words(const Hypergraph& forest, std::span<const EdgeIndex> derivation) {
@@ -136,9 +145,9 @@ std::vector<std::pair<std::int32_t, double>> feature_sums(const Hypergraph& fore
   return {sums.begin(), sums.end()};
 }
 
-void check_derivation(const Hypergraph& forest, std::span<const EdgeIndex> edges) {
+void check_derivation(const Hypergraph& forest, NodeIndex node, std::span<const EdgeIndex> edges) {
   std::vector<NodeIndex> open;
-  if (forest.root >= 0) open.push_back(forest.root);
+  if (node >= 0) open.push_back(node);
   for (const EdgeIndex e : edges) {
     if (e < 0 || e >= forest.edge_count()) throw ForestError("derivation: no edge " + std::to_string(e));
     if (open.empty() || head_of(forest, e) != open.back())

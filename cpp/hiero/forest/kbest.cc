@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <limits>
+#include <stdexcept>
 #include <utility>
 
 #include "hiero/forest/edge_values.h"
@@ -14,19 +15,21 @@ bool KBest::is_worse(const Choice& a, const Choice& b) {
   return a.ranks > b.ranks;
 }
 
-KBest::KBest(const Hypergraph& forest, std::vector<double> scores, bool unique)
-    : forest_(forest), scores_(std::move(scores)), nodes_(forest.node_count()), unique_(unique) {
+KBest::KBest(const Hypergraph& forest, NodeIndex top, std::vector<double> scores, bool unique)
+    : forest_(forest), top_(top), scores_(std::move(scores)), unique_(unique) {
   check_edge_values(forest, scores_, true, "scores");
+  if (top < -1 || top >= forest.node_count()) throw std::out_of_range("no such node");
+  nodes_.resize(static_cast<std::size_t>(top + 1));
 }
 
 std::optional<ScoredDerivation> KBest::next() {
-  if (forest_.root < 0) return std::nullopt;
+  if (top_ < 0) return std::nullopt;
   if (!started_) {
-    for (NodeIndex v = 0; v <= forest_.root; ++v) start(v);
+    for (NodeIndex v = 0; v <= top_; ++v) start(v);
     started_ = true;
   }
-  if (!find(forest_.root, rank_)) return std::nullopt;
-  return derivation(nodes_[forest_.root].found[rank_++]);
+  if (!find(top_, rank_)) return std::nullopt;
+  return derivation(nodes_[top_].found[rank_++]);
 }
 
 // Queues the best derivation of every edge into v and takes the best of them; wants all nodes before it
@@ -148,19 +151,20 @@ void each_of(KBest lazy, std::size_t k, const KBestProgress& progress, const Tak
 
 }  // namespace
 
-std::vector<Derivation> kbest(const std::shared_ptr<const Hypergraph>& forest, std::vector<double> scores,
-                              std::size_t k, bool unique, const KBestProgress& progress) {
+std::vector<Derivation> kbest(const std::shared_ptr<const Hypergraph>& forest, NodeIndex top,
+                              std::vector<double> scores, std::size_t k, bool unique,
+                              const KBestProgress& progress) {
   std::vector<Derivation> out;
-  each_of(KBest(*forest, std::move(scores), unique), k, progress,
+  each_of(KBest(*forest, top, std::move(scores), unique), k, progress,
           [&](ScoredDerivation next) { out.push_back({forest, next.score, std::move(next.edges)}); });
   return out;
 }
 
-KBestArrays kbest_arrays(const Hypergraph& forest, std::vector<double> scores, std::size_t k, bool unique,
-                         const KBestProgress& progress) {
+KBestArrays kbest_arrays(const Hypergraph& forest, NodeIndex top, std::vector<double> scores, std::size_t k,
+                         bool unique, const KBestProgress& progress) {
   KBestArrays out;
   out.feature_count = forest.feature_names->size();
-  each_of(KBest(forest, std::move(scores), unique), k, progress, [&](const ScoredDerivation& next) {
+  each_of(KBest(forest, top, std::move(scores), unique), k, progress, [&](const ScoredDerivation& next) {
     out.scores.push_back(next.score);
     out.edges.insert(out.edges.end(), next.edges.begin(), next.edges.end());
     out.edge_offsets.push_back(array_offset(out.edges.size()));

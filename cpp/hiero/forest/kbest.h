@@ -1,12 +1,12 @@
-// Lazy k-best derivations of a forest, best first: Algorithm 3 of Huang and Chiang (2005), "Better
+// Lazy k-best derivations of a node of a forest, best first: Algorithm 3 of Huang and Chiang (2005), "Better
 // k-best Parsing". Every node keeps the derivations found so far, at first its best one, and a queue of
-// candidates; asking for one more at the root asks the nodes below only for what that needs. Ties go by edge
+// candidates; asking for one more at the top asks the nodes below only for what that needs. Ties go by edge
 // index, then by the ranks of the tails.
 //
 // Lists of distinct strings keep, at every node, only the best derivation of every string below it: the best
 // of a whole string is made of such, and forests whose strings have millions of derivations stay quick.
 //
-// How to use: KBest kbest(forest, scores); while (auto d = kbest.next()) ...
+// How to use: KBest kbest(forest, forest.root, scores, unique); while (auto d = kbest.next()) ...
 // The forest must outlive the iterator.
 #pragma once
 
@@ -30,9 +30,10 @@ struct ScoredDerivation {
 
 class KBest {
  public:
-  // `unique`: only the best derivation of every target string. Derivations of score -infinity are left out.
-  // Throws std::invalid_argument for scores that check_edge_values refuses.
-  KBest(const Hypergraph& forest, std::vector<double> scores, bool unique);
+  // `top`: the node whose derivations are asked for; there are none of -1. `unique`: only the best derivation
+  // of every target string. Derivations of score -infinity are left out. Throws std::invalid_argument for
+  // scores that check_edge_values refuses, std::out_of_range for no node.
+  KBest(const Hypergraph& forest, NodeIndex top, std::vector<double> scores, bool unique);
 
   std::optional<ScoredDerivation> next();
 
@@ -70,8 +71,9 @@ class KBest {
   ScoredDerivation derivation(const Choice& choice) const;
 
   const Hypergraph& forest_;
+  NodeIndex top_;
   std::vector<double> scores_;
-  std::vector<Node> nodes_;
+  std::vector<Node> nodes_;  // up to the top
   bool started_ = false;
   std::vector<Wanted> wanted_;  // what find is about to make known, the next one last
   bool unique_;
@@ -81,9 +83,10 @@ class KBest {
 // Called with the number of derivations found so far, before each; may throw.
 using KBestProgress = std::function<void(std::size_t)>;
 
-// The k best, fewer where there are no more.
-std::vector<Derivation> kbest(const std::shared_ptr<const Hypergraph>& forest, std::vector<double> scores,
-                              std::size_t k, bool unique, const KBestProgress& progress);
+// The k best of a node, fewer where there are no more.
+std::vector<Derivation> kbest(const std::shared_ptr<const Hypergraph>& forest, NodeIndex top,
+                              std::vector<double> scores, std::size_t k, bool unique,
+                              const KBestProgress& progress);
 
 // The same as arrays, side by side: derivations, their strings and their feature sums.
 struct KBestArrays {
@@ -95,7 +98,7 @@ struct KBestArrays {
 };
 
 // Throws ForestError where an array would have more than 2^31 - 1 entries.
-KBestArrays kbest_arrays(const Hypergraph& forest, std::vector<double> scores, std::size_t k, bool unique,
-                         const KBestProgress& progress);
+KBestArrays kbest_arrays(const Hypergraph& forest, NodeIndex top, std::vector<double> scores, std::size_t k,
+                         bool unique, const KBestProgress& progress);
 
 }  // namespace hiero
