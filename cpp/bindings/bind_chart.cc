@@ -2,15 +2,6 @@
 #include "hiero/decode/chart.h"
 
 namespace hiero {
-namespace {
-
-Derivation derivation_of(const Chart& chart, std::vector<EdgeIndex> edges) {
-  const double score = total(chart.edge_scores(), edges);
-  return {chart.forest(), score, std::move(edges)};
-}
-
-}  // namespace
-
 void register_chart(py::module_& m) {
   py::class_<Chart, std::shared_ptr<Chart>>(
       m, "Chart",
@@ -57,7 +48,8 @@ void register_chart(py::module_& m) {
             if (node < 0 || node >= chart.forest()->node_count())
               throw std::out_of_range("no node " + std::to_string(node) + ", there are " +
                                       std::to_string(chart.forest()->node_count()));
-            return derivation_of(chart, chart.derivation(node));
+            const double score = chart.scores()[static_cast<std::size_t>(node)];
+            return Derivation{chart.forest(), score, chart.derivation(node)};
           },
           py::arg("node"), "The best derivation of a node. Raises IndexError for no node.")
       .def(
@@ -65,7 +57,7 @@ void register_chart(py::module_& m) {
           [](const Chart& chart, std::int32_t begin, std::int32_t end) {
             py::dict out;
             for (const Chart::Split& split : chart.splits({begin, end}))
-              out[py::int_(split.place)] = derivation_of(chart, chart.derivation(split));
+              out[py::int_(split.place)] = Derivation{chart.forest(), split.score, chart.derivation(split)};
             return out;
           },
           py::arg("begin"), py::arg("end"),

@@ -26,6 +26,7 @@ void register_references(py::module_& m);
 void register_tune(py::module_& m);
 void register_local_features(py::module_& m);
 void register_chart(py::module_& m);
+void register_outside(py::module_& m);
 void register_decode(py::module_& m);
 void register_extract(py::module_& m);
 

@@ -15,6 +15,7 @@ PYBIND11_MODULE(_core, m) {
   hiero::register_oracle(m);
   hiero::register_local_features(m);
   hiero::register_chart(m);
+  hiero::register_outside(m);
   hiero::register_decode(m);
   hiero::register_extract(m);
   hiero::register_tune(m);

@@ -52,6 +52,7 @@ class Chart {
   const std::vector<std::uint8_t>& survived() const { return parts_.survived; }
   const std::vector<std::uint8_t>& completed() const { return parts_.completed; }
   const TranslationModel& model() const { return *parts_.model; }
+  const Weights& weights() const { return *parts_.weights; }
   // weights . features by edge, and of the best derivation by node.
   const std::vector<double>& edge_scores() const { return edge_scores_; }
   const std::vector<double>& scores() const { return best_.scores; }
@@ -62,8 +63,9 @@ class Chart {
   std::vector<NodeIndex> nodes(Span span) const;
   // In the order of their places. Equal scores go to the smaller node, then edge.
   std::vector<Split> splits(Span span) const;
-  // The best derivation of a node.
+  // The best derivation of a node, and the edge on top of it.
   std::vector<EdgeIndex> derivation(NodeIndex node) const;
+  EdgeIndex best_edge(NodeIndex node) const { return best_.edges[node]; }
   std::vector<EdgeIndex> derivation(const Split& split) const;
 
   Span span_of(NodeIndex node) const {

@@ -29,6 +29,14 @@ double bleu(const BleuCounts& counts, std::size_t orders) {
   return std::exp(brevity) * mean;
 }
 
+double bleu_plus_one(BleuCounts counts) {
+  for (std::size_t n = 1; n < kBleuOrder; ++n) {
+    ++counts.totals[n];
+    ++counts.matches[n];
+  }
+  return bleu(counts);
+}
+
 std::vector<double> reference_lengths(std::span<const std::vector<std::string>> references) {
   std::vector<double> lengths;
   for (const auto& reference : references) {

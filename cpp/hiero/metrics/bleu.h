@@ -29,6 +29,9 @@ struct BleuCounts {
 // one of them is 0 or has no total. Smoothing is a matter of the counts.
 double bleu(const BleuCounts& counts, std::size_t orders = kBleuOrder);
 
+// Of one sentence, with one added to matches and totals of n > 1 (Lin and Och 2004); 0 where no word matches.
+double bleu_plus_one(BleuCounts counts);
+
 enum class ReferenceLength { kShortest, kClosest, kAverage };
 
 template <>

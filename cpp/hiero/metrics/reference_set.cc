@@ -154,4 +154,54 @@ NistCounts ReferenceSet::nist(std::size_t segment, std::span<const std::int32_t>
   return out;
 }
 
+template <class Count>
+void ReferenceSet::Frame::walk(std::span<const std::int32_t> text, std::size_t begin, std::size_t end,
+                               std::size_t after, const Count& count) const {
+  for (std::size_t at = begin; at < end; ++at) {
+    Node node = 0;
+    for (std::size_t n = 0; n < std::min(kBleuOrder, text.size() - at) && text[at + n] >= 0; ++n) {
+      node = segment_.trie.child(node, text[at + n]);
+      if (node < 0) break;
+      if (at + n >= after) count(node, n);
+    }
+  }
+}
+
+ReferenceSet::Frame::Frame(const ReferenceSet& references, std::size_t segment,
+                           std::span<const std::int32_t> left, std::span<const std::int32_t> right)
+    : segment_(references.segments_[segment]),
+      left_(left.end() - static_cast<std::ptrdiff_t>(std::min(left.size(), kBleuOrder - 1)), left.end()),
+      right_(right.begin(),
+             right.begin() + static_cast<std::ptrdiff_t>(std::min(right.size(), kBleuOrder - 1))),
+      outside_(left.size() + right.size()),
+      seen_(static_cast<std::size_t>(segment_.trie.size), 0) {
+  for (const auto side : {left, right}) {
+    walk(side, 0, side.size(), 0, [this](Node node, std::size_t n) {
+      if (++seen_[static_cast<std::size_t>(node)] <= segment_.clip[static_cast<std::size_t>(node)])
+        ++matches_[n];
+    });
+  }
+}
+
+BleuCounts ReferenceSet::Frame::bleu(std::span<const std::int32_t> words, ReferenceLength kind) {
+  text_.assign(left_.begin(), left_.end());
+  text_.insert(text_.end(), words.begin(), words.end());
+  text_.insert(text_.end(), right_.begin(), right_.end());
+  BleuCounts out;
+  const std::size_t length = outside_ + words.size();
+  out.length = static_cast<double>(length);
+  out.reference_length = effective_length(segment_.lengths, kind, out.length);
+  out.totals = ngram_totals<kBleuOrder>(length);
+  out.matches = matches_;
+  // What is within one side is counted already.
+  walk(text_, 0, left_.size() + words.size(), left_.size(), [&](Node node, std::size_t n) {
+    if (++seen_[static_cast<std::size_t>(node)] <= segment_.clip[static_cast<std::size_t>(node)])
+      ++out.matches[n];
+    counted_.push_back(node);
+  });
+  for (const Node node : counted_) --seen_[static_cast<std::size_t>(node)];
+  counted_.clear();
+  return out;
+}
+
 }  // namespace hiero

@@ -47,6 +47,9 @@ class ReferenceSet {
   BleuCounts bleu(std::size_t segment, std::span<const std::int32_t> words, ReferenceLength kind) const;
   NistCounts nist(std::size_t segment, std::span<const std::int32_t> words) const;
 
+  // Counts many strings that stand between the same words, at the cost of what is between alone.
+  class Frame;
+
  private:
   using Node = std::int32_t;
 
@@ -75,6 +78,32 @@ class ReferenceSet {
 
   std::unordered_map<std::string, std::int32_t> ids_;
   std::vector<Segment> segments_;
+};
+
+// The references must outlive it; words as words() numbers them.
+class ReferenceSet::Frame {
+ public:
+  Frame(const ReferenceSet& references, std::size_t segment, std::span<const std::int32_t> left,
+        std::span<const std::int32_t> right);
+
+  // Of left, these words and right together.
+  BleuCounts bleu(std::span<const std::int32_t> words, ReferenceLength kind);
+
+ private:
+  // Calls count(node, order - 1) for the known n-grams that begin at these places of a text and end behind
+  // `after`.
+  template <class Count>
+  void walk(std::span<const std::int32_t> text, std::size_t begin, std::size_t end, std::size_t after,
+            const Count& count) const;
+
+  const Segment& segment_;
+  std::vector<std::int32_t> left_;   // its last words, of which n-grams can go on
+  std::vector<std::int32_t> right_;  // its first words
+  std::size_t outside_;              // words of both
+  std::array<double, kBleuOrder> matches_{};
+  std::vector<std::int32_t> seen_;  // by node, within either
+  std::vector<std::int32_t> text_;
+  std::vector<Node> counted_;
 };
 
 }  // namespace hiero

@@ -1,0 +1,106 @@
+#include <optional>
+
+#include "bind_forest.h"
+#include "hiero/tune/outside_strings.h"
+#include "token_lists.h"
+
+namespace hiero {
+namespace {
+
+using Span = OutsideStrings::Span;
+
+std::vector<std::string> tokens_of(const OutsideStrings& outside, const OutsideStrings::Words& words) {
+  std::vector<std::string> out;
+  for (const std::int32_t word : words)
+    out.push_back(outside.chart()->forest()->words[static_cast<std::size_t>(word)]);
+  return out;
+}
+
+}  // namespace
+
+void register_outside(py::module_& m) {
+  const OutsideOptions defaults;
+  py::class_<OutsideStrings>(m, "OutsideStrings",
+                             "What stands left and right of the spans of a chart in translations of the "
+                             "whole sentence (Zhai et al.\n"
+                             "2015, section 3.2), see Chart.outside.")
+      .def_property_readonly(
+          "chart", [](const OutsideStrings& o) { return std::const_pointer_cast<Chart>(o.chart()); })
+      .def_property_readonly(
+          "reached",
+          [](const OutsideStrings& o) {
+            std::vector<std::pair<std::int32_t, std::int32_t>> out;
+            for (const auto& [begin, end] : o.reached()) out.emplace_back(begin, end);
+            return out;
+          },
+          "Spans that top-down or the guided backtrace came by, in order; with the other kinds all.")
+      .def(
+          "around",
+          [](const OutsideStrings& o, std::int32_t begin, std::int32_t end) {
+            const auto [left, right] = o.around({begin, end});
+            return py::make_tuple(tokens_of(o, left), tokens_of(o, right));
+          },
+          py::arg("begin"), py::arg("end"),
+          "The tokens left and right of a span. Where the span is not reached they are those of "
+          "concatenation.\n"
+          "Raises IndexError for no span of the sentence.")
+      .def(
+          "candidates",
+          [](OutsideStrings& o, std::int32_t begin, std::int32_t end) {
+            const py::gil_scoped_release release;
+            return o.candidates({begin, end});
+          },
+          py::arg("begin"), py::arg("end"),
+          "What tuning learns from of a span, as KBestArrays: of the whole sentence the k best "
+          "translations,\n"
+          "else the items of the beam, or the best of them where the span is not reached; and what the "
+          "guided\n"
+          "backtrace recovers. Words are of whole translations, or with \"nothing\" outside of the span "
+          "alone;\n"
+          "features and scores are of the partial derivations. Edges of what is recovered are over other\n"
+          "nodes than their tails. None for spans without an item.")
+      .def(
+          "recovered",
+          [](OutsideStrings& o, std::int32_t begin, std::int32_t end) {
+            std::vector<std::pair<Derivation, double>> out;
+            for (const OutsideStrings::Good& good : o.recovered({begin, end}))
+              out.emplace_back(o.derivation(good), good.bleu);
+            return out;
+          },
+          py::arg("begin"), py::arg("end"),
+          "The derivations that the guided backtrace recovers for a span, best first, each of a forest of "
+          "its\n"
+          "own, with its potential Bleu+1 from 0 to 1.")
+      .def_property_readonly(
+          "oracle", [](const OutsideStrings& o) { return tokens_of(o, o.oracle()); },
+          "The tokens of the translation of highest potential Bleu+1 that the guided backtrace saw.")
+      .def_property_readonly("oracle_bleu", &OutsideStrings::oracle_bleu, "Its Bleu+1, from 0 to 1.")
+      .def_property_readonly("best_bleu", &OutsideStrings::best_bleu,
+                             "The highest Bleu+1 of the k best translations.");
+  m.attr("Chart").attr("outside") = py::cpp_function(
+      [](const std::shared_ptr<Chart>& chart, const std::string& kind,
+         const std::optional<TokenLists>& references, std::size_t k, std::size_t beam, std::size_t recovered,
+         const std::string& length) {
+        const auto which = value_named<Outside>(kind, "kind");
+        const OutsideOptions options{k, beam, recovered,
+                                     value_named<ReferenceLength>(length, "effective length")};
+        const std::vector<std::vector<std::string>> given =
+            references ? references->values : std::vector<std::vector<std::string>>();
+        const py::gil_scoped_release release;
+        return std::make_unique<OutsideStrings>(chart, which, given, options);
+      },
+      py::name("outside"), py::is_method(m.attr("Chart")), py::arg("kind"),
+      py::arg("references") = py::none(), py::kw_only(), py::arg("k") = defaults.k,
+      py::arg("beam") = defaults.beam, py::arg("recovered") = defaults.recovered,
+      py::arg("effective_length") = name_of(defaults.reference_length),
+      "What is around each span in a translation of the sentence: \"nothing\", \"concatenation\" of the "
+      "best\n"
+      "translations before and behind, \"top-down\" from the `k` best translations, or \"guided\" "
+      "backtrace,\n"
+      "which wants references, lists of tokens, and a chart with keep=\"splits\" (Zhai et al. 2015, section\n"
+      "3.2). `beam` items of a span take part, and the guided backtrace recovers so many more at most. "
+      "Raises\n"
+      "ValueError.");
+}
+
+}  // namespace hiero
