@@ -22,6 +22,7 @@ from machine import machine, parser
 import hiero
 from hiero.evaluate import Bleu
 from hiero.tune import ModelDecoder
+from hiero.tune.found import whole
 from hiero.tune.mert import MertOptions, mert
 from hiero.tune.mira_batch import MiraOptions, mira_batch
 from hiero.tune.pool import Pool, PoolArrays
@@ -91,7 +92,8 @@ def main() -> None:
     start = np.array([model.weights.get(name, 0.0) for name in model.feature_names])
     pool, weights = Pool(len(source), len(start), metric), start
     for seed in range(3):
-        pool.restore(pool.unseen(decoder.kbest(weights, 100))[0])
+        lists = enumerate(decoder.kbest(weights, 100))
+        pool.restore(pool.unseen([whole(metric, sentence, found)] for sentence, found in lists))
         weights = by_mert(MertOptions())(pool.arrays(), metric, start, seed)
     everything = pool.arrays()
     print(f"{len(source)} sentences, {len(everything):,} hypotheses, {arguments.halves} halves")

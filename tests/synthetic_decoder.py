@@ -2,13 +2,15 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 
 import numpy as np
 import scipy.sparse
 
 from hiero import Forest
-from hiero.evaluate import Hypotheses
+from hiero.evaluate import Hypotheses, Metric
+from hiero.tune.found import whole
+from hiero.tune.pool import Candidates, Pool, PoolArrays
 from hiero.tune.protocol import Array, KBestList
 
 WORDS = [chr(ord("a") + i) for i in range(20)]
@@ -80,3 +82,14 @@ def solvable(
         features.append(values)
         references.append([" ".join(reference)])
     return TableDecoder(hypotheses, features), references
+
+
+def wholes(metric: Metric, lists: Iterable[KBestList]) -> Iterator[list[Candidates]]:
+    """Lists as what pools take."""
+    return ([whole(metric, sentence, found)] for sentence, found in enumerate(lists))
+
+
+def pooled(decoder: TableDecoder, metric: Metric, weights: Array, k: int) -> PoolArrays:
+    """The lists of a set."""
+    pool = Pool(metric.segments, len(decoder.feature_names), metric)
+    return pool.unseen(wholes(metric, decoder.kbest(weights, k))).arrays

@@ -42,7 +42,7 @@ def test_changes_are_those_of_the_winners(integers: bool) -> None:
         first, gamma, old, new = line_search(pool.offsets, intercepts, slopes)
         assert (np.diff(gamma) >= 0).all()
         current = first.copy()
-        sentence = np.repeat(np.arange(pool.sentences), np.diff(pool.offsets))
+        sentence = np.repeat(np.arange(pool.instances), np.diff(pool.offsets))
         points = [-1e6, *crossings(pool, intercepts, slopes), 1e6]
         at = 0
         for left, right in itertools.pairwise(points):

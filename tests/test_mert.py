@@ -135,7 +135,7 @@ def test_mixed_metrics() -> None:
 def test_features_that_tell_nothing_are_left_alone() -> None:
     rng = np.random.default_rng(6)
     pool = hidden_pool(rng, np.array([1.0, -2.0, 0.5]))
-    constant = np.repeat(rng.normal(size=pool.sentences), np.diff(pool.offsets))
+    constant = np.repeat(rng.normal(size=pool.instances), np.diff(pool.offsets))
     columns = np.column_stack([pool.features.toarray(), constant, np.zeros(len(pool))])
     wider = PoolArrays(pool.offsets, scipy.sparse.csr_array(columns), pool.statistics)
     weights, score = solved(wider, [1.0, 1.0, 1.0, 0.5, 0.25])

@@ -8,14 +8,15 @@ from pathlib import Path
 
 import numpy as np
 import pytest
-from synthetic_decoder import TableDecoder, solvable
+import scipy.sparse
+from synthetic_decoder import TableDecoder, solvable, wholes
 
 from hiero import Forest, FormatError
-from hiero.evaluate import Bleu
-from hiero.tune.found import FoundForests
+from hiero.evaluate import Bleu, Hypotheses
+from hiero.tune.found import FoundForests, first_statistics
 from hiero.tune.hypergraph_mert import envelopes, pruned
 from hiero.tune.mert import search
-from hiero.tune.pool import Pool, load_arrays, save_arrays
+from hiero.tune.pool import Candidates, Pool, PoolBlock, load_block, save_block
 from hiero.tune.protocol import Array
 
 BEST = (1.0, -0.5, 2.0, 0.25)
@@ -23,9 +24,11 @@ BEST = (1.0, -0.5, 2.0, 0.25)
 
 def test_damaged_pools(tmp_path: Path) -> None:
     decoder, references = solvable(4, BEST, sentences=3, size=6)
-    pool = Pool(3, 4, Bleu(references))
-    new, _ = pool.unseen(decoder.kbest(np.array(BEST), 6))
+    metric = Bleu(references)
+    block = Pool(3, 4, metric).unseen(wholes(metric, decoder.kbest(np.array(BEST), 6)))
+    new = block.arrays
     parts = {
+        "instances": block.instances,
         "offsets": new.offsets,
         "statistics": new.statistics,
         "data": new.features.data,
@@ -34,6 +37,13 @@ def test_damaged_pools(tmp_path: Path) -> None:
         "shape": np.array(new.features.shape),
     }
     changes = [
+        {"instances": block.instances[::-1]},
+        {"instances": block.instances + 1},
+        {"instances": block.instances - 1},
+        {"instances": block.instances[[0, 1, 1]]},
+        {"instances": block.instances[:2]},
+        {"instances": block.instances[:, :2]},
+        {"instances": block.instances.astype(float)},
         {"indices": new.features.indices - 5},
         {"indices": new.features.indices + 10**8},
         {"offsets": np.append(new.offsets, 18)},
@@ -49,9 +59,9 @@ def test_damaged_pools(tmp_path: Path) -> None:
     for change in changes:
         np.savez(tmp_path / "new.npz", **{**parts, **change})
         with pytest.raises(FormatError, match=r"new\.npz: damaged"):
-            load_arrays(tmp_path / "new.npz", 3, 4, 10)
+            load_block(tmp_path / "new.npz", 3, 4, 10)
     np.savez(tmp_path / "new.npz", **parts)
-    assert len(load_arrays(tmp_path / "new.npz", 3, 4, 10)) == 18
+    assert len(load_block(tmp_path / "new.npz", 3, 4, 10).arrays) == 18
 
 
 def test_pools_are_unique_and_in_order(tmp_path: Path) -> None:
@@ -60,24 +70,27 @@ def test_pools_are_unique_and_in_order(tmp_path: Path) -> None:
         [[*lines, lines[0]] for lines in decoder.hypotheses],
         [np.vstack([f, f[:1] + 1e-13]) for f in decoder.features],
     )
-    pool = Pool(3, 4, Bleu(references))
-    new, firsts = pool.unseen(repeated.kbest(np.array(BEST), 7))
-    assert new.offsets.tolist() == [0, 6, 12, 18] and firsts.shape == (3, 10)
-    assert firsts.tolist() == new.statistics[new.offsets[:-1]].tolist()
-    pool.restore(new)
-    again, _ = pool.unseen(repeated.kbest(np.array(BEST[::-1]), 7))
-    assert len(again) == 0
-    save_arrays(tmp_path / "new.npz", new)
-    loaded = load_arrays(tmp_path / "new.npz", 3, 4, 10)
-    assert loaded.features.toarray().tolist() == new.features.toarray().tolist()
-    assert (loaded.statistics == new.statistics).all() and (loaded.offsets == new.offsets).all()
+    metric = Bleu(references)
+    pool = Pool(3, 4, metric)
+    block = pool.unseen(wholes(metric, repeated.kbest(np.array(BEST), 7)))
+    new = block.arrays
+    assert new.offsets.tolist() == [0, 6, 12, 18]
+    assert block.instances.tolist() == [[0, 0, 0], [1, 0, 0], [2, 0, 0]]
+    pool.restore(block)
+    again = pool.unseen(wholes(metric, repeated.kbest(np.array(BEST[::-1]), 7)))
+    assert len(again.arrays) == 0
+    save_block(tmp_path / "new.npz", block)
+    loaded = load_block(tmp_path / "new.npz", 3, 4, 10)
+    assert loaded.instances.tolist() == block.instances.tolist()
+    assert loaded.arrays.features.toarray().tolist() == new.features.toarray().tolist()
+    assert (loaded.arrays.statistics == new.statistics).all()
+    assert (loaded.arrays.offsets == new.offsets).all()
     # Two halves make the same pool as the whole, but for the order within sentences.
-    halves = Pool(3, 4, Bleu(references))
-    first, _ = halves.unseen(decoder.kbest(np.array(BEST), 3))
-    halves.restore(first)
-    second, _ = halves.unseen(decoder.kbest(-np.array(BEST), 6))
+    halves = Pool(3, 4, metric)
+    halves.restore(halves.unseen(wholes(metric, decoder.kbest(np.array(BEST), 3))))
+    second = halves.unseen(wholes(metric, decoder.kbest(-np.array(BEST), 6)))
     halves.restore(second)
-    assert len(second) == 9
+    assert len(second.arrays) == 9
     arrays, whole = halves.arrays(), pool.arrays()
     for a, b in itertools.pairwise(whole.offsets.tolist()):
         assert sorted(arrays.features.toarray()[a:b].tolist()) == sorted(
@@ -85,7 +98,42 @@ def test_pools_are_unique_and_in_order(tmp_path: Path) -> None:
         )
         assert arrays.features.toarray()[a : a + 3].tolist() == whole.features.toarray()[a : a + 3].tolist()
     with pytest.raises(ValueError, match="2 lists for 3 sentences"):
-        pool.unseen(itertools.islice(decoder.kbest(np.array(BEST), 1), 2))
+        pool.unseen(wholes(metric, itertools.islice(decoder.kbest(np.array(BEST), 1), 2)))
+
+
+def test_instances_of_sentences_are_apart() -> None:
+    """Also where their candidates are the same, and those that come later are among the others of theirs."""
+    metric = Bleu([["a b"], ["c"]])
+    statistics = metric.token_statistics([0, 0], Hypotheses.of_tokens([["a"], ["a", "b"]]))
+
+    def found(span: tuple[int, int], rows: list[int], first: float) -> Candidates:
+        features = np.array([[first, 0.0], [0.0, 2.0]])
+        return Candidates(span, scipy.sparse.csr_array(features[rows]), statistics[rows])
+
+    pool = Pool(2, 2, metric)
+    blocks: list[PoolBlock] = []
+    for several in (
+        [[found((0, 0), [0, 1], 1.0), found((0, 3), [0, 1], 1.0)], [found((0, 0), [], 1.0)]],
+        [[found((0, 2), [0], 1.0), found((0, 3), [1, 0, 0], 3.0)], [found((1, 4), [1], 1.0)]],
+        # The same features with other statistics are another candidate.
+        [[Candidates((0, 2), scipy.sparse.csr_array([[1.0, 0.0]]), statistics[[1]])], []],
+    ):
+        blocks.append(pool.unseen(several))
+        pool.restore(blocks[-1])
+    assert [block.instances.tolist() for block in blocks] == [
+        [[0, 0, 0], [0, 0, 3], [1, 0, 0]],
+        [[0, 0, 2], [0, 0, 3], [1, 1, 4]],
+        [[0, 0, 2]],
+    ]
+    assert [block.arrays.offsets.tolist() for block in blocks] == [[0, 2, 4, 4], [0, 1, 2, 3], [0, 1]]
+    arrays = pool.arrays()
+    # Sentence 0 as a whole, its spans [0, 2) and [0, 3); sentence 1, its span.
+    assert arrays.offsets.tolist() == [0, 2, 4, 7, 7, 8] and arrays.instances == 5
+    assert arrays.features.toarray()[:, 0].tolist() == [1, 0, 1, 1, 1, 0, 3, 0]
+    assert arrays.statistics.tolist() == statistics[[0, 1, 0, 1, 0, 1, 0, 1]].tolist()
+    nothing = metric.token_statistics([1], Hypotheses.of_tokens([[]]))[0]
+    assert np.asarray(arrays.missing).tolist() == nothing.tolist()
+    assert arrays.winners(np.array([1.0, 1.0])).tolist() == [1, 2, 6, -1, 7]
 
 
 def test_sentences_without_hypotheses_are_empty_translations() -> None:
@@ -97,8 +145,9 @@ def test_sentences_without_hypotheses_are_empty_translations() -> None:
     )
     metric = Bleu(references)
     pool = Pool(3, 4, metric)
-    new, firsts = pool.unseen(decoder.kbest(np.array(BEST), 6))
-    pool.restore(new)
+    pool.restore(pool.unseen(wholes(metric, decoder.kbest(np.array(BEST), 6))))
+    lists = enumerate(decoder.kbest(np.array(BEST), 6))
+    firsts = np.array([first_statistics(metric, sentence, found) for sentence, found in lists])
     arrays, direction = pool.arrays(), np.array([1.0, 0.5, 0.0, 0.0])
     assert arrays.total(arrays.winners(np.array(BEST))).tolist() == firsts.sum(axis=0).tolist()
     forests = list(table.forests(direction))

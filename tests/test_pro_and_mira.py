@@ -8,11 +8,11 @@ from pathlib import Path
 import numpy as np
 import pytest
 import scipy.sparse
-from synthetic_decoder import solvable
+from synthetic_decoder import pooled, solvable
 
 from hiero.evaluate import Bleu
 from hiero.tune.mira_batch import MiraOptions, background_bleu, mira_batch
-from hiero.tune.pool import Pool, PoolArrays
+from hiero.tune.pool import PoolArrays
 from hiero.tune.pro import ProOptions, pro, sample_pairs, smoothed_bleu
 
 BEST = (1.0, -0.5, 2.0, 0.25)
@@ -74,8 +74,7 @@ def test_pairs_of_a_sentence_do_not_depend_on_the_others() -> None:
 def test_classifier_against_gradient_descent() -> None:
     rng = np.random.default_rng(1)
     decoder, references = solvable(5, BEST, sentences=10)
-    pool = Pool(10, 4, Bleu(references))
-    new, _ = pool.unseen(decoder.kbest(np.ones(4), 60))
+    new = pooled(decoder, Bleu(references), np.ones(4), 60)
     options = ProOptions(interpolation=1.0)
     found = pro(
         new, np.ones(4), free=range(4), bounds=np.tile([-np.inf, np.inf], (4, 1)), seed=3, options=options
@@ -146,7 +145,7 @@ def test_mira_against_a_plain_twin(seed: int) -> None:
     with the settings that are documented."""
     decoder, references = solvable(seed, BEST, sentences=7, size=12)
     metric = Bleu(references)
-    pool, _ = Pool(7, 4, metric).unseen(decoder.kbest(np.ones(4), 12))
+    pool = pooled(decoder, metric, np.ones(4), 12)
     start, least, most = np.array([1.0, 1.0, -0.5, 0.0]), [-np.inf, 0.5, -1.0, -np.inf], [1.2, 1, np.inf, 0.6]
     bounds = np.stack([least, most], axis=1)
     options = None if seed == 6 else MiraOptions(passes=5, c=0.05, decay=0.9)
@@ -201,7 +200,7 @@ def test_pro_moves_a_tenth_of_the_way() -> None:
         samples=5000, kept=50, threshold=0.05, variance=1.0, interpolation=0.1
     )  # as published
     decoder, references = solvable(5, BEST, sentences=10)
-    pool, _ = Pool(10, 4, Bleu(references)).unseen(decoder.kbest(np.ones(4), 60))
+    pool = pooled(decoder, Bleu(references), np.ones(4), 60)
     start, bounds = np.array([1.0, 1.0, 0.5, 1.0]), np.tile([-np.inf, np.inf], (4, 1))
     whole = pro(pool, start, free=range(4), bounds=bounds, seed=3, options=ProOptions(interpolation=1.0))
     part = pro(pool, start, free=range(4), bounds=bounds, seed=3)

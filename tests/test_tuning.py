@@ -17,6 +17,7 @@ from hiero.base.json_files import read_json
 from hiero.evaluate import Bleu, Nist, Ter
 from hiero.tune import HeldOut, TuneOptions, TuneResult, tune
 from hiero.tune.found import FoundLists
+from hiero.tune.instances import SearchAware
 from hiero.tune.iterations import _Scores
 from hiero.tune.limits import troubled
 from hiero.tune.methods import METHODS, ForestMethod, Mert, Problem, Simplex
@@ -350,7 +351,7 @@ def test_options_are_those_of_the_method() -> None:
     )
     identity = TuneOptions("pro", k=7, iterations=3, seed=5, fixed=("a",), bounds={"b": (0, 1)}).identity()
     known = {"method": "pro", "seed": 5, "fixed": ("a",), "bounds": {"b": (0, 1)}, "k": 7}
-    assert identity == known | ProOptions().model_dump()
+    assert identity == known | ProOptions().model_dump() | SearchAware().model_dump()
     for wrong, message in (
         ({"method": "pro", "restarts": 1}, "pro takes no restarts"),
         ({"free_scale": True}, "mert takes no free scale"),

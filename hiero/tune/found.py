@@ -3,18 +3,20 @@
 from __future__ import annotations
 
 from abc import ABC, abstractmethod
-from collections.abc import Iterator
+from collections.abc import Sequence
 from pathlib import Path
 
 import numpy as np
 
 from hiero._core import Forest
-from hiero.evaluate.metrics import Hypotheses, Metric
+from hiero.evaluate.metrics import Bleu, Hypotheses, Metric
 from hiero.forest.files import NO_FOREST, ForestFile, ForestWriter
 from hiero.tune.hypergraph_mert import pruned
-from hiero.tune.pool import Pool, PoolArrays, load_arrays, save_arrays
+from hiero.tune.instances import Instances, SearchAware, SentenceInstances
+from hiero.tune.pool import WHOLE, Candidates, Pool, PoolArrays, load_block, save_block
 from hiero.tune.protocol import Array, KBestList, TuningDecoder
 
+_NOTHING = Hypotheses.of_tokens([[]])
 # Edges that are kept of a forest; more take time and choose no better weights.
 _EDGES = 1000
 
@@ -32,31 +34,72 @@ class Found(ABC):
         """Takes in what ``decode`` wrote."""
 
 
+def whole(metric: Metric, sentence: int, found: KBestList) -> Candidates:
+    """A sentence's list as the candidates of the whole sentence."""
+    segments = np.full(len(found.hypotheses), sentence, dtype=np.int32)
+    return Candidates(WHOLE, found.features, metric.token_statistics(segments, found.hypotheses))
+
+
+def first_statistics(metric: Metric, sentence: int, found: KBestList) -> Array:
+    """Those of the best hypothesis, float64 (width); an empty list counts as an empty translation."""
+    some = found if len(found.hypotheses) else KBestList(_NOTHING, None)
+    return np.asarray(whole(metric, sentence, some).statistics[0])
+
+
 class FoundLists(Found):
     """A pool of k-best lists; what is new are hypotheses."""
 
     def __init__(self, metric: Metric, features: int, k: int) -> None:
         self._pool = Pool(metric.segments, features, metric)
         self._shape = metric.segments, features, metric.width
+        self._metric = metric
         self._k = k
 
     def decode(self, decoder: TuningDecoder, weights: Array, folder: Path) -> tuple[int, Array, list[str]]:
         texts: list[str] = []
+        firsts: list[Array] = []
 
-        def noted() -> Iterator[KBestList]:
-            for found in decoder.kbest(weights, self._k):
-                texts.append(found.hypotheses.first())
-                yield found
+        def listed(sentence: int, found: KBestList) -> list[Candidates]:
+            texts.append(found.hypotheses.first())
+            candidates = whole(self._metric, sentence, found)
+            nothing = len(found.hypotheses) == 0
+            firsts.append(
+                first_statistics(self._metric, sentence, found) if nothing else candidates.statistics[0]
+            )
+            return [candidates]
 
-        new, firsts = self._pool.unseen(noted())
-        save_arrays(folder / "new.npz", new)
-        return len(new), firsts, texts
+        lists = enumerate(decoder.kbest(weights, self._k))
+        new = self._pool.unseen(listed(sentence, found) for sentence, found in lists)
+        save_block(folder / "new.npz", new)
+        return len(new.arrays), np.array(firsts), texts
 
     def restore(self, folder: Path) -> None:
-        self._pool.restore(load_arrays(folder / "new.npz", *self._shape))
+        self._pool.restore(load_block(folder / "new.npz", *self._shape))
 
     def arrays(self) -> PoolArrays:
         return self._pool.arrays()
+
+
+class FoundInstances(FoundLists):
+    """The same with the spans of sentences as instances besides (Zhai et al. 2015)."""
+
+    def __init__(self, metric: Bleu, features: int, k: int, options: SearchAware) -> None:
+        super().__init__(metric, features, k)
+        self._instances = Instances(metric, k, options)
+
+    def decode(self, decoder: TuningDecoder, weights: Array, folder: Path) -> tuple[int, Array, list[str]]:
+        texts: list[str] = []
+        firsts: list[Array] = []
+
+        def noted(found: SentenceInstances) -> Sequence[Candidates]:
+            texts.append(" ".join(found.best))
+            firsts.append(found.first)
+            return found.candidates
+
+        sentences = decoder.charts(weights, self._instances.of)
+        new = self._pool.unseen(noted(found) for found in sentences)
+        save_block(folder / "new.npz", new)
+        return len(new.arrays), np.array(firsts), texts
 
 
 class FoundForests(Found):

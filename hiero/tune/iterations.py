@@ -4,23 +4,23 @@ whole, with the weights, what was new and the scores."""
 from __future__ import annotations
 
 import time
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import TypeVar
 
+import numpy as np
 from pydantic import BaseModel, ConfigDict
 
-from hiero._core import FeatureNames, Forest, FormatError
+from hiero._core import Chart, FeatureNames, Forest, FormatError
 from hiero.base.directories import publish
 from hiero.base.files import temporary_name, write_atomically
 from hiero.base.json_files import read_json
 from hiero.base.progress import Report
 from hiero.base.weights import read_weights, write_weights
 from hiero.evaluate.metrics import Metric
-from hiero.tune.found import Found
+from hiero.tune.found import Found, first_statistics
 from hiero.tune.objective import gain
-from hiero.tune.pool import Pool
 from hiero.tune.protocol import Array, KBestList, TuningDecoder
 
 T = TypeVar("T")
@@ -105,6 +105,9 @@ class Watched:
 
     def forest(self, sentence: int, weights: Array) -> Forest | None:
         return self._decoder.forest(sentence, weights)
+
+    def charts(self, weights: Array, then: Callable[[int, Chart | None], T]) -> Iterator[T]:
+        return self._counted(self._decoder.charts(weights, then))
 
     def _counted(self, results: Iterator[T]) -> Iterator[T]:
         for done, result in enumerate(results, start=1):
@@ -210,7 +213,8 @@ class RunFolder:
         if self._held_out is None:
             return None
         metric = self._held_out.metric
-        _, firsts = Pool(metric.segments, len(weights), metric).unseen(
-            self._held_out.decoder.kbest(weights, 1)
-        )
-        return float(gain(metric, firsts.sum(axis=0)))
+        lists = self._held_out.decoder.kbest(weights, 1)
+        firsts = [first_statistics(metric, sentence, found) for sentence, found in enumerate(lists)]
+        if len(firsts) != metric.segments:
+            raise ValueError(f"{len(firsts)} lists for {metric.segments} sentences")
+        return float(gain(metric, np.sum(firsts, axis=0)))

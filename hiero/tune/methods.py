@@ -17,7 +17,8 @@ from pydantic import BaseModel, ConfigDict, Field
 from hiero.base.progress import Report
 from hiero.evaluate.metrics import Bleu, Metric
 from hiero.tune import hypergraph_mert
-from hiero.tune.found import Found, FoundForests, FoundLists
+from hiero.tune.found import Found, FoundForests, FoundInstances, FoundLists
+from hiero.tune.instances import SearchAware
 from hiero.tune.limits import Limits
 from hiero.tune.mert import Climb, MertOptions, mert
 from hiero.tune.mira import OnlineMiraOptions, mira_pass
@@ -73,13 +74,17 @@ class Method(BaseModel, ABC, Generic[F]):
         """The weights to decode with next; None when there is nothing left to try."""
 
 
-class ListMethod(Method[FoundLists]):
-    """Learns from k-best lists."""
+class ListMethod(SearchAware, Method[FoundLists]):
+    """Learns from k-best lists, and from partial derivations if it is search-aware."""
 
     k: int = Field(100, ge=1, description="distinct translations a sentence")
 
     def nothing(self, metric: Metric, features: int) -> FoundLists:
-        return FoundLists(metric, features, self.k)
+        if self.search_aware is None:
+            return FoundLists(metric, features, self.k)
+        if not isinstance(metric, Bleu):
+            raise ValueError(f"search-aware tuning learns from {Bleu.name} alone")
+        return FoundInstances(metric, features, self.k, self)
 
 
 class ForestMethod(Method[FoundForests]):

@@ -8,7 +8,7 @@ from typing import TypeVar
 
 import scipy.sparse
 
-from hiero._core import Error, FeatureNames, Forest, Translation
+from hiero._core import Chart, Error, FeatureNames, Forest, Translation
 from hiero.base.parallel import ordered_map
 from hiero.decode.decoder import Decoder, Keep, Source
 from hiero.evaluate.metrics import Hypotheses
@@ -51,7 +51,7 @@ class ModelDecoder:
     def kbest(self, weights: Array, k: int) -> Iterator[KBestList]:
         names = self.feature_names
 
-        def listed(result: Translation | None) -> KBestList:
+        def listed(_: int, result: Translation | None) -> KBestList:
             if result is None or not result.has_parse:
                 return KBestList(Hypotheses.of_tokens([]), scipy.sparse.csr_array((0, len(names))))
             forest = result.forest
@@ -66,7 +66,7 @@ class ModelDecoder:
         return self._decode(weights, listed, keep="forest" if k > 1 else "none")
 
     def forests(self, weights: Array) -> Iterator[Forest | None]:
-        return self._decode(weights, lambda result: None if result is None else result.forest, keep="forest")
+        return self._decode(weights, lambda _, result: result.forest if result else None, keep="forest")
 
     def forest(self, sentence: int, weights: Array) -> Forest | None:
         result = self._attempt(self._decoder.with_weights(weights), sentence, keep="forest")
@@ -76,12 +76,20 @@ class ModelDecoder:
             self._generated += result.stats.hypotheses
         return result.forest if result.has_parse else None
 
-    def _decode(self, weights: Array, then: Callable[[Translation | None], T], keep: Keep) -> Iterator[T]:
+    def charts(self, weights: Array, then: Callable[[int, Chart | None], T]) -> Iterator[T]:
+        def work(sentence: int, result: Translation | None) -> T:
+            return then(sentence, result.chart if result else None)
+
+        return self._decode(weights, work, keep="splits")
+
+    def _decode(
+        self, weights: Array, then: Callable[[int, Translation | None], T], keep: Keep
+    ) -> Iterator[T]:
         decoder = self._decoder.with_weights(weights)
 
         def work(number: int) -> tuple[int | None, T]:
             result = self._attempt(decoder, number, keep)
-            return None if result is None else result.stats.hypotheses, then(result)
+            return None if result is None else result.stats.hypotheses, then(number, result)
 
         decoded = 0
         # Forests of a whole set need not fit into memory.

@@ -1,4 +1,8 @@
-"""The hypotheses of a tuning set that decoding has found so far, with features and metric statistics."""
+"""What decoding has found so far of a tuning set, with features and metric statistics.
+
+The unit of a pool is an instance: a sentence, or a span of one, with what weights choose among of it. An
+instance is known by its sentence and its span, which is ``WHOLE`` for the sentence itself.
+"""
 
 from __future__ import annotations
 
@@ -18,16 +22,30 @@ from hiero._core import FormatError
 from hiero.base.files import replacing
 from hiero.base.lines import PathLike
 from hiero.evaluate.metrics import Hypotheses, Metric
-from hiero.tune.protocol import Array, KBestList
+from hiero.tune.protocol import Array
 
 IntArray = npt.NDArray[np.int32]
 # Features are sums over rules, and equal up to rounding where derivations are.
 _DECIMALS = 9
 
 
+# The span of the instance that is the whole sentence.
+WHOLE = (0, 0)
+
+
+@dataclass(frozen=True)
+class Candidates:
+    """What weights choose among of an instance: features, scipy.sparse.csr_array (n, features), and
+    statistics of what each comes to, float64 (n, width)."""
+
+    span: tuple[int, int]
+    features: Any
+    statistics: Array
+
+
 @dataclass(frozen=True)
 class PoolArrays:
-    """Hypotheses by sentence: those of sentence s are rows ``offsets[s]`` to ``offsets[s + 1]`` of
+    """Candidates by instance: those of instance i are rows ``offsets[i]`` to ``offsets[i + 1]`` of
     ``features``, scipy.sparse.csr_array (n, features), and ``statistics``, float64 (n, width). ``missing``
     are statistics of empty translations, summed over the sentences that have no hypothesis, (width)."""
 
@@ -40,18 +58,18 @@ class PoolArrays:
         return int(self.offsets[-1])
 
     @property
-    def sentences(self) -> int:
+    def instances(self) -> int:
         return len(self.offsets) - 1
 
     def winners(self, weights: Array) -> IntArray:
-        """By sentence the row that scores best, the first of equal ones; -1 where there is none."""
+        """By instance the row that scores best, the first of equal ones; -1 where there is none."""
         scores = self.features @ weights
         bounds = self.offsets.tolist()
         best = [a + int(scores[a:b].argmax()) if b > a else -1 for a, b in itertools.pairwise(bounds)]
         return np.array(best, dtype=np.int32)
 
     def total(self, rows: IntArray) -> Array:
-        """The statistics of one hypothesis a sentence, summed; -1 stands for none."""
+        """The statistics of one candidate an instance, summed; -1 stands for none."""
         return np.asarray(self.statistics[rows[rows >= 0]].sum(axis=0) + self.missing)
 
 
@@ -61,69 +79,89 @@ def missing(metric: Metric, sentences: Sequence[int]) -> Array:
     return np.asarray(metric.token_statistics(sentences, nothing).sum(axis=0))
 
 
+@dataclass(frozen=True)
+class PoolBlock:
+    """What one iteration adds to a pool: ``instances``, int32 (n, 3), are sentence, begin and end of those in
+    ``arrays``, rising, each once."""
+
+    instances: IntArray
+    arrays: PoolArrays
+
+
 class Pool:
-    """Grows by k-best lists; hypotheses are unique by features and statistics within their sentence."""
+    """Grows by what each iteration finds; candidates are unique by features and statistics within their
+    instance: a partial derivation keeps its features when what is around it changes."""
 
     def __init__(self, sentences: int, features: int, metric: Metric) -> None:
         self._metric = metric
         self._sentences = sentences
         self._width = features
-        self._seen: list[set[bytes]] = [set() for _ in range(sentences)]
-        self._blocks: list[PoolArrays] = []
+        self._seen: dict[tuple[int, ...], set[bytes]] = {}
+        self._blocks: list[PoolBlock] = []
 
-    def unseen(self, lists: Iterable[KBestList]) -> tuple[PoolArrays, Array]:
-        """Of lists, one a sentence, the hypotheses not in the pool, and the statistics of the firsts,
-        float64 (sentences, width); an empty list counts as an empty translation."""
-        sizes, features, statistics, firsts = [0], [], [], []
-        for sentence, found in enumerate(lists):
-            first = found.hypotheses if len(found.hypotheses) else _NOTHING
-            segments = np.full(len(first), sentence, dtype=np.int32)
-            rows = self._metric.token_statistics(segments, first)
-            firsts.append(rows[0])
-            rows = rows[: len(found.hypotheses)]
-            canonical = _canonical(found.features)
-            places: dict[bytes, int] = {}
-            for row, key in enumerate(_keys(canonical, rows)):
-                places.setdefault(key, row)
-            keep = [row for key, row in places.items() if key not in self._seen[sentence]]
-            sizes.append(len(keep))
-            features.append(canonical[keep])
-            statistics.append(rows[keep])
-        if len(sizes) != self._sentences + 1:
-            raise ValueError(f"{len(sizes) - 1} lists for {self._sentences} sentences")
+    def unseen(self, found: Iterable[Sequence[Candidates]]) -> PoolBlock:
+        """Of the instances of each sentence, by rising span, the candidates not in the pool."""
+        instances, sizes, features, statistics = [], [0], [], []
+        count = 0
+        for sentence, several in enumerate(found):
+            count += 1
+            for candidates in several:
+                instance = (sentence, *candidates.span)
+                canonical = _canonical(candidates.features)
+                places: dict[bytes, int] = {}
+                for row, key in enumerate(_keys(canonical, candidates.statistics)):
+                    places.setdefault(key, row)
+                known = self._seen.get(instance, set())
+                keep = [row for key, row in places.items() if key not in known]
+                instances.append(instance)
+                sizes.append(len(keep))
+                features.append(canonical[keep])
+                statistics.append(candidates.statistics[keep])
+        if count != self._sentences:
+            raise ValueError(f"{count} lists for {self._sentences} sentences")
         offsets = np.cumsum(sizes).astype(np.int32)
-        new = PoolArrays(offsets, _stacked(features, self._width), np.concatenate(statistics))
-        return new, np.array(firsts)
+        arrays = PoolArrays(offsets, _stacked(features, self._width), np.concatenate(statistics))
+        return PoolBlock(np.array(instances, dtype=np.int32), arrays)
 
-    def restore(self, new: PoolArrays) -> None:
+    def restore(self, new: PoolBlock) -> None:
         """Takes in what ``unseen`` found."""
         self._blocks.append(new)
-        keys = _keys(new.features, new.statistics)
-        for sentence, (begin, end) in enumerate(itertools.pairwise(new.offsets.tolist())):
-            self._seen[sentence].update(keys[begin:end])
+        keys = _keys(new.arrays.features, new.arrays.statistics)
+        bounds = itertools.pairwise(new.arrays.offsets.tolist())
+        for instance, (begin, end) in zip(map(tuple, new.instances.tolist()), bounds, strict=True):
+            self._seen.setdefault(instance, set()).update(keys[begin:end])
 
     def arrays(self) -> PoolArrays:
-        """All hypotheses, those of a sentence in the order they came."""
-        sizes = np.sum([np.diff(block.offsets) for block in self._blocks], axis=0)
-        sentences = [np.repeat(np.arange(self._sentences), np.diff(block.offsets)) for block in self._blocks]
-        order = np.argsort(np.concatenate(sentences), kind="stable")
-        features = _stacked([block.features for block in self._blocks], self._width)
+        """All candidates by rising instance, those of an instance in the order they came."""
+        wholes = [(sentence, *WHOLE) for sentence in range(self._sentences)]
+        instances = sorted({*wholes, *self._seen})
+        number = {instance: place for place, instance in enumerate(instances)}
+        owners = [
+            np.repeat([number[tuple(row)] for row in block.instances.tolist()], np.diff(block.arrays.offsets))
+            for block in self._blocks
+        ]
+        owner = np.concatenate(owners)
+        order = np.argsort(owner, kind="stable")
+        sizes = np.bincount(owner, minlength=len(instances))
+        empty = [sentence for sentence, *span in wholes if sizes[number[sentence, *span]] == 0]
+        features = _stacked([block.arrays.features for block in self._blocks], self._width)
         return PoolArrays(
             np.concatenate([[0], np.cumsum(sizes)]).astype(np.int32),
             features[order],
-            np.concatenate([block.statistics for block in self._blocks])[order],
-            missing(self._metric, np.flatnonzero(sizes == 0).tolist()),
+            np.concatenate([block.arrays.statistics for block in self._blocks])[order],
+            missing(self._metric, empty),
         )
 
 
-def save_arrays(path: PathLike, arrays: PoolArrays) -> None:
+def save_block(path: PathLike, block: PoolBlock) -> None:
     """Writes an ``.npz`` file, whole or not at all."""
-    matrix = arrays.features
+    matrix = block.arrays.features
     with replacing(path) as temporary, temporary.open("wb") as file:
         np.savez_compressed(
             file,
-            offsets=arrays.offsets,
-            statistics=arrays.statistics,
+            instances=block.instances,
+            offsets=block.arrays.offsets,
+            statistics=block.arrays.statistics,
             data=matrix.data,
             indices=matrix.indices,
             indptr=matrix.indptr,
@@ -131,24 +169,30 @@ def save_arrays(path: PathLike, arrays: PoolArrays) -> None:
         )
 
 
-def load_arrays(path: PathLike, sentences: int, features: int, width: int) -> PoolArrays:
-    """Reads what ``save_arrays`` wrote, of so many sentences, features and statistics. Raises FormatError for
+def load_block(path: PathLike, sentences: int, features: int, width: int) -> PoolBlock:
+    """Reads what ``save_block`` wrote, of so many sentences, features and statistics. Raises FormatError for
     a damaged file."""
     try:
         with open(path, "rb") as opened, np.load(opened, allow_pickle=False) as file:
             parts = (file["data"], file["indices"], file["indptr"])
             matrix = scipy.sparse.csr_array(parts, shape=tuple(file["shape"]))
             matrix.check_format(full_check=True)
-            arrays = PoolArrays(file["offsets"], matrix, file["statistics"])
-            _check_arrays(arrays, sentences, features, width)
-            return arrays
+            block = PoolBlock(file["instances"], PoolArrays(file["offsets"], matrix, file["statistics"]))
+            _check_block(block, sentences, features, width)
+            return block
     except (KeyError, ValueError, TypeError, IndexError, EOFError, zipfile.BadZipFile, zlib.error) as error:
         raise FormatError(f"{os.fspath(path)}: damaged: {error}") from None
 
 
-def _check_arrays(arrays: PoolArrays, sentences: int, features: int, width: int) -> None:
-    offsets, statistics, matrix = arrays.offsets, arrays.statistics, arrays.features
-    if offsets.dtype != np.int32 or offsets.shape != (sentences + 1,) or (np.diff(offsets) < 0).any():
+def _check_block(block: PoolBlock, sentences: int, features: int, width: int) -> None:
+    instances, offsets = block.instances, block.arrays.offsets
+    statistics, matrix = block.arrays.statistics, block.arrays.features
+    if instances.dtype != np.int32 or instances.ndim != 2 or instances.shape[1] != 3:
+        raise ValueError("instances are no spans of sentences")
+    rows = list(map(tuple, instances.tolist()))
+    if rows != sorted(set(rows)) or (instances < 0).any() or (instances[:, 0] >= sentences).any():
+        raise ValueError("instances do not fit the set")
+    if offsets.dtype != np.int32 or offsets.shape != (len(rows) + 1,) or (np.diff(offsets) < 0).any():
         raise ValueError("offsets do not fit the set")
     if offsets[0] != 0 or statistics.shape != (offsets[-1], width) or matrix.shape != (offsets[-1], features):
         raise ValueError("rows and columns do not fit the set")
@@ -178,6 +222,3 @@ def _canonical(features: Any) -> Any:
     rounded.eliminate_zeros()
     rounded.sort_indices()
     return rounded
-
-
-_NOTHING = Hypotheses.of_tokens([[]])

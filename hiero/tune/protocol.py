@@ -6,17 +6,18 @@ stand in its place: other machines, or a table of hypotheses in a test.
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
-from typing import Any, Protocol
+from typing import Any, Protocol, TypeVar
 
 import numpy as np
 import numpy.typing as npt
 
-from hiero._core import Forest
+from hiero._core import Chart, Forest
 from hiero.evaluate.metrics import Hypotheses
 
 Array = npt.NDArray[np.float64]
+T = TypeVar("T")
 
 
 @dataclass(frozen=True)
@@ -43,3 +44,7 @@ class TuningDecoder(Protocol):
 
     def forest(self, sentence: int, weights: Array) -> Forest | None:
         """Of one sentence of the set; from any thread, also of several at once."""
+
+    def charts(self, weights: Array, then: Callable[[int, Chart | None], T]) -> Iterator[T]:
+        """What ``then`` makes of the chart of each sentence, with the best derivation of every split point;
+        it is called from any thread, with the sentence's number from 0."""
