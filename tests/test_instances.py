@@ -114,13 +114,11 @@ MEASURES = ["guided", "top-down", "concatenation", "partial-full", "partial-span
 def test_instances_against_a_twin(model: hiero.Model, measure: str) -> None:
     lines, references = sentences(model)
     rng = random.Random(3)
-    links = [
-        [
-            [(s, rng.randrange(len(text.split()))) for s in range(len(line)) if rng.random() < 0.7]
-            for text in both
-        ]
-        for line, both in zip(lines, references, strict=True)
-    ]
+
+    def linked(words: int, text: str) -> list[tuple[int, int]]:
+        return [(s, rng.randrange(len(text.split()))) for s in range(words) if rng.random() < 0.7]
+
+    links = [[linked(len(line), text) for text in both] for line, both in zip(lines, references, strict=True)]
     metric = AlignedBleu(references, links, effective_length="average")
     options = SearchAware(search_aware=measure, short=6, share=0.3, least=3, beam=5, recovered=4)  # type: ignore[arg-type]
     instances = Instances(metric, 7, options)
@@ -156,12 +154,8 @@ def test_instances_against_a_twin(model: hiero.Model, measure: str) -> None:
                     continue
                 judge = Bleu([[" ".join(part) for part in parts]], effective_length="average")
             at = 0 if judge is not metric else number
-            rows = np.array(
-                [
-                    Bleu([judge_lines(judge, at)], effective_length="average").statistics([s])[0]
-                    for s in strings
-                ]
-            )
+            alone = Bleu([judge_lines(judge, at)], effective_length="average")
+            rows = np.array([alone.statistics([string])[0] for string in strings])
             if measure == "partial-full" and not whole:
                 rows[:, 1] *= (span[1] - span[0]) / len(line)
             expected[WHOLE if whole else span] = rows
