@@ -7,6 +7,7 @@ import signal
 import subprocess
 import sys
 from pathlib import Path
+from typing import Any
 
 import numpy as np
 import pytest
@@ -26,7 +27,7 @@ def test_defaults_are_the_paper_s() -> None:
     """Zhai et al. (2015), section 4: beam 30, the best 50 recovered, and the choice of spans."""
     assert SearchAware().model_dump() == {
         **{"search_aware": None, "beam": 30, "recovered": 50},
-        **{"short": 20, "share": 0.75, "least": 18},
+        **{"short_sentence": 20, "span_share": 0.75, "span_words": 18},
     }
 
 
@@ -107,6 +108,8 @@ def sentences(model: hiero.Model) -> tuple[list[list[str]], list[list[str]]]:
     return lines, [[text, " ".join(reversed(text.split()))] for text in texts]
 
 
+# Of short lines.
+SPANS: dict[str, Any] = {"short_sentence": 6, "span_share": 0.3, "span_words": 3}
 MEASURES = ["guided", "top-down", "concatenation", "partial-full", "partial-span"]
 
 
@@ -120,7 +123,7 @@ def test_instances_against_a_twin(model: hiero.Model, measure: str) -> None:
 
     links = [[linked(len(line), text) for text in both] for line, both in zip(lines, references, strict=True)]
     metric = AlignedBleu(references, links, effective_length="average")
-    options = SearchAware(search_aware=measure, short=6, share=0.3, least=3, beam=5, recovered=4)  # type: ignore[arg-type]
+    options = SearchAware.model_validate({**SPANS, "search_aware": measure, "beam": 5, "recovered": 4})
     instances = Instances(metric, 7, options)
     decoder = hiero.Decoder(model, pop_limit=3)
     spans = reached = left_out = 0
@@ -188,7 +191,7 @@ def test_a_sentence_without_translation_is_an_empty_instance(model: hiero.Model)
 def run(model: hiero.Model, directory: Path, method: str, threads: int = 1) -> TuneResult:
     lines, references = sentences(model)
     decoder = ModelDecoder(hiero.Decoder(model, pop_limit=5), lines, threads)
-    options = TuneOptions(method, search_aware="guided", iterations=4, k=10, short=6, share=0.3, least=3)
+    options = TuneOptions(method, search_aware="guided", iterations=4, k=10, **SPANS)
     metric = Bleu(references, effective_length="average")
     return tune(decoder, metric, model.weights, directory, options, threads=threads)
 

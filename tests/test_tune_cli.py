@@ -17,7 +17,7 @@ from test_tuning import without_times
 
 import hiero
 from hiero import read_weights
-from hiero.base.text import TextProcessing, TextSide
+from hiero.base.text import TextProcessing, TextSide, format_links
 from hiero.tune import METHODS, ModelDecoder
 
 
@@ -116,6 +116,32 @@ def test_runs_and_options(folder: Path, tmp_path: Path) -> None:
     assert best.read_bytes() == (tmp_path / "out" / "weights.txt").read_bytes()
 
 
+@pytest.mark.parametrize("measure", ["guided", "partial-span"])
+def test_search_aware(folder: Path, tmp_path: Path, measure: str) -> None:
+    lines = [line.split() for line in (folder / "source").read_text().splitlines()]
+    references = [line.split() for line in (folder / "references").read_text().splitlines()]
+    links = [
+        format_links([(i, i) for i in range(min(len(source), len(target)))])
+        for source, target in zip(lines, references, strict=True)
+    ]
+    (tmp_path / "links").write_text("".join(f"{line}\n" for line in links))
+    aligned = ("--alignments", tmp_path / "links") if measure == "partial-span" else ()
+    spans = ("--short-sentence", 0, "--span-words", 2)
+    more = ("--search-aware", measure, *spans, "--iterations", 3, "--effective-length", "average")
+    done = call("hiero", *arguments(folder, tmp_path / "out", "mert", *more, *aligned))
+    assert (done.returncode, done.stderr) == (0, b""), done
+    before, after = (float(done.stdout.decode().splitlines()[-1].split()[n]) for n in (1, 3))
+    assert after > before + 20
+    with np.load(tmp_path / "out" / "iteration-000" / "new.npz") as found:
+        assert len(found["instances"]) > len(lines)
+    # It goes on as what it is.
+    assert call("hiero", *arguments(folder, tmp_path / "out", "mert", *more, *aligned)).returncode == 0
+    if measure == "partial-span":
+        (tmp_path / "links").write_text("".join(f"{line}\n" for line in [*links[:-1], "0-0 99-0"]))
+        beyond = call("hiero", *arguments(folder, tmp_path / "other", "mert", *more, *aligned))
+        assert f"links:{len(links)}: link 99-0 points beyond" in one_error_line(beyond)
+
+
 def test_raw_text_is_tokenised_as_the_model_says(folder: Path, tmp_path: Path) -> None:
     model = hiero.Model.load(folder / "model")
     model.text = TextProcessing(TextSide("none", "fr", True), TextSide("none", "en", True))
@@ -211,6 +237,12 @@ def test_bad_input(folder: Path, tmp_path: Path) -> None:
         ("--start-scale", "-1"),
         ("--held-out-source", "x"),
         ("--method", "pro", "--metric", "ter"),
+        ("--search-aware", "guided", "--metric", "ter"),
+        ("--search-aware", "guided", "--metric", "bleu", "ter"),
+        ("--search-aware", "partial-span"),
+        ("--search-aware", "guided", "--alignments", "x"),
+        ("--search-aware", "beam"),
+        ("--beam", 3),
     ],
 )
 def test_bad_usage(folder: Path, tmp_path: Path, more: tuple[str, ...]) -> None:

@@ -16,7 +16,7 @@ from hiero.cli.arguments import Threads, usage
 from hiero.cli.files import Writes, on_interrupt
 from hiero.cli.lines import PARSES, Format
 from hiero.cli.progress import progress_line
-from hiero.cli.sets import Failures, Tokens, fingerprint, model_fingerprint, read_set
+from hiero.cli.sets import Failures, Set, Tokens, fingerprint, model_fingerprint, read_set
 from hiero.cli.settings import Given, SettingOptions, VariantOptions
 from hiero.cli.weights import Tuned, write_tuned
 from hiero.evaluate import Bleu, EffectiveLength, Metric
@@ -33,6 +33,7 @@ from hiero.tune import (
     tune_runs,
 )
 from hiero.tune.objective import gain_name
+from hiero.tune.span_references import AlignedBleu
 
 if TYPE_CHECKING:
     MethodName = str
@@ -110,6 +111,13 @@ def tune_model(
     ] = None,
     tokens: Tokens = False,
     parses: Annotated[Path | None, typer.Option(help=PARSES, rich_help_panel=_SETS)] = None,
+    alignments: Annotated[
+        list[Path] | None,
+        typer.Option(
+            help="Word links (0-0 1-2) of the source and each reference, for --search-aware partial-span.",
+            rich_help_panel=_SETS,
+        ),
+    ] = None,
     save: Annotated[
         Path | None,
         Writes(over=True),
@@ -130,6 +138,8 @@ def tune_model(
         raise typer.BadParameter("a held-out set has --held-out-source and --held-out-references")
     if not 0 < start_scale < np.inf:
         raise typer.BadParameter(f"--start-scale {start_scale}: expected more than 0, and finite")
+    if (settings.get("search_aware") == "partial-span") != bool(alignments):
+        raise typer.BadParameter("--search-aware partial-span and --alignments go together")
     with usage():
         options = TuneOptions(method, seed=seed, fixed=fix or (), bounds=_bounds(bound or ()), **settings)
     loaded = Model.load(model, weights=weights)
@@ -144,7 +154,9 @@ def tune_model(
         ModelDecoder(decoder, sentences, threads, partial(failures.note, path))
         for path, (sentences, _) in zip(sources, sets, strict=True)
     ]
-    metrics = [_metric(metric or ["bleu"], lines, effective_length, method) for _, lines in sets]
+    metrics = [_metric(metric or ["bleu"], lines, effective_length, method, settings) for _, lines in sets]
+    if alignments:
+        metrics[0] = _aligned(loaded, sets[0], alignments, effective_length)
     start = {name: 0.0 for name in loaded.feature_names}
     start |= loaded.weights
     origin = {
@@ -236,8 +248,30 @@ def _bound(text: str) -> tuple[str, tuple[float, float]]:
 _METRICS = ("bleu", "nist", "ter")
 
 
+def _aligned(model: Model, own: Set, paths: Sequence[Path], length: EffectiveLength) -> AlignedBleu:
+    """BLEU that knows what of the references is aligned to spans. Raises FormatError, OSError."""
+    # It takes long to import.
+    from hiero.train.alignment import check_links, read_alignment
+
+    sentences, references = own
+    sources = [len(sentence.in_tokens(model.text.source).tokens) for sentence in sentences]
+    if bad := next((len(lines) for lines in references if len(lines) != len(paths)), None):
+        raise typer.BadParameter(f"--alignments: {len(paths)} files for {bad} references")
+    columns = []
+    for place, path in enumerate(paths):
+        columns.append(list(read_alignment(path, len(sentences))))
+        for number, links in enumerate(columns[-1]):
+            lengths = sources[number], len(references[number][place].split())
+            check_links(links, lengths, f"{path}:{number + 1}")
+    return AlignedBleu(references, list(zip(*columns, strict=True)), effective_length=length)
+
+
 def _metric(
-    names: Sequence[str], references: list[list[str]], length: EffectiveLength, method: str
+    names: Sequence[str],
+    references: list[list[str]],
+    length: EffectiveLength,
+    method: str,
+    settings: Mapping[str, object],
 ) -> Metric:
     shares: dict[str, float] = {}
     for text in names:
@@ -254,6 +288,8 @@ def _metric(
             raise typer.BadParameter(f"--metric {text}: a share is more than 0 and finite")
     if METHODS[method].metric is Bleu and list(shares) != ["bleu"]:
         raise typer.BadParameter(f"--method {method} learns from BLEU alone")
+    if settings.get("search_aware") and list(shares) != ["bleu"]:
+        raise typer.BadParameter("--search-aware learns from BLEU alone")
     parts = [
         (weight, metric_named(name, references, effective_length=length)) for name, weight in shares.items()
     ]

@@ -39,11 +39,11 @@ class SearchAware(BaseModel):
     )
     beam: int = Field(30, ge=1, description="items of a span that take part")
     recovered: int = Field(50, ge=0, description="derivations of a span that the guided backtrace adds")
-    short: int = Field(20, ge=0, description="words that a short sentence has fewer than")
-    share: float = Field(
+    short_sentence: int = Field(20, ge=0, description="words that a short sentence has fewer than")
+    span_share: float = Field(
         0.75, ge=0, lt=1, description="of a short sentence's words, which spans have more than"
     )
-    least: int = Field(18, ge=1, description="words of spans of other sentences, at least")
+    span_words: int = Field(18, ge=1, description="words of spans of other sentences, at least")
 
     @model_validator(mode="after")
     def _of_use(self) -> Self:
@@ -54,9 +54,9 @@ class SearchAware(BaseModel):
 
     def takes(self, words: int, begin: int, end: int) -> bool:
         """Whether a span is an instance, other than the whole sentence."""
-        if words < self.short:
-            return self.share * words < end - begin < words
-        return self.least <= end - begin < words
+        if words < self.short_sentence:
+            return self.span_share * words < end - begin < words
+        return self.span_words <= end - begin < words
 
 
 @dataclass(frozen=True)
