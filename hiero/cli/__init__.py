@@ -53,6 +53,7 @@ _COMMANDS = {
         "pack": ("tables", "pack"),
         "unpack": ("tables", "unpack"),
         "forest": ("forest", "app"),
+        "analyse": ("analyse", "analyse_search"),
     },
 }
 _PLACES = {name: place for group in _COMMANDS.values() for name, place in group.items()}

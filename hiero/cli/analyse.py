@@ -1,0 +1,79 @@
+"""`hiero analyse`: what search finds, loses and could find with some weights."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import Annotated
+
+import typer
+
+from hiero import Decoder, DecodingSettings, Model
+from hiero.base.weights import read_weights
+from hiero.cli.arguments import Threads
+from hiero.cli.files import Writes
+from hiero.cli.lines import PARSES, Format
+from hiero.cli.sets import Tokens, read_set
+from hiero.cli.settings import Given, SettingOptions
+from hiero.evaluate import Bleu, EffectiveLength
+from hiero.tune import ModelDecoder
+from hiero.tune.analysis import analyse, plot_beams
+
+_BEAMS = (2, 4, 8, 16, 30)
+
+
+def analyse_search(
+    *,
+    model: Annotated[Path, typer.Argument(help="Model directory.")],
+    source: Annotated[Path, typer.Option(help="A set: text, .jsonl, or NIST's .xml or .sgm.")],
+    references: Annotated[list[Path], typer.Option(help="Its references, likewise.")],
+    weights: Annotated[
+        list[Path] | None, typer.Option(help="Files of weights to compare (the model's).")
+    ] = None,
+    k: Annotated[int, typer.Option("-k", min=1, help="Distinct translations a sentence.")] = 50,
+    beam: Annotated[int, typer.Option(min=1, help="Items of a span, for the guided backtrace.")] = 30,
+    order: Annotated[int, typer.Option(min=1, help="Words of the n-grams that diversity counts.")] = 4,
+    plot: Annotated[
+        Path | None, Writes(), typer.Option(help="Picture of BLEU by --beams; needs matplotlib.")
+    ] = None,
+    beams: Annotated[list[int] | None, typer.Option(help="Pop limits of the picture (2 4 8 16 30).")] = None,
+    effective_length: Annotated[EffectiveLength, typer.Option(help="Of references, for BLEU.")] = "closest",
+    input_format: Annotated[
+        Format | None, typer.Option(help="Of the source: jsonl, nist or text (by the name's ending).")
+    ] = None,
+    tokens: Tokens = False,
+    parses: Annotated[Path | None, typer.Option(help=PARSES)] = None,
+    decoding: Annotated[Given, SettingOptions(DecodingSettings, overrides="the model's", group="Search")],
+    threads: Threads = 1,
+) -> None:
+    """Compares weights by what their search leads to: BLEU of the best translations, of the best among the k
+    best, and of the best that the guided backtrace sees, which search has lost; how much the k best differ;
+    and the share of spans that have an outside string top-down and by the guided backtrace.
+
+        hiero analyse my-model --source test.ja --references test.en --pop-limit 30 --weights a.txt b.txt
+    """
+    loaded = Model.load(model)
+    sentences, lines = read_set(source, references, tokens, loaded, input_format, parses)
+    metric = Bleu(lines, effective_length=effective_length)
+    chosen = {str(path): read_weights(path) for path in weights or ()} or {"the model's": loaded.weights}
+    vectors = {name: loaded.weight_vector(own) for name, own in chosen.items()}
+    decoder = ModelDecoder(Decoder(loaded, **decoding), sentences, threads)
+    width = max(map(len, vectors))
+    print(f"{'':{width}}   best  {k}-best  guided  diversity  top-down  guided")
+    for name, vector in vectors.items():
+        found = analyse(decoder, metric, vector, k=k, beam=beam, order=order)
+        print(
+            f"{name:{width}} {found.best:6.2f} {found.kbest_oracle:7.2f} {found.guided_oracle:7.2f}"
+            f" {found.diversity:10.4f} {found.top_down:9.1%} {found.guided:7.1%}",
+            flush=True,
+        )
+    if plot is not None:
+        curves: dict[str, dict[int, float]] = {name: {} for name in vectors}
+        for pop_limit in beams or _BEAMS:
+            searcher = Decoder(loaded, **{**decoding, "pop_limit": pop_limit})
+            for name, vector in vectors.items():
+                results = searcher.with_weights(vector).translate_batch(sentences, threads=threads)
+                statistics = metric.statistics([" ".join(result.tokens) for result in results])
+                curves[name][pop_limit] = float(metric.score(statistics.sum(axis=0)))
+        for name, curve in curves.items():
+            print(f"{name}: " + ", ".join(f"{score:.2f} at {limit}" for limit, score in curve.items()))
+        plot_beams(curves, plot)

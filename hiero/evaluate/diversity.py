@@ -1,0 +1,40 @@
+"""How much the hypotheses of an n-best list differ."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+import numpy as np
+import scipy.sparse
+
+
+def diversity(hypotheses: Sequence[Sequence[str]], order: int = 4) -> float | None:
+    """The mean over all pairs of d(y, y') = 1 - 2 D(y, y') / (D(y, y) + D(y', y')), where -D counts the pairs
+    of equal n-grams of ``order`` words in both (Zhai et al. 2015, section 4.2). None for fewer than two.
+
+    From 0 where all have the same n-grams to 1 where none has one of another. Two without n-grams are alike
+    if they are the same.
+
+    >>> diversity([["a", "b", "c"], ["a", "b", "d"]], order=2)
+    0.5
+    """
+    if len(hypotheses) < 2:
+        return None
+    numbers: dict[tuple[str, ...], int] = {}
+    rows, columns = [], []
+    for row, tokens in enumerate(hypotheses):
+        for begin in range(len(tokens) - order + 1):
+            ngram = tuple(tokens[begin : begin + order])
+            rows.append(row)
+            columns.append(numbers.setdefault(ngram, len(numbers)))
+    shape = (len(hypotheses), max(len(numbers), 1))
+    counts = scipy.sparse.csr_array((np.ones(len(rows)), (rows, columns)), shape=shape)
+    common = (counts @ counts.T).toarray()
+    own = np.diag(common)
+    first, second = np.triu_indices(len(hypotheses), 1)
+    most = own[first] + own[second]
+    # Without any n-gram there is nothing to divide by.
+    pairs = zip(first.tolist(), second.tolist(), strict=True)
+    same = [list(hypotheses[i]) == list(hypotheses[j]) for i, j in pairs]
+    share = np.where(most > 0, 2 * common[first, second] / np.maximum(most, 1), same)
+    return float((1 - share).mean())
