@@ -13,7 +13,7 @@ from machine import machine, parser
 
 from hiero.cli.experiment import read_chiang2008
 from hiero.evaluate import Runs
-from hiero.experiments.chiang2008_laboratory import Laboratory
+from hiero.experiments.chiang2008_laboratory import Chiang2008Laboratory
 from hiero.experiments.chiang2008_systems import ALL, System
 
 
@@ -25,7 +25,7 @@ def main() -> None:
     chosen = arguments.parse_args()
     given = read_chiang2008(chosen.corpus / "experiment.toml")
     chosen.output.mkdir(exist_ok=True)
-    laboratory = Laboratory(
+    laboratory = Chiang2008Laboratory(
         given.model,
         given.tuning,
         given.held_out,

@@ -32,7 +32,7 @@ from mira_pass import mira_pass
 import hiero
 from hiero.cli.experiment import GivenChiang2008, read_chiang2008
 from hiero.evaluate import Bleu, Runs, paired_bootstrap
-from hiero.experiments.chiang2008_laboratory import Laboratory
+from hiero.experiments.chiang2008_laboratory import Chiang2008Laboratory
 from hiero.experiments.chiang2008_systems import FULL
 from hiero.tune import ModelDecoder
 
@@ -123,7 +123,7 @@ def gain(given: GivenChiang2008, corpus: Path, output: Path, runs: int, threads:
     pairs = WordPairs.of(given.model.tables[0])
     rows = {}
     for name, folder, further in (("without", corpus / "experiment", ()), ("with", output, (pairs,))):
-        laboratory = Laboratory(
+        laboratory = Chiang2008Laboratory(
             given.model,
             given.tuning,
             given.held_out,

@@ -17,21 +17,20 @@ import hiero
 from hiero.cli.experiment import read_chiang2008
 from hiero.evaluate import Bleu, Runs, paired_bootstrap
 from hiero.evaluate.test_sets import TestSet
-from hiero.experiments.chiang2008_laboratory import Laboratory
-from hiero.experiments.chiang2008_report import columns, grids, judged, lengths, markdown
+from hiero.experiments.chiang2008_laboratory import Chiang2008Laboratory
+from hiero.experiments.chiang2008_report import grids, markdown
 from hiero.experiments.chiang2008_systems import (
     ALL,
     BASELINE,
     FULL,
     TABLE_1,
     TABLE_2,
-    Chiang2008,
     Chiang2008Options,
-    Outcome,
-    ParsedSet,
+    System,
     local_features,
     systems,
 )
+from hiero.experiments.results import NamedSet, Outcome, Results, columns, judged, lengths
 from hiero.features import DistortionStatistics
 from hiero.tune import TuneOptions
 
@@ -88,7 +87,7 @@ def test_what_cannot_be_had_is_left_out() -> None:
 def test_a_blank_sentence_needs_no_parse() -> None:
     tree = hiero.Tree.read("(S (X a))")
     for other, parsed in ((hiero.Sentence(" "), True), (hiero.Sentence("b"), False)):
-        found = ParsedSet("", [hiero.Sentence("a", parse=tree), other], [["a"], ["b"]], {})
+        found = NamedSet("", [hiero.Sentence("a", parse=tree), other], [["a"], ["b"]], {})
         assert found.is_parsed == parsed
     assert hiero.Sentence(tokens=[]).is_blank and not hiero.Sentence(tokens=["b"]).is_blank
 
@@ -107,10 +106,10 @@ def test_systems_have_folders_of_their_own_and_options_that_there_are() -> None:
     ]
 
 
-def made_up() -> Chiang2008:
+def made_up() -> Results[System]:
     """A set of four segments in two genres, on which MIRA is right and MERT is not."""
     references = [["a b c d e"], ["f g h i j"], ["k l m n o"], ["p q r s t"]]
-    test = ParsedSet("test", [hiero.Sentence("x")] * 4, references, {"news": [0, 1], "web": [2, 3]})
+    test = NamedSet("test", [hiero.Sentence("x")] * 4, references, {"news": [0, 1], "web": [2, 3]})
     metric = Bleu(references)
     right = [lines[0] for lines in references]
     wrong = ["a b c d x y", *right[1:2], "k l m n x y", "p q r s x y"]
@@ -133,8 +132,8 @@ def made_up() -> Chiang2008:
             },
         ]
         statistics = {"test": np.array([metric.statistics(lines), metric.statistics(right)])}
-        outcomes[system] = Outcome(runs, [30.0, 31.0], [4, 6], [60.0, 180.0], statistics)
-    return Chiang2008(outcomes, [test], {"test": metric})
+        outcomes[system] = Outcome(runs, [30.0, 31.0], [4, 6], [20.0, 80.0], [40.0, 100.0], statistics)
+    return Results(outcomes, [test], {"test": metric})
 
 
 def test_tables_of_what_was_made_up() -> None:
@@ -314,7 +313,7 @@ def test_a_laboratory_learns_further_features(folder: Path, tmp_path: Path) -> N
     given = read_chiang2008(folder / "experiment.toml")
     sets = given.tuning, given.held_out, given.tests
     plain, further = (
-        Laboratory(given.model, *sets, tmp_path / name, given.options, further=features)
+        Chiang2008Laboratory(given.model, *sets, tmp_path / name, given.options, further=features)
         for name, features in (("plain", ()), ("further", [WordCount()]))
     )
     for laboratory in (plain, further):
@@ -334,7 +333,7 @@ def test_the_paper_s_numbers_of_weights(folder: Path, tmp_path: Path) -> None:
     model = hiero.Model([hiero.RuleTable.from_rules(rules)], [lm, lm], {"LM0": 1.0}, distortion=STATISTICS)
     given = read_chiang2008(folder / "experiment.toml")
     options = Chiang2008Options(runs=1, mert={"iterations": 1}, mira={"iterations": 1})
-    laboratory = Laboratory(model, given.tuning, None, given.tests, tmp_path, options)
+    laboratory = Chiang2008Laboratory(model, given.tuning, None, given.tests, tmp_path, options)
     sizes = [len(laboratory.outcome(system).weights[0]) for system in TABLE_1]
     assert sizes == [12, 14, 34, 13, 34, 12, 34, 34, 56]
 

@@ -23,7 +23,8 @@ from hiero.experiments.cettolo2004 import Cettolo2004Options, LabelledSet, plot,
 from hiero.experiments.cettolo2004 import cettolo2004 as run
 from hiero.experiments.chiang2008 import TABLES
 from hiero.experiments.chiang2008 import chiang2008 as run_chiang2008
-from hiero.experiments.chiang2008_systems import Chiang2008Options, ParsedSet
+from hiero.experiments.chiang2008_systems import Chiang2008Options
+from hiero.experiments.results import NamedSet
 
 app = new_app(help="What the papers measured, on one's own model and sets.")
 command = partial(add_command, app)
@@ -87,7 +88,7 @@ class _SetFiles(BaseModel):
     # Part of the names of files.
     name: str = Field("", pattern=r"^[^/]*$")
 
-    def read(self, folder: Path, tokens: bool, model: Model) -> tuple[ParsedSet, Set]:
+    def read(self, folder: Path, tokens: bool, model: Model) -> tuple[NamedSet, Set]:
         """Raises FormatError, also for a sentence without a tree where there are some."""
         source, references = folder / self.source, [folder / path for path in self.references]
         parses = None if self.parses is None else folder / self.parses
@@ -97,7 +98,7 @@ class _SetFiles(BaseModel):
                 if sentence.parse is None and not sentence.is_blank:
                     raise FormatError(f"{parses}:{number}: no tree")
         genres = read_files(source, references)[1].genres()
-        return ParsedSet(self.name or self.source.stem, *found, genres), found
+        return NamedSet(self.name or self.source.stem, *found, genres), found
 
 
 class _Chiang2008File(Chiang2008Options):
@@ -145,9 +146,9 @@ class GivenChiang2008:
     """What a configuration names; ``origin`` is what an experiment is to remember of model and sets."""
 
     model: Model
-    tuning: ParsedSet
-    held_out: ParsedSet | None
-    tests: Sequence[ParsedSet]
+    tuning: NamedSet
+    held_out: NamedSet | None
+    tests: Sequence[NamedSet]
     options: Chiang2008Options
     origin: Mapping[str, Any]
 

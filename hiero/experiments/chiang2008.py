@@ -16,7 +16,7 @@ from typing import Any
 from hiero.base.directories import run_directory
 from hiero.base.files import write_atomically
 from hiero.decode.model import Model
-from hiero.experiments.chiang2008_laboratory import Laboratory
+from hiero.experiments.chiang2008_laboratory import Chiang2008Laboratory
 from hiero.experiments.chiang2008_report import (
     left_out,
     markdown,
@@ -24,12 +24,8 @@ from hiero.experiments.chiang2008_report import (
     scores_csv,
     weights_csv,
 )
-from hiero.experiments.chiang2008_systems import (
-    Chiang2008,
-    Chiang2008Options,
-    ParsedSet,
-    systems,
-)
+from hiero.experiments.chiang2008_systems import Chiang2008Options, System, systems
+from hiero.experiments.results import NamedSet, Results
 
 _SETTINGS = "experiment.json"
 TABLES = "tables.md"
@@ -37,16 +33,16 @@ TABLES = "tables.md"
 
 def chiang2008(
     model: Model,
-    tuning: ParsedSet,
-    held_out: ParsedSet | None,
-    tests: Sequence[ParsedSet],
+    tuning: NamedSet,
+    held_out: NamedSet | None,
+    tests: Sequence[NamedSet],
     directory: str | os.PathLike[str],
     options: Chiang2008Options | None = None,
     *,
     threads: int = 1,
     origin: Mapping[str, Any] | None = None,
     report: Callable[[str], object] = lambda _: None,
-) -> Chiang2008:
+) -> Results[System]:
     """Tunes all systems, translates all sets and writes ``tables.md``, ``scores.csv``, ``weights.csv``, and
     with matplotlib ``weights.png`` and ``figure-1.png``; what is done is kept in the directory.
 
@@ -59,7 +55,7 @@ def chiang2008(
     """
     chosen = options or Chiang2008Options()
     folder = Path(directory)
-    laboratory = Laboratory(model, tuning, held_out, tests, folder, chosen, threads, report)
+    laboratory = Chiang2008Laboratory(model, tuning, held_out, tests, folder, chosen, threads, report)
     metrics = laboratory.metrics
     if chosen.sentence > len(tuning.sentences):
         raise ValueError(f"sentence {chosen.sentence} of a tuning set of {len(tuning.sentences)}")
@@ -72,7 +68,7 @@ def chiang2008(
             report(left)
         for system in rows:
             outcomes[system] = laboratory.outcome(system)
-        result = Chiang2008(outcomes, laboratory.sets, metrics)
+        result = Results(outcomes, laboratory.sets, metrics)
         write_atomically(folder / TABLES, markdown(result))
         write_atomically(folder / "scores.csv", scores_csv(result))
         write_atomically(folder / "weights.csv", weights_csv(result))

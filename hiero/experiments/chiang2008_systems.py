@@ -1,4 +1,4 @@
-"""The systems of Chiang, Marton and Resnik (2008), section 5: what is tuned how, and what came out."""
+"""The systems of Chiang, Marton and Resnik (2008), section 5: what is tuned how."""
 
 from __future__ import annotations
 
@@ -13,13 +13,11 @@ from hiero.base.json_files import complaint
 from hiero.decode.model import Model
 from hiero.decode.model_directory import some_of
 from hiero.decode.settings import DecodingSettings
-from hiero.evaluate import Bleu, EffectiveLength
+from hiero.evaluate import EffectiveLength
 from hiero.features.built_in import BuiltIn
 from hiero.features.distortion import CoarseDistortion, FineDistortion
-from hiero.features.sentence import Sentence
 from hiero.features.syntax import COARSE_LABELS, FINE_LABELS, CoarseSyntax, FineSyntax, Labels
 from hiero.tune.methods import METHODS
-from hiero.tune.protocol import Array
 
 # The paper's baseline: language models, rules in both directions, lengths, and classes of rules.
 BASELINE = (
@@ -70,27 +68,6 @@ class Chiang2008Options(BaseModel):
 
 
 @dataclass(frozen=True)
-class ParsedSet:
-    """A set by its name: sentences, with parses if syntax is to take part, lines of reference tokens for
-    each, and segments by genre."""
-
-    name: str
-    sentences: Sequence[Sentence]
-    references: Sequence[Sequence[str]]
-    genres: Mapping[str, Sequence[int]]
-
-    @property
-    def is_parsed(self) -> bool:
-        """Whether all sentences have one but those that have nothing to parse."""
-        return all(sentence.parse is not None or sentence.is_blank for sentence in self.sentences)
-
-    @property
-    def has_parses(self) -> bool:
-        """Whether a sentence has one."""
-        return any(sentence.parse is not None for sentence in self.sentences)
-
-
-@dataclass(frozen=True)
 class System:
     """A row of a table: its name, a method, a set of features, and options of the method."""
 
@@ -122,28 +99,6 @@ TABLE_2 = (
     System("mu = 0.5 oracle, no LAI", "mira", ALL, (_PLAIN,)),
     System("no sharing", "mira", ALL, (("no_sharing", True),)),
 )
-
-
-@dataclass(frozen=True)
-class Outcome:
-    """Runs of a system: the weights that were free, BLEU of the tuning set with them, how often weights had
-    been chosen when the run stopped, seconds for all of it, and by the name of a set its statistics of BLEU,
-    float64 (runs, segments, 10)."""
-
-    weights: Sequence[Mapping[str, float]]
-    tuning: Sequence[float]
-    passes: Sequence[int]
-    seconds: Sequence[float]
-    statistics: Mapping[str, Array]
-
-
-@dataclass(frozen=True)
-class Chiang2008:
-    """What came out of the systems of both tables, the sets that were translated, and their metrics."""
-
-    outcomes: Mapping[System, Outcome]
-    sets: Sequence[ParsedSet]
-    metrics: Mapping[str, Bleu]
 
 
 def systems(model: Model, parsed: bool) -> list[System]:

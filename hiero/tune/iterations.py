@@ -32,15 +32,16 @@ _TIMES = "times.json"
 class Iteration:
     """Decoding with ``weights``: the metric of the 1-best, and of a held-out set's if there is one, in the
     sense that more is better; how much was new (hypotheses of lists; with forests, sentences with a better
-    derivation than known), hypotheses that all searches so far have generated, and the seconds since the
-    iteration before, for choosing weights and decoding."""
+    derivation than known), hypotheses that all searches so far have generated, and the seconds that choosing
+    the weights and decoding took."""
 
     weights: Mapping[str, float]
     score: float
     held_out: float | None
     new: int
     generated: int
-    seconds: float = field(default=0.0, compare=False)
+    choosing: float = field(default=0.0, compare=False)
+    decoding: float = field(default=0.0, compare=False)
 
     @property
     def judged(self) -> float:
@@ -132,7 +133,8 @@ class _Times(BaseModel):
 
     model_config = ConfigDict(extra="forbid", strict=True, allow_inf_nan=False)
 
-    seconds: float
+    choosing: float
+    decoding: float
 
 
 class RunFolder:
@@ -165,8 +167,8 @@ class RunFolder:
         self.found.restore(folder)
         scores = read_json(folder / "scores.json", _Scores)
         self._generated = scores.generated
-        seconds = read_json(folder / _TIMES, _Times).seconds
-        return Iteration(self._named(weights), **scores.model_dump(), seconds=seconds)
+        times = read_json(folder / _TIMES, _Times)
+        return Iteration(self._named(weights), **scores.model_dump(), **times.model_dump())
 
     def weights_of(self, number: int) -> Array | None:
         """What an iteration decoded with, if it is there: choosing weights again would only take time."""
@@ -191,6 +193,7 @@ class RunFolder:
     def _decode(self, number: int, folder: Path, weights: Array) -> None:
         temporary = temporary_name(folder)
         temporary.mkdir()
+        begin = time.monotonic()
         before = self._decoder.generated
         decoder = Watched(
             self._decoder, f"iteration {number}: sentences", self._metric.segments, self._progress
@@ -204,7 +207,7 @@ class RunFolder:
         )
         write_weights(temporary / "weights.txt", self._named(weights))
         write_atomically(temporary / _TRANSLATIONS, "".join(f"{text}\n" for text in texts))
-        times = _Times(seconds=time.monotonic() - self._since)
+        times = _Times(choosing=begin - self._since, decoding=time.monotonic() - begin)
         write_atomically(temporary / _TIMES, times.model_dump_json() + "\n")
         write_atomically(temporary / "scores.json", scores.model_dump_json() + "\n")
         publish(temporary, folder)

@@ -140,10 +140,11 @@ def _line(iterations: Sequence[Iteration]) -> str:
 
 
 def _write_results(folder: Path, result: TuneResult) -> None:
-    rows = ["iteration\tscore\theld out\tnew\tgenerated\tseconds"]
+    rows = ["iteration\tscore\theld out\tnew\tgenerated\tchoosing\tdecoding"]
     for number, iteration in enumerate(result.iterations):
         held_out = "" if iteration.held_out is None else repr(iteration.held_out)
         cells = (number, repr(iteration.score), held_out, iteration.new, iteration.generated)
-        rows.append("\t".join(map(str, (*cells, f"{iteration.seconds:.1f}"))))
+        times = f"{iteration.choosing:.1f}", f"{iteration.decoding:.1f}"
+        rows.append("\t".join(map(str, (*cells, *times))))
     write_atomically(folder / "iterations.tsv", "\n".join(rows) + "\n")
     write_weights(folder / "weights.txt", result.weights)
