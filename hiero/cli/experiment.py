@@ -5,10 +5,10 @@ from __future__ import annotations
 import importlib.util
 import tomllib
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import partial
 from pathlib import Path
-from typing import Annotated, Any
+from typing import Annotated, Any, TypeVar
 
 import typer
 from pydantic import BaseModel, ConfigDict, Field, ValidationError
@@ -17,14 +17,26 @@ from hiero import FormatError, Model
 from hiero.base.json_files import complaint
 from hiero.cli.arguments import Threads, add_command, new_app
 from hiero.cli.files import Writes, on_interrupt
-from hiero.cli.sets import Set, Tokens, fingerprint, model_fingerprint, read_files, read_set
+from hiero.cli.sets import (
+    Set,
+    Tokens,
+    fingerprint,
+    model_fingerprint,
+    read_alignments,
+    read_files,
+    read_set,
+)
 from hiero.cli.settings import SettingOptions
 from hiero.experiments.cettolo2004 import Cettolo2004Options, LabelledSet, plot, table
 from hiero.experiments.cettolo2004 import cettolo2004 as run
-from hiero.experiments.chiang2008 import TABLES
 from hiero.experiments.chiang2008 import chiang2008 as run_chiang2008
 from hiero.experiments.chiang2008_systems import Chiang2008Options
-from hiero.experiments.results import NamedSet
+from hiero.experiments.results import TABLES, NamedSet
+from hiero.experiments.zhai2015 import zhai2015 as run_zhai2015
+from hiero.experiments.zhai2015_laboratory import TuningSet
+from hiero.experiments.zhai2015_systems import Zhai2015Options
+
+C = TypeVar("C", bound=BaseModel)
 
 app = new_app(help="What the papers measured, on one's own model and sets.")
 command = partial(add_command, app)
@@ -101,6 +113,64 @@ class _SetFiles(BaseModel):
         return NamedSet(self.name or self.source.stem, *found, genres), found
 
 
+class _AlignedFiles(_SetFiles):
+    """A set to tune on, with files of word links, one for each reference."""
+
+    alignments: list[Path] = []
+
+
+class _Zhai2015File(Zhai2015Options):
+    """A configuration; files are relative to it."""
+
+    model: Path
+    tokens: bool = False
+    tuning: _AlignedFiles
+    test: list[_SetFiles] = Field(min_length=1)
+
+
+@command
+def zhai2015(
+    *,
+    configuration: Annotated[Path, typer.Argument(help="What is tuned and tested, see docs/experiments.md.")],
+    output: Annotated[
+        Path, Writes(), typer.Option("-o", "--output", help="Directory for tables, figures, runs.")
+    ],
+    threads: Threads = 1,
+    quiet: Annotated[bool, typer.Option("--quiet", help="Only the tables.")] = False,
+) -> None:
+    """Search-aware MERT, batch MIRA and PRO against plain ones: Tables 1 to 6, Figures 4 and 5.
+
+    Started again in the same directory, it goes on where it was interrupted.
+    """
+    chosen, folder = _configuration(configuration, _Zhai2015File), configuration.parent
+    model = Model.load(folder / chosen.model)
+    files = (chosen.tuning, *chosen.test)
+    sets, read = zip(*(each.read(folder, chosen.tokens, model) for each in files), strict=True)
+    paths = [folder / path for path in chosen.tuning.alignments]
+    links = read_alignments(paths, read[0], model) if paths else None
+    with on_interrupt(f"run it again to go on; {output} has the runs that are done"):
+        run_zhai2015(
+            model,
+            TuningSet(_in_tokens(sets[0], model), links),
+            sets[1:],
+            output,
+            Zhai2015Options.model_validate(chosen.model_dump(include=set(Zhai2015Options.model_fields))),
+            threads=threads,
+            origin={
+                "sets": fingerprint(*read),
+                "alignments": links,
+                "model": model_fingerprint(folder / chosen.model),
+                "weights": model.weights,
+            },
+            report=(lambda _: None) if quiet else (lambda line: print(line, flush=True)),
+        )
+    print((output / TABLES).read_text(encoding="utf-8"), end="")
+
+
+def _in_tokens(own: NamedSet, model: Model) -> NamedSet:
+    return replace(own, sentences=[sentence.in_tokens(model.text.source) for sentence in own.sentences])
+
+
 class _Chiang2008File(Chiang2008Options):
     """A configuration; files are relative to it."""
 
@@ -155,7 +225,7 @@ class GivenChiang2008:
 
 def read_chiang2008(path: Path) -> GivenChiang2008:
     """Raises FormatError, OSError."""
-    chosen, folder = _configuration(path), path.parent
+    chosen, folder = _configuration(path, _Chiang2008File), path.parent
     model = Model.load(folder / chosen.model)
     files = [chosen.tuning, *([chosen.held_out] if chosen.held_out else []), *chosen.test]
     sets, read = zip(*(each.read(folder, chosen.tokens, model) for each in files), strict=True)
@@ -173,10 +243,10 @@ def read_chiang2008(path: Path) -> GivenChiang2008:
     )
 
 
-def _configuration(path: Path) -> _Chiang2008File:
+def _configuration(path: Path, kind: type[C]) -> C:
     """Raises FormatError, OSError."""
     try:
-        return _Chiang2008File.model_validate(tomllib.loads(path.read_text(encoding="utf-8")))
+        return kind.model_validate(tomllib.loads(path.read_text(encoding="utf-8")))
     except (tomllib.TOMLDecodeError, UnicodeDecodeError) as error:
         raise FormatError(f"{path}: {error}") from None
     except ValidationError as error:

@@ -123,6 +123,26 @@ def read_set(
     return sentences, [[" ".join(target.tokens(line)) for line in segment] for segment in found]
 
 
+def read_alignments(paths: Sequence[Path], own: Set, model: Model) -> list[list[list[tuple[int, int]]]]:
+    """Word links of a set's sentences and each of their references, a file for each. Raises FormatError for
+    files that do not fit the set, OSError."""
+    # It takes long to import.
+    from hiero.train.alignment import check_links, read_alignment
+
+    sentences, references = own
+    words = [len(sentence.in_tokens(model.text.source).tokens) for sentence in sentences]
+    most = max(map(len, references))
+    if len(paths) != most or any(len(lines) != most for lines in references):
+        raise FormatError(f"{paths[0]}: {len(paths)} files of word links for {most} references")
+    links: list[list[list[tuple[int, int]]]] = [[] for _ in sentences]
+    for place, path in enumerate(paths):
+        for number, found in enumerate(read_alignment(path, len(sentences))):
+            lengths = words[number], len(references[number][place].split())
+            check_links(found, lengths, f"{path}:{number + 1}")
+            links[number].append(found)
+    return links
+
+
 def _sentences(path: Path, lines: Sequence[str], read: Callable[[str], Sentence]) -> Iterator[Sentence]:
     for number, line in enumerate(lines, start=1):
         try:

@@ -16,7 +16,7 @@ from hiero.cli.arguments import Threads, usage
 from hiero.cli.files import Writes, on_interrupt
 from hiero.cli.lines import PARSES, Format
 from hiero.cli.progress import progress_line
-from hiero.cli.sets import Failures, Set, Tokens, fingerprint, model_fingerprint, read_set
+from hiero.cli.sets import Failures, Tokens, fingerprint, model_fingerprint, read_alignments, read_set
 from hiero.cli.settings import Given, SettingOptions, VariantOptions
 from hiero.cli.weights import Tuned, write_tuned
 from hiero.evaluate import Bleu, EffectiveLength, Metric
@@ -156,7 +156,8 @@ def tune_model(
     ]
     metrics = [_metric(metric or ["bleu"], lines, effective_length, method, settings) for _, lines in sets]
     if alignments:
-        metrics[0] = _aligned(loaded, sets[0], alignments, effective_length)
+        links = read_alignments(alignments, sets[0], loaded)
+        metrics[0] = AlignedBleu(sets[0][1], links, effective_length=effective_length)
     start = {name: 0.0 for name in loaded.feature_names}
     start |= loaded.weights
     origin = {
@@ -246,24 +247,6 @@ def _bound(text: str) -> tuple[str, tuple[float, float]]:
 
 
 _METRICS = ("bleu", "nist", "ter")
-
-
-def _aligned(model: Model, own: Set, paths: Sequence[Path], length: EffectiveLength) -> AlignedBleu:
-    """BLEU that knows what of the references is aligned to spans. Raises FormatError, OSError."""
-    # It takes long to import.
-    from hiero.train.alignment import check_links, read_alignment
-
-    sentences, references = own
-    sources = [len(sentence.in_tokens(model.text.source).tokens) for sentence in sentences]
-    if bad := next((len(lines) for lines in references if len(lines) != len(paths)), None):
-        raise typer.BadParameter(f"--alignments: {len(paths)} files for {bad} references")
-    columns = []
-    for place, path in enumerate(paths):
-        columns.append(list(read_alignment(path, len(sentences))))
-        for number, links in enumerate(columns[-1]):
-            lengths = sources[number], len(references[number][place].split())
-            check_links(links, lengths, f"{path}:{number + 1}")
-    return AlignedBleu(references, list(zip(*columns, strict=True)), effective_length=length)
 
 
 def _metric(

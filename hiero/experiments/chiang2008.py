@@ -25,10 +25,9 @@ from hiero.experiments.chiang2008_report import (
     weights_csv,
 )
 from hiero.experiments.chiang2008_systems import Chiang2008Options, System, systems
-from hiero.experiments.results import NamedSet, Results
+from hiero.experiments.results import TABLES, NamedSet, Results
 
 _SETTINGS = "experiment.json"
-TABLES = "tables.md"
 
 
 def chiang2008(

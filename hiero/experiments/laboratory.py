@@ -114,7 +114,7 @@ class Laboratory(ABC, Generic[S]):
                 one.name: np.array(
                     [
                         self.metrics[one.name].statistics(
-                            self._translated(trial.translating, one, result.weights, folder)
+                            self.translated(trial.translating, one, result.weights, folder)
                         )
                         for folder, result in pairs
                     ]
@@ -123,11 +123,11 @@ class Laboratory(ABC, Generic[S]):
             },
         )
 
-    def _translated(
-        self, decoder: Decoder, one: NamedSet, weights: Mapping[str, float], run: Path
+    def translated(
+        self, decoder: Decoder, one: NamedSet, weights: Mapping[str, float], run: Path, how: str = ""
     ) -> list[str]:
-        """Lines of tokens."""
-        path = run.with_name(f"{run.name}.{one.name}.json")
+        """Lines of tokens; ``how`` tells decoders apart that are not the trial's."""
+        path = run.with_name(f"{run.name}.{one.name}{how}.json")
         if path.exists() and (found := read_json(path, _Translations)).weights == weights:
             return found.lines
         results = decoder.with_weights(weights).translate_batch(one.sentences, threads=self.threads)

@@ -15,6 +15,9 @@ from hiero.evaluate import Bleu, Runs, approximate_randomization, paired_bootstr
 from hiero.features.sentence import Sentence
 from hiero.tune.protocol import Array
 
+# The file that tables are written to.
+TABLES = "tables.md"
+
 
 class AnySystem(Protocol):
     """A row of a table, hashable: its name there, and that of its folder."""

@@ -1,0 +1,118 @@
+"""The systems of Zhai, Huang and Zhao (2015), section 4: what is tuned how."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from typing import Any, Self
+
+from pydantic import BaseModel, ConfigDict, Field, ValidationError, model_validator
+
+from hiero.base.json_files import complaint
+from hiero.decode.settings import DecodingSettings
+from hiero.evaluate import EffectiveLength
+from hiero.tune.instances import SearchAware
+from hiero.tune.methods import METHODS
+
+
+class Zhai2015Options(BaseModel):
+    """What the paper leaves open, or sets otherwise for its corpora. The beam is the pop limit. ``mert``,
+    ``mira``, ``pro`` and ``hypergraph_mert`` are options of these methods, ``spans`` of search-aware
+    tuning."""
+
+    model_config = ConfigDict(extra="forbid", frozen=True)
+
+    runs: int = Field(3, ge=1, description="of each system, with other seeds")
+    seed: int = Field(1, ge=0, description="of the first run")
+    k: int = Field(50, ge=1, description="distinct translations a sentence")
+    pop_limit: int = Field(30, ge=1, description="of all decoding but that of MERT-S's tuning")
+    larger: int = Field(200, ge=1, description="pop limit and k of MERT-S's tuning")
+    pro_words: int = Field(10, ge=0, description="that search-aware PRO's sentences have fewer than; 0: all")
+    effective_length: EffectiveLength = "average"
+    beams: tuple[int, ...] = Field((2, 4, 8, 16, 30), description="pop limits of Figure 4")
+    shares: tuple[float, ...] = Field((0.25, 0.5, 0.75), description="of short sentences, for Figure 5")
+    mert: Mapping[str, Any] = {}
+    hypergraph_mert: Mapping[str, Any] = {}
+    mira: Mapping[str, Any] = {}
+    pro: Mapping[str, Any] = {}
+    spans: Mapping[str, Any] = {}
+    decoding: Mapping[str, Any] = Field({}, description="settings in place of the model's")
+
+    @model_validator(mode="after")
+    def _known_options(self) -> Self:
+        kinds: dict[str, type[BaseModel]] = {"decoding": DecodingSettings}
+        kinds |= {name: type(METHODS[method]) for name, method in _OPTIONS_OF.items()}
+        for name, kind in kinds.items():
+            _check(name, kind, getattr(self, name))
+        _check("spans", SearchAware, {**self.spans, "search_aware": "guided"})
+        return self
+
+
+# Methods by the names of their options.
+_OPTIONS_OF = {"mert": "mert", "hypergraph_mert": "hypergraph-mert", "mira": "mira-batch", "pro": "pro"}
+
+
+def _check(name: str, kind: type[BaseModel], values: Mapping[str, Any]) -> None:
+    try:
+        kind.model_validate(values)
+    except ValidationError as error:
+        raise ValueError(f"{name}: {complaint(error)}") from None
+
+
+@dataclass(frozen=True)
+class System:
+    """A row of a table: its name, a method by the name of its options, what spans are judged by if they are
+    tuned on, and whether tuning has the larger beam; whether it is tuned on short sentences, and then the
+    share of a sentence that spans have more than."""
+
+    name: str
+    method: str
+    measure: str | None = None
+    larger: bool = False
+    short: bool = False
+    share: float | None = None
+
+    @property
+    def slug(self) -> str:
+        marks = ("larger" if self.larger else "", "short" if self.short else "")
+        share = "" if self.share is None else f"{self.share:g}"
+        return "-".join(part for part in (self.method, self.measure, *marks, share) if part)
+
+    def options(self, given: Zhai2015Options) -> tuple[str, dict[str, Any]]:
+        """The method, and its options."""
+        values: dict[str, Any] = dict(getattr(given, self.method))
+        method = _OPTIONS_OF[self.method]
+        if "k" in type(METHODS[method]).model_fields:
+            values = {"k": given.larger if self.larger else given.k, **values}
+        if self.measure is not None:
+            values |= {**given.spans, "search_aware": self.measure}
+        if self.share is not None:
+            values["span_share"] = self.share
+        return method, values
+
+
+_POTENTIAL = ("concatenation", "top-down", "guided")
+MERT, GUIDED = System("MERT", "mert"), System("guided backtrace", "mert", "guided")
+TABLE_1 = (
+    MERT,
+    System("MERT-S", "mert", larger=True),
+    System("hypergraph MERT", "hypergraph_mert"),
+    System("full partial BLEU", "mert", "partial-full"),
+    System("span partial BLEU", "mert", "partial-span"),
+    *(System(measure, "mert", measure) for measure in _POTENTIAL[:-1]),
+    GUIDED,
+)
+
+
+def _others(name: str, method: str) -> tuple[System, ...]:
+    return (System(name, method), *(System(f"{name}, {measure}", method, measure) for measure in _POTENTIAL))
+
+
+TABLE_4, TABLE_5 = _others("batch MIRA", "mira"), _others("PRO", "pro")
+
+
+def figure_5(options: Zhai2015Options) -> Sequence[System]:
+    """MERT on short sentences, plain and with spans of more than some shares of them."""
+    name = "guided backtrace, spans over"
+    aware = (System(f"{name} {s:g}", "mert", "guided", short=True, share=s) for s in options.shares)
+    return [System("MERT, short sentences", "mert", short=True), *aware]
