@@ -19,16 +19,7 @@ from hiero.decode.model import Model
 from hiero.experiments.results import TABLES, NamedSet, Results
 from hiero.experiments.zhai2015_laboratory import TuningSet, Zhai2015Laboratory
 from hiero.experiments.zhai2015_report import Looks, markdown, plot_shares, scores_csv
-from hiero.experiments.zhai2015_systems import (
-    GUIDED,
-    MERT,
-    TABLE_1,
-    TABLE_4,
-    TABLE_5,
-    System,
-    Zhai2015Options,
-    figure_5,
-)
+from hiero.experiments.zhai2015_systems import GUIDED, MERT, System, Zhai2015Options, systems
 from hiero.tune.analysis import plot_beams
 
 _SETTINGS = "experiment.json"
@@ -59,16 +50,12 @@ def zhai2015(
     if not tests:
         raise ValueError("no set to test on")
     metrics = laboratory.metrics
-    systems = [
-        system
-        for system in (*TABLE_1, *TABLE_4, *TABLE_5, *figure_5(chosen))
-        if system.measure != "partial-span" or tuning.alignments is not None
-    ]
-    for system in systems:
+    every = systems(chosen, tuning.alignments is not None)
+    for system in every:
         laboratory.tuned_on(system)
     known = {"options": chosen.model_dump(mode="json"), "origin": dict(origin or {})}
     with run_directory(folder, _SETTINGS, known):
-        outcomes = {system: laboratory.outcome(system) for system in systems}
+        outcomes = {system: laboratory.outcome(system) for system in every}
         result = Results(outcomes, laboratory.sets, metrics)
         looked_at = (tuning.own, tests[0])
         curves = {system.name: laboratory.by_beam(system, tests[0]) for system in (MERT, GUIDED)}

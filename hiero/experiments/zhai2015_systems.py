@@ -116,3 +116,9 @@ def figure_5(options: Zhai2015Options) -> Sequence[System]:
     name = "guided backtrace, spans over"
     aware = (System(f"{name} {s:g}", "mert", "guided", short=True, share=s) for s in options.shares)
     return [System("MERT, short sentences", "mert", short=True), *aware]
+
+
+def systems(options: Zhai2015Options, aligned: bool) -> list[System]:
+    """All that can be had; span partial BLEU wants alignments."""
+    every = (*TABLE_1, *TABLE_4, *TABLE_5, *figure_5(options))
+    return [system for system in every if aligned or system.measure != "partial-span"]

@@ -1,0 +1,174 @@
+"""`hiero experiment zhai2015`: which systems there are and what they have, and a small run, whole and taken
+up again."""
+
+from __future__ import annotations
+
+import csv
+import json
+from pathlib import Path
+
+import numpy as np
+import pytest
+from in_process import call
+from test_cli import one_error_line
+
+import hiero
+from hiero.base.text import format_links
+from hiero.evaluate import Bleu, Runs
+from hiero.experiments.zhai2015_systems import (
+    GUIDED,
+    MERT,
+    TABLE_1,
+    TABLE_4,
+    TABLE_5,
+    Zhai2015Options,
+    figure_5,
+    systems,
+)
+from hiero.tune import TuneOptions
+
+FRENCH = Path(__file__).parent / "french"
+
+
+def test_the_systems_of_the_paper() -> None:
+    options = Zhai2015Options(spans={"span_words": 9}, mert={"restarts": 3})
+    every = [*TABLE_1, *TABLE_4, *TABLE_5, *figure_5(options)]
+    assert len({system.slug for system in every}) == len(every) == len({system.name for system in every})
+    made = {}
+    for system in every:
+        method, settings = system.options(options)
+        made[system.name] = method, TuneOptions(method, **settings).settings.model_dump()
+    measures = ["partial-full", "partial-span", "concatenation", "top-down", "guided"]
+    assert [made[s.name][1].get("search_aware") for s in TABLE_1] == [None, None, None, *measures]
+    for table, method in ((TABLE_1, "mert"), (TABLE_4, "mira-batch"), (TABLE_5, "pro")):
+        assert {made[s.name][0] for s in table} - {"hypergraph-mert"} == {method}
+        assert all(made[s.name][1]["span_words"] == 9 for s in table if s.measure)
+    assert [made[s.name][1].get("k") for s in TABLE_1] == [50, 200, None, 50, 50, 50, 50, 50]
+    assert all(made[s.name][1]["restarts"] == 3 for s in TABLE_1 if s.method == "mert")
+    shares = [made[s.name][1]["span_share"] for s in figure_5(options) if s.measure]
+    assert shares == [0.25, 0.5, 0.75]
+    assert (MERT.measure, GUIDED.measure) == (None, "guided")
+
+
+def test_defaults_are_the_paper_s() -> None:
+    """Sections 4 and 4.2, and docs/experiments.md."""
+    options = Zhai2015Options()
+    assert (options.runs, options.seed, options.k, options.pop_limit, options.larger) == (3, 1, 50, 30, 200)
+    assert (options.pro_words, options.effective_length) == (10, "average")
+    assert options.beams == (2, 4, 8, 16, 30) and options.shares == (0.25, 0.5, 0.75)
+    assert options.mert == options.mira == options.pro == options.spans == options.decoding == {}
+
+
+@pytest.fixture(scope="module")
+def folder(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    folder = tmp_path_factory.mktemp("zhai")
+    model = hiero.Model.assemble([FRENCH / "grammar.txt"], [FRENCH / "lm.arpa"], FRENCH / "weights.txt")
+    model.save(folder / "model")
+    lines = [line for line in (FRENCH / "input.fr").read_text().splitlines() if line.strip()]
+    other = hiero.Decoder(model).with_weights({**model.weights, "WordPenalty": 0.5})
+    for name, part in (("tuning", lines[:6]), ("test", lines[3:9]), ("other", lines[6:9])):
+        texts = [" ".join(result.tokens) for result in other.translate_batch(line.split() for line in part)]
+        (folder / f"{name}.fr").write_text("".join(f"{line}\n" for line in part))
+        (folder / f"{name}.en").write_text("".join(f"{line}\n" for line in texts))
+        links = [
+            format_links((i, i) for i in range(min(len(a.split()), len(b.split()))))
+            for a, b in zip(part, texts, strict=True)
+        ]
+        (folder / f"{name}.align").write_text("".join(f"{line}\n" for line in links))
+    (folder / "experiment.toml").write_text(
+        'model = "model"\ntokens = true\nruns = 2\nk = 5\nbeams = [1, 30]\nshares = [0.5]\nlarger = 40\n'
+        "[mert]\niterations = 2\nrestarts = 1\n[hypergraph_mert]\niterations = 2\nrestarts = 0\n"
+        "[mira]\niterations = 2\npasses = 3\n[pro]\niterations = 2\n[spans]\nspan_share = 0.3\n"
+        '[tuning]\nsource = "tuning.fr"\nreferences = ["tuning.en"]\nalignments = ["tuning.align"]\n'
+        '[[test]]\nsource = "test.fr"\nreferences = ["test.en"]\n'
+        '[[test]]\nsource = "other.fr"\nreferences = ["other.en"]\n'
+    )
+    return folder
+
+
+def test_the_experiment(folder: Path, tmp_path: Path) -> None:
+    out = tmp_path / "out"
+    command = ("hiero", "experiment", "zhai2015", folder / "experiment.toml", "-o", out)
+    done = call(*command)
+    assert (done.returncode, done.stderr) == (0, b""), done
+    tables = (out / "tables.md").read_text()
+    assert done.stdout.decode().endswith(tables)
+    titles = [line for line in tables.splitlines() if line.startswith("## ")]
+    assert [title.split(":")[0] for title in titles] == [
+        *("## Table 1", "## Table 4", "## Table 5", "## Tables 2 and 3", "## Table 6"),
+        *("## Figure 4", "## Figure 5"),
+    ]
+    with (out / "scores.csv").open() as file:
+        rows = list(csv.DictReader(file))
+    assert len(rows) == (8 + 4 + 4) * 2
+    # Scores are those of the translations with the weights that were chosen.
+    metric = Bleu([[line] for line in (folder / "test.en").read_text().splitlines()], None, "average")
+    model = hiero.Model.load(folder / "model")
+    sentences = [line.split() for line in (folder / "test.fr").read_text().splitlines()]
+    statistics = []
+    for run in (1, 2):
+        weights = hiero.read_weights(out / GUIDED.slug / f"run-{run}" / "weights.txt")
+        results = hiero.Decoder(model, pop_limit=30).with_weights(weights).translate_batch(sentences)
+        statistics.append(metric.statistics([" ".join(result.tokens) for result in results]))
+    row = next(row for row in rows if row["system"] == GUIDED.name and row["set"] == "test")
+    assert float(row["BLEU"]) == Runs.of(metric, statistics).mean
+    # Spans are tuned on where they should be, and PRO's on short sentences.
+    known = {path.parts[-3]: path for path in out.glob("*/run-1/iteration-000")}
+    instances = {}
+    for slug, path in known.items():
+        if (path / "new.npz").exists():
+            with np.load(path / "new.npz") as found:
+                instances[slug] = found["instances"]
+    for slug, found in instances.items():
+        aware = any(word in slug for word in ("guided", "top-down", "concatenation", "partial"))
+        assert found[:, 2].any() == aware, slug
+    assert json.loads((out / "mert-larger" / "run-1" / "run.json").read_text())["options"]["k"] == 40
+    for name in ("figure-4.png", "figure-5.png"):
+        assert (out / name).read_bytes().startswith(b"\x89PNG")
+
+    # Interrupted and started again it comes to the same.
+    before = (out / "scores.csv").read_bytes()
+    (out / "mert" / "run-1" / "weights.txt").unlink()
+    (out / "mert" / "run-1.test.json").unlink()
+    (out / "mert-guided" / "run-1.test.analysis.json").unlink()
+    (out / "mert-guided" / "run-2.test.pop-limit-1.json").unlink()
+    assert call(*command, "--quiet", "--threads", 2).returncode == 0
+    assert (out / "scores.csv").read_bytes() == before
+
+    def without_times(text: str) -> str:
+        first, rest = text.split("## Table 6")
+        return first + rest[rest.index("## Figure 4") :]
+
+    assert without_times((out / "tables.md").read_text()) == without_times(tables)
+
+
+@pytest.mark.parametrize(
+    ("change", "message"),
+    [
+        (("runs = 2", "runs = 0"), "experiment.toml: runs"),
+        (("runs = 2", "rans = 2"), "experiment.toml: rans"),
+        (("restarts = 1", "restarts = -1"), "experiment.toml: mert: restarts"),
+        (("span_share = 0.3", "span_share = 1.5"), "experiment.toml: spans: span_share"),
+        (("runs = 2", "decoding = { beam = 1 }"), "experiment.toml: decoding: beam"),
+        (("tuning.align", "test.fr"), "test.fr:1: expected links"),
+        (('alignments = ["tuning.align"]', 'alignments = ["a", "b"]'), "2 files of word links for 1"),
+        (('"other.fr"', '"other.fr"\nname = "test"'), "two sets have one name"),
+        (("[spans]", "[spans]\nshort_sentence = 1"), "no sentence of the tuning set is short enough"),
+    ],
+)
+def test_bad_configurations(folder: Path, tmp_path: Path, change: tuple[str, str], message: str) -> None:
+    for name in ("model", *(path.name for path in folder.glob("*.*"))):
+        (tmp_path / name).symlink_to(folder / name)
+    text = (folder / "experiment.toml").read_text()
+    assert change[0] in text
+    (tmp_path / "experiment.toml").unlink()
+    (tmp_path / "experiment.toml").write_text(text.replace(*change))
+    failed = call("hiero", "experiment", "zhai2015", tmp_path / "experiment.toml", "-o", tmp_path / "out")
+    assert message in one_error_line(failed, 1)
+    assert not (tmp_path / "out" / "experiment.json").exists()
+
+
+def test_what_cannot_be_had_is_left_out() -> None:
+    with_links, without = (systems(Zhai2015Options(), aligned) for aligned in (True, False))
+    assert with_links == [*TABLE_1, *TABLE_4, *TABLE_5, *figure_5(Zhai2015Options())]
+    assert [system.name for system in with_links if system not in without] == ["span partial BLEU"]
