@@ -26,6 +26,7 @@ void register_outside(py::module_& m) {
                              "2015, section 3.2), see Chart.outside.")
       .def_property_readonly(
           "chart", [](const OutsideStrings& o) { return std::const_pointer_cast<Chart>(o.chart()); })
+      .def_property_readonly("kind", [](const OutsideStrings& o) { return std::string(name_of(o.kind())); })
       .def_property_readonly(
           "reached",
           [](const OutsideStrings& o) {

@@ -7,7 +7,8 @@ from typing import Annotated
 
 import typer
 
-from hiero import Decoder, DecodingSettings, Model
+from hiero import Decoder, DecodingSettings, FormatError, Model
+from hiero.base.files import write_atomically
 from hiero.base.weights import read_weights
 from hiero.cli.arguments import Threads
 from hiero.cli.files import Writes
@@ -15,6 +16,7 @@ from hiero.cli.lines import PARSES, Format
 from hiero.cli.sets import Tokens, read_set
 from hiero.cli.settings import Given, SettingOptions
 from hiero.evaluate import Bleu, EffectiveLength
+from hiero.forest.chart_pages import chart_page
 from hiero.tune import ModelDecoder
 from hiero.tune.analysis import analyse, plot_beams
 
@@ -35,6 +37,10 @@ def analyse_search(
     plot: Annotated[
         Path | None, Writes(), typer.Option(help="Picture of BLEU by --beams; needs matplotlib.")
     ] = None,
+    page: Annotated[
+        Path | None, Writes(), typer.Option(help="Page of a sentence's chart: what spans lost to pruning.")
+    ] = None,
+    sentence: Annotated[int, typer.Option(min=1, help="Line of the set that the page is of.")] = 1,
     beams: Annotated[list[int] | None, typer.Option(help="Pop limits of the picture (2 4 8 16 30).")] = None,
     effective_length: Annotated[EffectiveLength, typer.Option(help="Of references, for BLEU.")] = "closest",
     input_format: Annotated[
@@ -66,6 +72,22 @@ def analyse_search(
             f" {found.diversity:10.4f} {found.top_down:9.1%} {found.guided:7.1%}",
             flush=True,
         )
+    if page is not None:
+        if sentence > len(sentences):
+            raise typer.BadParameter(f"--sentence {sentence} of a set of {len(sentences)}")
+        name, vector = next(iter(vectors.items()))
+        searcher = Decoder(loaded, **decoding).with_weights(vector)
+        result = searcher.translate(sentences[sentence - 1], keep="splits")
+        if result.chart is None or not result.has_parse:
+            raise FormatError(f"{source}:{sentence}: no derivation covers the sentence")
+        outside = result.chart.outside(
+            "guided",
+            metric.references[sentence - 1],
+            k=k,
+            beam=beam,
+            effective_length=effective_length,
+        )
+        write_atomically(page, chart_page(outside, chosen[name], f"Sentence {sentence}"))
     if plot is not None:
         curves: dict[str, dict[int, float]] = {name: {} for name in vectors}
         for pop_limit in beams or _BEAMS:

@@ -10,6 +10,7 @@ Semirings, and the algorithms over any of them, are in ``hiero.forest.semirings`
 """
 
 from hiero._core import Derivation, Distribution, Forest, ForestError, KBestArrays
+from hiero.forest.chart_pages import chart_page
 from hiero.forest.derivations import RuleApplication, derivation_tree
 from hiero.forest.expectations import (
     Gradient,
@@ -44,6 +45,7 @@ __all__ = [
     "LinearBleu",
     "LogLinear",
     "RuleApplication",
+    "chart_page",
     "covariance",
     "cross_entropy",
     "derivation_page",

@@ -116,6 +116,14 @@ def forest_page(forest: Forest, weights: Weights | None = None, title: str = "Fo
 def _section(
     name: str, heading: str, links: str, derivation: Derivation, weights: Weights | None, details: Details
 ) -> str:
+    words, *parts = derivation_parts(name, derivation, weights, details)
+    return section(name, heading, links, words, *parts)
+
+
+def derivation_parts(
+    name: str, derivation: Derivation, weights: Weights | None, details: Details
+) -> list[str]:
+    """What a section of that name shows of a derivation: the picture of its words, and what is below it."""
     source, target = derivation.forest.source, derivation.tokens
     alignment = [(i, j) for i, j in derivation.alignment if i < len(source)]
     rules = applied_rules(derivation, alignment)
@@ -123,16 +131,13 @@ def _section(
     facts.append(count_text(len(rules), "rule"))
     if weights is not None:
         facts.insert(0, f"score {number_text(rule_score(derivation.features, weights))}")
-    return section(
-        name,
-        heading,
-        links,
+    return [
         word_rows(name, source, target, alignment, word_owners(rules)),
         f'<p class="text">{words_text(target)}</p>\n<p class="dim">{", ".join(facts)}</p>\n',
         '<div class="columns">\n',
         outline(name, rules, weights, details),
         f"<aside>\n{PANEL}{feature_table(derivation.features, weights)}</aside>\n</div>\n",
-    )
+    ]
 
 
 def _links(places: list[tuple[int, int]], at: int) -> str:

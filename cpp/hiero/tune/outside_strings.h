@@ -63,6 +63,7 @@ class OutsideStrings {
                  std::span<const std::vector<std::string>> references, const OutsideOptions& options);
 
   const std::shared_ptr<const Chart>& chart() const { return chart_; }
+  Outside kind() const { return kind_; }
   // Spans that top-down or the guided backtrace came by, in order; all of the other kinds.
   std::vector<Span> reached() const;
   // What is around a span; see above. Throws std::out_of_range for one that is none of the sentence's.

@@ -1,0 +1,58 @@
+"""Pages of charts: well-formed, complete, and with what spans have lost."""
+
+from __future__ import annotations
+
+import re
+from pathlib import Path
+
+import pytest
+from html_page import checked
+from in_process import call
+from test_outside_strings import PAPER, REFERENCE, paper
+
+import hiero
+from hiero.forest import chart_page
+from hiero.forest.chart_pages import lost_derivations
+
+
+def test_the_page_of_the_paper_s_example(tmp_path: Path) -> None:
+    """Figure 2: [1, 5] has lost what the reference has, and so has the whole sentence."""
+    grammar = PAPER.replace("lived in Berlin ||| P=0", "lived in Berlin ||| P=-2")
+    outside = paper(tmp_path, grammar, beam_size=2).outside("guided", [REFERENCE.split()])
+    lost = lost_derivations(outside)
+    assert [(one.span, one.derivation.text, one.bleu) for one in lost] == [
+        ((0, 5), REFERENCE, 1.0),
+        ((1, 5), "lived in Berlin before getting married", 1.0),
+    ]
+    page = checked(chart_page(outside, {"P": 1.0}, "Aimi"))
+    assert page.classes.count("lost") == 2 and page.classes.count("cell") == len(outside.chart.spans)
+    assert page.classes.count("reached") == len(outside.reached) - 2
+    sections = [name for name in page.ids if re.fullmatch(r"chart|c\d+-\d+", name)]
+    assert sections == ["chart", "c0-5", "c1-5"]
+    assert {target for section, _, target in page.links if section == "chart"} == {"c0-5", "c1-5"}
+    text = " ".join(" ".join(words) for words in page.texts.values())
+    assert REFERENCE in text and "[lived in Berlin before getting married]" in text
+    assert "Amy" in text and "2 lost a derivation" in text
+
+
+def test_other_outside_strings_have_no_page(tmp_path: Path) -> None:
+    outside = paper(tmp_path, PAPER).outside("top-down")
+    with pytest.raises(ValueError, match="not top-down"):
+        chart_page(outside)
+    with pytest.raises(hiero.FormatError):
+        chart_page(paper(tmp_path, PAPER).outside("guided", [["a"]]), {"Unheard": 1.0})
+
+
+def test_the_command(tmp_path: Path) -> None:
+    paper(tmp_path, PAPER)
+    model = hiero.Model.assemble([tmp_path / "grammar"], [tmp_path / "lm"], tmp_path / "weights")
+    model.save(tmp_path / "model")
+    (tmp_path / "source").write_text("qian\nAimi jiehun qian zhuzai bolin\n")
+    (tmp_path / "references").write_text(f"before\n{REFERENCE}\n")
+    sets = ("--source", tmp_path / "source", "--references", tmp_path / "references", "--tokens")
+    command = ("hiero", "analyse", tmp_path / "model", *sets, "--page", tmp_path / "page.html")
+    done = call(*command, "--sentence", 2, "--beam-size", 1, "--pass-through", "none")
+    assert (done.returncode, done.stderr) == (0, b""), done
+    page = checked((tmp_path / "page.html").read_text())
+    assert "Sentence 2" in page.texts["h1"]
+    assert call(*command, "--sentence", 3).returncode == 2
