@@ -2,11 +2,12 @@
 
     python benchmarks/kills.py [--kills 20] [--seed 1]
 
-trains on the demo corpus and tunes by every method with one thread, by online MIRA with 1, 4 and 20 workers;
-then again with one thread, two or four, killing the process (SIGKILL) at random moments and starting it
-again, until it has been killed so often. When a run comes to its end before that, the next one begins. Every
-one that ended must have the same weights, translations and scores of all iterations, bit for bit. Prints for
-each method how many kills fell into how many runs, and fails where a byte differs.
+trains on the demo corpus and tunes by every method with one thread, by online MIRA with 1, 4 and 20 workers,
+by the methods that learn from lists search-aware as well; then again with one thread, two or four, killing
+the process (SIGKILL) at random moments and starting it again, until it has been killed so often. When a run
+comes to its end before that, the next one begins. Every one that ended must have the same weights,
+translations and scores of all iterations, bit for bit. Prints for each method how many kills fell into how
+many runs, and fails where a byte differs.
 """
 
 from __future__ import annotations
@@ -26,6 +27,7 @@ DEMO = Path(__file__).parent.parent / "data" / "demo"
 # Methods with options.
 TUNED = [[method] for method in METHODS if method != "mira"]
 TUNED += [["mira", "--workers", workers] for workers in ("1", "4", "20")]
+TUNED += [[method, "--search-aware", "guided"] for method in ("mert", "pro", "mira-batch")]
 
 
 def tuning(model: Path, chosen: list[str], output: Path, threads: int) -> list[str]:

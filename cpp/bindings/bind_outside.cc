@@ -47,10 +47,8 @@ void register_outside(py::module_& m) {
           "Raises IndexError for no span of the sentence.")
       .def(
           "candidates",
-          [](OutsideStrings& o, std::int32_t begin, std::int32_t end) {
-            const py::gil_scoped_release release;
-            return o.candidates({begin, end});
-          },
+          // With the lock held: they remember what they have made.
+          [](OutsideStrings& o, std::int32_t begin, std::int32_t end) { return o.candidates({begin, end}); },
           py::arg("begin"), py::arg("end"),
           "What tuning learns from of a span, as KBestArrays: of the whole sentence the k best "
           "translations,\n"

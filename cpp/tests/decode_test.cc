@@ -11,6 +11,8 @@
 #include "hiero/forest/derivation.h"
 #include "hiero/forest/edge_values.h"
 #include "hiero/forest/kbest.h"
+#include "hiero/forest/validate.h"
+#include "hiero/tune/outside_strings.h"
 #include "random_rules.h"
 #include "small_lm.h"
 
@@ -68,6 +70,29 @@ bool chart_agrees(const Chart& chart, std::size_t lms) {
       check_derivation(forest, top, edges);
       if (chart.span_of(top) != span) return false;
       if (std::abs(total(chart.edge_scores(), edges) - split.score) > 1e-9) return false;
+    }
+  }
+  return true;
+}
+
+// Candidates of spans score what their features say; what is recovered is a derivation of a forest of its own.
+bool outside_agrees(const std::shared_ptr<const Chart>& chart, Outside kind) {
+  const std::vector<std::vector<std::string>> references{{"u", "v"}, {"w", "u", "v", "x"}};
+  OutsideStrings outside(chart, kind, references, {5, 3, 4, ReferenceLength::kClosest});
+  if (outside.oracle_bleu() < outside.best_bleu()) return false;
+  for (const Chart::Span& span : chart->spans()) {
+    const KBestArrays found = outside.candidates(span);
+    for (std::size_t i = 0; i < found.scores.size(); ++i) {
+      double score = 0;
+      for (std::int32_t at = found.features.offsets[i]; at < found.features.offsets[i + 1]; ++at)
+        score += chart->weights().values[found.features.ids[at]] * found.features.values[at];
+      if (std::abs(score - found.scores[i]) > 1e-9) return false;
+    }
+    for (const OutsideStrings::Good& good : outside.recovered(span)) {
+      const Derivation derivation = outside.derivation(good);
+      validate(*derivation.forest);
+      check_derivation(*derivation.forest, derivation.forest->root, derivation.edges);
+      if (good.bleu <= outside.best_bleu()) return false;
     }
   }
   return true;
@@ -173,7 +198,11 @@ int run(std::size_t cases, std::uint64_t seed) {
     const OwnWeights own_weights{{"Own", 0.5}};
     const Translation result = decoder.translate({tokens, own, own_weights, nullptr}, Keep::kForest);
     const Translation splits = decoder.translate({tokens, own, own_weights, nullptr}, Keep::kSplits);
-    if (!agrees(result) || !chart_agrees(*splits.chart, model->lms().size()) ||
+    bool outside = true;
+    for (const Outside kind :
+         {Outside::kNothing, Outside::kConcatenation, Outside::kTopDown, Outside::kGuided})
+      outside = outside && outside_agrees(splits.chart, kind);
+    if (!agrees(result) || !chart_agrees(*splits.chart, model->lms().size()) || !outside ||
         splits.stats.hypotheses != result.stats.hypotheses) {
       std::printf("decode_test: case %zu disagrees\n", i);
       return 1;
