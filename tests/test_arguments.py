@@ -50,8 +50,8 @@ def parsed(command: str, *arguments: str) -> dict[str, Any]:
 @pytest.mark.parametrize(("command", "option", "argument"), MIXED, ids=lambda part: str(part))
 def test_a_required_argument_behind_several_values(command: str, option: Any, argument: Any) -> None:
     name = option.opts[0]
-    values = ["0.5", "2.0"] if name != "--sentence" else ["5", "2"]
-    single = "--output" if command != "forest oracle" else "--weights"
+    values = ["5", "2"] if name in ("--sentence", "--beams") else ["0.5", "2.0"]
+    single = {"forest oracle": "--weights", "analyse": "--plot"}.get(command, "--output")
     for arguments in (
         ["1.0", name, *values],
         [name, *values, "1.0"],
@@ -77,7 +77,8 @@ def test_several_grammars_behind_one_option(command: tuple[str, ...], tmp_path: 
 
 def test_such_commands_are_there() -> None:
     found = {(name, option.opts[0]) for name, option, _ in MIXED}
-    assert {name for name, _ in found} == {"tune", "experiment cettolo2004", "forest oracle", "forest show"}
+    expected = {"tune", "experiment cettolo2004", "forest oracle", "forest show", "analyse"}
+    assert {name for name, _ in found} == expected
     assert {("tune", "--references"), ("tune", "--fix"), ("forest oracle", "--mu")} <= found
 
 
