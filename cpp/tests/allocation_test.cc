@@ -75,7 +75,7 @@ int search() {
     targets.prepare(model, sentence, weights, options, matches, arena);
     coarse.run(matches, targets);
     const long before = allocations;
-    hypotheses = search.run(matches, targets, coarse, weights, options, false).hypotheses;
+    hypotheses = search.run(matches, targets, coarse, weights, options, Keep::kNone).hypotheses;
     counted = allocations - before;
   }
   std::printf("allocation_test: %llu hypotheses, %ld allocations\n",

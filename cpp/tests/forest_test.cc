@@ -137,7 +137,7 @@ void use(const std::shared_ptr<const Hypergraph>& forest, Random& random) {
     if (count.digits().size() > 1 || (!count.is_zero() && count.digits()[0] > 10000)) return;
   }
   (void)viterbi(*forest, scores, forest->root);
-  KBest lazy(*forest, scores, true);
+  KBest lazy(*forest, forest->root, scores, true);
   for (int i = 0; i < 5; ++i) {
     const auto next = lazy.next();
     if (!next) break;
