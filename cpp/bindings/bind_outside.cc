@@ -37,7 +37,7 @@ void register_outside(py::module_& m) {
           "Spans that top-down or the guided backtrace came by, in order; with the other kinds all.")
       .def(
           "around",
-          [](const OutsideStrings& o, std::int32_t begin, std::int32_t end) {
+          [](OutsideStrings& o, std::int32_t begin, std::int32_t end) {
             const auto [left, right] = o.around({begin, end});
             return py::make_tuple(tokens_of(o, left), tokens_of(o, right));
           },
@@ -62,7 +62,7 @@ void register_outside(py::module_& m) {
           "recovered",
           [](OutsideStrings& o, std::int32_t begin, std::int32_t end) {
             std::vector<std::pair<Derivation, double>> out;
-            for (const OutsideStrings::Good& good : o.recovered({begin, end}))
+            for (const GoodDerivation& good : o.recovered({begin, end}))
               out.emplace_back(o.derivation(good), good.bleu);
             return out;
           },
@@ -71,18 +71,21 @@ void register_outside(py::module_& m) {
           "its\n"
           "own, with its potential Bleu+1 from 0 to 1.")
       .def_property_readonly(
-          "oracle", [](const OutsideStrings& o) { return tokens_of(o, o.oracle()); },
+          "oracle", [](const OutsideStrings& o) { return tokens_of(o, o.guided().oracle); },
           "The tokens of the translation of highest potential Bleu+1 that the guided backtrace saw.")
-      .def_property_readonly("oracle_bleu", &OutsideStrings::oracle_bleu, "Its Bleu+1, from 0 to 1.")
-      .def_property_readonly("best_bleu", &OutsideStrings::best_bleu,
-                             "The highest Bleu+1 of the k best translations.");
+      .def_property_readonly(
+          "oracle_bleu", [](const OutsideStrings& o) { return o.guided().oracle_bleu; },
+          "Its Bleu+1, from 0 to 1.")
+      .def_property_readonly(
+          "best_bleu", [](const OutsideStrings& o) { return o.guided().best_bleu; },
+          "The highest Bleu+1 of the k best translations.");
   m.attr("Chart").attr("outside") = py::cpp_function(
       [](const std::shared_ptr<Chart>& chart, const std::string& kind,
          const std::optional<TokenLists>& references, std::size_t k, std::size_t beam, std::size_t recovered,
          const std::string& length) {
         const auto which = value_named<Outside>(kind, "kind");
-        const OutsideOptions options{k, beam, recovered,
-                                     value_named<ReferenceLength>(length, "effective length")};
+        const OutsideOptions options{
+            k, {beam, recovered, value_named<ReferenceLength>(length, "effective length")}};
         const std::vector<std::vector<std::string>> given =
             references ? references->values : std::vector<std::vector<std::string>>();
         const py::gil_scoped_release release;
@@ -90,8 +93,8 @@ void register_outside(py::module_& m) {
       },
       py::name("outside"), py::is_method(m.attr("Chart")), py::arg("kind"),
       py::arg("references") = py::none(), py::kw_only(), py::arg("k") = defaults.k,
-      py::arg("beam") = defaults.beam, py::arg("recovered") = defaults.recovered,
-      py::arg("effective_length") = name_of(defaults.reference_length),
+      py::arg("beam") = defaults.guided.beam, py::arg("recovered") = defaults.guided.recovered,
+      py::arg("effective_length") = name_of(defaults.guided.reference_length),
       "What is around each span in a translation of the sentence: \"nothing\", \"concatenation\" of the "
       "best\n"
       "translations before and behind, \"top-down\" from the `k` best translations, or \"guided\" "

@@ -75,11 +75,12 @@ bool chart_agrees(const Chart& chart, std::size_t lms) {
   return true;
 }
 
-// Candidates of spans score what their features say; what is recovered is a derivation of a forest of its own.
+// Candidates of spans score what their features say; what is recovered is a derivation of a forest of its
+// own.
 bool outside_agrees(const std::shared_ptr<const Chart>& chart, Outside kind) {
   const std::vector<std::vector<std::string>> references{{"u", "v"}, {"w", "u", "v", "x"}};
-  OutsideStrings outside(chart, kind, references, {5, 3, 4, ReferenceLength::kClosest});
-  if (outside.oracle_bleu() < outside.best_bleu()) return false;
+  OutsideStrings outside(chart, kind, references, {5, {3, 4, ReferenceLength::kClosest}});
+  if (outside.guided().oracle_bleu < outside.guided().best_bleu) return false;
   for (const Chart::Span& span : chart->spans()) {
     const KBestArrays found = outside.candidates(span);
     for (std::size_t i = 0; i < found.scores.size(); ++i) {
@@ -88,11 +89,11 @@ bool outside_agrees(const std::shared_ptr<const Chart>& chart, Outside kind) {
         score += chart->weights().values[found.features.ids[at]] * found.features.values[at];
       if (std::abs(score - found.scores[i]) > 1e-9) return false;
     }
-    for (const OutsideStrings::Good& good : outside.recovered(span)) {
+    for (const GoodDerivation& good : outside.recovered(span)) {
       const Derivation derivation = outside.derivation(good);
       validate(*derivation.forest);
       check_derivation(*derivation.forest, derivation.forest->root, derivation.edges);
-      if (good.bleu <= outside.best_bleu()) return false;
+      if (good.bleu <= outside.guided().best_bleu) return false;
     }
   }
   return true;

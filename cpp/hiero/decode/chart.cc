@@ -49,6 +49,23 @@ std::vector<NodeIndex> Chart::nodes(Span span) const {
   return out;
 }
 
+std::vector<NodeIndex> Chart::survivors(Span span, std::size_t most) const {
+  std::vector<NodeIndex> out = nodes(span);
+  std::erase_if(out, [this](NodeIndex v) { return !parts_.survived[static_cast<std::size_t>(v)]; });
+  out.resize(std::min(out.size(), most));
+  return out;
+}
+
+NodeIndex Chart::best_node(Span span) const {
+  NodeIndex best = -1;
+  for (const Cell& cell : cells_of(span)) {
+    for (NodeIndex v = cell.first; v < cell.last; ++v) {
+      if (best < 0 || best_.scores[v] > best_.scores[best]) best = v;
+    }
+  }
+  return best;
+}
+
 bool Chart::is_unary(EdgeIndex edge) const {
   const auto tails = parts_.forest->edge_tails(edge);
   return tails.size() == 1 && span_of(tails[0]) == span_of(head_of(*parts_.forest, edge));

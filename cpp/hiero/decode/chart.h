@@ -61,6 +61,10 @@ class Chart {
   std::vector<Span> spans() const;
   // The items of a span, best first, ties by node; none where there is none. The root is no item.
   std::vector<NodeIndex> nodes(Span span) const;
+  // Those of them that outlived pruning, so many at most.
+  std::vector<NodeIndex> survivors(Span span, std::size_t most) const;
+  // The first of its items, -1 where there is none.
+  NodeIndex best_node(Span span) const;
   // In the order of their places. Equal scores go to the smaller node, then edge.
   std::vector<Split> splits(Span span) const;
   // The best derivation of a node, and the edge on top of it.

@@ -71,6 +71,30 @@ const PartialDerivations::Words& PartialDerivations::yield(Id id) {
   return yields_[static_cast<std::size_t>(id)];
 }
 
+std::optional<PartialDerivations::Strings> PartialDerivations::around_tail(Id id, std::size_t tail,
+                                                                           const Strings& outside) {
+  if (leaves_out(forest_, edge(id), tail)) return std::nullopt;
+  Strings out{outside.left, {}};
+  Words* side = &out.left;
+  for (const std::int32_t symbol : forest_.template_of(edge(id))) {
+    if (symbol >= 0) {
+      side->push_back(symbol);
+    } else if (const auto i = static_cast<std::size_t>(-1 - symbol); i == tail) {
+      side = &out.right;
+    } else {
+      const Words& part = yield(tails(id)[i]);
+      side->insert(side->end(), part.begin(), part.end());
+    }
+  }
+  out.right.insert(out.right.end(), outside.right.begin(), outside.right.end());
+  return out;
+}
+
+bool PartialDerivations::copies(EdgeIndex edge) const {
+  const auto symbols = forest_.template_of(edge);
+  return chart_->is_unary(edge) && symbols.size() == 1 && symbols[0] < 0;
+}
+
 void PartialDerivations::score_lms(Id id) {
   bottom_up(
       id, [this](Id each) { return is_node(each) || composed(each).scored; },
@@ -171,6 +195,14 @@ Derivation PartialDerivations::alone(Id id) {
   for (EdgeIndex e = out->edge_count(); e-- > 0;) derivation.edges.push_back(e);
   derivation.forest = std::move(out);
   return derivation;
+}
+
+PartialDerivations::Words joined(const PartialDerivations::Strings& outside,
+                                 const PartialDerivations::Words& inside) {
+  PartialDerivations::Words out = outside.left;
+  out.insert(out.end(), inside.begin(), inside.end());
+  out.insert(out.end(), outside.right.begin(), outside.right.end());
+  return out;
 }
 
 }  // namespace hiero

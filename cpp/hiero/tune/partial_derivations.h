@@ -6,6 +6,7 @@
 
 #include <cstdint>
 #include <memory>
+#include <optional>
 #include <span>
 #include <utility>
 #include <vector>
@@ -19,6 +20,11 @@ class PartialDerivations {
  public:
   using Id = std::int32_t;
   using Words = std::vector<std::int32_t>;  // indices into the forest's words
+  // What stands left and right of something.
+  struct Strings {
+    Words left;
+    Words right;
+  };
 
   explicit PartialDerivations(std::shared_ptr<const Chart> chart);
 
@@ -32,6 +38,12 @@ class PartialDerivations {
 
   // What it yields. Holds until the next call of compose.
   const Words& yield(Id id);
+  // What stands around a tail of a derivation that has `outside` around it, eta(d_x) and xi(d_x) in the
+  // paper; none where its edge's target leaves the tail out.
+  std::optional<Strings> around_tail(Id id, std::size_t tail, const Strings& outside);
+  // Whether its topmost edge is unary and its target is that of its tail.
+  bool is_copy(Id id) const { return copies(edge(id)); }
+  bool copies(EdgeIndex edge) const;
   using Features = std::vector<std::pair<std::int32_t, double>>;
   // Sums of features, sorted by feature. Costs what the derivation's edges have.
   Features features(Id id);
@@ -74,5 +86,9 @@ class PartialDerivations {
   std::vector<std::uint8_t> is_lm_;  // by feature
   std::vector<double> sums_;         // zeros between uses
 };
+
+// left, these words and right together.
+PartialDerivations::Words joined(const PartialDerivations::Strings& outside,
+                                 const PartialDerivations::Words& inside);
 
 }  // namespace hiero
