@@ -9,7 +9,7 @@ import scipy.sparse
 
 from hiero import Forest
 from hiero.evaluate import Hypotheses, Metric
-from hiero.tune.found import whole
+from hiero.tune.found import listed
 from hiero.tune.pool import Candidates, Pool, PoolArrays
 from hiero.tune.protocol import Array, KBestList
 
@@ -86,7 +86,7 @@ def solvable(
 
 def wholes(metric: Metric, lists: Iterable[KBestList]) -> Iterator[list[Candidates]]:
     """Lists as what pools take."""
-    return ([whole(metric, sentence, found)] for sentence, found in enumerate(lists))
+    return (listed(metric, sentence, found).candidates for sentence, found in enumerate(lists))
 
 
 def pooled(decoder: TableDecoder, metric: Metric, weights: Array, k: int) -> PoolArrays:

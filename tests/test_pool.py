@@ -13,7 +13,7 @@ from synthetic_decoder import TableDecoder, solvable, wholes
 
 from hiero import Forest, FormatError
 from hiero.evaluate import Bleu, Hypotheses
-from hiero.tune.found import FoundForests, first_statistics
+from hiero.tune.found import FoundForests, listed
 from hiero.tune.hypergraph_mert import envelopes, pruned
 from hiero.tune.mert import search
 from hiero.tune.pool import Candidates, Pool, PoolBlock, load_block, save_block
@@ -147,7 +147,7 @@ def test_sentences_without_hypotheses_are_empty_translations() -> None:
     pool = Pool(3, 4, metric)
     pool.restore(pool.unseen(wholes(metric, decoder.kbest(np.array(BEST), 6))))
     lists = enumerate(decoder.kbest(np.array(BEST), 6))
-    firsts = np.array([first_statistics(metric, sentence, found) for sentence, found in lists])
+    firsts = np.array([listed(metric, sentence, found).first for sentence, found in lists])
     arrays, direction = pool.arrays(), np.array([1.0, 0.5, 0.0, 0.0])
     assert arrays.total(arrays.winners(np.array(BEST))).tolist() == firsts.sum(axis=0).tolist()
     forests = list(table.forests(direction))

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from abc import ABC, abstractmethod
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from pathlib import Path
 
 import numpy as np
@@ -34,16 +34,12 @@ class Found(ABC):
         """Takes in what ``decode`` wrote."""
 
 
-def whole(metric: Metric, sentence: int, found: KBestList) -> Candidates:
-    """A sentence's list as the candidates of the whole sentence."""
-    segments = np.full(len(found.hypotheses), sentence, dtype=np.int32)
-    return Candidates(WHOLE, found.features, metric.token_statistics(segments, found.hypotheses))
-
-
-def first_statistics(metric: Metric, sentence: int, found: KBestList) -> Array:
-    """Those of the best hypothesis, float64 (width); an empty list counts as an empty translation."""
-    some = found if len(found.hypotheses) else KBestList(_NOTHING, None)
-    return np.asarray(whole(metric, sentence, some).statistics[0])
+def listed(metric: Metric, sentence: int, found: KBestList) -> SentenceInstances:
+    """A sentence's list as the candidates of the whole; an empty one counts as an empty translation."""
+    hypotheses = found.hypotheses
+    statistics = metric.token_statistics(np.full(len(hypotheses), sentence, dtype=np.int32), hypotheses)
+    firsts = statistics if len(hypotheses) else metric.token_statistics([sentence], _NOTHING)
+    return SentenceInstances(hypotheses.first(), firsts[0], [Candidates(WHOLE, found.features, statistics)])
 
 
 class FoundLists(Found):
@@ -59,19 +55,19 @@ class FoundLists(Found):
         texts: list[str] = []
         firsts: list[Array] = []
 
-        def listed(sentence: int, found: KBestList) -> list[Candidates]:
-            texts.append(found.hypotheses.first())
-            candidates = whole(self._metric, sentence, found)
-            nothing = len(found.hypotheses) == 0
-            firsts.append(
-                first_statistics(self._metric, sentence, found) if nothing else candidates.statistics[0]
-            )
-            return [candidates]
+        def noted(found: SentenceInstances) -> Sequence[Candidates]:
+            texts.append(found.best)
+            firsts.append(found.first)
+            return found.candidates
 
-        lists = enumerate(decoder.kbest(weights, self._k))
-        new = self._pool.unseen(listed(sentence, found) for sentence, found in lists)
+        new = self._pool.unseen(noted(found) for found in self._sentences(decoder, weights))
         save_block(folder / "new.npz", new)
         return len(new.arrays), np.array(firsts), texts
+
+    def _sentences(self, decoder: TuningDecoder, weights: Array) -> Iterator[SentenceInstances]:
+        """What decoding finds of each."""
+        lists = enumerate(decoder.kbest(weights, self._k))
+        return (listed(self._metric, sentence, found) for sentence, found in lists)
 
     def restore(self, folder: Path) -> None:
         self._pool.restore(load_block(folder / "new.npz", *self._shape))
@@ -87,19 +83,8 @@ class FoundInstances(FoundLists):
         super().__init__(metric, features, k)
         self._instances = Instances(metric, k, options)
 
-    def decode(self, decoder: TuningDecoder, weights: Array, folder: Path) -> tuple[int, Array, list[str]]:
-        texts: list[str] = []
-        firsts: list[Array] = []
-
-        def noted(found: SentenceInstances) -> Sequence[Candidates]:
-            texts.append(" ".join(found.best))
-            firsts.append(found.first)
-            return found.candidates
-
-        sentences = decoder.charts(weights, self._instances.of)
-        new = self._pool.unseen(noted(found) for found in sentences)
-        save_block(folder / "new.npz", new)
-        return len(new.arrays), np.array(firsts), texts
+    def _sentences(self, decoder: TuningDecoder, weights: Array) -> Iterator[SentenceInstances]:
+        return decoder.charts(weights, self._instances.of)
 
 
 class FoundForests(Found):

@@ -61,10 +61,10 @@ class SearchAware(BaseModel):
 
 @dataclass(frozen=True)
 class SentenceInstances:
-    """Of one sentence: the tokens of its best translation, statistics of that, and the candidates of its
-    instances by rising span, the first of which is the whole."""
+    """Of one sentence: the tokens of its best translation joined by spaces, statistics of that, and the
+    candidates of its instances by rising span, the first of which is the whole."""
 
-    best: Sequence[str]
+    best: str
     first: Array
     candidates: Sequence[Candidates]
 
@@ -89,7 +89,7 @@ class Instances:
             nothing = self._metric.token_statistics([sentence], Hypotheses.of_tokens([[]]))
             columns = 0 if chart is None else len(chart.forest.feature_names)
             empty = Candidates(WHOLE, scipy.sparse.csr_array((0, columns)), nothing[:0])
-            return SentenceInstances([], nothing[0], [empty])
+            return SentenceInstances("", nothing[0], [empty])
         outside = chart.outside(
             _OUTSIDE.get(self._measure, self._measure),
             self._metric.references[sentence],
@@ -106,8 +106,8 @@ class Instances:
             statistics = self._judged(sentence, chart, span, candidates)
             if statistics is not None:
                 found.append(Candidates(span, candidates.features, statistics))
-        best = lists[0].words[: lists[0].word_offsets[1]]
-        return SentenceInstances([chart.forest.words[w] for w in best], found[0].statistics[0], found)
+        best = Hypotheses.of_list(chart.forest, lists[0]).first()
+        return SentenceInstances(best, found[0].statistics[0], found)
 
     def _statistics(self, sentence: int, chart: Chart, found: KBestArrays) -> Array:
         """Of whole translations."""

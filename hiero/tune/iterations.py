@@ -19,7 +19,7 @@ from hiero.base.json_files import read_json
 from hiero.base.progress import Report
 from hiero.base.weights import read_weights, write_weights
 from hiero.evaluate.metrics import Metric
-from hiero.tune.found import Found, first_statistics
+from hiero.tune.found import Found, listed
 from hiero.tune.objective import gain
 from hiero.tune.protocol import Array, KBestList, TuningDecoder
 
@@ -217,7 +217,7 @@ class RunFolder:
             return None
         metric = self._held_out.metric
         lists = self._held_out.decoder.kbest(weights, 1)
-        firsts = [first_statistics(metric, sentence, found) for sentence, found in enumerate(lists)]
+        firsts = [listed(metric, sentence, found).first for sentence, found in enumerate(lists)]
         if len(firsts) != metric.segments:
             raise ValueError(f"{len(firsts)} lists for {metric.segments} sentences")
         return float(gain(metric, np.sum(firsts, axis=0)))
