@@ -10,6 +10,7 @@ from typing import Any
 
 import numpy as np
 import pytest
+from experiments import check_refused
 from in_process import call
 from test_cli import one_error_line
 
@@ -362,12 +363,4 @@ def test_the_paper_s_numbers_of_weights(folder: Path, tmp_path: Path) -> None:
     ],
 )
 def test_bad_configurations(folder: Path, tmp_path: Path, change: tuple[str, str], message: str) -> None:
-    for name in ("model", *(path.name for path in folder.glob("*.*"))):
-        (tmp_path / name).symlink_to(folder / name)
-    text = (folder / "experiment.toml").read_text()
-    assert change[0] in text
-    (tmp_path / "experiment.toml").unlink()
-    (tmp_path / "experiment.toml").write_text(text.replace(*change))
-    failed = call("hiero", "experiment", "chiang2008", tmp_path / "experiment.toml", "-o", tmp_path / "out")
-    assert message in one_error_line(failed, 1)
-    assert not (tmp_path / "out" / "experiment.json").exists()
+    check_refused("chiang2008", folder, tmp_path, change, message)

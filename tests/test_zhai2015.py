@@ -9,8 +9,8 @@ from pathlib import Path
 
 import numpy as np
 import pytest
+from experiments import check_refused
 from in_process import call
-from test_cli import one_error_line
 
 import hiero
 from hiero.base.text import format_links
@@ -157,15 +157,7 @@ def test_the_experiment(folder: Path, tmp_path: Path) -> None:
     ],
 )
 def test_bad_configurations(folder: Path, tmp_path: Path, change: tuple[str, str], message: str) -> None:
-    for name in ("model", *(path.name for path in folder.glob("*.*"))):
-        (tmp_path / name).symlink_to(folder / name)
-    text = (folder / "experiment.toml").read_text()
-    assert change[0] in text
-    (tmp_path / "experiment.toml").unlink()
-    (tmp_path / "experiment.toml").write_text(text.replace(*change))
-    failed = call("hiero", "experiment", "zhai2015", tmp_path / "experiment.toml", "-o", tmp_path / "out")
-    assert message in one_error_line(failed, 1)
-    assert not (tmp_path / "out" / "experiment.json").exists()
+    check_refused("zhai2015", folder, tmp_path, change, message)
 
 
 def test_what_cannot_be_had_is_left_out() -> None:

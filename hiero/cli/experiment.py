@@ -4,7 +4,8 @@ from __future__ import annotations
 
 import importlib.util
 import tomllib
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from contextlib import contextmanager
 from dataclasses import dataclass, replace
 from functools import partial
 from pathlib import Path
@@ -14,6 +15,7 @@ import typer
 from pydantic import BaseModel, ConfigDict, Field, ValidationError
 
 from hiero import FormatError, Model
+from hiero.base.files import sha256
 from hiero.base.json_files import complaint
 from hiero.cli.arguments import Threads, add_command, new_app
 from hiero.cli.files import Writes, on_interrupt
@@ -35,6 +37,10 @@ from hiero.experiments.results import TABLES, NamedSet
 from hiero.experiments.zhai2015 import zhai2015 as run_zhai2015
 from hiero.experiments.zhai2015_laboratory import TuningSet
 from hiero.experiments.zhai2015_systems import Zhai2015Options
+
+Configuration = Annotated[Path, typer.Argument(help="What is tuned and tested, see docs/experiments.md.")]
+Runs = Annotated[Path, Writes(), typer.Option("-o", "--output", help="Directory for tables, figures, runs.")]
+Quiet = Annotated[bool, typer.Option("--quiet", help="Only the tables.")]
 
 C = TypeVar("C", bound=BaseModel)
 
@@ -58,7 +64,7 @@ def cettolo2004(
     options: Annotated[Cettolo2004Options, SettingOptions(Cettolo2004Options, without=("scales",))],
     tokens: Tokens = False,
     threads: Threads = 1,
-    quiet: Annotated[bool, typer.Option("--quiet", help="Only the table.")] = False,
+    quiet: Quiet = False,
 ) -> None:
     """Minimum error training by the simplex against uniform weights: Tables 3 and 4, Figures 1 and 2.
 
@@ -82,7 +88,7 @@ def cettolo2004(
                 "model": model_fingerprint(model),
                 "weights": loaded.weights,
             },
-            report=(lambda _: None) if quiet else (lambda line: print(line, flush=True)),
+            report=_reporter(quiet),
         )
     print(table(result), end="")
     if importlib.util.find_spec("matplotlib") is not None:
@@ -131,12 +137,10 @@ class _Zhai2015File(Zhai2015Options):
 @command
 def zhai2015(
     *,
-    configuration: Annotated[Path, typer.Argument(help="What is tuned and tested, see docs/experiments.md.")],
-    output: Annotated[
-        Path, Writes(), typer.Option("-o", "--output", help="Directory for tables, figures, runs.")
-    ],
+    configuration: Configuration,
+    output: Runs,
     threads: Threads = 1,
-    quiet: Annotated[bool, typer.Option("--quiet", help="Only the tables.")] = False,
+    quiet: Quiet = False,
 ) -> None:
     """Search-aware MERT, batch MIRA and PRO against plain ones: Tables 1 to 6, Figures 4 and 5.
 
@@ -148,7 +152,7 @@ def zhai2015(
     sets, read = zip(*(each.read(folder, chosen.tokens, model) for each in files), strict=True)
     paths = [folder / path for path in chosen.tuning.alignments]
     links = read_alignments(paths, read[0], model) if paths else None
-    with on_interrupt(f"run it again to go on; {output} has the runs that are done"):
+    with _runs_of(output):
         run_zhai2015(
             model,
             TuningSet(_in_tokens(sets[0], model), links),
@@ -158,13 +162,12 @@ def zhai2015(
             threads=threads,
             origin={
                 "sets": fingerprint(*read),
-                "alignments": links,
+                "alignments": [sha256(path) for path in paths],
                 "model": model_fingerprint(folder / chosen.model),
                 "weights": model.weights,
             },
-            report=(lambda _: None) if quiet else (lambda line: print(line, flush=True)),
+            report=_reporter(quiet),
         )
-    print((output / TABLES).read_text(encoding="utf-8"), end="")
 
 
 def _in_tokens(own: NamedSet, model: Model) -> NamedSet:
@@ -184,19 +187,17 @@ class _Chiang2008File(Chiang2008Options):
 @command
 def chiang2008(
     *,
-    configuration: Annotated[Path, typer.Argument(help="What is tuned and tested, see docs/experiments.md.")],
-    output: Annotated[
-        Path, Writes(), typer.Option("-o", "--output", help="Directory for tables, figures, runs.")
-    ],
+    configuration: Configuration,
+    output: Runs,
     threads: Threads = 1,
-    quiet: Annotated[bool, typer.Option("--quiet", help="Only the tables.")] = False,
+    quiet: Quiet = False,
 ) -> None:
     """MERT and online MIRA with soft syntax and structural distortion: Tables 1 and 2, Figure 1.
 
     Started again in the same directory, it goes on where it was interrupted.
     """
     given = read_chiang2008(configuration)
-    with on_interrupt(f"run it again to go on; {output} has the runs that are done"):
+    with _runs_of(output):
         run_chiang2008(
             given.model,
             given.tuning,
@@ -206,9 +207,8 @@ def chiang2008(
             given.options,
             threads=threads,
             origin=given.origin,
-            report=(lambda _: None) if quiet else (lambda line: print(line, flush=True)),
+            report=_reporter(quiet),
         )
-    print((output / TABLES).read_text(encoding="utf-8"), end="")
 
 
 @dataclass(frozen=True)
@@ -241,6 +241,18 @@ def read_chiang2008(path: Path) -> GivenChiang2008:
             "weights": model.weights,
         },
     )
+
+
+def _reporter(quiet: bool) -> Callable[[str], object]:
+    return (lambda _: None) if quiet else (lambda line: print(line, flush=True))
+
+
+@contextmanager
+def _runs_of(output: Path) -> Iterator[None]:
+    """An experiment, which writes tables: shows them at its end, and says what an interrupt leaves."""
+    with on_interrupt(f"run it again to go on; {output} has the runs that are done"):
+        yield
+    print((output / TABLES).read_text(encoding="utf-8"), end="")
 
 
 def _configuration(path: Path, kind: type[C]) -> C:

@@ -21,11 +21,11 @@ from hiero.experiments.chiang2008_report import (
     left_out,
     markdown,
     plot_weights,
-    scores_csv,
+    tables,
     weights_csv,
 )
 from hiero.experiments.chiang2008_systems import Chiang2008Options, System, systems
-from hiero.experiments.results import TABLES, NamedSet, Results
+from hiero.experiments.results import TABLES, NamedSet, Results, scores_csv
 
 _SETTINGS = "experiment.json"
 
@@ -69,7 +69,7 @@ def chiang2008(
             outcomes[system] = laboratory.outcome(system)
         result = Results(outcomes, laboratory.sets, metrics)
         write_atomically(folder / TABLES, markdown(result))
-        write_atomically(folder / "scores.csv", scores_csv(result))
+        write_atomically(folder / "scores.csv", scores_csv(result, tables(result)))
         write_atomically(folder / "weights.csv", weights_csv(result))
         if find_spec("matplotlib") is not None:
             plot_weights(result, folder / "weights.png")

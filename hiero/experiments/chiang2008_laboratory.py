@@ -21,7 +21,7 @@ from hiero.tune.model_decoder import ModelDecoder
 from hiero.tune.options import TuneOptions
 
 
-class Chiang2008Laboratory(Laboratory[System]):
+class Chiang2008Laboratory(Laboratory[System, Chiang2008Options]):
     """``further`` local features are all systems' beside their own."""
 
     def __init__(
@@ -36,25 +36,16 @@ class Chiang2008Laboratory(Laboratory[System]):
         report: Callable[[str], object] = lambda _: None,
         further: Sequence[LocalFeatures] = (),
     ) -> None:
-        super().__init__(
-            [*([held_out] if held_out else []), *tests],
-            folder,
-            runs=options.runs,
-            seed=options.seed,
-            effective_length=options.effective_length,
-            threads=threads,
-            report=report,
-        )
+        super().__init__([*([held_out] if held_out else []), *tests], folder, options, threads, report)
         self.model = model
         self.tuning = tuning
         self.held_out = held_out
-        self.options = options
         self.further = further
 
     @cached_property
     def metric(self) -> Bleu:
         """Of the tuning set."""
-        return Bleu(self.tuning.references, effective_length=self.effective_length)
+        return self.bleu(self.tuning)
 
     @cached_property
     def parsed(self) -> bool:

@@ -13,6 +13,7 @@ from hiero.experiments.chiang2008_systems import FULL, TABLE_1, TABLE_2, System
 from hiero.experiments.results import (
     Outcome,
     Results,
+    Table,
     columns,
     csv_text,
     deviation,
@@ -24,14 +25,14 @@ from hiero.experiments.results import (
 )
 
 
-def tables(result: Results[System]) -> list[tuple[str, list[System], System]]:
-    """Titles, rows that there are, and what these are compared with."""
+def tables(result: Results[System]) -> list[Table[System]]:
+    """With the rows that there are."""
     first, second = (
         [system for system in rows if system in result.outcomes] for rows in (TABLE_1, (FULL, *TABLE_2))
     )
     return [
-        ("Table 1: methods and features", first, TABLE_1[0]),
-        ("Table 2: parts of the method", second, FULL),
+        Table("Table 1", "methods and features", first, TABLE_1[0]),
+        Table("Table 2", "parts of the method", second, FULL),
     ]
 
 
@@ -45,7 +46,8 @@ def markdown(result: Results[System]) -> str:
     """Both tables, and the weights of all features by MIRA."""
     kinds = columns(result)
     parts = [text] if (text := left_out(result.outcomes)) else []
-    for title, rows, baseline in tables(result):
+    for table in tables(result):
+        baseline = table.baseline
         names = [
             "system",
             "#",
@@ -56,7 +58,7 @@ def markdown(result: Results[System]) -> str:
             "minutes",
         ]
         lines = head(names)
-        for system in rows:
+        for system in table.systems:
             outcome = result.outcomes[system]
             cells = [str(judged(result, system, column, baseline)) for column in kinds]
             lines.append(
@@ -78,7 +80,7 @@ def markdown(result: Results[System]) -> str:
             f"than {compared} with p < 0.05 or p < 0.01 by paired bootstrap, - or -- is worse; length: words "
             "of translations of all sets for words of references."
         )
-        parts.append("\n".join([f"## {title}", "", *lines, "", note]))
+        parts.append("\n".join([f"## {table.title}", "", *lines, "", note]))
     parts.append(
         "\n".join(["## Weights by MIRA with all features", "", *_weight_tables(result.outcomes[FULL])])
     )
@@ -128,22 +130,6 @@ def _weight_tables(outcome: Outcome) -> Iterator[str]:
     yield from head(["feature", "weight"])
     for name, values in others.items():
         yield line([name, spread(values, 3)])
-
-
-def scores_csv(result: Results[System]) -> str:
-    """A line for each table, system, set and genre; p of the difference to the system of that table that
-    others are compared with."""
-    names = ["table", "system", "features", "set", "genre", "runs", "BLEU", "deviation", "difference"]
-    rows: list[Sequence[object]] = [[*names, "p bootstrap", "p randomisation"]]
-    for title, systems, baseline in tables(result):
-        for system in systems:
-            features = len(result.outcomes[system].weights[0])
-            for column in columns(result):
-                found = judged(result, system, column, baseline)
-                cells = [title.partition(":")[0], system.name, features, column.set, column.genre]
-                cells += [len(found.runs.scores), found.runs.mean, found.runs.deviation, found.difference]
-                rows.append([*cells, found.bootstrap, found.randomisation])
-    return csv_text(rows)
 
 
 def weights_csv(result: Results[System]) -> str:

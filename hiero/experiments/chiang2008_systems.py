@@ -2,18 +2,17 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
-from typing import Any, Self
+from typing import Any
 
-from pydantic import BaseModel, ConfigDict, Field, ValidationError, model_validator
+from pydantic import BaseModel, Field
 
 from hiero._core import FormatError
-from hiero.base.json_files import complaint
 from hiero.decode.model import Model
 from hiero.decode.model_directory import some_of
-from hiero.decode.settings import DecodingSettings
 from hiero.evaluate import EffectiveLength
+from hiero.experiments.laboratory import ExperimentOptions
 from hiero.features.built_in import BuiltIn
 from hiero.features.distortion import CoarseDistortion, FineDistortion
 from hiero.features.syntax import COARSE_LABELS, FINE_LABELS, CoarseSyntax, FineSyntax, Labels
@@ -26,14 +25,10 @@ BASELINE = (
 )
 
 
-class Chiang2008Options(BaseModel):
+class Chiang2008Options(ExperimentOptions):
     """What the paper leaves open, or sets otherwise for its corpora. ``mert`` and ``mira`` are options of
     these methods."""
 
-    model_config = ConfigDict(extra="forbid", frozen=True)
-
-    runs: int = Field(3, ge=1, description="of each system, with other seeds")
-    seed: int = Field(1, ge=0, description="of the first run")
     baseline: tuple[str, ...] | None = Field(
         None, min_length=1, description="features of all systems (of the paper's, those that there are)"
     )
@@ -43,19 +38,12 @@ class Chiang2008Options(BaseModel):
     effective_length: EffectiveLength = "shortest"
     mert: Mapping[str, Any] = {}
     mira: Mapping[str, Any] = {}
-    decoding: Mapping[str, Any] = Field({}, description="settings in place of the model's")
     sentence: int = Field(1, ge=1, description="line of the tuning set, for the scatter plot")
 
-    @model_validator(mode="after")
-    def _known_options(self) -> Self:
-        kinds: dict[str, type[BaseModel]] = {"decoding": DecodingSettings}
-        kinds |= {method: type(METHODS[method]) for method in ("mert", "mira")}
-        for name, kind in kinds.items():
-            try:
-                kind.model_validate(getattr(self, name))
-            except ValidationError as error:
-                raise ValueError(f"{name}: {complaint(error)}") from None
-        return self
+    def parts(self) -> Iterator[tuple[str, type[BaseModel], Mapping[str, Any]]]:
+        yield from super().parts()
+        for method in ("mert", "mira"):
+            yield method, type(METHODS[method]), getattr(self, method)
 
     def baseline_of(self, names: Sequence[str]) -> tuple[str, ...]:
         """Those that there are of a model's features. Raises FormatError for one that was asked for and there

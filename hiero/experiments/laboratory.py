@@ -3,18 +3,19 @@
 from __future__ import annotations
 
 from abc import ABC, abstractmethod
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from functools import cached_property
 from pathlib import Path
-from typing import Generic, TypeVar
+from typing import Any, Generic, Self, TypeVar
 
 import numpy as np
-from pydantic import BaseModel, ConfigDict
+from pydantic import BaseModel, ConfigDict, Field, ValidationError, model_validator
 
 from hiero.base.files import write_atomically
-from hiero.base.json_files import read_json
+from hiero.base.json_files import complaint, read_json
 from hiero.decode.decoder import Decoder
+from hiero.decode.settings import DecodingSettings
 from hiero.evaluate import Bleu, EffectiveLength
 from hiero.experiments.results import AnySystem, NamedSet, Outcome
 from hiero.tune.iterations import HeldOut
@@ -23,6 +24,33 @@ from hiero.tune.options import TuneOptions
 from hiero.tune.protocol import TuningDecoder
 
 S = TypeVar("S", bound=AnySystem)
+
+
+class ExperimentOptions(BaseModel):
+    """What an experiment with several systems leaves open."""
+
+    model_config = ConfigDict(extra="forbid", frozen=True)
+
+    runs: int = Field(3, ge=1, description="of each system, with other seeds")
+    seed: int = Field(1, ge=0, description="of the first run")
+    effective_length: EffectiveLength
+    decoding: Mapping[str, Any] = Field({}, description="settings in place of the model's")
+
+    def parts(self) -> Iterator[tuple[str, type[BaseModel], Mapping[str, Any]]]:
+        """Options that are those of something else: their name, what they are of, and their values."""
+        yield "decoding", DecodingSettings, self.decoding
+
+    @model_validator(mode="after")
+    def _known_parts(self) -> Self:
+        for name, kind, values in self.parts():
+            try:
+                kind.model_validate(values)
+            except ValidationError as error:
+                raise ValueError(f"{name}: {complaint(error)}") from None
+        return self
+
+
+Own = TypeVar("Own", bound=ExperimentOptions)
 
 
 class _Translations(BaseModel):
@@ -48,26 +76,21 @@ class Trial:
     held_out: HeldOut | None = None
 
 
-class Laboratory(ABC, Generic[S]):
+class Laboratory(ABC, Generic[S, Own]):
     """Tunes systems and translates with what came out; does nothing twice."""
 
     def __init__(
         self,
         sets: Sequence[NamedSet],
         folder: Path,
-        *,
-        runs: int,
-        seed: int,
-        effective_length: EffectiveLength,
+        options: Own,
         threads: int,
         report: Callable[[str], object],
     ) -> None:
         """``sets`` are translated with every run's weights."""
         self.sets = list(sets)
         self.folder = folder
-        self.runs = runs
-        self.seed = seed
-        self.effective_length: EffectiveLength = effective_length
+        self.options = options
         self.threads = threads
         self.report = report
 
@@ -75,10 +98,13 @@ class Laboratory(ABC, Generic[S]):
     def trial(self, system: S) -> Trial:
         """How it is tuned."""
 
+    def bleu(self, one: NamedSet) -> Bleu:
+        return Bleu(one.references, effective_length=self.options.effective_length)
+
     @cached_property
     def metrics(self) -> dict[str, Bleu]:
         """By the names of sets. Raises ValueError for a name of two."""
-        found = {one.name: Bleu(one.references, effective_length=self.effective_length) for one in self.sets}
+        found = {one.name: self.bleu(one) for one in self.sets}
         if len(found) < len(self.sets):
             raise ValueError("two sets have one name")
         return found
@@ -86,7 +112,7 @@ class Laboratory(ABC, Generic[S]):
     def outcome(self, system: S) -> Outcome:
         """Runs are in the folder, in one of the system's name. Raises what ``hiero.tune.tune`` raises."""
         trial = self.trial(system)
-        folders = [self.folder / system.slug / f"run-{run + 1}" for run in range(self.runs)]
+        folders = [self.folder / system.slug / f"run-{run + 1}" for run in range(self.options.runs)]
         results = []
         for run, folder in enumerate(folders):
             folder.parent.mkdir(exist_ok=True)
@@ -97,7 +123,7 @@ class Laboratory(ABC, Generic[S]):
                     trial.metric,
                     trial.start,
                     folder,
-                    trial.options.with_seed(self.seed + run),
+                    trial.options.with_seed(self.options.seed + run),
                     held_out=trial.held_out,
                     threads=self.threads,
                     report=lambda line, what=what: self.report(f"{what}: {line}"),  # type: ignore[misc]

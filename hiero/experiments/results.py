@@ -80,6 +80,20 @@ class Results(Generic[S]):
 
 
 @dataclass(frozen=True)
+class Table(Generic[S]):
+    """A table's number and what it is about, its rows, and the one that they are judged against."""
+
+    number: str
+    about: str
+    systems: Sequence[S]
+    baseline: S
+
+    @property
+    def title(self) -> str:
+        return f"{self.number}: {self.about}"
+
+
+@dataclass(frozen=True)
 class Column:
     """A set, or the segments of one genre in it."""
 
@@ -158,6 +172,21 @@ def spread(values: Sequence[float], digits: int = 2) -> str:
 def deviation(values: Sequence[float]) -> float:
     """Of a sample; 0 of one."""
     return float(np.std(values, ddof=1)) if len(values) > 1 else 0.0
+
+
+def scores_csv(result: Results[S], tables: Iterable[Table[S]]) -> str:
+    """A line for each table, system, set and genre; p of the difference to the table's baseline."""
+    names = ["table", "system", "features", "set", "genre", "runs", "BLEU", "deviation", "difference"]
+    rows: list[Sequence[object]] = [[*names, "p bootstrap", "p randomisation"]]
+    for table in tables:
+        for system in table.systems:
+            features = len(result.outcomes[system].weights[0])
+            for column in columns(result):
+                found = judged(result, system, column, table.baseline)
+                cells = [table.number, system.name, features, column.set, column.genre]
+                cells += [len(found.runs.scores), found.runs.mean, found.runs.deviation, found.difference]
+                rows.append([*cells, found.bootstrap, found.randomisation])
+    return csv_text(rows)
 
 
 def csv_text(rows: Iterable[Sequence[object]]) -> str:

@@ -16,9 +16,9 @@ from typing import Any
 from hiero.base.directories import run_directory
 from hiero.base.files import write_atomically
 from hiero.decode.model import Model
-from hiero.experiments.results import TABLES, NamedSet, Results
+from hiero.experiments.results import TABLES, NamedSet, Results, scores_csv
 from hiero.experiments.zhai2015_laboratory import TuningSet, Zhai2015Laboratory
-from hiero.experiments.zhai2015_report import Looks, markdown, plot_shares, scores_csv
+from hiero.experiments.zhai2015_report import Looks, markdown, plot_shares, tables
 from hiero.experiments.zhai2015_systems import GUIDED, MERT, System, Zhai2015Options, systems
 from hiero.tune.analysis import plot_beams
 
@@ -68,7 +68,7 @@ def zhai2015(
             curves,
         )
         write_atomically(folder / TABLES, markdown(result, looks, chosen))
-        write_atomically(folder / "scores.csv", scores_csv(result))
+        write_atomically(folder / "scores.csv", scores_csv(result, tables(result)))
         if find_spec("matplotlib") is not None:
             plot_beams(curves, folder / "figure-4.png")
             plot_shares(result, chosen, folder / "figure-5.png")

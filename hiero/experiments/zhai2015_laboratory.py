@@ -15,7 +15,6 @@ from hiero.base.json_files import read_json
 from hiero.base.weights import read_weights
 from hiero.decode.decoder import Decoder
 from hiero.decode.model import Model
-from hiero.evaluate import Bleu
 from hiero.experiments.laboratory import Laboratory, Trial
 from hiero.experiments.results import NamedSet
 from hiero.experiments.zhai2015_systems import System, Zhai2015Options
@@ -54,7 +53,7 @@ class TuningSet:
         return TuningSet(NamedSet(own.name, sentences, references, {}), alignments)
 
 
-class Zhai2015Laboratory(Laboratory[System]):
+class Zhai2015Laboratory(Laboratory[System, Zhai2015Options]):
     """Sentences are in tokens."""
 
     def __init__(
@@ -67,18 +66,9 @@ class Zhai2015Laboratory(Laboratory[System]):
         threads: int = 1,
         report: Callable[[str], object] = lambda _: None,
     ) -> None:
-        super().__init__(
-            tests,
-            folder,
-            runs=options.runs,
-            seed=options.seed,
-            effective_length=options.effective_length,
-            threads=threads,
-            report=report,
-        )
+        super().__init__(tests, folder, options, threads, report)
         self.model = model
         self.tuning = tuning
-        self.options = options
 
     def decoder(self, pop_limit: int) -> Decoder:
         return Decoder(self.model, **{**self.options.decoding, "pop_limit": pop_limit})
@@ -100,12 +90,11 @@ class Zhai2015Laboratory(Laboratory[System]):
         options, model = self.options, self.model
         tuning = self.tuned_on(system)
         method, settings = system.options(options)
-        references, length = tuning.own.references, self.effective_length
-        metric = (
-            Bleu(references, effective_length=length)
-            if tuning.alignments is None or system.measure != "partial-span"
-            else AlignedBleu(references, tuning.alignments, effective_length=length)
-        )
+        metric = self.bleu(tuning.own)
+        if tuning.alignments is not None and system.measure == "partial-span":
+            metric = AlignedBleu(
+                tuning.own.references, tuning.alignments, effective_length=options.effective_length
+            )
         pop_limit = options.larger if system.larger else options.pop_limit
         start = {name: model.weights.get(name, 0.0) for name in model.feature_names}
         return Trial(
@@ -126,7 +115,7 @@ class Zhai2015Laboratory(Laboratory[System]):
             return Analysis(**found.analysis)
         made = analyse(
             ModelDecoder(self.decoder(self.options.pop_limit), one.sentences, self.threads),
-            Bleu(one.references, effective_length=self.effective_length),
+            self.bleu(one),
             self.model.weight_vector(weights),
             k=self.options.k,
             beam=self._spans.beam,
@@ -137,10 +126,10 @@ class Zhai2015Laboratory(Laboratory[System]):
 
     def by_beam(self, system: System, one: NamedSet) -> dict[int, float]:
         """BLEU of a set at the beams of Figure 4, the mean of all runs."""
-        curve = {}
-        for pop_limit in self.options.beams:
+        options, curve = self.options, {}
+        for pop_limit in options.beams:
             scores = []
-            for number in range(self.runs):
+            for number in range(options.runs):
                 run = self.folder / system.slug / f"run-{number + 1}"
                 weights = read_weights(run / "weights.txt")
                 how = f".pop-limit-{pop_limit}"

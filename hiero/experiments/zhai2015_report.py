@@ -12,8 +12,8 @@ from hiero.base.files import replacing
 from hiero.experiments.results import (
     Column,
     Results,
+    Table,
     columns,
-    csv_text,
     deviation,
     head,
     judged,
@@ -39,12 +39,12 @@ class Looks:
     curves: Mapping[str, Mapping[int, float]]
 
 
-def tables(result: Results[System]) -> list[tuple[str, list[System]]]:
-    """Titles and rows that there are, the first of which the others are compared with."""
-    titles = ("Table 1: MERT", "Table 4: batch MIRA", "Table 5: PRO")
+def tables(result: Results[System]) -> list[Table[System]]:
+    """With the rows that there are, judged against the plain method."""
+    methods = (("Table 1", "MERT", TABLE_1), ("Table 4", "batch MIRA", TABLE_4), ("Table 5", "PRO", TABLE_5))
     return [
-        (title, [system for system in rows if system in result.outcomes])
-        for title, rows in zip(titles, (TABLE_1, TABLE_4, TABLE_5), strict=True)
+        Table(number, method, [system for system in rows if system in result.outcomes], rows[0])
+        for number, method, rows in methods
     ]
 
 
@@ -52,10 +52,9 @@ def markdown(result: Results[System], looks: Looks, options: Zhai2015Options) ->
     """All tables, and the points of the figures."""
     kinds = columns(result)
     parts = []
-    for title, rows in tables(result):
-        parts.append(
-            "\n".join([f"## {title}", "", *_scores(result, rows, kinds), "", _note(result, rows[0])])
-        )
+    for table in tables(result):
+        lines = [*_scores(result, table.systems, kinds), "", _note(result, table.baseline)]
+        parts.append("\n".join([f"## {table.title}", "", *lines]))
     parts.append("\n".join(["## Tables 2 and 3: what search could find", "", *_looks(looks)]))
     parts.append("\n".join(["## Table 6: seconds an iteration", "", *_times(result)]))
     parts.append("\n".join(["## Figure 4: BLEU by beam", "", *_beams(looks)]))
@@ -95,8 +94,8 @@ def _looks(looks: Looks) -> Iterator[str]:
 
 def _times(result: Results[System]) -> Iterator[str]:
     yield from head(["system", "decoding", "choosing weights"])
-    for _, rows in tables(result):
-        for system in rows:
+    for table in tables(result):
+        for system in table.systems:
             outcome = result.outcomes[system]
             # An iteration more than weights are chosen.
             decoding = np.sum(outcome.decoding) / np.sum(np.add(outcome.passes, 1))
@@ -109,21 +108,6 @@ def _beams(looks: Looks) -> Iterator[str]:
     yield from head(["system", *map(str, beams)])
     for name, curve in looks.curves.items():
         yield line([name, *(f"{curve[beam]:.2f}" for beam in beams)])
-
-
-def scores_csv(result: Results[System]) -> str:
-    """A line for each table, system, set and genre; p of the difference to the table's first system."""
-    names = ["table", "system", "set", "genre", "runs", "BLEU", "deviation", "difference"]
-    rows: list[Sequence[object]] = [[*names, "p bootstrap", "p randomisation"]]
-    for title, systems in tables(result):
-        for system in systems:
-            for column in columns(result):
-                found = judged(result, system, column, systems[0])
-                cells = [title.partition(":")[0], system.name, column.set, column.genre]
-                cells += [str(len(found.runs.scores))]
-                numbers = [found.runs.mean, found.runs.deviation, found.difference]
-                rows.append([*cells, *numbers, found.bootstrap, found.randomisation])
-    return csv_text(rows)
 
 
 def plot_shares(result: Results[System], options: Zhai2015Options, path: str | os.PathLike[str]) -> None:

@@ -2,28 +2,23 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
-from typing import Any, Self
+from typing import Any
 
-from pydantic import BaseModel, ConfigDict, Field, ValidationError, model_validator
+from pydantic import BaseModel, Field
 
-from hiero.base.json_files import complaint
-from hiero.decode.settings import DecodingSettings
 from hiero.evaluate import EffectiveLength
+from hiero.experiments.laboratory import ExperimentOptions
 from hiero.tune.instances import SearchAware
 from hiero.tune.methods import METHODS
 
 
-class Zhai2015Options(BaseModel):
+class Zhai2015Options(ExperimentOptions):
     """What the paper leaves open, or sets otherwise for its corpora. The beam is the pop limit. ``mert``,
     ``mira``, ``pro`` and ``hypergraph_mert`` are options of these methods, ``spans`` of search-aware
     tuning."""
 
-    model_config = ConfigDict(extra="forbid", frozen=True)
-
-    runs: int = Field(3, ge=1, description="of each system, with other seeds")
-    seed: int = Field(1, ge=0, description="of the first run")
     k: int = Field(50, ge=1, description="distinct translations a sentence")
     pop_limit: int = Field(30, ge=1, description="of all decoding but that of MERT-S's tuning")
     larger: int = Field(200, ge=1, description="pop limit and k of MERT-S's tuning")
@@ -36,27 +31,16 @@ class Zhai2015Options(BaseModel):
     mira: Mapping[str, Any] = {}
     pro: Mapping[str, Any] = {}
     spans: Mapping[str, Any] = {}
-    decoding: Mapping[str, Any] = Field({}, description="settings in place of the model's")
 
-    @model_validator(mode="after")
-    def _known_options(self) -> Self:
-        kinds: dict[str, type[BaseModel]] = {"decoding": DecodingSettings}
-        kinds |= {name: type(METHODS[method]) for name, method in _OPTIONS_OF.items()}
-        for name, kind in kinds.items():
-            _check(name, kind, getattr(self, name))
-        _check("spans", SearchAware, {**self.spans, "search_aware": "guided"})
-        return self
+    def parts(self) -> Iterator[tuple[str, type[BaseModel], Mapping[str, Any]]]:
+        yield from super().parts()
+        for name, method in _OPTIONS_OF.items():
+            yield name, type(METHODS[method]), getattr(self, name)
+        yield "spans", SearchAware, {**self.spans, "search_aware": "guided"}
 
 
 # Methods by the names of their options.
 _OPTIONS_OF = {"mert": "mert", "hypergraph_mert": "hypergraph-mert", "mira": "mira-batch", "pro": "pro"}
-
-
-def _check(name: str, kind: type[BaseModel], values: Mapping[str, Any]) -> None:
-    try:
-        kind.model_validate(values)
-    except ValidationError as error:
-        raise ValueError(f"{name}: {complaint(error)}") from None
 
 
 @dataclass(frozen=True)
