@@ -221,6 +221,7 @@ run(model, Path({directory!r}), {method!r}, {threads})
 """
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("method", ["mert", "mira-batch"])
 def test_killed_at_random_moments(model: hiero.Model, tmp_path: Path, method: str) -> None:
     whole = run(model, tmp_path / "whole", method)

@@ -54,6 +54,7 @@ def interrupted(command: list[object], ready: Path, stdin: str = "") -> subproce
     return subprocess.CompletedProcess(command, process.returncode, out, err)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("threads", [1, 2])
 def test_a_long_sentence_of_a_command(parts: list[Path], tmp_path: Path, threads: int) -> None:
     grammar, lm, weights = parts

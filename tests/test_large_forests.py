@@ -31,6 +31,7 @@ def test_large_numbers_of_derivations() -> None:
     assert forest.derivation_count == expected == counts(forest)[-1]
 
 
+@pytest.mark.slow
 def test_derivations_beyond_all_memory() -> None:
     # Every node but the first has the one below twice, so that derivations have 2^n - 1 edges.
     n = 100
@@ -50,6 +51,7 @@ def test_derivations_beyond_all_memory() -> None:
             search(scores)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(
     ("symbols", "nodes", "message"),
     [
@@ -87,6 +89,7 @@ def test_deep_forests() -> None:
     assert [(d.score, len(d.edges)) for d in chain.kbest(5, scores)] == [(0.0, depth), (-1.0, depth)]
 
 
+@pytest.mark.slow
 def test_forced_decoding_of_an_edge_of_many_tails() -> None:
     arity = 100_000
     forest = Forest.from_arrays(

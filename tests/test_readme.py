@@ -14,6 +14,8 @@ import subprocess
 import sys
 from pathlib import Path
 
+import pytest
+
 ROOT = Path(__file__).parent.parent
 
 
@@ -65,6 +67,7 @@ def check_python(folder: Path) -> None:
     assert runner.summarize(verbose=False).failed == 0, "".join(output)
 
 
+@pytest.mark.slow
 def test_readme(tmp_path: Path) -> None:
     """One test, since the tours go on with what the first command makes."""
     shutil.copytree(ROOT / "data" / "demo", tmp_path / "data" / "demo")

@@ -162,6 +162,7 @@ def test_what_was_done_by_hand_counts(done: tuple[Path, str], raw: tuple[Path, P
         assert "evaluation.json: damaged: " in one_error_line(damaged)
 
 
+@pytest.mark.slow
 def test_a_run_that_has_no_model_gives_way(raw: tuple[Path, Path], tmp_path: Path) -> None:
     words = options(raw, tmp_path / "-out")
     first = call("hiero", *words, "--quiet", "--mono", write(tmp_path / "blank", ["", ""]))
@@ -217,6 +218,7 @@ def test_worst_and_best() -> None:
     assert [many[n] for n in worst] == [0, 1, 2, 3, 4] and [many[n] for n in best] == [29, 28, 27, 26, 25]
 
 
+@pytest.mark.slow
 def test_sets_of_ones_own(raw: tuple[Path, Path], tmp_path: Path) -> None:
     """NIST's test set with two references, text for tuning, hostile words, and options of training."""
     lines = [path.read_text(encoding="utf-8").splitlines() for path in raw]

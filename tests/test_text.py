@@ -141,6 +141,7 @@ def chinese(tmp_path_factory: pytest.TempPathFactory, demo: Path) -> Path:
     return folder
 
 
+@pytest.mark.slow
 def test_raw_text_is_the_default_of_a_model_of_raw_text(chinese: Path, tmp_path: Path) -> None:
     decode = ("hiero-decode", "--model", chinese / "model", "--quiet")
     done = call(*decode, "--input", chinese / "test.zh", "--output", tmp_path / "out")
@@ -157,6 +158,7 @@ def test_raw_text_is_the_default_of_a_model_of_raw_text(chinese: Path, tmp_path:
     assert float(scored.stdout) > 30
 
 
+@pytest.mark.slow
 def test_case_and_words_are_the_models(chinese: Path, tmp_path: Path) -> None:
     model = hiero.Model.load(chinese / "model")
     assert model.text.source == TextSide("jieba", "zh")  # there is no case to learn
@@ -171,6 +173,7 @@ def test_case_and_words_are_the_models(chinese: Path, tmp_path: Path) -> None:
     assert Path(copy.text.target.truecaser).parent == tmp_path / "copy"
 
 
+@pytest.mark.slow
 def test_training_again_knows_the_truecaser(chinese: Path) -> None:
     sides = ("--source", chinese / "train.zh", "--target", chinese / "train.en")
     text = ("--tokenize", "zh:jieba", "en:moses", "--truecase")
@@ -198,6 +201,7 @@ def test_truecasers_from_the_command_line(tmp_path: Path) -> None:
     assert (tmp_path / "e").read_text().splitlines()[0] == "the house is old ."
 
 
+@pytest.mark.slow
 def test_a_language_that_is_refused_is_said_in_one_line(tmp_path: Path, chinese: Path) -> None:
     assert b"Invalid value: moses knows no" in call("hiero", "tokenize", "ur:moses").stderr
     config = chinese / "model" / "model.toml"

@@ -25,7 +25,7 @@ from hiero.decode.model_files import write_model
 from hiero.train import TrainInputs, TrainSettings, train
 
 STEPS = ["corpus", "text 0", "text 1", "align", "extract", "score", "lm 0", "lm 1", "weights", "model"]
-PAIRS = 150
+PAIRS = 80
 
 
 def head(path: Path, lines: int) -> list[str]:
@@ -129,6 +129,7 @@ def test_step_by_step(inputs: TrainInputs, tmp_path: Path) -> None:
     assert fewer == "" and table.stat().st_size < len(one["rules0.hrt"])
 
 
+@pytest.mark.slow
 def test_raw_text(demo: Path, tmp_path: Path) -> None:
     lines = [line.capitalize().replace(" .", ".") for line in head(demo / "train.en", 300)]
     lines += ["A dog (or two), isn't it?"] * 5
@@ -151,6 +152,7 @@ def test_raw_text(demo: Path, tmp_path: Path) -> None:
     assert decoder.translate(tokens.split()).text == tokens.strip()
 
 
+@pytest.mark.slow
 def test_killed_in_every_step(inputs: TrainInputs, trained: Path, tmp_path: Path) -> None:
     rng = random.Random()
     output = tmp_path / "model"
@@ -253,6 +255,7 @@ def test_stale_steps_are_made_again(inputs: TrainInputs, tmp_path: Path) -> None
     assert list(made(inputs=given)) == ["model"]
 
 
+@pytest.mark.slow
 def test_compressed_input(inputs: TrainInputs, tmp_path: Path, trained: Path) -> None:
     assert inputs.dictionary is not None
     texts = [inputs.source, inputs.target, *inputs.dictionary, *inputs.mono]
@@ -267,6 +270,7 @@ def test_compressed_input(inputs: TrainInputs, tmp_path: Path, trained: Path) ->
     assert ours == theirs
 
 
+@pytest.mark.slow
 def test_any_memory_gives_the_same_model(inputs: TrainInputs, trained: Path, tmp_path: Path) -> None:
     train(inputs, tmp_path / "model", memory=48 << 20)
     assert files(tmp_path / "model") == files(trained)
@@ -302,6 +306,7 @@ def test_tokens_that_look_like_notation(tmp_path: Path) -> None:
     assert reloaded.translate("||| [X,1] [X]").text == "||| [X,1] [X]"
 
 
+@pytest.mark.slow
 def test_a_full_disk(inputs: TrainInputs, trained: Path, tmp_path: Path) -> None:
     # A bound on the size of files fails as a full disk does, and needs no disk of its own.
     sizes = sorted({len(data) for data in files(trained).values()} | {1000, 30_000, 100_000})
@@ -354,6 +359,7 @@ def test_a_folder_of_other_files_is_left_alone(inputs: TrainInputs, tmp_path: Pa
     assert [path.name for path in tmp_path.rglob("*")] == ["m.train", ".notes"]
 
 
+@pytest.mark.slow
 def test_two_at_once(inputs: TrainInputs, tmp_path: Path) -> None:
     first = start(inputs, tmp_path / "m")
     assert first.stderr is not None
@@ -365,6 +371,7 @@ def test_two_at_once(inputs: TrainInputs, tmp_path: Path) -> None:
     assert first.returncode == 0
 
 
+@pytest.mark.slow
 def test_language_models_that_are_there_already(demo: Path, tmp_path: Path) -> None:
     sides = [write(tmp_path / side, head(demo / f"train.{side}", 100)) for side in ("zh", "en")]
     run("hiero", "lm", demo / "dev.en.0", "-o", tmp_path / "lm.arpa", "--order", 3, "--quiet")

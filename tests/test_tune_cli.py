@@ -250,6 +250,7 @@ def test_bad_usage(folder: Path, tmp_path: Path, more: tuple[str, ...]) -> None:
     assert not (tmp_path / "out").exists()
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("method", ["mert", "hypergraph-mert"])
 def test_killed_at_random_moments(folder: Path, tmp_path: Path, method: str) -> None:
     options = (method, "--iterations", 4, "--quiet")

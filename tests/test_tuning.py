@@ -28,8 +28,12 @@ BEST = (1.0, -0.5, 2.0, 0.25)
 START = {"f0": 1.0, "f1": 1.0, "f2": 1.0, "f3": 1.0}
 
 
-def run(directory: Path, method: str = "mert", **options: object) -> TuneResult:
-    decoder, references = solvable(1, BEST)
+# Of a set for what is the same whatever the set.
+SMALL = {"sentences": 8, "size": 20}
+
+
+def run(directory: Path, method: str = "mert", small: bool = False, **options: object) -> TuneResult:
+    decoder, references = solvable(1, BEST, **SMALL if small else {})
     settings = {"method": method, "iterations": 8, **options}
     if "k" in type(METHODS[method]).model_fields:
         settings.setdefault("k", 15)
@@ -66,7 +70,7 @@ def test_known_weights_are_found(method: str, tmp_path: Path) -> None:
 
 @pytest.mark.parametrize("method", sorted(METHODS))
 def test_resuming_gives_the_same(method: str, tmp_path: Path) -> None:
-    whole = run(tmp_path / "whole", method, iterations=4)
+    whole = run(tmp_path / "whole", method, True, iterations=4)
     assert len(whole.iterations) > 1
     for kept in range(len(whole.iterations)):
         shutil.copytree(tmp_path / "whole", tmp_path / "part")
@@ -76,7 +80,7 @@ def test_resuming_gives_the_same(method: str, tmp_path: Path) -> None:
         half = temporary_name(tmp_path / "part" / f"iteration-{kept:03}")
         half.mkdir()
         (half / "new.npz").write_text("half")
-        assert run(tmp_path / "part", method, iterations=4) == whole
+        assert run(tmp_path / "part", method, True, iterations=4) == whole
         assert not half.exists()
         assert files(tmp_path / "part") == files(tmp_path / "whole")
         shutil.rmtree(tmp_path / "part")
@@ -97,7 +101,7 @@ def without_times(path: Path) -> bytes:
 
 @pytest.mark.parametrize("method", sorted(METHODS))
 def test_a_run_that_has_ended_can_go_on(method: str, tmp_path: Path) -> None:
-    decoder, references = solvable(1, BEST, sentences=8, size=20)
+    decoder, references = solvable(1, BEST, **SMALL)
 
     def run(name: str, iterations: int, patience: int = 9) -> TuneResult:
         k = 5 if "k" in type(METHODS[method]).model_fields else None
@@ -120,7 +124,7 @@ def test_a_run_that_has_ended_can_go_on(method: str, tmp_path: Path) -> None:
 
 
 def test_a_run_out_of_patience_can_go_on(tmp_path: Path) -> None:
-    decoder, references = solvable(1, BEST, sentences=8, size=20)
+    decoder, references = solvable(1, BEST, **SMALL)
     best = dict(zip(START, BEST, strict=True))
 
     def run(name: str, patience: int, iterations: int = 6) -> TuneResult:
@@ -157,7 +161,7 @@ def test_weights_are_not_chosen_again(tmp_path: Path, monkeypatch: pytest.Monkey
 
 @pytest.mark.parametrize("method", sorted(METHODS))
 def test_seeds_and_threads(method: str, tmp_path: Path) -> None:
-    decoder, references = solvable(1, BEST)
+    decoder, references = solvable(1, BEST, **SMALL)
     found = []
     for number, (seed, threads) in enumerate([(1, 1), (1, 2), (2, 1)]):
         k = 10 if "k" in type(METHODS[method]).model_fields else None
