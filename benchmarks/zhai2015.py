@@ -1,0 +1,92 @@
+"""`hiero experiment zhai2015` on three corpora.
+
+    python benchmarks/zhai2015.py ../shared/data OUTPUT [--corpora ja-en] [--threads 2]
+
+trains a model for each corpus, aligns the words of the tuning set along with the bitext, and runs the
+experiment; its tables are in OUTPUT/CORPUS/zhai2015/tables.md. Tests are on the test set, on the last pairs
+of the bitext, which are held out, and on de-en on the test set by twos, as sentences that are twice as
+long. What is done is kept: started again, it goes on where it was interrupted.
+"""
+
+from __future__ import annotations
+
+import json
+import subprocess
+from collections.abc import Sequence
+from pathlib import Path
+
+from corpora import CORPORA, name_of, prepare
+from machine import machine, parser
+from train import command
+
+from hiero.base.lines import read_lines
+
+USED = ("ja-en", "de-en", "ur-en")
+
+
+def align(sides: Sequence[Path], folder: Path) -> list[Path]:
+    """Word links of a source with each of its references."""
+    source, *references = sides
+    outputs = [folder / f"tuning.{k}.align" for k in range(len(references))]
+    held_out = [
+        part
+        for reference, output in zip(references, outputs, strict=True)
+        for part in ("--held-out", source, reference, output)
+    ]
+    bitext = ["--source", folder / "train.source", "--target", folder / "train.target"]
+    if not all(output.exists() for output in outputs):
+        files = [*bitext, "-o", folder / "train.align", *held_out]
+        subprocess.run(command("hiero", "align", *files, "--quiet"), check=True)
+    return outputs
+
+
+def by_twos(sides: Sequence[Path], folder: Path) -> list[Path]:
+    """A set with every two lines in one."""
+    outputs = [folder / name_of("twos", k) for k in range(len(sides))]
+    for side, output in zip(sides, outputs, strict=True):
+        lines = list(read_lines(side))
+        pairs = zip(lines[::2], lines[1::2], strict=True)
+        output.write_text("".join(f"{first} {second}\n" for first, second in pairs), encoding="utf-8")
+    return outputs
+
+
+def configure(data: Path, name: str, folder: Path) -> Path:
+    """The configuration of the experiment."""
+    corpus, folder = CORPORA[name], folder.absolute()
+    own = corpus.data(data.absolute())
+    tuning = [own / part for part in corpus.tuning]
+    test = [own / part for part in corpus.test]
+    sets = [("test", test)]
+    if corpus.held == "bitext":
+        sets.append(("held out", [folder / name_of("held-out", k) for k in range(2)]))
+    if name == "de-en":
+        sets.append(("twos", by_twos(test, folder)))
+    heads = [("[tuning]", "tuning", tuning), *(("[[test]]", *one) for one in sets)]
+    path = folder / "zhai2015.toml"
+    with path.open("w", encoding="utf-8") as file:
+        file.write('model = "model"\n')
+        for head, label, (source, *references) in heads:
+            file.write(f"\n{head}\nname = {json.dumps(label)}\nsource = {json.dumps(str(source))}\n")
+            file.write(f"references = {json.dumps([str(path) for path in references])}\n")
+            if head == "[tuning]":
+                links = align(tuning, folder)
+                file.write(f"alignments = {json.dumps([str(path) for path in links])}\n")
+    return path
+
+
+def main() -> None:
+    parsed = parser(__doc__, "data", "output")
+    parsed.add_argument("--corpora", nargs="+", choices=USED, default=USED)
+    parsed.add_argument("--threads", type=int, default=1)
+    arguments = parsed.parse_args()
+    print(machine(), flush=True)
+    for name in arguments.corpora:
+        folder = arguments.output / name
+        prepare(arguments.data, name, folder)
+        path = configure(arguments.data, name, folder)
+        options = ["-o", folder / "zhai2015", "--threads", arguments.threads]
+        subprocess.run(command("hiero", "experiment", "zhai2015", path, *options), check=True)
+
+
+if __name__ == "__main__":
+    main()
