@@ -25,14 +25,23 @@ def test_the_page_of_the_paper_s_example(tmp_path: Path) -> None:
         ((1, 5), "lived in Berlin before getting married", 1.0),
     ]
     page = checked(chart_page(outside, {"P": 1.0}, "Aimi"))
-    assert page.classes.count("lost") == 2 and page.classes.count("cell") == len(outside.chart.spans)
-    assert page.classes.count("reached") == len(outside.reached) - 2
+    # And one of each kind that says what it is.
+    assert page.classes.count("lost") == 2 + 1 and page.classes.count("cell") == len(outside.chart.spans) + 3
+    assert page.classes.count("reached") == len(outside.reached) - 2 + 1
     sections = [name for name in page.ids if re.fullmatch(r"chart|c\d+-\d+", name)]
     assert sections == ["chart", "c0-5", "c1-5"]
     assert {target for section, _, target in page.links if section == "chart"} == {"c0-5", "c1-5"}
     text = " ".join(" ".join(words) for words in page.texts.values())
     assert REFERENCE in text and "[lived in Berlin before getting married]" in text
-    assert "Amy" in text and "2 lost a derivation" in text
+    counts = (2, len(outside.reached) - 2, len(outside.chart.spans) - len(outside.reached))
+    for count, what in zip(
+        counts, ("that lost a derivation", "with outside strings", "without outside strings"), strict=True
+    ):
+        assert f"{count} span{'' if count == 1 else 's'} {what}" in text
+    best = outside.chart.derivation(outside.chart.forest.root).text
+    assert best != REFERENCE and {best, REFERENCE} < set(page.texts["p"])
+    assert f"the best translation, Bleu+1 {outside.best_bleu:.3f}" in text
+    assert "the best that the guided backtrace saw, Bleu+1 1.000" in text
 
 
 def test_other_outside_strings_have_no_page(tmp_path: Path) -> None:
@@ -41,6 +50,15 @@ def test_other_outside_strings_have_no_page(tmp_path: Path) -> None:
         chart_page(outside)
     with pytest.raises(hiero.FormatError):
         chart_page(paper(tmp_path, PAPER).outside("guided", [["a"]]), {"Unheard": 1.0})
+
+
+def test_a_sentence_without_translation(tmp_path: Path) -> None:
+    paper(tmp_path, PAPER)
+    model = hiero.Model.assemble([tmp_path / "grammar"], [tmp_path / "lm"], tmp_path / "weights")
+    chart = hiero.Decoder(model, pass_through="none").translate("Aimi unheard", keep="splits").chart
+    assert chart is not None and chart.forest.root == -1
+    page = checked(chart_page(chart.outside("guided", [REFERENCE.split()])))
+    assert "0 spans that lost a derivation" in " ".join(page.texts["p"])
 
 
 def test_the_command(tmp_path: Path) -> None:

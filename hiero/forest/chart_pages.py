@@ -64,23 +64,38 @@ def chart_page(outside: OutsideStrings, weights: Weights | None = None, title: s
     outside.chart.forest.feature_names.ids(weights or {})
     details = Details(weights)
     lost = lost_derivations(outside)
-    best, oracle = number_text(outside.best_bleu), number_text(outside.oracle_bleu)
-    spans = count_text(len(outside.chart.spans), "span")
-    facts = [
-        f"the best translation has Bleu+1 {best}, the best that the guided backtrace saw {oracle}",
-        f"{spans}, {len(outside.reached):,} reached; {len(lost):,} lost a derivation that would have made a "
-        "better translation",
-    ]
+    translations = (
+        (_translation(outside), outside.best_bleu, "the best translation"),
+        (outside.oracle, outside.oracle_bleu, "the best that the guided backtrace saw"),
+    )
+    spans = (
+        ("lost", len(lost), "that lost a derivation that would have made a better translation"),
+        ("reached", len(outside.reached) - len(lost), "with outside strings that did not"),
+        ("other", len(outside.chart.spans) - len(outside.reached), "without outside strings"),
+    )
     overview = section(
         "chart",
         title,
         "",
         _pyramid(outside, {one.span: one for one in lost}),
-        f'<p class="text">{words_text(outside.oracle)}</p>\n',
-        *(f'<p class="dim">{escaped(fact)}</p>\n' for fact in facts),
+        *(
+            f'<p class="dim">{_key(kind)}{escaped(count_text(count, "span"))} {what}</p>\n'
+            for kind, count, what in spans
+        ),
+        *(
+            f'<p class="text">{words_text(words)}</p>\n'
+            f'<p class="dim">{what}, Bleu+1 {number_text(bleu)}</p>\n'
+            for words, bleu, what in translations
+        ),
     )
     sections = [_lost_section(outside, one, weights, details) for one in lost]
     return page(title, [overview, *sections], details.data())
+
+
+def _translation(outside: OutsideStrings) -> list[str]:
+    """Nothing where there is none."""
+    root = outside.chart.forest.root
+    return outside.chart.derivation(root).tokens if root >= 0 else []
 
 
 def _lost_section(outside: OutsideStrings, one: Lost, weights: Weights | None, details: Details) -> str:
@@ -100,6 +115,16 @@ def _lost_section(outside: OutsideStrings, one: Lost, weights: Weights | None, d
     )
 
 
+def _key(kind: str) -> str:
+    """A cell of the pyramid, for a line that says what its kind is."""
+    return f'<svg class="key" width="12" height="12">{_box(kind, 1, 1, 10)}</svg> '
+
+
+def _box(kind: str, x: float, y: float, size: float, title: str = "") -> str:
+    shape = f'x="{x:g}" y="{y:g}" width="{size:g}" height="{size:g}" rx="{size / 6:g}"'
+    return f'<rect class="cell {kind}" {shape}>{title}</rect>'
+
+
 def _pyramid(outside: OutsideStrings, lost: dict[tuple[int, int], Lost]) -> str:
     """Cells above the words: longer spans higher, each over the middle of its words."""
     source = outside.chart.forest.source
@@ -110,10 +135,7 @@ def _pyramid(outside: OutsideStrings, lost: dict[tuple[int, int], Lost]) -> str:
         x, y = _CELL * (begin + end - 1) / 2, height - _CELL * (end - begin)
         kind = "lost" if (begin, end) in lost else "reached" if (begin, end) in reached else "other"
         words = escaped(" ".join(source[begin:end]))
-        box = (
-            f'<rect class="cell {kind}" x="{x + 2:g}" y="{y:g}" width="{_CELL - 4:g}" height="{_CELL - 4:g}" '
-            f'rx="3"><title>{begin}:{end} {words}</title></rect>'
-        )
+        box = _box(kind, x + 2, y, _CELL - 4, f"<title>{begin}:{end} {words}</title>")
         if kind == "lost":
             box = f'<a href="#{lost[begin, end].name}" aria-label="{begin}:{end}">{box}</a>'
         cells.append(box)
