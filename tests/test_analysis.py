@@ -13,6 +13,7 @@ from in_process import call
 from search_aware_twin import Twin, bleu_plus_one
 
 import hiero
+from hiero._core import bleu_plus_one as bleu_plus_one_of
 from hiero.evaluate import Bleu
 from hiero.evaluate.diversity import diversity
 from hiero.tune import ModelDecoder
@@ -52,6 +53,16 @@ def test_diversity_of_few() -> None:
     assert diversity([["a"], ["a"]]) == 0.0 and diversity([["a"], ["b"]]) == 1.0
 
 
+def test_bleu_plus_one_of_rows() -> None:
+    """Lin and Och (2004), a formula at a time."""
+    rows = np.array([[7, 8, 7, 6, 5, 4, 5, 3, 1, 0], [3, 2, 3, 2, 1, 0, 0, 0, 0, 0]], dtype=float)
+    first = np.exp(1 - 8 / 7) * (5 / 7 * 4 / 7 * 2 / 6 * 1 / 5) ** 0.25
+    assert bleu_plus_one_of(rows).tolist() == pytest.approx([first, 0.0])
+    assert bleu_plus_one_of(rows[0]) == pytest.approx(first)
+    with pytest.raises(ValueError, match="rows of 10 numbers"):
+        bleu_plus_one_of(rows[:, :9])
+
+
 def test_an_analysis_against_the_twin() -> None:
     model = hiero.Model.assemble([FRENCH / "grammar.txt"], [FRENCH / "lm.arpa"], FRENCH / "weights.txt")
     lines = [line.split() for line in (FRENCH / "input.fr").read_text().splitlines() if line.strip()]
@@ -63,8 +74,8 @@ def test_an_analysis_against_the_twin() -> None:
     metric = Bleu(references, effective_length="average")
     decoder = hiero.Decoder(model, pop_limit=3, pass_through="none")
     vector = model.weight_vector(model.weights)
-    found = analyse(ModelDecoder(decoder, lines), metric, vector, k=2, beam=3, order=2)
-    assert found == analyse(ModelDecoder(decoder, lines, 2), metric, vector, k=2, beam=3, order=2)
+    found = analyse(ModelDecoder(decoder, lines), metric, vector, k=4, beam=3, order=2)
+    assert found == analyse(ModelDecoder(decoder, lines, 2), metric, vector, k=4, beam=3, order=2)
     picks: list[list[str]] = [[], [], []]
     apart, spans = [], Counter[str]()
     for line, (reference,) in zip(lines, references, strict=True):
@@ -74,7 +85,7 @@ def test_an_analysis_against_the_twin() -> None:
             for pick in picks:
                 pick.append("")
             continue
-        twin, top_down = Twin(chart, [reference.split()], 2, 3), Twin(chart, k=2)
+        twin, top_down = Twin(chart, [reference.split()], 4, 3), Twin(chart, k=4)
         twin.guided_backtrace()
         top_down.top_down()
         strings = [twin.e(tree) for tree in twin.final]

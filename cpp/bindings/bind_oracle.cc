@@ -25,26 +25,36 @@ BleuCounts from_array(const DoubleVector& values) {
   return from_row(values.data());
 }
 
-// By row of counts, whose orders are in an array of the same shape.
-py::object bleu_of(const DoubleVector& counts, const py::object& orders) {
+std::vector<py::ssize_t> shape_of_rows(const DoubleVector& counts) {
   if (counts.ndim() == 0 || counts.shape(counts.ndim() - 1) != kRow)
     throw std::invalid_argument("BLEU counts: expected rows of 10 numbers");
-  const py::ssize_t rows = counts.size() / kRow;
-  const std::vector<py::ssize_t> shape(counts.shape(), counts.shape() + counts.ndim() - 1);
-  const py::object numpy = py::module_::import("numpy");
-  const auto by_row = integers<std::int32_t>(numpy.attr("broadcast_to")(orders, py::cast(shape)), "orders");
-  py::array_t<double> out(shape);
+  return {counts.shape(), counts.shape() + counts.ndim() - 1};
+}
+
+// score(i, counts) of every row i.
+template <class Score>
+py::object by_row(const DoubleVector& counts, const Score& score) {
+  py::array_t<double> out(shape_of_rows(counts));
   double* scores = out.mutable_data();
   {
     const py::gil_scoped_release release;
-    for (py::ssize_t row = 0; row < rows; ++row) {
-      if (by_row[row] < 1 || by_row[row] > static_cast<std::int32_t>(kBleuOrder))
-        throw std::invalid_argument("orders: expected 1 to 4");
-      scores[row] = bleu(from_row(counts.data() + row * kRow), static_cast<std::size_t>(by_row[row]));
-    }
+    for (py::ssize_t row = 0; row < out.size(); ++row)
+      scores[row] = score(row, from_row(counts.data() + row * kRow));
   }
   if (counts.ndim() == 1) return py::float_(scores[0]);
   return out;
+}
+
+// Orders are in an array of the rows' shape.
+py::object bleu_of(const DoubleVector& counts, const py::object& orders) {
+  const py::object shape = py::cast(shape_of_rows(counts));
+  const py::object numpy = py::module_::import("numpy");
+  const auto of_row = integers<std::int32_t>(numpy.attr("broadcast_to")(orders, shape), "orders");
+  return by_row(counts, [&of_row](py::ssize_t row, const BleuCounts& own) {
+    if (of_row[row] < 1 || of_row[row] > static_cast<std::int32_t>(kBleuOrder))
+      throw std::invalid_argument("orders: expected 1 to 4");
+    return bleu(own, static_cast<std::size_t>(of_row[row]));
+  });
 }
 
 struct OracleHypothesis {
@@ -70,6 +80,13 @@ void register_oracle(py::module_& m) {
       "bleu", &bleu_of, py::arg("counts"), py::arg("orders") = kBleuOrder,
       "BLEU from 0 to 1 of rows of such counts, or of sums of them, (..., 10) to (...); 0 if a precision is\n"
       "0 (Papineni et al. 2002). `orders`: of how many orders, one number or one a row.");
+  m.def(
+      "bleu_plus_one",
+      [](const DoubleVector& counts) {
+        return by_row(counts, [](py::ssize_t, const BleuCounts& own) { return bleu_plus_one(own); });
+      },
+      py::arg("counts"),
+      "The same with one added to matches and totals of n > 1 (Lin and Och 2004); 0 where no word matches.");
   m.attr("Forest").attr("rescore") = py::cpp_function(
       [](const std::shared_ptr<Hypergraph>& forest, const py::object& scores, double mu,
          const TokenLists& lists, const DoubleVector& document, double document_source, std::size_t k,

@@ -9,14 +9,11 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from hiero._core import Chart, KBestArrays, bleu
+from hiero._core import Chart, KBestArrays, bleu_plus_one
 from hiero.base.files import replacing
 from hiero.evaluate.diversity import diversity
 from hiero.evaluate.metrics import Array, Bleu, Hypotheses
 from hiero.tune.protocol import TuningDecoder
-
-# What Bleu+1 adds to statistics: one to totals and matches of n > 1 (Lin and Och 2004).
-_MORE = np.array([0.0, 0.0, 0.0, 1.0, 1.0, 1.0, 0.0, 1.0, 1.0, 1.0])
 
 
 @dataclass(frozen=True)
@@ -72,7 +69,7 @@ def analyse(
         statistics = metric.token_statistics(
             np.full(len(lists), sentence, dtype=np.int32), Hypotheses.of_list(chart.forest, lists)
         )
-        oracle = int(bleu(statistics + _MORE).argmax())
+        oracle = int(bleu_plus_one(statistics).argmax())
         guided = metric.token_statistics([sentence], Hypotheses.of_tokens([found.oracle]))
         return _Sentence(
             np.stack([statistics[0], statistics[oracle], guided[0]]),
