@@ -64,9 +64,10 @@ def chart_page(outside: OutsideStrings, weights: Weights | None = None, title: s
     outside.chart.forest.feature_names.ids(weights or {})
     details = Details(weights)
     lost = lost_derivations(outside)
+    of_k, of_all = number_text(outside.best_bleu), number_text(outside.oracle_bleu)
     translations = (
-        (_translation(outside), outside.best_bleu, "the best translation"),
-        (outside.oracle, outside.oracle_bleu, "the best that the guided backtrace saw"),
+        (_translation(outside), f"the best translation; the highest Bleu+1 of the k best is {of_k}"),
+        (outside.oracle, f"the best that the guided backtrace saw, Bleu+1 {of_all}"),
     )
     spans = (
         ("lost", len(lost), "that lost a derivation that would have made a better translation"),
@@ -83,9 +84,8 @@ def chart_page(outside: OutsideStrings, weights: Weights | None = None, title: s
             for kind, count, what in spans
         ),
         *(
-            f'<p class="text">{words_text(words)}</p>\n'
-            f'<p class="dim">{what}, Bleu+1 {number_text(bleu)}</p>\n'
-            for words, bleu, what in translations
+            f'<p class="text">{words_text(words)}</p>\n<p class="dim">{what}</p>\n'
+            for words, what in translations
         ),
     )
     sections = [_lost_section(outside, one, weights, details) for one in lost]
