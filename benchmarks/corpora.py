@@ -1,14 +1,16 @@
-"""Corpora for experiments: a bitext, sets to tune and to test on, and others that are held out."""
+"""Corpora for experiments: a bitext, sets to tune and to test on, and others that are held out; and
+`hiero experiment` on them."""
 
 from __future__ import annotations
 
 import subprocess
 import sys
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Literal
 
+from machine import machine, parser
 from train import command
 
 from hiero.base.lines import read_lines
@@ -16,6 +18,8 @@ from hiero.train import leave_out
 
 DEMO = Path(__file__).parents[1] / "data" / "demo"
 
+# Writes the configuration of an experiment: from the folder of all data, for a corpus, to a file.
+Configure = Callable[[Path, str, Path], None]
 Held = Literal["bitext", "tuning set", "generator"]
 
 
@@ -92,7 +96,24 @@ CORPORA = {
 }
 
 
-def prepare(data: Path, name: str, folder: Path) -> None:
+def run(experiment: str, text: str | None, used: Sequence[str], configure: Configure) -> None:
+    """An experiment on those of these corpora that are asked for: the main program of a benchmark with this
+    docstring. Results are in a folder of the experiment's name in each corpus's."""
+    parsed = parser(text, "data", "output")
+    parsed.add_argument("--corpora", nargs="+", choices=used, default=used)
+    parsed.add_argument("--threads", type=int, default=1)
+    arguments = parsed.parse_args()
+    print(machine(), flush=True)
+    for name in arguments.corpora:
+        folder = arguments.output / name
+        _prepare(arguments.data, name, folder)
+        path = folder / f"{experiment}.toml"
+        configure(arguments.data, name, path)
+        options = ["-o", folder / experiment, "--threads", arguments.threads]
+        subprocess.run(command("hiero", "experiment", experiment, path, *options), check=True)
+
+
+def _prepare(data: Path, name: str, folder: Path) -> None:
     """Makes sets and a model, in a folder that does not have them yet; ``data`` has all corpora."""
     if (folder / "model").exists():
         return

@@ -23,7 +23,7 @@ def main() -> None:
     arguments.add_argument("--runs", type=int, default=3)
     arguments.add_argument("--threads", type=int, default=2)
     chosen = arguments.parse_args()
-    given = read_chiang2008(chosen.corpus / "experiment.toml")
+    given = read_chiang2008(chosen.corpus / "chiang2008.toml")
     chosen.output.mkdir(exist_ok=True)
     laboratory = Chiang2008Laboratory(
         given.model,

@@ -122,7 +122,7 @@ def gain(given: GivenChiang2008, corpus: Path, output: Path, runs: int, threads:
     output.mkdir(exist_ok=True)
     pairs = WordPairs.of(given.model.tables[0])
     rows = {}
-    for name, folder, further in (("without", corpus / "experiment", ()), ("with", output, (pairs,))):
+    for name, folder, further in (("without", corpus / "chiang2008", ()), ("with", output, (pairs,))):
         laboratory = Chiang2008Laboratory(
             given.model,
             given.tuning,
@@ -161,7 +161,7 @@ def main() -> None:
             own.add_argument("--runs", type=int, default=3)
             own.add_argument("--threads", type=int, default=2)
     given = arguments.parse_args()
-    read = read_chiang2008(given.corpus / "experiment.toml")
+    read = read_chiang2008(given.corpus / "chiang2008.toml")
     print(machine(), flush=True)
     if given.part == "cost":
         with watched():

@@ -15,8 +15,7 @@ import subprocess
 from collections.abc import Sequence
 from pathlib import Path
 
-from corpora import CORPORA, name_of, prepare
-from machine import machine, parser
+from corpora import CORPORA, name_of, run
 from train import command
 
 from hiero.base.lines import read_lines
@@ -50,9 +49,9 @@ def by_twos(sides: Sequence[Path], folder: Path) -> list[Path]:
     return outputs
 
 
-def configure(data: Path, name: str, folder: Path) -> Path:
-    """The configuration of the experiment."""
-    corpus, folder = CORPORA[name], folder.absolute()
+def configure(data: Path, name: str, path: Path) -> None:
+    """Writes the configuration of the experiment."""
+    corpus, folder = CORPORA[name], path.parent.absolute()
     own = corpus.data(data.absolute())
     tuning = [own / part for part in corpus.tuning]
     test = [own / part for part in corpus.test]
@@ -62,7 +61,6 @@ def configure(data: Path, name: str, folder: Path) -> Path:
     if name == "de-en":
         sets.append(("twos", by_twos(test, folder)))
     heads = [("[tuning]", "tuning", tuning), *(("[[test]]", *one) for one in sets)]
-    path = folder / "zhai2015.toml"
     with path.open("w", encoding="utf-8") as file:
         file.write('model = "model"\n')
         for head, label, (source, *references) in heads:
@@ -71,22 +69,7 @@ def configure(data: Path, name: str, folder: Path) -> Path:
             if head == "[tuning]":
                 links = align(tuning, folder)
                 file.write(f"alignments = {json.dumps([str(path) for path in links])}\n")
-    return path
-
-
-def main() -> None:
-    parsed = parser(__doc__, "data", "output")
-    parsed.add_argument("--corpora", nargs="+", choices=USED, default=USED)
-    parsed.add_argument("--threads", type=int, default=1)
-    arguments = parsed.parse_args()
-    print(machine(), flush=True)
-    for name in arguments.corpora:
-        folder = arguments.output / name
-        prepare(arguments.data, name, folder)
-        path = configure(arguments.data, name, folder)
-        options = ["-o", folder / "zhai2015", "--threads", arguments.threads]
-        subprocess.run(command("hiero", "experiment", "zhai2015", path, *options), check=True)
 
 
 if __name__ == "__main__":
-    main()
+    run("zhai2015", __doc__, USED, configure)
