@@ -7,7 +7,7 @@ import signal
 import subprocess
 import sys
 from pathlib import Path
-from typing import Any
+from typing import Any, get_args
 
 import numpy as np
 import pytest
@@ -105,7 +105,7 @@ def sentences(model: hiero.Model) -> tuple[list[list[str]], list[list[str]]]:
     lines = [line.split() for line in (FRENCH / "input.fr").read_text().splitlines() if line.strip()]
     other = hiero.Decoder(model).with_weights({**model.weights, "WordPenalty": 1.5, "LM0": 0.2})
     texts = [" ".join(result.tokens) for result in other.translate_batch(lines)]
-    return lines, [[text, " ".join(reversed(text.split()))] for text in texts]
+    return lines, [[text, " ".join([*reversed(text.split()), "and", "more"])] for text in texts]
 
 
 # Of short lines.
@@ -123,16 +123,18 @@ def test_instances_against_a_twin(model: hiero.Model, measure: str) -> None:
 
     links = [[linked(len(line), text) for text in both] for line, both in zip(lines, references, strict=True)]
     metric = AlignedBleu(references, links, effective_length="average")
-    options = SearchAware.model_validate({**SPANS, "search_aware": measure, "beam": 5, "recovered": 4})
-    instances = Instances(metric, 7, options)
+    options = SearchAware.model_validate({**SPANS, "search_aware": measure, "beam": 2, "recovered": 4})
+    # Next to the best translation alone the guided backtrace finds better ones.
+    k = 1 if measure == "guided" else 7
+    instances = Instances(metric, k, options)
     decoder = hiero.Decoder(model, pop_limit=3)
-    spans = reached = left_out = 0
+    spans = reached = left_out = most = 0
     for number, line in enumerate(lines):
         chart = decoder.translate(line, keep="splits").chart
         assert chart is not None
         found = instances.of(number, chart)
         tokens = [text.split() for text in references[number]]
-        twin = Twin(chart, tokens, 7, 5, 4)
+        twin = Twin(chart, tokens, k, 2, 4)
         if measure == "top-down":
             twin.top_down()
         elif measure == "guided":
@@ -145,6 +147,7 @@ def test_instances_against_a_twin(model: hiero.Model, measure: str) -> None:
             if measure in ("top-down", "guided") and span not in twin.strings:
                 trees = trees[:1]
             trees = trees + [good.tree for good in twin.recovered.get(span, [])]
+            most = max(most, len(twin.recovered.get(span, [])))
             left, right = twin.strings.get(span) or twin.concatenation(span)
             if whole or measure.startswith("partial"):
                 left = right = ()
@@ -169,8 +172,27 @@ def test_instances_against_a_twin(model: hiero.Model, measure: str) -> None:
             np.testing.assert_allclose(candidates.statistics, expected[candidates.span])
             assert candidates.features.shape == (len(candidates.statistics), len(model.feature_names))
         assert found.first.tolist() == expected[WHOLE][0].tolist()
-    assert spans > 20 and reached > 10
+    assert spans > 20 and reached > 10 and most == (4 if measure == "guided" else 0)
     assert (left_out > 3) == (measure == "partial-span")
+
+
+def test_what_is_recovered_depends_on_the_effective_length(model: hiero.Model) -> None:
+    lines, references = sentences(model)
+    decoder = hiero.Decoder(model, pop_limit=3)
+    sizes = {}
+    for length in get_args(EffectiveLength):
+        metric = Bleu(references, effective_length=length)
+        instances = Instances(metric, 1, SearchAware(search_aware="guided", short_sentence=0, span_words=1))
+        sizes[length] = [0, 0]
+        for number, line in enumerate(lines):
+            chart = decoder.translate(line, keep="splits").chart
+            assert chart is not None
+            found = instances.of(number, chart).candidates
+            outside = chart.outside("guided", metric.references[number], k=1, effective_length=length)
+            sizes[length][0] += sum(len(candidates.statistics) for candidates in found)
+            sizes[length][1] += sum(len(outside.candidates(*span)) for span in chart.spans)
+    assert all(own == expected for own, expected in sizes.values())
+    assert sizes["closest"] != sizes["average"]
 
 
 def judge_lines(metric: Bleu, segment: int) -> list[str]:

@@ -6,6 +6,7 @@ from __future__ import annotations
 import csv
 import json
 from pathlib import Path
+from typing import Any
 
 import numpy as np
 import pytest
@@ -15,17 +16,22 @@ from in_process import call
 import hiero
 from hiero.base.text import format_links
 from hiero.evaluate import Bleu, Runs
+from hiero.experiments.results import NamedSet, Outcome, Results
+from hiero.experiments.zhai2015_laboratory import TuningSet, Zhai2015Laboratory
+from hiero.experiments.zhai2015_report import Looks, markdown
 from hiero.experiments.zhai2015_systems import (
     GUIDED,
     MERT,
     TABLE_1,
     TABLE_4,
     TABLE_5,
+    System,
     Zhai2015Options,
     figure_5,
     systems,
 )
-from hiero.tune import TuneOptions
+from hiero.features.sentence import Sentence
+from hiero.tune import ModelDecoder, TuneOptions
 
 FRENCH = Path(__file__).parent / "french"
 
@@ -140,6 +146,49 @@ def test_the_experiment(folder: Path, tmp_path: Path) -> None:
         return first + rest[rest.index("## Figure 4") :]
 
     assert without_times((out / "tables.md").read_text()) == without_times(tables)
+
+
+def test_what_systems_are_tuned_on(folder: Path, tmp_path: Path) -> None:
+    """Section 4.5: PRO with spans on sentences of fewer than ten words; Figure 5: on short sentences. MERT-S
+    alone has the larger beam."""
+    model = hiero.Model.load(folder / "model")
+    sizes = (3, 9, 10, 19, 20)
+    sentences = [Sentence(tokens=[["le", "chat", "chien"][i % 3] for i in range(size)]) for size in sizes]
+    own = NamedSet("tuning", sentences, [["a"]] * len(sizes), {})
+    options = Zhai2015Options(pop_limit=2, larger=40)
+    laboratory = Zhai2015Laboratory(model, TuningSet(own, None), [own], tmp_path, options)
+
+    def taken(system: System) -> int:
+        return len(laboratory.tuned_on(system).own.sentences)
+
+    assert {taken(system) for system in (*TABLE_1, *TABLE_4, TABLE_5[0])} == {5}
+    assert {taken(system) for system in TABLE_5[1:]} == {2}
+    assert {taken(system) for system in figure_5(options)} == {4}
+
+    def generated(decoder: Any) -> int:
+        list(decoder.kbest(model.weight_vector(model.weights), 2))
+        return int(decoder.generated)
+
+    expected = {
+        limit: generated(ModelDecoder(hiero.Decoder(model, pop_limit=limit), sentences)) for limit in (2, 40)
+    }
+    assert expected[2] < expected[40]
+    for system in TABLE_1:
+        trial = laboratory.trial(system)
+        assert generated(trial.tuning) == expected[40 if system.name == "MERT-S" else 2]
+        assert generated(ModelDecoder(trial.translating, sentences)) == expected[2]
+
+
+def test_seconds_an_iteration() -> None:
+    """Two runs that decoded three times and twice, and chose weights twice and once."""
+    own = NamedSet("test", [Sentence(tokens=["a"])], [["a"]], {})
+    metric = Bleu(own.references)
+    statistics = np.stack([metric.statistics(["a"])] * 2)
+    outcome = Outcome([{}] * 2, [1.0] * 2, [2, 1], [9.0, 6.0], [4.0, 5.0], {"test": statistics})
+    options = Zhai2015Options()
+    result = Results({s: outcome for s in systems(options, True)}, [own], {"test": metric})
+    text = markdown(result, Looks({}, {"MERT": {30: 1.0}}), options)
+    assert "| guided backtrace | 3.0 | 3.0 |" in text
 
 
 @pytest.mark.parametrize(
