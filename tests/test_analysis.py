@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import dataclasses
 import random
+import re
 from collections import Counter
 from pathlib import Path
 
@@ -118,7 +119,9 @@ def test_the_command(tmp_path: Path) -> None:
     done = call("hiero", "analyse", tmp_path / "model", *sets, *chosen, *picture, "-k", 5)
     assert (done.returncode, done.stderr) == (0, b""), done
     head, *rows = done.stdout.decode().splitlines()
-    assert head.split() == ["best", "5-best", "guided", "diversity", "top-down", "guided"]
+    heads = ["best", "5-best oracle", "guided oracle", "diversity", "top-down reach", "guided reach"]
+    assert re.split("  +", head.strip()) == heads
+    assert [len(row) for row in rows[:2]] == [len(head)] * 2
     assert rows[0].split()[1] == "100.00" and float(rows[1].split()[1]) < 100
     assert rows[2].startswith(f"{tmp_path / 'model' / 'weights.txt'}: ") and rows[2].endswith(" 100.00 at 30")
     assert (tmp_path / "beams.png").read_bytes().startswith(b"\x89PNG")

@@ -64,14 +64,14 @@ def analyse_search(
     vectors = {name: loaded.weight_vector(own) for name, own in chosen.items()}
     decoder = ModelDecoder(Decoder(loaded, **decoding), sentences, threads)
     width = max(map(len, vectors))
-    print(f"{'':{width}}   best  {k}-best  guided  diversity  top-down  guided")
+    heads = ("  best", f"{k}-best oracle", "guided oracle", "diversity", "top-down reach", "guided reach")
+    print("  ".join([" " * width, *heads]))
     for name, vector in vectors.items():
         found = analyse(decoder, metric, vector, k=k, beam=beam, order=order)
-        print(
-            f"{name:{width}} {found.best:6.2f} {found.kbest_oracle:7.2f} {found.guided_oracle:7.2f}"
-            f" {found.diversity:10.4f} {found.top_down:9.1%} {found.guided:7.1%}",
-            flush=True,
-        )
+        scores = (f"{score:.2f}" for score in (found.best, found.kbest_oracle, found.guided_oracle))
+        cells = (*scores, f"{found.diversity:.4f}", f"{found.top_down:.1%}", f"{found.guided:.1%}")
+        row = (cell.rjust(len(head)) for cell, head in zip(cells, heads, strict=True))
+        print("  ".join([name.ljust(width), *row]), flush=True)
     if page is not None:
         if sentence > len(sentences):
             raise typer.BadParameter(f"--sentence {sentence} of a set of {len(sentences)}")
