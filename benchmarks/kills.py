@@ -57,8 +57,8 @@ def main() -> None:
         folder = Path(name)
         bitext = ["--source", DEMO / "train.zh", "--target", DEMO / "train.en"]
         subprocess.run(command("hiero", "train", *bitext, "-o", folder / "model", "--quiet"), check=True)
-        for method in TUNED:
-            label = " ".join(method)
+        labels = [" ".join(method) for method in TUNED]
+        for method, label in zip(TUNED, labels, strict=True):
             begin = time.monotonic()
             whole = folder / label
             subprocess.run(tuning(folder / "model", method, whole, 1), check=True, stdout=subprocess.DEVNULL)
@@ -84,7 +84,8 @@ def main() -> None:
                 runs += 1
                 if results(part) != results(whole):
                     raise SystemExit(f"{label}: a run that was killed differs, see the weights:\n{part}")
-            print(f"{label:17} {kills} kills in {runs} runs: all weights and scores the same", flush=True)
+            kept = f"{kills} kills in {runs} runs: all weights and scores the same"
+            print(f"{label:{max(map(len, labels))}} {kept}", flush=True)
 
 
 if __name__ == "__main__":
