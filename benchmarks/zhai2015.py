@@ -30,11 +30,11 @@ def align(sides: Sequence[Path], folder: Path) -> list[Path]:
     held_out = [
         part
         for reference, output in zip(references, outputs, strict=True)
-        for part in ("--held-out", source, reference, output)
+        for part in (source, reference, output)
     ]
     bitext = ["--source", folder / "train.source", "--target", folder / "train.target"]
     if not all(output.exists() for output in outputs):
-        files = [*bitext, "-o", folder / "train.align", *held_out]
+        files = [*bitext, "-o", folder / "train.align", "--held-out", *held_out]
         subprocess.run(command("hiero", "align", *files, "--quiet"), check=True)
     return outputs
 

@@ -11,6 +11,7 @@ from pathlib import Path
 
 import numpy as np
 import pytest
+from in_process import call
 from thot.common import WordAlignmentMatrix
 
 import hiero
@@ -97,6 +98,26 @@ def test_aligning(demo: Path, tmp_path: Path) -> None:
     union = run("th", heuristic="union")[0]
     assert sum(map(len, union)) > sum(map(len, first[0]))
     assert all(set(few.split()) <= set(many.split()) for few, many in zip(first[0], union, strict=True))
+
+
+def test_the_command_aligns_several_sets_along(demo: Path, tmp_path: Path) -> None:
+    sides = [demo / "test.zh", *(demo / f"test.en.{k}" for k in range(3))]
+    f, *references = [tmp_path / path.name for path in sides]
+    for path in sides:
+        text = path.read_text().splitlines()[:40]
+        (tmp_path / path.name).write_text("".join(f"{line}\n" for line in text))
+    outputs = [tmp_path / f"{k}.align" for k in range(3)]
+    bitexts = [(f, reference) for reference in references]
+    align(bitexts, outputs)
+    expected = [output.read_text() for output in outputs]
+    assert len(set(expected)) == 3
+    held_out = [part for bitext, output in zip(bitexts, outputs, strict=True) for part in (*bitext, output)]
+    command = ("hiero", "align", "--source", f, "--target", references[0], "-o", held_out[2])
+    done = call(*command, "--held-out", *held_out[3:6], "--held-out", *held_out[6:])
+    assert (done.returncode, done.stderr) == (0, b"")
+    assert [output.read_text() for output in outputs] == expected
+    wrong = call(*command, "--held-out", *held_out[3:8])
+    assert wrong.returncode == 2 and b"expected a source, a target and an output" in wrong.stderr
 
 
 def test_links_are_read_once_and_in_order(tmp_path: Path) -> None:

@@ -26,12 +26,12 @@ _STREAMS = (("/", "dev"), ("/", "proc"))
 
 @dataclass(frozen=True)
 class Writes:
-    """Marks a parameter of a command for what it writes, of several paths ``last`` only that. It may be a
-    ``stream``: ``-`` is standard output then. It may take the place of what is read (``over``), such as a
-    model of its own. All other paths are read."""
+    """Marks a parameter of a command for what it writes: of several paths the last of ``every`` so many. It
+    may be a ``stream``: ``-`` is standard output then. It may take the place of what is read (``over``), such
+    as a model of its own. All other paths are read."""
 
     stream: bool = False
-    last: bool = False
+    every: int = 1
     over: bool = False
 
 
@@ -92,11 +92,11 @@ def _checked(values: Mapping[str, Any], marks: Mapping[str, Writes]) -> dict[str
     outputs: list[Path] = []
     for name, value in values.items():
         paths, mark = _paths(value), marks.get(name)
-        read = len(paths) if mark is None else len(paths) - 1 if mark.last else 0
-        inputs += paths[:read]
-        if mark is None or not mark.over:
-            outputs += paths[read:]
-        if mark is not None and not mark.stream and STREAM in paths[read:]:
+        written = paths[mark.every - 1 :: mark.every] if mark else []
+        inputs += [path for place, path in enumerate(paths) if mark is None or (place + 1) % mark.every]
+        if mark is not None and not mark.over:
+            outputs += written
+        if mark is not None and not mark.stream and STREAM in written:
             raise typer.BadParameter(f"--{name.replace('_', '-')} cannot be standard output")
     if inputs.count(STREAM) + inputs.count(_STDIN) > 1:
         raise typer.BadParameter("standard input can be read once")

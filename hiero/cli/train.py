@@ -159,19 +159,23 @@ def align_words(
     target: Target,
     output: Annotated[Path, Writes(), typer.Option("-o", "--output", help="Links, a line for each pair.")],
     held_out: Annotated[
-        tuple[Path, Path, Path] | None,
-        Writes(last=True),
-        typer.Option(metavar="SOURCE TARGET OUTPUT", help="More pairs to align along, such as a tuning set."),
+        list[Path] | None,
+        Writes(every=3),
+        typer.Option(
+            metavar="SOURCE TARGET OUTPUT...",
+            help="More pairs to align along, such as a tuning set with each of its references.",
+        ),
     ] = None,
     settings: Annotated[AlignSettings, SettingOptions(AlignSettings)],
     quiet: Quiet = False,
 ) -> None:
     """Aligns the words of a bitext in tokens: links as 0-0 1-2, source then target position."""
-    bitexts: list[tuple[Path, Path]] = [(source, target)]
-    outputs = [output]
-    if held_out:
-        bitexts.append(held_out[:2])
-        outputs.append(held_out[2])
+    bitexts, outputs = [(source, target)], [output]
+    more = held_out or []
+    if len(more) % 3:
+        raise typer.BadParameter("--held-out: expected a source, a target and an output, or several of each")
+    bitexts += zip(more[::3], more[1::3], strict=True)
+    outputs += more[2::3]
     with progress_line(quiet) as progress:
         align(
             bitexts,
