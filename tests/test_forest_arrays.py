@@ -7,6 +7,7 @@ from typing import Any
 
 import numpy as np
 import pytest
+import scipy.sparse
 from brute_force_forest import (
     incoming,
     tails,
@@ -179,3 +180,33 @@ def test_weights_beyond_all_range(score: float) -> None:
     with pytest.raises(ValueError, match="edge 1 has a log weight beyond 1e12"):
         Forest.from_arrays(**GOOD).distribution([0.0, score, 0.0])
     assert Forest.from_arrays(**GOOD).distribution([0.0, 1e12, -1e12]).edges.tolist() == [1.0, 1.0, 0.0]
+
+
+def test_other_features_share_all_else() -> None:
+    forest = Forest.from_arrays(**GOOD)
+    matrix = scipy.sparse.csr_array([[0.0, 2.0], [0.0, 0.0], [1.0, -1.0]])
+    other = forest.with_features(matrix, ["g", "h"])
+    for name in ("edge_offsets", "tail_offsets", "tails", "edge_targets", "target_symbols", "links"):
+        assert np.shares_memory(getattr(other, name), getattr(forest, name)) or not getattr(other, name).size
+    assert (other.features != matrix).nnz == 0 and list(other.feature_names) == ["g", "h"]
+    assert other.words == forest.words and other.scores({"h": 0.5, "g": 2}).tolist() == [1, 0, 1.5]
+    assert forest.scores({"f": 1.0}).tolist() == [1, 0, -2] and list(forest.feature_names) == ["f"]
+    # Forests made from it have its features, also through several steps.
+    few = other.annotate_ngrams(2).prune([0.0, -9.0, 0.0], margin=1).annotate_ngrams(3)
+    assert few.edge_origins.tolist() == [0, 1] and few.features.toarray().tolist() == [[0, 2], [1, -1]]
+    best = few.viterbi({"h": 1.0})
+    assert best is not None and best.features == {"g": 1.0, "h": 3.0} and best.text == "a b a"
+
+
+@pytest.mark.parametrize(
+    ("matrix", "names", "message"),
+    [
+        ([[1.0], [0.0]], ["f"], "expected a matrix of 3 edges by 1 feature names, found 2 by 1"),
+        ([[1.0], [0.0], [1.0]], [], "expected a matrix of 3 edges by 0 feature names"),
+        ([[1.0], [0.0], [np.inf]], ["f"], "a feature value is inf"),
+        ([[1.0, 0], [0.0, 0], [0, 1.0]], ["f", "f"], "f"),
+    ],
+)
+def test_other_features_are_checked(matrix: Any, names: list[str], message: str) -> None:
+    with pytest.raises(ForestError, match=message):
+        Forest.from_arrays(**GOOD).with_features(matrix, names)

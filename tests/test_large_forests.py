@@ -6,8 +6,10 @@ import itertools
 import os
 import signal
 import threading
+from collections.abc import Callable
 
 import numpy as np
+import numpy.typing as npt
 import pytest
 from brute_force_forest import (
     counts,
@@ -127,20 +129,34 @@ def test_threads_may_share_a_list() -> None:
     assert sorted(found, reverse=True) == [d.score for d in chain.kbest(workers * count, scores)]
 
 
-@pytest.mark.parametrize("arrays", [False, True])
-def test_long_lists_can_be_interrupted(arrays: bool) -> None:
+LONG: dict[str, Callable[[Forest, npt.NDArray[np.float64]], object]] = {
+    "kbest": lambda forest, scores: forest.kbest(10**9, scores),
+    "arrays": lambda forest, scores: forest.kbest_arrays(10**9, scores),
+    "annotation": lambda forest, _: forest.annotate_ngrams(60, max_edges=2**40),
+    "oracles": lambda forest, scores: forest.rescore(
+        scores, 0.5, [["a"]], document=np.ones(10), document_source=1, beam=10**9, unique=False
+    ),
+}
+
+
+@pytest.mark.parametrize("work", LONG)
+def test_long_work_can_be_interrupted(work: str) -> None:
+    # Two words to choose from at each of 60 places: 2^60 derivations and strings.
     nodes = 60
     chain = Forest.from_arrays(
         edge_offsets=range(0, 2 * nodes + 1, 2),
         tail_offsets=[0, 0, *range(2 * nodes - 1)],
         tails=np.repeat(np.arange(nodes - 1), 2),
+        words=["a", "b"],
+        edge_targets=[0, 1, *[2, 3] * (nodes - 1)],
+        target_offsets=[0, 1, 2, 4, 6],
+        target_symbols=[0, 1, -1, 0, -1, 1],
     )
     scores = np.random.default_rng(3).normal(size=2 * nodes)
     timer = threading.Timer(0.1, lambda: os.kill(os.getpid(), signal.SIGINT))
     timer.start()
     with pytest.raises(KeyboardInterrupt):
-        # Would never end.
-        chain.kbest_arrays(10**9, scores) if arrays else chain.kbest(10**9, scores)
+        LONG[work](chain, scores)  # would never end
     timer.join()
 
 

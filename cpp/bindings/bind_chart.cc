@@ -9,7 +9,7 @@ void register_chart(py::module_& m) {
       "whatever\n"
       "their label. Scores are those of the weights that it was searched with.")
       .def_property_readonly(
-          "forest", [](const Chart& chart) { return std::const_pointer_cast<Hypergraph>(chart.forest()); },
+          "forest", [](const Chart& chart) { return std::const_pointer_cast<Forest>(chart.forest()); },
           "Every item of every cell, also those that no complete derivation uses.")
       .def_property_readonly(
           "survived", [](const py::object& self) { return view(self.cast<const Chart&>().survived(), self); },
@@ -45,9 +45,9 @@ void register_chart(py::module_& m) {
       .def(
           "derivation",
           [](const Chart& chart, NodeIndex node) {
-            if (node < 0 || node >= chart.forest()->node_count())
+            if (node < 0 || node >= chart.forest()->graph->node_count())
               throw std::out_of_range("no node " + std::to_string(node) + ", there are " +
-                                      std::to_string(chart.forest()->node_count()));
+                                      std::to_string(chart.forest()->graph->node_count()));
             const double score = chart.scores()[static_cast<std::size_t>(node)];
             return Derivation{chart.forest(), score, chart.derivation(node)};
           },
@@ -69,7 +69,7 @@ void register_chart(py::module_& m) {
       .def("__repr__", [](const py::object& self) {
         const auto& chart = self.cast<const Chart&>();
         return described("Chart", {{"spans", py::int_(chart.spans().size())},
-                                   {"nodes", py::int_(chart.forest()->node_count())}});
+                                   {"nodes", py::int_(chart.forest()->graph->node_count())}});
       });
 }
 

@@ -49,15 +49,16 @@ std::shared_ptr<const Weights> make_weights(const TranslationModel& model, const
 
 // The one derivation a translation is read from; empty if there is no parse.
 std::vector<EdgeIndex> best_edges(const Translation& translation) {
-  const Hypergraph& best = *translation.best;
+  const Hypergraph& best = *translation.best->graph;
   return viterbi(best, std::vector<double>(best.edge_count(), 0.0), best.root);
 }
 
 // Its score is summed as in k-best lists, which begin with it.
 Derivation best_derivation(const Translation& translation) {
   const auto& best = translation.best;
-  if (best->root < 0) return {best, 0.0, {}};
-  auto first = KBest(*best, best->root, edge_scores(*best, translation.weights->values), false).next();
+  const NodeIndex root = best->graph->root;
+  if (root < 0) return {best, 0.0, {}};
+  auto first = KBest(*best, root, edge_scores(*best, translation.weights->values), false).next();
   if (!first) return {best, -std::numeric_limits<double>::infinity(), best_edges(translation)};
   return {best, first->score, std::move(first->edges)};
 }
@@ -65,7 +66,7 @@ Derivation best_derivation(const Translation& translation) {
 std::vector<std::string> tokens_of(const Translation& translation) {
   std::vector<std::string> tokens;
   for (std::int32_t word : yield_words(*translation.best, best_edges(translation))) {
-    tokens.push_back(translation.best->words[word]);
+    tokens.push_back(translation.best->graph->words[word]);
   }
   return tokens;
 }
@@ -75,7 +76,8 @@ std::vector<Derivation> kbest_of(const Translation& translation, std::size_t k, 
     throw std::invalid_argument("kbest needs a forest: translate with keep=\"forest\"");
   const py::gil_scoped_release release;
   std::vector<double> scores = edge_scores(*translation.forest, translation.weights->values);
-  return kbest(translation.forest, translation.forest->root, std::move(scores), k, unique, allow_interrupt);
+  return kbest(translation.forest, translation.forest->graph->root, std::move(scores), k, unique,
+               allow_interrupt);
 }
 
 void register_translation(py::module_& m) {
@@ -96,7 +98,7 @@ void register_translation(py::module_& m) {
 
   py::class_<Translation>(
       m, "Translation", "A sentence's translation. Without a parse, tokens are empty and has_parse is False.")
-      .def_property_readonly("has_parse", [](const Translation& t) { return t.best->root >= 0; })
+      .def_property_readonly("has_parse", [](const Translation& t) { return t.best->graph->root >= 0; })
       .def_property_readonly("tokens", &tokens_of)
       .def_property(
           "text", [](const Translation& t) { return t.text ? *t.text : join(tokens_of(t)); },
@@ -121,13 +123,13 @@ void register_translation(py::module_& m) {
       .def_property_readonly(
           "alignment", [](const Translation& t) { return alignment(*t.best, best_edges(t)); },
           "Sorted (source position, target position) pairs.")
-      .def_property_readonly("source", [](const Translation& t) { return t.best->source; })
+      .def_property_readonly("source", [](const Translation& t) { return t.best->graph->source; })
       .def_readonly("unknown", &Translation::unknown,
                     "Positions of the words that are the whole source side of no rule, those that copy words "
                     "aside, and that\n"
                     "no rule for the sentence covers where it matches.")
       .def_property_readonly(
-          "forest", [](const Translation& t) { return std::const_pointer_cast<Hypergraph>(t.forest); },
+          "forest", [](const Translation& t) { return std::const_pointer_cast<Forest>(t.forest); },
           "The searched space (with keep=\"forest\"), else None.")
       .def_property_readonly(
           "chart", [](const Translation& t) { return std::const_pointer_cast<Chart>(t.chart); },

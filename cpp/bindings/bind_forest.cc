@@ -13,37 +13,48 @@ std::vector<std::string> derivation_tokens(const Hypergraph& forest, std::span<c
 }
 
 py::object feature_matrix(const py::object& self) {
-  const auto& forest = self.cast<const Hypergraph&>();
-  const FeatureRows& rows = *forest.features;
+  const auto& forest = self.cast<const Forest&>();
+  const FeatureRows& rows = *forest.rows;
   const py::object csr = py::module_::import("scipy.sparse").attr("csr_array");
   const py::tuple parts =
       py::make_tuple(view(rows.values, self), view(rows.ids, self), view(rows.offsets, self));
   const py::object matrix =
       csr(parts, py::arg("shape") = py::make_tuple(rows.offsets.size() - 1, forest.feature_names->size()),
           py::arg("copy") = false);
-  const bool own_rows = forest.edge_rows.empty() && forest.edge_count() > 0;
+  const bool own_rows = forest.edge_rows.empty() && forest.graph->edge_count() > 0;
   return own_rows ? matrix : matrix[view(forest.edge_rows, self)];
 }
 
-auto target_property(std::vector<std::int32_t> TargetTemplates::* member) {
+auto target_property(std::vector<std::int32_t> TargetTemplates::*member) {
   return [member](const py::object& self) {
-    return view((*self.cast<const Hypergraph&>().targets).*member, self);
+    return view((*self.cast<const Forest&>().graph->targets).*member, self);
   };
+}
+
+template <class T>
+auto graph_view(std::vector<T> Hypergraph::*member) {
+  return [member](const py::object& self) { return view((*self.cast<const Forest&>().graph).*member, self); };
+}
+
+template <class T>
+auto of_graph(T Hypergraph::*member) {
+  return [member](const Forest& forest) { return (*forest.graph).*member; };
 }
 
 }  // namespace
 
-std::vector<double> edge_values(const Hypergraph& forest, const py::object& values) {
+std::vector<double> edge_values(const Forest& forest, const py::object& values) {
+  const EdgeIndex edges = forest.graph->edge_count();
   if (py::isinstance(values, py::module_::import("collections.abc").attr("Mapping"))) {
-    if (forest.edge_count() == 0) return {};  // of a sentence that failed; it has no features either
+    if (edges == 0) return {};  // of a sentence that failed; it has no features either
     const std::vector<double> weights = weight_vector(py::dict(values), *forest.feature_names);
     const py::gil_scoped_release release;
     return edge_scores(forest, weights);
   }
   const DoubleVector array(values);
-  if (array.ndim() != 1 || array.size() != forest.edge_count()) {
-    throw std::invalid_argument("expected a value per edge, " + std::to_string(forest.edge_count()) +
-                                ", got an array of " + std::to_string(array.size()));
+  if (array.ndim() != 1 || array.size() != edges) {
+    throw std::invalid_argument("expected a value per edge, " + std::to_string(edges) + ", got an array of " +
+                                std::to_string(array.size()));
   }
   return {array.data(), array.data() + array.size()};
 }
@@ -66,7 +77,7 @@ void allow_interrupt(std::size_t done) {
   if (PyErr_CheckSignals() != 0) throw py::error_already_set();
 }
 
-py::dict feature_dict(const Hypergraph& forest, std::span<const EdgeIndex> edges) {
+py::dict feature_dict(const Forest& forest, std::span<const EdgeIndex> edges) {
   py::dict out;
   for (const auto& [feature, value] : feature_sums(forest, edges)) {
     out[py::str((*forest.feature_names)[feature])] = value;
@@ -111,43 +122,44 @@ void register_forest(py::module_& m) {
       .def_property_readonly(
           "alignment", [](const Derivation& d) { return alignment(*d.forest, d.edges); },
           "Sorted (source position, target position) pairs.")
-      .def_property_readonly(
-          "forest", [](const Derivation& d) { return std::const_pointer_cast<Hypergraph>(d.forest); })
+      .def_property_readonly("forest",
+                             [](const Derivation& d) { return std::const_pointer_cast<Forest>(d.forest); })
       .def("__repr__",
            [](const py::object& self) {
              return described("Derivation", {{"text", self.attr("text")}, {"score", self.attr("score")}});
            })
       .def("_repr_html_", &picture);
 
-  py::class_<Hypergraph, std::shared_ptr<Hypergraph>> forest(
+  py::class_<Forest, std::shared_ptr<Forest>> forest(
       m, "Forest",
       "A translation forest: a hypergraph as flat read-only arrays. Nodes are in topological order, tails\n"
       "before heads; edges are grouped by head.");
-  forest.def_property_readonly("node_count", &Hypergraph::node_count)
-      .def_property_readonly("edge_count", &Hypergraph::edge_count)
-      .def_readonly("root", &Hypergraph::root, "The last node, or -1 if nothing derives the whole sentence.")
+  forest.def_property_readonly("node_count", [](const Forest& f) { return f.graph->node_count(); })
+      .def_property_readonly("edge_count", [](const Forest& f) { return f.graph->edge_count(); })
+      .def_property_readonly("root", of_graph(&Hypergraph::root),
+                             "The last node, or -1 if nothing derives the whole sentence.")
       .def_property_readonly(
           "node_spans",
           [](const py::object& self) {
-            const auto& f = self.cast<const Hypergraph&>();
+            const Hypergraph& f = *self.cast<const Forest&>().graph;
             return view(f.node_spans, self, {f.node_count(), 2});
           },
           "int32 (nodes, 2): first source word, past-the-end word.")
-      .def_property_readonly("node_labels", view_of(&Hypergraph::node_labels),
+      .def_property_readonly("node_labels", graph_view(&Hypergraph::node_labels),
                              "int32 (nodes): index into `labels`; -1 for the root.")
-      .def_property_readonly("edge_offsets", view_of(&Hypergraph::edge_offsets),
+      .def_property_readonly("edge_offsets", graph_view(&Hypergraph::edge_offsets),
                              "int32 (nodes + 1): edges edge_offsets[v] to edge_offsets[v + 1] have head v.")
-      .def_property_readonly("tail_offsets", view_of(&Hypergraph::tail_offsets), "int32 (edges + 1).")
-      .def_property_readonly("tails", view_of(&Hypergraph::tails),
+      .def_property_readonly("tail_offsets", graph_view(&Hypergraph::tail_offsets), "int32 (edges + 1).")
+      .def_property_readonly("tails", graph_view(&Hypergraph::tails),
                              "int32: tail nodes in source order, at tail_offsets.")
-      .def_property_readonly("edge_tables", view_of(&Hypergraph::edge_tables),
+      .def_property_readonly("edge_tables", graph_view(&Hypergraph::edge_tables),
                              "int32 (edges): index into `tables`; -1 for edges into the root.")
-      .def_property_readonly("edge_rules", view_of(&Hypergraph::edge_rules),
+      .def_property_readonly("edge_rules", graph_view(&Hypergraph::edge_rules),
                              "int64 (edges): rule id within its table; -1 for edges into the root.")
-      .def_property_readonly("edge_targets", view_of(&Hypergraph::edge_targets),
+      .def_property_readonly("edge_targets", graph_view(&Hypergraph::edge_targets),
                              "int32 (edges): target template.")
       .def_property_readonly(
-          "edge_origins", view_of(&Hypergraph::edge_origins),
+          "edge_origins", graph_view(&Hypergraph::edge_origins),
           "int32 (edges): for a forest made from another, the edges meant there; else empty.")
       .def_property_readonly("target_offsets", target_property(&TargetTemplates::offsets),
                              "int32 (templates + 1).")
@@ -158,7 +170,7 @@ void register_forest(py::module_& m) {
       .def_property_readonly(
           "links",
           [](const py::object& self) {
-            const std::vector<std::int32_t>& links = self.cast<const Hypergraph&>().targets->links;
+            const std::vector<std::int32_t>& links = self.cast<const Forest&>().graph->targets->links;
             return view(links, self, {static_cast<py::ssize_t>(links.size() / 2), 2});
           },
           "int32 (links, 2): source and target token positions within the rule.")
@@ -168,11 +180,11 @@ void register_forest(py::module_& m) {
           "was made from another, whose rows are then gathered.")
       .def_property_readonly(
           "feature_names",
-          [](const Hypergraph& f) { return std::const_pointer_cast<FeatureNames>(f.feature_names); })
-      .def_readonly("source", &Hypergraph::source, "The input's tokens.")
-      .def_readonly("words", &Hypergraph::words)
-      .def_readonly("labels", &Hypergraph::labels)
-      .def_readonly("tables", &Hypergraph::tables, "Owner names of the rule tables.")
+          [](const Forest& f) { return std::const_pointer_cast<FeatureNames>(f.feature_names); })
+      .def_property_readonly("source", of_graph(&Hypergraph::source), "The input's tokens.")
+      .def_property_readonly("words", of_graph(&Hypergraph::words))
+      .def_property_readonly("labels", of_graph(&Hypergraph::labels))
+      .def_property_readonly("tables", of_graph(&Hypergraph::tables), "Owner names of the rule tables.")
       .def("__repr__",
            [](const py::object& self) {
              return described("Forest",

@@ -10,7 +10,7 @@
 #include "bindings.h"
 #include "hiero/forest/big_unsigned.h"
 #include "hiero/forest/derivation.h"
-#include "hiero/forest/hypergraph.h"
+#include "hiero/forest/forest.h"
 
 namespace hiero {
 
@@ -26,13 +26,17 @@ std::vector<double> weight_vector(const py::dict& weights, const FeatureNames& n
 
 // A value per edge: an array, or a mapping from feature names to weights that gives weights . features.
 // Throws std::invalid_argument for other shapes, FormatError as weight_vector does.
-std::vector<double> edge_values(const Hypergraph& forest, const py::object& values);
+std::vector<double> edge_values(const Forest& forest, const py::object& values);
+
+// A forest of a hypergraph made from another's, for Python.
+inline std::shared_ptr<Forest> made_from(const Forest& forest, Hypergraph graph) {
+  return std::make_shared<Forest>(with_origins(forest, std::move(graph)));
+}
 
 // Add algorithms to the class.
-void register_ngrams(py::class_<Hypergraph, std::shared_ptr<Hypergraph>>& forest);
-void register_pickle(py::class_<Hypergraph, std::shared_ptr<Hypergraph>>& forest,
-                     py::class_<Derivation>& derivation);
-void register_forest_algorithms(py::class_<Hypergraph, std::shared_ptr<Hypergraph>>& forest, py::module_& m);
+void register_ngrams(py::class_<Forest, std::shared_ptr<Forest>>& forest);
+void register_pickle(py::class_<Forest, std::shared_ptr<Forest>>& forest, py::class_<Derivation>& derivation);
+void register_forest_algorithms(py::class_<Forest, std::shared_ptr<Forest>>& forest, py::module_& m);
 
 template <class T>
 py::array_t<T> as_array(const std::vector<T>& values) {
@@ -77,7 +81,10 @@ std::vector<std::int32_t> integer_vector(const py::object& values, const char* n
 void allow_interrupt(std::size_t done);
 
 // Forest.from_arrays.
-std::shared_ptr<Hypergraph> from_arrays(const py::kwargs& arrays);
+std::shared_ptr<Forest> from_arrays(const py::kwargs& arrays);
+// Forest.with_features.
+std::shared_ptr<Forest> with_features(const Forest& forest, const py::object& features,
+                                      const py::object& names);
 
 std::string join(const std::vector<std::string>& tokens, const char* separator = " ");
 
@@ -86,6 +93,6 @@ using Facts = std::vector<std::pair<const char*, py::object>>;
 std::string described(const char* kind, const Facts& facts);
 // Its picture for notebooks, or None.
 py::object picture(const py::object& self);
-py::dict feature_dict(const Hypergraph& forest, std::span<const EdgeIndex> edges);
+py::dict feature_dict(const Forest& forest, std::span<const EdgeIndex> edges);
 
 }  // namespace hiero

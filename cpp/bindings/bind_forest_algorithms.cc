@@ -17,15 +17,15 @@
 namespace hiero {
 namespace {
 
-using ForestPtr = std::shared_ptr<Hypergraph>;
+using ForestPtr = std::shared_ptr<Forest>;
 
 // A forest's distribution with what it needs kept alive.
 struct BoundDistribution {
-  std::shared_ptr<const Hypergraph> forest;
+  std::shared_ptr<const Forest> forest;
   std::vector<double> scores;
   Distribution p;
 
-  BoundDistribution(std::shared_ptr<const Hypergraph> f, std::vector<double> s)
+  BoundDistribution(std::shared_ptr<const Forest> f, std::vector<double> s)
       : forest(std::move(f)), scores(std::move(s)), p(*forest, scores) {}
 };
 
@@ -69,11 +69,11 @@ void register_kbest(py::module_& m) {
           "scipy.sparse.csr_array (k, features): feature sums.");
 
   struct Iterator {
-    std::shared_ptr<const Hypergraph> forest;
+    std::shared_ptr<const Forest> forest;
     KBest lazy;
     std::mutex busy;  // threads may share an iterator
 
-    Iterator(std::shared_ptr<const Hypergraph> f, NodeIndex top, std::vector<double> scores, bool unique)
+    Iterator(std::shared_ptr<const Forest> f, NodeIndex top, std::vector<double> scores, bool unique)
         : forest(std::move(f)), lazy(*forest, top, std::move(scores), unique) {}
   };
   py::class_<Iterator>(m, "KBestIterator")
@@ -104,7 +104,7 @@ void register_distribution(py::module_& m) {
       "The distribution exp(score(d)) / Z over a forest's derivations (Li and Eisner 2009); see\n"
       "Forest.distribution and hiero.forest.")
       .def_property_readonly(
-          "forest", [](const BoundDistribution& d) { return std::const_pointer_cast<Hypergraph>(d.forest); })
+          "forest", [](const BoundDistribution& d) { return std::const_pointer_cast<Forest>(d.forest); })
       .def_property_readonly("scores", view_of(&BoundDistribution::scores), "float64 (edges): log weights.")
       .def_property_readonly("log_z", [](const BoundDistribution& d) { return d.p.log_z(); })
       .def_property_readonly(
@@ -168,7 +168,7 @@ void register_distribution(py::module_& m) {
 
 }  // namespace
 
-void register_forest_algorithms(py::class_<Hypergraph, std::shared_ptr<Hypergraph>>& forest, py::module_& m) {
+void register_forest_algorithms(py::class_<Forest, std::shared_ptr<Forest>>& forest, py::module_& m) {
   forest
       .def_static(
           "from_arrays", &from_arrays,
@@ -177,9 +177,13 @@ void register_forest_algorithms(py::class_<Hypergraph, std::shared_ptr<Hypergrap
           "every edge joins the yields of its tails. `features` is a matrix (edges, features), dense or\n"
           "sparse, and wants `feature_names`. Lattices are forests whose edges have one tail, but for\n"
           "those into the first node. Raises ForestError saying what is wrong: see validate.h.")
+      .def("with_features", &with_features, py::arg("features"), py::arg("feature_names"),
+           "The same forest with other features: a matrix (edges, features), dense or sparse, and their "
+           "names.\n"
+           "All else is shared. Raises ForestError as from_arrays does.")
       .def(
           "scores",
-          [](const Hypergraph& f, const py::object& weights) {
+          [](const Forest& f, const py::object& weights) {
             if (py::isinstance(weights, py::module_::import("collections.abc").attr("Mapping")))
               return as_array(edge_values(f, weights));
             const DoubleVector vector(weights);
@@ -192,7 +196,7 @@ void register_forest_algorithms(py::class_<Hypergraph, std::shared_ptr<Hypergrap
           "with edges.")
       .def(
           "weighted_features",
-          [](const Hypergraph& f, const DoubleVector& factors) {
+          [](const Forest& f, const DoubleVector& factors) {
             if (factors.ndim() != 1) throw std::invalid_argument("expected a vector");
             // By calloc, so that pages of features that do not occur are never touched.
             auto sums = py::module_::import("numpy")
@@ -205,7 +209,7 @@ void register_forest_algorithms(py::class_<Hypergraph, std::shared_ptr<Hypergrap
           py::arg("factors"), "float64 (features): the sum over edges of factor times feature row.")
       .def_property_readonly(
           "derivation_count",
-          [](const Hypergraph& f) {
+          [](const Forest& f) {
             BigUnsigned count;
             {
               const py::gil_scoped_release release;
@@ -247,7 +251,7 @@ void register_forest_algorithms(py::class_<Hypergraph, std::shared_ptr<Hypergrap
           "Raises as viterbi does.")
       .def(
           "kbest_arrays",
-          [](const Hypergraph& f, std::size_t k, const py::object& scores, bool unique,
+          [](const Forest& f, std::size_t k, const py::object& scores, bool unique,
              std::optional<NodeIndex> node) {
             const NodeIndex top = top_of(f, node);
             std::vector<double> by_edge = edge_values(f, scores);
@@ -287,10 +291,9 @@ void register_forest_algorithms(py::class_<Hypergraph, std::shared_ptr<Hypergrap
             if (posterior.has_value() == margin.has_value())
               throw std::invalid_argument("prune: give either posterior or margin");
             const py::gil_scoped_release release;
-            if (posterior && f->root < 0) return std::make_shared<Hypergraph>(empty_copy(*f));
-            return std::make_shared<Hypergraph>(
-                margin ? prune_by_margin(*f, by_edge, *margin)
-                       : prune_by_posterior(Distribution(*f, by_edge), by_edge, *posterior));
+            if (margin) return made_from(*f, prune_by_margin(*f, by_edge, *margin));
+            if (f->graph->root < 0) return made_from(*f, empty_copy(*f));
+            return made_from(*f, prune_by_posterior(Distribution(*f, by_edge), by_edge, *posterior));
           },
           py::arg("scores"), py::kw_only(), py::arg("posterior") = py::none(), py::arg("margin") = py::none(),
           "The forest without edges of lower posterior, or without edges whose best derivation scores worse\n"
@@ -299,21 +302,20 @@ void register_forest_algorithms(py::class_<Hypergraph, std::shared_ptr<Hypergrap
           "ValueError for scores that distribution refuses and a negative posterior or margin.")
       .def(
           "subforest",
-          [](const Hypergraph& f, const py::array_t<bool, py::array::c_style | py::array::forcecast>& keep) {
+          [](const Forest& f, const py::array_t<bool, py::array::c_style | py::array::forcecast>& keep) {
             if (keep.ndim() != 1) throw std::invalid_argument("keep: expected a vector");
             const std::vector<std::uint8_t> marks(keep.data(), keep.data() + keep.size());
             const py::gil_scoped_release release;
-            return std::make_shared<Hypergraph>(subforest(f, marks));
+            return made_from(f, subforest(f, marks));
           },
           py::arg("keep"), "The derivations that use only the marked edges.")
       .def_static(
           "union",
           [](const std::vector<ForestPtr>& forests) {
-            const std::vector<std::shared_ptr<const Hypergraph>> all(forests.begin(), forests.end());
-            if (std::ranges::find(all, nullptr) != all.end())
+            if (std::ranges::find(forests, nullptr) != forests.end())
               throw py::type_error("union: None is no forest");
             const py::gil_scoped_release release;
-            return std::make_shared<Hypergraph>(union_of(all));
+            return std::make_shared<Forest>(union_of(forests));
           },
           py::arg("forests"),
           "All derivations of all forests of one sentence, in their order. Raises ValueError for none or "
@@ -321,9 +323,9 @@ void register_forest_algorithms(py::class_<Hypergraph, std::shared_ptr<Hypergrap
           "different sentences.")
       .def(
           "constrain",
-          [](const Hypergraph& f, const TokenLists& references) {
+          [](const Forest& f, const TokenLists& references) {
             const py::gil_scoped_release release;
-            return std::make_shared<Hypergraph>(constrain(f, references.values));
+            return made_from(f, constrain(f, references.values));
           },
           py::arg("references"),
           "Forced decoding: the derivations that yield one of the references, each a list of tokens.");

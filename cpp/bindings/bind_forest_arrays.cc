@@ -31,21 +31,17 @@ void take(std::vector<std::string>& member, const py::dict& arrays, const char* 
   }
 }
 
-FeatureRows feature_rows(const py::dict& arrays, std::size_t edges) {
-  FeatureRows rows;
-  if (!arrays.contains("features")) {
-    rows.offsets.assign(edges + 1, 0);
-    return rows;
-  }
-  const py::object matrix = py::module_::import("scipy.sparse").attr("csr_array")(arrays["features"]);
+// A matrix (edges, names).
+FeatureRows feature_rows(const py::object& features, std::size_t edges, std::size_t names) {
+  const py::object matrix = py::module_::import("scipy.sparse").attr("csr_array")(features);
   if (matrix.attr("ndim").cast<int>() != 2) throw ForestError("forest: features: expected a matrix");
   const auto [height, width] = matrix.attr("shape").cast<std::pair<std::size_t, std::size_t>>();
-  const std::size_t names = arrays.contains("feature_names") ? py::len(arrays["feature_names"]) : 0;
   if (height != edges || width != names) {
     throw ForestError("forest: features: expected a matrix of " + std::to_string(edges) + " edges by " +
                       std::to_string(names) + " feature names, found " + std::to_string(height) + " by " +
                       std::to_string(width));
   }
+  FeatureRows rows;
   rows.offsets = forest_integers<std::int32_t>(matrix.attr("indptr"), "features");
   rows.ids = forest_integers<std::int32_t>(matrix.attr("indices"), "features");
   const py::array data = matrix.attr("data");
@@ -55,10 +51,9 @@ FeatureRows feature_rows(const py::dict& arrays, std::size_t edges) {
   return rows;
 }
 
-std::shared_ptr<const FeatureNames> names_in(const py::dict& arrays) {
-  if (!arrays.contains("feature_names")) return std::make_shared<const FeatureNames>();
+std::shared_ptr<const FeatureNames> names_of(const py::object& names) {
   try {
-    return feature_names(arrays["feature_names"]);
+    return feature_names(names);
   } catch (const std::invalid_argument&) {
     throw ForestError("forest: feature_names: expected strings");
   } catch (const FormatError& error) {
@@ -87,7 +82,7 @@ void join_tails(Hypergraph& forest, TargetTemplates& targets) {
 
 }  // namespace
 
-std::shared_ptr<Hypergraph> from_arrays(const py::kwargs& arrays) {
+std::shared_ptr<Forest> from_arrays(const py::kwargs& arrays) {
   static const char* const kNames[] = {
       "edge_offsets", "tail_offsets",  "tails",          "node_spans",     "node_labels",  "edge_tables",
       "edge_rules",   "edge_targets",  "target_offsets", "target_symbols", "link_offsets", "links",
@@ -100,38 +95,53 @@ std::shared_ptr<Hypergraph> from_arrays(const py::kwargs& arrays) {
     if (!arrays.contains(name))
       throw py::type_error(std::string("from_arrays() lacks the argument '") + name + "'");
   }
-  auto forest = std::make_shared<Hypergraph>();
+  auto graph = std::make_shared<Hypergraph>();
   auto targets = std::make_shared<TargetTemplates>();
-  take(forest->edge_offsets, arrays, "edge_offsets");
-  take(forest->tail_offsets, arrays, "tail_offsets");
-  take(forest->tails, arrays, "tails");
-  const std::size_t nodes = std::max<std::size_t>(forest->edge_offsets.size(), 1) - 1;
-  const std::size_t edges = std::max<std::size_t>(forest->tail_offsets.size(), 1) - 1;
-  forest->root = static_cast<NodeIndex>(nodes) - 1;
-  forest->node_spans.assign(2 * nodes, 0);
-  forest->node_labels.assign(nodes, -1);
-  forest->edge_tables.assign(edges, -1);
-  forest->edge_rules.assign(edges, -1);
-  take(forest->node_spans, arrays, "node_spans");
-  take(forest->node_labels, arrays, "node_labels");
-  take(forest->edge_tables, arrays, "edge_tables");
-  take(forest->edge_rules, arrays, "edge_rules");
-  take(forest->source, arrays, "source");
-  take(forest->words, arrays, "words");
-  take(forest->labels, arrays, "labels");
-  take(forest->tables, arrays, "tables");
-  forest->feature_names = names_in(arrays);
-  take(forest->edge_targets, arrays, "edge_targets");
+  take(graph->edge_offsets, arrays, "edge_offsets");
+  take(graph->tail_offsets, arrays, "tail_offsets");
+  take(graph->tails, arrays, "tails");
+  const std::size_t nodes = std::max<std::size_t>(graph->edge_offsets.size(), 1) - 1;
+  const std::size_t edges = std::max<std::size_t>(graph->tail_offsets.size(), 1) - 1;
+  graph->root = static_cast<NodeIndex>(nodes) - 1;
+  graph->node_spans.assign(2 * nodes, 0);
+  graph->node_labels.assign(nodes, -1);
+  graph->edge_tables.assign(edges, -1);
+  graph->edge_rules.assign(edges, -1);
+  take(graph->node_spans, arrays, "node_spans");
+  take(graph->node_labels, arrays, "node_labels");
+  take(graph->edge_tables, arrays, "edge_tables");
+  take(graph->edge_rules, arrays, "edge_rules");
+  take(graph->source, arrays, "source");
+  take(graph->words, arrays, "words");
+  take(graph->labels, arrays, "labels");
+  take(graph->tables, arrays, "tables");
+  const auto names = arrays.contains("feature_names") ? names_of(arrays["feature_names"])
+                                                      : std::make_shared<const FeatureNames>();
+  take(graph->edge_targets, arrays, "edge_targets");
   take(targets->offsets, arrays, "target_offsets");
   take(targets->symbols, arrays, "target_symbols");
-  if (!arrays.contains("edge_targets")) join_tails(*forest, *targets);
+  if (!arrays.contains("edge_targets")) join_tails(*graph, *targets);
   targets->link_offsets.assign(std::max<std::size_t>(targets->offsets.size(), 1), 0);
   take(targets->link_offsets, arrays, "link_offsets");
   take(targets->links, arrays, "links");
-  forest->targets = targets;
-  forest->features = std::make_shared<FeatureRows>(feature_rows(arrays, edges));
+  graph->targets = targets;
+  FeatureRows rows{std::vector<std::int32_t>(edges + 1, 0), {}, {}};
+  if (arrays.contains("features")) rows = feature_rows(arrays["features"], edges, names->size());
+  auto forest = std::make_shared<Forest>(
+      Forest{std::move(graph), std::make_shared<FeatureRows>(std::move(rows)), {}, names});
   validate(*forest);
   return forest;
+}
+
+std::shared_ptr<Forest> with_features(const Forest& forest, const py::object& features,
+                                      const py::object& names) {
+  auto known = names_of(names);
+  FeatureRows rows =
+      feature_rows(features, static_cast<std::size_t>(forest.graph->edge_count()), known->size());
+  auto out = std::make_shared<Forest>(
+      Forest{forest.graph, std::make_shared<FeatureRows>(std::move(rows)), {}, std::move(known)});
+  validate_features(*out);
+  return out;
 }
 
 }  // namespace hiero

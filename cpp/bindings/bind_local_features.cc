@@ -129,8 +129,8 @@ class PythonRuleFeatures final : public RuleFeatures {
   SparseRows compute(const Sentence& sentence, const ApplicationBatch& batch) const override {
     const py::gil_scoped_acquire acquire;
     // A copy of the batch: Python may keep it.
-    const py::object rows = asked(held_.get(), "by_rule", names_, PythonAnnotations::of(sentence),
-                                  py::cast(batch));
+    const py::object rows =
+        asked(held_.get(), "by_rule", names_, PythonAnnotations::of(sentence), py::cast(batch));
     return rows_of(rows, batch.size(), names_,
                    "a matrix of numbers of shape %, rules of applications by features");
   }

@@ -14,7 +14,8 @@ py::array_t<std::int32_t> as_matrix(const std::vector<std::int32_t>& values, std
   return py::array_t<std::int32_t>({static_cast<py::ssize_t>(values.size()) / width, width}, values.data());
 }
 
-py::tuple ngram_matrix(const Hypergraph& forest) {
+py::tuple ngram_matrix(const Forest& owner) {
+  const Hypergraph& forest = *owner.graph;
   EdgeNgrams found;
   {
     const py::gil_scoped_release release;
@@ -37,17 +38,17 @@ py::tuple ngram_matrix(const Hypergraph& forest) {
 
 }  // namespace
 
-void register_ngrams(py::class_<Hypergraph, std::shared_ptr<Hypergraph>>& forest) {
+void register_ngrams(py::class_<Forest, std::shared_ptr<Forest>>& forest) {
   forest
       .def(
           "annotate_ngrams",
-          [](const Hypergraph& f, std::int32_t n, std::int64_t max_edges, const py::object& scores,
+          [](const Forest& f, std::int32_t n, std::int64_t max_edges, const py::object& scores,
              std::int32_t beam) {
             if ((beam > 0) == scores.is_none() || beam < 0)
               throw std::invalid_argument("annotate_ngrams: give scores and a beam of 1 or more, or neither");
             const std::vector<double> by_edge = beam > 0 ? edge_values(f, scores) : std::vector<double>();
             const py::gil_scoped_release release;
-            return std::make_shared<Hypergraph>(annotate_ngrams(f, n, {max_edges, beam, by_edge}));
+            return made_from(f, annotate_ngrams(f, n, {max_edges, beam, by_edge}));
           },
           py::arg("n"), py::kw_only(), py::arg("max_edges") = AnnotateOptions().max_edges,
           py::arg("scores") = py::none(), py::arg("beam") = 0,
@@ -58,11 +59,12 @@ void register_ngrams(py::class_<Hypergraph, std::shared_ptr<Hypergraph>>& forest
           "beam only so many variants of a node are kept, by best inside score. Raises ForestError where it "
           "would\n"
           "have over max_edges edges, ValueError for n that is not 1 to 100.")
-      .def_readonly("ngram_order", &Hypergraph::ngram_order, "n of annotate_ngrams, or 0.")
+      .def_property_readonly(
+          "ngram_order", [](const Forest& f) { return f.graph->ngram_order; }, "n of annotate_ngrams, or 0.")
       .def_property_readonly(
           "node_boundaries",
           [](const py::object& self) {
-            const auto& f = self.cast<const Hypergraph&>();
+            const Hypergraph& f = *self.cast<const Forest&>().graph;
             const py::ssize_t size = std::max(f.ngram_order - 1, 0);
             return view(f.node_boundaries, self, {f.ngram_order > 0 ? f.node_count() : 0, 2, size});
           },
@@ -75,14 +77,14 @@ void register_ngrams(py::class_<Hypergraph, std::shared_ptr<Hypergraph>>& forest
            "of how often each arises at an edge; sums over a derivation are the counts of its string.")
       .def(
           "ngram_matches",
-          [](const Hypergraph& f, const TokenLists& references) {
+          [](const Forest& f, const TokenLists& references) {
             NgramMatches found;
             {
               const py::gil_scoped_release release;
               found = ngram_matches(f, references.values);
             }
-            return py::make_tuple(as_matrix(found.totals, f.ngram_order),
-                                  as_matrix(found.matches, f.ngram_order));
+            return py::make_tuple(as_matrix(found.totals, f.graph->ngram_order),
+                                  as_matrix(found.matches, f.graph->ngram_order));
           },
           py::arg("references"),
           "(totals, matches), int32 (edges, n) each: n-grams of 1, 2, ... words that arise at an edge, and "
@@ -90,14 +92,14 @@ void register_ngrams(py::class_<Hypergraph, std::shared_ptr<Hypergraph>>& forest
           "them that occur in one of the references, unclipped.")
       .def_property_readonly(
           "target_words",
-          [](const Hypergraph& f) {
+          [](const Forest& f) {
             std::vector<std::int32_t> words;
-            for (EdgeIndex e = 0; e < f.edge_count(); ++e) words.push_back(rule_words(f, e));
+            for (EdgeIndex e = 0; e < f.graph->edge_count(); ++e) words.push_back(rule_words(f, e));
             return as_array(words);
           },
           "int32 (edges): target words that the edge's own rule makes.")
       .def_property_readonly(
-          "covered_shares", [](const Hypergraph& f) { return as_array(covered_shares(f)); },
+          "covered_shares", [](const Forest& f) { return as_array(covered_shares(f)); },
           "float64 (edges): source words that the edge's own rule covers, by those of the root.");
 }
 

@@ -88,9 +88,9 @@ void register_oracle(py::module_& m) {
       py::arg("counts"),
       "The same with one added to matches and totals of n > 1 (Lin and Och 2004); 0 where no word matches.");
   m.attr("Forest").attr("rescore") = py::cpp_function(
-      [](const std::shared_ptr<Hypergraph>& forest, const py::object& scores, double mu,
-         const TokenLists& lists, const DoubleVector& document, double document_source, std::size_t k,
-         std::size_t beam, bool unique, const std::string& kind) {
+      [](const std::shared_ptr<Forest>& forest, const py::object& scores, double mu, const TokenLists& lists,
+         const DoubleVector& document, double document_source, std::size_t k, std::size_t beam, bool unique,
+         const std::string& kind) {
         const RescoreOptions options{mu,
                                      from_array(document),
                                      document_source,
@@ -101,7 +101,7 @@ void register_oracle(py::module_& m) {
         const std::vector<double> by_edge = edge_values(*forest, scores);
         const ReferenceSet::References& references = lists.values;
         const ReferenceSet set({&references, 1});
-        const std::vector<std::int32_t> numbers = set.words(forest->words);
+        const std::vector<std::int32_t> numbers = set.words(forest->graph->words);
         std::vector<OracleHypothesis> out;
         const py::gil_scoped_release release;
         for (RescoredDerivation& found : rescore(*forest, by_edge, references, options)) {

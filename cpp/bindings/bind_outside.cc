@@ -12,7 +12,7 @@ using Span = OutsideStrings::Span;
 std::vector<std::string> tokens_of(const OutsideStrings& outside, const OutsideStrings::Words& words) {
   std::vector<std::string> out;
   for (const std::int32_t word : words)
-    out.push_back(outside.chart()->forest()->words[static_cast<std::size_t>(word)]);
+    out.push_back(outside.chart()->forest()->graph->words[static_cast<std::size_t>(word)]);
   return out;
 }
 

@@ -16,7 +16,7 @@ constexpr const char* kArrays[] = {
 py::dict forest_state(const py::object& forest) {
   py::dict arrays;
   for (const char* const name : kArrays) arrays[name] = forest.attr(name);
-  const auto& f = forest.cast<const Hypergraph&>();
+  const Hypergraph& f = *forest.cast<const Forest&>().graph;
   py::dict state;
   state["arrays"] = arrays;
   state["root"] = f.root;
@@ -26,37 +26,39 @@ py::dict forest_state(const py::object& forest) {
   return state;
 }
 
-std::shared_ptr<Hypergraph> forest_from(const py::dict& state) {
-  const std::shared_ptr<Hypergraph> forest = from_arrays(py::kwargs(state["arrays"]));
+std::shared_ptr<Forest> forest_from(const py::dict& state) {
+  const std::shared_ptr<Forest> forest = from_arrays(py::kwargs(state["arrays"]));
+  auto graph = std::make_shared<Hypergraph>(*forest->graph);
   const auto root = state["root"].cast<NodeIndex>();
-  if (root != forest->root && root != -1) throw ForestError("forest: root: expected the last node, or -1");
-  forest->root = root;
-  forest->edge_origins = integers<std::int32_t>(state["edge_origins"], "edge_origins");
-  forest->ngram_order = state["ngram_order"].cast<std::int32_t>();
-  forest->node_boundaries = integers<std::int32_t>(state["node_boundaries"], "node_boundaries");
-  validate_annotations(*forest);
+  if (root != graph->root && root != -1) throw ForestError("forest: root: expected the last node, or -1");
+  graph->root = root;
+  graph->edge_origins = integers<std::int32_t>(state["edge_origins"], "edge_origins");
+  graph->ngram_order = state["ngram_order"].cast<std::int32_t>();
+  graph->node_boundaries = integers<std::int32_t>(state["node_boundaries"], "node_boundaries");
+  validate_annotations(*graph);
+  forest->graph = std::move(graph);
   return forest;
 }
 
 py::tuple derivation_state(const Derivation& derivation) {
-  return py::make_tuple(std::const_pointer_cast<Hypergraph>(derivation.forest), derivation.score,
+  return py::make_tuple(std::const_pointer_cast<Forest>(derivation.forest), derivation.score,
                         as_array(derivation.edges));
 }
 
 Derivation derivation_from(const py::tuple& state) {
   if (state.size() != 3) throw ForestError("derivation: expected a forest, a score and edges");
-  Derivation out{state[0].cast<std::shared_ptr<Hypergraph>>(), state[1].cast<double>(),
+  Derivation out{state[0].cast<std::shared_ptr<Forest>>(), state[1].cast<double>(),
                  integers<EdgeIndex>(state[2], "edges")};
   if (out.edges.empty()) return out;
   const EdgeIndex first = out.edges.front();
-  const bool known = first >= 0 && first < out.forest->edge_count();
+  const bool known = first >= 0 && first < out.forest->graph->edge_count();
   check_derivation(*out.forest, known ? head_of(*out.forest, first) : -1, out.edges);
   return out;
 }
 
 }  // namespace
 
-void register_pickle(py::class_<Hypergraph, std::shared_ptr<Hypergraph>>& forest,
+void register_pickle(py::class_<Forest, std::shared_ptr<Forest>>& forest,
                      py::class_<Derivation>& derivation) {
   forest.def(py::pickle(&forest_state, &forest_from));
   derivation.def(py::pickle(&derivation_state, &derivation_from));

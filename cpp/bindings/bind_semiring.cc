@@ -148,13 +148,13 @@ void register_base(py::module_& m) {
       .def("star", &BoundSemiring::star, "1 + a + a a + ...; raises ValueError where that does not exist.");
   m.def(
       "inside",
-      [](const Hypergraph& forest, const BoundSemiring& semiring, const py::iterable& weights) {
+      [](const Forest& forest, const BoundSemiring& semiring, const py::iterable& weights) {
         return semiring.inside(forest, weights);
       },
       py::arg("forest"), py::arg("semiring"), py::arg("weights"), kInside);
   m.def(
       "outside",
-      [](const Hypergraph& forest, const BoundSemiring& semiring, const py::iterable& weights,
+      [](const Forest& forest, const BoundSemiring& semiring, const py::iterable& weights,
          const py::iterable& beta) { return semiring.outside(forest, weights, beta); },
       py::arg("forest"), py::arg("semiring"), py::arg("weights"), py::arg("inside"), kOutside);
 }
@@ -252,13 +252,13 @@ void register_semiring(py::module_& m) {
            py::arg("n"), py::arg("m"));
   m.def(
       "inside",
-      [](const Hypergraph& forest, const py::object& semiring, const py::iterable& weights) {
+      [](const Forest& forest, const py::object& semiring, const py::iterable& weights) {
         return inside_values(forest, PythonSemiring{semiring}, weights);
       },
       py::arg("forest"), py::arg("semiring"), py::arg("weights"), kInside);
   m.def(
       "outside",
-      [](const Hypergraph& forest, const py::object& semiring, const py::iterable& weights,
+      [](const Forest& forest, const py::object& semiring, const py::iterable& weights,
          const py::iterable& beta) {
         return outside_values(forest, PythonSemiring{semiring}, weights, beta);
       },

@@ -6,7 +6,7 @@
 namespace hiero {
 namespace {
 
-py::tuple winners(const Hypergraph& forest, const py::object& start, const py::object& direction) {
+py::tuple winners(const Forest& forest, const py::object& start, const py::object& direction) {
   const std::vector<double> intercepts = edge_values(forest, start);
   const std::vector<double> slopes = edge_values(forest, direction);
   EnvelopeArrays found;
@@ -56,18 +56,17 @@ void register_tune(py::module_& m) {
       .def_readonly("objective", &SmoSolution::objective)
       .def_readonly("gap", &SmoSolution::gap, "How far above its least value the objective may be.")
       .def_readonly("sweeps", &SmoSolution::sweeps);
-  m.def(
-      "smo", &solve, py::arg("offsets"), py::arg("oracles"), py::arg("losses"), py::arg("row_offsets"),
-      py::arg("ids"), py::arg("values"), py::arg("weights"), py::arg("fixed") = BoolVector(0),
-      py::arg("c") = 0.01, py::arg("tolerance") = 1e-6,
-      "The w' that minimises 1/2 |w' - w|^2 + c sum_i max_j (l_ij - (h(e*_i) - h(e_ij)) . w') for a\n"
-      "batch of sentences i with hypotheses e_ij (Chiang et al. 2008, objective 1), by sequential minimal\n"
-      "optimisation. Hypotheses of sentence i are offsets[i] to offsets[i + 1], its oracle e*_i is\n"
-      "oracles[i] among them, losses float64 (hypotheses); `row_offsets`, `ids` and `values` are the CSR\n"
-      "rows of their features, `weights` float64 (features) w; those that are `fixed`, bool (features) or\n"
-      "empty, are kept. Stops when the duality gap is at most `tolerance` times the objective, or where\n"
-      "rounding hides what is left. Raises ValueError for arrays that do not fit, oracles of other\n"
-      "sentences, ids beyond the weights and values that are not finite.");
+  m.def("smo", &solve, py::arg("offsets"), py::arg("oracles"), py::arg("losses"), py::arg("row_offsets"),
+        py::arg("ids"), py::arg("values"), py::arg("weights"), py::arg("fixed") = BoolVector(0),
+        py::arg("c") = 0.01, py::arg("tolerance") = 1e-6,
+        "The w' that minimises 1/2 |w' - w|^2 + c sum_i max_j (l_ij - (h(e*_i) - h(e_ij)) . w') for a\n"
+        "batch of sentences i with hypotheses e_ij (Chiang et al. 2008, objective 1), by sequential minimal\n"
+        "optimisation. Hypotheses of sentence i are offsets[i] to offsets[i + 1], its oracle e*_i is\n"
+        "oracles[i] among them, losses float64 (hypotheses); `row_offsets`, `ids` and `values` are the CSR\n"
+        "rows of their features, `weights` float64 (features) w; those that are `fixed`, bool (features) or\n"
+        "empty, are kept. Stops when the duality gap is at most `tolerance` times the objective, or where\n"
+        "rounding hides what is left. Raises ValueError for arrays that do not fit, oracles of other\n"
+        "sentences, ids beyond the weights and values that are not finite.");
   m.def(
       "line_search",
       [](const py::object& sentence_offsets, const DoubleVector& intercepts, const DoubleVector& slopes) {

@@ -26,12 +26,12 @@ double total(std::span<const double> scores, std::span<const EdgeIndex> edges) {
 
 bool agrees(const Translation& result) {
   const Weights& weights = *result.weights;
-  const Hypergraph& forest = *result.forest;
-  const std::vector<double> scores = edge_scores(forest, weights.values);
+  const Hypergraph& forest = *result.forest->graph;
+  const std::vector<double> scores = edge_scores(*result.forest, weights.values);
   const std::vector<EdgeIndex> best = viterbi(forest, scores, forest.root);
   const std::vector<double> tree_scores = edge_scores(*result.best, weights.values);
   const double tree = std::accumulate(tree_scores.begin(), tree_scores.end(), 0.0);
-  if (best.empty()) return result.best->root < 0;
+  if (best.empty()) return result.best->graph->root < 0;
   alignment(forest, best);
   KBest lazy(forest, forest.root, scores, false);
   double last = INFINITY;
@@ -47,7 +47,8 @@ bool agrees(const Translation& result) {
 // What rules score over the states of their own antecedents is what the chart has for them, and derivations
 // of split points are derivations of their spans and as good as the chart says.
 bool chart_agrees(const Chart& chart, std::size_t lms) {
-  const Hypergraph& forest = *chart.forest();
+  const Forest& featured = *chart.forest();
+  const Hypergraph& forest = *featured.graph;
   std::vector<ChartState> states(lms);
   for (EdgeIndex e = 0; e < forest.edge_count(); ++e) {
     std::vector<const ChartState*> tails;
@@ -55,9 +56,9 @@ bool chart_agrees(const Chart& chart, std::size_t lms) {
     const std::vector<double> found = chart.lm_features(e, tails, states.data());
     for (std::size_t k = 0; k < lms; ++k) {
       double known = 0;
-      for (std::size_t i = 0; i < forest.feature_ids(e).size(); ++i) {
-        if (static_cast<std::uint32_t>(forest.feature_ids(e)[i]) == chart.model().lm_feature(k))
-          known = forest.feature_values(e)[i];
+      for (std::size_t i = 0; i < featured.feature_ids(e).size(); ++i) {
+        if (static_cast<std::uint32_t>(featured.feature_ids(e)[i]) == chart.model().lm_feature(k))
+          known = featured.feature_values(e)[i];
       }
       const NodeIndex head = head_of(forest, e);
       if (found[k] != known || (head != forest.root && !(states[k] == chart.states(head)[k]))) return false;
@@ -92,7 +93,7 @@ bool outside_agrees(const std::shared_ptr<const Chart>& chart, Outside kind) {
     for (const GoodDerivation& good : outside.recovered(span)) {
       const Derivation derivation = outside.derivation(good);
       validate(*derivation.forest);
-      check_derivation(*derivation.forest, derivation.forest->root, derivation.edges);
+      check_derivation(*derivation.forest, derivation.forest->graph->root, derivation.edges);
       if (good.bleu <= outside.guided().best_bleu) return false;
     }
   }
@@ -208,7 +209,7 @@ int run(std::size_t cases, std::uint64_t seed) {
       std::printf("decode_test: case %zu disagrees\n", i);
       return 1;
     }
-    parsed += result.best->root >= 0;
+    parsed += result.best->graph->root >= 0;
   }
   std::printf("decode_test: %zu cases, %zu parsed\n", cases, parsed);
   return parsed > cases / 2 ? 0 : 1;

@@ -33,12 +33,14 @@ struct Arrays {
   Hypergraph forest;
   TargetTemplates targets;
   FeatureRows features;
+  std::vector<std::int32_t> edge_rows;
 
-  std::shared_ptr<const Hypergraph> join() const {
-    auto out = std::make_shared<Hypergraph>(forest);
-    out->targets = std::make_shared<TargetTemplates>(targets);
-    out->features = std::make_shared<FeatureRows>(features);
-    return out;
+  std::shared_ptr<Forest> join() const {
+    auto graph = std::make_shared<Hypergraph>(forest);
+    graph->targets = std::make_shared<TargetTemplates>(targets);
+    const std::vector<std::string> names{"f", "g"};
+    return std::make_shared<Forest>(Forest{std::move(graph), std::make_shared<FeatureRows>(features),
+                                           edge_rows, std::make_shared<FeatureNames>(names)});
   }
 };
 
@@ -49,7 +51,6 @@ Arrays random_arrays(Random& random) {
   forest.words = {"a", "b", "c"};
   forest.labels = {"X"};
   forest.tables = {"pt"};
-  forest.feature_names = std::make_shared<FeatureNames>(std::vector<std::string>{"f", "g"});
   forest.edge_offsets = {0};
   forest.tail_offsets = {0};
   arrays.targets.offsets = {0};
@@ -112,7 +113,7 @@ void mutate(Random& random, Arrays& arrays) {
                                                  &arrays.targets.link_offsets,
                                                  &arrays.features.offsets,
                                                  &arrays.features.ids,
-                                                 &f.edge_rows};
+                                                 &arrays.edge_rows};
   const std::size_t which = random() % (std::size(integers) + 3);
   if (which < std::size(integers)) {
     mutate(random, *integers[which]);
@@ -126,18 +127,19 @@ void mutate(Random& random, Arrays& arrays) {
 }
 
 // Everything that reads the arrays.
-void use(const std::shared_ptr<const Hypergraph>& forest, Random& random) {
+void use(const std::shared_ptr<Forest>& forest, Random& random) {
+  const NodeIndex root = forest->graph->root;
   const std::vector<double> scores = edge_scores(*forest, std::vector<double>{0.5, -0.25});
   std::vector<double> sums(forest->feature_names->size());
   add_weighted_features(*forest, scores, sums);
   const auto one = [](EdgeIndex) { return BigUnsigned(1); };
   // Looking for five different strings may go through all derivations.
-  if (forest->root >= 0) {
-    const BigUnsigned count = inside(*forest, CountingSemiring(), one)[forest->root];
+  if (root >= 0) {
+    const BigUnsigned count = inside(*forest, CountingSemiring(), one)[root];
     if (count.digits().size() > 1 || (!count.is_zero() && count.digits()[0] > 10000)) return;
   }
-  (void)viterbi(*forest, scores, forest->root);
-  KBest lazy(*forest, forest->root, scores, true);
+  (void)viterbi(*forest, scores, root);
+  KBest lazy(*forest, root, scores, true);
   for (int i = 0; i < 5; ++i) {
     const auto next = lazy.next();
     if (!next) break;
@@ -149,16 +151,17 @@ void use(const std::shared_ptr<const Hypergraph>& forest, Random& random) {
   (void)covered_shares(*forest);
   (void)rescore(*forest, scores, references, {.document = {}, .beam = 2});
   (void)prune_by_margin(*forest, scores, 1);
-  const std::shared_ptr<const Hypergraph> twice[] = {forest, forest};
+  const std::shared_ptr<Forest> twice[] = {forest, forest};
   validate(union_of(twice));
-  if (forest->root >= 0) {
+  if (root >= 0) {
     const Distribution p(*forest, scores);
     (void)p.edge_expectations(scores);
     (void)sample(p, 3, random());
     (void)prune_by_posterior(p, scores, 0.5);
   }
   const Hypergraph refined = annotate_ngrams(*forest, 1 + below(random, 4), {20000, 0, {}});
-  validate(refined);
+  validate_annotations(refined);
+  validate(with_origins(*forest, refined));
   (void)ngram_matches(refined, references);
   (void)edge_ngrams(refined);
 }

@@ -47,8 +47,12 @@ bool same(const Hypergraph& a, const Hypergraph& b) {
   return a.node_spans == b.node_spans && a.node_labels == b.node_labels && a.edge_offsets == b.edge_offsets &&
          a.root == b.root && a.tail_offsets == b.tail_offsets && a.tails == b.tails &&
          a.edge_tables == b.edge_tables && a.edge_rules == b.edge_rules && a.words == b.words &&
-         a.features->offsets == b.features->offsets && a.features->ids == b.features->ids &&
-         a.features->values == b.features->values && a.targets->symbols == b.targets->symbols;
+         a.targets->symbols == b.targets->symbols;
+}
+
+bool same(const Forest& a, const Forest& b) {
+  return same(*a.graph, *b.graph) && a.rows->offsets == b.rows->offsets && a.rows->ids == b.rows->ids &&
+         a.rows->values == b.rows->values;
 }
 
 bool same(const Translation& a, const Translation& b) {

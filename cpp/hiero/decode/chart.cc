@@ -14,8 +14,8 @@ constexpr double kNever = -std::numeric_limits<double>::infinity();
 }  // namespace
 
 Chart::Chart(Parts parts) : parts_(std::move(parts)), lms_(parts_.model->lms().size()) {
-  const Hypergraph& forest = *parts_.forest;
-  edge_scores_ = hiero::edge_scores(forest, parts_.weights->values);
+  const Hypergraph& forest = graph();
+  edge_scores_ = hiero::edge_scores(*parts_.forest, parts_.weights->values);
   best_ = best_edges(forest, edge_scores_, forest.node_count() - 1);
   // The items of a cell stand together; the root, if there is one, is behind them all.
   for (NodeIndex v = 0; v < forest.node_count(); ++v) {
@@ -67,12 +67,12 @@ NodeIndex Chart::best_node(Span span) const {
 }
 
 bool Chart::is_unary(EdgeIndex edge) const {
-  const auto tails = parts_.forest->edge_tails(edge);
-  return tails.size() == 1 && span_of(tails[0]) == span_of(head_of(*parts_.forest, edge));
+  const auto tails = graph().edge_tails(edge);
+  return tails.size() == 1 && span_of(tails[0]) == span_of(head_of(graph(), edge));
 }
 
 std::vector<Chart::Split> Chart::splits(Span span) const {
-  const Hypergraph& forest = *parts_.forest;
+  const Hypergraph& forest = graph();
   struct Best {
     double score = kNever;
     EdgeIndex edge = -1;
@@ -123,12 +123,12 @@ std::vector<Chart::Split> Chart::splits(Span span) const {
 }
 
 std::vector<EdgeIndex> Chart::derivation(NodeIndex node) const {
-  return derivation_of(*parts_.forest, best_.edges, node);
+  return derivation_of(graph(), best_.edges, node);
 }
 
 std::vector<EdgeIndex> Chart::derivation(const Split& split) const {
   std::vector<EdgeIndex> out = split.top;
-  for (const NodeIndex tail : parts_.forest->edge_tails(split.top.back())) {
+  for (const NodeIndex tail : graph().edge_tails(split.top.back())) {
     const std::vector<EdgeIndex> below = derivation(tail);
     out.insert(out.end(), below.begin(), below.end());
   }
@@ -137,7 +137,7 @@ std::vector<EdgeIndex> Chart::derivation(const Split& split) const {
 
 std::vector<double> Chart::lm_features(EdgeIndex edge, std::span<const ChartState* const> tails,
                                        ChartState* states) const {
-  const Hypergraph& forest = *parts_.forest;
+  const Hypergraph& forest = graph();
   const TranslationModel& model = *parts_.model;
   const NodeIndex head = head_of(forest, edge);
   std::uint64_t queries = 0;

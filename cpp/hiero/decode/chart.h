@@ -18,7 +18,7 @@
 #include "hiero/decode/translation_model.h"
 #include "hiero/decode/weights.h"
 #include "hiero/forest/derivation.h"
-#include "hiero/forest/hypergraph.h"
+#include "hiero/forest/forest.h"
 
 namespace hiero {
 
@@ -27,7 +27,7 @@ class Chart {
   struct Parts {
     std::shared_ptr<const TranslationModel> model;
     std::shared_ptr<const Weights> weights;
-    std::shared_ptr<const Hypergraph> forest;
+    std::shared_ptr<const Forest> forest;
     std::vector<std::uint8_t> survived;   // by node
     std::vector<std::uint8_t> completed;  // by node: made for its split point alone
     std::vector<ChartState> states;       // by node but the root, one per LM
@@ -48,7 +48,7 @@ class Chart {
 
   explicit Chart(Parts parts);
 
-  const std::shared_ptr<const Hypergraph>& forest() const { return parts_.forest; }
+  const std::shared_ptr<const Forest>& forest() const { return parts_.forest; }
   const std::vector<std::uint8_t>& survived() const { return parts_.survived; }
   const std::vector<std::uint8_t>& completed() const { return parts_.completed; }
   const TranslationModel& model() const { return *parts_.model; }
@@ -73,7 +73,7 @@ class Chart {
   std::vector<EdgeIndex> derivation(const Split& split) const;
 
   Span span_of(NodeIndex node) const {
-    return {parts_.forest->node_spans[2 * node], parts_.forest->node_spans[2 * node + 1]};
+    return {graph().node_spans[2 * node], graph().node_spans[2 * node + 1]};
   }
   bool is_unary(EdgeIndex edge) const;
   // Of a node but the root, one per LM.
@@ -84,6 +84,7 @@ class Chart {
                                   ChartState* states) const;
 
  private:
+  const Hypergraph& graph() const { return *parts_.forest->graph; }
   // Nodes [first, last) of one cell.
   struct Cell {
     Span span;

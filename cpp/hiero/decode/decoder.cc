@@ -20,11 +20,12 @@ namespace {
 
 // The best derivation as k-best lists have it: of those that are equal but for the rounding of sums, search
 // may have taken another.
-std::shared_ptr<const Hypergraph> best_of(const Hypergraph& forest, std::span<const double> weights) {
-  std::vector<std::uint8_t> keep(forest.edge_count(), 0);
-  if (forest.root >= 0)
-    for (EdgeIndex e : viterbi(forest, edge_scores(forest, weights), forest.root)) keep[e] = 1;
-  return std::make_shared<Hypergraph>(subforest(forest, keep));
+std::shared_ptr<const Forest> best_of(const Forest& forest, std::span<const double> weights) {
+  const Hypergraph& graph = *forest.graph;
+  std::vector<std::uint8_t> keep(graph.edge_count(), 0);
+  if (graph.root >= 0)
+    for (EdgeIndex e : viterbi(graph, edge_scores(forest, weights), graph.root)) keep[e] = 1;
+  return std::make_shared<const Forest>(with_origins(forest, subforest(graph, keep)));
 }
 
 // The unknown words that no rule of the sentence with more than this word covers.

@@ -13,7 +13,7 @@
 #include "hiero/decode/sentence.h"
 #include "hiero/decode/translation_model.h"
 #include "hiero/decode/weights.h"
-#include "hiero/forest/hypergraph.h"
+#include "hiero/forest/forest.h"
 
 namespace hiero {
 
@@ -27,11 +27,11 @@ struct DecodeStats {
 
 struct Translation {
   std::shared_ptr<const Weights> weights;
-  std::shared_ptr<const Hypergraph> best;    // one derivation; without edges if there is no parse
-  std::shared_ptr<const Hypergraph> forest;  // with Keep::kForest
-  std::shared_ptr<const Chart> chart;        // with Keep::kChart and Keep::kSplits
-  std::vector<std::uint32_t> unknown;        // positions of words; bind_decode.cc says which
-  std::optional<std::string> text;           // detokenised; none: the tokens with blanks between
+  std::shared_ptr<const Forest> best;    // one derivation; without edges if there is no parse
+  std::shared_ptr<const Forest> forest;  // with Keep::kForest
+  std::shared_ptr<const Chart> chart;    // with Keep::kChart and Keep::kSplits
+  std::vector<std::uint32_t> unknown;    // positions of words; bind_decode.cc says which
+  std::optional<std::string> text;       // detokenised; none: the tokens with blanks between
   DecodeStats stats;
 };
 

@@ -17,10 +17,10 @@ ForestBuilder::ForestBuilder(const TranslationModel& model, const Sentence& sent
       space_(space),
       feature_names_(std::move(feature_names)) {}
 
-std::shared_ptr<const Hypergraph> ForestBuilder::best() { return build(true); }
-std::shared_ptr<const Hypergraph> ForestBuilder::forest() { return build(false); }
+std::shared_ptr<const Forest> ForestBuilder::best() { return build(true); }
+std::shared_ptr<const Forest> ForestBuilder::forest() { return build(false); }
 
-std::shared_ptr<const Hypergraph> ForestBuilder::build(bool best_only) {
+std::shared_ptr<const Forest> ForestBuilder::build(bool best_only) {
   start();
   if (!space_.goals.empty()) {
     const std::size_t goals = best_only ? 1 : space_.goals.size();
@@ -35,7 +35,7 @@ std::shared_ptr<const Hypergraph> ForestBuilder::build(bool best_only) {
     }
     add_root(goals);
   }
-  return std::move(out_);
+  return finish();
 }
 
 Chart ForestBuilder::chart(std::shared_ptr<const TranslationModel> model,
@@ -60,7 +60,7 @@ Chart ForestBuilder::chart(std::shared_ptr<const TranslationModel> model,
     parts.completed.push_back(0);
   }
   parts.lm_symbols = std::move(part_symbols_);
-  parts.forest = std::move(out_);
+  parts.forest = finish();
   return Chart(std::move(parts));
 }
 
@@ -69,7 +69,6 @@ void ForestBuilder::start() {
   templates_ = std::make_shared<TargetTemplates>();
   rows_ = std::make_shared<FeatureRows>();
   out_->targets = templates_;
-  out_->features = rows_;
   node_of_.assign(space_.items.size(), -1);
   parts_.clear();
   part_features_.clear();
@@ -82,8 +81,12 @@ void ForestBuilder::start() {
   rows_->offsets.push_back(0);
   out_->source = sentence_.tokens();
   out_->labels = model_.labels();
-  out_->feature_names = feature_names_;
   for (std::size_t t = 0; t < sentence_.table_count(); ++t) out_->tables.push_back(sentence_.table(t).owner);
+}
+
+std::shared_ptr<const Forest> ForestBuilder::finish() {
+  return std::make_shared<const Forest>(
+      Forest{std::move(out_), std::move(rows_), std::vector<std::int32_t>(), feature_names_});
 }
 
 void ForestBuilder::mark_tails(ItemId item, bool best_only) {

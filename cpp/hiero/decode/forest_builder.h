@@ -1,4 +1,4 @@
-// Turns a search space into a hypergraph with features by replay: every edge's features are read from
+// Turns a search space into a forest by replay: every edge's features are read from
 // its rule and its LM scores computed again from the states of its tails (those of goals are kept), so that
 // weights . features is the edge's score. One scoring routine serves the best derivation, the forest and the
 // chart.
@@ -11,7 +11,7 @@
 #include "hiero/decode/chart.h"
 #include "hiero/decode/search_space.h"
 #include "hiero/decode/targets.h"
-#include "hiero/forest/hypergraph.h"
+#include "hiero/forest/forest.h"
 
 namespace hiero {
 
@@ -21,10 +21,10 @@ class ForestBuilder {
                 SentenceTargets& targets, const SearchSpace& space,
                 std::shared_ptr<const FeatureNames> feature_names);
 
-  // The derivation that search found best, as a hypergraph with one edge per node.
-  std::shared_ptr<const Hypergraph> best();
+  // The derivation that search found best, as a forest with one edge per node.
+  std::shared_ptr<const Forest> best();
   // All derivations that search kept. Needs a search that kept all edges.
-  std::shared_ptr<const Hypergraph> forest();
+  std::shared_ptr<const Forest> forest();
   // Every item of every cell, also those that no complete derivation uses.
   Chart chart(std::shared_ptr<const TranslationModel> model, std::shared_ptr<const Weights> weights);
 
@@ -41,8 +41,9 @@ class ForestBuilder {
     std::size_t symbols;  // of the first LM, then of the next
   };
 
-  std::shared_ptr<const Hypergraph> build(bool best_only);
+  std::shared_ptr<const Forest> build(bool best_only);
   void start();
+  std::shared_ptr<const Forest> finish();
   std::span<const std::uint32_t> edges_of(ItemId item, bool best_only);
   void mark_tails(ItemId item, bool best_only);
   void add_item(ItemId item, bool best_only);

@@ -10,6 +10,7 @@
 #include <unordered_map>
 
 #include "hiero/base/error.h"
+#include "hiero/base/interrupt.h"
 #include "hiero/forest/edge_values.h"
 #include "hiero/forest/string_hash.h"
 #include "hiero/forest/subforest.h"
@@ -18,6 +19,7 @@ namespace hiero {
 namespace {
 
 constexpr std::int32_t kNone = -1;
+constexpr std::int64_t kPollEvery = 4096;
 
 class Annotator {
  public:
@@ -117,7 +119,8 @@ class Annotator {
   }
 
   void count_edge() {
-    if (++edges_ <= options_.max_edges) return;
+    if (++edges_ % kPollEvery == 0) poll_interrupts();
+    if (edges_ <= options_.max_edges) return;
     throw ForestError("annotate_ngrams: over " + std::to_string(options_.max_edges) +
                       " edges for n = " + std::to_string(out_.ngram_order) +
                       "; prune the forest first, lower n, set a beam, or raise max_edges");

@@ -134,7 +134,7 @@ std::vector<std::pair<std::int32_t, std::int32_t>> alignment(const Hypergraph& f
   return out;
 }
 
-std::vector<std::pair<std::int32_t, double>> feature_sums(const Hypergraph& forest,
+std::vector<std::pair<std::int32_t, double>> feature_sums(const Forest& forest,
                                                           std::span<const EdgeIndex> derivation) {
   std::map<std::int32_t, double> sums;
   for (EdgeIndex e : derivation) {

@@ -8,13 +8,13 @@
 #include <vector>
 
 #include "hiero/forest/big_unsigned.h"
-#include "hiero/forest/hypergraph.h"
+#include "hiero/forest/forest.h"
 
 namespace hiero {
 
 // A derivation with its score, and with the forest that it is of.
 struct Derivation {
-  std::shared_ptr<const Hypergraph> forest;
+  std::shared_ptr<const Forest> forest;
   double score;
   std::vector<EdgeIndex> edges;
 };
@@ -47,7 +47,7 @@ std::vector<std::pair<std::int32_t, std::int32_t>> alignment(const Hypergraph& f
                                                              std::span<const EdgeIndex> derivation);
 
 // Sums of feature values along a derivation, as (feature, value) pairs sorted by feature.
-std::vector<std::pair<std::int32_t, double>> feature_sums(const Hypergraph& forest,
+std::vector<std::pair<std::int32_t, double>> feature_sums(const Forest& forest,
                                                           std::span<const EdgeIndex> derivation);
 
 // Throws ForestError unless the edges are the preorder of a derivation of `node`.

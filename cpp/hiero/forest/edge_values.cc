@@ -23,12 +23,12 @@ void check_edge_values(const Hypergraph& forest, std::span<const double> values,
   }
 }
 
-std::vector<double> edge_scores(const Hypergraph& forest, std::span<const double> weights) {
+std::vector<double> edge_scores(const Forest& forest, std::span<const double> weights) {
   if (weights.size() != forest.feature_names->size()) {
     throw std::invalid_argument("expected " + std::to_string(forest.feature_names->size()) +
                                 " weights, got " + std::to_string(weights.size()));
   }
-  const FeatureRows& rows = *forest.features;
+  const FeatureRows& rows = *forest.rows;
   const auto row_score = [&](std::size_t row) {
     double sum = 0.0;
     for (std::int32_t i = rows.offsets[row]; i < rows.offsets[row + 1]; ++i)
@@ -36,11 +36,12 @@ std::vector<double> edge_scores(const Hypergraph& forest, std::span<const double
     return sum;
   };
   std::vector<double> scores;
-  scores.reserve(forest.edge_count());
+  const EdgeIndex edges = forest.graph->edge_count();
+  scores.reserve(static_cast<std::size_t>(edges));
   const std::size_t row_count = rows.offsets.size() - 1;
   if (forest.edge_rows.size() <= row_count) {
     // A pruned forest uses few of the rows that it shares.
-    for (EdgeIndex e = 0; e < forest.edge_count(); ++e) scores.push_back(row_score(forest.row_of(e)));
+    for (EdgeIndex e = 0; e < edges; ++e) scores.push_back(row_score(forest.row_of(e)));
     return scores;
   }
   std::vector<double> by_row;
@@ -49,14 +50,14 @@ std::vector<double> edge_scores(const Hypergraph& forest, std::span<const double
   return scores;
 }
 
-void add_weighted_features(const Hypergraph& forest, std::span<const double> factors,
-                           std::span<double> sums) {
-  if (factors.size() != static_cast<std::size_t>(forest.edge_count())) {
+void add_weighted_features(const Forest& forest, std::span<const double> factors, std::span<double> sums) {
+  const EdgeIndex edges = forest.graph->edge_count();
+  if (factors.size() != static_cast<std::size_t>(edges)) {
     throw std::invalid_argument("expected one factor per edge");
   }
   if (sums.size() != forest.feature_names->size())
     throw std::invalid_argument("expected one sum per feature");
-  for (EdgeIndex e = 0; e < forest.edge_count(); ++e) {
+  for (EdgeIndex e = 0; e < edges; ++e) {
     const auto ids = forest.feature_ids(e);
     const auto values = forest.feature_values(e);
     for (std::size_t i = 0; i < ids.size(); ++i) sums[ids[i]] += factors[e] * values[i];

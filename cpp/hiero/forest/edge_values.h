@@ -5,7 +5,7 @@
 #include <span>
 #include <vector>
 
-#include "hiero/forest/hypergraph.h"
+#include "hiero/forest/forest.h"
 
 namespace hiero {
 
@@ -14,11 +14,11 @@ void check_edge_values(const Hypergraph& forest, std::span<const double> values,
                        const char* name);
 
 // weights . features for every edge. Throws std::invalid_argument unless there is a weight per feature.
-std::vector<double> edge_scores(const Hypergraph& forest, std::span<const double> weights);
+std::vector<double> edge_scores(const Forest& forest, std::span<const double> weights);
 
 // Adds to `sums`, one per feature, the sum over edges of factor times feature row: sum_e factors[e] h_e.
 // Touches only features that occur. Throws std::invalid_argument unless there is a factor per edge.
-void add_weighted_features(const Hypergraph& forest, std::span<const double> factors, std::span<double> sums);
+void add_weighted_features(const Forest& forest, std::span<const double> factors, std::span<double> sums);
 
 // Number of target words that an edge's own rule makes.
 std::int32_t rule_words(const Hypergraph& forest, EdgeIndex e);

@@ -1,5 +1,6 @@
-// A translation forest as flat arrays (CSR). Nodes are in topological order, tails before heads; the
-// incoming edges of a node are contiguous. The arrays are handed to NumPy as they are.
+// The hypergraph of a translation forest as flat arrays (CSR). Nodes are in topological order, tails before
+// heads; the incoming edges of a node are contiguous. The arrays are handed to NumPy as they are. Features of
+// edges are apart from it, see forest.h.
 //
 // Nonterminals of an edge's target template are numbered by tail position: symbol -1 - i stands for the
 // yield of tails[tail_offsets[e] + i], symbols >= 0 index `words`. A derivation is the list of its edges
@@ -12,19 +13,10 @@
 #include <string>
 #include <vector>
 
-#include "hiero/base/feature_names.h"
-
 namespace hiero {
 
 using NodeIndex = std::int32_t;
 using EdgeIndex = std::int32_t;
-
-// An edge-by-feature matrix in CSR form.
-struct FeatureRows {
-  std::vector<std::int32_t> offsets;  // rows + 1
-  std::vector<std::int32_t> ids;      // index into the forest's `feature_names`
-  std::vector<double> values;
-};
 
 // Target templates, each with its word-alignment links (source, target token positions in the rule).
 struct TargetTemplates {
@@ -50,10 +42,7 @@ struct Hypergraph {
   std::vector<std::int64_t> edge_rules;    // rule id within its table, or -1
   std::vector<std::int32_t> edge_targets;  // target template
 
-  // Shared with forests made from this one.
-  std::shared_ptr<const TargetTemplates> targets;
-  std::shared_ptr<const FeatureRows> features;
-  std::vector<std::int32_t> edge_rows;  // row of `features`; empty: that of the edge's own index
+  std::shared_ptr<const TargetTemplates> targets;  // shared with hypergraphs made from this one
   // Of a forest made from another: the edges that its edges stand for there. Else empty.
   std::vector<EdgeIndex> edge_origins;
 
@@ -67,7 +56,6 @@ struct Hypergraph {
   std::vector<std::string> words;
   std::vector<std::string> labels;
   std::vector<std::string> tables;  // owner names
-  std::shared_ptr<const FeatureNames> feature_names;
 
   NodeIndex node_count() const { return static_cast<NodeIndex>(node_labels.size()); }
   EdgeIndex edge_count() const { return static_cast<EdgeIndex>(edge_tables.size()); }
@@ -81,16 +69,6 @@ struct Hypergraph {
   std::span<const std::int32_t> boundaries_of(NodeIndex v) const {
     const std::size_t size = ngram_order > 1 ? 2 * static_cast<std::size_t>(ngram_order - 1) : 0;
     return {node_boundaries.data() + static_cast<std::size_t>(v) * size, size};
-  }
-  std::int32_t row_of(EdgeIndex e) const { return edge_rows.empty() ? e : edge_rows[e]; }
-  std::span<const std::int32_t> feature_ids(EdgeIndex e) const {
-    const std::int32_t row = row_of(e);
-    return {features->ids.data() + features->offsets[row], features->ids.data() + features->offsets[row + 1]};
-  }
-  std::span<const double> feature_values(EdgeIndex e) const {
-    const std::int32_t row = row_of(e);
-    return {features->values.data() + features->offsets[row],
-            features->values.data() + features->offsets[row + 1]};
   }
 };
 

@@ -151,7 +151,7 @@ void each_of(KBest lazy, std::size_t k, const KBestProgress& progress, const Tak
 
 }  // namespace
 
-std::vector<Derivation> kbest(const std::shared_ptr<const Hypergraph>& forest, NodeIndex top,
+std::vector<Derivation> kbest(const std::shared_ptr<const Forest>& forest, NodeIndex top,
                               std::vector<double> scores, std::size_t k, bool unique,
                               const KBestProgress& progress) {
   std::vector<Derivation> out;
@@ -160,7 +160,7 @@ std::vector<Derivation> kbest(const std::shared_ptr<const Hypergraph>& forest, N
   return out;
 }
 
-KBestArrays kbest_arrays(const Hypergraph& forest, NodeIndex top, std::vector<double> scores, std::size_t k,
+KBestArrays kbest_arrays(const Forest& forest, NodeIndex top, std::vector<double> scores, std::size_t k,
                          bool unique, const KBestProgress& progress) {
   KBestArrays out;
   out.feature_count = forest.feature_names->size();

@@ -84,7 +84,7 @@ class KBest {
 using KBestProgress = std::function<void(std::size_t)>;
 
 // The k best of a node, fewer where there are no more.
-std::vector<Derivation> kbest(const std::shared_ptr<const Hypergraph>& forest, NodeIndex top,
+std::vector<Derivation> kbest(const std::shared_ptr<const Forest>& forest, NodeIndex top,
                               std::vector<double> scores, std::size_t k, bool unique,
                               const KBestProgress& progress);
 
@@ -98,7 +98,7 @@ struct KBestArrays {
 };
 
 // Throws ForestError where an array would have more than 2^31 - 1 entries.
-KBestArrays kbest_arrays(const Hypergraph& forest, NodeIndex top, std::vector<double> scores, std::size_t k,
+KBestArrays kbest_arrays(const Forest& forest, NodeIndex top, std::vector<double> scores, std::size_t k,
                          bool unique, const KBestProgress& progress);
 
 }  // namespace hiero

@@ -16,13 +16,11 @@ Hypergraph empty_copy(const Hypergraph& forest) {
   out.edge_offsets = {0};
   out.tail_offsets = {0};
   out.targets = forest.targets;
-  out.features = forest.features;
   out.ngram_order = forest.ngram_order;
   out.source = forest.source;
   out.words = forest.words;
   out.labels = forest.labels;
   out.tables = forest.tables;
-  out.feature_names = forest.feature_names;
   return out;
 }
 
@@ -31,7 +29,6 @@ void append_edge(Hypergraph& out, const Hypergraph& forest, EdgeIndex e) {
   out.edge_tables.push_back(forest.edge_tables[e]);
   out.edge_rules.push_back(forest.edge_rules[e]);
   out.edge_targets.push_back(forest.edge_targets[e]);
-  out.edge_rows.push_back(forest.row_of(e));
   out.edge_origins.push_back(e);
 }
 
@@ -136,26 +133,27 @@ class Union {
       offsets->push_back(0);
   }
 
-  void add(const Hypergraph& forest) {
-    const std::vector<std::int32_t> label = labels_.add_all(forest.labels);
-    table_ = tables_.add_all(forest.tables);
+  void add(const Forest& forest) {
+    const Hypergraph& graph = *forest.graph;
+    const std::vector<std::int32_t> label = labels_.add_all(graph.labels);
+    table_ = tables_.add_all(graph.tables);
     feature_ = add_features(forest.feature_names);
     first_template_ = targets_.size();
-    add_templates(*forest.targets, words_.add_all(forest.words));
-    if (forest.root < 0) return;
+    add_templates(*graph.targets, words_.add_all(graph.words));
+    if (graph.root < 0) return;
     const NodeIndex first = out_.node_count();
-    for (NodeIndex v = 0; v < forest.root; ++v) {
-      out_.node_spans.insert(out_.node_spans.end(), {forest.node_spans[2 * v], forest.node_spans[2 * v + 1]});
-      out_.node_labels.push_back(forest.node_labels[v] < 0 ? -1 : label[forest.node_labels[v]]);
+    for (NodeIndex v = 0; v < graph.root; ++v) {
+      out_.node_spans.insert(out_.node_spans.end(), {graph.node_spans[2 * v], graph.node_spans[2 * v + 1]});
+      out_.node_labels.push_back(graph.node_labels[v] < 0 ? -1 : label[graph.node_labels[v]]);
       add_edges(forest, v, first);
       out_.edge_offsets.push_back(array_offset(out_.edge_tables.size()));
     }
     roots_.push_back({&forest, first, table_, feature_, first_template_});
   }
 
-  Hypergraph finish(const Hypergraph& model) {
+  Forest finish(const Hypergraph& model) {
     if (!roots_.empty()) {
-      const Hypergraph& any = *roots_.front().forest;
+      const Hypergraph& any = *roots_.front().forest->graph;
       const std::int32_t label = any.node_labels[any.root];
       out_.node_spans.insert(out_.node_spans.end(),
                              {any.node_spans[2 * any.root], any.node_spans[2 * any.root + 1]});
@@ -164,7 +162,7 @@ class Union {
         table_ = root.table;
         feature_ = root.feature;
         first_template_ = root.first_template;
-        add_edges(*root.forest, root.forest->root, root.first);
+        add_edges(*root.forest, root.forest->graph->root, root.first);
       }
       out_.edge_offsets.push_back(array_offset(out_.edge_tables.size()));
       out_.root = out_.node_count() - 1;
@@ -173,15 +171,16 @@ class Union {
     out_.words = words_.list();
     out_.labels = labels_.list();
     out_.tables = tables_.list();
-    out_.feature_names = features_ ? features_ : std::make_shared<const FeatureNames>();
     out_.targets = std::make_shared<TargetTemplates>(std::move(targets_));
-    out_.features = std::make_shared<FeatureRows>(std::move(rows_));
-    return std::move(out_);
+    return {std::make_shared<const Hypergraph>(std::move(out_)),
+            std::make_shared<const FeatureRows>(std::move(rows_)),
+            {},
+            features_ ? features_ : std::make_shared<const FeatureNames>()};
   }
 
  private:
   struct Root {
-    const Hypergraph* forest;
+    const Forest* forest;
     NodeIndex first;
     std::vector<std::int32_t> table, feature;
     std::int32_t first_template;
@@ -212,13 +211,14 @@ class Union {
     }
   }
 
-  void add_edges(const Hypergraph& forest, NodeIndex v, NodeIndex first) {
-    for (EdgeIndex e = forest.edge_offsets[v]; e < forest.edge_offsets[v + 1]; ++e) {
-      for (const NodeIndex u : forest.edge_tails(e)) out_.tails.push_back(first + u);
+  void add_edges(const Forest& forest, NodeIndex v, NodeIndex first) {
+    const Hypergraph& graph = *forest.graph;
+    for (EdgeIndex e = graph.edge_offsets[v]; e < graph.edge_offsets[v + 1]; ++e) {
+      for (const NodeIndex u : graph.edge_tails(e)) out_.tails.push_back(first + u);
       out_.tail_offsets.push_back(array_offset(out_.tails.size()));
-      out_.edge_tables.push_back(forest.edge_tables[e] < 0 ? -1 : table_[forest.edge_tables[e]]);
-      out_.edge_rules.push_back(forest.edge_rules[e]);
-      out_.edge_targets.push_back(first_template_ + forest.edge_targets[e]);
+      out_.edge_tables.push_back(graph.edge_tables[e] < 0 ? -1 : table_[graph.edge_tables[e]]);
+      out_.edge_rules.push_back(graph.edge_rules[e]);
+      out_.edge_targets.push_back(first_template_ + graph.edge_targets[e]);
       for (const std::int32_t id : forest.feature_ids(e))
         rows_.ids.push_back(feature_.empty() ? id : feature_[id]);
       const auto values = forest.feature_values(e);
@@ -240,15 +240,15 @@ class Union {
 
 }  // namespace
 
-Hypergraph union_of(std::span<const std::shared_ptr<const Hypergraph>> forests) {
+Forest union_of(std::span<const std::shared_ptr<Forest>> forests) {
   if (forests.empty()) throw std::invalid_argument("union: expected a forest or more");
   Union all;
   for (const auto& forest : forests) {
-    if (forest->source != forests.front()->source)
+    if (forest->graph->source != forests.front()->graph->source)
       throw std::invalid_argument("union: forests of different sentences");
     all.add(*forest);
   }
-  return all.finish(*forests.front());
+  return all.finish(*forests.front()->graph);
 }
 
 }  // namespace hiero

@@ -1,5 +1,5 @@
-// Forests made from forests by leaving edges out or putting them together. Target templates and feature rows
-// are shared with the forest they come from; `edge_origins` says which edges the new ones were.
+// Hypergraphs made from others by leaving edges out, and forests by putting them together. Target templates
+// are shared with the hypergraph they come from; `edge_origins` says which edges the new ones were.
 #pragma once
 
 #include <cstdint>
@@ -8,11 +8,12 @@
 #include <vector>
 
 #include "hiero/forest/distribution.h"
+#include "hiero/forest/forest.h"
 #include "hiero/forest/hypergraph.h"
 
 namespace hiero {
 
-// A forest without nodes that has everything else of another.
+// A hypergraph without nodes that has everything else of another.
 Hypergraph empty_copy(const Hypergraph& forest);
 
 // Gives `out`, made by empty_copy of `forest`, an edge that stands for edge e of it; its tails must be in
@@ -34,6 +35,6 @@ Hypergraph prune_by_margin(const Hypergraph& forest, std::span<const double> sco
 // All derivations of all forests of one sentence, in their order, under one root. Names of words, labels,
 // tables and features that are equal become one. Throws std::invalid_argument for no forest or different
 // sentences.
-Hypergraph union_of(std::span<const std::shared_ptr<const Hypergraph>> forests);
+Forest union_of(std::span<const std::shared_ptr<Forest>> forests);
 
 }  // namespace hiero

@@ -118,10 +118,13 @@ void check_templates(const Hypergraph& forest) {
   }
 }
 
-void check_features(const Hypergraph& forest) {
-  const FeatureRows& rows = *forest.features;
-  const std::size_t count = forest.edge_rows.empty() ? forest.edge_tables.size()
-                                                     : std::max<std::size_t>(rows.offsets.size(), 1) - 1;
+}  // namespace
+
+void validate_features(const Forest& forest) {
+  const FeatureRows& rows = *forest.rows;
+  const std::size_t edges = forest.graph->edge_tables.size();
+  const std::size_t count =
+      forest.edge_rows.empty() ? edges : std::max<std::size_t>(rows.offsets.size(), 1) - 1;
   check_offsets(rows.offsets, count, rows.ids.size(), "features");
   check_size(rows.values.size(), rows.ids.size(), "feature values");
   check_range(rows.ids, 0, forest.feature_names->size(), "features");
@@ -129,24 +132,23 @@ void check_features(const Hypergraph& forest) {
     if (!std::isfinite(rows.values[i])) fail("a feature value is " + std::to_string(rows.values[i]));
   }
   if (!forest.edge_rows.empty()) {
-    check_size(forest.edge_rows.size(), forest.edge_tables.size(), "edge_rows");
+    check_size(forest.edge_rows.size(), edges, "edge_rows");
     check_range(forest.edge_rows, 0, count, "edge_rows");
   }
 }
 
-}  // namespace
-
-void validate(const Hypergraph& forest) {
-  const std::size_t edges = forest.edge_tables.size();
-  check_size(forest.node_spans.size(), 2 * forest.node_labels.size(), "node_spans");
-  check_size(forest.edge_rules.size(), edges, "edge_rules");
-  check_size(forest.edge_targets.size(), edges, "edge_targets");
-  check_nodes(forest);
-  check_tails(forest);
-  check_names(forest.words, "words");
-  check_range(forest.edge_tables, -1, forest.tables.size(), "edge_tables");
-  check_templates(forest);
-  check_features(forest);
+void validate(const Forest& forest) {
+  const Hypergraph& graph = *forest.graph;
+  const std::size_t edges = graph.edge_tables.size();
+  check_size(graph.node_spans.size(), 2 * graph.node_labels.size(), "node_spans");
+  check_size(graph.edge_rules.size(), edges, "edge_rules");
+  check_size(graph.edge_targets.size(), edges, "edge_targets");
+  check_nodes(graph);
+  check_tails(graph);
+  check_names(graph.words, "words");
+  check_range(graph.edge_tables, -1, graph.tables.size(), "edge_tables");
+  check_templates(graph);
+  validate_features(forest);
 }
 
 void validate_annotations(const Hypergraph& forest) {

@@ -6,6 +6,7 @@
 #include <stdexcept>
 
 #include "hiero/base/error.h"
+#include "hiero/base/interrupt.h"
 #include "hiero/forest/derivation.h"
 #include "hiero/forest/edge_values.h"
 #include "hiero/forest/string_hash.h"
@@ -92,6 +93,7 @@ class Rescorer {
       push(e, ranks);
     }
     while (!queue_.empty() && kept_.size() < limit) {
+      if (++popped_ % kPollEvery == 0) poll_interrupts();
       std::ranges::pop_heap(queue_, order());
       const std::uint32_t candidate = queue_.back();
       queue_.pop_back();
@@ -243,6 +245,8 @@ class Rescorer {
     return edges;
   }
 
+  static constexpr std::size_t kPollEvery = 4096;
+
   const Hypergraph& forest_;
   std::span<const double> scores_;
   std::vector<double> lengths_;  // of references
@@ -263,6 +267,7 @@ class Rescorer {
   std::vector<StringHash> kept_strings_;  // theirs, where they are to be distinct
   std::vector<std::uint32_t> seen_;       // open addressing: places in kept_
   std::vector<std::uint32_t> ranking_;    // of kept_
+  std::size_t popped_ = 0;
 };
 
 }  // namespace

@@ -22,7 +22,7 @@ class Backtrace {
             const GuidedOptions& options)
       : partial_(partial),
         chart_(partial.chart()),
-        forest_(*chart_.forest()),
+        forest_(*chart_.forest()->graph),
         options_(options),
         references_(references.begin(), references.end()),
         set_({&references_, 1}),

@@ -10,7 +10,11 @@ namespace hiero {
 OutsideStrings::OutsideStrings(std::shared_ptr<const Chart> chart, Outside kind,
                                std::span<const std::vector<std::string>> references,
                                const OutsideOptions& options)
-    : chart_(std::move(chart)), forest_(*chart_->forest()), kind_(kind), options_(options), partial_(chart_) {
+    : chart_(std::move(chart)),
+      forest_(*chart_->forest()->graph),
+      kind_(kind),
+      options_(options),
+      partial_(chart_) {
   KBest lazy(forest_, forest_.root, chart_->edge_scores(), true);
   while (best_.size() < options.k) {
     std::optional<ScoredDerivation> next = lazy.next();
@@ -122,11 +126,11 @@ std::span<const GoodDerivation> OutsideStrings::recovered(Span span) const {
 
 KBestArrays OutsideStrings::candidates(Span span) {
   KBestArrays out;
-  out.feature_count = forest_.feature_names->size();
+  out.feature_count = chart_->forest()->feature_names->size();
   if (is_whole(span)) {
     for (const ScoredDerivation& derivation : best_) {
       add_candidate(out, derivation.edges, yield_words(forest_, derivation.edges),
-                    feature_sums(forest_, derivation.edges));
+                    feature_sums(*chart_->forest(), derivation.edges));
     }
   } else {
     const bool is_reached = is_even() || found_.places.contains(span);

@@ -8,11 +8,11 @@ namespace hiero {
 
 PartialDerivations::PartialDerivations(std::shared_ptr<const Chart> chart)
     : chart_(std::move(chart)),
-      forest_(*chart_->forest()),
+      forest_(*chart_->forest()->graph),
       yields_(static_cast<std::size_t>(forest_.node_count())),
       has_yield_(yields_.size(), 0),
-      is_lm_(forest_.feature_names->size(), 0),
-      sums_(forest_.feature_names->size(), 0.0) {
+      is_lm_(chart_->forest()->feature_names->size(), 0),
+      sums_(chart_->forest()->feature_names->size(), 0.0) {
   const TranslationModel& model = chart_->model();
   for (std::size_t k = 0; k < model.lms().size(); ++k) is_lm_[model.lm_feature(k)] = 1;
 }
@@ -110,8 +110,8 @@ void PartialDerivations::score_lms(Id id) {
 
 template <class Visit>
 void PartialDerivations::visit_row(Id id, const Visit& visit) const {
-  const auto ids = forest_.feature_ids(edge(id));
-  const auto values = forest_.feature_values(edge(id));
+  const auto ids = chart_->forest()->feature_ids(edge(id));
+  const auto values = chart_->forest()->feature_values(edge(id));
   for (std::size_t i = 0; i < ids.size(); ++i) {
     if (is_node(id) || !is_lm_[static_cast<std::size_t>(ids[i])]) visit(ids[i], values[i]);
   }
@@ -178,7 +178,6 @@ Derivation PartialDerivations::alone(Id id) {
     out->node_spans.insert(out->node_spans.end(), {span.begin, span.end});
     out->node_labels.push_back(forest_.node_labels[node]);
     append_edge(*out, forest_, edge(part));
-    out->edge_rows.back() = array_offset(rows->offsets.size() - 1);
     out->edge_offsets.push_back(out->edge_count());
     Features row;
     visit_row(part, [&](std::int32_t feature, double value) { row.emplace_back(feature, value); });
@@ -189,11 +188,11 @@ Derivation PartialDerivations::alone(Id id) {
     }
     rows->offsets.push_back(array_offset(rows->ids.size()));
   }
-  out->features = std::move(rows);
   out->root = out->node_count() - 1;
   Derivation derivation{nullptr, score(sums), {}};
   for (EdgeIndex e = out->edge_count(); e-- > 0;) derivation.edges.push_back(e);
-  derivation.forest = std::move(out);
+  derivation.forest = std::make_shared<const Forest>(
+      Forest{std::move(out), std::move(rows), std::vector<std::int32_t>(), chart_->forest()->feature_names});
   return derivation;
 }
 
