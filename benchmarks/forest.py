@@ -4,9 +4,9 @@
 
 MODELS holds model directories `ja-en`, `de-en` and `ur-en`, as `hiero train` makes them. Prints the machine;
 per corpus the forests' sizes; nanoseconds an edge of inside, outside and posteriors together, of the gradient
-of risk and of oracle rescoring; milliseconds of a 10,000-best list; what the forests hold: derivations,
-entropy, expected and oracle BLEU; and how they grow by n-gram annotation. Times are CPU time of one thread,
-the best of three rounds over all forests.
+of risk, of oracle rescoring, and of writing and reading records; milliseconds of a 10,000-best list; what the
+forests hold: derivations, entropy, expected and oracle BLEU; and how they grow by n-gram annotation. Times
+are CPU time of one thread, the best of three rounds over all forests.
 """
 
 from __future__ import annotations
@@ -22,7 +22,7 @@ import scipy.sparse
 from machine import machine, parser, watched
 
 import hiero
-from hiero import Forest, ForestError
+from hiero import FeatureNames, Forest, ForestError
 from hiero import forest as hf
 from hiero._core import bleu, bleu_counts
 
@@ -65,16 +65,12 @@ def numpy_inside_outside(forest: Forest, scores: np.ndarray) -> np.ndarray:  # t
     return posterior
 
 
-def with_features(forest: Forest, count: int) -> Forest:
-    """The forest as if that many features existed."""
-    features = forest.features
-    shape = (forest.edge_count, count)
-    return Forest.from_arrays(
-        edge_offsets=forest.edge_offsets,
-        tail_offsets=forest.tail_offsets,
-        tails=forest.tails,
-        features=scipy.sparse.csr_array((features.data, features.indices, features.indptr), shape=shape),
-        feature_names=[str(i) for i in range(count)],
+def widened(forest: Forest, names: FeatureNames) -> Forest:
+    """The forest as if so many features existed."""
+    rows = forest.features
+    shape = (forest.edge_count, len(names))
+    return forest.with_features(
+        scipy.sparse.csr_array((rows.data, rows.indices, rows.indptr), shape=shape), names
     )
 
 
@@ -101,7 +97,14 @@ def speed(forests: Sequence[Forest], scores: Sequence[np.ndarray], references: S
 
     rng = np.random.default_rng(1)
     problems = [(f, 0.1 * rng.normal(size=len(f.feature_names)), rng.random(f.edge_count)) for f in forests]
-    wide = [(with_features(f, 1_000_000), np.resize(w, 1_000_000), loss) for f, w, loss in problems[:3]]
+    names = FeatureNames([str(i) for i in range(1_000_000)])
+    wide = [(widened(f, names), np.resize(w, len(names)), loss) for f, w, loss in problems[:3]]
+    records = [f.record() for f in forests]
+
+    def read() -> None:
+        for f, record in zip(forests, records, strict=True):
+            Forest.from_record(record, f.feature_names)
+
     few = pairs[:3]
     twin = best_of_three(lambda: [numpy_inside_outside(f, s) for f, s in few])
     few_edges = sum(f.edge_count for f, _ in few)
@@ -113,6 +116,9 @@ def speed(forests: Sequence[Forest], scores: Sequence[np.ndarray], references: S
         ("  with a million features", best_of_three(lambda: risks(wide)) / few_edges * 1e9, "ns an edge"),
         ("10,000-best as arrays", best_of_three(lists) / len(forests) * 1e3, "ms a sentence"),
         ("oracle rescoring, beam 1", best_of_three(lambda: oracles(1)) / edges * 1e9, "ns an edge"),
+        ("record, written", best_of_three(lambda: [f.record() for f in forests]) / edges * 1e9, "ns an edge"),
+        ("record, read", best_of_three(read) / edges * 1e9, "ns an edge"),
+        ("its size", sum(map(len, records)) / edges, "bytes an edge"),
         ("oracle rescoring, beam 10", best_of_three(lambda: oracles(10)) / nodes / 10 * 1e9, "ns an item"),
     ]
     for name, value, unit in rows:

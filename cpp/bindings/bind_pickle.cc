@@ -1,43 +1,38 @@
-// What Python's pickle and copy keep of objects: all that makes another like it. State is checked as arrays
-// from anywhere else are.
+// Forests as bytes, and what Python's pickle and copy keep of objects.
 #include "bind_forest.h"
 #include "hiero/base/error.h"
-#include "hiero/forest/validate.h"
+#include "hiero/forest/record.h"
 
 namespace hiero {
 namespace {
 
-// The arrays that Forest.from_arrays takes, by the names of the properties.
-constexpr const char* kArrays[] = {
-    "edge_offsets", "tail_offsets",  "tails",          "node_spans",     "node_labels",  "edge_tables",
-    "edge_rules",   "edge_targets",  "target_offsets", "target_symbols", "link_offsets", "links",
-    "features",     "feature_names", "source",         "words",          "labels",       "tables"};
-
-py::dict forest_state(const py::object& forest) {
-  py::dict arrays;
-  for (const char* const name : kArrays) arrays[name] = forest.attr(name);
-  const Hypergraph& f = *forest.cast<const Forest&>().graph;
-  py::dict state;
-  state["arrays"] = arrays;
-  state["root"] = f.root;
-  state["edge_origins"] = as_array(f.edge_origins);
-  state["ngram_order"] = f.ngram_order;
-  state["node_boundaries"] = as_array(f.node_boundaries);
-  return state;
+py::bytes record_of(const Forest& forest) {
+  std::vector<std::byte> record;
+  {
+    const py::gil_scoped_release release;
+    record = write_record(forest);
+  }
+  return {reinterpret_cast<const char*>(record.data()), record.size()};
 }
 
-std::shared_ptr<Forest> forest_from(const py::dict& state) {
-  const std::shared_ptr<Forest> forest = from_arrays(py::kwargs(state["arrays"]));
-  auto graph = std::make_shared<Hypergraph>(*forest->graph);
-  const auto root = state["root"].cast<NodeIndex>();
-  if (root != graph->root && root != -1) throw ForestError("forest: root: expected the last node, or -1");
-  graph->root = root;
-  graph->edge_origins = integers<std::int32_t>(state["edge_origins"], "edge_origins");
-  graph->ngram_order = state["ngram_order"].cast<std::int32_t>();
-  graph->node_boundaries = integers<std::int32_t>(state["node_boundaries"], "node_boundaries");
-  validate_annotations(*graph);
-  forest->graph = std::move(graph);
-  return forest;
+std::shared_ptr<Forest> from_record(const py::buffer& record, const py::object& names) {
+  const py::buffer_info bytes = record.request();
+  if (bytes.itemsize != 1 || bytes.ndim != 1 || (bytes.shape[0] > 0 && bytes.strides[0] != 1))
+    throw std::invalid_argument("record: expected bytes");
+  auto known = feature_names(names);
+  const py::gil_scoped_release release;
+  const auto* const begin = static_cast<const std::byte*>(bytes.ptr);
+  return std::make_shared<Forest>(
+      read_record({begin, static_cast<std::size_t>(bytes.shape[0])}, std::move(known)));
+}
+
+py::tuple forest_state(const Forest& forest) {
+  return py::make_tuple(record_of(forest), std::const_pointer_cast<FeatureNames>(forest.feature_names));
+}
+
+std::shared_ptr<Forest> forest_from(const py::tuple& state) {
+  if (state.size() != 2) throw ForestError("forest: expected a record and names of features");
+  return from_record(state[0].cast<py::bytes>(), state[1]);
 }
 
 py::tuple derivation_state(const Derivation& derivation) {
@@ -60,7 +55,12 @@ Derivation derivation_from(const py::tuple& state) {
 
 void register_pickle(py::class_<Forest, std::shared_ptr<Forest>>& forest,
                      py::class_<Derivation>& derivation) {
-  forest.def(py::pickle(&forest_state, &forest_from));
+  forest.def(py::pickle(&forest_state, &forest_from))
+      .def("record", &record_of,
+           "bytes: all of the forest but the names of its features, with a checksum; what archives hold and\n"
+           "what pickles it.")
+      .def_static("from_record", &from_record, py::arg("record"), py::arg("feature_names"),
+                  "The forest of such bytes, or of a view of them. Raises ForestError for damaged ones.");
   derivation.def(py::pickle(&derivation_state, &derivation_from));
 }
 

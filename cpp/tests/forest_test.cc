@@ -3,9 +3,11 @@
 #include <cmath>
 #include <cstdio>
 #include <cstdlib>
+#include <cstring>
 #include <random>
 
 #include "cases.h"
+#include "hiero/base/checksum.h"
 #include "hiero/base/error.h"
 #include "hiero/forest/annotate.h"
 #include "hiero/forest/constrain.h"
@@ -14,6 +16,7 @@
 #include "hiero/forest/inside_outside.h"
 #include "hiero/forest/kbest.h"
 #include "hiero/forest/ngrams.h"
+#include "hiero/forest/record.h"
 #include "hiero/forest/sampling.h"
 #include "hiero/forest/subforest.h"
 #include "hiero/forest/validate.h"
@@ -166,6 +169,28 @@ void use(const std::shared_ptr<Forest>& forest, Random& random) {
   (void)edge_ngrams(refined);
 }
 
+// Records give the same forest again; those with other bytes, under a checksum of their own, are refused or
+// give one that is as good as any.
+void use_record(const Forest& forest, Random& random) {
+  std::vector<std::byte> record = write_record(forest);
+  if (write_record(read_record(record, forest.feature_names)) != record) std::abort();
+  constexpr std::size_t kHeader = 12;
+  for (std::int32_t n = 1 + below(random, 3); n > 0; --n) {
+    const auto at = kHeader + static_cast<std::size_t>(random() % (record.size() - kHeader));
+    if (random() % 4 == 0) {
+      record.insert(record.begin() + static_cast<std::ptrdiff_t>(at), static_cast<std::byte>(random()));
+    } else {
+      record[at] = static_cast<std::byte>(random() % 2 == 0 ? random() : random() % 4);
+    }
+  }
+  const std::uint64_t sum = checksum(record.data() + kHeader, record.size() - kHeader);
+  std::memcpy(record.data() + kHeader - sizeof sum, &sum, sizeof sum);
+  const Forest read = read_record(record, forest.feature_names);
+  (void)edge_scores(read, std::vector<double>{0.5, -0.25});
+  if (read.graph->ngram_order > 0) (void)edge_ngrams(read);
+  (void)viterbi(read, std::vector<double>(read.graph->edge_tables.size(), 0.0), -1);
+}
+
 // Offsets that no 32 bits hold are refused, also those that would wrap to small ones.
 bool offsets_are_checked() {
   constexpr std::size_t kMost = 0x7FFFFFFF;
@@ -197,11 +222,16 @@ int run(std::size_t cases, std::uint64_t seed) {
       ++refused;
       continue;
     }
-    try {
-      use(forest, random);
-    } catch (const ForestError&) {
-      // too many edges
-    }
+    const auto attempt = [](const auto& work) {
+      try {
+        work();
+      } catch (const ForestError&) {
+        // too many edges, or no record
+      }
+    };
+    attempt([&] { use(forest, random); });
+    attempt([&] { use_record(*forest, random); });
+    attempt([&] { use_record(with_origins(*forest, annotate_ngrams(*forest, 2, {20000, 0, {}})), random); });
   }
   std::printf("forest_test: %llu cases, %llu refused\n", static_cast<unsigned long long>(cases),
               static_cast<unsigned long long>(refused));

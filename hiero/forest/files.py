@@ -1,9 +1,9 @@
 """Forests in files: many in one archive, and as JSON lines.
 
-An archive is a zip file of NumPy arrays, which ``numpy.load`` opens as well: ``17/tails.npy`` and so on for
-the forest of sentence 17, its strings in ``17/names.json``, and ``forests.json`` for all. Names of features,
-which the forests of a model share, are there once, in ``features-0123456789abcdef.json`` with their
-fingerprint. An archive is written as a stream, appears when it is whole, and is read sentence by sentence.
+An archive holds a record of each forest (``Forest.record``), with a checksum of its own, then an index of
+where they are, with the names of features, which the forests of a model share. It is written as a stream,
+appears when it is whole, and is mapped into memory: its forests are read in any order, by any number of
+threads and processes, and what is not asked for is not looked at.
 
 >>> with ForestWriter("all.forests") as writer:  # doctest: +SKIP
 ...     writer.write(decoder.translate(line, keep="forest").forest)
@@ -13,11 +13,11 @@ fingerprint. An archive is written as a stream, appears when it is whole, and is
 from __future__ import annotations
 
 import errno
-import io
 import itertools
 import json
+import mmap
 import os
-import zipfile
+import struct
 import zlib
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from contextlib import ExitStack, contextmanager
@@ -33,7 +33,11 @@ from hiero.base.files import replacing
 from hiero.base.json_files import json_number
 from hiero.base.lines import open_source
 
-FORMAT = 2
+# What an archive begins and ends with: the format's number stands at the end.
+_MAGIC = b"HIEROFR3"
+# Behind the index: where it begins, its size, its checksum.
+_FOOTER = struct.Struct("<QQI8s")
+_ZIP = b"PK"  # which archives were before
 _ARRAYS = (
     *("edge_offsets", "tail_offsets", "tails", "node_spans", "node_labels", "edge_tables", "edge_rules"),
     *("edge_targets", "target_offsets", "target_symbols", "link_offsets", "links"),
@@ -41,8 +45,6 @@ _ARRAYS = (
 _NAMES = ("source", "words", "labels", "tables")
 # The feature matrix in CSR form.
 _MATRIX = ("feature_offsets", "feature_ids", "feature_values")
-_LEVEL = 1  # of compression
-_MOST_BYTES = 1 << 33  # of an array: 2^31 - 1 entries of 4 bytes, rounded up
 
 
 # What stands in for the forest of a sentence that failed.
@@ -50,49 +52,17 @@ NO_FOREST = Forest.from_arrays(edge_offsets=[0], tail_offsets=[0], tails=[])
 
 
 @dataclass(frozen=True)
-class _Part:
-    """A file of an archive, compressed; checksum and size are those of what it holds."""
-
-    name: str
-    checksum: int
-    size: int
-    content: bytes
-
-
-@dataclass(frozen=True)
 class PackedForest:
-    """Files of a forest, and the names that its features have in common with others."""
+    """A forest as an archive holds it: its record, and the names that its features have in common with
+    others."""
 
-    parts: Sequence[_Part]
+    record: bytes
     feature_names: FeatureNames
 
 
 def pack_forest(forest: Forest) -> PackedForest:
-    """What ``ForestWriter.add`` takes: compressing takes long, and may be done on any thread."""
-    names = _names(forest) | {"feature_names": forest.feature_names.fingerprint}
-    parts = [_part("names.json", json.dumps(names, ensure_ascii=False).encode())]
-    for name, array in _arrays(forest).items():
-        file = io.BytesIO()
-        np.lib.format.write_array(file, np.ascontiguousarray(array), allow_pickle=False)
-        parts.append(_part(f"{name}.npy", file.getvalue()))
-    return PackedForest(parts, forest.feature_names)
-
-
-def _part(name: str, content: bytes) -> _Part:
-    deflate = zlib.compressobj(_LEVEL, zlib.DEFLATED, -zlib.MAX_WBITS)
-    return _Part(name, zlib.crc32(content), len(content), deflate.compress(content) + deflate.flush())
-
-
-def _features_file(fingerprint: str) -> str:
-    return f"features-{fingerprint}.json"
-
-
-def _entry(name: str) -> zipfile.ZipInfo:
-    # Without a time, so that the same forests make the same bytes.
-    entry = zipfile.ZipInfo(name)
-    entry.compress_type = zipfile.ZIP_DEFLATED
-    entry.external_attr = 0o600 << 16  # for those who unzip it
-    return entry
+    """What ``ForestWriter.add`` takes; may be done on any thread."""
+    return PackedForest(forest.record(), forest.feature_names)
 
 
 def _names(forest: Forest) -> dict[str, Any]:
@@ -114,21 +84,34 @@ class ForestWriter:
     def __init__(self, path: str | os.PathLike[str], about: Mapping[str, Any] | None = None) -> None:
         self._path = path
         self._about = dict(about or {})
-        self._count = 0
-        self._features: set[str] = set()
+        self._names: dict[str, int] = {}  # by fingerprint
+        self._lists: list[list[str]] = []
+        self._records: list[tuple[int, int, int]] = []
         self._stack = ExitStack()
 
     def __enter__(self) -> ForestWriter:
         temporary = self._stack.enter_context(replacing(self._path))
-        self._zip = self._stack.enter_context(zipfile.ZipFile(temporary, "w", compresslevel=_LEVEL))
-        about = json.dumps({"format": FORMAT, **self._about}, default=json_number)
-        self._zip.writestr(_entry("forests.json"), about)
+        self._file = self._stack.enter_context(temporary.open("wb"))
+        self._file.write(_MAGIC)
         return self
 
     def __exit__(
         self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
     ) -> None:
+        try:
+            if kind is None:
+                self._write_index()
+        except BaseException as raised:
+            self._stack.__exit__(type(raised), raised, raised.__traceback__)
+            raise
         self._stack.__exit__(kind, error, trace)
+
+    def _write_index(self) -> None:
+        index = {"about": self._about, "feature_names": self._lists, "records": self._records}
+        content = json.dumps(index, ensure_ascii=False, default=json_number).encode()
+        begin = self._file.tell()
+        self._file.write(content)
+        self._file.write(_FOOTER.pack(begin, len(content), zlib.crc32(content), _MAGIC))
 
     def write(self, forest: Forest) -> None:
         """Adds the forest of the next sentence; one without derivations has no nodes."""
@@ -137,23 +120,11 @@ class ForestWriter:
     def add(self, forest: PackedForest) -> None:
         """The same for one that is packed already."""
         names = forest.feature_names
-        if names.fingerprint not in self._features:
-            self._features.add(names.fingerprint)
-            content = json.dumps(list(names), ensure_ascii=False).encode()
-            self._zip.writestr(_entry(_features_file(names.fingerprint)), content)
-        for part in forest.parts:
-            entry = _entry(f"{self._count}/{part.name}")
-            entry.CRC, entry.file_size, entry.compress_size = part.checksum, part.size, len(part.content)
-            # As ZipFile.writestr does, but that the content is compressed.
-            archive = self._zip
-            assert archive.fp is not None
-            archive.fp.seek(archive.start_dir)
-            entry.header_offset = archive.fp.tell()
-            archive.fp.write(entry.FileHeader() + part.content)
-            archive.filelist.append(entry)
-            archive.NameToInfo[entry.filename] = entry
-            archive.start_dir = archive.fp.tell()
-        self._count += 1
+        number = self._names.setdefault(names.fingerprint, len(self._lists))
+        if number == len(self._lists):
+            self._lists.append(list(names))
+        self._records.append((self._file.tell(), len(forest.record), number))
+        self._file.write(forest.record)
 
 
 class ForestFile(Sequence[Forest]):
@@ -164,21 +135,36 @@ class ForestFile(Sequence[Forest]):
 
     def __init__(self, path: str | os.PathLike[str]) -> None:
         self._path = os.fspath(path)
+        with open(path, "rb") as file:
+            begin = file.read(len(_MAGIC))
+            if begin.startswith(_ZIP):
+                again = "make it again, with hiero-decode --forests"
+                raise ForestError(f"{self._path}: an archive of an earlier version; {again}")
+            if begin != _MAGIC:
+                raise ForestError(f"{self._path}: not a file of forests")
+            self._map = mmap.mmap(file.fileno(), 0, access=mmap.ACCESS_READ)
         with _refusing(f"{self._path}: not a file of forests"):
-            self._zip = zipfile.ZipFile(path)
-            about = json.loads(self._read("forests.json"))
-            self.about: Mapping[str, Any] = dict(about)
-        if self.about.get("format") != FORMAT:
-            raise ForestError(f"{self._path}: format {self.about.get('format')}, expected {FORMAT}")
-        self._features: dict[str, FeatureNames] = {}
-        # Also of sentences that lack parts, so that those are missed when they are asked for.
-        self._count = len({name.split("/")[0] for name in self._zip.namelist() if "/" in name})
+            index = self._index()
+            self.about: Mapping[str, Any] = dict(index["about"])
+            self._names = [FeatureNames(names) for names in index["feature_names"]]
+            self._records = [(int(at), int(size), int(names)) for at, size, names in index["records"]]
+
+    def _index(self) -> Any:
+        begin, size, checksum, magic = _FOOTER.unpack(self._map[-_FOOTER.size :])
+        content = self._map[begin : begin + size]
+        if (
+            magic != _MAGIC
+            or begin + size + _FOOTER.size != len(self._map)
+            or zlib.crc32(content) != checksum
+        ):
+            raise ValueError("its index is damaged")
+        return json.loads(content)
 
     def __enter__(self) -> ForestFile:
         return self
 
     def __exit__(self, *exception: object) -> None:
-        self._zip.close()
+        self._map.close()
 
     @property
     def weights(self) -> dict[str, float] | None:
@@ -189,49 +175,20 @@ class ForestFile(Sequence[Forest]):
             return {name: float(weight) for name, weight in dict(self.about["weights"]).items()}
 
     def __len__(self) -> int:
-        return self._count
+        return len(self._records)
 
     def __getitem__(self, index: Any) -> Any:
         if isinstance(index, slice):
-            return [self[i] for i in range(*index.indices(self._count))]
-        number = index + self._count if index < 0 else index
-        if not 0 <= number < self._count:
-            raise IndexError(f"sentence {index} of {self._count}")
+            return [self[i] for i in range(*index.indices(len(self)))]
+        number = index + len(self) if index < 0 else index
+        if not 0 <= number < len(self):
+            raise IndexError(f"sentence {index} of {len(self)}")
         with _refusing(f"{self._path}: sentence {number}"):
-            return self._forest(number)
-
-    def _forest(self, number: int) -> Forest:
-        names = json.loads(self._read(f"{number}/names.json"))
-        arrays = {name: self._array(f"{number}/{name}.npy") for name in (*_ARRAYS, *_MATRIX)}
-        matrix = [arrays.pop(name) for name in _MATRIX]
-        strings = {name: names[name] for name in _NAMES}
-        return assemble(
-            strings | {"feature_names": self._feature_names(names["feature_names"])}, arrays, matrix
-        )
-
-    def _feature_names(self, fingerprint: str) -> FeatureNames:
-        if fingerprint not in self._features:
-            names = FeatureNames(json.loads(self._read(_features_file(fingerprint))))
-            if names.fingerprint != fingerprint:
-                raise ValueError(f"names of features are not those of {fingerprint}")
-            self._features[fingerprint] = names
-        return self._features[fingerprint]
-
-    def _read(self, name: str) -> bytes:
-        if self._zip.getinfo(name).file_size > _MOST_BYTES:
-            raise ValueError(f"{name} is too large")
-        return self._zip.read(name)
-
-    def _array(self, name: str) -> npt.NDArray[Any]:
-        """An array of numbers; its header does not decide how much memory is taken."""
-        content = self._read(name)
-        file = io.BytesIO(content)
-        if np.lib.format.read_magic(file) != (1, 0):
-            raise ValueError(f"{name}: unknown version")
-        shape, by_column, dtype = np.lib.format.read_array_header_1_0(file)
-        if dtype.kind not in "if" or by_column:
-            raise ValueError(f"{name}: expected numbers by row, found {dtype}")
-        return np.frombuffer(content, dtype, offset=file.tell()).reshape(shape)
+            at, size, names = self._records[number]
+            if at < 0 or size < 0 or names < 0:
+                raise ValueError("its place is damaged")
+            with memoryview(self._map) as view, view[at : at + size] as record:
+                return Forest.from_record(record, self._names[names])
 
 
 @contextmanager

@@ -98,7 +98,7 @@ class FoundForests(Found):
     def decode(self, decoder: TuningDecoder, weights: Array, folder: Path) -> tuple[int, Array, list[str]]:
         new, firsts = 0, []
         texts: list[str] = []
-        with ForestWriter(folder / "forests.zip") as writer:
+        with ForestWriter(folder / "new.forests") as writer:
             for sentence, forest in enumerate(decoder.forests(weights)):
                 best = None if forest is None else forest.viterbi(forest.scores(weights))
                 tokens = [] if best is None else best.tokens
@@ -122,7 +122,7 @@ class FoundForests(Found):
         return best
 
     def restore(self, folder: Path) -> None:
-        with ForestFile(folder / "forests.zip") as archive:
+        with ForestFile(folder / "new.forests") as archive:
             for known, forest in zip(self.forests, archive, strict=True):
                 if forest.root >= 0:
                     known.append(forest)
