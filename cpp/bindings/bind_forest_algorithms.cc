@@ -12,6 +12,7 @@
 #include "hiero/forest/kbest.h"
 #include "hiero/forest/sampling.h"
 #include "hiero/forest/subforest.h"
+#include "hiero/forest/union.h"
 #include "token_lists.h"
 
 namespace hiero {
@@ -318,9 +319,10 @@ void register_forest_algorithms(py::class_<Forest, std::shared_ptr<Forest>>& for
             return std::make_shared<Forest>(union_of(forests));
           },
           py::arg("forests"),
-          "All derivations of all forests of one sentence, in their order. Raises ValueError for none or "
-          "for\n"
-          "different sentences.")
+          "The derivations of any of several forests of one sentence, each once; they are the same by their "
+          "rules,\n"
+          "and edges without a rule by target and features. Raises ValueError for none or for different "
+          "sentences.")
       .def(
           "constrain",
           [](const Forest& f, const TokenLists& references) {

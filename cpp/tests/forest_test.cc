@@ -19,6 +19,7 @@
 #include "hiero/forest/record.h"
 #include "hiero/forest/sampling.h"
 #include "hiero/forest/subforest.h"
+#include "hiero/forest/union.h"
 #include "hiero/forest/validate.h"
 #include "hiero/metrics/ngram_matches.h"
 #include "hiero/metrics/oracle.h"

@@ -1,14 +1,12 @@
-// Hypergraphs made from others by leaving edges out, and forests by putting them together. Target templates
-// are shared with the hypergraph they come from; `edge_origins` says which edges the new ones were.
+// Hypergraphs made from others by leaving edges out. Target templates are shared with the hypergraph they
+// come from; `edge_origins` says which edges the new ones were.
 #pragma once
 
 #include <cstdint>
-#include <memory>
 #include <span>
 #include <vector>
 
 #include "hiero/forest/distribution.h"
-#include "hiero/forest/forest.h"
 #include "hiero/forest/hypergraph.h"
 
 namespace hiero {
@@ -31,10 +29,5 @@ Hypergraph prune_by_posterior(const Distribution& p, std::span<const double> sco
 // Edges with a derivation that scores at most `margin` less than the best. Throws std::invalid_argument for
 // scores that check_edge_values refuses or a negative margin.
 Hypergraph prune_by_margin(const Hypergraph& forest, std::span<const double> scores, double margin);
-
-// All derivations of all forests of one sentence, in their order, under one root. Names of words, labels,
-// tables and features that are equal become one. Throws std::invalid_argument for no forest or different
-// sentences.
-Forest union_of(std::span<const std::shared_ptr<Forest>> forests);
 
 }  // namespace hiero
