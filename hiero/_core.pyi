@@ -1,3 +1,4 @@
+import mmap
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from typing import IO, Any, overload
 
@@ -382,6 +383,35 @@ def smo(
     c: float = ...,
     tolerance: float = ...,
 ) -> SmoSolution: ...
+
+class ForestSource:
+    def __init__(self, forests: Sequence[Forest]) -> None: ...
+    @staticmethod
+    def of_records(
+        memory: bytes | memoryview | mmap.mmap, places: npt.ArrayLike, feature_names: Sequence[str]
+    ) -> ForestSource: ...
+    def __len__(self) -> int: ...
+
+class RiskSum:
+    @property
+    def risk(self) -> float: ...
+    @property
+    def entropy(self) -> float: ...
+    @property
+    def gamma(self) -> float: ...
+    @property
+    def gradient(self) -> npt.NDArray[np.float64]: ...
+
+def minimum_risk(
+    forests: ForestSource,
+    losses: npt.ArrayLike,
+    loss_offsets: npt.ArrayLike,
+    weights: npt.ArrayLike,
+    *,
+    gamma: float = 1.0,
+    temperature: float = 0.0,
+    threads: int = 1,
+) -> RiskSum: ...
 
 class ReferenceSet:
     def __init__(self, segments: Sequence[Sequence[Sequence[str]]]) -> None: ...

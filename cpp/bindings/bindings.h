@@ -29,6 +29,7 @@ void register_chart(py::module_& m);
 void register_outside(py::module_& m);
 void register_decode(py::module_& m);
 void register_extract(py::module_& m);
+void register_risk(py::module_& m);
 
 // A read-only NumPy view of a vector that lives inside the Python object `owner`.
 template <class T>

@@ -19,4 +19,5 @@ PYBIND11_MODULE(_core, m) {
   hiero::register_decode(m);
   hiero::register_extract(m);
   hiero::register_tune(m);
+  hiero::register_risk(m);
 }

@@ -1,0 +1,110 @@
+#include <utility>
+
+#include "bind_forest.h"
+#include "hiero/base/error.h"
+#include "hiero/forest/record.h"
+#include "hiero/tune/risk.h"
+
+namespace hiero {
+namespace {
+
+class ListedForests final : public ForestSource {
+ public:
+  explicit ListedForests(std::vector<std::shared_ptr<Forest>> forests) : forests_(std::move(forests)) {
+    for (const auto& forest : forests_) {
+      if (!forest) throw py::type_error("forests: None is no forest");
+      if (forest->graph->root >= 0 && !(*forest->feature_names == *forests_.front()->feature_names))
+        throw std::invalid_argument("forests: they have different features");
+    }
+  }
+  std::size_t size() const override { return forests_.size(); }
+  std::shared_ptr<const Forest> forest(std::size_t sentence) const override { return forests_[sentence]; }
+
+ private:
+  std::vector<std::shared_ptr<Forest>> forests_;
+};
+
+// Records in memory that Python owns, such as a mapped file.
+class RecordedForests final : public ForestSource {
+ public:
+  RecordedForests(const py::buffer& memory, const py::object& places, const py::object& names)
+      : memory_(memory.request()), names_(feature_names(names)) {
+    const std::vector<std::int64_t> numbers = integers<std::int64_t>(places, "places");
+    if (memory_.itemsize != 1 || memory_.ndim != 1 || numbers.size() % 2 != 0)
+      throw std::invalid_argument("records: expected bytes, and begin and size of each");
+    for (std::size_t i = 0; i < numbers.size(); i += 2) {
+      const std::int64_t begin = numbers[i];
+      const std::int64_t size = numbers[i + 1];
+      if (begin < 0 || size < 0 || begin > memory_.shape[0] || size > memory_.shape[0] - begin)
+        throw ForestError("records: record " + std::to_string(i / 2) + " is beyond the end");
+      places_.emplace_back(begin, size);
+    }
+  }
+  std::size_t size() const override { return places_.size(); }
+  std::shared_ptr<const Forest> forest(std::size_t sentence) const override {
+    const auto [begin, size] = places_[sentence];
+    const auto* const bytes = static_cast<const std::byte*>(memory_.ptr) + begin;
+    try {
+      return std::make_shared<const Forest>(read_record({bytes, static_cast<std::size_t>(size)}, names_));
+    } catch (const ForestError& error) {
+      throw ForestError("sentence " + std::to_string(sentence) + ": " + error.what());
+    }
+  }
+
+ private:
+  py::buffer_info memory_;
+  std::vector<std::pair<std::int64_t, std::int64_t>> places_;
+  std::shared_ptr<const FeatureNames> names_;
+};
+
+RiskSum risk_of(const ForestSource& forests, const DoubleVector& losses, const py::object& loss_offsets,
+                const DoubleVector& weights, double gamma, double temperature, std::size_t threads) {
+  if (losses.ndim() != 1 || weights.ndim() != 1)
+    throw std::invalid_argument("losses and weights are to be vectors");
+  const std::vector<std::int64_t> offsets = integers<std::int64_t>(loss_offsets, "loss_offsets");
+  const std::span<const double> by_edge(losses.data(), static_cast<std::size_t>(losses.size()));
+  const std::span<const double> theta(weights.data(), static_cast<std::size_t>(weights.size()));
+  const py::gil_scoped_release release;
+  return minimum_risk(forests, by_edge, offsets, theta, {gamma, temperature, threads});
+}
+
+}  // namespace
+
+void register_risk(py::module_& m) {
+  py::class_<ForestSource, std::shared_ptr<ForestSource>>(
+      m, "ForestSource",
+      "Forests of sentences with one index of features, as minimum_risk reads them: from a list, or one by "
+      "one\n"
+      "from records in memory, such as a mapped archive.")
+      .def(py::init([](std::vector<std::shared_ptr<Forest>> forests) -> std::shared_ptr<ForestSource> {
+             return std::make_shared<ListedForests>(std::move(forests));
+           }),
+           py::arg("forests"))
+      .def_static(
+          "of_records",
+          [](const py::buffer& memory, const py::object& places,
+             const py::object& names) -> std::shared_ptr<ForestSource> {
+            return std::make_shared<RecordedForests>(memory, places, names);
+          },
+          py::arg("memory"), py::arg("places"), py::arg("feature_names"),
+          "Of bytes and, int64 (sentences, 2), where each record begins and how long it is.")
+      .def("__len__", &ForestSource::size);
+  py::class_<RiskSum>(m, "RiskSum", "What minimum_risk sums over sentences.")
+      .def_readonly("risk", &RiskSum::risk)
+      .def_readonly("entropy", &RiskSum::entropy, "In nats.")
+      .def_readonly("gamma", &RiskSum::gamma, "The derivative of R - T H in gamma.")
+      .def_property_readonly("gradient", view_of(&RiskSum::gradient), "float64 (features): in theta.");
+  m.def("minimum_risk", &risk_of, py::arg("forests"), py::arg("losses"), py::arg("loss_offsets"),
+        py::arg("weights"), py::kw_only(), py::arg("gamma") = 1.0, py::arg("temperature") = 0.0,
+        py::arg("threads") = 1,
+        "R and H over the derivations of forests, p(d) = exp(gamma theta . h(d)) / Z, and the gradient of\n"
+        "R - temperature H (Li and Eisner 2009, section 7), as RiskSum. `losses`, float64, are of all edges, "
+        "those\n"
+        "of a sentence from loss_offsets[sentence] on, int64 (sentences + 1); a sentence without derivations "
+        "adds\n"
+        "nothing. The same for any number of threads. Raises ValueError for arrays that do not fit and "
+        "scores that\n"
+        "Forest.distribution refuses.");
+}
+
+}  // namespace hiero

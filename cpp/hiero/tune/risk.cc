@@ -1,0 +1,212 @@
+#include "hiero/tune/risk.h"
+
+#include <atomic>
+#include <cmath>
+#include <exception>
+#include <map>
+#include <mutex>
+#include <stdexcept>
+#include <string>
+#include <thread>
+#include <utility>
+
+#include "hiero/base/interrupt.h"
+#include "hiero/forest/distribution.h"
+#include "hiero/forest/edge_values.h"
+
+namespace hiero {
+namespace {
+
+constexpr std::size_t kBlock = 16;  // sentences
+
+// Sums over features, of which few are touched.
+class SparseSum {
+ public:
+  explicit SparseSum(std::size_t features) : values_(features, 0.0), touched_(features, 0) {}
+
+  void add(std::int32_t feature, double value) {
+    const auto place = static_cast<std::size_t>(feature);
+    if (!touched_[place]) {
+      touched_[place] = 1;
+      ids_.push_back(feature);
+    }
+    values_[place] += value;
+  }
+
+  // What was added since the last time.
+  std::vector<std::pair<std::int32_t, double>> take() {
+    std::vector<std::pair<std::int32_t, double>> out;
+    for (const std::int32_t id : ids_) {
+      const auto place = static_cast<std::size_t>(id);
+      out.emplace_back(id, values_[place]);
+      values_[place] = 0;
+      touched_[place] = 0;
+    }
+    ids_.clear();
+    return out;
+  }
+
+ private:
+  std::vector<double> values_;
+  std::vector<std::uint8_t> touched_;
+  std::vector<std::int32_t> ids_;
+};
+
+struct BlockSum {
+  double risk = 0;
+  double entropy = 0;
+  double gamma = 0;
+  std::vector<std::pair<std::int32_t, double>> gradient;
+};
+
+class Summation {
+ public:
+  Summation(const ForestSource& forests, std::span<const double> losses,
+            std::span<const std::int64_t> loss_offsets, std::span<const double> weights,
+            const RiskOptions& options)
+      : forests_(forests),
+        losses_(losses),
+        loss_offsets_(loss_offsets),
+        weights_(weights),
+        options_(options),
+        blocks_((forests.size() + kBlock - 1) / kBlock) {
+    total_.gradient.assign(weights.size(), 0.0);
+  }
+
+  RiskSum run() {
+    {
+      std::vector<std::jthread> others;
+      for (std::size_t i = 1; i < std::min(options_.threads, blocks_); ++i)
+        others.emplace_back([this] { work(false); });
+      work(true);
+    }
+    if (error_) std::rethrow_exception(error_);
+    return std::move(total_);
+  }
+
+ private:
+  // The thread that called may be interrupted.
+  void work(bool is_caller) {
+    try {
+      SparseSum gradient(weights_.size());
+      for (std::size_t block = next_++; block < blocks_ && !stopped_; block = next_++) {
+        BlockSum sum;
+        const std::size_t end = std::min(forests_.size(), (block + 1) * kBlock);
+        for (std::size_t sentence = block * kBlock; sentence < end && !stopped_; ++sentence) {
+          if (is_caller) poll_interrupts();
+          add(sentence, sum, gradient);
+        }
+        sum.gradient = gradient.take();
+        const std::lock_guard lock(mutex_);
+        done_.emplace(block, std::move(sum));
+        fold();
+      }
+    } catch (...) {
+      const std::lock_guard lock(mutex_);
+      if (!error_) error_ = std::current_exception();
+      stopped_ = true;
+    }
+  }
+
+  void fold() {
+    for (auto first = done_.begin(); first != done_.end() && first->first == folded_;
+         first = done_.erase(first), ++folded_) {
+      const BlockSum& sum = first->second;
+      total_.risk += sum.risk;
+      total_.entropy += sum.entropy;
+      total_.gamma += sum.gamma;
+      for (const auto& [feature, value] : sum.gradient)
+        total_.gradient[static_cast<std::size_t>(feature)] += value;
+    }
+  }
+
+  std::span<const double> losses_of(std::size_t sentence, EdgeIndex edges) const {
+    const std::int64_t begin = loss_offsets_[sentence];
+    const std::int64_t end = loss_offsets_[sentence + 1];
+    if (begin < 0 || end - begin != edges || end > std::ssize(losses_))
+      throw std::invalid_argument("losses: sentence " + std::to_string(sentence) + " has " +
+                                  std::to_string(edges) + " edges");
+    return losses_.subspan(static_cast<std::size_t>(begin), static_cast<std::size_t>(edges));
+  }
+
+  void add(std::size_t sentence, BlockSum& sum, SparseSum& gradient) const {
+    const std::shared_ptr<const Forest> forest = forests_.forest(sentence);
+    const Hypergraph& graph = *forest->graph;
+    const EdgeIndex edges = graph.edge_count();
+    const std::span<const double> losses = losses_of(sentence, edges);
+    if (graph.root < 0) return;
+    const std::vector<double> unscaled = edge_scores(*forest, weights_);
+    std::vector<double> scores;
+    scores.reserve(unscaled.size());
+    for (const double score : unscaled) scores.push_back(options_.gamma * score);
+    const Distribution p(graph, scores);
+    // What the objective is the mean of, but for T log Z.
+    std::vector<double> r;
+    r.reserve(scores.size());
+    double risk = 0;
+    double mean_score = 0;
+    for (std::size_t e = 0; e < scores.size(); ++e) {
+      r.push_back(losses[e] + options_.temperature * scores[e]);
+      risk += p.edges()[e] * losses[e];
+      mean_score += p.edges()[e] * scores[e];
+    }
+    sum.risk += risk;
+    sum.entropy += p.log_z() - mean_score;
+    const double mean = risk + options_.temperature * mean_score;
+    const EdgeIndex first_goal = graph.edge_offsets[graph.root];
+    // Less a constant share of the mean on the edges into the root, of which every derivation has one.
+    for (EdgeIndex e = first_goal; e < edges; ++e) r[e] -= mean;
+    std::vector<double> slopes = p.edge_expectations(r);
+    for (std::size_t e = 0; e < slopes.size(); ++e) sum.gamma += unscaled[e] * slopes[e];
+    for (double& slope : slopes) slope *= options_.gamma;
+    add_features(*forest, slopes, gradient);
+  }
+
+  // Rows that many edges share are multiplied once.
+  static void add_features(const Forest& forest, const std::vector<double>& slopes, SparseSum& gradient) {
+    const std::size_t rows = forest.rows->offsets.size() - 1;
+    const auto add_row = [&](std::size_t row, double factor) {
+      if (factor == 0) return;
+      for (std::int32_t i = forest.rows->offsets[row]; i < forest.rows->offsets[row + 1]; ++i)
+        gradient.add(forest.rows->ids[i], factor * forest.rows->values[i]);
+    };
+    if (forest.edge_rows.size() <= rows) {
+      for (std::size_t e = 0; e < slopes.size(); ++e)
+        add_row(static_cast<std::size_t>(forest.row_of(static_cast<EdgeIndex>(e))), slopes[e]);
+      return;
+    }
+    std::vector<double> by_row(rows, 0.0);
+    for (std::size_t e = 0; e < slopes.size(); ++e)
+      by_row[static_cast<std::size_t>(forest.edge_rows[e])] += slopes[e];
+    for (std::size_t row = 0; row < rows; ++row) add_row(row, by_row[row]);
+  }
+
+  const ForestSource& forests_;
+  std::span<const double> losses_;
+  std::span<const std::int64_t> loss_offsets_;
+  std::span<const double> weights_;
+  const RiskOptions& options_;
+  std::size_t blocks_;
+  std::atomic<std::size_t> next_{0};
+  std::atomic<bool> stopped_{false};
+  std::mutex mutex_;
+  std::map<std::size_t, BlockSum> done_;  // behind the first that is not
+  std::size_t folded_ = 0;
+  RiskSum total_;
+  std::exception_ptr error_;
+};
+
+}  // namespace
+
+RiskSum minimum_risk(const ForestSource& forests, std::span<const double> losses,
+                     std::span<const std::int64_t> loss_offsets, std::span<const double> weights,
+                     const RiskOptions& options) {
+  if (loss_offsets.size() != forests.size() + 1)
+    throw std::invalid_argument("loss_offsets: expected " + std::to_string(forests.size() + 1));
+  if (!(options.gamma > 0) || !std::isfinite(options.gamma) || !std::isfinite(options.temperature) ||
+      options.threads < 1)
+    throw std::invalid_argument("minimum risk: expected gamma > 0, a finite temperature, a thread or more");
+  return Summation(forests, losses, loss_offsets, weights, options).run();
+}
+
+}  // namespace hiero

@@ -1,0 +1,178 @@
+"""The objective of minimum risk training against enumeration, finite differences and fewer threads."""
+
+from __future__ import annotations
+
+import random
+from functools import partial
+from pathlib import Path
+
+import numpy as np
+import numpy.typing as npt
+import pytest
+from brute_force_forest import derivations, small_random_forest
+
+import hiero
+from hiero import Forest, ForestError
+from hiero._core import ForestSource, minimum_risk
+from hiero.forest.files import NO_FOREST
+from hiero.losses import LinearBleu
+
+Array = npt.NDArray[np.float64]
+
+
+def enumerated(forest: Forest, loss: Array, weights: Array, gamma: float) -> tuple[float, float]:
+    """R and H of a forest."""
+    if forest.root < 0:
+        return 0.0, 0.0
+    every = [list(d) for d in derivations(forest)]
+    scores = gamma * np.array([forest.features.toarray()[d].sum(axis=0) @ weights for d in every])
+    p = np.exp(scores - scores.max())
+    p /= p.sum()
+    return float(p @ [loss[d].sum() for d in every]), float(-(p @ np.log(np.where(p > 0, p, 1))))
+
+
+def problem(seed: int, sentences: int = 5) -> tuple[list[Forest], list[Array]]:
+    rng = random.Random(seed)
+    forests = [small_random_forest(rng, most=200) for _ in range(sentences)]
+    forests.insert(1, NO_FOREST.with_features(np.zeros((0, 4)), forests[0].feature_names))
+    return forests, [np.array([rng.gauss(0, 1) for _ in range(f.edge_count)]) for f in forests]
+
+
+def flat(losses: list[Array]) -> tuple[Array, npt.NDArray[np.int64]]:
+    return np.concatenate(losses), np.cumsum([0, *map(len, losses)])
+
+
+@pytest.mark.parametrize("seed", range(100))
+def test_objective_and_gradient(seed: int) -> None:
+    forests, losses = problem(seed)
+    rng = np.random.default_rng(seed)
+    weights, gamma, temperature = rng.normal(size=4), rng.uniform(0.2, 3), rng.choice([0.0, 0.3, -0.2])
+    source, edges = ForestSource(forests), flat(losses)
+
+    def objective(theta: Array, gamma: float) -> float:
+        found = minimum_risk(source, *edges, theta, gamma=gamma)
+        return found.risk - temperature * found.entropy
+
+    found = minimum_risk(source, *edges, weights, gamma=gamma, temperature=temperature)
+    risk, entropy = np.sum(
+        [enumerated(f, r, weights, gamma) for f, r in zip(forests, losses, strict=True)], 0
+    )
+    assert (found.risk, found.entropy) == (pytest.approx(risk), pytest.approx(entropy, abs=1e-9))
+    step = 1e-5
+    for feature in range(4):
+        up, down = weights.copy(), weights.copy()
+        up[feature] += step
+        down[feature] -= step
+        slope = (objective(up, gamma) - objective(down, gamma)) / (2 * step)
+        assert found.gradient[feature] == pytest.approx(slope, rel=1e-6, abs=1e-7)
+    slope = (objective(weights, gamma + step) - objective(weights, gamma - step)) / (2 * step)
+    assert found.gamma == pytest.approx(slope, rel=1e-6, abs=1e-7)
+
+
+def test_a_real_forest(french: Path) -> None:
+    model = hiero.Model.assemble([french / "grammar.txt"], [french / "lm.arpa"], french / "weights.txt")
+    lines = (french / "input.fr").read_text().splitlines()
+    forests = [
+        result.forest.annotate_ngrams(4)
+        for result in map(partial(hiero.Decoder(model, pop_limit=0).translate, keep="forest"), lines)
+        if result.forest is not None and result.has_parse
+    ]
+    losses = [LinearBleu(1.0).losses(f, [["i", "do", "not", "see", "the", "cat"]]) for f in forests]
+    source, edges, weights = ForestSource(forests), flat(losses), model.weight_vector(model.weights)
+
+    def objective(theta: Array, gamma: float) -> float:
+        found = minimum_risk(source, *edges, theta, gamma=gamma)
+        return found.risk - 0.1 * found.entropy
+
+    found = minimum_risk(source, *edges, weights, gamma=2.0, temperature=0.1)
+    assert sum(f.edge_count for f in forests) > 500 and found.entropy > 1
+    step = 1e-4
+    for feature in range(len(weights)):
+        at = [weights + k * step * np.eye(len(weights))[feature] for k in (-2, -1, 1, 2)]
+        far, near, up, upper = (objective(theta, 2.0) for theta in at)
+        slope = (8 * (up - near) - (upper - far)) / (12 * step)
+        assert found.gradient[feature] == pytest.approx(slope, rel=1e-6, abs=1e-8)
+    far, near, up, upper = (objective(weights, 2 + k * step) for k in (-2, -1, 1, 2))
+    assert found.gamma == pytest.approx((8 * (up - near) - (upper - far)) / (12 * step), rel=1e-6)
+
+
+def test_threads_and_records_change_nothing() -> None:
+    forests, _ = problem(1, sentences=150)
+    weights = np.random.default_rng(1).normal(size=4)
+    # Rows that edges share, of which a forest uses few.
+    split = [f if f.root < 0 else f.annotate_ngrams(3) for f in forests]
+    forests = [f if f.root < 0 else f.prune(f.scores(weights), margin=5.0) for f in split]
+    rng = np.random.default_rng(2)
+    edges = flat([rng.normal(size=f.edge_count) for f in forests])
+    records = [f.record() for f in forests]
+    places = np.stack([np.cumsum([3, *map(len, records)])[:-1], list(map(len, records))], axis=1)
+    stored = ForestSource.of_records(b"abc" + b"".join(records), places, forests[0].feature_names)
+    results = [
+        minimum_risk(source, *edges, weights, gamma=1.5, temperature=0.1, threads=threads)
+        for source in (ForestSource(forests), stored)
+        for threads in (1, 2, 3, 8)
+    ]
+    for result in results:
+        assert (result.risk, result.entropy, result.gamma) == (
+            results[0].risk,
+            results[0].entropy,
+            results[0].gamma,
+        )
+        assert result.gradient.tobytes() == results[0].gradient.tobytes()
+    assert len(stored) == len(forests)
+
+
+@pytest.mark.parametrize("seed", range(20))
+def test_limits(seed: int) -> None:
+    """Cold, the objective is the best derivation's loss; hot, its minimum the uniform distribution."""
+    forests, losses = problem(seed)
+    weights = np.random.default_rng(seed).normal(size=4)
+    best = 0.0
+    for forest, loss in zip(forests, losses, strict=True):
+        found = forest.viterbi(forest.scores(weights))
+        best += loss[found.edges].sum() if found is not None else 0
+    source, edges = ForestSource(forests), flat(losses)
+    ties = any(
+        len(top := [d.score for d in f.kbest(2, f.scores(weights))]) > 1 and top[0] - top[1] < 1e-3
+        for f in forests
+    )
+    cold = minimum_risk(source, *edges, weights, gamma=1e5)
+    assert ties or (cold.risk == pytest.approx(best) and cold.entropy == pytest.approx(0, abs=1e-6))
+    flattest = sum(np.log(f.derivation_count) for f in forests if f.root >= 0)
+    even = minimum_risk(source, *edges, np.zeros(4), temperature=1e6)
+    assert even.entropy == pytest.approx(flattest)
+    # There the gradient is that of R alone: H is at its greatest.
+    plain = minimum_risk(source, *edges, np.zeros(4))
+    assert even.gradient == pytest.approx(plain.gradient)
+
+
+def test_bad_problems() -> None:
+    forests, losses = problem(3)
+    edges, offsets = flat(losses)
+    source, weights = ForestSource(forests), np.zeros(4)
+    for changes, message in (
+        ({"losses": edges[:-1]}, r"losses: sentence 5 has \d+ edges"),
+        ({"losses": np.where(np.arange(len(edges)) == 2, np.nan, edges)}, "nan"),
+        ({"loss_offsets": offsets[:-1]}, "loss_offsets: expected 7"),
+        ({"loss_offsets": [-5, *offsets[1:]]}, "losses: sentence 0"),
+        ({"weights": np.zeros(3)}, "expected 4 weights, got 3"),
+        ({"gamma": 0.0}, "expected gamma > 0"),
+        ({"temperature": np.inf}, "a finite temperature"),
+        ({"threads": 0}, "a thread or more"),
+        ({"weights": np.full(4, 1e300)}, "scores"),
+    ):
+        arguments = {"losses": edges, "loss_offsets": offsets, "weights": weights, **changes}
+        with pytest.raises(ValueError, match=message):
+            minimum_risk(source, **arguments)  # type: ignore[arg-type]
+    with pytest.raises(TypeError, match="None is no forest"):
+        ForestSource([forests[0], None])  # type: ignore[list-item]
+    other = forests[2].with_features(forests[2].features, list("abcd"))
+    with pytest.raises(ValueError, match="different features"):
+        ForestSource([forests[0], other])
+    record = bytearray(forests[0].record())
+    with pytest.raises(ForestError, match="record 0 is beyond the end"):
+        ForestSource.of_records(record, [[1, len(record)]], forests[0].feature_names)
+    record[-1] ^= 1
+    damaged = ForestSource.of_records(record, [[0, len(record)]], forests[0].feature_names)
+    with pytest.raises(ForestError, match="sentence 0: forest: the record is damaged"):
+        minimum_risk(damaged, losses[0], [0, len(losses[0])], weights)
