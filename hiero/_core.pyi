@@ -306,6 +306,7 @@ class Forest:
         *,
         posterior: float | None = None,
         margin: float | None = None,
+        edges: int | None = None,
     ) -> Forest: ...
     def subforest(self, keep: npt.ArrayLike) -> Forest: ...
     @staticmethod
@@ -394,7 +395,7 @@ class ForestSource:
 
 class RiskSum:
     @property
-    def risk(self) -> float: ...
+    def counts(self) -> npt.NDArray[np.float64]: ...
     @property
     def entropy(self) -> float: ...
     @property
@@ -404,12 +405,14 @@ class RiskSum:
 
 def minimum_risk(
     forests: ForestSource,
-    losses: npt.ArrayLike,
-    loss_offsets: npt.ArrayLike,
+    counts: npt.ArrayLike,
+    offsets: npt.ArrayLike,
+    loss: npt.ArrayLike,
     weights: npt.ArrayLike,
     *,
     gamma: float = 1.0,
     temperature: float = 0.0,
+    gradient: bool = True,
     threads: int = 1,
 ) -> RiskSum: ...
 
@@ -423,6 +426,13 @@ class ReferenceSet:
         words: npt.ArrayLike,
         offsets: npt.ArrayLike,
         effective_length: str = "closest",
+    ) -> npt.NDArray[np.float64]: ...
+    def unclipped(
+        self,
+        segments: npt.ArrayLike,
+        vocabulary: Sequence[str],
+        words: npt.ArrayLike,
+        offsets: npt.ArrayLike,
     ) -> npt.NDArray[np.float64]: ...
     def nist(
         self,

@@ -227,6 +227,15 @@ def test_pruning(seed: int) -> None:
     left = {tuple(int(pruned.edge_origins[e]) for e in d) for d in derivations(pruned)}
     assert left == {d for d in all_of_them if set(d) <= marked}
 
+    most = rng.randint(0, forest.edge_count + 1)
+    through = [
+        max((total(scores, d) for d in all_of_them if e in d), default=-9e9) for e in range(forest.edge_count)
+    ]
+    margins = sorted({best - score for score in through if score > -9e9})
+    sets = [{e for e, score in enumerate(through) if score >= best - margin - 1e-9} for margin in margins]
+    nearest = [edges for edges in sets if len(edges) <= most]
+    assert set(forest.prune(scores, edges=most).edge_origins) == (nearest[-1] if nearest else sets[0])
+
     keep = np.array([rng.random() < 0.7 for _ in range(forest.edge_count)])
     part = forest.subforest(keep)
     left = {
@@ -258,8 +267,12 @@ def test_limits_of_pruning() -> None:
             forest.prune([0.0] * 3, posterior=limit)
         with pytest.raises(ValueError, match="margin: expected 0 or more"):
             forest.prune([0.0] * 3, margin=limit)
+    for limits in ({}, {"edges": 1, "margin": 1.0}, {"posterior": 0.5, "margin": 1.0}):
+        with pytest.raises(ValueError, match="give one of posterior, margin and edges"):
+            forest.prune([0.0] * 3, **limits)  # type: ignore[arg-type]
     nothing = forest.subforest([False] * 3)
     assert nothing.prune([], posterior=0.1).root == nothing.prune([], margin=1.0).root == -1
+    assert nothing.prune([], edges=0).root == nothing.prune([], edges=5).root == -1
 
 
 @pytest.mark.parametrize("seed", SEEDS)

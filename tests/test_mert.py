@@ -15,7 +15,7 @@ from brute_force_forest import WORDS, derivations, small_random_forest, total, w
 from hiero import Forest
 from hiero.evaluate import Bleu, Chrf, Metric, Ter
 from hiero.evaluate.metrics import Hypotheses
-from hiero.tune.hypergraph_mert import hypergraph_mert, pruned
+from hiero.tune.hypergraph_mert import hypergraph_mert
 from hiero.tune.mert import MertOptions, climb, mert
 from hiero.tune.objective import Mix, gain
 from hiero.tune.pool import PoolArrays
@@ -263,27 +263,3 @@ def _all_derivations(sets: list[list[Forest]], metric: Metric) -> PoolArrays:
                 statistics.append(metric.token_statistics([sentence], text)[0])
         offsets.append(len(rows))
     return PoolArrays(np.array(offsets, dtype=np.int32), scipy.sparse.csr_array(rows), np.array(statistics))
-
-
-def test_forests_are_pruned_to_a_size_and_no_further() -> None:
-    """Margins fall by three tenths from 8; the first that leaves few enough edges is taken."""
-    margins = [8.0 * 0.7**n for n in range(60)]
-    steps = set()
-    for seed in range(150):
-        rng = random.Random(seed)
-        forest = small_random_forest(rng, most=10**6, nodes=9)
-        weights = np.array([rng.gauss(0, rng.choice([0.5, 5])) for _ in forest.feature_names])
-        scores = forest.scores(weights)
-        if forest.edge_count < 4:
-            continue
-        sizes = [forest.prune(scores, margin=margin).edge_origins.tolist() for margin in margins]
-        for most in (1, forest.edge_count // 2, forest.edge_count - 1):
-            fitting = [n for n, edges in enumerate(sizes) if len(edges) <= most]
-            small = pruned(forest, weights, most)
-            assert small.edge_origins.tolist() == sizes[fitting[0] if fitting else -1]
-            steps.add(fitting[0] if fitting else None)
-        assert pruned(forest, weights, forest.edge_count) is forest
-        least = pruned(forest, weights, 1)
-        best = least.viterbi(least.scores(weights))
-        assert best is not None and best.score == pytest.approx(forest.viterbi(scores).score)
-    assert len(steps) > 10

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import random
+from collections.abc import Callable
 from functools import partial
 from pathlib import Path
 
@@ -15,58 +16,68 @@ import hiero
 from hiero import Forest, ForestError
 from hiero._core import ForestSource, minimum_risk
 from hiero.forest.files import NO_FOREST
-from hiero.losses import LinearBleu
+from hiero.forest.losses import LinearBleu, words_and_matches
 
 Array = npt.NDArray[np.float64]
 
 
-def enumerated(forest: Forest, loss: Array, weights: Array, gamma: float) -> tuple[float, float]:
-    """R and H of a forest."""
+LOSS = np.array([1.0, -0.5, 0.25])
+
+
+def enumerated(forest: Forest, counts: Array, weights: Array, gamma: float) -> Array:
+    """Expected counts and H of a forest."""
     if forest.root < 0:
-        return 0.0, 0.0
+        return np.zeros(len(LOSS) + 1)
     every = [list(d) for d in derivations(forest)]
     scores = gamma * np.array([forest.features.toarray()[d].sum(axis=0) @ weights for d in every])
     p = np.exp(scores - scores.max())
     p /= p.sum()
-    return float(p @ [loss[d].sum() for d in every]), float(-(p @ np.log(np.where(p > 0, p, 1))))
+    return np.append(
+        p @ [counts[d].sum(axis=0, dtype=np.float64) for d in every], -(p @ np.log(np.where(p > 0, p, 1)))
+    )
 
 
 def problem(seed: int, sentences: int = 5) -> tuple[list[Forest], list[Array]]:
     rng = random.Random(seed)
     forests = [small_random_forest(rng, most=200) for _ in range(sentences)]
     forests.insert(1, NO_FOREST.with_features(np.zeros((0, 4)), forests[0].feature_names))
-    return forests, [np.array([rng.gauss(0, 1) for _ in range(f.edge_count)]) for f in forests]
+    shapes = [(f.edge_count, len(LOSS)) for f in forests]
+    return forests, [
+        np.float32(np.random.default_rng([seed, i]).normal(size=s)) for i, s in enumerate(shapes)
+    ]
 
 
-def flat(losses: list[Array]) -> tuple[Array, npt.NDArray[np.int64]]:
-    return np.concatenate(losses), np.cumsum([0, *map(len, losses)])
+def flat(counts: list[Array]) -> tuple[Array, npt.NDArray[np.int64]]:
+    return np.concatenate(counts), np.cumsum([0, *map(len, counts)])
+
+
+def slope(value: Callable[[float], float], step: float = 1e-4) -> float:
+    """The derivative at 0."""
+    far, near, up, upper = (value(k * step) for k in (-2, -1, 1, 2))
+    return (8 * (up - near) - (upper - far)) / (12 * step)
 
 
 @pytest.mark.parametrize("seed", range(100))
 def test_objective_and_gradient(seed: int) -> None:
-    forests, losses = problem(seed)
+    forests, counts = problem(seed)
     rng = np.random.default_rng(seed)
     weights, gamma, temperature = rng.normal(size=4), rng.uniform(0.2, 3), rng.choice([0.0, 0.3, -0.2])
-    source, edges = ForestSource(forests), flat(losses)
+    source, edges = ForestSource(forests), flat(counts)
 
     def objective(theta: Array, gamma: float) -> float:
-        found = minimum_risk(source, *edges, theta, gamma=gamma)
-        return found.risk - temperature * found.entropy
+        found = minimum_risk(source, *edges, LOSS, theta, gamma=gamma, gradient=False)
+        assert len(found.gradient) == 0
+        return float(LOSS @ found.counts - temperature * found.entropy)
 
-    found = minimum_risk(source, *edges, weights, gamma=gamma, temperature=temperature)
-    risk, entropy = np.sum(
-        [enumerated(f, r, weights, gamma) for f, r in zip(forests, losses, strict=True)], 0
+    found = minimum_risk(source, *edges, LOSS, weights, gamma=gamma, temperature=temperature)
+    each = [enumerated(f, c, weights, gamma) for f, c in zip(forests, counts, strict=True)]
+    assert np.append(found.counts, found.entropy) == pytest.approx(np.sum(each, axis=0), abs=1e-9)
+    for feature, unit in enumerate(np.eye(4)):
+        expected = slope(lambda step, unit=unit: objective(weights + step * unit, gamma))  # type: ignore[misc]
+        assert found.gradient[feature] == pytest.approx(expected, rel=1e-6, abs=1e-8)
+    assert found.gamma == pytest.approx(
+        slope(lambda step: objective(weights, gamma + step)), rel=1e-6, abs=1e-8
     )
-    assert (found.risk, found.entropy) == (pytest.approx(risk), pytest.approx(entropy, abs=1e-9))
-    step = 1e-5
-    for feature in range(4):
-        up, down = weights.copy(), weights.copy()
-        up[feature] += step
-        down[feature] -= step
-        slope = (objective(up, gamma) - objective(down, gamma)) / (2 * step)
-        assert found.gradient[feature] == pytest.approx(slope, rel=1e-6, abs=1e-7)
-    slope = (objective(weights, gamma + step) - objective(weights, gamma - step)) / (2 * step)
-    assert found.gamma == pytest.approx(slope, rel=1e-6, abs=1e-7)
 
 
 def test_a_real_forest(french: Path) -> None:
@@ -77,23 +88,20 @@ def test_a_real_forest(french: Path) -> None:
         for result in map(partial(hiero.Decoder(model, pop_limit=0).translate, keep="forest"), lines)
         if result.forest is not None and result.has_parse
     ]
-    losses = [LinearBleu(1.0).losses(f, [["i", "do", "not", "see", "the", "cat"]]) for f in forests]
-    source, edges, weights = ForestSource(forests), flat(losses), model.weight_vector(model.weights)
+    counts = [words_and_matches(f, [["i", "do", "not", "see", "the", "cat"]]) for f in forests]
+    source, edges, weights = ForestSource(forests), flat(counts), model.weight_vector(model.weights)
+    loss = -np.array(LinearBleu(1.0).theta)
 
     def objective(theta: Array, gamma: float) -> float:
-        found = minimum_risk(source, *edges, theta, gamma=gamma)
-        return found.risk - 0.1 * found.entropy
+        found = minimum_risk(source, *edges, loss, theta, gamma=gamma)
+        return float(loss @ found.counts - 0.1 * found.entropy)
 
-    found = minimum_risk(source, *edges, weights, gamma=2.0, temperature=0.1)
+    found = minimum_risk(source, *edges, loss, weights, gamma=2.0, temperature=0.1)
     assert sum(f.edge_count for f in forests) > 500 and found.entropy > 1
-    step = 1e-4
-    for feature in range(len(weights)):
-        at = [weights + k * step * np.eye(len(weights))[feature] for k in (-2, -1, 1, 2)]
-        far, near, up, upper = (objective(theta, 2.0) for theta in at)
-        slope = (8 * (up - near) - (upper - far)) / (12 * step)
-        assert found.gradient[feature] == pytest.approx(slope, rel=1e-6, abs=1e-8)
-    far, near, up, upper = (objective(weights, 2 + k * step) for k in (-2, -1, 1, 2))
-    assert found.gamma == pytest.approx((8 * (up - near) - (upper - far)) / (12 * step), rel=1e-6)
+    for feature, unit in enumerate(np.eye(len(weights))):
+        expected = slope(lambda step, unit=unit: objective(weights + step * unit, 2.0))  # type: ignore[misc]
+        assert found.gradient[feature] == pytest.approx(expected, rel=1e-6, abs=1e-8)
+    assert found.gamma == pytest.approx(slope(lambda step: objective(weights, 2 + step)), rel=1e-6)
 
 
 def test_threads_and_records_change_nothing() -> None:
@@ -103,21 +111,18 @@ def test_threads_and_records_change_nothing() -> None:
     split = [f if f.root < 0 else f.annotate_ngrams(3) for f in forests]
     forests = [f if f.root < 0 else f.prune(f.scores(weights), margin=5.0) for f in split]
     rng = np.random.default_rng(2)
-    edges = flat([rng.normal(size=f.edge_count) for f in forests])
+    edges = flat([rng.normal(size=(f.edge_count, len(LOSS))).astype(np.float32) for f in forests])
     records = [f.record() for f in forests]
     places = np.stack([np.cumsum([3, *map(len, records)])[:-1], list(map(len, records))], axis=1)
     stored = ForestSource.of_records(b"abc" + b"".join(records), places, forests[0].feature_names)
     results = [
-        minimum_risk(source, *edges, weights, gamma=1.5, temperature=0.1, threads=threads)
+        minimum_risk(source, *edges, LOSS, weights, gamma=1.5, temperature=0.1, threads=threads)
         for source in (ForestSource(forests), stored)
         for threads in (1, 2, 3, 8)
     ]
     for result in results:
-        assert (result.risk, result.entropy, result.gamma) == (
-            results[0].risk,
-            results[0].entropy,
-            results[0].gamma,
-        )
+        assert (result.entropy, result.gamma) == (results[0].entropy, results[0].gamma)
+        assert result.counts.tobytes() == results[0].counts.tobytes()
         assert result.gradient.tobytes() == results[0].gradient.tobytes()
     assert len(stored) == len(forests)
 
@@ -125,43 +130,48 @@ def test_threads_and_records_change_nothing() -> None:
 @pytest.mark.parametrize("seed", range(20))
 def test_limits(seed: int) -> None:
     """Cold, the objective is the best derivation's loss; hot, its minimum the uniform distribution."""
-    forests, losses = problem(seed)
+    forests, counts = problem(seed)
     weights = np.random.default_rng(seed).normal(size=4)
-    best = 0.0
-    for forest, loss in zip(forests, losses, strict=True):
+    best = np.zeros(len(LOSS))
+    for forest, own in zip(forests, counts, strict=True):
         found = forest.viterbi(forest.scores(weights))
-        best += loss[found.edges].sum() if found is not None else 0
-    source, edges = ForestSource(forests), flat(losses)
+        best += own[found.edges].sum(axis=0) if found is not None else 0
+    source, edges = ForestSource(forests), flat(counts)
     ties = any(
         len(top := [d.score for d in f.kbest(2, f.scores(weights))]) > 1 and top[0] - top[1] < 1e-3
         for f in forests
     )
-    cold = minimum_risk(source, *edges, weights, gamma=1e5)
-    assert ties or (cold.risk == pytest.approx(best) and cold.entropy == pytest.approx(0, abs=1e-6))
+    cold = minimum_risk(source, *edges, LOSS, weights, gamma=1e5)
+    assert ties or (
+        cold.counts == pytest.approx(best, abs=1e-5) and cold.entropy == pytest.approx(0, abs=1e-6)
+    )
     flattest = sum(np.log(f.derivation_count) for f in forests if f.root >= 0)
-    even = minimum_risk(source, *edges, np.zeros(4), temperature=1e6)
+    even = minimum_risk(source, *edges, LOSS, np.zeros(4), temperature=1e6)
     assert even.entropy == pytest.approx(flattest)
     # There the gradient is that of R alone: H is at its greatest.
-    plain = minimum_risk(source, *edges, np.zeros(4))
+    plain = minimum_risk(source, *edges, LOSS, np.zeros(4))
     assert even.gradient == pytest.approx(plain.gradient)
 
 
 def test_bad_problems() -> None:
-    forests, losses = problem(3)
-    edges, offsets = flat(losses)
+    forests, counts = problem(3)
+    edges, offsets = flat(counts)
     source, weights = ForestSource(forests), np.zeros(4)
     for changes, message in (
-        ({"losses": edges[:-1]}, r"losses: sentence 5 has \d+ edges"),
-        ({"losses": np.where(np.arange(len(edges)) == 2, np.nan, edges)}, "nan"),
-        ({"loss_offsets": offsets[:-1]}, "loss_offsets: expected 7"),
-        ({"loss_offsets": [-5, *offsets[1:]]}, "losses: sentence 0"),
+        ({"counts": edges[:-1]}, r"counts: sentence 5 has \d+ edges"),
+        ({"counts": np.where(edges == edges[2, 1], np.nan, edges)}, "counts: expected finite numbers"),
+        ({"counts": edges[:, 0]}, r"counts: expected a matrix \(edges, columns\)"),
+        ({"counts": edges[:, :2]}, "loss: expected a number for each column"),
+        ({"loss": np.full(3, np.nan)}, "nan"),
+        ({"offsets": offsets[:-1]}, "offsets: expected 7"),
+        ({"offsets": [-5, *offsets[1:]]}, "counts: sentence 0"),
         ({"weights": np.zeros(3)}, "expected 4 weights, got 3"),
         ({"gamma": 0.0}, "expected gamma > 0"),
         ({"temperature": np.inf}, "a finite temperature"),
         ({"threads": 0}, "a thread or more"),
         ({"weights": np.full(4, 1e300)}, "scores"),
     ):
-        arguments = {"losses": edges, "loss_offsets": offsets, "weights": weights, **changes}
+        arguments = {"counts": edges, "offsets": offsets, "loss": LOSS, "weights": weights, **changes}
         with pytest.raises(ValueError, match=message):
             minimum_risk(source, **arguments)  # type: ignore[arg-type]
     with pytest.raises(TypeError, match="None is no forest"):
@@ -175,4 +185,4 @@ def test_bad_problems() -> None:
     record[-1] ^= 1
     damaged = ForestSource.of_records(record, [[0, len(record)]], forests[0].feature_names)
     with pytest.raises(ForestError, match="sentence 0: forest: the record is damaged"):
-        minimum_risk(damaged, losses[0], [0, len(losses[0])], weights)
+        minimum_risk(damaged, counts[0], [0, len(counts[0])], LOSS, weights)

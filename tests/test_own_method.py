@@ -71,5 +71,5 @@ def test_commands_have_it(tmp_path: Path) -> None:
         [sys.executable, script, "tune", "--help"], capture_output=True, text=True, cwd=tmp_path
     )
     assert done.returncode == 0, done.stderr
-    assert "|mira|random-search" in done.stdout
+    assert "|risk|random-search" in done.stdout
     assert "Method random-search:" in done.stdout and "That are tried (100)." in done.stdout

@@ -14,7 +14,7 @@ from synthetic_decoder import TableDecoder, solvable, wholes
 from hiero import Forest, FormatError
 from hiero.evaluate import Bleu, Hypotheses
 from hiero.tune.found import FoundForests, listed
-from hiero.tune.hypergraph_mert import envelopes, pruned
+from hiero.tune.hypergraph_mert import envelopes
 from hiero.tune.mert import search
 from hiero.tune.pool import Candidates, Pool, PoolBlock, load_block, save_block
 from hiero.tune.protocol import Array
@@ -169,7 +169,7 @@ def test_forests_that_say_nothing_new_are_not_kept(tmp_path: Path) -> None:
         def forests(self, weights: Array) -> Iterator[Forest | None]:
             for forest in super().forests(weights):
                 assert forest is not None
-                yield pruned(forest, weights, 3)
+                yield forest.prune(forest.scores(weights), edges=3)
 
     decoder = Narrow(table.hypotheses, table.features)
     memory = FoundForests(Bleu(references))

@@ -287,19 +287,21 @@ void register_forest_algorithms(py::class_<Forest, std::shared_ptr<Forest>>& for
       .def(
           "prune",
           [](const ForestPtr& f, const py::object& scores, std::optional<double> posterior,
-             std::optional<double> margin) {
+             std::optional<double> margin, std::optional<std::size_t> edges) {
             const std::vector<double> by_edge = edge_values(*f, scores);
-            if (posterior.has_value() == margin.has_value())
-              throw std::invalid_argument("prune: give either posterior or margin");
+            if (posterior.has_value() + margin.has_value() + edges.has_value() != 1)
+              throw std::invalid_argument("prune: give one of posterior, margin and edges");
             const py::gil_scoped_release release;
+            if (edges) return made_from(*f, prune_by_count(*f, by_edge, *edges));
             if (margin) return made_from(*f, prune_by_margin(*f, by_edge, *margin));
             if (f->graph->root < 0) return made_from(*f, empty_copy(*f));
             return made_from(*f, prune_by_posterior(Distribution(*f, by_edge), by_edge, *posterior));
           },
           py::arg("scores"), py::kw_only(), py::arg("posterior") = py::none(), py::arg("margin") = py::none(),
+          py::arg("edges") = py::none(),
           "The forest without edges of lower posterior, or without edges whose best derivation scores worse\n"
-          "than the best of all by more than the margin. The best derivation always stays; an empty forest "
-          "stays empty. Raises\n"
+          "than the best of all by more than the margin, or with at most so many edges, those whose best\n"
+          "derivations are nearest. The best derivation always stays; an empty forest stays empty. Raises\n"
           "ValueError for scores that distribution refuses and a negative posterior or margin.")
       .def(
           "subforest",

@@ -14,6 +14,10 @@ std::vector<double> count_row(const NistCounts& counts) {
   return values;
 }
 
+std::vector<double> count_row(const std::array<double, kBleuOrder>& counts) {
+  return {counts.begin(), counts.end()};
+}
+
 // Hypotheses as arrays: words of a vocabulary, hypothesis i from offsets[i] to offsets[i + 1].
 struct Hypotheses {
   std::vector<std::int32_t> segments;
@@ -102,6 +106,17 @@ void register_references(py::module_& m) {
           py::arg("effective_length") = "closest",
           "float64 (n, 10): length, effective reference length (shortest, closest or average; ties of the\n"
           "closest go to the shorter), n-gram totals and clipped matches, n = 1 to 4 (Papineni et al. 2002).")
+      .def(
+          "unclipped",
+          [](const ReferenceSet& set, const py::object& segments, const std::vector<std::string>& vocabulary,
+             const py::object& words, const py::object& offsets) {
+            return rows<kBleuOrder>(
+                hypotheses_of(set, segments, vocabulary, words, offsets),
+                [&](std::size_t segment, auto tokens) { return set.unclipped(segment, tokens); });
+          },
+          py::arg("segments"), py::arg("vocabulary"), py::arg("words"), py::arg("offsets"),
+          "float64 (n, 4): the hypothesis's n-grams of n = 1 to 4 words that are in a reference, however often\n"
+          "they are there (Tromble et al. 2008).")
       .def(
           "nist",
           [](const ReferenceSet& set, const py::object& segments, const std::vector<std::string>& vocabulary,

@@ -57,15 +57,23 @@ class RecordedForests final : public ForestSource {
   std::shared_ptr<const FeatureNames> names_;
 };
 
-RiskSum risk_of(const ForestSource& forests, const DoubleVector& losses, const py::object& loss_offsets,
-                const DoubleVector& weights, double gamma, double temperature, std::size_t threads) {
-  if (losses.ndim() != 1 || weights.ndim() != 1)
-    throw std::invalid_argument("losses and weights are to be vectors");
-  const std::vector<std::int64_t> offsets = integers<std::int64_t>(loss_offsets, "loss_offsets");
-  const std::span<const double> by_edge(losses.data(), static_cast<std::size_t>(losses.size()));
-  const std::span<const double> theta(weights.data(), static_cast<std::size_t>(weights.size()));
+using FloatArray = py::array_t<float, py::array::c_style | py::array::forcecast>;
+
+RiskSum risk_of(const ForestSource& forests, const FloatArray& counts, const py::object& offsets,
+                const DoubleVector& loss, const DoubleVector& weights, double gamma, double temperature,
+                bool gradient, std::size_t threads) {
+  if (counts.ndim() != 2) throw std::invalid_argument("counts: expected a matrix (edges, columns)");
+  if (loss.ndim() != 1 || weights.ndim() != 1)
+    throw std::invalid_argument("loss and weights are to be vectors");
+  const std::vector<std::int64_t> rows = integers<std::int64_t>(offsets, "offsets");
+  const auto span = [](const auto& array) {
+    return std::span(array.data(), static_cast<std::size_t>(array.size()));
+  };
+  const EdgeCounts by_edge{span(counts), rows, static_cast<std::size_t>(counts.shape(1))};
+  const auto by_column = span(loss);
+  const auto theta = span(weights);
   const py::gil_scoped_release release;
-  return minimum_risk(forests, by_edge, offsets, theta, {gamma, temperature, threads});
+  return minimum_risk(forests, by_edge, by_column, theta, {gamma, temperature, gradient, threads});
 }
 
 }  // namespace
@@ -90,20 +98,22 @@ void register_risk(py::module_& m) {
           "Of bytes and, int64 (sentences, 2), where each record begins and how long it is.")
       .def("__len__", &ForestSource::size);
   py::class_<RiskSum>(m, "RiskSum", "What minimum_risk sums over sentences.")
-      .def_readonly("risk", &RiskSum::risk)
+      .def_property_readonly("counts", view_of(&RiskSum::counts), "float64 (columns): expected.")
       .def_readonly("entropy", &RiskSum::entropy, "In nats.")
       .def_readonly("gamma", &RiskSum::gamma, "The derivative of R - T H in gamma.")
-      .def_property_readonly("gradient", view_of(&RiskSum::gradient), "float64 (features): in theta.");
-  m.def("minimum_risk", &risk_of, py::arg("forests"), py::arg("losses"), py::arg("loss_offsets"),
+      .def_property_readonly("gradient", view_of(&RiskSum::gradient),
+                             "float64 (features): in theta; empty where it was not asked for.");
+  m.def("minimum_risk", &risk_of, py::arg("forests"), py::arg("counts"), py::arg("offsets"), py::arg("loss"),
         py::arg("weights"), py::kw_only(), py::arg("gamma") = 1.0, py::arg("temperature") = 0.0,
-        py::arg("threads") = 1,
-        "R and H over the derivations of forests, p(d) = exp(gamma theta . h(d)) / Z, and the gradient of\n"
-        "R - temperature H (Li and Eisner 2009, section 7), as RiskSum. `losses`, float64, are of all edges, "
-        "those\n"
-        "of a sentence from loss_offsets[sentence] on, int64 (sentences + 1); a sentence without derivations "
-        "adds\n"
-        "nothing. The same for any number of threads. Raises ValueError for arrays that do not fit and "
-        "scores that\n"
+        py::arg("gradient") = true, py::arg("threads") = 1,
+        "Expected counts and H over the derivations of forests, p(d) = exp(gamma theta . h(d)) / Z, and the\n"
+        "gradient of R - temperature H, R being the counts weighed by `loss`, float64 (columns) (Li and "
+        "Eisner\n"
+        "2009, section 7), as RiskSum. `counts`, float32 (edges, columns), are of all edges, those of a "
+        "sentence\n"
+        "from offsets[sentence] on, int64 (sentences + 1); a sentence without derivations adds nothing. The "
+        "same\n"
+        "for any number of threads. Raises ValueError for arrays that do not fit and scores that\n"
         "Forest.distribution refuses.");
 }
 

@@ -212,6 +212,12 @@ class Bleu(Metric):
         words = hypotheses.split()
         return self._set.bleu(segments, words.vocabulary, words.words, words.offsets, self.effective_length)
 
+    def unclipped(self, segments: npt.ArrayLike, hypotheses: Hypotheses) -> Array:
+        """The n-grams, n = 1 to 4, of each hypothesis that are in a reference, however often they are there;
+        float64 (n, 4)."""
+        words = hypotheses.split()
+        return self._set.unclipped(segments, words.vocabulary, words.words, words.offsets)
+
     def score(self, statistics: npt.ArrayLike) -> Array:
         return _smoothed(np.asarray(statistics, dtype=np.float64), effective_order=False)
 

@@ -14,7 +14,7 @@ import numpy.typing as npt
 
 from hiero._core import Forest, bleu, bleu_counts
 
-__all__ = ["BleuDocument", "LinearBleu", "bleu", "bleu_counts"]
+__all__ = ["BleuDocument", "LinearBleu", "bleu", "bleu_counts", "words_and_matches"]
 
 Array = npt.NDArray[np.float64]
 Tokens = Sequence[str]
@@ -65,11 +65,16 @@ class LinearBleu:
     def losses(self, forest: Forest, references: Sequence[Tokens]) -> Array:
         """By edge of a forest annotated with 4-grams (``annotate_ngrams(4)``), float64 (edges); a
         derivation's sum is the loss of its string. Raises ValueError for a forest that is not."""
-        if forest.ngram_order != ORDER:
-            raise ValueError(f"linear BLEU counts {ORDER}-grams: annotate the forest with n = {ORDER}")
-        _, matches = forest.ngram_matches(references)
-        theta = np.array(self.theta)
-        return np.asarray(-(theta[0] * forest.target_words + matches @ theta[1:]), dtype=np.float64)
+        return np.asarray(-(words_and_matches(forest, references) @ np.array(self.theta)))
+
+
+def words_and_matches(forest: Forest, references: Sequence[Tokens]) -> npt.NDArray[np.float32]:
+    """What theta_0 to theta_4 weigh, by edge of a forest annotated with 4-grams: words and unclipped matches
+    of n = 1 to 4, float32 (edges, 5). Raises ValueError for a forest that is not annotated."""
+    if forest.ngram_order != ORDER:
+        raise ValueError(f"linear BLEU counts {ORDER}-grams: annotate the forest with n = {ORDER}")
+    _, matches = forest.ngram_matches(references)
+    return np.column_stack([forest.target_words, matches]).astype(np.float32)
 
 
 def _start() -> Array:

@@ -8,16 +8,15 @@ from pathlib import Path
 
 import numpy as np
 
-from hiero._core import Forest
+from hiero._core import Forest, FormatError
 from hiero.evaluate.metrics import Bleu, Hypotheses, Metric
 from hiero.forest.files import NO_FOREST, ForestFile, ForestWriter
-from hiero.tune.hypergraph_mert import pruned
 from hiero.tune.instances import Instances, SearchAware, SentenceInstances
 from hiero.tune.pool import WHOLE, Candidates, Pool, PoolArrays, load_block, save_block
 from hiero.tune.protocol import Array, KBestList, TuningDecoder
 
 _NOTHING = Hypotheses.of_tokens([[]])
-# Edges that are kept of a forest; more take time and choose no better weights.
+# Edges that MERT keeps of a forest; more take time and choose no better weights.
 _EDGES = 1000
 
 
@@ -87,13 +86,24 @@ class FoundInstances(FoundLists):
         return decoder.charts(weights, self._instances.of)
 
 
-class FoundForests(Found):
-    """Forests with a derivation that was better, with the weights they were decoded with, than all that were
-    known of the sentence; pruned. Others add next to nothing but time."""
+class ForestsOfSet(Found):
+    """Forests of the sentences; what is new are those with a derivation that is better, with the weights
+    they were decoded with, than all that were known of the sentence."""
 
     def __init__(self, metric: Metric) -> None:
         self._metric = metric
-        self.forests: list[list[Forest]] = [[] for _ in range(metric.segments)]
+
+    @abstractmethod
+    def known(self, sentence: int) -> Sequence[Forest]:
+        """What there is of a sentence."""
+
+    @abstractmethod
+    def _kept(self, forest: Forest, weights: Array, is_better: bool) -> Forest:
+        """What is to be kept of a forest that has derivations."""
+
+    @abstractmethod
+    def _take(self, sentence: int, forest: Forest) -> None:
+        """Takes in what was kept."""
 
     def decode(self, decoder: TuningDecoder, weights: Array, folder: Path) -> tuple[int, Array, list[str]]:
         new, firsts = 0, []
@@ -104,25 +114,64 @@ class FoundForests(Found):
                 tokens = [] if best is None else best.tokens
                 texts.append(" ".join(tokens))
                 firsts.append(self._metric.token_statistics([sentence], Hypotheses.of_tokens([tokens]))[0])
-                if forest is None or best is None or best.score <= self._known(sentence, weights) + 1e-6:
+                if forest is None or best is None:
                     writer.write(NO_FOREST)
-                else:
-                    writer.write(pruned(forest, weights, _EDGES))
-                    new += 1
-        if len(firsts) != len(self.forests):
-            raise ValueError(f"{len(firsts)} forests for {len(self.forests)} sentences")
+                    continue
+                is_better = best.score > self._best_known(sentence, weights) + 1e-6
+                writer.write(self._kept(forest, weights, is_better))
+                new += is_better
+        if len(firsts) != self._metric.segments:
+            raise ValueError(f"{len(firsts)} forests for {self._metric.segments} sentences")
         return new, np.array(firsts), texts
 
-    def _known(self, sentence: int, weights: Array) -> float:
-        """The score of the best derivation known."""
+    def _best_known(self, sentence: int, weights: Array) -> float:
         best = -np.inf
-        for forest in self.forests[sentence]:
+        for forest in self.known(sentence):
             found = forest.viterbi(forest.scores(weights))
             best = max(best, found.score if found is not None else -np.inf)
         return best
 
     def restore(self, folder: Path) -> None:
         with ForestFile(folder / "new.forests") as archive:
-            for known, forest in zip(self.forests, archive, strict=True):
+            if len(archive) != self._metric.segments:
+                raise FormatError(f"{folder}: forests of {len(archive)} sentences")
+            for sentence, forest in enumerate(archive):
                 if forest.root >= 0:
-                    known.append(forest)
+                    self._take(sentence, forest)
+
+
+class FoundForests(ForestsOfSet):
+    """Only the forests that had something better, pruned: others add next to nothing but time."""
+
+    def __init__(self, metric: Metric) -> None:
+        super().__init__(metric)
+        self.forests: list[list[Forest]] = [[] for _ in range(metric.segments)]
+
+    def known(self, sentence: int) -> Sequence[Forest]:
+        return self.forests[sentence]
+
+    def _kept(self, forest: Forest, weights: Array, is_better: bool) -> Forest:
+        return forest.prune(forest.scores(weights), edges=_EDGES) if is_better else NO_FOREST
+
+    def _take(self, sentence: int, forest: Forest) -> None:
+        self.forests[sentence].append(forest)
+
+
+class FoundUnions(ForestsOfSet):
+    """Of each sentence the union of all its forests, of which each had so many edges."""
+
+    def __init__(self, metric: Metric, edges: int) -> None:
+        super().__init__(metric)
+        self._edges = edges
+        self.unions: list[Forest] = [NO_FOREST] * metric.segments
+
+    def known(self, sentence: int) -> Sequence[Forest]:
+        union = self.unions[sentence]
+        return [union] if union.root >= 0 else []
+
+    def _kept(self, forest: Forest, weights: Array, is_better: bool) -> Forest:
+        return forest.prune(forest.scores(weights), edges=self._edges)
+
+    def _take(self, sentence: int, forest: Forest) -> None:
+        known = self.unions[sentence]
+        self.unions[sentence] = forest if known.root < 0 else Forest.union([known, forest])

@@ -24,18 +24,6 @@ ForestPool = Sequence[Sequence[Forest]]
 OPTIONS = MertOptions(restarts=4)
 
 
-def pruned(forest: Forest, weights: Array, edges: int) -> Forest:
-    """The edges whose best derivations are nearest to the best of all, at most so many but those of the
-    best derivation."""
-    margin = 8.0
-    scores = forest.scores(weights)
-    small = forest
-    while small.edge_count > edges and margin > 1e-9:
-        small = forest.prune(scores, margin=margin)
-        margin *= 0.7
-    return small
-
-
 def envelopes(
     pool: ForestPool, metric: Metric, weights: Array, direction: Array, threads: int = 1
 ) -> tuple[PoolArrays, Array, Array]:

@@ -17,7 +17,8 @@ from pydantic import BaseModel, ConfigDict, Field
 from hiero.base.progress import Report
 from hiero.evaluate.metrics import Bleu, Metric
 from hiero.tune import hypergraph_mert
-from hiero.tune.found import Found, FoundForests, FoundInstances, FoundLists
+from hiero.tune.annealing import Trace, minimise
+from hiero.tune.found import Found, FoundForests, FoundInstances, FoundLists, FoundUnions
 from hiero.tune.instances import SearchAware
 from hiero.tune.limits import Limits
 from hiero.tune.mert import Climb, MertOptions, mert
@@ -25,6 +26,7 @@ from hiero.tune.mira import OnlineMiraOptions, mira_pass
 from hiero.tune.mira_batch import MiraOptions, mira_batch
 from hiero.tune.pro import ProOptions, pro
 from hiero.tune.protocol import Array, TuningDecoder
+from hiero.tune.risk import RiskOptions, RiskSpace, UnclippedBleu, forest_problem, list_problem
 from hiero.tune.simplex import next_point
 
 F = TypeVar("F", bound=Found)
@@ -194,6 +196,32 @@ class Mira(OnlineMiraOptions, DirectMethod):
         )
 
 
+class Risk(RiskOptions, Method[FoundLists | FoundUnions]):
+    metric: ClassVar[type[Metric] | None] = Bleu
+    settles: ClassVar[bool] = False
+
+    k: int = Field(100, ge=1, description="distinct translations a sentence")
+
+    def nothing(self, metric: Metric, features: int) -> FoundLists | FoundUnions:
+        assert isinstance(metric, Bleu)
+        if self.space == "forest":
+            return FoundUnions(metric, self.edges)
+        return FoundLists(UnclippedBleu(metric), features, self.k)
+
+    def choose(self, found: FoundLists | FoundUnions, problem: Problem) -> Array:
+        assert isinstance(problem.metric, Bleu)
+        start = problem.history[-1]
+        space: RiskSpace
+        if isinstance(found, FoundUnions):
+            space, loss = forest_problem(found.unions, problem.metric, start, self, problem.threads)
+        else:
+            space, loss = list_problem(found.arrays(), start, self)
+        trace = Trace(len(problem.history) - 1, problem.progress)
+        weights = minimise(space, loss, start, **problem.limits, options=self, report=trace)
+        trace.write(problem.folder)
+        return weights
+
+
 # By name, each with its defaults.
 METHODS: dict[str, Method[Any]] = {
     "mert": Mert(),
@@ -202,6 +230,7 @@ METHODS: dict[str, Method[Any]] = {
     "pro": Pro(),
     "mira-batch": MiraBatch(),
     "mira": Mira(),
+    "risk": Risk(),
 }
 _OWN = frozenset(METHODS)
 

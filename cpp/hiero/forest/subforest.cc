@@ -1,5 +1,7 @@
 #include "hiero/forest/subforest.h"
 
+#include <algorithm>
+#include <cmath>
 #include <stdexcept>
 
 #include "hiero/forest/derivation.h"
@@ -78,26 +80,55 @@ Hypergraph prune_by_posterior(const Distribution& p, std::span<const double> sco
   return subforest(p.forest(), keep);
 }
 
-Hypergraph prune_by_margin(const Hypergraph& forest, std::span<const double> scores, double margin) {
+namespace {
+
+// By edge, how much worse the best derivation with it is than the best of all; infinite where there is none.
+// Differences within the rounding of sums in another order are 0.
+std::vector<double> gaps(const Hypergraph& forest, std::span<const double> scores) {
   check_edge_values(forest, scores, true, "scores");
-  if (!(margin >= 0)) throw std::invalid_argument("margin: expected 0 or more");
-  std::vector<std::uint8_t> keep(forest.edge_count(), 0);
-  if (forest.root >= 0) {
-    const TropicalSemiring costs;
-    const auto weight = [&](EdgeIndex e) { return -scores[e]; };
-    const std::vector<double> beta = inside(forest, costs, weight);
-    const std::vector<double> alpha = outside(forest, costs, weight, beta);
-    for (NodeIndex v = 0; v <= forest.root; ++v) {
-      for (EdgeIndex e = forest.edge_offsets[v]; e < forest.edge_offsets[v + 1]; ++e) {
-        double cost = alpha[v] + weight(e);
-        for (const NodeIndex u : forest.edge_tails(e)) cost += beta[u];
-        // Sums in another order differ by rounding.
-        const double rounding = 1e-12 * (std::abs(cost) + std::abs(beta[forest.root]));
-        keep[e] = cost < costs.zero() && cost - beta[forest.root] <= margin + rounding;
-      }
+  const TropicalSemiring costs;
+  std::vector<double> out(scores.size(), costs.zero());
+  if (forest.root < 0) return out;
+  const auto weight = [&](EdgeIndex e) { return -scores[e]; };
+  const std::vector<double> beta = inside(forest, costs, weight);
+  const std::vector<double> alpha = outside(forest, costs, weight, beta);
+  for (NodeIndex v = 0; v <= forest.root; ++v) {
+    for (EdgeIndex e = forest.edge_offsets[v]; e < forest.edge_offsets[v + 1]; ++e) {
+      double cost = alpha[v] + weight(e);
+      for (const NodeIndex u : forest.edge_tails(e)) cost += beta[u];
+      if (!(cost < costs.zero())) continue;
+      const double rounding = 1e-12 * (std::abs(cost) + std::abs(beta[forest.root]));
+      out[e] = std::max(0.0, cost - beta[forest.root] - rounding);
     }
   }
+  return out;
+}
+
+Hypergraph within(const Hypergraph& forest, const std::vector<double>& gaps, double margin) {
+  std::vector<std::uint8_t> keep;
+  for (const double gap : gaps) keep.push_back(gap <= margin && std::isfinite(gap));
   return subforest(forest, keep);
+}
+
+}  // namespace
+
+Hypergraph prune_by_margin(const Hypergraph& forest, std::span<const double> scores, double margin) {
+  if (!(margin >= 0)) throw std::invalid_argument("margin: expected 0 or more");
+  return within(forest, gaps(forest, scores), margin);
+}
+
+Hypergraph prune_by_count(const Hypergraph& forest, std::span<const double> scores, std::size_t edges) {
+  const std::vector<double> by_edge = gaps(forest, scores);
+  std::vector<double> sorted = by_edge;
+  std::ranges::sort(sorted);
+  // The greatest gap that at most so many edges have or are below.
+  double margin = sorted.empty() ? 0 : sorted.back();
+  if (edges < sorted.size()) {
+    // Edges of one derivation have the same gap, but for rounding.
+    const auto past = std::ranges::lower_bound(sorted, sorted[edges] * (1 - 1e-9));
+    margin = past == sorted.begin() ? 0 : *(past - 1);
+  }
+  return within(forest, by_edge, margin);
 }
 
 }  // namespace hiero

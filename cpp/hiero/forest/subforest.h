@@ -30,4 +30,9 @@ Hypergraph prune_by_posterior(const Distribution& p, std::span<const double> sco
 // scores that check_edge_values refuses or a negative margin.
 Hypergraph prune_by_margin(const Hypergraph& forest, std::span<const double> scores, double margin);
 
+// The edges whose best derivations are the nearest to the best of all, at most so many; those of the best one
+// in any case. Of edges that are as near, none or all. Throws std::invalid_argument for scores that
+// check_edge_values refuses.
+Hypergraph prune_by_count(const Hypergraph& forest, std::span<const double> scores, std::size_t edges);
+
 }  // namespace hiero

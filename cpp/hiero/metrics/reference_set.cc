@@ -154,6 +154,21 @@ NistCounts ReferenceSet::nist(std::size_t segment, std::span<const std::int32_t>
   return out;
 }
 
+std::array<double, kBleuOrder> ReferenceSet::unclipped(std::size_t segment,
+                                                       std::span<const std::int32_t> words) const {
+  const Trie& trie = segments_[segment].trie;
+  std::array<double, kBleuOrder> out{};
+  for (std::size_t begin = 0; begin < words.size(); ++begin) {
+    Node node = 0;
+    for (std::size_t n = 0; n < std::min(kBleuOrder, words.size() - begin) && words[begin + n] >= 0; ++n) {
+      node = trie.child(node, words[begin + n]);
+      if (node < 0) break;
+      ++out[n];
+    }
+  }
+  return out;
+}
+
 template <class Count>
 void ReferenceSet::Frame::walk(std::span<const std::int32_t> text, std::size_t begin, std::size_t end,
                                std::size_t after, const Count& count) const {

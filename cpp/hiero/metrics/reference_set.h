@@ -46,6 +46,8 @@ class ReferenceSet {
   // Of a hypothesis for a segment below size(); words as words() numbers them.
   BleuCounts bleu(std::size_t segment, std::span<const std::int32_t> words, ReferenceLength kind) const;
   NistCounts nist(std::size_t segment, std::span<const std::int32_t> words) const;
+  // The hypothesis's n-grams of up to four words that are in a reference, however often they are there.
+  std::array<double, kBleuOrder> unclipped(std::size_t segment, std::span<const std::int32_t> words) const;
 
   // Counts many strings that stand between the same words, at the cost of what is between alone.
   class Frame;

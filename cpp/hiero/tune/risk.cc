@@ -1,5 +1,6 @@
 #include "hiero/tune/risk.h"
 
+#include <algorithm>
 #include <atomic>
 #include <cmath>
 #include <exception>
@@ -53,7 +54,7 @@ class SparseSum {
 };
 
 struct BlockSum {
-  double risk = 0;
+  std::vector<double> counts;
   double entropy = 0;
   double gamma = 0;
   std::vector<std::pair<std::int32_t, double>> gradient;
@@ -61,16 +62,16 @@ struct BlockSum {
 
 class Summation {
  public:
-  Summation(const ForestSource& forests, std::span<const double> losses,
-            std::span<const std::int64_t> loss_offsets, std::span<const double> weights,
-            const RiskOptions& options)
+  Summation(const ForestSource& forests, const EdgeCounts& counts, std::span<const double> loss,
+            std::span<const double> weights, const RiskOptions& options)
       : forests_(forests),
-        losses_(losses),
-        loss_offsets_(loss_offsets),
+        counts_(counts),
+        loss_(loss),
         weights_(weights),
         options_(options),
         blocks_((forests.size() + kBlock - 1) / kBlock) {
-    total_.gradient.assign(weights.size(), 0.0);
+    total_.counts.assign(counts.columns, 0.0);
+    if (options.gradient) total_.gradient.assign(weights.size(), 0.0);
   }
 
   RiskSum run() {
@@ -88,9 +89,10 @@ class Summation {
   // The thread that called may be interrupted.
   void work(bool is_caller) {
     try {
-      SparseSum gradient(weights_.size());
+      SparseSum gradient(options_.gradient ? weights_.size() : 0);
       for (std::size_t block = next_++; block < blocks_ && !stopped_; block = next_++) {
         BlockSum sum;
+        sum.counts.assign(counts_.columns, 0.0);
         const std::size_t end = std::min(forests_.size(), (block + 1) * kBlock);
         for (std::size_t sentence = block * kBlock; sentence < end && !stopped_; ++sentence) {
           if (is_caller) poll_interrupts();
@@ -112,7 +114,7 @@ class Summation {
     for (auto first = done_.begin(); first != done_.end() && first->first == folded_;
          first = done_.erase(first), ++folded_) {
       const BlockSum& sum = first->second;
-      total_.risk += sum.risk;
+      for (std::size_t c = 0; c < counts_.columns; ++c) total_.counts[c] += sum.counts[c];
       total_.entropy += sum.entropy;
       total_.gamma += sum.gamma;
       for (const auto& [feature, value] : sum.gradient)
@@ -120,20 +122,23 @@ class Summation {
     }
   }
 
-  std::span<const double> losses_of(std::size_t sentence, EdgeIndex edges) const {
-    const std::int64_t begin = loss_offsets_[sentence];
-    const std::int64_t end = loss_offsets_[sentence + 1];
-    if (begin < 0 || end - begin != edges || end > std::ssize(losses_))
-      throw std::invalid_argument("losses: sentence " + std::to_string(sentence) + " has " +
+  // Row by row.
+  std::span<const float> counts_of(std::size_t sentence, EdgeIndex edges) const {
+    const std::int64_t begin = counts_.offsets[sentence];
+    const std::int64_t end = counts_.offsets[sentence + 1];
+    const auto rows = static_cast<std::int64_t>(counts_.values.size() / counts_.columns);
+    if (begin < 0 || end - begin != edges || end > rows)
+      throw std::invalid_argument("counts: sentence " + std::to_string(sentence) + " has " +
                                   std::to_string(edges) + " edges");
-    return losses_.subspan(static_cast<std::size_t>(begin), static_cast<std::size_t>(edges));
+    return counts_.values.subspan(static_cast<std::size_t>(begin) * counts_.columns,
+                                  static_cast<std::size_t>(edges) * counts_.columns);
   }
 
   void add(std::size_t sentence, BlockSum& sum, SparseSum& gradient) const {
     const std::shared_ptr<const Forest> forest = forests_.forest(sentence);
     const Hypergraph& graph = *forest->graph;
     const EdgeIndex edges = graph.edge_count();
-    const std::span<const double> losses = losses_of(sentence, edges);
+    const float* counts = counts_of(sentence, edges).data();
     if (graph.root < 0) return;
     const std::vector<double> unscaled = edge_scores(*forest, weights_);
     std::vector<double> scores;
@@ -143,19 +148,23 @@ class Summation {
     // What the objective is the mean of, but for T log Z.
     std::vector<double> r;
     r.reserve(scores.size());
-    double risk = 0;
     double mean_score = 0;
-    for (std::size_t e = 0; e < scores.size(); ++e) {
-      r.push_back(losses[e] + options_.temperature * scores[e]);
-      risk += p.edges()[e] * losses[e];
-      mean_score += p.edges()[e] * scores[e];
+    double mean = 0;
+    for (std::size_t e = 0; e < scores.size(); ++e, counts += counts_.columns) {
+      const double posterior = p.edges()[e];
+      double loss = 0;
+      for (std::size_t c = 0; c < counts_.columns; ++c) {
+        sum.counts[c] += posterior * counts[c];
+        loss += loss_[c] * counts[c];
+      }
+      r.push_back(loss + options_.temperature * scores[e]);
+      mean_score += posterior * scores[e];
+      mean += posterior * r.back();
     }
-    sum.risk += risk;
     sum.entropy += p.log_z() - mean_score;
-    const double mean = risk + options_.temperature * mean_score;
-    const EdgeIndex first_goal = graph.edge_offsets[graph.root];
+    if (!options_.gradient) return;
     // Less a constant share of the mean on the edges into the root, of which every derivation has one.
-    for (EdgeIndex e = first_goal; e < edges; ++e) r[e] -= mean;
+    for (EdgeIndex e = graph.edge_offsets[graph.root]; e < edges; ++e) r[e] -= mean;
     std::vector<double> slopes = p.edge_expectations(r);
     for (std::size_t e = 0; e < slopes.size(); ++e) sum.gamma += unscaled[e] * slopes[e];
     for (double& slope : slopes) slope *= options_.gamma;
@@ -182,8 +191,8 @@ class Summation {
   }
 
   const ForestSource& forests_;
-  std::span<const double> losses_;
-  std::span<const std::int64_t> loss_offsets_;
+  const EdgeCounts& counts_;
+  std::span<const double> loss_;
   std::span<const double> weights_;
   const RiskOptions& options_;
   std::size_t blocks_;
@@ -198,15 +207,18 @@ class Summation {
 
 }  // namespace
 
-RiskSum minimum_risk(const ForestSource& forests, std::span<const double> losses,
-                     std::span<const std::int64_t> loss_offsets, std::span<const double> weights,
-                     const RiskOptions& options) {
-  if (loss_offsets.size() != forests.size() + 1)
-    throw std::invalid_argument("loss_offsets: expected " + std::to_string(forests.size() + 1));
+RiskSum minimum_risk(const ForestSource& forests, const EdgeCounts& counts, std::span<const double> loss,
+                     std::span<const double> weights, const RiskOptions& options) {
+  if (counts.offsets.size() != forests.size() + 1)
+    throw std::invalid_argument("offsets: expected " + std::to_string(forests.size() + 1));
+  if (counts.columns < 1 || loss.size() != counts.columns)
+    throw std::invalid_argument("loss: expected a number for each column of counts");
+  if (!std::ranges::all_of(counts.values, [](float value) { return std::isfinite(value); }))
+    throw std::invalid_argument("counts: expected finite numbers");
   if (!(options.gamma > 0) || !std::isfinite(options.gamma) || !std::isfinite(options.temperature) ||
       options.threads < 1)
     throw std::invalid_argument("minimum risk: expected gamma > 0, a finite temperature, a thread or more");
-  return Summation(forests, losses, loss_offsets, weights, options).run();
+  return Summation(forests, counts, loss, weights, options).run();
 }
 
 }  // namespace hiero

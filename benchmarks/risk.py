@@ -1,0 +1,160 @@
+"""What pruning does to minimum risk, and what a pass over a set of forests takes.
+
+    python benchmarks/risk.py MODEL TEXT REFERENCES... [--pop-limit 200] [--sentences 500] [--threads 1 2]
+
+Decodes a tokenised text with the model's weights. Of the first sentences whose whole forests can be annotated
+with 4-grams prints expected loss, entropy and gradient, at several gammas, and how far they are from that
+where forests are pruned first: to so many edges, or to edges of a posterior. Then, of all sentences at the
+default bound, edges and seconds of a pass that sums the objective and its gradient, with the model's features
+and with a count of each unigram and bigram besides.
+"""
+
+from __future__ import annotations
+
+import argparse
+import time
+from collections.abc import Callable, Sequence
+from pathlib import Path
+
+import numpy as np
+import scipy.sparse
+from machine import machine, watched
+
+import hiero
+from hiero import FeatureNames, Forest, ForestError
+from hiero._core import ForestSource, RiskSum, minimum_risk
+from hiero.forest.losses import LinearBleu, words_and_matches
+from hiero.tune.risk import RiskOptions, annotated
+
+WHOLE = 60  # sentences whose forests are annotated without pruning
+MOST = 1_500_000  # edges of them
+LOSS = -np.array(LinearBleu(1.0).theta)
+PRUNED: Sequence[tuple[str, Callable[[Forest, np.ndarray], Forest]]] = [  # type: ignore[type-arg]
+    *((f"{n:,} edges", lambda f, s, n=n: f.prune(s, edges=n)) for n in (300, 1000, 3000, 10_000)),  # type: ignore[misc]
+    *((f"posterior {p:g}", lambda f, s, p=p: f.prune(s, posterior=p)) for p in (1e-2, 1e-3, 1e-4)),  # type: ignore[misc]
+]
+Pair = tuple[Forest, list[list[str]]]
+
+
+class Problem:
+    """Annotated forests with their counts."""
+
+    def __init__(self, pairs: Sequence[Pair]) -> None:
+        counts = [words_and_matches(forest, references) for forest, references in pairs]
+        self.edges = sum(map(len, counts))
+        self._arguments = (
+            ForestSource([forest for forest, _ in pairs]),
+            np.concatenate(counts),
+            np.cumsum([0, *map(len, counts)]),
+            LOSS,
+        )
+
+    def sum(self, weights: np.ndarray, gamma: float = 1.0, threads: int = 1) -> RiskSum:  # type: ignore[type-arg]
+        return minimum_risk(*self._arguments, weights, gamma=gamma, threads=threads)
+
+
+def compare(pairs: Sequence[Pair], weights: np.ndarray) -> None:  # type: ignore[type-arg]
+    kept, whole = [], []
+    for forest, references in pairs:
+        try:
+            whole.append((forest.annotate_ngrams(4, max_edges=MOST), references))
+            kept.append((forest, references))
+        except ForestError:
+            continue
+    exact = Problem(whole)
+    count, edges = len(kept), sum(forest.edge_count for forest, _ in kept)
+    print(f"{count} sentences, {edges / count:,.0f} edges a forest, {exact.edges / count:,.0f} annotated")
+    for gamma in (0.5, 1.0, 2.0, 4.0):
+        full = exact.sum(weights, gamma)
+        print(f"gamma {gamma:g}: R {LOSS @ full.counts / count:.3f}, H {full.entropy / count:.3f}")
+        for name, prune in PRUNED:
+            small = [(prune(forest, forest.scores(gamma * weights)), r) for forest, r in kept]
+            size = sum(forest.edge_count for forest, _ in small) / count
+            problem = Problem([(forest.annotate_ngrams(4), r) for forest, r in small])
+            found = problem.sum(weights, gamma)
+            change = np.linalg.norm(found.gradient - full.gradient) / np.linalg.norm(full.gradient)
+            sums = f"R {LOSS @ found.counts / count:.3f}, H {found.entropy / count:.3f}"
+            sizes = f"{size:7,.0f} edges, {problem.edges / count:8,.0f} annotated"
+            print(f"  {name:16} {sizes}, {sums}, gradient differs by {change:.1%}")
+
+
+def with_ngrams(forest: Forest, names: dict[tuple[str, ...], int], weights: np.ndarray) -> Forest:  # type: ignore[type-arg]
+    """The model's score and counts of unigrams and bigrams as the features of an annotated forest."""
+    ngrams, counts = forest.ngrams()
+    few = [i for i, ngram in enumerate(ngrams) if len(ngram) <= 2]
+    ids = [names.setdefault(ngrams[i], len(names) + 1) for i in few]
+    rows = scipy.sparse.coo_array(counts[:, few])
+    columns = np.concatenate([np.zeros(forest.edge_count, int), np.array(ids)[rows.col]])
+    values = np.concatenate([forest.scores(weights), rows.data])
+    places = np.concatenate([np.arange(forest.edge_count), rows.row])
+    shape = (forest.edge_count, len(names) + 1)
+    matrix = scipy.sparse.csr_array((values, (places, columns)), shape=shape)
+    return forest.with_features(matrix, [str(i) for i in range(len(names) + 1)])
+
+
+def measure(pairs: Sequence[Pair], weights: np.ndarray, threads: Sequence[int]) -> None:  # type: ignore[type-arg]
+    bound = RiskOptions().edges
+    split = [
+        (annotated(forest.prune(forest.scores(weights), edges=bound), weights), references)
+        for forest, references in pairs
+    ]
+    known: dict[tuple[str, ...], int] = {}
+    wide = [(with_ngrams(forest, known, weights), references) for forest, references in split]
+    names = FeatureNames([str(i) for i in range(len(known) + 1)])
+    wide = [(widened(forest, names), references) for forest, references in wide]
+    heavy = np.zeros(len(names))
+    heavy[0] = 1.0
+    for label, problem, theta in (
+        (f"{len(weights)} features", Problem(split), weights),
+        (f"{len(names):,} features", Problem(wide), heavy),
+    ):
+        for count in threads:
+            times = []
+            for _ in range(3):
+                begin = time.perf_counter()
+                problem.sum(theta, threads=count)
+                times.append(time.perf_counter() - begin)
+            each = min(times) * count / problem.edges * 1e9
+            size = f"{len(pairs)} forests of {problem.edges / len(pairs):,.0f} edges"
+            took = f"{min(times):.2f} s a pass, {each:.0f} ns an edge and thread"
+            print(f"{label}, {size}, threads {count}: {took}")
+
+
+def widened(forest: Forest, names: FeatureNames) -> Forest:
+    rows = forest.features
+    shape = (forest.edge_count, len(names))
+    return forest.with_features(
+        scipy.sparse.csr_array((rows.data, rows.indices, rows.indptr), shape=shape), names
+    )
+
+
+def main() -> None:
+    arguments = argparse.ArgumentParser(
+        description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter
+    )
+    for name in ("model", "text"):
+        arguments.add_argument(name, type=Path)
+    arguments.add_argument("references", type=Path, nargs="+")
+    arguments.add_argument("--pop-limit", type=int, default=200)
+    arguments.add_argument("--sentences", type=int, default=500)
+    arguments.add_argument("--threads", type=int, nargs="+", default=[1, 2])
+    given = arguments.parse_args()
+    model = hiero.Model.load(given.model)
+    decoder = hiero.Decoder(model, pop_limit=given.pop_limit)
+    weights = model.weight_vector(model.weights)
+    sides = [path.read_text(encoding="utf-8").splitlines() for path in (given.text, *given.references)]
+    pairs = []
+    for source, *lines in list(zip(*sides, strict=True))[: given.sentences]:
+        forest = decoder.translate(source.split(), keep="forest").forest
+        references = [line.split() for line in lines if line.strip()]
+        if forest is not None and forest.root >= 0 and references:
+            pairs.append((forest, references))
+    print(machine())
+    with watched():
+        print(f"{given.model}, {given.text}, pop limit {given.pop_limit}")
+        compare(pairs[:WHOLE], weights)
+        measure(pairs, weights, given.threads)
+
+
+if __name__ == "__main__":
+    main()

@@ -1,0 +1,291 @@
+"""Minimum risk tuning: losses, lists and forests against slow twins, the schedule, and what it finds."""
+
+from __future__ import annotations
+
+import itertools
+import random
+from collections.abc import Callable
+from pathlib import Path
+
+import numpy as np
+import pytest
+import scipy.sparse
+from brute_force_forest import derivations, small_random_forest
+from synthetic_decoder import pooled, solvable
+
+from hiero import Forest
+from hiero.evaluate import Bleu
+from hiero.evaluate.metrics import Hypotheses
+from hiero.forest.files import NO_FOREST
+from hiero.forest.losses import LinearBleu, words_and_matches
+from hiero.tune import TuneOptions, tune
+from hiero.tune.annealing import Minimum, Stage, minimise, schedule
+from hiero.tune.methods import Risk
+from hiero.tune.pool import PoolArrays
+from hiero.tune.risk import (
+    BleuLoss,
+    ForestRisk,
+    LinearLoss,
+    ListRisk,
+    RiskOptions,
+    UnclippedBleu,
+    forest_problem,
+    list_problem,
+)
+
+FREE = {"free": [0, 1, 2, 3], "bounds": np.tile([-np.inf, np.inf], (4, 1))}
+BEST = (1.0, -0.5, 2.0, 0.25)
+
+
+def slope(value: Callable[[float], float], step: float = 1e-4) -> float:
+    far, near, up, upper = (value(k * step) for k in (-2, -1, 1, 2))
+    return (8 * (up - near) - (upper - far)) / (12 * step)
+
+
+def random_lists(seed: int) -> tuple[PoolArrays, np.ndarray]:  # type: ignore[type-arg]
+    """Of sentences of which some have none; with two counts each."""
+    rng = np.random.default_rng(seed)
+    sizes = rng.integers(0, 6, 7)
+    offsets = np.cumsum([0, *sizes]).astype(np.int32)
+    features = scipy.sparse.csr_array(
+        rng.normal(size=(offsets[-1], 4)) * (rng.random((offsets[-1], 4)) < 0.7)
+    )
+    return PoolArrays(offsets, features, np.zeros((offsets[-1], 1))), rng.normal(size=(offsets[-1], 2))
+
+
+@pytest.mark.parametrize("seed", range(30))
+def test_lists(seed: int) -> None:
+    pool, counts = random_lists(seed)
+    rng = np.random.default_rng(seed)
+    weights, gamma, temperature, loss = rng.normal(size=4), rng.uniform(0.2, 3), 0.3, np.array([1.0, -0.5])
+    space = ListRisk(pool, counts)
+    expected, entropy, variances = np.zeros(2), 0.0, []
+    for a, b in itertools.pairwise(pool.offsets.tolist()):
+        if a < b:
+            scores = gamma * (pool.features.toarray()[a:b] @ weights)
+            p = np.exp(scores) / np.exp(scores).sum()
+            expected += p @ counts[a:b]
+            entropy -= float(p @ np.log(p))
+            variances.append(pool.features.toarray()[a:b].var(axis=0))
+    found = space.risk(weights, gamma, temperature, loss)
+    assert found.counts == pytest.approx(expected) and found.entropy == pytest.approx(entropy)
+    assert space.counts(weights, gamma) == pytest.approx(expected)
+    assert space.spread == pytest.approx(np.sqrt(np.mean(variances, axis=0)))
+
+    def objective(theta: np.ndarray, gamma: float) -> float:  # type: ignore[type-arg]
+        value = space.risk(theta, gamma, 0.0, loss)
+        return float(loss @ value.counts - temperature * value.entropy)
+
+    for feature, unit in enumerate(np.eye(4)):
+        along = slope(lambda step, unit=unit: objective(weights + step * unit, gamma))  # type: ignore[misc]
+        assert found.theta[feature] == pytest.approx(along, rel=1e-6, abs=1e-8)
+    assert found.gamma == pytest.approx(slope(lambda step: objective(weights, gamma + step)), rel=1e-6)
+    nothing = ListRisk(PoolArrays(np.zeros(3, np.int32), pool.features[:0], counts[:0]), counts[:0])
+    empty = nothing.risk(weights, 1.0, 0.0, loss)
+    assert (empty.entropy, empty.gamma, empty.counts.tolist(), empty.theta.tolist()) == (
+        0,
+        0,
+        [0, 0],
+        [0] * 4,
+    )
+    assert nothing.spread.tolist() == [1] * 4
+
+
+@pytest.mark.parametrize("length", [60.0, 99.0, 100.0, 101.0, 200.0])
+def test_loss_by_bleu(length: float) -> None:
+    """Near BLEU itself, and with its derivatives."""
+    loss = BleuLoss(100.0, 100.0, 10)
+    counts = np.array([length, 0.6 * length, 0.3 * length, 0.2 * length, 0.1 * length])
+    totals = length - 10 * np.arange(4)
+    penalty = min(0.0, 1 - 100 / length)
+    bleu = penalty + np.log(counts[1:] / totals).mean()
+    assert -100 * bleu <= loss.value(counts) <= -100 * bleu + np.log(2) + 1e-9
+    for column, unit in enumerate(np.eye(5)):
+        along = slope(lambda step, unit=unit: loss.value(counts + step * unit), 1e-3)  # type: ignore[misc]
+        assert loss.slopes(counts)[column] == pytest.approx(along, rel=1e-6)
+    for odd in (np.zeros(5), np.array([1e9, 0, 0, 0, 0])):
+        assert np.isfinite(loss.value(odd)) and np.isfinite(loss.slopes(odd)).all()
+
+
+def test_schedule() -> None:
+    assert list(schedule(RiskOptions(temperature=3))) == [Stage(0.0, None)]
+    options = RiskOptions(annealing=True, temperature=1, coldest=0.3, greatest_gamma=4)
+    hot = [Stage(1.0, None), Stage(0.5, None)]
+    assert list(schedule(options)) == [*hot, Stage(0.0, None), Stage(0.0, 2.0), Stage(0.0, 4.0)]
+    default = list(schedule(RiskOptions(annealing=True)))
+    assert (default[0].temperature, default[-1].gamma) == (8, 8)
+    assert min(stage.temperature for stage in default if stage.temperature > 0) == 0.0625
+
+
+def annealed(seed: int, **changes: object) -> tuple[list[Minimum], np.ndarray]:  # type: ignore[type-arg]
+    pool, counts = random_lists(seed)
+    options = RiskOptions(space="nbest", annealing=True, steps=200)
+    stages: list[Minimum] = []
+    settings = {**FREE, **changes}
+    start = np.array([0.5, -1.0, 0.1, 0.2])
+    weights = minimise(
+        ListRisk(pool, counts),
+        LinearLoss(np.array([1.0, -0.5])),
+        start,
+        **settings,  # type: ignore[arg-type]
+        options=options,
+        report=stages.append,
+    )
+    return stages, weights
+
+
+def test_annealing() -> None:
+    """Entropy falls with the temperature, and risk with it; at the end little but the best is left."""
+    for seed in range(5):
+        stages, weights = annealed(seed)
+        entropies = [stage.entropy for stage in stages]
+        assert entropies == sorted(entropies, reverse=True) or max(np.diff(entropies)) < 1e-3
+        assert stages[0].risk > stages[-1].risk
+        # Where a stage ends is a minimum of what it minimises.
+        assert all(stage.gradient < 1e-3 for stage in stages if stage.stage.gamma is None)
+        cold = [stage for stage in stages if stage.stage.gamma is not None]
+        assert [stage.gamma for stage in cold] == [2, 4, 8]
+        sizes = {round(float(np.linalg.norm(stage.weights * spread_of(seed))), 6) for stage in cold}
+        assert len(sizes) == 1
+        # Only the direction of weights matters to a decoder: they stay as large as they were.
+        assert np.abs(weights).sum() == pytest.approx(1.8)
+        assert weights / np.linalg.norm(weights) == pytest.approx(
+            cold[-1].weights / np.linalg.norm(cold[-1].weights)
+        )
+
+
+def spread_of(seed: int) -> np.ndarray:  # type: ignore[type-arg]
+    return ListRisk(*random_lists(seed)).spread
+
+
+def test_fixed_and_bound_weights() -> None:
+    """A fixed weight that is not 0 keeps the scale, and gamma is found."""
+    bounds = np.array([[-10.0, 10.0], [-10.0, 10.0], [0.0, 0.05], [-10.0, 10.0]])
+    stages, weights = annealed(1, free=[0, 2, 3], bounds=bounds)
+    assert weights[1] == -1.0 and 0 <= weights[2] <= 0.05 and abs(weights).max() <= 10
+    last = [stage for stage in stages if stage.stage.gamma is None][-1]
+    assert last.gamma != 1 and [s.gamma / last.gamma for s in stages[-3:]] == pytest.approx([2, 4, 8])
+    signs, free = np.array([[0.0, np.inf]] * 4), annealed(1, bounds=np.array([[0.0, np.inf]] * 4))[1]
+    assert (free >= signs[:, 0]).all() and free.any()
+
+
+def test_problems_of_lists() -> None:
+    decoder, references = solvable(3, BEST, sentences=6, size=12)
+    metric = UnclippedBleu(Bleu(references))
+    weights = np.array([1.0, 1.0, 1.0, 1.0])
+    pool = pooled(decoder, metric, weights, 12)
+    chosen = pool.statistics[pool.winners(weights)].sum(axis=0)
+    space, loss = list_problem(pool, weights, RiskOptions(space="nbest"))
+    assert loss == BleuLoss(chosen[0], chosen[1], 6)
+    linear = list_problem(pool, weights, RiskOptions(space="nbest", loss="linear-bleu"))[1]
+    known = LinearBleu.estimate(chosen[:10])
+    assert isinstance(linear, LinearLoss)
+    assert linear.weights == pytest.approx(-known.words * np.array(known.theta)) and linear.weights[0] == 1
+    sentence, one = list_problem(pool, weights, RiskOptions(space="nbest", loss="sentence-bleu"))
+    even = sentence.counts(np.zeros(4), 1.0)
+    quality = [1 - b for b in map(smoothed, pool.statistics)]
+    assert even == pytest.approx([np.mean(np.reshape(quality, (6, 12)), axis=1).sum()])
+    assert isinstance(one, LinearLoss) and one.weights.tolist() == [1]
+    # Unclipped: a word that the reference has once matches as often as it is said.
+    tokens = Hypotheses.of_tokens([references[0][0].split() * 2])
+    assert metric.token_statistics([0], tokens)[0, 10:].tolist() == unclipped(references[0][0].split())
+    assert space.sentences == 6
+
+
+def unclipped(words: list[str]) -> list[int]:
+    grams = [{tuple(words[i : i + n]) for i in range(len(words) - n + 1)} for n in range(1, 5)]
+    twice = words * 2
+    return [
+        sum(tuple(twice[i : i + n]) in known for i in range(len(twice) - n + 1))
+        for n, known in enumerate(grams, start=1)
+    ]
+
+
+def smoothed(statistics: np.ndarray) -> float:  # type: ignore[type-arg]
+    """Sentence BLEU with one added to all counts of n > 1 and to the reference's length."""
+    length, reference, totals, matches = statistics[0], statistics[1], statistics[2:6], statistics[6:10]
+    if matches[0] == 0:
+        return 0.0
+    ratios = [(m + (n > 0)) / (t + (n > 0)) for n, (t, m) in enumerate(zip(totals, matches, strict=True))]
+    return float(np.exp(min(0, 1 - (reference + 1) / length) + np.log(ratios).mean()))
+
+
+@pytest.mark.parametrize("seed", range(20))
+def test_problems_of_forests(seed: int) -> None:
+    """Expectations by enumeration of the strings of all derivations."""
+    rng = random.Random(seed)
+    forests = [small_random_forest(rng, most=100) for _ in range(3)]
+    references = [[" ".join(rng.choice("abcd") for _ in range(5))] for _ in range(4)]
+    metric = Bleu(references)
+    weights = np.array([rng.gauss(0, 1) for _ in range(4)])
+    unions = [*forests, NO_FOREST]
+    space, loss = forest_problem(unions, metric, weights, RiskOptions())
+    expected, first, variances = np.zeros(5), np.zeros(10), [np.zeros(4)]
+    for number, forest in enumerate(forests):
+        found = [forest.derivation(d, weights_of(forest, weights)) for d in derivations(forest)]
+        p = np.exp([d.score for d in found])
+        counts = [
+            [len(d.tokens), *metric.unclipped([number], Hypotheses.of_tokens([d.tokens]))[0]] for d in found
+        ]
+        expected += p / p.sum() @ counts
+        best = forest.viterbi(forest.scores(weights))
+        assert best is not None
+        first += metric.token_statistics([number], Hypotheses.of_tokens([best.tokens]))[0]
+        variances.append(forest.kbest_arrays(50, forest.scores(weights)).features.toarray().var(axis=0))
+    first += metric.token_statistics([3], Hypotheses.of_tokens([[]]))[0]
+    assert space.counts(weights, 1.0) == pytest.approx(expected)
+    assert loss == BleuLoss(max(first[0], 1), first[1], 4)
+    spread = np.sqrt(np.mean(variances, axis=0))
+    assert space.spread == pytest.approx(np.where(spread > 0, spread, 1))
+
+
+def weights_of(forest: Forest, weights: np.ndarray) -> dict[str, float]:  # type: ignore[type-arg]
+    return dict(zip(forest.feature_names, weights.tolist(), strict=True))
+
+
+@pytest.mark.parametrize(
+    "options",
+    [
+        {"annealing": True},
+        {"space": "nbest", "k": 15},
+        {"space": "nbest", "k": 15, "annealing": True},
+        {"space": "nbest", "k": 15, "loss": "sentence-bleu"},
+        {"loss": "linear-bleu"},
+        {"fixed": ["f2"]},
+    ],
+    ids=str,
+)
+def test_settings_find_known_weights(options: dict[str, object], tmp_path: Path) -> None:
+    decoder, references = solvable(1, BEST)
+    start = {"f0": 1.0, "f1": 1.0, "f2": 1.0, "f3": 1.0}
+    settings = TuneOptions("risk", iterations=4, **options)  # type: ignore[arg-type]
+    result = tune(decoder, Bleu(references), start, tmp_path, settings)
+    found = np.array(list(result.weights.values()))
+    assert found @ np.array(BEST) / np.linalg.norm(found) / np.linalg.norm(BEST) > 0.9
+    rows = (tmp_path / "risk-000.tsv").read_text().splitlines()
+    assert rows[0].split("\t") == ["temperature", "gamma", "risk", "entropy", "gradient", "evaluations"]
+    assert len(rows) == 1 + len(list(schedule(settings.settings)))  # type: ignore[arg-type]
+    if "fixed" in options:
+        assert result.weights["f2"] == 1.0
+
+
+def test_options() -> None:
+    assert TuneOptions("risk").settings == Risk()
+    with pytest.raises(ValueError, match="sentence-bleu is a loss of lists"):
+        TuneOptions("risk", loss="sentence-bleu")
+    with pytest.raises(ValueError, match="mert takes no annealing"):
+        TuneOptions("mert", annealing=True)
+
+
+def test_counts_of_several_threads_are_the_same() -> None:
+    rng = random.Random(1)
+    forests = [small_random_forest(rng, most=100) for _ in range(40)]
+    metric = Bleu([["a b c d a"]] * 40)
+    weights = np.array([0.5, -1.0, 0.25, 1.0])
+    results = []
+    for threads in (1, 3):
+        space, loss = forest_problem(forests, metric, weights, RiskOptions(), threads)
+        results.append(minimise(space, loss, weights, **FREE, options=RiskOptions(annealing=True)).tobytes())  # type: ignore[arg-type]
+    assert results[0] == results[1]
+    assert isinstance(space, ForestRisk)
+    assert words_and_matches(forests[0].annotate_ngrams(4), [["a"]]).dtype == np.float32
