@@ -11,6 +11,7 @@
 #include "hiero/forest/big_unsigned.h"
 #include "hiero/forest/derivation.h"
 #include "hiero/forest/forest.h"
+#include "hiero/forest/ngrams.h"
 
 namespace hiero {
 
@@ -32,6 +33,9 @@ std::vector<double> edge_values(const Forest& forest, const py::object& values);
 inline std::shared_ptr<Forest> made_from(const Forest& forest, Hypergraph graph) {
   return std::make_shared<Forest>(with_origins(forest, std::move(graph)));
 }
+
+// As tuples of words.
+py::list ngram_tuples(const EdgeNgrams& found, const std::vector<std::string>& vocabulary);
 
 // Add algorithms to the class.
 void register_ngrams(py::class_<Forest, std::shared_ptr<Forest>>& forest);

@@ -6,10 +6,12 @@
 
 #include "bind_forest.h"
 #include "hiero/forest/constrain.h"
+#include "hiero/forest/decisions.h"
 #include "hiero/forest/distribution.h"
 #include "hiero/forest/edge_values.h"
 #include "hiero/forest/inside_outside.h"
 #include "hiero/forest/kbest.h"
+#include "hiero/forest/ngram_posteriors.h"
 #include "hiero/forest/sampling.h"
 #include "hiero/forest/subforest.h"
 #include "hiero/forest/union.h"
@@ -99,6 +101,20 @@ void register_kbest(py::module_& m) {
       "Derivations one after the other, best first, for as long as they are asked for.");
 }
 
+py::tuple ngram_table(const BoundDistribution& d) {
+  EdgeNgrams found;
+  std::vector<double> posteriors;
+  std::vector<double> expectations;
+  {
+    const py::gil_scoped_release release;
+    found = edge_ngrams(*d.forest);
+    posteriors = ngram_posteriors(d.p, found);
+    expectations = ngram_expectations(d.p, found);
+  }
+  return py::make_tuple(ngram_tuples(found, d.forest->graph->words), as_array(posteriors),
+                        as_array(expectations));
+}
+
 void register_distribution(py::module_& m) {
   py::class_<BoundDistribution, std::shared_ptr<BoundDistribution>>(
       m, "Distribution",
@@ -164,7 +180,44 @@ void register_distribution(py::module_& m) {
             }
             return out;
           },
-          py::arg("count"), py::arg("seed"), "Independent derivations; the same for the same seed.");
+          py::arg("count"), py::arg("seed"), "Independent derivations; the same for the same seed.")
+      .def("ngrams", &ngram_table,
+           "Of an annotated forest (ngrams, posteriors, expectations): its n-grams of up to `ngram_order` "
+           "words\n"
+           "as tuples, and float64 (n-grams) each: the probability that a derivation's string has it, "
+           "exactly,\n"
+           "and its expected number (Tromble et al. 2008).")
+      .def(
+          "mbr_values",
+          [](const BoundDistribution& d, const std::vector<double>& theta) {
+            std::vector<double> out;
+            {
+              const py::gil_scoped_release release;
+              out = mbr_values(d.p, theta);
+            }
+            return as_array(out);
+          },
+          py::arg("theta"),
+          "float64 (edges), whose best derivation has the greatest expected linear BLEU (Tromble et al. "
+          "2008):\n"
+          "theta[0] a word and theta[n] times the probability that it occurs an n-gram. Raises ValueError "
+          "unless\n"
+          "the forest is annotated with len(theta) - 1 words or more.")
+      .def(
+          "variational_values",
+          [](const BoundDistribution& d, std::int32_t order) {
+            std::vector<double> out;
+            {
+              const py::gil_scoped_release release;
+              out = variational_values(d.p, order);
+            }
+            return as_array(out);
+          },
+          py::arg("order"),
+          "float64 (edges), whose sum over a derivation is log q of its string: q is the n-gram model of "
+          "that\n"
+          "order that is nearest to the distribution by KL(p || q) (Li, Eisner and Khudanpur 2009). Raises\n"
+          "ValueError unless the forest is annotated with that order or more.");
 }
 
 }  // namespace

@@ -21,22 +21,26 @@ py::tuple ngram_matrix(const Forest& owner) {
     const py::gil_scoped_release release;
     found = edge_ngrams(forest);
   }
-  py::list ngrams;
-  for (const auto& ngram : found.ngrams) {
-    py::tuple words(ngram.size());
-    for (std::size_t i = 0; i < ngram.size(); ++i) words[i] = forest.words[ngram[i]];
-    ngrams.append(words);
-  }
   const py::array ones = py::module_::import("numpy").attr("ones")(found.ids.size());
   const py::object matrix =
       py::module_::import("scipy.sparse")
           .attr("csr_array")(py::make_tuple(ones, as_array(found.ids), as_array(found.offsets)),
                              py::arg("shape") = py::make_tuple(forest.edge_count(), found.ngrams.size()));
   matrix.attr("sum_duplicates")();
-  return py::make_tuple(ngrams, matrix);
+  return py::make_tuple(ngram_tuples(found, forest.words), matrix);
 }
 
 }  // namespace
+
+py::list ngram_tuples(const EdgeNgrams& found, const std::vector<std::string>& vocabulary) {
+  py::list ngrams;
+  for (const auto& ngram : found.ngrams) {
+    py::tuple words(ngram.size());
+    for (std::size_t i = 0; i < ngram.size(); ++i) words[i] = vocabulary[ngram[i]];
+    ngrams.append(words);
+  }
+  return ngrams;
+}
 
 void register_ngrams(py::class_<Forest, std::shared_ptr<Forest>>& forest) {
   forest

@@ -28,6 +28,7 @@ from hiero.cli.settings import Given, SettingOptions
 from hiero.cli.sinks import Derivations, Forests, Records, Sinks, Tstset
 from hiero.decode.decoder import Keep
 from hiero.evaluate.nist_xml import SegmentSet
+from hiero.forest.decisions import Decision
 from hiero.forest.files import ForestWriter
 
 Advance = Callable[[], object]
@@ -147,6 +148,7 @@ def decode(
             help="Write the forests, for `hiero forest` and hiero.forest.ForestFile.", rich_help_panel=_IO
         ),
     ] = None,
+    deciding: Annotated[Decision, SettingOptions(Decision, group="Decision")],
     threads: Threads = 1,
     stats: Annotated[bool, typer.Option("--stats", help="Speed and cost, at the end.")] = False,
     quiet: Annotated[bool, typer.Option("--quiet", help="No progress, no notes.")] = False,
@@ -163,6 +165,8 @@ def decode(
         raise typer.BadParameter("--output-format nbest needs --nbest K")
     if nbest is not None and output_format == "alignment":
         raise typer.BadParameter("--output-format alignment is of the best translation, without --nbest")
+    if deciding.decision != "viterbi" and (nbest is not None or references):
+        raise typer.BadParameter("--decision is of one translation, without --nbest and --references")
     kind = format_of(input, input_format)
     if kind == "nist" and output_format != "text":
         raise typer.BadParameter("NIST's sets are translated as text, not in other output formats")
@@ -180,7 +184,8 @@ def decode(
     ready = time.perf_counter()
     if not quiet:
         _note_unweighted(decoder)
-    keep: Keep = "forest" if nbest is not None or forests or references else "none"
+    wanted = nbest is not None or forests or references or deciding.decision != "viterbi"
+    keep: Keep = "forest" if wanted else "none"
     target = loaded.text.target
     with contextlib.ExitStack() as stack:
         lines, segments = _input(stack, input, kind, tokens)
@@ -203,7 +208,7 @@ def decode(
                 result = own.attempt(decoder, number, trees.parsed(number, sentence), keep)
             except FormatError as error:
                 result = Failure(sentence, error)
-            return make_record(lines, number, sentence, result, nbest, unique, target, forcing)
+            return make_record(lines, number, sentence, result, nbest, unique, target, forcing, deciding)
 
         shared = output is None and sys.stdout.isatty()  # where translations would stand among progress
         advance = stack.enter_context(_advance(input, lines, quiet or shared))

@@ -19,6 +19,8 @@ from hiero.base.text import split
 from hiero.cli.arguments import add_command, new_app
 from hiero.cli.files import Output, Writes, writing
 from hiero.cli.records import nbest_line
+from hiero.cli.settings import SettingOptions
+from hiero.forest.decisions import Decision
 from hiero.forest.files import ForestFile
 from hiero.forest.losses import BleuDocument, bleu
 from hiero.forest.markup import count_text
@@ -66,6 +68,26 @@ def kbest(
         for number, forest in enumerate(_forests(file)):
             for derivation in forest.kbest(k, chosen(forest), unique):
                 stream.write(f"{nbest_line(number, derivation)}\n".encode())
+
+
+@command
+def decide(
+    file: File,
+    *,
+    weights: Weights = None,
+    deciding: Annotated[Decision, SettingOptions(Decision)],
+    output: Output = None,
+) -> None:
+    """Writes the translation of each forest that is chosen by the best derivation, by minimum Bayes risk, or
+    by the nearest n-gram models, as tokens.
+
+        hiero forest decide test.forests --decision mbr --gamma 2
+    """
+    chosen = _needed(file, weights)
+    with writing(output) as stream:
+        for forest in _forests(file):
+            best = deciding.of(forest, chosen(forest))
+            stream.write(f"{'' if best is None else ' '.join(best.tokens)}\n".encode())
 
 
 @command

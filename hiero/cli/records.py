@@ -11,6 +11,7 @@ from hiero._core import escape
 from hiero.base.text import TextSide, format_links
 from hiero.cli.lines import Lines
 from hiero.cli.sentences import Forcing
+from hiero.forest.decisions import Decision
 from hiero.forest.derivations import derivation_tree
 
 
@@ -40,9 +41,10 @@ def make_record(
     unique: bool,
     target: TextSide,
     forcing: Forcing | None,
+    deciding: Decision,
 ) -> Record:
-    """Of a sentence that was decoded, with its forest if ``nbest`` or ``forcing`` is given; ``target`` makes
-    text of tokens."""
+    """Of a sentence that was decoded, with its forest if ``nbest`` or ``forcing`` is given or ``deciding``
+    wants it; ``target`` makes text of tokens."""
     name = lines.id_of(number, sentence)
     if number in lines.invalid:
         return Record(number, name, error=lines.invalid[number])
@@ -56,6 +58,10 @@ def make_record(
     if forcing is None:
         hypotheses = result.kbest(nbest, unique=unique) if nbest is not None else []
         best = hypotheses[0] if hypotheses else result.derivation
+        if deciding.decision != "viterbi" and forest is not None:
+            decided = deciding.of(forest, result.weights)
+            assert decided is not None
+            best = decided
     else:
         forest = forcing.forest(number, result)
         found = forcing.kbest(forest, nbest or 1, unique)

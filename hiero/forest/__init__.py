@@ -11,6 +11,7 @@ Semirings, and the algorithms over any of them, are in ``hiero.forest.semirings`
 
 from hiero._core import Derivation, Distribution, Forest, ForestError, KBestArrays
 from hiero.forest.chart_pages import chart_page
+from hiero.forest.decisions import Decision
 from hiero.forest.derivations import RuleApplication, derivation_tree
 from hiero.forest.expectations import (
     Gradient,
@@ -34,6 +35,7 @@ from hiero.forest.pages import derivation_page, derivations_page, forest_page
 
 __all__ = [
     "BleuDocument",
+    "Decision",
     "Derivation",
     "Distribution",
     "Forest",

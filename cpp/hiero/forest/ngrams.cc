@@ -40,6 +40,12 @@ void NgramReader::lay_out(EdgeIndex e) {
   }
 }
 
+void NgramReader::pad(std::size_t before) {
+  words_.insert(words_.begin(), before, kBegin);
+  owner_run_.insert(owner_run_.begin(), before, 0);
+  add(kEnd, 0);
+}
+
 EdgeNgrams edge_ngrams(const Hypergraph& forest) {
   NgramReader reader(forest);
   EdgeNgrams out;

@@ -6,6 +6,7 @@
 //             reader.read(e, [](std::span<const std::int32_t> ngram) { ... });
 #pragma once
 
+#include <algorithm>
 #include <cstdint>
 #include <span>
 #include <vector>
@@ -13,6 +14,10 @@
 #include "hiero/forest/hypergraph.h"
 
 namespace hiero {
+
+// What stands before the first word of a whole string, and behind its last.
+inline constexpr std::int32_t kBegin = -2;
+inline constexpr std::int32_t kEnd = -3;
 
 class NgramReader {
  public:
@@ -34,8 +39,23 @@ class NgramReader {
     }
   }
 
+  // Visits those of exactly `order` words, at most `ngram_order`; where a whole string arises, between order
+  // - 1 words kBegin and one kEnd.
+  template <class Visit>
+  void read_padded(EdgeIndex e, std::int32_t order, bool is_whole, const Visit& visit) {
+    lay_out(e);
+    const auto size = static_cast<std::size_t>(order);
+    if (is_whole) pad(size - 1);
+    for (std::size_t end = size; end <= words_.size(); ++end) {
+      if (owner_run_[end - 1] >= size) continue;  // within one tail
+      const std::span<const std::int32_t> ngram(words_.data() + (end - size), size);
+      if (std::ranges::find(ngram, -1) == ngram.end()) visit(ngram);
+    }
+  }
+
  private:
   void lay_out(EdgeIndex e);
+  void pad(std::size_t before);
   void add(std::int32_t word, std::size_t run);
 
   const Hypergraph& forest_;
