@@ -14,6 +14,7 @@ from brute_force_forest import derivations, small_random_forest, total
 
 from hiero import Forest, FormatError
 from hiero import forest as hf
+from hiero._core import bleu
 from hiero.forest import LogLinear
 
 METHODS: list[hf.Method] = ["inside-outside", "inside"]
@@ -206,3 +207,81 @@ def test_weights_by_name_and_bad_arguments(toy: Forest) -> None:
     assert hf.kl_divergence(p, impossible) == hf.cross_entropy(p, impossible) == math.inf
     assert hf.kl_divergence(impossible, p) == pytest.approx(math.log(8 / 6))
     assert hf.entropy(impossible) == pytest.approx(math.log(6) - (3 * math.log(3) + 2 * math.log(2)) / 6)
+
+
+@pytest.mark.parametrize("seed", range(100))
+def test_variance_and_its_gradient(seed: int) -> None:
+    rng = random.Random(seed)
+    forest = small_random_forest(rng, most=300)
+    weights = np.array([rng.gauss(0, 1) for _ in range(4)])
+    model = LogLinear(forest, weights, gamma=rng.uniform(0.3, 2))
+    r = np.array([rng.gauss(3, 1) for _ in range(forest.edge_count)])
+    every = [list(d) for d in derivations(forest)]
+    p = np.exp([total(model.gamma * model.scores, tuple(d)) for d in every])
+    p /= p.sum()
+    sums = np.array([r[d].sum() for d in every])
+    moments = model.p.edge_second_moments(r)
+    for edge in range(forest.edge_count):
+        uses = [d.count(edge) for d in every]
+        assert moments[edge] == pytest.approx(float((p * uses) @ np.square(sums)))
+    found = hf.variance_gradient(model, r)
+    assert found.value == pytest.approx(float(p @ np.square(sums - p @ sums)), abs=1e-9)
+
+    def variance(theta: np.ndarray, gamma: float) -> float:  # type: ignore[type-arg]
+        return float(hf.variance(LogLinear(forest, theta, gamma).p, r))
+
+    for feature, unit in enumerate(np.eye(4)):
+        along = slope(lambda step, unit=unit: variance(weights + step * unit, model.gamma))  # type: ignore[misc]
+        assert found.theta[feature] == pytest.approx(along, rel=1e-6, abs=1e-7)
+    along = slope(lambda step: variance(weights, model.gamma + step))
+    assert found.gamma == pytest.approx(along, rel=1e-6, abs=1e-7)
+
+
+def slope(value: Callable[[float], float], step: float = 1e-4) -> float:
+    far, near, up, upper = (value(k * step) for k in (-2, -1, 1, 2))
+    return (8 * (up - near) - (upper - far)) / (12 * step)
+
+
+@pytest.mark.parametrize("seed", range(60))
+@pytest.mark.parametrize("effective_length", ["shortest", "closest", "average"])
+def test_expected_bleu(seed: int, effective_length: str) -> None:
+    rng = random.Random(seed)
+    forest = small_random_forest(rng, most=300).annotate_ngrams(4)
+    references = [[rng.choice("abcd") for _ in range(rng.randint(4, 9))] for _ in range(2)] + [[]]
+    weights = np.array([rng.gauss(0, 1) for _ in range(4)])
+    model = LogLinear(forest, weights)
+    found = hf.expected_bleu_gradient(model, references, effective_length)
+    every = [forest.derivation(d, model.scores) for d in derivations(forest)]
+    p = np.exp([d.score for d in every])
+    expected = np.zeros(10)
+    for d, mass in zip(every, p / p.sum(), strict=True):
+        words = d.tokens
+        for n in range(1, 5):
+            grams = [tuple(words[i : i + n]) for i in range(len(words) - n + 1)]
+            known = {tuple(r[i : i + n]) for r in references for i in range(len(r) - n + 1)}
+            expected[1 + n] += mass * len(grams)
+            expected[5 + n] += mass * sum(gram in known for gram in grams)
+        expected[0] += mass * len(words)
+    lengths = [len(r) for r in references if r]
+    length = round(expected[0])
+    expected[1] = {
+        "shortest": min(lengths),
+        "closest": min(lengths, key=lambda n: (abs(n - length), n)),
+        "average": np.mean(lengths),
+    }[effective_length]
+    assert found.value == pytest.approx(float(bleu(expected)), abs=1e-12)
+    if found.value == 0:
+        assert not found.theta.any() and found.gamma == 0
+        return
+
+    def value(theta: np.ndarray) -> float:  # type: ignore[type-arg]
+        return hf.expected_bleu_gradient(LogLinear(forest, theta), references, effective_length).value
+
+    for feature, unit in enumerate(np.eye(4)):
+        along = slope(lambda step, unit=unit: value(weights + step * unit), 1e-5)  # type: ignore[misc]
+        if abs(expected[0] - expected[1]) > 1e-3 and abs(expected[0] - length) < 0.49:
+            assert found.theta[feature] == pytest.approx(along, rel=1e-5, abs=1e-8)
+    with pytest.raises(ValueError, match="annotate the forest with n = 4"):
+        hf.expected_bleu_gradient(LogLinear(forest.annotate_ngrams(2), weights), references)
+    with pytest.raises(ValueError, match="references: all are empty"):
+        hf.expected_bleu_gradient(model, [[]])

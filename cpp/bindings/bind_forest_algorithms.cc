@@ -115,6 +115,20 @@ py::tuple ngram_table(const BoundDistribution& d) {
                         as_array(expectations));
 }
 
+// Of a value per edge.
+auto of_values(std::vector<double> (Distribution::*work)(std::span<const double>) const) {
+  return [work](const BoundDistribution& d, const DoubleVector& values) {
+    if (values.ndim() != 1) throw std::invalid_argument("values: expected a vector");
+    const std::span<const double> r(values.data(), static_cast<std::size_t>(values.size()));
+    std::vector<double> out;
+    {
+      const py::gil_scoped_release release;
+      out = (d.p.*work)(r);
+    }
+    return as_array(out);
+  };
+}
+
 void register_distribution(py::module_& m) {
   py::class_<BoundDistribution, std::shared_ptr<BoundDistribution>>(
       m, "Distribution",
@@ -151,24 +165,14 @@ void register_distribution(py::module_& m) {
             return as_array(out);
           },
           "float64 (nodes): natural logs; -inf for nodes that no derivation of the root uses.")
-      .def(
-          "edge_expectations",
-          [](const BoundDistribution& d, const DoubleVector& values) {
-            if (values.ndim() != 1) throw std::invalid_argument("values: expected a vector");
-            const std::span<const double> r(values.data(), static_cast<std::size_t>(values.size()));
-            std::vector<double> out;
-            {
-              const py::gil_scoped_release release;
-              out = d.p.edge_expectations(r);
-            }
-            return as_array(out);
-          },
-          py::arg("values"),
-          "float64 (edges): posterior times the expected sum of `values` over a derivation, given that it "
-          "uses\n"
-          "the edge; a use counts as often as it happens. Inside-outside in E_{P,R} (Li and Eisner 2009, "
-          "section\n"
-          "4.4).")
+      .def("edge_expectations", of_values(&Distribution::edge_expectations), py::arg("values"),
+           "float64 (edges): posterior times the expected sum of `values` over a derivation, given that it "
+           "uses\n"
+           "the edge; a use counts as often as it happens. Inside-outside in E_{P,R} (Li and Eisner 2009, "
+           "section\n"
+           "4.4).")
+      .def("edge_second_moments", of_values(&Distribution::edge_second_moments), py::arg("values"),
+           "float64 (edges): the same of the square of that sum.")
       .def(
           "sample",
           [](const BoundDistribution& d, std::size_t count, std::uint64_t seed) {

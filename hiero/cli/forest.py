@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import json
 import math
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Sequence
 from functools import partial
 from pathlib import Path
 from typing import Annotated
@@ -21,6 +21,8 @@ from hiero.cli.files import Output, Writes, writing
 from hiero.cli.records import nbest_line
 from hiero.cli.settings import SettingOptions
 from hiero.forest.decisions import Decision
+from hiero.forest.diagnostics import distribution_stats
+from hiero.forest.expectations import LogLinear
 from hiero.forest.files import ForestFile
 from hiero.forest.losses import BleuDocument, bleu
 from hiero.forest.markup import count_text
@@ -39,18 +41,43 @@ Weights = Annotated[
 
 
 @command
-def stats(file: File, output: Output = None) -> None:
-    """Writes a JSON line for each forest: words, nodes, edges, log10 of the number of derivations."""
+def stats(
+    file: File,
+    *,
+    weights: Weights = None,
+    gamma: Annotated[
+        float, typer.Option(help="Times scores in p(d) = exp(gamma score(d)) / Z; greater than 0.")
+    ] = 1.0,
+    references: Annotated[
+        list[Path] | None, typer.Option(help="References in tokens, for expected BLEU; one file or several.")
+    ] = None,
+    top: Annotated[int, typer.Option(min=0, help="Features to list, those of the greatest variance.")] = 3,
+    output: Output = None,
+) -> None:
+    """Writes a JSON line for each forest: words, nodes, edges, log10 of the number of derivations; and of the
+    distribution over these entropy in nats, mean and variance of the length, the features that vary most,
+    and BLEU of the expected counts."""
+    if not gamma > 0:
+        raise typer.BadParameter(f"--gamma must be greater than 0, not {gamma:g}")
+    chosen = _weights(file, weights)
+    texts = [list(read_lines(path)) for path in references or ()]
+    if chosen is None and references:
+        chosen = _needed(file, weights)
+    with ForestFile(file) as archive:
+        _check_lines(file, len(archive), references or [], texts)
     with writing(output) as stream:
         for number, forest in enumerate(_forests(file)):
             count = forest.derivation_count
-            line = {
+            line: dict[str, object] = {
                 "id": number,
                 "words": len(forest.source),
                 "nodes": forest.node_count,
                 "edges": forest.edge_count,
                 "log10_derivations": round(math.log10(count), 3) if count else None,
             }
+            if chosen is not None and forest.root >= 0:
+                model = LogLinear(forest, chosen(forest), gamma)
+                line |= distribution_stats(model, [split(lines[number]) for lines in texts], top)
             stream.write(f"{json.dumps(line)}\n".encode())
 
 
@@ -122,9 +149,7 @@ def oracle(
     with ForestFile(file) as archive:
         if plot is not None and not (sentence < len(archive) and archive[sentence].root >= 0):
             raise FormatError(f"{file}: no forest with derivations for sentence {sentence}")
-        for path, lines in zip(references, texts, strict=True):
-            if len(lines) != len(archive):
-                raise FormatError(f"{path}: {len(lines)} lines for the {len(archive)} forests of {file}")
+        _check_lines(file, len(archive), references, texts)
     for number, forest in enumerate(_forests(file)):
         sets = [split(lines[number]) for lines in texts]
         if not any(sets):
@@ -215,6 +240,12 @@ def _derivations(
         count = count_text(forest.derivation_count, "derivation")
         raise ValueError(f"{file}: sentence {sentence} has {count}, none of rank {ranks[0]}")
     return found
+
+
+def _check_lines(file: Path, forests: int, paths: Sequence[Path], texts: Sequence[Sequence[str]]) -> None:
+    for path, lines in zip(paths, texts, strict=True):
+        if len(lines) != forests:
+            raise FormatError(f"{path}: {len(lines)} lines for the {forests} forests of {file}")
 
 
 def _weights(file: Path, weights: Path | None) -> Callable[[Forest], dict[str, float]] | None:

@@ -21,12 +21,14 @@ from hiero.forest.expectations import (
     entropy,
     entropy_gradient,
     expectation,
+    expected_bleu_gradient,
     kl_divergence,
     log_z_gradient,
     log_z_hessian,
     risk,
     risk_gradient,
     variance,
+    variance_gradient,
 )
 from hiero.forest.files import ForestFile, ForestWriter
 from hiero.forest.losses import BleuDocument, LinearBleu
@@ -56,6 +58,7 @@ __all__ = [
     "entropy",
     "entropy_gradient",
     "expectation",
+    "expected_bleu_gradient",
     "forest_page",
     "kl_divergence",
     "log_z_gradient",
@@ -65,4 +68,5 @@ __all__ = [
     "risk",
     "risk_gradient",
     "variance",
+    "variance_gradient",
 ]

@@ -56,7 +56,7 @@ class Decision(BaseModel):
         if self.decision == "viterbi" or forest.root < 0:
             return forest.viterbi(values)
         mbr = self.decision == "mbr"
-        split, origins = _annotated(forest, values, self.decision_edges, ORDER if mbr else self.order)
+        split, origins = best_part(forest, values, self.decision_edges, ORDER if mbr else self.order)
         own = values[origins]
         p = split.distribution(self.gamma * own)
         if mbr:
@@ -70,7 +70,7 @@ class Decision(BaseModel):
         return forest.derivation(origins[best.edges].tolist(), values)
 
 
-def _annotated(
+def best_part(
     forest: Forest, scores: npt.NDArray[np.float64], edges: int, order: int
 ) -> tuple[Forest, npt.NDArray[np.int32]]:
     """The best part of a forest, so that it tells n-grams, and which edges of the whole its edges are."""

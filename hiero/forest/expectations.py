@@ -20,7 +20,7 @@ expectation semiring with a dense vector per node, slowly, to check by.
 from __future__ import annotations
 
 import functools
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any, Literal
 
@@ -33,6 +33,8 @@ from hiero._core import (
     Forest,
     Scaled,
     SecondOrderSemiring,
+    bleu,
+    bleu_counts,
     inside,
 )
 
@@ -94,8 +96,13 @@ def expectation(p: Distribution, r: Values, method: Method = "inside-outside") -
 
 def variance(p: Distribution, r: Values, method: Method = "inside-outside") -> Array:
     """Var[r(d)] of r_e given as (edges) or (edges, n); () or (n). Li and Eisner (2009), 3.1, example 4."""
-    matrix = covariance(p, r, r, method)
-    return matrix if matrix.ndim == 0 else np.diagonal(matrix).copy()
+    if method == "inside" or len(_shape(r)) == 0:
+        matrix = covariance(p, r, r, method)
+        return matrix if matrix.ndim == 0 else np.diagonal(matrix).copy()
+    values = _checked(p, r)
+    columns = values.tocsc() if _is_sparse(values) else values
+    every = (_column(columns, j) for j in range(values.shape[1]))
+    return np.array([float(_covariance(p, column, column)) if column.any() else 0.0 for column in every])
 
 
 def covariance(
@@ -135,10 +142,14 @@ def _covariance(p: Distribution, left: Values, right: Values) -> Array:
 
 def _centred(p: Distribution, r: Array) -> Array:
     """By edge, p(e) (E[r | e] - E[r]): the derivative of E[r] in the log weight of the edge."""
-    # Less a constant share of the mean on the edges into the root, of which every derivation has one.
+    return p.edge_expectations(_less_mean(p, r))
+
+
+def _less_mean(p: Distribution, r: Array) -> Array:
+    """Less the mean on the edges into the root, of which every derivation has one."""
     shifted = r.copy()
     shifted[p.forest.edge_offsets[p.forest.root] :] -= float(_weighted_sum(r, p.edges))
-    return p.edge_expectations(shifted)
+    return shifted
 
 
 def entropy(p: Distribution, method: Method = "inside-outside") -> float:
@@ -224,6 +235,40 @@ def entropy_gradient(model: LogLinear, method: Method = "inside-outside") -> Gra
     10; what the derivative of log p~ itself adds cancels with grad Z / Z."""
     p = model.p
     return _covariance_gradient(model, entropy(p, method), np.where(p.edges > 0, -p.scores, 0.0), method)
+
+
+def variance_gradient(model: LogLinear, r: npt.ArrayLike) -> Gradient:
+    """The variance Var[r(d)] of r_e, (edges), and its gradient gamma Cov[h(d), (r(d) - E[r])^2] in theta: an
+    inside-outside pass in a semiring of second moments, then one sparse sum."""
+    p = model.p
+    values = np.asarray(_checked(p, np.asarray(r, dtype=np.float64)))
+    shifted = _less_mean(p, values)
+    spread = float(_weighted_sum(values, _centred(p, values)))
+    return _sparse_gradient(model, spread, p.edge_second_moments(shifted) - spread * p.edges)
+
+
+def expected_bleu_gradient(
+    model: LogLinear, references: Sequence[Sequence[str]], effective_length: str = "closest"
+) -> Gradient:
+    """BLEU, from 0 to 1, of the expected counts of a forest annotated with 4-grams (``annotate_ngrams(4)``),
+    matches unclipped, and its gradient: that of the risk of the linear loss that is like it there. Raises
+    ValueError for a forest that is not annotated, and for references that are all empty."""
+    p = model.p
+    totals, matches = p.forest.ngram_matches(references)
+    if totals.shape[1] != 4:
+        raise ValueError("BLEU counts 4-grams: annotate the forest with n = 4")
+    columns = np.column_stack([p.forest.target_words, totals, matches]).astype(np.float64)
+    expected = expectation(p, columns)
+    lengths = [len(tokens) for tokens in references if tokens]
+    # What stands for a string of so many words tells which length counts.
+    words = [""] * round(float(expected[0]))
+    length = float(bleu_counts(words, [[""] * n for n in lengths], effective_length)[1])
+    value = float(bleu([expected[0], length, *expected[1:]]))
+    if value == 0:
+        return _gradient(model, 0.0, np.zeros(len(model.theta)))
+    brevity = length / expected[0] ** 2 if expected[0] < length else 0.0
+    slopes = np.concatenate([[brevity], -1 / (4 * expected[1:5]), 1 / (4 * expected[5:])])
+    return _covariance_gradient(model, value, columns @ (value * slopes), "inside-outside")
 
 
 def _covariance_gradient(model: LogLinear, value: float, r: Array, method: Method) -> Gradient:

@@ -5,8 +5,32 @@
 #include <string>
 
 #include "hiero/forest/edge_values.h"
+#include "hiero/forest/inside_outside.h"
 
 namespace hiero {
+namespace {
+
+// A mass, and the sums over it of a quantity that adds up and of its square.
+struct Moments {
+  double mass = 0;
+  double first = 0;
+  double second = 0;
+};
+
+struct MomentSemiring {
+  using Value = Moments;
+  Value zero() const { return {}; }
+  Value one() const { return {1, 0, 0}; }
+  Value plus(const Value& a, const Value& b) const {
+    return {a.mass + b.mass, a.first + b.first, a.second + b.second};
+  }
+  Value times(const Value& a, const Value& b) const {
+    return {a.mass * b.mass, a.mass * b.first + a.first * b.mass,
+            a.mass * b.second + 2 * a.first * b.first + a.second * b.mass};
+  }
+};
+
+}  // namespace
 
 Distribution::Distribution(const Hypergraph& forest, std::span<const double> scores)
     : forest_(forest),
@@ -78,6 +102,26 @@ std::vector<double> Distribution::edge_expectations(std::span<const double> r) c
     for (EdgeIndex e = forest_.edge_offsets[v]; e < forest_.edge_offsets[v + 1]; ++e) within[e] = 0;
   }
   return within;
+}
+
+std::vector<double> Distribution::edge_second_moments(std::span<const double> r) const {
+  check_edge_values(forest_, r, false, "values");
+  const MomentSemiring moments;
+  // Shares of heads are weights, whose sums are 1 at every node.
+  const auto weight = [&](EdgeIndex e) {
+    return Moments{shares_[e], shares_[e] * r[e], shares_[e] * r[e] * r[e]};
+  };
+  const std::vector<Moments> beta = hiero::inside(forest_, moments, weight);
+  const std::vector<Moments> alpha = hiero::outside(forest_, moments, weight, beta);
+  std::vector<double> out(forest_.edge_count(), 0.0);
+  for (NodeIndex v = 0; v < forest_.node_count(); ++v) {
+    for (EdgeIndex e = forest_.edge_offsets[v]; e < forest_.edge_offsets[v + 1]; ++e) {
+      Moments whole = moments.times(alpha[v], weight(e));
+      for (const NodeIndex u : forest_.edge_tails(e)) whole = moments.times(whole, beta[u]);
+      out[e] = whole.second;
+    }
+  }
+  return out;
 }
 
 }  // namespace hiero

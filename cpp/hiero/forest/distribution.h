@@ -40,6 +40,9 @@ class Distribution {
   // For every edge p(e) E[r(d) | e]: with additive r = sum of r_e, the derivative of E[r] in the log of e's
   // weight is this minus p(e) E[r]. Where a derivation uses e twice, it counts twice.
   std::vector<double> edge_expectations(std::span<const double> r) const;
+  // For every edge p(e) E[r(d)^2 | e]; the derivative of E[r^2] in the log of e's weight is this minus
+  // p(e) E[r^2]. Uses count likewise. An inside and an outside pass with first and second moments.
+  std::vector<double> edge_second_moments(std::span<const double> r) const;
 
  private:
   const Hypergraph& forest_;
