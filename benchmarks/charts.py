@@ -12,14 +12,13 @@ decoding them, and the memory of the longest sentence's chart at the last pop li
 
 from __future__ import annotations
 
-import argparse
 import time
 from collections.abc import Callable, Sequence
 from functools import partial
 from pathlib import Path
 
 import numpy as np
-from machine import child, machine, watched
+from machine import child, machine, parser, tokenised_pairs, watched
 
 import hiero
 from hiero import Chart
@@ -60,21 +59,12 @@ def chart_of(decoder: hiero.Decoder, sentence: Sequence[str], keep: str) -> Char
 
 
 def main() -> None:
-    arguments = argparse.ArgumentParser(
-        description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter
-    )
-    for name in ("model", "text"):
-        arguments.add_argument(name, type=Path)
+    arguments = parser(__doc__, "model", "text")
     arguments.add_argument("references", type=Path, nargs="+")
     arguments.add_argument("--pop-limits", type=int, nargs="+", default=[30, 200])
     arguments.add_argument("--sentences", type=int, default=100)
     given = arguments.parse_args()
-    sides = [path.read_text(encoding="utf-8").splitlines() for path in (given.text, *given.references)]
-    pairs = [
-        (source.split(), [line.split() for line in lines if line.strip()])
-        for source, *lines in zip(*sides, strict=True)
-    ]
-    pairs = [pair for pair in pairs if pair[0] and pair[1]][: given.sentences]
+    pairs = tokenised_pairs(given.text, given.references, given.sentences)
     model = hiero.Model.load(given.model)
     print(machine())
     with watched():

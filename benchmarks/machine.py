@@ -9,7 +9,7 @@ import platform
 import subprocess
 import sys
 import time
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from pathlib import Path
 
 import hiero
@@ -24,6 +24,18 @@ def parser(text: str | None, *folders: str) -> argparse.ArgumentParser:
     for folder in folders:
         made.add_argument(folder, type=Path)
     return made
+
+
+def tokenised_pairs(
+    text: Path, references: Sequence[Path], most: int
+) -> list[tuple[list[str], list[list[str]]]]:
+    """The first sentences of a text that have a reference or more, as tokens."""
+    sides = [path.read_text(encoding="utf-8").splitlines() for path in (text, *references)]
+    pairs = (
+        (source.split(), [line.split() for line in lines if line.strip()])
+        for source, *lines in zip(*sides, strict=True)
+    )
+    return [(source, known) for source, known in pairs if source and known][:most]
 
 
 def machine() -> str:

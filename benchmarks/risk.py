@@ -11,20 +11,21 @@ and with a count of each unigram and bigram besides.
 
 from __future__ import annotations
 
-import argparse
 import time
 from collections.abc import Callable, Sequence
 from pathlib import Path
 
 import numpy as np
 import scipy.sparse
-from machine import machine, watched
+from forest import widened
+from machine import machine, parser, tokenised_pairs, watched
 
 import hiero
 from hiero import FeatureNames, Forest, ForestError
 from hiero._core import ForestSource, RiskSum, minimum_risk
-from hiero.forest.losses import LinearBleu, words_and_matches
-from hiero.tune.risk import RiskOptions, annotated
+from hiero.forest.decisions import best_part
+from hiero.forest.losses import ORDER, LinearBleu, words_and_matches
+from hiero.tune.risk import RiskOptions
 
 WHOLE = 60  # sentences whose forests are annotated without pruning
 MOST = 1_500_000  # edges of them
@@ -95,7 +96,7 @@ def with_ngrams(forest: Forest, names: dict[tuple[str, ...], int], weights: np.n
 def measure(pairs: Sequence[Pair], weights: np.ndarray, threads: Sequence[int]) -> None:  # type: ignore[type-arg]
     bound = RiskOptions().edges
     split = [
-        (annotated(forest.prune(forest.scores(weights), edges=bound), weights), references)
+        (best_part(forest, forest.scores(weights), bound, ORDER)[0], references)
         for forest, references in pairs
     ]
     known: dict[tuple[str, ...], int] = {}
@@ -120,20 +121,8 @@ def measure(pairs: Sequence[Pair], weights: np.ndarray, threads: Sequence[int]) 
             print(f"{label}, {size}, threads {count}: {took}")
 
 
-def widened(forest: Forest, names: FeatureNames) -> Forest:
-    rows = forest.features
-    shape = (forest.edge_count, len(names))
-    return forest.with_features(
-        scipy.sparse.csr_array((rows.data, rows.indices, rows.indptr), shape=shape), names
-    )
-
-
 def main() -> None:
-    arguments = argparse.ArgumentParser(
-        description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter
-    )
-    for name in ("model", "text"):
-        arguments.add_argument(name, type=Path)
+    arguments = parser(__doc__, "model", "text")
     arguments.add_argument("references", type=Path, nargs="+")
     arguments.add_argument("--pop-limit", type=int, default=200)
     arguments.add_argument("--sentences", type=int, default=500)
@@ -142,12 +131,10 @@ def main() -> None:
     model = hiero.Model.load(given.model)
     decoder = hiero.Decoder(model, pop_limit=given.pop_limit)
     weights = model.weight_vector(model.weights)
-    sides = [path.read_text(encoding="utf-8").splitlines() for path in (given.text, *given.references)]
     pairs = []
-    for source, *lines in list(zip(*sides, strict=True))[: given.sentences]:
-        forest = decoder.translate(source.split(), keep="forest").forest
-        references = [line.split() for line in lines if line.strip()]
-        if forest is not None and forest.root >= 0 and references:
+    for source, references in tokenised_pairs(given.text, given.references, given.sentences):
+        forest = decoder.translate(source, keep="forest").forest
+        if forest is not None and forest.root >= 0:
             pairs.append((forest, references))
     print(machine())
     with watched():

@@ -14,8 +14,8 @@ from brute_force_forest import derivations, small_random_forest
 from in_process import call
 
 import hiero
-from hiero import Forest
-from hiero.forest.decisions import Decision
+from hiero import Forest, ForestError
+from hiero.forest.decisions import Decision, best_part
 from hiero.forest.files import NO_FOREST
 from hiero.losses import LinearBleu
 
@@ -182,6 +182,27 @@ def test_decisions(seed: int) -> None:
     assert Decision(decision="mbr").of(NO_FOREST, {}) is None
 
 
+def test_forests_that_are_too_large() -> None:
+    """The best part that can be annotated is taken; where nothing is better than the rest, an error."""
+    nodes = 12
+    chain = Forest.from_arrays(
+        edge_offsets=range(0, 2 * nodes + 1, 2),
+        tail_offsets=[0, 0, *range(2 * nodes - 1)],
+        tails=np.repeat(np.arange(nodes - 1), 2),
+        words=["a", "b"],
+        edge_targets=[0, 1, *[2, 3] * (nodes - 1)],
+        target_offsets=[0, 1, 2, 4, 6],
+        target_symbols=[0, 1, -1, 0, -1, 1],
+    )
+    scores = np.arange(2 * nodes) / 10
+    split, origins = best_part(chain, scores, 99, 4, 40)
+    assert split.edge_count <= 40 and len(set(origins.tolist())) < chain.edge_count
+    best = split.viterbi(scores[origins])
+    assert best is not None and best.score == pytest.approx(scores[1::2].sum())
+    with pytest.raises(ForestError, match="over 40 edges"):
+        best_part(chain, np.zeros(2 * nodes), 99, 4, 40)
+
+
 def test_commands(french: Path, tmp_path: Path) -> None:
     model = hiero.Model.assemble([french / "grammar.txt"], [french / "lm.arpa"], french / "weights.txt")
     model.save(tmp_path / "model")
@@ -213,6 +234,12 @@ def test_commands(french: Path, tmp_path: Path) -> None:
     plain = call(*decode).stdout.decode()
     assert call("hiero", "forest", "decide", tmp_path / "all").stdout.decode() == plain
     assert len({*texts, plain}) > 1
+    # A sentence that no decision can be made of is named, and the others go on.
+    cold = call(*decode, "--decision", "mbr", "--gamma", 1e15)
+    assert cold.returncode == 1 and cold.stdout.count(b"\n") == len(lines)
+    assert b"has a log weight beyond 1e12" in cold.stderr
+    endless = call(*decode, "--decision", "mbr", "--gamma", "inf")
+    assert endless.returncode == 2 and b"gamma" in endless.stderr
     for more in (("--nbest", 3), ("--references", source)):
         wrong = call(*decode, "--decision", "mbr", *more)
         assert wrong.returncode == 2 and b"--decision is of one translation" in wrong.stderr

@@ -176,12 +176,21 @@ def test_bad_problems() -> None:
             minimum_risk(source, **arguments)  # type: ignore[arg-type]
     with pytest.raises(TypeError, match="None is no forest"):
         ForestSource([forests[0], None])  # type: ignore[list-item]
+    # One without derivations has no say in what features there are.
+    alone = minimum_risk(ForestSource([forests[0]]), counts[0], [0, len(counts[0])], LOSS, weights)
+    behind = minimum_risk(
+        ForestSource([NO_FOREST, forests[0]]), counts[0], [0, 0, len(counts[0])], LOSS, weights
+    )
+    assert behind.counts.tolist() == alone.counts.tolist()
     other = forests[2].with_features(forests[2].features, list("abcd"))
     with pytest.raises(ValueError, match="different features"):
         ForestSource([forests[0], other])
     record = bytearray(forests[0].record())
     with pytest.raises(ForestError, match="record 0 is beyond the end"):
         ForestSource.of_records(record, [[1, len(record)]], forests[0].feature_names)
+    for view in (memoryview(record)[::-1], memoryview(record)[::2]):
+        with pytest.raises(ValueError, match="record: expected bytes"):
+            ForestSource.of_records(view, [[0, 10]], forests[0].feature_names)
     record[-1] ^= 1
     damaged = ForestSource.of_records(record, [[0, len(record)]], forests[0].feature_names)
     with pytest.raises(ForestError, match="sentence 0: forest: the record is damaged"):

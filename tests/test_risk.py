@@ -269,8 +269,19 @@ def test_settings_find_known_weights(options: dict[str, object], tmp_path: Path)
         assert result.weights["f2"] == 1.0
 
 
+def test_a_set_that_begins_with_nothing() -> None:
+    forest = small_random_forest(random.Random(2), most=100)
+    metric, weights = Bleu([["a b"], ["a b c"]]), np.array([1.0, 0.5, -1.0, 0.25])
+    space, _ = forest_problem([NO_FOREST, forest], metric, weights, RiskOptions())
+    only, _ = forest_problem([forest], Bleu([["a b c"]]), weights, RiskOptions())
+    assert space.counts(weights, 1.0).tolist() == only.counts(weights, 1.0).tolist()
+
+
 def test_options() -> None:
     assert TuneOptions("risk").settings == Risk()
+    for endless in ({"temperature": np.inf}, {"coldest": np.nan}, {"greatest_gamma": np.inf}):
+        with pytest.raises(ValueError, match="finite"):
+            TuneOptions("risk", **endless)  # type: ignore[arg-type]
     with pytest.raises(ValueError, match="sentence-bleu is a loss of lists"):
         TuneOptions("risk", loss="sentence-bleu")
     with pytest.raises(ValueError, match="mert takes no annealing"):

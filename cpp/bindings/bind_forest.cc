@@ -71,6 +71,11 @@ py::object to_python(const BigUnsigned& number) {
   return py::module_::import("builtins").attr("int").attr("from_bytes")(bytes, "little");
 }
 
+void check_bytes(const py::buffer_info& memory) {
+  if (memory.itemsize != 1 || memory.ndim != 1 || (memory.shape[0] > 0 && memory.strides[0] != 1))
+    throw std::invalid_argument("record: expected bytes");
+}
+
 void allow_interrupt(std::size_t done) {
   if (done % 1024 != 0) return;
   const py::gil_scoped_acquire acquire;

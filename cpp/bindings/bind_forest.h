@@ -81,6 +81,9 @@ std::vector<T> integers(const py::object& argument, const char* name) {
 // The same of a vector.
 std::vector<std::int32_t> integer_vector(const py::object& values, const char* name);
 
+// Throws std::invalid_argument for memory that is not bytes one after the other.
+void check_bytes(const py::buffer_info& memory);
+
 // Lets Ctrl-C end a loop that has done so many steps; looks at every 1024th. The GIL may be held or not.
 void allow_interrupt(std::size_t done);
 

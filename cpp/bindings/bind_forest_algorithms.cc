@@ -115,17 +115,23 @@ py::tuple ngram_table(const BoundDistribution& d) {
                         as_array(expectations));
 }
 
+// The result of work without the GIL as an array.
+template <class Work>
+py::array_t<double> released(const Work& work) {
+  std::vector<double> out;
+  {
+    const py::gil_scoped_release release;
+    out = work();
+  }
+  return as_array(out);
+}
+
 // Of a value per edge.
 auto of_values(std::vector<double> (Distribution::*work)(std::span<const double>) const) {
   return [work](const BoundDistribution& d, const DoubleVector& values) {
     if (values.ndim() != 1) throw std::invalid_argument("values: expected a vector");
     const std::span<const double> r(values.data(), static_cast<std::size_t>(values.size()));
-    std::vector<double> out;
-    {
-      const py::gil_scoped_release release;
-      out = (d.p.*work)(r);
-    }
-    return as_array(out);
+    return released([&] { return (d.p.*work)(r); });
   };
 }
 
@@ -156,13 +162,10 @@ void register_distribution(py::module_& m) {
       .def_property_readonly(
           "outside",
           [](const BoundDistribution& d) {
-            std::vector<double> out;
-            {
-              const py::gil_scoped_release release;
+            return released([&] {
               const auto weight = [&](EdgeIndex e) { return Scaled::exp(d.scores[e]); };
-              out = logs(outside(*d.forest, ScaledSemiring(), weight, d.p.inside()));
-            }
-            return as_array(out);
+              return logs(outside(*d.forest, ScaledSemiring(), weight, d.p.inside()));
+            });
           },
           "float64 (nodes): natural logs; -inf for nodes that no derivation of the root uses.")
       .def("edge_expectations", of_values(&Distribution::edge_expectations), py::arg("values"),
@@ -194,12 +197,7 @@ void register_distribution(py::module_& m) {
       .def(
           "mbr_values",
           [](const BoundDistribution& d, const std::vector<double>& theta) {
-            std::vector<double> out;
-            {
-              const py::gil_scoped_release release;
-              out = mbr_values(d.p, theta);
-            }
-            return as_array(out);
+            return released([&] { return mbr_values(d.p, theta); });
           },
           py::arg("theta"),
           "float64 (edges), whose best derivation has the greatest expected linear BLEU (Tromble et al. "
@@ -210,12 +208,7 @@ void register_distribution(py::module_& m) {
       .def(
           "variational_values",
           [](const BoundDistribution& d, std::int32_t order) {
-            std::vector<double> out;
-            {
-              const py::gil_scoped_release release;
-              out = variational_values(d.p, order);
-            }
-            return as_array(out);
+            return released([&] { return variational_values(d.p, order); });
           },
           py::arg("order"),
           "float64 (edges), whose sum over a derivation is log q of its string: q is the n-gram model of "

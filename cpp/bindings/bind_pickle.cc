@@ -17,8 +17,7 @@ py::bytes record_of(const Forest& forest) {
 
 std::shared_ptr<Forest> from_record(const py::buffer& record, const py::object& names) {
   const py::buffer_info bytes = record.request();
-  if (bytes.itemsize != 1 || bytes.ndim != 1 || (bytes.shape[0] > 0 && bytes.strides[0] != 1))
-    throw std::invalid_argument("record: expected bytes");
+  check_bytes(bytes);
   auto known = feature_names(names);
   const py::gil_scoped_release release;
   const auto* const begin = static_cast<const std::byte*>(bytes.ptr);

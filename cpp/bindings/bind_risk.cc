@@ -11,9 +11,12 @@ namespace {
 class ListedForests final : public ForestSource {
  public:
   explicit ListedForests(std::vector<std::shared_ptr<Forest>> forests) : forests_(std::move(forests)) {
+    const FeatureNames* names = nullptr;  // of the first that has derivations
     for (const auto& forest : forests_) {
       if (!forest) throw py::type_error("forests: None is no forest");
-      if (forest->graph->root >= 0 && !(*forest->feature_names == *forests_.front()->feature_names))
+      if (forest->graph->root < 0) continue;
+      if (!names) names = forest->feature_names.get();
+      if (!(*forest->feature_names == *names))
         throw std::invalid_argument("forests: they have different features");
     }
   }
@@ -29,9 +32,9 @@ class RecordedForests final : public ForestSource {
  public:
   RecordedForests(const py::buffer& memory, const py::object& places, const py::object& names)
       : memory_(memory.request()), names_(feature_names(names)) {
+    check_bytes(memory_);
     const std::vector<std::int64_t> numbers = integers<std::int64_t>(places, "places");
-    if (memory_.itemsize != 1 || memory_.ndim != 1 || numbers.size() % 2 != 0)
-      throw std::invalid_argument("records: expected bytes, and begin and size of each");
+    if (numbers.size() % 2 != 0) throw std::invalid_argument("records: expected begin and size of each");
     for (std::size_t i = 0; i < numbers.size(); i += 2) {
       const std::int64_t begin = numbers[i];
       const std::int64_t size = numbers[i + 1];

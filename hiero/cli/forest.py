@@ -59,10 +59,8 @@ def stats(
     and BLEU of the expected counts."""
     if not gamma > 0:
         raise typer.BadParameter(f"--gamma must be greater than 0, not {gamma:g}")
-    chosen = _weights(file, weights)
+    chosen = (_needed if references else _weights)(file, weights)
     texts = [list(read_lines(path)) for path in references or ()]
-    if chosen is None and references:
-        chosen = _needed(file, weights)
     with ForestFile(file) as archive:
         _check_lines(file, len(archive), references or [], texts)
     with writing(output) as stream:

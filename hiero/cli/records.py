@@ -59,7 +59,10 @@ def make_record(
         hypotheses = result.kbest(nbest, unique=unique) if nbest is not None else []
         best = hypotheses[0] if hypotheses else result.derivation
         if deciding.decision != "viterbi" and forest is not None:
-            decided = deciding.of(forest, result.weights)
+            try:
+                decided = deciding.of(forest, result.weights)
+            except ValueError as trouble:  # of one sentence: the others go on
+                return Record(number, name, result, forest, error=" ".join(str(trouble).split()))
             assert decided is not None
             best = decided
     else:

@@ -31,7 +31,7 @@ class Decision(BaseModel):
     4
     """
 
-    model_config = ConfigDict(extra="forbid", frozen=True)
+    model_config = ConfigDict(extra="forbid", frozen=True, allow_inf_nan=False)
 
     decision: Literal["viterbi", "mbr", "variational"] = Field(
         "viterbi",
@@ -71,14 +71,18 @@ class Decision(BaseModel):
 
 
 def best_part(
-    forest: Forest, scores: npt.NDArray[np.float64], edges: int, order: int
+    forest: Forest, scores: npt.NDArray[np.float64], edges: int, order: int, most: int = _MOST_EDGES
 ) -> tuple[Forest, npt.NDArray[np.int32]]:
-    """The best part of a forest, so that it tells n-grams, and which edges of the whole its edges are."""
+    """The part of a forest with its best edges, so many or as many as can be annotated with n-grams in
+    ``most`` edges, annotated, and which edges of the whole its edges are. Raises ForestError where the best
+    derivations alone, if there are many as good, are too many."""
     while True:
         small = forest.prune(scores, edges=edges)
         try:
-            split = small.annotate_ngrams(order, max_edges=_MOST_EDGES)
+            split = small.annotate_ngrams(order, max_edges=most)
         except ForestError:
-            edges //= 2
+            if edges == 0:
+                raise
+            edges = min(edges, small.edge_count) // 2
             continue
         return split, small.edge_origins[split.edge_origins]

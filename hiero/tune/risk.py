@@ -19,9 +19,10 @@ import numpy as np
 import numpy.typing as npt
 from pydantic import BaseModel, ConfigDict, Field, model_validator
 
-from hiero._core import Forest, ForestError, ForestSource, minimum_risk
+from hiero._core import Forest, ForestSource, minimum_risk
 from hiero.base.parallel import ordered_map
 from hiero.evaluate.metrics import Bleu, Hypotheses, Metric
+from hiero.forest.decisions import best_part
 from hiero.forest.losses import ORDER, LinearBleu, words_and_matches
 from hiero.tune.pool import PoolArrays
 from hiero.tune.pro import smoothed_bleu
@@ -39,7 +40,7 @@ _SHARPNESS = 100.0
 class RiskOptions(BaseModel):
     """What is minimised, and how temperature and gamma change."""
 
-    model_config = ConfigDict(extra="forbid", frozen=True)
+    model_config = ConfigDict(extra="forbid", frozen=True, allow_inf_nan=False)
 
     space: Space = Field("forest", description="what derivations are of: forests or k-best lists")
     loss: Literal["bleu", "linear-bleu", "sentence-bleu"] = Field(
@@ -222,16 +223,6 @@ def spread_of(variances: Sequence[Array], features: int) -> Array:
     return np.where(found > 0, found, 1.0)
 
 
-def annotated(forest: Forest, weights: Array) -> Forest:
-    """A forest whose edges tell 4-grams; where it would grow too large, of the best derivations."""
-    small = forest
-    while True:
-        try:
-            return small.annotate_ngrams(ORDER, max_edges=_MOST_EDGES)
-        except ForestError:
-            small = forest.prune(forest.scores(weights), edges=small.edge_count // 2)
-
-
 class UnclippedBleu(Metric):
     """BLEU whose statistics, float64 (n, 14), end with the unclipped matches of each order."""
 
@@ -288,9 +279,10 @@ def forest_problem(
         if forest.root < 0:
             nothing = metric.token_statistics([sentence], Hypotheses.of_tokens([[]]))[0]
             return forest, np.zeros((0, ORDER + 1), dtype=np.float32), nothing, np.zeros(len(weights))
-        best = forest.kbest_arrays(_K, forest.scores(weights))
+        scores = forest.scores(weights)
+        best = forest.kbest_arrays(_K, scores)
         statistics = metric.token_statistics(np.full(len(best), sentence), Hypotheses.of_list(forest, best))
-        split = annotated(forest, weights)
+        split, _ = best_part(forest, scores, forest.edge_count, ORDER, _MOST_EDGES)
         return (
             split,
             words_and_matches(split, metric.references[sentence]),
