@@ -63,6 +63,7 @@ def test_defaults_are_the_paper_s() -> None:
     assert (options.pro_words, options.effective_length) == (10, "average")
     assert options.beams == (2, 4, 8, 16, 30) and options.shares == (0.25, 0.5, 0.75)
     assert options.mert == options.mira == options.pro == options.spans == options.decoding == {}
+    assert options.only == ()
 
 
 @pytest.fixture(scope="module")
@@ -195,6 +196,7 @@ def test_seconds_an_iteration() -> None:
     ("change", "message"),
     [
         (("runs = 2", "runs = 0"), "experiment.toml: runs"),
+        (("runs = 2", 'only = ["MIRA"]'), "experiment.toml: only: there is no row 'MIRA'"),
         (("runs = 2", "rans = 2"), "experiment.toml: rans"),
         (("restarts = 1", "restarts = -1"), "experiment.toml: mert: restarts"),
         (("span_share = 0.3", "span_share = 1.5"), "experiment.toml: spans: span_share"),
@@ -207,6 +209,38 @@ def test_seconds_an_iteration() -> None:
 )
 def test_bad_configurations(folder: Path, tmp_path: Path, change: tuple[str, str], message: str) -> None:
     check_refused("zhai2015", folder, tmp_path, change, message)
+
+
+def test_only_some_rows(folder: Path, tmp_path: Path) -> None:
+    """With the first rows of their tables, and what the figures are of; other rows can be added later."""
+    some = Zhai2015Options(only=("PRO, guided", "guided backtrace, spans over 0.5"))
+    names = [system.name for system in systems(some, True)]
+    assert names == [
+        *("MERT", "guided backtrace", "PRO", "PRO, guided"),
+        *("MERT, short sentences", "guided backtrace, spans over 0.5"),
+    ]
+    text = (folder / "experiment.toml").read_text()
+    own = tmp_path / "own.toml"
+    out = tmp_path / "out"
+    command = ("hiero", "experiment", "zhai2015", own, "-o", out, "--quiet")
+    for only, titles in (
+        (["MERT-S"], ["Table 1"]),
+        (["PRO, guided"], ["Table 1", "Table 5"]),
+        (["guided backtrace, spans over 0.5"], ["Table 1", "Figure 5"]),
+    ):
+        absolute = (
+            text.replace('= "', f'= "{folder}/')
+            .replace('["t', f'["{folder}/t')
+            .replace('["o', f'["{folder}/o')
+        )
+        own.write_text(f"only = {json.dumps(only)}\n{absolute}")
+        done = call(*command)
+        assert done.returncode == 0, done
+        found = [line for line in (out / "tables.md").read_text().splitlines() if line.startswith("## ")]
+        fixed = ["Tables 2 and 3", "Table 6", "Figure 4"]
+        names = [title[3:].split(":")[0] for title in found]
+        assert [name for name in names if name not in fixed] == titles
+    assert (out / "mert-larger").exists() and (out / "figure-5.png").exists()
 
 
 def test_what_cannot_be_had_is_left_out() -> None:

@@ -18,7 +18,7 @@ from hiero.base.files import write_atomically
 from hiero.decode.model import Model
 from hiero.experiments.results import TABLES, NamedSet, Results, scores_csv
 from hiero.experiments.zhai2015_laboratory import TuningSet, Zhai2015Laboratory
-from hiero.experiments.zhai2015_report import Looks, markdown, plot_shares, tables
+from hiero.experiments.zhai2015_report import Looks, markdown, on_short_sentences, plot_shares, tables
 from hiero.experiments.zhai2015_systems import GUIDED, MERT, System, Zhai2015Options, systems
 from hiero.tune.analysis import plot_beams
 
@@ -53,7 +53,8 @@ def zhai2015(
     every = systems(chosen, tuning.alignments is not None)
     for system in every:
         laboratory.tuned_on(system)
-    known = {"options": chosen.model_dump(mode="json"), "origin": dict(origin or {})}
+    # More rows can be asked for later on.
+    known = {"options": chosen.model_dump(mode="json", exclude={"only"}), "origin": dict(origin or {})}
     with run_directory(folder, _SETTINGS, known):
         outcomes = {system: laboratory.outcome(system) for system in every}
         result = Results(outcomes, laboratory.sets, metrics)
@@ -71,5 +72,6 @@ def zhai2015(
         write_atomically(folder / "scores.csv", scores_csv(result, tables(result)))
         if find_spec("matplotlib") is not None:
             plot_beams(curves, folder / "figure-4.png")
-            plot_shares(result, chosen, folder / "figure-5.png")
+            if on_short_sentences(result, chosen):
+                plot_shares(result, chosen, folder / "figure-5.png")
     return result

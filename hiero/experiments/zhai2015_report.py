@@ -40,11 +40,12 @@ class Looks:
 
 
 def tables(result: Results[System]) -> list[Table[System]]:
-    """With the rows that there are, judged against the plain method."""
+    """Those that have rows, judged against the plain method."""
     methods = (("Table 1", "MERT", TABLE_1), ("Table 4", "batch MIRA", TABLE_4), ("Table 5", "PRO", TABLE_5))
     return [
-        Table(number, method, [system for system in rows if system in result.outcomes], rows[0])
+        Table(number, method, there, rows[0])
         for number, method, rows in methods
+        if (there := [system for system in rows if system in result.outcomes])
     ]
 
 
@@ -58,10 +59,15 @@ def markdown(result: Results[System], looks: Looks, options: Zhai2015Options) ->
     parts.append("\n".join(["## Tables 2 and 3: what search could find", "", *_looks(looks)]))
     parts.append("\n".join(["## Table 6: seconds an iteration", "", *_times(result)]))
     parts.append("\n".join(["## Figure 4: BLEU by beam", "", *_beams(looks)]))
-    short = list(figure_5(options))
-    lines = [*_scores(result, short, kinds), "", _note(result, short[0])]
-    parts.append("\n".join(["## Figure 5: tuning on short sentences", "", *lines]))
+    if short := on_short_sentences(result, options):
+        lines = [*_scores(result, short, kinds), "", _note(result, short[0])]
+        parts.append("\n".join(["## Figure 5: tuning on short sentences", "", *lines]))
     return "\n\n".join(parts) + "\n"
+
+
+def on_short_sentences(result: Results[System], options: Zhai2015Options) -> list[System]:
+    """The rows of Figure 5 that there are: none, or the plain one and others."""
+    return [system for system in figure_5(options) if system in result.outcomes]
 
 
 def _note(result: Results[System], baseline: System) -> str:
@@ -117,12 +123,13 @@ def plot_shares(result: Results[System], options: Zhai2015Options, path: str | o
 
     one = result.sets[0]
     column = Column(one.name, "", range(len(one.sentences)))
-    plain, *aware = figure_5(options)
+    plain, *aware = on_short_sentences(result, options)
     figure = Figure(figsize=(5, 4), layout="constrained")
     axes = figure.add_subplot()
     scores = [judged(result, system, column, plain).runs.scores for system in aware]
     means, spreads = [np.mean(each) for each in scores], [deviation(list(each)) for each in scores]
-    axes.errorbar(options.shares, means, yerr=spreads, marker="o", capsize=3, label="guided backtrace")
+    shares = [float(system.share or 0) for system in aware]
+    axes.errorbar(shares, means, yerr=spreads, marker="o", capsize=3, label="guided backtrace")
     axes.axhline(judged(result, plain, column, plain).runs.mean, color="grey", label="MERT")
     axes.set_xlabel("least span, as a share of the sentence")
     axes.set_ylabel("BLEU")
