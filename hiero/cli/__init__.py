@@ -33,9 +33,11 @@ _COMMANDS = {
         "lm": ("lm", "lm"),
         "assemble": ("train", "assemble"),
         "features": ("features", "put_features"),
+        "train-reranker": ("rerank", "train_reranker"),
     },
     "Translate": {
         "decode": ("decode", "decode"),
+        "rerank": ("rerank", "rerank"),
         "tokenize": ("text", "tokenize"),
         "detokenize": ("text", "detokenize"),
         "parse": ("parse", "parse"),

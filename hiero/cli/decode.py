@@ -21,7 +21,7 @@ from hiero.cli.arguments import Threads, Version
 from hiero.cli.files import Writes, reading, writing
 from hiero.cli.lines import PARSES, Format, Lines, SentenceParses, format_of, reader, source_set
 from hiero.cli.progress import progress_line
-from hiero.cli.records import Record, make_record
+from hiero.cli.records import Choice, Record, make_record
 from hiero.cli.sentences import Forcing, SentenceRules
 from hiero.cli.sets import Tokens
 from hiero.cli.settings import Given, SettingOptions
@@ -30,6 +30,7 @@ from hiero.decode.decoder import Keep
 from hiero.evaluate.nist_xml import SegmentSet
 from hiero.forest.decisions import Decision
 from hiero.forest.files import ForestWriter
+from hiero.rerank import Reranker
 
 Advance = Callable[[], object]
 # Groups of options.
@@ -149,6 +150,13 @@ def decode(
         ),
     ] = None,
     deciding: Annotated[Decision, SettingOptions(Decision, group="Decision")],
+    reranker: Annotated[
+        Path | None,
+        typer.Option(
+            help="Choose from forests by a second stage, of hiero train-reranker.",
+            rich_help_panel="Decision",
+        ),
+    ] = None,
     threads: Threads = 1,
     stats: Annotated[bool, typer.Option("--stats", help="Speed and cost, at the end.")] = False,
     quiet: Annotated[bool, typer.Option("--quiet", help="No progress, no notes.")] = False,
@@ -165,8 +173,13 @@ def decode(
         raise typer.BadParameter("--output-format nbest needs --nbest K")
     if nbest is not None and output_format == "alignment":
         raise typer.BadParameter("--output-format alignment is of the best translation, without --nbest")
-    if deciding.decision != "viterbi" and (nbest is not None or references):
-        raise typer.BadParameter("--decision is of one translation, without --nbest and --references")
+    if deciding.decision != "viterbi" and reranker is not None:
+        raise typer.BadParameter("--decision and --reranker are two ways to choose: give one")
+    choose = _choice(deciding, reranker)
+    if choose is not None and (nbest is not None or references):
+        raise typer.BadParameter(
+            "--decision and --reranker are of one translation, without --nbest and --references"
+        )
     kind = format_of(input, input_format)
     if kind == "nist" and output_format != "text":
         raise typer.BadParameter("NIST's sets are translated as text, not in other output formats")
@@ -184,7 +197,7 @@ def decode(
     ready = time.perf_counter()
     if not quiet:
         _note_unweighted(decoder)
-    wanted = nbest is not None or forests or references or deciding.decision != "viterbi"
+    wanted = nbest is not None or forests or references or choose is not None
     keep: Keep = "forest" if wanted else "none"
     target = loaded.text.target
     with contextlib.ExitStack() as stack:
@@ -208,7 +221,7 @@ def decode(
                 result = own.attempt(decoder, number, trees.parsed(number, sentence), keep)
             except FormatError as error:
                 result = Failure(sentence, error)
-            return make_record(lines, number, sentence, result, nbest, unique, target, forcing, deciding)
+            return make_record(lines, number, sentence, result, nbest, unique, target, forcing, choose)
 
         shared = output is None and sys.stdout.isatty()  # where translations would stand among progress
         advance = stack.enter_context(_advance(input, lines, quiet or shared))
@@ -242,6 +255,13 @@ def _model(
             "--goal, --copy-label and --glue-label go with --grammar: a model has its own"
         )
     return Model.load(model, weights=weights)
+
+
+def _choice(deciding: Decision, reranker: Path | None) -> Choice | None:
+    if reranker is not None:
+        second = Reranker.load(reranker)
+        return lambda forest, weights: second.of(forest)
+    return None if deciding.decision == "viterbi" else deciding.of
 
 
 def _input(

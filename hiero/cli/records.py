@@ -3,16 +3,18 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 
-from hiero import Derivation, Failure, Forest, Sentence, Translation
+from hiero import Derivation, Error, Failure, Forest, Sentence, Translation
 from hiero._core import escape
 from hiero.base.text import TextSide, format_links
 from hiero.cli.lines import Lines
 from hiero.cli.sentences import Forcing
-from hiero.forest.decisions import Decision
 from hiero.forest.derivations import derivation_tree
+
+# What chooses from a forest, given the weights that it was made with, instead of the best score.
+Choice = Callable[[Forest, Mapping[str, float]], Derivation | None]
 
 
 @dataclass(frozen=True)
@@ -41,10 +43,10 @@ def make_record(
     unique: bool,
     target: TextSide,
     forcing: Forcing | None,
-    deciding: Decision,
+    choose: Choice | None,
 ) -> Record:
-    """Of a sentence that was decoded, with its forest if ``nbest`` or ``forcing`` is given or ``deciding``
-    wants it; ``target`` makes text of tokens."""
+    """Of a sentence that was decoded, with its forest if ``nbest``, ``forcing`` or ``choose`` is given;
+    ``target`` makes text of tokens."""
     name = lines.id_of(number, sentence)
     if number in lines.invalid:
         return Record(number, name, error=lines.invalid[number])
@@ -58,13 +60,13 @@ def make_record(
     if forcing is None:
         hypotheses = result.kbest(nbest, unique=unique) if nbest is not None else []
         best = hypotheses[0] if hypotheses else result.derivation
-        if deciding.decision != "viterbi" and forest is not None:
+        if choose is not None and forest is not None:
             try:
-                decided = deciding.of(forest, result.weights)
-            except ValueError as trouble:  # of one sentence: the others go on
+                chosen = choose(forest, result.weights)
+            except (Error, ValueError) as trouble:  # of one sentence: the others go on
                 return Record(number, name, result, forest, error=" ".join(str(trouble).split()))
-            assert decided is not None
-            best = decided
+            assert chosen is not None
+            best = chosen
     else:
         forest = forcing.forest(number, result)
         found = forcing.kbest(forest, nbest or 1, unique)

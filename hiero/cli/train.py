@@ -39,7 +39,7 @@ from hiero.train import train as train_model
 from hiero.train.corpus import read_pairs
 from hiero.train.settings import DEFAULT_MEMORY
 
-_TRAIN_MEMORY = memory_text(DEFAULT_MEMORY)
+TRAIN_MEMORY = memory_text(DEFAULT_MEMORY)
 _EXTRACT_MEMORY = memory_text(rules.DEFAULT_MEMORY)
 
 Source = Annotated[Path, typer.Option(help="Source side: plain, .gz or .xz, a sentence a line.")]
@@ -83,7 +83,7 @@ def train(
             renamed={"lm_binary": "lm_type"},
         ),
     ],
-    memory: Memory = _TRAIN_MEMORY,
+    memory: Memory = TRAIN_MEMORY,
     quiet: Quiet = False,
 ) -> None:
     """Trains a model from bitext: line-aligned files in, a directory for hiero-decode --model out.
@@ -103,7 +103,7 @@ def train(
             output,
             settings=settings,
             memory=parse_memory(memory),
-            report=_reporter(quiet),
+            report=reporter(quiet),
             progress=progress,
         )
 
@@ -132,7 +132,7 @@ def corpus(
             progress=one_unit(progress, "sentence pairs", partial(count_lines, source)),
             **settings.model_dump(),
         )
-    _reporter(quiet)(str(report))
+    reporter(quiet)(str(report))
 
 
 def truecaser(
@@ -150,7 +150,7 @@ def truecaser(
         words = train_truecaser(
             texts, output, side, one_unit(progress, "sentences", partial(count_lines, *texts))
         )
-    _reporter(quiet)(f"{words:,} words with case")
+    reporter(quiet)(f"{words:,} words with case")
 
 
 def align_words(
@@ -210,7 +210,7 @@ def extract(
         )
     if distortion is not None:
         DistortionStatistics.of(statistics).save(distortion)
-    _reporter(quiet)(
+    reporter(quiet)(
         f"{statistics.pairs:,} sentence pairs, {statistics.phrases:,} initial phrase pairs, "
         f"{statistics.occurrences:,} rule occurrences, {statistics.rules:,} rules"
     )
@@ -238,7 +238,7 @@ def score(
             bitext=corpus,
             progress=progress and (lambda done, total: progress("rules", done, total)),
         )
-    _reporter(quiet)(f"{statistics.kept:,} of {statistics.read:,} rules kept")
+    reporter(quiet)(f"{statistics.kept:,} of {statistics.read:,} rules kept")
 
 
 def assemble(
@@ -281,7 +281,7 @@ def assemble(
     model.with_weights(chosen).save(output)
 
 
-def _reporter(quiet: bool) -> Callable[[str], object]:
+def reporter(quiet: bool) -> Callable[[str], object]:
     """Prints on stderr; warnings also if quiet."""
 
     def report(line: str) -> None:

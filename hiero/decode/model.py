@@ -239,6 +239,15 @@ class Model:
         other.made_from = dict(self.made_from)
         return other
 
+    def with_grammar(self, other: Model) -> Model:
+        """The same model with another's rule tables, language models and what training counted, as if it had
+        been trained on the other's bitext. Raises ValueError for another number of tables or language models,
+        and FormatError as the constructor does."""
+        if (len(other.tables), len(other.lms)) != (len(self.tables), len(self.lms)):
+            raise ValueError("the models have different numbers of rule tables or language models")
+        settings = self._settings() | {"statics": other._statics, "distortion": other.distortion}
+        return Model(other.tables, other.lms, self.weights, **settings)
+
     def save(
         self,
         path: str | os.PathLike[str],

@@ -20,7 +20,7 @@ import os
 import struct
 import zlib
 from collections.abc import Iterable, Iterator, Mapping, Sequence
-from contextlib import ExitStack, contextmanager
+from contextlib import ExitStack, contextmanager, suppress
 from dataclasses import dataclass
 from types import TracebackType
 from typing import IO, Any
@@ -28,7 +28,7 @@ from typing import IO, Any
 import numpy as np
 import numpy.typing as npt
 
-from hiero._core import FeatureNames, Forest, ForestError
+from hiero._core import FeatureNames, Forest, ForestError, ForestSource
 from hiero.base.files import replacing
 from hiero.base.json_files import json_number
 from hiero.base.lines import open_source
@@ -164,7 +164,8 @@ class ForestFile(Sequence[Forest]):
         return self
 
     def __exit__(self, *exception: object) -> None:
-        self._map.close()
+        with suppress(BufferError):  # a source that is still in use has the file, and lets go of it
+            self._map.close()
 
     @property
     def weights(self) -> dict[str, float] | None:
@@ -173,6 +174,16 @@ class ForestFile(Sequence[Forest]):
             return None
         with _refusing(f"{self._path}: weights"):
             return {name: float(weight) for name, weight in dict(self.about["weights"]).items()}
+
+    def source(self) -> ForestSource:
+        """The forests for training, which reads them where they are. Raises ForestError unless all that have
+        features have the same."""
+        with _refusing(self._path):
+            kinds = [names for names in self._names if len(names)]
+            if len(kinds) > 1:
+                raise ValueError("its forests have different features")
+            places = np.array([(at, size) for at, size, _ in self._records], dtype=np.int64).reshape(-1, 2)
+            return ForestSource.of_records(self._map, places, kinds[0] if kinds else [])
 
     def __len__(self) -> int:
         return len(self._records)

@@ -67,10 +67,13 @@ def minimise(
     free: Sequence[int],
     bounds: Array,
     options: RiskOptions,
+    penalties: Array | None = None,
     report: Callable[[Minimum], object] = lambda _: None,
 ) -> Array:
     """The weights, float64 (features), at the end of the schedule, as large as those of the start where all
-    may be multiplied by one number; ``report`` is told of every stage.
+    may be multiplied by one number; ``report`` is told of every stage. With ``penalties``, lambda in float64
+    (features), half the sum of lambda theta^2 is added to what is summed over sentences; gamma is 1 then, but
+    where it is given, and weights are as large as the minimum has them.
 
     It begins where scores within a sentence differ by a nat or so, with theta's direction alone: where one
     derivation has all of the mass, as earlier iterations may have ended, no gradient leads anywhere. While
@@ -79,17 +82,18 @@ def minimise(
     multiplies what came before, and the length of theta is kept, or the fixed weights keep it.
     """
     columns = np.array(list(free))
-    scaled = scalable(start, free, bounds)
+    free_length = penalties is None and scalable(start, free, bounds)
+    scaled = free_length or penalties is not None
     size = float(np.sqrt(np.square(start * space.spread).sum()))
     unit = 1 / size if size > 0 else 1.0
     weights, gamma, before = (start * unit, 1.0, 1.0) if scaled else (start, unit, unit)
     for stage in schedule(options):
-        descent = _Descent(space, loss, weights, columns, bounds, stage.temperature, options.steps)
+        descent = _Descent(space, loss, weights, columns, bounds, penalties, stage.temperature, options.steps)
         if stage.gamma is None:
             found = descent.plain(gamma) if scaled else descent.with_gamma(gamma)
             before = found[1]
         else:
-            found = (descent.turned if scaled else descent.plain)(before * stage.gamma)
+            found = (descent.turned if free_length else descent.plain)(before * stage.gamma)
         weights, gamma = found
         last = _evaluated(space, loss, weights, gamma, stage.temperature)
         length = float(np.sqrt(np.square(last.theta[columns]).sum()))
@@ -97,7 +101,7 @@ def minimise(
         risk, entropy, gradient = (amount / max(space.sentences, 1) for amount in sums)
         report(Minimum(stage, weights, gamma, risk, entropy, gradient, descent.evaluations))
     total = float(np.abs(weights).sum())
-    return weights * (float(np.abs(start).sum()) / total) if scaled and total > 0 else weights
+    return weights * (float(np.abs(start).sum()) / total) if free_length and total > 0 else weights
 
 
 def _evaluated(space: RiskSpace, loss: Loss, weights: Array, gamma: float, temperature: float) -> Risk:
@@ -116,6 +120,7 @@ class _Descent:
         weights: Array,
         columns: Any,
         bounds: Array,
+        penalties: Array | None,
         temperature: float,
         steps: int,
     ) -> None:
@@ -127,16 +132,25 @@ class _Descent:
         self._units = 1 / space.spread[columns]
         self._bounds = bounds[columns] / self._units[:, None]
         self._start = weights[columns] / self._units
+        self._penalties = np.zeros(len(columns)) if penalties is None else penalties[columns]
         self._temperature = temperature
         self._steps = steps
 
     def _value(self, x: Array, gamma: float) -> tuple[float, Array, float]:
-        """R - T H by sentence, and its derivatives in x and gamma."""
+        """R - T H with the penalty, by sentence, and its derivatives in x and gamma."""
         self.evaluations += 1
-        found = _evaluated(self._space, self._loss, self._with(x), gamma, self._temperature)
+        weights = self._with(x)
+        found = _evaluated(self._space, self._loss, weights, gamma, self._temperature)
+        free = weights[self._columns]
+        slope = self._penalties * free
+        value = self._loss.value(found.counts) - self._temperature * found.entropy
+        value += float(np.einsum("i,i->", slope, free)) / 2
         count = max(self._space.sentences, 1)
-        value = (self._loss.value(found.counts) - self._temperature * found.entropy) / count
-        return value, found.theta[self._columns] * self._units / count, found.gamma / count
+        return (
+            value / count,
+            (found.theta[self._columns] + slope) * self._units / count,
+            found.gamma / count,
+        )
 
     def _minimum(
         self, objective: Callable[[Array], tuple[float, Array]], start: Array, bounds: Array

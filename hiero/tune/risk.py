@@ -106,12 +106,14 @@ class BleuLoss:
         length = max(counts[0], 1.0)
         shortness = _SHARPNESS * (self.reference_length / length - 1)
         brevity = -self.reference_length / (length**2 * (1 + np.exp(min(-shortness, 700.0))))
-        return self.words * np.append(brevity + (1 / totals).mean(), -1 / (ORDER * matches))
+        brevity *= counts[0] > 1
+        rising = np.where(totals > 1, 1 / totals, 0.0)
+        return self.words * np.append(brevity + rising.mean(), -1 / (ORDER * matches))
 
     def _by_order(self, counts: Array) -> tuple[Array, Array]:
-        """n-grams and matches; nothing of either is next to nothing."""
+        """n-grams, one or more, and matches, next to nothing or more."""
         totals = counts[0] - self.sentences * np.arange(ORDER)
-        return np.maximum(totals, 1.0), np.maximum(counts[1:], 1e-3)
+        return np.maximum(totals, 1.0), counts[1:] + 1e-3
 
 
 @dataclass(frozen=True)
@@ -141,21 +143,22 @@ class RiskSpace(Protocol):
 
 
 class ForestRisk:
-    """Derivations of forests whose edges have counts, float32 (edges, columns); a sentence without
-    derivations adds nothing."""
+    """Derivations of forests whose edges have counts, float32 (edges, columns), those of a sentence from its
+    offset on, int64 (sentences + 1); a sentence without derivations adds nothing."""
 
     def __init__(
         self,
-        forests: Sequence[Forest],
-        counts: Sequence[npt.NDArray[np.float32]],
+        forests: ForestSource,
+        counts: npt.NDArray[np.float32],
+        offsets: npt.NDArray[np.int64],
         spread: Array,
         threads: int = 1,
     ) -> None:
         self.sentences = len(forests)
         self.spread = spread
-        self._source = ForestSource(forests)
-        self._counts = np.concatenate(counts)
-        self._offsets = np.cumsum([0, *map(len, counts)])
+        self._source = forests
+        self._counts = counts
+        self._offsets = offsets
         self._threads = threads
 
     def counts(self, weights: Array, gamma: float) -> Array:
@@ -293,4 +296,6 @@ def forest_problem(
     found = list(ordered_map(prepared, range(len(unions)), threads))
     forests, counts, firsts, variances = zip(*found, strict=True)
     loss = loss_of(options, np.sum(firsts, axis=0), len(unions))
-    return ForestRisk(forests, counts, spread_of(variances, len(weights)), threads), loss
+    offsets = np.cumsum([0, *map(len, counts)], dtype=np.int64)
+    spread = spread_of(variances, len(weights))
+    return ForestRisk(ForestSource(forests), np.concatenate(counts), offsets, spread, threads), loss

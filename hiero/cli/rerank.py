@@ -1,0 +1,92 @@
+"""`hiero train-reranker` and `hiero rerank`: a second stage that chooses from forests."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import Annotated
+
+import typer
+
+from hiero import DecodingSettings, read_weights
+from hiero.base.parallel import ordered_map
+from hiero.cli.arguments import Threads
+from hiero.cli.files import Output, Writes, on_interrupt, writing
+from hiero.cli.lines import PARSES
+from hiero.cli.progress import progress_line
+from hiero.cli.settings import Given, SettingOptions
+from hiero.cli.size import parse_memory
+from hiero.cli.train import TRAIN_MEMORY, Memory, Quiet, Source, Target, reporter
+from hiero.forest.files import ForestFile
+from hiero.rerank import Reranker, SecondStageOptions, train_second_stage
+from hiero.rerank.pipeline import RERANKER
+from hiero.train import TrainInputs
+
+
+def train_reranker(
+    *,
+    model: Annotated[Path, typer.Argument(help="Model directory, tuned.")],
+    source: Source,
+    target: Target,
+    output: Annotated[
+        Path, Writes(), typer.Option("-o", "--output", help="Directory for reranker.json and all steps.")
+    ],
+    dictionary: Annotated[
+        tuple[Path, Path] | None, typer.Option(metavar="SOURCE TARGET", help="Entries, line by line.")
+    ] = None,
+    mono: Annotated[
+        list[Path] | None, typer.Option(help="More text, for --lms together: others are the model's.")
+    ] = None,
+    alignment: Annotated[
+        Path | None, typer.Option(help="Word links (0-0 1-2) of every pair, instead of aligning.")
+    ] = None,
+    parses: Annotated[Path | None, typer.Option(help=PARSES)] = None,
+    weights: Annotated[Path | None, typer.Option(help="Of the first stage (the model's).")] = None,
+    settings: Annotated[SecondStageOptions, SettingOptions(SecondStageOptions)],
+    decoding: Annotated[Given, SettingOptions(DecodingSettings, overrides="the model's", group="Search")],
+    memory: Memory = TRAIN_MEMORY,
+    threads: Threads = 1,
+    quiet: Quiet = False,
+) -> None:
+    """Learns weights of target n-grams by minimum risk, from forests of the bitext that a model was trained
+    on, each made by a model of the other parts of it.
+
+    What is interrupted goes on where it stopped when run again.
+
+        hiero train-reranker tuned-model --source train.de --target train.en -o second --threads 2
+        hiero-decode --model tuned-model --reranker second/reranker.json -i new.de -o new.en
+    """
+    inputs = TrainInputs(source, target, dictionary, mono or [], alignment)
+    kept = f"run it again to go on; {output} has what is done"
+    with progress_line(quiet) as progress, on_interrupt(kept):
+        found = train_second_stage(
+            model,
+            inputs,
+            output,
+            settings,
+            weights=None if weights is None else read_weights(weights),
+            decoding=decoding,
+            parses=parses,
+            threads=threads,
+            memory=parse_memory(memory),
+            report=reporter(quiet),
+            progress=progress,
+        )
+    used = sum(weight != 0 for weight in found.ngrams.values())
+    print(f"{output / RERANKER}: {used:,} n-grams, score {found.score:.4g}")
+
+
+def rerank(
+    *,
+    file: Annotated[Path, typer.Argument(help="File of forests, of hiero-decode --forests.")],
+    reranker: Annotated[Path, typer.Option(help="Second stage, of hiero train-reranker.")],
+    threads: Threads = 1,
+    output: Output = None,
+) -> None:
+    """Writes the translation of each forest that a second stage chooses, as tokens.
+
+    hiero rerank test.forests --reranker second/reranker.json
+    """
+    second = Reranker.load(reranker)
+    with ForestFile(file) as archive, writing(output) as stream:
+        for best in ordered_map(second.of, archive, threads):
+            stream.write(f"{'' if best is None else ' '.join(best.tokens)}\n".encode())

@@ -1,0 +1,16 @@
+"""A second stage, which chooses from forests with many more features than decoding can afford: n-grams of the
+target side, trained by minimum risk on forests of the bitext itself."""
+
+from hiero.rerank.features import NgramFeatures, frequent_ngrams
+from hiero.rerank.pipeline import SecondStageOptions, train_second_stage
+from hiero.rerank.reranker import Reranker
+from hiero.rerank.training import RerankerOptions
+
+__all__ = [
+    "NgramFeatures",
+    "Reranker",
+    "RerankerOptions",
+    "SecondStageOptions",
+    "frequent_ngrams",
+    "train_second_stage",
+]

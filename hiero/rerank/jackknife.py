@@ -1,0 +1,134 @@
+"""Forests of a bitext by models that were trained on the rest of it (jackknifing).
+
+A model translates what it was trained on far better than anything else, by rules that were taken from just
+these sentences. What learns from its forests would learn to trust such rules. So the bitext is divided into
+folds, and those who translate a fold, rule table and language model, have not seen it.
+"""
+
+from __future__ import annotations
+
+import random
+from collections.abc import Callable, Iterator, Sequence
+from dataclasses import dataclass
+from itertools import zip_longest
+from pathlib import Path
+from typing import Any
+
+from hiero._core import Forest
+from hiero.base.files import replacing
+from hiero.base.lines import PathLike, read_lines
+from hiero.base.parallel import ordered_map
+from hiero.base.text import TextProcessing, split
+from hiero.decode.decoder import Decoder
+from hiero.decode.model import Model
+from hiero.features.sentence import Sentence
+from hiero.features.trees import Tree
+from hiero.forest.files import NO_FOREST, ForestWriter, PackedForest, pack_forest
+from hiero.train import TrainInputs, TrainSettings, train
+
+# What a model that was trained says of how.
+_SETTINGS = "settings"
+
+
+@dataclass(frozen=True)
+class Bitext:
+    """In tokens: line by line the two sides, of which the first ``pairs`` are sentences and the others a
+    dictionary, and their word links; more text for a language model that is of both; the sources' parses."""
+
+    source: Path
+    target: Path
+    pairs: int
+    alignment: Path
+    mono: Sequence[Path] = ()
+    parses: Path | None = None
+
+
+def settings_of(model: Model) -> TrainSettings:
+    """How a model was trained. Raises ValueError for one that was not."""
+    if _SETTINGS not in model.made_from:
+        raise ValueError("the model does not say how it was trained: jackknifing wants one of hiero train's")
+    return TrainSettings.model_validate(model.made_from[_SETTINGS])
+
+
+def folds(source: PathLike, pairs: int, count: int, seed: int) -> list[list[int]]:
+    """The numbers of the sentences of each fold, rising; those that are the same are in one fold, and blank
+    ones in none. Raises ValueError for fewer different sentences than folds."""
+    same: dict[str, list[int]] = {}
+    for number, line in enumerate(read_lines(source)):
+        if number < pairs and line:
+            same.setdefault(line, []).append(number)
+    if len(same) < count:
+        raise ValueError(f"{len(same)} different sentences cannot be divided into {count} folds")
+    lines = list(same)
+    random.Random(seed).shuffle(lines)
+    return [sorted(i for line in lines[k::count] for i in same[line]) for k in range(count)]
+
+
+def train_without(model: Model, bitext: Bitext, fold: Sequence[int], folder: Path, **report: Any) -> Model:
+    """The model as it were had it been trained without a fold, with its weights and features. The folder,
+    which is made, keeps what training has done; ``report`` is ``train``'s."""
+    folder.mkdir(exist_ok=True)
+    left_out = set(fold)
+    parts = {}
+    for side, path in (("source", bitext.source), ("target", bitext.target)):
+        lines = ["" if i in left_out else line for i, line in enumerate(read_lines(path))]
+        for name, part in ((side, lines[: bitext.pairs]), (f"dictionary.{side}", lines[bitext.pairs :])):
+            parts[name] = folder / name
+            _write(parts[name], part)
+    settings = settings_of(model)
+    estimated = {"separate": 1, "together": 1, "given": 0}[settings.lms]
+    dictionary = (parts["dictionary.source"], parts["dictionary.target"])
+    inputs = TrainInputs(
+        parts["source"],
+        parts["target"],
+        dictionary if dictionary[0].stat().st_size else None,
+        bitext.mono,
+        bitext.alignment,
+        [lm.path for lm in model.lms[estimated:]],
+    )
+    settings = settings.model_copy(update={"text": TextProcessing(), "truecase": False})
+    return model.with_grammar(train(inputs, folder / "model", settings=settings, **report))
+
+
+def _write(path: Path, lines: Sequence[str]) -> None:
+    with replacing(path) as temporary:
+        temporary.write_text("".join(f"{line}\n" for line in lines), encoding="utf-8")
+
+
+def write_forests(
+    decoder: Decoder,
+    bitext: Bitext,
+    sentences: Sequence[int],
+    path: Path,
+    *,
+    edges: int,
+    threads: int = 1,
+    progress: Callable[[int], object] | None = None,
+) -> int:
+    """Translates sentences of the bitext and writes an archive of their forests, each the part of its best
+    edges. Returns how many have no translation, or failed."""
+
+    def packed(sentence: Sentence) -> tuple[PackedForest, bool]:
+        result = decoder.attempt(sentence, keep="forest")
+        forest = getattr(result, "forest", None)
+        if not isinstance(forest, Forest) or forest.root < 0:
+            return pack_forest(NO_FOREST), True
+        return pack_forest(forest.prune(decoder.weights, edges=edges)), False
+
+    failed = 0
+    with ForestWriter(path, {"weights": decoder.weights}) as writer:
+        found = ordered_map(packed, _sentences(bitext, sentences), threads)
+        for done, (forest, has_failed) in enumerate(found, start=1):
+            failed += has_failed
+            writer.add(forest)
+            if progress is not None:
+                progress(done)
+    return failed
+
+
+def _sentences(bitext: Bitext, numbers: Sequence[int]) -> Iterator[Sentence]:
+    wanted = set(numbers)
+    parses = iter(()) if bitext.parses is None else read_lines(bitext.parses)
+    for number, (line, parse) in enumerate(zip_longest(read_lines(bitext.source), parses)):
+        if number in wanted:
+            yield Sentence(tokens=split(line), parse=Tree.read(parse) if parse else None)

@@ -1,0 +1,305 @@
+"""From a model and its bitext to a second stage, step by step; see ``train_second_stage``."""
+
+from __future__ import annotations
+
+import itertools
+import random
+import shutil
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from dataclasses import dataclass
+from functools import cached_property
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+from pydantic import BaseModel, ConfigDict, Field
+
+from hiero import __version__
+from hiero._core import Forest
+from hiero.base.files import write_atomically
+from hiero.base.json_files import read_json
+from hiero.base.lines import PathLike, count_lines, read_lines
+from hiero.base.ownership import MANIFEST
+from hiero.base.progress import Report
+from hiero.base.text import split
+from hiero.decode.decoder import Decoder
+from hiero.decode.model import Model
+from hiero.forest.files import ForestFile
+from hiero.rerank.features import NgramFeatures, frequent_ngrams
+from hiero.rerank.jackknife import Bitext, folds, settings_of, train_without, write_forests
+from hiero.rerank.reranker import Reranker
+from hiero.rerank.training import Examples, RerankerOptions, prepare, train_reranker
+from hiero.train import align, prepare_corpus, prepare_text
+from hiero.train.settings import DEFAULT_MEMORY, TrainInputs, TrainSettings
+from hiero.train.steps import Journal, Step, open_journal
+from hiero.tune.annealing import Minimum
+
+# The file with the second stage.
+RERANKER = "reranker.json"
+
+
+class SecondStageOptions(RerankerOptions):
+    """And how forests of the bitext are made."""
+
+    folds: int = Field(5, ge=2, description="of the bitext, each translated by a model of the others")
+    sentences: int = Field(0, ge=0, description="to learn from, drawn from the bitext; 0: all")
+    seed: int = Field(1, ge=0, lt=1 << 32, description="of folds and of what is drawn")
+
+
+class _Prepared(BaseModel):
+    """What a file says of examples."""
+
+    model_config = ConfigDict(extra="forbid", strict=True)
+
+    ngrams: list[str]
+    offsets: list[int]
+    statistics: list[float]
+    variances: list[float]
+
+
+def train_second_stage(
+    directory: PathLike,
+    inputs: TrainInputs,
+    output: PathLike,
+    options: SecondStageOptions | None = None,
+    *,
+    weights: Mapping[str, float] | None = None,
+    decoding: Mapping[str, Any] | None = None,
+    parses: PathLike | None = None,
+    threads: int = 1,
+    memory: int = DEFAULT_MEMORY,
+    report: Callable[[str], object] = lambda _: None,
+    progress: Report | None = None,
+) -> Reranker:
+    """A second stage for the model in ``directory`` and its weights, or these, learnt from what it was
+    trained on: in ``output`` as ``reranker.json``, among what the steps leave. Run again, only what is not
+    done is done.
+
+    Of ``inputs`` bitext, dictionary and alignment are as ``train`` had them, so that models of parts of it
+    can be trained, and monolingual text where one language model was trained on all; other language models
+    are taken from the model. ``decoding`` are settings in place of the model's, ``memory`` is ``train``'s.
+    Raises ValueError for a model that does not say how it was trained, and what ``train`` raises.
+    """
+    model = Model.load(directory, weights=weights)
+    inputs.check()
+    with open_journal(Path(output), report) as journal:
+        return _Pipeline(
+            journal,
+            Path(directory) / MANIFEST,
+            model,
+            settings_of(model),
+            inputs,
+            options or SecondStageOptions(),
+            dict(decoding or {}),
+            None if parses is None else Path(parses),
+            threads,
+            memory,
+            progress,
+        ).run()
+
+
+@dataclass
+class _Pipeline:
+    """The steps; each method makes what one of them leaves."""
+
+    journal: Journal
+    manifest: Path
+    model: Model
+    settings: TrainSettings
+    inputs: TrainInputs
+    options: SecondStageOptions
+    decoding: Mapping[str, Any]
+    parses: Path | None
+    threads: int
+    memory: int
+    progress: Report | None
+    step: str = ""
+
+    @property
+    def work(self) -> Path:
+        return self.journal.directory
+
+    @property
+    def source(self) -> Path:
+        return self.work / "corpus.source"
+
+    @property
+    def target(self) -> Path:
+        return self.work / "corpus.target"
+
+    def run(self) -> Reranker:
+        source, target = Path(self.inputs.source), Path(self.inputs.target)
+        self._check_inputs(source, target)
+        given = {"source": source, "target": target}
+        for name, path in zip(("source", "target"), self.inputs.dictionary or (), strict=False):
+            given[f"dictionary {name}"] = Path(path)
+        self._step("corpus", {**given, "model": self.manifest}, [self.source, self.target], self._corpus)
+        sides = {"corpus source": self.source, "corpus target": self.target}
+        if self.inputs.alignment is None:
+            self._step("align", sides, [self.work / "alignment"], self._align)
+        mono = {f"text {i}": Path(path) for i, path in enumerate(self.inputs.mono)}
+        if mono:
+            self._step("text", {**mono, "model": self.manifest}, [self.work / "mono"], self._text)
+        made = {**sides, "alignment": self.bitext.alignment, "model": self.manifest}
+        made |= {f"mono {i}": path for i, path in enumerate(self.bitext.mono)}
+        if self.parses is not None:
+            made["parses"] = self.parses
+        used = {"weights": self.model.weights, "decoding": dict(self.decoding)}
+        used |= self.options.model_dump(include={"folds", "sentences", "seed", "edges"})
+        archives = [self.work / f"fold-{k}.forests" for k in range(self.options.folds)]
+        for k, path in enumerate(archives):
+            self._step(f"fold {k}", made, [path], lambda k=k: self._fold(k), **used)  # type: ignore[misc]
+        forests = {**sides, **{path.name: path for path in archives}}
+        outputs = [self.work / f"examples.{end}" for end in ("forests", "counts", "json")]
+        used |= self.options.model_dump(include={"order", "least_count"})
+        self._step("examples", forests, outputs, self._examples, **used)
+        used |= self.options.model_dump(include={"variance", "steps"})
+        examples = {path.name: path for path in outputs}
+        self._step("train", examples, [self.work / RERANKER], self._train, **used)
+        return Reranker.load(self.work / RERANKER)
+
+    def _step(
+        self,
+        name: str,
+        inputs: Mapping[str, Path],
+        outputs: Sequence[Path],
+        run: Callable[[], object],
+        **settings: Any,
+    ) -> None:
+        self.step = name
+        names = [path.name for path in outputs]
+        self.journal.run(Step(name, inputs, {**settings, "program": __version__}, names, run))
+
+    def _count(self, unit: str, total: int | None = None) -> Callable[[int], object] | None:
+        if (progress := self.progress) is None:
+            return None
+        what = f"{self.step}: {unit}"
+        return lambda done: progress(what, done, total)
+
+    def _check_inputs(self, source: Path, target: Path) -> None:
+        known = self.model.made_from.get("inputs", {})
+        for name, path in (("source", source), ("target", target)):
+            if known.get(name) != self.journal.checksum(path):
+                self.journal.report(f"warning: {path}: not what the model was trained on")
+
+    def _corpus(self) -> None:
+        report = prepare_corpus(
+            self.inputs.bitexts(),
+            self.source,
+            self.target,
+            text=self.model.text,
+            max_length=self.settings.max_length,
+            max_ratio=self.settings.max_ratio,
+            progress=self._count("sentence pairs"),
+        )
+        self.journal.report(f"corpus: {report}")
+
+    def _align(self) -> None:
+        align(
+            [(self.source, self.target)],
+            [self.work / "alignment"],
+            heuristic=self.settings.heuristic,
+            seed=self.settings.seed,
+        )
+
+    def _text(self) -> None:
+        prepare_text(self.inputs.mono, self.work / "mono", self.model.text.target, self._count("sentences"))
+
+    @cached_property
+    def bitext(self) -> Bitext:
+        given = self.inputs.alignment
+        return Bitext(
+            self.source,
+            self.target,
+            count_lines(self.inputs.source),
+            self.work / "alignment" if given is None else Path(given),
+            [self.work / "mono"] if self.inputs.mono else [],
+            self.parses,
+        )
+
+    @cached_property
+    def _folds(self) -> tuple[list[list[int]], list[list[int]]]:
+        """The sentences of each fold, and those of them that are learnt from."""
+        options = self.options
+        every = folds(self.source, self.bitext.pairs, options.folds, options.seed)
+        numbers = sorted(itertools.chain(*every))
+        if 0 < options.sentences < len(numbers):
+            numbers = random.Random(options.seed).sample(numbers, options.sentences)
+        drawn = set(numbers)
+        return every, [[i for i in fold if i in drawn] for fold in every]
+
+    def _fold(self, k: int) -> None:
+        fold, drawn = (parts[k] for parts in self._folds)
+        folder = self.work / f"fold-{k}"
+        report = self.journal.report
+        model = train_without(
+            self.model,
+            self.bitext,
+            fold,
+            folder,
+            memory=self.memory,
+            report=lambda line: report(f"fold {k}: {line}"),
+            progress=self.progress,
+        )
+        failed = write_forests(
+            Decoder(model, **self.decoding),
+            self.bitext,
+            drawn,
+            self.work / f"fold-{k}.forests",
+            edges=self.options.edges,
+            threads=self.threads,
+            progress=self._count("sentences", len(drawn)),
+        )
+        report(f"fold {k}: {len(drawn):,} sentences, {failed:,} without a translation")
+        shutil.rmtree(folder)
+
+    def _examples(self) -> None:
+        options = self.options
+        order = list(itertools.chain(*self._folds[1]))
+        texts = list(read_lines(self.target))
+        references = [[texts[i]] for i in order]
+        ngrams = frequent_ngrams((split(line) for (line,) in references), options.order, options.least_count)
+        examples = prepare(
+            self._forests(),
+            self.model.weights,
+            references,
+            NgramFeatures(ngrams),
+            self.work,
+            threads=self.threads,
+            progress=self._count("forests", len(order)),
+        )
+        kept = _Prepared(
+            ngrams=list(map(" ".join, ngrams)),
+            offsets=examples.offsets.tolist(),
+            statistics=examples.statistics.tolist(),
+            variances=examples.variances.tolist(),
+        )
+        write_atomically(self.work / "examples.json", kept.model_dump_json() + "\n")
+        self.journal.report(
+            f"examples: {len(order):,} forests, {len(ngrams):,} n-grams, {examples.offsets[-1]:,} edges"
+        )
+
+    def _forests(self) -> Iterator[Forest]:
+        for k in range(self.options.folds):
+            with ForestFile(self.work / f"fold-{k}.forests") as archive:
+                yield from archive
+
+    def _train(self) -> None:
+        known = read_json(self.work / "examples.json", _Prepared)
+        examples = Examples(
+            self.work / "examples.forests",
+            self.work / "examples.counts",
+            NgramFeatures([tuple(ngram.split(" ")) for ngram in known.ngrams]),
+            np.array(known.offsets),
+            np.array(known.statistics),
+            np.array(known.variances),
+        )
+
+        def tell(found: Minimum) -> None:
+            self.journal.report(
+                f"train: R {found.risk:.4f}, H {found.entropy:.3f}, |gradient| {found.gradient:.2g} after"
+                f" {found.evaluations} passes"
+            )
+
+        made = train_reranker(examples, self.model.weights, self.options, threads=self.threads, report=tell)
+        made.save(self.work / RERANKER)

@@ -1,0 +1,148 @@
+"""Training a second stage by minimum risk with a Gaussian prior on weights (Li and Eisner 2009, section 7.3).
+
+Forests are annotated with 4-grams once, and lie in a file with the features and counts of their edges, mapped
+into memory: however many there are, only what a thread is at needs to be there.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable, Mapping, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+
+import numpy as np
+import numpy.typing as npt
+from pydantic import BaseModel, ConfigDict, Field
+
+from hiero._core import Forest
+from hiero.base.files import replacing
+from hiero.base.parallel import ordered_map
+from hiero.evaluate.metrics import Bleu, Hypotheses
+from hiero.forest.decisions import best_part
+from hiero.forest.files import NO_FOREST, ForestFile, ForestWriter, PackedForest, pack_forest
+from hiero.forest.losses import ORDER, words_and_matches
+from hiero.rerank.features import NgramFeatures
+from hiero.rerank.reranker import Reranker
+from hiero.tune.annealing import Minimum, minimise
+from hiero.tune.risk import ForestRisk, RiskOptions, loss_of, variance
+
+# Edges that a sentence's annotated forest may have.
+_MOST_EDGES = 100_000
+_K = 50  # derivations that tell how far features differ
+# Columns of counts.
+_COLUMNS = ORDER + 1
+Array = npt.NDArray[np.float64]
+
+
+class RerankerOptions(BaseModel):
+    """What a second stage is trained on, and how."""
+
+    model_config = ConfigDict(extra="forbid", frozen=True, allow_inf_nan=False)
+
+    order: int = Field(2, ge=1, le=ORDER, description="of the longest n-grams")
+    least_count: int = Field(2, ge=1, description="of an n-gram in the references, to be a feature")
+    variance: float = Field(1.0, gt=0, description="of the prior on each n-gram's weight, whose mean is 0")
+    edges: int = Field(500, ge=1, description="of a forest, those of the best derivations")
+    steps: int = Field(50, ge=1, description="of L-BFGS")
+
+
+@dataclass(frozen=True)
+class Examples:
+    """Files of annotated forests with features, and of what counts at their edges; the features; where the
+    edges of each sentence begin, int64 (sentences + 1); BLEU statistics of the best derivations together,
+    float64 (10); and the sum over sentences of the variance of each feature within its best derivations,
+    float64 (features)."""
+
+    forests: Path
+    counts: Path
+    features: NgramFeatures
+    offsets: npt.NDArray[np.int64]
+    statistics: Array
+    variances: Array
+
+
+def prepare(
+    forests: Iterable[Forest],
+    weights: Mapping[str, float],
+    references: Sequence[Sequence[str]],
+    features: NgramFeatures,
+    folder: Path,
+    *,
+    threads: int = 1,
+    progress: Callable[[int], object] | None = None,
+) -> Examples:
+    """Writes files of examples into a folder; ``references`` are lines of tokens by sentence.
+
+    A forest without derivations counts nothing. Raises ForestError for one whose best derivations are too
+    many to annotate, OSError.
+    """
+    metric = Bleu(references)
+
+    def example(item: tuple[int, Forest]) -> tuple[PackedForest, npt.NDArray[np.float32], Array, Array]:
+        sentence, forest = item
+        if forest.root < 0:
+            nothing = metric.token_statistics([sentence], Hypotheses.of_tokens([[]]))[0]
+            none = np.zeros((0, _COLUMNS), dtype=np.float32)
+            return pack_forest(NO_FOREST), none, nothing, np.zeros(len(features))
+        scores = forest.scores(weights)
+        split, origins = best_part(forest, scores, forest.edge_count, ORDER, _MOST_EDGES)
+        own = features.on(split, scores[origins])
+        best = own.kbest_arrays(_K, scores[origins])
+        statistics = metric.token_statistics(np.full(len(best), sentence), Hypotheses.of_list(own, best))
+        counts = words_and_matches(own, metric.references[sentence])
+        return pack_forest(own), counts, statistics[0], variance(best.features)
+
+    paths = folder / "examples.forests", folder / "examples.counts"
+    offsets, total, variances = [0], np.zeros(10), np.zeros(len(features))
+    with (
+        ForestWriter(paths[0]) as writer,
+        replacing(paths[1]) as temporary,
+        temporary.open("wb") as file,
+    ):
+        for packed, counts, statistics, varying in ordered_map(example, enumerate(forests), threads):
+            writer.add(packed)
+            file.write(counts.tobytes())
+            offsets.append(offsets[-1] + len(counts))
+            total += statistics
+            variances += varying
+            if progress is not None:
+                progress(len(offsets) - 1)
+    return Examples(*paths, features, np.array(offsets), total, variances)
+
+
+def train_reranker(
+    examples: Examples,
+    weights: Mapping[str, float],
+    options: RerankerOptions,
+    *,
+    threads: int = 1,
+    report: Callable[[Minimum], object] = lambda _: None,
+) -> Reranker:
+    """The second stage with the least risk on examples, whose first stage has these weights. Raises
+    ValueError where no sentence has a derivation, ForestError for damaged files, OSError."""
+    if examples.offsets[-1] == 0:
+        raise ValueError("no sentence has a derivation to learn from")
+    features, sentences = examples.features, len(examples.offsets) - 1
+    counts = np.memmap(examples.counts, dtype=np.float32, mode="r").reshape(-1, _COLUMNS)
+    risk = RiskOptions(steps=options.steps)
+    start = np.zeros(len(features))
+    start[0] = 1.0
+    penalties = np.full(len(features), 1 / options.variance)
+    penalties[0] = 0.0
+    # In what is minimised the prior tells features apart as their variances do.
+    spread = np.sqrt((examples.variances + penalties) / sentences)
+    spread[0] = spread[0] or 1.0
+    with ForestFile(examples.forests) as archive:
+        space = ForestRisk(archive.source(), counts, examples.offsets, spread, threads)
+        found = minimise(
+            space,
+            loss_of(risk, examples.statistics, sentences),
+            start,
+            free=range(len(start)),
+            bounds=np.tile([-np.inf, np.inf], (len(start), 1)),
+            options=risk,
+            penalties=penalties,
+            report=report,
+        )
+    by_name = dict(zip(map(" ".join, features.ngrams), found[1:].tolist(), strict=True))
+    return Reranker(weights=dict(weights), score=float(found[0]), ngrams=by_name)

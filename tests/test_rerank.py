@@ -1,0 +1,360 @@
+"""The second stage: how it chooses, what it is trained on and towards, and the commands."""
+
+from __future__ import annotations
+
+import itertools
+import json
+import random
+import shutil
+from pathlib import Path
+
+import numpy as np
+import pytest
+from brute_force_forest import WORDS, derivations, small_random_forest, words
+from in_process import call
+
+import hiero
+from hiero import Forest, FormatError
+from hiero.base.text import split
+from hiero.forest.files import NO_FOREST, ForestFile, ForestWriter
+from hiero.forest.losses import ORDER
+from hiero.rerank import NgramFeatures, Reranker, RerankerOptions, SecondStageOptions, train_second_stage
+from hiero.rerank.jackknife import Bitext, folds, train_without
+from hiero.rerank.training import Examples, prepare, train_reranker
+from hiero.train import TrainInputs
+from hiero.tune.risk import BleuLoss
+
+DEMO = Path(__file__).parents[1] / "data" / "demo"
+FIRST = {"f0": 0.5, "f1": -1.0, "f2": 0.25, "f3": 2.0}
+
+
+def grams(tokens: list[str], order: int) -> list[tuple[str, ...]]:
+    return [tuple(tokens[i : i + n]) for n in range(1, order + 1) for i in range(len(tokens) - n + 1)]
+
+
+@pytest.mark.parametrize("seed", range(60))
+def test_the_choice_is_the_best_of_all(seed: int) -> None:
+    rng = random.Random(seed)
+    forest = small_random_forest(rng, most=300)
+    ngrams = {tuple(rng.choices(WORDS, k=rng.randint(1, 2))) for _ in range(6)}
+    reranker = Reranker(
+        weights=FIRST, score=0.7, ngrams={" ".join(ngram): rng.gauss(0, 1) for ngram in ngrams} | {"x": 0.0}
+    )
+    scores = forest.scores(FIRST)
+
+    def value(edges: tuple[int, ...]) -> float:
+        own = sum(reranker.ngrams.get(" ".join(ngram), 0.0) for ngram in grams(words(forest, edges), 2))
+        return 0.7 * float(scores[list(edges)].sum()) + own
+
+    every = derivations(forest)
+    best = reranker.of(forest)
+    assert best is not None
+    assert value(tuple(best.edges.tolist())) == pytest.approx(max(map(value, every)))
+    assert best.score == pytest.approx(scores[best.edges].sum())
+
+
+def test_nothing_to_choose_from() -> None:
+    assert Reranker(weights={}, score=1.0, ngrams={"a": 1.0}).of(NO_FOREST) is None
+
+
+def test_a_file_and_back(tmp_path: Path) -> None:
+    """Sparse, and exact."""
+    path = tmp_path / "r.json"
+    reranker = Reranker(weights=FIRST, score=1 / 3, ngrams={"the house": 0.1, "ü": -1e-300, "no": 0.0})
+    reranker.save(path)
+    loaded = Reranker.load(path)
+    assert loaded == reranker.model_copy(update={"ngrams": {"the house": 0.1, "ü": -1e-300}})
+
+
+@pytest.mark.parametrize(
+    ("change", "message"),
+    [
+        ({"kind": "another"}, "kind"),
+        ({"score": None}, "score"),
+        ({"score": float("nan")}, "score"),
+        ({"ngrams": {"a  b": 1.0}}, "n-gram 'a  b': expected words separated by blanks"),
+        ({"ngrams": {"": 1.0}}, "n-gram ''"),
+        ({"edges": 0}, "edges"),
+    ],
+)
+def test_files_that_are_none(tmp_path: Path, change: dict[str, object], message: str) -> None:
+    path = tmp_path / "r.json"
+    content = Reranker(weights=FIRST, score=1.0, ngrams={"a": 1.0}).model_dump()
+    path.write_text(json.dumps(content | change))
+    with pytest.raises(FormatError, match=message) as error:
+        Reranker.load(path)
+    assert str(path) in str(error.value)
+
+
+def problem(seed: int, folder: Path) -> tuple[list[Forest], list[list[str]], NgramFeatures, Examples]:
+    """Of four sentences, one of them without derivations."""
+    rng = random.Random(seed)
+    forests = [small_random_forest(rng, most=60) for _ in range(3)]
+    forests.insert(rng.randrange(4), NO_FOREST)
+    references = [[" ".join(rng.choices(WORDS, k=rng.randint(3, 8)))] for _ in forests]
+    features = NgramFeatures([("a",), ("b", "c"), ("a", "b"), ("d",)])
+    return forests, references, features, prepare(forests, FIRST, references, features, folder)
+
+
+@pytest.mark.parametrize("seed", range(8))
+def test_training_ends_at_a_minimum(seed: int, tmp_path: Path) -> None:
+    """Of the loss of expected counts and the prior, enumerated."""
+    forests, references, features, examples = problem(seed, tmp_path)
+    options = RerankerOptions(variance=0.5, steps=500)
+    found = train_reranker(examples, FIRST, options)
+    tables = []
+    for forest, (reference,) in zip(forests, references, strict=True):
+        known = set(grams(reference.split(), ORDER))
+        rows, counts = [], []
+        for edges in derivations(forest) if forest.root >= 0 else ():
+            tokens = words(forest, edges)
+            own = [forest.scores(FIRST)[list(edges)].sum()]
+            own += [grams(tokens, 2).count(ngram) for ngram in features.ngrams]
+            rows.append(own)
+            matched = [len(ngram) for ngram in grams(tokens, ORDER) if ngram in known]
+            counts.append([len(tokens), *(matched.count(n) for n in range(1, ORDER + 1))])
+        tables.append((np.array(rows), np.array(counts)))
+    # Sentences without derivations are sentences of the set.
+    best = [c[np.argmax(r[:, 0])] if len(r) else np.zeros(ORDER + 1) for r, c in tables]
+    assert examples.statistics[0] == pytest.approx(np.sum(best, axis=0)[0])
+    loss = BleuLoss(max(examples.statistics[0], 1.0), examples.statistics[1], len(forests))
+
+    def objective(theta: np.ndarray) -> float:  # type: ignore[type-arg]
+        total = np.zeros(ORDER + 1)
+        for rows, counts in tables:
+            if len(rows):
+                p = np.exp(rows @ theta - (rows @ theta).max())
+                total += (p / p.sum()) @ counts
+        return loss.value(total) + float(np.square(theta[1:]).sum()) / (2 * options.variance)
+
+    theta = np.array([found.score, *(found.ngrams[" ".join(ngram)] for ngram in features.ngrams)])
+    here = objective(theta)
+    for unit, step in itertools.product(np.eye(len(theta)), (1e-2, -1e-2, 0.3, -0.3)):
+        assert objective(theta + step * unit) > here - 1e-5
+    start = np.array([1.0, 0, 0, 0, 0])
+    assert here < objective(start)
+
+
+def test_a_narrow_prior_keeps_ngrams_small(tmp_path: Path) -> None:
+    *_, examples = problem(2, tmp_path)
+    sizes = [
+        sum(abs(w) for w in train_reranker(examples, FIRST, RerankerOptions(variance=v)).ngrams.values())
+        for v in (1e-3, 1.0, 1e3)
+    ]
+    assert sizes == sorted(sizes) and sizes[0] < 0.1 < sizes[2]
+
+
+def test_any_number_of_threads(tmp_path: Path) -> None:
+    made = []
+    for threads in (1, 2):
+        folder = tmp_path / str(threads)
+        folder.mkdir()
+        rng = random.Random(5)
+        forests = [small_random_forest(rng, most=60) for _ in range(40)]
+        references = [[" ".join(rng.choices(WORDS, k=5))] for _ in forests]
+        features = NgramFeatures([("a",), ("b", "c")])
+        examples = prepare(forests, FIRST, references, features, folder, threads=threads)
+        reranker = train_reranker(examples, FIRST, RerankerOptions(), threads=threads)
+        made.append((reranker, examples.counts.read_bytes(), examples.forests.read_bytes()))
+    assert made[0] == made[1]
+
+
+def test_nothing_to_learn_from(tmp_path: Path) -> None:
+    examples = prepare([NO_FOREST], FIRST, [["a"]], NgramFeatures([("a",)]), tmp_path)
+    with pytest.raises(ValueError, match="no sentence has a derivation"):
+        train_reranker(examples, FIRST, RerankerOptions())
+
+
+def test_an_archive_as_a_source(tmp_path: Path) -> None:
+    """Forests with other features than the others are none for training; the file outlives its archive."""
+    one, other = small_random_forest(random.Random(1)), small_random_forest(random.Random(2))
+    for names, forests in (("same", [one, other]), ("none", [])):
+        with ForestWriter(tmp_path / names) as writer:
+            for forest in forests:
+                writer.write(forest)
+        with ForestFile(tmp_path / names) as archive:
+            source = archive.source()
+        assert len(source) == len(forests)
+    renamed = one.with_features(one.features, ["g0", "g1", "g2", "g3"])
+    with ForestWriter(tmp_path / "mixed") as writer:
+        for forest in (one, renamed):
+            writer.write(forest)
+    with (
+        ForestFile(tmp_path / "mixed") as archive,
+        pytest.raises(hiero.ForestError, match="different features"),
+    ):
+        archive.source()
+
+
+def test_folds(tmp_path: Path) -> None:
+    """Each sentence is in one, the same sentences in the same one; blank lines and the dictionary in none."""
+    lines = [f"s{i % 17}" for i in range(60)]
+    lines[3] = lines[40] = ""
+    path = tmp_path / "source"
+    path.write_text("".join(f"{line}\n" for line in [*lines, "dictionary", "entries"]))
+    found = folds(path, 60, 4, seed=3)
+    assert sorted(itertools.chain(*found)) == [i for i, line in enumerate(lines) if line]
+    sets = [{lines[i] for i in fold} for fold in found]
+    assert sum(map(len, sets)) == 17 and max(map(len, sets)) - min(map(len, sets)) <= 1
+    assert all(fold == sorted(fold) for fold in found)
+    assert found == folds(path, 60, 4, seed=3) != folds(path, 60, 4, seed=4)
+    with pytest.raises(ValueError, match="17 different sentences cannot be divided into 18 folds"):
+        folds(path, 60, 18, seed=3)
+
+
+@pytest.fixture(scope="module")
+def trained(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """A small model, of the first sentences of the demo corpus and a dictionary."""
+    folder = tmp_path_factory.mktemp("rerank")
+    for side in ("zh", "en"):
+        lines = (DEMO / f"train.{side}").read_text().splitlines()
+        (folder / f"train.{side}").write_text("".join(f"{line}\n" for line in [*lines[:250], ""]))
+        (folder / f"dict.{side}").write_text("".join(f"{line}\n" for line in lines[300:310]))
+    done = call(
+        *("hiero", "train", "--source", folder / "train.zh", "--target", folder / "train.en"),
+        *("--dictionary", folder / "dict.zh", folder / "dict.en", "--mono", folder / "dict.en"),
+        *("-o", folder / "model", "--quiet"),
+    )
+    assert done.returncode == 0, done
+    return folder
+
+
+def test_a_fold_is_not_trained_on(trained: Path, tmp_path: Path) -> None:
+    """Neither its rules nor its words are known; features and weights are the model's."""
+    model = hiero.Model.load(trained / "model")
+    work = trained / "model.train"
+    source = (work / "corpus.source").read_text().splitlines()
+    target = (work / "corpus.target").read_text().splitlines()
+    fold = list(range(0, 250, 2))
+    bitext = Bitext(work / "corpus.source", work / "corpus.target", 251, work / "alignment")
+    made = train_without(model, bitext, fold, tmp_path / "fold")
+    assert list(made.feature_names) == list(model.feature_names) and made.weights == model.weights
+    rest = [i for i in range(len(source)) if i not in set(fold)]
+
+    def vocabulary(table: hiero.RuleTable) -> set[str]:
+        rules = (table.rule(i) for i in range(table.rule_count))
+        return {word for rule in rules for word in rule.target if not word.startswith("[X")}
+
+    seen = {word for i in rest for word in target[i].split()}
+    assert vocabulary(made.tables[0]) <= seen < {word for line in target for word in line.split()}
+    assert made.lms[1].path != made.lms[0].path and len(made.lms) == 2
+    # It is what training on the rest gives.
+    assert any(source[i] for i in rest if i >= 251), "the dictionary is in it"
+
+
+OPTIONS = ("--folds", 2, "--sentences", 60, "--least-count", 2, "--steps", 5, "--pop-limit", 20)
+
+
+def second_stage(trained: Path, output: Path, *more: object) -> tuple[str, str]:
+    done = call(
+        *("hiero", "train-reranker", trained / "model", "-o", output),
+        *("--source", trained / "train.zh", "--target", trained / "train.en"),
+        *("--dictionary", trained / "dict.zh", trained / "dict.en", *OPTIONS, *more),
+    )
+    assert done.returncode == 0, done
+    return done.stdout.decode(), done.stderr.decode()
+
+
+@pytest.fixture(scope="module")
+def second(trained: Path) -> Path:
+    out, log = second_stage(trained, trained / "second", "--threads", 2)
+    assert "not what the model was trained on" not in log
+    path = trained / "second" / "reranker.json"
+    reranker = Reranker.load(path)
+    assert out == f"{path}: {len(reranker.ngrams):,} n-grams, score {reranker.score:.4g}\n"
+    return trained / "second"
+
+
+def test_what_was_learnt_from(trained: Path, second: Path) -> None:
+    archives = [ForestFile(second / f"fold-{k}.forests") for k in range(2)]
+    assert sum(map(len, archives)) == 60
+    model = hiero.Model.load(trained / "model")
+    known = {
+        tuple(line.split()): i
+        for i, line in enumerate((trained / "model.train" / "corpus.source").read_text().splitlines())
+    }
+    targets = (trained / "model.train" / "corpus.target").read_text().splitlines()
+    order = [known[tuple(forest.source)] for archive in archives for forest in archive]
+    assert archives[0].weights == model.weights
+    references = [split(targets[i]) for i in order]
+    frequent = {
+        " ".join(ngram)
+        for ngram in itertools.chain.from_iterable(grams(list(words), 2) for words in references)
+        if sum(grams(list(words), 2).count(ngram) for words in references) >= 2
+    }
+    examples = json.loads((second / "examples.json").read_text())
+    assert set(examples["ngrams"]) == frequent
+    reranker = Reranker.load(second / "reranker.json")
+    assert reranker.weights == model.weights and set(reranker.ngrams) <= frequent
+    assert not list(second.glob("fold-*/")), "models of folds are gone"
+
+
+def test_interrupted_and_with_another_number_of_threads(trained: Path, second: Path, tmp_path: Path) -> None:
+    """The same, bit for bit; what is done is not done again."""
+    expected = (second / "reranker.json").read_bytes()
+    copy = tmp_path / "second"
+    shutil.copytree(second, copy)
+    (copy / "fold-1.forests").unlink()
+    _, log = second_stage(trained, copy)
+    steps = [line.split(": ")[1:3] for line in log.splitlines() if "done before" in line]
+    assert [name for name, _ in steps] == ["corpus", "align", "fold 0", "examples", "train"]
+    assert (copy / "reranker.json").read_bytes() == expected
+    _, log = second_stage(trained, copy, "--variance", 0.01)
+    assert "train: stale, other settings (variance)" in log and "examples: done before" in log
+    assert (copy / "reranker.json").read_bytes() != expected
+
+
+def test_reranking(second: Path, trained: Path, tmp_path: Path) -> None:
+    """From saved forests as after decoding, and not what the first stage has."""
+    reranker = second / "reranker.json"
+    lines = (DEMO / "dev.zh").read_text().splitlines()[:30]
+    source = tmp_path / "dev.zh"
+    source.write_text("".join(f"{line}\n" for line in ["", *lines]))
+    command = ("hiero-decode", "--model", trained / "model", "-i", source, "--quiet")
+    plain = call(*command, "--forests", tmp_path / "dev.forests").stdout
+    again = call(*command, "--reranker", reranker, "--threads", 2)
+    saved = call("hiero", "rerank", tmp_path / "dev.forests", "--reranker", reranker)
+    assert saved.returncode == 0 and saved.stdout == again.stdout != plain
+    assert again.stdout.count(b"\n") == 31
+
+
+def test_bad_calls(second: Path, trained: Path, tmp_path: Path) -> None:
+    reranker = ("--reranker", second / "reranker.json")
+    decode = ("hiero-decode", "--model", trained / "model", *reranker)
+    for options, message in (
+        (("--decision", "mbr"), b"give one"),
+        (("--nbest", 2, "--output-format", "nbest"), b"are of one translation"),
+    ):
+        refused = call(*decode, *options, stdin="")
+        assert refused.returncode == 2 and message in refused.stderr
+    other = Reranker(weights={"Else": 1.0}, score=1.0, ngrams={})
+    other.save(tmp_path / "other.json")
+    done = call(
+        *("hiero-decode", "--model", trained / "model", "--reranker", tmp_path / "other.json", "--quiet"),
+        stdin="她\n",
+    )
+    assert done.returncode == 1 and b"Else" in done.stderr and done.stdout == b"\n"
+
+
+def test_models_that_cannot_be_jackknifed(trained: Path, tmp_path: Path) -> None:
+    inputs = TrainInputs(trained / "train.zh", trained / "train.en")
+    french = Path(__file__).parent / "french"
+    hiero.Model.assemble([french / "grammar.txt"], [french / "lm.arpa"]).save(tmp_path / "model")
+    with pytest.raises(ValueError, match="does not say how it was trained"):
+        train_second_stage(tmp_path / "model", inputs, tmp_path / "second")
+    lines: list[str] = []
+    options = SecondStageOptions(folds=300)
+    swapped = TrainInputs(trained / "train.en", trained / "train.zh")
+    with pytest.raises(ValueError, match="cannot be divided into 300 folds"):
+        train_second_stage(trained / "model", swapped, tmp_path / "second", options, report=lines.append)
+    assert [line for line in lines if "not what the model was trained on" in line] == [
+        f"warning: {path}: not what the model was trained on" for path in (swapped.source, swapped.target)
+    ]
+
+
+def test_defaults() -> None:
+    """As docs/reranking.md has them."""
+    options = SecondStageOptions()
+    assert (options.order, options.least_count, options.variance, options.edges) == (2, 2, 1.0, 500)
+    assert (options.steps, options.folds, options.sentences, options.seed) == (50, 5, 0, 1)
+    assert Reranker(weights={}, score=1.0, ngrams={}).edges == 3000
