@@ -1,13 +1,13 @@
 """Tuning runs that are killed at random moments, against one that is left alone.
 
-    python benchmarks/kills.py [--kills 20] [--seed 1]
+    python benchmarks/kills.py [--kills 20] [--seed 1] [--only risk train-reranker]
 
 trains on the demo corpus and tunes by every method with one thread, by online MIRA with 1, 4 and 20 workers,
-by the methods that learn from lists search-aware as well; then again with one thread, two or four, killing
-the process (SIGKILL) at random moments and starting it again, until it has been killed so often. When a run
-comes to its end before that, the next one begins. Every one that ended must have the same weights,
-translations and scores of all iterations, bit for bit. Prints for each method how many kills fell into how
-many runs, and fails where a byte differs.
+by the methods that learn from lists search-aware as well, by minimum risk on lists and with annealing too,
+and trains a second stage; then again with one thread, two or four, killing the process (SIGKILL) at random
+moments and starting it again, until it has been killed so often. When a run comes to its end before that, the
+next one begins. Every one that ended must have the same weights, translations and scores of all iterations,
+bit for bit. Prints for each method how many kills fell into how many runs, and fails where a byte differs.
 """
 
 from __future__ import annotations
@@ -28,10 +28,17 @@ DEMO = Path(__file__).parent.parent / "data" / "demo"
 TUNED = [[method] for method in METHODS if method != "mira"]
 TUNED += [["mira", "--workers", workers] for workers in ("1", "4", "20")]
 TUNED += [[method, "--search-aware", "guided"] for method in ("mert", "pro", "mira-batch")]
+TUNED += [["risk", "--space", "nbest"], ["risk", "--annealing"]]
+SECOND = "train-reranker"
 
 
 def tuning(model: Path, chosen: list[str], output: Path, threads: int) -> list[str]:
     method, *own = chosen
+    if method == SECOND:
+        bitext = ["--source", DEMO / "train.zh", "--target", DEMO / "train.en"]
+        size = ["--folds", 2, "--sentences", 500, "--steps", 10, "--pop-limit", 50]
+        options = ["--output", output, "--threads", threads, "--quiet"]
+        return command("hiero", SECOND, model, *bitext, *size, *options)
     references = [DEMO / f"dev.en.{k}" for k in range(4)]
     sets = ["--source", DEMO / "dev.zh", "--references", *references]
     lists = ["-k", 30] if "k" in type(METHODS[method]).model_fields else []
@@ -42,7 +49,8 @@ def tuning(model: Path, chosen: list[str], output: Path, threads: int) -> list[s
 
 def results(run: Path) -> dict[str, bytes]:
     """What does not tell how long it took."""
-    paths = sorted(path for pattern in ("*.txt", "*/*.txt", "*/scores.json") for path in run.glob(pattern))
+    patterns = ("*.txt", "*/*.txt", "*/scores.json", "reranker.json")
+    paths = sorted(path for pattern in patterns for path in run.glob(pattern))
     return {str(path.relative_to(run)): path.read_bytes() for path in paths}
 
 
@@ -50,15 +58,17 @@ def main() -> None:
     parsed = parser(__doc__)
     parsed.add_argument("--kills", type=int, default=20, help="of each method")
     parsed.add_argument("--seed", type=int, default=1)
+    parsed.add_argument("--only", nargs="+", choices=[*METHODS, SECOND], help="of all methods")
     arguments = parsed.parse_args()
+    every = [chosen for chosen in (*TUNED, [SECOND]) if chosen[0] in (arguments.only or chosen)]
     print(machine())
     rng = random.Random(arguments.seed)
     with tempfile.TemporaryDirectory() as name:
         folder = Path(name)
         bitext = ["--source", DEMO / "train.zh", "--target", DEMO / "train.en"]
         subprocess.run(command("hiero", "train", *bitext, "-o", folder / "model", "--quiet"), check=True)
-        labels = [" ".join(method) for method in TUNED]
-        for method, label in zip(TUNED, labels, strict=True):
+        labels = [" ".join(method) for method in every]
+        for method, label in zip(every, labels, strict=True):
             begin = time.monotonic()
             whole = folder / label
             subprocess.run(tuning(folder / "model", method, whole, 1), check=True, stdout=subprocess.DEVNULL)
@@ -75,7 +85,7 @@ def main() -> None:
                     delay = rng.uniform(0.5, 0.5 + lasted / 3) if kills < arguments.kills else None
                     try:
                         if process.wait(delay) != 0:
-                            raise SystemExit(f"{label}: tuning failed")
+                            raise SystemExit(f"{label} failed")
                         break
                     except subprocess.TimeoutExpired:
                         process.kill()

@@ -33,10 +33,14 @@ from hiero.experiments.cettolo2004 import Cettolo2004Options, LabelledSet, plot,
 from hiero.experiments.cettolo2004 import cettolo2004 as run
 from hiero.experiments.chiang2008 import chiang2008 as run_chiang2008
 from hiero.experiments.chiang2008_systems import Chiang2008Options
+from hiero.experiments.li2009 import li2009 as run_li2009
+from hiero.experiments.li2009_laboratory import Trained
+from hiero.experiments.li2009_systems import Li2009Options
 from hiero.experiments.results import TABLES, NamedSet
 from hiero.experiments.zhai2015 import zhai2015 as run_zhai2015
 from hiero.experiments.zhai2015_laboratory import TuningSet
 from hiero.experiments.zhai2015_systems import Zhai2015Options
+from hiero.train import TrainInputs
 
 Configuration = Annotated[Path, typer.Argument(help="What is tuned and tested, see docs/experiments.md.")]
 Runs = Annotated[Path, Writes(), typer.Option("-o", "--output", help="Directory for tables, figures, runs.")]
@@ -163,6 +167,78 @@ def zhai2015(
             origin={
                 "sets": fingerprint(*read),
                 "alignments": [sha256(path) for path in paths],
+                "model": model_fingerprint(folder / chosen.model),
+                "weights": model.weights,
+            },
+            report=_reporter(quiet),
+        )
+
+
+class _BitextFiles(BaseModel):
+    """What the model was trained on."""
+
+    model_config = ConfigDict(extra="forbid", frozen=True)
+
+    source: Path
+    target: Path
+    dictionary: tuple[Path, Path] | None = None
+    mono: list[Path] = []
+    alignment: Path | None = None
+
+    def inputs(self, folder: Path) -> TrainInputs:
+        def at(path: Path) -> Path:
+            return folder / path
+
+        pair = self.dictionary
+        return TrainInputs(
+            at(self.source),
+            at(self.target),
+            pair and (at(pair[0]), at(pair[1])),
+            list(map(at, self.mono)),
+            self.alignment and at(self.alignment),
+        )
+
+
+class _Li2009File(Li2009Options):
+    """A configuration; files are relative to it."""
+
+    model: Path
+    tokens: bool = False
+    tuning: _SetFiles
+    test: list[_SetFiles] = Field(min_length=1)
+    bitext: _BitextFiles | None = None
+
+
+@command
+def li2009(
+    *,
+    configuration: Configuration,
+    output: Runs,
+    threads: Threads = 1,
+    quiet: Quiet = False,
+) -> None:
+    """Minimum risk on lists and forests, with annealing and with many features, against MERT: Table 5.
+
+    Started again in the same directory, it goes on where it was interrupted.
+    """
+    chosen, folder = _configuration(configuration, _Li2009File), configuration.parent
+    model = Model.load(folder / chosen.model)
+    files = (chosen.tuning, *chosen.test)
+    sets, read = zip(*(each.read(folder, chosen.tokens, model) for each in files), strict=True)
+    trained = None
+    if chosen.bitext is not None:
+        trained = Trained(folder / chosen.model, chosen.bitext.inputs(folder))
+    with _runs_of(output):
+        run_li2009(
+            model,
+            sets[0],
+            sets[1:],
+            output,
+            Li2009Options.model_validate(chosen.model_dump(include=set(Li2009Options.model_fields))),
+            trained=trained,
+            threads=threads,
+            origin={
+                "sets": fingerprint(*read),
                 "model": model_fingerprint(folder / chosen.model),
                 "weights": model.weights,
             },

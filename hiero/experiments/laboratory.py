@@ -98,6 +98,10 @@ class Laboratory(ABC, Generic[S, Own]):
     def trial(self, system: S) -> Trial:
         """How it is tuned."""
 
+    def start(self, trial: Trial, run: int) -> Mapping[str, float]:
+        """The weights that a run starts from, the first being 0."""
+        return trial.start
+
     def bleu(self, one: NamedSet) -> Bleu:
         return Bleu(one.references, effective_length=self.options.effective_length)
 
@@ -121,7 +125,7 @@ class Laboratory(ABC, Generic[S, Own]):
                 tune(
                     trial.tuning,
                     trial.metric,
-                    trial.start,
+                    self.start(trial, run),
                     folder,
                     trial.options.with_seed(self.options.seed + run),
                     held_out=trial.held_out,
@@ -153,10 +157,20 @@ class Laboratory(ABC, Generic[S, Own]):
         self, decoder: Decoder, one: NamedSet, weights: Mapping[str, float], run: Path, how: str = ""
     ) -> list[str]:
         """Lines of tokens; ``how`` tells decoders apart that are not the trial's."""
-        path = run.with_name(f"{run.name}.{one.name}{how}.json")
+
+        def made() -> list[str]:
+            results = decoder.with_weights(weights).translate_batch(one.sentences, threads=self.threads)
+            return [" ".join(result.tokens) for result in results]
+
+        return self.lines(run, f"{one.name}{how}", weights, made)
+
+    def lines(
+        self, run: Path, name: str, weights: Mapping[str, float], made: Callable[[], list[str]]
+    ) -> list[str]:
+        """What a run translates with weights, which is made once, and is kept by a name beside the run."""
+        path = run.with_name(f"{run.name}.{name}.json")
         if path.exists() and (found := read_json(path, _Translations)).weights == weights:
             return found.lines
-        results = decoder.with_weights(weights).translate_batch(one.sentences, threads=self.threads)
-        made = _Translations(weights=dict(weights), lines=[" ".join(result.tokens) for result in results])
-        write_atomically(path, made.model_dump_json(indent=0) + "\n")
-        return made.lines
+        kept = _Translations(weights=dict(weights), lines=made())
+        write_atomically(path, kept.model_dump_json(indent=0) + "\n")
+        return kept.lines

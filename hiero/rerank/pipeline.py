@@ -98,6 +98,19 @@ def train_second_stage(
         ).run()
 
 
+def read_examples(folder: Path) -> Examples:
+    """Those that a second stage was trained on, in its folder. Raises FormatError, OSError."""
+    known = read_json(folder / "examples.json", _Prepared)
+    return Examples(
+        folder / "examples.forests",
+        folder / "examples.counts",
+        NgramFeatures([tuple(ngram.split(" ")) for ngram in known.ngrams]),
+        np.array(known.offsets),
+        np.array(known.statistics),
+        np.array(known.variances),
+    )
+
+
 @dataclass
 class _Pipeline:
     """The steps; each method makes what one of them leaves."""
@@ -285,15 +298,7 @@ class _Pipeline:
                 yield from archive
 
     def _train(self) -> None:
-        known = read_json(self.work / "examples.json", _Prepared)
-        examples = Examples(
-            self.work / "examples.forests",
-            self.work / "examples.counts",
-            NgramFeatures([tuple(ngram.split(" ")) for ngram in known.ngrams]),
-            np.array(known.offsets),
-            np.array(known.statistics),
-            np.array(known.variances),
-        )
+        examples = read_examples(self.work)
 
         def tell(found: Minimum) -> None:
             self.journal.report(

@@ -24,7 +24,7 @@ from hiero.forest.losses import ORDER, words_and_matches
 from hiero.rerank.features import NgramFeatures
 from hiero.rerank.reranker import Reranker
 from hiero.tune.annealing import Minimum, minimise
-from hiero.tune.risk import ForestRisk, RiskOptions, loss_of, variance
+from hiero.tune.risk import ForestRisk, Loss, RiskOptions, loss_of, variance
 
 # Edges that a sentence's annotated forest may have.
 _MOST_EDGES = 100_000
@@ -110,6 +110,26 @@ def prepare(
     return Examples(*paths, features, np.array(offsets), total, variances)
 
 
+def space_of(examples: Examples, penalties: Array, threads: int = 1) -> tuple[ForestRisk, Loss]:
+    """What is minimised over, with these penalties of features, and the loss, of BLEU. Raises ValueError
+    where no sentence has a derivation, ForestError for damaged files, OSError."""
+    if examples.offsets[-1] == 0:
+        raise ValueError("no sentence has a derivation to learn from")
+    sentences = len(examples.offsets) - 1
+    # In what is minimised the prior tells features apart as their variances do.
+    spread = np.sqrt((examples.variances + penalties) / sentences)
+    spread[0] = spread[0] or 1.0
+    counts = np.memmap(examples.counts, dtype=np.float32, mode="r").reshape(-1, _COLUMNS)
+    source = ForestFile(examples.forests).source()
+    space = ForestRisk(source, counts, examples.offsets, spread, threads)
+    return space, loss_of(RiskOptions(), examples.statistics, sentences)
+
+
+def penalties_of(features: NgramFeatures, options: RerankerOptions) -> Array:
+    """Those of a prior on the weights of n-grams, float64 (features)."""
+    return np.append(0.0, np.full(len(features.ngrams), 1 / options.variance))
+
+
 def train_reranker(
     examples: Examples,
     weights: Mapping[str, float],
@@ -118,31 +138,22 @@ def train_reranker(
     threads: int = 1,
     report: Callable[[Minimum], object] = lambda _: None,
 ) -> Reranker:
-    """The second stage with the least risk on examples, whose first stage has these weights. Raises
-    ValueError where no sentence has a derivation, ForestError for damaged files, OSError."""
-    if examples.offsets[-1] == 0:
-        raise ValueError("no sentence has a derivation to learn from")
-    features, sentences = examples.features, len(examples.offsets) - 1
-    counts = np.memmap(examples.counts, dtype=np.float32, mode="r").reshape(-1, _COLUMNS)
-    risk = RiskOptions(steps=options.steps)
+    """The second stage with the least risk on examples, whose first stage has these weights. Raises as
+    ``space_of``."""
+    features = examples.features
+    penalties = penalties_of(features, options)
+    space, loss = space_of(examples, penalties, threads)
     start = np.zeros(len(features))
     start[0] = 1.0
-    penalties = np.full(len(features), 1 / options.variance)
-    penalties[0] = 0.0
-    # In what is minimised the prior tells features apart as their variances do.
-    spread = np.sqrt((examples.variances + penalties) / sentences)
-    spread[0] = spread[0] or 1.0
-    with ForestFile(examples.forests) as archive:
-        space = ForestRisk(archive.source(), counts, examples.offsets, spread, threads)
-        found = minimise(
-            space,
-            loss_of(risk, examples.statistics, sentences),
-            start,
-            free=range(len(start)),
-            bounds=np.tile([-np.inf, np.inf], (len(start), 1)),
-            options=risk,
-            penalties=penalties,
-            report=report,
-        )
+    found = minimise(
+        space,
+        loss,
+        start,
+        free=range(len(start)),
+        bounds=np.tile([-np.inf, np.inf], (len(start), 1)),
+        options=RiskOptions(steps=options.steps),
+        penalties=penalties,
+        report=report,
+    )
     by_name = dict(zip(map(" ".join, features.ngrams), found[1:].tolist(), strict=True))
     return Reranker(weights=dict(weights), score=float(found[0]), ngrams=by_name)

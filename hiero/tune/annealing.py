@@ -95,7 +95,7 @@ def minimise(
         else:
             found = (descent.turned if free_length else descent.plain)(before * stage.gamma)
         weights, gamma = found
-        last = _evaluated(space, loss, weights, gamma, stage.temperature)
+        last = evaluated(space, loss, weights, gamma, stage.temperature)
         length = float(np.sqrt(np.square(last.theta[columns]).sum()))
         sums = (loss.value(last.counts), last.entropy, length)
         risk, entropy, gradient = (amount / max(space.sentences, 1) for amount in sums)
@@ -104,7 +104,7 @@ def minimise(
     return weights * (float(np.abs(start).sum()) / total) if free_length and total > 0 else weights
 
 
-def _evaluated(space: RiskSpace, loss: Loss, weights: Array, gamma: float, temperature: float) -> Risk:
+def evaluated(space: RiskSpace, loss: Loss, weights: Array, gamma: float, temperature: float) -> Risk:
     """With the linear loss that is like this one where the weights are."""
     slopes = loss.weights if isinstance(loss, LinearLoss) else loss.slopes(space.counts(weights, gamma))
     return space.risk(weights, gamma, temperature, slopes)
@@ -140,7 +140,7 @@ class _Descent:
         """R - T H with the penalty, by sentence, and its derivatives in x and gamma."""
         self.evaluations += 1
         weights = self._with(x)
-        found = _evaluated(self._space, self._loss, weights, gamma, self._temperature)
+        found = evaluated(self._space, self._loss, weights, gamma, self._temperature)
         free = weights[self._columns]
         slope = self._penalties * free
         value = self._loss.value(found.counts) - self._temperature * found.entropy

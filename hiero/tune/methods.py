@@ -26,7 +26,7 @@ from hiero.tune.mira import OnlineMiraOptions, mira_pass
 from hiero.tune.mira_batch import MiraOptions, mira_batch
 from hiero.tune.pro import ProOptions, pro
 from hiero.tune.protocol import Array, TuningDecoder
-from hiero.tune.risk import RiskOptions, RiskSpace, UnclippedBleu, forest_problem, list_problem
+from hiero.tune.risk import Loss, RiskOptions, RiskSpace, UnclippedBleu, forest_problem, list_problem
 from hiero.tune.simplex import next_point
 
 F = TypeVar("F", bound=Found)
@@ -208,14 +208,18 @@ class Risk(RiskOptions, Method[FoundLists | FoundUnions]):
             return FoundUnions(metric, self.edges)
         return FoundLists(UnclippedBleu(metric), features, self.k)
 
-    def choose(self, found: FoundLists | FoundUnions, problem: Problem) -> Array:
-        assert isinstance(problem.metric, Bleu)
-        start = problem.history[-1]
-        space: RiskSpace
+    def objective(
+        self, found: FoundLists | FoundUnions, metric: Metric, weights: Array, threads: int
+    ) -> tuple[RiskSpace, Loss]:
+        """What is minimised over, and the loss, which depends on what these weights choose."""
+        assert isinstance(metric, Bleu)
         if isinstance(found, FoundUnions):
-            space, loss = forest_problem(found.unions, problem.metric, start, self, problem.threads)
-        else:
-            space, loss = list_problem(found.arrays(), start, self)
+            return forest_problem(found.unions, metric, weights, self, threads)
+        return list_problem(found.arrays(), weights, self)
+
+    def choose(self, found: FoundLists | FoundUnions, problem: Problem) -> Array:
+        start = problem.history[-1]
+        space, loss = self.objective(found, problem.metric, start, problem.threads)
         trace = Trace(len(problem.history) - 1, problem.progress)
         weights = minimise(space, loss, start, **problem.limits, options=self, report=trace)
         trace.write(problem.folder)

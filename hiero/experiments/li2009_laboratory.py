@@ -1,0 +1,179 @@
+"""Where the systems of Li and Eisner (2009) are tuned and tried."""
+
+from __future__ import annotations
+
+import tempfile
+import time
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+
+import numpy as np
+from pydantic import BaseModel, ConfigDict
+
+from hiero.base.files import write_atomically
+from hiero.base.json_files import read_json
+from hiero.base.memory import peak_memory
+from hiero.base.parallel import ordered_map
+from hiero.base.weights import read_weights
+from hiero.decode.decoder import Decoder
+from hiero.decode.model import Model
+from hiero.experiments.laboratory import Laboratory, Trial
+from hiero.experiments.li2009_systems import FOREST, LARGE, Li2009Options, System
+from hiero.experiments.results import NamedSet, Outcome
+from hiero.features.sentence import Sentence
+from hiero.rerank import Reranker, SecondStageOptions, train_second_stage
+from hiero.rerank.features import SCORE
+from hiero.rerank.pipeline import RERANKER, read_examples
+from hiero.rerank.training import penalties_of, space_of
+from hiero.train import TrainInputs
+from hiero.tune.annealing import evaluated
+from hiero.tune.methods import Risk
+from hiero.tune.model_decoder import ModelDecoder
+from hiero.tune.options import TuneOptions
+from hiero.tune.protocol import Array
+from hiero.tune.risk import Loss, RiskSpace
+
+
+class Pass(BaseModel):
+    """One evaluation of what is minimised, with its gradient, over the tuning set or the forests of the
+    bitext: seconds, and the peak of the process."""
+
+    model_config = ConfigDict(extra="forbid", strict=True)
+
+    seconds: float
+    megabytes: float
+
+
+@dataclass(frozen=True)
+class Trained:
+    """What the model was trained on, and where it is."""
+
+    directory: Path
+    inputs: TrainInputs
+
+
+class Li2009Laboratory(Laboratory[System, Li2009Options]):
+    """Without ``trained`` there is no second stage."""
+
+    def __init__(
+        self,
+        model: Model,
+        tuning: NamedSet,
+        tests: Sequence[NamedSet],
+        folder: Path,
+        options: Li2009Options,
+        trained: Trained | None,
+        threads: int = 1,
+        report: Callable[[str], object] = lambda _: None,
+    ) -> None:
+        super().__init__(tests, folder, options, threads, report)
+        self.model = model
+        self.tuning = tuning
+        self.trained = trained
+        self.decoder = Decoder(model, **options.decoding)
+
+    def start(self, trial: Trial, run: int) -> Mapping[str, float]:
+        """Minimum risk draws nothing at random: runs differ by where they start."""
+        if run == 0:
+            return trial.start
+        drawn = np.random.default_rng([self.options.seed, run]).uniform(-1, 1, len(trial.start))
+        shares = 1 + self.options.displacement * drawn
+        return {name: w * float(s) for (name, w), s in zip(trial.start.items(), shares, strict=True)}
+
+    def trial(self, system: System) -> Trial:
+        start = {name: self.model.weights.get(name, 0.0) for name in self.model.feature_names}
+        return Trial(
+            ModelDecoder(self.decoder, self.tuning.sentences, self.threads),
+            self.bleu(self.tuning),
+            start,
+            TuneOptions(system.method, **system.settings(self.options)),
+            self.decoder,
+            list(start),
+        )
+
+    def outcome(self, system: System) -> Outcome:
+        return self._large() if system == LARGE else super().outcome(system)
+
+    def _run(self, system: System, run: int) -> Path:
+        return self.folder / system.slug / f"run-{run + 1}"
+
+    def _second_options(self, run: int) -> SecondStageOptions:
+        return SecondStageOptions(**{"seed": self.options.seed + run, **self.options.second})
+
+    def _large(self) -> Outcome:
+        """Second stages of the weights that minimum risk on forests has found."""
+        assert self.trained is not None
+        metrics = {self.tuning.name: self.bleu(self.tuning), **self.metrics}
+        found: dict[str, list[Array]] = {name: [] for name in metrics}
+        weights = []
+        for run in range(self.options.large_runs):
+            folder = self._run(LARGE, run)
+            folder.parent.mkdir(exist_ok=True)
+            reranker = train_second_stage(
+                self.trained.directory,
+                self.trained.inputs,
+                folder,
+                self._second_options(run),
+                weights=read_weights(self._run(FOREST, run) / "weights.txt"),
+                decoding=self.options.decoding,
+                threads=self.threads,
+                report=lambda line, run=run: self.report(f"{LARGE.name}, run-{run + 1}: {line}"),  # type: ignore[misc]
+            )
+            weights.append({SCORE: reranker.score, **reranker.ngrams})
+            for one in (self.tuning, *self.sets):
+                lines = self._reranked(reranker, one, folder, weights[-1])
+                found[one.name].append(metrics[one.name].statistics(lines))
+        tuning, nothing = metrics[self.tuning.name], [0.0] * len(weights)
+        scores = [float(tuning.score(each.sum(axis=0))) for each in found[self.tuning.name]]
+        statistics = {one.name: np.array(found[one.name]) for one in self.sets}
+        return Outcome(weights, scores, [0] * len(weights), nothing, nothing, statistics)
+
+    def _reranked(
+        self, reranker: Reranker, one: NamedSet, run: Path, weights: Mapping[str, float]
+    ) -> list[str]:
+        decoder = self.decoder.with_weights(reranker.weights)
+
+        def line(sentence: Sentence) -> str:
+            forest = decoder.translate(sentence, keep="forest").forest
+            best = None if forest is None else reranker.of(forest)
+            return "" if best is None else " ".join(best.tokens)
+
+        return self.lines(
+            run, one.name, weights, lambda: list(ordered_map(line, one.sentences, self.threads))
+        )
+
+    def a_pass(self, system: System) -> Pass | None:
+        """Of the first run, where it has ended; None for a method that has none."""
+        if system.method == "mert":
+            return None
+        path = self.folder / system.slug / "pass.json"
+        if path.exists():
+            return read_json(path, Pass)
+        space, loss, weights = self._second_space() if system == LARGE else self._space(system)
+        with peak_memory() as peak:
+            begun = time.perf_counter()
+            evaluated(space, loss, weights, 1.0, 0.0)
+            seconds = time.perf_counter() - begun
+        made = Pass(seconds=seconds, megabytes=peak.megabytes)
+        write_atomically(path, made.model_dump_json() + "\n")
+        return made
+
+    def _space(self, system: System) -> tuple[RiskSpace, Loss, Array]:
+        """Of the tuning set as the weights that were found decode it."""
+        trial = self.trial(system)
+        weights = self.model.weight_vector(read_weights(self._run(system, 0) / "weights.txt"))
+        method = trial.options.settings
+        assert isinstance(method, Risk)
+        found = method.nothing(trial.metric, len(weights))
+        with tempfile.TemporaryDirectory(dir=self.folder) as folder:
+            found.decode(trial.tuning, weights, Path(folder))
+            found.restore(Path(folder))
+            return *method.objective(found, trial.metric, weights, self.threads), weights
+
+    def _second_space(self) -> tuple[RiskSpace, Loss, Array]:
+        examples = read_examples(self._run(LARGE, 0))
+        reranker = Reranker.load(self._run(LARGE, 0) / RERANKER)
+        ngrams = [reranker.ngrams.get(" ".join(ngram), 0.0) for ngram in examples.features.ngrams]
+        penalties = penalties_of(examples.features, self._second_options(0))
+        return *space_of(examples, penalties, self.threads), np.array([reranker.score, *ngrams])

@@ -1,0 +1,70 @@
+"""The systems of Li and Eisner (2009), Table 5: what is tuned how."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping
+from dataclasses import dataclass
+from typing import Any
+
+from pydantic import BaseModel, Field
+
+from hiero.evaluate import EffectiveLength
+from hiero.experiments.laboratory import ExperimentOptions
+from hiero.rerank import SecondStageOptions
+from hiero.tune.methods import METHODS
+
+
+class Li2009Options(ExperimentOptions):
+    """What the paper leaves open. ``mert`` and ``risk`` are options of these methods, ``second`` of the
+    second stage."""
+
+    k: int = Field(100, ge=1, description="distinct translations a sentence")
+    effective_length: EffectiveLength = "closest"
+    displacement: float = Field(
+        0.2, ge=0, lt=1, description="of the weights that runs after the first start from, as a share of each"
+    )
+    large_runs: int = Field(1, ge=1, description="of the second stage, which takes long; at most the others'")
+    mert: Mapping[str, Any] = {}
+    risk: Mapping[str, Any] = {}
+    second: Mapping[str, Any] = {}
+
+    def parts(self) -> Iterator[tuple[str, type[BaseModel], Mapping[str, Any]]]:
+        yield from super().parts()
+        for method in ("mert", "risk"):
+            yield method, type(METHODS[method]), getattr(self, method)
+        yield "second", SecondStageOptions, self.second
+
+
+@dataclass(frozen=True)
+class System:
+    """A row: its name, that of its folder, a method, and options of it."""
+
+    name: str
+    slug: str
+    method: str
+    options: tuple[tuple[str, Any], ...] = ()
+
+    def settings(self, given: Li2009Options) -> dict[str, Any]:
+        """Options of the method."""
+        values = {**getattr(given, self.method), **dict(self.options)}
+        return values if values.get("space") == "forest" else {"k": given.k, **values}
+
+
+def _risk(name: str, slug: str, space: str, **more: Any) -> System:
+    return System(name, slug, "risk", (("space", space), *more.items()))
+
+
+MERT = System("MERT (n-best)", "mert", "mert")
+FOREST = _risk("MR (forest)", "risk-forest", "forest")
+# On the weights of the row before.
+LARGE = System("MR (forest, large)", "risk-large", "second")
+TABLE_5 = (
+    MERT,
+    _risk("MR (n-best)", "risk-nbest", "nbest"),
+    _risk("MR+DA (n-best)", "risk-nbest-annealing", "nbest", annealing=True),
+    FOREST,
+    _risk("MR+DA (forest)", "risk-forest-annealing", "forest", annealing=True),
+    LARGE,
+    _risk("MR (n-best), linear BLEU", "risk-nbest-linear", "nbest", loss="linear-bleu"),
+    _risk("MR (forest), linear BLEU", "risk-forest-linear", "forest", loss="linear-bleu"),
+)
