@@ -78,6 +78,7 @@ def test_several_grammars_behind_one_option(command: tuple[str, ...], tmp_path: 
 def test_such_commands_are_there() -> None:
     found = {(name, option.opts[0]) for name, option, _ in MIXED}
     expected = {"tune", "experiment cettolo2004", "forest oracle", "forest show", "forest stats", "analyse"}
+    expected.add("train-reranker")
     assert {name for name, _ in found} == expected
     assert {("tune", "--references"), ("tune", "--fix"), ("forest oracle", "--mu")} <= found
 

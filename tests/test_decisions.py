@@ -242,7 +242,7 @@ def test_commands(french: Path, tmp_path: Path) -> None:
     assert endless.returncode == 2 and b"gamma" in endless.stderr
     for more in (("--nbest", 3), ("--references", source)):
         wrong = call(*decode, "--decision", "mbr", *more)
-        assert wrong.returncode == 2 and b"--decision is of one translation" in wrong.stderr
+        assert wrong.returncode == 2 and b"are of one translation" in wrong.stderr
 
 
 def test_orders_that_the_forest_does_not_tell() -> None:

@@ -85,7 +85,7 @@ def test_as_a_module() -> None:
 @pytest.mark.parametrize(
     ("typed", "expected"),
     [
-        ("hiero tr", ["train", "truecaser"]),
+        ("hiero tr", ["train", "truecaser", "train-reranker"]),
         ("hiero train --so", ["--source"]),
         ("hiero forest sh", ["show"]),
         ("hiero-decode --unk", ["--unknown-words"]),

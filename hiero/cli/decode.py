@@ -30,7 +30,6 @@ from hiero.decode.decoder import Keep
 from hiero.evaluate.nist_xml import SegmentSet
 from hiero.forest.decisions import Decision
 from hiero.forest.files import ForestWriter
-from hiero.rerank import Reranker
 
 Advance = Callable[[], object]
 # Groups of options.
@@ -259,6 +258,8 @@ def _model(
 
 def _choice(deciding: Decision, reranker: Path | None) -> Choice | None:
     if reranker is not None:
+        from hiero.rerank import Reranker  # here, as it takes long to start
+
         second = Reranker.load(reranker)
         return lambda forest, weights: second.of(forest)
     return None if deciding.decision == "viterbi" else deciding.of

@@ -130,7 +130,8 @@ class _Descent:
         self._weights = weights
         self._columns = columns
         self._units = 1 / space.spread[columns]
-        self._bounds = bounds[columns] / self._units[:, None]
+        self._intervals = bounds[columns]
+        self._bounds = self._intervals / self._units[:, None]
         self._start = weights[columns] / self._units
         self._penalties = np.zeros(len(columns)) if penalties is None else penalties[columns]
         self._temperature = temperature
@@ -166,7 +167,7 @@ class _Descent:
     def _with(self, x: Array) -> Array:
         """The weights that x stands for."""
         weights = self._weights.copy()
-        weights[self._columns] = np.clip(x, *self._bounds.T) * self._units
+        weights[self._columns] = np.clip(x * self._units, *self._intervals.T)
         return weights
 
     def plain(self, gamma: float) -> tuple[Array, float]:
