@@ -16,6 +16,7 @@ from in_process import call
 import hiero
 from hiero import Forest, FormatError
 from hiero.base.text import split
+from hiero.evaluate import Bleu
 from hiero.forest.files import NO_FOREST, ForestFile, ForestWriter
 from hiero.forest.losses import ORDER
 from hiero.rerank import NgramFeatures, Reranker, RerankerOptions, SecondStageOptions, train_second_stage
@@ -237,6 +238,8 @@ def test_a_fold_is_not_trained_on(trained: Path, tmp_path: Path) -> None:
 
     seen = {word for i in rest for word in target[i].split()}
     assert vocabulary(made.tables[0]) <= seen < {word for line in target for word in line.split()}
+    assert made.distortion is not None and model.distortion is not None
+    assert made.distortion != model.distortion
     assert made.lms[1].path != made.lms[0].path and len(made.lms) == 2
     # It is what training on the rest gives.
     assert any(source[i] for i in rest if i >= 251), "the dictionary is in it"
@@ -284,6 +287,11 @@ def test_what_was_learnt_from(trained: Path, second: Path) -> None:
     }
     examples = json.loads((second / "examples.json").read_text())
     assert set(examples["ngrams"]) == frequent
+    # Each forest has its own reference.
+    best = [forest.viterbi(model.weights) for archive in archives for forest in archive]
+    metric = Bleu([[targets[i]] for i in order])
+    statistics = metric.statistics(["" if b is None else " ".join(b.tokens) for b in best])
+    assert examples["statistics"] == statistics.sum(axis=0).tolist()
     reranker = Reranker.load(second / "reranker.json")
     assert reranker.weights == model.weights and set(reranker.ngrams) <= frequent
     assert not list(second.glob("fold-*/")), "models of folds are gone"
@@ -302,6 +310,8 @@ def test_interrupted_and_with_another_number_of_threads(trained: Path, second: P
     _, log = second_stage(trained, copy, "--variance", 0.01)
     assert "train: stale, other settings (variance)" in log and "examples: done before" in log
     assert (copy / "reranker.json").read_bytes() != expected
+    _, log = second_stage(trained, copy, "--edges", 10)
+    assert "fold 0: stale, other settings (edges)" in log
 
 
 def test_reranking(second: Path, trained: Path, tmp_path: Path) -> None:
