@@ -1,0 +1,90 @@
+"""BLEU of decisions by the best derivation, by minimum Bayes risk and by variational n-gram models.
+
+    python benchmarks/decisions.py MODEL TUNING.src TEST.src --tuning REFERENCES --test REFERENCES
+
+decodes both sets, and chooses gamma, and how much the score counts beside the n-gram models, on the tuning
+set; prints BLEU of both sets, and how significant the difference to the best derivation is on the test set.
+Files are in tokens.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from pathlib import Path
+
+from machine import machine, parser
+
+import hiero
+from hiero.base.lines import read_lines
+from hiero.base.parallel import ordered_map
+from hiero.evaluate import Bleu, Runs, approximate_randomization, paired_bootstrap
+from hiero.forest.decisions import Decision
+
+GAMMAS = (0.5, 1.0, 2.0, 4.0, 8.0)
+SHARES = (0.0, 0.5)
+
+
+class Set:
+    """A set that was decoded once."""
+
+    def __init__(
+        self, decoder: hiero.Decoder, source: Path, references: Sequence[Path], threads: int
+    ) -> None:
+        lines = [line.split() for line in read_lines(source)]
+        self.weights = decoder.weights
+        results = decoder.translate_batch(lines, threads=threads, keep="forest")
+        self.forests = [result.forest for result in results if result.forest is not None]
+        texts = [list(read_lines(path)) for path in references]
+        self.metric = Bleu(list(map(list, zip(*texts, strict=True))))
+        self.threads = threads
+
+    def decided(self, decision: Decision) -> Runs:
+        def text(forest: hiero.Forest) -> str:
+            best = decision.of(forest, self.weights)
+            return "" if best is None else " ".join(best.tokens)
+
+        lines = list(ordered_map(text, self.forests, self.threads))
+        return Runs.of(self.metric, self.metric.statistics(lines)[None])
+
+
+def main() -> None:
+    parsed = parser(__doc__, "model", "tuning_source", "test_source")
+    parsed.add_argument("--tuning", type=Path, nargs="+", required=True)
+    parsed.add_argument("--test", type=Path, nargs="+", required=True)
+    parsed.add_argument("--weights", type=Path)
+    parsed.add_argument("--threads", type=int, default=1)
+    given = parsed.parse_args()
+    print(machine())
+    decoder = hiero.Decoder(hiero.Model.load(given.model, weights=given.weights))
+    tuning = Set(decoder, given.tuning_source, given.tuning, given.threads)
+    test = Set(decoder, given.test_source, given.test, given.threads)
+    plain = Decision()
+    baseline = test.decided(plain)
+    print(f"viterbi: tuning {tuning.decided(plain).mean:.2f}, test {baseline.mean:.2f}")
+    for name in ("mbr", "variational"):
+        choices = [
+            Decision(decision=name, gamma=gamma, score_share=share)
+            for gamma in GAMMAS
+            for share in (SHARES if name == "variational" else SHARES[:1])
+        ]
+        scores = [tuning.decided(choice).mean for choice in choices]
+        best = choices[max(range(len(choices)), key=scores.__getitem__)]
+        found = test.decided(best)
+        by_gamma = ", ".join(
+            f"{choice.gamma:g}{'/score' if choice.score_share else ''} {score:.2f}"
+            for choice, score in zip(choices, scores, strict=True)
+        )
+        p = (
+            paired_bootstrap(test.metric, baseline, found),
+            approximate_randomization(test.metric, baseline, found),
+        )
+        print(f"{name}: tuning by gamma {by_gamma}")
+        print(
+            f"{name}: gamma {best.gamma:g}, score share {best.score_share:g}: tuning {max(scores):.2f},"
+            f" test {found.mean:.2f} (p bootstrap {p[0]:.3f}, randomisation {p[1]:.3f})",
+            flush=True,
+        )
+
+
+if __name__ == "__main__":
+    main()
