@@ -7,6 +7,7 @@ import json
 import random
 import shutil
 from pathlib import Path
+from typing import Any
 
 import numpy as np
 import pytest
@@ -20,7 +21,7 @@ from hiero.evaluate import Bleu
 from hiero.forest.files import NO_FOREST, ForestFile, ForestWriter
 from hiero.forest.losses import ORDER
 from hiero.rerank import NgramFeatures, Reranker, RerankerOptions, SecondStageOptions, train_second_stage
-from hiero.rerank.jackknife import Bitext, folds, train_without
+from hiero.rerank.jackknife import Bitext, folds, train_without, write_forests
 from hiero.rerank.training import Examples, prepare, train_reranker
 from hiero.train import TrainInputs
 from hiero.tune.risk import BleuLoss
@@ -243,6 +244,25 @@ def test_a_fold_is_not_trained_on(trained: Path, tmp_path: Path) -> None:
     assert made.lms[1].path != made.lms[0].path and len(made.lms) == 2
     # It is what training on the rest gives.
     assert any(source[i] for i in rest if i >= 251), "the dictionary is in it"
+
+
+def test_sentences_without_forests(trained: Path, tmp_path: Path) -> None:
+    """They are counted, and keep their places."""
+    model = hiero.Model.load(trained / "model")
+    (tmp_path / "source").write_text("她\n他 的\n")
+    bitext = Bitext(tmp_path / "source", tmp_path / "source", 2, tmp_path / "none")
+
+    class Failing(hiero.Decoder):
+        def attempt(self, line: Any, **options: Any) -> Any:
+            if len(line.tokens) == 2:
+                return hiero.Failure(line, ValueError("no tree"))
+            return super().attempt(line, **options)
+
+    path = tmp_path / "forests"
+    assert write_forests(Failing(model), bitext, [0, 1], path, edges=5) == ["no tree"]
+    with ForestFile(path) as archive:
+        assert [forest.root >= 0 for forest in archive] == [True, False]
+        assert archive[0].edge_count <= 5
 
 
 OPTIONS = ("--folds", 2, "--sentences", 60, "--least-count", 2, "--steps", 5, "--pop-limit", 20)

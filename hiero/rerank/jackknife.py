@@ -14,12 +14,11 @@ from itertools import zip_longest
 from pathlib import Path
 from typing import Any
 
-from hiero._core import Forest
 from hiero.base.files import replacing
 from hiero.base.lines import PathLike, read_lines
 from hiero.base.parallel import ordered_map
 from hiero.base.text import TextProcessing, split
-from hiero.decode.decoder import Decoder
+from hiero.decode.decoder import Decoder, Failure
 from hiero.decode.model import Model
 from hiero.features.sentence import Sentence
 from hiero.features.trees import Tree
@@ -104,26 +103,28 @@ def write_forests(
     edges: int,
     threads: int = 1,
     progress: Callable[[int], object] | None = None,
-) -> int:
+) -> list[str]:
     """Translates sentences of the bitext and writes an archive of their forests, each the part of its best
-    edges. Returns how many have no translation, or failed."""
+    edges. Returns what is wrong with those that failed or have no translation."""
 
-    def packed(sentence: Sentence) -> tuple[PackedForest, bool]:
+    def packed(sentence: Sentence) -> tuple[PackedForest, str]:
         result = decoder.attempt(sentence, keep="forest")
-        forest = getattr(result, "forest", None)
-        if not isinstance(forest, Forest) or forest.root < 0:
-            return pack_forest(NO_FOREST), True
-        return pack_forest(forest.prune(decoder.weights, edges=edges)), False
+        if isinstance(result, Failure):
+            return pack_forest(NO_FOREST), str(result.error)
+        if result.forest is None or result.forest.root < 0:
+            return pack_forest(NO_FOREST), "no derivation covers the sentence"
+        return pack_forest(result.forest.prune(decoder.weights, edges=edges)), ""
 
-    failed = 0
+    troubles = []
     with ForestWriter(path, {"weights": decoder.weights}) as writer:
         found = ordered_map(packed, _sentences(bitext, sentences), threads)
-        for done, (forest, has_failed) in enumerate(found, start=1):
-            failed += has_failed
+        for done, (forest, trouble) in enumerate(found, start=1):
             writer.add(forest)
+            if trouble:
+                troubles.append(trouble)
             if progress is not None:
                 progress(done)
-    return failed
+    return troubles
 
 
 def _sentences(bitext: Bitext, numbers: Sequence[int]) -> Iterator[Sentence]:

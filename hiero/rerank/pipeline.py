@@ -254,7 +254,7 @@ class _Pipeline:
             report=lambda line: report(f"fold {k}: {line}"),
             progress=self.progress,
         )
-        failed = write_forests(
+        troubles = write_forests(
             Decoder(model, **self.decoding),
             self.bitext,
             drawn,
@@ -263,7 +263,8 @@ class _Pipeline:
             threads=self.threads,
             progress=self._count("sentences", len(drawn)),
         )
-        report(f"fold {k}: {len(drawn):,} sentences, {failed:,} without a translation")
+        without = f", {len(troubles):,} without a translation: {troubles[0]}" if troubles else ""
+        report(f"fold {k}: {len(drawn):,} sentences{without}")
         shutil.rmtree(folder)
 
     def _examples(self) -> None:
