@@ -6,8 +6,9 @@ trains a model for each corpus, aligns the words of the tuning set along with th
 experiment; its tables are in OUTPUT/CORPUS/zhai2015/tables.md. Tests are on the test set, on the last pairs
 of the bitext, which are held out, and on de-en on the test set by twos, as sentences that are twice as
 long. The tables have all rows for ja-en, and for the two others, which take longer, plain and guided
-tuning, of PRO too on all sentences; on ur-en with fewer climbs of MERT and iterations of PRO, and without recovered derivations
-(docs/experiments.md says why). What is done is kept: started again, it goes on where it was interrupted.
+tuning, of PRO too on all sentences; on ur-en with fewer climbs of MERT and iterations of PRO, and without
+recovered derivations (docs/experiments.md says why). What is done is kept: started again, it goes on where it
+was interrupted.
 """
 
 from __future__ import annotations
