@@ -9,7 +9,7 @@ from contextlib import contextmanager
 from dataclasses import dataclass, replace
 from functools import partial
 from pathlib import Path
-from typing import Annotated, Any, TypeVar
+from typing import Annotated, Any, Protocol, TypeVar
 
 import typer
 from pydantic import BaseModel, ConfigDict, Field, ValidationError
@@ -123,6 +123,26 @@ class _SetFiles(BaseModel):
         return NamedSet(self.name or self.source.stem, *found, genres), found
 
 
+class _HasModel(Protocol):
+    """Of a configuration, what its sets are read for."""
+
+    @property
+    def model(self) -> Path: ...
+    @property
+    def tokens(self) -> bool: ...
+
+
+def _loaded(
+    chosen: _HasModel, folder: Path, files: Sequence[_SetFiles]
+) -> tuple[Model, Sequence[NamedSet], Sequence[Set], dict[str, Any]]:
+    """The model, the sets, these as ``read_set`` has them, and what an experiment is to remember of both.
+    Raises FormatError, OSError."""
+    model = Model.load(folder / chosen.model)
+    sets, read = zip(*(each.read(folder, chosen.tokens, model) for each in files), strict=True)
+    fingerprints = {"sets": fingerprint(*read), "model": model_fingerprint(folder / chosen.model)}
+    return model, sets, read, {**fingerprints, "weights": model.weights}
+
+
 class _AlignedFiles(_SetFiles):
     """A set to tune on, with files of word links, one for each reference."""
 
@@ -151,9 +171,7 @@ def zhai2015(
     Started again in the same directory, it goes on where it was interrupted.
     """
     chosen, folder = _configuration(configuration, _Zhai2015File), configuration.parent
-    model = Model.load(folder / chosen.model)
-    files = (chosen.tuning, *chosen.test)
-    sets, read = zip(*(each.read(folder, chosen.tokens, model) for each in files), strict=True)
+    model, sets, read, origin = _loaded(chosen, folder, (chosen.tuning, *chosen.test))
     paths = [folder / path for path in chosen.tuning.alignments]
     links = read_alignments(paths, read[0], model) if paths else None
     with _runs_of(output):
@@ -164,12 +182,7 @@ def zhai2015(
             output,
             Zhai2015Options.model_validate(chosen.model_dump(include=set(Zhai2015Options.model_fields))),
             threads=threads,
-            origin={
-                "sets": fingerprint(*read),
-                "alignments": [sha256(path) for path in paths],
-                "model": model_fingerprint(folder / chosen.model),
-                "weights": model.weights,
-            },
+            origin={**origin, "alignments": [sha256(path) for path in paths]},
             report=_reporter(quiet),
         )
 
@@ -222,9 +235,7 @@ def li2009(
     Started again in the same directory, it goes on where it was interrupted.
     """
     chosen, folder = _configuration(configuration, _Li2009File), configuration.parent
-    model = Model.load(folder / chosen.model)
-    files = (chosen.tuning, *chosen.test)
-    sets, read = zip(*(each.read(folder, chosen.tokens, model) for each in files), strict=True)
+    model, sets, _, origin = _loaded(chosen, folder, (chosen.tuning, *chosen.test))
     trained = None
     if chosen.bitext is not None:
         trained = Trained(folder / chosen.model, chosen.bitext.inputs(folder))
@@ -237,11 +248,7 @@ def li2009(
             Li2009Options.model_validate(chosen.model_dump(include=set(Li2009Options.model_fields))),
             trained=trained,
             threads=threads,
-            origin={
-                "sets": fingerprint(*read),
-                "model": model_fingerprint(folder / chosen.model),
-                "weights": model.weights,
-            },
+            origin=origin,
             report=_reporter(quiet),
         )
 
@@ -302,20 +309,15 @@ class GivenChiang2008:
 def read_chiang2008(path: Path) -> GivenChiang2008:
     """Raises FormatError, OSError."""
     chosen, folder = _configuration(path, _Chiang2008File), path.parent
-    model = Model.load(folder / chosen.model)
     files = [chosen.tuning, *([chosen.held_out] if chosen.held_out else []), *chosen.test]
-    sets, read = zip(*(each.read(folder, chosen.tokens, model) for each in files), strict=True)
+    model, sets, _, origin = _loaded(chosen, folder, files)
     return GivenChiang2008(
         model,
         sets[0],
         sets[1] if chosen.held_out else None,
         sets[2 if chosen.held_out else 1 :],
         Chiang2008Options.model_validate(chosen.model_dump(include=set(Chiang2008Options.model_fields))),
-        {
-            "sets": fingerprint(*read),
-            "model": model_fingerprint(folder / chosen.model),
-            "weights": model.weights,
-        },
+        origin,
     )
 
 

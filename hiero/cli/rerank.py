@@ -84,7 +84,9 @@ def rerank(
 ) -> None:
     """Writes the translation of each forest that a second stage chooses, as tokens.
 
-    hiero rerank test.forests --reranker second/reranker.json
+    A sentence without a forest has an empty line.
+
+        hiero rerank test.forests --reranker second/reranker.json
     """
     second = Reranker.load(reranker)
     with ForestFile(file) as archive, writing(output) as stream:

@@ -183,11 +183,11 @@ class _Pipeline:
         names = [path.name for path in outputs]
         self.journal.run(Step(name, inputs, {**settings, "program": __version__}, names, run))
 
-    def _count(self, unit: str, total: int | None = None) -> Callable[[int], object] | None:
+    def _count(self, unit: str, total: int | None = None) -> Callable[..., object] | None:
         if (progress := self.progress) is None:
             return None
         what = f"{self.step}: {unit}"
-        return lambda done: progress(what, done, total)
+        return lambda done, total=total: progress(what, done, total)
 
     def _check_inputs(self, source: Path, target: Path) -> None:
         known = self.model.made_from.get("inputs", {})
@@ -213,6 +213,7 @@ class _Pipeline:
             [self.work / "alignment"],
             heuristic=self.settings.heuristic,
             seed=self.settings.seed,
+            progress=self._count("iterations"),
         )
 
     def _text(self) -> None:
