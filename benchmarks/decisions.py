@@ -2,9 +2,9 @@
 
     python benchmarks/decisions.py MODEL TUNING.src TEST.src --tuning REFERENCES --test REFERENCES
 
-decodes both sets, and chooses gamma, and how much the score counts beside the n-gram models, on the tuning
-set; prints BLEU of both sets, and how significant the difference to the best derivation is on the test set.
-Files are in tokens.
+decodes both sets, and chooses on the tuning set gamma, whether linear BLEU has its usual parameters or those
+of the tuning set's best translations, and how much the score counts beside the n-gram models; prints BLEU of
+both sets, and how significant the difference to the best derivation is on the test set. Files are in tokens.
 """
 
 from __future__ import annotations
@@ -19,9 +19,9 @@ from hiero.base.lines import read_lines
 from hiero.base.parallel import ordered_map
 from hiero.evaluate import Bleu, Runs, approximate_randomization, paired_bootstrap
 from hiero.forest.decisions import Decision
+from hiero.forest.losses import LinearBleu
 
 GAMMAS = (0.5, 1.0, 2.0, 4.0, 8.0)
-SHARES = (0.0, 0.5)
 
 
 class Set:
@@ -59,29 +59,31 @@ def main() -> None:
     tuning = Set(decoder, given.tuning_source, given.tuning, given.threads)
     test = Set(decoder, given.test_source, given.test, given.threads)
     plain = Decision()
-    baseline = test.decided(plain)
-    print(f"viterbi: tuning {tuning.decided(plain).mean:.2f}, test {baseline.mean:.2f}")
-    for name in ("mbr", "variational"):
-        choices = [
-            Decision(decision=name, gamma=gamma, score_share=share)
+    baseline, tuned = test.decided(plain), tuning.decided(plain)
+    print(f"viterbi: tuning {tuned.mean:.2f}, test {baseline.mean:.2f}")
+    own = LinearBleu.estimate(tuned.statistics[0].sum(axis=0))
+    estimated = {"precision": own.precision, "ratio": own.ratio}
+    print(f"the tuning set's precision {own.precision:.3f}, ratio {own.ratio:.3f}")
+    for name, variants in (
+        ("mbr", {"": {}, "/own": estimated}),
+        ("variational", {"": {}, "/score": {"score_share": 0.5}}),
+    ):
+        choices = {
+            f"{gamma:g}{label}": Decision(decision=name, gamma=gamma, **settings)
             for gamma in GAMMAS
-            for share in (SHARES if name == "variational" else SHARES[:1])
-        ]
-        scores = [tuning.decided(choice).mean for choice in choices]
-        best = choices[max(range(len(choices)), key=scores.__getitem__)]
-        found = test.decided(best)
-        by_gamma = ", ".join(
-            f"{choice.gamma:g}{'/score' if choice.score_share else ''} {score:.2f}"
-            for choice, score in zip(choices, scores, strict=True)
-        )
+            for label, settings in variants.items()
+        }
+        scores = {label: tuning.decided(choice).mean for label, choice in choices.items()}
+        best = max(scores, key=scores.__getitem__)
+        found = test.decided(choices[best])
         p = (
             paired_bootstrap(test.metric, baseline, found),
             approximate_randomization(test.metric, baseline, found),
         )
-        print(f"{name}: tuning by gamma {by_gamma}")
+        print(f"{name}: tuning by gamma {', '.join(f'{label} {x:.2f}' for label, x in scores.items())}")
         print(
-            f"{name}: gamma {best.gamma:g}, score share {best.score_share:g}: tuning {max(scores):.2f},"
-            f" test {found.mean:.2f} (p bootstrap {p[0]:.3f}, randomisation {p[1]:.3f})",
+            f"{name}: gamma {best}: tuning {scores[best]:.2f}, test {found.mean:.2f}"
+            f" (p bootstrap {p[0]:.3f}, randomisation {p[1]:.3f})",
             flush=True,
         )
 

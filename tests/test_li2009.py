@@ -16,7 +16,7 @@ from in_process import call
 import hiero
 from hiero.evaluate import Bleu, Runs
 from hiero.experiments.li2009_laboratory import Li2009Laboratory
-from hiero.experiments.li2009_systems import FOREST, LARGE, MERT, TABLE_5, Li2009Options
+from hiero.experiments.li2009_systems import FIRST_STAGE, LARGE, MERT, TABLE_5, Li2009Options
 from hiero.experiments.results import NamedSet
 from hiero.features.sentence import Sentence
 from hiero.rerank import Reranker
@@ -101,7 +101,7 @@ def test_the_experiment(folder: Path, tmp_path: Path) -> None:
     metric = Bleu(references, None, "closest")
     sentences = [line.split() for line in (folder / "test.zh").read_text().splitlines()]
     reranker = Reranker.load(out / LARGE.slug / "run-1" / "reranker.json")
-    first = hiero.read_weights(out / FOREST.slug / "run-1" / "weights.txt")
+    first = hiero.read_weights(out / FIRST_STAGE.slug / "run-1" / "weights.txt")
     assert reranker.weights == first
     decoder = hiero.Decoder(hiero.Model.load(folder / "model"), pop_limit=10).with_weights(first)
     lines = []
@@ -127,7 +127,7 @@ def test_the_experiment(folder: Path, tmp_path: Path) -> None:
     (out / "risk-nbest" / "run-1" / "weights.txt").unlink()
     (out / LARGE.slug / "run-1.test.json").unlink()
     (out / LARGE.slug / "run-1" / "examples.counts").unlink()
-    (out / FOREST.slug / "pass.json").unlink()
+    (out / FIRST_STAGE.slug / "pass.json").unlink()
     assert call(*command, "--quiet", "--threads", 2).returncode == 0
     assert (out / "scores.csv").read_bytes() == before
 

@@ -19,7 +19,7 @@ from hiero.base.weights import read_weights
 from hiero.decode.decoder import Decoder
 from hiero.decode.model import Model
 from hiero.experiments.laboratory import Laboratory, Trial
-from hiero.experiments.li2009_systems import FOREST, LARGE, Li2009Options, System
+from hiero.experiments.li2009_systems import FIRST_STAGE, LARGE, Li2009Options, System
 from hiero.experiments.results import NamedSet, Outcome
 from hiero.features.sentence import Sentence
 from hiero.rerank import Reranker, SecondStageOptions, train_second_stage
@@ -102,7 +102,7 @@ class Li2009Laboratory(Laboratory[System, Li2009Options]):
         return SecondStageOptions(**{"seed": self.options.seed + run, **self.options.second})
 
     def _large(self) -> Outcome:
-        """Second stages of the weights that minimum risk on forests has found."""
+        """Second stages of the weights that minimum risk with annealing on forests has found."""
         assert self.trained is not None
         metrics = {self.tuning.name: self.bleu(self.tuning), **self.metrics}
         found: dict[str, list[Array]] = {name: [] for name in metrics}
@@ -115,7 +115,7 @@ class Li2009Laboratory(Laboratory[System, Li2009Options]):
                 self.trained.inputs,
                 folder,
                 self._second_options(run),
-                weights=read_weights(self._run(FOREST, run) / "weights.txt"),
+                weights=read_weights(self._run(FIRST_STAGE, run) / "weights.txt"),
                 decoding=self.options.decoding,
                 threads=self.threads,
                 report=lambda line, run=run: self.report(f"{LARGE.name}, run-{run + 1}: {line}"),  # type: ignore[misc]
