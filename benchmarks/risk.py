@@ -16,20 +16,19 @@ from collections.abc import Callable, Sequence
 from pathlib import Path
 
 import numpy as np
-import scipy.sparse
-from forest import widened
 from machine import machine, parser, tokenised_pairs, watched
 
 import hiero
-from hiero import FeatureNames, Forest, ForestError
+from hiero import Forest, ForestError
 from hiero._core import ForestSource, RiskSum, minimum_risk
 from hiero.forest.decisions import best_part
-from hiero.forest.losses import ORDER, LinearBleu, words_and_matches
+from hiero.forest.losses import ORDER, LinearBleu, totals_and_matches
+from hiero.rerank import NgramFeatures
 from hiero.tune.risk import RiskOptions
 
 WHOLE = 60  # sentences whose forests are annotated without pruning
 MOST = 1_500_000  # edges of them
-LOSS = -np.array(LinearBleu(1.0).theta)
+LOSS = LinearBleu(1.0).costs
 PRUNED: Sequence[tuple[str, Callable[[Forest, np.ndarray], Forest]]] = [  # type: ignore[type-arg]
     *((f"{n:,} edges", lambda f, s, n=n: f.prune(s, edges=n)) for n in (300, 1000, 3000, 10_000)),  # type: ignore[misc]
     *((f"posterior {p:g}", lambda f, s, p=p: f.prune(s, posterior=p)) for p in (1e-2, 1e-3, 1e-4)),  # type: ignore[misc]
@@ -41,7 +40,7 @@ class Problem:
     """Annotated forests with their counts."""
 
     def __init__(self, pairs: Sequence[Pair]) -> None:
-        counts = [words_and_matches(forest, references) for forest, references in pairs]
+        counts = [totals_and_matches(forest, references) for forest, references in pairs]
         self.edges = sum(map(len, counts))
         self._arguments = (
             ForestSource([forest for forest, _ in pairs]),
@@ -79,35 +78,19 @@ def compare(pairs: Sequence[Pair], weights: np.ndarray) -> None:  # type: ignore
             print(f"  {name:16} {sizes}, {sums}, gradient differs by {change:.1%}")
 
 
-def with_ngrams(forest: Forest, names: dict[tuple[str, ...], int], weights: np.ndarray) -> Forest:  # type: ignore[type-arg]
-    """The model's score and counts of unigrams and bigrams as the features of an annotated forest."""
-    ngrams, counts = forest.ngrams()
-    few = [i for i, ngram in enumerate(ngrams) if len(ngram) <= 2]
-    ids = [names.setdefault(ngrams[i], len(names) + 1) for i in few]
-    rows = scipy.sparse.coo_array(counts[:, few])
-    columns = np.concatenate([np.zeros(forest.edge_count, int), np.array(ids)[rows.col]])
-    values = np.concatenate([forest.scores(weights), rows.data])
-    places = np.concatenate([np.arange(forest.edge_count), rows.row])
-    shape = (forest.edge_count, len(names) + 1)
-    matrix = scipy.sparse.csr_array((values, (places, columns)), shape=shape)
-    return forest.with_features(matrix, [str(i) for i in range(len(names) + 1)])
-
-
 def measure(pairs: Sequence[Pair], weights: np.ndarray, threads: Sequence[int]) -> None:  # type: ignore[type-arg]
     bound = RiskOptions().edges
     split = [
         (best_part(forest, forest.scores(weights), bound, ORDER)[0], references)
         for forest, references in pairs
     ]
-    known: dict[tuple[str, ...], int] = {}
-    wide = [(with_ngrams(forest, known, weights), references) for forest, references in split]
-    names = FeatureNames([str(i) for i in range(len(known) + 1)])
-    wide = [(widened(forest, names), references) for forest, references in wide]
-    heavy = np.zeros(len(names))
+    features = NgramFeatures(sorted({n for f, _ in split for n in f.ngrams()[0] if len(n) <= 2}))
+    wide = [(features.on(forest, forest.scores(weights)), references) for forest, references in split]
+    heavy = np.zeros(len(features))
     heavy[0] = 1.0
     for label, problem, theta in (
         (f"{len(weights)} features", Problem(split), weights),
-        (f"{len(names):,} features", Problem(wide), heavy),
+        (f"{len(features):,} features", Problem(wide), heavy),
     ):
         for count in threads:
             times = []

@@ -114,15 +114,16 @@ def test_training_ends_at_a_minimum(seed: int, tmp_path: Path) -> None:
             own += [grams(tokens, 2).count(ngram) for ngram in features.ngrams]
             rows.append(own)
             matched = [len(ngram) for ngram in grams(tokens, ORDER) if ngram in known]
-            counts.append([len(tokens), *(matched.count(n) for n in range(1, ORDER + 1))])
+            totals = [max(len(tokens) - n, 0) for n in range(ORDER)]
+            counts.append([*totals, *(matched.count(n) for n in range(1, ORDER + 1))])
         tables.append((np.array(rows), np.array(counts)))
     # Sentences without derivations are sentences of the set.
-    best = [c[np.argmax(r[:, 0])] if len(r) else np.zeros(ORDER + 1) for r, c in tables]
+    best = [c[np.argmax(r[:, 0])] if len(r) else np.zeros(2 * ORDER) for r, c in tables]
     assert examples.statistics[0] == pytest.approx(np.sum(best, axis=0)[0])
-    loss = BleuLoss(max(examples.statistics[0], 1.0), examples.statistics[1], len(forests))
+    loss = BleuLoss(max(examples.statistics[0], 1.0), examples.statistics[1])
 
     def objective(theta: np.ndarray) -> float:  # type: ignore[type-arg]
-        total = np.zeros(ORDER + 1)
+        total = np.zeros(2 * ORDER)
         for rows, counts in tables:
             if len(rows):
                 p = np.exp(rows @ theta - (rows @ theta).max())
@@ -368,7 +369,10 @@ def test_bad_calls(second: Path, trained: Path, tmp_path: Path) -> None:
         *("hiero-decode", "--model", trained / "model", "--reranker", tmp_path / "other.json", "--quiet"),
         stdin="她\n",
     )
-    assert done.returncode == 1 and b"Else" in done.stderr and done.stdout == b"\n"
+    assert done.returncode == 1 and b"weights of which Else is 1, not 0" in done.stderr
+    assert done.stdout == b""
+    with pytest.raises(ValueError, match="weights of which A is 2, not 0"):
+        Reranker(weights={"A": 2.0, "B": 1.0}, score=1.0, ngrams={}).check({"B": 1.0})
 
 
 def test_models_that_cannot_be_jackknifed(trained: Path, tmp_path: Path) -> None:

@@ -8,7 +8,7 @@ import sys
 import time
 from collections.abc import Callable, Iterator, Mapping
 from pathlib import Path
-from typing import Annotated, Any, Literal
+from typing import TYPE_CHECKING, Annotated, Any, Literal
 
 import typer
 
@@ -30,6 +30,9 @@ from hiero.decode.decoder import Keep
 from hiero.evaluate.nist_xml import SegmentSet
 from hiero.forest.decisions import Decision
 from hiero.forest.files import ForestWriter
+
+if TYPE_CHECKING:
+    from hiero.rerank import Reranker
 
 Advance = Callable[[], object]
 # Groups of options.
@@ -174,7 +177,8 @@ def decode(
         raise typer.BadParameter("--output-format alignment is of the best translation, without --nbest")
     if deciding.decision != "viterbi" and reranker is not None:
         raise typer.BadParameter("--decision and --reranker are two ways to choose: give one")
-    choose = _choice(deciding, reranker)
+    second = None if reranker is None else _second_stage(reranker)
+    choose = _choice(deciding) if second is None else second.of
     if choose is not None and (nbest is not None or references):
         raise typer.BadParameter(
             "--decision and --reranker are of one translation, without --nbest and --references"
@@ -193,6 +197,8 @@ def decode(
         names = ", ".join(loaded.feature_names)
         raise typer.BadParameter(f"--set-weight: no feature {min(unknown)!r}, but {names}")
     decoder = decoder.with_weights({**loaded.weights, **assigned})
+    if second is not None:
+        second.check(decoder.weights)
     ready = time.perf_counter()
     if not quiet:
         _note_unweighted(decoder)
@@ -256,13 +262,14 @@ def _model(
     return Model.load(model, weights=weights)
 
 
-def _choice(deciding: Decision, reranker: Path | None) -> Choice | None:
-    if reranker is not None:
-        from hiero.rerank import Reranker  # here, as it takes long to start
-
-        second = Reranker.load(reranker)
-        return lambda forest, weights: second.of(forest)
+def _choice(deciding: Decision) -> Choice | None:
     return None if deciding.decision == "viterbi" else deciding.of
+
+
+def _second_stage(path: Path) -> Reranker:
+    from hiero.rerank import Reranker  # here, as it takes long to start
+
+    return Reranker.load(path)
 
 
 def _input(

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import tempfile
 import time
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
@@ -78,8 +77,10 @@ class Li2009Laboratory(Laboratory[System, Li2009Options]):
         if run == 0:
             return trial.start
         drawn = np.random.default_rng([self.options.seed, run]).uniform(-1, 1, len(trial.start))
-        shares = 1 + self.options.displacement * drawn
-        return {name: w * float(s) for (name, w), s in zip(trial.start.items(), shares, strict=True)}
+        weights = np.array(list(trial.start.values()))
+        sizes = np.maximum(np.abs(weights), np.abs(weights).mean())
+        moved = weights + self.options.displacement * sizes * drawn
+        return dict(zip(trial.start, moved.tolist(), strict=True))
 
     def trial(self, system: System) -> Trial:
         start = {name: self.model.weights.get(name, 0.0) for name in self.model.feature_names}
@@ -160,16 +161,16 @@ class Li2009Laboratory(Laboratory[System, Li2009Options]):
         return made
 
     def _space(self, system: System) -> tuple[RiskSpace, Loss, Array]:
-        """Of the tuning set as the weights that were found decode it."""
+        """Of all that the tuning set's decoding has found."""
         trial = self.trial(system)
-        weights = self.model.weight_vector(read_weights(self._run(system, 0) / "weights.txt"))
+        run = self._run(system, 0)
+        weights = self.model.weight_vector(read_weights(run / "weights.txt"))
         method = trial.options.settings
         assert isinstance(method, Risk)
         found = method.nothing(trial.metric, len(weights))
-        with tempfile.TemporaryDirectory(dir=self.folder) as folder:
-            found.decode(trial.tuning, weights, Path(folder))
-            found.restore(Path(folder))
-            return *method.objective(found, trial.metric, weights, self.threads), weights
+        for folder in sorted(run.glob("iteration-*")):
+            found.restore(folder)
+        return *method.objective(found, trial.metric, weights, self.threads), weights
 
     def _second_space(self) -> tuple[RiskSpace, Loss, Array]:
         examples = read_examples(self._run(LARGE, 0))

@@ -21,7 +21,11 @@ class Li2009Options(ExperimentOptions):
     k: int = Field(100, ge=1, description="distinct translations a sentence")
     effective_length: EffectiveLength = "closest"
     displacement: float = Field(
-        0.2, ge=0, lt=1, description="of the weights that runs after the first start from, as a share of each"
+        0.2,
+        ge=0,
+        lt=1,
+        description="of each weight that runs after the first start from, as a share of it, or of the"
+        " mean if that is more",
     )
     large_runs: int = Field(1, ge=1, description="of the second stage, which takes long; at most the others'")
     mert: Mapping[str, Any] = {}

@@ -15,7 +15,7 @@ from typing import Literal
 
 import numpy as np
 import numpy.typing as npt
-from pydantic import BaseModel, ConfigDict, Field
+from pydantic import BaseModel, ConfigDict, Field, model_validator
 
 from hiero._core import Derivation, Forest, ForestError
 from hiero.forest.losses import ORDER, LinearBleu
@@ -46,6 +46,14 @@ class Decision(BaseModel):
     score_share: float = Field(
         0.0, ge=0, lt=1, description="of the score, beside the mean of the n-gram models' logarithms"
     )
+
+    @model_validator(mode="after")
+    def _of_a_distribution(self) -> Decision:
+        if self.decision == "viterbi":
+            for name, info in Decision.model_fields.items():
+                if getattr(self, name) != info.default:
+                    raise ValueError(f"{name.replace('_', ' ')} goes with the decisions mbr and variational")
+        return self
 
     def of(self, forest: Forest, scores: npt.ArrayLike | Mapping[str, float]) -> Derivation | None:
         """The derivation of a forest with edge scores, or weights, that is chosen, with its score by them;

@@ -14,7 +14,7 @@ import numpy.typing as npt
 
 from hiero._core import Forest, bleu, bleu_counts
 
-__all__ = ["BleuDocument", "LinearBleu", "bleu", "bleu_counts", "words_and_matches"]
+__all__ = ["BleuDocument", "LinearBleu", "bleu", "bleu_counts", "totals_and_matches"]
 
 Array = npt.NDArray[np.float64]
 Tokens = Sequence[str]
@@ -65,16 +65,21 @@ class LinearBleu:
     def losses(self, forest: Forest, references: Sequence[Tokens]) -> Array:
         """By edge of a forest annotated with 4-grams (``annotate_ngrams(4)``), float64 (edges); a
         derivation's sum is the loss of its string. Raises ValueError for a forest that is not."""
-        return np.asarray(-(words_and_matches(forest, references) @ np.array(self.theta)))
+        return np.asarray(totals_and_matches(forest, references) @ self.costs)
+
+    @property
+    def costs(self) -> Array:
+        """What each of ``totals_and_matches`` adds to the loss, float64 (8)."""
+        words, *matches = self.theta
+        return -np.array([words, *[0.0] * (ORDER - 1), *matches])
 
 
-def words_and_matches(forest: Forest, references: Sequence[Tokens]) -> npt.NDArray[np.float32]:
-    """What theta_0 to theta_4 weigh, by edge of a forest annotated with 4-grams: words and unclipped matches
-    of n = 1 to 4, float32 (edges, 5). Raises ValueError for a forest that is not annotated."""
+def totals_and_matches(forest: Forest, references: Sequence[Tokens]) -> npt.NDArray[np.float32]:
+    """By edge of a forest annotated with 4-grams, how many n-grams arise there and how many of them match,
+    unclipped, n = 1 to 4 each, float32 (edges, 8). Raises ValueError for a forest that is not annotated."""
     if forest.ngram_order != ORDER:
-        raise ValueError(f"linear BLEU counts {ORDER}-grams: annotate the forest with n = {ORDER}")
-    _, matches = forest.ngram_matches(references)
-    return np.column_stack([forest.target_words, matches]).astype(np.float32)
+        raise ValueError(f"BLEU counts {ORDER}-grams: annotate the forest with n = {ORDER}")
+    return np.hstack(forest.ngram_matches(references)).astype(np.float32)
 
 
 def _start() -> Array:

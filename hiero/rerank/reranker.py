@@ -60,11 +60,21 @@ class Reranker(BaseModel):
         features = NgramFeatures([tuple(ngram.split(" ")) for ngram in used])
         return features, np.array([self.score, *used.values()])
 
-    def of(self, forest: Forest) -> Derivation | None:
+    def check(self, weights: Mapping[str, float]) -> None:
+        """Raises ValueError where search by these weights is not that of the first stage."""
+        for name in sorted(self.weights.keys() | weights.keys()):
+            own, other = self.weights.get(name, 0.0), weights.get(name, 0.0)
+            if own != other:
+                raise ValueError(
+                    f"the second stage was trained on weights of which {name} is {own:g}, not {other:g}"
+                )
+
+    def of(self, forest: Forest, weights: Mapping[str, float] | None = None) -> Derivation | None:
         """The best derivation of a forest by both stages, of those of its best edges by the first, with its
-        score by the first; None where there is none. Raises FormatError for a first stage with other
+        score by the first; None where there is none. ``weights`` are of features that the first stage does
+        not know, as rules of the sentence's own may have. Raises FormatError for a first stage with other
         features, ForestError where the best derivations are too many to tell their n-grams."""
-        scores = forest.scores(self.weights)
+        scores = forest.scores({**(weights or {}), **self.weights})
         if forest.root < 0:
             return None
         features, weights = self._features

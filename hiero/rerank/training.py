@@ -17,20 +17,15 @@ from pydantic import BaseModel, ConfigDict, Field
 from hiero._core import Forest
 from hiero.base.files import replacing
 from hiero.base.parallel import ordered_map
-from hiero.evaluate.metrics import Bleu, Hypotheses
-from hiero.forest.decisions import best_part
-from hiero.forest.files import NO_FOREST, ForestFile, ForestWriter, PackedForest, pack_forest
-from hiero.forest.losses import ORDER, words_and_matches
+from hiero.evaluate.metrics import Bleu
+from hiero.forest.files import ForestFile, ForestWriter, PackedForest, pack_forest
+from hiero.forest.losses import ORDER
 from hiero.rerank.features import NgramFeatures
 from hiero.rerank.reranker import Reranker
 from hiero.tune.annealing import Minimum, minimise
-from hiero.tune.risk import ForestRisk, Loss, RiskOptions, loss_of, variance
+from hiero.tune.risk import Example, ForestRisk, Loss, RiskOptions, example, loss_of
 
-# Edges that a sentence's annotated forest may have.
-_MOST_EDGES = 100_000
-_K = 50  # derivations that tell how far features differ
-# Columns of counts.
-_COLUMNS = ORDER + 1
+_COLUMNS = 2 * ORDER  # of counts
 Array = npt.NDArray[np.float64]
 
 
@@ -73,24 +68,16 @@ def prepare(
 ) -> Examples:
     """Writes files of examples into a folder; ``references`` are lines of tokens by sentence.
 
-    A forest without derivations counts nothing. Raises ForestError for one whose best derivations are too
-    many to annotate, OSError.
+    A forest without derivations counts as an empty translation. Raises ForestError for one whose best
+    derivations are too many to annotate, ValueError for another number of references, OSError.
     """
     metric = Bleu(references)
 
-    def example(item: tuple[int, Forest]) -> tuple[PackedForest, npt.NDArray[np.float32], Array, Array]:
+    def packed(item: tuple[int, Forest]) -> tuple[PackedForest, Example]:
         sentence, forest = item
-        if forest.root < 0:
-            nothing = metric.token_statistics([sentence], Hypotheses.of_tokens([[]]))[0]
-            none = np.zeros((0, _COLUMNS), dtype=np.float32)
-            return pack_forest(NO_FOREST), none, nothing, np.zeros(len(features))
-        scores = forest.scores(weights)
-        split, origins = best_part(forest, scores, forest.edge_count, ORDER, _MOST_EDGES)
-        own = features.on(split, scores[origins])
-        best = own.kbest_arrays(_K, scores[origins])
-        statistics = metric.token_statistics(np.full(len(best), sentence), Hypotheses.of_list(own, best))
-        counts = words_and_matches(own, metric.references[sentence])
-        return pack_forest(own), counts, statistics[0], variance(best.features)
+        scores = forest.scores(weights) if forest.root >= 0 else np.zeros(0)
+        made = example(forest, scores, metric, sentence, features.on)
+        return pack_forest(made.forest), made
 
     paths = folder / "examples.forests", folder / "examples.counts"
     offsets, total, variances = [0], np.zeros(10), np.zeros(len(features))
@@ -99,14 +86,17 @@ def prepare(
         replacing(paths[1]) as temporary,
         temporary.open("wb") as file,
     ):
-        for packed, counts, statistics, varying in ordered_map(example, enumerate(forests), threads):
-            writer.add(packed)
-            file.write(counts.tobytes())
-            offsets.append(offsets[-1] + len(counts))
-            total += statistics
-            variances += varying
+        for forest, made in ordered_map(packed, enumerate(forests), threads):
+            writer.add(forest)
+            file.write(made.counts.tobytes())
+            offsets.append(offsets[-1] + len(made.counts))
+            total += made.statistics
+            if len(made.counts):
+                variances += made.variances
             if progress is not None:
                 progress(len(offsets) - 1)
+    if len(offsets) - 1 != len(references):
+        raise ValueError(f"{len(offsets) - 1} forests for {len(references)} sentences")
     return Examples(*paths, features, np.array(offsets), total, variances)
 
 

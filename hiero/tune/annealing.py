@@ -2,8 +2,8 @@
 Eisner 2009, section 7).
 
 Without annealing T is 0 and gamma 1. With it, T starts high, where next to all derivations are as likely, and
-is halved until it is 0; then gamma is doubled while the length of theta stays, until next to nothing but the
-best derivation counts.
+is halved until it is low, and then 0; from there gamma is doubled while the length of theta stays, until next
+to nothing but the best derivation counts.
 """
 
 from __future__ import annotations
@@ -14,6 +14,7 @@ from pathlib import Path
 from typing import Any
 
 import numpy as np
+from threadpoolctl import threadpool_limits
 
 from hiero.base.files import write_atomically
 from hiero.base.progress import Report
@@ -34,21 +35,24 @@ class Stage:
 
 
 def schedule(options: RiskOptions) -> Iterator[Stage]:
-    """Without annealing one step; with it T halved down to 0, then gamma doubled."""
-    temperature = options.temperature if options.annealing else 0.0
+    """Without annealing one step; with it T halved, then 0 and gamma doubled."""
+    if not options.annealing:
+        yield Stage(0.0, None)
+        return
+    temperature = options.temperature
     while temperature >= options.coldest:
         yield Stage(temperature, None)
         temperature /= 2
-    yield Stage(0.0, None)
-    gamma = 2.0
-    while options.annealing and gamma <= options.greatest_gamma:
+    gamma = 1.0
+    while gamma <= options.greatest_gamma:
         yield Stage(0.0, gamma)
         gamma *= 2
 
 
 @dataclass(frozen=True)
 class Minimum:
-    """Where a stage has ended: R, H and the length of the gradient in theta are means over sentences."""
+    """Where a stage has ended: R, H and the length of what is minimised's gradient in theta are means over
+    sentences."""
 
     stage: Stage
     weights: Array
@@ -70,10 +74,11 @@ def minimise(
     penalties: Array | None = None,
     report: Callable[[Minimum], object] = lambda _: None,
 ) -> Array:
-    """The weights, float64 (features), at the end of the schedule, as large as those of the start where all
-    may be multiplied by one number; ``report`` is told of every stage. With ``penalties``, lambda in float64
-    (features), half the sum of lambda theta^2 is added to what is summed over sentences; gamma is 1 then, but
-    where it is given, and weights are as large as the minimum has them.
+    """The weights, float64 (features), at the end of the schedule, by which scores within a sentence differ
+    as much as by those of the start where all may be multiplied by one number; ``report`` is told of every
+    stage. Features that do not differ within sentences keep their weights. With ``penalties``, lambda in
+    float64 (features), half the sum of lambda theta^2 is added to what is summed over sentences; gamma is 1
+    then, but where it is given, and weights are as large as the minimum has them.
 
     It begins where scores within a sentence differ by a nat or so, with theta's direction alone: where one
     derivation has all of the mass, as earlier iterations may have ended, no gradient leads anywhere. While
@@ -81,10 +86,10 @@ def minimise(
     theta matters then, and free where fixed weights or bounds keep theta from that. A gamma that is given
     multiplies what came before, and the length of theta is kept, or the fixed weights keep it.
     """
-    columns = np.array(list(free))
+    columns = np.array([i for i in free if space.spread[i] > 0], dtype=np.intp)
     free_length = penalties is None and scalable(start, free, bounds)
     scaled = free_length or penalties is not None
-    size = float(np.sqrt(np.square(start * space.spread).sum()))
+    size = _size(start, space)
     unit = 1 / size if size > 0 else 1.0
     weights, gamma, before = (start * unit, 1.0, 1.0) if scaled else (start, unit, unit)
     for stage in schedule(options):
@@ -96,12 +101,19 @@ def minimise(
             found = (descent.turned if free_length else descent.plain)(before * stage.gamma)
         weights, gamma = found
         last = evaluated(space, loss, weights, gamma, stage.temperature)
-        length = float(np.sqrt(np.square(last.theta[columns]).sum()))
+        gradient = last.theta if penalties is None else last.theta + penalties * weights
+        length = float(np.sqrt(np.square(gradient[columns]).sum()))
         sums = (loss.value(last.counts), last.entropy, length)
-        risk, entropy, gradient = (amount / max(space.sentences, 1) for amount in sums)
-        report(Minimum(stage, weights, gamma, risk, entropy, gradient, descent.evaluations))
-    total = float(np.abs(weights).sum())
-    return weights * (float(np.abs(start).sum()) / total) if free_length and total > 0 else weights
+        risk, entropy, length = (amount / max(space.sentences, 1) for amount in sums)
+        report(Minimum(stage, weights, gamma, risk, entropy, length, descent.evaluations))
+    if free_length and _size(weights, space) > 0:
+        weights = weights * ((size if size > 0 else 1.0) / _size(weights, space))
+    return np.where(space.spread > 0, weights, start)
+
+
+def _size(weights: Array, space: RiskSpace) -> float:
+    """By how much scores differ within a sentence, in nats."""
+    return float(np.sqrt(np.square(weights * space.spread).sum()))
 
 
 def evaluated(space: RiskSpace, loss: Loss, weights: Array, gamma: float, temperature: float) -> Risk:
@@ -158,10 +170,14 @@ class _Descent:
     ) -> Array:
         import scipy.optimize  # here, as it takes long to start
 
+        if len(start) == 0:
+            return start
         options = {"maxiter": self._steps, "ftol": 1e-9, "gtol": 1e-7}
-        found = scipy.optimize.minimize(
-            objective, start, jac=True, method="L-BFGS-B", bounds=bounds, options=options
-        )
+        # With several threads BLAS adds up long vectors in another order.
+        with threadpool_limits(1, "blas"):
+            found = scipy.optimize.minimize(
+                objective, start, jac=True, method="L-BFGS-B", bounds=bounds, options=options
+            )
         return np.asarray(found.x)
 
     def _with(self, x: Array) -> Array:

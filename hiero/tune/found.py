@@ -98,7 +98,7 @@ class ForestsOfSet(Found):
         """What there is of a sentence."""
 
     @abstractmethod
-    def _kept(self, forest: Forest, weights: Array, is_better: bool) -> Forest:
+    def _kept(self, sentence: int, forest: Forest, weights: Array, is_better: bool) -> Forest:
         """What is to be kept of a forest that has derivations."""
 
     @abstractmethod
@@ -118,7 +118,7 @@ class ForestsOfSet(Found):
                     writer.write(NO_FOREST)
                     continue
                 is_better = best.score > self._best_known(sentence, weights) + 1e-6
-                writer.write(self._kept(forest, weights, is_better))
+                writer.write(self._kept(sentence, forest, weights, is_better))
                 new += is_better
         if len(firsts) != self._metric.segments:
             raise ValueError(f"{len(firsts)} forests for {self._metric.segments} sentences")
@@ -150,7 +150,7 @@ class FoundForests(ForestsOfSet):
     def known(self, sentence: int) -> Sequence[Forest]:
         return self.forests[sentence]
 
-    def _kept(self, forest: Forest, weights: Array, is_better: bool) -> Forest:
+    def _kept(self, sentence: int, forest: Forest, weights: Array, is_better: bool) -> Forest:
         return forest.prune(forest.scores(weights), edges=_EDGES) if is_better else NO_FOREST
 
     def _take(self, sentence: int, forest: Forest) -> None:
@@ -158,7 +158,9 @@ class FoundForests(ForestsOfSet):
 
 
 class FoundUnions(ForestsOfSet):
-    """Of each sentence the union of all its forests, of which each had so many edges."""
+    """Of each sentence the union of its forests, as each iteration leaves it on disk: the best edges of what
+    it found, so many, together with what was known, and of that the best, twice as many, as unions grow to
+    more than the sum of their parts."""
 
     def __init__(self, metric: Metric, edges: int) -> None:
         super().__init__(metric)
@@ -169,9 +171,13 @@ class FoundUnions(ForestsOfSet):
         union = self.unions[sentence]
         return [union] if union.root >= 0 else []
 
-    def _kept(self, forest: Forest, weights: Array, is_better: bool) -> Forest:
-        return forest.prune(forest.scores(weights), edges=self._edges)
+    def _kept(self, sentence: int, forest: Forest, weights: Array, is_better: bool) -> Forest:
+        best = forest.prune(forest.scores(weights), edges=self._edges)
+        known = self.unions[sentence]
+        if known.root < 0:
+            return best
+        union = Forest.union([known, best])
+        return union.prune(union.scores(weights), edges=2 * self._edges)
 
     def _take(self, sentence: int, forest: Forest) -> None:
-        known = self.unions[sentence]
-        self.unions[sentence] = forest if known.root < 0 else Forest.union([known, forest])
+        self.unions[sentence] = forest

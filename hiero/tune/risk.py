@@ -2,16 +2,16 @@
 the expected loss less a temperature times the entropy of p(d) = exp(gamma theta . h(d)) / Z, summed over
 sentences, whose derivations d are of forests or of k-best lists. ``hiero.tune.annealing`` minimises it.
 
-A loss looks at what is expected of the whole set: words and n-gram matches. That of the paper is linear in
+A loss looks at what is expected of the whole set: n-grams and their matches. That of the paper is linear in
 them (Tromble et al. 2008) and knows no brevity penalty, so that with one reference translations grow short;
-that of BLEU itself is not, and is minimised by the linear loss that is like it nearby, anew at every step. A
-word costs about 1 in all of them, as entropy would drown smaller losses.
+that of BLEU itself is not, and is minimised by the linear loss that is like it nearby, anew at every step.
+All are measured in words, as entropy would drown smaller losses.
 """
 
 from __future__ import annotations
 
 import itertools
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from typing import Any, Literal, Protocol
 
@@ -23,7 +23,7 @@ from hiero._core import Forest, ForestSource, minimum_risk
 from hiero.base.parallel import ordered_map
 from hiero.evaluate.metrics import Bleu, Hypotheses, Metric
 from hiero.forest.decisions import best_part
-from hiero.forest.losses import ORDER, LinearBleu, words_and_matches
+from hiero.forest.losses import ORDER, LinearBleu, totals_and_matches
 from hiero.tune.pool import PoolArrays
 from hiero.tune.pro import smoothed_bleu
 from hiero.tune.protocol import Array
@@ -32,7 +32,10 @@ Space = Literal["forest", "nbest"]
 # Edges that a sentence's annotated forest may have.
 _MOST_EDGES = 100_000
 _BLEU = 10  # statistics of Bleu
+_COLUMNS = 2 * ORDER  # of counts, n-grams and matches by order
 _K = 50  # derivations that tell how far features differ
+# By which they differ at least, as a share of how large they are: less is rounding.
+_ROUNDING = 1e-6
 # The brevity penalty turns on within so much of the reference's length: it is smooth, as BLEU's is not.
 _SHARPNESS = 100.0
 
@@ -88,32 +91,29 @@ class LinearLoss:
 
 @dataclass(frozen=True)
 class BleuLoss:
-    """- W log BLEU of words and unclipped matches, (5), with a brevity penalty that turns on smoothly. Of the
-    whole set W, a number of words, the effective reference length, and the number of sentences."""
+    """- W log BLEU of n-grams and unclipped matches by order, (8), with a brevity penalty that turns on
+    smoothly. Of the whole set W, a number of words, and the effective reference length."""
 
     words: float
     reference_length: float
-    sentences: int
 
     def value(self, counts: Array) -> float:
         totals, matches = self._by_order(counts)
-        shortness = _SHARPNESS * (self.reference_length / max(counts[0], 1.0) - 1)
+        shortness = _SHARPNESS * (self.reference_length / totals[0] - 1)
         brevity = np.logaddexp(0, shortness) / _SHARPNESS
         return float(self.words * (brevity - np.log(matches / totals).mean()))
 
     def slopes(self, counts: Array) -> Array:
         totals, matches = self._by_order(counts)
-        length = max(counts[0], 1.0)
-        shortness = _SHARPNESS * (self.reference_length / length - 1)
-        brevity = -self.reference_length / (length**2 * (1 + np.exp(min(-shortness, 700.0))))
-        brevity *= counts[0] > 1
-        rising = np.where(totals > 1, 1 / totals, 0.0)
-        return self.words * np.append(brevity + rising.mean(), -1 / (ORDER * matches))
+        rising = 1 / (ORDER * totals)
+        shortness = _SHARPNESS * (self.reference_length / totals[0] - 1)
+        rising[0] -= self.reference_length / (totals[0] ** 2 * (1 + np.exp(min(-shortness, 700.0))))
+        rising[counts[:ORDER] <= 1] = 0.0
+        return self.words * np.append(rising, -1 / (ORDER * matches))
 
     def _by_order(self, counts: Array) -> tuple[Array, Array]:
         """n-grams, one or more, and matches, next to nothing or more."""
-        totals = counts[0] - self.sentences * np.arange(ORDER)
-        return np.maximum(totals, 1.0), counts[1:] + 1e-3
+        return np.maximum(counts[:ORDER], 1.0), counts[ORDER:] + 1e-3
 
 
 @dataclass(frozen=True)
@@ -129,8 +129,8 @@ class Risk:
 
 class RiskSpace(Protocol):
     """The derivations of all sentences, with counts. ``spread``, float64 (features), is how far each feature
-    differs between the derivations of a sentence; steps are to be small by that measure, as where one
-    derivation has all of the mass no gradient leads anywhere."""
+    differs between the derivations of a sentence, 0 where it does not; steps are to be small by that measure,
+    as where one derivation has all of the mass no gradient leads anywhere."""
 
     sentences: int
     spread: Array
@@ -184,7 +184,7 @@ class ListRisk:
         self._features = pool.features
         self._counts = counts
         bounds = itertools.pairwise(pool.offsets.tolist())
-        variances = [variance(pool.features[begin:end]) for begin, end in bounds if end > begin]
+        variances = [column_variances(pool.features[begin:end]) for begin, end in bounds if end > begin]
         self.spread = spread_of(variances, pool.features.shape[1])
 
     def _log_p(self, weights: Array, gamma: float) -> tuple[Array, Array]:
@@ -213,17 +213,20 @@ class ListRisk:
         return Risk(counts, entropy, gamma * slope, float(np.einsum("i,i->", model, p * value)))
 
 
-def variance(features: Any) -> Array:
-    """Of each column of a sparse matrix, float64 (columns)."""
-    mean = np.asarray(features.mean(axis=0), dtype=np.float64).ravel()
-    squares = np.asarray(features.multiply(features).mean(axis=0), dtype=np.float64).ravel()
-    return np.asarray(np.maximum(squares - np.square(mean), 0.0))
+def column_variances(features: Any) -> Array:
+    """Of each column of a sparse matrix, float64 (columns); 0 where it does not vary but by rounding."""
+    used = np.unique(features.indices)
+    values = np.asarray(features[:, used].todense(), dtype=np.float64)
+    found = np.zeros(features.shape[1])
+    # From the first row, so that what is the same in all has exactly 0.
+    varying = (values - values[0]).var(axis=0)
+    found[used] = np.where(varying > np.square(_ROUNDING * np.abs(values).max(axis=0)), varying, 0.0)
+    return found
 
 
 def spread_of(variances: Sequence[Array], features: int) -> Array:
-    """By the variances of each feature within some sentences; 1 for features that are the same in all."""
-    found = np.sqrt(np.sum(variances, axis=0) / len(variances)) if variances else np.zeros(features)
-    return np.where(found > 0, found, 1.0)
+    """By the variances of each feature within some sentences."""
+    return np.sqrt(np.sum(variances, axis=0) / len(variances)) if variances else np.zeros(features)
 
 
 class UnclippedBleu(Metric):
@@ -253,12 +256,12 @@ class UnclippedBleu(Metric):
 def loss_of(options: RiskOptions, statistics: Array, sentences: int) -> Loss:
     """The loss that options ask for, by BLEU statistics of the set's translations, (10)."""
     if options.loss == "sentence-bleu":
-        return LinearLoss(np.ones(1))
+        return LinearLoss(np.array([statistics[1] / max(sentences, 1)]))
     if options.loss == "bleu":
-        return BleuLoss(max(statistics[0], 1.0), statistics[1], sentences)
+        return BleuLoss(max(statistics[0], 1.0), statistics[1])
     usual = LinearBleu(1.0)
     known = LinearBleu.estimate(statistics) if (statistics[6:10] > 0).all() else usual
-    return LinearLoss(-np.array(LinearBleu(1.0, known.precision, known.ratio).theta))
+    return LinearLoss(LinearBleu(1.0, known.precision, known.ratio).costs)
 
 
 def list_problem(pool: PoolArrays, weights: Array, options: RiskOptions) -> tuple[ListRisk, Loss]:
@@ -267,9 +270,43 @@ def list_problem(pool: PoolArrays, weights: Array, options: RiskOptions) -> tupl
     if options.loss == "sentence-bleu":
         counts = 1 - smoothed_bleu(statistics)[:, None]
     else:
-        counts = np.column_stack([statistics[:, 0], pool.statistics[:, _BLEU:]])
+        counts = np.hstack([statistics[:, 2 : 2 + ORDER], pool.statistics[:, _BLEU:]])
     chosen = pool.total(pool.winners(weights))[:_BLEU]
     return ListRisk(pool, counts), loss_of(options, chosen, pool.instances)
+
+
+@dataclass(frozen=True)
+class Example:
+    """A sentence's forest, annotated with 4-grams, whose edges these are of what was given, int32 (edges);
+    n-grams and matches by edge, float32 (edges, 8); BLEU statistics of the best derivation, float64 (10), of
+    none those of an empty translation; and how much each feature varies in the best, float64 (features)."""
+
+    forest: Forest
+    counts: npt.NDArray[np.float32]
+    statistics: Array
+    variances: Array
+
+
+def example(
+    forest: Forest,
+    scores: Array,
+    metric: Bleu,
+    sentence: int,
+    featured: Callable[[Forest, Array], Forest] = lambda forest, _: forest,
+) -> Example:
+    """Of a forest with these scores of edges, of which half are left out, and half again, where those of the
+    best derivations are too many when annotated. ``featured`` puts other features on it. Raises ForestError
+    where the best derivations alone are too many."""
+    if forest.root < 0:
+        nothing = metric.token_statistics([sentence], Hypotheses.of_tokens([[]]))[0]
+        none = np.zeros((0, _COLUMNS), dtype=np.float32)
+        return Example(forest, none, nothing, np.zeros(0))
+    split, origins = best_part(forest, scores, forest.edge_count, ORDER, _MOST_EDGES)
+    own = featured(split, scores[origins])
+    best = own.kbest_arrays(_K, scores[origins])
+    statistics = metric.token_statistics(np.full(len(best), sentence), Hypotheses.of_list(own, best))
+    counts = totals_and_matches(own, metric.references[sentence])
+    return Example(own, counts, statistics[0], column_variances(best.features))
 
 
 def forest_problem(
@@ -277,25 +314,16 @@ def forest_problem(
 ) -> tuple[ForestRisk, Loss]:
     """Of each sentence's union of forests; the loss depends on their best derivations."""
 
-    def prepared(sentence: int) -> tuple[Forest, npt.NDArray[np.float32], Array, Array]:
+    def prepared(sentence: int) -> Example:
         forest = unions[sentence]
-        if forest.root < 0:
-            nothing = metric.token_statistics([sentence], Hypotheses.of_tokens([[]]))[0]
-            return forest, np.zeros((0, ORDER + 1), dtype=np.float32), nothing, np.zeros(len(weights))
-        scores = forest.scores(weights)
-        best = forest.kbest_arrays(_K, scores)
-        statistics = metric.token_statistics(np.full(len(best), sentence), Hypotheses.of_list(forest, best))
-        split, _ = best_part(forest, scores, forest.edge_count, ORDER, _MOST_EDGES)
-        return (
-            split,
-            words_and_matches(split, metric.references[sentence]),
-            statistics[0],
-            variance(best.features),
-        )
+        scores = forest.scores(weights) if forest.root >= 0 else np.zeros(0)
+        return example(forest, scores, metric, sentence)
 
     found = list(ordered_map(prepared, range(len(unions)), threads))
-    forests, counts, firsts, variances = zip(*found, strict=True)
-    loss = loss_of(options, np.sum(firsts, axis=0), len(unions))
+    statistics = np.sum([one.statistics for one in found], axis=0)
+    counts = [one.counts for one in found]
     offsets = np.cumsum([0, *map(len, counts)], dtype=np.int64)
-    spread = spread_of(variances, len(weights))
-    return ForestRisk(ForestSource(forests), np.concatenate(counts), offsets, spread, threads), loss
+    spread = spread_of([one.variances for one in found if len(one.counts)], len(weights))
+    source = ForestSource([one.forest for one in found])
+    space = ForestRisk(source, np.concatenate(counts), offsets, spread, threads)
+    return space, loss_of(options, statistics, len(unions))
