@@ -7,7 +7,8 @@ by the methods that learn from lists search-aware as well, by minimum risk on li
 and trains a second stage; then again with one thread, two or four, killing the process (SIGKILL) at random
 moments and starting it again, until it has been killed so often. When a run comes to its end before that, the
 next one begins. Every one that ended must have the same weights, translations and scores of all iterations,
-bit for bit. Prints for each method how many kills fell into how many runs, and fails where a byte differs.
+the same forests of the bitext and the same progress of risk, bit for bit. Prints for each method how many
+kills fell into how many runs, and fails where a byte differs.
 """
 
 from __future__ import annotations
@@ -49,7 +50,7 @@ def tuning(model: Path, chosen: list[str], output: Path, threads: int) -> list[s
 
 def results(run: Path) -> dict[str, bytes]:
     """What does not tell how long it took."""
-    patterns = ("*.txt", "*/*.txt", "*/scores.json", "reranker.json")
+    patterns = ("*.txt", "*/*.txt", "*/scores.json", "risk-*.tsv", "reranker.json", "fold-*", "examples.*")
     paths = sorted(path for pattern in patterns for path in run.glob(pattern))
     return {str(path.relative_to(run)): path.read_bytes() for path in paths}
 

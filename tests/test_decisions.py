@@ -238,6 +238,12 @@ def test_commands(french: Path, tmp_path: Path) -> None:
     cold = call(*decode, "--decision", "mbr", "--gamma", 1e15)
     assert cold.returncode == 1 and cold.stdout.count(b"\n") == len(lines)
     assert b"has a log weight beyond 1e12" in cold.stderr
+    named = call("hiero", "forest", "decide", tmp_path / "all", "--decision", "mbr", "--gamma", 1e15)
+    assert named.returncode == 1 and named.stdout == cold.stdout
+    assert f"{tmp_path / 'all'}: sentence 0: ".encode() in named.stderr
+    for idle in (("--gamma", 2), ("--precision", 0.5), ("--score-share", 0.2), ("--decision-edges", 7)):
+        wrong = call(*decode, *idle)
+        assert wrong.returncode == 2 and b"goes with the decisions" in wrong.stderr
     endless = call(*decode, "--decision", "mbr", "--gamma", "inf")
     assert endless.returncode == 2 and b"gamma" in endless.stderr
     for more in (("--nbest", 3), ("--references", source)):

@@ -168,6 +168,17 @@ def test_nothing_to_learn_from(tmp_path: Path) -> None:
         train_reranker(examples, FIRST, RerankerOptions())
 
 
+def test_damaged_counts(tmp_path: Path) -> None:
+    *_, examples = problem(1, tmp_path)
+    counts = examples.counts.read_bytes()
+    for damaged in (counts[:-4], b""):
+        examples.counts.write_bytes(damaged)
+        with pytest.raises(hiero.FormatError, match=r"examples\.counts: not the counts of"):
+            train_reranker(examples, FIRST, RerankerOptions())
+    with pytest.raises(ValueError, match="1 forests for 2 sentences"):
+        prepare([NO_FOREST], FIRST, [["a"], ["b"]], examples.features, tmp_path)
+
+
 def test_an_archive_as_a_source(tmp_path: Path) -> None:
     """Forests with other features than the others are none for training; the file outlives its archive."""
     one, other = small_random_forest(random.Random(1)), small_random_forest(random.Random(2))
@@ -328,10 +339,11 @@ def test_interrupted_and_with_another_number_of_threads(trained: Path, second: P
     expected = (second / "reranker.json").read_bytes()
     copy = tmp_path / "second"
     shutil.copytree(second, copy)
-    (copy / "fold-1.forests").unlink()
-    _, log = second_stage(trained, copy)
+    for name in ("fold-1.forests", "examples.forests", "examples.counts", "examples.json", "reranker.json"):
+        (copy / name).unlink()
+    _, log = second_stage(trained, copy, "--threads", 1)
     steps = [line.split(": ")[1:3] for line in log.splitlines() if "done before" in line]
-    assert [name for name, _ in steps] == ["corpus", "align", "fold 0", "examples", "train"]
+    assert [name for name, _ in steps] == ["corpus", "align", "fold 0"]
     assert (copy / "reranker.json").read_bytes() == expected
     _, log = second_stage(trained, copy, "--variance", 0.01)
     assert "train: stale, other settings (variance)" in log and "examples: done before" in log

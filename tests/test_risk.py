@@ -5,13 +5,16 @@ from __future__ import annotations
 import itertools
 import random
 from collections.abc import Callable
+from dataclasses import replace
 from pathlib import Path
+from types import SimpleNamespace
 
 import numpy as np
 import pytest
 import scipy.sparse
 from brute_force_forest import derivations, small_random_forest
 from synthetic_decoder import pooled, solvable
+from threadpoolctl import threadpool_limits
 
 from hiero import Forest
 from hiero.evaluate import Bleu
@@ -20,6 +23,7 @@ from hiero.forest.files import NO_FOREST
 from hiero.forest.losses import LinearBleu, totals_and_matches
 from hiero.tune import TuneOptions, tune
 from hiero.tune.annealing import Minimum, Stage, minimise, schedule
+from hiero.tune.found import FoundUnions
 from hiero.tune.methods import Risk
 from hiero.tune.pool import PoolArrays
 from hiero.tune.risk import (
@@ -171,6 +175,29 @@ def spread_of(seed: int) -> np.ndarray:  # type: ignore[type-arg]
     return ListRisk(*random_lists(seed)).spread
 
 
+def test_features_that_do_not_vary() -> None:
+    """They keep their weights, however large, and lead nowhere; sums that differ by rounding do not vary."""
+    pool, counts = random_lists(1)
+    rows = pool.features.toarray()
+    rng = np.random.default_rng(5)
+    whole = np.repeat(rng.normal(size=7), np.diff(pool.offsets))
+    rounded = 7.0 * (1 + 1e-9 * rng.normal(size=len(rows)))
+    plain = ListRisk(pool, counts)
+    wide = ListRisk(replace(pool, features=scipy.sparse.csr_array(np.c_[rows, whole, rounded])), counts)
+    assert wide.spread.tolist() == [*plain.spread.tolist(), 0, 0]
+    found = []
+    for space, more in ((plain, []), (wide, [-100.0, 3.0])):
+        start = np.array([0.5, -1.0, 0.1, 0.2, *more])
+        limits = {"free": range(len(start)), "bounds": np.tile([-np.inf, np.inf], (len(start), 1))}
+        loss = LinearLoss(np.array([1.0, -0.5]))
+        found.append(minimise(space, loss, start, **limits, options=RiskOptions()))  # type: ignore[arg-type]
+    assert found[1][4:].tolist() == [-100.0, 3.0]
+    assert found[1][:4] == pytest.approx(found[0], rel=1e-4)
+    nothing = ListRisk(replace(pool, features=pool.features[:, :0]), counts)
+    empty = minimise(nothing, loss, np.zeros(0), free=[], bounds=np.zeros((0, 2)), options=RiskOptions())
+    assert empty.shape == (0,)
+
+
 def test_fixed_and_bound_weights() -> None:
     """A fixed weight that is not 0 keeps the scale, and gamma is found."""
     bounds = np.array([[-10.0, 10.0], [-10.0, 10.0], [0.0, 0.05], [-10.0, 10.0]])
@@ -319,3 +346,53 @@ def test_counts_of_several_threads_are_the_same() -> None:
     assert results[0] == results[1]
     assert isinstance(space, ForestRisk)
     assert totals_and_matches(forests[0].annotate_ngrams(4), [["a"]]).dtype == np.float32
+
+
+def test_unions_are_bounded(tmp_path: Path) -> None:
+    """An iteration leaves the best edges of what it found and of what was known, twice as many."""
+    rng = random.Random(3)
+    forests = [small_random_forest(rng, most=200) for _ in range(20)]
+    found, known = FoundUnions(Bleu([["a b"]]), edges=4), NO_FOREST
+    bounded = False
+    for number, forest in enumerate([*forests, None]):
+        weights = np.array([rng.gauss(0, 1) for _ in range(4)])
+        folder = tmp_path / str(number)
+        folder.mkdir()
+        decoder = SimpleNamespace(forests=lambda _, forest=forest: iter([forest]))
+        found.decode(decoder, weights, folder)  # type: ignore[arg-type]
+        found.restore(folder)
+        if forest is not None:
+            best = forest.prune(forest.scores(weights), edges=4)
+            both = best if known.root < 0 else Forest.union([known, best])
+            known = both.prune(both.scores(weights), edges=8)
+            bounded |= known.edge_count < both.edge_count
+            better = known.viterbi(known.scores(weights)), both.viterbi(both.scores(weights))
+            assert [d and d.tokens for d in better[:1]] == [d and d.tokens for d in better[1:]]
+        assert found.unions[0].edge_count == known.edge_count <= 8
+        assert strings(found.unions[0]) == strings(known)
+    assert bounded
+
+
+def strings(forest: Forest) -> set[str]:
+    return {" ".join(d.tokens) for d in forest.kbest(10_000, [0.0] * forest.edge_count)}
+
+
+def test_many_features_are_the_same_on_any_number_of_cores() -> None:
+    """Where BLAS would use several threads, in another order."""
+    rng = np.random.default_rng(1)
+    offsets = np.arange(0, 401, 20, dtype=np.int32)
+    features = scipy.sparse.random_array((400, 20_000), density=0.01, rng=rng, format="csr")
+    space = ListRisk(PoolArrays(offsets, features, np.zeros((400, 1))), rng.normal(size=(400, 1)))
+    results = []
+    for threads in (1, 2):
+        with threadpool_limits(threads, "blas"):
+            weights = minimise(
+                space,
+                LinearLoss(np.ones(1)),
+                np.full(20_000, 0.01),
+                free=range(20_000),
+                bounds=np.tile([-np.inf, np.inf], (20_000, 1)),
+                options=RiskOptions(steps=10),
+            )
+        results.append(weights.tobytes())
+    assert results[0] == results[1]

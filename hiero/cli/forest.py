@@ -4,10 +4,11 @@ from __future__ import annotations
 
 import json
 import math
+import sys
 from collections.abc import Callable, Iterator, Sequence
 from functools import partial
 from pathlib import Path
-from typing import Annotated
+from typing import IO, Annotated
 
 import numpy as np
 import typer
@@ -15,6 +16,7 @@ import typer
 from hiero import Derivation, Forest, FormatError, read_weights
 from hiero._core import RESCORE_BEAM
 from hiero.base.lines import read_lines
+from hiero.base.parallel import ordered_map
 from hiero.base.text import split
 from hiero.cli.arguments import add_command, new_app
 from hiero.cli.files import Output, Writes, writing
@@ -57,8 +59,8 @@ def stats(
     """Writes a JSON line for each forest: words, nodes, edges, log10 of the number of derivations; and of the
     distribution over these entropy in nats, mean and variance of the length, the features that vary most,
     and BLEU of the expected counts."""
-    if not gamma > 0:
-        raise typer.BadParameter(f"--gamma must be greater than 0, not {gamma:g}")
+    if not 0 < gamma < math.inf:
+        raise typer.BadParameter(f"--gamma must be finite and greater than 0, not {gamma:g}")
     chosen = (_needed if references else _weights)(file, weights)
     texts = [list(read_lines(path)) for path in references or ()]
     with ForestFile(file) as archive:
@@ -106,13 +108,35 @@ def decide(
     """Writes the translation of each forest that is chosen by the best derivation, by minimum Bayes risk, or
     by the nearest n-gram models, as tokens.
 
+    A sentence without a forest has an empty line, as has one where nothing can be chosen, with exit 1.
+
         hiero forest decide test.forests --decision mbr --gamma 2
     """
     chosen = _needed(file, weights)
     with writing(output) as stream:
-        for forest in _forests(file):
-            best = deciding.of(forest, chosen(forest))
-            stream.write(f"{'' if best is None else ' '.join(best.tokens)}\n".encode())
+        write_choices(file, lambda forest: deciding.of(forest, chosen(forest)), stream)
+
+
+def write_choices(
+    file: Path, choose: Callable[[Forest], Derivation | None], stream: IO[bytes], threads: int = 1
+) -> None:
+    """A line of tokens for each forest. Where that fails the line is empty, and the command ends with 1."""
+    failures = 0
+
+    def line(forest: Forest) -> str | ValueError:
+        try:
+            best = choose(forest)
+        except ValueError as error:
+            return error
+        return "" if best is None else " ".join(best.tokens)
+
+    for number, text in enumerate(ordered_map(line, _forests(file), threads)):
+        if isinstance(text, ValueError):
+            print(f"{file}: sentence {number}: {text}", file=sys.stderr)
+            failures, text = failures + 1, ""
+        stream.write(f"{text}\n".encode())
+    if failures:
+        raise typer.Exit(1)
 
 
 @command

@@ -8,9 +8,9 @@ from typing import Annotated
 import typer
 
 from hiero import DecodingSettings, read_weights
-from hiero.base.parallel import ordered_map
 from hiero.cli.arguments import Threads
 from hiero.cli.files import Output, Writes, on_interrupt, writing
+from hiero.cli.forest import write_choices
 from hiero.cli.lines import PARSES
 from hiero.cli.progress import progress_line
 from hiero.cli.settings import Given, SettingOptions
@@ -84,11 +84,12 @@ def rerank(
 ) -> None:
     """Writes the translation of each forest that a second stage chooses, as tokens.
 
-    A sentence without a forest has an empty line.
+    A sentence without a forest has an empty line, as has one where nothing can be chosen, with exit 1.
 
         hiero rerank test.forests --reranker second/reranker.json
     """
     second = Reranker.load(reranker)
-    with ForestFile(file) as archive, writing(output) as stream:
-        for best in ordered_map(second.of, archive, threads):
-            stream.write(f"{'' if best is None else ' '.join(best.tokens)}\n".encode())
+    with ForestFile(file) as archive:
+        weights = archive.weights
+    with writing(output) as stream:
+        write_choices(file, lambda forest: second.of(forest, weights), stream, threads)

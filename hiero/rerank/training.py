@@ -14,7 +14,7 @@ import numpy as np
 import numpy.typing as npt
 from pydantic import BaseModel, ConfigDict, Field
 
-from hiero._core import Forest
+from hiero._core import Forest, FormatError
 from hiero.base.files import replacing
 from hiero.base.parallel import ordered_map
 from hiero.evaluate.metrics import Bleu
@@ -102,14 +102,17 @@ def prepare(
 
 def space_of(examples: Examples, penalties: Array, threads: int = 1) -> tuple[ForestRisk, Loss]:
     """What is minimised over, with these penalties of features, and the loss, of BLEU. Raises ValueError
-    where no sentence has a derivation, ForestError for damaged files, OSError."""
+    where no sentence has a derivation, FormatError and ForestError for damaged files, OSError."""
     if examples.offsets[-1] == 0:
         raise ValueError("no sentence has a derivation to learn from")
     sentences = len(examples.offsets) - 1
     # In what is minimised the prior tells features apart as their variances do.
     spread = np.sqrt((examples.variances + penalties) / sentences)
     spread[0] = spread[0] or 1.0
-    counts = np.memmap(examples.counts, dtype=np.float32, mode="r").reshape(-1, _COLUMNS)
+    shape = int(examples.offsets[-1]), _COLUMNS
+    if examples.counts.stat().st_size != 4 * shape[0] * shape[1]:
+        raise FormatError(f"{examples.counts}: not the counts of {shape[0]:,} edges")
+    counts = np.memmap(examples.counts, dtype=np.float32, mode="r", shape=shape)
     source = ForestFile(examples.forests).source()
     space = ForestRisk(source, counts, examples.offsets, spread, threads)
     return space, loss_of(RiskOptions(), examples.statistics, sentences)

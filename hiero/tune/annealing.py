@@ -20,7 +20,7 @@ from hiero.base.files import write_atomically
 from hiero.base.progress import Report
 from hiero.tune.limits import scalable
 from hiero.tune.protocol import Array
-from hiero.tune.risk import LinearLoss, Loss, Risk, RiskOptions, RiskSpace
+from hiero.tune.risk import Expectations, LinearLoss, Loss, RiskOptions, RiskSpace
 
 # Between which gamma stays where it is free.
 _LOG_GAMMA = np.array([[-10.0, 10.0]])
@@ -116,7 +116,7 @@ def _size(weights: Array, space: RiskSpace) -> float:
     return float(np.sqrt(np.square(weights * space.spread).sum()))
 
 
-def evaluated(space: RiskSpace, loss: Loss, weights: Array, gamma: float, temperature: float) -> Risk:
+def evaluated(space: RiskSpace, loss: Loss, weights: Array, gamma: float, temperature: float) -> Expectations:
     """With the linear loss that is like this one where the weights are."""
     slopes = loss.weights if isinstance(loss, LinearLoss) else loss.slopes(space.counts(weights, gamma))
     return space.risk(weights, gamma, temperature, slopes)

@@ -117,7 +117,7 @@ class BleuLoss:
 
 
 @dataclass(frozen=True)
-class Risk:
+class Expectations:
     """Expected counts and H summed over sentences, and the derivatives of R - T H in theta, float64
     (features), and in gamma."""
 
@@ -138,7 +138,7 @@ class RiskSpace(Protocol):
     def counts(self, weights: Array, gamma: float) -> Array:
         """Expected."""
 
-    def risk(self, weights: Array, gamma: float, temperature: float, loss: Array) -> Risk:
+    def risk(self, weights: Array, gamma: float, temperature: float, loss: Array) -> Expectations:
         """With a linear loss of these weights."""
 
 
@@ -166,10 +166,10 @@ class ForestRisk:
         problem = (self._source, self._counts, self._offsets, none, weights)
         return minimum_risk(*problem, gamma=gamma, gradient=False, threads=self._threads).counts
 
-    def risk(self, weights: Array, gamma: float, temperature: float, loss: Array) -> Risk:
+    def risk(self, weights: Array, gamma: float, temperature: float, loss: Array) -> Expectations:
         problem = (self._source, self._counts, self._offsets, loss, weights)
         found = minimum_risk(*problem, gamma=gamma, temperature=temperature, threads=self._threads)
-        return Risk(found.counts, found.entropy, found.gradient, found.gamma)
+        return Expectations(found.counts, found.entropy, found.gradient, found.gamma)
 
 
 class ListRisk:
@@ -201,7 +201,7 @@ class ListRisk:
         _, log_p = self._log_p(weights, gamma)
         return np.asarray(np.einsum("i,ij->j", np.exp(log_p), self._counts))
 
-    def risk(self, weights: Array, gamma: float, temperature: float, loss: Array) -> Risk:
+    def risk(self, weights: Array, gamma: float, temperature: float, loss: Array) -> Expectations:
         model, log_p = self._log_p(weights, gamma)
         p = np.exp(log_p)
         value = np.einsum("ij,j->i", self._counts, loss) + temperature * log_p
@@ -210,7 +210,7 @@ class ListRisk:
         slope = np.asarray(self._features.T @ (p * value))
         counts = np.asarray(np.einsum("i,ij->j", p, self._counts))
         entropy = -float(np.einsum("i,i->", p, log_p))
-        return Risk(counts, entropy, gamma * slope, float(np.einsum("i,i->", model, p * value)))
+        return Expectations(counts, entropy, gamma * slope, float(np.einsum("i,i->", model, p * value)))
 
 
 def column_variances(features: Any) -> Array:
