@@ -50,7 +50,15 @@ def tuning(model: Path, chosen: list[str], output: Path, threads: int) -> list[s
 
 def results(run: Path) -> dict[str, bytes]:
     """What does not tell how long it took."""
-    patterns = ("*.txt", "*/*.txt", "*/scores.json", "risk-*.tsv", "reranker.json", "fold-*", "examples.*")
+    patterns = (
+        "*.txt",
+        "*/*.txt",
+        "*/scores.json",
+        "risk-*.tsv",
+        "reranker.json",
+        "fold-*.forests",
+        "examples.*",
+    )
     paths = sorted(path for pattern in patterns for path in run.glob(pattern))
     return {str(path.relative_to(run)): path.read_bytes() for path in paths}
 

@@ -11,6 +11,7 @@ import numpy as np
 import pytest
 import scipy.sparse
 from brute_force_forest import derivations, small_random_forest, total
+from finite_differences import slope
 
 from hiero import Forest, FormatError
 from hiero import forest as hf
@@ -235,11 +236,6 @@ def test_variance_and_its_gradient(seed: int) -> None:
         assert found.theta[feature] == pytest.approx(along, rel=1e-6, abs=1e-7)
     along = slope(lambda step: variance(weights, model.gamma + step))
     assert found.gamma == pytest.approx(along, rel=1e-6, abs=1e-7)
-
-
-def slope(value: Callable[[float], float], step: float = 1e-4) -> float:
-    far, near, up, upper = (value(k * step) for k in (-2, -1, 1, 2))
-    return (8 * (up - near) - (upper - far)) / (12 * step)
 
 
 @pytest.mark.parametrize("seed", range(60))

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import random
-from collections.abc import Callable
 from functools import partial
 from pathlib import Path
 
@@ -11,6 +10,7 @@ import numpy as np
 import numpy.typing as npt
 import pytest
 from brute_force_forest import derivations, small_random_forest
+from finite_differences import slope
 
 import hiero
 from hiero import Forest, ForestError
@@ -51,12 +51,6 @@ def problem(seed: int, sentences: int = 5) -> tuple[list[Forest], list[Array]]:
 
 def flat(counts: list[Array]) -> tuple[Array, npt.NDArray[np.int64]]:
     return np.concatenate(counts), np.cumsum([0, *map(len, counts)])
-
-
-def slope(value: Callable[[float], float], step: float = 1e-4) -> float:
-    """The derivative at 0."""
-    far, near, up, upper = (value(k * step) for k in (-2, -1, 1, 2))
-    return (8 * (up - near) - (upper - far)) / (12 * step)
 
 
 @pytest.mark.parametrize("seed", range(100))

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import itertools
 import random
-from collections.abc import Callable
 from dataclasses import replace
 from pathlib import Path
 from types import SimpleNamespace
@@ -13,6 +12,7 @@ import numpy as np
 import pytest
 import scipy.sparse
 from brute_force_forest import derivations, small_random_forest
+from finite_differences import slope
 from synthetic_decoder import pooled, solvable
 from threadpoolctl import threadpool_limits
 
@@ -39,11 +39,6 @@ from hiero.tune.risk import (
 
 FREE = {"free": [0, 1, 2, 3], "bounds": np.tile([-np.inf, np.inf], (4, 1))}
 BEST = (1.0, -0.5, 2.0, 0.25)
-
-
-def slope(value: Callable[[float], float], step: float = 1e-4) -> float:
-    far, near, up, upper = (value(k * step) for k in (-2, -1, 1, 2))
-    return (8 * (up - near) - (upper - far)) / (12 * step)
 
 
 def random_lists(seed: int) -> tuple[PoolArrays, np.ndarray]:  # type: ignore[type-arg]
