@@ -4,8 +4,8 @@
 
 trains a model for each corpus and runs the experiment; its table is in OUTPUT/CORPUS/li2009/tables.md. The
 second stage learns from 20,000 sentences of ja-en, and from all of ur-en. Tests are on the test set, and on
-the last pairs of the bitext of ja-en or of the tuning set of ur-en, which are held out. The pop limit is 50.
-What is done is kept: started again, it goes on where it was interrupted.
+the last pairs of the bitext of ja-en or of the tuning set of ur-en, which are held out. The pop limit is 50,
+and forests have 1,000 edges. What is done is kept: started again, it goes on where it was interrupted.
 """
 
 from __future__ import annotations
@@ -17,6 +17,7 @@ from corpora import CORPORA, name_of, run
 
 USED = ("ja-en", "ur-en")
 POP_LIMIT = 50
+EDGES = 1000
 
 
 def configure(data: Path, name: str, path: Path) -> None:
@@ -44,6 +45,7 @@ def configure(data: Path, name: str, path: Path) -> None:
             files = [str(own / part) for part in corpus.training[begin : begin + 2]]
             file.write(f"dictionary = {json.dumps(files)}\n")
         file.write(f"\n[decoding]\npop_limit = {POP_LIMIT}\n")
+        file.write(f"\n[risk]\nedges = {EDGES}\n")
         file.write(f"\n[second]\nsentences = {20_000 if name == 'ja-en' else 0}\n")
 
 
