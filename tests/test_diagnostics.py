@@ -70,7 +70,7 @@ def test_stats(french: Path, tmp_path: Path) -> None:
     assert bare["entropy"] < found[0]["entropy"]
     for gamma in (0, "nan"):
         wrong = call("hiero", "forest", "stats", archive, "--gamma", gamma)
-        assert wrong.returncode == 2 and b"--gamma must be greater than 0" in wrong.stderr
+        assert wrong.returncode == 2 and b"--gamma must be finite and greater than 0" in wrong.stderr
     (tmp_path / "r0").write_text("one line\n")
     short = call(*command)
     assert short.returncode == 1 and b"r0: 1 lines for the 5 forests" in short.stderr
