@@ -29,7 +29,7 @@ DEMO = Path(__file__).parent.parent / "data" / "demo"
 TUNED = [[method] for method in METHODS if method != "mira"]
 TUNED += [["mira", "--workers", workers] for workers in ("1", "4", "20")]
 TUNED += [[method, "--search-aware", "guided"] for method in ("mert", "pro", "mira-batch")]
-TUNED += [["risk", "--space", "nbest"], ["risk", "--annealing"]]
+TUNED += [["risk", "--space", "nbest"], ["risk", "--annealing", "--edges", "300"]]
 SECOND = "train-reranker"
 
 

@@ -12,6 +12,7 @@ from test_training import write
 
 import hiero
 from hiero.forest.files import ForestFile
+from hiero.rerank import Reranker
 
 SOURCE = "je vois le chat\n\nil mange\nle chat\n"
 
@@ -36,6 +37,14 @@ def test_rules_for_single_sentences(parts: list[object], tmp_path: Path) -> None
     for threads in (1, 3):
         links = decode(parts, *own, "--output-format", "alignment", "--threads", threads, stdin=SOURCE)
         assert links.stdout.decode().splitlines()[3] == "1-0"
+    # A second stage knows them not, and takes what they are given.
+    second = tmp_path / "reranker.json"
+    model = hiero.Model.assemble(parts[1:2], parts[3:4], parts[5])  # type: ignore[arg-type]
+    Reranker(weights=model.weights, score=1.0, ngrams={"felix": -1.0}).save(second)
+    reranked = decode(parts, *own, "--reranker", second, stdin=SOURCE)
+    assert reranked.stdout == done.stdout
+    saved = call("hiero", "rerank", archive, "--reranker", second)
+    assert saved.stdout == done.stdout
     # The archive knows their weights too, and each of its forests those of its own features.
     lists = call("hiero", "forest", "kbest", archive, "-k", 1).stdout.decode().splitlines()
     assert [line.split(" ||| ")[1] for line in lists] == ["i see felix", plain[2], "tom"]

@@ -68,7 +68,7 @@ def test_stats(french: Path, tmp_path: Path) -> None:
     bare = json.loads(call("hiero", "forest", "stats", archive).stdout.splitlines()[0])
     assert "expected_bleu" not in bare and len(bare["feature_variances"]) == 3
     assert bare["entropy"] < found[0]["entropy"]
-    for gamma in (0, "nan"):
+    for gamma in (0, "nan", "inf"):
         wrong = call("hiero", "forest", "stats", archive, "--gamma", gamma)
         assert wrong.returncode == 2 and b"--gamma must be finite and greater than 0" in wrong.stderr
     (tmp_path / "r0").write_text("one line\n")

@@ -178,7 +178,9 @@ def decode(
     if deciding.decision != "viterbi" and reranker is not None:
         raise typer.BadParameter("--decision and --reranker are two ways to choose: give one")
     second = None if reranker is None else _second_stage(reranker)
-    choose = _choice(deciding) if second is None else second.of
+    choose: Choice | None = None if deciding.decision == "viterbi" else deciding.of
+    if second is not None:
+        choose = second.of
     if choose is not None and (nbest is not None or references):
         raise typer.BadParameter(
             "--decision and --reranker are of one translation, without --nbest and --references"
@@ -260,10 +262,6 @@ def _model(
             "--goal, --copy-label and --glue-label go with --grammar: a model has its own"
         )
     return Model.load(model, weights=weights)
-
-
-def _choice(deciding: Decision) -> Choice | None:
-    return None if deciding.decision == "viterbi" else deciding.of
 
 
 def _second_stage(path: Path) -> Reranker:

@@ -61,7 +61,7 @@ def stats(
     and BLEU of the expected counts."""
     if not 0 < gamma < math.inf:
         raise typer.BadParameter(f"--gamma must be finite and greater than 0, not {gamma:g}")
-    chosen = (_needed if references else _weights)(file, weights)
+    chosen = (_needed if references else forest_weights)(file, weights)
     texts = [list(read_lines(path)) for path in references or ()]
     with ForestFile(file) as archive:
         _check_lines(file, len(archive), references or [], texts)
@@ -219,7 +219,7 @@ def show(
     if margin is not None and not whole:
         raise typer.BadParameter("--margin is of a --forest")
     forests = {number: _forest(file, number) for number in sentence}
-    known = _weights(file, weights)
+    known = forest_weights(file, weights)
     chosen = None if known is None else {k: w for each in forests.values() for k, w in known(each).items()}
     if whole:
         forest = forests[sentence[0]]
@@ -270,7 +270,7 @@ def _check_lines(file: Path, forests: int, paths: Sequence[Path], texts: Sequenc
             raise FormatError(f"{path}: {len(lines)} lines for the {forests} forests of {file}")
 
 
-def _weights(file: Path, weights: Path | None) -> Callable[[Forest], dict[str, float]] | None:
+def forest_weights(file: Path, weights: Path | None) -> Callable[[Forest], dict[str, float]] | None:
     """For a forest those given, else the archive's, if it knows them."""
     if weights is not None:
         given = read_weights(weights)
@@ -284,7 +284,7 @@ def _weights(file: Path, weights: Path | None) -> Callable[[Forest], dict[str, f
 
 
 def _needed(file: Path, weights: Path | None) -> Callable[[Forest], dict[str, float]]:
-    chosen = _weights(file, weights)
+    chosen = forest_weights(file, weights)
     if chosen is None:
         raise FormatError(f"{file}: does not say what weights it was made with; give --weights")
     return chosen

@@ -10,13 +10,12 @@ import typer
 from hiero import DecodingSettings, read_weights
 from hiero.cli.arguments import Threads
 from hiero.cli.files import Output, Writes, on_interrupt, writing
-from hiero.cli.forest import write_choices
+from hiero.cli.forest import forest_weights, write_choices
 from hiero.cli.lines import PARSES
 from hiero.cli.progress import progress_line
 from hiero.cli.settings import Given, SettingOptions
 from hiero.cli.size import parse_memory
 from hiero.cli.train import TRAIN_MEMORY, Memory, Quiet, Source, Target, reporter
-from hiero.forest.files import ForestFile
 from hiero.rerank import Reranker, SecondStageOptions, train_second_stage
 from hiero.rerank.pipeline import RERANKER
 from hiero.train import TrainInputs
@@ -89,7 +88,6 @@ def rerank(
         hiero rerank test.forests --reranker second/reranker.json
     """
     second = Reranker.load(reranker)
-    with ForestFile(file) as archive:
-        weights = archive.weights
+    known = forest_weights(file, None)
     with writing(output) as stream:
-        write_choices(file, lambda forest: second.of(forest, weights), stream, threads)
+        write_choices(file, lambda forest: second.of(forest, known and known(forest)), stream, threads)

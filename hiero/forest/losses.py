@@ -19,6 +19,7 @@ __all__ = ["BleuDocument", "LinearBleu", "bleu", "bleu_counts", "totals_and_matc
 Array = npt.NDArray[np.float64]
 Tokens = Sequence[str]
 ORDER = 4
+COLUMNS = 2 * ORDER  # of totals_and_matches
 
 
 @dataclass(frozen=True)

@@ -19,13 +19,12 @@ from hiero.base.files import replacing
 from hiero.base.parallel import ordered_map
 from hiero.evaluate.metrics import Bleu
 from hiero.forest.files import ForestFile, ForestWriter, PackedForest, pack_forest
-from hiero.forest.losses import ORDER
+from hiero.forest.losses import COLUMNS, ORDER
 from hiero.rerank.features import NgramFeatures
 from hiero.rerank.reranker import Reranker
 from hiero.tune.annealing import Minimum, minimise
 from hiero.tune.risk import Example, ForestRisk, Loss, RiskOptions, example, loss_of
 
-_COLUMNS = 2 * ORDER  # of counts
 Array = npt.NDArray[np.float64]
 
 
@@ -109,7 +108,7 @@ def space_of(examples: Examples, penalties: Array, threads: int = 1) -> tuple[Fo
     # In what is minimised the prior tells features apart as their variances do.
     spread = np.sqrt((examples.variances + penalties) / sentences)
     spread[0] = spread[0] or 1.0
-    shape = int(examples.offsets[-1]), _COLUMNS
+    shape = int(examples.offsets[-1]), COLUMNS
     if examples.counts.stat().st_size != 4 * shape[0] * shape[1]:
         raise FormatError(f"{examples.counts}: not the counts of {shape[0]:,} edges")
     counts = np.memmap(examples.counts, dtype=np.float32, mode="r", shape=shape)

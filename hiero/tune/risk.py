@@ -23,7 +23,7 @@ from hiero._core import Forest, ForestSource, minimum_risk
 from hiero.base.parallel import ordered_map
 from hiero.evaluate.metrics import Bleu, Hypotheses, Metric
 from hiero.forest.decisions import best_part
-from hiero.forest.losses import ORDER, LinearBleu, totals_and_matches
+from hiero.forest.losses import COLUMNS, ORDER, LinearBleu, totals_and_matches
 from hiero.tune.pool import PoolArrays
 from hiero.tune.pro import smoothed_bleu
 from hiero.tune.protocol import Array
@@ -32,7 +32,6 @@ Space = Literal["forest", "nbest"]
 # Edges that a sentence's annotated forest may have.
 _MOST_EDGES = 100_000
 _BLEU = 10  # statistics of Bleu
-_COLUMNS = 2 * ORDER  # of counts, n-grams and matches by order
 _K = 50  # derivations that tell how far features differ
 # By which they differ at least, as a share of how large they are: less is rounding.
 _ROUNDING = 1e-6
@@ -277,9 +276,9 @@ def list_problem(pool: PoolArrays, weights: Array, options: RiskOptions) -> tupl
 
 @dataclass(frozen=True)
 class Example:
-    """A sentence's forest, annotated with 4-grams, whose edges these are of what was given, int32 (edges);
-    n-grams and matches by edge, float32 (edges, 8); BLEU statistics of the best derivation, float64 (10), of
-    none those of an empty translation; and how much each feature varies in the best, float64 (features)."""
+    """A sentence's forest, annotated with 4-grams; n-grams and matches by edge, float32 (edges, 8); BLEU
+    statistics of the best derivation, float64 (10), of none those of an empty translation; and the variance
+    of each feature within the best derivations, float64 (features), or of none float64 (0)."""
 
     forest: Forest
     counts: npt.NDArray[np.float32]
@@ -299,7 +298,7 @@ def example(
     where the best derivations alone are too many."""
     if forest.root < 0:
         nothing = metric.token_statistics([sentence], Hypotheses.of_tokens([[]]))[0]
-        none = np.zeros((0, _COLUMNS), dtype=np.float32)
+        none = np.zeros((0, COLUMNS), dtype=np.float32)
         return Example(forest, none, nothing, np.zeros(0))
     split, origins = best_part(forest, scores, forest.edge_count, ORDER, _MOST_EDGES)
     own = featured(split, scores[origins])
