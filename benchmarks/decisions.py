@@ -21,7 +21,7 @@ from hiero.evaluate import Bleu, Runs, approximate_randomization, paired_bootstr
 from hiero.forest.decisions import Decision
 from hiero.forest.losses import LinearBleu
 
-GAMMAS = (0.5, 1.0, 2.0, 4.0, 8.0)
+GAMMAS = (0.5, 1.0, 2.0, 4.0, 8.0, 16.0, 32.0)
 
 
 class Set:

@@ -229,6 +229,6 @@ def test_models_that_cannot_be_jackknifed(trained: Path, tmp_path: Path) -> None
 def test_defaults() -> None:
     """As docs/reranking.md has them."""
     options = SecondStageOptions()
-    assert (options.order, options.least_count, options.variance, options.edges) == (2, 2, 1.0, 500)
+    assert (options.order, options.least_count, options.variance, options.edges) == (2, 2, 0.03, 500)
     assert (options.steps, options.folds, options.sentences, options.seed) == (50, 5, 0, 1)
     assert Reranker(weights={}, score=1.0, ngrams={}).edges == 3000

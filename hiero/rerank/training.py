@@ -35,7 +35,7 @@ class RerankerOptions(BaseModel):
 
     order: int = Field(2, ge=1, le=ORDER, description="of the longest n-grams")
     least_count: int = Field(2, ge=1, description="of an n-gram in the references, to be a feature")
-    variance: float = Field(1.0, gt=0, description="of the prior on each n-gram's weight, whose mean is 0")
+    variance: float = Field(0.03, gt=0, description="of the prior on each n-gram's weight, whose mean is 0")
     edges: int = Field(500, ge=1, description="of a forest, those of the best derivations")
     steps: int = Field(50, ge=1, description="of L-BFGS")
 
