@@ -7,6 +7,7 @@ import csv
 import json
 import shutil
 from pathlib import Path
+from typing import Any
 
 import numpy as np
 import pytest
@@ -15,12 +16,15 @@ from in_process import call
 
 import hiero
 from hiero.evaluate import Bleu, Runs
+from hiero.experiments import li2009_laboratory
 from hiero.experiments.li2009_laboratory import Li2009Laboratory
 from hiero.experiments.li2009_systems import FIRST_STAGE, LARGE, MERT, TABLE_5, Li2009Options
 from hiero.experiments.results import NamedSet
 from hiero.features.sentence import Sentence
 from hiero.rerank import Reranker
 from hiero.tune import TuneOptions
+from hiero.tune.annealing import evaluated
+from hiero.tune.pool import load_block
 
 DEMO = Path(__file__).parents[1] / "data" / "demo"
 
@@ -84,7 +88,7 @@ def folder(tmp_path_factory: pytest.TempPathFactory) -> Path:
     return folder
 
 
-def test_the_experiment(folder: Path, tmp_path: Path) -> None:
+def test_the_experiment(folder: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     out = tmp_path / "out"
     command = ("hiero", "experiment", "li2009", folder / "experiment.toml", "-o", out)
     done = call(*command)
@@ -131,8 +135,24 @@ def test_the_experiment(folder: Path, tmp_path: Path) -> None:
     (out / LARGE.slug / "run-1.test.json").unlink()
     (out / LARGE.slug / "run-1" / "examples.counts").unlink()
     (out / FIRST_STAGE.slug / "pass.json").unlink()
+    (out / "risk-nbest" / "pass.json").unlink()
+    entropies: list[float] = []
+
+    def measured(space: Any, loss: Any, weights: Any, gamma: float, temperature: float) -> Any:
+        slopes = loss.slopes(space.counts(weights, 1.0))
+        entropies.append(space.risk(weights, 1e-9, 0.0, slopes).entropy)
+        return evaluated(space, loss, weights, gamma, temperature)
+
+    monkeypatch.setattr(li2009_laboratory, "evaluated", measured)
     assert call(*command, "--quiet", "--threads", 2).returncode == 0
     assert (out / "scores.csv").read_bytes() == before
+    # A pass is over what all iterations have found: with next to no gamma all of it is as likely.
+    sizes = np.zeros(12)
+    for path in (out / "risk-nbest" / "run-1").glob("iteration-*/new.npz"):
+        block = load_block(path, 12, len(names), 14)
+        sizes += np.diff(block.arrays.offsets)
+    assert entropies[0] == pytest.approx(np.log(sizes).sum())
+    assert len(entropies) == 2
 
     # Without the bitext there is no second stage.
     text = (folder / "experiment.toml").read_text()
