@@ -117,7 +117,7 @@ def check_slopes(loss: BleuLoss, counts: np.ndarray) -> None:  # type: ignore[ty
 
 
 def test_schedule() -> None:
-    assert list(schedule(RiskOptions(temperature=3))) == [Stage(0.0, None)]
+    assert list(schedule(RiskOptions())) == [Stage(0.0, None)]
     options = RiskOptions(annealing=True, temperature=1, coldest=0.3, greatest_gamma=4)
     hot = [Stage(1.0, None), Stage(0.5, None)]
     assert list(schedule(options)) == [*hot, Stage(0.0, 1.0), Stage(0.0, 2.0), Stage(0.0, 4.0)]
@@ -323,6 +323,18 @@ def test_options() -> None:
     for endless in ({"temperature": np.inf}, {"coldest": np.nan}, {"greatest_gamma": np.inf}):
         with pytest.raises(ValueError, match="finite"):
             TuneOptions("risk", **endless)  # type: ignore[arg-type]
+    forests: dict[str, object] = {"space": "forest", "annealing": True, "edges": 5, "temperature": 2.0}
+    for options in (forests, {"space": "nbest", "k": 5}):
+        TuneOptions("risk", **options)  # type: ignore[arg-type]
+    for useless, of in (
+        ({"k": 5}, "k is of lists"),
+        ({"space": "nbest", "edges": 5}, "edges is of forests"),
+        ({"temperature": 2.0}, "temperature is of annealing"),
+        ({"coldest": 2.0}, "coldest is of annealing"),
+        ({"greatest_gamma": 2.0}, "greatest_gamma is of annealing"),
+    ):
+        with pytest.raises(ValueError, match=of):
+            TuneOptions("risk", **useless)  # type: ignore[arg-type]
     with pytest.raises(ValueError, match="sentence-bleu is a loss of lists"):
         TuneOptions("risk", loss="sentence-bleu")
     with pytest.raises(ValueError, match="mert takes no annealing"):

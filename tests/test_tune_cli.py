@@ -13,7 +13,7 @@ import pytest
 from in_process import BIN, call, program
 from test_cli import one_error_line
 from test_nist_xml import SGML, SOURCE
-from test_tuning import without_times
+from test_tuning import takes_k, without_times
 
 import hiero
 from hiero import read_weights
@@ -43,7 +43,7 @@ def folder(tmp_path_factory: pytest.TempPathFactory) -> Path:
 
 def arguments(folder: Path, output: Path, method: str = "mert", *more: object) -> list[str]:
     sets = ("--source", folder / "source", "--references", folder / "references")
-    size = ("-k", 20) if "k" in type(METHODS[method]).model_fields else ()
+    size = ("-k", 20) if takes_k(method) else ()
     command = ("tune", folder / "model", "--method", method, *sets, "--output", output, *size, *more)
     return [str(part) for part in command]
 

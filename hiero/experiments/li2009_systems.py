@@ -12,6 +12,7 @@ from hiero.evaluate import EffectiveLength
 from hiero.experiments.laboratory import ExperimentOptions
 from hiero.rerank import SecondStageOptions
 from hiero.tune.methods import METHODS
+from hiero.tune.risk import idle
 
 
 class Li2009Options(ExperimentOptions):
@@ -34,8 +35,9 @@ class Li2009Options(ExperimentOptions):
 
     def parts(self) -> Iterator[tuple[str, type[BaseModel], Mapping[str, Any]]]:
         yield from super().parts()
-        for method in ("mert", "risk"):
-            yield method, type(METHODS[method]), getattr(self, method)
+        yield "mert", type(METHODS["mert"]), self.mert
+        # Rows take of these options what they have use for.
+        yield "risk", type(METHODS["risk"]), {**self.risk, "annealing": True}
         yield "second", SecondStageOptions, self.second
 
 
@@ -50,8 +52,9 @@ class System:
 
     def settings(self, given: Li2009Options) -> dict[str, Any]:
         """Options of the method."""
-        values = {**getattr(given, self.method), **dict(self.options)}
-        return values if values.get("space") == "forest" else {"k": given.k, **values}
+        values = {"k": given.k, **getattr(given, self.method), **dict(self.options)}
+        unused = idle(values["space"], values.get("annealing", False)) if self.method == "risk" else ()
+        return {name: value for name, value in values.items() if name not in unused}
 
 
 def _risk(name: str, slug: str, space: str, **more: Any) -> System:

@@ -13,7 +13,7 @@ from __future__ import annotations
 import itertools
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
-from typing import Any, Literal, Protocol
+from typing import Any, Literal, Protocol, Self
 
 import numpy as np
 import numpy.typing as npt
@@ -60,10 +60,22 @@ class RiskOptions(BaseModel):
     )
 
     @model_validator(mode="after")
-    def _of_lists(self) -> RiskOptions:
+    def _of_use(self) -> Self:
         if self.space == "forest" and self.loss == "sentence-bleu":
             raise ValueError("sentence-bleu is a loss of lists")
+        for name, of in idle(self.space, self.annealing).items():
+            field = type(self).model_fields.get(name)
+            if field is not None and getattr(self, name) != field.default:
+                raise ValueError(f"{name} is of {of}")
         return self
+
+
+def idle(space: str, annealing: bool) -> dict[str, str]:
+    """Options that would do nothing, and what they are of."""
+    found = {"k": "lists"} if space == "forest" else {"edges": "forests"}
+    if not annealing:
+        found |= dict.fromkeys(("temperature", "coldest", "greatest_gamma"), "annealing")
+    return found
 
 
 class Loss(Protocol):
