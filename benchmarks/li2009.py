@@ -30,7 +30,7 @@ def configure(data: Path, name: str, path: Path) -> None:
         tuning = [folder / name_of("tuning", k) for k in range(len(corpus.tuning))]
     bitext = {"source": folder / "train.source", "target": folder / "train.target"}
     with path.open("w", encoding="utf-8") as file:
-        file.write('model = "model"\n')
+        file.write('model = "model"\nlarge_runs = 3\n')
         for head, label, (source, *references) in (
             ("[tuning]", "tuning", tuning),
             ("[[test]]", "test", test),

@@ -241,9 +241,12 @@ def test_commands(french: Path, tmp_path: Path) -> None:
     named = call("hiero", "forest", "decide", tmp_path / "all", "--decision", "mbr", "--gamma", 1e15)
     assert named.returncode == 1 and named.stdout == cold.stdout
     assert f"{tmp_path / 'all'}: sentence 0: ".encode() in named.stderr
+    to_file = ("--decision", "mbr", "--gamma", 1e15, "-o", tmp_path / "chosen")
+    assert call("hiero", "forest", "decide", tmp_path / "all", *to_file).returncode == 1
+    assert (tmp_path / "chosen").read_bytes() == named.stdout
     for idle in (("--gamma", 2), ("--precision", 0.5), ("--score-share", 0.2), ("--decision-edges", 7)):
         wrong = call(*decode, *idle)
-        assert wrong.returncode == 2 and b"goes with the decisions" in wrong.stderr
+        assert wrong.returncode == 2 and b" goes with " in wrong.stderr
     endless = call(*decode, "--decision", "mbr", "--gamma", "inf")
     assert endless.returncode == 2 and b"gamma" in endless.stderr
     for more in (("--nbest", 3), ("--references", source)):
@@ -263,3 +266,40 @@ def test_orders_that_the_forest_does_not_tell() -> None:
     plain = small_random_forest(random.Random(1))
     with pytest.raises(ValueError, match="annotated with n = 0, not for 1-grams"):
         plain.distribution([0.0] * plain.edge_count).mbr_values([0.0, 1.0])
+
+
+def test_options_of_other_decisions() -> None:
+    for options, message in (
+        ({"gamma": 2.0}, "gamma goes with mbr and variational"),
+        ({"decision_edges": 5}, "decision edges goes with mbr and variational"),
+        ({"decision": "mbr", "order": 2}, "order goes with variational"),
+        ({"decision": "mbr", "score_share": 0.5}, "score share goes with variational"),
+        ({"decision": "variational", "precision": 0.5}, "precision goes with mbr"),
+        ({"decision": "variational", "ratio": 0.5}, "ratio goes with mbr"),
+        ({"decision": "mbr", "ratio": 1e-200}, "theta would not be finite"),
+        ({"decision": "mbr", "ratio": 1e200}, "theta would not be finite"),
+        ({"decision": "mbr", "precision": 1e-320}, "theta would not be finite"),
+    ):
+        with pytest.raises(ValueError, match=message):
+            Decision.model_validate(options)
+
+
+def test_repetitions_mislead_where_one_string_has_all_of_the_mass() -> None:
+    """As docs/decoding.md says: matches are not clipped, and n-gram models know no second time."""
+    for decision, strings in (
+        ("mbr", ["a b c d e", "a b c d e a b c d e"]),
+        ("variational", ["a b c a b c d", "a b c d"]),
+    ):
+        alphabet = sorted({word for text in strings for word in text.split()})
+        symbols = [[alphabet.index(word) for word in text.split()] for text in strings]
+        forest = Forest.from_arrays(
+            edge_offsets=[0, 2],
+            tail_offsets=[0, 0, 0],
+            tails=[],
+            edge_targets=[0, 1],
+            target_offsets=[0, len(symbols[0]), len(symbols[0]) + len(symbols[1])],
+            target_symbols=[*symbols[0], *symbols[1]],
+            words=alphabet,
+        )
+        chosen = Decision(decision=decision, gamma=1e6).of(forest, np.array([0.0, -1.0]))  # type: ignore[arg-type]
+        assert chosen is not None and " ".join(chosen.tokens) == strings[1]

@@ -71,6 +71,10 @@ def test_stats(french: Path, tmp_path: Path) -> None:
     for gamma in (0, "nan", "inf"):
         wrong = call("hiero", "forest", "stats", archive, "--gamma", gamma)
         assert wrong.returncode == 2 and b"--gamma must be finite and greater than 0" in wrong.stderr
+    weights = tmp_path / "weights"
+    weights.write_text("LM0 1e200\n")
+    bad = call("hiero", "forest", "stats", archive, "--weights", weights)
+    assert bad.returncode == 1 and f"{archive}: sentence 0: ".encode() in bad.stderr
     (tmp_path / "r0").write_text("one line\n")
     short = call(*command)
     assert short.returncode == 1 and b"r0: 1 lines for the 5 forests" in short.stderr

@@ -170,6 +170,7 @@ def test_the_experiment(folder: Path, tmp_path: Path, monkeypatch: pytest.Monkey
         (("runs = 2", "runs = 0"), "experiment.toml: runs"),
         (("folds = 2", "folds = 1"), "experiment.toml: second: folds"),
         (("steps = 3\ntemp", "edges = 0\ntemp"), "experiment.toml: risk: edges"),
+        (("steps = 3\ntemp", "annealing = true\ntemp"), "risk: annealing is what rows differ by"),
         (("k = 10", "large_runs = 3"), "large_runs: 1, or all 2 runs"),
         (("k = 10", "displacement = 1"), "experiment.toml: displacement"),
         (('"other.zh"', '"other.zh"\nname = "test"'), "two sets have one name"),

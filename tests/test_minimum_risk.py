@@ -163,12 +163,17 @@ def test_bad_problems() -> None:
     source, weights = ForestSource(forests), np.zeros(4)
     for changes, message in (
         ({"counts": edges[:-1]}, r"counts: sentence 5 has \d+ edges"),
-        ({"counts": np.where(edges == edges[2, 1], np.nan, edges)}, "counts: expected finite numbers"),
+        (
+            {"counts": np.where(edges == edges[2, 1], np.nan, edges)},
+            r"sentence \d: expected finite numbers",
+        ),
         ({"counts": edges[:, 0]}, r"counts: expected a matrix \(edges, columns\)"),
         ({"counts": edges[:, :2]}, "loss: expected a number for each column"),
         ({"loss": np.full(3, np.nan)}, "nan"),
         ({"offsets": offsets[:-1]}, "offsets: expected 7"),
         ({"offsets": [-5, *offsets[1:]]}, "counts: sentence 0"),
+        ({"offsets": [2**63 - len(counts[0]), -(2**63), *offsets[2:]]}, "counts: sentence 0"),
+        ({"offsets": [0, 2**63 - 1, *offsets[2:]]}, "counts: sentence 0"),
         ({"weights": np.zeros(3)}, "expected 4 weights, got 3"),
         ({"gamma": 0.0}, "expected gamma > 0"),
         ({"temperature": np.inf}, "a finite temperature"),

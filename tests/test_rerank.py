@@ -70,7 +70,7 @@ def test_a_file_and_back(tmp_path: Path) -> None:
         ({"kind": "another"}, "kind"),
         ({"score": None}, "score"),
         ({"score": float("nan")}, "score"),
-        ({"ngrams": {"a  b": 1.0}}, "n-gram 'a  b': expected words separated by blanks"),
+        ({"ngrams": {"a  b": 1.0}}, "n-gram 'a  b': expected up to 100 words separated by blanks"),
         ({"ngrams": {"": 1.0}}, "n-gram ''"),
         ({"edges": 0}, "edges"),
     ],
@@ -174,7 +174,7 @@ def test_damaged_counts(tmp_path: Path) -> None:
         examples.counts.write_bytes(damaged)
         with pytest.raises(hiero.FormatError, match=r"examples\.counts: not the counts of"):
             train_reranker(examples, FIRST, RerankerOptions())
-    with pytest.raises(ValueError, match="1 forests for 2 sentences"):
+    with pytest.raises(ValueError, match="1 forests for 2 references"):
         prepare([NO_FOREST], FIRST, [["a"], ["b"]], examples.features, tmp_path)
 
 
@@ -197,3 +197,35 @@ def test_an_archive_as_a_source(tmp_path: Path) -> None:
         pytest.raises(hiero.ForestError, match="different features"),
     ):
         archive.source()
+
+
+def test_a_copy_with_other_weights() -> None:
+    rng = random.Random(1)
+    forest = small_random_forest(rng, most=300)
+    names = set(itertools.chain.from_iterable(words(forest, edges) for edges in derivations(forest)))
+    first, *_, last = sorted(names)
+    ngrams = {first: 50.0}
+    reranker = Reranker(weights=FIRST, score=0.1, ngrams=ngrams)
+    before = reranker.of(forest)
+    changed = reranker.model_copy(update={"ngrams": {last: 50.0}})
+    assert before is not None and (after := changed.of(forest)) is not None
+    fresh = Reranker(weights=FIRST, score=0.1, ngrams={last: 50.0}).of(forest)
+    assert fresh is not None and after.tokens == fresh.tokens != before.tokens
+
+
+def test_another_number_of_references(tmp_path: Path) -> None:
+    forest = small_random_forest(random.Random(1), most=300)
+    for forests, references in ((2, 1), (1, 2)):
+        with pytest.raises(ValueError, match=f"the {references} references|for {references} references"):
+            prepare([forest] * forests, FIRST, [["a b"]] * references, NgramFeatures([("a",)]), tmp_path)
+        assert not list(tmp_path.iterdir())
+
+
+def test_bad_features() -> None:
+    with pytest.raises(ValueError, match="one has no words"):
+        NgramFeatures([("a",), ()])
+    forest = small_random_forest(random.Random(1), most=300).annotate_ngrams(1)
+    with pytest.raises(ValueError, match=f"expected {forest.edge_count}, got 1"):
+        NgramFeatures([("a",)]).rows(forest, np.zeros(1))
+    with pytest.raises(ValueError, match="up to 100 words"):
+        Reranker(weights={}, score=1.0, ngrams={"a " * 100 + "a": 1.0})

@@ -332,6 +332,7 @@ def test_options() -> None:
         ({"temperature": 2.0}, "temperature is of annealing"),
         ({"coldest": 2.0}, "coldest is of annealing"),
         ({"greatest_gamma": 2.0}, "greatest_gamma is of annealing"),
+        ({"annealing": True, "temperature": 0.01}, "0.01 is below the coldest, 0.05"),
     ):
         with pytest.raises(ValueError, match=of):
             TuneOptions("risk", **useless)  # type: ignore[arg-type]

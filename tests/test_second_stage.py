@@ -16,8 +16,8 @@ import hiero
 from hiero.base.text import split
 from hiero.evaluate import Bleu
 from hiero.forest.files import ForestFile
-from hiero.rerank import Reranker, SecondStageOptions, train_second_stage
-from hiero.rerank.jackknife import Bitext, folds, train_without, write_forests
+from hiero.rerank import Reranker, SecondStageOptions, pipeline, train_second_stage
+from hiero.rerank.jackknife import Bitext, _sentences, folds, train_without, write_forests
 from hiero.train import TrainInputs
 
 DEMO = Path(__file__).parents[1] / "data" / "demo"
@@ -179,6 +179,62 @@ def test_interrupted_and_with_another_number_of_threads(trained: Path, second: P
     assert "fold 0: stale, other settings (edges)" in log
 
 
+def test_killed_while_a_fold_is_cleared(
+    trained: Path, second: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """What is left is in nobody's way, and no fold is translated again that was."""
+    copy = tmp_path / "second"
+    shutil.copytree(second, copy)
+    for name in ("fold-1.forests", "reranker.json"):
+        (copy / name).unlink()
+    inputs = TrainInputs(
+        trained / "train.zh", trained / "train.en", (trained / "dict.zh", trained / "dict.en")
+    )
+    options = SecondStageOptions(folds=2, sentences=60, least_count=2, steps=5, variance=1.0)
+    arguments = (trained / "model", inputs, copy, options)
+
+    whole = shutil.rmtree
+
+    def killed(path: Path) -> None:
+        if not path.name.startswith(".fold-1."):
+            return whole(path)
+        next(path.rglob("steps.json")).unlink()
+        raise SystemError
+
+    with monkeypatch.context() as patched:
+        patched.setattr(pipeline.shutil, "rmtree", killed)
+        with pytest.raises(SystemError):
+            train_second_stage(*arguments, decoding={"pop_limit": 20})
+    log: list[str] = []
+    found = train_second_stage(*arguments, decoding={"pop_limit": 20}, report=log.append)
+    assert "fold 1: done before" in log
+    assert found == Reranker.load(second / "reranker.json")
+    assert not list(copy.glob("fold-*/")) and not list(copy.glob(".fold-*"))
+    # Killed before anything is cleared, it is cleared when the step is found done.
+    (copy / "fold-0").mkdir()
+    train_second_stage(*arguments, decoding={"pop_limit": 20})
+    assert not (copy / "fold-0").exists()
+
+
+def test_parses_of_the_bitext(trained: Path, tmp_path: Path) -> None:
+    inputs = TrainInputs(trained / "train.zh", trained / "train.en")
+    parses = tmp_path / "parses"
+    for text, message in (
+        ("(S (N 她))\n" * 250, "250 trees for 251 sentences"),
+        ("(())\n(S (N 她\n", "parses:2: "),
+    ):
+        parses.write_text(text)
+        with pytest.raises(hiero.FormatError, match=message):
+            train_second_stage(trained / "model", inputs, tmp_path / "second", parses=parses)
+    (tmp_path / "source").write_text("她\n他 的\n好\nentry\n")
+    parses.write_text("(S (N 她))\n\n(S (N 好))\n")
+    found = _sentences(Bitext(tmp_path / "source", tmp_path / "source", 3, parses, parses=parses), [1, 2])
+    assert [(list(each.tokens), each.parse is not None) for each in found] == [
+        (["他", "的"], False),
+        (["好"], True),
+    ]
+
+
 def test_reranking(second: Path, trained: Path, tmp_path: Path) -> None:
     """From saved forests as after decoding, and not what the first stage has."""
     reranker = second / "reranker.json"
@@ -191,6 +247,12 @@ def test_reranking(second: Path, trained: Path, tmp_path: Path) -> None:
     saved = call("hiero", "rerank", tmp_path / "dev.forests", "--reranker", reranker)
     assert saved.returncode == 0 and saved.stdout == again.stdout != plain
     assert again.stdout.count(b"\n") == 31
+    weights = tmp_path / "weights.txt"
+    weights.write_text("LM0 3\n")
+    other = call(*command, "--weights", weights, "--forests", tmp_path / "other.forests")
+    assert other.returncode == 0
+    refused = call("hiero", "rerank", tmp_path / "other.forests", "--reranker", reranker)
+    assert refused.returncode == 1 and b"other.forests: the second stage was trained on" in refused.stderr
 
 
 def test_bad_calls(second: Path, trained: Path, tmp_path: Path) -> None:

@@ -7,15 +7,16 @@ from typing import Annotated
 
 import typer
 
-from hiero import DecodingSettings, read_weights
+from hiero import DecodingSettings, FormatError, read_weights
 from hiero.cli.arguments import Threads
-from hiero.cli.files import Output, Writes, on_interrupt, writing
+from hiero.cli.files import Output, Writes, on_interrupt
 from hiero.cli.forest import forest_weights, write_choices
 from hiero.cli.lines import PARSES
 from hiero.cli.progress import progress_line
 from hiero.cli.settings import Given, SettingOptions
 from hiero.cli.size import parse_memory
 from hiero.cli.train import TRAIN_MEMORY, Memory, Quiet, Source, Target, reporter
+from hiero.forest.files import ForestFile
 from hiero.rerank import Reranker, SecondStageOptions, train_second_stage
 from hiero.rerank.pipeline import RERANKER
 from hiero.train import TrainInputs
@@ -83,11 +84,18 @@ def rerank(
 ) -> None:
     """Writes the translation of each forest that a second stage chooses, as tokens.
 
-    A sentence without a forest has an empty line, as has one where nothing can be chosen, with exit 1.
+    The forests are to be made with the weights that the second stage was trained on. A sentence without a
+    forest has an empty line, as has one where nothing can be chosen, with exit 1.
 
         hiero rerank test.forests --reranker second/reranker.json
     """
     second = Reranker.load(reranker)
     known = forest_weights(file, None)
-    with writing(output) as stream:
-        write_choices(file, lambda forest: second.of(forest, known and known(forest)), stream, threads)
+    with ForestFile(file) as archive:
+        own = archive.weights
+    if own is not None:  # which may be of rules of sentences' own, too
+        try:
+            second.check({name: own.get(name, 0.0) for name in second.weights})
+        except ValueError as error:
+            raise FormatError(f"{file}: {error}") from None
+    write_choices(file, lambda forest: second.of(forest, known and known(forest)), output, threads)

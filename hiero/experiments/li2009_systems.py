@@ -6,7 +6,7 @@ from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 from typing import Any
 
-from pydantic import BaseModel, Field
+from pydantic import BaseModel, Field, field_validator
 
 from hiero.evaluate import EffectiveLength
 from hiero.experiments.laboratory import ExperimentOptions
@@ -33,6 +33,14 @@ class Li2009Options(ExperimentOptions):
     risk: Mapping[str, Any] = {}
     second: Mapping[str, Any] = {}
 
+    @field_validator("risk")
+    @classmethod
+    def _of_all_rows(cls, options: Mapping[str, Any]) -> Mapping[str, Any]:
+        for name in ("space", "annealing", "loss"):
+            if name in options:
+                raise ValueError(f"{name} is what rows differ by")
+        return options
+
     def parts(self) -> Iterator[tuple[str, type[BaseModel], Mapping[str, Any]]]:
         yield from super().parts()
         yield "mert", type(METHODS["mert"]), self.mert
@@ -53,12 +61,12 @@ class System:
     def settings(self, given: Li2009Options) -> dict[str, Any]:
         """Options of the method."""
         values = {"k": given.k, **getattr(given, self.method), **dict(self.options)}
-        unused = idle(values["space"], values.get("annealing", False)) if self.method == "risk" else ()
+        unused = idle(values["space"], values["annealing"]) if self.method == "risk" else ()
         return {name: value for name, value in values.items() if name not in unused}
 
 
-def _risk(name: str, slug: str, space: str, **more: Any) -> System:
-    return System(name, slug, "risk", (("space", space), *more.items()))
+def _risk(name: str, slug: str, space: str, annealing: bool = False, loss: str = "bleu") -> System:
+    return System(name, slug, "risk", (("space", space), ("annealing", annealing), ("loss", loss)))
 
 
 MERT = System("MERT (n-best)", "mert", "mert")

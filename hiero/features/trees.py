@@ -139,18 +139,22 @@ class Tree:
             yield " "
 
 
-def read_trees(path: PathLike) -> list[Tree | None]:
+def iterate_trees(path: PathLike) -> Iterator[Tree | None]:
     """Trees of a file (plain, gzip, xz), one a line; None for a blank line, ``()`` and ``(())``: no parse.
 
     Raises FormatError, which tells file and line.
     """
-    trees: list[Tree | None] = []
     for number, line in enumerate(read_lines(path), start=1):
         try:
-            trees.append(None if "".join(split(line)) in ("", "()", "(())") else Tree.read(line))
+            tree = None if "".join(split(line)) in ("", "()", "(())") else Tree.read(line)
         except FormatError as error:
             raise FormatError(f"{os.fspath(path)}:{number}: {error}") from None
-    return trees
+        yield tree
+
+
+def read_trees(path: PathLike) -> list[Tree | None]:
+    """All of them at once; raises as ``iterate_trees``."""
+    return list(iterate_trees(path))
 
 
 def frequent_labels(trees: Iterable[Tree | None], least: int = 100) -> list[str]:

@@ -11,7 +11,7 @@ Both see p(d) = exp(gamma score(d)) / Z over the edges of the best derivations, 
 from __future__ import annotations
 
 from collections.abc import Mapping
-from typing import Literal
+from typing import Literal, Self
 
 import numpy as np
 import numpy.typing as npt
@@ -48,12 +48,21 @@ class Decision(BaseModel):
     )
 
     @model_validator(mode="after")
-    def _of_a_distribution(self) -> Decision:
-        if self.decision == "viterbi":
-            for name, info in Decision.model_fields.items():
-                if getattr(self, name) != info.default:
-                    raise ValueError(f"{name.replace('_', ' ')} goes with the decisions mbr and variational")
+    def _of_use(self) -> Self:
+        both = ("mbr", "variational")
+        for name, those in (
+            *((name, both) for name in ("gamma", "decision_edges")),
+            *((name, both[:1]) for name in ("precision", "ratio")),
+            *((name, both[1:]) for name in ("order", "score_share")),
+        ):
+            default = Decision.model_fields[name].default
+            if self.decision not in those and getattr(self, name) != default:
+                raise ValueError(f"{name.replace('_', ' ')} goes with {' and '.join(those)}")
+        self._loss()
         return self
+
+    def _loss(self) -> LinearBleu:
+        return LinearBleu(1.0, self.precision, self.ratio)
 
     def of(self, forest: Forest, scores: npt.ArrayLike | Mapping[str, float]) -> Derivation | None:
         """The derivation of a forest with edge scores, or weights, that is chosen, with its score by them;
@@ -68,7 +77,7 @@ class Decision(BaseModel):
         own = values[origins]
         p = split.distribution(self.gamma * own)
         if mbr:
-            by_edge = p.mbr_values(LinearBleu(1.0, self.precision, self.ratio).theta)
+            by_edge = p.mbr_values(self._loss().theta)
         else:
             orders = range(1, self.order + 1)
             logs = np.mean([p.variational_values(n) for n in orders], axis=0)

@@ -142,7 +142,10 @@ class ForestFile(Sequence[Forest]):
                 raise ForestError(f"{self._path}: an archive of an earlier version; {again}")
             if begin != _MAGIC:
                 raise ForestError(f"{self._path}: not a file of forests")
-            self._map = mmap.mmap(file.fileno(), 0, access=mmap.ACCESS_READ)
+            try:
+                self._map = mmap.mmap(file.fileno(), 0, access=mmap.ACCESS_READ)
+            except OSError as error:  # of a pipe
+                raise OSError(error.errno, error.strerror, self._path) from None
         with _refusing(f"{self._path}: not a file of forests"):
             index = self._index()
             self.about: Mapping[str, Any] = dict(index["about"])

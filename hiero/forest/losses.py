@@ -6,6 +6,7 @@ see ``bleu_counts``. They add up over sentences.
 
 from __future__ import annotations
 
+import math
 from collections.abc import Sequence
 from dataclasses import dataclass, field
 
@@ -42,6 +43,12 @@ class LinearBleu:
     def __post_init__(self) -> None:
         if not (self.words > 0 and 0 < self.precision <= 1 and self.ratio > 0):
             raise ValueError(f"{self}: expected words > 0, 0 < precision <= 1 and ratio > 0")
+        try:
+            finite = all(map(math.isfinite, self.theta))
+        except ArithmeticError:
+            finite = False
+        if not finite:
+            raise ValueError(f"{self}: theta would not be finite")
 
     @classmethod
     def estimate(cls, counts: npt.ArrayLike) -> LinearBleu:

@@ -37,8 +37,10 @@ class NgramFeatures:
     """Features by their ids: 0 is the score, the n-grams come after it."""
 
     def __init__(self, ngrams: Sequence[Ngram]) -> None:
-        """Raises FormatError where an n-gram is there twice."""
+        """Raises FormatError where an n-gram is there twice, ValueError for one without words."""
         self.ngrams = tuple(ngrams)
+        if not all(self.ngrams):
+            raise ValueError("n-grams: one has no words")
         self.order = max(map(len, self.ngrams), default=1)
         self.names = FeatureNames([SCORE, *map(" ".join, self.ngrams)])
         self._ids = {ngram: 1 + i for i, ngram in enumerate(self.ngrams)}
@@ -48,7 +50,9 @@ class NgramFeatures:
 
     def rows(self, forest: Forest, scores: Array) -> scipy.sparse.csr_array:
         """float64 (edges, features) of a forest with these edge scores. Raises ValueError for one that is not
-        annotated for as many words."""
+        annotated for as many words, and for another number of scores."""
+        if len(scores) != forest.edge_count:
+            raise ValueError(f"scores: expected {forest.edge_count}, got {len(scores)}")
         if forest.ngram_order < self.order:
             raise ValueError(f"the forest is annotated with n = {forest.ngram_order}, not {self.order}")
         ngrams, counts = forest.ngrams()

@@ -7,10 +7,10 @@ folds, and those who translate a fold, rule table and language model, have not s
 
 from __future__ import annotations
 
+import itertools
 import random
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
-from itertools import zip_longest
 from pathlib import Path
 from typing import Any
 
@@ -21,7 +21,7 @@ from hiero.base.text import TextProcessing, split
 from hiero.decode.decoder import Decoder, Failure
 from hiero.decode.model import Model
 from hiero.features.sentence import Sentence
-from hiero.features.trees import Tree
+from hiero.features.trees import iterate_trees
 from hiero.forest.files import NO_FOREST, ForestWriter, PackedForest, pack_forest
 from hiero.train import TrainInputs, TrainSettings, train
 
@@ -129,7 +129,8 @@ def write_forests(
 
 def _sentences(bitext: Bitext, numbers: Sequence[int]) -> Iterator[Sentence]:
     wanted = set(numbers)
-    parses = iter(()) if bitext.parses is None else read_lines(bitext.parses)
-    for number, (line, parse) in enumerate(zip_longest(read_lines(bitext.source), parses)):
+    parses = itertools.repeat(None) if bitext.parses is None else iterate_trees(bitext.parses)
+    # Those of the dictionary, behind the sentences, have no parses.
+    for number, (line, parse) in enumerate(zip(read_lines(bitext.source), parses, strict=False)):
         if number in wanted:
-            yield Sentence(tokens=split(line), parse=Tree.read(parse) if parse else None)
+            yield Sentence(tokens=split(line), parse=parse)

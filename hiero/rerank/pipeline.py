@@ -9,14 +9,14 @@ from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from functools import cached_property
 from pathlib import Path
-from typing import Any
+from typing import Any, Self
 
 import numpy as np
-from pydantic import BaseModel, ConfigDict, Field
+from pydantic import BaseModel, ConfigDict, Field, model_validator
 
 from hiero import __version__
-from hiero._core import Forest
-from hiero.base.files import write_atomically
+from hiero._core import Forest, FormatError
+from hiero.base.files import temporary_name, write_atomically
 from hiero.base.json_files import read_json
 from hiero.base.lines import PathLike, count_lines, read_lines
 from hiero.base.ownership import MANIFEST
@@ -24,6 +24,7 @@ from hiero.base.progress import Report
 from hiero.base.text import split
 from hiero.decode.decoder import Decoder
 from hiero.decode.model import Model
+from hiero.features.trees import iterate_trees
 from hiero.forest.files import ForestFile
 from hiero.rerank.features import NgramFeatures, frequent_ngrams
 from hiero.rerank.jackknife import Bitext, folds, settings_of, train_without, write_forests
@@ -52,9 +53,15 @@ class _Prepared(BaseModel):
     model_config = ConfigDict(extra="forbid", strict=True)
 
     ngrams: list[str]
-    offsets: list[int]
-    statistics: list[float]
+    offsets: list[int] = Field(min_length=1)
+    statistics: list[float] = Field(min_length=10, max_length=10)
     variances: list[float]
+
+    @model_validator(mode="after")
+    def _of_all_features(self) -> Self:
+        if len(self.variances) != 1 + len(self.ngrams):
+            raise ValueError(f"{len(self.variances)} variances of {len(self.ngrams)} n-grams and a score")
+        return self
 
 
 def train_second_stage(
@@ -162,6 +169,7 @@ class _Pipeline:
         archives = [self.work / f"fold-{k}.forests" for k in range(self.options.folds)]
         for k, path in enumerate(archives):
             self._step(f"fold {k}", made, [path], lambda k=k: self._fold(k), **used)  # type: ignore[misc]
+            self._discard(self.work / f"fold-{k}")
         forests = {**sides, **{path.name: path for path in archives}}
         outputs = [self.work / f"examples.{end}" for end in ("forests", "counts", "json")]
         used |= self.options.model_dump(include={"order", "least_count"})
@@ -190,6 +198,10 @@ class _Pipeline:
         return lambda done, total=total: progress(what, done, total)
 
     def _check_inputs(self, source: Path, target: Path) -> None:
+        if self.parses is not None:
+            trees = sum(1 for _ in iterate_trees(self.parses))
+            if trees != self.bitext.pairs:
+                raise FormatError(f"{self.parses}: {trees} trees for {self.bitext.pairs} sentences")
         known = self.model.made_from.get("inputs", {})
         for name, path in (("source", source), ("target", target)):
             if known.get(name) != self.journal.checksum(path):
@@ -266,7 +278,15 @@ class _Pipeline:
         )
         without = f", {len(troubles):,} without a translation: {troubles[0]}" if troubles else ""
         report(f"fold {k}: {len(drawn):,} sentences{without}")
-        shutil.rmtree(folder)
+
+    @staticmethod
+    def _discard(folder: Path) -> None:
+        """Removes what a step that is done has worked with. Killed meanwhile it leaves nothing by this name,
+        which training would refuse, and what is left goes when the journal is opened."""
+        if folder.exists():
+            leftover = temporary_name(folder)
+            folder.rename(leftover)
+            shutil.rmtree(leftover)
 
     def _examples(self) -> None:
         options = self.options

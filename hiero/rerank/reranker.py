@@ -18,6 +18,9 @@ from hiero.base.json_files import read_json
 from hiero.forest.decisions import best_part
 from hiero.rerank.features import NgramFeatures
 
+# Words that a forest can be annotated for.
+_LONGEST = 100
+
 
 class Reranker(BaseModel):
     """Weights of the first stage's features, which its score is made of; of that score, and of n-grams, whose
@@ -38,8 +41,9 @@ class Reranker(BaseModel):
     @classmethod
     def _of_words(cls, ngrams: Mapping[str, float]) -> Mapping[str, float]:
         for ngram in ngrams:
-            if not all(ngram.split(" ")):
-                raise ValueError(f"n-gram {ngram!r}: expected words separated by blanks")
+            words = ngram.split(" ")
+            if not all(words) or len(words) > _LONGEST:
+                raise ValueError(f"n-gram {ngram!r}: expected up to {_LONGEST} words separated by blanks")
         return ngrams
 
     @staticmethod
@@ -52,6 +56,11 @@ class Reranker(BaseModel):
         content: dict[str, Any] = self.model_dump()
         content["ngrams"] = {ngram: weight for ngram, weight in self.ngrams.items() if weight != 0}
         write_atomically(path, json.dumps(content, ensure_ascii=False, indent=0) + "\n")
+
+    def model_copy(self, *, update: Mapping[str, Any] | None = None, deep: bool = False) -> Reranker:
+        copied = super().model_copy(update=update, deep=deep)
+        copied.__dict__.pop("_features", None)  # of other weights, it may be
+        return copied
 
     @cached_property
     def _features(self) -> tuple[NgramFeatures, Any]:

@@ -35,7 +35,7 @@ class RerankerOptions(BaseModel):
 
     order: int = Field(2, ge=1, le=ORDER, description="of the longest n-grams")
     least_count: int = Field(2, ge=1, description="of an n-gram in the references, to be a feature")
-    variance: float = Field(0.03, gt=0, description="of the prior on each n-gram's weight, whose mean is 0")
+    variance: float = Field(0.03, ge=1e-9, description="of the prior on n-grams' weights, whose mean is 0")
     edges: int = Field(500, ge=1, description="of a forest, those of the best derivations")
     steps: int = Field(50, ge=1, description="of L-BFGS")
 
@@ -74,6 +74,8 @@ def prepare(
 
     def packed(item: tuple[int, Forest]) -> tuple[PackedForest, Example]:
         sentence, forest = item
+        if sentence >= len(references):
+            raise ValueError(f"more forests than the {len(references)} references")
         scores = forest.scores(weights) if forest.root >= 0 else np.zeros(0)
         made = example(forest, scores, metric, sentence, features.on)
         return pack_forest(made.forest), made
@@ -94,8 +96,8 @@ def prepare(
                 variances += made.variances
             if progress is not None:
                 progress(len(offsets) - 1)
-    if len(offsets) - 1 != len(references):
-        raise ValueError(f"{len(offsets) - 1} forests for {len(references)} sentences")
+        if len(offsets) - 1 != len(references):
+            raise ValueError(f"{len(offsets) - 1} forests for {len(references)} references")
     return Examples(*paths, features, np.array(offsets), total, variances)
 
 

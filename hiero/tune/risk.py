@@ -53,7 +53,7 @@ class RiskOptions(BaseModel):
     annealing: bool = Field(False, description="deterministic annealing: from hot to cold")
     temperature: float = Field(8.0, gt=0, description="of annealing's first step; halved with each")
     coldest: float = Field(0.05, gt=0, description="temperature below which it is 0")
-    greatest_gamma: float = Field(8.0, ge=1, description="of annealing's last step; doubled with each")
+    greatest_gamma: float = Field(8.0, ge=1, description="that annealing doubles gamma to, or less")
     steps: int = Field(50, ge=1, description="of L-BFGS, at each temperature")
     edges: int = Field(
         3000, ge=1, description="of a forest, those of the best derivations, before it is annotated"
@@ -63,6 +63,8 @@ class RiskOptions(BaseModel):
     def _of_use(self) -> Self:
         if self.space == "forest" and self.loss == "sentence-bleu":
             raise ValueError("sentence-bleu is a loss of lists")
+        if self.annealing and self.temperature < self.coldest:
+            raise ValueError(f"temperature: {self.temperature:g} is below the coldest, {self.coldest:g}")
         for name, of in idle(self.space, self.annealing).items():
             field = type(self).model_fields.get(name)
             if field is not None and getattr(self, name) != field.default:

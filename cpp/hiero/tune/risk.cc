@@ -125,13 +125,15 @@ class Summation {
   // Row by row.
   std::span<const float> counts_of(std::size_t sentence, EdgeIndex edges) const {
     const std::int64_t begin = counts_.offsets[sentence];
-    const std::int64_t end = counts_.offsets[sentence + 1];
     const auto rows = static_cast<std::int64_t>(counts_.values.size() / counts_.columns);
-    if (begin < 0 || end - begin != edges || end > rows)
+    if (begin < 0 || begin > rows || edges > rows - begin || counts_.offsets[sentence + 1] != begin + edges)
       throw std::invalid_argument("counts: sentence " + std::to_string(sentence) + " has " +
                                   std::to_string(edges) + " edges");
-    return counts_.values.subspan(static_cast<std::size_t>(begin) * counts_.columns,
-                                  static_cast<std::size_t>(edges) * counts_.columns);
+    const std::span<const float> found = counts_.values.subspan(
+        static_cast<std::size_t>(begin) * counts_.columns, static_cast<std::size_t>(edges) * counts_.columns);
+    if (!std::ranges::all_of(found, [](float value) { return std::isfinite(value); }))
+      throw std::invalid_argument("counts: sentence " + std::to_string(sentence) + ": expected finite numbers");
+    return found;
   }
 
   void add(std::size_t sentence, BlockSum& sum, SparseSum& gradient) const {
@@ -213,8 +215,6 @@ RiskSum minimum_risk(const ForestSource& forests, const EdgeCounts& counts, std:
     throw std::invalid_argument("offsets: expected " + std::to_string(forests.size() + 1));
   if (counts.columns < 1 || loss.size() != counts.columns)
     throw std::invalid_argument("loss: expected a number for each column of counts");
-  if (!std::ranges::all_of(counts.values, [](float value) { return std::isfinite(value); }))
-    throw std::invalid_argument("counts: expected finite numbers");
   if (!(options.gamma > 0) || !std::isfinite(options.gamma) || !std::isfinite(options.temperature) ||
       options.threads < 1)
     throw std::invalid_argument("minimum risk: expected gamma > 0, a finite temperature, a thread or more");
