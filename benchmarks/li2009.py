@@ -3,9 +3,10 @@
     python benchmarks/li2009.py ../shared/data OUTPUT [--corpora ja-en] [--threads 2]
 
 trains a model for each corpus and runs the experiment; its table is in OUTPUT/CORPUS/li2009/tables.md. The
-second stage learns from 20,000 sentences of ja-en, and from all of ur-en. Tests are on the test set, and on
-the last pairs of the bitext of ja-en or of the tuning set of ur-en, which are held out. The pop limit is 50,
-and forests have 1,000 edges. What is done is kept: started again, it goes on where it was interrupted.
+second stage learns from 20,000 sentences of ja-en, and from all of ur-en, three times as well. Tests are on
+the test set, and on the last pairs of the bitext of ja-en or of the tuning set of ur-en, which are held out.
+The pop limit is 50, and forests have 1,000 edges. What is done is kept: started again, it goes on where it
+was interrupted.
 """
 
 from __future__ import annotations

@@ -90,3 +90,4 @@ def test_features_that_do_not_vary_are_not_told(french: Path) -> None:
     best = forest.prune(model.weights, edges=1)
     stats = distribution_stats(LogLinear(best, model.weights), top=99)
     assert (stats["feature_variances"], stats["entropy"]) == ({}, 0)
+    assert json.dumps(stats["length_variance"]) == "0.0"

@@ -18,6 +18,7 @@ from hiero.evaluate import Bleu
 from hiero.forest.files import ForestFile
 from hiero.rerank import Reranker, SecondStageOptions, pipeline, train_second_stage
 from hiero.rerank.jackknife import Bitext, _sentences, folds, train_without, write_forests
+from hiero.rerank.pipeline import read_examples
 from hiero.train import TrainInputs
 
 DEMO = Path(__file__).parents[1] / "data" / "demo"
@@ -214,6 +215,18 @@ def test_killed_while_a_fold_is_cleared(
     (copy / "fold-0").mkdir()
     train_second_stage(*arguments, decoding={"pop_limit": 20})
     assert not (copy / "fold-0").exists()
+
+
+def test_damaged_examples(second: Path, tmp_path: Path) -> None:
+    known = json.loads((second / "examples.json").read_text())
+    for change, message in (
+        ({"variances": known["variances"][:-1]}, "variances of"),
+        ({"offsets": []}, "offsets"),
+        ({"statistics": known["statistics"][:-1]}, "statistics"),
+    ):
+        (tmp_path / "examples.json").write_text(json.dumps({**known, **change}))
+        with pytest.raises(hiero.FormatError, match=f"examples.json: damaged: .*{message}"):
+            read_examples(tmp_path)
 
 
 def test_parses_of_the_bitext(trained: Path, tmp_path: Path) -> None:
