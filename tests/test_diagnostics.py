@@ -11,9 +11,11 @@ from brute_force_forest import derivations
 from in_process import call
 
 import hiero
+from hiero import Forest
 from hiero._core import bleu
 from hiero.forest import LogLinear
 from hiero.forest.diagnostics import distribution_stats
+from hiero.forest.expectations import variance
 
 
 def test_stats(french: Path, tmp_path: Path) -> None:
@@ -90,4 +92,22 @@ def test_features_that_do_not_vary_are_not_told(french: Path) -> None:
     best = forest.prune(model.weights, edges=1)
     stats = distribution_stats(LogLinear(best, model.weights), top=99)
     assert (stats["feature_variances"], stats["entropy"]) == ({}, 0)
-    assert json.dumps(stats["length_variance"]) == "0.0"
+
+
+def test_a_variance_is_not_below_zero() -> None:
+    """Where all lengths are the same, rounding may have it so."""
+    scores = np.random.default_rng(7).normal(size=3)
+    forest = Forest.from_arrays(
+        edge_offsets=[0, 3],
+        tail_offsets=[0] * 4,
+        tails=[],
+        edge_targets=[0, 1, 2],
+        target_offsets=[0, 3, 6, 9],
+        target_symbols=[0, 1, 1] * 3,
+        words=["a", "b"],
+        features=scores[:, None],
+        feature_names=["f"],
+    )
+    model = LogLinear(forest, {"f": 1.0})
+    assert variance(model.p, forest.target_words) < 0
+    assert json.dumps(distribution_stats(model)["length_variance"]) == "0.0"
