@@ -1,10 +1,12 @@
-"""Settings of the core as models of pydantic; what there are, with defaults and limits, is said there."""
+"""Settings of the core as models of pydantic; what there are, with defaults and limits, is said there.
+And settings that would do nothing, which are refused."""
 
 from __future__ import annotations
 
+from collections.abc import Iterable
 from typing import Any, Literal, Protocol
 
-from pydantic import ConfigDict, Field, create_model
+from pydantic import BaseModel, ConfigDict, Field, create_model
 
 from hiero._core import Setting
 
@@ -30,3 +32,10 @@ def settings_model(options: type[Options]) -> Any:
         info = Field(setting.default, ge=setting.least, le=setting.most, description=setting.meaning)
         fields[setting.name] = (kind, info)
     return create_model("Settings", __config__=ConfigDict(extra="forbid", frozen=True), **fields)
+
+
+def refuse_idle(settings: BaseModel, names: Iterable[str], why: str) -> None:
+    """Raises ValueError, with ``why``, where one of these settings is not its default."""
+    for name in names:
+        if getattr(settings, name) != type(settings).model_fields[name].default:
+            raise ValueError(f"{name.replace('_', ' ')} {why}")

@@ -139,14 +139,19 @@ class Tree:
             yield " "
 
 
+def read_tree(line: str) -> Tree | None:
+    """The tree of a line; None for a blank one, ``()`` and ``(())``: no parse. Raises FormatError."""
+    return None if "".join(split(line)) in ("", "()", "(())") else Tree.read(line)
+
+
 def iterate_trees(path: PathLike) -> Iterator[Tree | None]:
-    """Trees of a file (plain, gzip, xz), one a line; None for a blank line, ``()`` and ``(())``: no parse.
+    """Trees of a file (plain, gzip, xz), one a line, as ``read_tree`` has them.
 
     Raises FormatError, which tells file and line.
     """
     for number, line in enumerate(read_lines(path), start=1):
         try:
-            tree = None if "".join(split(line)) in ("", "()", "(())") else Tree.read(line)
+            tree = read_tree(line)
         except FormatError as error:
             raise FormatError(f"{os.fspath(path)}:{number}: {error}") from None
         yield tree

@@ -18,6 +18,7 @@ import numpy.typing as npt
 from pydantic import BaseModel, ConfigDict, Field, model_validator
 
 from hiero._core import Derivation, Forest, ForestError
+from hiero.base.settings import refuse_idle
 from hiero.forest.losses import ORDER, LinearBleu
 
 # Edges that an annotated forest may have.
@@ -49,15 +50,12 @@ class Decision(BaseModel):
 
     @model_validator(mode="after")
     def _of_use(self) -> Self:
-        both = ("mbr", "variational")
-        for name, those in (
-            *((name, both) for name in ("gamma", "decision_edges")),
-            *((name, both[:1]) for name in ("precision", "ratio")),
-            *((name, both[1:]) for name in ("order", "score_share")),
-        ):
-            default = Decision.model_fields[name].default
-            if self.decision not in those and getattr(self, name) != default:
-                raise ValueError(f"{name.replace('_', ' ')} goes with {' and '.join(those)}")
+        if self.decision == "viterbi":
+            refuse_idle(self, ("gamma", "decision_edges"), "goes with mbr and variational")
+        if self.decision != "mbr":
+            refuse_idle(self, ("precision", "ratio"), "goes with mbr")
+        if self.decision != "variational":
+            refuse_idle(self, ("order", "score_share"), "goes with variational")
         self._loss()
         return self
 

@@ -21,7 +21,7 @@ from hiero.base.text import TextProcessing, split
 from hiero.decode.decoder import Decoder, Failure
 from hiero.decode.model import Model
 from hiero.features.sentence import Sentence
-from hiero.features.trees import iterate_trees
+from hiero.features.trees import read_tree
 from hiero.forest.files import NO_FOREST, ForestWriter, PackedForest, pack_forest
 from hiero.train import TrainInputs, TrainSettings, train
 
@@ -129,8 +129,8 @@ def write_forests(
 
 def _sentences(bitext: Bitext, numbers: Sequence[int]) -> Iterator[Sentence]:
     wanted = set(numbers)
-    parses = itertools.repeat(None) if bitext.parses is None else iterate_trees(bitext.parses)
-    # Those of the dictionary, behind the sentences, have no parses.
+    parses = itertools.repeat("") if bitext.parses is None else read_lines(bitext.parses)
+    # Entries of the dictionary, behind the sentences, have no parses.
     for number, (line, parse) in enumerate(zip(read_lines(bitext.source), parses, strict=False)):
         if number in wanted:
-            yield Sentence(tokens=split(line), parse=parse)
+            yield Sentence(tokens=split(line), parse=read_tree(parse))

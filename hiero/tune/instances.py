@@ -18,6 +18,7 @@ import scipy.sparse
 from pydantic import BaseModel, ConfigDict, Field, model_validator
 
 from hiero._core import Chart, KBestArrays
+from hiero.base.settings import refuse_idle
 from hiero.evaluate.metrics import Bleu, Hypotheses
 from hiero.tune.pool import WHOLE, Candidates
 from hiero.tune.protocol import Array
@@ -47,9 +48,8 @@ class SearchAware(BaseModel):
 
     @model_validator(mode="after")
     def _of_use(self) -> Self:
-        for name, field in SearchAware.model_fields.items():
-            if self.search_aware is None and getattr(self, name) != field.default:
-                raise ValueError(f"{name} is for search-aware tuning")
+        if self.search_aware is None:
+            refuse_idle(self, SearchAware.model_fields, "is for search-aware tuning")
         return self
 
     def takes(self, words: int, begin: int, end: int) -> bool:

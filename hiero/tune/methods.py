@@ -200,8 +200,6 @@ class Risk(RiskOptions, Method[FoundLists | FoundUnions]):
     metric: ClassVar[type[Metric] | None] = Bleu
     settles: ClassVar[bool] = False
 
-    k: int = Field(100, ge=1, description="distinct translations a sentence")
-
     def nothing(self, metric: Metric, features: int) -> FoundLists | FoundUnions:
         assert isinstance(metric, Bleu)
         if self.space == "forest":

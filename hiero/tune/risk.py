@@ -21,6 +21,7 @@ from pydantic import BaseModel, ConfigDict, Field, model_validator
 
 from hiero._core import Forest, ForestSource, minimum_risk
 from hiero.base.parallel import ordered_map
+from hiero.base.settings import refuse_idle
 from hiero.evaluate.metrics import Bleu, Hypotheses, Metric
 from hiero.forest.decisions import best_part
 from hiero.forest.losses import COLUMNS, ORDER, LinearBleu, totals_and_matches
@@ -58,6 +59,7 @@ class RiskOptions(BaseModel):
     edges: int = Field(
         3000, ge=1, description="of a forest, those of the best derivations, before it is annotated"
     )
+    k: int = Field(100, ge=1, description="distinct translations a sentence")
 
     @model_validator(mode="after")
     def _of_use(self) -> Self:
@@ -66,9 +68,7 @@ class RiskOptions(BaseModel):
         if self.annealing and self.temperature < self.coldest:
             raise ValueError(f"temperature: {self.temperature:g} is below the coldest, {self.coldest:g}")
         for name, of in idle(self.space, self.annealing).items():
-            field = type(self).model_fields.get(name)
-            if field is not None and getattr(self, name) != field.default:
-                raise ValueError(f"{name} is of {of}")
+            refuse_idle(self, (name,), f"is of {of}")
         return self
 
 
