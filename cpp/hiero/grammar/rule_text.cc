@@ -122,8 +122,8 @@ void RuleParser::bad_nonterminal(std::string_view token) const {
 TokenView RuleParser::source_token(std::string_view token, int nonterminals) const {
   if (!is_bracketed(token)) return {unescape(token), 0};
   const std::string_view inside = token.substr(1, token.size() - 2);
-  const std::size_t comma = inside.rfind(',');
-  if (comma != std::string_view::npos) {
+  if (ends_in_index(inside)) {
+    const std::size_t comma = inside.rfind(',');
     if (!is_label(inside.substr(0, comma))) bad_nonterminal(token);
     return indexed(token, inside.substr(0, comma), inside.substr(comma + 1));
   }

@@ -32,8 +32,16 @@ inline std::string_view unescape(std::string_view token) {
   return token.starts_with('\\') && looks_like_syntax(token) ? token.substr(1) : token;
 }
 
+// Whether `token` ends in a comma and digits, as nonterminals with an index do: `X,1`, and `$,,1` of the
+// label `$,`.
+inline bool ends_in_index(std::string_view token) {
+  const std::size_t digits = token.find_last_not_of("0123456789") + 1;
+  return digits > 0 && digits < token.size() && token[digits - 1] == ',';
+}
+
+// Labels may have commas (`$,` and `PUNC,` are tags of treebanks), but what could be one with an index is none.
 inline bool is_label(std::string_view text) {
-  return !text.empty() && text.find_first_of("[],") == std::string_view::npos;
+  return !text.empty() && text.find_first_of("[]") == std::string_view::npos && !ends_in_index(text);
 }
 
 }  // namespace hiero
