@@ -15,7 +15,7 @@ from in_process import call
 
 import hiero
 from hiero import Forest, ForestError
-from hiero.forest.decisions import Decision, best_part
+from hiero.forest.decisions import Decision, best_derivation, best_part
 from hiero.forest.files import NO_FOREST
 from hiero.losses import LinearBleu
 
@@ -174,12 +174,35 @@ def test_decisions(seed: int) -> None:
     assert nearest(tuple(variational.tokens), variational.score) == pytest.approx(best)
     viterbi = Decision().of(forest, scores)
     assert viterbi is not None and viterbi.score == pytest.approx(max(d.score for d in every))
-    for found in (mbr, variational):
+    # The string may be chosen among few edges, its best derivation is that of the whole forest.
+    few = Decision(decision="variational", decision_edges=3, gamma=0.1).of(forest, scores)
+    assert few is not None
+    for found in (mbr, variational, few):
         assert found.forest is forest and found.score == pytest.approx(scores[found.edges].sum())
+        assert found.score == pytest.approx(max(d.score for d in every if d.tokens == found.tokens))
     # With few edges little but the best derivation is left.
     one = Decision(decision="mbr", decision_edges=1).of(forest, scores)
     assert one is not None and one.score == pytest.approx(viterbi.score)
     assert Decision(decision="mbr").of(NO_FOREST, {}) is None
+    with pytest.raises(ValueError, match="no derivation of the forest yields these tokens"):
+        best_derivation(forest, ["no", "such", "words"], scores)
+
+
+def test_best_derivation_of_a_string() -> None:
+    # "a b" as b in the place of a's tail, or a in that of b's.
+    two_ways = Forest.from_arrays(
+        edge_offsets=[0, 1, 2, 4],
+        tail_offsets=[0, 0, 0, 1, 2],
+        tails=[0, 1],
+        words=["a", "b"],
+        edge_targets=[0, 1, 2, 3],
+        target_offsets=[0, 1, 2, 4, 6],
+        target_symbols=[0, 1, -1, 1, 0, -1],
+    )
+    found = best_derivation(two_ways, ["a", "b"], np.array([0.0, 0.0, -1.0, -2.0]))
+    assert (found.score, found.edges.tolist()) == (-1.0, [2, 0])
+    found = best_derivation(two_ways, ["a", "b"], np.array([0.0, 0.5, -1.0, -1.0]))
+    assert (found.score, found.edges.tolist()) == (-0.5, [3, 1])
 
 
 def test_forests_that_are_too_large() -> None:

@@ -48,7 +48,14 @@ def test_the_choice_is_the_best_of_all(seed: int) -> None:
     best = reranker.of(forest, FIRST)
     assert best is not None
     assert value(tuple(best.edges.tolist())) == pytest.approx(max(map(value, every)))
-    assert best.score == pytest.approx(scores[best.edges].sum())
+    # By the first stage alone, the best derivation of its string in the whole forest, however few edges the
+    # string was chosen among.
+    few = reranker.model_copy(update={"edges": 2}).of(forest, FIRST)
+    assert few is not None
+    for found in (best, few):
+        assert found.score == pytest.approx(scores[found.edges].sum())
+        same = [d for d in every if words(forest, d) == found.tokens]
+        assert found.score == pytest.approx(max(scores[list(d)].sum() for d in same))
 
 
 def test_nothing_to_choose_from() -> None:

@@ -10,7 +10,7 @@ Both see p(d) = exp(gamma score(d)) / Z over the edges of the best derivations, 
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from typing import Literal, Self
 
 import numpy as np
@@ -63,8 +63,8 @@ class Decision(BaseModel):
         return LinearBleu(1.0, self.precision, self.ratio)
 
     def of(self, forest: Forest, scores: npt.ArrayLike | Mapping[str, float]) -> Derivation | None:
-        """The derivation of a forest with edge scores, or weights, that is chosen, with its score by them;
-        None where there is none. Raises ValueError as ``forest.distribution`` does."""
+        """Returns the best derivation of the string that is chosen from a forest with edge scores, or weights,
+        with its score by them; None where there is none. Raises ValueError as ``forest.distribution`` does."""
         values = (
             forest.scores(scores) if isinstance(scores, Mapping) else np.asarray(scores, dtype=np.float64)
         )
@@ -82,7 +82,19 @@ class Decision(BaseModel):
             by_edge = (1 - self.score_share) * logs + self.score_share * self.gamma * own
         best = split.viterbi(by_edge)
         assert best is not None
-        return forest.derivation(origins[best.edges].tolist(), values)
+        return best_derivation(forest, best.tokens, values)
+
+
+def best_derivation(
+    forest: Forest, tokens: Sequence[str], scores: npt.NDArray[np.float64]
+) -> Derivation:
+    """Returns the best derivation of a forest that yields ``tokens``, by the scores of its edges. Raises
+    ValueError where none does."""
+    same = forest.constrain([tokens])
+    best = same.viterbi(scores[same.edge_origins])
+    if best is None:
+        raise ValueError("no derivation of the forest yields these tokens")
+    return forest.derivation(same.edge_origins[best.edges].tolist(), scores)
 
 
 def best_part(

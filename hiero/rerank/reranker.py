@@ -15,7 +15,7 @@ from pydantic import BaseModel, ConfigDict, Field, field_validator
 from hiero._core import Derivation, Forest
 from hiero.base.files import write_atomically
 from hiero.base.json_files import read_json
-from hiero.forest.decisions import best_part
+from hiero.forest.decisions import best_derivation, best_part
 from hiero.rerank.features import NgramFeatures
 
 # Words that a forest can be annotated for.
@@ -79,8 +79,8 @@ class Reranker(BaseModel):
                 )
 
     def of(self, forest: Forest, weights: Mapping[str, float] | None = None) -> Derivation | None:
-        """The best derivation of a forest by both stages, of those of its best edges by the first, with its
-        score by the first; None where there is none. ``weights`` are of features that the first stage does
+        """Returns the best derivation, with its score, by the first stage of the string that is best by both, of
+        those that the best edges by the first yield; None where there is none. ``weights`` are of features that the first stage does
         not know, as rules of the sentence's own may have. Raises FormatError for a first stage with other
         features, ForestError where the best derivations are too many to tell their n-grams."""
         scores = forest.scores({**(weights or {}), **self.weights})
@@ -90,4 +90,4 @@ class Reranker(BaseModel):
         split, origins = best_part(forest, scores, self.edges, features.order)
         best = split.viterbi(features.rows(split, scores[origins]) @ weights)
         assert best is not None
-        return forest.derivation(origins[best.edges].tolist(), scores)
+        return best_derivation(forest, best.tokens, scores)
