@@ -6,6 +6,7 @@ import gzip
 import itertools
 import lzma
 import os
+import pickle
 import random
 import threading
 from collections import Counter
@@ -198,6 +199,25 @@ def test_unnamed_features_follow_the_owner() -> None:
     assert model.core.owners == ["pt", "pt1", "glue"]
     with pytest.raises(hiero.FormatError, match="owner"):
         hiero.Model([RuleTable.from_rules([rule], owner="x")] * 2, [], {})
+    # A table without a name leaves those that others have to them.
+    tables = [RuleTable.from_rules([rule], owner=owner) for owner in ("", "pt", "", "pt2", "")]
+    assert hiero.Model(tables, [], {}).core.owners == ["pt1", "pt", "pt3", "pt2", "pt4", "glue"]
+
+
+def test_messages_name_the_text_of_a_table(tmp_path: Path) -> None:
+    """Not the file that it is packed to, which is gone by then."""
+    text = tmp_path / "rules.txt"
+    text.write_text("[X] ||| [Y,1] ||| [Y,1]\n[Y] ||| a ||| b\n")
+    other = tmp_path / "more.txt"
+    other.write_text("[Y] ||| [X,1] ||| [X,1]\n")
+    cycle = rf"\[Y\] \|\|\| \[X,1\] \({other}\)"
+    with pytest.raises(hiero.FormatError, match=cycle) as raised:
+        hiero.Model.assemble([text, other])
+    assert str(text) in str(raised.value) and "hiero-" not in str(raised.value)
+    # In another process too, which gets the table as a whole.
+    table = pickle.loads(pickle.dumps(tables.load_table(text)))
+    with pytest.raises(hiero.FormatError, match=rf"\({text}\)"):
+        hiero.Model([table, tables.load_table(other)], [], {})
 
 
 def test_unnamed_features_in_two_tables(tmp_path: Path) -> None:

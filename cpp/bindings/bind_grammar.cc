@@ -103,7 +103,7 @@ py::tuple table_state(const RuleTable& table) {
   if (std::filesystem::is_regular_file(table.path()))
     return py::make_tuple(table.path(), table.fingerprint());
   const auto image = table.image();
-  return py::make_tuple(table.path(), py::bytes(reinterpret_cast<const char*>(image.data()), image.size()));
+  return py::make_tuple(table.name(), py::bytes(reinterpret_cast<const char*>(image.data()), image.size()));
 }
 
 std::shared_ptr<RuleTable> table_from(const py::tuple& state) {
@@ -154,10 +154,12 @@ void register_grammar(py::module_& m) {
       m, "RuleTable", "A packed rule table: immutable, memory-mapped, safe to share between threads.")
       .def_static(
           "open",
-          [](const std::string& path) { return std::const_pointer_cast<RuleTable>(RuleTable::open(path)); },
-          py::arg("path"),
-          "Maps a packed table; costs no parsing. Raises OSError, or FormatError for what is no whole table\n"
-          "of this format version.")
+          [](const std::string& path, const std::string& name) {
+            return std::const_pointer_cast<RuleTable>(RuleTable::open(path, name));
+          },
+          py::arg("path"), py::arg("name") = "",
+          "Maps a packed table; costs no parsing. Messages call it `name` (default: its path). Raises OSError,\n"
+          "or FormatError for what is no whole table of this format version.")
       .def_static(
           "from_rules",
           [](const std::vector<Rule>& rules, const std::string& owner, std::uint32_t span_limit) {

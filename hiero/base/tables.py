@@ -19,6 +19,8 @@ from hiero.base.text import split
 
 DEFAULT_MEMORY = 320 << 20
 _MAGIC = b"HIERORT\n"
+# A nonterminal without an index; its label may have commas.
+_UNNUMBERED = re.compile(r"\[(?!.*,[0-9]+\])[^\[\]]+\]")
 
 
 def pack(
@@ -91,7 +93,7 @@ def search(
 
 def _numbered(side: str) -> str:
     symbols, count = split(side), itertools.count(1)
-    return " ".join(f"{s[:-1]},{next(count)}]" if re.fullmatch(r"\[[^\[\],]+\]", s) else s for s in symbols)
+    return " ".join(f"{s[:-1]},{next(count)}]" if _UNNUMBERED.fullmatch(s) else s for s in symbols)
 
 
 class _WholeStream:
@@ -142,4 +144,4 @@ def load_table(path: str | os.PathLike[str]) -> RuleTable:
     with tempfile.TemporaryDirectory(prefix="hiero-") as directory:
         packed = Path(directory) / "rules.hrt"
         pack(path, packed)
-        return RuleTable.open(str(packed))  # stays mapped when the file is gone
+        return RuleTable.open(str(packed), os.fspath(path))  # stays mapped when the file is gone

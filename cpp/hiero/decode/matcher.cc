@@ -108,7 +108,7 @@ void Matcher::extend(const Table& table, NodeId node, std::uint32_t at, std::uin
     if (next != RuleTable::kNoNode) extend(table, next, at + 1, arity);
   }
   if (static_cast<std::size_t>(gap) == symbols.size()) return;
-  if (arity == kMaxArity) throw FormatError(rules.path() + ": damaged rule table: too many nonterminals");
+  if (arity == kMaxArity) throw FormatError(rules.name() + ": damaged rule table: too many nonterminals");
   for (const SpanCells& cells : spans_from_[at]) {
     if (cells.end > table.walk_end) break;
     extend_over(table, first + static_cast<NodeId>(gap), symbols.subspan(gap), at, cells, arity);
@@ -128,7 +128,7 @@ void Matcher::extend_over(const Table& table, NodeId gaps, std::span<const Symbo
     for (std::size_t child = 0; child < symbols.size(); ++child) {
       const std::uint32_t local = payload(symbols[child]);
       if (local >= table.bound->labels.size())
-        throw FormatError(table.bound->table->path() + ": damaged rule table: label");
+        throw FormatError(table.bound->table->name() + ": damaged rule table: label");
       const CellId id = find_cell(at, table.bound->labels[local]);
       if (id != kNoCell) go_on(child, id);
     }
@@ -209,7 +209,7 @@ std::uint32_t Matcher::target_set(const Table& table, const RuleGroup& group, st
   } else {
     const TargetSet& other = matches_->target_sets[it->second];
     if (other.arity != arity || other.group.count != group.count || other.group.lhs != group.lhs) {
-      throw FormatError(table.bound->table->path() + ": damaged rule table: source sides share rules");
+      throw FormatError(table.bound->table->name() + ": damaged rule table: source sides share rules");
     }
   }
   return it->second;

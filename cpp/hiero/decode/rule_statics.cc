@@ -132,7 +132,7 @@ RuleStatics compute_statics(const RuleTable& table, LanguageModels lms) {
     table.record(rule, record);
     std::size_t made = 0;
     for (Symbol symbol : record.target) made += !is_nonterminal(symbol);
-    if (made > 0xFFFF) throw FormatError(table.path() + ": a target side of more than 65535 words");
+    if (made > 0xFFFF) throw FormatError(table.name() + ": a target side of more than 65535 words");
     target_words[rule] = static_cast<std::uint16_t>(made);
     has_sparse[rule] = !record.sparse.empty();
     reordered[rule] = record.reordered;

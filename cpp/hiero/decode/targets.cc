@@ -69,7 +69,7 @@ void SentenceTargets::score_set(std::uint32_t set) {
     }
     // Weights are finite, so this is a damaged table or a sum out of range; neither can be sorted.
     if (!std::isfinite(static_cast<float>(score))) {
-      throw FormatError(bound.table->path() + ": the score of rule " + std::to_string(rule) +
+      throw FormatError(bound.table->name() + ": the score of rule " + std::to_string(rule) +
                         " is not finite");
     }
     out[slot] = {static_cast<float>(score), slot};
@@ -224,7 +224,7 @@ const TargetSide& SentenceTargets::side(const Application& application, std::uin
       side->order[side->arity++] = static_cast<std::uint8_t>(payload(symbols[i]));
   }
   if (side->arity != arity) {
-    throw FormatError(bound.table->path() + ": damaged rule table: nonterminals of rule " +
+    throw FormatError(bound.table->name() + ": damaged rule table: nonterminals of rule " +
                       std::to_string(group.first_rule + slot));
   }
   side->chunks = score_chunks(bound, follows_bos(application), *side);

@@ -18,8 +18,27 @@ constexpr const char* kSentenceFeatures[] = {"OOV", "Identity", "NumberRule", "N
 // Features of other names may be logarithms, or not.
 constexpr const char* kLogProbabilities[] = {"PhraseFE", "PhraseEF", "LexFE", "LexEF", "Distortion"};
 
-std::string default_owner(std::size_t unnamed) {
-  return unnamed == 0 ? "pt" : "pt" + std::to_string(unnamed);
+// The owner of each table: the name that it is given here, else its own, else the first of pt, pt1, pt2, ...
+// that no other table has.
+std::vector<std::string> table_owners(const std::vector<ModelParts::Table>& tables) {
+  std::vector<std::string> owners;
+  std::set<std::string> taken;
+  for (const ModelParts::Table& part : tables) {
+    owners.push_back(part.owner.empty() ? part.table->owner() : part.owner);
+    if (!owners.back().empty() && !taken.insert(owners.back()).second) {
+      throw FormatError(part.table->name() + ": a second rule table with the owner name \"" + owners.back() +
+                        "\": pack one of them with another --owner");
+    }
+  }
+  std::size_t unnamed = 0;
+  for (std::string& owner : owners) {
+    while (owner.empty()) {
+      std::string name = unnamed == 0 ? "pt" : "pt" + std::to_string(unnamed);
+      ++unnamed;
+      if (taken.insert(name).second) owner = std::move(name);
+    }
+  }
+  return owners;
 }
 
 void add_unary_arcs(const BoundTable& bound, std::vector<UnaryArc>& arcs) {
@@ -58,16 +77,9 @@ TranslationModel::TranslationModel(ModelParts parts) : lms_(std::move(parts.lms)
   for (const char* name : kSentenceFeatures) features_->add(name);
   for (const std::string& name : parts.sentence_features) features_->add(name);
 
-  std::set<std::string> owners;
-  std::size_t unnamed = 0;
-  for (const ModelParts::Table& part : parts.tables) {
-    std::string owner = part.owner.empty() ? part.table->owner() : part.owner;
-    if (owner.empty()) owner = default_owner(unnamed++);
-    if (!owners.insert(owner).second) {
-      throw FormatError(part.table->path() + ": a second rule table with the owner name \"" + owner + "\"");
-    }
-    add_table(part.table, std::move(owner), part.statics);
-  }
+  std::vector<std::string> owners = table_owners(parts.tables);
+  for (std::size_t t = 0; t < owners.size(); ++t)
+    add_table(parts.tables[t].table, std::move(owners[t]), parts.tables[t].statics);
   read_marks(parts.goal);
   add_glue(parts);
   for (const auto& local : parts.rule_features)
@@ -132,7 +144,7 @@ void TranslationModel::add_table(const std::shared_ptr<const RuleTable>& table, 
   BoundTable bound;
   bound.table = table;
   bound.owner = std::move(owner);
-  bound.name = table->path().empty() ? "table " + bound.owner : table->path();
+  bound.name = table->name().empty() ? "table " + bound.owner : table->name();
   bound.span_limit = table->span_limit();
   bind_names(bound);
   bind_words(bound);
@@ -266,7 +278,7 @@ void TranslationModel::bind_names(BoundTable& bound) {
   for (const std::string& name : bound.table->feature_names(bound.owner)) {
     const std::uint32_t feature = features_->add(name);
     if (feature <= word_penalty_) {
-      throw FormatError(bound.table->path() + ": feature " + name +
+      throw FormatError(bound.table->name() + ": feature " + name +
                         " is one that the decoder computes itself");
     }
     bound.features.push_back(feature);

@@ -11,42 +11,45 @@
 
 namespace hiero {
 
-std::shared_ptr<const RuleTable> RuleTable::open(const std::string& path) {
-  return std::shared_ptr<const RuleTable>(new RuleTable(std::make_unique<MappedFile>(path), {}, path));
+std::shared_ptr<const RuleTable> RuleTable::open(const std::string& path, const std::string& name) {
+  return std::shared_ptr<const RuleTable>(
+      new RuleTable(std::make_unique<MappedFile>(path), {}, path, name.empty() ? path : name));
 }
 
 std::shared_ptr<const RuleTable> RuleTable::from_image(std::vector<std::byte> image,
                                                        const std::string& name) {
-  return std::shared_ptr<const RuleTable>(new RuleTable(nullptr, std::move(image), name));
+  return std::shared_ptr<const RuleTable>(new RuleTable(nullptr, std::move(image), "", name));
 }
 
-RuleTable::RuleTable(std::unique_ptr<MappedFile> file, std::vector<std::byte> buffer, std::string path)
+RuleTable::RuleTable(std::unique_ptr<MappedFile> file, std::vector<std::byte> buffer, std::string path,
+                     std::string name)
     : file_(std::move(file)),
       buffer_(std::move(buffer)),
       image_(file_ ? file_->bytes() : buffer_),
-      path_(std::move(path)) {
+      path_(std::move(path)),
+      name_(std::move(name)) {
   read_header();
   const std::uint64_t sums = header_.sections[packed::kBlockSums].offset;
-  blocks_ = CheckedBlocks(image_.first(sums), image_.data() + sums, path_ + ": damaged rule table");
+  blocks_ = CheckedBlocks(image_.first(sums), image_.data() + sums, name_ + ": damaged rule table");
   read_meta();
 }
 
 void RuleTable::damaged(const std::string& what) const {
-  throw FormatError(path_ + ": damaged rule table: " + what);
+  throw FormatError(name_ + ": damaged rule table: " + what);
 }
 
 void RuleTable::read_header() {
   if (image_.size() < packed::kMagic.size() ||
       std::memcmp(image_.data(), packed::kMagic.data(), packed::kMagic.size()) != 0) {
-    throw FormatError(path_ + ": not a packed rule table (hiero pack makes one from text)");
+    throw FormatError(name_ + ": not a packed rule table (hiero pack makes one from text)");
   }
   std::memcpy(&header_, image_.data(), std::min(image_.size(), sizeof header_));
   if (image_.size() >= offsetof(packed::Header, length)) {
     if (header_.byte_order != packed::kByteOrder) {
-      throw FormatError(path_ + ": rule table of another byte order: pack the text grammar on this machine");
+      throw FormatError(name_ + ": rule table of another byte order: pack the text grammar on this machine");
     }
     if (header_.version != packed::kVersion) {
-      throw FormatError(path_ + ": rule table of format version " + std::to_string(header_.version) +
+      throw FormatError(name_ + ": rule table of format version " + std::to_string(header_.version) +
                         ", this program reads version " + std::to_string(packed::kVersion) +
                         ": pack the text grammar again");
     }

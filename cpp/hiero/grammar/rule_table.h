@@ -67,16 +67,18 @@ class RuleTable {
     bool unary;    // it is the whole source side
   };
 
-  // Throws FileError, or FormatError for a file that is no table, of another version or byte order, or
-  // cut short.
-  static std::shared_ptr<const RuleTable> open(const std::string& path);
-  // The same for an image in memory; `name` stands for the path in messages.
+  // Opens a packed file. Messages name it `name`, such as the text that it was packed from, or `path` where
+  // that is empty. Throws FileError, or FormatError for a file that is no table, of another version or byte
+  // order, or cut short.
+  static std::shared_ptr<const RuleTable> open(const std::string& path, const std::string& name = "");
+  // The same for an image in memory.
   static std::shared_ptr<const RuleTable> from_image(std::vector<std::byte> image, const std::string& name);
   // A table of rules made on the fly; the same errors as packing text.
   static std::shared_ptr<const RuleTable> build(const std::vector<Rule>& rules, const std::string& owner,
                                                 std::uint32_t span_limit);
 
-  const std::string& path() const { return path_; }
+  const std::string& path() const { return path_; }         // "": it is in memory
+  const std::string& name() const { return name_; }         // what messages call it
   const std::string& owner() const { return owner_; }       // "": none was given
   std::uint32_t span_limit() const { return span_limit_; }  // source words a rule may cover; 0: not set
   std::uint64_t rule_count() const { return header_.rules; }
@@ -126,7 +128,8 @@ class RuleTable {
   }
 
  private:
-  RuleTable(std::unique_ptr<MappedFile> file, std::vector<std::byte> buffer, std::string path);
+  RuleTable(std::unique_ptr<MappedFile> file, std::vector<std::byte> buffer, std::string path,
+            std::string name);
 
   // The first rule at a node or below it.
   RuleId first_rule(NodeId node) const;
@@ -149,6 +152,7 @@ class RuleTable {
   std::vector<std::byte> buffer_;
   std::span<const std::byte> image_;
   std::string path_;
+  std::string name_;
   packed::Header header_{};
   CheckedBlocks blocks_;  // all but their checksums
 
