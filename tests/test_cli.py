@@ -179,7 +179,7 @@ def test_unweighted_features_are_listed_once(parts: list[object]) -> None:
         ("LM0 1\nLM0 2\n", "weights:2: a second weight for LM0"),
         ("LM0 nan\n", "weights:1: weight of LM0 is not finite"),
         ("LM0\n", 'weights:1: expected "Name value"'),
-        ("LM7 1\n", "no such feature: LM7"),
+        ("LM7 1\n", "weights: no feature 'LM7', but LM0, LM0_OOV, "),
     ],
 )
 def test_bad_weights(parts: list[object], tmp_path: Path, weights: str, message: str) -> None:

@@ -52,6 +52,49 @@ def test_rules_for_single_sentences(parts: list[object], tmp_path: Path) -> None
     assert lists == [line for line in nbest.splitlines() if not line.startswith("1 ")]
 
 
+def test_weights_of_rules_from_a_file(parts: list[object], tmp_path: Path) -> None:  # noqa: F811
+    """As by --set-weight, which counts where both have one."""
+    rules = write(tmp_path / "rules", ["0 ||| [X] ||| le chat ||| tom ||| Term=1"])
+    known = Path(str(parts[5])).read_text().splitlines()
+    weights = write(tmp_path / "weights", [*known, "Term 20"])
+    own = (*parts[:4], "--rules", rules, "--weights", weights)
+    command = ("hiero-decode", *own, "--quiet")
+    done = call(*command, stdin="le chat\n")
+    assert (done.returncode, done.stdout) == (0, b"tom\n")
+    assert call(*command, "--set-weight", "Term=-20", stdin="le chat\n").stdout == b"the cat\n"
+    misspelt = write(tmp_path / "weights", [*known, "Term 20", "LMO 1"])
+    assert f"hiero: {misspelt}: no feature 'LMO', but LM0, " in one_error_line(
+        call(*command, stdin="le chat\n")
+    )
+
+
+def test_blank_references(parts: list[object], tmp_path: Path) -> None:  # noqa: F811
+    """A blank line is a missing reference; where there is no other, an empty translation is asked for, which
+    a rule that leaves its words out yields. What cannot be had is said of its sentence alone."""
+    rules = write(tmp_path / "rules", ["1 ||| [X] ||| le chat ||| ||| Gone=1"])
+    one = write(tmp_path / "r1", ["", "  ", "it eats", ""])
+    other = write(tmp_path / "r2", ["the cat", "", "", ""])
+    own = (
+        "--rules",
+        rules,
+        "--set-weight",
+        "Gone=-9",
+        "--output-format",
+        "jsonl",
+        "--references",
+        one,
+        other,
+    )
+    done = decode(parts, *own, stdin="le chat\nle chat\nil mange\nle chat\n")
+    assert done.returncode == 1
+    error = "its references are blank, and no derivation that was kept yields nothing"
+    assert done.stderr.decode() == f"input:4: {error}\n"
+    records = [json.loads(line) for line in done.stdout.decode().splitlines()]
+    assert [record["text"] for record in records] == ["the cat", "", "it eats", ""]
+    assert [record["error"] for record in records] == [None, None, None, error]
+    assert records[1]["features"]["Gone"] == 1
+
+
 def test_the_best_derivation_of_a_reference(parts: list[object], tmp_path: Path) -> None:  # noqa: F811
     first = write(tmp_path / "r1", ["i see the cat", "x", "it eats", "no such thing"])
     second = write(tmp_path / "r2", ["i see the dog", "x", "he eats", "the black cat"])
@@ -102,7 +145,7 @@ def test_references_are_raw_where_text_is(parts: list[object], tmp_path: Path) -
         ("0 ||| [X] ||| [X,1] b ||| a [X,2]", "{}:1: "),
         (
             "0 ||| [X] ||| a ||| b ||| New=1",
-            "{}: features that the model has not need weights, --set-weight: New",
+            "{}: features that the model has not need weights, by --weights or --set-weight: New",
         ),
         ("4 ||| [X] ||| a ||| b", "{}: rules of sentence 4, where the source has 4, from 0"),
     ],

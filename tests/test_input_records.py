@@ -132,7 +132,10 @@ def test_decoding_json_lines(model: Path, tmp_path: Path) -> None:
     assert again.stdout == done.stdout
     # A weight that nothing has.
     done = call(*common, "-i", path, "--set-weight", "Onw=2")
-    assert done.returncode == 1 and "the model has no Onw, and neither had the rules" in done.stderr.decode()
+    assert (
+        done.returncode == 1
+        and "weights of Onw: the model has no such features, nor had the rules" in done.stderr.decode()
+    )
 
 
 def test_parses_beside_the_text(model: Path, tmp_path: Path) -> None:

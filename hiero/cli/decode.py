@@ -17,6 +17,7 @@ from hiero.base.files import sha256
 from hiero.base.lines import count_lines
 from hiero.base.memory import peak_megabytes
 from hiero.base.parallel import ordered_map
+from hiero.base.weights import read_weights
 from hiero.cli.arguments import Threads, Version
 from hiero.cli.files import Writes, reading, writing
 from hiero.cli.lines import PARSES, Format, Lines, SentenceParses, format_of, reader, source_set
@@ -189,14 +190,17 @@ def decode(
     if kind == "nist" and output_format != "text":
         raise typer.BadParameter("NIST's sets are translated as text, not in other output formats")
     started = time.perf_counter()
-    loaded = _model(model, grammar or [], lm or [], weights, goal, copy_label or [], glue_label or [])
+    loaded = _model(model, grammar or [], lm or [], goal, copy_label or [], glue_label or [])
     decoder = Decoder(loaded, **settings)
     own = SentenceRules(rules)
     trees = SentenceParses(parses)
-    given = dict(map(_assignment, set_weight or []))
+    from_file = {} if weights is None else read_weights(weights)
+    given = {**from_file, **dict(map(_assignment, set_weight or []))}
     assigned = own.take_weights(given, loaded.feature_names, kind == "jsonl")
     if unknown := assigned.keys() - loaded.feature_names:
         names = ", ".join(loaded.feature_names)
+        if in_file := unknown & from_file.keys():
+            raise FormatError(f"{weights}: no feature {min(in_file)!r}, but {names}")
         raise typer.BadParameter(f"--set-weight: no feature {min(unknown)!r}, but {names}")
     decoder = decoder.with_weights({**loaded.weights, **assigned})
     if second is not None:
@@ -246,7 +250,6 @@ def _model(
     model: Path | None,
     grammar: list[Path],
     lm: list[Path],
-    weights: Path | None,
     goal: str | None,
     copy_labels: list[str],
     glue_labels: list[str],
@@ -254,14 +257,12 @@ def _model(
     if (model is None) == (not grammar) or (model and lm):
         raise typer.BadParameter("give either --model, or --grammar and --lm")
     if model is None:
-        return Model.assemble(
-            grammar, lm, weights, goal=goal, copy_labels=copy_labels, glue_labels=glue_labels
-        )
+        return Model.assemble(grammar, lm, goal=goal, copy_labels=copy_labels, glue_labels=glue_labels)
     if goal is not None or copy_labels or glue_labels:
         raise typer.BadParameter(
             "--goal, --copy-label and --glue-label go with --grammar: a model has its own"
         )
-    return Model.load(model, weights=weights)
+    return Model.load(model)
 
 
 def _second_stage(path: Path) -> Reranker:

@@ -71,8 +71,7 @@ def make_record(
         forest = forcing.forest(number, result)
         found = forcing.kbest(forest, nbest or 1, unique)
         if not found:
-            error = "no derivation that was kept yields a reference"
-            return Record(number, name, result, forest=forest, error=error)
+            return Record(number, name, result, forest=forest, error=forcing.failure(number))
         hypotheses, best = found if nbest is not None else [], found[0]
     in_tokens = sentence.text is None
     texts = [h.text if in_tokens else target.text(h.tokens) for h in hypotheses or [best]]

@@ -26,13 +26,14 @@ class Forcing:
     ) -> None:
         """Raises FormatError for files that do not fit together, or the set that is translated."""
         self._weights = weights
-        found = TestSet.read(files, segments)
+        found = TestSet.read(files, segments, complete=False)
         if (segments is None) != (found.source is None):
             raise FormatError(f"{files[0]}: source and references are to be text both, or both NIST's files")
         self._file = files[0]
+        tokens_of = split if tokens else target.tokens
+        # A blank line is a missing reference; where all are blank, what is asked for is an empty translation.
         self._references = [
-            [split(line) if tokens else target.tokens(line) for line in segment]
-            for segment in found.references
+            [tokens_of(line) for line in segment if line.strip()] or [[]] for segment in found.references
         ]
 
     def forest(self, number: int, translation: Translation) -> Forest:
@@ -43,6 +44,12 @@ class Forcing:
             raise FormatError(f"{self._file}: {len(self._references)} segments, where the source has more")
         assert translation.forest is not None
         return translation.forest.constrain(self._references[number])
+
+    def failure(self, number: int) -> str:
+        """Says of sentence ``number`` that none was kept."""
+        if self._references[number] == [[]]:
+            return "its references are blank, and no derivation that was kept yields nothing"
+        return "no derivation that was kept yields a reference"
 
     def kbest(self, forest: Forest, k: int, unique: bool) -> list[Derivation]:
         """The best of such a forest."""
@@ -90,7 +97,8 @@ class SentenceRules:
         if missing := sorted(own.difference(given)):
             names = ", ".join(missing)
             raise FormatError(
-                f"{self.path}: features that the model has not need weights, --set-weight: {names}"
+                f"{self.path}: features that the model has not need weights, "
+                f"by --weights or --set-weight: {names}"
             )
         if records:
             own = set(given).difference(model_features)
@@ -118,5 +126,5 @@ class SentenceRules:
         if unmet := sorted(self.weights.keys() - self._met):
             names = ", ".join(unmet)
             raise FormatError(
-                f"--set-weight: the model has no {names}, and neither had the rules of a sentence"
+                f"weights of {names}: the model has no such features, nor had the rules of a sentence"
             )

@@ -27,9 +27,12 @@ class TestSet:
     __test__ = False  # no test of pytest
 
     @classmethod
-    def read(cls, files: Sequence[PathLike], source: SegmentSet | None = None) -> TestSet:
-        """Of reference files, all text or all NIST's, these in the order of the segments of ``source`` or
-        else of the first. Raises FormatError where they do not fit together or a segment has no reference."""
+    def read(
+        cls, files: Sequence[PathLike], source: SegmentSet | None = None, *, complete: bool = True
+    ) -> TestSet:
+        """Reads reference files, all text or all NIST's, these in the order of the segments of ``source`` or
+        else of the first. Raises FormatError where they do not fit together or, if the set is to be
+        ``complete``, a segment has no reference that is not blank."""
         if not files:
             raise ValueError("no references")
         nist = [is_nist(file) for file in files]
@@ -39,7 +42,7 @@ class TestSet:
         if not found.references:
             raise FormatError(f"{os.fspath(files[0])}: no segments")
         for number, segment in enumerate(found.references):
-            if not any(line.strip() for line in segment):
+            if complete and not any(line.strip() for line in segment):
                 raise FormatError(f"{os.fspath(files[-1])}: {found.place(number)}: no reference is not empty")
         return found
 

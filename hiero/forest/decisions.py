@@ -63,8 +63,9 @@ class Decision(BaseModel):
         return LinearBleu(1.0, self.precision, self.ratio)
 
     def of(self, forest: Forest, scores: npt.ArrayLike | Mapping[str, float]) -> Derivation | None:
-        """Returns the best derivation of the string that is chosen from a forest with edge scores, or weights,
-        with its score by them; None where there is none. Raises ValueError as ``forest.distribution`` does."""
+        """Returns the best derivation of the string that is chosen from a forest with edge scores, or
+        weights, with its score by them; None where there is none. Raises ValueError as
+        ``forest.distribution`` does."""
         values = (
             forest.scores(scores) if isinstance(scores, Mapping) else np.asarray(scores, dtype=np.float64)
         )
@@ -85,9 +86,7 @@ class Decision(BaseModel):
         return best_derivation(forest, best.tokens, values)
 
 
-def best_derivation(
-    forest: Forest, tokens: Sequence[str], scores: npt.NDArray[np.float64]
-) -> Derivation:
+def best_derivation(forest: Forest, tokens: Sequence[str], scores: npt.NDArray[np.float64]) -> Derivation:
     """Returns the best derivation of a forest that yields ``tokens``, by the scores of its edges. Raises
     ValueError where none does."""
     same = forest.constrain([tokens])

@@ -79,10 +79,12 @@ class Reranker(BaseModel):
                 )
 
     def of(self, forest: Forest, weights: Mapping[str, float] | None = None) -> Derivation | None:
-        """Returns the best derivation, with its score, by the first stage of the string that is best by both, of
-        those that the best edges by the first yield; None where there is none. ``weights`` are of features that the first stage does
-        not know, as rules of the sentence's own may have. Raises FormatError for a first stage with other
-        features, ForestError where the best derivations are too many to tell their n-grams."""
+        """Returns the best derivation by the first stage, with its score, of the string that is best by both
+        stages, of those that the best edges by the first yield; None where there is none.
+
+        ``weights`` are of features that the first stage does not know, as rules of the sentence's own may
+        have. Raises FormatError for a first stage with other features, ForestError where the best derivations
+        are too many to tell their n-grams."""
         scores = forest.scores({**(weights or {}), **self.weights})
         if forest.root < 0:
             return None
