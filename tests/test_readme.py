@@ -1,4 +1,5 @@
-"""The README's blocks: console sessions and Python sessions print what it says they print.
+"""The README's blocks: console sessions and Python sessions print what it says they print. And the steps of
+training by hand, as docs/training.md has them.
 
 The installation in its two commands is what `.ci/run` and a reader run.
 """
@@ -19,8 +20,8 @@ import pytest
 ROOT = Path(__file__).parent.parent
 
 
-def blocks(kind: str) -> list[str]:
-    text = (ROOT / "README.md").read_text()
+def blocks(kind: str, page: str = "README.md") -> list[str]:
+    text = (ROOT / page).read_text()
     return re.findall(rf"^```{kind}\n(.*?)^```$", text, re.DOTALL | re.MULTILINE)
 
 
@@ -56,6 +57,18 @@ def check_demo(folder: Path) -> None:
     assert 65 < float(before[1]) < 85 and float(before[1]) - 1 < float(after[1]) < 85
 
 
+def check_training_by_hand(folder: Path) -> None:
+    """The commands of single steps make the model that the first command made, byte for byte."""
+    (commands,) = (block for block in blocks("sh", "docs/training.md") if "hiero align" in block)
+    by_hand = folder / "by-hand"
+    by_hand.mkdir()
+    shutil.copytree(folder / "data", by_hand / "data")
+    environment = {**os.environ, "PATH": f"{Path(sys.executable).parent}{os.pathsep}{os.environ['PATH']}"}
+    subprocess.run(commands, shell=True, check=True, cwd=by_hand, env=environment)
+    for file in ("rules0.hrt", "lm0.binary", "weights.txt", "model.toml", "distortion.json"):
+        assert (by_hand / "demo-model" / file).read_bytes() == (folder / "demo-model" / file).read_bytes()
+
+
 def check_python(folder: Path) -> None:
     text = "\n".join(blocks("pycon"))
     parser, runner = doctest.DocTestParser(), doctest.DocTestRunner()
@@ -74,3 +87,4 @@ def test_readme(tmp_path: Path) -> None:
     check_demo(tmp_path)
     assert sum(check_sessions(block, tmp_path) for block in blocks("console")) >= 6
     check_python(tmp_path)
+    check_training_by_hand(tmp_path)
