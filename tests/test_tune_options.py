@@ -109,3 +109,14 @@ def test_defaults_are_those_that_the_command_states(tmp_path: Path, monkeypatch:
     monkeypatch.setattr(methods, "next_point", lambda *_, restarts, **__: asked.append(restarts))
     tune(decoder, Bleu(references), START, tmp_path / "simplex", TuneOptions("simplex", iterations=2))
     assert asked[-1] == stated("restarts", "simplex")
+
+
+@pytest.mark.parametrize("method", sorted(METHODS))
+def test_options_are_shown_as_the_call_that_makes_them(method: str) -> None:
+    assert repr(TuneOptions(method)) == f"TuneOptions({method!r})"
+    options = TuneOptions(
+        method, seed=7, fixed=("LM0",), bounds={"Glue": (-1.0, 0.5)}, iterations=3, patience=2
+    )
+    shown = repr(options)
+    assert "seed=7" in shown and "iterations=3" in shown and "patience=2" in shown
+    assert eval(shown) == options

@@ -22,8 +22,8 @@ class TuneOptions:
     ``METHODS[name]`` has the options of each method with their defaults; those that are None keep them.
     Features that are ``fixed`` are left alone, ``bounds`` are the least and greatest weights of others.
 
-    >>> TuneOptions("mert", k=30, iterations=4).settings
-    Mert(iterations=4, patience=5, k=30, restarts=9)
+    >>> TuneOptions("mert", k=30, iterations=4)
+    TuneOptions('mert', iterations=4, k=30)
     """
 
     method: str
@@ -50,6 +50,19 @@ class TuneOptions:
         values = (method, seed, tuple(fixed), dict(bounds or {}), _with(method, settings))
         for field, value in zip(fields(self), values, strict=True):
             object.__setattr__(self, field.name, value)
+
+    def __repr__(self) -> str:
+        """The call that makes it, with what is not the default."""
+        given: dict[str, object] = {}
+        if self.seed != 1:
+            given["seed"] = self.seed
+        if self.fixed:
+            given["fixed"] = self.fixed
+        if self.bounds:
+            given["bounds"] = dict(self.bounds)
+        defaults = METHODS[self.method]
+        given |= {name: value for name, value in self.settings if value != getattr(defaults, name)}
+        return f"TuneOptions({', '.join([repr(self.method), *(f'{k}={v!r}' for k, v in given.items())])})"
 
     def with_seed(self, seed: int) -> TuneOptions:
         """The same with another seed."""
