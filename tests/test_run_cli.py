@@ -25,11 +25,12 @@ from hiero.cli import stages
 from hiero.cli.files import InterruptError
 from hiero.cli.report import Evaluation
 from hiero.cli.run import _TRAIN_OPTIONS, _tokenizer
-from hiero.train import TrainSettings
+from hiero.train import ExtractSettings, TrainSettings
 
 HOSTILE = "Das <script>alert(1)</script> & ist ein \u202eTest."
 SIZES = ("--tune-size", "20", "--test-size", "15")
 TEXT = ("--tokenize", "zh:jieba", "en:moses", "--truecase")
+LINES = ("--phrase-lines", "1-200,220-300", "--hierarchical-lines", "40")
 TUNING = ("-k", "20", "--iterations", "2", "--seed", "3")
 
 
@@ -47,7 +48,7 @@ def raw(demo: Path, tmp_path_factory: pytest.TempPathFactory) -> tuple[Path, Pat
 
 
 def options(raw: tuple[Path, Path], output: Path) -> list[object]:
-    return ["run", "--source", raw[0], "--target", raw[1], *SIZES, *TEXT, *TUNING, "-o", output]
+    return ["run", "--source", raw[0], "--target", raw[1], *SIZES, *TEXT, *LINES, *TUNING, "-o", output]
 
 
 @pytest.fixture(scope="module")
@@ -71,6 +72,13 @@ def test_it_is_what_the_parts_give_by_hand(done: tuple[Path, str], tmp_path: Pat
     (tmp_path / "sets").mkdir()
     for path in (output / "sets").iterdir():
         shutil.copyfile(path, tmp_path / "sets" / path.name)
+    train = " ".join(next(commands(printed)))
+    assert "--phrase-lines 1-200,220-300 --hierarchical-lines 40-40" in train
+    settings = json.loads((output / "model" / "manifest.json").read_text())["made_from"]["settings"]["extract"]
+    assert [settings[f"{kind}_lines"] for kind in ("phrase", "hierarchical")] == [
+        [[1, 200], [220, 300]],
+        [[40, 40]],
+    ]
     for words in commands(printed):
         moved = [word.replace(str(output), str(tmp_path)) for word in words]
         assert call(*moved).returncode == 0
@@ -293,6 +301,12 @@ def test_options_of_settings() -> None:
         "max_phrase": 7,
     }
     assert _TRAIN_OPTIONS.given(TrainSettings()) == {}
+    # Ranges of lines as they are written, which the option reads.
+    extract = ExtractSettings(phrase_lines="1-300,400-500", hierarchical_lines="9")
+    given = _TRAIN_OPTIONS.given(TrainSettings(extract=extract))
+    assert given == {"phrase_lines": "1-300,400-500", "hierarchical_lines": "9-9"}
+    nothing = {each.name: None for each in _TRAIN_OPTIONS.parameters()}
+    assert _TRAIN_OPTIONS.value({**nothing, **given}).extract == extract
 
 
 def test_an_interrupt_is_one_of_the_run(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:

@@ -96,7 +96,7 @@ class SettingOptions(Options):
             if _is_model(info.annotation):
                 found |= self.given(value)
             elif value != info.default:
-                found[self.renamed.get(name, name)] = value
+                found[self.renamed.get(name, name)] = _written(value)
         return found
 
     def _nested(self, kind: type[BaseModel], values: Given) -> dict[str, Any]:
@@ -187,6 +187,11 @@ def _kind(annotation: Any) -> Any:
     if get_origin(annotation) in (Union, UnionType) and len(parts) == 1:
         annotation = parts[0]
     return annotation if annotation in (bool, int, float) or get_origin(annotation) is Literal else str
+
+
+def _written(value: Any) -> Any:
+    """A setting as its option takes it: ranges of lines are text, such as 1-9,20-30."""
+    return ",".join(f"{first}-{last}" for first, last in value) if isinstance(value, tuple) else value
 
 
 def _text(default: Any) -> str:
