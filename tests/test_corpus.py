@@ -22,13 +22,18 @@ def test_pairs_are_judged(tmp_path: Path) -> None:
         "g " * 100,
         "h\u3000h\u2028i",
         "\t",
+        " ",
+        "",
     ]
-    targets = ["x", "y", "", "z", "z", "f", " ".join("g" * 100), "h\u00a0h", "y"]
+    targets = ["x", "y", "", "z", "z", "f", " ".join("g" * 100), "h\u00a0h", "y", "", "\t"]
     (tmp_path / "f").write_text("".join(line + "\n" for line in sources))
     (tmp_path / "e").write_bytes("".join(line + "\r\n" for line in targets).encode())
     report = prepare_corpus([(tmp_path / "f", tmp_path / "e")], tmp_path / "F", tmp_path / "E")
-    assert report == CorpusReport(pairs=9, kept=4, empty=3, too_long=1, lopsided=1)
-    assert str(report) == "4 of 9 sentence pairs (3 empty, 1 too long, 1 lopsided)"
+    assert report == CorpusReport(pairs=9, kept=4, empty=3, too_long=1, lopsided=1, blank=2)
+    assert str(report) == (
+        "4 of 9 sentence pairs (3 empty, 1 too long, 1 lopsided); 2 lines are blank on both sides, as where"
+        " pairs were set aside"
+    )
     kept = [0, 3, 6, 7]
     for name, lines in (("F", sources), ("E", targets)):
         expected = "".join(
@@ -38,7 +43,7 @@ def test_pairs_are_judged(tmp_path: Path) -> None:
     report = prepare_corpus(
         [(tmp_path / "f", tmp_path / "e")] * 2, tmp_path / "F", tmp_path / "E", max_length=10, max_ratio=10
     )
-    assert report == CorpusReport(pairs=18, kept=8, empty=6, too_long=4)
+    assert report == CorpusReport(pairs=18, kept=8, empty=6, too_long=4, blank=4)
 
 
 def test_text_is_processed(tmp_path: Path) -> None:

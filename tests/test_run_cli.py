@@ -57,6 +57,11 @@ def done(raw: tuple[Path, Path], tmp_path_factory: pytest.TempPathFactory) -> tu
     output = tmp_path_factory.mktemp("run") / "out"
     result = call("hiero", *options(raw, output))
     assert result.returncode == 0, result.stderr
+    # Pairs that are set aside are not called empty.
+    said = (
+        "corpus: 215 of 215 sentence pairs; 35 lines are blank on both sides, as where pairs were set aside"
+    )
+    assert said in result.stderr.decode()
     return output, result.stdout.decode()
 
 
@@ -74,7 +79,8 @@ def test_it_is_what_the_parts_give_by_hand(done: tuple[Path, str], tmp_path: Pat
         shutil.copyfile(path, tmp_path / "sets" / path.name)
     train = " ".join(next(commands(printed)))
     assert "--phrase-lines 1-200,220-300 --hierarchical-lines 40-40" in train
-    settings = json.loads((output / "model" / "manifest.json").read_text())["made_from"]["settings"]["extract"]
+    made_from = json.loads((output / "model" / "manifest.json").read_text())["made_from"]
+    settings = made_from["settings"]["extract"]
     assert [settings[f"{kind}_lines"] for kind in ("phrase", "hierarchical")] == [
         [[1, 200], [220, 300]],
         [[40, 40]],

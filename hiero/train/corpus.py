@@ -38,18 +38,25 @@ _DEFAULTS = CorpusSettings()
 
 @dataclass
 class CorpusReport:
-    """Sentence pairs read, kept, and left out by reason."""
+    """Sentence pairs read, kept, and left out by reason, of which ``empty`` is that one side has no tokens;
+    and lines that are blank on both sides, which are no pairs."""
 
     pairs: int = 0
     kept: int = 0
     empty: int = 0
     too_long: int = 0
     lopsided: int = 0
+    blank: int = 0
 
     def __str__(self) -> str:
-        left_out = {k: v for k, v in asdict(self).items() if k not in ("pairs", "kept") and v}
+        left_out = {k: v for k, v in asdict(self).items() if k not in ("pairs", "kept", "blank") and v}
         reasons = ", ".join(f"{count:,} {reason.replace('_', ' ')}" for reason, count in left_out.items())
-        return f"{self.kept:,} of {self.pairs:,} sentence pairs" + (f" ({reasons})" if reasons else "")
+        blank = (
+            f"; {self.blank:,} lines are blank on both sides, as where pairs were set aside"
+            if self.blank
+            else ""
+        )
+        return f"{self.kept:,} of {self.pairs:,} sentence pairs{f' ({reasons})' if reasons else ''}{blank}"
 
 
 def read_pairs(source: PathLike, target: PathLike) -> Iterator[tuple[str, str]]:
@@ -96,8 +103,9 @@ def prepare_corpus(
                     keep = _judge(source_tokens, target_tokens, max_length, max_ratio, report)
                     source_file.write((" ".join(source_tokens) if keep else "") + "\n")
                     target_file.write((" ".join(target_tokens) if keep else "") + "\n")
-                    if progress is not None and report.pairs % 1000 == 0:
-                        progress(report.pairs)
+                    lines = report.pairs + report.blank
+                    if progress is not None and lines % 1000 == 0:
+                        progress(lines)
         if report.kept == 0:
             names = ", ".join(os.fspath(source) for source, _ in bitexts)
             raise FormatError(f"{names}: no sentence pairs to train on: {report}")
@@ -144,6 +152,9 @@ def _judge(
     source: Sequence[str], target: Sequence[str], max_length: int, max_ratio: float, report: CorpusReport
 ) -> bool:
     """Counts a pair in the report; True if it is kept."""
+    if not source and not target:
+        report.blank += 1
+        return False
     report.pairs += 1
     shorter, longer = sorted((len(source), len(target)))
     if shorter == 0:
