@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import bz2
 import gzip
 import lzma
 from collections.abc import Sequence
@@ -13,7 +14,9 @@ from test_training import command, inputs, one_error_line, write  # noqa: F401
 
 import hiero
 from hiero.train import TrainInputs, train
+from hiero.train.lm import check_given_lm
 
+FRENCH = Path(__file__).parent / "french"
 ZIPPED = gzip.compress(b"a b c\n" * 100)
 BAD: list[tuple[str, Sequence[str] | bytes, Sequence[str] | bytes, str]] = [
     ("longer target", ["a"], ["b", "c"], "f: ends after 1 lines, where .*e has more"),
@@ -72,6 +75,56 @@ def test_monolingual_text_is_checked_before_the_long_work(
     done = run_it("hiero", "train", *files, "-o", "m", "--quiet", stdin="a b c\n" * 9)
     assert one_error_line(done) == f"hiero: {message}"
     assert not (tmp_path / "m").exists() and not (tmp_path / "m.train" / "alignment").exists()
+
+
+ARPA = (FRENCH / "lm.arpa").read_bytes()
+# What the beginning of a file says, or all of a binary, and what is found when it is converted.
+AT_ONCE = [
+    (b"a b c\n", "lm: not a language model: expected an ARPA file, which begins with \\data\\, or a binary"),
+    (b"\n# iARPA\n\x00\xff\x1b[2Jnothing", r"found '\x00�\x1b[2Jnothing'"),
+    (b"", "found nothing"),
+    (b"\n \n", "found nothing"),
+    (ZIPPED, "found 'a b c'"),
+    (ZIPPED[:12], "lm: damaged or truncated compressed file"),
+    (b"mmap lm http://kheafield.com/code and no more", "lm: not a usable language model"),
+]
+CONVERTED = [
+    (gzip.compress(ARPA)[:-30], "lm: "),
+    (b"BZh and no more\n", "lm: "),
+    (ARPA[: len(ARPA) // 2], "lm: not a usable language model"),
+    (ARPA.replace(b"ngram 2", b"ngram 3"), "lm: not a usable language model"),
+]
+
+
+@pytest.mark.parametrize("content,message", AT_ONCE + CONVERTED)
+def test_language_models_are_checked_before_the_long_work(
+    inputs: TrainInputs,  # noqa: F811
+    content: bytes,
+    message: str,
+    tmp_path: Path,
+) -> None:
+    (tmp_path / "lm").write_bytes(content)
+    for name in ("train", "run"):
+        files = ["--source", inputs.source, "--target", inputs.target, "--lm", tmp_path / "lm"]
+        done = call("hiero", name, *files, "-o", tmp_path / "m", "--quiet")
+        assert message in one_error_line(done)
+        assert not list(tmp_path.rglob("alignment"))
+        if (content, message) in AT_ONCE:
+            assert [path.name for path in tmp_path.iterdir()] == ["lm"]
+
+
+def test_language_models_by_their_beginning(tmp_path: Path) -> None:
+    """ARPA files as KenLM reads them, of which no more is read, and binaries."""
+    binary = tmp_path / "binary"
+    hiero.LanguageModel.write_binary(str(FRENCH / "lm.arpa"), str(binary))
+    plain = b"\n#comment\n\\data\\\nand so on"
+    for content in (plain, gzip.compress(plain), lzma.compress(plain), bz2.compress(plain), ARPA):
+        (tmp_path / "lm").write_bytes(content)
+        check_given_lm(tmp_path / "lm")
+    check_given_lm(binary)
+    (tmp_path / "lm").write_bytes(binary.read_bytes()[:-1000])
+    with pytest.raises(hiero.FormatError, match="lm: not a usable language model"):
+        check_given_lm(tmp_path / "lm")
 
 
 @pytest.mark.parametrize(

@@ -29,12 +29,16 @@ from hiero import _core
 from hiero._core import Error, FormatError, LanguageModel
 from hiero.base.directories import temporary_folder
 from hiero.base.files import replacing
+from hiero.base.lines import DAMAGE, PathLike, damaged, open_source
+from hiero.decode.model_files import is_arpa
 from hiero.train.lm_text import LineCounts, checked_blocks
 
 DEFAULT_MEMORY = 1 << 30
 ORDERS = range(2, 7)
 QUANTIZE_BITS = range(2, 26)
 _MIN_MEMORY = 32 << 20
+# Bytes of a line that is not what it should be.
+_LONGEST_SHOWN = 40
 _SYSTEM_ERRORS = (errno.ENOSPC, errno.EDQUOT, errno.EFBIG, errno.EIO, errno.ENOMEM)
 
 
@@ -132,6 +136,28 @@ def check_options(order: int, memory: int, binary: str, quantize: int | None) ->
         raise ValueError("only a trie can be quantised")
     if quantize is not None and quantize not in QUANTIZE_BITS:
         raise ValueError(f"{quantize} bits: expected {QUANTIZE_BITS[0]} to {QUANTIZE_BITS[-1]}")
+
+
+def check_given_lm(path: PathLike) -> None:
+    """Raises FormatError for a file that is no language model: a binary is loaded, of an ARPA file the
+    beginning is looked at, which costs nothing; OSError."""
+    if not is_arpa(Path(path)):
+        LanguageModel.load(os.fspath(path))
+        return
+    line = b"#"
+    with open_source(path) as file:
+        try:
+            while line.startswith(b"#") or line.isspace():  # as KenLM skips them
+                line = file.readline(_LONGEST_SHOWN)
+        except DAMAGE as error:
+            raise damaged(os.fspath(path), error) from None
+    # KenLM unpacks bzip2 too, and is to say what it finds.
+    if line.strip() != b"\\data\\" and not line.startswith(b"BZh"):
+        found = repr(line.rstrip().decode(errors="replace")) if line else "nothing"
+        raise FormatError(
+            f"{os.fspath(path)}: not a language model: expected an ARPA file, which begins with \\data\\, "
+            f"or a binary of KenLM's, found {found}"
+        )
 
 
 def _blocks(

@@ -106,6 +106,9 @@ class _Pipeline:
         prepared = ["corpus.source", "corpus.target"]
         self._step("corpus", files, prepared, self._corpus, "text", "max_length", "max_ratio")
         self._texts()
+        estimated = len(self.lms)
+        for path in self.inputs.lms:
+            self._given_lm(len(self.lms), path)
         corpus = self._files("corpus.source", "corpus.target")
         if self.inputs.alignment is None:
             self._step("align", corpus, ["alignment"], self._align, "heuristic", "seed")
@@ -115,10 +118,8 @@ class _Pipeline:
         aligned = {**corpus, **self._files("alignment")}
         self._step("extract", aligned, ["rules.counts", "distortion.json"], self._extract, "extract")
         self._step("score", {**corpus, **self._files("rules.counts")}, ["rules.hrt"], self._score, "score")
-        for k in range(len(self.lms)):
+        for k in range(estimated):
             self._language_model(k)
-        for path in self.inputs.lms:
-            self._given_lm(len(self.lms), path)
         weighed = {**corpus, **self._files("rules.hrt", *self.lms)}
         self._step("weights", weighed, ["weights.txt"], self._weights, "extract", "seed")
         made = self._files("rules.hrt", "distortion.json", *self.lms, *truecasers, "weights.txt")
@@ -283,7 +284,8 @@ class _Pipeline:
         self._step(f"lm {k}", self._files(text), [binary], estimate, "lm_order", "lm_binary", "lm_quantize")
 
     def _given_lm(self, k: int, path: PathLike) -> None:
-        """A language model that is there already, as a KenLM binary."""
+        """A language model that is there already, as a KenLM binary. Like texts it comes before what takes
+        long."""
         binary = f"lm{k}.binary"
 
         def take() -> None:

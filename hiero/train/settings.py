@@ -16,7 +16,7 @@ from hiero.base.lines import PathLike
 from hiero.base.text import TextProcessing
 from hiero.train.alignment import AlignSettings
 from hiero.train.corpus import CorpusSettings
-from hiero.train.lm import LmSettings, check_options
+from hiero.train.lm import LmSettings, check_given_lm, check_options
 from hiero.train.rules import ExtractSettings, ScoreSettings
 
 DEFAULT_MEMORY = 4 << 30
@@ -38,7 +38,8 @@ class TrainInputs:
         return [(self.source, self.target), *([self.dictionary] if self.dictionary else [])]
 
     def check(self) -> None:
-        """Raises OSError for a file that cannot be read, or not twice, as steps do."""
+        """Raises OSError for a file that cannot be read, or not twice, as steps do, and FormatError for a
+        language model that is none."""
         alignment = [] if self.alignment is None else [self.alignment]
         for path in [*chain.from_iterable(self.bitexts()), *self.mono, *alignment, *self.lms]:
             kind = os.stat(path).st_mode
@@ -46,6 +47,8 @@ class TrainInputs:
                 raise OSError(errno.ESPIPE, "not a regular file, and is to be read twice", os.fspath(path))
             with open(path, "rb"):
                 pass
+        for path in self.lms:
+            check_given_lm(path)
 
 
 def _lm(name: str) -> Any:
