@@ -1,6 +1,7 @@
 """A second stage, which chooses from forests with many more features than decoding can afford: n-grams of the
 target side, trained by minimum risk on forests of the bitext itself."""
 
+from hiero.rerank.checks import check_second_stage
 from hiero.rerank.features import NgramFeatures, frequent_ngrams
 from hiero.rerank.pipeline import SecondStageOptions, train_second_stage
 from hiero.rerank.reranker import Reranker
@@ -11,6 +12,7 @@ __all__ = [
     "Reranker",
     "RerankerOptions",
     "SecondStageOptions",
+    "check_second_stage",
     "frequent_ngrams",
     "train_second_stage",
 ]

@@ -117,7 +117,7 @@ def write_forests(
 
     troubles = []
     with ForestWriter(path, {"weights": decoder.weights}) as writer:
-        found = ordered_map(packed, _sentences(bitext, sentences), threads)
+        found = ordered_map(packed, sentences_of(bitext, sentences), threads)
         for done, (forest, trouble) in enumerate(found, start=1):
             writer.add(forest)
             if trouble:
@@ -127,7 +127,8 @@ def write_forests(
     return troubles
 
 
-def _sentences(bitext: Bitext, numbers: Sequence[int]) -> Iterator[Sentence]:
+def sentences_of(bitext: Bitext, numbers: Sequence[int]) -> Iterator[Sentence]:
+    """Those of the bitext with these numbers, in its order, with their parses."""
     wanted = set(numbers)
     parses = itertools.repeat("") if bitext.parses is None else read_lines(bitext.parses)
     # Entries of the dictionary, behind the sentences, have no parses.

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import itertools
+import os
 import random
 import shutil
 from collections.abc import Callable, Iterator, Mapping, Sequence
@@ -15,28 +16,32 @@ import numpy as np
 from pydantic import BaseModel, ConfigDict, Field, model_validator
 
 from hiero import __version__
-from hiero._core import Forest, FormatError
+from hiero._core import Error, Forest, FormatError
 from hiero.base.files import temporary_name, write_atomically
 from hiero.base.json_files import read_json
-from hiero.base.lines import PathLike, count_lines, read_lines
+from hiero.base.lines import PathLike, read_lines
 from hiero.base.ownership import MANIFEST
 from hiero.base.progress import Report
 from hiero.base.text import split
-from hiero.decode.decoder import Decoder
+from hiero.decode.decoder import Decoder, Failure
 from hiero.decode.model import Model
 from hiero.features.trees import iterate_trees
 from hiero.forest.files import ForestFile
+from hiero.rerank.checks import check_second_stage
 from hiero.rerank.features import NgramFeatures, frequent_ngrams
-from hiero.rerank.jackknife import Bitext, folds, settings_of, train_without, write_forests
+from hiero.rerank.jackknife import Bitext, folds, sentences_of, settings_of, train_without, write_forests
 from hiero.rerank.reranker import Reranker
 from hiero.rerank.training import Examples, RerankerOptions, prepare, train_reranker
 from hiero.train import align, prepare_corpus, prepare_text
+from hiero.train.alignment import import_alignment
 from hiero.train.settings import DEFAULT_MEMORY, TrainInputs, TrainSettings
 from hiero.train.steps import Journal, Step, open_journal
 from hiero.tune.annealing import Minimum
 
 # The file with the second stage.
 RERANKER = "reranker.json"
+# Sentences that are decoded to see whether any can be.
+_TRIED = 3
 
 
 class SecondStageOptions(RerankerOptions):
@@ -85,10 +90,10 @@ def train_second_stage(
     Of ``inputs`` bitext, dictionary and alignment are as ``train`` had them, so that models of parts of it
     can be trained, and monolingual text where one language model was trained on all; other language models
     are taken from the model. ``decoding`` are settings in place of the model's, ``memory`` is ``train``'s.
-    Raises ValueError for a model that does not say how it was trained, and what ``train`` raises.
+    Raises what ``check_second_stage`` raises, before anything is made, and what ``train`` raises.
     """
     model = Model.load(directory, weights=weights)
-    inputs.check()
+    check_second_stage(model, inputs, decoding=decoding, memory=memory)
     with open_journal(Path(output), report) as journal:
         return _Pipeline(
             journal,
@@ -148,18 +153,21 @@ class _Pipeline:
         return self.work / "corpus.target"
 
     def run(self) -> Reranker:
-        source, target = Path(self.inputs.source), Path(self.inputs.target)
-        self._check_inputs(source, target)
-        given = {"source": source, "target": target}
+        self._check_parses()
+        given = {"source": Path(self.inputs.source), "target": Path(self.inputs.target)}
         for name, path in zip(("source", "target"), self.inputs.dictionary or (), strict=False):
             given[f"dictionary {name}"] = Path(path)
         self._step("corpus", {**given, "model": self.manifest}, [self.source, self.target], self._corpus)
-        sides = {"corpus source": self.source, "corpus target": self.target}
-        if self.inputs.alignment is None:
-            self._step("align", sides, [self.work / "alignment"], self._align)
         mono = {f"text {i}": Path(path) for i, path in enumerate(self.inputs.mono)}
         if mono:
             self._step("text", {**mono, "model": self.manifest}, [self.work / "mono"], self._text)
+        self._check_sentences()
+        sides = {"corpus source": self.source, "corpus target": self.target}
+        if self.inputs.alignment is None:
+            self._step("align", sides, [self.bitext.alignment], self._align)
+        else:
+            links = {**sides, "alignment": Path(self.inputs.alignment)}
+            self._step("align", links, [self.bitext.alignment], self._import_alignment)
         made = {**sides, "alignment": self.bitext.alignment, "model": self.manifest}
         made |= {f"mono {i}": path for i, path in enumerate(self.bitext.mono)}
         if self.parses is not None:
@@ -197,15 +205,21 @@ class _Pipeline:
         what = f"{self.step}: {unit}"
         return lambda done, total=total: progress(what, done, total)
 
-    def _check_inputs(self, source: Path, target: Path) -> None:
+    def _check_parses(self) -> None:
         if self.parses is not None:
             trees = sum(1 for _ in iterate_trees(self.parses))
             if trees != self.bitext.pairs:
                 raise FormatError(f"{self.parses}: {trees} trees for {self.bitext.pairs} sentences")
-        known = self.model.made_from.get("inputs", {})
-        for name, path in (("source", source), ("target", target)):
-            if known.get(name) != self.journal.checksum(path):
-                self.journal.report(f"warning: {path}: not what the model was trained on")
+
+    def _check_sentences(self) -> None:
+        """Raises ValueError for too few for all folds, and Error where the first ones cannot be decoded, as
+        by features that want parses."""
+        numbers = sorted(itertools.chain(*self._folds[1]))[:_TRIED]
+        decoder = Decoder(self.model, **self.decoding)
+        tried = [decoder.attempt(sentence) for sentence in sentences_of(self.bitext, numbers)]
+        failures = [each for each in tried if isinstance(each, Failure)]
+        if len(failures) == len(numbers):
+            raise Error(f"{os.fspath(self.inputs.source)}:{numbers[0] + 1}: {failures[0].error}")
 
     def _corpus(self) -> None:
         report = prepare_corpus(
@@ -222,23 +236,26 @@ class _Pipeline:
     def _align(self) -> None:
         align(
             [(self.source, self.target)],
-            [self.work / "alignment"],
+            [self.bitext.alignment],
             heuristic=self.settings.heuristic,
             seed=self.settings.seed,
             progress=self._count("iterations"),
         )
+
+    def _import_alignment(self) -> None:
+        assert self.inputs.alignment is not None
+        import_alignment(self.inputs.alignment, self.source, self.target, self.bitext.alignment)
 
     def _text(self) -> None:
         prepare_text(self.inputs.mono, self.work / "mono", self.model.text.target, self._count("sentences"))
 
     @cached_property
     def bitext(self) -> Bitext:
-        given = self.inputs.alignment
         return Bitext(
             self.source,
             self.target,
-            count_lines(self.inputs.source),
-            self.work / "alignment" if given is None else Path(given),
+            sum(1 for _ in read_lines(self.inputs.source)),
+            self.work / "alignment",
             [self.work / "mono"] if self.inputs.mono else [],
             self.parses,
         )

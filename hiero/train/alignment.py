@@ -96,6 +96,17 @@ def check_links(links: Links, lengths: tuple[int, int], where: str) -> None:
             )
 
 
+def import_alignment(given: PathLike, source: PathLike, target: PathLike, output: PathLike) -> None:
+    """Writes the links given for all lines of a prepared corpus, blank for pairs that were left out. Raises
+    FormatError naming the line for links that do not fit it, OSError."""
+    lengths = [(len(split(f)), len(split(e))) for f, e in read_pairs(source, target)]
+    with replacing(output) as path, path.open("w", newline="\n") as file:
+        for number, links in enumerate(read_alignment(given, len(lengths))):
+            if lengths[number] != (0, 0):
+                check_links(links, lengths[number], f"{os.fspath(given)}:{number + 1}")
+            file.write((format_links(links) if lengths[number] != (0, 0) else "") + "\n")
+
+
 def _parse_link(token: str, where: str) -> tuple[int, int]:
     source, dash, target = token.partition("-")
     if not (dash and source.isascii() and target.isascii() and source.isdigit() and target.isdigit()):

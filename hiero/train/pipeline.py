@@ -17,14 +17,14 @@ from hiero.base.files import replacing
 from hiero.base.lines import PathLike, count_lines, read_lines
 from hiero.base.ownership import MANIFEST
 from hiero.base.progress import Report
-from hiero.base.text import TextSide, format_links, looks_untokenised, split
+from hiero.base.text import TextSide, looks_untokenised
 from hiero.base.weights import read_weights, write_weights
 from hiero.decode.model import Model
 from hiero.decode.model_directory import WEIGHTS, check_output, read_config, read_made_from
 from hiero.decode.model_files import is_arpa
 from hiero.decode.settings import DecodingSettings
 from hiero.features.distortion import DistortionStatistics
-from hiero.train.alignment import align, check_links, read_alignment
+from hiero.train.alignment import align, import_alignment
 from hiero.train.corpus import prepare_corpus, prepare_text, read_pairs
 from hiero.train.lm import estimate_lm
 from hiero.train.rules import extract_rules, score_rules
@@ -203,15 +203,13 @@ class _Pipeline:
         )
 
     def _import_alignment(self) -> None:
-        """Checks the links given and leaves out those of pairs that were left out."""
         assert self.inputs.alignment is not None
-        corpus = read_pairs(self.work / "corpus.source", self.work / "corpus.target")
-        lengths = [(len(split(source)), len(split(target))) for source, target in corpus]
-        with replacing(self.work / "alignment") as path, path.open("w", newline="\n") as file:
-            for number, links in enumerate(read_alignment(self.inputs.alignment, len(lengths))):
-                if lengths[number] != (0, 0):
-                    check_links(links, lengths[number], f"{os.fspath(self.inputs.alignment)}:{number + 1}")
-                file.write((format_links(links) if lengths[number] != (0, 0) else "") + "\n")
+        import_alignment(
+            self.inputs.alignment,
+            self.work / "corpus.source",
+            self.work / "corpus.target",
+            self.work / "alignment",
+        )
 
     def _extract(self) -> None:
         progress = self._count("sentence pairs", partial(count_lines, self.work / "corpus.source"))
