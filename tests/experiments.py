@@ -2,10 +2,15 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable, Mapping, Sequence
 from pathlib import Path
+from typing import Any
 
 from in_process import call
 from test_cli import one_error_line
+
+from hiero.experiments.laboratory import ExperimentOptions, Laboratory
+from hiero.tune import ModelDecoder
 
 
 def check_refused(name: str, folder: Path, tmp_path: Path, change: tuple[str, str], message: str) -> None:
@@ -21,3 +26,29 @@ def check_refused(name: str, folder: Path, tmp_path: Path, change: tuple[str, st
     failed = call("hiero", "experiment", name, configuration, "-o", tmp_path / "out")
     assert message in one_error_line(failed, 1)
     assert not (tmp_path / "out" / "experiment.json").exists()
+
+
+def check_unused(
+    laboratory: Callable[[Any], Laboratory[Any, Any]],
+    options: ExperimentOptions,
+    changes: Mapping[str, Any],
+    systems: Sequence[Any],
+) -> None:
+    """What a laboratory calls unused by a system changes nothing of how it is tuned, and what it does not,
+    something; ``changes`` are options one of which is changed at a time."""
+
+    def trial(own: Laboratory[Any, Any], system: Any) -> object:
+        found = own.trial(system)
+        assert isinstance(found.tuning, ModelDecoder)
+        decoder = found.tuning._decoder
+        return (
+            *(found.options.identity(), own.start(found, 1), list(found.free), len(found.tuning._sentences)),
+            *(decoder.settings, found.translating.settings, repr(decoder.model.local_features)),
+        )
+
+    plain = laboratory(options)
+    before = {system: trial(plain, system) for system in systems}
+    for name, value in changes.items():
+        changed = laboratory(type(options).model_validate({**options.model_dump(), name: value}))
+        same = {system.name: trial(changed, system) == before[system] for system in systems}
+        assert same == {system.name: name in plain.unused(system) for system in systems}, name

@@ -146,6 +146,16 @@ def test_more_decodings(folder: Path, tmp_path: Path) -> None:
     assert run("part", 1) == whole and files("part") == files("whole")
 
 
+def test_other_options_before_anything_has_run(folder: Path, tmp_path: Path) -> None:
+    labelled = LabelledSet(["le chat"], [["the cat"]])
+    model = hiero.Model.load(folder / "model")
+    for seed in (1, 2):
+        with pytest.raises(ValueError, match="all features are fixed"):
+            cettolo2004(
+                model.with_weights({}), labelled, labelled, tmp_path / "out", Cettolo2004Options(seed=seed)
+            )
+
+
 def test_table_by_hand() -> None:
     curves = {
         "uniform": [Point(1, 1000, 20.0, 5.0), Point(2, 500, 20.0, 4.0), Point(4, 100, 10.0, 3.0)],

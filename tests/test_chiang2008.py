@@ -10,7 +10,7 @@ from typing import Any
 
 import numpy as np
 import pytest
-from experiments import check_refused
+from experiments import check_refused, check_unused
 from in_process import call
 from test_cli import one_error_line
 
@@ -300,7 +300,24 @@ def test_the_experiment(folder: Path, tmp_path: Path) -> None:
         if not (tmp_path / name).exists():
             (tmp_path / name).symlink_to(folder / name)
     refused = call("hiero", "experiment", "chiang2008", other, "-o", out)
-    assert "experiment.json, options.seed" in one_error_line(refused, 1)
+    assert "mert-baseline: MERT, baseline has begun with other settings, see row.json, seed" in (
+        one_error_line(refused, 1)
+    )
+
+
+def test_options_of_rows(folder: Path, tmp_path: Path) -> None:
+    """What a row does not depend on may change when it has begun, and nothing else."""
+    given = read_chiang2008(folder / "experiment.toml")
+
+    def laboratory(options: Chiang2008Options) -> Chiang2008Laboratory:
+        sets = given.tuning, given.held_out, given.tests
+        return Chiang2008Laboratory(given.model, *sets, tmp_path, options)
+
+    changes = {
+        **{"mert": {"restarts": 2}, "mira": {"workers": 3}, "coarse_labels": ("A",), "fine_labels": ("B",)},
+        **{"sentence": 2, "baseline": ("LM0",), "decoding": {"pop_limit": 3}},
+    }
+    check_unused(laboratory, given.options, changes, [*TABLE_1, *TABLE_2])
 
 
 class WordCount:

@@ -11,8 +11,9 @@ from typing import Any
 
 import numpy as np
 import pytest
-from experiments import check_refused
+from experiments import check_refused, check_unused
 from in_process import call
+from test_cli import one_error_line
 
 import hiero
 from hiero.evaluate import Bleu, Runs
@@ -154,6 +155,16 @@ def test_the_experiment(folder: Path, tmp_path: Path, monkeypatch: pytest.Monkey
     assert entropies[0] == pytest.approx(np.log(sizes).sum())
     assert len(entropies) == 2
 
+    # A row that has begun keeps its options.
+    text = (folder / "experiment.toml").read_text()
+    own = folder / "other.toml"
+    own.write_text(text.replace("folds = 2", "folds = 3"))
+    refused = call("hiero", "experiment", "li2009", own, "-o", out)
+    own.unlink()
+    assert f"{LARGE.slug}: {LARGE.name} has begun with other settings, see row.json, second.folds" in (
+        one_error_line(refused, 1)
+    )
+
     # Without the bitext there is no second stage.
     text = (folder / "experiment.toml").read_text()
     own = folder / "without.toml"
@@ -175,10 +186,34 @@ def test_the_experiment(folder: Path, tmp_path: Path, monkeypatch: pytest.Monkey
         (("k = 10", "displacement = 1"), "experiment.toml: displacement"),
         (('"other.zh"', '"other.zh"\nname = "test"'), "two sets have one name"),
         (('"other.zh"', '"other.zh"\nname = "tuning"'), "two sets have one name"),
+        (
+            ('source = "train.zh"', 'source = "tuning.zh"'),
+            "tuning.zh: not the source that the model was trained",
+        ),
+        (('target = "train.en"', 'target = "none.en"'), "none.en: No such file"),
+        (('target = "train.en"', 'target = "train.en"\nmono = ["other.en"]'), "monolingual text"),
+        (("pop_limit = 10", "sentence_marks = 10"), "experiment.toml: decoding: sentence_marks"),
     ],
 )
 def test_bad_configurations(folder: Path, tmp_path: Path, change: tuple[str, str], message: str) -> None:
     check_refused("li2009", folder, tmp_path, change, message)
+
+
+def test_options_of_rows(folder: Path, tmp_path: Path) -> None:
+    """What a row does not depend on may change when it has begun, and nothing else."""
+    model = hiero.Model.load(folder / "model")
+    own = NamedSet("tuning", [Sentence(tokens=["a"])], [["a"]], {})
+
+    def laboratory(options: Li2009Options) -> Li2009Laboratory:
+        return Li2009Laboratory(model, own, [], tmp_path, options, None)
+
+    changes = {
+        **{"mert": {"restarts": 2}, "risk": {"steps": 2}, "second": {"order": 1}, "large_runs": 3},
+        **{"displacement": 0.1, "decoding": {"pop_limit": 3}},
+    }
+    check_unused(laboratory, Li2009Options(), changes, [system for system in TABLE_5 if system != LARGE])
+    unused = laboratory(Li2009Options()).unused(LARGE)
+    assert unused == {"mert", "risk", "k", "displacement"}
 
 
 def test_runs_start_apart(folder: Path, tmp_path: Path) -> None:

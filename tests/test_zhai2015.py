@@ -10,8 +10,9 @@ from typing import Any
 
 import numpy as np
 import pytest
-from experiments import check_refused
+from experiments import check_refused, check_unused
 from in_process import call
+from test_cli import one_error_line
 
 import hiero
 from hiero.base.text import format_links
@@ -204,6 +205,14 @@ def test_seconds_an_iteration() -> None:
         (("tuning.align", "test.fr"), "test.fr:1: expected links"),
         (('alignments = ["tuning.align"]', 'alignments = ["a", "b"]'), "2 files of word links for 1"),
         (('"other.fr"', '"other.fr"\nname = "test"'), "two sets have one name"),
+        (('"tuning.fr"', '"tuning.fr"\nname = "test"'), "two sets have one name"),
+        (("shares = [0.5]", "shares = [0.5, 1.5]"), "experiment.toml: shares.1: "),
+        (
+            ("shares = [0.5]", "shares = [0.5, 0.50000001]"),
+            "experiment.toml: shares: two shares are the same",
+        ),
+        (("beams = [1, 30]", "beams = [1, 0]"), "experiment.toml: beams.1: "),
+        (("beams = [1, 30]", "beams = []"), "experiment.toml: beams: "),
         (("[spans]", "[spans]\nshort_sentence = 1"), "no sentence of the tuning set is short enough"),
     ],
 )
@@ -211,8 +220,29 @@ def test_bad_configurations(folder: Path, tmp_path: Path, change: tuple[str, str
     check_refused("zhai2015", folder, tmp_path, change, message)
 
 
+def test_options_of_rows(folder: Path, tmp_path: Path) -> None:
+    """What a row does not depend on may change when it has begun, and nothing else."""
+    model = hiero.Model.load(folder / "model")
+    sentences = [Sentence(tokens=["le"] * size) for size in (3, 9, 10, 19, 20)]
+    own = NamedSet("tuning", sentences, [["a"]] * 5, {})
+    links = TuningSet(own, [[[(0, 0)]]] * 5)
+
+    def laboratory(options: Zhai2015Options) -> Zhai2015Laboratory:
+        return Zhai2015Laboratory(model, links, [own], tmp_path, options)
+
+    changes = {
+        **{"mert": {"restarts": 2}, "hypergraph_mert": {"restarts": 2}, "mira": {"passes": 2}},
+        **{"pro": {"samples": 7}, "spans": {"beam": 2, "short_sentence": 11}, "larger": 2},
+        **{"pro_words": 11, "beams": (3,), "shares": (0.1,), "only": ("PRO",), "pop_limit": 2},
+    }
+    options = Zhai2015Options()
+    systems_there = [*TABLE_1, *TABLE_4, *TABLE_5, *figure_5(options)]
+    check_unused(laboratory, options, changes, systems_there)
+
+
 def test_only_some_rows(folder: Path, tmp_path: Path) -> None:
-    """With the first rows of their tables, and what the figures are of; other rows can be added later."""
+    """With the first rows of their tables, and what the figures are of; other rows can be added later, also
+    with other options than they would have had."""
     some = Zhai2015Options(only=("PRO, guided", "guided backtrace, spans over 0.5"))
     names = [system.name for system in systems(some, True)]
     assert names == [
@@ -223,17 +253,15 @@ def test_only_some_rows(folder: Path, tmp_path: Path) -> None:
     own = tmp_path / "own.toml"
     out = tmp_path / "out"
     command = ("hiero", "experiment", "zhai2015", own, "-o", out, "--quiet")
-    for only, titles in (
-        (["MERT-S"], ["Table 1"]),
-        (["PRO, guided"], ["Table 1", "Table 5"]),
-        (["guided backtrace, spans over 0.5"], ["Table 1", "Figure 5"]),
+    absolute = (
+        text.replace('= "', f'= "{folder}/').replace('["t', f'["{folder}/t').replace('["o', f'["{folder}/o')
+    )
+    for only, change, titles in (
+        (["MERT-S"], ("", ""), ["Table 1"]),
+        (["PRO, guided"], ("[pro]", "[pro]\npatience = 1"), ["Table 1", "Table 5"]),
+        (["guided backtrace, spans over 0.4"], ("[0.5]", "[0.4, 0.3]"), ["Table 1", "Figure 5"]),
     ):
-        absolute = (
-            text.replace('= "', f'= "{folder}/')
-            .replace('["t', f'["{folder}/t')
-            .replace('["o', f'["{folder}/o')
-        )
-        own.write_text(f"only = {json.dumps(only)}\n{absolute}")
+        own.write_text(f"only = {json.dumps(only)}\n{absolute.replace(*change, 1)}")
         done = call(*command)
         assert done.returncode == 0, done
         found = [line for line in (out / "tables.md").read_text().splitlines() if line.startswith("## ")]
@@ -241,6 +269,23 @@ def test_only_some_rows(folder: Path, tmp_path: Path) -> None:
         names = [title[3:].split(":")[0] for title in found]
         assert [name for name in names if name not in fixed] == titles
     assert (out / "mert-larger").exists() and (out / "figure-5.png").exists()
+    assert (out / "mert-guided-short-0.4").exists() and not (out / "mert-guided-short-0.3").exists()
+    known = json.loads((out / "pro" / "row.json").read_text())["options"]
+    assert known["pro"] == {"iterations": 2, "patience": 1} and "mert" not in known
+
+    # A row that has begun keeps its options, whichever rows are asked for.
+    before = {path: path.read_bytes() for path in out.rglob("*") if path.is_file()}
+    for change, row, where in (
+        (("restarts = 1", "restarts = 2"), "mert", "row.json, mert.restarts; choose another directory"),
+        (("span_share = 0.3", "span_share = 0.2"), "mert-guided", "row.json, spans.span_share; "),
+        (("runs = 2", "runs = 2\nseed = 2"), "mert", "row.json, seed; "),
+    ):
+        own.write_text(f'only = ["MERT"]\n{absolute.replace(*change, 1)}')
+        message = one_error_line(call(*command), 1)
+        assert message.startswith(f"hiero: {out / row}: ") and where in message
+    assert {path: path.read_bytes() for path in out.rglob("*") if path.is_file()} == before
+    own.write_text(f'only = ["MERT"]\n{absolute[: absolute.rindex("[[test]]")]}')
+    assert "experiment.json" in one_error_line(call(*command), 1)
 
 
 def test_what_cannot_be_had_is_left_out() -> None:

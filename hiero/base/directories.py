@@ -144,19 +144,19 @@ def run_directory(
             found = None
         if found != json.loads(text):
             if begun():
-                where = ", ".join([record, *_differing(found, json.loads(text))])
+                where = ", ".join([record, *differing(found, json.loads(text))])
                 raise FormatError(f"{directory}: holds another run, see {where}; choose another directory")
             write_atomically(path, text)
         yield
 
 
-def _differing(found: Any, expected: Mapping[str, Any], within: str = "") -> Iterator[str]:
-    """Names of settings that are not as expected."""
+def differing(found: Any, expected: Mapping[str, Any], within: str = "") -> Iterator[str]:
+    """Names of settings, as JSON has them, that are not as expected."""
     if not isinstance(found, dict):
         return
     for name in sorted(found.keys() | expected.keys()):
         one, other = found.get(name), expected.get(name)
         if isinstance(one, dict) and isinstance(other, dict):
-            yield from _differing(one, other, f"{within}{name}.")
+            yield from differing(one, other, f"{within}{name}.")
         elif one != other:
             yield f"{within}{name}"

@@ -113,7 +113,8 @@ def cettolo2004(
     chosen = options or Cettolo2004Options()
     known = {"options": chosen.model_dump(exclude={"decodings"}), "origin": dict(origin or {})}
     folder = Path(directory)
-    with run_directory(folder, _SETTINGS, known):
+    rows = [folder / _slug(name) for name in TUNED]
+    with run_directory(folder, _SETTINGS, known, lambda: any(row.exists() for row in rows)):
         decoder = Decoder(model, pop_limit=chosen.pop_limit, beam_threshold=chosen.beam_threshold)
         start = {name: 0.0 for name in model.feature_names} | uniform(model.weights)
         weights: dict[str, Weights] = {UNIFORM: start}

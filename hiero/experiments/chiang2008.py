@@ -13,7 +13,6 @@ from importlib.util import find_spec
 from pathlib import Path
 from typing import Any
 
-from hiero.base.directories import run_directory
 from hiero.base.files import write_atomically
 from hiero.decode.model import Model
 from hiero.experiments.chiang2008_laboratory import Chiang2008Laboratory
@@ -26,8 +25,6 @@ from hiero.experiments.chiang2008_report import (
 )
 from hiero.experiments.chiang2008_systems import Chiang2008Options, System, systems
 from hiero.experiments.results import TABLES, NamedSet, Results, scores_csv
-
-_SETTINGS = "experiment.json"
 
 
 def chiang2008(
@@ -48,9 +45,9 @@ def chiang2008(
     MIRA's passes are chosen by the held-out set, MERT's iterations by the tuning set. Systems with syntax
     need parses of all sets, and one with coarse distortion needs counts of training: rows are left out that
     cannot be had, or then are the same as others, which the tables say. ``origin`` says what model and sets
-    are; a directory that holds another experiment is refused. Raises ValueError for two sets of one name and
-    where only some sets have parses, FormatError for features of the baseline that the model has not, and
-    FormatError, OSError and ValueError as ``hiero.tune.tune``.
+    are; a directory is refused that is of others, or has begun a row with other options. Raises
+    ValueError for two sets of one name and where only some sets have parses, FormatError for features of
+    the baseline that the model has not, and FormatError, OSError and ValueError as ``hiero.tune.tune``.
     """
     chosen = options or Chiang2008Options()
     folder = Path(directory)
@@ -60,9 +57,8 @@ def chiang2008(
         raise ValueError(f"sentence {chosen.sentence} of a tuning set of {len(tuning.sentences)}")
     chosen.baseline_of(model.feature_names)
     rows = systems(model, laboratory.parsed)
-    known = {"options": chosen.model_dump(mode="json"), "origin": dict(origin or {})}
     outcomes = {}
-    with run_directory(folder, _SETTINGS, known):
+    with laboratory.opened(rows, origin):
         if left := left_out(rows):
             report(left)
         for system in rows:

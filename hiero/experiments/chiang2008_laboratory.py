@@ -10,7 +10,7 @@ from hiero.base.weights import read_weights
 from hiero.decode.decoder import Decoder
 from hiero.decode.model import Model
 from hiero.evaluate import Bleu
-from hiero.experiments.chiang2008_systems import FULL, Chiang2008Options, System, local_features
+from hiero.experiments.chiang2008_systems import ALL, FULL, Chiang2008Options, System, local_features
 from hiero.experiments.laboratory import Laboratory, Trial
 from hiero.experiments.results import NamedSet
 from hiero.features.protocols import LocalFeatures
@@ -75,6 +75,14 @@ class Chiang2008Laboratory(Laboratory[System, Chiang2008Options]):
         own = {name for each in made for name in each.names}
         free = [name for name in model.feature_names if name in baseline or name in own]
         return Decoder(model, **options.decoding), start, free
+
+    def unused(self, system: System) -> set[str]:
+        unused = {"mert", "mira", "coarse_labels", "fine_labels", "sentence"} - {system.method}
+        if system.features == "coarse syntax":
+            unused.remove("coarse_labels")
+        if system.features in ("fine syntax", ALL):
+            unused.remove("fine_labels")
+        return unused
 
     def trial(self, system: System) -> Trial:
         decoder, start, free = self._system(system)

@@ -2,8 +2,10 @@
 
 from __future__ import annotations
 
+import json
 from abc import ABC, abstractmethod
 from collections.abc import Callable, Iterator, Mapping, Sequence
+from contextlib import contextmanager
 from dataclasses import dataclass
 from functools import cached_property
 from pathlib import Path
@@ -12,6 +14,8 @@ from typing import Any, Generic, Self, TypeVar
 import numpy as np
 from pydantic import BaseModel, ConfigDict, Field, ValidationError, model_validator
 
+from hiero._core import FormatError
+from hiero.base.directories import differing, run_directory
 from hiero.base.files import write_atomically
 from hiero.base.json_files import complaint, read_json
 from hiero.decode.decoder import Decoder
@@ -24,6 +28,10 @@ from hiero.tune.options import TuneOptions
 from hiero.tune.protocol import TuningDecoder
 
 S = TypeVar("S", bound=AnySystem)
+
+# What model and sets are, in the folder of all; and what a row is made with, in the folder of its runs.
+_EXPERIMENT = "experiment.json"
+_ROW = "row.json"
 
 
 class ExperimentOptions(BaseModel):
@@ -53,6 +61,14 @@ class ExperimentOptions(BaseModel):
 Own = TypeVar("Own", bound=ExperimentOptions)
 
 
+class _Row(BaseModel):
+    """What a row was begun with."""
+
+    model_config = ConfigDict(extra="forbid", strict=True)
+
+    options: dict[str, Any]
+
+
 class _Translations(BaseModel):
     """A translated set as a file holds it, and the weights that translated it."""
 
@@ -77,7 +93,8 @@ class Trial:
 
 
 class Laboratory(ABC, Generic[S, Own]):
-    """Tunes systems and translates with what came out; does nothing twice."""
+    """Tunes systems and translates with what came out; does nothing twice. Options may change as long as
+    the rows have not begun that depend on them."""
 
     def __init__(
         self,
@@ -98,6 +115,51 @@ class Laboratory(ABC, Generic[S, Own]):
     def trial(self, system: S) -> Trial:
         """How it is tuned."""
 
+    @abstractmethod
+    def unused(self, system: S) -> set[str]:
+        """The names of options that do not change what comes out of it."""
+
+    def check(self, system: S) -> None:
+        """Raises ValueError, FormatError or OSError for what would end it once it is its turn."""
+        self.trial(system)
+
+    @contextmanager
+    def opened(self, systems: Sequence[S], origin: Mapping[str, Any] | None) -> Iterator[None]:
+        """The folder, made if need be, for the outcomes of these systems, all of which are looked at before.
+        ``origin`` says what model and sets are.
+
+        Raises what ``check`` raises, FormatError for a folder of another origin, and where systems have begun
+        with other options; OSError where another process works there.
+        """
+        for system in systems:
+            self.check(system)
+        with run_directory(self.folder, _EXPERIMENT, {"origin": dict(origin or {})}):
+            for system in systems:
+                self._check_begun(system)
+            yield
+
+    def begun(self, system: S) -> Path:
+        """The folder for the runs of a system, which from now on holds what it is made with."""
+        folder = self.folder / system.slug
+        folder.mkdir(exist_ok=True)
+        if not (folder / _ROW).exists():
+            write_atomically(folder / _ROW, json.dumps({"options": self._used(system)}, indent=1) + "\n")
+        return folder
+
+    def _used(self, system: S) -> dict[str, Any]:
+        return dict(self.options.model_dump(mode="json", exclude=self.unused(system)))
+
+    def _check_begun(self, system: S) -> None:
+        folder = self.folder / system.slug
+        if not (folder / _ROW).exists():
+            return
+        begun_with = read_json(folder / _ROW, _Row).options
+        if others := list(differing(begun_with, json.loads(json.dumps(self._used(system))))):
+            raise FormatError(
+                f"{folder}: {system.name} has begun with other settings, see {_ROW}, {', '.join(others)};"
+                " choose another directory for all, or remove this one to have the row run again"
+            )
+
     def start(self, trial: Trial, run: int) -> Mapping[str, float]:
         """The weights that a run starts from, the first being 0."""
         return trial.start
@@ -116,10 +178,10 @@ class Laboratory(ABC, Generic[S, Own]):
     def outcome(self, system: S) -> Outcome:
         """Runs are in the folder, in one of the system's name. Raises what ``hiero.tune.tune`` raises."""
         trial = self.trial(system)
-        folders = [self.folder / system.slug / f"run-{run + 1}" for run in range(self.options.runs)]
+        row = self.begun(system)
+        folders = [row / f"run-{run + 1}" for run in range(self.options.runs)]
         results = []
         for run, folder in enumerate(folders):
-            folder.parent.mkdir(exist_ok=True)
             what = f"{system.name}, {folder.name}"
             results.append(
                 tune(

@@ -11,7 +11,6 @@ from typing import Any
 
 import numpy as np
 
-from hiero.base.directories import run_directory
 from hiero.base.files import write_atomically
 from hiero.decode.model import Model
 from hiero.experiments.li2009_laboratory import Li2009Laboratory, Pass, Trained
@@ -28,8 +27,6 @@ from hiero.experiments.results import (
     scores_csv,
     spread,
 )
-
-_SETTINGS = "experiment.json"
 
 
 def li2009(
@@ -48,7 +45,8 @@ def li2009(
     kept in the directory.
 
     The row with a second stage is left out where it is not said what the model was ``trained`` on. ``origin``
-    says what model and sets are; a directory that holds another experiment is refused. Raises ValueError for
+    says what model and sets are; a directory is refused that is of others, or has begun a row with other
+    options. Raises ValueError for
     two sets of one name, no set to test on, and more runs of the second stage than of the first; FormatError,
     OSError and ValueError as ``hiero.tune.tune`` and ``hiero.rerank.train_second_stage``.
     """
@@ -62,8 +60,7 @@ def li2009(
     if tuning.name in laboratory.metrics:
         raise ValueError("two sets have one name")
     rows = [system for system in TABLE_5 if system != LARGE or trained is not None]
-    known = {"options": chosen.model_dump(mode="json"), "origin": dict(origin or {})}
-    with run_directory(folder, _SETTINGS, known):
+    with laboratory.opened(rows, origin):
         outcomes = {system: laboratory.outcome(system) for system in rows}
         result = Results(outcomes, laboratory.sets, laboratory.metrics)
         passes = {system: laboratory.a_pass(system) for system in rows}

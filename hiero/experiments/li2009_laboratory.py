@@ -21,7 +21,7 @@ from hiero.experiments.laboratory import Laboratory, Trial
 from hiero.experiments.li2009_systems import FIRST_STAGE, LARGE, Li2009Options, System
 from hiero.experiments.results import NamedSet, Outcome
 from hiero.features.sentence import Sentence
-from hiero.rerank import Reranker, SecondStageOptions, train_second_stage
+from hiero.rerank import Reranker, SecondStageOptions, check_second_stage, train_second_stage
 from hiero.rerank.features import SCORE
 from hiero.rerank.pipeline import RERANKER, read_examples
 from hiero.rerank.training import penalties_of, space_of
@@ -82,6 +82,17 @@ class Li2009Laboratory(Laboratory[System, Li2009Options]):
         moved = weights + self.options.displacement * sizes * drawn
         return dict(zip(trial.start, moved.tolist(), strict=True))
 
+    def unused(self, system: System) -> set[str]:
+        unused = {"mert", "risk", "second", "large_runs"} - {system.method}
+        return (unused | {"k", "displacement"}) - {"large_runs"} if system == LARGE else unused
+
+    def check(self, system: System) -> None:
+        if system != LARGE:
+            return super().check(system)
+        assert self.trained is not None
+        model = Model.load(self.trained.directory)
+        check_second_stage(model, self.trained.inputs, decoding=self.options.decoding)
+
     def trial(self, system: System) -> Trial:
         start = {name: self.model.weights.get(name, 0.0) for name in self.model.feature_names}
         return Trial(
@@ -109,8 +120,7 @@ class Li2009Laboratory(Laboratory[System, Li2009Options]):
         found: dict[str, list[Array]] = {name: [] for name in metrics}
         weights = []
         for run in range(self.options.large_runs):
-            folder = self._run(LARGE, run)
-            folder.parent.mkdir(exist_ok=True)
+            folder = self.begun(LARGE) / f"run-{run + 1}"
             reranker = train_second_stage(
                 self.trained.directory,
                 self.trained.inputs,

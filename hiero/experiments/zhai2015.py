@@ -13,7 +13,6 @@ from importlib.util import find_spec
 from pathlib import Path
 from typing import Any
 
-from hiero.base.directories import run_directory
 from hiero.base.files import write_atomically
 from hiero.decode.model import Model
 from hiero.experiments.results import TABLES, NamedSet, Results, scores_csv
@@ -21,8 +20,6 @@ from hiero.experiments.zhai2015_laboratory import TuningSet, Zhai2015Laboratory
 from hiero.experiments.zhai2015_report import Looks, markdown, on_short_sentences, plot_shares, tables
 from hiero.experiments.zhai2015_systems import GUIDED, MERT, System, Zhai2015Options, systems
 from hiero.tune.analysis import plot_beams
-
-_SETTINGS = "experiment.json"
 
 
 def zhai2015(
@@ -40,9 +37,9 @@ def zhai2015(
     ``figure-4.png`` and ``figure-5.png``; what is done is kept in the directory.
 
     Span partial BLEU is left out where the tuning set has no alignments. ``origin`` says what model and sets
-    are; a directory that holds another experiment is refused. Raises ValueError for two sets of one name, no
-    set to test on and a tuning set without short sentences; FormatError, OSError and ValueError as
-    ``hiero.tune.tune``.
+    are; a directory is refused that is of others, or has begun a row with other options. Raises
+    ValueError for two sets of one name, no set to test on and a tuning set without short sentences;
+    FormatError, OSError and ValueError as ``hiero.tune.tune``.
     """
     chosen = options or Zhai2015Options()
     folder = Path(directory)
@@ -50,12 +47,10 @@ def zhai2015(
     if not tests:
         raise ValueError("no set to test on")
     metrics = laboratory.metrics
+    if tuning.own.name == tests[0].name:  # of which analyses are kept by name
+        raise ValueError("two sets have one name")
     every = systems(chosen, tuning.alignments is not None)
-    for system in every:
-        laboratory.tuned_on(system)
-    # More rows can be asked for later on.
-    known = {"options": chosen.model_dump(mode="json", exclude={"only"}), "origin": dict(origin or {})}
-    with run_directory(folder, _SETTINGS, known):
+    with laboratory.opened(every, origin):
         outcomes = {system: laboratory.outcome(system) for system in every}
         result = Results(outcomes, laboratory.sets, metrics)
         looked_at = (tuning.own, tests[0])

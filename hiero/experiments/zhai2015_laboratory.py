@@ -17,7 +17,7 @@ from hiero.decode.decoder import Decoder
 from hiero.decode.model import Model
 from hiero.experiments.laboratory import Laboratory, Trial
 from hiero.experiments.results import NamedSet
-from hiero.experiments.zhai2015_systems import System, Zhai2015Options
+from hiero.experiments.zhai2015_systems import METHOD_OPTIONS, System, Zhai2015Options
 from hiero.tune.analysis import Analysis, analyse
 from hiero.tune.instances import SearchAware
 from hiero.tune.model_decoder import ModelDecoder
@@ -85,6 +85,17 @@ class Zhai2015Laboratory(Laboratory[System, Zhai2015Options]):
         if system.short:
             return self.tuning.part(lambda words: words < self._spans.short_sentence)
         return self.tuning
+
+    def unused(self, system: System) -> set[str]:
+        unused = {*METHOD_OPTIONS, "spans", "larger", "pro_words", "beams", "shares", "only"}
+        unused.remove(system.method)
+        if system.measure is not None or system.short:
+            unused.remove("spans")
+        if system.measure is not None and system.method == "pro":
+            unused.remove("pro_words")
+        if system.larger:
+            unused.remove("larger")
+        return unused
 
     def trial(self, system: System) -> Trial:
         options, model = self.options, self.model

@@ -4,9 +4,9 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
-from typing import Any, Self
+from typing import Annotated, Any, Self
 
-from pydantic import BaseModel, Field, model_validator
+from pydantic import BaseModel, Field, field_validator, model_validator
 
 from hiero.evaluate import EffectiveLength
 from hiero.experiments.laboratory import ExperimentOptions
@@ -24,8 +24,12 @@ class Zhai2015Options(ExperimentOptions):
     larger: int = Field(200, ge=1, description="pop limit and k of MERT-S's tuning")
     pro_words: int = Field(10, ge=0, description="that search-aware PRO's sentences have fewer than; 0: all")
     effective_length: EffectiveLength = "average"
-    beams: tuple[int, ...] = Field((2, 4, 8, 16, 30), description="pop limits of Figure 4")
-    shares: tuple[float, ...] = Field((0.25, 0.5, 0.75), description="of short sentences, for Figure 5")
+    beams: tuple[Annotated[int, Field(ge=1)], ...] = Field(
+        (2, 4, 8, 16, 30), min_length=1, description="pop limits of Figure 4"
+    )
+    shares: tuple[Annotated[float, Field(ge=0, lt=1)], ...] = Field(
+        (0.25, 0.5, 0.75), description="of short sentences, for Figure 5"
+    )
     mert: Mapping[str, Any] = {}
     hypergraph_mert: Mapping[str, Any] = {}
     mira: Mapping[str, Any] = {}
@@ -35,9 +39,17 @@ class Zhai2015Options(ExperimentOptions):
 
     def parts(self) -> Iterator[tuple[str, type[BaseModel], Mapping[str, Any]]]:
         yield from super().parts()
-        for name, method in _OPTIONS_OF.items():
+        for name, method in METHOD_OPTIONS.items():
             yield name, type(METHODS[method]), getattr(self, name)
         yield "spans", SearchAware, {**self.spans, "search_aware": "guided"}
+
+    @field_validator("shares")
+    @classmethod
+    def _apart(cls, shares: tuple[float, ...]) -> tuple[float, ...]:
+        names = [f"{share:g}" for share in shares]
+        if len(set(names)) < len(names):
+            raise ValueError("two shares are the same, or nearly")
+        return shares
 
     @model_validator(mode="after")
     def _known_rows(self) -> Self:
@@ -49,7 +61,7 @@ class Zhai2015Options(ExperimentOptions):
 
 
 # Methods by the names of their options.
-_OPTIONS_OF = {"mert": "mert", "hypergraph_mert": "hypergraph-mert", "mira": "mira-batch", "pro": "pro"}
+METHOD_OPTIONS = {"mert": "mert", "hypergraph_mert": "hypergraph-mert", "mira": "mira-batch", "pro": "pro"}
 
 
 @dataclass(frozen=True)
@@ -74,7 +86,7 @@ class System:
     def options(self, given: Zhai2015Options) -> tuple[str, dict[str, Any]]:
         """The method, and its options."""
         values: dict[str, Any] = dict(getattr(given, self.method))
-        method = _OPTIONS_OF[self.method]
+        method = METHOD_OPTIONS[self.method]
         if "k" in type(METHODS[method]).model_fields:
             values = {"k": given.larger if self.larger else given.k, **values}
         if self.measure is not None:
