@@ -278,6 +278,8 @@ def test_wrong_usage_makes_nothing(raw: tuple[Path, Path], tmp_path: Path) -> No
         (("--method", "simplex", "-k", "3"), "simplex"),
         (("--lms", "given"), "no language models are given"),
         (("--tune-size", "0"), "--tune-size"),
+        (("--search-aware", "partial-span"), "which hiero tune --alignments takes"),
+        (("--test-source", "t.jsonl", "--test-references", raw[1]), "--test-source: expected text or NIST"),
     ):
         result = call("hiero", *start, *more)
         said = " ".join(re.findall(r"[^\s\u2500-\u257f]+", result.stderr.decode()))
@@ -287,6 +289,13 @@ def test_wrong_usage_makes_nothing(raw: tuple[Path, Path], tmp_path: Path) -> No
     result = call("hiero", *start, "--test-source", short, "--test-references", raw[1])
     assert "short: 1 segments, where the references have 250" in one_error_line(result)
     assert not output.exists()
+    for name in ("model", "tuned-model"):
+        (output / name).mkdir(parents=True)
+        write(output / name / "notes", ["mine"])
+        result = call("hiero", *start)
+        assert f"{name}: exists and is no model directory" in one_error_line(result)
+        assert [path.name for path in output.iterdir()] == [name]
+        shutil.rmtree(output)
     result = call("hiero", *start, "--tune-size", "200")
     assert "are too few to set 212 of them aside" in one_error_line(result)
 

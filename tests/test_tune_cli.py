@@ -116,6 +116,13 @@ def test_runs_and_options(folder: Path, tmp_path: Path) -> None:
     assert best.read_bytes() == (tmp_path / "out" / "weights.txt").read_bytes()
 
 
+def test_where_to_save_is_looked_at_first(folder: Path, tmp_path: Path) -> None:
+    (tmp_path / "notes").write_text("mine")
+    done = call("hiero", *arguments(folder, tmp_path / "out", "mert", "--save", tmp_path / "notes"))
+    assert one_error_line(done, 1) == f"hiero: {tmp_path / 'notes'}: exists and is no model directory\n"
+    assert not (tmp_path / "out").exists()
+
+
 @pytest.mark.parametrize("measure", ["guided", "partial-span"])
 def test_search_aware(folder: Path, tmp_path: Path, measure: str) -> None:
     lines = [line.split() for line in (folder / "source").read_text().splitlines()]

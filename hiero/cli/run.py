@@ -21,6 +21,7 @@ from hiero.cli.run_data import RunData, SetFiles, own_set, prepare
 from hiero.cli.settings import Given, SettingOptions, VariantOptions
 from hiero.cli.stages import Stages
 from hiero.cli.train import Lowercase, Tokenize, text_processing
+from hiero.decode.model_directory import check_output
 from hiero.evaluate import Tokenizer
 from hiero.evaluate.test_sets import is_nist
 from hiero.train import TrainInputs, TrainSettings
@@ -119,7 +120,14 @@ def run(
     with usage():
         TuneOptions(method, seed=seed, **tuning)
         training.model_copy(update={"text": text}).check(inputs)
+    if tuning.get("search_aware") == "partial-span":
+        raise typer.BadParameter(
+            "--search-aware partial-span learns from word links of the tuning set, which hiero tune"
+            " --alignments takes"
+        )
     inputs.check()
+    for model in ("model", "tuned-model"):
+        check_output(output / model)
     given = _TRAIN_OPTIONS.given(training)
     usual = min(_MOST, max(1, count_lines(source) // _SHARE))
     asked = {"tune": tune_size, "test": test_size}

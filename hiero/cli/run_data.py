@@ -13,6 +13,7 @@ from typing import Any
 import typer
 
 from hiero.base.files import write_atomically
+from hiero.cli.lines import format_of
 from hiero.cli.sets import read_files
 from hiero.train import leave_out, set_aside
 
@@ -54,6 +55,8 @@ def own_set(
         return None
     if size is not None:
         raise typer.BadParameter(f"--{name}-size is of a set from the bitext, not of --{name}-source")
+    if format_of(source, None) == "jsonl":
+        raise typer.BadParameter(f"--{name}-source: expected text or NIST's XML, not records as JSON")
     found = SetFiles(source, references or [])
     found.lines()
     return found

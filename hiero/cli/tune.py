@@ -19,6 +19,7 @@ from hiero.cli.progress import progress_line
 from hiero.cli.sets import Failures, Tokens, fingerprint, model_fingerprint, read_alignments, read_set
 from hiero.cli.settings import Given, SettingOptions, VariantOptions
 from hiero.cli.weights import Tuned, write_tuned
+from hiero.decode.model_directory import check_output
 from hiero.evaluate import Bleu, EffectiveLength, Metric
 from hiero.evaluate.metrics import metric_named
 from hiero.tune import (
@@ -142,6 +143,8 @@ def tune_model(
         raise typer.BadParameter("--search-aware partial-span and --alignments go together")
     with usage():
         options = TuneOptions(method, seed=seed, fixed=fix or (), bounds=_bounds(bound or ()), **settings)
+    if save is not None:
+        check_output(save)
     loaded = Model.load(model, weights=weights)
     decoder = Decoder(loaded, **decoding)
     sets = [read_set(source, references, tokens, loaded, input_format, parses)]
