@@ -46,6 +46,15 @@ def test_pairs_are_judged(tmp_path: Path) -> None:
     assert report == CorpusReport(pairs=18, kept=8, empty=6, too_long=4, blank=4)
 
 
+def test_progress_is_of_lines(tmp_path: Path) -> None:
+    (tmp_path / "f").write_text("a\n\n" * 1250)
+    told: list[int] = []
+    report = prepare_corpus(
+        [(tmp_path / "f", tmp_path / "f")], tmp_path / "F", tmp_path / "E", progress=told.append
+    )
+    assert told == [1000, 2000] and (report.pairs, report.blank) == (1250, 1250)
+
+
 def test_text_is_processed(tmp_path: Path) -> None:
     (tmp_path / "f").write_text("犬 が いる\n")
     (tmp_path / "e").write_text("There's a DOG, isn't there?\n")
