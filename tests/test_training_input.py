@@ -96,7 +96,9 @@ CONVERTED = [
 ]
 
 
-@pytest.mark.parametrize("content,message", AT_ONCE + CONVERTED)
+@pytest.mark.parametrize(
+    "content,message", AT_ONCE + CONVERTED, ids=[str(n) for n in range(len(AT_ONCE + CONVERTED))]
+)
 def test_language_models_are_checked_before_the_long_work(
     inputs: TrainInputs,  # noqa: F811
     content: bytes,
