@@ -3,7 +3,9 @@
 from __future__ import annotations
 
 import signal
+from collections.abc import Iterator
 from pathlib import Path
+from typing import Any
 
 import pytest
 
@@ -16,6 +18,15 @@ SHARED = ROOT.parent / "shared" / "data"
 def interrupts() -> None:
     """Shells start what runs in the background with SIGINT ignored; tests that interrupt would never end."""
     signal.signal(signal.SIGINT, signal.default_int_handler)
+
+
+@pytest.fixture(scope="session")
+def browser() -> Iterator[Any]:
+    """A browser to look at pages; tests that want it skip where there is none."""
+    from browser import chromium  # which takes a second
+
+    with chromium() as found:
+        yield found
 
 
 @pytest.fixture(scope="session")

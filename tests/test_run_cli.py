@@ -11,9 +11,11 @@ import shlex
 import shutil
 from collections.abc import Iterator
 from pathlib import Path
+from typing import Any
 
 import pytest
 import sacrebleu
+from browser import blank_end, cut_off, opened, unreadable
 from html_page import checked
 from in_process import call
 from test_cli import one_error_line
@@ -213,8 +215,29 @@ def test_the_report(done: tuple[Path, str]) -> None:
     ):
         assert re.search(rf"<td>{name}</td><td>[-.\d]+</td><td>{float(weight):.4f}</td>", text)
     assert "215 pairs for training, 20 pairs for tuning, 15 pairs for the test" in text
+    shown = re.sub("</?span>", "", text)
     for words in commands(done[1]):
-        assert shlex.join(words) in text
+        assert f"<pre>{shlex.join(words)}</pre>" in shown
+
+
+def test_the_report_in_a_browser(done: tuple[Path, str], browser: Any) -> None:
+    """Readable in the dark, and whole on narrow windows, where tables fit, and on paper."""
+    report = done[0] / "report.html"
+    for section in ("", re.findall('href="(#[^"]+)"', report.read_text())[0]):
+        page = opened(browser, report, 420, "dark", at=section)
+        assert unreadable(page) == [] == cut_off(page)
+        assert blank_end(page) < 40
+        wide = "all => all.filter(e => e.scrollWidth > e.clientWidth).map(e => e.className)"
+        assert page.eval_on_selector_all(".report *", wide) == []
+        page = opened(browser, report, 680, "dark", "print", section)
+        assert unreadable(page) == [] == cut_off(page)
+    page = opened(browser, report, 420)
+    # No command is cut within a word, as behind a hyphen.
+    parts = "words => words.map(word => word.getClientRects().length)"
+    assert set(page.eval_on_selector_all("pre span", parts)) == {1}
+    selected = "pre => { getSelection().selectAllChildren(pre); return getSelection().toString() }"
+    copied = page.locator("pre").first.evaluate(selected)
+    assert copied == shlex.join(next(commands(done[1])))
 
 
 def evaluation(scores: list[float], source: list[str]) -> Evaluation:

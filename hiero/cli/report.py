@@ -131,7 +131,8 @@ def _row(tag: str, cells: Sequence[str]) -> str:
 
 
 def _lines(lines: Iterable[str]) -> str:
-    return "<pre>{}</pre>\n".format("\n".join(map(escaped, lines)))
+    rows = (" ".join(f"<span>{escaped(word)}</span>" for word in line.split(" ")) for line in lines)
+    return "".join(f"<pre>{row}</pre>\n" for row in rows)
 
 
 def _scores(evaluation: Evaluation) -> str:

@@ -18,6 +18,7 @@ from hiero.forest.markup import (
     page,
     section,
     svg,
+    words_box,
     words_text,
 )
 from hiero.forest.pages import derivation_parts
@@ -78,7 +79,8 @@ def chart_page(outside: OutsideStrings, weights: Weights | None = None, title: s
         "chart",
         title,
         "",
-        _pyramid(outside, {one.span: one for one in lost}),
+        "",  # a pyramid that stayed in sight would fill the window
+        words_box(_pyramid(outside, {one.span: one for one in lost})),
         *(
             f'<p class="dim">{_key(kind)}{escaped(count_text(count, "span"))} {what}</p>\n'
             for kind, count, what in spans

@@ -166,9 +166,11 @@ def _edge_row(
 ) -> str:
     lines = [f"l{rule.edge}-{k}" for k in range(1, len(tails) + 1)]
     own = [f"e{rule.edge}", *lines, *(f"n{tail}" for tail in tails)]
-    where = f", of node {node.number}" + (f" over {', '.join(map(str, tails))}" if tails else "")
+    over = f" over {', '.join(map(str, tails))}" if tails else ""
+    where = f", of node {node.number}{over}"
     return (
         f'<div id="{name}-e{rule.edge}" class="edge{kind}" role="option" tabindex="-1"'
         f' data-rule="{details.add(rule, where)}" {marks(own, node.words)}>'
-        f'{sides(rule)}<span class="score">{_score(rule, weights)}</span></div>\n'
+        f'{sides(rule)}<span class="over dim">{over}</span>'
+        f'<span class="score">{_score(rule, weights)}</span></div>\n'
     )

@@ -54,10 +54,14 @@ def page(title: str, sections: Sequence[str], data: Any) -> str:
 
 def section(name: str, heading: str, links: str, words: str, *parts: str) -> str:
     """Links, heading and the picture of the words, if there is one, stay in sight; the other parts scroll."""
-    picture = f'<div class="words scroll" tabindex="0" role="group" aria-label="words">{words}</div>\n'
     title = f'<div class="title">{links}<h1>{escaped(heading)}</h1></div>\n'
-    bar = f'<div class="bar">{title}{picture if words else ""}</div>\n'
+    bar = f'<div class="bar">{title}{words_box(words) if words else ""}</div>\n'
     return f'<section id="{name}">\n{bar}{"".join(parts)}</section>\n'
+
+
+def words_box(picture: str) -> str:
+    """A picture over or of the words, which scrolls sideways where it is wider than the window."""
+    return f'<div class="words scroll" tabindex="0" role="group" aria-label="words">{picture}</div>\n'
 
 
 PANEL = '<div class="panel" role="region" aria-label="the selected rule" hidden></div>\n'
@@ -144,7 +148,7 @@ def curve(x: float, y: float, to_x: float, to_y: float, attributes: str, sideway
 
 
 def svg(width: float, height: float, content: str) -> str:
-    return f'<svg width="{width:g}" height="{height:g}">\n{content}</svg>'
+    return f'<svg width="{width:g}" height="{height:g}" viewBox="0 0 {width:g} {height:g}">\n{content}</svg>'
 
 
 def word_rows(
