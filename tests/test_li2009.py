@@ -13,16 +13,18 @@ import numpy as np
 import pytest
 from experiments import check_refused, check_unused
 from in_process import call
+from local_features import SpanAndGapSize
 from test_cli import one_error_line
 
 import hiero
 from hiero.evaluate import Bleu, Runs
 from hiero.experiments import li2009_laboratory
-from hiero.experiments.li2009_laboratory import Li2009Laboratory
+from hiero.experiments.li2009_laboratory import Li2009Laboratory, Trained
 from hiero.experiments.li2009_systems import FIRST_STAGE, LARGE, MERT, TABLE_5, Li2009Options
 from hiero.experiments.results import NamedSet
 from hiero.features.sentence import Sentence
 from hiero.rerank import Reranker
+from hiero.train import TrainInputs
 from hiero.tune import TuneOptions
 from hiero.tune.annealing import evaluated
 from hiero.tune.pool import load_block
@@ -229,3 +231,21 @@ def test_runs_start_apart(folder: Path, tmp_path: Path) -> None:
         sizes = np.maximum(np.abs(starts[0]), np.abs(starts[0]).mean())
         assert (np.abs(starts[1] - starts[0]) <= displacement * sizes + 1e-12).all()
         assert (starts[1] != starts[0]).all() == (displacement > 0)
+
+
+def test_the_second_stage_has_features_of_ones_own(folder: Path, tmp_path: Path) -> None:
+    """Its model is opened with what the first stage's was given."""
+    features = [SpanAndGapSize()]
+    model = hiero.Model.load(folder / "model").with_features(features)
+    model.save(tmp_path / "model")
+    own = NamedSet("tuning", [Sentence(tokens=["a"])], [["a"]], {})
+    inputs = TrainInputs(folder / "train.zh", folder / "missing")
+    laboratory = Li2009Laboratory(
+        model, own, [], tmp_path, Li2009Options(), Trained(tmp_path / "model", inputs)
+    )
+    first = tmp_path / FIRST_STAGE.slug / "run-1"
+    first.mkdir(parents=True)
+    (first / "weights.txt").write_text("LM0 1\n")
+    for step in (laboratory.check, laboratory.outcome):
+        with pytest.raises(FileNotFoundError, match="missing"):  # behind the model
+            step(LARGE)

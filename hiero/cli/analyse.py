@@ -7,12 +7,13 @@ from typing import Annotated
 
 import typer
 
-from hiero import Decoder, DecodingSettings, FormatError, Model
+from hiero import Decoder, DecodingSettings, FormatError
 from hiero.base.files import write_atomically
 from hiero.base.weights import read_weights
 from hiero.cli.arguments import Threads
 from hiero.cli.files import Writes
 from hiero.cli.lines import PARSES, Format
+from hiero.cli.loading import Load, load_model
 from hiero.cli.sets import Tokens, read_set
 from hiero.cli.settings import Given, SettingOptions
 from hiero.evaluate import Bleu, EffectiveLength
@@ -49,6 +50,7 @@ def analyse_search(
     tokens: Tokens = False,
     parses: Annotated[Path | None, typer.Option(help=PARSES)] = None,
     decoding: Annotated[Given, SettingOptions(DecodingSettings, overrides="the model's", group="Search")],
+    load: Load = None,
     threads: Threads = 1,
 ) -> None:
     """Compares weights by what their search leads to: BLEU of the best translations, of the best among the k
@@ -57,7 +59,7 @@ def analyse_search(
 
         hiero analyse my-model --source test.ja --references test.en --pop-limit 30 --weights a.txt b.txt
     """
-    loaded = Model.load(model)
+    loaded = load_model(model, load)
     sentences, lines = read_set(source, references, tokens, loaded, input_format, parses)
     metric = Bleu(lines, effective_length=effective_length)
     chosen = {str(path): read_weights(path) for path in weights or ()} or {"the model's": loaded.weights}

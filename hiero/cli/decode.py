@@ -21,6 +21,7 @@ from hiero.base.weights import read_weights
 from hiero.cli.arguments import Threads, Version
 from hiero.cli.files import Writes, reading, writing
 from hiero.cli.lines import PARSES, Format, Lines, SentenceParses, format_of, reader, source_set
+from hiero.cli.loading import LOAD, LOAD_METAVAR, load_model
 from hiero.cli.progress import progress_line
 from hiero.cli.records import Choice, Record, make_record
 from hiero.cli.sentences import Forcing, SentenceRules
@@ -73,6 +74,9 @@ def decode(
         typer.Option(
             metavar="LABEL", help="That glue rules are made for (all); repeatable.", rich_help_panel=_MODEL
         ),
+    ] = None,
+    load: Annotated[
+        list[str] | None, typer.Option(metavar=LOAD_METAVAR, help=LOAD, rich_help_panel=_MODEL)
     ] = None,
     weights: Annotated[Path | None, typer.Option(help="Weights file.", rich_help_panel=_MODEL)] = None,
     set_weight: Annotated[
@@ -190,7 +194,7 @@ def decode(
     if kind == "nist" and output_format != "text":
         raise typer.BadParameter("NIST's sets are translated as text, not in other output formats")
     started = time.perf_counter()
-    loaded = _model(model, grammar or [], lm or [], goal, copy_label or [], glue_label or [])
+    loaded = _model(model, load, grammar or [], lm or [], goal, copy_label or [], glue_label or [])
     decoder = Decoder(loaded, **settings)
     own = SentenceRules(rules)
     trees = SentenceParses(parses)
@@ -248,6 +252,7 @@ def decode(
 
 def _model(
     model: Path | None,
+    load: list[str] | None,
     grammar: list[Path],
     lm: list[Path],
     goal: str | None,
@@ -257,12 +262,14 @@ def _model(
     if (model is None) == (not grammar) or (model and lm):
         raise typer.BadParameter("give either --model, or --grammar and --lm")
     if model is None:
+        if load:
+            raise typer.BadParameter("--load is for what a model was saved with: it goes with --model")
         return Model.assemble(grammar, lm, goal=goal, copy_labels=copy_labels, glue_labels=glue_labels)
     if goal is not None or copy_labels or glue_labels:
         raise typer.BadParameter(
             "--goal, --copy-label and --glue-label go with --grammar: a model has its own"
         )
-    return Model.load(model)
+    return load_model(model, load)
 
 
 def _second_stage(path: Path) -> Reranker:

@@ -19,6 +19,7 @@ from hiero.base.files import sha256
 from hiero.base.json_files import complaint
 from hiero.cli.arguments import Threads, add_command, new_app
 from hiero.cli.files import Writes, on_interrupt
+from hiero.cli.loading import Load, load_model
 from hiero.cli.sets import (
     Set,
     Tokens,
@@ -67,6 +68,7 @@ def cettolo2004(
     ],
     options: Annotated[Cettolo2004Options, SettingOptions(Cettolo2004Options, without=("scales",))],
     tokens: Tokens = False,
+    load: Load = None,
     threads: Threads = 1,
     quiet: Quiet = False,
 ) -> None:
@@ -74,7 +76,7 @@ def cettolo2004(
 
     Started again in the same directory, it goes on where it was interrupted.
     """
-    loaded = Model.load(model)
+    loaded = load_model(model, load)
     tuning, test = (
         read_set(source, references, tokens, loaded),
         read_set(test_source, test_references, tokens, loaded),
@@ -133,11 +135,11 @@ class _HasModel(Protocol):
 
 
 def _loaded(
-    chosen: _HasModel, folder: Path, files: Sequence[_SetFiles]
+    chosen: _HasModel, folder: Path, files: Sequence[_SetFiles], load: Sequence[str] | None
 ) -> tuple[Model, Sequence[NamedSet], Sequence[Set], dict[str, Any]]:
     """The model, the sets, these as ``read_set`` has them, and what an experiment is to remember of both.
     Raises FormatError, OSError."""
-    model = Model.load(folder / chosen.model)
+    model = load_model(folder / chosen.model, load)
     sets, read = zip(*(each.read(folder, chosen.tokens, model) for each in files), strict=True)
     fingerprints = {"sets": fingerprint(*read), "model": model_fingerprint(folder / chosen.model)}
     return model, sets, read, {**fingerprints, "weights": model.weights}
@@ -163,6 +165,7 @@ def zhai2015(
     *,
     configuration: Configuration,
     output: Runs,
+    load: Load = None,
     threads: Threads = 1,
     quiet: Quiet = False,
 ) -> None:
@@ -171,7 +174,7 @@ def zhai2015(
     Started again in the same directory, it goes on where it was interrupted.
     """
     chosen, folder = _configuration(configuration, _Zhai2015File), configuration.parent
-    model, sets, read, origin = _loaded(chosen, folder, (chosen.tuning, *chosen.test))
+    model, sets, read, origin = _loaded(chosen, folder, (chosen.tuning, *chosen.test), load)
     paths = [folder / path for path in chosen.tuning.alignments]
     links = read_alignments(paths, read[0], model) if paths else None
     with _runs_of(output):
@@ -227,6 +230,7 @@ def li2009(
     *,
     configuration: Configuration,
     output: Runs,
+    load: Load = None,
     threads: Threads = 1,
     quiet: Quiet = False,
 ) -> None:
@@ -235,7 +239,7 @@ def li2009(
     Started again in the same directory, it goes on where it was interrupted.
     """
     chosen, folder = _configuration(configuration, _Li2009File), configuration.parent
-    model, sets, _, origin = _loaded(chosen, folder, (chosen.tuning, *chosen.test))
+    model, sets, _, origin = _loaded(chosen, folder, (chosen.tuning, *chosen.test), load)
     trained = None
     if chosen.bitext is not None:
         trained = Trained(folder / chosen.model, chosen.bitext.inputs(folder))
@@ -272,6 +276,7 @@ def chiang2008(
     *,
     configuration: Configuration,
     output: Runs,
+    load: Load = None,
     threads: Threads = 1,
     quiet: Quiet = False,
 ) -> None:
@@ -279,7 +284,7 @@ def chiang2008(
 
     Started again in the same directory, it goes on where it was interrupted.
     """
-    given = read_chiang2008(configuration)
+    given = read_chiang2008(configuration, load)
     with _runs_of(output):
         run_chiang2008(
             given.model,
@@ -306,11 +311,11 @@ class GivenChiang2008:
     origin: Mapping[str, Any]
 
 
-def read_chiang2008(path: Path) -> GivenChiang2008:
+def read_chiang2008(path: Path, load: Sequence[str] | None = None) -> GivenChiang2008:
     """Raises FormatError, OSError."""
     chosen, folder = _configuration(path, _Chiang2008File), path.parent
     files = [chosen.tuning, *([chosen.held_out] if chosen.held_out else []), *chosen.test]
-    model, sets, _, origin = _loaded(chosen, folder, files)
+    model, sets, _, origin = _loaded(chosen, folder, files, load)
     return GivenChiang2008(
         model,
         sets[0],

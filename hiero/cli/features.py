@@ -13,8 +13,10 @@ from hiero import FormatError, Model, features, generators
 from hiero.base.json_files import complaint
 from hiero.cli.arguments import usage
 from hiero.cli.files import Writes
+from hiero.cli.loading import Load, load_model
 from hiero.features.built_in import BuiltIn
 from hiero.features.trees import frequent_labels, read_trees
+from hiero.generators.built_in import BUILT_IN
 
 _LOOKED_AT = 10_000
 # The paper's (section 3).
@@ -61,6 +63,7 @@ def put_features(
     log_base: Annotated[
         float | None, typer.Option(help="Of logarithms among the features; 0: natural ones.")
     ] = None,
+    load: Load = None,
 ) -> None:
     """Gives a model other local features and generators of rules. What no option speaks of stays, and keeps
     its weights; new features have none.
@@ -71,7 +74,7 @@ def put_features(
 
         hiero features my-model --numbers de:en --names names.txt
     """
-    loaded = Model.load(model)
+    loaded = load_model(model, load)
     if labels is not None and labels_from is not None:
         raise typer.BadParameter("labels are given, or taken from trees: --labels or --labels-from")
     if syntax in (None, "none") and (labels is not None or labels_from is not None):
@@ -95,7 +98,7 @@ def put_features(
         rules = [*_without(rules, (generators.NumberRules,)), *_numbers(numbers, loaded)]
     if names is not None:
         rules = [*_without(rules, (generators.NameRules,)), *_names(names)]
-    if rules and "X" not in loaded.core.labels:
+    if any(isinstance(own, BUILT_IN) for own in rules) and "X" not in loaded.core.labels:
         raise FormatError(f"{model}: has no label X, which rules for numbers and names are of")
     base = loaded.log_base if log_base is None else log_base or None
     with usage():

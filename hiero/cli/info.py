@@ -17,6 +17,7 @@ from hiero.base.files import sha256
 from hiero.base.tables import is_packed
 from hiero.base.text import TextSide
 from hiero.cli.files import Output, writing
+from hiero.cli.loading import Load, load_model
 from hiero.cli.records import assignments
 from hiero.decode.model_directory import (
     WEIGHTS,
@@ -50,16 +51,18 @@ def info(
             stream.write(f"{name:<{width}}  {value}\n".encode())
 
 
-def check(path: Annotated[Path, typer.Argument(help="Packed table or model.")]) -> None:
+def check(path: Annotated[Path, typer.Argument(help="Packed table or model.")], load: Load = None) -> None:
     """Verifies all checksums and reads every rule."""
     if path.is_dir():
-        check_model(path)
+        check_model(path, load)
+    elif load:
+        raise typer.BadParameter("--load is for what a model was saved with, not for rule tables")
     else:
         RuleTable.open(str(path)).check()
     print(f"{path}: good")
 
 
-def check_model(path: Path) -> None:
+def check_model(path: Path, load: Sequence[str] | None = None) -> None:
     """Compares a model's files with its manifest, checks its tables and opens it. Raises FormatError."""
     for name, entry in read_manifest(path).items():
         file = path / name
@@ -70,7 +73,7 @@ def check_model(path: Path) -> None:
             raise FormatError(f"{file}: wrong checksum")
         if file.suffix == ".hrt":
             RuleTable.open(str(file)).check()
-    Model.load(path)
+    load_model(path, load)
 
 
 def describe_table(table: RuleTable) -> dict[str, object]:

@@ -12,6 +12,7 @@ from hiero.cli.arguments import Threads
 from hiero.cli.files import Output, Writes, on_interrupt
 from hiero.cli.forest import forest_weights, write_choices
 from hiero.cli.lines import PARSES
+from hiero.cli.loading import Load, given_parts
 from hiero.cli.progress import progress_line
 from hiero.cli.settings import Given, SettingOptions
 from hiero.cli.size import parse_memory
@@ -43,6 +44,7 @@ def train_reranker(
     weights: Annotated[Path | None, typer.Option(help="Of the first stage (the model's).")] = None,
     settings: Annotated[SecondStageOptions, SettingOptions(SecondStageOptions)],
     decoding: Annotated[Given, SettingOptions(DecodingSettings, overrides="the model's", group="Search")],
+    load: Load = None,
     memory: Memory = TRAIN_MEMORY,
     threads: Threads = 1,
     quiet: Quiet = False,
@@ -65,6 +67,7 @@ def train_reranker(
             settings,
             weights=None if weights is None else read_weights(weights),
             decoding=decoding,
+            **given_parts(model, load),
             parses=parses,
             threads=threads,
             memory=parse_memory(memory),

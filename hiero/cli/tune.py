@@ -11,10 +11,11 @@ from typing import TYPE_CHECKING, Annotated, Literal
 import numpy as np
 import typer
 
-from hiero import Decoder, DecodingSettings, Model
+from hiero import Decoder, DecodingSettings
 from hiero.cli.arguments import Threads, usage
 from hiero.cli.files import Writes, on_interrupt
 from hiero.cli.lines import PARSES, Format
+from hiero.cli.loading import Load, load_model
 from hiero.cli.progress import progress_line
 from hiero.cli.sets import Failures, Tokens, fingerprint, model_fingerprint, read_alignments, read_set
 from hiero.cli.settings import Given, SettingOptions, VariantOptions
@@ -125,6 +126,7 @@ def tune_model(
         typer.Option(help="Write the model with the tuned weights here.", rich_help_panel=_WEIGHTS),
     ] = None,
     decoding: Annotated[Given, SettingOptions(DecodingSettings, overrides="the model's", group="Search")],
+    load: Load = None,
     threads: Threads = 1,
     quiet: Annotated[bool, typer.Option("--quiet", help="Only the last line.")] = False,
 ) -> None:
@@ -145,7 +147,7 @@ def tune_model(
         options = TuneOptions(method, seed=seed, fixed=fix or (), bounds=_bounds(bound or ()), **settings)
     if save is not None:
         check_output(save)
-    loaded = Model.load(model, weights=weights)
+    loaded = load_model(model, load, weights)
     decoder = Decoder(loaded, **decoding)
     sets = [read_set(source, references, tokens, loaded, input_format, parses)]
     if held_out_source is not None:

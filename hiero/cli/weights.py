@@ -8,10 +8,11 @@ from typing import Annotated
 import typer
 from pydantic import BaseModel, ConfigDict
 
-from hiero import Model, read_weights
+from hiero import read_weights
 from hiero.base.files import sha256, write_atomically
 from hiero.base.json_files import read_json
 from hiero.cli.files import Writes
+from hiero.cli.loading import Load, load_model
 
 _TUNED = "tuned.json"
 _WEIGHTS = "weights.txt"
@@ -47,6 +48,7 @@ def put_weights(
     output: Annotated[
         Path | None, Writes(over=True), typer.Option("-o", "--output", help="Another model (the same).")
     ] = None,
+    load: Load = None,
 ) -> None:
     """Puts weights into a model, such as tuned ones.
 
@@ -60,5 +62,5 @@ def put_weights(
     origin: dict[str, object] = {"file": weights.name, "sha256": sha256(weights)}
     if tuned is not None and tuned.exists():
         origin = read_json(tuned, Tuned).model_dump()
-    loaded = Model.load(model)
+    loaded = load_model(model, load)
     loaded.with_weights({**loaded.weights, **read_weights(weights)}, origin).save(output or model)

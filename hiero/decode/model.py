@@ -355,7 +355,7 @@ def _all_local_features(
     if missing:
         raise FormatError(
             f"{directory}: needs local features of Python's that have {some_of(missing)}: give them to "
-            "hiero.Model.load(..., local_features=[...])"
+            "hiero.Model.load(..., local_features=[...]), or name them to a command by --load MODULE:NAME"
         )
     # Each once, where it is found first.
     return list({id(features): features for features in [*found, *given]}.values())
@@ -378,7 +378,7 @@ def _all_generators(
     if missing:
         raise FormatError(
             f"{directory}: needs rule generators of Python's, {', '.join(missing)}: give them to "
-            "hiero.Model.load(..., generators=[...])"
+            "hiero.Model.load(..., generators=[...]), or name them to a command by --load MODULE:NAME"
         )
     return list({id(generator): generator for generator in [*found, *given]}.values())
 

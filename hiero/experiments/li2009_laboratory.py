@@ -6,6 +6,7 @@ import time
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
+from typing import Any
 
 import numpy as np
 from pydantic import BaseModel, ConfigDict
@@ -90,7 +91,7 @@ class Li2009Laboratory(Laboratory[System, Li2009Options]):
         if system != LARGE:
             return super().check(system)
         assert self.trained is not None
-        model = Model.load(self.trained.directory)
+        model = Model.load(self.trained.directory, **self._given)
         check_second_stage(model, self.trained.inputs, decoding=self.options.decoding)
 
     def trial(self, system: System) -> Trial:
@@ -110,6 +111,11 @@ class Li2009Laboratory(Laboratory[System, Li2009Options]):
     def _run(self, system: System, run: int) -> Path:
         return self.folder / system.slug / f"run-{run + 1}"
 
+    @property
+    def _given(self) -> dict[str, Any]:
+        """What the model's directory is opened with, where it cannot be without."""
+        return {"local_features": self.model.local_features, "generators": self.model.generators}
+
     def _second_options(self, run: int) -> SecondStageOptions:
         return SecondStageOptions(**{"seed": self.options.seed + run, **self.options.second})
 
@@ -127,6 +133,7 @@ class Li2009Laboratory(Laboratory[System, Li2009Options]):
                 folder,
                 self._second_options(run),
                 weights=read_weights(self._run(FIRST_STAGE, run) / "weights.txt"),
+                **self._given,
                 decoding=self.options.decoding,
                 threads=self.threads,
                 report=lambda line, run=run: self.report(f"{LARGE.name}, run-{run + 1}: {line}"),  # type: ignore[misc]

@@ -25,8 +25,10 @@ from hiero.base.progress import Report
 from hiero.base.text import split
 from hiero.decode.decoder import Decoder, Failure
 from hiero.decode.model import Model
+from hiero.features.protocols import LocalFeatures
 from hiero.features.trees import iterate_trees
 from hiero.forest.files import ForestFile
+from hiero.generators.protocol import RuleGenerator
 from hiero.rerank.checks import check_second_stage
 from hiero.rerank.features import NgramFeatures, frequent_ngrams
 from hiero.rerank.jackknife import Bitext, folds, sentences_of, settings_of, train_without, write_forests
@@ -76,6 +78,8 @@ def train_second_stage(
     options: SecondStageOptions | None = None,
     *,
     weights: Mapping[str, float] | None = None,
+    local_features: Sequence[LocalFeatures] = (),
+    generators: Sequence[RuleGenerator] = (),
     decoding: Mapping[str, Any] | None = None,
     parses: PathLike | None = None,
     threads: int = 1,
@@ -83,16 +87,16 @@ def train_second_stage(
     report: Callable[[str], object] = lambda _: None,
     progress: Report | None = None,
 ) -> Reranker:
-    """A second stage for the model in ``directory`` and its weights, or these, learnt from what it was
-    trained on: in ``output`` as ``reranker.json``, among what the steps leave. Run again, only what is not
-    done is done.
+    """A second stage for the model in ``directory``, learnt from what it was trained on: in ``output`` as
+    ``reranker.json``, among what the steps leave. Run again, only what is not done is done. The model is
+    opened with ``weights``, ``local_features`` and ``generators`` as by ``Model.load``.
 
     Of ``inputs`` bitext, dictionary and alignment are as ``train`` had them, so that models of parts of it
     can be trained, and monolingual text where one language model was trained on all; other language models
     are taken from the model. ``decoding`` are settings in place of the model's, ``memory`` is ``train``'s.
     Raises what ``check_second_stage`` raises, before anything is made, and what ``train`` raises.
     """
-    model = Model.load(directory, weights=weights)
+    model = Model.load(directory, weights=weights, local_features=local_features, generators=generators)
     check_second_stage(model, inputs, decoding=decoding, memory=memory)
     with open_journal(Path(output), report) as journal:
         return _Pipeline(
