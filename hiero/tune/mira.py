@@ -9,8 +9,6 @@ lag.
 
 from __future__ import annotations
 
-import os
-import zipfile
 from collections.abc import Sequence
 from dataclasses import dataclass
 from pathlib import Path
@@ -18,8 +16,7 @@ from pathlib import Path
 import numpy as np
 from pydantic import BaseModel, ConfigDict, Field
 
-from hiero._core import FormatError
-from hiero.base.files import replacing
+from hiero.base.arrays import load_arrays, save_arrays
 from hiero.base.progress import Report
 from hiero.evaluate.metrics import Bleu
 from hiero.forest.losses import BleuDocument
@@ -196,21 +193,17 @@ def _save(path: Path, start: Array, workers: Sequence[Worker], average: Array) -
     rows = np.array([average] + [worker.weights for worker in workers])
     ids = np.flatnonzero((rows != start).any(axis=0))
     documents = [[*worker.document.counts, worker.document.source] for worker in workers]
-    with replacing(path) as temporary, temporary.open("wb") as file:
-        np.savez_compressed(file, ids=ids, weights=rows[:, ids], documents=np.array(documents))
+    save_arrays(path, ids=ids, weights=rows[:, ids], documents=documents)
 
 
 def _load(path: Path, start: Array, count: int) -> tuple[list[Worker], Array]:
     """Workers before a pass, and the average. Raises FormatError for a damaged file."""
-    try:
-        with open(path, "rb") as opened, np.load(opened, allow_pickle=False) as file:
-            ids, weights, documents = file["ids"], file["weights"], file["documents"]
+    with load_arrays(path, "delete it, and the run makes this pass again") as arrays:
+        ids, weights, documents = arrays["ids"], arrays["weights"], arrays["documents"]
         if weights.shape != (count + 1, len(ids)) or documents.shape != (count, 11):
             raise ValueError("another number of workers or features")
         rows = np.tile(start, (count + 1, 1))
         rows[:, ids] = weights
-    except (KeyError, ValueError, IndexError, EOFError, zipfile.BadZipFile) as error:
-        raise FormatError(f"{os.fspath(path)}: damaged: {error}") from None
     workers = [
         Worker(row, BleuDocument(document[:10], float(document[10])), np.zeros_like(start))
         for row, document in zip(rows[1:], documents, strict=True)

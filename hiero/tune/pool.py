@@ -7,19 +7,16 @@ instance is known by its sentence and its span, which is ``WHOLE`` for the sente
 from __future__ import annotations
 
 import itertools
-import os
-import zipfile
-import zlib
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
+from pathlib import Path
 from typing import Any
 
 import numpy as np
 import numpy.typing as npt
 import scipy.sparse
 
-from hiero._core import FormatError
-from hiero.base.files import replacing
+from hiero.base.arrays import load_arrays, save_arrays
 from hiero.base.lines import PathLike
 from hiero.evaluate.metrics import Hypotheses, Metric
 from hiero.tune.protocol import Array
@@ -154,34 +151,31 @@ class Pool:
 
 
 def save_block(path: PathLike, block: PoolBlock) -> None:
-    """Writes an ``.npz`` file, whole or not at all."""
+    """Writes a file of arrays, whole or not at all."""
     matrix = block.arrays.features
-    with replacing(path) as temporary, temporary.open("wb") as file:
-        np.savez_compressed(
-            file,
-            instances=block.instances,
-            offsets=block.arrays.offsets,
-            statistics=block.arrays.statistics,
-            data=matrix.data,
-            indices=matrix.indices,
-            indptr=matrix.indptr,
-            shape=matrix.shape,
-        )
+    save_arrays(
+        path,
+        instances=block.instances,
+        offsets=block.arrays.offsets,
+        statistics=block.arrays.statistics,
+        data=matrix.data,
+        indices=matrix.indices,
+        indptr=matrix.indptr,
+        shape=matrix.shape,
+    )
 
 
 def load_block(path: PathLike, sentences: int, features: int, width: int) -> PoolBlock:
     """Reads what ``save_block`` wrote, of so many sentences, features and statistics. Raises FormatError for
     a damaged file."""
-    try:
-        with open(path, "rb") as opened, np.load(opened, allow_pickle=False) as file:
-            parts = (file["data"], file["indices"], file["indptr"])
-            matrix = scipy.sparse.csr_array(parts, shape=tuple(file["shape"]))
-            matrix.check_format(full_check=True)
-            block = PoolBlock(file["instances"], PoolArrays(file["offsets"], matrix, file["statistics"]))
-            _check_block(block, sentences, features, width)
-            return block
-    except (KeyError, ValueError, TypeError, IndexError, EOFError, zipfile.BadZipFile, zlib.error) as error:
-        raise FormatError(f"{os.fspath(path)}: damaged: {error}") from None
+    remedy = f"delete {Path(path).parent}, and the run decodes this iteration again"
+    with load_arrays(path, remedy) as arrays:
+        parts = (arrays["data"], arrays["indices"], arrays["indptr"])
+        matrix = scipy.sparse.csr_array(parts, shape=tuple(arrays["shape"]))
+        matrix.check_format(full_check=True)
+        block = PoolBlock(arrays["instances"], PoolArrays(arrays["offsets"], matrix, arrays["statistics"]))
+        _check_block(block, sentences, features, width)
+    return block
 
 
 def _check_block(block: PoolBlock, sentences: int, features: int, width: int) -> None:
