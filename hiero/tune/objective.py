@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 
 import numpy as np
 import numpy.typing as npt
@@ -12,7 +12,10 @@ from hiero.evaluate.metrics import Array, Hypotheses, Metric
 
 def gain(metric: Metric, statistics: npt.ArrayLike) -> Array:
     """The metric of sums of statistics, (..., width) to (...), turned so that more is better: 100 - TER."""
-    scores = metric.score(statistics)
+    return _turned(metric, metric.score(statistics))
+
+
+def _turned(metric: Metric, scores: Array) -> Array:
     return 100 - scores if metric.lower_is_better else scores
 
 
@@ -34,13 +37,19 @@ class Mix(Metric):
     name = "mix"
 
     def __init__(self, parts: Sequence[tuple[float, Metric]]) -> None:
-        """Raises ValueError for no parts, or parts of other sets."""
-        if not parts or len({metric.segments for _, metric in parts}) > 1:
+        """Raises ValueError for no parts, and for parts of other sets or that turn text into other tokens."""
+        metrics = [metric for _, metric in parts]
+        if not metrics or len({metric.segments for metric in metrics}) > 1:
             raise ValueError("a mix is of one metric or more, of one set")
+        if len({metric.text for metric in metrics}) > 1:
+            texts = ", ".join(f"{metric.name} {metric.text.signature}" for metric in metrics)
+            raise ValueError(f"a mix is of metrics with one tokeniser and case, not of {texts}")
         self.parts = list(parts)
-        self._widths = [metric.width for _, metric in parts]
-        self.segments = parts[0][1].segments
-        self.checksum = "+".join(metric.checksum for _, metric in parts)
+        self._widths = [metric.width for metric in metrics]
+        self.text = metrics[0].text
+        self.segments = metrics[0].segments
+        self.most_references = max(metric.most_references for metric in metrics)
+        self.checksum = "+".join(metric.checksum for metric in metrics)
 
     def statistics(self, lines: Sequence[str]) -> Array:
         return np.hstack([metric.statistics(lines) for _, metric in self.parts])
@@ -49,14 +58,24 @@ class Mix(Metric):
         return np.hstack([metric.token_statistics(segments, hypotheses) for _, metric in self.parts])
 
     def score(self, statistics: npt.ArrayLike) -> Array:
+        return self._sum(statistics, [metric.score for _, metric in self.parts])
+
+    def segment_scores(self, statistics: npt.ArrayLike) -> Array:
+        return self._sum(statistics, [metric.segment_scores for _, metric in self.parts])
+
+    def _sum(self, statistics: npt.ArrayLike, scorers: Sequence[Callable[[Array], Array]]) -> Array:
         values = np.asarray(statistics, dtype=np.float64)
         total = np.zeros(values.shape[:-1])
         begin = 0
-        for (weight, metric), width in zip(self.parts, self._widths, strict=True):
-            total += weight * gain(metric, values[..., begin : begin + width])
+        for (weight, metric), width, scores in zip(self.parts, self._widths, scorers, strict=True):
+            total += weight * _turned(metric, scores(values[..., begin : begin + width]))
             begin += width
         return total
 
     @property
     def signature(self) -> str:
         return "+".join(f"{float(weight)!r}*{metric.signature}" for weight, metric in self.parts)
+
+    @property
+    def segment_signature(self) -> str:
+        return "+".join(filter(None, (metric.segment_signature for _, metric in self.parts)))

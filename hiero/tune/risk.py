@@ -22,7 +22,7 @@ from pydantic import BaseModel, ConfigDict, Field, model_validator
 from hiero._core import Forest, ForestSource, minimum_risk
 from hiero.base.parallel import ordered_map
 from hiero.base.settings import refuse_idle
-from hiero.evaluate.metrics import Bleu, Hypotheses, Metric
+from hiero.evaluate.metrics import Bleu, Hypotheses
 from hiero.forest.decisions import best_part
 from hiero.forest.losses import COLUMNS, ORDER, LinearBleu, totals_and_matches
 from hiero.tune.pool import PoolArrays
@@ -242,28 +242,16 @@ def spread_of(variances: Sequence[Array], features: int) -> Array:
     return np.sqrt(np.sum(variances, axis=0) / len(variances)) if variances else np.zeros(features)
 
 
-class UnclippedBleu(Metric):
+class UnclippedBleu(Bleu):
     """BLEU whose statistics, float64 (n, 14), end with the unclipped matches of each order."""
 
-    name = Bleu.name
-
     def __init__(self, metric: Bleu) -> None:
-        self._metric = metric
-        self.segments = metric.segments
-        self.checksum = metric.checksum
+        vars(self).update(vars(metric))  # the references are counted once
 
     def token_statistics(self, segments: npt.ArrayLike, hypotheses: Hypotheses) -> Array:
-        metric = self._metric
         return np.hstack(
-            [metric.token_statistics(segments, hypotheses), metric.unclipped(segments, hypotheses)]
+            [super().token_statistics(segments, hypotheses), self.unclipped(segments, hypotheses)]
         )
-
-    def score(self, statistics: npt.ArrayLike) -> Array:
-        return self._metric.score(np.asarray(statistics)[..., :_BLEU])
-
-    @property
-    def signature(self) -> str:
-        return self._metric.signature
 
 
 def loss_of(options: RiskOptions, statistics: Array, sentences: int) -> Loss:
