@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 from pathlib import Path
+from typing import Any
 
 import numpy as np
 import pytest
@@ -45,24 +46,21 @@ def test_models(model: hiero.Model, tmp_path: Path) -> None:
     assert {type(weight) for weight in weights.values()} == {np.float64}
     settings = hiero.DecodingSettings(pop_limit=np.int64(7), beam_threshold=np.float32(2.5))  # type: ignore[arg-type]
     counts = np.arange(10)
-    other = hiero.Model(
-        model.tables,
-        model.lms,
-        weights,
-        settings=settings,
-        distortion=DistortionStatistics(counts, counts[::-1]),  # type: ignore[arg-type]
-    )
-    other.made_from = {"seed": np.int64(1), "share": np.float32(0.5), "raw": np.bool_(True)}
-    other.save(tmp_path / "m")
+    distortion = DistortionStatistics(counts, counts[::-1])  # type: ignore[arg-type]
+
+    def made(made_from: dict[str, object]) -> hiero.Model:
+        parts: dict[str, Any] = {"settings": settings, "distortion": distortion, "made_from": made_from}
+        return hiero.Model(model.tables, model.lms, weights, **parts)
+
+    made({"seed": np.int64(1), "share": np.float32(0.5), "raw": np.bool_(True)}).save(tmp_path / "m")
     again = hiero.Model.load(tmp_path / "m")
     assert again.weights == weights and again.settings == settings
     assert (again.settings.pop_limit, again.settings.beam_threshold) == (7, 2.5)
     assert again.distortion == DistortionStatistics(list(range(10)), list(range(10))[::-1])
     written = json.loads((tmp_path / "m" / "manifest.json").read_text())["made_from"]
     assert written == {"seed": 1, "share": 0.5, "raw": True}
-    other.made_from = {"what": object()}
     with pytest.raises(TypeError, match="object is no JSON value"):
-        other.save(tmp_path / "n")
+        made({"what": object()}).save(tmp_path / "n")
 
 
 def test_archives_of_forests(tmp_path: Path) -> None:

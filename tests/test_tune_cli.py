@@ -151,8 +151,8 @@ def test_search_aware(folder: Path, tmp_path: Path, measure: str) -> None:
 
 def test_raw_text_is_tokenised_as_the_model_says(folder: Path, tmp_path: Path) -> None:
     model = hiero.Model.load(folder / "model")
-    model.text = TextProcessing(TextSide("none", "fr", True), TextSide("none", "en", True))
-    model.save(tmp_path / "model")
+    text = TextProcessing(TextSide("none", "fr", True), TextSide("none", "en", True))
+    hiero.Model(model.tables, model.lms, model.weights, text=text).save(tmp_path / "model")
     for name in ("source", "references"):
         (tmp_path / name).write_text((folder / name).read_text().upper())
     plain = call("hiero", *arguments(folder, tmp_path / "plain", "pro", "--iterations", 2))

@@ -62,7 +62,8 @@ def analyse_search(
     loaded = load_model(model, load)
     sentences, lines = read_set(source, references, tokens, loaded, input_format, parses)
     metric = Bleu(lines, effective_length=effective_length)
-    chosen = {str(path): read_weights(path) for path in weights or ()} or {"the model's": loaded.weights}
+    given = {str(path): read_weights(path) for path in weights or ()}
+    chosen = given or {"the model's": dict(loaded.weights)}
     vectors = {name: loaded.weight_vector(own) for name, own in chosen.items()}
     decoder = ModelDecoder(Decoder(loaded, **decoding), sentences, threads)
     width = max(map(len, vectors))

@@ -6,32 +6,30 @@ import copy
 import os
 from collections.abc import Mapping, Sequence
 from pathlib import Path
+from types import MappingProxyType
 from typing import Any
 
 import numpy as np
 import numpy.typing as npt
 
 from hiero import _core
-from hiero._core import FeatureNames, FormatError, LanguageModel, Rule, RuleTable
+from hiero._core import FeatureNames, LanguageModel, Rule, RuleTable
 from hiero.base.directories import publish, temporary_folder
 from hiero.base.tables import load_table
 from hiero.base.text import TextProcessing
 from hiero.base.weights import check_writable, read_weights
 from hiero.decode.model_directory import (
     WEIGHTS,
-    GivenFeatures,
-    GivenGenerator,
-    ModelFile,
+    all_generators,
+    all_local_features,
     check_output,
     read_config,
     read_made_from,
-    some_of,
 )
 from hiero.decode.model_files import with_truecasers, write_model
 from hiero.decode.settings import DecodingSettings
 from hiero.features.distortion import DistortionStatistics
 from hiero.features.protocols import LocalFeatures
-from hiero.generators.built_in import within
 from hiero.generators.protocol import RuleGenerator, features_of
 
 
@@ -56,6 +54,7 @@ class Model:
         settings: DecodingSettings | None = None,
         text: TextProcessing | None = None,
         distortion: DistortionStatistics | None = None,
+        made_from: Mapping[str, Any] | None = None,
     ) -> None:
         """Puts a model together from loaded parts; see ``assemble`` and ``load`` for files.
 
@@ -67,7 +66,8 @@ class Model:
         are those of words that pass through (default: X, or every left-hand label where there is no X), and
         ``glue_labels`` those that glue rules are made for (default: every left-hand label). ``text`` says how
         raw text becomes tokens and back, ``distortion`` what training counted; ``generators`` make rules for
-        each sentence, and their features are the model's.
+        each sentence, and their features are the model's. ``made_from`` says how it was made, as its
+        manifest is to say.
         Raises FormatError for a weight that names no feature, for a cycle of unary rules, for clashing
         names, for labels that cannot be what they are to be, and for names of features that a weights file
         cannot hold; ValueError for a base that is not more than 1.
@@ -106,10 +106,33 @@ class Model:
         self.goal = self.core.goal
         self.feature_names: FeatureNames = self.core.feature_names
         check_writable(self.feature_names)
-        self.weights = dict(weights)
+        self.weights: Mapping[str, float] = MappingProxyType(dict(weights))
         self.weight_vector(self.weights)
-        # How it was made, as its manifest is to say.
-        self.made_from: dict[str, Any] = {}
+        self._made_from = copy.deepcopy(dict(made_from or {}))  # set last: from here on nothing changes
+
+    def __setattr__(self, name: str, value: object) -> None:
+        self._refuse_change(name)
+        super().__setattr__(name, value)
+
+    def __delattr__(self, name: str) -> None:
+        self._refuse_change(name)
+        super().__delattr__(name)
+
+    def _refuse_change(self, name: str) -> None:
+        if "_made_from" in vars(self):
+            raise AttributeError(f"{name}: a model does not change; see with_weights and with_features")
+
+    def _with(self, weights: Mapping[str, float], made_from: Mapping[str, Any]) -> Model:
+        """The same with other weights and another origin; everything else is shared."""
+        other = object.__new__(type(self))
+        vars(other).update(vars(self))
+        vars(other).update(weights=MappingProxyType(dict(weights)), _made_from=copy.deepcopy(dict(made_from)))
+        return other
+
+    @property
+    def made_from(self) -> Mapping[str, Any]:
+        """How it was made, as its manifest says: a copy."""
+        return MappingProxyType(copy.deepcopy(self._made_from))
 
     @classmethod
     def assemble(
@@ -128,6 +151,7 @@ class Model:
         settings: DecodingSettings | None = None,
         text: TextProcessing | None = None,
         distortion: DistortionStatistics | None = None,
+        made_from: Mapping[str, Any] | None = None,
     ) -> Model:
         """A model from files: rule tables (packed, or text, which is packed first), LMs, weights."""
         if weights is None:
@@ -148,6 +172,7 @@ class Model:
             settings=settings,
             text=text,
             distortion=distortion,
+            made_from=made_from,
         )
 
     @classmethod
@@ -180,8 +205,8 @@ class Model:
             own,
             owners=[entry.owner for entry in config.tables],
             statics=[_if_there(directory / entry.statics) for entry in config.tables],
-            local_features=_all_local_features(directory, config, local_features),
-            generators=_all_generators(directory, config, generators),
+            local_features=all_local_features(directory, config, local_features),
+            generators=all_generators(directory, config, generators),
             log_base=config.log_base,
             log_features=config.log_features,
             goal=config.goal,
@@ -190,8 +215,8 @@ class Model:
             settings=config.decoding,
             text=with_truecasers(config.text, lambda _, file: str(directory / file)),
             distortion=distortion,
+            made_from=read_made_from(directory),
         )
-        model.made_from = read_made_from(directory)
         return model if weights is None else model.with_weights({**own, **weights})
 
     def with_weights(self, weights: Mapping[str, float], origin: Mapping[str, Any] | None = None) -> Model:
@@ -201,12 +226,10 @@ class Model:
         feature.
         """
         self.weight_vector(weights)
-        other = copy.copy(self)
-        other.weights = dict(weights)
-        other.made_from = {key: value for key, value in self.made_from.items() if key != WEIGHTS}
+        made_from = {key: value for key, value in self.made_from.items() if key != WEIGHTS}
         if origin is not None:
-            other.made_from[WEIGHTS] = dict(origin)
-        return other
+            made_from[WEIGHTS] = dict(origin)
+        return self._with(weights, made_from)
 
     def with_features(
         self,
@@ -231,13 +254,12 @@ class Model:
         other = Model(self.tables, self.lms, {}, **settings)
         before = dict(zip(self.feature_names, self.core.scales, strict=True))
         after = dict(zip(other.feature_names, other.core.scales, strict=True))
-        other.weights = {
+        weights = {
             name: weight * before[name] / after[name]
             for name, weight in self.weights.items()
             if name in after
         }
-        other.made_from = dict(self.made_from)
-        return other
+        return other._with(weights, self.made_from)
 
     def with_grammar(self, other: Model) -> Model:
         """The same model with another's rule tables, language models and what training counted, as if it had
@@ -301,7 +323,8 @@ class Model:
 
     def __reduce__(self) -> tuple[Any, ...]:
         """Files stay where they are, and are pickled by name; tables made in memory as a whole."""
-        return _model_of, (self.tables, self.lms, self.weights, self._settings(), self.made_from)
+        settings = {**self._settings(), "made_from": self._made_from}
+        return _model_of, (self.tables, self.lms, dict(self.weights), settings)
 
     def _settings(self) -> dict[str, Any]:
         """What the constructor takes besides tables, language models and weights."""
@@ -330,57 +353,8 @@ def _model_of(
     lms: Sequence[LanguageModel],
     weights: Mapping[str, float],
     settings: Mapping[str, Any],
-    made_from: Mapping[str, Any],
 ) -> Model:
-    model = Model(tables, lms, weights, **settings)
-    model.made_from = dict(made_from)
-    return model
-
-
-def _all_local_features(
-    directory: Path, config: ModelFile, given: Sequence[LocalFeatures]
-) -> list[LocalFeatures]:
-    """Those of the model directory in their order, where such as are given stand for all that have their
-    names, and others that are given."""
-    names = {name: features for features in given for name in features.names}
-    found: list[LocalFeatures] = []
-    missing: list[str] = []
-    for own in config.local_features:
-        if names.keys() >= set(own.names):
-            found += [names[name] for name in own.names]
-        elif isinstance(own, GivenFeatures):
-            missing += [name for name in own.names if name not in names]
-        else:
-            found.append(own)
-    if missing:
-        raise FormatError(
-            f"{directory}: needs local features of Python's that have {some_of(missing)}: give them to "
-            "hiero.Model.load(..., local_features=[...]), or name them to a command by --load MODULE:NAME"
-        )
-    # Each once, where it is found first.
-    return list({id(features): features for features in [*found, *given]}.values())
-
-
-def _all_generators(
-    directory: Path, config: ModelFile, given: Sequence[RuleGenerator]
-) -> list[RuleGenerator]:
-    """The same of generators, by their names."""
-    names = {generator.name: generator for generator in given}
-    found: list[RuleGenerator] = []
-    missing: list[str] = []
-    for own in config.generators:
-        if own.name in names:
-            found.append(names[own.name])
-        elif isinstance(own, GivenGenerator):
-            missing.append(own.name)
-        else:
-            found.append(within(directory, own))
-    if missing:
-        raise FormatError(
-            f"{directory}: needs rule generators of Python's, {', '.join(missing)}: give them to "
-            "hiero.Model.load(..., generators=[...]), or name them to a command by --load MODULE:NAME"
-        )
-    return list({id(generator): generator for generator in [*found, *given]}.values())
+    return Model(tables, lms, weights, **settings)
 
 
 def _if_there(path: Path) -> str:

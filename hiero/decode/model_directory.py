@@ -24,7 +24,10 @@ from hiero.base.ownership import MANIFEST
 from hiero.base.text import TextProcessing
 from hiero.decode.settings import DecodingSettings
 from hiero.features.built_in import BuiltIn
+from hiero.features.protocols import LocalFeatures
 from hiero.generators.built_in import BuiltIn as BuiltInGenerator
+from hiero.generators.built_in import within
+from hiero.generators.protocol import RuleGenerator
 
 FORMAT: Literal[1] = 1
 WEIGHTS_FILE = "weights.txt"
@@ -160,9 +163,53 @@ def write_manifest(directory: Path, names: Sequence[str], made_from: Mapping[str
     }
     manifest: dict[str, Any] = {"format": FORMAT, "files": files}
     if made_from:
-        manifest["made_from"] = made_from
+        manifest["made_from"] = dict(made_from)
     text = json.dumps(manifest, indent=1, default=json_number)
     write_atomically(directory / MANIFEST, text + "\n")
+
+
+def all_local_features(
+    directory: Path, config: ModelFile, given: Sequence[LocalFeatures]
+) -> list[LocalFeatures]:
+    """Those of the model directory in their order, where such as are given stand for all that have their
+    names, and others that are given."""
+    names = {name: features for features in given for name in features.names}
+    found: list[LocalFeatures] = []
+    missing: list[str] = []
+    for own in config.local_features:
+        if names.keys() >= set(own.names):
+            found += [names[name] for name in own.names]
+        elif isinstance(own, GivenFeatures):
+            missing += [name for name in own.names if name not in names]
+        else:
+            found.append(own)
+    if missing:
+        raise FormatError(
+            f"{directory}: needs local features of Python's that have {some_of(missing)}: give them to "
+            "hiero.Model.load(..., local_features=[...]), or name them to a command by --load MODULE:NAME"
+        )
+    # Each once, where it is found first.
+    return list({id(features): features for features in [*found, *given]}.values())
+
+
+def all_generators(directory: Path, config: ModelFile, given: Sequence[RuleGenerator]) -> list[RuleGenerator]:
+    """The same of generators, by their names."""
+    names = {generator.name: generator for generator in given}
+    found: list[RuleGenerator] = []
+    missing: list[str] = []
+    for own in config.generators:
+        if own.name in names:
+            found.append(names[own.name])
+        elif isinstance(own, GivenGenerator):
+            missing.append(own.name)
+        else:
+            found.append(within(directory, own))
+    if missing:
+        raise FormatError(
+            f"{directory}: needs rule generators of Python's, {', '.join(missing)}: give them to "
+            "hiero.Model.load(..., generators=[...]), or name them to a command by --load MODULE:NAME"
+        )
+    return list({id(generator): generator for generator in [*found, *given]}.values())
 
 
 def check_output(path: str | os.PathLike[str]) -> None:

@@ -176,7 +176,7 @@ class _Pipeline:
         made |= {f"mono {i}": path for i, path in enumerate(self.bitext.mono)}
         if self.parses is not None:
             made["parses"] = self.parses
-        used = {"weights": self.model.weights, "decoding": dict(self.decoding)}
+        used = {"weights": dict(self.model.weights), "decoding": dict(self.decoding)}
         used |= self.options.model_dump(include={"folds", "sentences", "seed", "edges"})
         archives = [self.work / f"fold-{k}.forests" for k in range(self.options.folds)]
         for k, path in enumerate(archives):

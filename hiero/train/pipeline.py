@@ -311,7 +311,9 @@ class _Pipeline:
             )
         write_weights(self.work / "weights.txt", weights)
 
-    def _assembled(self, weights: PathLike | None = None) -> Model:
+    def _assembled(
+        self, weights: PathLike | None = None, made_from: Mapping[str, Any] | None = None
+    ) -> Model:
         return Model.assemble(
             [self.work / "rules.hrt"],
             [self.work / name for name in self.lms],
@@ -319,11 +321,11 @@ class _Pipeline:
             settings=DecodingSettings(span_limit=self.settings.extract.max_phrase),
             text=self.text,
             distortion=DistortionStatistics.load(self.work / "distortion.json"),
+            made_from=made_from,
         )
 
     def _model(self) -> None:
-        model = self._assembled(self.work / "weights.txt")
-        model.made_from = self._provenance()
+        model = self._assembled(self.work / "weights.txt", self._provenance())
         model = self._with_kept_weights(model)
         model.save(self.output, scratch=self.work)
 
