@@ -161,6 +161,121 @@ def test_models_and_decoders_pickle(
         pickle.loads(kept)
 
 
+def known_of(translation: hiero.Translation) -> list[Any]:
+    """All that a translation says of itself, but its forest."""
+    stats = [
+        getattr(translation.stats, name) for name in ("applications", "cells", "hypotheses", "lm_queries")
+    ]
+    derivation = translation.derivation
+    return [
+        translation.text,
+        translation.tokens,
+        translation.has_parse,
+        translation.score,
+        translation.features,
+        translation.weights,
+        translation.alignment,
+        translation.source,
+        translation.unknown,
+        (derivation.score, derivation.edges.tolist()),
+        (*stats, translation.stats.completed),
+        translation._repr_html_(),
+    ]
+
+
+@pytest.mark.parametrize("keep", ["none", "forest"])
+@pytest.mark.parametrize("source", [SENTENCE, SENTENCE.split(), "", "nosuch"])
+def test_translations_pickle(model: hiero.Model, source: Any, keep: Any) -> None:
+    decoder = hiero.Decoder(model, pass_through="none" if source == "nosuch" else "unknown")
+    translation = decoder.translate(source, keep=keep)
+    assert translation.has_parse == (len(source) > 6)
+    translation.text = "Some text ."
+    for again in (pickle.loads(pickle.dumps(translation)), copy.deepcopy(translation)):
+        assert known_of(again) == known_of(translation)
+        assert repr(again) == repr(translation)
+        if keep == "forest":
+            assert same(forest_of(again), forest_of(translation))
+            lists = [[(d.text, d.score) for d in each.kbest(9)] for each in (again, translation)]
+            assert lists[0] == lists[1] and len(lists[0]) == (9 if translation.has_parse else 0)
+        else:
+            with pytest.raises(ValueError, match="kbest needs a forest"):
+                again.kbest(1)
+
+
+def test_translations_by_rules_of_their_own_pickle(model: hiero.Model) -> None:
+    rules = (Rule("[X] ||| zzz ||| sleeps ||| Brought=2"),)
+    source = hiero.Sentence(tokens=["zzz"], rules=rules)
+    translation = hiero.Decoder(model).translate(
+        source, keep="forest", weights={**model.weights, "Brought": 1.5}
+    )
+    again = pickle.loads(pickle.dumps(translation))
+    assert known_of(again) == known_of(translation) and again.weights["Brought"] == 1.5
+    assert again.features["Brought"] == 2 and again.kbest(1)[0].score == translation.score
+
+
+@pytest.mark.parametrize("keep", ["chart", "splits"])
+def test_charts_do_not_pickle(model: hiero.Model, keep: Any) -> None:
+    translation = hiero.Decoder(model).translate(SENTENCE, keep=keep)
+    with pytest.raises(TypeError, match=r"a chart needs its model .* pickle its \.chart\.forest"):
+        pickle.dumps(translation)
+    chart = translation.chart
+    assert chart is not None and same(chart.forest, pickle.loads(pickle.dumps(chart.forest)))
+
+
+def test_damaged_state_of_translations(translation: hiero.Translation) -> None:
+    weights, best, forest, *rest = translation.__getstate__()  # type: ignore[attr-defined, misc]
+    fewer = forest_of(translation).with_features(np.zeros((forest.edge_count, 1)), ["F"])
+    for state in (
+        (weights, best, forest),
+        (weights[:-1], best, forest, *rest),
+        (weights, best, fewer, *rest),
+        (weights, None, forest, *rest),
+    ):
+        made = hiero.Translation.__new__(hiero.Translation)
+        with pytest.raises(hiero.ForestError):
+            made.__setstate__(state)  # type: ignore[attr-defined]
+
+
+NAMES = [
+    *("tables", "lms", "weights", "settings", "text", "distortion", "local_features", "generators", "goal"),
+    *("copy_labels", "glue_labels", "log_base", "log_features", "core", "feature_names", "made_from", "new"),
+]
+
+
+@pytest.mark.parametrize("name", NAMES)
+def test_models_do_not_change(model: hiero.Model, name: str) -> None:
+    kinds = (model, model.with_weights({}), model.with_features(), pickle.loads(pickle.dumps(model)))
+    for each in kinds:
+        before = getattr(each, name, None)
+        with pytest.raises(AttributeError, match=f"{name}: a model does not change; see with_weights"):
+            setattr(each, name, before)
+        with pytest.raises(AttributeError):
+            delattr(each, name)
+        assert repr(getattr(each, name, None)) == repr(before)
+
+
+def test_weights_and_origins_of_models_do_not_change(model: hiero.Model) -> None:
+    given, origin = dict(model.weights), {"sizes": {"pairs": 3}, "list": [1]}
+    made = hiero.Model(model.tables, model.lms, given, local_features=model.local_features, made_from=origin)
+    given["LM0"], origin["list"] = 99.0, [2]
+    origin["sizes"]["pairs"] = 4  # type: ignore[call-overload, index]
+    assert made.weights == model.weights
+    for each in (
+        made,
+        made.with_features(),
+        made.with_weights({"LM0": 1.0}),
+        pickle.loads(pickle.dumps(made)),
+    ):
+        for mapping in (each.weights, each.made_from):
+            with pytest.raises(TypeError):
+                mapping["LM0"] = 7.0  # type: ignore[index]
+        each.made_from["sizes"]["pairs"] = 5
+        assert each.made_from == {"sizes": {"pairs": 3}, "list": [1]}
+    other = model.with_weights({"LM0": 2.0}, {"file": "some.txt"})
+    assert other.made_from["weights"] == {"file": "some.txt"} and "weights" not in model.made_from
+    assert other.core is model.core and other.tables is model.tables  # nothing is made anew
+
+
 def random_rules(rng: random.Random) -> Iterator[Rule]:
     """Many of which share beginnings of their source sides."""
     for _ in range(400):

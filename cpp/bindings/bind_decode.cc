@@ -58,7 +58,7 @@ Derivation best_derivation(const Translation& translation) {
   const auto& best = translation.best;
   const NodeIndex root = best->graph->root;
   if (root < 0) return {best, 0.0, {}};
-  auto first = KBest(*best, root, edge_scores(*best, translation.weights->values), false).next();
+  auto first = KBest(*best, root, edge_scores(*best, *translation.weights), false).next();
   if (!first) return {best, -std::numeric_limits<double>::infinity(), best_edges(translation)};
   return {best, first->score, std::move(first->edges)};
 }
@@ -75,9 +75,47 @@ std::vector<Derivation> kbest_of(const Translation& translation, std::size_t k, 
   if (!translation.forest)
     throw std::invalid_argument("kbest needs a forest: translate with keep=\"forest\"");
   const py::gil_scoped_release release;
-  std::vector<double> scores = edge_scores(*translation.forest, translation.weights->values);
+  std::vector<double> scores = edge_scores(*translation.forest, *translation.weights);
   return kbest(translation.forest, translation.forest->graph->root, std::move(scores), k, unique,
                allow_interrupt);
+}
+
+py::tuple stats_state(const DecodeStats& stats) {
+  return py::make_tuple(stats.applications, stats.cells, stats.hypotheses, stats.completed, stats.lm_queries);
+}
+
+DecodeStats stats_from(const py::tuple& state) {
+  if (state.size() != 5) throw FormatError("DecodeStats: expected 5 numbers");
+  const auto number = [&](std::size_t at) { return state[at].cast<std::uint64_t>(); };
+  return {number(0), number(1), number(2), number(3), number(4)};
+}
+
+py::tuple translation_state(const Translation& translation) {
+  if (translation.chart) {
+    throw py::type_error("a chart needs its model and cannot be pickled, nor a translation that keeps one: "
+                         "pickle its .chart.forest, or translate with keep=\"forest\"");
+  }
+  return py::make_tuple(as_array(*translation.weights), std::const_pointer_cast<Forest>(translation.best),
+                        std::const_pointer_cast<Forest>(translation.forest), translation.unknown,
+                        translation.text, translation.stats);
+}
+
+Translation translation_from(const py::tuple& state) {
+  if (state.size() != 6) throw ForestError("translation: expected weights, forests and what is known of them");
+  Translation out;
+  const auto weights = state[0].cast<DoubleVector>();
+  out.weights = std::make_shared<std::vector<double>>(weights.data(), weights.data() + weights.size());
+  out.best = state[1].cast<std::shared_ptr<Forest>>();
+  out.forest = state[2].cast<std::shared_ptr<Forest>>();
+  out.unknown = state[3].cast<std::vector<std::uint32_t>>();
+  out.text = state[4].cast<std::optional<std::string>>();
+  out.stats = state[5].cast<DecodeStats>();
+  const auto is_weighted = [&](const std::shared_ptr<const Forest>& forest) {
+    return forest->feature_names->size() == out.weights->size();
+  };
+  if (!out.best || !is_weighted(out.best) || (out.forest && !is_weighted(out.forest)))
+    throw ForestError("translation: expected a weight for each feature of its forests");
+  return out;
 }
 
 void register_translation(py::module_& m) {
@@ -88,6 +126,7 @@ void register_translation(py::module_& m) {
       .def_readonly("completed", &DecodeStats::completed,
                     "And those made besides, for split points without one (keep=\"splits\").")
       .def_readonly("lm_queries", &DecodeStats::lm_queries, "N-gram look-ups in all language models.")
+      .def(py::pickle(&stats_state, &stats_from))
       .def("__repr__", [](const DecodeStats& stats) {
         return described("DecodeStats", {{"applications", py::int_(stats.applications)},
                                          {"cells", py::int_(stats.cells)},
@@ -115,7 +154,7 @@ void register_translation(py::module_& m) {
           [](const Translation& t) {
             py::dict weights;
             for (std::size_t i = 0; i < t.best->feature_names->size(); ++i)
-              weights[py::str((*t.best->feature_names)[i])] = t.weights->values[i];
+              weights[py::str((*t.best->feature_names)[i])] = (*t.weights)[i];
             return weights;
           },
           "The weights that it was scored by, by feature.")
@@ -137,6 +176,7 @@ void register_translation(py::module_& m) {
       .def_readonly("stats", &Translation::stats)
       .def("kbest", &kbest_of, py::arg("k"), py::arg("unique") = false,
            "The k best derivations, best first (with keep=\"forest\"); `unique` keeps one per string.")
+      .def(py::pickle(&translation_state, &translation_from))
       .def("__repr__",
            [](const py::object& self) {
              return described("Translation", {{"text", self.attr("text")}, {"score", self.attr("score")}});

@@ -25,11 +25,11 @@ double total(std::span<const double> scores, std::span<const EdgeIndex> edges) {
 }
 
 bool agrees(const Translation& result) {
-  const Weights& weights = *result.weights;
+  const std::vector<double>& weights = *result.weights;
   const Hypergraph& forest = *result.forest->graph;
-  const std::vector<double> scores = edge_scores(*result.forest, weights.values);
+  const std::vector<double> scores = edge_scores(*result.forest, weights);
   const std::vector<EdgeIndex> best = viterbi(forest, scores, forest.root);
-  const std::vector<double> tree_scores = edge_scores(*result.best, weights.values);
+  const std::vector<double> tree_scores = edge_scores(*result.best, weights);
   const double tree = std::accumulate(tree_scores.begin(), tree_scores.end(), 0.0);
   if (best.empty()) return result.best->graph->root < 0;
   alignment(forest, best);

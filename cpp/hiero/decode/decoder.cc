@@ -118,7 +118,7 @@ Translation Decoder::translate(SentenceInput input, Keep keep) const {
   w->matcher.run(sentence, options_.span_limit, w->matches);
 
   Translation out;
-  out.weights = weights;
+  out.weights = {weights, &weights->values};
   out.unknown = uncovered(sentence, w->matches);
   out.stats.applications = w->matches.applications.size();
   w->targets.prepare(*model_, sentence, *weights, options_, w->matches, w->arena);

@@ -26,12 +26,12 @@ struct DecodeStats {
 };
 
 struct Translation {
-  std::shared_ptr<const Weights> weights;
-  std::shared_ptr<const Forest> best;    // one derivation; without edges if there is no parse
-  std::shared_ptr<const Forest> forest;  // with Keep::kForest
-  std::shared_ptr<const Chart> chart;    // with Keep::kChart and Keep::kSplits
-  std::vector<std::uint32_t> unknown;    // positions of words; bind_decode.cc says which
-  std::optional<std::string> text;       // detokenised; none: the tokens with blanks between
+  std::shared_ptr<const std::vector<double>> weights;  // by feature of the forests
+  std::shared_ptr<const Forest> best;                  // one derivation; without edges if there is no parse
+  std::shared_ptr<const Forest> forest;                // with Keep::kForest
+  std::shared_ptr<const Chart> chart;                  // with Keep::kChart and Keep::kSplits
+  std::vector<std::uint32_t> unknown;                  // positions of words; bind_decode.cc says which
+  std::optional<std::string> text;                     // detokenised; none: the tokens with blanks between
   DecodeStats stats;
 };
 
