@@ -43,8 +43,12 @@ def pack(
     match one of them, words in order, each nonterminal standing for a word or more, all of it within the
     span limit unless the rule's label is ``goal``, of which the decoder lets rules span any length.
     ``progress`` is called with the number of lines read.
-    Raises FormatError naming file and line, or OSError.
+    Raises FormatError naming file and line, ValueError for an owner that is not UTF-8, or OSError.
     """
+    try:
+        owner.encode()
+    except UnicodeEncodeError:  # of bytes of a command line
+        raise ValueError(f"owner {owner!r}: not UTF-8") from None
     with contextlib.ExitStack() as stack:
         if is_packed(source):
             table = RuleTable.open(os.fspath(source))

@@ -7,6 +7,7 @@
 
 #include "hiero/base/cursor.h"
 #include "hiero/base/error.h"
+#include "hiero/base/line_reader.h"
 #include "hiero/base/vocab.h"
 
 namespace hiero {
@@ -99,11 +100,16 @@ void RuleTable::read_meta() {
   const std::uint64_t size = header_.sections[packed::kMeta].size;
   const std::byte* meta = elements<std::byte>(packed::kMeta, 0, size);
   Cursor in(meta, meta + size);
-  owner_ = in.string();
+  const auto text = [&](const char* what) {
+    std::string name(in.string());
+    if (!is_utf8(name)) damaged(std::string(what) + " that is not UTF-8");
+    return name;
+  };
+  owner_ = text("an owner");
   span_limit_ = static_cast<std::uint32_t>(in.varint());
-  for (std::uint64_t n = in.count(); n > 0; --n) labels_.emplace_back(in.string());
+  for (std::uint64_t n = in.count(); n > 0; --n) labels_.push_back(text("a label"));
   for (std::uint64_t n = in.count(); n > 0; --n) {
-    feature_names_.emplace_back(in.string());
+    feature_names_.push_back(text("a feature name"));
     feature_positions_.push_back(static_cast<std::int32_t>(in.varint()) - 1);
   }
   for (std::uint64_t n = in.count(); n > 0; --n) lhs_labels_.push_back(static_cast<LabelId>(in.varint()));
@@ -131,7 +137,9 @@ std::string_view RuleTable::word(WordId id) const {
   const std::uint64_t* offsets = elements<std::uint64_t>(packed::kWordOffsets, id, 2);
   if (offsets[1] < offsets[0]) damaged("word offsets");
   const std::uint64_t size = offsets[1] - offsets[0];
-  return {elements<char>(packed::kWordBytes, offsets[0], size), size};
+  const std::string_view text(elements<char>(packed::kWordBytes, offsets[0], size), size);
+  if (!is_utf8(text)) damaged("a word that is not UTF-8");
+  return text;
 }
 
 WordId RuleTable::find_word(std::string_view text) const {

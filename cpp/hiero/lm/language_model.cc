@@ -8,6 +8,7 @@
 
 #include "hiero/base/checksum.h"
 #include "hiero/base/error.h"
+#include "hiero/base/line_reader.h"
 #include "hiero/base/mapped_file.h"
 #include "lm/binary_format.hh"
 #include "lm/left.hh"
@@ -170,7 +171,7 @@ std::shared_ptr<const LanguageModel> load_recognised(const std::string& path) {
   throw FormatError(path + ": unknown kind of KenLM model");
 }
 
-// What is wrong, in one line. KenLM's messages begin with a source position of its build and a condition.
+// KenLM's message in one line. It begins with a source position of its build and a condition.
 std::string one_line(const std::string& message) {
   const std::string_view end = ".\n";
   const std::size_t place = message.find(end);
@@ -184,6 +185,19 @@ std::string one_line(const std::string& message) {
   }
   while (!out.empty() && (out.back() == ' ' || out.back() == '.')) out.pop_back();
   return out.empty() ? "KenLM cannot read it" : out;
+}
+
+// What is wrong with a file. KenLM quotes lines of it, which may be anything, and of any length.
+FormatError unusable(const std::string& path, const util::Exception& error) {
+  constexpr std::size_t kLongest = 400;
+  const std::string message = one_line(error.what());
+  const bool is_text = is_utf8(message) && std::ranges::none_of(message, [](unsigned char c) {
+                         return (c < ' ' && c != '\t') || c == 0x7F;
+                       });
+  return FormatError(path + ": not a usable language model: " +
+                     (is_text && message.size() <= kLongest
+                          ? message
+                          : "expected an ARPA file, which is text, or a KenLM binary"));
 }
 
 void require_readable(const std::string& path) {
@@ -209,7 +223,7 @@ std::shared_ptr<const LanguageModel> LanguageModel::load(const std::string& path
   try {
     return load_recognised(path);
   } catch (const util::Exception& error) {
-    throw FormatError(path + ": not a usable language model: " + one_line(error.what()));
+    throw unusable(path, error);
   }
 }
 
@@ -232,7 +246,7 @@ void LanguageModel::write_binary(const std::string& arpa, const std::string& out
   } catch (const util::ErrnoException& error) {
     throw FileError(error.Error(), output);
   } catch (const util::Exception& error) {
-    throw FormatError(arpa + ": not a usable language model: " + one_line(error.what()));
+    throw unusable(arpa, error);
   }
 }
 
