@@ -21,7 +21,7 @@ from in_process import call
 from test_cli import one_error_line
 from test_training import write
 
-from hiero import FormatError
+from hiero import FormatError, __version__
 from hiero.base.text import parse_side, split
 from hiero.cli import stages
 from hiero.cli.files import InterruptError
@@ -371,3 +371,17 @@ def test_damaged_times(tmp_path: Path) -> None:
     write(tmp_path / "times.json", ["[1]"])
     with pytest.raises(FormatError, match=r"times\.json: damaged"):
         stages.Stages(tmp_path, quiet=True).restore()
+
+
+def test_what_info_says_of_it(done: tuple[Path, str]) -> None:
+    output, _ = done
+    said = {
+        name: call("hiero", "info", output / name).stdout.decode()
+        for name in (".", "model", "model.train", "tuned")
+    }
+    models = f"{output / 'model'}, {output / 'tuned-model'}"
+    for text in (f"run of hiero {__version__}", models, str(output / "report.html")):
+        assert text in said["."]
+    assert "model\n" in said["model"] and "tuning run" in said["tuned"]
+    assert "training of a model" in said["model.train"] and f" {output / 'model'}\n" in said["model.train"]
+    assert "corpus, " in said["model.train"]

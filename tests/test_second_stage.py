@@ -141,6 +141,8 @@ def second(trained: Path) -> Path:
     path = trained / "second" / "reranker.json"
     reranker = Reranker.load(path)
     assert out == f"{path}: {len(reranker.ngrams):,} n-grams, score {reranker.score:.4g}\n"
+    said = call("hiero", "info", trained / "second").stdout.decode()
+    assert "training of a second stage" in said and f" {path}\n" in said and "fold 1, " in said
     return trained / "second"
 
 

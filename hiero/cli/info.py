@@ -1,5 +1,5 @@
-"""`hiero info` and `hiero check`: what a table, language model or model directory is, and whether it
-is whole."""
+"""`hiero info` and `hiero check`: what a table, a language model, a model directory or what a command left
+is, and whether tables and models are whole."""
 
 from __future__ import annotations
 
@@ -17,6 +17,7 @@ from hiero.base.files import sha256
 from hiero.base.tables import is_packed
 from hiero.base.text import TextSide
 from hiero.cli.files import Output, writing
+from hiero.cli.leftovers import describe_left_directory, describe_left_file
 from hiero.cli.loading import Load, load_model
 from hiero.cli.records import assignments
 from hiero.decode.model_directory import (
@@ -32,11 +33,16 @@ from hiero.generators.built_in import BuiltIn as Generator
 
 
 def info(
-    path: Annotated[Path, typer.Argument(help="Table, language model or model.")], output: Output = None
+    path: Annotated[Path, typer.Argument(help="Table, language model, model, or what a command left.")],
+    output: Output = None,
 ) -> None:
-    """Describes a packed rule table, a language model or a model directory."""
+    """Describes a packed rule table, a language model, a model directory, or what commands leave: forests,
+    second stages, and directories of tuning, training and hiero run."""
     if path.is_dir():
-        facts = describe_model(path)
+        is_model = (path / "model.toml").exists()
+        facts = describe_model(path) if is_model else describe_left_directory(path)
+    elif (left := describe_left_file(path)) is not None:
+        facts = left
     elif is_packed(path):
         facts = describe_table(RuleTable.open(str(path)))
     else:

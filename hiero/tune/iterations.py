@@ -128,6 +128,14 @@ class _Scores(BaseModel):
     generated: int
 
 
+def read_scores(directory: Path) -> list[float]:
+    """Returns what the iterations that a run's directory holds are judged by, in their order. Raises
+    FormatError."""
+    paths = sorted(directory.glob("iteration-*/scores.json"))
+    scores = [read_json(path, _Scores) for path in paths]
+    return [each.score if each.held_out is None else each.held_out for each in scores]
+
+
 class _Times(BaseModel):
     """What its ``times.json`` holds: all else is the same however often a run is repeated."""
 
