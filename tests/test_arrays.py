@@ -93,10 +93,22 @@ def test_a_file_that_is_cut_short_or_of_another_kind(mira: Path, tmp_path: Path,
         path.write_bytes(content)
         with pytest.raises(FormatError, match=r"some\.npz: damaged, or of another version: wrong checksum"):
             read(path)
-    # The checksum is good; the arrays are of another number of workers, and no block of a pool.
-    save_arrays(path, ids=[0], weights=np.ones((WORKERS, 1)), documents=np.ones((WORKERS, 11)))
-    with pytest.raises(FormatError, match=r"some\.npz: damaged"):
-        read(path)
+
+
+@pytest.mark.parametrize(
+    "change",
+    [{"weights": np.ones((WORKERS, 1))}, {"documents": np.ones((WORKERS, 10))}, {"ids": [FEATURES]}],
+)
+def test_a_pass_of_another_run(tmp_path: Path, change: dict[str, Any]) -> None:
+    """The checksum is good, the arrays are not what this run can go on with."""
+    arrays = {"ids": [0], "weights": np.ones((WORKERS + 1, 1)), "documents": np.ones((WORKERS, 11))}
+    path = tmp_path / "some.npz"
+    save_arrays(path, **arrays)
+    assert len(pass_arrays(path)) == 1 + 2 * WORKERS
+    save_arrays(path, **{**arrays, **change})
+    for read in (pass_arrays, block_arrays):
+        with pytest.raises(FormatError, match=r"some\.npz: damaged, or of another version: (?!wrong ch)"):
+            read(path)
 
 
 def test_nothing_is_unpickled(tmp_path: Path) -> None:

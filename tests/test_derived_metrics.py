@@ -85,6 +85,12 @@ def test_a_mix_judges_segments_as_its_parts_do() -> None:
     assert (mix.segment_scores(mix.statistics(["cat"] * 3)) != mix.score(mix.statistics(["cat"] * 3))).any()
 
 
+def test_a_mix_has_the_most_references_of_its_parts() -> None:
+    fewer = [segment[:1] for segment in REFERENCES]
+    for parts in ([fewer, REFERENCES], [REFERENCES, fewer]):
+        assert Mix([(0.5, Bleu(references)) for references in parts]).most_references == 3
+
+
 def test_the_parts_of_a_mix_are_of_one_text() -> None:
     other = Ter(REFERENCES)
     with pytest.raises(ValueError, match=r"one tokeniser and case, not of BLEU case:lc.*, TER case:mixed"):

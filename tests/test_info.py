@@ -50,6 +50,10 @@ def test_a_tuning_run(tmp_path: Path, held_out: bool) -> None:
         "best": f"iteration {result.best}, {max(scores):.2f}; before {scores[0]:.2f}",
     }
     assert weights.split()[0].startswith("f0=") and len(weights.split()) == 4
+    # The first of the best.
+    path, kind = tmp_path / "out" / "iteration-001" / "scores.json", "held_out" if held_out else "score"
+    path.write_text(json.dumps({**json.loads(path.read_text()), kind: 101.5}))
+    assert facts(tmp_path / "out")["best"] == f"iteration 1, 101.50; before {scores[0]:.2f}"
     # One that was interrupted.
     (tmp_path / "out" / "weights.txt").unlink()
     assert facts(tmp_path / "out")["weights"] == "not yet: the same command goes on"
