@@ -70,6 +70,13 @@ def test_archives_of_forests(tmp_path: Path) -> None:
         assert (archive.about["beam"], archive.about["k"]) == (0.25, 3)
 
 
+def test_weights_of_models_in_archives(model: hiero.Model, tmp_path: Path) -> None:
+    with ForestWriter(tmp_path / "f", {"weights": model.weights}) as writer:
+        writer.write(NO_FOREST)
+    with ForestFile(tmp_path / "f") as archive:
+        assert archive.weights == model.weights
+
+
 def test_records_of_runs(tmp_path: Path) -> None:
     def run(number: type[float], whole: type[int]) -> hiero.tune.TuneResult:
         decoder, references = solvable(1, (1.0, -0.5, 2.0, 0.25), sentences=5)

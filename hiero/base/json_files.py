@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from pathlib import Path
 from typing import TypeVar
 
@@ -22,9 +23,12 @@ def read_json(path: Path, kind: type[M]) -> M:
 
 
 def json_number(value: object) -> object:
-    """A NumPy number as JSON has it, for ``json.dumps(default=...)``. Raises TypeError for anything else."""
+    """A NumPy number or a read-only mapping as JSON has it, for ``json.dumps(default=...)``. Raises TypeError
+    for anything else."""
     if isinstance(value, np.generic):
         return value.item()
+    if isinstance(value, Mapping):
+        return dict(value)
     raise TypeError(f"{type(value).__name__} is no JSON value: {value!r}")
 
 

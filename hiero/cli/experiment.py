@@ -142,7 +142,7 @@ def _loaded(
     model = load_model(folder / chosen.model, load)
     sets, read = zip(*(each.read(folder, chosen.tokens, model) for each in files), strict=True)
     fingerprints = {"sets": fingerprint(*read), "model": model_fingerprint(folder / chosen.model)}
-    return model, sets, read, {**fingerprints, "weights": dict(model.weights)}
+    return model, sets, read, {**fingerprints, "weights": model.weights}
 
 
 class _AlignedFiles(_SetFiles):

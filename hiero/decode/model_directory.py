@@ -163,7 +163,7 @@ def write_manifest(directory: Path, names: Sequence[str], made_from: Mapping[str
     }
     manifest: dict[str, Any] = {"format": FORMAT, "files": files}
     if made_from:
-        manifest["made_from"] = dict(made_from)
+        manifest["made_from"] = made_from
     text = json.dumps(manifest, indent=1, default=json_number)
     write_atomically(directory / MANIFEST, text + "\n")
 
