@@ -291,7 +291,9 @@ def test_the_experiment(folder: Path, tmp_path: Path) -> None:
     (out / "mert-baseline" / "run-1" / "weights.txt").unlink()
     (out / "mert-baseline" / "run-1.test.json").unlink()
     stale = out / FULL.slug / "run-2.test.json"
-    stale.write_text(stale.read_text().replace('"LM0": ', '"LM0": 1'))
+    kept = json.loads(stale.read_text())
+    others = {"weights": {**kept["weights"], "LM0": 10.0}, "lines": ["of other weights"] * len(lines)}
+    stale.write_text(json.dumps(others))
     assert call(*command, "--quiet", "--threads", 2).returncode == 0
     assert {name: (out / name).read_bytes() for name in before} == before
     other = tmp_path / "other.toml"

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import math
 import random
-from collections import defaultdict
+from collections import Counter, defaultdict
 from collections.abc import Iterator, Sequence
 from pathlib import Path
 
@@ -203,6 +203,36 @@ def test_best_derivation_of_a_string() -> None:
     assert (found.score, found.edges.tolist()) == (-1.0, [2, 0])
     found = best_derivation(two_ways, ["a", "b"], np.array([0.0, 0.5, -1.0, -1.0]))
     assert (found.score, found.edges.tolist()) == (-0.5, [3, 1])
+
+
+@pytest.mark.parametrize("seed", range(40))
+def test_a_gamma_that_leaves_one_derivation(seed: int) -> None:
+    """All others have a probability of 0 in doubles, as have their n-grams and the histories of these."""
+    rng = random.Random(seed)
+    forest = small_random_forest(rng, most=150)
+    scores = np.array([rng.gauss(0, 1) for _ in range(forest.edge_count)])
+    best = forest.viterbi(scores)
+    assert best is not None
+    split = forest.annotate_ngrams(3)
+    own = scores[split.edge_origins]
+    p = split.distribution(1e6 * own)
+    every = [(list(edges), tuple(split.derivation(edges, own).tokens)) for edges in derivations(split)]
+    means = np.zeros(len(every))
+    for order in (1, 2, 3):
+        counts = Counter(padded(tuple(best.tokens), order))
+        histories = Counter(gram[:-1] for gram in counts.elements())
+        values = p.variational_values(order)
+        for i, (edges, words) in enumerate(every):
+            grams = padded(words, order)
+            known = all(gram in counts for gram in grams)
+            expected = sum(math.log(counts[g] / histories[g[:-1]]) for g in grams) if known else -math.inf
+            assert values[edges].sum() == pytest.approx(expected, abs=1e-9)
+            means[i] += expected / 3
+    found = Decision(decision="variational", gamma=1e6, order=3).of(forest, scores)
+    assert found is not None
+    assert tuple(found.tokens) in {
+        words for (_, words), mean in zip(every, means, strict=True) if mean > means.max() - 1e-9
+    }
 
 
 def test_forests_that_are_too_large() -> None:

@@ -1,11 +1,13 @@
-"""What is said of files that are no language models."""
+"""What is said of files that are no language models, and words that models do not know."""
 
 from __future__ import annotations
 
 import gzip
 from pathlib import Path
 
+import numpy as np
 import pytest
+from brute_force import write_arpa
 from in_process import call
 from test_cli import one_error_line
 
@@ -43,3 +45,26 @@ def test_what_is_neither_table_nor_model(tmp_path: Path) -> None:
     message = one_error_line(call("hiero", "info", tmp_path / "junk"), 1)
     assert message.startswith(f"hiero: {tmp_path / 'junk'}: not a usable language model: ")
     assert message.endswith("; nor a packed rule table (hiero pack makes one from text)\n")
+
+
+@pytest.mark.parametrize("own", [False, True])
+def test_each_model_weighs_its_own_unknown_words(tmp_path: Path, own: bool) -> None:
+    """Of rules in a table, and of those that a sentence brings."""
+    for k, word in enumerate("ab"):
+        write_arpa(tmp_path / f"{k}.arpa", [[word, "d"]] * 3, 2)
+    lms = [hiero.LanguageModel.load(str(tmp_path / f"{k}.arpa")) for k in range(2)]
+    rules = [hiero.Rule(f"[X] ||| x ||| {target} ||| N=1") for target in ("a", "b", "a b b", "c c", "d")]
+    other = hiero.Rule("[X] ||| y ||| d ||| N=1")
+    model = hiero.Model([hiero.RuleTable.from_rules([other] if own else rules)], lms, {"N": 0.0})
+    sentence = hiero.Sentence.of("x", rules=rules) if own else hiero.Sentence.of("x")
+    unknown = {"a": (0, 1), "b": (1, 0), "a b b": (2, 1), "c c": (2, 2), "d": (0, 0)}
+    for weights in ((-1.0, -3.0), (-3.0, -1.0), (2.0, -0.5), (0.25, 0.5)):
+        decoder = hiero.Decoder(model).with_weights(dict(zip(("LM0_OOV", "LM1_OOV"), weights, strict=True)))
+        expected = {text: sum(np.multiply(weights, counts)) for text, counts in unknown.items()}
+        result = decoder.translate(sentence, keep="forest")
+        assert expected[result.text] == max(expected.values()) == pytest.approx(result.score)
+        found = {derivation.text: derivation for derivation in result.kbest(9) if derivation.text != "x"}
+        assert {text: derivation.score for text, derivation in found.items()} == pytest.approx(expected)
+        for text, derivation in found.items():
+            counts = [derivation.features.get(f"LM{k}_OOV", 0.0) for k in range(2)]
+            assert tuple(counts) == unknown[text]

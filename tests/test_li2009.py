@@ -120,7 +120,11 @@ def test_the_experiment(folder: Path, tmp_path: Path, monkeypatch: pytest.Monkey
     row = next(row for row in rows if row["system"] == LARGE.name and row["set"] == "test")
     assert float(row["BLEU"]) == Runs.of(metric, metric.statistics(lines)[None]).mean
     features = len(reranker.ngrams) + 1
-    assert f"| {LARGE.name} | {features:,} |" in tables
+    tuned = json.loads((out / LARGE.slug / "run-1.tuning.json").read_text())["lines"]
+    texts = [(folder / f"tuning.{ending}").read_text().splitlines() for ending in ("en", "en.1")]
+    tuning = Bleu(list(map(list, zip(*texts, strict=True))), None, "closest")
+    score = tuning.score(tuning.statistics(tuned).sum(axis=0))
+    assert f"| {LARGE.name} | {features:,} | {score:.2f} ±0.00 |" in tables
     passes = {path.parent.name: json.loads(path.read_text()) for path in out.glob("*/pass.json")}
     assert set(passes) == {system.slug for system in TABLE_5} - {MERT.slug}
     assert all(one["seconds"] > 0 and one["megabytes"] > 10 for one in passes.values())
