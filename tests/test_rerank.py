@@ -236,3 +236,17 @@ def test_bad_features() -> None:
         NgramFeatures([("a",)]).rows(forest, np.zeros(1))
     with pytest.raises(ValueError, match="up to 100 words"):
         Reranker(weights={}, score=1.0, ngrams={"a " * 100 + "a": 1.0})
+
+
+def test_whose_forests_it_chooses_from() -> None:
+    """Those by the weights that it was trained on, where what has no weight weighs 0."""
+    reranker = Reranker(weights={"A": 2.0, "B": 1.0, "C": 0.0}, score=1.0, ngrams={})
+    reranker.check({"A": 2.0, "B": 1.0, "D": 0.0})
+    for weights, message in (
+        ({"A": 2.0}, "B is 1, not 0"),
+        ({"A": 2.0, "B": 1.0, "D": 0.5}, "D is 0, not 0.5"),
+        ({"A": 2.0, "B": 1.0 + 1e-9}, "B is 1, not 1"),
+        ({"A": -2.0, "B": 1.0}, "A is 2, not -2"),
+    ):
+        with pytest.raises(ValueError, match=f"weights of which {message}"):
+            reranker.check(weights)
