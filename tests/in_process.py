@@ -3,13 +3,18 @@
 from __future__ import annotations
 
 import contextlib
+import inspect
 import io
 import os
 import subprocess
 import sys
 import tempfile
 from pathlib import Path
+from types import ModuleType
+from typing import Any
 from unittest import mock
+
+import pytest
 
 from hiero.cli import decode_main, main
 
@@ -52,3 +57,21 @@ def call(*args: object, stdin: str | bytes = "") -> subprocess.CompletedProcess[
             out.buffer.getvalue(),
             err.buffer.getvalue(),  # type: ignore[attr-defined]
         )
+
+
+class HandedError(Exception):
+    """What a function was called with, by the names of its parameters; it did nothing."""
+
+
+def handed(module: ModuleType, name: str, *words: object) -> dict[str, Any]:
+    """Runs a command of hiero until it calls a function of a module; what it hands to that."""
+    signature = inspect.signature(getattr(module, name))
+
+    def called(*values: object, **named: object) -> None:
+        bound = signature.bind(*values, **named)
+        bound.apply_defaults()
+        raise HandedError(bound.arguments)
+
+    with mock.patch.object(module, name, called), pytest.raises(HandedError) as found:
+        call("hiero", *words)
+    return dict(found.value.args[0])

@@ -1,0 +1,326 @@
+"""What commands hand to the functions that do their work: every option arrives, and where it should."""
+
+from __future__ import annotations
+
+import json
+from pathlib import Path
+from typing import Any
+
+import pytest
+from in_process import call, handed
+from test_training import write
+
+import hiero
+from hiero.cli import analyse, rerank, train, tune
+from hiero.evaluate import Bleu, Ter
+from hiero.features import DistortionStatistics
+from hiero.tune import Mix
+from hiero.tune.iterations import Iteration, TuneResult
+
+FRENCH = Path(__file__).parent / "french"
+WEIGHTS = {"LM0": 2.0, "WordPenalty": -0.5}
+DOG = "(S (X le) (Y chien) (X dort))"
+
+
+def read(decoder: Any) -> list[tuple[str, str]]:
+    """The sentences of a set, with their parses."""
+    return [(" ".join(sentence.tokens), str(sentence.parse)) for sentence in decoder._sentences]
+
+
+@pytest.fixture(scope="module")
+def folder(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """A model and small sets."""
+    folder = tmp_path_factory.mktemp("handed")
+    model = hiero.Model.assemble([FRENCH / "grammar.txt"], [FRENCH / "lm.arpa"], FRENCH / "weights.txt")
+    model.save(folder / "model")
+    write(folder / "dev.fr", ["le chat", "le chien dort"])
+    write(folder / "dev.en", ["the cat", "the dog sleeps"])
+    write(folder / "dev.en1", ["a cat", "a dog sleeps"])
+    write(folder / "out.fr", ["la maison"])
+    write(folder / "out.en", ["the house ."])
+    write(folder / "dev.trees", ["(S (X le) (X chat))", DOG])
+    write(folder / "out.trees", ["(T (X la) (Z maison))"])
+    write(folder / "links", ["0-0 1-1", "0-0 1-1 2-2"])
+    write(folder / "weights", ["LM0 2", "WordPenalty -0.5"])
+    return folder
+
+
+def tuning(folder: Path, *more: object) -> tuple[object, ...]:
+    sets = ("--source", folder / "dev.fr", "--references", folder / "dev.en", folder / "dev.en1")
+    return ("tune", folder / "model", *sets, "-o", folder / "tuned", "--tokens", *more)
+
+
+def test_tune(folder: Path) -> None:
+    found = handed(
+        *(tune, "tune"),
+        *tuning(folder, "--method", "mert", "-k", 7, "--seed", 5, "--threads", 2, "--restarts", 1),
+        *(
+            "--fix",
+            "Glue",
+            "--bound",
+            "LM0=0:3",
+            "--bound",
+            "WordPenalty=:1",
+            "--weights",
+            folder / "weights",
+        ),
+        *(
+            "--start-scale",
+            0.5,
+            "--pop-limit",
+            9,
+            "--metric",
+            "bleu=2",
+            "ter",
+            "--effective-length",
+            "shortest",
+        ),
+        *("--held-out-source", folder / "out.fr", "--held-out-references", folder / "out.en"),
+        *("--parses", folder / "dev.trees", "--held-out-parses", folder / "out.trees"),
+    )
+    options = found["options"]
+    assert (options.method, options.seed, options.settings.k, options.settings.restarts) == ("mert", 5, 7, 1)
+    assert options.fixed == ("Glue",)
+    assert options.bounds == {"LM0": (0.0, 3.0), "WordPenalty": (-float("inf"), 1.0)}
+    model = hiero.Model.load(folder / "model")
+    expected = {name: model.weights.get(name, 0.0) / 2 for name in model.feature_names}
+    assert found["start"] == {**expected, "LM0": 1.0, "WordPenalty": -0.25}
+    assert (found["directory"], found["threads"]) == (folder / "tuned", 2)
+    settings = hiero.Decoder(model, pop_limit=9).settings
+    assert found["origin"]["decoding"] == settings.model_dump(mode="json")
+    references = [["the cat", "a cat"], ["the dog sleeps", "a dog sleeps"]]
+    parts = [(2.0, Bleu(references, effective_length="shortest")), (1.0, Ter(references))]
+    assert found["metric"].signature == Mix(parts).signature
+    assert found["metric"].checksum == Mix(parts).checksum
+    held_out = found["held_out"]
+    other = Mix([(2.0, Bleu([["the house ."]], effective_length="shortest")), (1.0, Ter([["the house ."]]))])
+    assert (held_out.metric.signature, held_out.metric.checksum) == (other.signature, other.checksum)
+    assert read(found["decoder"]) == [("le chat", "(S (X le) (X chat))"), ("le chien dort", DOG)]
+    assert read(held_out.decoder) == [("la maison", "(T (X la) (Z maison))")]
+
+
+def test_what_another_run_of_tuning_is(folder: Path) -> None:
+    """A run knows by its origin whether it is the same."""
+
+    def origin(*more: object) -> dict[str, Any]:
+        return dict(handed(tune, "tune", *tuning(folder, "--method", "pro", *more))["origin"])
+
+    plain = origin()
+    assert plain == origin("--seed", 2) == origin("--weights", folder / "weights")
+    held_out = ("--held-out-source", folder / "out.fr", "--held-out-references", folder / "out.en")
+    for more, names in (
+        (("--pop-limit", 3), {"decoding"}),
+        (held_out, {"sets"}),
+        (("--parses", folder / "dev.trees"), {"sets"}),
+        (("--source", folder / "dev.fr", "--references", folder / "dev.en"), {"sets"}),
+    ):
+        other = origin(*more)
+        assert {name for name in plain if plain[name] != other[name]} == names, more
+    manifest = folder / "model" / "manifest.json"
+    kept = manifest.read_text()
+    record = json.loads(kept)
+    next(iter(record["files"].values()))["size"] = 1
+    manifest.write_text(json.dumps(record))
+    fingerprint = tune.model_fingerprint(folder / "model")
+    manifest.write_text(kept)
+    assert plain["model"] == tune.model_fingerprint(folder / "model") != fingerprint
+
+
+def test_tuning_on_spans(folder: Path) -> None:
+    spans = ("--search-aware", "partial-span", "--alignments", folder / "links", folder / "links")
+    found = handed(tune, "tune", *tuning(folder, "--method", "mert", *spans, "--effective-length", "average"))
+    assert found["metric"].signature == Bleu([["a", "b"]], effective_length="average").signature
+    assert found["options"].settings.search_aware == "partial-span"
+
+
+def test_the_best_of_several_runs_is_saved(
+    folder: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """With its scores, before and after; each has a seed of its own."""
+    seeds = []
+
+    def tuned(decoder: Any, metric: Any, start: Any, directory: Path, options: Any, **_: Any) -> TuneResult:
+        seeds.append((directory.name, options.seed))
+        score = {5: 10.0, 6: 30.0, 7: 20.0}[options.seed]
+        made = [({**start, "LM0": score + i}, score + i) for i in range(2)]
+        return TuneResult([Iteration(weights, each, None, 1, 1) for weights, each in made], 1, "enough")
+
+    monkeypatch.setattr(tune, "tune", tuned)
+    monkeypatch.setattr(tune, "plot_runs", lambda *_: None)
+    more = (
+        "--method",
+        "mert",
+        "--runs",
+        3,
+        "--seed",
+        5,
+        "--save",
+        tmp_path / "saved",
+        "-o",
+        tmp_path / "out",
+    )
+    done = call("hiero", *tuning(folder, *more))
+    assert done.returncode == 0, done
+    assert seeds == [("run-1", 5), ("run-2", 6), ("run-3", 7)]
+    assert hiero.Model.load(tmp_path / "saved").weights["LM0"] == 31
+    origin = json.loads((tmp_path / "saved" / "manifest.json").read_text())["made_from"]["weights"]
+    assert (origin["before"], origin["score"], origin["sentences"]) == (30.0, 31.0, 2)
+    assert (origin["source"], origin["references"]) == ("dev.fr", ["dev.en", "dev.en1"])
+    assert done.stdout.decode().splitlines()[-1] == "mean 21.00, deviation 10.00; weights of run-2"
+
+
+BITEXT = ("--source", "s", "--target", "t")
+
+
+def test_train() -> None:
+    found = handed(
+        *(
+            train,
+            "train_model",
+            "train",
+            *BITEXT,
+            "-o",
+            "model",
+            "--dictionary",
+            "ds",
+            "dt",
+            "--mono",
+            "m1",
+            "m2",
+        ),
+        *("--lm", "lm", "--alignment", "links", "--tokenize", "de:moses", "en:moses", "--lowercase"),
+        *("--memory", "512M", "--seed", 4, "--heuristic", "union", "--max-length", 50, "--max-ratio", 3),
+        *(
+            "--lms",
+            "together",
+            "--lm-order",
+            3,
+            "--lm-type",
+            "trie",
+            "--lm-quantize",
+            8,
+            "--discount",
+            "absolute",
+        ),
+    )
+    inputs, settings = found["inputs"], found["settings"]
+    paths = (inputs.source, inputs.target, *inputs.dictionary, *inputs.mono, inputs.alignment, *inputs.lms)
+    assert list(map(str, paths)) == ["s", "t", "ds", "dt", "m1", "m2", "links", "lm"]
+    assert found["memory"] == 512 << 20 and found["output"] == Path("model")
+    assert (settings.seed, settings.heuristic, settings.max_length, settings.max_ratio) == (4, "union", 50, 3)
+    assert (settings.lms, settings.lm_order, settings.lm_binary, settings.lm_quantize) == (
+        "together",
+        3,
+        "trie",
+        8,
+    )
+    assert settings.score.discount == "absolute"
+    sides = [
+        (side.scheme, side.language, side.lowercase) for side in (settings.text.source, settings.text.target)
+    ]
+    assert sides == [("moses", "de", True), ("moses", "en", True)]
+
+
+def test_single_steps_of_training(folder: Path, tmp_path: Path) -> None:
+    held_out = ("--held-out", "s1", "t1", "o1", "--held-out", "s2", "t2", "o2")
+    found = handed(
+        train, "align", "align", *BITEXT, "-o", "o", *held_out, "--seed", 3, "--heuristic", "union"
+    )
+    assert [tuple(map(str, pair)) for pair in found["bitexts"]] == [("s", "t"), ("s1", "t1"), ("s2", "t2")]
+    assert list(map(str, found["outputs"])) == ["o", "o1", "o2"]
+    assert (found["seed"], found["heuristic"]) == (3, "union")
+
+    text = ("--tokenize", "de:moses", "en:moses")
+    truecasers = [write(tmp_path / f"case{k}", ["Wort (1/1)"]) for k in range(2)]
+    more = ("--max-length", 9, "--max-ratio", 2, *text, "--truecaser", *truecasers)
+    write(tmp_path / "s", ["Wort"])
+    source = ("--source", tmp_path / "s", "--target", tmp_path / "s")
+    found = handed(train, "prepare_corpus", "corpus", *source, "-o", "o1", "o2", *more)
+    assert (found["max_length"], found["max_ratio"]) == (9, 2)
+    sides = found["text"].source, found["text"].target
+    assert [(side.language, Path(side.truecaser)) for side in sides] == [
+        ("de", truecasers[0]),
+        ("en", truecasers[1]),
+    ]
+
+    found = handed(
+        train,
+        "extract_rules",
+        "extract",
+        *source,
+        "--alignment",
+        "a",
+        "-o",
+        "o",
+        "--memory",
+        "64M",
+        "--max-phrase",
+        4,
+    )
+    assert (found["memory"], found["settings"].max_phrase, str(found["alignment"])) == (64 << 20, 4, "a")
+    found = handed(
+        train, "score_rules", "score", "counts", "-o", "o", "--significance", 3, "--corpus", "s", "t"
+    )
+    assert tuple(map(str, found["bitext"])) == ("s", "t") and found["settings"].significance == 3
+
+
+def test_assemble(folder: Path, tmp_path: Path) -> None:
+    parts = ("--grammar", FRENCH / "grammar.txt", "--lm", FRENCH / "lm.arpa", "-o", tmp_path / "model")
+    bitext = ("--corpus", folder / "dev.fr", folder / "dev.en", "--seed", 6)
+    found = handed(train, "weights_by_length", "assemble", *parts, *bitext)
+    assert found["seed"] == 6
+    assert list(found["corpus"]) == [("le chat", "the cat"), ("le chien dort", "the dog sleeps")]
+    counts = DistortionStatistics(range(10), [3] * 10)
+    counts.save(tmp_path / "counts")
+    done = call(
+        *("hiero", "assemble", *parts, "--weights", folder / "weights", "--span-limit", 7),
+        *("--copy-label", "X", "--glue-label", "X", "--tokenize", "fr:moses", "en:moses"),
+        *("--distortion", tmp_path / "counts"),
+    )
+    assert done.returncode == 0, done
+    model = hiero.Model.load(tmp_path / "model")
+    assert model.weights == WEIGHTS and model.settings.span_limit == 7
+    assert (model.copy_labels, model.glue_labels) == (("X",), ("X",))
+    assert model.distortion == DistortionStatistics.load(tmp_path / "counts")
+    assert (model.text.source.language, model.text.target.language) == ("fr", "en")
+
+
+def test_train_reranker(folder: Path) -> None:
+    found = handed(
+        *(rerank, "train_second_stage", "train-reranker", "model", *BITEXT, "-o", "out"),
+        *("--dictionary", "ds", "dt", "--mono", "m", "--alignment", "links", "--parses", "trees"),
+        *("--weights", folder / "weights", "--folds", 3, "--seed", 8, "--pop-limit", 11, "--memory", "1G"),
+        *("--threads", 2),
+    )
+    inputs = found["inputs"]
+    paths = (inputs.source, inputs.target, *inputs.dictionary, *inputs.mono, inputs.alignment)
+    assert list(map(str, paths)) == ["s", "t", "ds", "dt", "m", "links"]
+    assert found["weights"] == WEIGHTS and dict(found["decoding"]) == {"pop_limit": 11}
+    assert (found["options"].folds, found["options"].seed) == (3, 8)
+    assert (str(found["parses"]), found["memory"], found["threads"]) == ("trees", 1 << 30, 2)
+
+
+def test_analyse(folder: Path, tmp_path: Path) -> None:
+    sets = ("--source", folder / "dev.fr", "--references", folder / "dev.en", folder / "dev.en1", "--tokens")
+    more = (
+        "-k",
+        4,
+        "--beam",
+        6,
+        "--order",
+        3,
+        "--effective-length",
+        "average",
+        "--weights",
+        folder / "weights",
+    )
+    command = ("analyse", folder / "model", *sets, *more, "--parses", folder / "dev.trees")
+    found = handed(analyse, "analyse", *command)
+    assert (found["k"], found["beam"], found["order"]) == (4, 6, 3)
+    assert "average" in found["metric"].signature and read(found["decoder"])[1][1] == DOG
+    model = hiero.Model.load(folder / "model")
+    assert found["weights"].tolist() == model.weight_vector(WEIGHTS).tolist()
+    page = ("--page", tmp_path / "page.html", "--sentence", 2)
+    found = handed(analyse, "chart_page", *command, *page)
+    assert list(found["outside"].chart.forest.source) == ["le", "chien", "dort"]
+    assert (found["weights"], found["title"]) == (WEIGHTS, "Sentence 2")
