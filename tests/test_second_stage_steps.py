@@ -45,7 +45,7 @@ def folder(tmp_path_factory: pytest.TempPathFactory) -> Path:
     )
     links = [" ".join(f"{i}-{i}" for i in range(2)) for _ in lines]
     write(folder / "links", links)
-    write(folder / "mono", ["A Dog."])
+    write(folder / "mono", ["It's a Dog."])
     model.save(folder / "model")
     manifest = folder / "model" / "manifest.json"
     record = json.loads(manifest.read_text())
@@ -91,7 +91,7 @@ def test_the_bitext_is_in_the_model_s_tokens(folder: Path, output: Path) -> None
         raw = (folder / side).read_text().splitlines()
         expected = [" ".join(text.tokens(line)) for line in raw]
         assert (output / f"corpus.{side}").read_text().splitlines() == expected != raw
-    assert (output / "mono").read_text() == "a dog .\n"
+    assert (output / "mono").read_text() == "it 's a dog .\n"
     known = set((output / "corpus.source").read_text().splitlines())
     with ForestFile(output / "fold-0.forests") as first, ForestFile(output / "fold-1.forests") as second:
         sources = [" ".join(forest.source) for archive in (first, second) for forest in archive]
