@@ -1,10 +1,11 @@
 """What each step of a second stage is made from, and when it is made again; folds are translated by the model
-itself, so that nothing is trained but the second stage."""
+itself, and words are not aligned, so that nothing is trained but the second stage."""
 
 from __future__ import annotations
 
+import contextlib
 import json
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from pathlib import Path
 from typing import Any
 
@@ -56,9 +57,21 @@ def folder(tmp_path_factory: pytest.TempPathFactory) -> Path:
     return folder
 
 
+@contextlib.contextmanager
+def nothing_else_trained() -> Iterator[None]:
+    def aligned(_: Any, outputs: Sequence[Path], **__: Any) -> None:
+        write(outputs[0], ["1-0"] * 21)
+
+    with pytest.MonkeyPatch.context() as patched:
+        patched.setattr(pipeline, "train_without", lambda model, *_, **__: model)
+        patched.setattr(pipeline, "align", aligned)
+        yield
+
+
 @pytest.fixture(autouse=True)
-def without_training(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(pipeline, "train_without", lambda model, *_, **__: model)
+def without_training() -> Iterator[None]:
+    with nothing_else_trained():
+        yield
 
 
 def inputs(folder: Path, **more: Any) -> TrainInputs:
@@ -80,8 +93,7 @@ def made(folder: Path, output: Path, options: dict[str, Any] | None = None, **mo
 def output(folder: Path, tmp_path_factory: pytest.TempPathFactory) -> Path:
     """A second stage that is done, and is made again in turn by tests that change what it is made from."""
     output = tmp_path_factory.mktemp("done") / "out"
-    with pytest.MonkeyPatch.context() as patched:
-        patched.setattr(pipeline, "train_without", lambda model, *_, **__: model)
+    with nothing_else_trained():
         made(folder, output)
     return output
 
@@ -202,6 +214,7 @@ def drawn(folder: Path, output: Path, **options: int) -> list[int]:
 def test_a_random_sample_is_learnt_from(folder: Path, output: Path) -> None:
     whole = drawn(folder, output)
     assert sorted(whole) == list(range(21)) == sorted(drawn(folder, output, sentences=21))
+    assert whole != drawn(folder, output, seed=2), "other folds"
     some = [drawn(folder, output, sentences=8, seed=seed) for seed in (1, 2)]
     again = drawn(folder, output, sentences=8)
     assert all(len(set(each)) == 8 for each in some) and some[0] == again
