@@ -12,6 +12,7 @@ from in_process import call, program
 from test_cli import one_error_line, parts  # noqa: F401
 from test_nist_xml import SGML, SOURCE
 
+from hiero.evaluate import Bleu, Runs, Text, approximate_randomization, confidence_interval, paired_bootstrap
 from hiero.evaluate.nist_xml import parse_sets, write_tstset
 
 REFERENCES = ["the cat sleeps on the mat", "it rains", "nobody came to the party"]
@@ -134,6 +135,27 @@ def test_json(files: dict[str, Path]) -> None:
     (alone,) = json.loads(evaluate(*one, "--by", "segment"))
     assert [name for name, _ in alone["parts"]] == ["line 1", "line 2", "line 3"]
     assert alone["details"].startswith("100.0/") or "BP = " in alone["details"]
+
+
+def test_intervals_and_tests_are_of_the_seed_and_the_samples(files: dict[str, Path]) -> None:
+    """And of the options of the metric, as the library has them."""
+    arguments = ("--hypothesis", files["bad"], "--references", files["r0"], files["r1"], "--seed", 7)
+    more = ("--effective-length", "shortest", "--lowercase", "--compare", files["system"])
+    ((result,),) = [json.loads(evaluate(*arguments, *more, "--samples", 60, "--output-format", "json"))]
+    references = [[one, other] for one, other in zip(REFERENCES, OTHERS, strict=True)]
+    metric = Bleu(references, Text("none", lowercase=True), "shortest")
+    bad, system = (Runs.of(metric, [metric.statistics(lines)]) for lines in (["x", "y", "z"], SYSTEM))
+    expected = [
+        paired_bootstrap(metric, bad, system, 60, 7),
+        approximate_randomization(metric, bad, system, 60, 7),
+        list(confidence_interval(metric, system, 60, 7)),
+    ]
+    found = result["systems"][1]
+    assert [found["p_bootstrap"], found["p_randomisation"], found["interval"]] == expected
+    assert result["systems"][0]["interval"] == list(confidence_interval(metric, bad, 60, 7))
+    assert result["signature"].startswith(f"{metric.signature}|samples:60|seed:7|")
+    other = json.loads(evaluate(*arguments[:-1], 8, *more, "--samples", 60, "--output-format", "json"))
+    assert [other[0]["systems"][1][name] for name in ("p_bootstrap", "p_randomisation")] != expected[:2]
 
 
 def test_names_of_systems(files: dict[str, Path], tmp_path: Path) -> None:

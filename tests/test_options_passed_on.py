@@ -97,6 +97,9 @@ def test_tune(folder: Path) -> None:
     assert (held_out.metric.signature, held_out.metric.checksum) == (other.signature, other.checksum)
     assert read(found["decoder"]) == [("le chat", "(S (X le) (X chat))"), ("le chien dort", DOG)]
     assert read(held_out.decoder) == [("la maison", "(T (X la) (Z maison))")]
+    # What fails is told of by the file that it is in.
+    places = [each._failed.args for each in (found["decoder"], held_out.decoder)]
+    assert places == [(folder / "dev.fr",), (folder / "out.fr",)]
 
 
 def test_what_another_run_of_tuning_is(folder: Path) -> None:

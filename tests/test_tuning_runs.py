@@ -2,14 +2,18 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from pathlib import Path
+from typing import Any
 
 import numpy as np
 import pytest
-from test_tuning import run
+from synthetic_decoder import solvable
+from test_tuning import BEST, run
 
 from hiero import FormatError, read_weights
-from hiero.tune import Iteration, TuneResult, tune_runs
+from hiero.evaluate import Bleu
+from hiero.tune import HeldOut, Iteration, TuneOptions, TuneResult, tune, tune_runs
 from hiero.tune.iterations import best_of
 
 
@@ -53,3 +57,49 @@ def test_held_out_scores_judge(tmp_path: Path) -> None:
     iterations = [Iteration({}, 1.0, 5.0, 1, 1), Iteration({}, 2.0, 6.0, 1, 1), Iteration({}, 3.0, 6.0, 1, 1)]
     assert best_of(iterations) == 1 and TuneResult(iterations, 1, "").score == 6.0
     assert best_of([Iteration({}, score, None, 1, 1) for score in (1.0, 3.0, 2.0)]) == 1
+
+
+def test_what_makes_another_run(tmp_path: Path) -> None:
+    """Whatever weights depend on is known of a run, and a change of it refused by its name."""
+    decoder, references = solvable(1, BEST, sentences=5, size=8)
+    other, other_references = solvable(2, BEST, sentences=5, size=8)
+    start = dict.fromkeys(decoder.feature_names, 1.0)
+    options = TuneOptions(k=4, iterations=2)
+    given = {
+        **{"metric": Bleu(references), "start": start, "origin": {"model": "a"}},
+        "held_out": HeldOut(other, Bleu(other_references)),
+    }
+
+    def again(**change: Any) -> None:
+        tune(decoder, directory=tmp_path, options=options, **(given | change))
+
+    again()
+    again(start=start | {"f0": np.float32(1)})
+    for name, change in (
+        ("start.f1", {"start": start | {"f1": 1.5}}),
+        ("metric", {"metric": Bleu([["a b c"], *references[1:]])}),
+        ("metric", {"metric": Bleu(references, effective_length="shortest")}),
+        ("held_out", {"held_out": None}),
+        ("held_out", {"held_out": HeldOut(other, Bleu([["a b c"], *other_references[1:]]))}),
+        ("origin.model", {"origin": {"model": "b"}}),
+    ):
+        with pytest.raises(FormatError, match=f"holds another run, see run.json, {name};"):
+            again(**change)
+
+
+def test_translations_are_those_of_the_best_weights(tmp_path: Path) -> None:
+    """Which the last need not be."""
+    decoder, references = solvable(1, BEST, sentences=8, size=20)
+    start = dict.fromkeys(decoder.feature_names, 1.0)
+    other, other_references = solvable(2, list(start.values()), sentences=8, size=20)
+    held_out = HeldOut(other, Bleu(other_references))
+    options = TuneOptions(k=5, iterations=3)
+    result = tune(decoder, Bleu(references), start, tmp_path, options, held_out=held_out)
+    assert result.best == 0 < len(result.iterations) - 1
+
+    def lines(weights: Mapping[str, float]) -> list[str]:
+        vector = np.array([weights[name] for name in decoder.feature_names])
+        return [found.hypotheses.texts()[0] for found in decoder.kbest(vector, 1)]
+
+    found = (tmp_path / "translations.txt").read_text().splitlines()
+    assert found == lines(result.weights) != lines(result.iterations[-1].weights)
