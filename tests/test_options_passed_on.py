@@ -224,6 +224,13 @@ def test_train() -> None:
     assert sides == [("moses", "de", True), ("moses", "en", True)]
 
 
+def test_quiet_training_still_warns(capsys: pytest.CaptureFixture[str]) -> None:
+    for quiet, expected in ((True, "hiero: warning: b\n"), (False, "hiero: a\nhiero: warning: b\n")):
+        for line in ("a", "warning: b"):
+            train.reporter(quiet)(line)
+        assert capsys.readouterr() == ("", expected)
+
+
 def test_single_steps_of_training(folder: Path, tmp_path: Path) -> None:
     held_out = ("--held-out", "s1", "t1", "o1", "--held-out", "s2", "t2", "o2")
     found = handed(
