@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import re
 from pathlib import Path
 from typing import Any
 
@@ -15,6 +16,7 @@ from hiero.cli import analyse, rerank, train, tune
 from hiero.evaluate import Bleu, Ter
 from hiero.features import DistortionStatistics
 from hiero.tune import Mix
+from hiero.tune.analysis import Analysis
 from hiero.tune.iterations import Iteration, TuneResult
 
 FRENCH = Path(__file__).parent / "french"
@@ -35,7 +37,7 @@ def folder(tmp_path_factory: pytest.TempPathFactory) -> Path:
     model.save(folder / "model")
     write(folder / "dev.fr", ["le chat", "le chien dort"])
     write(folder / "dev.en", ["the cat", "the dog sleeps"])
-    write(folder / "dev.en1", ["a cat", "a dog sleeps"])
+    write(folder / "dev.en1", ["a cat", "a dog sleeps now"])
     write(folder / "out.fr", ["la maison"])
     write(folder / "out.en", ["the house ."])
     write(folder / "dev.trees", ["(S (X le) (X chat))", DOG])
@@ -88,7 +90,7 @@ def test_tune(folder: Path) -> None:
     assert (found["directory"], found["threads"]) == (folder / "tuned", 2)
     settings = hiero.Decoder(model, pop_limit=9).settings
     assert found["origin"]["decoding"] == settings.model_dump(mode="json")
-    references = [["the cat", "a cat"], ["the dog sleeps", "a dog sleeps"]]
+    references = [["the cat", "a cat"], ["the dog sleeps", "a dog sleeps now"]]
     parts = [(2.0, Bleu(references, effective_length="shortest")), (1.0, Ter(references))]
     assert found["metric"].signature == Mix(parts).signature
     assert found["metric"].checksum == Mix(parts).checksum
@@ -320,17 +322,32 @@ def test_analyse(folder: Path, tmp_path: Path) -> None:
         "--order",
         3,
         "--effective-length",
-        "average",
+        "shortest",
         "--weights",
         folder / "weights",
     )
     command = ("analyse", folder / "model", *sets, *more, "--parses", folder / "dev.trees")
     found = handed(analyse, "analyse", *command)
     assert (found["k"], found["beam"], found["order"]) == (4, 6, 3)
-    assert "average" in found["metric"].signature and read(found["decoder"])[1][1] == DOG
+    assert "shortest" in found["metric"].signature and read(found["decoder"])[1][1] == DOG
     model = hiero.Model.load(folder / "model")
     assert found["weights"].tolist() == model.weight_vector(WEIGHTS).tolist()
     page = ("--page", tmp_path / "page.html", "--sentence", 2)
     found = handed(analyse, "chart_page", *command, *page)
     assert list(found["outside"].chart.forest.source) == ["le", "chien", "dort"]
+    # It is the shortest of its own references.
+    assert " ".join(found["outside"].oracle) == "the dog sleeps"
+    assert found["outside"].oracle_bleu == pytest.approx(1.0)
+    wide = handed(analyse, "chart_page", *command, *page, "--pass-through", "all")
+    edges = [each["outside"].chart.forest.edge_count for each in (found, wide)]
+    assert edges[0] < edges[1]
     assert (found["weights"], found["title"]) == (WEIGHTS, "Sentence 2")
+
+
+def test_columns_of_analyses(folder: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(analyse, "analyse", lambda *_, **__: Analysis(1.0, 2.0, 3.0, 0.4, 0.5, 0.625))
+    sets = ("--source", folder / "dev.fr", "--references", folder / "dev.en", "--tokens", "-k", 7)
+    head, row = call("hiero", "analyse", folder / "model", *sets).stdout.decode().splitlines()
+    names = ("best", "7-best oracle", "guided oracle", "diversity", "top-down reach", "guided reach")
+    assert re.split("  +", head.strip()) == list(names)
+    assert re.split("  +", row) == ["the model's", "1.00", "2.00", "3.00", "0.4000", "50.0%", "62.5%"]

@@ -7,6 +7,7 @@ from pathlib import Path
 from typing import Any
 
 import pytest
+from brute_force import write_arpa
 from test_training import write
 
 import hiero
@@ -95,10 +96,12 @@ def test_what_the_model_has_of_training(
 
     monkeypatch.setattr(pipeline, "weights_by_length", weighed)
     lm = Path(__file__).parent / "french" / "lm.arpa"
-    given = TrainInputs(inputs.source, inputs.target, inputs.dictionary, inputs.mono, lms=[lm])
+    write_arpa(tmp_path / "own.arpa", [["a", "DAY"]], 2)
+    lms = [lm, tmp_path / "own.arpa"]
+    given = TrainInputs(inputs.source, inputs.target, inputs.dictionary, inputs.mono, lms=lms)
     settings = SETTINGS.model_copy(update={"extract": ExtractSettings(max_phrase=6)})
     model = train(given, tmp_path / "model", settings=settings)
-    assert model.settings.span_limit == 6 and len(model.lms) == 3
+    assert model.settings.span_limit == 6 and len(model.lms) == 4
     assert len(pairs) == 16 and ("Tag", "DAY DAY DAY") not in pairs
     sums = {name: sha256(Path(path)) for name, path in files(given).items()}
     assert model.made_from["inputs"] == sums
@@ -113,7 +116,8 @@ def files(given: TrainInputs) -> dict[str, Any]:
     return {
         **{"source": given.source, "target": given.target},
         **{"dictionary source": given.dictionary[0], "dictionary target": given.dictionary[1]},
-        **{"lm0 text 0": given.target, "lm1 text 0": given.mono[0], "lm2 given": given.lms[0]},
+        **{"lm0 text 0": given.target, "lm1 text 0": given.mono[0]},
+        **{"lm2 given": given.lms[0], "lm3 given": given.lms[1]},
     }
 
 
@@ -131,6 +135,31 @@ def test_what_language_models_are_estimated_from(
     assert found == ["".join(sides[i] for i in text) for text in texts]
     assert not (work / f"lm{len(texts)}.text").exists()
     assert hiero.LanguageModel.load(str(work / f"lm{len(texts)}.binary")).knows("house")
+
+
+def test_what_is_missing_or_of_another_truecaser_is_made_again(inputs: TrainInputs, tmp_path: Path) -> None:
+    """A file of the model, and text that was cased by words that have another case now."""
+    target = tmp_path / "target"
+    write(target, Path(inputs.target).read_text().replace("DAS", "Das").splitlines())
+    given = TrainInputs(inputs.source, target, None, inputs.mono)
+    settings = SETTINGS.model_copy(update={"truecase": True})
+    said: list[str] = []
+
+    def made() -> list[str]:
+        said.clear()
+        train(given, tmp_path / "model", settings=settings, report=said.append)
+        return [line for line in said if ": stale, " in line]
+
+    made()
+    for name in ("rules0.hrt", "lm0.binary", "lm1.binary"):
+        (tmp_path / "model" / name).unlink()
+        (line,) = made()
+        assert line.startswith("model: stale, ") and line.endswith(f"{name} is missing")
+    write(target, [*Path(inputs.target).read_text().splitlines()[:-1], "x ein tag ist ein ."])
+    stale = made()
+    assert "truecaser target: stale, target has changed" in stale
+    assert "text 1: stale, truecaser has changed" in stale
+    assert made() == []
 
 
 def test_memory_is_for_all_that_sorts(
