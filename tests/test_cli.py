@@ -158,10 +158,9 @@ def test_files_and_models(parts: list[object], french: Path, tmp_path: Path) -> 
     assert "LM0=0.3333333333333333 Glue=-2\n" in facts
     assert b"rules" in call("hiero", "info", tmp_path / "m" / "rules0.hrt").stdout
     assert b"order" in call("hiero", "info", tmp_path / "m" / "lm0.binary").stdout
-    changed = call(
-        "hiero-decode", "--model", tmp_path / "m", "--quiet", "--set-weight", "PhraseEF=-3", stdin="livre\n"
-    )
-    assert changed.stdout == b"pound\n"
+    for more, expected in (((), b"the book\n"), (("--set-weight", "PhraseEF=-3"), b"the pound\n")):
+        changed = call("hiero-decode", "--model", tmp_path / "m", "--quiet", *more, stdin="le livre\n")
+        assert changed.stdout == expected
     (tmp_path / "m" / "weights.txt").write_text("LM0 1\n")
     assert "weights.txt" in one_error_line(call("hiero", "check", tmp_path / "m"))
 

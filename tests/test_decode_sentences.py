@@ -93,6 +93,9 @@ def test_blank_references(parts: list[object], tmp_path: Path) -> None:  # noqa:
     assert [record["text"] for record in records] == ["the cat", "", "it eats", ""]
     assert [record["error"] for record in records] == [None, None, None, error]
     assert records[1]["features"]["Gone"] == 1
+    weights = {**hiero.read_weights(str(parts[5])), "Gone": -9.0}
+    score = sum(weights.get(name, 0.0) * value for name, value in records[1]["features"].items())
+    assert records[1]["score"] == pytest.approx(score) and score < -8
 
 
 def test_the_best_derivation_of_a_reference(parts: list[object], tmp_path: Path) -> None:  # noqa: F811
