@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from pathlib import Path
+from typing import Any
 
 import numpy as np
 import pytest
@@ -14,6 +15,7 @@ from test_tuning import without_times
 import hiero
 from hiero import read_weights
 from hiero.evaluate import Bleu, Nist
+from hiero.experiments import cettolo2004 as experiment
 from hiero.experiments.cettolo2004 import (
     Cettolo2004,
     Cettolo2004Options,
@@ -22,6 +24,7 @@ from hiero.experiments.cettolo2004 import (
     cettolo2004,
     table,
 )
+from hiero.tune.iterations import Iteration, TuneResult
 
 FRENCH = Path(__file__).parent / "french"
 
@@ -154,6 +157,34 @@ def test_other_options_before_anything_has_run(folder: Path, tmp_path: Path) -> 
             cettolo2004(
                 model.with_weights({}), labelled, labelled, tmp_path / "out", Cettolo2004Options(seed=seed)
             )
+
+
+def test_what_weights_are_tuned_on(folder: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Each row on its set, by its metric, with the seed; features without a weight stay so."""
+    model = hiero.Model.load(folder / "model")
+    sets = []
+    for name in ("tuning", "test"):
+        lines, texts = ((folder / f"{name}.{end}").read_text().splitlines() for end in ("fr", "1"))
+        sets.append(LabelledSet(lines, [[text] for text in texts]))
+    asked = []
+
+    def tuned(decoder: Any, metric: Any, start: Any, directory: Path, options: Any, **_: Any) -> TuneResult:
+        asked.append((directory.name, metric.signature, metric.checksum, decoder._sentences))
+        assert (options.method, options.seed, options.settings.iterations) == ("simplex", 5, 9)
+        assert set(options.fixed) == {name for name in start if not model.weights.get(name)}
+        return TuneResult([Iteration(start, 1.0, None, 1, 1)], 0, "enough")
+
+    monkeypatch.setattr(experiment, "tune", tuned)
+    options = Cettolo2004Options(seed=5, decodings=9, pop_limit=3, scales=(1.0,))
+    cettolo2004(model, *sets, tmp_path / "out", options)
+    assert asked == [
+        (name, metric.signature, metric.checksum, one.sentences)
+        for one, end in zip(sets, ("", "-on-test"), strict=True)
+        for name, metric in (
+            (f"bleu-tuned{end}", Bleu(one.references)),
+            (f"nist-tuned{end}", Nist(one.references)),
+        )
+    ]
 
 
 def test_table_by_hand() -> None:
