@@ -1,12 +1,17 @@
 """Decoding with many labels.
 
     python benchmarks/labels.py MODEL.train
+    python benchmarks/labels.py MODEL.train --parses TREES --input TOKENS
 
 First, time against the number of labels over a span: ten words, each of as many labels as there are, all of
 which glue takes. Then grammars whose labels are the classes of the words at both ends of the target phrase
 (Zollmann and Vogel 2011), extracted from the alignment that `hiero train` left in its working directory (with
 `--output MODEL`, MODEL.train): score and time by pop limit on 200 sentences of the training text. Times are
 CPU time of one thread.
+
+With trees of the bitext's target side instead, as `hiero parse --tokens --input MODEL.train/corpus.target` writes
+them, the labels are those of syntax-augmented grammars (Zollmann and Venugopal 2006), of which there are thousands,
+a hundred over each span. Rules without words are of constituents' labels alone.
 """
 
 from __future__ import annotations
@@ -16,16 +21,18 @@ import tempfile
 import time
 import zlib
 from collections import Counter
-from collections.abc import Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from itertools import combinations
 from pathlib import Path
 
 from machine import machine, parser, watched
 
 import hiero
+from hiero.base.tables import pack
+from hiero.features.trees import read_trees
 
 CLASSES = (6, 20, 60)
-POP_LIMITS = (5, 30, 100, 200)
+POP_LIMITS = (5, 30, 100, 200, 1000)
 WEIGHTS = {"LM0": 1.0, "WordPenalty": -0.5, "PhraseEF": 0.6, "PhraseFE": 0.4, "Glue": -0.5}
 MAX_PHRASE = 8
 MAX_SYMBOLS = 5
@@ -67,15 +74,17 @@ def phrases(source: Sequence[str], links: Sequence[tuple[int, int]]) -> list[Phr
     return found
 
 
-def gaps(phrase: Phrase, found: Sequence[Phrase]) -> Iterator[tuple[Phrase, ...]]:
-    """Up to two phrases within, not side by side on the source side."""
+def gaps(phrase: Phrase, found: Sequence[Phrase], abstract: bool) -> Iterator[tuple[Phrase, ...]]:
+    """Up to two phrases within; on the source side not side by side, unless rules may be ``abstract``, and not
+    all that there is unless they are two then."""
     i, j, k, m = phrase
     within = [p for p in found if p != phrase and i <= p[0] and p[1] <= j and k <= p[2] and p[3] <= m]
     yield ()
     for p in within:
-        yield (p,)
+        if p[:2] != (i, j):
+            yield (p,)
     for p, q in combinations(sorted(within), 2):
-        if p[1] < q[0] and (p[3] <= q[2] or q[3] <= p[2]):
+        if (p[1] < q[0] or (abstract and p[1] == q[0])) and (p[3] <= q[2] or q[3] <= p[2]):
             yield p, q
 
 
@@ -88,22 +97,85 @@ def side(words: Sequence[str], span: tuple[int, int], at: int, cut: dict[int, tu
     return out
 
 
-def labelled_grammar(folder: Path, classes: int, output: Path) -> int:
-    """Writes the rules; returns the number of labels."""
-    pairs = [(folder / f"corpus.{name}").read_text().splitlines() for name in ("source", "target")]
-    alignment = (folder / "alignment").read_text().splitlines()
+Labeller = Callable[[Phrase], str]
+
+
+def word_class_labels(pairs: Sequence[Sequence[str]], classes: int) -> Iterator[Labeller]:
+    """Of each sentence pair, what labels its phrases by the classes of their first and last target words."""
     frequent = [word for word, _ in Counter(word for line in pairs[1] for word in line.split()).most_common()]
     half = classes // 2
     class_of = {word: half + zlib.crc32(word.encode()) % (classes - half) for word in frequent}
     class_of.update({word: number for number, word in enumerate(frequent[:half])})
+    for line in pairs[1]:
+        target = line.split()
+        yield lambda p, target=target: f"{class_of[target[p[2]]]}-{class_of[target[p[3] - 1]]}"
+
+
+def syntax_labels(pairs: Sequence[Sequence[str]], parses: Path) -> Iterator[Labeller]:
+    """Of each sentence pair, what labels its phrases by the tree of the target side (Zollmann and Venugopal
+    2006): a constituent's label; `A+B` and `A+B+C` of constituents side by side; `A/B` and `A\\B` for an A
+    that lacks a B at its end or its beginning; else X. Pairs beyond the last tree are labelled X."""
+    trees = read_trees(parses)
+    for number in range(len(pairs[1])):
+        tree = trees[number] if number < len(trees) else None
+        yield tree_labeller(tree, pairs[1][number].split())
+
+
+def tree_labeller(tree: hiero.Tree | None, target: Sequence[str]) -> Labeller:
+    if tree is None or list(tree.tokens) != target:
+        return lambda phrase: "X"
+    label = {(i, i + 1): tag for i, tag in enumerate(tree.tags)}
+    # The outermost constituent of a span stands for it.
+    for constituent in reversed(tree.constituents):
+        if constituent.label != "TOP":
+            label[constituent.begin, constituent.end] = constituent.label
+
+    def labeller(phrase: Phrase) -> str:
+        return spanning_label(label, phrase[2], phrase[3], len(target))
+
+    return labeller
+
+
+def spanning_label(label: dict[tuple[int, int], str], begin: int, end: int, length: int) -> str:
+    if (begin, end) in label:
+        return label[begin, end]
+    for middle in range(begin + 1, end):
+        if (begin, middle) in label and (middle, end) in label:
+            return f"{label[begin, middle]}+{label[middle, end]}"
+    for further in range(end + 1, length + 1):
+        if (begin, further) in label and (end, further) in label:
+            return f"{label[begin, further]}/{label[end, further]}"
+    for before in range(begin - 1, -1, -1):
+        if (before, end) in label and (before, begin) in label:
+            return f"{label[before, end]}\\{label[before, begin]}"
+    for first, second in combinations(range(begin + 1, end), 2):
+        spans = ((begin, first), (first, second), (second, end))
+        if all(span in label for span in spans):
+            return "+".join(label[span] for span in spans)
+    return "X"
+
+
+def read_pairs(folder: Path) -> list[list[str]]:
+    return [(folder / f"corpus.{name}").read_text().splitlines() for name in ("source", "target")]
+
+
+def labelled_grammar(
+    folder: Path,
+    pairs: Sequence[Sequence[str]],
+    labellers: Iterable[Labeller],
+    abstract: bool,
+    output: Path,
+) -> int:
+    """Writes the rules; returns the number of labels."""
+    alignment = (folder / "alignment").read_text().splitlines()
     counts: Counter[tuple[str, str, str]] = Counter()
-    for source_line, target_line, links_line in zip(*pairs, alignment, strict=True):
+    for source_line, target_line, links_line, label_of in zip(*pairs, alignment, labellers, strict=True):
         source, target = source_line.split(), target_line.split()
         links = [(int(s), int(t)) for s, t in (link.split("-") for link in links_line.split())]
         found = phrases(source, links)
-        label = {p: f"{class_of[target[p[2]]]}-{class_of[target[p[3] - 1]]}" for p in found}
+        label = {p: label_of(p) for p in found}
         for phrase in found:
-            choices = list(gaps(phrase, found))
+            choices = list(gaps(phrase, found, abstract))
             for chosen in choices:
                 tokens = [f"[{label[p]},{n}]" for n, p in enumerate(chosen, 1)]
                 cut = [
@@ -114,7 +186,10 @@ def labelled_grammar(folder: Path, classes: int, output: Path) -> int:
                     side(source, phrase[:2], phrase[0], cut[0]),
                     side(target, phrase[2:], phrase[2], cut[1]),
                 )
-                if len(sides[0]) <= MAX_SYMBOLS and len(sides[0]) > len(chosen):
+                labels = (label[phrase], *(label[p] for p in chosen))
+                if len(sides[0]) == len(chosen) and any(set("+/\\") & set(each) for each in labels):
+                    continue
+                if len(sides[0]) <= MAX_SYMBOLS:
                     counts[label[phrase], " ".join(sides[0]), " ".join(sides[1])] += 1 / len(choices)
     by_source: Counter[str] = Counter()
     by_target: Counter[str] = Counter()
@@ -130,27 +205,37 @@ def labelled_grammar(folder: Path, classes: int, output: Path) -> int:
     return len({lhs for lhs, _, _ in counts})
 
 
-def word_classes(folder: Path) -> None:
-    lines = (folder / "corpus.source").read_text().splitlines()
-    sentences = [line.split() for line in lines[:: len(lines) // 200]]
-    for classes in CLASSES:
-        with tempfile.TemporaryDirectory() as name:
-            grammar = Path(name) / "grammar"
-            labels = labelled_grammar(folder, classes, grammar)
-            model = hiero.Model.assemble([grammar], [folder / "lm0.binary"], WEIGHTS)
-        print(f"\n{labels} labels\npop limit   mean score      ms   hypotheses")
-        for limit in POP_LIMITS:
-            milliseconds, hypotheses, score = decode_all(hiero.Decoder(model, pop_limit=limit), sentences)
-            print(f"{limit:9}   {score:10.4f}  {milliseconds:6.2f}   {hypotheses:10.0f}")
+def by_pop_limit(
+    folder: Path, labellers: Iterable[Labeller], abstract: bool, sentences: Sequence[Sequence[str]]
+) -> None:
+    with tempfile.TemporaryDirectory() as name:
+        grammar, packed, text = (Path(name) / file for file in ("grammar", "grammar.hrt", "text"))
+        labels = labelled_grammar(folder, read_pairs(folder), labellers, abstract, grammar)
+        text.write_text("".join(f"{' '.join(sentence)}\n" for sentence in sentences))
+        pack(grammar, packed, filter_for=text)
+        model = hiero.Model.assemble([packed], [folder / "lm0.binary"], WEIGHTS)
+    print(f"\n{labels} labels\npop limit   mean score      ms   hypotheses")
+    for limit in POP_LIMITS:
+        milliseconds, hypotheses, score = decode_all(hiero.Decoder(model, pop_limit=limit), sentences)
+        print(f"{limit:9}   {score:10.4f}  {milliseconds:6.2f}   {hypotheses:10.0f}", flush=True)
 
 
 def main() -> None:
     parsed = parser(__doc__, "folder")
+    parsed.add_argument("--parses", type=Path, help="trees of the target side, for labels of syntax")
+    parsed.add_argument("--input", type=Path, help="tokens to translate with labels of syntax")
     arguments = parsed.parse_args()
+    folder, pairs = arguments.folder, read_pairs(arguments.folder)
     print(machine())
     with watched():
-        by_number()
-        word_classes(arguments.folder)
+        if arguments.parses is None:
+            by_number()
+            sentences = [line.split() for line in pairs[0][:: len(pairs[0]) // 200]]
+            for classes in CLASSES:
+                by_pop_limit(folder, word_class_labels(pairs, classes), False, sentences)
+        else:
+            sentences = [line.split() for line in arguments.input.read_text().splitlines()]
+            by_pop_limit(folder, syntax_labels(pairs, arguments.parses), True, sentences)
 
 
 if __name__ == "__main__":

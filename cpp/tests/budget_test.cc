@@ -38,11 +38,25 @@ std::vector<double> needs_of(const Prepared& of, double beam_size) {
   return needs;
 }
 
+double spans_of(const Prepared& of) {
+  std::set<std::pair<std::uint32_t, std::uint32_t>> spans;
+  for (const Cell& cell : of.matches.cells) spans.insert({cell.begin, cell.end});
+  return static_cast<double>(spans.size());
+}
+
+// Cells a span of other labels than the goal's, at least 1.
+double labels_of(const Prepared& of) {
+  double cells = 0;
+  for (const Cell& cell : of.matches.cells) cells += cell.label != of.matches.cells[of.matches.goal].label;
+  return std::max(1.0, cells / spans_of(of));
+}
+
 std::vector<double> weights_of(const Prepared& of, const DecoderOptions& options) {
   const std::size_t count = of.matches.cells.size();
   double mean = 0;
   for (CellId id = 0; id < count; ++id) mean += of.coarse.gap(id) / static_cast<double>(count);
-  const double c = std::max(0.0, std::min(2.0, 3.1 - 0.8 * std::log10(options.pop_limit)));
+  const double c = std::max(0.0, std::min(2.0, 3.1 - 0.8 * std::log10(options.pop_limit))) +
+                   1.6 * std::log10(labels_of(of));
   std::vector<double> weights;
   for (CellId id = 0; id < count; ++id) {
     const Cell& cell = of.matches.cells[id];
@@ -53,9 +67,8 @@ std::vector<double> weights_of(const Prepared& of, const DecoderOptions& options
 }
 
 double budget_of(const Prepared& of, double limit) {
-  std::set<std::pair<std::uint32_t, std::uint32_t>> spans;
-  for (const Cell& cell : of.matches.cells) spans.insert({cell.begin, cell.end});
-  return limit * std::max(static_cast<double>(spans.size()), std::min(80.0, 0.4 * limit));
+  const double further = (labels_of(of) - 1) * spans_of(of);
+  return limit * (std::max(spans_of(of), std::min(80.0, 0.4 * limit)) + further / 50);
 }
 
 std::vector<double> shares_of(const Prepared& of, const DecoderOptions& options, double budget) {

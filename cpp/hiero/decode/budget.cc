@@ -9,6 +9,7 @@ namespace {
 
 constexpr double kLeastSpans = 80;  // a smaller sentence has the budget of so many,
 constexpr double kOfLimit = 0.4;    // but of no more than this times the pop limit
+constexpr double kOfLabel = 0.02;   // what a further label over a span adds to the hypotheses of the span
 constexpr double kMany = 1e15;      // bounds grow exponentially; integers up to here are exact
 
 // Cells of one span follow each other.
@@ -22,6 +23,13 @@ std::uint32_t count_spans(const Matches& matches) {
   return spans;
 }
 
+// Cells of other labels than the goal's.
+double count_labelled(const Matches& matches) {
+  const LabelId goal = matches.cells[matches.goal].label;
+  return static_cast<double>(
+      std::ranges::count_if(matches.cells, [goal](const Cell& cell) { return cell.label != goal; }));
+}
+
 }  // namespace
 
 void HypothesisBudget::start(const Matches& matches, const SentenceTargets& targets, const CoarsePass& coarse,
@@ -29,9 +37,12 @@ void HypothesisBudget::start(const Matches& matches, const SentenceTargets& targ
   unlimited_ = options.pop_limit == 0;
   if (unlimited_) return;
   bound_needs(matches, targets, options.beam_size);
+  spans_ = count_spans(matches);
+  labels_ = std::max(1.0, count_labelled(matches) / spans_);
   weigh(matches, coarse, options);
   const double limit = options.pop_limit;
-  left_ = limit * std::max<double>(count_spans(matches), std::min(kLeastSpans, kOfLimit * limit));
+  left_ =
+      limit * (std::max(spans_, std::min(kLeastSpans, kOfLimit * limit)) + kOfLabel * spans_ * (labels_ - 1));
   fill(left_);
 }
 
@@ -55,7 +66,8 @@ void HypothesisBudget::weigh(const Matches& matches, const CoarsePass& coarse,
   const auto count = static_cast<CellId>(matches.cells.size());
   double sum = 0;
   for (CellId id = 0; id < count; ++id) sum += coarse.gap(id);
-  const double decay = std::clamp(3.1 - 0.8 * std::log10(options.pop_limit), 0.0, 2.0);
+  const double decay =
+      std::clamp(3.1 - 0.8 * std::log10(options.pop_limit), 0.0, 2.0) + 1.6 * std::log10(labels_);
   // A mean gap of 0 means that all gaps are.
   const double scale = sum > 0 ? decay * count / sum : 0.0;
   weights_.resize(count);
