@@ -9,9 +9,9 @@ which glue takes. Then grammars whose labels are the classes of the words at bot
 `--output MODEL`, MODEL.train): score and time by pop limit on 200 sentences of the training text. Times are
 CPU time of one thread.
 
-With trees of the bitext's target side instead, as `hiero parse --tokens --input MODEL.train/corpus.target` writes
-them, the labels are those of syntax-augmented grammars (Zollmann and Venugopal 2006), of which there are thousands,
-a hundred over each span. Rules without words are of constituents' labels alone.
+With trees of the bitext's target side, as `hiero parse --tokens --input MODEL.train/corpus.target` writes
+them, the labels are those of syntax-augmented grammars (Zollmann and Venugopal 2006), of which there are
+thousands, a hundred over each span. Rules without words are of constituents' labels alone.
 """
 
 from __future__ import annotations
@@ -75,8 +75,8 @@ def phrases(source: Sequence[str], links: Sequence[tuple[int, int]]) -> list[Phr
 
 
 def gaps(phrase: Phrase, found: Sequence[Phrase], abstract: bool) -> Iterator[tuple[Phrase, ...]]:
-    """Up to two phrases within; on the source side not side by side, unless rules may be ``abstract``, and not
-    all that there is unless they are two then."""
+    """Up to two phrases within. On the source side they are not side by side, unless rules may be
+    ``abstract``, and one alone is not all that there is."""
     i, j, k, m = phrase
     within = [p for p in found if p != phrase and i <= p[0] and p[1] <= j and k <= p[2] and p[3] <= m]
     yield ()
