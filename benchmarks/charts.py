@@ -53,9 +53,7 @@ def least(work: Callable[[], object]) -> float:
 
 
 def chart_of(decoder: hiero.Decoder, sentence: Sequence[str], keep: str) -> Chart:
-    chart = decoder.translate(sentence, keep=keep).chart  # type: ignore[arg-type]
-    assert chart is not None
-    return chart
+    return decoder.translate(sentence, keep=keep).chart  # type: ignore[arg-type]
 
 
 def main() -> None:

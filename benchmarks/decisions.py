@@ -33,7 +33,7 @@ class Set:
         lines = [line.split() for line in read_lines(source)]
         self.weights = decoder.weights
         results = decoder.translate_batch(lines, threads=threads, keep="forest")
-        self.forests = [result.forest for result in results if result.forest is not None]
+        self.forests = [result.forest for result in results]
         texts = [list(read_lines(path)) for path in references]
         self.metric = Bleu(list(map(list, zip(*texts, strict=True))))
         self.threads = threads

@@ -117,7 +117,7 @@ def main() -> None:
     pairs = []
     for source, references in tokenised_pairs(given.text, given.references, given.sentences):
         forest = decoder.translate(source, keep="forest").forest
-        if forest is not None and forest.root >= 0:
+        if forest.root >= 0:
             pairs.append((forest, references))
     print(machine())
     with watched():

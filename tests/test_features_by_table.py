@@ -70,9 +70,11 @@ def test_label_sets_are_settings() -> None:
     sentence = Sentence(tokens=[], parse=Tree.read(BRACKETS))
     spans = np.array([[0, 2], [2, 5]], dtype=np.int32)
     assert CoarseSyntax(labels=("VP",)).by_span(sentence, spans).tolist() == [[0, 0], [1, 0]]
-    for labels in ((), ("N P",), ("",), "NP"):
+    for labels in ((), ("N P",), ("",)):
         with pytest.raises(ValueError, match="labels"):
-            FineSyntax(labels=labels)  # type: ignore[arg-type]
+            FineSyntax(labels=labels)
+    with pytest.raises(TypeError, match="labels"):
+        FineSyntax(labels="NP")  # type: ignore[arg-type]
     with pytest.raises(ValueError, match="NP"):
         FineSyntax(labels=("NP", "VP", "NP"))
 

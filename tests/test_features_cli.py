@@ -165,5 +165,5 @@ def test_which_features_are_logarithms_is_a_setting(tmp_path: Path) -> None:
         hiero.Model([table], [], {}, log_base=10, log_features=["Min"])
     with pytest.raises(ValueError, match="log_features are without log_base what they are"):
         hiero.Model([table], [], {}, log_features=["Mine"])
-    with pytest.raises(TypeError, match="log_features: expected several, not a string"):
+    with pytest.raises(TypeError, match="log_features: expected a list of features, not the string"):
         hiero.Model([table], [], {}, log_base=10, log_features="Mine")

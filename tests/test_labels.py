@@ -20,8 +20,8 @@ import hiero
         ({"copy_labels": ["G</s>"]}, r"copied words: the goal \[G</s>\] opens sentences"),
         ({"copy_labels": ["[X]"]}, r'copied words: "\[X\]" is no label'),
         ({"glue_labels": ["X"]}, r"a table has rules of the goal \[G\], so that no glue is made"),
-        ({"copy_labels": "NP"}, "copy_labels: expected several, not a string"),
-        ({"glue_labels": "NP"}, "glue_labels: expected several, not a string"),
+        ({"copy_labels": "NP"}, "copy_labels: expected a list of labels, not the string 'NP'"),
+        ({"glue_labels": "NP"}, "glue_labels: expected a list of labels, not the string 'NP'"),
     ],
 )
 def test_labels_that_cannot_be(settings: dict[str, Sequence[str]], message: str) -> None:

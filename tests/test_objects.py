@@ -353,7 +353,10 @@ def test_rules_of_forests_and_batches(model: hiero.Model, translation: hiero.Tra
         (lambda t, m: hiero._core.bleu_counts("a b", [["a"]]), "a list of tokens, not the string 'a b'"),
         (lambda t, m: hiero._core.bleu_counts(["a"], ["a b"]), "a list of tokens, not the string 'a b'"),
         (lambda t, m: hiero.Decoder(m).translate_batch("a b"), "expected lines, not the string 'a b'"),
-        (lambda t, m: Bleu(["a b", "c"]), "segment 0: expected a list of references, not the string 'a b'"),
+        (
+            lambda t, m: Bleu(["a b", "c"]),
+            "segment 0: expected a list of references, each a line of text, not the string 'a b'",
+        ),
     ],
 )
 def test_strings_in_place_of_tokens(

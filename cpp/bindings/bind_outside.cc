@@ -81,11 +81,12 @@ void register_outside(py::module_& m) {
           "The highest Bleu+1 of the k best translations.");
   m.attr("Chart").attr("outside") = py::cpp_function(
       [](const std::shared_ptr<Chart>& chart, const std::string& kind,
-         const std::optional<TokenLists>& references, std::size_t k, std::size_t beam, std::size_t recovered,
+         const std::optional<TokenLists>& references, py::ssize_t k, py::ssize_t beam, py::ssize_t recovered,
          const std::string& length) {
         const auto which = value_named<Outside>(kind, "kind");
         const OutsideOptions options{
-            k, {beam, recovered, value_named<ReferenceLength>(length, "effective length")}};
+            count_of(k, "k"),
+            {count_of(beam, "beam"), count_of(recovered, "recovered"), value_named<ReferenceLength>(length, "effective length")}};
         const std::vector<std::vector<std::string>> given =
             references ? references->values : std::vector<std::vector<std::string>>();
         const py::gil_scoped_release release;

@@ -228,9 +228,9 @@ void register_semiring(py::module_& m) {
                         "node's derivations are.")
       .def(py::init());
   bind<KBestSemiring>(m, "KBestSemiring", "The k best derivations: lists of (score, edges), best first.")
-      .def(py::init([](std::size_t k) {
-             if (k == 0) throw std::invalid_argument("k: expected 1 or more");
-             return Bound(KBestSemiring{k});
+      .def(py::init([](py::ssize_t k) {
+             if (k < 1) throw std::invalid_argument("k: expected 1 or more, not " + std::to_string(k));
+             return Bound(KBestSemiring{static_cast<std::size_t>(k)});
            }),
            py::arg("k"));
   bind<ExpectationSemiring>(m, "ExpectationSemiring",

@@ -6,6 +6,8 @@
 #include <pybind11/stl.h>
 
 #include <cstdint>
+#include <stdexcept>
+#include <string>
 #include <vector>
 
 namespace hiero {
@@ -30,6 +32,21 @@ void register_outside(py::module_& m);
 void register_decode(py::module_& m);
 void register_extract(py::module_& m);
 void register_risk(py::module_& m);
+
+// Indices and counts from Python, as signed numbers: where a parameter is unsigned, pybind11 says of a negative
+// one that its type is wrong. Throws py::index_error for an index that there is not, std::invalid_argument for
+// a negative count.
+inline std::size_t index_of(py::ssize_t index, std::size_t size, const std::string& what) {
+  if (index < 0 || static_cast<std::size_t>(index) >= size)
+    throw py::index_error("no " + what + " " + std::to_string(index) + ", there are " + std::to_string(size));
+  return static_cast<std::size_t>(index);
+}
+
+inline std::size_t count_of(py::ssize_t count, const std::string& name) {
+  if (count < 0)
+    throw std::invalid_argument(name + ": expected 0 or more, not " + std::to_string(count));
+  return static_cast<std::size_t>(count);
+}
 
 // A read-only NumPy view of a vector that lives inside the Python object `owner`.
 template <class T>

@@ -26,6 +26,13 @@ _MOSES = (
 _SEGMENTED = {"jieba": "zh", "janome": "ja"}
 
 
+def one_line(error: BaseException) -> str:
+    """What an exception says, in one line: of a system error the file and what the system says."""
+    if isinstance(error, OSError) and error.strerror:
+        return error.strerror if error.filename is None else f"{error.filename}: {error.strerror}"
+    return " ".join(str(error).split()) or type(error).__name__
+
+
 @dataclass(frozen=True)
 class TextSide:
     """How the text of one language becomes tokens, and tokens text.
@@ -215,7 +222,7 @@ def _jieba() -> Callable[[str], Iterable[str]]:
     try:
         import jieba
     except ImportError:
-        raise Error("zh:jieba needs the package jieba: pip install 'hiero-mt[zh]'") from None
+        raise Error("zh:jieba needs the package jieba: pip install jieba") from None
     tokenizer = jieba.Tokenizer()
     # What its own initialisation does, but that it would read a cache from a folder that anyone can write to.
     tokenizer.FREQ, tokenizer.total = tokenizer.gen_pfdict(tokenizer.get_dict_file())
@@ -228,6 +235,6 @@ def _janome() -> Callable[[str], Iterable[str]]:
     try:
         from janome.tokenizer import Tokenizer
     except ImportError:
-        raise Error("ja:janome needs the package janome: pip install 'hiero-mt[ja]'") from None
+        raise Error("ja:janome needs the package janome: pip install janome") from None
     tokenizer = Tokenizer(wakati=True)
     return lambda text: map(str, tokenizer.tokenize(text, wakati=True))

@@ -345,4 +345,4 @@ def _configuration(path: Path, kind: type[C]) -> C:
     except (tomllib.TOMLDecodeError, UnicodeDecodeError) as error:
         raise FormatError(f"{path}: {error}") from None
     except ValidationError as error:
-        raise FormatError(f"{path}: {complaint(error)}") from None
+        raise FormatError(f"{path}: {complaint(error, kind)}") from None

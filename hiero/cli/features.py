@@ -4,13 +4,11 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from pathlib import Path
-from typing import Annotated, Literal, TypeVar
+from typing import Annotated, Any, Literal, TypeVar
 
 import typer
-from pydantic import ValidationError
 
 from hiero import FormatError, Model, features, generators
-from hiero.base.json_files import complaint
 from hiero.cli.arguments import usage
 from hiero.cli.files import Writes
 from hiero.cli.loading import Load, load_model
@@ -116,21 +114,17 @@ def _syntax(grain: Grain, labels: Sequence[str] | None, glue: bool) -> list[Buil
     if grain == "none":
         return []
     kind = features.FineSyntax if grain == "fine" else features.CoarseSyntax
-    try:
+    with usage():
         return [kind(glue=glue) if labels is None else kind(labels=tuple(labels), glue=glue)]
-    except ValidationError as error:
-        raise typer.BadParameter(complaint(error)) from None
 
 
 def _numbers(languages: str, model: Model) -> list[generators.NumberRules]:
     if languages == "none":
         return []
     source, _, target = languages.partition(":")
-    settings = {"source": source, "target": target, "lowercase": not _has_capitals(model)}
-    try:
-        return [generators.NumberRules.model_validate(settings)]
-    except ValidationError as error:
-        raise typer.BadParameter(complaint(error)) from None
+    settings: dict[str, Any] = {"source": source, "target": target, "lowercase": not _has_capitals(model)}
+    with usage():
+        return [generators.NumberRules(**settings)]
 
 
 def _has_capitals(model: Model) -> bool:

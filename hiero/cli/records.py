@@ -8,7 +8,7 @@ from dataclasses import dataclass
 
 from hiero import Derivation, Error, Failure, Forest, Sentence, Translation
 from hiero._core import escape
-from hiero.base.text import TextSide, format_links
+from hiero.base.text import TextSide, format_links, one_line
 from hiero.cli.lines import Lines
 from hiero.cli.sentences import Forcing
 from hiero.forest.derivations import derivation_tree
@@ -51,12 +51,12 @@ def make_record(
     if number in lines.invalid:
         return Record(number, name, error=lines.invalid[number])
     if isinstance(result, Failure):
-        return Record(number, name, error=" ".join(str(result.error).split()) or type(result.error).__name__)
+        return Record(number, name, error=one_line(result.error))
+    forest: Forest | None = getattr(result, "forest", None)  # where it was kept
     if not result.source:
-        return Record(number, name, result, result.forest, result.derivation)
+        return Record(number, name, result, forest, result.derivation)
     if not result.has_parse:
-        return Record(number, name, result, result.forest, error="no derivation covers the sentence")
-    forest = result.forest
+        return Record(number, name, result, forest, error="no derivation covers the sentence")
     if forcing is None:
         hypotheses = result.kbest(nbest, unique=unique) if nbest is not None else []
         best = hypotheses[0] if hypotheses else result.derivation
@@ -64,7 +64,7 @@ def make_record(
             try:
                 chosen = choose(forest, result.weights)
             except (Error, ValueError) as trouble:  # of one sentence: the others go on
-                return Record(number, name, result, forest, error=" ".join(str(trouble).split()))
+                return Record(number, name, result, forest, error=one_line(trouble))
             assert chosen is not None
             best = chosen
     else:

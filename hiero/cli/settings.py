@@ -12,14 +12,14 @@ import math
 from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass, field
 from types import UnionType
-from typing import Annotated, Any, Literal, TypeGuard, Union, get_args, get_origin
+from typing import Annotated, Any, Literal, Union, get_args, get_origin
 
 import typer
 from annotated_types import Ge, Le
 from pydantic import BaseModel, ValidationError
 from pydantic.fields import FieldInfo
 
-from hiero.base.json_files import first_error
+from hiero.base.json_files import first_error, is_model
 
 # What the user gave, by the names of settings.
 Given = Mapping[str, Any]
@@ -65,13 +65,13 @@ class SettingOptions(Options):
     @property
     def _groups(self) -> dict[str, str]:
         """Of the settings of models within the model."""
-        inner: list[Any] = [i.annotation for i in self.kind.model_fields.values() if _is_model(i.annotation)]
+        inner: list[Any] = [i.annotation for i in self.kind.model_fields.values() if is_model(i.annotation)]
         titled = [(kind, kind.model_config.get("title")) for kind in inner]
         return {name: title for kind, title in titled if title for name in kind.model_fields}
 
     def _fields(self, kind: type[BaseModel]) -> Iterator[tuple[str, FieldInfo]]:
         for name, info in kind.model_fields.items():
-            if _is_model(info.annotation):
+            if is_model(info.annotation):
                 yield from self._fields(info.annotation)
             elif name not in self.without and (not self.only or name in self.only):
                 yield name, info
@@ -93,7 +93,7 @@ class SettingOptions(Options):
         found: dict[str, Any] = {}
         for name, info in type(model).model_fields.items():
             value = getattr(model, name)
-            if _is_model(info.annotation):
+            if is_model(info.annotation):
                 found |= self.given(value)
             elif value != info.default:
                 found[self.renamed.get(name, name)] = _written(value)
@@ -102,15 +102,11 @@ class SettingOptions(Options):
     def _nested(self, kind: type[BaseModel], values: Given) -> dict[str, Any]:
         out: dict[str, Any] = {}
         for name, info in kind.model_fields.items():
-            if _is_model(info.annotation):
+            if is_model(info.annotation):
                 out[name] = self._nested(info.annotation, values)
             elif name in values:
                 out[name] = values[name]
         return out
-
-
-def _is_model(kind: Any) -> TypeGuard[type[BaseModel]]:
-    return isinstance(kind, type) and issubclass(kind, BaseModel)
 
 
 @dataclass(frozen=True)

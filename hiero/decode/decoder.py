@@ -2,17 +2,17 @@
 
 from __future__ import annotations
 
+import os
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any, Literal, Unpack
 
 import numpy as np
 import numpy.typing as npt
-from pydantic import ValidationError
 
 from hiero import _core
 from hiero._core import Translation
-from hiero.base.json_files import complaint
+from hiero.base.arguments import described
 from hiero.base.parallel import ordered_map
 from hiero.decode.model import Model
 from hiero.decode.settings import DecodingArguments, DecodingSettings
@@ -22,6 +22,7 @@ from hiero.generators.protocol import with_generated
 Keep = Literal["none", "forest", "chart", "splits"]
 # By name, or in the order of a model's features.
 Weights = Mapping[str, float] | npt.ArrayLike
+_NO_WEIGHTS = (str, bytes, os.PathLike, type(None))
 # A sentence, or one that has nothing but raw text or tokens.
 Source = str | Sequence[str] | Sentence
 
@@ -43,13 +44,13 @@ class Decoder:
     """
 
     def __init__(self, model: Model, **settings: Unpack[DecodingArguments]) -> None:
-        """``settings`` override the model's: see ``DecodingSettings``. Raises ValueError for bad ones."""
-        values = {**model.settings.model_dump(), **settings}
+        """``settings`` override the model's: see ``DecodingSettings``. Raises ValueError for bad ones,
+        TypeError for values of other types and for what is no model, such as its path."""
+        if not isinstance(model, Model):
+            given = described(model)
+            raise TypeError(f"expected a hiero.Model, as hiero.Model.load(path) gives one, not {given}")
         self.model = model
-        try:
-            self.settings = DecodingSettings.model_validate(values)
-        except ValidationError as error:
-            raise ValueError(complaint(error)) from None
+        self.settings = DecodingSettings(**{**model.settings.model_dump(), **settings})
         self._weights: Mapping[str, float] | npt.NDArray[np.float64] = dict(model.weights)
         self._core = _core.Decoder(model.core, model.weight_vector(model.weights), self.settings.options())
 
@@ -73,14 +74,16 @@ class Decoder:
         ``feature_names``, which is copied: no name is looked up then.
 
         Raises FormatError for a weight that names no feature, ValueError for a vector of another length and
-        for weights that are not finite.
+        for weights that are not finite, TypeError for what are no weights, such as a file's name.
         """
+        if isinstance(weights, _NO_WEIGHTS):
+            raise TypeError(f"weights: expected a mapping by names or a vector, not {described(weights)}")
         other = object.__new__(Decoder)
         other.model = self.model
         other.settings = self.settings
         if isinstance(weights, Mapping):
             other._weights = dict(weights)
-            vector = self.model.weight_vector(weights)
+            vector = self.model.weight_vector(other._weights)
         else:
             other._weights = vector = np.array(weights, dtype=np.float64)
         other._core = self._core.with_weights(vector)
@@ -143,11 +146,11 @@ class Decoder:
     ) -> Iterator[Translation | Failure]:
         """Translates lines as they come, in order, a few per thread in memory at once.
 
-        A sentence that fails gives a ``Failure``; the others go on. Raises TypeError for a string in place of
-        several.
+        A sentence that fails gives a ``Failure``; the others go on. Raises TypeError for a single sentence in
+        place of several.
         """
-        if isinstance(lines, str):
-            raise TypeError(f"expected lines, not the string {lines!r}: translate() takes one sentence")
+        if isinstance(lines, str | bytes | Sentence) or not isinstance(lines, Iterable):
+            raise TypeError(f"expected lines, not {described(lines)}: translate() takes one sentence")
         return ordered_map(lambda line: self.attempt(line, keep=keep), lines, threads)
 
     def attempt(

@@ -14,6 +14,7 @@ import numpy.typing as npt
 
 from hiero import _core
 from hiero._core import FeatureNames, LanguageModel, Rule, RuleTable
+from hiero.base.arguments import by_name, several
 from hiero.base.directories import publish, temporary_folder
 from hiero.base.tables import load_table
 from hiero.base.text import TextProcessing
@@ -31,6 +32,8 @@ from hiero.decode.settings import DecodingSettings
 from hiero.features.distortion import DistortionStatistics
 from hiero.features.protocols import LocalFeatures
 from hiero.generators.protocol import RuleGenerator, features_of
+
+_PATH = (str, os.PathLike)
 
 
 class Model:
@@ -70,31 +73,28 @@ class Model:
         manifest is to say.
         Raises FormatError for a weight that names no feature, for a cycle of unary rules, for clashing
         names, for labels that cannot be what they are to be, and for names of features that a weights file
-        cannot hold; ValueError for a base that is not more than 1.
+        cannot hold; ValueError for a base that is not more than 1; TypeError for what is no table, language
+        model or label, such as the path of one.
         """
-        self.tables = tuple(tables)
-        self.lms = tuple(lms)
-        several = {"copy_labels": copy_labels, "glue_labels": glue_labels, "log_features": log_features}
-        for name, given in several.items():
-            if isinstance(given, str):
-                raise TypeError(f"{name}: expected several, not a string")
+        self.tables = several("tables", tables, RuleTable, "hiero.RuleTable")
+        self.lms = several("lms", lms, LanguageModel, "hiero.LanguageModel")
         if log_features and log_base is None:
             raise ValueError("log_features are without log_base what they are")
-        self.copy_labels = tuple(copy_labels)
-        self.glue_labels = tuple(glue_labels)
+        self.copy_labels = several("copy_labels", copy_labels, str, "labels")
+        self.glue_labels = several("glue_labels", glue_labels, str, "labels")
         self.settings = settings or DecodingSettings()
         self.text = text or TextProcessing()
         self.distortion = distortion
         self.local_features = tuple(local_features)
         self.generators = tuple(generators)
         self.log_base = log_base
-        self.log_features = tuple(log_features)
-        self._statics = tuple(statics or [""] * len(tables))
+        self.log_features = several("log_features", log_features, str, "features")
+        self._statics = tuple(statics or [""] * len(self.tables))
         self.core = _core.TranslationModel(
-            list(tables),
-            list(owners or [""] * len(tables)),
+            list(self.tables),
+            list(owners or [""] * len(self.tables)),
             list(self._statics),
-            list(lms),
+            list(self.lms),
             list(self.local_features),
             goal or "",
             self.copy_labels,
@@ -106,7 +106,7 @@ class Model:
         self.goal = self.core.goal
         self.feature_names: FeatureNames = self.core.feature_names
         check_writable(self.feature_names)
-        self.weights: Mapping[str, float] = MappingProxyType(dict(weights))
+        self.weights: Mapping[str, float] = MappingProxyType(by_name("weights", weights))
         self.weight_vector(self.weights)
         self._made_from = copy.deepcopy(dict(made_from or {}))  # set last: from here on nothing changes
 
@@ -153,14 +153,16 @@ class Model:
         distortion: DistortionStatistics | None = None,
         made_from: Mapping[str, Any] | None = None,
     ) -> Model:
-        """A model from files: rule tables (packed, or text, which is packed first), LMs, weights."""
+        """A model from files: rule tables (packed, or text, which is packed first), LMs, weights.
+
+        Raises as the constructor does, and OSError; TypeError for one path in place of several."""
         if weights is None:
             weights = {}
         elif not isinstance(weights, Mapping):
             weights = read_weights(weights)
         return cls(
-            [load_table(path) for path in grammars],
-            [LanguageModel.load(os.fspath(path)) for path in lms],
+            [load_table(path) for path in several("grammars", grammars, _PATH, "files")],
+            [LanguageModel.load(os.fspath(path)) for path in several("lms", lms, _PATH, "files")],
             weights,
             local_features=local_features,
             generators=generators,
@@ -196,13 +198,12 @@ class Model:
         distortion = None
         if config.distortion:
             distortion = DistortionStatistics.load(directory / config.distortion)
-        own = read_weights(directory / config.weights)
         if weights is not None and not isinstance(weights, Mapping):
             weights = read_weights(weights)
         model = cls(
             [RuleTable.open(str(directory / entry.path)) for entry in config.tables],
             [LanguageModel.load(str(directory / lm)) for lm in config.lms],
-            own,
+            read_weights(directory / config.weights),
             owners=[entry.owner for entry in config.tables],
             statics=[_if_there(directory / entry.statics) for entry in config.tables],
             local_features=all_local_features(directory, config, local_features),
@@ -217,15 +218,15 @@ class Model:
             distortion=distortion,
             made_from=read_made_from(directory),
         )
-        return model if weights is None else model.with_weights({**own, **weights})
+        return model if weights is None else model.with_weights({**model.weights, **weights})
 
     def with_weights(self, weights: Mapping[str, float], origin: Mapping[str, Any] | None = None) -> Model:
         """The same model with other weights; everything else is shared.
 
         ``origin`` says where they come from, for the manifest. Raises FormatError for a weight that names no
-        feature.
+        feature, TypeError for what is no mapping, such as a file's name.
         """
-        self.weight_vector(weights)
+        self.weight_vector(by_name("weights", weights))
         made_from = {key: value for key, value in self.made_from.items() if key != WEIGHTS}
         if origin is not None:
             made_from[WEIGHTS] = dict(origin)

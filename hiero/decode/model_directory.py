@@ -97,7 +97,7 @@ def read_config(directory: Path) -> ModelFile:
     except (tomllib.TOMLDecodeError, UnicodeDecodeError) as error:
         raise FormatError(f"{path}: {error}") from None
     except ValidationError as error:
-        raise FormatError(f"{path}: {complaint(error)}") from None
+        raise FormatError(f"{path}: {complaint(error, ModelFile)}") from None
 
 
 def write_config(directory: Path, config: ModelFile) -> None:

@@ -27,6 +27,7 @@ import numpy.typing as npt
 import sacrebleu
 
 from hiero._core import Forest, KBestArrays, ReferenceSet, bleu
+from hiero.base.arguments import several
 
 Array = npt.NDArray[np.float64]
 IntArray = npt.NDArray[np.int32]
@@ -124,16 +125,14 @@ class Metric(ABC):
     def __init__(self, references: Sequence[Sequence[str]], text: Text | None = None) -> None:
         """``references`` of every segment as lines of text; empty ones are missing.
 
-        Raises ValueError for no segments, and naming a segment, from 0, that has no reference; TypeError
-        where that is a string.
+        Raises ValueError for no segments, and naming a segment, from 0, that has no reference; TypeError for
+        one whose references are a string, or lists of tokens in place of lines.
         """
+        several("references", references, Iterable, "segments, each a list of references")
         if not references:
             raise ValueError("a metric is of one segment or more")
         for number, segment in enumerate(references):
-            if isinstance(segment, str):
-                raise TypeError(
-                    f"segment {number}: expected a list of references, not the string {segment!r}"
-                )
+            several(f"segment {number}", segment, str, "references, each a line of text")
             if not any(line.strip() for line in segment):
                 raise ValueError(f"segment {number}: no reference that is not empty")
         self.text = text if text is not None else Text()
@@ -150,12 +149,13 @@ class Metric(ABC):
 
     def statistics(self, lines: Sequence[str]) -> Array:
         """Of one hypothesis a segment, as text; float64 (segments, width). Raises ValueError for another
-        number of lines."""
+        number of lines, TypeError for lists of tokens in place of lines."""
         self._check(lines)
         segments = np.arange(self.segments, dtype=np.int32)
         return self.token_statistics(segments, Hypotheses.of_tokens(self.text.tokens(lines)))
 
     def _check(self, lines: Sequence[str]) -> None:
+        several("hypotheses", lines, str, "lines of text, one for each segment")
         if len(lines) != self.segments:
             raise ValueError(f"{len(lines)} hypotheses for {self.segments} segments")
 

@@ -18,6 +18,7 @@ from hiero._core import FormatError
 from hiero.base.directories import differing, run_directory
 from hiero.base.files import write_atomically
 from hiero.base.json_files import complaint, read_json
+from hiero.base.settings import Settings
 from hiero.decode.decoder import Decoder
 from hiero.decode.settings import DecodingSettings
 from hiero.evaluate import Bleu, EffectiveLength
@@ -34,10 +35,8 @@ _EXPERIMENT = "experiment.json"
 _ROW = "row.json"
 
 
-class ExperimentOptions(BaseModel):
+class ExperimentOptions(Settings):
     """What an experiment with several systems leaves open."""
-
-    model_config = ConfigDict(extra="forbid", frozen=True)
 
     runs: int = Field(3, ge=1, description="of each system, with other seeds")
     seed: int = Field(1, ge=0, description="of the first run")
@@ -54,7 +53,7 @@ class ExperimentOptions(BaseModel):
             try:
                 kind.model_validate(values)
             except ValidationError as error:
-                raise ValueError(f"{name}: {complaint(error)}") from None
+                raise ValueError(f"{name}: {complaint(error, kind)}") from None
         return self
 
 
@@ -221,7 +220,8 @@ class Laboratory(ABC, Generic[S, Own]):
         """Lines of tokens; ``how`` tells decoders apart that are not the trial's."""
 
         def made() -> list[str]:
-            results = decoder.with_weights(weights).translate_batch(one.sentences, threads=self.threads)
+            vector = decoder.model.weight_vector(weights)
+            results = decoder.with_weights(vector).translate_batch(one.sentences, threads=self.threads)
             return [" ".join(result.tokens) for result in results]
 
         return self.lines(run, f"{one.name}{how}", weights, made)

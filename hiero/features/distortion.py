@@ -13,11 +13,12 @@ from typing import Annotated, Any, Literal
 
 import numpy as np
 import numpy.typing as npt
-from pydantic import BaseModel, ConfigDict, Field
+from pydantic import Field
 
 from hiero._core import ExtractStatistics, FormatError
 from hiero.base.files import write_atomically
 from hiero.base.json_files import json_number
+from hiero.base.settings import Settings
 
 SIZES = 10  # 1 .. 9 source words, and 10 or more
 
@@ -74,9 +75,7 @@ def _is_count(value: object) -> bool:
 Counts = Annotated[tuple[Annotated[int, Field(ge=0)], ...], Field(min_length=SIZES, max_length=SIZES)]
 
 
-class _Distortion(BaseModel):
-    model_config = ConfigDict(extra="forbid", frozen=True)
-
+class _Distortion(Settings):
     kind: str
     # Whether nonterminals of rules of the goal, as glue is, count too.
     glue: bool = False

@@ -63,7 +63,5 @@ def _pipeline() -> Language:
         model = importlib.import_module(_MODEL)
     except ImportError:
         package = _MODEL.replace("_", "-")
-        raise Error(
-            f"parsing needs the packages spacy and {package}: pip install 'hiero-mt[parse]'"
-        ) from None
+        raise Error(f"parsing needs the packages spacy and {package}: pip install spacy {package}") from None
     return cast("Language", model.load(exclude=["ner", "lemmatizer", "attribute_ruler"]))

@@ -3,13 +3,14 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from typing import Any
 
 from pydantic import BaseModel, ConfigDict, ValidationError
 
 from hiero._core import FormatError, Rule
+from hiero.base.arguments import described, several
 from hiero.base.json_files import complaint
 from hiero.base.text import TextSide, split
 from hiero.features.trees import Tree
@@ -21,7 +22,8 @@ class Sentence:
 
     ``rules`` are consulted for this sentence alone, ``parse`` is its tree, and ``annotations`` are what else
     features ask for, by name. Features see the sentence with tokens, and the parse over these.
-    Raises ValueError where both text and tokens are given, TypeError for a string in place of tokens.
+    Raises ValueError where both text and tokens are given, TypeError for fields of other types, such as a
+    string in place of tokens or of a rule.
 
     >>> Sentence("he slept", parse=Tree.read("(S (NP (PRP he)) (VP (VBD slept)))")).parse.tags
     ('PRP', 'VBD')
@@ -35,18 +37,30 @@ class Sentence:
     annotations: Mapping[str, Any] = field(default_factory=dict)
 
     def __post_init__(self) -> None:
-        if isinstance(self.tokens, str):
-            raise TypeError(f"tokens: expected a list of tokens, not the string {self.tokens!r}")
-        if self.text is not None and self.tokens:
+        if self.text is not None and not isinstance(self.text, str):
+            given = described(self.text)
+            raise TypeError(f"text: expected a string, not {given}; tokens are given as tokens=[...]")
+        tokens = several("tokens", self.tokens, str, "tokens")
+        if self.text is not None and tokens:
             raise ValueError("a sentence has text or tokens, not both")
-        object.__setattr__(self, "tokens", tuple(self.tokens))
-        object.__setattr__(self, "rules", tuple(self.rules))
+        object.__setattr__(self, "tokens", tokens)
+        rules = several("rules", self.rules, Rule, "hiero.Rule, each made of its text by hiero.Rule(text)")
+        object.__setattr__(self, "rules", rules)
+        if self.parse is not None and not isinstance(self.parse, Tree):
+            given = described(self.parse)
+            raise TypeError(f"parse: expected a hiero.Tree, as hiero.Tree.read(text) gives one, not {given}")
 
     @classmethod
     def of(cls, source: str | Sequence[str] | Sentence, **more: Any) -> Sentence:
-        """The record of what may stand for one, raw text or tokens, with ``more`` of its fields."""
+        """The record of what may stand for one, raw text or tokens, with ``more`` of its fields. Raises
+        TypeError for anything else."""
         if isinstance(source, Sentence):
             return replace(source, **more) if more else source
+        if isinstance(source, bytes) or not isinstance(source, Iterable):
+            given = described(source)
+            raise TypeError(
+                f"expected a sentence (raw text, a list of tokens or a hiero.Sentence), not {given}"
+            )
         return cls(source, **more) if isinstance(source, str) else cls(tokens=source, **more)
 
     @property
@@ -70,7 +84,7 @@ class Sentence:
         try:
             record = _Record.model_validate_json(line)
         except ValidationError as error:
-            raise FormatError(complaint(error)) from None
+            raise FormatError(complaint(error, _Record)) from None
         if (record.text is None) == (record.tokens is None):
             raise FormatError("expected text or tokens, one of them")
         if bad := [token for token in record.tokens or () if split(token) != [token]]:

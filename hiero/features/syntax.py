@@ -9,9 +9,10 @@ from typing import Annotated, Any, Literal
 
 import numpy as np
 import numpy.typing as npt
-from pydantic import AfterValidator, BaseModel, ConfigDict, Field
+from pydantic import AfterValidator, Field
 
 from hiero._core import FormatError
+from hiero.base.settings import Settings
 from hiero.features.sentence import Sentence
 from hiero.features.trees import is_label
 
@@ -39,11 +40,9 @@ def _distinct(labels: tuple[str, ...]) -> tuple[str, ...]:
 Labels = Annotated[tuple[Label, ...], Field(min_length=1), AfterValidator(_distinct)]
 
 
-class _SoftSyntax(BaseModel, ABC):
+class _SoftSyntax(Settings, ABC):
     """A constituent matches a span that it equals, and crosses one that it overlaps without either containing
     the other; a feature fires once, however many constituents do."""
-
-    model_config = ConfigDict(extra="forbid", frozen=True)
 
     kind: str
     labels: Labels

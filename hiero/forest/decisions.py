@@ -15,24 +15,24 @@ from typing import Literal, Self
 
 import numpy as np
 import numpy.typing as npt
-from pydantic import BaseModel, ConfigDict, Field, model_validator
+from pydantic import ConfigDict, Field, model_validator
 
 from hiero._core import Derivation, Forest, ForestError
-from hiero.base.settings import refuse_idle
+from hiero.base.settings import Settings, refuse_idle
 from hiero.forest.losses import ORDER, LinearBleu
 
 # Edges that an annotated forest may have.
 _MOST_EDGES = 1_000_000
 
 
-class Decision(BaseModel):
+class Decision(Settings):
     """How a translation is chosen.
 
     >>> Decision(decision="mbr", gamma=2.0).order
     4
     """
 
-    model_config = ConfigDict(extra="forbid", frozen=True, allow_inf_nan=False)
+    model_config = ConfigDict(allow_inf_nan=False)
 
     decision: Literal["viterbi", "mbr", "variational"] = Field(
         "viterbi",

@@ -14,10 +14,9 @@ from functools import cached_property
 from pathlib import Path
 from typing import Any, Literal
 
-from pydantic import BaseModel, ConfigDict
-
 from hiero._core import FormatError, Rule
 from hiero.base.lines import read_lines
+from hiero.base.settings import Settings
 from hiero.base.text import split
 from hiero.features.sentence import Sentence
 from hiero.generators.protocol import Label, phrase_rule
@@ -26,7 +25,7 @@ _FEATURE = "NameRule"
 Tokens = tuple[str, ...]
 
 
-class NameRules(BaseModel):
+class NameRules(Settings):
     """A generator of rules with ``NameRule=1`` for all phrases of a dictionary that a sentence has, one for
     each translation.
 
@@ -34,7 +33,6 @@ class NameRules(BaseModel):
     entry have as many tokens they are linked one by one, else each with each.
     """
 
-    model_config = ConfigDict(extra="forbid", frozen=True)
     kind: Literal["names"] = "names"
     dictionary: Path
     label: Label = "X"

@@ -14,9 +14,8 @@ from collections.abc import Iterator, Sequence
 from functools import cache
 from typing import Literal
 
-from pydantic import BaseModel, ConfigDict
-
 from hiero._core import Rule
+from hiero.base.settings import Settings
 from hiero.features.sentence import Sentence
 from hiero.generators.conventions import CONVENTIONS, Language
 from hiero.generators.protocol import Label, phrase_rule
@@ -27,7 +26,7 @@ from hiero.generators.writing import Writer
 _FEATURE = "NumberRule"
 
 
-class NumberRules(BaseModel):
+class NumberRules(Settings):
     """A generator of rules with ``NumberRule=1`` for what reads as a number or date in the ``source``
     convention, in all plausible ways, with all that the ``target`` convention has for it; a number that both
     write alike becomes itself.
@@ -36,7 +35,6 @@ class NumberRules(BaseModel):
     ``lowercase`` they are in lower case, as models are whose text is.
     """
 
-    model_config = ConfigDict(extra="forbid", frozen=True)
     kind: Literal["numbers"] = "numbers"
     source: Language
     target: Language

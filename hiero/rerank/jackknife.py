@@ -17,7 +17,7 @@ from typing import Any
 from hiero.base.files import replacing
 from hiero.base.lines import PathLike, read_lines
 from hiero.base.parallel import ordered_map
-from hiero.base.text import TextProcessing, split
+from hiero.base.text import TextProcessing, one_line, split
 from hiero.decode.decoder import Decoder, Failure
 from hiero.decode.model import Model
 from hiero.features.sentence import Sentence
@@ -110,8 +110,8 @@ def write_forests(
     def packed(sentence: Sentence) -> tuple[PackedForest, str]:
         result = decoder.attempt(sentence, keep="forest")
         if isinstance(result, Failure):
-            return pack_forest(NO_FOREST), str(result.error)
-        if result.forest is None or result.forest.root < 0:
+            return pack_forest(NO_FOREST), one_line(result.error)
+        if not result.has_parse:
             return pack_forest(NO_FOREST), "no derivation covers the sentence"
         return pack_forest(result.forest.prune(decoder.weights, edges=edges)), ""
 

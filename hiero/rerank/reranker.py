@@ -15,6 +15,7 @@ from pydantic import BaseModel, ConfigDict, Field, field_validator
 from hiero._core import Derivation, Forest
 from hiero.base.files import write_atomically
 from hiero.base.json_files import read_json
+from hiero.base.settings import OneLineErrors
 from hiero.forest.decisions import best_derivation, best_part
 from hiero.rerank.features import NgramFeatures
 
@@ -22,7 +23,7 @@ from hiero.rerank.features import NgramFeatures
 _LONGEST = 100
 
 
-class Reranker(BaseModel):
+class Reranker(BaseModel, metaclass=OneLineErrors):
     """Weights of the first stage's features, which its score is made of; of that score, and of n-grams, whose
     words are separated by blanks. An n-gram that is not there weighs 0.
 

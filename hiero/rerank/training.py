@@ -12,11 +12,12 @@ from pathlib import Path
 
 import numpy as np
 import numpy.typing as npt
-from pydantic import BaseModel, ConfigDict, Field
+from pydantic import ConfigDict, Field
 
 from hiero._core import Forest, FormatError
 from hiero.base.files import replacing
 from hiero.base.parallel import ordered_map
+from hiero.base.settings import Settings
 from hiero.evaluate.metrics import Bleu
 from hiero.forest.files import ForestFile, ForestWriter, PackedForest, pack_forest
 from hiero.forest.losses import COLUMNS, ORDER
@@ -28,10 +29,10 @@ from hiero.tune.risk import Example, ForestRisk, Loss, RiskOptions, example, los
 Array = npt.NDArray[np.float64]
 
 
-class RerankerOptions(BaseModel):
+class RerankerOptions(Settings):
     """What a second stage is trained on, and how."""
 
-    model_config = ConfigDict(extra="forbid", frozen=True, allow_inf_nan=False)
+    model_config = ConfigDict(allow_inf_nan=False)
 
     order: int = Field(2, ge=1, le=ORDER, description="of the longest n-grams")
     least_count: int = Field(2, ge=1, description="of an n-gram in the references, to be a feature")

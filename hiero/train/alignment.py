@@ -16,12 +16,13 @@ from typing import Literal, get_args
 
 import numpy as np
 import numpy.typing as npt
-from pydantic import BaseModel, ConfigDict, Field
+from pydantic import Field
 from thot.common import WordAlignmentMatrix
 
 from hiero._core import Error, FormatError
 from hiero.base.files import replacing
 from hiero.base.lines import PathLike, read_lines
+from hiero.base.settings import Settings
 from hiero.base.text import format_links, split
 from hiero.train.corpus import read_pairs
 
@@ -31,10 +32,8 @@ Links = list[tuple[int, int]]
 Positions = npt.NDArray[np.int32]
 
 
-class AlignSettings(BaseModel):
+class AlignSettings(Settings):
     """How words are aligned."""
-
-    model_config = ConfigDict(extra="forbid", frozen=True)
 
     heuristic: Heuristic = Field("grow-diag-final-and", description="how both directions are symmetrised")
     seed: int = Field(1, ge=0, lt=1 << 32, description="of the word alignment")

@@ -11,21 +11,20 @@ import os
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import asdict, dataclass
 
-from pydantic import BaseModel, ConfigDict, Field
+from pydantic import Field
 
 from hiero._core import FormatError
 from hiero.base.files import replacing
 from hiero.base.lines import PathLike, read_lines
+from hiero.base.settings import Settings
 from hiero.base.text import TextProcessing, TextSide
 from hiero.train.lm_text import RESERVED
 
 _RESERVED = frozenset(word.decode() for word in RESERVED)
 
 
-class CorpusSettings(BaseModel):
+class CorpusSettings(Settings):
     """Which sentence pairs are left out."""
-
-    model_config = ConfigDict(extra="forbid", frozen=True)
 
     max_length: int = Field(100, ge=1, description="tokens of a sentence; longer pairs are left out")
     max_ratio: float = Field(

@@ -23,13 +23,14 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import IO, Literal
 
-from pydantic import BaseModel, ConfigDict, Field
+from pydantic import Field
 
 from hiero import _core
 from hiero._core import Error, FormatError, LanguageModel
 from hiero.base.directories import temporary_folder
 from hiero.base.files import replacing
 from hiero.base.lines import DAMAGE, PathLike, damaged, open_source
+from hiero.base.settings import Settings
 from hiero.decode.model_files import is_arpa
 from hiero.train.lm_text import LineCounts, checked_blocks
 
@@ -42,10 +43,8 @@ _LONGEST_SHOWN = 40
 _SYSTEM_ERRORS = (errno.ENOSPC, errno.EDQUOT, errno.EFBIG, errno.EIO, errno.ENOMEM)
 
 
-class LmSettings(BaseModel):
+class LmSettings(Settings):
     """What kind of model is estimated."""
-
-    model_config = ConfigDict(extra="forbid", frozen=True)
 
     order: int = Field(5, ge=ORDERS[0], le=ORDERS[-1], description="words of the longest n-grams")
     binary: Literal["probing", "trie"] = Field(

@@ -15,10 +15,10 @@ from typing import Literal, Self
 
 import numpy as np
 import scipy.sparse
-from pydantic import BaseModel, ConfigDict, Field, model_validator
+from pydantic import Field, model_validator
 
 from hiero._core import Chart, KBestArrays
-from hiero.base.settings import refuse_idle
+from hiero.base.settings import Settings, refuse_idle
 from hiero.evaluate.metrics import Bleu, Hypotheses
 from hiero.tune.pool import WHOLE, Candidates
 from hiero.tune.protocol import Array
@@ -29,11 +29,9 @@ Measure = Literal["guided", "top-down", "concatenation", "partial-full", "partia
 _OUTSIDE = {"partial-full": "nothing", "partial-span": "nothing"}
 
 
-class SearchAware(BaseModel):
+class SearchAware(Settings):
     """As published: which spans of a sentence are instances, by their words, and how many derivations of
     each take part."""
-
-    model_config = ConfigDict(extra="forbid", frozen=True)
 
     search_aware: Measure | None = Field(
         None, description="spans are tuned on, too: what their derivations are judged by"

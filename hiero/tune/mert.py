@@ -12,10 +12,11 @@ from dataclasses import dataclass
 
 import numpy as np
 import numpy.typing as npt
-from pydantic import BaseModel, ConfigDict, Field
+from pydantic import Field
 
 from hiero._core import line_search
 from hiero.base.parallel import ordered_map
+from hiero.base.settings import Settings
 from hiero.evaluate.metrics import Metric
 from hiero.tune.limits import restrained, scalable
 from hiero.tune.objective import gain
@@ -106,12 +107,10 @@ def _middle(begin: float, end: float) -> float:
     return begin + (end - begin) / 2
 
 
-class MertOptions(BaseModel):
+class MertOptions(Settings):
     """How MERT searches: climbs besides the first, directions besides the coordinates in every round, and
     smoothing as in ``search``. Climbs from the same weights end far from each other, each with what only the
     tuning set likes; their mean translates other text better than the best of them."""
-
-    model_config = ConfigDict(extra="forbid", frozen=True)
 
     restarts: int = Field(9, ge=0, description="further climbs")
     directions: int = Field(4, ge=0, description="random ones in every round, besides the coordinates")

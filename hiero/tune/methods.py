@@ -12,9 +12,10 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Annotated, Any, ClassVar, Generic, TypeVar
 
-from pydantic import BaseModel, ConfigDict, Field
+from pydantic import Field
 
 from hiero.base.progress import Report
+from hiero.base.settings import Settings
 from hiero.evaluate.metrics import Bleu, Metric
 from hiero.tune import hypergraph_mert
 from hiero.tune.annealing import Trace, minimise
@@ -30,7 +31,7 @@ from hiero.tune.risk import Loss, RiskOptions, RiskSpace, UnclippedBleu, forest_
 from hiero.tune.simplex import next_point
 
 F = TypeVar("F", bound=Found)
-Iterations = Annotated[int, Field(ge=1, description="at most")]
+Iterations = Annotated[int, Field(ge=1, description="at most; the first judges the weights to start from")]
 Patience = Annotated[int, Field(ge=1, description="iterations without a rise of the metric, to stop after")]
 Climbs = Annotated[int, Field(ge=0, description="further climbs")]
 
@@ -54,10 +55,8 @@ class Problem:
     progress: Report | None = None
 
 
-class Method(BaseModel, ABC, Generic[F]):
+class Method(Settings, ABC, Generic[F]):
     """A method with its options, how the loop is to treat it, and what of decoding it learns from."""
-
-    model_config = ConfigDict(extra="forbid", frozen=True)
 
     # What it learns from; None: any metric.
     metric: ClassVar[type[Metric] | None] = None

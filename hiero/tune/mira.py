@@ -14,10 +14,11 @@ from dataclasses import dataclass
 from pathlib import Path
 
 import numpy as np
-from pydantic import BaseModel, ConfigDict, Field
+from pydantic import Field
 
 from hiero.base.arrays import load_arrays, save_arrays
 from hiero.base.progress import Report
+from hiero.base.settings import Settings
 from hiero.evaluate.metrics import Bleu
 from hiero.forest.losses import BleuDocument
 from hiero.tune.exchange import in_steps
@@ -29,10 +30,8 @@ from hiero.tune.protocol import Array, TuningDecoder
 TOLERANCE = 1e-6
 
 
-class OnlineMiraOptions(BaseModel):
+class OnlineMiraOptions(Settings):
     """As published (Chiang et al. 2008, sections 2 and 5)."""
-
-    model_config = ConfigDict(extra="forbid", frozen=True)
 
     workers: int = Field(20, ge=1, description="that share the sentences")
     lag: int = Field(2, ge=0, description="sentences that workers may be ahead of what others tell them")

@@ -15,9 +15,10 @@ from typing import Any
 
 import numpy as np
 import numpy.typing as npt
-from pydantic import BaseModel, ConfigDict, Field
+from pydantic import Field
 
 from hiero._core import bleu
+from hiero.base.settings import Settings
 from hiero.evaluate.metrics import Metric
 from hiero.tune.limits import restrained
 from hiero.tune.objective import gain
@@ -25,10 +26,8 @@ from hiero.tune.pool import PoolArrays
 from hiero.tune.protocol import Array
 
 
-class MiraOptions(BaseModel):
+class MiraOptions(Settings):
     """As published (Cherry and Foster 2012, section 4)."""
-
-    model_config = ConfigDict(extra="forbid", frozen=True)
 
     passes: int = Field(60, ge=1, description="over the pool")
     c: float = Field(0.01, gt=0, description="the longest step of an update")

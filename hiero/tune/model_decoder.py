@@ -10,6 +10,7 @@ import scipy.sparse
 
 from hiero._core import Chart, Error, FeatureNames, Forest, Translation
 from hiero.base.parallel import ordered_map
+from hiero.base.text import one_line
 from hiero.decode.decoder import Decoder, Keep, Source
 from hiero.evaluate.metrics import Hypotheses
 from hiero.tune.protocol import Array, KBestList
@@ -50,20 +51,21 @@ class ModelDecoder:
 
     def kbest(self, weights: Array, k: int) -> Iterator[KBestList]:
         names = self.feature_names
+        # A forest costs as much again as the search for the best.
+        keep: Keep = "forest" if k > 1 else "none"
 
         def listed(_: int, result: Translation | None) -> KBestList:
             if result is None or not result.has_parse:
                 return KBestList(Hypotheses.of_tokens([]), scipy.sparse.csr_array((0, len(names))))
-            forest = result.forest
-            if forest is None:
+            if keep == "none":
                 values, ids = list(result.features.values()), names.ids(result.features)
                 features = scipy.sparse.csr_array((values, ids, [0, len(ids)]), shape=(1, len(names)))
                 return KBestList(Hypotheses.of_tokens([result.tokens]), features)
+            forest = result.forest
             found = forest.kbest_arrays(k, forest.scores(weights), unique=True)
             return KBestList(Hypotheses.of_list(forest, found), found.features)
 
-        # A forest costs as much again as the search for the best.
-        return self._decode(weights, listed, keep="forest" if k > 1 else "none")
+        return self._decode(weights, listed, keep)
 
     def forests(self, weights: Array) -> Iterator[Forest | None]:
         return self._decode(weights, lambda _, result: result.forest if result else None, keep="forest")
@@ -106,6 +108,6 @@ class ModelDecoder:
             return decoder.translate(self._sentences[number], keep=keep)
         except Exception as error:  # local features may raise anything
             if self._failed is None:
-                raise Error(f"sentence {number}: {error}") from error
+                raise Error(f"sentence {number}: {one_line(error)}") from error
             self._failed(number, error)
             return None

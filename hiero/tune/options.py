@@ -8,6 +8,7 @@ from typing import Any
 
 from pydantic import ValidationError
 
+from hiero.base.arguments import nearest
 from hiero.base.json_files import complaint
 from hiero.tune.methods import METHODS, Method
 
@@ -86,7 +87,8 @@ def _with(name: str, settings: Mapping[str, object]) -> Method[Any]:
     kind = type(METHODS[name])
     known = {key for method in METHODS.values() for key in type(method).model_fields}
     if unknown := settings.keys() - known:
-        raise TypeError(f"no method has an option {min(unknown)!r}")
+        near = ", ".join(nearest(min(unknown), known))
+        raise TypeError(f"no method has an option {min(unknown)!r}: is it {near}?")
     # What is off is no option of those that do not have it.
     given = {
         key: value
@@ -94,7 +96,8 @@ def _with(name: str, settings: Mapping[str, object]) -> Method[Any]:
         if value is not None and (value is not False or key in kind.model_fields)
     }
     for key in given.keys() - kind.model_fields.keys():
-        raise ValueError(f"{name} takes no {key.replace('_', ' ')}")
+        having = [other for other, method in METHODS.items() if key in type(method).model_fields]
+        raise ValueError(f"{name} takes no {key}: {', '.join(having)} take it")
     try:
         return kind.model_validate(given)
     except ValidationError as error:

@@ -14,9 +14,10 @@ from typing import Any
 import numpy as np
 import scipy.sparse
 import scipy.special
-from pydantic import BaseModel, ConfigDict, Field
+from pydantic import Field
 
 from hiero._core import bleu
+from hiero.base.settings import Settings
 from hiero.tune.pool import PoolArrays
 from hiero.tune.protocol import Array
 
@@ -26,10 +27,8 @@ _MORE = np.array([0.0, 1.0, 0.0, 1.0, 1.0, 1.0, 0.0, 1.0, 1.0, 1.0])
 _LEAST_UNIT = 1e-3
 
 
-class ProOptions(BaseModel):
+class ProOptions(Settings):
     """Sampling as published (Hopkins and May 2011, section 4), and the optimiser's settings."""
-
-    model_config = ConfigDict(extra="forbid", frozen=True)
 
     samples: int = Field(5000, ge=1, description="pairs that are drawn of a sentence's hypotheses")
     kept: int = Field(50, ge=1, description="of them those that differ most")

@@ -17,11 +17,11 @@ from typing import Any, Literal, Protocol, Self
 
 import numpy as np
 import numpy.typing as npt
-from pydantic import BaseModel, ConfigDict, Field, model_validator
+from pydantic import ConfigDict, Field, model_validator
 
 from hiero._core import Forest, ForestSource, minimum_risk
 from hiero.base.parallel import ordered_map
-from hiero.base.settings import refuse_idle
+from hiero.base.settings import Settings, refuse_idle
 from hiero.evaluate.metrics import Bleu, Hypotheses
 from hiero.forest.decisions import best_part
 from hiero.forest.losses import COLUMNS, ORDER, LinearBleu, totals_and_matches
@@ -40,10 +40,10 @@ _ROUNDING = 1e-6
 _SHARPNESS = 100.0
 
 
-class RiskOptions(BaseModel):
+class RiskOptions(Settings):
     """What is minimised, and how temperature and gamma change."""
 
-    model_config = ConfigDict(extra="forbid", frozen=True, allow_inf_nan=False)
+    model_config = ConfigDict(allow_inf_nan=False)
 
     space: Space = Field("forest", description="what derivations are of: forests or k-best lists")
     loss: Literal["bleu", "linear-bleu", "sentence-bleu"] = Field(
