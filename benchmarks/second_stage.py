@@ -74,11 +74,11 @@ def compare(folder: Path, variances: Sequence[float], threads: int) -> None:
     found: dict[str, list[tuple[Any, Any]]] = {name: [] for name, *_ in sets}
     for run in sorted((folder / "li2009" / "risk-large").glob("run-?")):
         second = Reranker.load(run / RERANKER)
-        decoder = hiero.Decoder(model, **known["decoding"]).with_weights(second.weights)
+        decoder = hiero.Decoder(model, **known["decoding"]).with_weights(model.weight_vector(second.weights))
         judged = []
         for name, sentences, metric in sets:
             results = decoder.translate_batch(sentences, threads=threads, keep="forest")
-            judged.append(Judged([r.forest for r in results if r.forest is not None], metric, threads))
+            judged.append(Judged([r.forest for r in results], metric, threads))
             first = best_by(second.weights)
             found[name].append((judged[-1].statistics(first), judged[-1].statistics(second.of)))
         rows: list[tuple[str, Choice]] = [("first stage", first), ("second stage", second.of)]

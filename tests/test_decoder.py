@@ -139,7 +139,8 @@ def test_pass_through(model: hiero.Model) -> None:
     assert (unknown.features["OOV"], unknown.features["Identity"]) == (1, 1)
     nothing = hiero.Decoder(model, pass_through="none").translate("le xyz dort")
     assert (nothing.has_parse, nothing.tokens) == (False, [])
-    everything = hiero.Decoder(model, pass_through="all").with_weights({"Identity": 1.0})
+    copying = model.weight_vector({"Identity": 1.0})
+    everything = hiero.Decoder(model, pass_through="all").with_weights(copying)
     assert everything.translate("le chat").text == "le chat"
 
 
@@ -290,7 +291,7 @@ def used_rules(model: hiero.Model, sentence: str, **settings: int) -> dict[int, 
 
 def test_nothing_in_place_of_parts(model: hiero.Model) -> None:
     for tables, lms in (([None], []), ([*model.tables, None], []), (model.tables, [None])):
-        with pytest.raises(TypeError, match="rule tables and language models, not None"):
+        with pytest.raises(TypeError, match=r"hiero\.(RuleTable|LanguageModel), not one with None"):
             hiero.Model(tables, lms, {})  # type: ignore[list-item]
     with pytest.raises(TypeError):
         _core.Decoder(None, np.zeros(0), hiero.DecodingSettings().options())  # type: ignore[arg-type]

@@ -42,7 +42,6 @@ class Forcing:
         Raises FormatError for a sentence beyond the last reference."""
         if number >= len(self._references):
             raise FormatError(f"{self._file}: {len(self._references)} segments, where the source has more")
-        assert translation.forest is not None
         return translation.forest.constrain(self._references[number])
 
     def failure(self, number: int) -> str:
@@ -113,8 +112,7 @@ class SentenceRules:
         named = {name for rule in rules for name in rule.features}
         self._met |= named
         own = {name: weight for name, weight in self.weights.items() if name in named}
-        weights = {**decoder.weights, **own} if own else None
-        return decoder.attempt(Sentence.of(sentence, rules=rules), keep=keep, weights=weights)
+        return decoder.attempt(Sentence.of(sentence, rules=rules), keep=keep, weights=own or None)
 
     def check(self, sentences: int) -> None:
         """Raises FormatError for rules of a sentence beyond the last, and weights of no rule's features."""

@@ -63,4 +63,4 @@ def put_weights(
     if tuned is not None and tuned.exists():
         origin = read_json(tuned, Tuned).model_dump()
     loaded = load_model(model, load)
-    loaded.with_weights({**loaded.weights, **read_weights(weights)}, origin).save(output or model)
+    loaded.with_weights(read_weights(weights), origin).save(output or model)

@@ -73,6 +73,8 @@ class Decoder:
         """The same decoder with other weights, by name or as a vector in the order of the model's
         ``feature_names``, which is copied: no name is looked up then.
 
+        Weights by name are merged over the decoder's own: features that they do not name keep theirs. A
+        vector has the weights of all features.
         Raises FormatError for a weight that names no feature, ValueError for a vector of another length and
         for weights that are not finite, TypeError for what are no weights, such as a file's name.
         """
@@ -82,7 +84,7 @@ class Decoder:
         other.model = self.model
         other.settings = self.settings
         if isinstance(weights, Mapping):
-            other._weights = dict(weights)
+            other._weights = {**self.weights, **weights}
             vector = self.model.weight_vector(other._weights)
         else:
             other._weights = vector = np.array(weights, dtype=np.float64)
@@ -101,7 +103,7 @@ class Decoder:
         Text becomes tokens as the model's ``text`` says, and the result's ``.text`` is detokenised; for a
         model that says nothing of it, tokens are what stands between white space.
 
-        ``weights`` hold for this call only, by name or as in ``with_weights``. Rules of the sentence may span
+        ``weights`` hold for this call only, merged as by ``with_weights``. Rules of the sentence may span
         any number of words and have features that the model has not, if ``weights`` names them. With
         ``keep="forest"`` the result has ``.forest`` and ``.kbest``, with ``keep="chart"`` a ``.chart`` of all
         that search found in every cell, with ``keep="splits"`` also the best derivation of every split point.

@@ -186,7 +186,8 @@ class Model:
         local_features: Sequence[LocalFeatures] = (),
         generators: Sequence[RuleGenerator] = (),
     ) -> Model:
-        """Reads a model directory; ``weights`` are instead of its own, of the features that they name.
+        """Reads a model directory; ``weights`` are merged over its own: features that they do not name keep
+        theirs.
 
         Local features and generators of this package are made as the directory says; others that it was saved
         with are to be given again: FormatError is raised where they are not.
@@ -218,19 +219,21 @@ class Model:
             distortion=distortion,
             made_from=read_made_from(directory),
         )
-        return model if weights is None else model.with_weights({**model.weights, **weights})
+        return model if weights is None else model.with_weights(weights)
 
     def with_weights(self, weights: Mapping[str, float], origin: Mapping[str, Any] | None = None) -> Model:
-        """The same model with other weights; everything else is shared.
+        """The same model with these weights merged over its own: features that they do not name keep theirs.
+        Everything else is shared.
 
         ``origin`` says where they come from, for the manifest. Raises FormatError for a weight that names no
         feature, TypeError for what is no mapping, such as a file's name.
         """
-        self.weight_vector(by_name("weights", weights))
+        merged = {**self.weights, **by_name("weights", weights)}
+        self.weight_vector(merged)
         made_from = {key: value for key, value in self.made_from.items() if key != WEIGHTS}
         if origin is not None:
             made_from[WEIGHTS] = dict(origin)
-        return self._with(weights, made_from)
+        return self._with(merged, made_from)
 
     def with_features(
         self,

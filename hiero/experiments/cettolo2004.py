@@ -20,6 +20,7 @@ from pydantic import BaseModel, ConfigDict, Field
 from hiero.base.directories import run_directory
 from hiero.base.files import replacing, write_atomically
 from hiero.base.json_files import read_json
+from hiero.base.settings import Settings
 from hiero.decode.decoder import Decoder, Source
 from hiero.decode.model import Model
 from hiero.evaluate import Bleu, Nist
@@ -47,10 +48,8 @@ class LabelledSet:
     references: Sequence[Sequence[str]]
 
 
-class Cettolo2004Options(BaseModel):
+class Cettolo2004Options(Settings):
     """Pruning, the scales of working points, and decodings that a search may spend."""
-
-    model_config = ConfigDict(extra="forbid", frozen=True)
 
     beam_threshold: float = Field(4.0, ge=0, description="natural log, for uniform weights of size 1")
     pop_limit: int = Field(50, ge=1, description="hypotheses a cell, where pruning is loose")
@@ -192,7 +191,7 @@ class _Curve:
         return kept.points
 
     def _point(self, weights: Weights, scale: float) -> Point:
-        scaled = self._decoder.with_weights({name: weight * scale for name, weight in weights.items()})
+        scaled = self._decoder.with_weights(scale * self._decoder.model.weight_vector(weights))
         results = scaled.translate_batch(self._test.sentences, threads=self._threads)
         lines = [" ".join(result.tokens) for result in results]
         bleu, nist = (float(metric.score(metric.statistics(lines).sum(axis=0))) for metric in self._metrics)

@@ -150,11 +150,10 @@ class Li2009Laboratory(Laboratory[System, Li2009Options]):
     def _reranked(
         self, reranker: Reranker, one: NamedSet, run: Path, weights: Mapping[str, float]
     ) -> list[str]:
-        decoder = self.decoder.with_weights(reranker.weights)
+        decoder = self.decoder.with_weights(self.decoder.model.weight_vector(reranker.weights))
 
         def line(sentence: Sentence) -> str:
-            forest = decoder.translate(sentence, keep="forest").forest
-            best = None if forest is None else reranker.of(forest)
+            best = reranker.of(decoder.translate(sentence, keep="forest").forest)
             return "" if best is None else " ".join(best.tokens)
 
         return self.lines(

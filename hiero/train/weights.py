@@ -72,7 +72,7 @@ def fitting_word_penalty(
     direction = 0
     for step in range(_STEPS + 1):
         weights["WordPenalty"] = round(-1.0 + direction * step * _STEP, 3)
-        ratio = _ratio(decoder.with_weights(weights), pairs)
+        ratio = _ratio(decoder.with_weights(model.weight_vector(weights)), pairs)
         tried.append(LengthRatio(weights["WordPenalty"], ratio))
         if progress is not None:
             progress(len(tried) * len(pairs))
