@@ -112,7 +112,7 @@ def test_the_command(tmp_path: Path) -> None:
     texts = [result.text for result in hiero.Decoder(model).translate_batch(line.split() for line in lines)]
     (tmp_path / "source").write_text("".join(f"{line}\n" for line in lines))
     (tmp_path / "references").write_text("".join(f"{text}\n" for text in texts))
-    (tmp_path / "flat.txt").write_text("LM0 0.1\n")
+    (tmp_path / "flat.txt").write_text("LM0 -1\nWordPenalty -1\n")
     sets = ("--source", tmp_path / "source", "--references", tmp_path / "references", "--tokens")
     chosen = ("--weights", tmp_path / "model" / "weights.txt", tmp_path / "flat.txt")
     picture = ("--plot", tmp_path / "beams.png", "--beams", 1, 30)

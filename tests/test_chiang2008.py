@@ -363,7 +363,8 @@ def test_the_paper_s_numbers_of_weights(folder: Path, tmp_path: Path) -> None:
     [
         (("runs = 2", "runs = 0"), "runs: "),
         (("runs = 2", "rans = 2"), "rans: "),
-        (("runs = 2", "sentence = 7"), "sentence 7 of a tuning set of 6"),
+        (("runs = 2", "sentence = 6"), "no sentence 6, the tuning set has 6, from 0"),
+        (("runs = 2", "sentence = -1"), "sentence: "),
         (('source = "test.fr"', 'name = "a/b"\nsource = "test.fr"'), "test.0.name"),
         (("runs = 2", "runs = "), "experiment.toml: "),
         (("iterations = 2", "itarations = 2"), "itarations"),

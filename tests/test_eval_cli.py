@@ -65,7 +65,8 @@ def test_segments_and_documents(files: dict[str, Path], tmp_path: Path) -> None:
         "--hypothesis", files["system"], "--references", files["r0"], "--by", "segment", "--quiet"
     )
     segments = dict(line.split("\t")[1:] for line in lines.splitlines()[1:])
-    assert segments["line 2"] == "100.0000" and list(segments) == ["line 1", "line 2", "line 3"]
+    assert segments["segment 1"] == "100.0000"
+    assert list(segments) == ["segment 0", "segment 1", "segment 2"]
     named = ("--hypothesis", files["system"], "--references", files["r0"], "--by", "segment")
     assert (
         "|eff:no|smooth:exp|samples:1000|seed:1|hiero:0.1.0|segments:eff:yes"
@@ -133,7 +134,7 @@ def test_json(files: dict[str, Path]) -> None:
     assert bad["difference"] is None and bleu["signature"] == table[3] and bleu["parts"] == []
     one = ("--hypothesis", files["system"], "--references", files["r0"], "--output-format", "json")
     (alone,) = json.loads(evaluate(*one, "--by", "segment"))
-    assert [name for name, _ in alone["parts"]] == ["line 1", "line 2", "line 3"]
+    assert [name for name, _ in alone["parts"]] == ["segment 0", "segment 1", "segment 2"]
     assert alone["details"].startswith("100.0/") or "BP = " in alone["details"]
 
 
@@ -180,12 +181,12 @@ def test_bad_input(files: dict[str, Path], tmp_path: Path) -> None:
     assert "short: 1 segments, expected 3" in error(
         "--hypothesis", tmp_path / "short", "--references", files["r0"]
     )
-    assert "r1: line 2: no reference is not empty" in error(
+    assert "r1:2: no reference is not empty" in error(
         "--hypothesis", files["bad"], "--references", files["r1"]
     )
     assert "short: 1 segments, expected 3" in error("--references", files["r0"], tmp_path / "short")
     (tmp_path / "tags").write_text("a\nb\n<skipped>\n")
-    assert "tags: line 3: no reference has a token" in error(
+    assert "tags:3: no reference has a token" in error(
         "--hypothesis", files["bad"], "--references", tmp_path / "tags", "--tokenize", "13a"
     )
     twice = ("--hypothesis", "-", "--references", files["r0"], "--compare", "-")

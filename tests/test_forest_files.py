@@ -65,7 +65,7 @@ def test_archives(forests: list[Forest], tmp_path: Path) -> None:
             assert_same(forest, read)
         assert_same(archive[-1], forests[-1])
         assert [f.edge_count for f in archive[1:3]] == [f.edge_count for f in forests[1:3]]
-        with pytest.raises(IndexError, match="sentence 99 of"):
+        with pytest.raises(IndexError, match="one: no sentence 99, there are 27, from 0"):
             archive[99]
     with pytest.raises(KeyError), ForestWriter(tmp_path / "three"):
         raise KeyError

@@ -226,7 +226,8 @@ def test_sets_of_references(tmp_path: Path) -> None:
     found = TestSet.read([tmp_path / "r.sgm"])
     assert found.references == [["the cat", "a cat"], ["AT&T café a < b", ""], ["x", "y"]]
     assert found.documents() == [("d1", [0, 1]), ("d2", [2])]
-    assert found.place(1) == "document 'd1': segment 2"
+    assert found.name(1) == "document 'd1': segment 2"
+    assert found.place(1, "r.xml") == "r.xml: document 'd1': segment 2"
     # Lines of text may be in another order than the references' segments.
     with pytest.raises(FormatError, match=r"h\.txt: no .* or tstset; references are NIST's, and hypotheses"):
         found.hypotheses(tmp_path / "h.txt")
@@ -253,7 +254,7 @@ def test_sets_of_references(tmp_path: Path) -> None:
     with pytest.raises(FormatError, match="short: 1 segments, expected 3"):
         TestSet.read([tmp_path / "h.txt", tmp_path / "short"])
     (tmp_path / "gap").write_text("a\n\nc\n")
-    with pytest.raises(FormatError, match="gap: line 2: no reference is not empty"):
+    with pytest.raises(FormatError, match="gap:2: no reference is not empty"):
         TestSet.read([tmp_path / "gap"])
     with pytest.raises(ValueError, match="text has no documents"):
         TestSet.read([tmp_path / "h.txt"]).documents()

@@ -10,11 +10,11 @@ import typer
 from hiero import Decoder, DecodingSettings, FormatError
 from hiero.base.files import write_atomically
 from hiero.base.weights import read_weights
-from hiero.cli.arguments import Threads
+from hiero.cli.arguments import Threads, check_plot
 from hiero.cli.files import Writes
 from hiero.cli.lines import PARSES, Format
 from hiero.cli.loading import Load, load_model
-from hiero.cli.sets import Tokens, read_set
+from hiero.cli.sets import Tokens, read_set, sentence_place
 from hiero.cli.settings import Given, SettingOptions
 from hiero.evaluate import Bleu, EffectiveLength
 from hiero.forest.chart_pages import chart_page
@@ -30,7 +30,8 @@ def analyse_search(
     source: Annotated[Path, typer.Option(help="A set: text, .jsonl, or NIST's .xml or .sgm.")],
     references: Annotated[list[Path], typer.Option(help="Its references, likewise.")],
     weights: Annotated[
-        list[Path] | None, typer.Option(help="Files of weights to compare (the model's).")
+        list[Path] | None,
+        typer.Option(help="Files of weights to compare, merged over the model's."),
     ] = None,
     k: Annotated[int, typer.Option("-k", min=1, help="Distinct translations a sentence.")] = 50,
     beam: Annotated[int, typer.Option(min=1, help="Items of a span, for the guided backtrace.")] = 30,
@@ -41,7 +42,7 @@ def analyse_search(
     page: Annotated[
         Path | None, Writes(), typer.Option(help="Page of a sentence's chart: what spans lost to pruning.")
     ] = None,
-    sentence: Annotated[int, typer.Option(min=1, help="Line of the set that the page is of.")] = 1,
+    sentence: Annotated[int, typer.Option(min=0, help="Number of the page's sentence, from 0.")] = 0,
     beams: Annotated[list[int] | None, typer.Option(help="Pop limits of the picture (2 4 8 16 30).")] = None,
     effective_length: Annotated[EffectiveLength, typer.Option(help="Of references, for BLEU.")] = "closest",
     input_format: Annotated[
@@ -59,10 +60,11 @@ def analyse_search(
 
         hiero analyse my-model --source test.ja --references test.en --pop-limit 30 --weights a.txt b.txt
     """
+    check_plot(plot)
     loaded = load_model(model, load)
     sentences, lines = read_set(source, references, tokens, loaded, input_format, parses)
     metric = Bleu(lines, effective_length=effective_length)
-    given = {str(path): read_weights(path) for path in weights or ()}
+    given = {str(path): {**loaded.weights, **read_weights(path)} for path in weights or ()}
     chosen = given or {"the model's": dict(loaded.weights)}
     vectors = {name: loaded.weight_vector(own) for name, own in chosen.items()}
     decoder = ModelDecoder(Decoder(loaded, **decoding), sentences, threads)
@@ -76,16 +78,16 @@ def analyse_search(
         row = (cell.rjust(len(head)) for cell, head in zip(cells, heads, strict=True))
         print("  ".join([name.ljust(width), *row]), flush=True)
     if page is not None:
-        if sentence > len(sentences):
-            raise typer.BadParameter(f"--sentence {sentence} of a set of {len(sentences)}")
+        if sentence >= len(sentences):
+            raise typer.BadParameter(f"--sentence {sentence}: there are {len(sentences)}, from 0")
         name, vector = next(iter(vectors.items()))
         searcher = Decoder(loaded, **decoding).with_weights(vector)
-        result = searcher.translate(sentences[sentence - 1], keep="splits")
-        if result.chart is None or not result.has_parse:
-            raise FormatError(f"{source}:{sentence}: no derivation covers the sentence")
+        result = searcher.translate(sentences[sentence], keep="splits")
+        if not result.has_parse:
+            raise FormatError(f"{sentence_place(source, sentence)}: no derivation covers the sentence")
         outside = result.chart.outside(
             "guided",
-            metric.references[sentence - 1],
+            metric.references[sentence],
             k=k,
             beam=beam,
             effective_length=effective_length,

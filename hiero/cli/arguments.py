@@ -2,10 +2,13 @@
 
 from __future__ import annotations
 
+import importlib.util
 import inspect
-from collections.abc import Callable, Iterator, Sequence
+import re
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass, field
+from pathlib import Path
 from typing import Annotated, Any, TypeVar, get_args
 
 import typer
@@ -19,12 +22,20 @@ from hiero.cli.settings import expanded
 
 
 @contextmanager
-def usage() -> Iterator[None]:
-    """Makes a ValueError of the block one of how the command is used, with exit 2."""
+def usage(settings: Iterable[str] = ()) -> Iterator[None]:
+    """Makes a ValueError of the block one of how the command is used, with exit 2. Settings that it names are
+    named as the options that they were given by."""
     try:
         yield
     except ValueError as error:
-        raise typer.BadParameter(str(error)) from None
+        options = {name: f"--{name.replace('_', '-')}" if len(name) > 1 else f"-{name}" for name in settings}
+        raise typer.BadParameter(re.sub(r"\w+", lambda w: options.get(w[0], w[0]), str(error))) from None
+
+
+def check_plot(path: Path | None) -> None:
+    """Refuses, as wrong usage, a picture that is asked for where matplotlib is not installed."""
+    if path is not None and importlib.util.find_spec("matplotlib") is None:
+        raise typer.BadParameter("--plot needs the package matplotlib: pip install matplotlib")
 
 
 @dataclass
@@ -48,7 +59,7 @@ def _show_version(asked: bool) -> None:
 Version = Annotated[
     bool,
     typer.Option(
-        "--version", is_eager=True, callback=_show_version, help="Show the version of hiero and exit."
+        "-V", "--version", is_eager=True, callback=_show_version, help="Show the version of hiero and exit."
     ),
 ]
 HELP = {"help_option_names": ["-h", "--help"]}
@@ -111,7 +122,8 @@ def add_command(app: typer.Typer, function: F, name: str | None = None) -> F:
 
 def _usage(command: TyperCommand) -> str:
     """What stands behind the name of a command."""
-    return " ".join(["[OPTIONS]", *(str(p.metavar) for p in command.params if isinstance(p, TyperArgument))])
+    arguments = [param for param in command.params if isinstance(param, TyperArgument)]
+    return " ".join(["[OPTIONS]", *(str(p.metavar) if p.required else f"[{p.metavar}]" for p in arguments)])
 
 
 def _repeated(arguments: Sequence[str], params: Sequence[Any]) -> Iterator[str]:
@@ -134,18 +146,22 @@ def _repeated(arguments: Sequence[str], params: Sequence[Any]) -> Iterator[str]:
 
 
 def _grouped(arguments: Sequence[str], options: dict[str, TyperOption]) -> tuple[list[_Words], int]:
-    """The arguments before a `--`, and how many of them are positional."""
+    """The arguments before a `--`, and how many of them are positional. Raises BadParameter where an option
+    stands in place of a value of another."""
     groups: list[_Words] = []
     positional = 0
     # Values that the last option must have, and whether it takes more.
-    owed, more = 0, False
+    given, owed, more = "", 0, False
     for argument in arguments:
+        name, equals, value = argument.partition("=")
+        if owed and name in options:
+            needed = options[given].metavar
+            raise typer.BadParameter(f"{given}: expected {needed}, and found the option {name} in its place")
         if owed:
             groups[-1].words.append(argument)
             owed -= 1
         elif argument.startswith("-") and argument != "-":
-            name, equals, value = argument.partition("=")
-            option = options.get(name)
+            given, option = name, options.get(name)
             more = option is not None and option.multiple
             owed = 0 if equals or option is None or option.is_flag else option.nargs
             groups.append(_Words(name, [value] * len(equals)) if more else _Words("", [argument]))

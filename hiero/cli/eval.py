@@ -47,7 +47,10 @@ def evaluate(
         Tokenizer, typer.Option(help="By sacrebleu, for BLEU and NIST; none: as given.")
     ] = "none",
     lowercase: Annotated[bool, typer.Option("--lowercase", help="Case does not count.")] = False,
-    by: Annotated[Unit | None, typer.Option(help="Also scores by document or segment.")] = None,
+    by: Annotated[
+        Unit | None,
+        typer.Option(help="Also scores by document or segment; segments of text are numbered from 0."),
+    ] = None,
     compare: Annotated[
         list[str] | None,
         typer.Option(metavar="SYSTEM", help="Other systems; runs of one system are joined by commas."),
@@ -72,7 +75,7 @@ def evaluate(
             raise typer.BadParameter(f"--metric {name}: expected one of {', '.join(METRICS)}")
     test_set = TestSet.read(references)
     text = Text(tokenize, lowercase)
-    test_set.check_tokens(text, str(references[-1]))
+    test_set.check_tokens(text, references[-1])
     metrics = [
         metric_named(name, test_set.references, text, effective_length)
         for name in dict.fromkeys(metric or ["bleu"])
@@ -98,7 +101,7 @@ def evaluate(
             if scorer.segment_signature:
                 result.signature += f"|segments:{scorer.segment_signature}"
             scores = scorer.segment_scores(runs[0].statistics[0]).tolist()
-            result.parts = [(test_set.place(number), score) for number, score in enumerate(scores)]
+            result.parts = [(test_set.name(number), score) for number, score in enumerate(scores)]
         for document, numbers in documents or ():
             score = float(scorer.score(runs[0].statistics[0][numbers].sum(axis=0)))
             result.parts.append((document, score))

@@ -18,7 +18,7 @@ from hiero._core import RESCORE_BEAM
 from hiero.base.lines import read_lines
 from hiero.base.parallel import ordered_map
 from hiero.base.text import split
-from hiero.cli.arguments import add_command, new_app
+from hiero.cli.arguments import add_command, check_plot, new_app
 from hiero.cli.files import Output, Writes, writing
 from hiero.cli.records import nbest_line
 from hiero.cli.settings import SettingOptions
@@ -157,7 +157,7 @@ def oracle(
     plot: Annotated[
         Path | None, Writes(), typer.Option(help="Picture (.png, .svg) of one sentence's best.")
     ] = None,
-    sentence: Annotated[int, typer.Option(min=0, help="The sentence to plot.")] = 0,
+    sentence: Annotated[int, typer.Option(min=0, help="The sentence to plot, from 0.")] = 0,
     output: Output = None,
 ) -> None:
     """Rescores by (1 - mu) B + mu score, B the BLEU of the document so far; mu = inf: score - B.
@@ -165,6 +165,7 @@ def oracle(
     Writes for every mu the BLEU of the first hypotheses of all sentences and their mean model score (Chiang
     et al. 2008, section 2.4; the document is that of the model's own choice).
     """
+    check_plot(plot)
     chosen = _needed(file, weights)
     values = mu or list(MUS)
     totals = {value: np.zeros(10) for value in values}

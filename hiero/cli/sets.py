@@ -14,10 +14,10 @@ import typer
 
 from hiero import FormatError, Model, Sentence
 from hiero.base.files import write_atomically
-from hiero.base.text import looks_untokenised
+from hiero.base.text import looks_untokenised, one_line
 from hiero.cli.lines import Format, SentenceParses, format_of, reader
 from hiero.decode.model_directory import WEIGHTS_FILE, read_manifest
-from hiero.evaluate.test_sets import TestSet, read_source
+from hiero.evaluate.test_sets import TestSet, is_nist, read_source
 
 Tokens = Annotated[
     bool,
@@ -69,11 +69,11 @@ class Failures:
 
     def note(self, path: Path, number: int, error: Exception) -> None:
         """Of sentence ``number`` of a file, from 0. From any thread."""
-        place = f"{path}:{number + 1}"
+        place = sentence_place(path, number)
         with self._noting:
             if place in self._found:
                 return
-            said = " ".join(str(error).split())
+            said = one_line(error)
             self._tell(place, said)
             with self._kept.open("a", encoding="utf-8") as file:
                 file.write(f"{place}\t{said}\n")
@@ -89,6 +89,11 @@ class Failures:
             count = len(self._found)
             sentences = "1 sentence" if count == 1 else f"{count:,} sentences"
             print(f"hiero: {sentences} could not be decoded and had no translation", file=sys.stderr)
+
+
+def sentence_place(path: Path, number: int) -> str:
+    """Sentence ``number`` of a set, from 0, as messages name it: by its line, where it has one of its own."""
+    return f"{path}: segment {number}, from 0" if is_nist(path) else f"{path}:{number + 1}"
 
 
 def read_set(

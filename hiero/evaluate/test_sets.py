@@ -43,7 +43,7 @@ class TestSet:
             raise FormatError(f"{os.fspath(files[0])}: no segments")
         for number, segment in enumerate(found.references):
             if complete and not any(line.strip() for line in segment):
-                raise FormatError(f"{os.fspath(files[-1])}: {found.place(number)}: no reference is not empty")
+                raise FormatError(f"{found.place(number, files[-1])}: no reference is not empty")
         return found
 
     @classmethod
@@ -84,10 +84,15 @@ class TestSet:
             raise FormatError(f"{os.fspath(file)}: {len(found)} systems, expected one")
         return aligned(self.source, found[0], os.fspath(file))
 
-    def place(self, number: int) -> str:
-        """A segment as messages name it."""
+    def place(self, number: int, file: PathLike) -> str:
+        """Segment ``number`` of a file, from 0, as messages name it: text by its line, which is from 1."""
+        name = os.fspath(file)
+        return f"{name}:{number + 1}" if self.source is None else f"{name}: {self.name(number)}"
+
+    def name(self, number: int) -> str:
+        """Segment ``number``, from 0: by NIST's names, if it has such, else by that number."""
         if self.source is None:
-            return f"line {number + 1}"
+            return f"segment {number}"
         document, segment = self._places[number]
         return f"document {document!r}: segment {segment}"
 
@@ -105,13 +110,13 @@ class TestSet:
             found.setdefault(document.attributes.get("genre", ""), []).extend(segments)
         return found
 
-    def check_tokens(self, text: Text, name: str) -> None:
-        """Raises FormatError for a segment of which the tokeniser leaves no reference; ``name`` is for the
+    def check_tokens(self, text: Text, file: PathLike) -> None:
+        """Raises FormatError for a segment of which the tokeniser leaves no reference; ``file`` is for the
         message."""
         tokens = iter(text.tokens(line for segment in self.references for line in segment))
         for number, segment in enumerate(self.references):
             if not any([next(tokens) for _ in segment]):
-                raise FormatError(f"{name}: {self.place(number)}: no reference has a token")
+                raise FormatError(f"{self.place(number, file)}: no reference has a token")
 
     def documents(self) -> list[tuple[str, list[int]]]:
         """Names of documents and their segments' numbers. Raises ValueError for text."""

@@ -53,8 +53,8 @@ def chiang2008(
     folder = Path(directory)
     laboratory = Chiang2008Laboratory(model, tuning, held_out, tests, folder, chosen, threads, report)
     metrics = laboratory.metrics
-    if chosen.sentence > len(tuning.sentences):
-        raise ValueError(f"sentence {chosen.sentence} of a tuning set of {len(tuning.sentences)}")
+    if chosen.sentence >= len(tuning.sentences):
+        raise ValueError(f"no sentence {chosen.sentence}, the tuning set has {len(tuning.sentences)}, from 0")
     chosen.baseline_of(model.feature_names)
     rows = systems(model, laboratory.parsed)
     outcomes = {}

@@ -107,11 +107,11 @@ class Chiang2008Laboratory(Laboratory[System, Chiang2008Options]):
         """Draws Figure 1 of a sentence of the tuning set, with weights that MIRA found for all features."""
         decoder, _, _ = self._system(FULL)
         weights = read_weights(self.folder / FULL.slug / "run-1" / "weights.txt")
-        number = self.options.sentence - 1
-        found = decoder.with_weights(weights).translate(self.tuning.sentences[number], keep="forest")
-        if found.forest is None or found.forest.root < 0:
-            return
+        number = self.options.sentence
         vector = decoder.model.weight_vector(weights)
+        found = decoder.with_weights(vector).translate(self.tuning.sentences[number], keep="forest")
+        if not found.has_parse:
+            return
         references = self.metric.references[number]
         document = BleuDocument()
         lists = oracle_lists(

@@ -38,7 +38,7 @@ class Chiang2008Options(ExperimentOptions):
     effective_length: EffectiveLength = "shortest"
     mert: Mapping[str, Any] = {}
     mira: Mapping[str, Any] = {}
-    sentence: int = Field(1, ge=1, description="line of the tuning set, for the scatter plot")
+    sentence: int = Field(0, ge=0, description="of the tuning set, from 0, for the scatter plot")
 
     def parts(self) -> Iterator[tuple[str, type[BaseModel], Mapping[str, Any]]]:
         yield from super().parts()

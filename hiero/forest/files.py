@@ -196,7 +196,7 @@ class ForestFile(Sequence[Forest]):
             return [self[i] for i in range(*index.indices(len(self)))]
         number = index + len(self) if index < 0 else index
         if not 0 <= number < len(self):
-            raise IndexError(f"sentence {index} of {len(self)}")
+            raise IndexError(f"{self._path}: no sentence {index}, there are {len(self)}, from 0")
         with _refusing(f"{self._path}: sentence {number}"):
             at, size, names = self._records[number]
             if at < 0 or size < 0 or names < 0:
