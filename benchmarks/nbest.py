@@ -37,7 +37,7 @@ def main() -> None:
         lines = (folder / "test2016.de").read_text(encoding="utf-8").splitlines()[:SENTENCES]
         (scratch / "input").write_text("".join(f"{line}\n" for line in lines), encoding="utf-8")
         program = str(Path(sys.executable).with_name("hiero-decode"))
-        command = [program, "--model", scratch / "model", "--input", scratch / "input", "--span-limit", "15"]
+        command = [program, scratch / "model", "--source", scratch / "input", "--span-limit", "15"]
         lists = ["--nbest", "100", "--output-format", "nbest"]
         ways = {
             "translations": [],

@@ -79,7 +79,7 @@ class Job:
 def translate(data: Path, corpus: str, model: Path, weights: Path, output: Path) -> None:
     source = data / corpus / CORPORA[corpus][1][0]
     part = output.with_name(output.name + ".part")
-    decode = ["--model", model, "--weights", weights, "--input", source, "--output", part, "--quiet"]
+    decode = [model, "--weights", weights, "--source", source, "--output", part, "--quiet"]
     subprocess.run(command("hiero-decode", *decode), check=True)
     part.rename(output)
 

@@ -44,7 +44,12 @@ _IO = "Input and output"
 
 def decode(
     *,
-    model: Annotated[Path | None, typer.Option(help="Model directory.", rich_help_panel=_MODEL)] = None,
+    model: Annotated[
+        Path | None, typer.Argument(help="Model directory, where --grammar and --lm give none.")
+    ] = None,
+    model_option: Annotated[
+        Path | None, typer.Option("--model", help="The same as MODEL.", rich_help_panel=_MODEL)
+    ] = None,
     grammar: Annotated[
         list[Path] | None,
         typer.Option(help="Rule table, packed or text; repeatable.", rich_help_panel=_MODEL),
@@ -78,13 +83,16 @@ def decode(
     load: Annotated[
         list[str] | None, typer.Option(metavar=LOAD_METAVAR, help=LOAD, rich_help_panel=_MODEL)
     ] = None,
-    weights: Annotated[Path | None, typer.Option(help="Weights file.", rich_help_panel=_MODEL)] = None,
+    weights: Annotated[
+        Path | None, typer.Option(help="Weights file, merged over MODEL's.", rich_help_panel=_MODEL)
+    ] = None,
     set_weight: Annotated[
         list[str] | None,
         typer.Option(metavar="Name=value", help="One weight; repeatable.", rich_help_panel=_MODEL),
     ] = None,
-    input: Annotated[
-        Path | None, typer.Option("-i", "--input", help="Source text (stdin).", rich_help_panel=_IO)
+    source: Annotated[
+        Path | None,
+        typer.Option("-i", "--source", "--input", help="Source text (stdin).", rich_help_panel=_IO),
     ] = None,
     input_format: Annotated[
         Format | None,
@@ -173,8 +181,8 @@ def decode(
 
     A bad input line gives an empty record and one line on stderr, and exit 1 at the end.
 
-        hiero-decode --model my-model -i new.de -o new.en
-        hiero-decode --model my-model --nbest 10 --output-format nbest < new.de
+        hiero-decode my-model --source new.de -o new.en
+        hiero-decode my-model --nbest 10 --output-format nbest < new.de
     """
     if nbest is None and output_format == "nbest":
         raise typer.BadParameter("--output-format nbest needs --nbest K")
@@ -190,11 +198,14 @@ def decode(
         raise typer.BadParameter(
             "--decision and --reranker are of one translation, without --nbest and --references"
         )
-    kind = format_of(input, input_format)
+    if model is not None and model_option is not None:
+        raise typer.BadParameter(f"two models, {model} and --model {model_option}: give text by --source")
+    kind = format_of(source, input_format)
     if kind == "nist" and output_format != "text":
         raise typer.BadParameter("NIST's sets are translated as text, not in other output formats")
     started = time.perf_counter()
-    loaded = _model(model, load, grammar or [], lm or [], goal, copy_label or [], glue_label or [])
+    labels = goal, copy_label or [], glue_label or []
+    loaded = _model(model or model_option, load, grammar or [], lm or [], *labels)
     decoder = Decoder(loaded, **settings)
     own = SentenceRules(rules)
     trees = SentenceParses(parses)
@@ -206,7 +217,7 @@ def decode(
         if in_file := unknown & from_file.keys():
             raise FormatError(f"{weights}: no feature {min(in_file)!r}, but {names}")
         raise typer.BadParameter(f"--set-weight: no feature {min(unknown)!r}, but {names}")
-    decoder = decoder.with_weights({**loaded.weights, **assigned})
+    decoder = decoder.with_weights(assigned)
     if second is not None:
         second.check(decoder.weights)
     ready = time.perf_counter()
@@ -216,7 +227,7 @@ def decode(
     keep: Keep = "forest" if wanted else "none"
     target = loaded.text.target
     with contextlib.ExitStack() as stack:
-        lines, segments = _input(stack, input, kind, tokens)
+        lines, segments = _input(stack, source, kind, tokens)
         forcing = None
         if references:
             forcing = Forcing(references, segments, tokens, target, {**decoder.weights, **own.weights})
@@ -239,7 +250,7 @@ def decode(
             return make_record(lines, number, sentence, result, nbest, unique, target, forcing, choose)
 
         shared = output is None and sys.stdout.isatty()  # where translations would stand among progress
-        advance = stack.enter_context(_advance(input, lines, quiet or shared))
+        advance = stack.enter_context(_advance(source, lines, quiet or shared))
         tally = _translate(lines, record, sinks, threads, advance)
         for by_number in (own, trees, forcing):
             if by_number is not None:
@@ -260,7 +271,8 @@ def _model(
     glue_labels: list[str],
 ) -> Model:
     if (model is None) == (not grammar) or (model and lm):
-        raise typer.BadParameter("give either --model, or --grammar and --lm")
+        hint = "" if model or grammar else "; behind an option that takes several values it is one of them"
+        raise typer.BadParameter(f"give either MODEL, or --grammar and --lm{hint}")
     if model is None:
         if load:
             raise typer.BadParameter("--load is for what a model was saved with: it goes with --model")
@@ -340,11 +352,11 @@ def _note_unweighted(decoder: Decoder) -> None:
 
 
 @contextlib.contextmanager
-def _advance(input: Path | None, lines: Lines, quiet: bool) -> Iterator[Advance]:
+def _advance(source: Path | None, lines: Lines, quiet: bool) -> Iterator[Advance]:
     """What to call after each sentence, to show how far it has come."""
-    known = input is not None and input.is_file()
+    known = source is not None and source.is_file()
     with progress_line(quiet or not known) as progress:
-        total = len(lines.places) or (0 if progress is None or input is None else count_lines(input))
+        total = len(lines.places) or (0 if progress is None or source is None else count_lines(source))
         done = itertools.count(1)
         yield lambda: progress and progress("translate: sentences", next(done), total)
 

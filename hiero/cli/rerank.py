@@ -55,7 +55,7 @@ def train_reranker(
     What is interrupted goes on where it stopped when run again.
 
         hiero train-reranker tuned-model --source train.de --target train.en -o second --threads 2
-        hiero-decode --model tuned-model --reranker second/reranker.json -i new.de -o new.en
+        hiero-decode tuned-model --reranker second/reranker.json --source new.de -o new.en
     """
     inputs = TrainInputs(source, target, dictionary, mono or [], alignment)
     kept = f"run it again to go on; {output} has what is done"

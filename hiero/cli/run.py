@@ -107,7 +107,7 @@ def run(
     """Trains a model, tunes it, translates a test set before and after, judges both, and reports on all.
 
     Other commands do it, and are printed. What is interrupted goes on where it stopped when run again.
-    OUTPUT/report.html is to be looked at, OUTPUT/tuned-model is for hiero-decode --model.
+    OUTPUT/report.html is to be looked at, OUTPUT/tuned-model is for hiero-decode.
 
         hiero run --source all.de --target all.en --tokenize de:moses en:moses --truecase -o my-system
     """
@@ -117,8 +117,9 @@ def run(
     }
     text = text_processing(tokenize, lowercase)
     inputs = TrainInputs(source, target, dictionary, mono or [], None, lm or [])
-    with usage():
+    with usage(tuning):
         TuneOptions(method, seed=seed, **tuning)
+    with usage():
         training.model_copy(update={"text": text}).check(inputs)
     if tuning.get("search_aware") == "partial-span":
         raise typer.BadParameter(
@@ -179,7 +180,8 @@ class _System:
 
     def translate(self, name: str, model: str, test_set: SetFiles) -> None:
         made = self.translations(test_set)[name]
-        words = _options(model=self.folder / model, input=test_set.source, output=made, **self.common)
+        words = _options(source=test_set.source, output=made, **self.common)
+        words += _behind_options(self.folder / model)
         self.stages.run(f"translate {name}", made, "decode", words, [self._manifest(model)])
 
     def translations(self, test_set: SetFiles) -> dict[str, Path]:
@@ -190,8 +192,7 @@ class _System:
     def tune(self, tune_set: SetFiles, **settings: Any) -> None:
         words = _options(source=tune_set.source, references=tune_set.references, **settings)
         words += _options(output=self.folder / "tuned", save=self.folder / "tuned-model", **self.common)
-        # Behind all options, as its name may look like one.
-        words += ["--", str(self.folder / "model")]
+        words += _behind_options(self.folder / "model")
         self.stages.run("tune", self._manifest("tuned-model"), "tune", words, [self._manifest("model")])
 
     def judge(self, test_set: SetFiles, tokenizer: Tokenizer, lowercase: bool) -> Evaluation:
@@ -210,6 +211,11 @@ class _System:
 def _tokenizer(target: TextSide) -> Tokenizer:
     """What separates the words of translations for BLEU; nothing where text is in tokens."""
     return "none" if target.scheme == "none" else _TOKENIZERS.get(target.language, "13a")
+
+
+def _behind_options(path: Path) -> list[str]:
+    """An argument of a command, whose name may look like an option."""
+    return ["--", str(path)]
 
 
 def _options(**values: Any) -> list[str]:

@@ -86,7 +86,7 @@ def train(
     memory: Memory = TRAIN_MEMORY,
     quiet: Quiet = False,
 ) -> None:
-    """Trains a model from bitext: line-aligned files in, a directory for hiero-decode --model out.
+    """Trains a model from bitext: line-aligned files in, a directory for hiero-decode out.
 
     What is interrupted goes on where it stopped when run again; OUTPUT.train keeps the steps' files.
 
