@@ -155,7 +155,11 @@ def test_other_options_before_anything_has_run(folder: Path, tmp_path: Path) -> 
     for seed in (1, 2):
         with pytest.raises(ValueError, match="all features are fixed"):
             cettolo2004(
-                model.with_weights({}), labelled, labelled, tmp_path / "out", Cettolo2004Options(seed=seed)
+                model.with_weights(dict.fromkeys(model.feature_names, 0.0)),
+                labelled,
+                labelled,
+                tmp_path / "out",
+                Cettolo2004Options(seed=seed),
             )
 
 

@@ -155,7 +155,7 @@ def test_files_and_models(parts: list[object], french: Path, tmp_path: Path) -> 
     # Weights are told to the last bit.
     hiero.Model.load(tmp_path / "m").with_weights({"LM0": 1 / 3, "Glue": -2.0}).save(tmp_path / "n")
     facts = call("hiero", "info", tmp_path / "n").stdout.decode()
-    assert "LM0=0.3333333333333333 Glue=-2\n" in facts
+    assert "LM0=0.3333333333333333 " in facts and " Glue=-2 " in facts
     assert b"rules" in call("hiero", "info", tmp_path / "m" / "rules0.hrt").stdout
     assert b"order" in call("hiero", "info", tmp_path / "m" / "lm0.binary").stdout
     for more, expected in (((), b"the book\n"), (("--set-weight", "PhraseEF=-3"), b"the pound\n")):
@@ -273,7 +273,8 @@ def test_it_can_end_while_it_waits_for_a_line(parts: list[object], ending: str) 
             process.stdin.write(b"le chat\n")
             process.stdin.flush()
         error = process.stderr.read().decode()  # until it has ended: its input is still open
-        assert process.wait(20) == (130 if ending == "interrupt" else 1)
+        # Of a closed pipe it dies as other programs do.
+        assert process.wait(20) == {"interrupt": 130, "closed": -signal.SIGPIPE, "full": 1}[ending]
         assert error.count("\n") == (ending != "closed") and "Fatal" not in error
 
 

@@ -324,6 +324,12 @@ def test_it_stops(tmp_path: Path) -> None:
     assert ended.iterations[-1].new == 0 and ended.best == len(ended.iterations) - 2
     few = run(tmp_path / "b", "pro", iterations=2)
     assert few.reason == "2 iterations are done" and len(few.iterations) == 2
+    # The first judges what is there already.
+    one = run(tmp_path / "d", iterations=1)
+    assert one.reason.startswith(
+        "1 iteration is done, which judged the weights to start from: to tune takes 2"
+    )
+    assert one.weights == run(tmp_path / "b", "pro", iterations=2).iterations[0].weights
 
     decoder, references = solvable(1, BEST)
     best = dict(zip(START, BEST, strict=True))
@@ -368,7 +374,7 @@ def test_options_are_those_of_the_method() -> None:
     assert identity == known | ProOptions().model_dump() | SearchAware().model_dump()
     for wrong, message in (
         ({"method": "pro", "restarts": 1}, "pro takes no restarts"),
-        ({"free_scale": True}, "mert takes no free scale"),
+        ({"free_scale": True}, "mert takes no free_scale: simplex take"),
         ({"patience": 0}, "patience must be at least 1, not 0"),
         ({"k": "many"}, "k: Input should be a valid integer"),
         ({"seed": -1}, "seed must be at least 0"),

@@ -6,9 +6,9 @@ Errors end in one line on stderr: exit 0 is fine, 1 is data or a file, 2 is usag
 from __future__ import annotations
 
 import ast
-import difflib
 import importlib
 import os
+import signal
 import sys
 from pathlib import Path
 from typing import Any
@@ -16,8 +16,10 @@ from typing import Any
 import typer
 
 from hiero import Error
+from hiero.base.arguments import nearest
+from hiero.base.text import one_line
 from hiero.cli.arguments import Group, Version, add_command, new_app, summary
-from hiero.cli.files import InterruptError
+from hiero.cli.files import InterruptError, naming_stdout
 from hiero.cli.help import group_help
 
 # Commands by what they are for, and where they are: a function, or the app of a group of commands.
@@ -70,10 +72,15 @@ class Program(Group):
     def get_command(self, ctx: Any, cmd_name: str) -> Any:
         return command_named(cmd_name) if cmd_name in _PLACES else None
 
+    def parse_args(self, ctx: Any, args: list[str]) -> list[str]:
+        if args[:1] == ["help"]:
+            args = [*args[1:], "--help"]
+        return super().parse_args(ctx, args)
+
     def resolve_command(self, ctx: Any, args: list[str]) -> Any:
         if args[0] not in _PLACES:
-            near = difflib.get_close_matches(args[0], _PLACES) or list(_PLACES)
-            raise typer.BadParameter(f"no command {args[0]!r}: is it {', '.join(near)}?")
+            near = ", ".join(nearest(args[0], _PLACES))
+            raise typer.BadParameter(f"no command {args[0]!r}: is it {near}?")
         return super().resolve_command(ctx, args)
 
     def get_help(self, ctx: Any) -> str:
@@ -83,8 +90,8 @@ class Program(Group):
             for group, commands in _COMMANDS.items()
         }
         rows["Options"] = [
-            ("-h, --help", "Show this message, or that of a command, and exit."),
-            ("--version", "Show the version and exit."),
+            ("-h, --help", "Show this message and exit; hiero help COMMAND shows that of a command."),
+            ("-V, --version", "Show the version and exit."),
             ("--install-completion", "Complete commands and options in this shell."),
             ("--show-completion", "Show what that installs."),
         ]
@@ -143,12 +150,20 @@ def _summary(module: str, attribute: str) -> str:
 
 
 def _run(app: typer.Typer, name: str) -> None:
+    stdout = sys.stdout
     try:
-        app(prog_name=name)
+        try:
+            app(prog_name=name)
+        except SystemExit:
+            if sys.stdout is not stdout:  # which typer replaces where a pipe is closed
+                raise BrokenPipeError from None
+            with naming_stdout():
+                sys.stdout.flush()
+            raise
     except BrokenPipeError:
-        # The reader has gone; what is still buffered must not raise again at exit.
-        os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
-        sys.exit(1)
+        # As of other programs that write to whoever does not read to the end: shells see 141.
+        signal.signal(signal.SIGPIPE, signal.SIG_DFL)
+        os.kill(os.getpid(), signal.SIGPIPE)
     except (KeyboardInterrupt, InterruptError) as interrupt:
         print(f"hiero: {interrupt or 'interrupted'}", file=sys.stderr)
         # Threads may be at work on a sentence, which takes its time, and Python would wait for them.
@@ -156,12 +171,9 @@ def _run(app: typer.Typer, name: str) -> None:
         sys.stderr.flush()
         os._exit(130)
     except (Error, OSError, ValueError, MemoryError) as error:
-        print(f"hiero: {_one_line(error)}", file=sys.stderr)
+        print(f"hiero: {one_line(error)}", file=sys.stderr)
+        try:
+            sys.stdout.flush()
+        except OSError:  # what is still buffered must not raise again at exit
+            os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
         sys.exit(1)
-
-
-def _one_line(error: BaseException) -> str:
-    if isinstance(error, OSError) and error.filename is not None:
-        return f"{error.filename}: {error.strerror}"
-    text = str(error) or type(error).__name__
-    return " ".join(text.split())

@@ -148,7 +148,8 @@ def decode(
     output_format: Annotated[
         Literal["text", "alignment", "nbest", "jsonl"],
         typer.Option(
-            help="What is written for a sentence; alignment: word links 0-0 1-2, source then target.",
+            help="What is written for a sentence; nbest: lists, their ids from 0; alignment: word links"
+            " 0-0 1-2, source then target.",
             rich_help_panel=_IO,
         ),
     ] = "text",
@@ -275,7 +276,7 @@ def _model(
         raise typer.BadParameter(f"give either MODEL, or --grammar and --lm{hint}")
     if model is None:
         if load:
-            raise typer.BadParameter("--load is for what a model was saved with: it goes with --model")
+            raise typer.BadParameter("--load is for what a model was saved with: it goes with MODEL")
         return Model.assemble(grammar, lm, goal=goal, copy_labels=copy_labels, glue_labels=glue_labels)
     if goal is not None or copy_labels or glue_labels:
         raise typer.BadParameter(

@@ -135,8 +135,9 @@ def writing(path: Path | None) -> Iterator[IO[bytes]]:
     """A file to write, whole or not at all, compressed if its name ends in .gz or .xz; standard output
     without one, and for ``-``. A device or pipe is written to as it comes."""
     if path is None or path in (STREAM, Path("/dev/stdout")):
-        yield sys.stdout.buffer
-        sys.stdout.buffer.flush()
+        with naming_stdout():
+            yield sys.stdout.buffer
+            sys.stdout.buffer.flush()
     elif path.exists() and not path.is_file():
         try:
             with path.open("wb") as file:
@@ -146,6 +147,17 @@ def writing(path: Path | None) -> Iterator[IO[bytes]]:
     else:
         with replacing(path) as temporary, _compressed(temporary, path.suffix) as file:
             yield file
+
+
+@contextlib.contextmanager
+def naming_stdout() -> Iterator[None]:
+    """Names standard output in an OSError of the block that names no file."""
+    try:
+        yield
+    except OSError as error:
+        if error.filename is not None or error.errno is None:
+            raise
+        raise OSError(error.errno, error.strerror, "standard output") from None
 
 
 @contextlib.contextmanager

@@ -56,9 +56,9 @@ def stats(
     top: Annotated[int, typer.Option(min=0, help="Features to list, those of the greatest variance.")] = 3,
     output: Output = None,
 ) -> None:
-    """Writes a JSON line for each forest: words, nodes, edges, log10 of the number of derivations; and of the
-    distribution over these entropy in nats, mean and variance of the length, the features that vary most,
-    and BLEU of the expected counts on the 3,000 edges of the best ones."""
+    """Writes a JSON line for each forest: id, from 0, words, nodes, edges, log10 of the number of
+    derivations; and of the distribution over these entropy in nats, mean and variance of the length, the
+    features that vary most, and BLEU of the expected counts on the 3,000 edges of the best ones."""
     if not 0 < gamma < math.inf:
         raise typer.BadParameter(f"--gamma must be finite and greater than 0, not {gamma:g}")
     chosen = (_needed if references else forest_weights)(file, weights)
@@ -92,7 +92,7 @@ def kbest(
     unique: Annotated[bool, typer.Option("--unique", help="One entry a string.")] = False,
     output: Output = None,
 ) -> None:
-    """Writes n-best lines: id ||| tokens ||| Name=value ... ||| score."""
+    """Writes n-best lines, ids from 0: id ||| tokens ||| Name=value ... ||| score."""
     chosen = _needed(file, weights)
     with writing(output) as stream:
         for number, forest in enumerate(_forests(file)):

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import sys
 from functools import partial
 from pathlib import Path
 from typing import Annotated
@@ -73,7 +74,8 @@ def rules(
 ) -> None:
     """Lists rules with features and links: of a source side, or with a beginning of it or a target side.
 
-    A source side is looked up at once; for a prefix or target side all rules are looked through.
+    A source side is looked up at once; for a prefix or target side all rules are looked through. Where there
+    are none, one line on stderr says so, and the exit code is 1.
 
         hiero rules my-model --source "ne [X] pas"
         hiero rules my-model --prefix ne --target "not [X,1]"
@@ -84,9 +86,12 @@ def rules(
         loaded = [RuleTable.open(str(table / entry.path)) for entry in read_config(table).tables]
     else:
         loaded = [load_table(table)]
+    listed = 0
     with writing(output) as stream:
 
         def write(rule: str) -> None:
+            nonlocal listed
+            listed += 1
             stream.write(f"{rule}\n".encode())
 
         for each in loaded:
@@ -95,3 +100,6 @@ def rules(
                     write(str(rule))
             else:
                 tables.search(each, write, prefix=prefix, target=target)
+    if not listed:
+        print(f"hiero: {table}: no such rule", file=sys.stderr)
+        raise typer.Exit(1)

@@ -143,7 +143,7 @@ def tune_model(
         raise typer.BadParameter(f"--start-scale {start_scale}: expected more than 0, and finite")
     if (settings.get("search_aware") == "partial-span") != bool(alignments):
         raise typer.BadParameter("--search-aware partial-span and --alignments go together")
-    with usage():
+    with usage(settings):
         options = TuneOptions(method, seed=seed, fixed=fix or (), bounds=_bounds(bound or ()), **settings)
     if save is not None:
         check_output(save)

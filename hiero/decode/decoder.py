@@ -151,7 +151,7 @@ class Decoder:
         A sentence that fails gives a ``Failure``; the others go on. Raises TypeError for a single sentence in
         place of several.
         """
-        if isinstance(lines, str | bytes | Sentence) or not isinstance(lines, Iterable):
+        if isinstance(lines, str | bytes) or not isinstance(lines, Iterable):
             raise TypeError(f"expected lines, not {described(lines)}: translate() takes one sentence")
         return ordered_map(lambda line: self.attempt(line, keep=keep), lines, threads)
 

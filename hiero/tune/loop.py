@@ -116,7 +116,11 @@ def _enough(iterations: Sequence[Iteration], method: Method[Any]) -> str:
         return "decoding finds nothing new, and nothing better"
     if since >= method.patience:
         return f"the metric has not risen for {method.patience} iterations"
-    return f"{len(iterations)} iterations are done" if len(iterations) >= method.iterations else ""
+    if len(iterations) < method.iterations:
+        return ""
+    if len(iterations) == 1:
+        return "1 iteration is done, which judged the weights to start from: to tune takes 2 or more"
+    return f"{len(iterations)} iterations are done"
 
 
 def _next(chosen: Array | None, weights: Array, number: int) -> tuple[Array, str]:
