@@ -331,7 +331,8 @@ def test_analyse(folder: Path, tmp_path: Path) -> None:
     assert (found["k"], found["beam"], found["order"]) == (4, 6, 3)
     assert "shortest" in found["metric"].signature and read(found["decoder"])[1][1] == DOG
     model = hiero.Model.load(folder / "model")
-    assert found["weights"].tolist() == model.weight_vector(WEIGHTS).tolist()
+    merged = {**model.weights, **WEIGHTS}
+    assert merged != WEIGHTS and found["weights"].tolist() == model.weight_vector(merged).tolist()
     page = ("--page", tmp_path / "page.html", "--sentence", 2)
     found = handed(analyse, "chart_page", *command, *page)
     assert list(found["outside"].chart.forest.source) == ["le", "chien", "dort"]

@@ -95,7 +95,7 @@ def test_what_is_drawn_is_tuned_and_tested_on(folder: Path, runs: Runs) -> None:
     assert (tune["method"], tune["seed"]) == ("mert", 1)
     assert (before["model"], before["output"]) == (out / "model", out / "before.txt")
     assert (after["model"], after["output"]) == (out / "tuned-model", out / "after.txt")
-    assert before["input"] == after["input"] == sets / "test.source"
+    assert before["source"] == after["source"] == sets / "test.source"
     assert judge["references"] == [sets / "test.target"]
     assert [judge["hypothesis"], *judge["compare"]] == [str(out / f"{when}.txt") for when in WHEN]
     assert (judge["metric"], judge["tokenize"], judge["lowercase"]) == (["bleu", "chrf++"], "none", False)
@@ -148,7 +148,7 @@ def test_sets_of_ones_own(folder: Path, runs: Runs) -> None:
         folder / "tune.s",
         [folder / "tune.r0", folder / "tune.r1"],
     )
-    assert before["input"] == after["input"] == folder / "test.s"
+    assert before["source"] == after["source"] == folder / "test.s"
     assert judge["references"] == [folder / "test.r0", folder / "test.r1"]
     source, references = report["judged"][1:3]
     assert (source, list(references)) == (folder / "test.s", judge["references"])
