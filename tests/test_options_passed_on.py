@@ -333,7 +333,7 @@ def test_analyse(folder: Path, tmp_path: Path) -> None:
     model = hiero.Model.load(folder / "model")
     merged = {**model.weights, **WEIGHTS}
     assert merged != WEIGHTS and found["weights"].tolist() == model.weight_vector(merged).tolist()
-    page = ("--page", tmp_path / "page.html", "--sentence", 2)
+    page = ("--page", tmp_path / "page.html", "--sentence", 1)
     found = handed(analyse, "chart_page", *command, *page)
     assert list(found["outside"].chart.forest.source) == ["le", "chien", "dort"]
     # It is the shortest of its own references.
@@ -342,7 +342,7 @@ def test_analyse(folder: Path, tmp_path: Path) -> None:
     wide = handed(analyse, "chart_page", *command, *page, "--pass-through", "all")
     edges = [each["outside"].chart.forest.edge_count for each in (found, wide)]
     assert edges[0] < edges[1]
-    assert (found["weights"], found["title"]) == (WEIGHTS, "Sentence 2")
+    assert (found["weights"], found["title"]) == (merged, "Sentence 1")
 
 
 def test_columns_of_analyses(folder: Path, monkeypatch: pytest.MonkeyPatch) -> None:
