@@ -199,3 +199,12 @@ def test_what_is_older_than_its_sources_is_made_again(folder: Path, runs: Runs) 
         path.unlink()
         found = [name for name, _ in runs() if name != "report"]
         assert found[0] == STAGES[number]
+
+
+def test_a_directory_that_is_named_as_an_option(
+    folder: Path, runs: Runs, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Models are arguments, which stand behind all options."""
+    monkeypatch.chdir(folder)
+    _, before, tune, after, *_ = (parameters for _, parameters in runs("--output=-m"))
+    assert before["model"] == tune["model"] == Path("-m/model") and after["model"] == Path("-m/tuned-model")
