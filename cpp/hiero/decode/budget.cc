@@ -34,7 +34,7 @@ double count_labelled(const Matches& matches) {
 
 void HypothesisBudget::start(const Matches& matches, const SentenceTargets& targets, const CoarsePass& coarse,
                              const DecoderOptions& options) {
-  unlimited_ = options.pop_limit == 0;
+  unlimited_ = options.pop_limit == 0 || matches.goal == kNoCell;  // without a goal there are no cells
   if (unlimited_) return;
   bound_needs(matches, targets, options.beam_size);
   spans_ = count_spans(matches);
