@@ -91,7 +91,8 @@ def _text(param: Any) -> str:
     if param.param_type_name == "option":
         if param.required:
             notes.append("required")
-        if isinstance(param.default, str | int | float) and not isinstance(param.default, bool):
-            notes.append(f"default: {param.default}")
+        default = param.default
+        if isinstance(default, str | int | float) and not isinstance(default, bool) and default != "":
+            notes.append(f"default: {default}")
     text = (param.help or "").strip()
     return f"{text} ({', '.join(notes)})".strip() if notes else text
