@@ -51,6 +51,9 @@ if(NOT DEFINED SKBUILD_STATE OR NOT SKBUILD_STATE STREQUAL "sdist")
   # As one file where pip builds, but for one that has a name of another's.
   set_target_properties(kenlm PROPERTIES UNITY_BUILD_BATCH_SIZE 0)
   set_source_files_properties(${kenlm_dir}/util/float_to_string.cc PROPERTIES SKIP_UNITY_BUILD_INCLUSION ON)
+  # All queries are in there; the rest reads, builds and writes.
+  target_compile_options(kenlm PRIVATE $<$<CONFIG:Release>:-O1>)
+  set_source_files_properties(${kenlm_dir}/lm/model.cc PROPERTIES COMPILE_OPTIONS $<$<CONFIG:Release>:-O3>)
   target_include_directories(kenlm SYSTEM PUBLIC ${kenlm_dir})
   target_compile_definitions(kenlm PUBLIC KENLM_MAX_ORDER=6)
   # KenLM packs its binaries without regard to alignment, which the processors it supports allow.

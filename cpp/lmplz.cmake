@@ -10,7 +10,7 @@ target_link_libraries(lmplz PUBLIC kenlm)
 # libc++ hides std::unary_function, from which KenLM derives, unless asked for it.
 target_compile_definitions(lmplz PRIVATE _LIBCPP_ENABLE_CXX17_REMOVED_UNARY_BINARY_FUNCTION)
 # Records lie unaligned as in the query code, and the empty context of unigrams is compared at a null pointer.
-target_compile_options(lmplz PRIVATE -w
+target_compile_options(lmplz PRIVATE -w $<$<CONFIG:Release>:-O1>
   $<$<BOOL:${HIERO_SANITIZE}>:-fno-sanitize=alignment$<COMMA>nonnull-attribute>)
 
 add_executable(hiero-lmplz cpp/lmplz/main.cc)

@@ -15,9 +15,7 @@ namespace {
 // Only then is a renamed file sure to have its name after a power failure. Some file systems do not sync
 // folders, and some folders may be written but not read.
 void sync_folder_of(const std::string& path) {
-  const std::size_t slash = path.rfind('/');
-  const std::string folder = slash == std::string::npos ? "." : path.substr(0, slash + 1);
-  const int descriptor = ::open(folder.c_str(), O_RDONLY | O_DIRECTORY | O_CLOEXEC);
+  const int descriptor = ::open(folder_of(path).c_str(), O_RDONLY | O_DIRECTORY | O_CLOEXEC);
   if (descriptor < 0) {
     if (errno == EACCES) return;
     throw FileError(errno, path);
@@ -28,6 +26,11 @@ void sync_folder_of(const std::string& path) {
 }
 
 }  // namespace
+
+std::string folder_of(const std::string& path) {
+  const std::size_t slash = path.rfind('/');
+  return slash == std::string::npos ? "." : path.substr(0, slash + 1);
+}
 
 OutputFile::OutputFile(const std::string& path) : path_(path) {
   // A device or pipe cannot be replaced by renaming, and must not be.

@@ -9,6 +9,9 @@
 
 namespace hiero {
 
+// The folder that a file is in, as far as its path says: "." for a bare name.
+std::string folder_of(const std::string& path);
+
 class OutputFile {
  public:
   // Throws FileError, as all methods do.

@@ -17,7 +17,7 @@ namespace {
 // Rules read between two releases of a table's pages, which keep a pass over it from filling memory.
 constexpr RuleId kReleaseEvery = RuleId{1} << 18;
 
-struct Header {
+struct StaticsHeader {
   std::array<char, 8> magic;
   std::uint32_t version;
   std::uint32_t flags;  // 1: any sparse features; 2: any OOV
@@ -28,7 +28,7 @@ struct Header {
   std::uint64_t sums;  // checksum of the blocks' checksums, which come last
   std::uint64_t sum;   // checksum of all before it
 };
-static_assert(sizeof(Header) % sizeof(std::uint64_t) == 0);
+static_assert(sizeof(StaticsHeader) % sizeof(std::uint64_t) == 0);
 constexpr std::array<char, 8> kMagic = {'H', 'I', 'E', 'R', 'O', 'S', 'T', '\n'};
 constexpr std::uint32_t kVersion = 3;
 
@@ -46,8 +46,8 @@ struct Layout {
         end(reordered + rules) {}
 };
 
-std::uint64_t header_sum(const Header& header) {
-  return checksum(reinterpret_cast<const std::byte*>(&header), offsetof(Header, sum));
+std::uint64_t header_sum(const StaticsHeader& header) {
+  return checksum(reinterpret_cast<const std::byte*>(&header), offsetof(StaticsHeader, sum));
 }
 
 template <class T>
@@ -155,15 +155,15 @@ void save_statics(const RuleStatics& statics, const RuleTable& table, LanguageMo
   const auto* base = reinterpret_cast<const std::byte*>(statics.lm_estimate.data());
   const std::vector<std::uint64_t> sums = block_sums({base, at.end});
   const std::span<const std::byte> sum_bytes = std::as_bytes(std::span(sums));
-  Header header{kMagic,
-                kVersion,
-                (statics.any_sparse ? 1u : 0u) | (statics.any_oov ? 2u : 0u),
-                made_for(table, lms),
-                table.rule_count(),
-                table.word_count(),
-                lms.size(),
-                checksum(sum_bytes.data(), sum_bytes.size()),
-                0};
+  StaticsHeader header{kMagic,
+                       kVersion,
+                       (statics.any_sparse ? 1u : 0u) | (statics.any_oov ? 2u : 0u),
+                       made_for(table, lms),
+                       table.rule_count(),
+                       table.word_count(),
+                       lms.size(),
+                       checksum(sum_bytes.data(), sum_bytes.size()),
+                       0};
   header.sum = header_sum(header);
   OutputFile file(path);
   file.write_at(0, &header, sizeof header);
@@ -175,7 +175,7 @@ void save_statics(const RuleStatics& statics, const RuleTable& table, LanguageMo
 std::optional<RuleStatics> load_statics(const std::string& path, const RuleTable& table, LanguageModels lms) {
   const auto file = std::make_shared<const MappedFile>(path);
   const std::span<const std::byte> bytes = file->bytes();
-  Header header{};
+  StaticsHeader header{};
   if (bytes.size() >= sizeof header) std::memcpy(&header, bytes.data(), sizeof header);
   if (header.magic != kMagic) throw FormatError(path + ": not a file of rule estimates");
   if (header.version != kVersion) return std::nullopt;

@@ -12,8 +12,8 @@
 namespace hiero {
 namespace {
 
-constexpr std::array<char, 8> kMagic = {'H', 'I', 'E', 'R', 'O', 'C', 'T', '\n'};
-constexpr std::uint32_t kVersion = 1;
+constexpr std::array<char, 8> kCountsMagic = {'H', 'I', 'E', 'R', 'O', 'C', 'T', '\n'};
+constexpr std::uint32_t kCountsVersion = 1;
 constexpr std::uint32_t kByteOrder = 0x01020304;
 constexpr std::size_t kBlock = std::size_t{1} << 20;
 
@@ -85,8 +85,8 @@ void CountsWriter::commit(ExtractStatistics statistics) {
   header_.length = position();
   file_.write_at(sizeof(CountsHeader) + written_, buffer_.data(), buffer_.size());
   sum_ = chain(sum_, buffer_.data(), buffer_.size());
-  header_.magic = kMagic;
-  header_.version = kVersion;
+  header_.magic = kCountsMagic;
+  header_.version = kCountsVersion;
   header_.byte_order = kByteOrder;
   header_.statistics = statistics;
   header_.sum = finish(sum_, header_);
@@ -96,12 +96,13 @@ void CountsWriter::commit(ExtractStatistics statistics) {
 
 CountsFile::CountsFile(const std::string& path) : path_(path), file_(path) {
   const Bytes bytes = file_.bytes();
-  if (bytes.size() < sizeof header_ || std::memcmp(bytes.data(), kMagic.data(), kMagic.size()) != 0)
+  if (bytes.size() < sizeof header_ ||
+      std::memcmp(bytes.data(), kCountsMagic.data(), kCountsMagic.size()) != 0)
     throw FormatError(path + ": not a file of rule counts");
   std::memcpy(&header_, bytes.data(), sizeof header_);
-  if (header_.version != kVersion || header_.byte_order != kByteOrder) {
+  if (header_.version != kCountsVersion || header_.byte_order != kByteOrder) {
     throw FormatError(path + ": rule counts of format version " + std::to_string(header_.version) +
-                      ", this program reads " + std::to_string(kVersion) + ": extract again");
+                      ", this program reads " + std::to_string(kCountsVersion) + ": extract again");
   }
   if (header_.length != bytes.size()) throw FormatError(path + ": truncated");
   std::uint64_t sum = 0;

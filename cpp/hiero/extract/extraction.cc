@@ -1,20 +1,15 @@
 #include "hiero/extract/extraction.h"
 
 #include <cstring>
-#include <filesystem>
 
 #include "hiero/base/error.h"
+#include "hiero/base/output_file.h"
 #include "hiero/base/record_sorter.h"
 #include "hiero/base/varint.h"
 #include "hiero/grammar/symbol_code.h"
 
 namespace hiero {
 namespace {
-
-std::string folder_of(const std::string& path) {
-  const std::string folder = std::filesystem::path(path).parent_path().string();
-  return folder.empty() ? "." : folder;
-}
 
 bool equal(Bytes a, Bytes b) {
   return a.size() == b.size() && std::memcmp(a.data(), b.data(), a.size()) == 0;

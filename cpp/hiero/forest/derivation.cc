@@ -13,7 +13,7 @@
 namespace hiero {
 namespace {
 
-constexpr double kNever = -std::numeric_limits<double>::infinity();
+constexpr double kNoScore = -std::numeric_limits<double>::infinity();
 
 // Visits the symbols of all templates of a preorder derivation in target order: visit(at, symbol), where
 // `at` is the position of the symbol's edge in the derivation; a nonterminal comes before its yield.
@@ -60,7 +60,7 @@ void extend_derivation(std::vector<EdgeIndex>& derivation, EdgeIndex edge) {
 
 BestEdges best_edges(const Hypergraph& forest, std::span<const double> scores, NodeIndex node) {
   const auto nodes = static_cast<std::size_t>(node + 1);
-  BestEdges best{std::vector<double>(nodes, kNever), std::vector<EdgeIndex>(nodes, -1)};
+  BestEdges best{std::vector<double>(nodes, kNoScore), std::vector<EdgeIndex>(nodes, -1)};
   for (NodeIndex v = 0; v <= node; ++v) {
     for (EdgeIndex e = forest.edge_offsets[v]; e < forest.edge_offsets[v + 1]; ++e) {
       double score = scores[e];

@@ -8,7 +8,8 @@
 namespace hiero {
 namespace {
 
-constexpr std::int32_t kNoWord = -1;
+// Stands for the words between the two boundaries of a string.
+constexpr std::int32_t kGap = -1;
 
 }  // namespace
 
@@ -33,9 +34,9 @@ void NgramReader::lay_out(EdgeIndex e) {
     }
     const auto boundaries = forest_.boundaries_of(tails[-(symbol + 1)]);
     std::size_t run = 0;
-    for (std::size_t k = 0; k < size && boundaries[k] != kNoWord; ++k) add(boundaries[k], ++run);
+    for (std::size_t k = 0; k < size && boundaries[k] != kGap; ++k) add(boundaries[k], ++run);
     if (run < size) continue;  // the whole string
-    add(kNoWord, 0);
+    add(kGap, 0);
     for (std::size_t k = 0; k < size; ++k) add(boundaries[size + k], k + 1);
   }
 }

@@ -19,8 +19,8 @@ namespace {
 
 static_assert(std::endian::native == std::endian::little, "records are little-endian");
 
-constexpr std::string_view kMagic = "HFR1";
-constexpr std::size_t kHeader = kMagic.size() + sizeof(std::uint64_t);
+constexpr std::string_view kRecordMagic = "HFR1";
+constexpr std::size_t kHeader = kRecordMagic.size() + sizeof(std::uint64_t);
 constexpr double kWhole = 1 << 20;  // values below that, if whole, are written as numbers
 
 // Signed numbers so that small ones are short.
@@ -34,12 +34,12 @@ std::int64_t unzigzag(std::uint64_t value) {
 // What edges of one rule with one target have in common.
 using Kind = std::tuple<std::int32_t, std::int64_t, std::int32_t>;
 
-class Writer {
+class RecordWriter {
  public:
-  explicit Writer(const Forest& forest) : forest_(forest), graph_(*forest.graph) {}
+  explicit RecordWriter(const Forest& forest) : forest_(forest), graph_(*forest.graph) {}
 
   std::vector<std::byte> run() {
-    const auto magic = std::as_bytes(std::span(kMagic));
+    const auto magic = std::as_bytes(std::span(kRecordMagic));
     out_.assign(magic.begin(), magic.end());
     out_.resize(kHeader);
     for (const auto* strings : {&graph_.source, &graph_.words, &graph_.labels, &graph_.tables})
@@ -49,7 +49,7 @@ class Writer {
     put_edges();
     put_annotations();
     const std::uint64_t sum = checksum(out_.data() + kHeader, out_.size() - kHeader);
-    std::memcpy(out_.data() + kMagic.size(), &sum, sizeof sum);
+    std::memcpy(out_.data() + kRecordMagic.size(), &sum, sizeof sum);
     return std::move(out_);
   }
 
@@ -188,9 +188,9 @@ class Writer {
   std::vector<std::size_t> different_;
 };
 
-class Reader {
+class RecordReader {
  public:
-  Reader(std::span<const std::byte> record, std::shared_ptr<const FeatureNames> names)
+  RecordReader(std::span<const std::byte> record, std::shared_ptr<const FeatureNames> names)
       : in_(record.data(), record.data() + record.size()), names_(std::move(names)) {}
 
   Forest run() {
@@ -354,17 +354,17 @@ class Reader {
 
 }  // namespace
 
-std::vector<std::byte> write_record(const Forest& forest) { return Writer(forest).run(); }
+std::vector<std::byte> write_record(const Forest& forest) { return RecordWriter(forest).run(); }
 
 Forest read_record(std::span<const std::byte> record, std::shared_ptr<const FeatureNames> names) {
-  const auto magic = std::as_bytes(std::span(kMagic));
-  if (record.size() < kHeader || !std::ranges::equal(record.first(kMagic.size()), magic))
+  const auto magic = std::as_bytes(std::span(kRecordMagic));
+  if (record.size() < kHeader || !std::ranges::equal(record.first(kRecordMagic.size()), magic))
     throw ForestError("forest: not a record");
   std::uint64_t sum;
-  std::memcpy(&sum, record.data() + kMagic.size(), sizeof sum);
+  std::memcpy(&sum, record.data() + kRecordMagic.size(), sizeof sum);
   const auto body = record.subspan(kHeader);
-  if (sum != checksum(body.data(), body.size())) Reader::fail();
-  return Reader(body, std::move(names)).run();
+  if (sum != checksum(body.data(), body.size())) RecordReader::fail();
+  return RecordReader(body, std::move(names)).run();
 }
 
 }  // namespace hiero

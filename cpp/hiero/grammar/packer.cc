@@ -1,7 +1,6 @@
 #include "hiero/grammar/packer.h"
 
 #include <algorithm>
-#include <filesystem>
 #include <map>
 #include <utility>
 
@@ -131,11 +130,6 @@ void check_tokens(const Rule& rule, const std::string& where) {
         throw FormatError(where + ": white space in the token \"" + token.text + "\"");
     }
   }
-}
-
-std::string folder_of(const std::string& path) {
-  const std::string folder = std::filesystem::path(path).parent_path().string();
-  return folder.empty() ? "." : folder;
 }
 
 }  // namespace

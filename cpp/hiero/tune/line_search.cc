@@ -8,15 +8,15 @@
 namespace hiero {
 namespace {
 
-struct Line {
+struct ScoreLine {
   double slope;
   double intercept;
   std::int32_t hypothesis;
 };
 
-struct Piece {
+struct Segment {
   double begin;  // where it starts to win
-  const Line* line;
+  const ScoreLine* line;
 };
 
 struct Change {
@@ -40,31 +40,33 @@ void check(std::span<const std::int32_t> offsets, std::span<const double> interc
   }
 }
 
-bool left_of(const Line& a, const Line& b) {
+bool left_of(const ScoreLine& a, const ScoreLine& b) {
   if (a.slope != b.slope) return a.slope < b.slope;
   if (a.intercept != b.intercept) return a.intercept > b.intercept;
   return a.hypothesis < b.hypothesis;
 }
 
-double crossing(const Line& a, const Line& b) { return (a.intercept - b.intercept) / (b.slope - a.slope); }
+double crossing(const ScoreLine& a, const ScoreLine& b) {
+  return (a.intercept - b.intercept) / (b.slope - a.slope);
+}
 
 // Leaves out most of the lines that never win, so that few must be sorted: those under the point where two
 // others meet whose slopes lie on both sides. By more than rounding, so that the envelope stays the same.
-void drop_losers(std::vector<Line>& lines) {
+void drop_losers(std::vector<ScoreLine>& lines) {
   if (lines.empty()) return;
-  Line first = lines.front();
-  Line last = first;
-  for (const Line& line : lines) {
+  ScoreLine first = lines.front();
+  ScoreLine last = first;
+  for (const ScoreLine& line : lines) {
     if (line.slope < first.slope || (line.slope == first.slope && line.intercept > first.intercept))
       first = line;
     if (line.slope > last.slope || (line.slope == last.slope && line.intercept > last.intercept)) last = line;
   }
   if (first.slope == last.slope) return;
   const double between = crossing(first, last);
-  const auto value = [](const Line& line, double gamma) { return line.intercept + gamma * line.slope; };
-  Line middle = first;
+  const auto value = [](const ScoreLine& line, double gamma) { return line.intercept + gamma * line.slope; };
+  ScoreLine middle = first;
   double highest = value(first, between);
-  for (const Line& line : lines) {
+  for (const ScoreLine& line : lines) {
     const double own = value(line, between);
     if (own > highest) {
       highest = own;
@@ -74,7 +76,7 @@ void drop_losers(std::vector<Line>& lines) {
   const bool inside = first.slope < middle.slope && middle.slope < last.slope;
   const double before = inside ? crossing(first, middle) : between;
   const double after = inside ? crossing(middle, last) : between;
-  std::erase_if(lines, [&](const Line& line) {
+  std::erase_if(lines, [&](const ScoreLine& line) {
     const bool early = inside && line.slope <= middle.slope;
     const double gamma = early || !inside ? before : after;
     const double bar = value(early || !inside ? first : last, gamma);
@@ -85,14 +87,14 @@ void drop_losers(std::vector<Line>& lines) {
 }
 
 // Sorts lines of a sentence and leaves the pieces of their upper envelope, from left to right.
-void envelope(std::vector<Line>& lines, std::vector<Piece>& pieces) {
+void envelope(std::vector<ScoreLine>& lines, std::vector<Segment>& pieces) {
   drop_losers(lines);
   std::sort(lines.begin(), lines.end(), left_of);
   pieces.clear();
-  for (const Line& line : lines) {
+  for (const ScoreLine& line : lines) {
     double begin = -std::numeric_limits<double>::infinity();
     while (!pieces.empty()) {
-      const Line& top = *pieces.back().line;
+      const ScoreLine& top = *pieces.back().line;
       if (line.slope == top.slope) break;
       begin = crossing(top, line);
       if (begin > pieces.back().begin) break;
@@ -114,8 +116,8 @@ WinnerChanges line_search(std::span<const std::int32_t> offsets, std::span<const
   check(offsets, intercepts, slopes);
   WinnerChanges out;
   std::vector<Change> changes;
-  std::vector<Line> lines;
-  std::vector<Piece> pieces;
+  std::vector<ScoreLine> lines;
+  std::vector<Segment> pieces;
   for (std::size_t s = 0; s + 1 < offsets.size(); ++s) {
     lines.clear();
     for (std::int32_t i = offsets[s]; i < offsets[s + 1]; ++i) lines.push_back({slopes[i], intercepts[i], i});

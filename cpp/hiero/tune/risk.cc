@@ -18,7 +18,7 @@
 namespace hiero {
 namespace {
 
-constexpr std::size_t kBlock = 16;  // sentences
+constexpr std::size_t kBlockSentences = 16;
 
 // Sums over features, of which few are touched.
 class SparseSum {
@@ -69,7 +69,7 @@ class Summation {
         loss_(loss),
         weights_(weights),
         options_(options),
-        blocks_((forests.size() + kBlock - 1) / kBlock) {
+        blocks_((forests.size() + kBlockSentences - 1) / kBlockSentences) {
     total_.counts.assign(counts.columns, 0.0);
     if (options.gradient) total_.gradient.assign(weights.size(), 0.0);
   }
@@ -93,8 +93,8 @@ class Summation {
       for (std::size_t block = next_++; block < blocks_ && !stopped_; block = next_++) {
         BlockSum sum;
         sum.counts.assign(counts_.columns, 0.0);
-        const std::size_t end = std::min(forests_.size(), (block + 1) * kBlock);
-        for (std::size_t sentence = block * kBlock; sentence < end && !stopped_; ++sentence) {
+        const std::size_t end = std::min(forests_.size(), (block + 1) * kBlockSentences);
+        for (std::size_t sentence = block * kBlockSentences; sentence < end && !stopped_; ++sentence) {
           if (is_caller) poll_interrupts();
           add(sentence, sum, gradient);
         }
@@ -132,7 +132,8 @@ class Summation {
     const std::span<const float> found = counts_.values.subspan(
         static_cast<std::size_t>(begin) * counts_.columns, static_cast<std::size_t>(edges) * counts_.columns);
     if (!std::ranges::all_of(found, [](float value) { return std::isfinite(value); }))
-      throw std::invalid_argument("counts: sentence " + std::to_string(sentence) + ": expected finite numbers");
+      throw std::invalid_argument("counts: sentence " + std::to_string(sentence) +
+                                  ": expected finite numbers");
     return found;
   }
 
