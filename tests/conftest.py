@@ -2,8 +2,10 @@
 
 from __future__ import annotations
 
+import fcntl
+import os
 import signal
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from pathlib import Path
 from typing import Any
 
@@ -13,11 +15,32 @@ TESTS = Path(__file__).parent
 ROOT = TESTS.parent
 SHARED = ROOT.parent / "shared" / "data"
 
+MadeOnce = Callable[[str, Callable[[Path], None]], Path]
+
 
 @pytest.fixture(scope="session", autouse=True)
 def interrupts() -> None:
     """Shells start what runs in the background with SIGINT ignored; tests that interrupt would never end."""
     signal.signal(signal.SIGINT, signal.default_int_handler)
+
+
+@pytest.fixture(scope="session")
+def made_once(tmp_path_factory: pytest.TempPathFactory) -> MadeOnce:
+    """Makes a folder by a name once for all workers that run tests; the others wait for it."""
+    base = tmp_path_factory.getbasetemp()
+    root = base.parent if "PYTEST_XDIST_WORKER" in os.environ else base
+
+    def made(name: str, make: Callable[[Path], None]) -> Path:
+        folder, done = root / name, root / f"{name}.done"
+        with (root / f"{name}.lock").open("w") as lock:
+            fcntl.flock(lock, fcntl.LOCK_EX)
+            if not done.exists():
+                folder.mkdir()
+                make(folder)
+                done.touch()
+        return folder
+
+    return made
 
 
 @pytest.fixture(scope="session")

@@ -65,7 +65,7 @@ def test_defaults() -> None:
 @pytest.fixture(scope="module")
 def folder(tmp_path_factory: pytest.TempPathFactory) -> Path:
     folder = tmp_path_factory.mktemp("li")
-    for side in ("zh", "en"):
+    for side in ("zh", "en", "align"):
         lines = (DEMO / f"train.{side}").read_text().splitlines()[:150]
         (folder / f"train.{side}").write_text("".join(f"{line}\n" for line in lines))
     sets = (("tuning", "dev", 0, 12), ("test", "test", 0, 10), ("other", "test", 10, 14))
@@ -75,7 +75,7 @@ def folder(tmp_path_factory: pytest.TempPathFactory) -> Path:
             (folder / f"{name}.{own}").write_text("".join(f"{line}\n" for line in lines))
     done = call(
         *("hiero", "train", "--source", folder / "train.zh", "--target", folder / "train.en"),
-        *("-o", folder / "model", "--quiet"),
+        *("--alignment", folder / "train.align", "-o", folder / "model", "--quiet"),
     )
     assert done.returncode == 0, done
     shutil.rmtree(folder / "model.train")

@@ -11,6 +11,7 @@ from pathlib import Path
 from typing import Any
 
 import pytest
+from conftest import MadeOnce
 from in_process import call
 from test_cli import one_error_line
 from test_rerank import grams
@@ -52,20 +53,29 @@ def test_folds(tmp_path: Path) -> None:
 
 
 @pytest.fixture(scope="module")
-def trained(tmp_path_factory: pytest.TempPathFactory) -> Path:
-    """A small model, of the first sentences of the demo corpus and a dictionary."""
-    folder = tmp_path_factory.mktemp("rerank")
+def trained(made_once: MadeOnce) -> Path:
+    """A small model of the first sentences of the demo corpus and a dictionary, and its second stage."""
+    return made_once("second-stage", make_both)
+
+
+def make_both(folder: Path) -> None:
     for side in ("zh", "en"):
         lines = (DEMO / f"train.{side}").read_text().splitlines()
         (folder / f"train.{side}").write_text("".join(f"{line}\n" for line in [*lines[:250], ""]))
         (folder / f"dict.{side}").write_text("".join(f"{line}\n" for line in lines[300:310]))
+    links = (DEMO / "train.align").read_text().splitlines()
+    (folder / "links").write_text("".join(f"{line}\n" for line in [*links[:250], "", *links[300:310]]))
     done = call(
         *("hiero", "train", "--source", folder / "train.zh", "--target", folder / "train.en"),
         *("--dictionary", folder / "dict.zh", folder / "dict.en", "--mono", folder / "dict.en"),
-        *("-o", folder / "model", "--quiet"),
+        *("--alignment", folder / "links", "-o", folder / "model", "--quiet"),
     )
     assert done.returncode == 0, done
-    return folder
+    out, log = second_stage(folder, folder / "second", "--threads", 2)
+    assert "not what the model was trained on" not in log
+    path = folder / "second" / "reranker.json"
+    reranker = Reranker.load(path)
+    assert out == f"{path}: {len(reranker.ngrams):,} n-grams, score {reranker.score:.4g}\n"
 
 
 def test_a_fold_is_not_trained_on(trained: Path, tmp_path: Path) -> None:
@@ -136,14 +146,13 @@ def second_stage(trained: Path, output: Path, *more: object) -> tuple[str, str]:
 
 @pytest.fixture(scope="module")
 def second(trained: Path) -> Path:
-    out, log = second_stage(trained, trained / "second", "--threads", 2)
-    assert "not what the model was trained on" not in log
-    path = trained / "second" / "reranker.json"
-    reranker = Reranker.load(path)
-    assert out == f"{path}: {len(reranker.ngrams):,} n-grams, score {reranker.score:.4g}\n"
-    said = call("hiero", "info", trained / "second").stdout.decode()
-    assert "training of a second stage" in said and f" {path}\n" in said and "fold 1, " in said
     return trained / "second"
+
+
+def test_what_there_is_to_know(second: Path) -> None:
+    said = call("hiero", "info", second).stdout.decode()
+    assert "training of a second stage" in said and f" {second / 'reranker.json'}\n" in said
+    assert "fold 1, " in said
 
 
 def test_what_was_learnt_from(trained: Path, second: Path) -> None:

@@ -21,13 +21,24 @@ def trained(tmp_path_factory: pytest.TempPathFactory, demo: Path) -> Path:
     folder = tmp_path_factory.mktemp("weights")
     for side in ("zh", "en"):
         write(folder / f"train.{side}", head(demo / f"train.{side}", 150))
+    write(folder / "links", head(demo / "train.align", 150))
     assert call(*train_command(folder)).returncode == 0
     return folder
 
 
 def train_command(folder: Path, *more: object) -> tuple[object, ...]:
     sides = ("--source", folder / "train.zh", "--target", folder / "train.en")
-    return ("hiero", "train", *sides, "-o", folder / "model", "--quiet", *more)
+    return (
+        "hiero",
+        "train",
+        *sides,
+        "--alignment",
+        folder / "links",
+        "-o",
+        folder / "model",
+        "--quiet",
+        *more,
+    )
 
 
 def made_from(model: Path) -> dict[str, Any]:
