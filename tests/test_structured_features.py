@@ -284,8 +284,8 @@ def test_the_limit_of_targets_sees_distortion(limit: int) -> None:
 
 def test_features_of_a_trained_model_equal_a_walk(demo: Path, tmp_path: Path) -> None:
     """With the rules and the statistics that training made, and the demo corpus's parses."""
-    sides = [write(tmp_path / side, head(demo / f"train.{side}", 150)) for side in ("zh", "en")]
-    plain = train(TrainInputs(*sides), tmp_path / "model")
+    files = [write(tmp_path / side, head(demo / f"train.{side}", 150)) for side in ("zh", "en", "align")]
+    plain = train(TrainInputs(*files[:2], alignment=files[2]), tmp_path / "model")
     assert plain.distortion is not None
     labels = ("IP", "NP", "VP", "PP", "QP")
     local = [
