@@ -31,6 +31,8 @@ def test_short_forms() -> None:
         Sentence("le", tokens=["le"])
     with pytest.raises(TypeError, match="a list of tokens, not the string 'le chat'"):
         Sentence(tokens="le chat")
+    with pytest.raises(FormatError, match="tokens: 'le chat' is empty, or has white space in it"):
+        Sentence.of(["le chat"])
 
 
 def test_features_see_tokens_and_the_parse_over_them() -> None:

@@ -22,8 +22,8 @@ class Sentence:
 
     ``rules`` are consulted for this sentence alone, ``parse`` is its tree, and ``annotations`` are what else
     features ask for, by name. Features see the sentence with tokens, and the parse over these.
-    Raises ValueError where both text and tokens are given, TypeError for fields of other types, such as a
-    string in place of tokens or of a rule.
+    Raises ValueError where both text and tokens are given, FormatError for tokens that are empty or have
+    white space in them, TypeError for fields of other types, such as a string in place of tokens or of rules.
 
     >>> Sentence("he slept", parse=Tree.read("(S (NP (PRP he)) (VP (VBD slept)))")).parse.tags
     ('PRP', 'VBD')
@@ -43,6 +43,8 @@ class Sentence:
         tokens = several("tokens", self.tokens, str, "tokens")
         if self.text is not None and tokens:
             raise ValueError("a sentence has text or tokens, not both")
+        if bad := [token for token in tokens if split(token) != [token]]:
+            raise FormatError(f"tokens: {bad[0]!r} is empty, or has white space in it")
         object.__setattr__(self, "tokens", tokens)
         rules = several("rules", self.rules, Rule, "hiero.Rule, each made of its text by hiero.Rule(text)")
         object.__setattr__(self, "rules", rules)
@@ -87,8 +89,6 @@ class Sentence:
             raise FormatError(complaint(error, _Record)) from None
         if (record.text is None) == (record.tokens is None):
             raise FormatError("expected text or tokens, one of them")
-        if bad := [token for token in record.tokens or () if split(token) != [token]]:
-            raise FormatError(f"tokens: {bad[0]!r} is empty, or has white space in it")
         return cls(
             record.text,
             record.tokens or (),
