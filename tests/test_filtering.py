@@ -8,7 +8,7 @@ from pathlib import Path
 
 import pytest
 from brute_force import holds
-from test_rule_tables import packed, unpacked
+from packed_rules import packed, unpacked
 
 import hiero
 from hiero import Rule, RuleTable

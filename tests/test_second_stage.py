@@ -5,35 +5,27 @@ from __future__ import annotations
 import itertools
 import json
 import shutil
-from collections.abc import Mapping
-from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
 import pytest
 from conftest import MadeOnce
 from in_process import call
-from test_cli import one_error_line
+from small_second_stage import DEMO, inputs_of, make_both, second_stage
 from test_rerank import grams
 
 import hiero
-from hiero.base.files import sha256
 from hiero.base.text import split
 from hiero.evaluate import Bleu
-from hiero.features.syntax import CoarseSyntax
 from hiero.forest.files import ForestFile
 from hiero.rerank import (
     Reranker,
     SecondStageOptions,
-    check_second_stage,
     pipeline,
     train_second_stage,
 )
 from hiero.rerank.jackknife import Bitext, folds, sentences_of, train_without, write_forests
 from hiero.rerank.pipeline import read_examples
-from hiero.train import TrainInputs, TrainSettings, train
-
-DEMO = Path(__file__).parents[1] / "data" / "demo"
 
 
 def test_folds(tmp_path: Path) -> None:
@@ -56,26 +48,6 @@ def test_folds(tmp_path: Path) -> None:
 def trained(made_once: MadeOnce) -> Path:
     """A small model of the first sentences of the demo corpus and a dictionary, and its second stage."""
     return made_once("second-stage", make_both)
-
-
-def make_both(folder: Path) -> None:
-    for side in ("zh", "en"):
-        lines = (DEMO / f"train.{side}").read_text().splitlines()
-        (folder / f"train.{side}").write_text("".join(f"{line}\n" for line in [*lines[:250], ""]))
-        (folder / f"dict.{side}").write_text("".join(f"{line}\n" for line in lines[300:310]))
-    links = (DEMO / "train.align").read_text().splitlines()
-    (folder / "links").write_text("".join(f"{line}\n" for line in [*links[:250], "", *links[300:310]]))
-    done = call(
-        *("hiero", "train", "--source", folder / "train.zh", "--target", folder / "train.en"),
-        *("--dictionary", folder / "dict.zh", folder / "dict.en", "--mono", folder / "dict.en"),
-        *("--alignment", folder / "links", "-o", folder / "model", "--quiet"),
-    )
-    assert done.returncode == 0, done
-    out, log = second_stage(folder, folder / "second", "--threads", 2)
-    assert "not what the model was trained on" not in log
-    path = folder / "second" / "reranker.json"
-    reranker = Reranker.load(path)
-    assert out == f"{path}: {len(reranker.ngrams):,} n-grams, score {reranker.score:.4g}\n"
 
 
 def test_a_fold_is_not_trained_on(trained: Path, tmp_path: Path) -> None:
@@ -125,23 +97,6 @@ def test_sentences_without_forests(trained: Path, tmp_path: Path) -> None:
     with ForestFile(path) as archive:
         assert [forest.root >= 0 for forest in archive] == [True, False]
         assert archive[0].edge_count <= 5
-
-
-# With next to no prior, so that few sentences change something.
-OPTIONS = (
-    *("--folds", 2, "--sentences", 60, "--least-count", 2, "--steps", 5, "--pop-limit", 20),
-    *("--variance", 1),
-)
-
-
-def second_stage(trained: Path, output: Path, *more: object) -> tuple[str, str]:
-    done = call(
-        *("hiero", "train-reranker", trained / "model", "-o", output),
-        *("--source", trained / "train.zh", "--target", trained / "train.en"),
-        *("--dictionary", trained / "dict.zh", trained / "dict.en", *OPTIONS, *more),
-    )
-    assert done.returncode == 0, done
-    return done.stdout.decode(), done.stderr.decode()
 
 
 @pytest.fixture(scope="module")
@@ -249,12 +204,6 @@ def test_damaged_examples(second: Path, tmp_path: Path) -> None:
             read_examples(tmp_path)
 
 
-def inputs_of(folder: Path, **changes: Any) -> TrainInputs:
-    """What the model there was trained on, or something else."""
-    dictionary = folder / "dict.zh", folder / "dict.en"
-    return replace(TrainInputs(folder / "train.zh", folder / "train.en", dictionary), **changes)
-
-
 def test_parses_of_the_bitext(trained: Path, tmp_path: Path) -> None:
     inputs = inputs_of(trained)
     parses = tmp_path / "parses"
@@ -313,121 +262,6 @@ def test_bad_calls(second: Path, trained: Path, tmp_path: Path) -> None:
     assert done.stdout == b""
     with pytest.raises(ValueError, match="weights of which A is 2, not 0"):
         Reranker(weights={"A": 2.0, "B": 1.0}, score=1.0, ngrams={}).check({"B": 1.0})
-
-
-def test_models_that_cannot_be_jackknifed(trained: Path, tmp_path: Path) -> None:
-    french = Path(__file__).parent / "french"
-    hiero.Model.assemble([french / "grammar.txt"], [french / "lm.arpa"]).save(tmp_path / "model")
-    with pytest.raises(ValueError, match="does not say how it was trained"):
-        train_second_stage(tmp_path / "model", inputs_of(trained), tmp_path / "second")
-    assert not (tmp_path / "second").exists()
-
-
-def with_manifest(trained: Path, folder: Path, inputs: Mapping[str, Path], **settings: str) -> Path:
-    """The model as if it had been trained on other files, and with other settings."""
-    shutil.copytree(trained / "model", folder / "model")
-    path = folder / "model" / "manifest.json"
-    manifest = json.loads(path.read_text())
-    manifest["made_from"]["settings"] |= settings
-    manifest["made_from"]["inputs"] |= {name: sha256(path) for name, path in inputs.items()}
-    path.write_text(json.dumps(manifest))
-    return folder / "model"
-
-
-def test_texts_that_the_model_was_not_trained_on(trained: Path, tmp_path: Path) -> None:
-    """They are refused before anything is made, and what was expected is said."""
-    zh, en, words = trained / "train.zh", trained / "train.en", trained / "dict.en"
-    other = tmp_path / "other"
-    other.write_text("other\n")
-    checksum = json.loads((trained / "model" / "manifest.json").read_text())["made_from"]["inputs"]["source"]
-    assert checksum == sha256(zh)
-    for changes, message in (
-        ({"source": other}, f"other: not the source that .* on \\(SHA-256 {checksum[:16]}\\.\\.\\., not "),
-        ({"source": en, "target": zh}, "train.en: not the source that .* trained on, but its target"),
-        ({"target": other}, "other: not the target that .*; give the file that hiero train had"),
-        ({"target": tmp_path / "none"}, "none"),
-        ({"dictionary": None}, "was trained with a dictionary: give it too"),
-        ({"dictionary": (other, words)}, "other: not the dictionary source that"),
-        # It was trained on this, but not for a language model that a part of it would change.
-        ({"mono": [words]}, "monolingual text .* is for models of hiero train --lms together"),
-    ):
-        with pytest.raises((ValueError, FileNotFoundError), match=message):
-            train_second_stage(trained / "model", inputs_of(trained, **changes), tmp_path / "second")
-    plain = with_manifest(trained, tmp_path, {})
-    manifest = json.loads((plain / "manifest.json").read_text())
-    for name in ("dictionary source", "dictionary target"):
-        del manifest["made_from"]["inputs"][name]
-    (plain / "manifest.json").write_text(json.dumps(manifest))
-    with pytest.raises(ValueError, match="was trained without a dictionary"):
-        train_second_stage(plain, inputs_of(trained), tmp_path / "second")
-    refused = call(
-        *("hiero", "train-reranker", trained / "model", "-o", tmp_path / "second"),
-        *("--source", other, "--target", en),
-    )
-    assert one_error_line(refused, 1).startswith(f"hiero: {other}: not the source")
-    assert not (tmp_path / "second").exists()
-
-
-def test_monolingual_text_of_one_language_model(trained: Path, tmp_path: Path) -> None:
-    """All of it is wanted, in its order; the names in manifests are those that training writes."""
-    lines = [(trained / f"train.{side}").read_text().splitlines()[:20] for side in ("zh", "en")]
-    for name, text in zip(("f", "e"), lines, strict=True):
-        (tmp_path / name).write_text("".join(f"{line}\n" for line in text))
-    first, second = tmp_path / "first", tmp_path / "second"
-    first.write_text("more of it\n")
-    second.write_text("and more\n")
-    inputs = TrainInputs(tmp_path / "f", tmp_path / "e", mono=[first, second])
-    model = train(inputs, tmp_path / "model", settings=TrainSettings(lms="together", lm_order=2))
-    check_second_stage(model, inputs)
-    for mono, message in (
-        ([], "no files of monolingual text .* where the model was trained on 2 files: give all"),
-        ([first], "1 file of monolingual text .* where the model was trained on 2 files"),
-        ([first] * 3, "3 files of monolingual text .* where the model was trained on 2 files"),
-        ([second, first], "second: not the monolingual text that the model was trained on"),
-    ):
-        with pytest.raises(ValueError, match=message):
-            check_second_stage(model, replace(inputs, mono=mono))
-
-
-def test_what_is_looked_at_before_words_are_aligned(trained: Path, tmp_path: Path) -> None:
-    """All that can be known then; settings before anything is made."""
-    inputs, output = inputs_of(trained), tmp_path / "out"
-    arguments = (trained / "model", inputs, output)
-    with pytest.raises(ValueError, match="needs 32M of memory"):
-        train_second_stage(*arguments, memory=1 << 20)
-    with pytest.raises(ValueError, match="pop_limit"):
-        train_second_stage(*arguments, decoding={"pop_limit": -1})
-    assert not output.exists()
-    with pytest.raises(ValueError, match="cannot be divided into 300 folds"):
-        train_second_stage(*arguments, SecondStageOptions(folds=300))
-    model = hiero.Model.load(trained / "model")
-    model.with_features([CoarseSyntax()]).save(tmp_path / "syntax")
-    with pytest.raises(hiero.Error, match=r"train\.zh:1: .*parse"):
-        train_second_stage(tmp_path / "syntax", inputs, output)
-    # Links of any pair, also of those of the first fold, which its model is not trained on.
-    links = (trained / "model.train" / "alignment").read_text().splitlines()
-    for number in (0, 200, len(links) - 1):
-        bad = [*links[:number], "0-0 99-0", *links[number + 1 :]]
-        (tmp_path / "links").write_text("".join(f"{line}\n" for line in bad))
-        given = replace(inputs, alignment=tmp_path / "links")
-        with pytest.raises(hiero.FormatError, match=f"links:{number + 1}: link 99-0 points beyond"):
-            train_second_stage(trained / "model", given, output)
-    assert not (output / "alignment").exists() and not list(output.glob("fold*"))
-
-
-def test_a_bitext_without_a_last_line_end(trained: Path, tmp_path: Path) -> None:
-    """Its last line is a sentence, and none of the dictionary's."""
-    for side in ("zh", "en"):
-        (tmp_path / f"train.{side}").write_text((trained / f"train.{side}").read_text() + "她")
-    changed = {"source": tmp_path / "train.zh", "target": tmp_path / "train.en"}
-    (tmp_path / "parses").write_text("(S (N 她))\n")
-    with pytest.raises(hiero.FormatError, match="1 trees for 252 sentences"):
-        train_second_stage(
-            with_manifest(trained, tmp_path, changed),
-            inputs_of(trained, **changed),
-            tmp_path / "second",
-            parses=tmp_path / "parses",
-        )
 
 
 def test_defaults() -> None:
