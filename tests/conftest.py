@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import fcntl
 import os
+import shutil
 import signal
 from collections.abc import Callable, Iterator
 from pathlib import Path
@@ -35,6 +36,7 @@ def made_once(tmp_path_factory: pytest.TempPathFactory) -> MadeOnce:
         with (root / f"{name}.lock").open("w") as lock:
             fcntl.flock(lock, fcntl.LOCK_EX)
             if not done.exists():
+                shutil.rmtree(folder, ignore_errors=True)  # where another failed
                 folder.mkdir()
                 make(folder)
                 done.touch()

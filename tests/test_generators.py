@@ -262,15 +262,15 @@ def test_lower_case() -> None:
 def test_long_sentences(source: str) -> None:
     """What would take hours, were it not in proportion to the length."""
     generator = NumberRules(source=source, target="en")
-    digits = "1" * 10_000
+    digits = "1" * 50_000
     assert targets(rules_for(generator, digits), digits) == [digits]
     for sentence in (
-        [str(i) for i in range(500)],
-        ["111"] * 1_000,
-        ["3", "."] * 1_000,
-        ["4", "لاکھ", "25", "ہزار"] * 250,
-        ["3億2千" * 1_000],
-        ["1.234," * 2_000],
+        [str(i) for i in range(1_000)],
+        ["111"] * 5_000,
+        ["3", "."] * 5_000,
+        ["4", "لاکھ", "25", "ہزار"] * 1_000,
+        ["3億2千" * 5_000],
+        ["1.234," * 10_000],
     ):
         assert len(generator.rules(Sentence(tokens=sentence))) < 10 * len(sentence)
 

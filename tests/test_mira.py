@@ -234,12 +234,12 @@ def run(directory: Path, workers: int, threads: int = 1) -> TuneResult:
 
 @pytest.mark.parametrize("workers", [1, 4, 20])
 def test_killed_at_any_moment(workers: int, tmp_path: Path) -> None:
-    """Ten times; what is there in the end is as if nothing had happened."""
+    """Twenty times; what is there in the end is as if nothing had happened."""
     began = time.monotonic()
     whole = run(tmp_path / "whole", workers)
     seconds = time.monotonic() - began
     moments = random.Random(workers)
-    for kill in range(10):
+    for kill in range(20):
         child = os.fork()
         if child == 0:
             run(tmp_path / "killed", workers, threads=(1, 2, 4)[kill % 3])

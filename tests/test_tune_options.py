@@ -26,7 +26,7 @@ def test_fixed_features_and_bounds(method: str, tmp_path: Path) -> None:
     # Numbers whose sums are rounded.
     decoder, references = solvable(1, BEST)
     start, bounds = {**START, "f0": 0.3}, {"f1": (-np.inf, -0.1), "f2": (0.0, 0.7)}
-    options = TuneOptions(method, fixed=("f0",), bounds=bounds, iterations=4)
+    options = TuneOptions(method, fixed=("f0",), bounds=bounds, iterations=8)
     result = tune(decoder, Bleu(references), start, tmp_path, options)
     for iteration in result.iterations:
         assert iteration.weights["f0"] == 0.3

@@ -277,7 +277,7 @@ def test_weights_stay_near_what_is_given(method: str, tmp_path: Path) -> None:
     # Where a weight is fixed or bound, nothing else keeps the others from growing.
     options = [{"fixed": ("f0",)}, {"bounds": {"f1": (-0.75, -0.5)}}, {"bounds": {"f1": (-np.inf, 0.0)}}]
     for number, option in enumerate(options):
-        result = run(tmp_path / str(number), method, iterations=4, **option)  # type: ignore[arg-type]
+        result = run(tmp_path / str(number), method, **option)  # type: ignore[arg-type]
         for iteration in result.iterations:
             assert max(map(abs, iteration.weights.values())) <= 10
         assert result.iterations[result.best].score > result.iterations[0].score
