@@ -43,8 +43,9 @@ class Sentence:
         tokens = several("tokens", self.tokens, str, "tokens")
         if self.text is not None and tokens:
             raise ValueError("a sentence has text or tokens, not both")
-        if bad := [token for token in tokens if split(token) != [token]]:
-            raise FormatError(f"tokens: {bad[0]!r} is empty, or has white space in it")
+        if split(" ".join(tokens)) != list(tokens):
+            bad = next(token for token in tokens if split(token) != [token])
+            raise FormatError(f"tokens: {bad!r} is empty, or has white space in it")
         object.__setattr__(self, "tokens", tokens)
         rules = several("rules", self.rules, Rule, "hiero.Rule, each made of its text by hiero.Rule(text)")
         object.__setattr__(self, "rules", rules)
