@@ -1,4 +1,4 @@
-"""How long `pip install .` takes, and what of it takes long.
+"""Times `pip install .`, and each file that it compiles.
 
     python benchmarks/build.py
 
@@ -24,7 +24,7 @@ SOURCE = Path(__file__).resolve().parents[1]
 
 
 def compiled(log: Path) -> list[tuple[float, float, str]]:
-    """Seconds of beginning and end, and the file made, of all that a build by Ninja did."""
+    """Reads when each step of a build by Ninja began and ended, in seconds, and the file it made."""
     lines = [line.split("\t") for line in log.read_text().splitlines() if not line.startswith("#")]
     return sorted((int(begin) / 1000, int(end) / 1000, path) for begin, end, _, path, _ in lines)
 

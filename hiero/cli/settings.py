@@ -168,7 +168,7 @@ def _parameter(name: str, info: FieldInfo, default: Any, text: str, group: str |
         # What overrides something may also say no.
         names = [f"--{dashed}/--no-{dashed}" if default is None else f"--{dashed}"]
     limits = {"min": least, "max": most} if kind in (int, float) else {}
-    meaning = f"{text[:1].upper()}{text[1:]}" if text.endswith(".") else f"{text[:1].upper()}{text[1:]}."
+    meaning = f"{text[:1].upper()}{text[1:].removesuffix('.')}."
     option = typer.Option(*names, help=meaning, rich_help_panel=group, **limits)
     if default is None:
         kind = kind | None
