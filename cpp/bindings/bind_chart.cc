@@ -2,32 +2,33 @@
 #include "hiero/decode/chart.h"
 
 namespace hiero {
-void register_chart(py::module_& m) {
-  py::class_<Chart, std::shared_ptr<Chart>>(
+void register_chart(nb::module_& m) {
+  define<Chart>(
       m, "Chart",
       "What search left in every cell of a sentence: all items as a forest, and those of each span, "
       "whatever\n"
       "their label. Scores are those of the weights that it was searched with.")
-      .def_property_readonly(
-          "forest", [](const Chart& chart) { return std::const_pointer_cast<Forest>(chart.forest()); },
+      .def_prop_ro(
+          "forest", [](const Chart& chart) { return chart.forest(); },
           "Every item of every cell, also those that no complete derivation uses.")
-      .def_property_readonly(
-          "survived", [](const py::object& self) { return view(self.cast<const Chart&>().survived(), self); },
+      .def_prop_ro(
+          "survived",
+          [](const nb::object& self) { return view(nb::cast<const Chart&>(self).survived(), self); },
           "uint8 (nodes): 1 if the item outlived pruning.")
-      .def_property_readonly(
+      .def_prop_ro(
           "completed",
-          [](const py::object& self) { return view(self.cast<const Chart&>().completed(), self); },
+          [](const nb::object& self) { return view(nb::cast<const Chart&>(self).completed(), self); },
           "uint8 (nodes): 1 if search had stopped before it made the item, which is there for its split "
           "point\n"
           "alone (with keep=\"splits\").")
-      .def_property_readonly(
-          "scores", [](const py::object& self) { return view(self.cast<const Chart&>().scores(), self); },
+      .def_prop_ro(
+          "scores", [](const nb::object& self) { return view(nb::cast<const Chart&>(self).scores(), self); },
           "float64 (nodes): of the best derivation of each, weights . features.")
-      .def_property_readonly(
+      .def_prop_ro(
           "edge_scores",
-          [](const py::object& self) { return view(self.cast<const Chart&>().edge_scores(), self); },
+          [](const nb::object& self) { return view(nb::cast<const Chart&>(self).edge_scores(), self); },
           "float64 (edges): weights . features.")
-      .def_property_readonly(
+      .def_prop_ro(
           "spans",
           [](const Chart& chart) {
             std::vector<std::pair<std::int32_t, std::int32_t>> out;
@@ -40,7 +41,7 @@ void register_chart(py::module_& m) {
           [](const Chart& chart, std::int32_t begin, std::int32_t end) {
             return as_array(chart.nodes({begin, end}));
           },
-          py::arg("begin"), py::arg("end"),
+          nb::arg("begin"), nb::arg("end"),
           "int32: the items of a span, best first, of all labels; the root of the forest is none of them.")
       .def(
           "derivation",
@@ -51,25 +52,25 @@ void register_chart(py::module_& m) {
             const double score = chart.scores()[static_cast<std::size_t>(node)];
             return Derivation{chart.forest(), score, chart.derivation(node)};
           },
-          py::arg("node"), "The best derivation of a node. Raises IndexError for no node.")
+          nb::arg("node"), "The best derivation of a node. Raises IndexError for no node.")
       .def(
           "splits",
           [](const Chart& chart, std::int32_t begin, std::int32_t end) {
-            py::dict out;
+            nb::dict out;
             for (const Chart::Split& split : chart.splits({begin, end}))
-              out[py::int_(split.place)] = Derivation{chart.forest(), split.score, chart.derivation(split)};
+              out[nb::int_(split.place)] = Derivation{chart.forest(), split.score, chart.derivation(split)};
             return out;
           },
-          py::arg("begin"), py::arg("end"),
+          nb::arg("begin"), nb::arg("end"),
           "The best derivation of a span for each split point, by the position where the first nonterminal "
           "of\n"
           "its topmost rule ends, unary rules aside (Zhai et al. 2015, section 3.2.3). Where search stops "
           "at a\n"
           "limit, keep=\"splits\" has those of all split points.")
-      .def("__repr__", [](const py::object& self) {
-        const auto& chart = self.cast<const Chart&>();
-        return described("Chart", {{"spans", py::int_(chart.spans().size())},
-                                   {"nodes", py::int_(chart.forest()->graph->node_count())}});
+      .def("__repr__", [](const nb::object& self) {
+        const auto& chart = nb::cast<const Chart&>(self);
+        return described("Chart", {{"spans", nb::int_(chart.spans().size())},
+                                   {"nodes", nb::int_(chart.forest()->graph->node_count())}});
       });
 }
 

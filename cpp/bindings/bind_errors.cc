@@ -8,34 +8,33 @@
 namespace hiero {
 namespace {
 
-PyObject* new_exception(py::module_& m, const char* name, const char* doc, const py::tuple& bases) {
+PyObject* new_exception(nb::module_& m, const char* name, const char* doc, const nb::tuple& bases) {
   const std::string qualified = std::string("hiero.") + name;
-  py::object type = py::reinterpret_steal<py::object>(
-      PyErr_NewExceptionWithDoc(qualified.c_str(), doc, bases.ptr(), nullptr));
-  if (!type) throw py::error_already_set();
-  m.add_object(name, type);
+  nb::object type = nb::steal(
+      nb::detail::raise_if_null(PyErr_NewExceptionWithDoc(qualified.c_str(), doc, bases.ptr(), nullptr)));
+  m.attr(name) = type;
   return type.release().ptr();  // exception types live as long as the interpreter
 }
 
 void raise_os_error(const FileError& error) {
-  const py::object os_error = py::reinterpret_borrow<py::object>(PyExc_OSError);
-  const py::object raised = os_error(error.code(), std::strerror(error.code()), error.path());
+  const nb::object os_error = nb::borrow(PyExc_OSError);
+  const nb::object raised = os_error(error.code(), std::strerror(error.code()), error.path());
   PyErr_SetObject(reinterpret_cast<PyObject*>(Py_TYPE(raised.ptr())), raised.ptr());
 }
 
 }  // namespace
 
-void register_errors(py::module_& m) {
+void register_errors(nb::module_& m) {
   static PyObject* const error_type =
-      new_exception(m, "Error", "Any error of hiero.", py::make_tuple(py::handle(PyExc_Exception)));
+      new_exception(m, "Error", "Any error of hiero.", nb::make_tuple(nb::handle(PyExc_Exception)));
   static PyObject* const format_error_type =
       new_exception(m, "FormatError", "Malformed input; the text names file and line, or sentence and token.",
-                    py::make_tuple(py::handle(error_type), py::handle(PyExc_ValueError)));
+                    nb::make_tuple(nb::handle(error_type), nb::handle(PyExc_ValueError)));
   static PyObject* const forest_error_type =
-      new_exception(m, "ForestError", "Malformed forest.", py::make_tuple(py::handle(format_error_type)));
-  py::register_exception_translator([](std::exception_ptr pending) {
+      new_exception(m, "ForestError", "Malformed forest.", nb::make_tuple(nb::handle(format_error_type)));
+  nb::register_exception_translator([](const std::exception_ptr& pending, void*) {
     try {
-      if (pending) std::rethrow_exception(pending);
+      std::rethrow_exception(pending);
     } catch (const ForestError& error) {
       PyErr_SetString(forest_error_type, error.what());
     } catch (const FormatError& error) {

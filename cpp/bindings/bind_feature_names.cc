@@ -1,3 +1,5 @@
+#include <nanobind/make_iterator.h>
+
 #include <cinttypes>
 #include <cstdio>
 #include <set>
@@ -11,10 +13,10 @@ namespace {
 // Messages name all features of a usual model, and not a million.
 constexpr std::size_t kNamed = 100;
 
-[[noreturn]] void unknown_feature(const py::dict& given, const FeatureNames& names) {
+[[noreturn]] void unknown_feature(const nb::dict& given, const FeatureNames& names) {
   std::set<std::string> unknown;
   for (const auto& entry : given) {
-    std::string name = py::str(entry.first);
+    auto name = nb::cast<std::string>(nb::str(entry.first));
     if (names.find(name) == FeatureNames::kAbsent) unknown.insert(std::move(name));
   }
   throw FormatError("no such feature: " + join({unknown.begin(), unknown.end()}, ", ") + " (features: " +
@@ -27,18 +29,18 @@ std::string hexadecimal(std::uint64_t number) {
   return digits;
 }
 
-std::size_t place(py::ssize_t index, std::size_t size) {
-  const auto count = static_cast<py::ssize_t>(size);
-  if (index < -count || index >= count) throw py::index_error("feature " + std::to_string(index));
+std::size_t place(Py_ssize_t index, std::size_t size) {
+  const auto count = static_cast<Py_ssize_t>(size);
+  if (index < -count || index >= count) throw std::out_of_range("feature " + std::to_string(index));
   return static_cast<std::size_t>(index < 0 ? index + count : index);
 }
 
-py::array_t<std::int32_t> ids_of(const FeatureNames& names, const py::iterable& given) {
+Array<std::int32_t> ids_of(const FeatureNames& names, const nb::iterable& given) {
   std::vector<std::int32_t> ids;
-  for (const py::handle name : given) {
-    const std::uint32_t id = names.find(py::str(name));
+  for (const nb::handle name : given) {
+    const std::uint32_t id = names.find(nb::cast<std::string>(nb::str(name)));
     if (id == FeatureNames::kAbsent) {
-      py::dict weights;
+      nb::dict weights;
       weights[name] = 0.0;
       unknown_feature(weights, names);
     }
@@ -49,14 +51,13 @@ py::array_t<std::int32_t> ids_of(const FeatureNames& names, const py::iterable& 
 
 }  // namespace
 
-std::shared_ptr<const FeatureNames> feature_names(const py::object& names) {
-  if (py::isinstance<FeatureNames>(names)) return names.cast<std::shared_ptr<FeatureNames>>();
+std::shared_ptr<const FeatureNames> feature_names(const nb::object& names) {
+  if (nb::isinstance<FeatureNames>(names)) return nb::cast<std::shared_ptr<FeatureNames>>(names);
   std::vector<std::string> list;
   try {
-    list = names.cast<std::vector<std::string>>();
-  } catch (const py::cast_error&) {
-    throw std::invalid_argument("expected a sequence of feature names, got " +
-                                py::repr(names).cast<std::string>());
+    list = nb::cast<std::vector<std::string>>(names);
+  } catch (const nb::cast_error&) {
+    throw std::invalid_argument("expected a sequence of feature names, got " + repr_of(names));
   }
   auto out = std::make_shared<FeatureNames>();
   for (std::size_t i = 0; i < list.size(); ++i) {
@@ -65,88 +66,92 @@ std::shared_ptr<const FeatureNames> feature_names(const py::object& names) {
   return out;
 }
 
-std::vector<double> weight_vector(const py::dict& weights, const FeatureNames& names) {
+std::vector<double> weight_vector(const nb::object& mapping, const FeatureNames& names) {
+  const auto weights = nb::borrow<nb::dict>(nb::handle(&PyDict_Type)(mapping));
   std::vector<double> out(names.size());
   for (const auto& [name, weight] : weights) {
-    const std::uint32_t id = names.find(py::str(name));
+    const std::uint32_t id = names.find(nb::cast<std::string>(nb::str(name)));
     if (id == FeatureNames::kAbsent) unknown_feature(weights, names);
-    out[id] = py::float_(py::reinterpret_borrow<py::object>(weight));
+    out[id] = static_cast<double>(nb::float_(weight));
   }
   return out;
 }
 
-void register_feature_names(py::module_& m) {
-  py::class_<FeatureNames, std::shared_ptr<FeatureNames>> type(
+void register_feature_names(nb::module_& m) {
+  auto type = define<FeatureNames>(
       m, "FeatureNames",
       "Names of features in the order of their ids, which never changes: an immutable sequence of strings "
       "that\n"
       "finds the id of a name at once. A model, its forests and archives of them share one.");
-  type.def(py::init([](const py::object& names) {
-             return std::const_pointer_cast<FeatureNames>(feature_names(names));
-           }),
-           py::arg("names"))
+  type.def(
+          "__init__",
+          [](FeatureNames* self, const nb::object& names) { new (self) FeatureNames(*feature_names(names)); },
+          nb::arg("names").none())
       .def("__len__", &FeatureNames::size)
-      .def("__getitem__", [](const FeatureNames& n, py::ssize_t i) { return n[place(i, n.size())]; })
+      .def("__getitem__", [](const FeatureNames& n, Py_ssize_t i) { return n[place(i, n.size())]; })
       .def("__getitem__",
-           [](const FeatureNames& n, const py::slice& slice) {
-             std::size_t start = 0, stop = 0, step = 0, length = 0;
-             if (!slice.compute(n.size(), &start, &stop, &step, &length)) throw py::error_already_set();
-             py::tuple out(length);
-             for (std::size_t i = 0; i < length; ++i, start += step) out[i] = py::str(n[start]);
-             return out;
+           [](const FeatureNames& n, const nb::slice& slice) {
+             auto [at, stop, step, length] = slice.compute(n.size());
+             nb::list out;
+             for (std::size_t i = 0; i < length; ++i, at += step) out.append(n[static_cast<std::size_t>(at)]);
+             return nb::tuple(out);
            })
       .def(
           "__iter__",
-          [](const FeatureNames& n) { return py::make_iterator(n.list().begin(), n.list().end()); },
-          py::keep_alive<0, 1>())
-      .def("__contains__",
-           [](const FeatureNames& n, const py::object& name) {
-             return py::isinstance<py::str>(name) &&
-                    n.find(name.cast<std::string>()) != FeatureNames::kAbsent;
-           })
+          [](const FeatureNames& n) {
+            return nb::make_iterator(nb::type<FeatureNames>(), "_Iterator", n.list().begin(), n.list().end());
+          },
+          nb::keep_alive<0, 1>())
+      .def(
+          "__contains__",
+          [](const FeatureNames& n, const nb::object& name) {
+            return nb::isinstance<nb::str>(name) &&
+                   n.find(nb::cast<std::string>(name)) != FeatureNames::kAbsent;
+          },
+          nb::arg().none())
       .def(
           "index",
           [](const FeatureNames& n, const std::string& name) {
             const std::uint32_t id = n.find(name);
-            if (id == FeatureNames::kAbsent) throw py::value_error(name + " is no feature");
+            if (id == FeatureNames::kAbsent) throw std::invalid_argument(name + " is no feature");
             return id;
           },
-          py::arg("name"), "The id of a name. Raises ValueError for one that is not there.")
+          nb::arg("name"), "The id of a name. Raises ValueError for one that is not there.")
       .def("count", [](const FeatureNames& n,
                        const std::string& name) { return n.find(name) == FeatureNames::kAbsent ? 0 : 1; })
-      .def("ids", &ids_of, py::arg("names"),
+      .def("ids", &ids_of, nb::arg("names"),
            "int32 (names): their ids. Raises FormatError for a name that is not there.")
       .def(
           "vector",
-          [](const FeatureNames& n, const py::object& weights) {
-            return as_array(weight_vector(py::dict(weights), n));
+          [](const FeatureNames& n, const nb::object& weights) {
+            return as_array(weight_vector(weights, n));
           },
-          py::arg("weights"),
+          nb::arg("weights").none(),
           "float64 (features): the weights of a mapping by id, 0 for features without one. Raises "
           "FormatError\n"
           "for a weight that names no feature.")
-      .def_property_readonly(
+      .def_prop_ro(
           "fingerprint", [](const FeatureNames& n) { return hexadecimal(n.fingerprint()); },
           "Of the names in their order: 16 hexadecimal digits.")
-      .def("__eq__",
-           [](const FeatureNames& n, const py::object& other) -> py::object {
-             if (py::isinstance<FeatureNames>(other))
-               return py::bool_(n == other.cast<const FeatureNames&>());
-             if (!py::isinstance<py::tuple>(other) && !py::isinstance<py::list>(other))
-               return py::reinterpret_borrow<py::object>(Py_NotImplemented);
-             return py::tuple(py::cast(n.list())).equal(py::tuple(other)) ? py::bool_(true)
-                                                                          : py::bool_(false);
-           })
+      .def(
+          "__eq__", [](const FeatureNames& n, const FeatureNames& other) { return n == other; },
+          nb::is_operator())
+      .def(
+          "__eq__",
+          [](const FeatureNames& n, const nb::object& other) {
+            if (!nb::isinstance<nb::tuple>(other) && !nb::isinstance<nb::list>(other))
+              throw nb::next_overload();
+            return nb::tuple(nb::cast(n.list())).equal(nb::tuple(other));
+          },
+          nb::is_operator())
       // A tuple of the same names is equal, so it has the same hash.
-      .def("__hash__", [](const FeatureNames& n) { return py::hash(py::tuple(py::cast(n.list()))); })
+      .def("__hash__", [](const FeatureNames& n) { return nb::hash(nb::tuple(nb::cast(n.list()))); })
       .def(
           "__repr__",
-          [](const FeatureNames& n) { return described("FeatureNames", {{"features", py::int_(n.size())}}); })
-      .def(py::pickle([](const FeatureNames& n) { return py::tuple(py::cast(n.list())); },
-                      [](const py::tuple& names) {
-                        return std::const_pointer_cast<FeatureNames>(feature_names(names));
-                      }));
-  py::module_::import("collections.abc").attr("Sequence").attr("register")(type);
+          [](const FeatureNames& n) { return described("FeatureNames", {{"features", nb::int_(n.size())}}); })
+      .def(pickle<nb::tuple>([](const FeatureNames& n) { return nb::tuple(nb::cast(n.list())); },
+                             [](const nb::tuple& names) { return *feature_names(names); }));
+  nb::module_::import_("collections.abc").attr("Sequence").attr("register")(type);
 }
 
 }  // namespace hiero

@@ -12,80 +12,84 @@ std::vector<std::string> derivation_tokens(const Hypergraph& forest, std::span<c
   return tokens;
 }
 
-py::object feature_matrix(const py::object& self) {
-  const auto& forest = self.cast<const Forest&>();
+nb::object feature_matrix(const nb::object& self) {
+  const auto& forest = nb::cast<const Forest&>(self);
   const FeatureRows& rows = *forest.rows;
-  const py::object csr = py::module_::import("scipy.sparse").attr("csr_array");
-  const py::tuple parts =
-      py::make_tuple(view(rows.values, self), view(rows.ids, self), view(rows.offsets, self));
-  const py::object matrix =
-      csr(parts, py::arg("shape") = py::make_tuple(rows.offsets.size() - 1, forest.feature_names->size()),
-          py::arg("copy") = false);
+  const nb::object csr = nb::module_::import_("scipy.sparse").attr("csr_array");
+  const nb::tuple parts =
+      nb::make_tuple(view(rows.values, self), view(rows.ids, self), view(rows.offsets, self));
+  const nb::object matrix =
+      csr(parts, nb::arg("shape") = nb::make_tuple(rows.offsets.size() - 1, forest.feature_names->size()),
+          nb::arg("copy") = false);
   const bool own_rows = forest.edge_rows.empty() && forest.graph->edge_count() > 0;
   return own_rows ? matrix : matrix[view(forest.edge_rows, self)];
 }
 
-auto target_property(std::vector<std::int32_t> TargetTemplates::*member) {
-  return [member](const py::object& self) {
-    return view((*self.cast<const Forest&>().graph->targets).*member, self);
+auto target_property(std::vector<std::int32_t> TargetTemplates::* member) {
+  return [member](const nb::object& self) {
+    return view((*nb::cast<const Forest&>(self).graph->targets).*member, self);
   };
 }
 
 template <class T>
-auto graph_view(std::vector<T> Hypergraph::*member) {
-  return [member](const py::object& self) { return view((*self.cast<const Forest&>().graph).*member, self); };
+auto graph_view(std::vector<T> Hypergraph::* member) {
+  return
+      [member](const nb::object& self) { return view((*nb::cast<const Forest&>(self).graph).*member, self); };
 }
 
 template <class T>
-auto of_graph(T Hypergraph::*member) {
+auto of_graph(T Hypergraph::* member) {
   return [member](const Forest& forest) { return (*forest.graph).*member; };
 }
 
 }  // namespace
 
-std::vector<double> edge_values(const Forest& forest, const py::object& values) {
+std::vector<double> edge_values(const Forest& forest, const nb::object& values) {
   const EdgeIndex edges = forest.graph->edge_count();
-  if (py::isinstance(values, py::module_::import("collections.abc").attr("Mapping"))) {
+  if (nb::isinstance(values, nb::module_::import_("collections.abc").attr("Mapping"))) {
     if (edges == 0) return {};  // of a sentence that failed; it has no features either
-    const std::vector<double> weights = weight_vector(py::dict(values), *forest.feature_names);
-    const py::gil_scoped_release release;
+    const std::vector<double> weights = weight_vector(values, *forest.feature_names);
+    const nb::gil_scoped_release release;
     return edge_scores(forest, weights);
   }
-  const DoubleVector array(values);
+  const Array<double> array(values);
   if (array.ndim() != 1 || array.size() != edges) {
     throw std::invalid_argument("expected a value per edge, " + std::to_string(edges) + ", got an array of " +
                                 std::to_string(array.size()));
   }
-  return {array.data(), array.data() + array.size()};
+  return {array.values().begin(), array.values().end()};
 }
 
-std::vector<std::int32_t> integer_vector(const py::object& values, const char* name) {
-  const py::array array = py::array::ensure(values);
-  if (!array || array.ndim() != 1) throw std::invalid_argument(std::string(name) + ": expected a vector");
+std::vector<std::int32_t> integer_vector(const nb::object& values, const char* name) {
+  const nb::object array = numpy::ensure(values);
+  if (!array || numpy::shape(array).size() != 1)
+    throw std::invalid_argument(std::string(name) + ": expected a vector");
   return integers<std::int32_t>(array, name);
 }
 
-py::object to_python(const BigUnsigned& number) {
+nb::object to_python(const BigUnsigned& number) {
   const auto digits = number.digits();
-  const py::bytes bytes(reinterpret_cast<const char*>(digits.data()), digits.size_bytes());
-  return py::module_::import("builtins").attr("int").attr("from_bytes")(bytes, "little");
+  const nb::bytes bytes(digits.data(), digits.size_bytes());
+  return nb::module_::import_("builtins").attr("int").attr("from_bytes")(bytes, "little");
 }
 
-void check_bytes(const py::buffer_info& memory) {
-  if (memory.itemsize != 1 || memory.ndim != 1 || (memory.shape[0] > 0 && memory.strides[0] != 1))
-    throw std::invalid_argument("record: expected bytes");
+ByteView::ByteView(const nb::handle& object) {
+  if (PyObject_GetBuffer(object.ptr(), &memory_, PyBUF_STRIDES) != 0) nb::raise_python_error();
+  if (memory_.itemsize == 1 && memory_.ndim == 1 && (memory_.len == 0 || memory_.strides[0] == 1)) return;
+  PyBuffer_Release(&memory_);
+  throw std::invalid_argument("record: expected bytes");
 }
 
 void allow_interrupt(std::size_t done) {
   if (done % 1024 != 0) return;
-  const py::gil_scoped_acquire acquire;
-  if (PyErr_CheckSignals() != 0) throw py::error_already_set();
+  const nb::gil_scoped_acquire acquire;
+  check_signals();
 }
 
-py::dict feature_dict(const Forest& forest, std::span<const EdgeIndex> edges) {
-  py::dict out;
+nb::dict feature_dict(const Forest& forest, std::span<const EdgeIndex> edges) {
+  nb::dict out;
   for (const auto& [feature, value] : feature_sums(forest, edges)) {
-    out[py::str((*forest.feature_names)[feature])] = value;
+    out[nb::cast((*forest.feature_names)[feature])] = value;
   }
   return out;
 }
@@ -99,99 +103,90 @@ std::string join(const std::vector<std::string>& tokens, const char* separator) 
   return text;
 }
 
-py::object picture(const py::object& self) {
-  return py::module_::import("hiero.forest.notebook").attr("picture")(self);
+nb::object picture(const nb::object& self) {
+  return nb::module_::import_("hiero.forest.notebook").attr("picture")(self);
 }
 
 std::string described(const char* kind, const Facts& facts) {
   std::string text = std::string(kind) + "(";
   for (const auto& [name, value] : facts) {
     if (text.back() != '(') text += ", ";
-    text += std::string(name) + "=" + py::repr(value).cast<std::string>();
+    text += std::string(name) + "=" + repr_of(value);
   }
   return text + ")";
 }
 
-void register_forest(py::module_& m) {
-  py::class_<Derivation> derivation(m, "Derivation", "One derivation of a forest.");
-  derivation.def_readonly("score", &Derivation::score, "Model score (natural log).")
-      .def_property_readonly("edges", view_of(&Derivation::edges),
-                             "int32 array: edge indices in preorder, children in source order.")
-      .def_property_readonly("tokens",
-                             [](const Derivation& d) { return derivation_tokens(*d.forest, d.edges); })
-      .def_property_readonly("text",
-                             [](const Derivation& d) { return join(derivation_tokens(*d.forest, d.edges)); })
-      .def_property_readonly(
+void register_forest(nb::module_& m) {
+  auto forest = define<Forest>(
+      m, "Forest",
+      "A translation forest: a hypergraph as flat read-only arrays. Nodes are in topological order, tails\n"
+      "before heads; edges are grouped by head.");
+  auto derivation = define<Derivation>(m, "Derivation", "One derivation of a forest.");
+  derivation.def_ro("score", &Derivation::score, "Model score (natural log).")
+      .def_prop_ro("edges", view_of(&Derivation::edges),
+                   "int32 array: edge indices in preorder, children in source order.")
+      .def_prop_ro("tokens", [](const Derivation& d) { return derivation_tokens(*d.forest, d.edges); })
+      .def_prop_ro("text", [](const Derivation& d) { return join(derivation_tokens(*d.forest, d.edges)); })
+      .def_prop_ro(
           "features", [](const Derivation& d) { return feature_dict(*d.forest, d.edges); },
           "Feature sums by name; absent features are 0.")
-      .def_property_readonly(
+      .def_prop_ro(
           "alignment", [](const Derivation& d) { return alignment(*d.forest, d.edges); },
           "Sorted (source position, target position) pairs.")
-      .def_property_readonly("forest",
-                             [](const Derivation& d) { return std::const_pointer_cast<Forest>(d.forest); })
+      .def_prop_ro("forest", [](const Derivation& d) { return d.forest; })
       .def("__repr__",
-           [](const py::object& self) {
+           [](const nb::object& self) {
              return described("Derivation", {{"text", self.attr("text")}, {"score", self.attr("score")}});
            })
       .def("_repr_html_", &picture);
 
-  py::class_<Forest, std::shared_ptr<Forest>> forest(
-      m, "Forest",
-      "A translation forest: a hypergraph as flat read-only arrays. Nodes are in topological order, tails\n"
-      "before heads; edges are grouped by head.");
-  forest.def_property_readonly("node_count", [](const Forest& f) { return f.graph->node_count(); })
-      .def_property_readonly("edge_count", [](const Forest& f) { return f.graph->edge_count(); })
-      .def_property_readonly("root", of_graph(&Hypergraph::root),
-                             "The last node, or -1 if nothing derives the whole sentence.")
-      .def_property_readonly(
+  forest.def_prop_ro("node_count", [](const Forest& f) { return f.graph->node_count(); })
+      .def_prop_ro("edge_count", [](const Forest& f) { return f.graph->edge_count(); })
+      .def_prop_ro("root", of_graph(&Hypergraph::root),
+                   "The last node, or -1 if nothing derives the whole sentence.")
+      .def_prop_ro(
           "node_spans",
-          [](const py::object& self) {
-            const Hypergraph& f = *self.cast<const Forest&>().graph;
+          [](const nb::object& self) {
+            const Hypergraph& f = *nb::cast<const Forest&>(self).graph;
             return view(f.node_spans, self, {f.node_count(), 2});
           },
           "int32 (nodes, 2): first source word, past-the-end word.")
-      .def_property_readonly("node_labels", graph_view(&Hypergraph::node_labels),
-                             "int32 (nodes): index into `labels`; -1 for the root.")
-      .def_property_readonly("edge_offsets", graph_view(&Hypergraph::edge_offsets),
-                             "int32 (nodes + 1): edges edge_offsets[v] to edge_offsets[v + 1] have head v.")
-      .def_property_readonly("tail_offsets", graph_view(&Hypergraph::tail_offsets), "int32 (edges + 1).")
-      .def_property_readonly("tails", graph_view(&Hypergraph::tails),
-                             "int32: tail nodes in source order, at tail_offsets.")
-      .def_property_readonly("edge_tables", graph_view(&Hypergraph::edge_tables),
-                             "int32 (edges): index into `tables`; -1 for edges into the root.")
-      .def_property_readonly("edge_rules", graph_view(&Hypergraph::edge_rules),
-                             "int64 (edges): rule id within its table; -1 for edges into the root.")
-      .def_property_readonly("edge_targets", graph_view(&Hypergraph::edge_targets),
-                             "int32 (edges): target template.")
-      .def_property_readonly(
-          "edge_origins", graph_view(&Hypergraph::edge_origins),
-          "int32 (edges): for a forest made from another, the edges meant there; else empty.")
-      .def_property_readonly("target_offsets", target_property(&TargetTemplates::offsets),
-                             "int32 (templates + 1).")
-      .def_property_readonly("target_symbols", target_property(&TargetTemplates::symbols),
-                             "int32: index into `words`, or -1 - i for the yield of tail i.")
-      .def_property_readonly("link_offsets", target_property(&TargetTemplates::link_offsets),
-                             "int32 (templates + 1).")
-      .def_property_readonly(
+      .def_prop_ro("node_labels", graph_view(&Hypergraph::node_labels),
+                   "int32 (nodes): index into `labels`; -1 for the root.")
+      .def_prop_ro("edge_offsets", graph_view(&Hypergraph::edge_offsets),
+                   "int32 (nodes + 1): edges edge_offsets[v] to edge_offsets[v + 1] have head v.")
+      .def_prop_ro("tail_offsets", graph_view(&Hypergraph::tail_offsets), "int32 (edges + 1).")
+      .def_prop_ro("tails", graph_view(&Hypergraph::tails),
+                   "int32: tail nodes in source order, at tail_offsets.")
+      .def_prop_ro("edge_tables", graph_view(&Hypergraph::edge_tables),
+                   "int32 (edges): index into `tables`; -1 for edges into the root.")
+      .def_prop_ro("edge_rules", graph_view(&Hypergraph::edge_rules),
+                   "int64 (edges): rule id within its table; -1 for edges into the root.")
+      .def_prop_ro("edge_targets", graph_view(&Hypergraph::edge_targets), "int32 (edges): target template.")
+      .def_prop_ro("edge_origins", graph_view(&Hypergraph::edge_origins),
+                   "int32 (edges): for a forest made from another, the edges meant there; else empty.")
+      .def_prop_ro("target_offsets", target_property(&TargetTemplates::offsets), "int32 (templates + 1).")
+      .def_prop_ro("target_symbols", target_property(&TargetTemplates::symbols),
+                   "int32: index into `words`, or -1 - i for the yield of tail i.")
+      .def_prop_ro("link_offsets", target_property(&TargetTemplates::link_offsets), "int32 (templates + 1).")
+      .def_prop_ro(
           "links",
-          [](const py::object& self) {
-            const std::vector<std::int32_t>& links = self.cast<const Forest&>().graph->targets->links;
-            return view(links, self, {static_cast<py::ssize_t>(links.size() / 2), 2});
+          [](const nb::object& self) {
+            const std::vector<std::int32_t>& links = nb::cast<const Forest&>(self).graph->targets->links;
+            return view(links, self, {static_cast<Py_ssize_t>(links.size() / 2), 2});
           },
           "int32 (links, 2): source and target token positions within the rule.")
-      .def_property_readonly(
+      .def_prop_ro(
           "features", &feature_matrix,
           "scipy.sparse.csr_array (edges, features); it shares the forest's memory unless the forest\n"
           "was made from another, whose rows are then gathered.")
-      .def_property_readonly(
-          "feature_names",
-          [](const Forest& f) { return std::const_pointer_cast<FeatureNames>(f.feature_names); })
-      .def_property_readonly("source", of_graph(&Hypergraph::source), "The input's tokens.")
-      .def_property_readonly("words", of_graph(&Hypergraph::words))
-      .def_property_readonly("labels", of_graph(&Hypergraph::labels))
-      .def_property_readonly("tables", of_graph(&Hypergraph::tables), "Owner names of the rule tables.")
+      .def_prop_ro("feature_names", [](const Forest& f) { return f.feature_names; })
+      .def_prop_ro("source", of_graph(&Hypergraph::source), "The input's tokens.")
+      .def_prop_ro("words", of_graph(&Hypergraph::words))
+      .def_prop_ro("labels", of_graph(&Hypergraph::labels))
+      .def_prop_ro("tables", of_graph(&Hypergraph::tables), "Owner names of the rule tables.")
       .def("__repr__",
-           [](const py::object& self) {
+           [](const nb::object& self) {
              return described("Forest",
                               {{"nodes", self.attr("node_count")}, {"edges", self.attr("edge_count")}});
            })

@@ -48,26 +48,26 @@ std::vector<double> logs(const std::vector<Scaled>& values) {
   return out;
 }
 
-void register_kbest(py::module_& m) {
-  py::class_<KBestArrays>(m, "KBestArrays", "A k-best list as arrays; see Forest.kbest_arrays.")
+void register_kbest(nb::module_& m) {
+  define<KBestArrays>(m, "KBestArrays", "A k-best list as arrays; see Forest.kbest_arrays.")
       .def("__len__", [](const KBestArrays& list) { return list.scores.size(); })
-      .def_property_readonly("scores", view_of(&KBestArrays::scores), "float64 (k), best first.")
-      .def_property_readonly("edge_offsets", view_of(&KBestArrays::edge_offsets), "int32 (k + 1).")
-      .def_property_readonly("edges", view_of(&KBestArrays::edges),
-                             "int32: edges of each derivation in preorder, at edge_offsets.")
-      .def_property_readonly("word_offsets", view_of(&KBestArrays::word_offsets), "int32 (k + 1).")
-      .def_property_readonly("words", view_of(&KBestArrays::words),
-                             "int32: target words as indices into the forest's `words`, at word_offsets.")
-      .def_property_readonly(
+      .def_prop_ro("scores", view_of(&KBestArrays::scores), "float64 (k), best first.")
+      .def_prop_ro("edge_offsets", view_of(&KBestArrays::edge_offsets), "int32 (k + 1).")
+      .def_prop_ro("edges", view_of(&KBestArrays::edges),
+                   "int32: edges of each derivation in preorder, at edge_offsets.")
+      .def_prop_ro("word_offsets", view_of(&KBestArrays::word_offsets), "int32 (k + 1).")
+      .def_prop_ro("words", view_of(&KBestArrays::words),
+                   "int32: target words as indices into the forest's `words`, at word_offsets.")
+      .def_prop_ro(
           "features",
-          [](const py::object& self) {
-            const auto& list = self.cast<const KBestArrays&>();
-            const py::tuple parts =
-                py::make_tuple(view(list.features.values, self), view(list.features.ids, self),
+          [](const nb::object& self) {
+            const auto& list = nb::cast<const KBestArrays&>(self);
+            const nb::tuple parts =
+                nb::make_tuple(view(list.features.values, self), view(list.features.ids, self),
                                view(list.features.offsets, self));
-            return py::module_::import("scipy.sparse")
+            return nb::module_::import_("scipy.sparse")
                 .attr("csr_array")(parts,
-                                   py::arg("shape") = py::make_tuple(list.scores.size(), list.feature_count));
+                                   nb::arg("shape") = nb::make_tuple(list.scores.size(), list.feature_count));
           },
           "scipy.sparse.csr_array (k, features): feature sums.");
 
@@ -79,48 +79,49 @@ void register_kbest(py::module_& m) {
     Iterator(std::shared_ptr<const Forest> f, NodeIndex top, std::vector<double> scores, bool unique)
         : forest(std::move(f)), lazy(*forest, top, std::move(scores), unique) {}
   };
-  py::class_<Iterator>(m, "KBestIterator")
-      .def("__iter__", [](const py::object& self) { return self; })
+  define<Iterator>(m, "KBestIterator")
+      .def("__iter__", [](const nb::object& self) { return self; })
       .def("__next__", [](Iterator& it) {
         std::optional<ScoredDerivation> next;
         {
-          const py::gil_scoped_release release;
+          const nb::gil_scoped_release release;
           const std::lock_guard lock(it.busy);
           next = it.lazy.next();
         }
-        if (!next) throw py::stop_iteration();
+        if (!next) throw nb::stop_iteration();
         return Derivation{it.forest, next->score, std::move(next->edges)};
       });
-  m.attr("Forest").attr("kbest_iter") = py::cpp_function(
-      [](const ForestPtr& forest, const py::object& scores, bool unique, std::optional<NodeIndex> node) {
-        return std::make_unique<Iterator>(forest, top_of(*forest, node), edge_values(*forest, scores),
-                                          unique);
-      },
-      py::name("kbest_iter"), py::is_method(m.attr("Forest")), py::arg("scores"), py::arg("unique") = false,
-      py::arg("node") = py::none(),
-      "Derivations one after the other, best first, for as long as they are asked for.");
+  nb::borrow<nb::class_<Forest>>(m.attr("Forest"))
+      .def(
+          "kbest_iter",
+          [](const ForestPtr& forest, const nb::object& scores, Truth unique, std::optional<NodeIndex> node) {
+            return std::make_unique<Iterator>(forest, top_of(*forest, node), edge_values(*forest, scores),
+                                              unique);
+          },
+          nb::arg("scores").none(), nb::arg("unique") = false, nb::arg("node") = nb::none(),
+          "Derivations one after the other, best first, for as long as they are asked for.");
 }
 
-py::tuple ngram_table(const BoundDistribution& d) {
+nb::tuple ngram_table(const BoundDistribution& d) {
   EdgeNgrams found;
   std::vector<double> posteriors;
   std::vector<double> expectations;
   {
-    const py::gil_scoped_release release;
+    const nb::gil_scoped_release release;
     found = edge_ngrams(*d.forest);
     posteriors = ngram_posteriors(d.p, found);
     expectations = ngram_expectations(d.p, found);
   }
-  return py::make_tuple(ngram_tuples(found, d.forest->graph->words), as_array(posteriors),
+  return nb::make_tuple(ngram_tuples(found, d.forest->graph->words), as_array(posteriors),
                         as_array(expectations));
 }
 
 // The result of work without the GIL as an array.
 template <class Work>
-py::array_t<double> released(const Work& work) {
+Array<double> released(const Work& work) {
   std::vector<double> out;
   {
-    const py::gil_scoped_release release;
+    const nb::gil_scoped_release release;
     out = work();
   }
   return as_array(out);
@@ -128,38 +129,42 @@ py::array_t<double> released(const Work& work) {
 
 // Of a value per edge.
 auto of_values(std::vector<double> (Distribution::*work)(std::span<const double>) const) {
-  return [work](const BoundDistribution& d, const DoubleVector& values) {
+  return [work](const BoundDistribution& d, const Array<double>& values) {
     if (values.ndim() != 1) throw std::invalid_argument("values: expected a vector");
-    const std::span<const double> r(values.data(), static_cast<std::size_t>(values.size()));
-    return released([&] { return (d.p.*work)(r); });
+    return released([&] { return (d.p.*work)(values.values()); });
   };
 }
 
-void register_distribution(py::module_& m) {
-  py::class_<BoundDistribution, std::shared_ptr<BoundDistribution>>(
+void register_distribution(nb::module_& m) {
+  define<BoundDistribution>(
       m, "Distribution",
       "The distribution exp(score(d)) / Z over a forest's derivations (Li and Eisner 2009); see\n"
       "Forest.distribution and hiero.forest.")
-      .def_property_readonly(
-          "forest", [](const BoundDistribution& d) { return std::const_pointer_cast<Forest>(d.forest); })
-      .def_property_readonly("scores", view_of(&BoundDistribution::scores), "float64 (edges): log weights.")
-      .def_property_readonly("log_z", [](const BoundDistribution& d) { return d.p.log_z(); })
-      .def_property_readonly(
+      .def_prop_ro("forest", [](const BoundDistribution& d) { return d.forest; })
+      .def_prop_ro("scores", view_of(&BoundDistribution::scores), "float64 (edges): log weights.")
+      .def_prop_ro("log_z", [](const BoundDistribution& d) { return d.p.log_z(); })
+      .def_prop_ro(
           "edges",
-          [](const py::object& self) { return view(self.cast<const BoundDistribution&>().p.edges(), self); },
+          [](const nb::object& self) {
+            return view(nb::cast<const BoundDistribution&>(self).p.edges(), self);
+          },
           "float64 (edges): posteriors; expected uses where a derivation may use an edge twice.")
-      .def_property_readonly(
+      .def_prop_ro(
           "nodes",
-          [](const py::object& self) { return view(self.cast<const BoundDistribution&>().p.nodes(), self); },
+          [](const nb::object& self) {
+            return view(nb::cast<const BoundDistribution&>(self).p.nodes(), self);
+          },
           "float64 (nodes): posteriors, likewise.")
-      .def_property_readonly(
+      .def_prop_ro(
           "shares",
-          [](const py::object& self) { return view(self.cast<const BoundDistribution&>().p.shares(), self); },
+          [](const nb::object& self) {
+            return view(nb::cast<const BoundDistribution&>(self).p.shares(), self);
+          },
           "float64 (edges): probability of an edge among those with its head, given the head.")
-      .def_property_readonly(
+      .def_prop_ro(
           "inside", [](const BoundDistribution& d) { return as_array(logs(d.p.inside())); },
           "float64 (nodes): natural logs.")
-      .def_property_readonly(
+      .def_prop_ro(
           "outside",
           [](const BoundDistribution& d) {
             return released([&] {
@@ -168,18 +173,18 @@ void register_distribution(py::module_& m) {
             });
           },
           "float64 (nodes): natural logs; -inf for nodes that no derivation of the root uses.")
-      .def("edge_expectations", of_values(&Distribution::edge_expectations), py::arg("values"),
+      .def("edge_expectations", of_values(&Distribution::edge_expectations), nb::arg("values"),
            "float64 (edges): posterior times the expected sum of `values` over a derivation, given that it "
            "uses\n"
            "the edge; a use counts as often as it happens. Inside-outside in E_{P,R} (Li and Eisner 2009, "
            "section\n"
            "4.4).")
-      .def("edge_second_moments", of_values(&Distribution::edge_second_moments), py::arg("values"),
+      .def("edge_second_moments", of_values(&Distribution::edge_second_moments), nb::arg("values"),
            "float64 (edges): the same of the square of that sum.")
       .def(
           "sample",
           [](const BoundDistribution& d, std::size_t count, std::uint64_t seed) {
-            const py::gil_scoped_release release;
+            const nb::gil_scoped_release release;
             std::vector<Derivation> out;
             for (auto& edges : sample(d.p, count, seed)) {
               const double score = total(d.scores, edges);
@@ -187,7 +192,7 @@ void register_distribution(py::module_& m) {
             }
             return out;
           },
-          py::arg("count"), py::arg("seed"), "Independent derivations; the same for the same seed.")
+          nb::arg("count"), nb::arg("seed"), "Independent derivations; the same for the same seed.")
       .def("ngrams", &ngram_table,
            "Of an annotated forest (ngrams, posteriors, expectations): its n-grams of up to `ngram_order` "
            "words\n"
@@ -199,7 +204,7 @@ void register_distribution(py::module_& m) {
           [](const BoundDistribution& d, const std::vector<double>& theta) {
             return released([&] { return mbr_values(d.p, theta); });
           },
-          py::arg("theta"),
+          nb::arg("theta"),
           "float64 (edges), whose best derivation has the greatest expected linear BLEU (Tromble et al. "
           "2008):\n"
           "theta[0] a word and theta[n] times the probability that it occurs an n-gram. Raises ValueError "
@@ -210,7 +215,7 @@ void register_distribution(py::module_& m) {
           [](const BoundDistribution& d, std::int32_t order) {
             return released([&] { return variational_values(d.p, order); });
           },
-          py::arg("order"),
+          nb::arg("order"),
           "float64 (edges), whose sum over a derivation is log q of its string: q is the n-gram model of "
           "that\n"
           "order that is nearest to the distribution by KL(p || q) (Li, Eisner and Khudanpur 2009). Raises\n"
@@ -219,7 +224,7 @@ void register_distribution(py::module_& m) {
 
 }  // namespace
 
-void register_forest_algorithms(py::class_<Forest, std::shared_ptr<Forest>>& forest, py::module_& m) {
+void register_forest_algorithms(nb::class_<Forest>& forest, nb::module_& m) {
   forest
       .def_static(
           "from_arrays", &from_arrays,
@@ -228,42 +233,41 @@ void register_forest_algorithms(py::class_<Forest, std::shared_ptr<Forest>>& for
           "every edge joins the yields of its tails. `features` is a matrix (edges, features), dense or\n"
           "sparse, and wants `feature_names`. Lattices are forests whose edges have one tail, but for\n"
           "those into the first node. Raises ForestError saying what is wrong: see validate.h.")
-      .def("with_features", &with_features, py::arg("features"), py::arg("feature_names"),
+      .def("with_features", &with_features, nb::arg("features"), nb::arg("feature_names"),
            "The same forest with other features: a matrix (edges, features), dense or sparse, and their "
            "names.\n"
            "All else is shared. Raises ForestError as from_arrays does.")
       .def(
           "scores",
-          [](const Forest& f, const py::object& weights) {
-            if (py::isinstance(weights, py::module_::import("collections.abc").attr("Mapping")))
+          [](const Forest& f, const nb::object& weights) {
+            if (nb::isinstance(weights, nb::module_::import_("collections.abc").attr("Mapping")))
               return as_array(edge_values(f, weights));
-            const DoubleVector vector(weights);
+            const Array<double> vector(weights);
             if (vector.ndim() != 1) throw std::invalid_argument("expected a vector");
-            return as_array(edge_scores(f, {vector.data(), static_cast<std::size_t>(vector.size())}));
+            return as_array(edge_scores(f, vector.values()));
           },
-          py::arg("weights"),
+          nb::arg("weights").none(),
           "float64 (edges): weights . features; `weights` in the order of feature_names, or by name: a\n"
           "feature without one counts 0. Raises FormatError for a weight that names no feature of a forest\n"
           "with edges.")
       .def(
           "weighted_features",
-          [](const Forest& f, const DoubleVector& factors) {
+          [](const Forest& f, const Array<double>& factors) {
             if (factors.ndim() != 1) throw std::invalid_argument("expected a vector");
             // By calloc, so that pages of features that do not occur are never touched.
-            auto sums = py::module_::import("numpy")
-                            .attr("zeros")(f.feature_names->size())
-                            .cast<py::array_t<double>>();
-            add_weighted_features(f, {factors.data(), static_cast<std::size_t>(factors.size())},
+            auto sums =
+                Array<double>::of(nb::module_::import_("numpy").attr("zeros")(f.feature_names->size()));
+            add_weighted_features(f, factors.values(),
                                   {sums.mutable_data(), static_cast<std::size_t>(sums.size())});
             return sums;
           },
-          py::arg("factors"), "float64 (features): the sum over edges of factor times feature row.")
-      .def_property_readonly(
+          nb::arg("factors"), "float64 (features): the sum over edges of factor times feature row.")
+      .def_prop_ro(
           "derivation_count",
           [](const Forest& f) {
             BigUnsigned count;
             {
-              const py::gil_scoped_release release;
+              const nb::gil_scoped_release release;
               count = derivation_count(f);
             }
             return to_python(count);
@@ -271,31 +275,31 @@ void register_forest_algorithms(py::class_<Forest, std::shared_ptr<Forest>>& for
           "int: the number of derivations. Raises ForestError beyond 2^(2^20).")
       .def(
           "viterbi",
-          [](const ForestPtr& f, const py::object& scores,
+          [](const ForestPtr& f, const nb::object& scores,
              std::optional<NodeIndex> node) -> std::optional<Derivation> {
             const NodeIndex top = top_of(*f, node);
             const std::vector<double> by_edge = edge_values(*f, scores);
-            const py::gil_scoped_release release;
+            const nb::gil_scoped_release release;
             std::vector<EdgeIndex> edges = viterbi(*f, by_edge, top);
             if (edges.empty()) return std::nullopt;
             return Derivation{f, total(by_edge, edges), std::move(edges)};
           },
-          py::arg("scores"), py::arg("node") = py::none(),
+          nb::arg("scores").none(), nb::arg("node") = nb::none(),
           "The best derivation of the root, or of a node, ties by edge index; None if there is none of a "
           "score\n"
           "above -inf. Raises ValueError for scores that are neither finite nor -inf, IndexError for no "
           "node.")
       .def(
           "kbest",
-          [](const ForestPtr& f, py::ssize_t k, const py::object& scores, bool unique,
+          [](const ForestPtr& f, Py_ssize_t k, const nb::object& scores, Truth unique,
              std::optional<NodeIndex> node) {
             const std::size_t count = count_of(k, "k");
             const NodeIndex top = top_of(*f, node);
             std::vector<double> by_edge = edge_values(*f, scores);
-            const py::gil_scoped_release release;
+            const nb::gil_scoped_release release;
             return kbest(f, top, std::move(by_edge), count, unique, allow_interrupt);
           },
-          py::arg("k"), py::arg("scores"), py::arg("unique") = false, py::arg("node") = py::none(),
+          nb::arg("k"), nb::arg("scores").none(), nb::arg("unique") = false, nb::arg("node") = nb::none(),
           "The k best derivations of the root, or of a node, under the given edge scores, best first (Huang "
           "and\n"
           "Chiang 2005, Algorithm 3), of scores above -inf; `unique` keeps the best derivation of every "
@@ -303,76 +307,76 @@ void register_forest_algorithms(py::class_<Forest, std::shared_ptr<Forest>>& for
           "Raises as viterbi does, and ValueError for a negative k.")
       .def(
           "kbest_arrays",
-          [](const Forest& f, py::ssize_t k, const py::object& scores, bool unique,
+          [](const Forest& f, Py_ssize_t k, const nb::object& scores, Truth unique,
              std::optional<NodeIndex> node) {
             const std::size_t count = count_of(k, "k");
             const NodeIndex top = top_of(f, node);
             std::vector<double> by_edge = edge_values(f, scores);
-            const py::gil_scoped_release release;
+            const nb::gil_scoped_release release;
             return kbest_arrays(f, top, std::move(by_edge), count, unique, allow_interrupt);
           },
-          py::arg("k"), py::arg("scores"), py::arg("unique") = false, py::arg("node") = py::none(),
+          nb::arg("k"), nb::arg("scores").none(), nb::arg("unique") = false, nb::arg("node") = nb::none(),
           "The same as arrays.")
       .def(
           "derivation",
-          [](const ForestPtr& f, std::vector<EdgeIndex> edges, const py::object& scores,
+          [](const ForestPtr& f, std::vector<EdgeIndex> edges, const nb::object& scores,
              std::optional<NodeIndex> node) {
             check_derivation(*f, top_of(*f, node), edges);
             const double score = scores.is_none() ? 0.0 : total(edge_values(*f, scores), edges);
             return Derivation{f, score, std::move(edges)};
           },
-          py::arg("edges"), py::arg("scores") = py::none(), py::arg("node") = py::none(),
+          nb::arg("edges"), nb::arg("scores") = nb::none(), nb::arg("node") = nb::none(),
           "The derivation of the root, or of a node, with these edges in preorder. Raises ForestError if it "
           "is\n"
           "none.")
       .def(
           "distribution",
-          [](const ForestPtr& f, const py::object& scores) {
+          [](const ForestPtr& f, const nb::object& scores) {
             std::vector<double> by_edge = edge_values(*f, scores);
-            const py::gil_scoped_release release;
+            const nb::gil_scoped_release release;
             return std::make_shared<BoundDistribution>(f, std::move(by_edge));
           },
-          py::arg("scores"),
+          nb::arg("scores").none(),
           "The distribution exp(score(d)) / Z over derivations. Raises ValueError for scores that are "
           "neither\n"
           "of at most 1e12 in size nor -inf, and where no derivation has positive weight.")
       .def(
           "prune",
-          [](const ForestPtr& f, const py::object& scores, std::optional<double> posterior,
+          [](const ForestPtr& f, const nb::object& scores, std::optional<double> posterior,
              std::optional<double> margin, std::optional<std::size_t> edges) {
             const std::vector<double> by_edge = edge_values(*f, scores);
             if (posterior.has_value() + margin.has_value() + edges.has_value() != 1)
               throw std::invalid_argument("prune: give one of posterior, margin and edges");
-            const py::gil_scoped_release release;
+            const nb::gil_scoped_release release;
             if (edges) return made_from(*f, prune_by_count(*f, by_edge, *edges));
             if (margin) return made_from(*f, prune_by_margin(*f, by_edge, *margin));
             if (f->graph->root < 0) return made_from(*f, empty_copy(*f));
             return made_from(*f, prune_by_posterior(Distribution(*f, by_edge), by_edge, *posterior));
           },
-          py::arg("scores"), py::kw_only(), py::arg("posterior") = py::none(), py::arg("margin") = py::none(),
-          py::arg("edges") = py::none(),
+          nb::arg("scores").none(), nb::kw_only(), nb::arg("posterior") = nb::none(),
+          nb::arg("margin") = nb::none(), nb::arg("edges") = nb::none(),
           "The forest without edges of lower posterior, or without edges whose best derivation scores worse\n"
           "than the best of all by more than the margin, or with at most so many edges, those whose best\n"
           "derivations are nearest. The best derivation always stays; an empty forest stays empty. Raises\n"
           "ValueError for scores that distribution refuses and a negative posterior or margin.")
       .def(
           "subforest",
-          [](const Forest& f, const py::array_t<bool, py::array::c_style | py::array::forcecast>& keep) {
+          [](const Forest& f, const Array<bool>& keep) {
             if (keep.ndim() != 1) throw std::invalid_argument("keep: expected a vector");
-            const std::vector<std::uint8_t> marks(keep.data(), keep.data() + keep.size());
-            const py::gil_scoped_release release;
+            const std::vector<std::uint8_t> marks(keep.values().begin(), keep.values().end());
+            const nb::gil_scoped_release release;
             return made_from(f, subforest(f, marks));
           },
-          py::arg("keep"), "The derivations that use only the marked edges.")
+          nb::arg("keep"), "The derivations that use only the marked edges.")
       .def_static(
           "union",
           [](const std::vector<ForestPtr>& forests) {
             if (std::ranges::find(forests, nullptr) != forests.end())
-              throw py::type_error("union: None is no forest");
-            const py::gil_scoped_release release;
+              throw nb::type_error("union: None is no forest");
+            const nb::gil_scoped_release release;
             return std::make_shared<Forest>(union_of(forests));
           },
-          py::arg("forests"),
+          nb::arg("forests"),
           "The derivations of any of several forests of one sentence, each once; they are the same by their "
           "rules,\n"
           "and edges without a rule by target and features. Raises ValueError for none or for different "
@@ -380,10 +384,10 @@ void register_forest_algorithms(py::class_<Forest, std::shared_ptr<Forest>>& for
       .def(
           "constrain",
           [](const Forest& f, const TokenLists& references) {
-            const py::gil_scoped_release release;
+            const nb::gil_scoped_release release;
             return made_from(f, constrain(f, references.values));
           },
-          py::arg("references"),
+          nb::arg("references"),
           "Forced decoding: the derivations that yield one of the references, each a list of tokens.");
   register_ngrams(forest);
   register_distribution(m);

@@ -8,7 +8,7 @@ namespace hiero {
 namespace {
 
 template <class T>
-std::vector<T> forest_integers(const py::object& argument, const char* name) {
+std::vector<T> forest_integers(const nb::object& argument, const char* name) {
   try {
     return integers<T>(argument, name);
   } catch (const std::invalid_argument& error) {
@@ -17,25 +17,25 @@ std::vector<T> forest_integers(const py::object& argument, const char* name) {
 }
 
 template <class T>
-void take(std::vector<T>& member, const py::dict& arrays, const char* name) {
+void take(std::vector<T>& member, const nb::dict& arrays, const char* name) {
   if (!arrays.contains(name)) return;
   member = forest_integers<T>(arrays[name], name);
 }
 
-void take(std::vector<std::string>& member, const py::dict& arrays, const char* name) {
+void take(std::vector<std::string>& member, const nb::dict& arrays, const char* name) {
   if (!arrays.contains(name)) return;
   try {
-    member = arrays[name].cast<std::vector<std::string>>();
-  } catch (const py::cast_error&) {
+    member = nb::cast<std::vector<std::string>>(arrays[name]);
+  } catch (const nb::cast_error&) {
     throw ForestError(std::string("forest: ") + name + ": expected strings");
   }
 }
 
 // A matrix (edges, names).
-FeatureRows feature_rows(const py::object& features, std::size_t edges, std::size_t names) {
-  const py::object matrix = py::module_::import("scipy.sparse").attr("csr_array")(features);
-  if (matrix.attr("ndim").cast<int>() != 2) throw ForestError("forest: features: expected a matrix");
-  const auto [height, width] = matrix.attr("shape").cast<std::pair<std::size_t, std::size_t>>();
+FeatureRows feature_rows(const nb::object& features, std::size_t edges, std::size_t names) {
+  const nb::object matrix = nb::module_::import_("scipy.sparse").attr("csr_array")(features);
+  if (nb::cast<int>(matrix.attr("ndim")) != 2) throw ForestError("forest: features: expected a matrix");
+  const auto [height, width] = nb::cast<std::pair<std::size_t, std::size_t>>(matrix.attr("shape"));
   if (height != edges || width != names) {
     throw ForestError("forest: features: expected a matrix of " + std::to_string(edges) + " edges by " +
                       std::to_string(names) + " feature names, found " + std::to_string(height) + " by " +
@@ -44,14 +44,14 @@ FeatureRows feature_rows(const py::object& features, std::size_t edges, std::siz
   FeatureRows rows;
   rows.offsets = forest_integers<std::int32_t>(matrix.attr("indptr"), "features");
   rows.ids = forest_integers<std::int32_t>(matrix.attr("indices"), "features");
-  const py::array data = matrix.attr("data");
-  if (data.dtype().kind() == 'c') throw ForestError("forest: features: expected real numbers");
-  const DoubleVector values(data);
-  rows.values.assign(values.data(), values.data() + values.size());
+  const nb::object data = matrix.attr("data");
+  if (numpy::kind(data) == 'c') throw ForestError("forest: features: expected real numbers");
+  const Array<double> values(data);
+  rows.values.assign(values.values().begin(), values.values().end());
   return rows;
 }
 
-std::shared_ptr<const FeatureNames> names_of(const py::object& names) {
+std::shared_ptr<const FeatureNames> names_for_forest(const nb::object& names) {
   try {
     return feature_names(names);
   } catch (const std::invalid_argument&) {
@@ -82,18 +82,18 @@ void join_tails(Hypergraph& forest, TargetTemplates& targets) {
 
 }  // namespace
 
-std::shared_ptr<Forest> from_arrays(const py::kwargs& arrays) {
+std::shared_ptr<Forest> from_arrays(const nb::kwargs& arrays) {
   static const char* const kNames[] = {
       "edge_offsets", "tail_offsets",  "tails",          "node_spans",     "node_labels",  "edge_tables",
       "edge_rules",   "edge_targets",  "target_offsets", "target_symbols", "link_offsets", "links",
       "features",     "feature_names", "source",         "words",          "labels",       "tables"};
   for (const auto& [name, value] : arrays) {
-    if (std::ranges::find(kNames, name.cast<std::string>()) == std::end(kNames))
-      throw py::type_error("from_arrays() got an unexpected argument '" + name.cast<std::string>() + "'");
+    if (std::ranges::find(kNames, nb::cast<std::string>(name)) == std::end(kNames))
+      throw type_error("from_arrays() got an unexpected argument '" + nb::cast<std::string>(name) + "'");
   }
   for (const char* const name : {"edge_offsets", "tail_offsets", "tails"}) {
     if (!arrays.contains(name))
-      throw py::type_error(std::string("from_arrays() lacks the argument '") + name + "'");
+      throw type_error(std::string("from_arrays() lacks the argument '") + name + "'");
   }
   auto graph = std::make_shared<Hypergraph>();
   auto targets = std::make_shared<TargetTemplates>();
@@ -115,7 +115,7 @@ std::shared_ptr<Forest> from_arrays(const py::kwargs& arrays) {
   take(graph->words, arrays, "words");
   take(graph->labels, arrays, "labels");
   take(graph->tables, arrays, "tables");
-  const auto names = arrays.contains("feature_names") ? names_of(arrays["feature_names"])
+  const auto names = arrays.contains("feature_names") ? names_for_forest(arrays["feature_names"])
                                                       : std::make_shared<const FeatureNames>();
   take(graph->edge_targets, arrays, "edge_targets");
   take(targets->offsets, arrays, "target_offsets");
@@ -133,9 +133,9 @@ std::shared_ptr<Forest> from_arrays(const py::kwargs& arrays) {
   return forest;
 }
 
-std::shared_ptr<Forest> with_features(const Forest& forest, const py::object& features,
-                                      const py::object& names) {
-  auto known = names_of(names);
+std::shared_ptr<Forest> with_features(const Forest& forest, const nb::object& features,
+                                      const nb::object& names) {
+  auto known = names_for_forest(names);
   FeatureRows rows =
       feature_rows(features, static_cast<std::size_t>(forest.graph->edge_count()), known->size());
   auto out = std::make_shared<Forest>(

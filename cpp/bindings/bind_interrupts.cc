@@ -12,22 +12,23 @@ constexpr std::chrono::milliseconds kPause{50};  // between two looks, for which
 unsigned long main_thread;  // as Python knows it: signals are its business alone
 
 // Lets Ctrl-C end what the core does for the main thread. Whoever waits for other threads sees it himself.
-void check_signals() {
+void poll_signals() {
   thread_local const bool mine = PyThread_get_thread_ident() == main_thread;
   if (!mine) return;
   thread_local Clock::time_point last;
   const Clock::time_point now = Clock::now();
   if (now - last < kPause) return;
   last = now;
-  const py::gil_scoped_acquire acquire;
-  if (PyErr_CheckSignals() != 0) throw py::error_already_set();
+  const nb::gil_scoped_acquire acquire;
+  check_signals();
 }
 
 }  // namespace
 
 void register_interrupts() {
-  main_thread = py::module_::import("threading").attr("main_thread")().attr("ident").cast<unsigned long>();
-  interrupt_hook = check_signals;
+  main_thread =
+      nb::cast<unsigned long>(nb::module_::import_("threading").attr("main_thread")().attr("ident"));
+  interrupt_hook = poll_signals;
 }
 
 }  // namespace hiero

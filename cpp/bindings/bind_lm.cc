@@ -17,48 +17,44 @@ double score_sentence(const LanguageModel& lm, const Tokens& tokens) {
 
 }  // namespace
 
-void register_lm(py::module_& m) {
-  py::class_<LanguageModel, std::shared_ptr<LanguageModel>>(
-      m, "LanguageModel", "A KenLM n-gram model, from an ARPA file (plain or compressed) or a KenLM binary.")
+void register_lm(nb::module_& m) {
+  define<LanguageModel>(m, "LanguageModel",
+                        "A KenLM n-gram model, from an ARPA file (plain or compressed) or a KenLM binary.")
       .def_static(
-          "load",
-          [](const std::string& path) {
-            return std::const_pointer_cast<LanguageModel>(LanguageModel::load(path));
-          },
-          py::arg("path"), py::call_guard<py::gil_scoped_release>(),
+          "load", [](const std::string& path) { return LanguageModel::load(path); }, nb::arg("path"),
+          nb::call_guard<nb::gil_scoped_release>(),
           "Raises OSError for a file that cannot be read and FormatError for one that is no language model.")
       .def_static(
           "write_binary",
-          [](const std::string& arpa, const std::string& output, bool trie, unsigned quantize_bits,
+          [](const std::string& arpa, const std::string& output, Truth trie, unsigned quantize_bits,
              std::size_t memory) {
             LanguageModel::write_binary(arpa, output, {trie, quantize_bits, memory});
           },
-          py::arg("arpa"), py::arg("output"), py::kw_only(), py::arg("trie") = BinaryOptions().trie,
-          py::arg("quantize_bits") = BinaryOptions().quantize_bits,
-          py::arg("memory") = BinaryOptions().memory, py::call_guard<py::gil_scoped_release>(),
+          nb::arg("arpa"), nb::arg("output"), nb::kw_only(), nb::arg("trie") = BinaryOptions().trie,
+          nb::arg("quantize_bits") = BinaryOptions().quantize_bits,
+          nb::arg("memory") = BinaryOptions().memory, nb::call_guard<nb::gil_scoped_release>(),
           "Writes an ARPA file as a KenLM binary: hash tables, or a trie of which each probability and "
           "backoff\n"
           "may be quantised to some bits (0: exact). `memory` bounds the bytes of a trie's n-grams being "
           "sorted.")
-      .def_property_readonly("path", &LanguageModel::path)
-      .def_property_readonly("kind", &LanguageModel::kind, "probing, trie, quantised trie, ...")
-      .def_property_readonly("order", &LanguageModel::order)
+      .def_prop_ro("path", &LanguageModel::path)
+      .def_prop_ro("kind", &LanguageModel::kind, "probing, trie, quantised trie, ...")
+      .def_prop_ro("order", &LanguageModel::order)
       .def(
           "knows",
           [](const LanguageModel& lm, const std::string& word) {
             return lm.index(word) != LanguageModel::kUnknown;
           },
-          py::arg("word"))
-      .def("score", &score_sentence, py::arg("tokens"),
+          nb::arg("word"))
+      .def("score", &score_sentence, nb::arg("tokens"),
            "Natural log probability of a sentence, <s> and </s> included.")
       .def("__repr__",
-           [](const py::object& self) {
+           [](const nb::object& self) {
              return described("LanguageModel", {{"path", self.attr("path")}, {"order", self.attr("order")}});
            })
-      .def(py::pickle([](const LanguageModel& lm) { return lm.path(); },
-                      [](const std::string& path) {
-                        return std::const_pointer_cast<LanguageModel>(LanguageModel::load(path));
-                      }));
+      .def("__reduce__", [](const nb::object& self) {
+        return reduced(self, "load", nb::cast<const LanguageModel&>(self).path());
+      });
 }
 
 }  // namespace hiero

@@ -1,5 +1,3 @@
-#include <optional>
-
 #include "bind_forest.h"
 #include "hiero/tune/outside_strings.h"
 #include "token_lists.h"
@@ -16,18 +14,25 @@ std::vector<std::string> tokens_of(const OutsideStrings& outside, const OutsideS
   return out;
 }
 
+std::vector<std::vector<std::string>> token_lists(const nb::object& references) {
+  try {
+    return nb::cast<TokenLists>(references).values;
+  } catch (const nb::cast_error&) {
+    throw type_error("references: expected lists of tokens, not " + repr_of(references));
+  }
+}
+
 }  // namespace
 
-void register_outside(py::module_& m) {
+void register_outside(nb::module_& m) {
   const OutsideOptions defaults;
-  py::class_<OutsideStrings>(m, "OutsideStrings",
-                             "What stands left and right of the spans of a chart in translations of the "
-                             "whole sentence (Zhai et al.\n"
-                             "2015, section 3.2), see Chart.outside.")
-      .def_property_readonly(
-          "chart", [](const OutsideStrings& o) { return std::const_pointer_cast<Chart>(o.chart()); })
-      .def_property_readonly("kind", [](const OutsideStrings& o) { return std::string(name_of(o.kind())); })
-      .def_property_readonly(
+  define<OutsideStrings>(m, "OutsideStrings",
+                         "What stands left and right of the spans of a chart in translations of the "
+                         "whole sentence (Zhai et al.\n"
+                         "2015, section 3.2), see Chart.outside.")
+      .def_prop_ro("chart", [](const OutsideStrings& o) { return o.chart(); })
+      .def_prop_ro("kind", [](const OutsideStrings& o) { return std::string(name_of(o.kind())); })
+      .def_prop_ro(
           "reached",
           [](const OutsideStrings& o) {
             std::vector<std::pair<std::int32_t, std::int32_t>> out;
@@ -39,9 +44,9 @@ void register_outside(py::module_& m) {
           "around",
           [](OutsideStrings& o, std::int32_t begin, std::int32_t end) {
             const auto [left, right] = o.around({begin, end});
-            return py::make_tuple(tokens_of(o, left), tokens_of(o, right));
+            return nb::make_tuple(tokens_of(o, left), tokens_of(o, right));
           },
-          py::arg("begin"), py::arg("end"),
+          nb::arg("begin"), nb::arg("end"),
           "The tokens left and right of a span. Where the span is not reached they are those of "
           "concatenation.\n"
           "Raises IndexError for no span of the sentence.")
@@ -49,7 +54,7 @@ void register_outside(py::module_& m) {
           "candidates",
           // With the lock held: they remember what they have made.
           [](OutsideStrings& o, std::int32_t begin, std::int32_t end) { return o.candidates({begin, end}); },
-          py::arg("begin"), py::arg("end"),
+          nb::arg("begin"), nb::arg("end"),
           "What tuning learns from of a span, as KBestArrays: of the whole sentence the k best "
           "translations,\n"
           "else the items of the beam, or the best of them where the span is not reached; and what the "
@@ -66,44 +71,45 @@ void register_outside(py::module_& m) {
               out.emplace_back(o.derivation(good), good.bleu);
             return out;
           },
-          py::arg("begin"), py::arg("end"),
+          nb::arg("begin"), nb::arg("end"),
           "The derivations that the guided backtrace recovers for a span, best first, each of a forest of "
           "its\n"
           "own, with its potential Bleu+1 from 0 to 1.")
-      .def_property_readonly(
+      .def_prop_ro(
           "oracle", [](const OutsideStrings& o) { return tokens_of(o, o.guided().oracle); },
           "The tokens of the translation of highest potential Bleu+1 that the guided backtrace saw.")
-      .def_property_readonly(
+      .def_prop_ro(
           "oracle_bleu", [](const OutsideStrings& o) { return o.guided().oracle_bleu; },
           "Its Bleu+1, from 0 to 1.")
-      .def_property_readonly(
+      .def_prop_ro(
           "best_bleu", [](const OutsideStrings& o) { return o.guided().best_bleu; },
           "The highest Bleu+1 of the k best translations.");
-  m.attr("Chart").attr("outside") = py::cpp_function(
-      [](const std::shared_ptr<Chart>& chart, const std::string& kind,
-         const std::optional<TokenLists>& references, py::ssize_t k, py::ssize_t beam, py::ssize_t recovered,
-         const std::string& length) {
-        const auto which = value_named<Outside>(kind, "kind");
-        const OutsideOptions options{
-            count_of(k, "k"),
-            {count_of(beam, "beam"), count_of(recovered, "recovered"), value_named<ReferenceLength>(length, "effective length")}};
-        const std::vector<std::vector<std::string>> given =
-            references ? references->values : std::vector<std::vector<std::string>>();
-        const py::gil_scoped_release release;
-        return std::make_unique<OutsideStrings>(chart, which, given, options);
-      },
-      py::name("outside"), py::is_method(m.attr("Chart")), py::arg("kind"),
-      py::arg("references") = py::none(), py::kw_only(), py::arg("k") = defaults.k,
-      py::arg("beam") = defaults.guided.beam, py::arg("recovered") = defaults.guided.recovered,
-      py::arg("effective_length") = name_of(defaults.guided.reference_length),
-      "What is around each span in a translation of the sentence: \"nothing\", \"concatenation\" of the "
-      "best\n"
-      "translations before and behind, \"top-down\" from the `k` best translations, or \"guided\" "
-      "backtrace,\n"
-      "which wants references, lists of tokens, and a chart with keep=\"splits\" (Zhai et al. 2015, section\n"
-      "3.2). `beam` items of a span take part, and the guided backtrace recovers so many more at most. "
-      "Raises\n"
-      "ValueError.");
+  nb::borrow<nb::class_<Chart>>(m.attr("Chart"))
+      .def(
+          "outside",
+          [](const std::shared_ptr<Chart>& chart, const std::string& kind, const nb::object& references,
+             Py_ssize_t k, Py_ssize_t beam, Py_ssize_t recovered, const std::string& length) {
+            const auto which = value_named<Outside>(kind, "kind");
+            const OutsideOptions options{count_of(k, "k"),
+                                         {count_of(beam, "beam"), count_of(recovered, "recovered"),
+                                          value_named<ReferenceLength>(length, "effective length")}};
+            const std::vector<std::vector<std::string>> given =
+                references.is_none() ? std::vector<std::vector<std::string>>() : token_lists(references);
+            const nb::gil_scoped_release release;
+            return std::make_unique<OutsideStrings>(chart, which, given, options);
+          },
+          nb::arg("kind"), nb::arg("references") = nb::none(), nb::kw_only(), nb::arg("k") = defaults.k,
+          nb::arg("beam") = defaults.guided.beam, nb::arg("recovered") = defaults.guided.recovered,
+          nb::arg("effective_length") = name_of(defaults.guided.reference_length),
+          "What is around each span in a translation of the sentence: \"nothing\", \"concatenation\" of the "
+          "best\n"
+          "translations before and behind, \"top-down\" from the `k` best translations, or \"guided\" "
+          "backtrace,\n"
+          "which wants references, lists of tokens, and a chart with keep=\"splits\" (Zhai et al. 2015, "
+          "section\n"
+          "3.2). `beam` items of a span take part, and the guided backtrace recovers so many more at most. "
+          "Raises\n"
+          "ValueError.");
 }
 
 }  // namespace hiero

@@ -29,8 +29,8 @@ void check_value(const LiftedSemiring& s, const LiftedSemiring::Value& v) {
 
 // A semiring written in Python.
 struct PythonSemiring {
-  using Value = py::object;
-  py::object object;
+  using Value = nb::object;
+  nb::object object;
 
   Value zero() const { return object.attr("zero"); }
   Value one() const { return object.attr("one"); }
@@ -39,21 +39,21 @@ struct PythonSemiring {
 };
 
 template <class S>
-typename S::Value value_in(const S& semiring, const py::handle& object) {
+typename S::Value value_in(const S& semiring, const nb::handle& object) {
   try {
     typename S::Value value = Convert<typename S::Value>::in(object);
     check_value(semiring, value);
     return value;
-  } catch (const py::cast_error&) {
-    throw py::type_error("no value of the semiring: " + py::repr(object).cast<std::string>());
+  } catch (const nb::cast_error&) {
+    throw type_error("no value of the semiring: " + repr_of(object));
   }
 }
 
 template <class S>
-std::vector<typename S::Value> values_in(const S& semiring, const py::iterable& objects, std::int32_t count,
+std::vector<typename S::Value> values_in(const S& semiring, const nb::iterable& objects, std::int32_t count,
                                          const char* what) {
   std::vector<typename S::Value> values;
-  for (const py::handle& object : objects) values.push_back(value_in(semiring, object));
+  for (const nb::handle& object : objects) values.push_back(value_in(semiring, object));
   if (values.size() != static_cast<std::size_t>(count)) {
     throw std::invalid_argument("expected a value per " + std::string(what) + ", " + std::to_string(count) +
                                 ", got " + std::to_string(values.size()));
@@ -62,21 +62,21 @@ std::vector<typename S::Value> values_in(const S& semiring, const py::iterable& 
 }
 
 template <class V>
-py::list values_out(const std::vector<V>& values) {
-  py::list list;
+nb::list values_out(const std::vector<V>& values) {
+  nb::list list;
   for (const V& value : values) list.append(Convert<V>::out(value));
   return list;
 }
 
 template <Semiring S>
-py::list inside_values(const Hypergraph& forest, const S& semiring, const py::iterable& weights) {
+nb::list inside_values(const Hypergraph& forest, const S& semiring, const nb::iterable& weights) {
   const auto by_edge = values_in(semiring, weights, forest.edge_count(), "edge");
   return values_out(inside(forest, semiring, [&](EdgeIndex e) { return by_edge[e]; }));
 }
 
 template <Semiring S>
-py::list outside_values(const Hypergraph& forest, const S& semiring, const py::iterable& weights,
-                        const py::iterable& beta) {
+nb::list outside_values(const Hypergraph& forest, const S& semiring, const nb::iterable& weights,
+                        const nb::iterable& beta) {
   const auto by_edge = values_in(semiring, weights, forest.edge_count(), "edge");
   const auto by_node = values_in(semiring, beta, forest.node_count(), "node");
   return values_out(outside(forest, semiring, [&](EdgeIndex e) { return by_edge[e]; }, by_node));
@@ -94,14 +94,14 @@ constexpr const char* kOutside =
 class BoundSemiring {
  public:
   virtual ~BoundSemiring() = default;
-  virtual py::object zero() const = 0;
-  virtual py::object one() const = 0;
-  virtual py::object plus(const py::handle& a, const py::handle& b) const = 0;
-  virtual py::object times(const py::handle& a, const py::handle& b) const = 0;
-  virtual py::object star(const py::handle& a) const = 0;
-  virtual py::list inside(const Hypergraph& forest, const py::iterable& weights) const = 0;
-  virtual py::list outside(const Hypergraph& forest, const py::iterable& weights,
-                           const py::iterable& beta) const = 0;
+  virtual nb::object zero() const = 0;
+  virtual nb::object one() const = 0;
+  virtual nb::object plus(const nb::handle& a, const nb::handle& b) const = 0;
+  virtual nb::object times(const nb::handle& a, const nb::handle& b) const = 0;
+  virtual nb::object star(const nb::handle& a) const = 0;
+  virtual nb::list inside(const Hypergraph& forest, const nb::iterable& weights) const = 0;
+  virtual nb::list outside(const Hypergraph& forest, const nb::iterable& weights,
+                           const nb::iterable& beta) const = 0;
 };
 
 template <ClosedSemiring S>
@@ -109,60 +109,73 @@ class Bound final : public BoundSemiring {
  public:
   explicit Bound(S semiring = S()) : semiring_(std::move(semiring)) {}
 
-  py::object zero() const override { return out(semiring_.zero()); }
-  py::object one() const override { return out(semiring_.one()); }
-  py::object plus(const py::handle& a, const py::handle& b) const override {
+  nb::object zero() const override { return out(semiring_.zero()); }
+  nb::object one() const override { return out(semiring_.one()); }
+  nb::object plus(const nb::handle& a, const nb::handle& b) const override {
     return out(semiring_.plus(in(a), in(b)));
   }
-  py::object times(const py::handle& a, const py::handle& b) const override {
+  nb::object times(const nb::handle& a, const nb::handle& b) const override {
     return out(semiring_.times(in(a), in(b)));
   }
-  py::object star(const py::handle& a) const override { return out(semiring_.star(in(a))); }
-  py::list inside(const Hypergraph& forest, const py::iterable& weights) const override {
+  nb::object star(const nb::handle& a) const override { return out(semiring_.star(in(a))); }
+  nb::list inside(const Hypergraph& forest, const nb::iterable& weights) const override {
     return inside_values(forest, semiring_, weights);
   }
-  py::list outside(const Hypergraph& forest, const py::iterable& weights,
-                   const py::iterable& beta) const override {
+  nb::list outside(const Hypergraph& forest, const nb::iterable& weights,
+                   const nb::iterable& beta) const override {
     return outside_values(forest, semiring_, weights, beta);
   }
 
  private:
   using Value = typename S::Value;
-  static py::object out(const Value& value) { return Convert<Value>::out(value); }
-  Value in(const py::handle& value) const { return value_in(semiring_, value); }
+  static nb::object out(const Value& value) { return Convert<Value>::out(value); }
+  Value in(const nb::handle& value) const { return value_in(semiring_, value); }
 
   S semiring_;
 };
 
 template <class S>
-py::class_<Bound<S>, BoundSemiring> bind(py::module_& m, const char* name, const char* doc) {
-  return {m, name, doc};
+nb::class_<Bound<S>, BoundSemiring> bind(nb::module_& m, const char* name, const char* doc) {
+  return define<Bound<S>, BoundSemiring>(m, name, doc);
 }
 
-void register_base(py::module_& m) {
-  py::class_<BoundSemiring>(m, "_Semiring")
-      .def_property_readonly("zero", &BoundSemiring::zero)
-      .def_property_readonly("one", &BoundSemiring::one)
-      .def("plus", &BoundSemiring::plus)
-      .def("times", &BoundSemiring::times)
-      .def("star", &BoundSemiring::star, "1 + a + a a + ...; raises ValueError where that does not exist.");
+void register_base(nb::module_& m) {
+  define<BoundSemiring>(m, "_Semiring")
+      .def_prop_ro("zero", &BoundSemiring::zero)
+      .def_prop_ro("one", &BoundSemiring::one)
+      .def("plus", &BoundSemiring::plus, nb::arg().none(), nb::arg().none())
+      .def("times", &BoundSemiring::times, nb::arg().none(), nb::arg().none())
+      .def("star", &BoundSemiring::star, nb::arg().none(),
+           "1 + a + a a + ...; raises ValueError where that does not exist.");
   m.def(
       "inside",
-      [](const Forest& forest, const BoundSemiring& semiring, const py::iterable& weights) {
+      [](const Forest& forest, const BoundSemiring& semiring, const nb::iterable& weights) {
         return semiring.inside(forest, weights);
       },
-      py::arg("forest"), py::arg("semiring"), py::arg("weights"), kInside);
+      nb::arg("forest"), nb::arg("semiring"), nb::arg("weights"), kInside);
   m.def(
       "outside",
-      [](const Forest& forest, const BoundSemiring& semiring, const py::iterable& weights,
-         const py::iterable& beta) { return semiring.outside(forest, weights, beta); },
-      py::arg("forest"), py::arg("semiring"), py::arg("weights"), py::arg("inside"), kOutside);
+      [](const Forest& forest, const BoundSemiring& semiring, const nb::iterable& weights,
+         const nb::iterable& beta) { return semiring.outside(forest, weights, beta); },
+      nb::arg("forest"), nb::arg("semiring"), nb::arg("weights"), nb::arg("inside"), kOutside);
 }
 
-void register_scaled(py::module_& m) {
-  py::class_<Scaled>(m, "Scaled",
-                     "A real number of any size and either sign: as exact as a float, without its limits.")
-      .def(py::init([](double value) { return Convert<Scaled>::in(py::float_(value)); }), py::arg("value"))
+// The right side of an operator; another type than numbers have may know it.
+Scaled operand(const nb::handle& value) {
+  try {
+    return Convert<Scaled>::in(value);
+  } catch (const nb::cast_error&) {
+    throw nb::next_overload();
+  }
+}
+
+void register_scaled(nb::module_& m) {
+  define<Scaled>(m, "Scaled",
+                 "A real number of any size and either sign: as exact as a float, without its limits.")
+      .def(
+          "__init__",
+          [](Scaled* self, double value) { new (self) Scaled(Convert<Scaled>::in(nb::float_(value))); },
+          nb::arg("value"))
       .def_static(
           "exp",
           [](double x) {
@@ -170,99 +183,113 @@ void register_scaled(py::module_& m) {
               throw std::invalid_argument("expected a number of at most 1e12 in size, or -inf");
             return Scaled::exp(x);
           },
-          py::arg("x"), "e**x, for x of at most 1e12 in size or -inf.")
-      .def_property_readonly("sign", &Scaled::sign, "-1, 0 or 1.")
-      .def_property_readonly("log_abs", &Scaled::log_abs, "Natural log of the size.")
+          nb::arg("x"), "e**x, for x of at most 1e12 in size or -inf.")
+      .def_prop_ro("sign", &Scaled::sign, "-1, 0 or 1.")
+      .def_prop_ro("log_abs", &Scaled::log_abs, "Natural log of the size.")
       .def("__float__", &Scaled::value)
-      .def("__add__", [](Scaled a, const py::handle& b) { return a + Convert<Scaled>::in(b); })
-      .def("__sub__", [](Scaled a, const py::handle& b) { return a - Convert<Scaled>::in(b); })
-      .def("__mul__", [](Scaled a, const py::handle& b) { return a * Convert<Scaled>::in(b); })
-      .def("__truediv__",
-           [](Scaled a, const py::handle& b) {
-             const Scaled divisor = Convert<Scaled>::in(b);
-             if (divisor.is_zero()) {
-               PyErr_SetString(PyExc_ZeroDivisionError, "division by zero");
-               throw py::error_already_set();
-             }
-             return a / divisor;
-           })
+      .def(
+          "__add__", [](Scaled a, const nb::handle& b) { return a + operand(b); }, nb::is_operator())
+      .def(
+          "__sub__", [](Scaled a, const nb::handle& b) { return a - operand(b); }, nb::is_operator())
+      .def(
+          "__mul__", [](Scaled a, const nb::handle& b) { return a * operand(b); }, nb::is_operator())
+      .def(
+          "__truediv__",
+          [](Scaled a, const nb::handle& b) {
+            const Scaled divisor = operand(b);
+            if (divisor.is_zero()) {
+              PyErr_SetString(PyExc_ZeroDivisionError, "division by zero");
+              nb::raise_python_error();
+            }
+            return a / divisor;
+          },
+          nb::is_operator())
       .def("__neg__", [](Scaled a) { return -a; })
-      .def("__eq__",
-           [](Scaled a, const py::handle& b) -> py::object {
-             if (py::isinstance<Scaled>(b)) return py::bool_(a == b.cast<Scaled>());
-             py::detail::make_caster<double> number;
-             if (!number.load(b, true)) return py::reinterpret_borrow<py::object>(Py_NotImplemented);
-             const auto value = py::detail::cast_op<double>(number);
-             return py::bool_(std::isfinite(value) && a == Scaled(value));
-           })
+      .def(
+          "__eq__", [](Scaled a, Scaled b) { return a == b; }, nb::is_operator())
+      .def(
+          "__eq__", [](Scaled a, double b) { return std::isfinite(b) && a == Scaled(b); }, nb::is_operator())
       .def("__hash__",
            [](Scaled a) {
              const double value = a.value();
              const bool is_float = std::isfinite(value) && Scaled(value) == a;
-             return is_float ? py::hash(py::float_(value)) : py::hash(py::make_tuple(a.sign(), a.log_abs()));
+             return is_float ? nb::hash(nb::float_(value)) : nb::hash(nb::make_tuple(a.sign(), a.log_abs()));
            })
       .def("__repr__", [](Scaled a) {
-        if (a.is_zero()) return py::str("Scaled(0)");
-        return py::str("Scaled({}exp({!r}))").format(a.sign() < 0 ? "-" : "", a.log_abs());
+        if (a.is_zero()) return nb::str("Scaled(0)");
+        return nb::str("Scaled({}exp({!r}))").format(a.sign() < 0 ? "-" : "", a.log_abs());
       });
 }
 
 }  // namespace
 
-void register_semiring(py::module_& m) {
+void register_semiring(nb::module_& m) {
   register_scaled(m);
   register_base(m);
-  bind<BooleanSemiring>(m, "BooleanSemiring", "Is there a derivation? Values: bool.").def(py::init());
+  bind<BooleanSemiring>(m, "BooleanSemiring", "Is there a derivation? Values: bool.").def(nb::init<>());
   bind<CountingSemiring>(m, "CountingSemiring", "How many derivations? Values: int, not negative.")
-      .def(py::init());
-  bind<RealSemiring>(m, "RealSemiring", "Sums and products of floats.").def(py::init());
-  bind<LogSemiring>(m, "LogSemiring", "The same by natural logs.").def(py::init());
-  bind<TropicalSemiring>(m, "TropicalSemiring", "Least total cost: min and +.").def(py::init());
+      .def(nb::init<>());
+  bind<RealSemiring>(m, "RealSemiring", "Sums and products of floats.").def(nb::init<>());
+  bind<LogSemiring>(m, "LogSemiring", "The same by natural logs.").def(nb::init<>());
+  bind<TropicalSemiring>(m, "TropicalSemiring", "Least total cost: min and +.").def(nb::init<>());
   bind<ScaledSemiring>(m, "ScaledSemiring", "Sums and products of any size: Scaled or numbers.")
-      .def(py::init());
+      .def(nb::init<>());
   bind<ViterbiSemiring>(m, "ViterbiSemiring",
                         "The best derivation: values are (score, edges), zero (-inf, ()). Of equal scores "
                         "the smaller sequence of\n"
                         "edges wins, so that plus(a, b) wants sequences neither of which begins with the "
                         "other, as those of one\n"
                         "node's derivations are.")
-      .def(py::init());
+      .def(nb::init<>());
   bind<KBestSemiring>(m, "KBestSemiring", "The k best derivations: lists of (score, edges), best first.")
-      .def(py::init([](py::ssize_t k) {
-             if (k < 1) throw std::invalid_argument("k: expected 1 or more, not " + std::to_string(k));
-             return Bound(KBestSemiring{static_cast<std::size_t>(k)});
-           }),
-           py::arg("k"));
+      .def(
+          "__init__",
+          [](Bound<KBestSemiring>* self, Py_ssize_t k) {
+            if (k < 1) throw std::invalid_argument("k: expected 1 or more, not " + std::to_string(k));
+            new (self) Bound(KBestSemiring{static_cast<std::size_t>(k)});
+          },
+          nb::arg("k"));
   bind<ExpectationSemiring>(m, "ExpectationSemiring",
                             "E_{R,R^n} (Li and Eisner 2009, Table 1): values (p, r), r of n components. "
                             "Edges with (p, p r) give the\n"
                             "root (Z, sum of p r).")
-      .def(py::init([](std::size_t n) { return Bound(ExpectationSemiring{{}, {n}}); }), py::arg("n"));
+      .def(
+          "__init__",
+          [](Bound<ExpectationSemiring>* self, std::size_t n) {
+            new (self) Bound(ExpectationSemiring{{}, {n}});
+          },
+          nb::arg("n"));
   bind<SecondOrderSemiring>(
       m, "SecondOrderSemiring",
       "E_{R,R^n,R^m,R^(n m)} (Li and Eisner 2009, Table 2): values (p, r, s, t), t row by row.")
-      .def(py::init([](std::size_t n, std::size_t m_) { return Bound(SecondOrderSemiring{n, m_}); }),
-           py::arg("n"), py::arg("m"));
+      .def(
+          "__init__",
+          [](Bound<SecondOrderSemiring>* self, std::size_t n, std::size_t m_) {
+            new (self) Bound(SecondOrderSemiring{n, m_});
+          },
+          nb::arg("n"), nb::arg("m"));
   bind<LiftedSemiring>(m, "LiftedSemiring",
                        "The same as a first-order semiring over E_{R,R^n} (Li and Eisner 2009, Table 4): "
                        "values ((p, r), (s, t)).")
-      .def(py::init([](std::size_t n, std::size_t m_) {
-             return Bound(LiftedSemiring{ExpectationSemiring{{}, {n}}, PairModule{n, m_}});
-           }),
-           py::arg("n"), py::arg("m"));
+      .def(
+          "__init__",
+          [](Bound<LiftedSemiring>* self, std::size_t n, std::size_t m_) {
+            new (self) Bound(LiftedSemiring{ExpectationSemiring{{}, {n}}, PairModule{n, m_}});
+          },
+          nb::arg("n"), nb::arg("m"));
   m.def(
       "inside",
-      [](const Forest& forest, const py::object& semiring, const py::iterable& weights) {
+      [](const Forest& forest, const nb::object& semiring, const nb::iterable& weights) {
         return inside_values(forest, PythonSemiring{semiring}, weights);
       },
-      py::arg("forest"), py::arg("semiring"), py::arg("weights"), kInside);
+      nb::arg("forest"), nb::arg("semiring").none(), nb::arg("weights"), kInside);
   m.def(
       "outside",
-      [](const Forest& forest, const py::object& semiring, const py::iterable& weights,
-         const py::iterable& beta) {
+      [](const Forest& forest, const nb::object& semiring, const nb::iterable& weights,
+         const nb::iterable& beta) {
         return outside_values(forest, PythonSemiring{semiring}, weights, beta);
       },
-      py::arg("forest"), py::arg("semiring"), py::arg("weights"), py::arg("inside"), kOutside);
+      nb::arg("forest"), nb::arg("semiring").none(), nb::arg("weights"), nb::arg("inside"), kOutside);
 }
 
 }  // namespace hiero

@@ -18,9 +18,9 @@ namespace hiero {
 struct SettingInfo {
   std::string name;
   std::string meaning;
-  py::object value;
-  py::object least = py::none();
-  py::object most = py::none();
+  nb::object value;
+  nb::object least = nb::none();
+  nb::object most = nb::none();
   std::vector<std::string> choices = {};
 };
 
@@ -29,33 +29,30 @@ namespace setting_values {
 using Pairs = std::vector<std::pair<std::uint64_t, std::uint64_t>>;
 
 template <class T>
-py::object to_python(const T& value) {
+nb::object to_python(const T& value) {
   if constexpr (std::is_enum_v<T>) {
-    return py::str(name_of(value));
+    return nb::cast(name_of(value));
   } else if constexpr (std::is_same_v<T, std::vector<LineRange>>) {
-    py::tuple out(value.size());
-    for (std::size_t i = 0; i < value.size(); ++i) out[i] = py::make_tuple(value[i].first, value[i].last);
-    return out;
+    Pairs pairs;
+    for (const LineRange& range : value) pairs.emplace_back(range.first, range.last);
+    return nb::tuple(nb::cast(pairs));
   } else {
-    return py::cast(value);
+    return nb::cast(value);
   }
 }
 
 // Of that very type, or a whole number for a fraction. Throws std::invalid_argument.
 template <class T>
-T exactly(const py::handle& value, const char* name) {
-  py::detail::make_caster<T> caster;
+T exactly(const nb::handle& value, const char* name) {
+  T out{};
   const bool is_flag = PyBool_Check(value.ptr());
-  const bool may_convert =
-      std::is_floating_point_v<T> || (std::is_integral_v<T> && PyIndex_Check(value.ptr()));
-  if (is_flag != std::is_same_v<T, bool> || !caster.load(value, may_convert))
-    throw std::invalid_argument(std::string(name) + ": " + std::string(py::repr(value)) +
-                                " is no such value");
-  return py::detail::cast_op<T>(std::move(caster));
+  if (is_flag != std::is_same_v<T, bool> || !nb::try_cast(value, out))
+    throw std::invalid_argument(std::string(name) + ": " + repr_of(value) + " is no such value");
+  return out;
 }
 
 template <class T>
-T from_python(const py::handle& value, const char* name) {
+T from_python(const nb::handle& value, const char* name) {
   if constexpr (std::is_enum_v<T>) {
     return value_named<T>(exactly<std::string>(value, name), name);
   } else if constexpr (std::is_same_v<T, std::vector<LineRange>>) {
@@ -74,11 +71,11 @@ SettingInfo info(const char* name, const char* meaning, const T& value, const st
   if constexpr (std::is_enum_v<T>) {
     out.choices.assign(kNames<T>.begin(), kNames<T>.end());
   } else if constexpr (std::is_integral_v<T> && !std::is_same_v<T, bool>) {
-    out.least = py::cast(least.value_or(std::numeric_limits<T>::min()));
-    out.most = py::cast(most.value_or(std::numeric_limits<T>::max()));
+    out.least = nb::cast(least.value_or(std::numeric_limits<T>::min()));
+    out.most = nb::cast(most.value_or(std::numeric_limits<T>::max()));
   } else if constexpr (std::is_floating_point_v<T>) {
-    if (least) out.least = py::cast(*least);
-    if (most) out.most = py::cast(*most);
+    if (least) out.least = nb::cast(*least);
+    if (most) out.most = nb::cast(*most);
   }
   return out;
 }
@@ -86,23 +83,25 @@ SettingInfo info(const char* name, const char* meaning, const T& value, const st
 }  // namespace setting_values
 
 template <class Options>
-void register_options(py::module_& m, const char* name, const char* text) {
-  py::class_<Options>(m, name, text)
-      .def(py::init([](const py::kwargs& values) {
-             Options options;
-             py::set unknown(values);
-             Options::visit_settings([&](const auto& setting) {
-               if (!values.contains(setting.name)) return;
-               using T = std::remove_cvref_t<decltype(options.*setting.field)>;
-               options.*setting.field = setting_values::from_python<T>(values[setting.name], setting.name);
-               unknown.attr("discard")(setting.name);
-             });
-             for (const py::handle& other : unknown)
-               throw py::type_error("no setting is named " + std::string(py::str(other)));
-             check_settings(options);
-             return options;
-           }),
-           "Settings by name, others with their defaults. Raises ValueError for values out of limits.")
+void register_options(nb::module_& m, const char* name, const char* text) {
+  define<Options>(m, name, text)
+      .def(
+          "__init__",
+          [](Options* self, const nb::kwargs& values) {
+            Options options;
+            const nb::set unknown(values);
+            Options::visit_settings([&](const auto& setting) {
+              if (!values.contains(setting.name)) return;
+              using T = std::remove_cvref_t<decltype(options.*setting.field)>;
+              options.*setting.field = setting_values::from_python<T>(values[setting.name], setting.name);
+              unknown.attr("discard")(setting.name);
+            });
+            for (const nb::handle other : unknown)
+              throw type_error("no setting is named " + nb::cast<std::string>(nb::str(other)));
+            check_settings(options);
+            new (self) Options(std::move(options));
+          },
+          "Settings by name, others with their defaults. Raises ValueError for values out of limits.")
       .def_static(
           "settings",
           [] {

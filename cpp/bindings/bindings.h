@@ -1,67 +1,143 @@
 // One register function per concept; module.cc calls them in dependency order.
 #pragma once
 
-#include <pybind11/numpy.h>
-#include <pybind11/pybind11.h>
-#include <pybind11/stl.h>
+#include <nanobind/nanobind.h>
+#include <nanobind/stl/array.h>
+#include <nanobind/stl/detail/nb_list.h>
+#include <nanobind/stl/optional.h>
+#include <nanobind/stl/pair.h>
+#include <nanobind/stl/shared_ptr.h>
+#include <nanobind/stl/string.h>
+#include <nanobind/stl/string_view.h>
+#include <nanobind/stl/tuple.h>
+#include <nanobind/stl/unique_ptr.h>
 
 #include <cstdint>
 #include <stdexcept>
 #include <string>
+#include <utility>
 #include <vector>
+
+#include "numpy.h"
 
 namespace hiero {
 
-namespace py = pybind11;
-
-void register_errors(py::module_& m);
+void register_errors(nb::module_& m);
 void register_interrupts();
-void register_files(py::module_& m);
-void register_settings(py::module_& m);
-void register_grammar(py::module_& m);
-void register_lm(py::module_& m);
-void register_feature_names(py::module_& m);
-void register_forest(py::module_& m);
-void register_semiring(py::module_& m);
-void register_oracle(py::module_& m);
-void register_references(py::module_& m);
-void register_tune(py::module_& m);
-void register_local_features(py::module_& m);
-void register_chart(py::module_& m);
-void register_outside(py::module_& m);
-void register_decode(py::module_& m);
-void register_extract(py::module_& m);
-void register_risk(py::module_& m);
+void register_files(nb::module_& m);
+void register_settings(nb::module_& m);
+void register_grammar(nb::module_& m);
+void register_lm(nb::module_& m);
+void register_feature_names(nb::module_& m);
+void register_forest(nb::module_& m);
+void register_semiring(nb::module_& m);
+void register_oracle(nb::module_& m);
+void register_references(nb::module_& m);
+void register_tune(nb::module_& m);
+void register_local_features(nb::module_& m);
+void register_chart(nb::module_& m);
+void register_outside(nb::module_& m);
+void register_decode(nb::module_& m);
+void register_extract(nb::module_& m);
+void register_risk(nb::module_& m);
 
-// Indices and counts from Python, as signed numbers: where a parameter is unsigned, pybind11 says of a negative
-// one that its type is wrong. Throws py::index_error for an index that there is not, std::invalid_argument for
-// a negative count.
-inline std::size_t index_of(py::ssize_t index, std::size_t size, const std::string& what) {
+// A Python class. Its objects can be referred to weakly, as those of classes written in Python.
+template <class T, class... Bases, class... Extra>
+nb::class_<T, Bases...> define(nb::module_& m, const char* name, const Extra&... extra) {
+  return {m, name, extra..., nb::is_weak_referenceable()};
+}
+
+// Adds what pickles and copies objects: get(object) gives the State, of which make(state) makes an object.
+template <class State, class Get, class Make>
+struct Pickle : nb::def_visitor<Pickle<State, Get, Make>> {
+  Get get;
+  Make make;
+
+  Pickle(Get g, Make m) : get(std::move(g)), make(std::move(m)) {}
+
+  template <class Class, class... Extra>
+  void execute(Class& type, const Extra&...) {
+    using T = typename Class::Type;
+    type.def("__getstate__", get);
+    type.def("__setstate__", [make = make](T* self, const State& state) { new (self) T(make(state)); });
+  }
+};
+template <class State, class Get, class Make>
+Pickle<State, Get, Make> pickle(Get get, Make make) {
+  return {std::move(get), std::move(make)};
+}
+
+// The same of objects that cannot be moved, as what __reduce__ returns: the static method `name` of their
+// class makes one of `arguments`.
+template <class... Arguments>
+nb::object reduced(const nb::handle& self, const char* name, const Arguments&... arguments) {
+  const nb::object method = nb::module_::import_("operator").attr("methodcaller")(name, arguments...);
+  return nb::make_tuple(method, nb::make_tuple(self.type()));
+}
+
+// What is true or false for Python, where nanobind only takes True and False.
+struct Truth {
+  bool value = false;
+  operator bool() const { return value; }
+};
+
+inline nb::builtin_exception type_error(const std::string& text) { return nb::type_error(text.c_str()); }
+
+inline std::string repr_of(const nb::handle& object) { return nb::cast<std::string>(nb::repr(object)); }
+
+// Lets signals through. Python's lock is held.
+inline void check_signals() {
+  if (PyErr_CheckSignals() != 0) nb::raise_python_error();
+}
+
+// Indices and counts from Python, as signed numbers: where a parameter is unsigned, nanobind says of a
+// negative one that its type is wrong. Throws std::out_of_range for an index that there is not,
+// std::invalid_argument for a negative count.
+inline std::size_t index_of(Py_ssize_t index, std::size_t size, const std::string& what) {
   if (index < 0 || static_cast<std::size_t>(index) >= size)
-    throw py::index_error("no " + what + " " + std::to_string(index) + ", there are " + std::to_string(size));
+    throw std::out_of_range("no " + what + " " + std::to_string(index) + ", there are " +
+                            std::to_string(size));
   return static_cast<std::size_t>(index);
 }
 
-inline std::size_t count_of(py::ssize_t count, const std::string& name) {
-  if (count < 0)
-    throw std::invalid_argument(name + ": expected 0 or more, not " + std::to_string(count));
+inline std::size_t count_of(Py_ssize_t count, const std::string& name) {
+  if (count < 0) throw std::invalid_argument(name + ": expected 0 or more, not " + std::to_string(count));
   return static_cast<std::size_t>(count);
 }
 
-// A read-only NumPy view of a vector that lives inside the Python object `owner`.
-template <class T>
-py::array_t<T> view(const std::vector<T>& values, const py::handle& owner,
-                    std::vector<py::ssize_t> shape = {}) {
-  if (shape.empty()) shape = {static_cast<py::ssize_t>(values.size())};
-  py::array_t<T> array(shape, values.data(), owner);
-  py::detail::array_proxy(array.ptr())->flags &= ~py::detail::npy_api::NPY_ARRAY_WRITEABLE_;
-  return array;
-}
-
-// The same of a member of what a Python object holds, as a property.
-template <class Owner, class T>
-auto view_of(std::vector<T> Owner::*member) {
-  return [member](const py::object& self) { return view(self.cast<const Owner&>().*member, self); };
-}
-
 }  // namespace hiero
+
+namespace nanobind::detail {
+
+// nanobind's own takes sequences alone; sets, generators and the like hold as many values.
+template <class T>
+struct type_caster<std::vector<T>> : list_caster<std::vector<T>, T> {
+  bool from_python(handle source, std::uint32_t flags, cleanup_list* cleanup) noexcept {
+    using Sequences = list_caster<std::vector<T>, T>;
+    if (PyUnicode_Check(source.ptr()) || PyBytes_Check(source.ptr())) return false;
+    if (PySequence_Check(source.ptr()) || PyMapping_Check(source.ptr()))
+      return Sequences::from_python(source, flags, cleanup);
+    const object listed = steal(PySequence_List(source.ptr()));
+    if (!listed) PyErr_Clear();
+    return listed && Sequences::from_python(listed, flags, cleanup);
+  }
+};
+
+template <>
+struct type_caster<hiero::Truth> {
+  NB_TYPE_CASTER(hiero::Truth, const_name("bool"))
+
+  bool from_python(handle source, std::uint32_t, cleanup_list*) noexcept {
+    const PyNumberMethods* const number = Py_TYPE(source.ptr())->tp_as_number;
+    if (!number || !number->nb_bool) return false;
+    const int truth = PyObject_IsTrue(source.ptr());
+    if (truth < 0) PyErr_Clear();
+    value.value = truth > 0;
+    return truth >= 0;
+  }
+  static handle from_cpp(hiero::Truth truth, rv_policy, cleanup_list*) noexcept {
+    return bool_(truth.value).release();
+  }
+};
+
+}  // namespace nanobind::detail

@@ -1,7 +1,10 @@
 #include "bindings.h"
 
-PYBIND11_MODULE(_core, m) {
+NB_MODULE(_core, m) {
   m.doc() = "The C++ core of hiero.";
+  // What lives when Python ends is in cycles that Python cannot see, such as of a script's features, which a
+  // model holds and which see the script's names: no fault to tell users of.
+  nanobind::set_leak_warnings(false);
   hiero::register_errors(m);
   hiero::register_interrupts();
   hiero::register_files(m);

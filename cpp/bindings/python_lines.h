@@ -13,39 +13,42 @@ namespace hiero {
 // Blocks of a Python binary file. Reading takes the GIL for the moment, which also lets signals through.
 class PythonBlocks {
  public:
-  PythonBlocks(py::object file, std::string name) : file_(std::move(file)), name_(std::move(name)) {}
+  PythonBlocks(nb::object file, std::string name) : file_(std::move(file)), name_(std::move(name)) {}
 
   std::string_view operator()() {
-    const py::gil_scoped_acquire acquire;
-    if (PyErr_CheckSignals() != 0) throw py::error_already_set();
+    const nb::gil_scoped_acquire acquire;
+    check_signals();
     try {
-      block_ = file_.attr("read")(kBlock);
-    } catch (py::error_already_set& error) {
+      const nb::object block = file_.attr("read")(kBlock);
+      if (!nb::isinstance<nb::bytes>(block))
+        throw type_error(name_ + ": expected bytes, not " + repr_of(block.type()));
+      block_ = nb::borrow<nb::bytes>(block);
+    } catch (nb::python_error& error) {
       if (!is_damage(error)) throw;
       throw FormatError(
-          name_ + ": damaged or truncated compressed file: " + py::str(error.value()).cast<std::string>());
+          name_ + ": damaged or truncated compressed file: " + nb::cast<std::string>(nb::str(error.value())));
     }
-    return block_;
+    return {block_.c_str(), block_.size()};
   }
 
  private:
   static constexpr int kBlock = 1 << 20;
 
-  static bool is_damage(const py::error_already_set& error) {
-    return error.matches(PyExc_EOFError) || error.matches(py::module_::import("gzip").attr("BadGzipFile")) ||
-           error.matches(py::module_::import("zlib").attr("error")) ||
-           error.matches(py::module_::import("lzma").attr("LZMAError"));
+  static bool is_damage(const nb::python_error& error) {
+    return error.matches(PyExc_EOFError) || error.matches(nb::module_::import_("gzip").attr("BadGzipFile")) ||
+           error.matches(nb::module_::import_("zlib").attr("error")) ||
+           error.matches(nb::module_::import_("lzma").attr("LZMAError"));
   }
 
-  py::object file_;
+  nb::object file_;
   std::string name_;
-  py::bytes block_;
+  nb::bytes block_;
 };
 
 class PythonLines {
  public:
   // `name` is what messages call the file.
-  PythonLines(py::object file, const std::string& name)
+  PythonLines(nb::object file, const std::string& name)
       : blocks_(std::move(file), name), reader_([this] { return blocks_(); }, name) {}
   PythonLines(const PythonLines&) = delete;
   PythonLines& operator=(const PythonLines&) = delete;
@@ -59,9 +62,9 @@ class PythonLines {
 
 // Calls a progress function, None for none, and lets signals through.
 template <class... Counts>
-void call_progress(const py::object& progress, Counts... counts) {
-  const py::gil_scoped_acquire acquire;
-  if (PyErr_CheckSignals() != 0) throw py::error_already_set();
+void call_progress(const nb::object& progress, Counts... counts) {
+  const nb::gil_scoped_acquire acquire;
+  check_signals();
   if (!progress.is_none()) progress(counts...);
 }
 

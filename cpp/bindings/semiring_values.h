@@ -18,33 +18,33 @@ namespace hiero {
 
 template <class T>
 struct Convert {
-  static py::object out(const T& value) { return py::cast(value); }
-  static T in(const py::handle& value) { return value.cast<T>(); }
+  static nb::object out(const T& value) { return nb::cast(value); }
+  static T in(const nb::handle& value) { return nb::cast<T>(value); }
 };
 
 template <>
-struct Convert<py::object> {
-  static py::object out(const py::object& value) { return value; }
-  static py::object in(const py::handle& value) { return py::reinterpret_borrow<py::object>(value); }
+struct Convert<nb::object> {
+  static nb::object out(const nb::object& value) { return value; }
+  static nb::object in(const nb::handle& value) { return nb::borrow(value); }
 };
 
 template <>
 struct Convert<std::uint8_t> {
-  static py::object out(std::uint8_t value) { return py::bool_(value != 0); }
-  static std::uint8_t in(const py::handle& value) { return value.cast<bool>() ? 1 : 0; }
+  static nb::object out(std::uint8_t value) { return nb::bool_(value != 0); }
+  static std::uint8_t in(const nb::handle& value) { return nb::cast<Truth>(value) ? 1 : 0; }
 };
 
 template <>
 struct Convert<BigUnsigned> {
-  static py::object out(const BigUnsigned& value) { return to_python(value); }
-  static BigUnsigned in(const py::handle& value) {
+  static nb::object out(const BigUnsigned& value) { return to_python(value); }
+  static BigUnsigned in(const nb::handle& value) {
     std::vector<std::uint32_t> digits;
-    py::int_ rest(py::reinterpret_borrow<py::object>(value));
-    if (rest < py::int_(0)) throw std::invalid_argument("a number of derivations is not negative");
-    const auto size = rest.attr("bit_length")().cast<std::size_t>();
+    nb::object rest = nb::int_(value);
+    if (rest < nb::int_(0)) throw std::invalid_argument("a number of derivations is not negative");
+    const auto size = nb::cast<std::size_t>(rest.attr("bit_length")());
     for (std::size_t bits = 0; bits < size; bits += 32) {
-      digits.push_back((rest & py::int_(0xFFFFFFFFu)).cast<std::uint32_t>());
-      rest = py::int_(rest >> py::int_(32));
+      digits.push_back(nb::cast<std::uint32_t>(rest & nb::int_(0xFFFFFFFFu)));
+      rest = rest >> nb::int_(32);
     }
     return BigUnsigned(std::move(digits));
   }
@@ -52,10 +52,10 @@ struct Convert<BigUnsigned> {
 
 template <>
 struct Convert<Scaled> {
-  static py::object out(Scaled value) { return py::cast(value); }
-  static Scaled in(const py::handle& value) {
-    if (py::isinstance<Scaled>(value)) return value.cast<Scaled>();
-    const double number = value.cast<double>();
+  static nb::object out(Scaled value) { return nb::cast(value); }
+  static Scaled in(const nb::handle& value) {
+    if (nb::isinstance<Scaled>(value)) return nb::cast<Scaled>(value);
+    const double number = nb::cast<double>(value);
     if (!std::isfinite(number)) throw std::invalid_argument("expected a finite number");
     return Scaled(number);
   }
@@ -63,12 +63,12 @@ struct Convert<Scaled> {
 
 template <>
 struct Convert<BestValue> {
-  static py::object out(const BestValue& value) {
+  static nb::object out(const BestValue& value) {
     const std::vector<std::int32_t> edges = edges_of(value.edges.get());
-    return py::make_tuple(value.score, py::tuple(py::cast(edges)));
+    return nb::make_tuple(value.score, nb::tuple(nb::cast(edges)));
   }
-  static BestValue in(const py::handle& value) {
-    const auto [score, edges] = value.cast<std::pair<double, std::vector<std::int32_t>>>();
+  static BestValue in(const nb::handle& value) {
+    const auto [score, edges] = nb::cast<std::pair<double, std::vector<std::int32_t>>>(value);
     if (!(score < std::numeric_limits<double>::infinity()))
       throw std::invalid_argument("a score is finite or -inf");
     BestValue out{0, nullptr};
@@ -83,14 +83,14 @@ struct Convert<BestValue> {
 
 template <>
 struct Convert<KBestSemiring::Value> {
-  static py::object out(const KBestSemiring::Value& values) {
-    py::list list;
+  static nb::object out(const KBestSemiring::Value& values) {
+    nb::list list;
     for (const BestValue& value : values) list.append(Convert<BestValue>::out(value));
     return list;
   }
-  static KBestSemiring::Value in(const py::handle& list) {
+  static KBestSemiring::Value in(const nb::handle& list) {
     KBestSemiring::Value values;
-    for (const py::handle& value : py::reinterpret_borrow<py::iterable>(list)) {
+    for (const nb::handle& value : nb::borrow<nb::iterable>(list)) {
       BestValue best = Convert<BestValue>::in(value);
       if (best.score != BestValue().score) values.push_back(std::move(best));
     }
@@ -101,10 +101,10 @@ struct Convert<KBestSemiring::Value> {
 
 template <>
 struct Convert<ScaledVector> {
-  static py::object out(const ScaledVector& values) { return py::tuple(py::cast(values)); }
-  static ScaledVector in(const py::handle& list) {
+  static nb::object out(const ScaledVector& values) { return nb::tuple(nb::cast(values)); }
+  static ScaledVector in(const nb::handle& list) {
     ScaledVector values;
-    for (const py::handle& value : py::reinterpret_borrow<py::iterable>(list))
+    for (const nb::handle& value : nb::borrow<nb::iterable>(list))
       values.push_back(Convert<Scaled>::in(value));
     return values;
   }
@@ -112,23 +112,23 @@ struct Convert<ScaledVector> {
 
 template <>
 struct Convert<ExpectationSemiring::Value> {
-  static py::object out(const ExpectationSemiring::Value& v) {
-    return py::make_tuple(v.k, Convert<ScaledVector>::out(v.x));
+  static nb::object out(const ExpectationSemiring::Value& v) {
+    return nb::make_tuple(v.k, Convert<ScaledVector>::out(v.x));
   }
-  static ExpectationSemiring::Value in(const py::handle& value) {
-    const auto [p, r] = value.cast<std::pair<py::object, py::object>>();
+  static ExpectationSemiring::Value in(const nb::handle& value) {
+    const auto [p, r] = nb::cast<std::pair<nb::object, nb::object>>(value);
     return {Convert<Scaled>::in(p), Convert<ScaledVector>::in(r)};
   }
 };
 
 template <>
 struct Convert<SecondOrderSemiring::Value> {
-  static py::object out(const SecondOrderSemiring::Value& v) {
-    return py::make_tuple(v.p, Convert<ScaledVector>::out(v.r), Convert<ScaledVector>::out(v.s),
+  static nb::object out(const SecondOrderSemiring::Value& v) {
+    return nb::make_tuple(v.p, Convert<ScaledVector>::out(v.r), Convert<ScaledVector>::out(v.s),
                           Convert<ScaledVector>::out(v.t));
   }
-  static SecondOrderSemiring::Value in(const py::handle& value) {
-    const auto [p, r, s, t] = value.cast<std::tuple<py::object, py::object, py::object, py::object>>();
+  static SecondOrderSemiring::Value in(const nb::handle& value) {
+    const auto [p, r, s, t] = nb::cast<std::tuple<nb::object, nb::object, nb::object, nb::object>>(value);
     return {Convert<Scaled>::in(p), Convert<ScaledVector>::in(r), Convert<ScaledVector>::in(s),
             Convert<ScaledVector>::in(t)};
   }
@@ -136,13 +136,13 @@ struct Convert<SecondOrderSemiring::Value> {
 
 template <>
 struct Convert<LiftedSemiring::Value> {
-  static py::object out(const LiftedSemiring::Value& v) {
-    return py::make_tuple(
+  static nb::object out(const LiftedSemiring::Value& v) {
+    return nb::make_tuple(
         Convert<ExpectationSemiring::Value>::out(v.k),
-        py::make_tuple(Convert<ScaledVector>::out(v.x.s), Convert<ScaledVector>::out(v.x.t)));
+        nb::make_tuple(Convert<ScaledVector>::out(v.x.s), Convert<ScaledVector>::out(v.x.t)));
   }
-  static LiftedSemiring::Value in(const py::handle& value) {
-    const auto [k, x] = value.cast<std::pair<py::object, std::pair<py::object, py::object>>>();
+  static LiftedSemiring::Value in(const nb::handle& value) {
+    const auto [k, x] = nb::cast<std::pair<nb::object, std::pair<nb::object, nb::object>>>(value);
     return {Convert<ExpectationSemiring::Value>::in(k),
             {Convert<ScaledVector>::in(x.first), Convert<ScaledVector>::in(x.second)}};
   }

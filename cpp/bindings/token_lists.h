@@ -2,11 +2,10 @@
 // is refused, with a message that says what is meant.
 #pragma once
 
-#include <pybind11/pybind11.h>
-#include <pybind11/stl.h>
-
 #include <string>
 #include <vector>
+
+#include "bindings.h"
 
 namespace hiero {
 
@@ -18,33 +17,47 @@ struct TokenLists {
   std::vector<std::vector<std::string>> values;
 };
 
+// Throws nb::type_error for a string.
+inline void refuse_string(const nb::handle& object) {
+  if (nb::isinstance<nb::str>(object))
+    throw type_error("expected a list of tokens, not the string " + repr_of(object) + ": take its .split()");
+}
+
 }  // namespace hiero
 
-namespace pybind11::detail {
+namespace nanobind::detail {
 
 template <class Holder>
 struct token_caster {
-  using Values = decltype(Holder::values);
-  PYBIND11_TYPE_CASTER(Holder, make_caster<Values>::name);
-
-  bool load(handle source, bool convert) {
-    refuse(source);
-    if constexpr (std::is_same_v<Holder, hiero::TokenLists>) {
-      if (!isinstance<sequence>(source)) return false;
-      for (const handle each : reinterpret_borrow<sequence>(source)) refuse(each);
-    }
-    make_caster<Values> inner;
-    if (!inner.load(source, convert)) return false;
-    value.values = cast_op<Values&&>(std::move(inner));
+  using Value = Holder;
+  using Inner = make_caster<decltype(Holder::values)>;
+  static constexpr auto Name = Inner::Name;
+  template <class T>
+  using Cast = Holder;
+  template <class T>
+  static constexpr bool can_cast() {
     return true;
   }
 
- private:
-  static void refuse(handle source) {
-    if (!isinstance<str>(source)) return;
-    throw type_error("expected a list of tokens, not the string " + repr(source).cast<std::string>() +
-                     ": take its .split()");
+  bool from_python(handle object, std::uint32_t flags, cleanup_list* cleanup) noexcept {
+    source = object;
+    loaded = inner.from_python(object, flags, cleanup);
+    return loaded || PySequence_Check(object.ptr());
   }
+  // Only here can anything be thrown.
+  explicit operator Holder() {
+    hiero::refuse_string(source);
+    if constexpr (std::is_same_v<Holder, hiero::TokenLists>) {
+      if (PySequence_Check(source.ptr()))
+        for (const handle each : borrow<iterable>(source)) hiero::refuse_string(each);
+    }
+    if (!loaded) throw next_overload();
+    return {inner.operator decltype(Holder::values)&&()};
+  }
+
+  handle source;
+  Inner inner;
+  bool loaded = false;
 };
 
 template <>
@@ -52,4 +65,4 @@ struct type_caster<hiero::Tokens> : token_caster<hiero::Tokens> {};
 template <>
 struct type_caster<hiero::TokenLists> : token_caster<hiero::TokenLists> {};
 
-}  // namespace pybind11::detail
+}  // namespace nanobind::detail
