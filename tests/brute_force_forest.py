@@ -5,7 +5,7 @@ from __future__ import annotations
 import itertools
 import random
 from collections.abc import Sequence
-from functools import cache
+from functools import cache, lru_cache
 
 import numpy as np
 import numpy.typing as npt
@@ -77,7 +77,8 @@ def incoming(forest: Forest, node: int) -> range:
 
 
 def tails(forest: Forest, edge: int) -> list[int]:
-    return [int(t) for t in forest.tails[forest.tail_offsets[edge] : forest.tail_offsets[edge + 1]]]
+    tails: list[int] = forest.tails[forest.tail_offsets[edge] : forest.tail_offsets[edge + 1]].tolist()
+    return tails
 
 
 def derivations(forest: Forest, node: int | None = None) -> list[Derivation]:
@@ -94,18 +95,27 @@ def derivations(forest: Forest, node: int | None = None) -> list[Derivation]:
     return sorted(below(forest.root if node is None else node))
 
 
+@lru_cache(maxsize=4)
+def rules(forest: Forest) -> list[tuple[int, list[str | int]]]:
+    """Of every edge how many tails it has, and its target: words, and -1 - i for what tail i yields."""
+    symbols, offsets = forest.target_symbols.tolist(), forest.target_offsets.tolist()
+    targets = [
+        [forest.words[s] if s >= 0 else s for s in symbols[begin:end]]
+        for begin, end in itertools.pairwise(offsets)
+    ]
+    sizes = np.diff(forest.tail_offsets).tolist()
+    return [(size, targets[target]) for size, target in zip(sizes, forest.edge_targets.tolist(), strict=True)]
+
+
 def words(forest: Forest, derivation: Derivation) -> list[str]:
     """What a derivation yields."""
-    position = 0
+    every = rules(forest)
+    edges = iter(derivation)
 
     def walk() -> list[str]:
-        nonlocal position
-        edge = derivation[position]
-        position += 1
-        parts = [walk() for _ in tails(forest, edge)]
-        target = forest.edge_targets[edge]
-        symbols = forest.target_symbols[forest.target_offsets[target] : forest.target_offsets[target + 1]]
-        return [word for s in symbols for word in ([forest.words[s]] if s >= 0 else parts[-1 - s])]
+        arity, target = every[next(edges)]
+        parts = [walk() for _ in range(arity)]
+        return [word for s in target for word in ([s] if isinstance(s, str) else parts[-1 - s])]
 
     return walk()
 

@@ -2,8 +2,10 @@
 
 from __future__ import annotations
 
+import itertools
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, field
+from functools import lru_cache
 
 import numpy as np
 
@@ -38,7 +40,24 @@ def tree_of(forest: Forest, edges: Sequence[int]) -> Tree:
 
 
 def tails_of(forest: Forest, edge: int) -> list[int]:
-    return [int(tail) for tail in forest.tails[slice(*forest.tail_offsets[edge : edge + 2])]]
+    return _tails(forest)[edge]
+
+
+@lru_cache(maxsize=1)
+def _tails(forest: Forest) -> list[list[int]]:
+    """Of every edge. Slices of arrays take a hundred times as long as lists."""
+    tails = forest.tails.tolist()
+    return [tails[begin:end] for begin, end in itertools.pairwise(forest.tail_offsets.tolist())]
+
+
+@lru_cache(maxsize=1)
+def _targets(forest: Forest) -> list[list[str | int]]:
+    symbols, words = forest.target_symbols.tolist(), forest.words
+    targets = [
+        [words[s] if s >= 0 else s for s in symbols[begin:end]]
+        for begin, end in itertools.pairwise(forest.target_offsets.tolist())
+    ]
+    return [targets[template] for template in forest.edge_targets.tolist()]
 
 
 def head_of(forest: Forest, edge: int) -> int:
@@ -90,9 +109,7 @@ class Twin:
 
     def target(self, edge: int) -> list[str | int]:
         """Words, and -1 - i for nonterminal i."""
-        template = self.forest.edge_targets[edge]
-        symbols = self.forest.target_symbols[slice(*self.forest.target_offsets[template : template + 2])]
-        return [self.forest.words[s] if s >= 0 else int(s) for s in symbols.tolist()]
+        return _targets(self.forest)[edge]
 
     def e(self, tree: Tree) -> Tokens:
         """The translation of a derivation."""

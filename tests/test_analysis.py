@@ -12,6 +12,7 @@ import numpy as np
 import pytest
 from in_process import call
 from search_aware_twin import Twin, bleu_plus_one
+from seeds import each_seed
 
 import hiero
 from hiero._core import bleu_plus_one as bleu_plus_one_of
@@ -40,7 +41,7 @@ def plain_diversity(hypotheses: list[list[str]], order: int) -> float:
     return sum(values) / len(values)
 
 
-@pytest.mark.parametrize("seed", range(100))
+@each_seed(range(100))
 def test_diversity(seed: int) -> None:
     rng = random.Random(seed)
     order = rng.randint(1, 4)

@@ -12,6 +12,7 @@ import numpy as np
 import pytest
 from brute_force_forest import derivations, small_random_forest
 from in_process import call
+from seeds import each_seed
 
 import hiero
 from hiero import Forest, ForestError
@@ -42,7 +43,7 @@ def grams(words: Sequence[str], order: int) -> Iterator[Words]:
     return (tuple(words[i : i + order]) for i in range(len(words) - order + 1))
 
 
-@pytest.mark.parametrize("seed", SEEDS)
+@each_seed(SEEDS)
 def test_posteriors_of_ngrams(seed: int) -> None:
     forest, scores, every = problem(seed)
     present: defaultdict[Words, float] = defaultdict(float)
@@ -60,7 +61,7 @@ def test_posteriors_of_ngrams(seed: int) -> None:
         assert expectation == pytest.approx(expected[ngram], abs=1e-12)
 
 
-@pytest.mark.parametrize("seed", SEEDS)
+@each_seed(SEEDS)
 def test_minimum_bayes_risk(seed: int) -> None:
     """The gain of linear BLEU, expected over all strings as references."""
     forest, scores, every = problem(seed)
@@ -87,7 +88,7 @@ def padded(words: Words, order: int) -> list[Words]:
     return list(grams([*["<s>"] * (order - 1), *words, "</s>"], order))
 
 
-@pytest.mark.parametrize("seed", SEEDS)
+@each_seed(SEEDS)
 @pytest.mark.parametrize("order", [1, 2, 3, 4])
 def test_variational(seed: int, order: int) -> None:
     forest, scores, every = problem(seed)
@@ -143,26 +144,29 @@ def test_decisions(seed: int) -> None:
     strings = [tuple(d.tokens) for d in every]
     theta = LinearBleu(1.0, 0.9, 0.6).theta
 
+    present: defaultdict[Words, float] = defaultdict(float)
+    for q, other in zip(p, strings, strict=True):
+        for gram in {gram for n in range(1, 5) for gram in grams(other, n)}:
+            present[gram] += q
+
     def gain(words: Words) -> float:
         total = theta[0] * len(words)
         for n in range(1, 5):
-            for gram in grams(words, n):
-                total += theta[n] * sum(
-                    q for q, other in zip(p, strings, strict=True) if gram in grams(other, n)
-                )
+            total += theta[n] * sum(present[gram] for gram in grams(words, n))
         return total
+
+    counts: defaultdict[Words, float] = defaultdict(float)
+    histories: defaultdict[tuple[int, Words], float] = defaultdict(float)
+    for q, other in zip(p, strings, strict=True):
+        for n in (1, 2, 3):
+            for gram in padded(other, n):
+                counts[gram] += q
+                histories[n, gram[:-1]] += q
 
     def nearest(words: Words, score: float) -> float:
         logs = []
         for n in (1, 2, 3):
-            counts: defaultdict[Words, float] = defaultdict(float)
-            for q, other in zip(p, strings, strict=True):
-                for gram in padded(other, n):
-                    counts[gram] += q
-            histories: defaultdict[Words, float] = defaultdict(float)
-            for gram, count in counts.items():
-                histories[gram[:-1]] += count
-            logs.append(sum(math.log(counts[g] / histories[g[:-1]]) for g in padded(words, n)))
+            logs.append(sum(math.log(counts[g] / histories[n, g[:-1]]) for g in padded(words, n)))
         return 0.75 * float(np.mean(logs)) + 0.25 * 0.5 * score
 
     whole = {"gamma": 0.5, "decision_edges": 10**6}
@@ -205,7 +209,7 @@ def test_best_derivation_of_a_string() -> None:
     assert (found.score, found.edges.tolist()) == (-0.5, [3, 1])
 
 
-@pytest.mark.parametrize("seed", range(40))
+@each_seed(range(40))
 def test_a_gamma_that_leaves_one_derivation(seed: int) -> None:
     """All others have a probability of 0 in doubles, as have their n-grams and the histories of these."""
     rng = random.Random(seed)

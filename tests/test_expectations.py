@@ -12,6 +12,7 @@ import pytest
 import scipy.sparse
 from brute_force_forest import derivations, small_random_forest, total
 from finite_differences import slope
+from seeds import each_seed
 
 from hiero import Forest, FormatError
 from hiero import forest as hf
@@ -89,7 +90,7 @@ def sums(values: np.ndarray[Any, Any], all_of_them: list[tuple[int, ...]]) -> np
     return np.array([values[list(d)].sum(axis=0) for d in all_of_them])
 
 
-@pytest.mark.parametrize("seed", range(300))
+@each_seed(range(300))
 def test_expectations_by_enumeration(seed: int) -> None:
     rng = np.random.default_rng(seed)
     forest = small_random_forest(random.Random(seed), most=500)
@@ -140,7 +141,7 @@ def differences(
     return np.array(rows)
 
 
-@pytest.mark.parametrize("seed", range(120))
+@each_seed(range(120))
 def test_gradients_are_those_of_finite_differences(seed: int) -> None:
     rng = np.random.default_rng(seed)
     forest = small_random_forest(random.Random(seed), most=500)
@@ -174,7 +175,7 @@ def test_gradients_are_those_of_finite_differences(seed: int) -> None:
         assert hessian == pytest.approx(hessian.T)
 
 
-@pytest.mark.parametrize("seed", range(50))
+@each_seed(range(50))
 def test_divergence_of_distributions_far_apart(seed: int) -> None:
     rng = np.random.default_rng(seed)
     forest = small_random_forest(random.Random(seed), most=500)
@@ -210,7 +211,7 @@ def test_weights_by_name_and_bad_arguments(toy: Forest) -> None:
     assert hf.entropy(impossible) == pytest.approx(math.log(6) - (3 * math.log(3) + 2 * math.log(2)) / 6)
 
 
-@pytest.mark.parametrize("seed", range(100))
+@each_seed(range(100))
 def test_variance_and_its_gradient(seed: int) -> None:
     rng = random.Random(seed)
     forest = small_random_forest(rng, most=300)
@@ -238,7 +239,7 @@ def test_variance_and_its_gradient(seed: int) -> None:
     assert found.gamma == pytest.approx(along, rel=1e-6, abs=1e-7)
 
 
-@pytest.mark.parametrize("seed", range(60))
+@each_seed(range(60))
 @pytest.mark.parametrize("effective_length", ["shortest", "closest", "average"])
 def test_expected_bleu(seed: int, effective_length: str) -> None:
     rng = random.Random(seed)

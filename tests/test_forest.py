@@ -18,6 +18,7 @@ from brute_force_forest import (
     total,
     words,
 )
+from seeds import each_seed
 from test_forest_arrays import GOOD
 
 import hiero
@@ -53,7 +54,7 @@ def random_scores(
     return np.array(values)
 
 
-@pytest.mark.parametrize("seed", SEEDS)
+@each_seed(SEEDS)
 def test_best_derivations_and_their_number(seed: int) -> None:
     rng = random.Random(seed)
     forest = small_random_forest(rng)
@@ -129,7 +130,7 @@ def ranked(forest: Forest, scores: Sequence[float], unique: bool) -> list[tuple[
     return by_node[-1]
 
 
-@pytest.mark.parametrize("seed", range(0, 300, 3))
+@each_seed(range(0, 300, 3))
 def test_ties_of_kbest_lists_go_by_edges_and_ranks(seed: int) -> None:
     rng = random.Random(seed)
     forest = small_random_forest(rng, most=300)
@@ -142,7 +143,7 @@ def test_ties_of_kbest_lists_go_by_edges_and_ranks(seed: int) -> None:
         assert [d.edges.tolist() for d in iterated] == [edges for _, edges in expected]
 
 
-@pytest.mark.parametrize("seed", SEEDS)
+@each_seed(SEEDS)
 def test_inside_outside_and_posteriors(seed: int) -> None:
     rng = random.Random(seed)
     forest = small_random_forest(rng)
@@ -200,7 +201,7 @@ def test_samples_follow_the_distribution() -> None:
     assert drawn[0].score == pytest.approx(total(scores, tuple(drawn[0].edges)))
 
 
-@pytest.mark.parametrize("seed", SEEDS)
+@each_seed(SEEDS)
 def test_pruning(seed: int) -> None:
     rng = random.Random(seed)
     forest = small_random_forest(rng)
@@ -275,7 +276,7 @@ def test_limits_of_pruning() -> None:
     assert nothing.prune([], edges=0).root == nothing.prune([], edges=5).root == -1
 
 
-@pytest.mark.parametrize("seed", SEEDS)
+@each_seed(SEEDS)
 def test_forced_decoding(seed: int) -> None:
     rng = random.Random(seed)
     forest = small_random_forest(rng, most=300)
@@ -303,7 +304,7 @@ def with_rules(forest: Forest) -> Forest:
     return Forest.from_arrays(**arrays, edge_rules=range(forest.edge_count))
 
 
-@pytest.mark.parametrize("seed", range(300))
+@each_seed(range(300))
 def test_union(seed: int) -> None:
     """Of parts of one forest, whose nodes are split in different ways, as those of several searches are."""
     rng = random.Random(seed)
@@ -331,7 +332,7 @@ def test_union(seed: int) -> None:
     assert not expected
 
 
-@pytest.mark.parametrize("seed", range(100))
+@each_seed(range(100))
 def test_union_of_other_forests(seed: int) -> None:
     """Without a rule edges are the same where target and features are."""
     rng = random.Random(seed)

@@ -12,6 +12,7 @@ from typing import Any, get_args
 import numpy as np
 import pytest
 from search_aware_twin import Twin, bleu_plus_one
+from seeds import each_seed
 
 import hiero
 from hiero.evaluate import Bleu, EffectiveLength
@@ -49,7 +50,7 @@ def test_the_choice_of_spans() -> None:
         TuneOptions("hypergraph-mert", search_aware="guided")
 
 
-@pytest.mark.parametrize("seed", range(200))
+@each_seed(range(200))
 def test_aligned_spans_against_all_spans(seed: int) -> None:
     rng = random.Random(seed)
     length, target = rng.randint(1, 5), rng.randint(1, 6)

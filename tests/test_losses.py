@@ -7,6 +7,7 @@ import random
 import numpy as np
 import pytest
 from brute_force_forest import derivations, small_random_forest, total, words
+from seeds import each_seed
 
 from hiero.forest.losses import BleuDocument, LinearBleu, bleu, bleu_counts
 
@@ -31,7 +32,7 @@ def test_parameters_worked_by_hand() -> None:
             LinearBleu(words_, precision, ratio)
 
 
-@pytest.mark.parametrize("seed", range(100))
+@each_seed(range(100))
 def test_losses_by_enumeration(seed: int) -> None:
     rng = random.Random(seed)
     forest = small_random_forest(rng, most=100).annotate_ngrams(4)

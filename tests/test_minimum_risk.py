@@ -11,6 +11,7 @@ import numpy.typing as npt
 import pytest
 from brute_force_forest import derivations, small_random_forest
 from finite_differences import slope
+from seeds import each_seed
 
 import hiero
 from hiero import Forest, ForestError
@@ -53,7 +54,7 @@ def flat(counts: list[Array]) -> tuple[Array, npt.NDArray[np.int64]]:
     return np.concatenate(counts), np.cumsum([0, *map(len, counts)])
 
 
-@pytest.mark.parametrize("seed", range(100))
+@each_seed(range(100))
 def test_objective_and_gradient(seed: int) -> None:
     forests, counts = problem(seed)
     rng = np.random.default_rng(seed)

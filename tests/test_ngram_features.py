@@ -9,6 +9,7 @@ from collections.abc import Sequence
 import numpy as np
 import pytest
 from brute_force_forest import WORDS, derivations, small_random_forest
+from seeds import each_seed
 
 from hiero import FormatError
 from hiero.rerank import NgramFeatures, frequent_ngrams
@@ -19,7 +20,7 @@ def counted(words: Sequence[str], order: int) -> Counter[tuple[str, ...]]:
     return Counter(tuple(words[i : i + n]) for n in range(1, order + 1) for i in range(len(words) - n + 1))
 
 
-@pytest.mark.parametrize("seed", range(60))
+@each_seed(range(60))
 def test_rows_add_up_to_what_strings_have(seed: int) -> None:
     rng = random.Random(seed)
     forest = small_random_forest(rng, most=150)

@@ -8,6 +8,7 @@ from collections import Counter
 import numpy as np
 import pytest
 from brute_force_forest import derivations, small_random_forest, total, words
+from seeds import each_seed
 
 from hiero import Forest, ForestError
 
@@ -16,7 +17,7 @@ def ngrams(tokens: list[str], most: int) -> Counter[tuple[str, ...]]:
     return Counter(tuple(tokens[i : i + n]) for n in range(1, most + 1) for i in range(len(tokens) - n + 1))
 
 
-@pytest.mark.parametrize("seed", range(300))
+@each_seed(range(300))
 def test_annotated_forests_count_the_ngrams_of_strings(seed: int) -> None:
     rng = random.Random(seed)
     forest = small_random_forest(rng, most=150)
@@ -54,7 +55,7 @@ def test_annotated_forests_count_the_ngrams_of_strings(seed: int) -> None:
             assert matches[list(d)].sum(axis=0)[k - 1] == sum(c for g, c in same if g in known)
 
 
-@pytest.mark.parametrize("seed", range(50))
+@each_seed(range(50))
 def test_beams_keep_the_best(seed: int) -> None:
     rng = random.Random(seed)
     forest = small_random_forest(rng, most=150)

@@ -12,6 +12,7 @@ import numpy as np
 import pytest
 import sacrebleu
 from brute_force_forest import derivations, incoming, small_random_forest, tails, total, words
+from seeds import each_seed
 
 from hiero import Forest
 from hiero._core import bleu, bleu_counts
@@ -45,7 +46,7 @@ def objective(
     return score - b if math.isinf(mu) else (1 - mu) * b + mu * score
 
 
-@pytest.mark.parametrize("seed", range(300))
+@each_seed(range(300))
 def test_rescoring_by_enumeration(seed: int) -> None:
     rng = random.Random(seed)
     forest = spans(rng, small_random_forest(rng, most=120))
@@ -129,7 +130,7 @@ def test_beams_of_one_by_the_definition() -> None:
     assert lengths_differ > 100
 
 
-@pytest.mark.parametrize("seed", range(50))
+@each_seed(range(50))
 def test_more_weight_on_the_model_means_more_score_and_less_bleu(seed: int) -> None:
     rng = random.Random(seed)
     forest = spans(rng, small_random_forest(rng, most=120))

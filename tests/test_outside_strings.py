@@ -152,7 +152,7 @@ def test_pieces_make_the_translation(arpa: Path) -> None:
 
 @pytest.mark.parametrize("kind", ["concatenation", "top-down", "guided", "nothing"])
 def test_like_the_transcription(arpa: Path, kind: str) -> None:
-    lm = hiero.LanguageModel.load(str(arpa))
+    lm, slow = hiero.LanguageModel.load(str(arpa)), BackoffModel(arpa)
     counted = {"spans": 0, "reached": 0, "recovered": 0, "wholes": 0, "oracles": 0}
     for seed in range(600 if kind == "guided" else 200):
         rng = random.Random(seed)
@@ -165,6 +165,7 @@ def test_like_the_transcription(arpa: Path, kind: str) -> None:
         limits = {"k": k, "beam": beam, "recovered": most}
         found = chart.outside(kind, references, **limits, effective_length=length)
         twin = Twin(chart, references, k, beam, most, length)
+        features = FeaturesOfTrees(twin, made[1], made[2], slow)
         if twin.final and kind == "top-down":
             twin.top_down()
         if twin.final and kind == "guided":
@@ -198,7 +199,7 @@ def test_like_the_transcription(arpa: Path, kind: str) -> None:
             assert [tuple(d.tokens) for d, _ in alone] == [twin.e(g.tree) for g in good]
             for string, quality in zip(strings[len(candidates) :], alone, strict=True):
                 assert bleu_plus_one(string, references, length) == pytest.approx(quality[1])
-            check_features(twin, made[1], made[2], [*candidates, *(g.tree for g in good)], lists, arpa)
+            features.check([*candidates, *(g.tree for g in good)], lists)
             counted["recovered"] += len(good)
             counted["wholes"] += span == whole and len(good)
         counted["spans"] += len(chart.spans)
@@ -208,29 +209,27 @@ def test_like_the_transcription(arpa: Path, kind: str) -> None:
         assert counted["recovered"] > 300 and counted["wholes"] > 30 and counted["oracles"] > 50
 
 
-def check_features(
-    twin: Twin,
-    model: hiero.Model,
-    weights: dict[str, float],
-    trees: list[Tree],
-    lists: hiero.KBestArrays,
-    arpa: Path,
-) -> None:
+class FeaturesOfTrees:
     """Those of rules summed up, and the language model's of the string."""
-    names, lm = list(twin.forest.feature_names), BackoffModel(arpa)
-    scale = dict(zip(names, model.core.scales, strict=True))["LM0"]
-    rows = twin.forest.features.toarray()
-    dense = lists.features.toarray()
-    at = names.index("LM0")
-    begins = begins_sentences(lm, twin, model)
-    for number, tree in enumerate(trees):
-        expected = rows[list(tree.edges())].sum(axis=0)
-        goal = twin.forest.labels[twin.label(tree)] == model.core.goal
-        whole = twin.label(tree) < 0
-        expected[at] = scale * log_probability(lm, twin.e(tree), whole or (goal and begins), whole)
-        np.testing.assert_allclose(dense[number], expected, atol=1e-5)
-        vector = np.array([weights[name] for name in names])
-        assert lists.scores[number] == pytest.approx(dense[number] @ vector)
+
+    def __init__(self, twin: Twin, model: hiero.Model, weights: dict[str, float], lm: BackoffModel) -> None:
+        names = list(twin.forest.feature_names)
+        self.twin, self.model, self.lm, self.at = twin, model, lm, names.index("LM0")
+        self.scale = model.core.scales[self.at]
+        self.rows = twin.forest.features.toarray()
+        self.vector = np.array([weights[name] for name in names])
+        self.begins = begins_sentences(lm, twin, model)
+
+    def check(self, trees: list[Tree], lists: hiero.KBestArrays) -> None:
+        twin, dense = self.twin, lists.features.toarray()
+        for number, tree in enumerate(trees):
+            expected = self.rows[list(tree.edges())].sum(axis=0)
+            goal = twin.forest.labels[twin.label(tree)] == self.model.core.goal
+            whole = twin.label(tree) < 0
+            begins = whole or (goal and self.begins)
+            expected[self.at] = self.scale * log_probability(self.lm, twin.e(tree), begins, whole)
+            np.testing.assert_allclose(dense[number], expected, atol=1e-5)
+            assert lists.scores[number] == pytest.approx(dense[number] @ self.vector)
 
 
 def begins_sentences(lm: BackoffModel, twin: Twin, model: hiero.Model) -> bool:

@@ -10,6 +10,7 @@ from pathlib import Path
 import numpy as np
 import pytest
 from brute_force_forest import WORDS, derivations, small_random_forest, words
+from seeds import each_seed
 
 import hiero
 from hiero import Forest, FormatError
@@ -27,7 +28,7 @@ def grams(tokens: list[str], order: int) -> list[tuple[str, ...]]:
     return [tuple(tokens[i : i + n]) for n in range(1, order + 1) for i in range(len(tokens) - n + 1)]
 
 
-@pytest.mark.parametrize("seed", range(60))
+@each_seed(range(60))
 def test_the_choice_is_the_best_of_all(seed: int) -> None:
     rng = random.Random(seed)
     forest = small_random_forest(rng, most=300)

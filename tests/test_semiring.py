@@ -12,6 +12,7 @@ from typing import Any
 import mpmath
 import pytest
 from brute_force_forest import counts, derivations, incoming, small_random_forest, tails
+from seeds import each_seed
 
 from hiero import Forest
 from hiero.forest import semirings as sr
@@ -269,7 +270,7 @@ def test_scaled_numbers() -> None:
     assert {Scaled(2), 2.0, Scaled.exp(5000), Scaled.exp(5000)} == {2.0, Scaled.exp(5000)}
 
 
-@pytest.mark.parametrize("seed", range(40))
+@each_seed(range(40))
 def test_range_and_signs(seed: int) -> None:
     """Second-order values of derivations of weight e^-5000 to e^5000, against exact enumeration."""
     rng = random.Random(seed)

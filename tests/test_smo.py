@@ -9,6 +9,7 @@ import numpy.typing as npt
 import pytest
 import scipy.optimize
 import scipy.sparse
+from seeds import each_seed
 
 from hiero._core import SmoSolution, smo
 
@@ -85,7 +86,7 @@ def least(batch: Batch, free: Array) -> float:
     return batch.objective(batch.weights + free * found.x[:features])
 
 
-@pytest.mark.parametrize("seed", range(300))
+@each_seed(range(300))
 def test_reaches_the_optimum(seed: int) -> None:
     batch = Batch(np.random.default_rng(seed))
     solution = batch.solve()
@@ -110,7 +111,7 @@ def test_alphas_spread_c_and_give_the_weights(seed: int) -> None:
     np.testing.assert_allclose(moved(batch, solution), expected, atol=1e-12)
 
 
-@pytest.mark.parametrize("seed", range(50))
+@each_seed(range(50))
 def test_fixed_features_stay_and_count(seed: int) -> None:
     batch = Batch(np.random.default_rng(seed))
     free = np.ones(len(batch.weights))

@@ -47,16 +47,20 @@ nb::object by_row(const Array<double>& counts, const Score& score) {
   return out.object();
 }
 
-// Orders are in an array of the rows' shape.
+// Orders are one of all rows, or in an array of the rows' shape.
 nb::object bleu_of(const Array<double>& counts, const nb::object& orders) {
+  const auto checked = [](std::int32_t order) {
+    if (order < 1 || order > static_cast<std::int32_t>(kBleuOrder))
+      throw std::invalid_argument("orders: expected 1 to 4");
+    return static_cast<std::size_t>(order);
+  };
+  if (std::int32_t order = 0; nb::try_cast(orders, order))
+    return by_row(counts, [&](Py_ssize_t, const BleuCounts& own) { return bleu(own, checked(order)); });
   const nb::object shape = nb::tuple(nb::cast(shape_of_rows(counts)));
   const nb::object numpy = nb::module_::import_("numpy");
   const auto of_row = integers<std::int32_t>(numpy.attr("broadcast_to")(orders, shape), "orders");
-  return by_row(counts, [&of_row](Py_ssize_t row, const BleuCounts& own) {
-    if (of_row[row] < 1 || of_row[row] > static_cast<std::int32_t>(kBleuOrder))
-      throw std::invalid_argument("orders: expected 1 to 4");
-    return bleu(own, static_cast<std::size_t>(of_row[row]));
-  });
+  return by_row(counts,
+                [&](Py_ssize_t row, const BleuCounts& own) { return bleu(own, checked(of_row[row])); });
 }
 
 struct OracleHypothesis {
