@@ -10,7 +10,6 @@ from contextlib import contextmanager
 from pathlib import Path
 from typing import Any
 
-import matplotlib.image
 import numpy as np
 import pytest
 
@@ -90,6 +89,8 @@ def _luminance(colour: str) -> float:
 
 def pixels(element: Any) -> np.ndarray:
     """What is seen of an element: rows, columns, red, green and blue."""
+    import matplotlib.image  # which takes a second
+
     return np.asarray(matplotlib.image.imread(io.BytesIO(element.screenshot())))[:, :, :3]
 
 

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import fcntl
+import gc
 import os
 import shutil
 import signal
@@ -15,6 +16,17 @@ import pytest
 TESTS = Path(__file__).parent
 ROOT = TESTS.parent
 SHARED = ROOT.parent / "shared" / "data"
+
+
+def pytest_configure() -> None:
+    """What is imported and collected stays: a quarter of the time would go into looking for garbage in it."""
+    gc.disable()
+
+
+def pytest_collection_finish() -> None:
+    gc.freeze()
+    gc.enable()
+
 
 MadeOnce = Callable[[str, Callable[[Path], None]], Path]
 
