@@ -37,6 +37,15 @@ def interrupts() -> None:
     signal.signal(signal.SIGINT, signal.default_int_handler)
 
 
+@pytest.fixture(scope="session", autouse=True)
+def no_disk() -> Iterator[None]:
+    """Tests need what they write to be on no disk, and would wait for one a tenth of their time. Commands do
+    wait; what tells when files are synced wraps the function."""
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr(os, "fsync", lambda descriptor: None)
+        yield
+
+
 @pytest.fixture(scope="session")
 def made_once(tmp_path_factory: pytest.TempPathFactory) -> MadeOnce:
     """Makes a folder by a name once for all workers that run tests; the others wait for it."""

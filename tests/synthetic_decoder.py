@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Sequence
+from functools import cache
 
 import numpy as np
 import scipy.sparse
@@ -63,6 +64,14 @@ def solvable(
 ) -> tuple[TableDecoder, list[list[str]]]:
     """A table, and references that the weights ``best`` reach exactly: hypotheses have the more words wrong
     the lower these weights rank them."""
+    hypotheses, features, references = _solvable(seed, tuple(best), sentences, size)
+    return TableDecoder(hypotheses, features), [list(lines) for lines in references]
+
+
+@cache
+def _solvable(
+    seed: int, best: tuple[float, ...], sentences: int, size: int
+) -> tuple[list[list[list[str]]], list[Array], list[list[str]]]:
     rng = np.random.default_rng(seed)
     hypotheses, features, references = [], [], []
     for _ in range(sentences):
@@ -81,7 +90,7 @@ def solvable(
         hypotheses.append(lines)
         features.append(values)
         references.append([" ".join(reference)])
-    return TableDecoder(hypotheses, features), references
+    return hypotheses, features, references
 
 
 def wholes(metric: Metric, lists: Iterable[KBestList]) -> Iterator[list[Candidates]]:
