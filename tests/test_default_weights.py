@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from functools import cache
 from pathlib import Path
 
 import pytest
@@ -32,11 +33,18 @@ def pairs(demo: Path) -> list[tuple[list[str], list[str]]]:
     return [(source.split(), target.split()) for source, target in zip(*sides, strict=True)]
 
 
-def ratio(model: hiero.Model, some: list[tuple[list[str], list[str]]], word_penalty: float) -> float:
+@cache
+def length_of_translations(
+    model: hiero.Model, sources: tuple[tuple[str, ...], ...], word_penalty: float
+) -> int:
     weights = {**default_weights(model.feature_names), "Singleton": -10.0, "WordPenalty": word_penalty}
     decoder = hiero.Decoder(model, pop_limit=100).with_weights(weights)
-    found = decoder.translate_batch([source for source, _ in some])
-    return sum(len(each.tokens) for each in found) / sum(len(target) for _, target in some)
+    return sum(len(each.tokens) for each in decoder.translate_batch(sources))
+
+
+def ratio(model: hiero.Model, some: list[tuple[list[str], list[str]]], word_penalty: float) -> float:
+    length = length_of_translations(model, tuple(tuple(source) for source, _ in some), word_penalty)
+    return length / sum(len(target) for _, target in some)
 
 
 def test_what_fits_stays(model: hiero.Model, demo: Path) -> None:

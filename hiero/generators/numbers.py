@@ -52,8 +52,13 @@ class NumberRules(Settings):
     def rules(self, sentence: Sentence) -> list[Rule]:
         tokens = sentence.tokens
         made: dict[tuple[tuple[str, ...], tuple[str, ...]], Rule] = {}
+        written: set[tuple[object, ...]] = set()
         for reading in _reader(self.source).readings(tokens):
             source = tuple(tokens[reading.begin : reading.end])
+            meaning = (source, reading.kind, reading.loose, *reading.values.items())
+            if meaning in written:
+                continue
+            written.add(meaning)
             for target in self._targets(reading):
                 texts = tuple(word.text for word in target)
                 if (source, texts) not in made:
