@@ -13,6 +13,8 @@ from typing import Any
 
 import pytest
 
+from hiero.train import weights
+
 TESTS = Path(__file__).parent
 ROOT = TESTS.parent
 SHARED = ROOT.parent / "shared" / "data"
@@ -44,6 +46,16 @@ def no_disk() -> Iterator[None]:
     with pytest.MonkeyPatch.context() as patch:
         patch.setattr(os, "fsync", lambda descriptor: None)
         yield
+
+
+@pytest.fixture(scope="session", autouse=True)
+def few_lengths() -> Iterator[int]:
+    """Training compares the lengths of few translations, which most of its time would go into here. Gives the
+    number that it compares otherwise."""
+    number = weights._SENTENCES
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr(weights, "_SENTENCES", 30)
+        yield number
 
 
 @pytest.fixture(scope="session")

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterator
 from functools import cache
 from pathlib import Path
 
@@ -9,8 +10,15 @@ import pytest
 from test_training import head, write
 
 import hiero
-from hiero.train import TrainInputs, default_weights, train
+from hiero.train import TrainInputs, default_weights, train, weights
 from hiero.train.weights import LengthRatio, fitting_word_penalty, sample
+
+
+@pytest.fixture(scope="module", autouse=True)
+def all_lengths(few_lengths: int) -> Iterator[None]:
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr(weights, "_SENTENCES", few_lengths)
+        yield
 
 
 def test_named_features_have_weights() -> None:
@@ -22,7 +30,7 @@ def test_named_features_have_weights() -> None:
 
 
 @pytest.fixture(scope="module")
-def model(tmp_path_factory: pytest.TempPathFactory, demo: Path) -> hiero.Model:
+def model(tmp_path_factory: pytest.TempPathFactory, demo: Path, all_lengths: None) -> hiero.Model:
     folder = tmp_path_factory.mktemp("lengths")
     sides = [write(folder / side, head(demo / f"train.{side}", 400)) for side in ("zh", "en")]
     return train(TrainInputs(*sides), folder / "model")
