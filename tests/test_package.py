@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import importlib.metadata
 import shutil
 import subprocess
 import sys
@@ -44,6 +45,22 @@ def test_the_source_folder_says_what_it_is(tmp_path: Path) -> None:
     )
     command.insert(1, "-P")
     assert subprocess.run(command, cwd=tmp_path).returncode == 0
+
+
+def test_the_licences_of_what_it_holds_are_installed() -> None:
+    try:
+        files = importlib.metadata.files("hiero-mt") or []
+    except importlib.metadata.PackageNotFoundError:
+        pytest.skip("hiero is not installed, but run from its source folder")
+    texts = {"/".join(file.parts[2:]): file.read_text() for file in files if "licenses" in file.parts}
+    for name, words in [
+        ("NOTICE", "Copyright 2026 the hiero developers"),
+        ("kenlm/COPYING.LESSER.3", "GNU LESSER GENERAL PUBLIC LICENSE"),
+        ("nanobind/LICENSE", "Wenzel Jakob"),
+        ("nanobind/robin_map", "Thibaut Goetghebuer-Planchon"),
+    ]:
+        assert words in texts[name], texts.keys()
+    assert texts["nanobind/robin_map"].endswith("*/\n")
 
 
 def test_names_of_the_package() -> None:
