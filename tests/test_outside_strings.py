@@ -95,6 +95,22 @@ def test_a_pruned_derivation_is_recovered(tmp_path: Path) -> None:
     assert texts == REFERENCE.split()
 
 
+def test_as_few_words_as_can_be_go_without_translation() -> None:
+    rules = [
+        "a ||| t ||| P=0",
+        "a b ||| u ||| P=0",
+        "b c ||| v ||| P=-9",
+        "c ||| w ||| P=0",
+        "d ||| z ||| P=0",
+    ]
+    table = hiero.RuleTable.from_rules([hiero.Rule(f"[X] ||| {rule}") for rule in rules])
+    decoder = hiero.Decoder(hiero.Model([table], [], {"P": 1.0}), pop_limit=0, pass_through="none")
+    chart = decoder.translate(["a", "b", "c", "d"], keep="chart").chart
+    assert chart is not None and len(chart.nodes(1, 2)) == 0 == len(chart.nodes(1, 4))
+    # "w z" has a better score, but b goes without translation.
+    assert chart.outside("concatenation").around(0, 1) == ([], ["v", "z"])
+
+
 def random_chart(
     rng: random.Random, lm: hiero.LanguageModel, keep: str = "splits"
 ) -> tuple[Chart, hiero.Model, dict[str, float]] | None:
