@@ -1,4 +1,4 @@
-"""What charts cost, what they hold, and what outside strings reach.
+"""The cost of charts, their content, and the reach of outside strings.
 
     python benchmarks/charts.py MODEL TEXT REFERENCES... [--pop-limits 30 200] [--sentences 100]
 

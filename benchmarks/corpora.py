@@ -155,7 +155,7 @@ def _divide(data: Path, corpus: Corpus, folder: Path) -> None:
 
 
 def name_of(held: str, k: int) -> str:
-    """Of a set's source, or a reference of several."""
+    """Names a set's source, or one of several references."""
     return f"{held}.source" if k == 0 else f"{held}.target" if k == 1 else f"{held}.target.{k - 1}"
 
 

@@ -49,7 +49,7 @@ def tuning(model: Path, chosen: list[str], output: Path, threads: int) -> list[s
 
 
 def results(run: Path) -> dict[str, bytes]:
-    """What does not tell how long it took."""
+    """Reads the files of a run that do not depend on how long it took."""
     patterns = (
         "*.txt",
         "*/*.txt",

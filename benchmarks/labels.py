@@ -101,7 +101,7 @@ Labeller = Callable[[Phrase], str]
 
 
 def word_class_labels(pairs: Sequence[Sequence[str]], classes: int) -> Iterator[Labeller]:
-    """Of each sentence pair, what labels its phrases by the classes of their first and last target words."""
+    """Yields for each sentence pair what labels its phrases by the classes of their outer target words."""
     frequent = [word for word, _ in Counter(word for line in pairs[1] for word in line.split()).most_common()]
     half = classes // 2
     class_of = {word: half + zlib.crc32(word.encode()) % (classes - half) for word in frequent}
@@ -112,9 +112,9 @@ def word_class_labels(pairs: Sequence[Sequence[str]], classes: int) -> Iterator[
 
 
 def syntax_labels(pairs: Sequence[Sequence[str]], parses: Path) -> Iterator[Labeller]:
-    """Of each sentence pair, what labels its phrases by the tree of the target side (Zollmann and Venugopal
-    2006): a constituent's label; `A+B` and `A+B+C` of constituents side by side; `A/B` and `A\\B` for an A
-    that lacks a B at its end or its beginning; else X. Pairs beyond the last tree are labelled X."""
+    """Yields for each sentence pair what labels its phrases by the tree of the target side (Zollmann and
+    Venugopal 2006): a constituent's label; `A+B` and `A+B+C` of constituents side by side; `A/B` and `A\\B`
+    for an A that lacks a B at its end or its beginning; else X. Pairs beyond the last tree are labelled X."""
     trees = read_trees(parses)
     for number in range(len(pairs[1])):
         tree = trees[number] if number < len(trees) else None

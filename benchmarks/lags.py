@@ -1,4 +1,4 @@
-"""What the lag of online MIRA's workers does to translations.
+"""The effect of the lag of online MIRA's workers on translations.
 
     python benchmarks/lags.py CORPUS OUTPUT [--lags 0 1 2 4 8] [--runs 3] [--threads 2]
 

@@ -1,4 +1,4 @@
-"""What all benchmarks share: arguments, what they say of where they ran, and whether others ran there too."""
+"""Parts that all benchmarks share: arguments, the description of the machine, and whether others used it."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ _DISTURBING = 0.03
 
 
 def parser(text: str | None, *folders: str) -> argparse.ArgumentParser:
-    """Of a benchmark with this docstring, that takes these folders."""
+    """Makes the parser of a benchmark with this docstring, which takes these folders."""
     made = argparse.ArgumentParser(description=text, formatter_class=argparse.RawDescriptionHelpFormatter)
     for folder in folders:
         made.add_argument(folder, type=Path)

@@ -1,4 +1,4 @@
-"""What a pass of online MIRA costs.
+"""The cost of a pass of online MIRA.
 
     python benchmarks/mira_pass.py MODEL SOURCE REFERENCES [--lags 0 1 2 4] [--rounds 3]
 
@@ -41,7 +41,7 @@ def mira_pass(
     lag: int = OnlineMiraOptions().lag,
     threads: int = 1,
 ) -> None:
-    """Of all features, in a random order."""
+    """Goes through the set once, with all features, in a random order."""
     options = OnlineMiraOptions(lag=lag)
     workers = [Worker(start.copy(), BleuDocument(), np.zeros_like(start)) for _ in range(options.workers)]
     order = np.random.default_rng(1).permutation(len(sentences)).astype(np.int32)

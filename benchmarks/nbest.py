@@ -1,4 +1,4 @@
-"""What n-best lists and forests cost beside decoding, with one and two threads.
+"""The cost of n-best lists and forests beside decoding, with one and two threads.
 
     python benchmarks/nbest.py ../shared/data
 

@@ -1,4 +1,4 @@
-"""What pruning does to minimum risk, and what a pass over a set of forests takes.
+"""The effect of pruning on minimum risk, and the time of a pass over a set of forests.
 
     python benchmarks/risk.py MODEL TEXT REFERENCES... [--pop-limit 200] [--sentences 500] [--threads 1 2]
 

@@ -1,4 +1,4 @@
-"""What a second stage gains by the variance of its prior, and on a fold of its bitext that was left out.
+"""The gain of a second stage by the variance of its prior, and on a fold of its bitext that was left out.
 
     python benchmarks/second_stage.py OUTPUT/CORPUS [--variances 1 0.003] [--threads 2]
 

@@ -1,4 +1,4 @@
-"""What soft syntax and structural distortion cost in decoding.
+"""The cost of soft syntax and structural distortion in decoding.
 
     python benchmarks/structured_features.py MODEL TEXT PARSES
 

@@ -1,4 +1,4 @@
-"""What a hundred thousand features cost, and what they bring: the word pairs of rules.
+"""The cost and the gain of a hundred thousand features: the word pairs of rules.
 
     python benchmarks/word_pairs.py cost CORPUS
     python benchmarks/word_pairs.py gain CORPUS OUTPUT [--runs 3] [--threads 2]

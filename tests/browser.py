@@ -74,7 +74,7 @@ def texts(page: Any) -> list[dict[str, Any]]:
 
 
 def contrast(one: str, other: str) -> float:
-    """Of two colours, from 1 to 21: WCAG 2, relative luminance."""
+    """Computes the contrast of two colours, from 1 to 21 (WCAG 2, relative luminance)."""
     low, high = sorted(_luminance(colour) for colour in (one, other))
     return (high + 0.05) / (low + 0.05)
 
@@ -88,7 +88,7 @@ def _luminance(colour: str) -> float:
 
 
 def pixels(element: Any) -> np.ndarray:
-    """What is seen of an element: rows, columns, red, green and blue."""
+    """Takes a picture of an element: rows, columns, red, green and blue."""
     import matplotlib.image  # which takes a second
 
     return np.asarray(matplotlib.image.imread(io.BytesIO(element.screenshot())))[:, :, :3]

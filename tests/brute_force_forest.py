@@ -97,7 +97,8 @@ def derivations(forest: Forest, node: int | None = None) -> list[Derivation]:
 
 @lru_cache(maxsize=4)
 def rules(forest: Forest) -> list[tuple[int, list[str | int]]]:
-    """Of every edge how many tails it has, and its target: words, and -1 - i for what tail i yields."""
+    """Lists for every edge the number of its tails, and its target: words, and -1 - i for the yield of tail
+    i."""
     symbols, offsets = forest.target_symbols.tolist(), forest.target_offsets.tolist()
     targets = [
         [forest.words[s] if s >= 0 else s for s in symbols[begin:end]]
@@ -108,7 +109,7 @@ def rules(forest: Forest) -> list[tuple[int, list[str | int]]]:
 
 
 def words(forest: Forest, derivation: Derivation) -> list[str]:
-    """What a derivation yields."""
+    """Gives the yield of a derivation."""
     every = rules(forest)
     edges = iter(derivation)
 

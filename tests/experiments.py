@@ -34,8 +34,8 @@ def check_unused(
     changes: Mapping[str, Any],
     systems: Sequence[Any],
 ) -> None:
-    """What a laboratory calls unused by a system changes nothing of how it is tuned, and what it does not,
-    something; ``changes`` are options one of which is changed at a time."""
+    """Checks that options which a laboratory calls unused by a system change nothing of how it is tuned, and
+    others something; ``changes`` are options one of which is changed at a time."""
 
     def trial(own: Laboratory[Any, Any], system: Any) -> object:
         found = own.trial(system)

@@ -66,7 +66,7 @@ class Page(HTMLParser):
                 self.rules[-1][name] += data
 
     def features(self, rule: dict[str, str]) -> dict[str, float]:
-        """What the panel shows of a rule."""
+        """Reads the features of a rule from the panel."""
         names = self.data["features"]
         return {names[f]: value for f, value in self.data["rules"][int(rule["data-rule"])][1]}
 

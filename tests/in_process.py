@@ -60,7 +60,7 @@ def call(*args: object, stdin: str | bytes = "") -> subprocess.CompletedProcess[
 
 
 class HandedError(Exception):
-    """What a function was called with, by the names of its parameters; it did nothing."""
+    """Carries the arguments of a function that did nothing, by the names of its parameters."""
 
 
 def handed(module: ModuleType, name: str, *words: object) -> dict[str, Any]:

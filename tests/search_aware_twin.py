@@ -45,7 +45,7 @@ def tails_of(forest: Forest, edge: int) -> list[int]:
 
 @lru_cache(maxsize=1)
 def _tails(forest: Forest) -> list[list[int]]:
-    """Of every edge. Slices of arrays take a hundred times as long as lists."""
+    """Lists the tails of every edge. Slices of arrays take a hundred times as long as lists."""
     tails = forest.tails.tolist()
     return [tails[begin:end] for begin, end in itertools.pairwise(forest.tail_offsets.tolist())]
 

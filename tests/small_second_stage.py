@@ -51,6 +51,6 @@ def second_stage(trained: Path, output: Path, *more: object) -> tuple[str, str]:
 
 
 def inputs_of(folder: Path, **changes: Any) -> TrainInputs:
-    """What the model there was trained on, or something else."""
+    """Names the inputs that the model there was trained on, or others."""
     dictionary = folder / "dict.zh", folder / "dict.en"
     return replace(TrainInputs(folder / "train.zh", folder / "train.en", dictionary), **changes)

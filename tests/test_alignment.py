@@ -144,7 +144,7 @@ def test_a_direction_that_dies(demo: Path, tmp_path: Path, direction: int) -> No
 
 
 def test_half_a_line_is_no_progress() -> None:
-    """Which a direction leaves that dies while it writes."""
+    """A direction that dies while it writes leaves half a line."""
     says = "print('1 9'); print('2 ', end='', flush=True)"
     dying = f"import os, sys; sys.stdin.read(); {says}; os.kill(os.getpid(), 9)"
     pipe = subprocess.PIPE

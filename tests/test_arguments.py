@@ -45,7 +45,7 @@ MIXED = [
 
 
 def parsed(command: str, *arguments: str) -> dict[str, Any]:
-    """What a command is called with; what is missing is not asked for."""
+    """Parses the arguments of a command; those that are missing are not asked for."""
     found = COMMANDS[command].make_context(command, list(arguments), resilient_parsing=True).params
     return {name: list(map(str, v)) if isinstance(v, list) else v and str(v) for name, v in found.items()}
 

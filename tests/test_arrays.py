@@ -130,7 +130,7 @@ def test_nothing_is_unpickled(tmp_path: Path) -> None:
 def test_what_to_do_about_damage_helps(
     mira: Path, tmp_path: Path, name: str, before: tuple[str, ...], deleted: str
 ) -> None:
-    """What the message says to delete is made again, and the run comes to the same."""
+    """The run makes again what the message says to delete, and comes to the same."""
     folder = tmp_path / "run"
     shutil.copytree(mira, folder)
     for each in before:

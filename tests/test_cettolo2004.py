@@ -56,7 +56,7 @@ def arguments(folder: Path, output: Path, *more: object) -> list[str]:
 
 
 def decoded(folder: Path, weights: Mapping[str, float], scale: float, **settings: float) -> Point:
-    """What a decoder of its own makes of the test set."""
+    """Decodes the test set with a decoder of its own."""
     model = hiero.Model.load(folder / "model")
     scaled = {name: weight * scale for name, weight in weights.items()}
     lines = (folder / "test.fr").read_text().splitlines()

@@ -23,7 +23,8 @@ Scored = tuple[float, tuple[str, ...]]
 
 @pytest.fixture(scope="module")
 def lm(tmp_path_factory: pytest.TempPathFactory) -> hiero.LanguageModel:
-    """Of order 3, so that a cell holds several items of which some have several edges."""
+    """Loads a language model of order 3, so that a cell holds several items of which some have several
+    edges."""
     path = tmp_path_factory.mktemp("lm") / "arpa"
     rng = random.Random(5)
     write_arpa(path, [rng.choices("uvwb", k=rng.randint(1, 6)) for _ in range(12)], 3)

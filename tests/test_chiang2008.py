@@ -308,7 +308,7 @@ def test_the_experiment(folder: Path, tmp_path: Path) -> None:
 
 
 def test_options_of_rows(folder: Path, tmp_path: Path) -> None:
-    """What a row does not depend on may change when it has begun, and nothing else."""
+    """Options that a row does not depend on may change when it has begun, and no others."""
     given = read_chiang2008(folder / "experiment.toml")
 
     def laboratory(options: Chiang2008Options) -> Chiang2008Laboratory:

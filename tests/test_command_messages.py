@@ -1,4 +1,4 @@
-"""What commands say where nothing is found, nobody reads, nothing fits, or something is misspelt."""
+"""Messages of commands where nothing is found, nobody reads, nothing fits, or something is misspelt."""
 
 from __future__ import annotations
 
@@ -27,7 +27,7 @@ def model(tmp_path_factory: pytest.TempPathFactory) -> Path:
 
 
 def usage_error(done: subprocess.CompletedProcess[bytes]) -> str:
-    """What is said of wrong usage, without the frame around it."""
+    """Reads the message for wrong usage, without the frame around it."""
     assert (done.returncode, done.stdout) == (2, b""), done
     return " ".join(done.stderr.decode().replace("│", " ").split())
 

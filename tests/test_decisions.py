@@ -134,7 +134,7 @@ def steady(q: dict[Words, float], order: int) -> dict[Words, float]:
 
 @pytest.mark.parametrize("seed", range(30))
 def test_decisions(seed: int) -> None:
-    """Of forests that tell no n-grams yet, with scores that gamma makes sharper."""
+    """Decides in forests without n-gram states, with scores that gamma makes sharper."""
     rng = random.Random(seed)
     forest = small_random_forest(rng, most=150)
     scores = np.array([rng.gauss(0, 1) for _ in range(forest.edge_count)])

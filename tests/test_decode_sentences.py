@@ -1,4 +1,4 @@
-"""What `hiero-decode` is given for single sentences: rules of their own, and references to arrive at."""
+"""Input of `hiero-decode` for single sentences: additional rules, and references to force."""
 
 from __future__ import annotations
 

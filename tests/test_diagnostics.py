@@ -1,4 +1,4 @@
-"""What `hiero forest stats` says of distributions, against enumeration."""
+"""Statistics of `hiero forest stats`, against enumeration."""
 
 from __future__ import annotations
 

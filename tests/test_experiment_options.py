@@ -1,4 +1,5 @@
-"""What `hiero experiment` hands to the experiments: sets by their names, options, and what a run is of."""
+"""Arguments that `hiero experiment` passes to the experiments: sets by their names, options, and what a run
+is of."""
 
 from __future__ import annotations
 

@@ -327,7 +327,7 @@ def mix(lane: int, value: int) -> int:
 
 
 def checksum(data: bytes) -> int:
-    """That of cpp/hiero/base/checksum.h."""
+    """Computes the checksum of cpp/hiero/base/checksum.h."""
     lanes = [0x243F6A8885A308D3, 0x13198A2E03707344, 0xA4093822299F31D0, 0x082EFA98EC4E6C89 ^ len(data)]
     for at in range(0, len(data), 8):
         lanes[at // 8 % 4] = mix(lanes[at // 8 % 4], int.from_bytes(data[at : at + 8], "little"))

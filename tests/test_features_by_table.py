@@ -80,7 +80,7 @@ def test_label_sets_are_settings() -> None:
 
 
 def test_numbers_of_features() -> None:
-    """Of the paper's Table 1, what is added to 12."""
+    """They are those of the paper's Table 1, less its 12 basic ones."""
     statistics = CoarseDistortion.of(STATISTICS)
     counts = [len(f.names) for f in (CoarseSyntax(), FineSyntax(), statistics, FineDistortion())]
     assert counts == [2, 22, 1, 22]

@@ -306,7 +306,8 @@ def with_rules(forest: Forest) -> Forest:
 
 @each_seed(range(300))
 def test_union(seed: int) -> None:
-    """Of parts of one forest, whose nodes are split in different ways, as those of several searches are."""
+    """Unites parts of one forest, whose nodes are split in different ways, as those of several searches
+    are."""
     rng = random.Random(seed)
     # Annotation makes other targets below tails that one leaves out.
     while leaves_out(whole := with_rules(small_random_forest(rng, most=300, nodes=7))):

@@ -41,7 +41,7 @@ def assert_same(a: Forest, b: Forest) -> None:
 
 @pytest.fixture(scope="module")
 def forests() -> list[Forest]:
-    """Of a decoder, one of them without a parse, and made ones."""
+    """Makes forests by a decoder, one of them without a parse, and from arrays."""
     french = Path(__file__).parent / "french"
     model = hiero.Model.assemble([french / "grammar.txt"], [french / "lm.arpa"], french / "weights.txt")
     decoder = hiero.Decoder(model, pass_through="none")

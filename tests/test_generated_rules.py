@@ -144,7 +144,7 @@ def test_an_error_ends_its_sentence_alone(plain: hiero.Model, threads: int) -> N
 
 
 def test_an_error_names_the_line(model: hiero.Model, tmp_path: Path) -> None:
-    """Of a dictionary, once, not for each sentence."""
+    """It is that of the dictionary, which is read once, not for each sentence."""
     model.save(tmp_path / "m")
     (tmp_path / "m" / "names1").write_text("# names\nanna schmidt\n")
     (tmp_path / "in").write_text("le chat\n\nle chat dort\n")

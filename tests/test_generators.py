@@ -260,7 +260,7 @@ def test_lower_case() -> None:
 
 @pytest.mark.parametrize("source", CONVENTIONS)
 def test_long_sentences(source: str) -> None:
-    """What would take hours, were it not in proportion to the length."""
+    """They would take hours if time were not in proportion to the length."""
     generator = NumberRules(source=source, target="en")
     digits = "1" * 50_000
     assert targets(rules_for(generator, digits), digits) == [digits]
@@ -284,7 +284,7 @@ SCALES = {
 
 
 def value_of(text: str, language: str) -> Decimal:
-    """What a number means, with a word for a power of ten or none."""
+    """Computes the value of a number, with a word for a power of ten or none."""
     number, _, scale = text.replace(f" {MARKS[language][0]} ", MARKS[language][0]).partition(" ")
     plain = number.replace(MARKS[language][1], "").replace(MARKS[language][0], ".")
     return Decimal(plain) * 10 ** (SCALES[scale] if scale else 0)

@@ -1,4 +1,4 @@
-"""What `--help` shows, of every command."""
+"""The text of `--help`, of every command."""
 
 from __future__ import annotations
 

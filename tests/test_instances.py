@@ -1,4 +1,4 @@
-"""Which spans tuning takes, what their candidates are judged by, and tuning with them, whole and killed."""
+"""Spans that tuning takes, the references of their candidates, and tuning with them, whole and killed."""
 
 from __future__ import annotations
 
@@ -102,7 +102,7 @@ def model() -> hiero.Model:
 
 
 def sentences(model: hiero.Model) -> tuple[list[list[str]], list[list[str]]]:
-    """And references that other weights reach."""
+    """Chooses sentences, and references that other weights reach."""
     lines = [line.split() for line in (FRENCH / "input.fr").read_text().splitlines() if line.strip()]
     other = hiero.Decoder(model).with_weights({**model.weights, "WordPenalty": 1.5, "LM0": 0.2})
     texts = [" ".join(result.tokens) for result in other.translate_batch(lines)]

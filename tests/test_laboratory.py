@@ -1,4 +1,5 @@
-"""What experiments with several systems share: seeds and folders of runs, what is kept of them, tables."""
+"""Parts that experiments with several systems share: seeds and folders of runs, what is kept of them,
+tables."""
 
 from __future__ import annotations
 
@@ -79,7 +80,7 @@ def test_every_run_has_a_seed_and_a_folder(
 
 
 def test_seeds_of_second_stages(model: hiero.Model, own: NamedSet, tmp_path: Path) -> None:
-    """And of what runs start from, where a method draws nothing."""
+    """Seeds also draw the weights that runs start from, where a method draws nothing."""
     starts = []
     for seed in (3, 4):
         options = Li2009Options(seed=seed, second={"folds": 4})

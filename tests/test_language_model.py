@@ -1,4 +1,4 @@
-"""What is said of files that are no language models, and words that models do not know."""
+"""Messages for files that are no language models, and words that models do not know."""
 
 from __future__ import annotations
 
@@ -49,7 +49,7 @@ def test_what_is_neither_table_nor_model(tmp_path: Path) -> None:
 
 @pytest.mark.parametrize("own", [False, True])
 def test_each_model_weighs_its_own_unknown_words(tmp_path: Path, own: bool) -> None:
-    """Of rules in a table, and of those that a sentence brings."""
+    """They are words of rules in a table, and of rules of a sentence."""
     for k, word in enumerate("ab"):
         write_arpa(tmp_path / f"{k}.arpa", [[word, "d"]] * 3, 2)
     lms = [hiero.LanguageModel.load(str(tmp_path / f"{k}.arpa")) for k in range(2)]

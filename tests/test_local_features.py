@@ -318,7 +318,7 @@ class LargeGaps:
 
 
 def test_a_loaded_model_has_the_order_of_features_that_it_had(french: Path, tmp_path: Path) -> None:
-    """That of weights as a vector, whatever the order in which features are given."""
+    """It is the order of weights as a vector, whatever the order in which features are given."""
     own = [WordCount(), FineSyntax(labels=("NP",)), LargeGaps(), FineDistortion()]
     path = saved(french, tmp_path / "m", *own)
     names = hiero.Model.load(path, local_features=own).feature_names

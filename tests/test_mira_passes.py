@@ -225,7 +225,7 @@ def test_passes_do_what_the_paper_says(
 
 
 def test_all_lists_have_k_hypotheses(monkeypatch: pytest.MonkeyPatch) -> None:
-    """Of 132 distinct strings, also where k is more than nodes keep by default."""
+    """They are of 132 distinct strings, also where k is more than nodes keep by default."""
     decoder = TwoParts(12, 12)
     forest = decoder.forest(0, START)
     assert forest is not None

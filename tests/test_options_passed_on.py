@@ -1,4 +1,4 @@
-"""What commands hand to the functions that do their work: every option arrives, and where it should."""
+"""Arguments that commands pass to the functions that do their work: every option arrives where it should."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""What `import hiero` makes reachable, and how long it may take."""
+"""Names that `import hiero` makes reachable, and the modules that it may import."""
 
 from __future__ import annotations
 

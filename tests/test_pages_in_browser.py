@@ -135,7 +135,7 @@ def test_paper(browser: Any, pages: dict[str, Path]) -> None:
 
 
 def test_sheets(browser: Any, pages: dict[str, Path]) -> None:
-    """What fits on a sheet is on one, also while a rule is selected; white chips keep their colours."""
+    """Parts that fit on a sheet are on one, also while a rule is selected; white chips keep their colours."""
     page = opened(browser, pages["short"], NARROW)
     page.locator("[data-rule]").first.click()
     assert page.locator(".panel").is_visible()

@@ -20,7 +20,7 @@ from hiero.features.trees import Tree, read_trees
 
 
 def words(text: str) -> list[Word]:
-    """Of ``text/TAG/relation/head`` with heads from 0."""
+    """Reads ``text/TAG/relation/head`` with heads from 0."""
     parts = [word.rsplit("/", 3) for word in text.split()]
     return [Word(form, tag, relation, int(head)) for form, tag, relation, head in parts]
 

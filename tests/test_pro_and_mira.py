@@ -132,7 +132,7 @@ def test_mira_moves_by_hope_and_fear() -> None:
 
 
 def documented() -> MiraOptions:
-    """What the documentation says of batch MIRA."""
+    """Gives the options of batch MIRA as documented."""
     text = (Path(__file__).parent.parent / "docs" / "tuning.md").read_text()
     found = re.search(r"mira-batch.* (\d+) passes over the pool, C = ([\d.]+), .* decays by ([\d.]+) ", text)
     assert found is not None

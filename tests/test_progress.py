@@ -17,7 +17,7 @@ from hiero.cli.progress import one_unit
 
 
 def on_terminal(command: list[object], stdout: Path | None) -> str:
-    """What a terminal gets, of both streams or of stderr alone."""
+    """Runs a command on a terminal and gives what that gets, of both streams or of stderr alone."""
     master, slave = pty.openpty()
     environment = {**os.environ, "TERM": "xterm", "COLUMNS": "100"}
     with contextlib.ExitStack() as stack:

@@ -93,7 +93,7 @@ def test_files_that_are_none(tmp_path: Path, change: dict[str, object], message:
 
 
 def problem(seed: int, folder: Path) -> tuple[list[Forest], list[list[str]], NgramFeatures, Examples]:
-    """Of four sentences, one of them without derivations."""
+    """Makes a problem of four sentences, one of them without derivations."""
     rng = random.Random(seed)
     forests = [small_random_forest(rng, most=60) for _ in range(3)]
     forests.insert(rng.randrange(4), NO_FOREST)
@@ -104,7 +104,7 @@ def problem(seed: int, folder: Path) -> tuple[list[Forest], list[list[str]], Ngr
 
 @pytest.mark.parametrize("seed", range(8))
 def test_training_ends_at_a_minimum(seed: int, tmp_path: Path) -> None:
-    """Of the loss of expected counts and the prior, enumerated."""
+    """It is the minimum of the loss of expected counts and the prior, enumerated."""
     forests, references, features, examples = problem(seed, tmp_path)
     options = RerankerOptions(variance=0.5, steps=500)
     ends: list[Minimum] = []

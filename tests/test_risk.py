@@ -40,7 +40,7 @@ BEST = (1.0, -0.5, 2.0, 0.25)
 
 
 def random_lists(seed: int) -> tuple[PoolArrays, np.ndarray]:  # type: ignore[type-arg]
-    """Of sentences of which some have none; with two counts each."""
+    """Makes lists of sentences of which some have none, with two counts each."""
     rng = np.random.default_rng(seed)
     sizes = rng.integers(0, 6, 7)
     offsets = np.cumsum([0, *sizes]).astype(np.int32)

@@ -159,7 +159,7 @@ def test_other_data_is_another_run(done: tuple[Path, str], raw: tuple[Path, Path
 
 
 def test_what_was_done_by_hand_counts(done: tuple[Path, str], raw: tuple[Path, Path], tmp_path: Path) -> None:
-    """What comes behind it is done again; what was cleared away is not missed."""
+    """Later steps are done again; what was cleared away is not missed."""
     output = tmp_path / "out"
     shutil.copytree(done[0], output)
     shutil.rmtree(output / "tuned")

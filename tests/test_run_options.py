@@ -1,4 +1,5 @@
-"""What `hiero run` hands to the commands that it runs, as these understand it; the commands only pretend."""
+"""Options that `hiero run` passes to the commands that it runs, as these parse them; the commands only
+pretend."""
 
 from __future__ import annotations
 

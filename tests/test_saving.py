@@ -51,7 +51,7 @@ def test_over_the_folder_that_one_is_in(
 
 
 def test_a_disk_that_fails(model: hiero.Model, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    """What is not surely written takes no name."""
+    """A file that is not surely written takes no name."""
     model.save(tmp_path / "m")
 
     def failing(descriptor: int) -> None:
@@ -204,7 +204,8 @@ def test_files_of_users_are_copied(tmp_path: Path) -> None:
 
 
 class Disk:
-    """What is on the disk for sure: contents of files and folders when they were last synced, by inode."""
+    """The state of a disk that is sure: contents of files and folders when they were last synced, by
+    inode."""
 
     def __init__(self) -> None:
         self.synced: dict[int, object] = {}

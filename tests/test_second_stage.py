@@ -160,7 +160,7 @@ def test_interrupted_and_with_another_number_of_threads(trained: Path, second: P
 def test_killed_while_a_fold_is_cleared(
     trained: Path, second: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    """What is left is in nobody's way, and no fold is translated again that was."""
+    """The rest of it is in nobody's way, and no fold is translated again that was."""
     copy = tmp_path / "second"
     shutil.copytree(second, copy)
     for name in ("fold-1.forests", "reranker.json"):

@@ -1,4 +1,4 @@
-"""What each step of a second stage is made from, and when it is made again; folds are translated by the model
+"""Inputs of each step of a second stage, and when it is made again; folds are translated by the model
 itself, and words are not aligned, so that nothing is trained but the second stage."""
 
 from __future__ import annotations
@@ -111,7 +111,7 @@ def test_the_bitext_is_in_the_model_s_tokens(folder: Path, output: Path) -> None
 
 
 def again(folder: Path, output: Path, *arguments: Any, **more: Any) -> list[str]:
-    """Which steps were done again, and not before one that is never asked about."""
+    """Lists the steps that were done again, without one that is never asked about."""
     return [
         line.split(": ")[0] for line in made(folder, output, *arguments, **more) if "done before" not in line
     ]

@@ -104,7 +104,7 @@ def test_no_rule_but_those_of_the_cycle_is_named() -> None:
 
 @pytest.mark.parametrize("source", ["q [X,1]", "n [X,1] v"])
 def test_a_very_long_sentence(source: str) -> None:
-    """What a rule with a nonterminal may span is all of it, at no cost where nothing is spanned."""
+    """A rule with a nonterminal may span all of it, at no cost where nothing is spanned."""
     rule = Rule(f"[X] ||| {source} ||| over [X,1] ||| P=9")
     result = decoder_of(TABLE, pop_limit=1).translate(
         hiero.Sentence.of(["n"] * 200_000 + ["v"], rules=[rule])

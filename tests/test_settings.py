@@ -53,7 +53,7 @@ def test_what_the_core_tells_of_its_settings(options: type) -> None:
     ],
 )
 def test_arguments_are_the_settings(arguments: type, settings: type[BaseModel]) -> None:
-    """What type checkers know is what the core has, in its order."""
+    """Type checkers see the settings of the core, in its order."""
     kinds = {name: get_type_hints(settings)[name] for name in settings.model_fields}
     ranges = {name: kind | str for name, kind in kinds.items() if kind == Ranges}
     assert get_type_hints(arguments) == kinds | ranges

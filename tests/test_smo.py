@@ -155,7 +155,7 @@ def test_the_gap_bounds_what_is_left() -> None:
 
 @pytest.mark.parametrize("c", [0.01, 1.0, 10.0])
 def test_batches_of_the_paper_s_size_are_solved_for_any_c(c: float) -> None:
-    """What workers tell each other: 58 sentences of 30 hypotheses that differ little, 56 features."""
+    """They are what workers exchange: 58 sentences of 30 hypotheses that differ little, 56 features."""
     rng = np.random.default_rng(7)
     base = rng.poisson(3, (58, 1, 56)) * rng.normal(size=56)
     features = (base + rng.poisson(0.3, (58, 30, 56))).reshape(-1, 56)

@@ -31,7 +31,7 @@ class Work:
         (self.folder / "copy").write_bytes(self.input.read_bytes())
 
     def run(self, step: Step) -> str:
-        """What is said, by a process of its own."""
+        """Runs a step in a process of its own, and gives its output."""
         self.said.clear()
         with open_journal(self.folder, self.said.append) as journal:
             journal.run(step)

@@ -210,7 +210,7 @@ def test_search_is_exact_and_features_are_those_of_a_walk(
 
 
 class ByRule:
-    """What tables by span and by gap say, a row for every rule."""
+    """The features of tables by span and by gap, in a row for every rule."""
 
     def __init__(self, spans: FineSyntax, gaps: FineDistortion, model: hiero.Model) -> None:
         self.names = [*spans.names, *gaps.names]

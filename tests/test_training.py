@@ -178,7 +178,7 @@ def test_killed_in_every_step(inputs: TrainInputs, trained: Path, tmp_path: Path
 def test_a_half_made_model_is_removed(
     inputs: TrainInputs, trained: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    """What killing leaves if it hits the moment, which it seldom does."""
+    """Killing leaves one if it hits the moment, which it seldom does."""
     shutil.copytree(trained.with_name("model.train"), tmp_path / "model.train")
     left: list[str] = []
 

@@ -1,4 +1,4 @@
-"""What the steps of training go by: which settings and files make which of them again."""
+"""Settings and files that make steps of training again, and which."""
 
 from __future__ import annotations
 

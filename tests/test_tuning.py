@@ -98,7 +98,7 @@ def files(directory: Path) -> dict[str, bytes]:
 
 
 def without_times(path: Path) -> bytes:
-    """What a file of a run holds, of a table without its last column."""
+    """Reads a file of a run, a table without its last column."""
     if path.name != "iterations.tsv":
         return path.read_bytes()
     return b"".join(b"\t".join(line.split(b"\t")[:5]) + b"\n" for line in path.read_bytes().splitlines())

@@ -88,7 +88,7 @@ def test_what_makes_another_run(tmp_path: Path) -> None:
 
 
 def test_translations_are_those_of_the_best_weights(tmp_path: Path) -> None:
-    """Which the last need not be."""
+    """The best weights need not be the last."""
     decoder, references = solvable(1, BEST, sentences=8, size=20)
     start = dict.fromkeys(decoder.feature_names, 1.0)
     other, other_references = solvable(2, list(start.values()), sentences=8, size=20)

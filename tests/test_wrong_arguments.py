@@ -1,4 +1,4 @@
-"""What Python says of wrong arguments: one line, of the right class, that tells what is expected."""
+"""Messages in Python for wrong arguments: one line, of the right class, that tells what is expected."""
 
 from __future__ import annotations
 
@@ -211,7 +211,7 @@ def test_files_say_what_is_near(tmp_path: Path) -> None:
 
 
 def test_weights_by_name_are_merged() -> None:
-    """Of models and decoders alike: what is not named keeps its weight. A vector has all weights."""
+    """Models and decoders keep the weights of features that are not named. A vector has all weights."""
     changed = {"LM0": 2.0, "Identity": -1.0}
     merged = {**MODEL.weights, **changed}
     assert MODEL.with_weights(changed).weights == merged == DECODER.with_weights(changed).weights

@@ -221,7 +221,7 @@ def test_bad_configurations(folder: Path, tmp_path: Path, change: tuple[str, str
 
 
 def test_options_of_rows(folder: Path, tmp_path: Path) -> None:
-    """What a row does not depend on may change when it has begun, and nothing else."""
+    """Options that a row does not depend on may change when it has begun, and no others."""
     model = hiero.Model.load(folder / "model")
     sentences = [Sentence(tokens=["le"] * size) for size in (3, 9, 10, 19, 20)]
     own = NamedSet("tuning", sentences, [["a"]] * 5, {})

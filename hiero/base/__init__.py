@@ -1,1 +1,2 @@
-"""What everything else stands on: files, lines, text, weights, rule tables; knows no decoder, no forest."""
+"""The foundation of the other parts: files, lines, text, weights, rule tables; knows no decoder, no
+forest."""

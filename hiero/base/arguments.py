@@ -1,4 +1,4 @@
-"""What messages say of wrong arguments: what is expected, what was given, and what is near a name."""
+"""Messages for wrong arguments: the expected type, the given value, and similar names."""
 
 from __future__ import annotations
 

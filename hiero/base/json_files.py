@@ -69,7 +69,7 @@ def _first(error: ValidationError) -> ErrorDetails:
 
 
 def _no_such_name(name: str, kind: type[BaseModel] | None) -> str:
-    """That a model has no field of a name, and which names are near, also in the models within it."""
+    """Says that a model has no field of this name and suggests similar names, also from nested models."""
     if kind is None:
         return "no such name"
     known = _names_of(kind)

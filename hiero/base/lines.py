@@ -30,7 +30,7 @@ def open_source(path: PathLike) -> Iterator[IO[bytes]]:
 
 @contextlib.contextmanager
 def unpacked(file: io.BufferedReader) -> Iterator[IO[bytes]]:
-    """What a plain, gzip or xz file that is open holds."""
+    """Yields a stream of the decompressed content of an open plain, gzip or xz file."""
     start = file.peek(6)
     if start.startswith(b"\x1f\x8b"):
         with gzip.open(file, "rb") as unzipped:
@@ -43,7 +43,7 @@ def unpacked(file: io.BufferedReader) -> Iterator[IO[bytes]]:
 
 
 def read_bytes(path: PathLike) -> bytes:
-    """What a file (plain, gzip, xz) holds. Raises FormatError for a damaged compressed file."""
+    """Reads a whole file (plain, gzip or xz). Raises FormatError for a damaged compressed file."""
     with open_source(path) as file:
         try:
             return file.read()
@@ -88,5 +88,5 @@ def line_text(line: bytes, number: int) -> str:
 
 
 def damaged(where: str, error: Exception) -> FormatError:
-    """What to raise for one of ``DAMAGE``."""
+    """Makes the error to raise for one of ``DAMAGE``."""
     return FormatError(f"{where}: damaged or truncated compressed file: {error}")

@@ -1,4 +1,4 @@
-"""Which files are this program's own: those it made in directories that it keeps a record of, and replaces by
+"""A record of the files that this program made, in the directories that it keeps. It replaces them by
 renaming, never in place. Such a file may have a second name in another directory.
 
 What a user made may be rewritten at any time, and is copied.
@@ -50,7 +50,7 @@ def _names(record: object, key: str) -> Iterable[str]:
 
 
 def _record(path: Path) -> dict[str, object]:
-    """What such a file holds; nothing where there is none, or none of ours."""
+    """Reads such a record; an empty one where there is no file, or one of another program."""
     try:
         record = json.loads(path.read_bytes())
     except (OSError, ValueError):

@@ -27,7 +27,7 @@ _SEGMENTED = {"jieba": "zh", "janome": "ja"}
 
 
 def one_line(error: BaseException) -> str:
-    """What an exception says, in one line: of a system error the file and what the system says."""
+    """Describes an exception in one line; a system error by its file and the system's message."""
     if isinstance(error, OSError) and error.strerror:
         return error.strerror if error.filename is None else f"{error.filename}: {error.strerror}"
     return " ".join(str(error).split()) or type(error).__name__

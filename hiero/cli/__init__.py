@@ -132,7 +132,7 @@ def command_named(name: str) -> Any:
 
 
 def _program(version: Version = False) -> None:
-    """What is there without a command."""
+    """Options that need no command."""
 
 
 def _imported(name: str) -> Any:
@@ -141,7 +141,7 @@ def _imported(name: str) -> Any:
 
 
 def _summary(module: str, attribute: str) -> str:
-    """What a command does, of its source: a group's module says it for all of its commands."""
+    """Reads from its source what a command does; a group's module says it for all commands in it."""
     tree = ast.parse(Path(__file__).with_name(f"{module}.py").read_bytes())
     for node in tree.body:
         if isinstance(node, ast.FunctionDef) and node.name == attribute:

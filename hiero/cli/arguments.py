@@ -121,7 +121,7 @@ def add_command(app: typer.Typer, function: F, name: str | None = None) -> F:
 
 
 def _usage(command: TyperCommand) -> str:
-    """What stands behind the name of a command."""
+    """Makes the part of the usage line that follows the name of a command."""
     arguments = [param for param in command.params if isinstance(param, TyperArgument)]
     return " ".join(["[OPTIONS]", *(str(p.metavar) if p.required else f"[{p.metavar}]" for p in arguments)])
 

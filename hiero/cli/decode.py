@@ -329,7 +329,7 @@ def _translate(
 
 
 def _made_by(decoder: Decoder, own_weights: Mapping[str, float]) -> dict[str, object]:
-    """What an archive of forests says of the model: weights, and checksums of the rule tables by owner."""
+    """Describes the model for an archive of forests: weights, and checksums of rule tables by owner."""
     owners, tables = decoder.model.core.owners, decoder.model.tables
     files = [(owner, Path(table.path)) for owner, table in zip(owners, tables, strict=False)]
     checksums = {owner: sha256(path) for owner, path in files if path.is_file()}
@@ -354,7 +354,7 @@ def _note_unweighted(decoder: Decoder) -> None:
 
 @contextlib.contextmanager
 def _advance(source: Path | None, lines: Lines, quiet: bool) -> Iterator[Advance]:
-    """What to call after each sentence, to show how far it has come."""
+    """Yields the function to call after each sentence, which shows the progress."""
     known = source is not None and source.is_file()
     with progress_line(quiet or not known) as progress:
         total = len(lines.places) or (0 if progress is None or source is None else count_lines(source))

@@ -131,7 +131,7 @@ class System:
 
 @dataclass
 class Result:
-    """What a metric says of systems, and of parts of the test set."""
+    """Scores of systems by one metric, on the test set and on parts of it."""
 
     metric: str
     better: Literal["higher", "lower"]
@@ -142,7 +142,7 @@ class Result:
 
 
 def read_results(path: Path) -> list[Result]:
-    """What was written as JSON. Raises FormatError for a damaged file."""
+    """Reads results that were written as JSON. Raises FormatError for a damaged file."""
     try:
         return TypeAdapter(list[Result]).validate_json(path.read_bytes())
     except ValidationError as error:

@@ -126,7 +126,7 @@ class _SetFiles(BaseModel):
 
 
 class _HasModel(Protocol):
-    """Of a configuration, what its sets are read for."""
+    """The part of a configuration that says for which model its sets are read."""
 
     @property
     def model(self) -> Path: ...
@@ -191,7 +191,7 @@ def zhai2015(
 
 
 class _BitextFiles(BaseModel):
-    """What the model was trained on."""
+    """The files that the model was trained on."""
 
     model_config = ConfigDict(extra="forbid", frozen=True)
 
@@ -301,7 +301,7 @@ def chiang2008(
 
 @dataclass(frozen=True)
 class GivenChiang2008:
-    """What a configuration names; ``origin`` is what an experiment is to remember of model and sets."""
+    """The parts that a configuration names; ``origin`` describes model and sets for the record."""
 
     model: Model
     tuning: NamedSet

@@ -79,7 +79,7 @@ def guarded(command: Callable[..., Any]) -> Callable[..., Any]:
 
 @contextlib.contextmanager
 def on_interrupt(note: str) -> Iterator[None]:
-    """What to say if the block is interrupted."""
+    """Prints a note if the block is interrupted."""
     try:
         yield
     except KeyboardInterrupt as interrupt:

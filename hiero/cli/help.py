@@ -1,4 +1,4 @@
-"""What `--help` shows: options in groups, each in full, in the width of the terminal."""
+"""The text of `--help`: options in groups, each in full, in the width of the terminal."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ _KINDS = {Path: "FILE", int: "N", float: "X", str: "TEXT"}
 
 
 def metavar(annotation: Any, name: str, *, option: bool) -> str | None:
-    """What stands for the value of a parameter; None for a flag."""
+    """Names the value of a parameter as help shows it; None for a flag."""
     parts = [part for part in get_args(annotation) if part is not type(None)]
     if get_origin(annotation) in (Union, UnionType) and len(parts) == 1:
         annotation, parts = parts[0], list(get_args(parts[0]))
@@ -33,7 +33,7 @@ def metavar(annotation: Any, name: str, *, option: bool) -> str | None:
 
 
 def command_help(usage: str, text: str, params: Sequence[Any]) -> str:
-    """Of a command: how it is called, what it does, its arguments and options by group."""
+    """Makes the help of a command: usage, description, arguments, and options by group."""
     groups: dict[str, list[Any]] = {}
     for param in params:
         group = "Arguments" if param.param_type_name == "argument" else _group(param)
@@ -46,7 +46,7 @@ def command_help(usage: str, text: str, params: Sequence[Any]) -> str:
 
 
 def group_help(usage: str, text: str, groups: Mapping[str, Sequence[tuple[str, str]]]) -> str:
-    """Of several commands, by group their names and what they do."""
+    """Makes the help of several commands: names and summaries by group."""
     return "\n".join(_page(usage, text, groups.items()))
 
 

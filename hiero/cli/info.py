@@ -83,7 +83,7 @@ def check_model(path: Path, load: Sequence[str] | None = None) -> None:
 
 
 def describe_table(table: RuleTable) -> dict[str, object]:
-    """What `hiero info` prints of a rule table."""
+    """Collects what `hiero info` prints of a rule table."""
     return {
         "kind": "rule table",
         "owner": table.owner or "(not given)",
@@ -98,12 +98,12 @@ def describe_table(table: RuleTable) -> dict[str, object]:
 
 
 def describe_lm(lm: LanguageModel) -> dict[str, object]:
-    """What `hiero info` prints of a language model."""
+    """Collects what `hiero info` prints of a language model."""
     return {"kind": f"language model ({lm.kind})", "order": lm.order}
 
 
 def describe_model(path: Path) -> dict[str, object]:
-    """What `hiero info` prints of a model directory."""
+    """Collects what `hiero info` prints of a model directory."""
     config = read_config(path)
     absent = [own for own in config.local_features if isinstance(own, GivenFeatures)]
     model = Model.load(

@@ -1,5 +1,5 @@
-"""What `hiero info` says of what commands leave besides tables and models: forests, second stages, and the
-directories of tuning, training and `hiero run`."""
+"""Descriptions for `hiero info` of forests, second stages, and the directories of tuning, training and
+`hiero run`."""
 
 from __future__ import annotations
 
@@ -22,7 +22,7 @@ _GOES_ON = "not yet: the same command goes on"
 
 
 class _Tuning(BaseModel):
-    """What of a tuning run's record is shown."""
+    """The part of a tuning run's record that is shown."""
 
     options: dict[str, Any]
     metric: tuple[str, str]
@@ -31,7 +31,7 @@ class _Tuning(BaseModel):
 
 
 class _Run(BaseModel):
-    """What of a record of `hiero run` is shown."""
+    """The part of a record of `hiero run` that is shown."""
 
     program: str
     method: str
@@ -45,7 +45,7 @@ class _Seed(BaseModel):
 
 
 class _Step(BaseModel):
-    """What of a step's record is shown."""
+    """The part of a step's record that is shown."""
 
     outputs: dict[str, str]
 

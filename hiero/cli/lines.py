@@ -1,4 +1,4 @@
-"""What commands read: sentences as lines of text, as JSON lines or as the segments of NIST's source sets."""
+"""Input of commands: sentences as lines of text, as JSON lines or as the segments of NIST's source sets."""
 
 from __future__ import annotations
 
@@ -26,7 +26,7 @@ def format_of(path: Path | None, given: Format | None) -> Format:
 
 
 def reader(kind: Format, tokens: bool) -> Callable[[str], Sentence]:
-    """What makes a sentence of a line of raw text, or of ``tokens``, or of JSON. It raises FormatError."""
+    """Gives the function that reads a line of raw text, of ``tokens`` or of JSON; it raises FormatError."""
     if kind == "jsonl":
         return _json_in_tokens if tokens else Sentence.from_json
     return (lambda line: Sentence(tokens=split(line))) if tokens else Sentence
@@ -95,7 +95,7 @@ class SentenceParses:
     """Trees by the number of their sentence, from 0."""
 
     def __init__(self, path: Path | None = None) -> None:
-        """Of a file with a tree a line. Raises FormatError."""
+        """Opens a file with a tree on every line. Raises FormatError."""
         self.path = path
         self._trees: Sequence[Tree | None] = () if path is None else read_trees(path)
 

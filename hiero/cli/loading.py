@@ -32,7 +32,7 @@ _KINDS = ("by_span", "by_gap", "by_rule")
 
 
 class Given(TypedDict):
-    """What ``Model.load`` is given besides a directory."""
+    """Arguments of ``Model.load`` besides the directory."""
 
     local_features: list[LocalFeatures]
     generators: list[RuleGenerator]

@@ -1,4 +1,4 @@
-"""What the decoder writes for a sentence: text, n-best lines, JSON lines, derivations."""
+"""The decoder's output for a sentence: text, n-best lines, JSON lines, derivations."""
 
 from __future__ import annotations
 
@@ -45,8 +45,8 @@ def make_record(
     forcing: Forcing | None,
     choose: Choice | None,
 ) -> Record:
-    """Of a sentence that was decoded, with its forest if ``nbest``, ``forcing`` or ``choose`` is given;
-    ``target`` makes text of tokens."""
+    """Makes the record of a decoded sentence. Its result has a forest if ``nbest``, ``forcing`` or ``choose``
+    is given; ``target`` makes text of tokens."""
     name = lines.id_of(number, sentence)
     if number in lines.invalid:
         return Record(number, name, error=lines.invalid[number])

@@ -35,7 +35,7 @@ _OVERVIEW = "overview"
 
 @dataclass(frozen=True)
 class Evaluation:
-    """What `hiero eval` found, and the test set with its translations and their
+    """The results of `hiero eval`, and the test set with its translations and their
     scores by segment (chrF++)."""
 
     metrics: Sequence[Result]
@@ -208,7 +208,7 @@ def _weights(before: Mapping[str, float], after: Mapping[str, float]) -> str:
 
 
 def _facts(folder: Path) -> str:
-    """Of data and model."""
+    """Makes the table of facts about data and model."""
     facts: dict[str, object] = {}
     of = {"train": "for training", "tune": "for tuning", "test": "for the test", LEFT_OUT: LEFT_OUT}
     drawn = pairs(folder / "sets")

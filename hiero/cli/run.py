@@ -209,7 +209,7 @@ class _System:
 
 
 def _tokenizer(target: TextSide) -> Tokenizer:
-    """What separates the words of translations for BLEU; nothing where text is in tokens."""
+    """Chooses the tokeniser for BLEU of translations; none where text is in tokens."""
     return "none" if target.scheme == "none" else _TOKENIZERS.get(target.language, "13a")
 
 

@@ -1,4 +1,4 @@
-"""What `hiero run` trains, tunes and tests on: sets of one's own or drawn from the bitext, and the rest."""
+"""The data of `hiero run`: tuning and test sets, given or drawn from the bitext, and the rest to train on."""
 
 from __future__ import annotations
 
@@ -106,7 +106,7 @@ def _drawn(folder: Path, name: str) -> SetFiles:
 
 
 def _done(folder: Path) -> dict[str, Any]:
-    """What was written when all was; nothing if it is not."""
+    """Reads the record that is written last; an empty one if it is not there."""
     try:
         return dict(json.loads((folder / _COUNTS).read_bytes()))
     except (OSError, ValueError):

@@ -1,4 +1,4 @@
-"""What `hiero decode` is given for single sentences: rules of their own, and references to arrive at."""
+"""Input of `hiero decode` for single sentences: additional rules, and references to force."""
 
 from __future__ import annotations
 
@@ -67,7 +67,7 @@ class SentenceRules:
     """Rules by the number of their sentence, from 0, and the weights of what features only they have."""
 
     def __init__(self, path: Path | None = None) -> None:
-        """Of a file with ``number ||| rule`` a line, the rule as in rule tables. Raises FormatError."""
+        """Opens a file of lines ``number ||| rule``, the rule as in rule tables. Raises FormatError."""
         self.path = path
         self._rules: dict[int, list[Rule]] = {}
         self.weights: dict[str, float] = {}

@@ -68,7 +68,7 @@ class Failures:
         return bool(self._found)
 
     def note(self, path: Path, number: int, error: Exception) -> None:
-        """Of sentence ``number`` of a file, from 0. From any thread."""
+        """Records an error of sentence ``number`` of a file, from 0. May be called from any thread."""
         place = sentence_place(path, number)
         with self._noting:
             if place in self._found:

@@ -32,7 +32,7 @@ class Options:
         raise NotImplementedError
 
     def value(self, given: Given) -> Any:
-        """What the command gets, of what the user gave by the options' names."""
+        """Makes the value for the command from the user's values by option name."""
         raise NotImplementedError
 
 
@@ -64,7 +64,7 @@ class SettingOptions(Options):
 
     @property
     def _groups(self) -> dict[str, str]:
-        """Of the settings of models within the model."""
+        """Maps settings of nested models to their groups."""
         inner: list[Any] = [i.annotation for i in self.kind.model_fields.values() if is_model(i.annotation)]
         titled = [(kind, kind.model_config.get("title")) for kind in inner]
         return {name: title for kind, title in titled if title for name in kind.model_fields}

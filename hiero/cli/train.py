@@ -294,7 +294,7 @@ def reporter(quiet: bool) -> Callable[[str], object]:
 def text_processing(
     tokenize: tuple[str, str] | None, lowercase: bool, truecasers: tuple[Path, Path] | None = None
 ) -> TextProcessing:
-    """Of options that name it. Raises BadParameter for what no scheme is."""
+    """Makes the text processing that options name. Raises BadParameter for what no scheme is."""
     sides = tokenize or ("und:none", "und:none")
     files = ("", "") if truecasers is None else map(str, truecasers)
     with usage():

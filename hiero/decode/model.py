@@ -331,7 +331,7 @@ class Model:
         return _model_of, (self.tables, self.lms, dict(self.weights), settings)
 
     def _settings(self) -> dict[str, Any]:
-        """What the constructor takes besides tables, language models and weights."""
+        """Collects the constructor's arguments besides tables, language models and weights."""
         return {
             "owners": self.core.owners[: len(self.tables)],
             "statics": self._statics,

@@ -62,7 +62,7 @@ class GivenGenerator(BaseModel):
 
 
 class ModelFile(BaseModel):
-    """What ``model.toml`` holds."""
+    """The content of ``model.toml``."""
 
     model_config = ConfigDict(extra="forbid")
     format: Literal[1]
@@ -139,7 +139,7 @@ def read_manifest(directory: Path) -> dict[str, dict[str, int | str]]:
 
 
 def read_made_from(directory: Path) -> dict[str, Any]:
-    """What the manifest says of how a model was made; nothing where it has none. Raises FormatError."""
+    """Reads from the manifest how a model was made; empty where it does not say. Raises FormatError."""
     if not (directory / MANIFEST).exists():
         return {}
     with _manifest(directory) as manifest:

@@ -104,7 +104,7 @@ def _write_lms(model: Model, directory: Path) -> list[str]:
 
 
 def _write_statics(model: Model, directory: Path, tables: Sequence[str], lms: Sequence[str]) -> list[str]:
-    """What is precomputed per rule, for the files as they were written."""
+    """Writes what is precomputed for every rule of the files as they were written."""
     core = _core.TranslationModel(
         [RuleTable.open(str(directory / file)) for file in tables],
         _owners(model),

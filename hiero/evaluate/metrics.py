@@ -92,7 +92,7 @@ class Hypotheses:
 
     @classmethod
     def of_list(cls, forest: Forest, found: KBestArrays) -> Hypotheses:
-        """Of a k-best list of a forest."""
+        """Makes the hypotheses of a k-best list of a forest."""
         return cls(forest.words, found.words, found.word_offsets)
 
     def __len__(self) -> int:
@@ -148,8 +148,8 @@ class Metric(ABC):
         return int(self.token_statistics([0], Hypotheses.of_tokens([[]])).shape[1])
 
     def statistics(self, lines: Sequence[str]) -> Array:
-        """Of one hypothesis a segment, as text; float64 (segments, width). Raises ValueError for another
-        number of lines, TypeError for lists of tokens in place of lines."""
+        """Counts for one hypothesis a segment, as text; float64 (segments, width). Raises ValueError for
+        another number of lines, TypeError for lists of tokens in place of lines."""
         self._check(lines)
         segments = np.arange(self.segments, dtype=np.int32)
         return self.token_statistics(segments, Hypotheses.of_tokens(self.text.tokens(lines)))
@@ -161,7 +161,7 @@ class Metric(ABC):
 
     @abstractmethod
     def token_statistics(self, segments: npt.ArrayLike, hypotheses: Hypotheses) -> Array:
-        """Of hypotheses that are tokens already, each for one of the segments; float64 (n, width)."""
+        """Counts for hypotheses in tokens, each for one of the segments; float64 (n, width)."""
 
     @abstractmethod
     def score(self, statistics: npt.ArrayLike) -> Array:
@@ -172,7 +172,7 @@ class Metric(ABC):
         return self.score(statistics)
 
     def details(self, statistics: Array) -> str:
-        """What a score is made of, to be printed behind it."""
+        """Describes the parts of a score, to be printed behind it."""
         return ""
 
     @property

@@ -141,7 +141,7 @@ def _text(text: str) -> str:
 
 
 def _legal(text: str) -> str:
-    """What XML cannot hold, control characters and lone surrogates, as replacement characters."""
+    """Replaces control characters and lone surrogates, which XML cannot hold, by U+FFFD."""
     return "".join(
         c if c in "\t\n\r" or " " <= c <= "\ud7ff" or "\ue000" <= c <= "\ufffd" or c > "\uffff" else "\ufffd"
         for c in text

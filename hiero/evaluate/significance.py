@@ -46,7 +46,7 @@ class Runs:
 def confidence_interval(
     metric: Metric, system: Runs, samples: int = SAMPLES, seed: int = SEED
 ) -> tuple[float, float]:
-    """What the score of a system, the mean of its runs, lies between in 95 % of resampled sets
+    """Estimates the interval of a system's score, the mean of its runs, that holds 95 % of resampled sets
     (Koehn 2004)."""
     rng = np.random.default_rng(seed)
     segments = system.statistics.shape[1]

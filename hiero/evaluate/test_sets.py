@@ -146,7 +146,7 @@ def is_nist(file: PathLike) -> bool:
 
 
 def ending(file: PathLike) -> str:
-    """That of a name, in small letters, before .gz and .xz; "" where there is none."""
+    """Gives the ending of a file's name in small letters, without .gz and .xz; "" where there is none."""
     suffixes = [suffix.lower() for suffix in Path(file).suffixes]
     if suffixes and suffixes[-1] in (".gz", ".xz"):
         suffixes.pop()

@@ -44,7 +44,7 @@ class Chiang2008Laboratory(Laboratory[System, Chiang2008Options]):
 
     @cached_property
     def metric(self) -> Bleu:
-        """Of the tuning set."""
+        """The metric of the tuning set."""
         return self.bleu(self.tuning)
 
     @cached_property

@@ -37,7 +37,7 @@ def tables(result: Results[System]) -> list[Table[System]]:
 
 
 def left_out(rows: Collection[System]) -> str:
-    """What is said of rows of the paper that there are not; nothing if there are all."""
+    """Lists the rows of the paper that were not run; "" if all were."""
     left = [system.name for system in (*TABLE_1, *TABLE_2) if system not in rows]
     return f"Left out for want of parses or counts of distortion: {'; '.join(left)}." if left else ""
 

@@ -26,7 +26,7 @@ BASELINE = (
 
 
 class Chiang2008Options(ExperimentOptions):
-    """What the paper leaves open, or sets otherwise for its corpora. ``mert`` and ``mira`` are options of
+    """Settings that the paper leaves open or chose for its corpora. ``mert`` and ``mira`` are options of
     these methods."""
 
     baseline: tuple[str, ...] | None = Field(

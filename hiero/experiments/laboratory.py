@@ -36,7 +36,7 @@ _ROW = "row.json"
 
 
 class ExperimentOptions(Settings):
-    """What an experiment with several systems leaves open."""
+    """Settings of an experiment with several systems."""
 
     runs: int = Field(3, ge=1, description="of each system, with other seeds")
     seed: int = Field(1, ge=0, description="of the first run")
@@ -61,7 +61,7 @@ Own = TypeVar("Own", bound=ExperimentOptions)
 
 
 class _Row(BaseModel):
-    """What a row was begun with."""
+    """The record of what a row was begun with."""
 
     model_config = ConfigDict(extra="forbid", strict=True)
 
@@ -229,7 +229,7 @@ class Laboratory(ABC, Generic[S, Own]):
     def lines(
         self, run: Path, name: str, weights: Mapping[str, float], made: Callable[[], list[str]]
     ) -> list[str]:
-        """What a run translates with weights, which is made once, and is kept by a name beside the run."""
+        """Translates with weights, once: the lines are kept by a name beside the run."""
         path = run.with_name(f"{run.name}.{name}.json")
         if path.exists() and (found := read_json(path, _Translations)).weights == weights:
             return found.lines

@@ -47,7 +47,7 @@ class Pass(BaseModel):
 
 @dataclass(frozen=True)
 class Trained:
-    """What the model was trained on, and where it is."""
+    """The data that the model was trained on, and where the model is."""
 
     directory: Path
     inputs: TrainInputs
@@ -113,7 +113,7 @@ class Li2009Laboratory(Laboratory[System, Li2009Options]):
 
     @property
     def _given(self) -> dict[str, Any]:
-        """What the model's directory is opened with, where it cannot be without."""
+        """The arguments that opening the model's directory takes besides."""
         return {"local_features": self.model.local_features, "generators": self.model.generators}
 
     def _second_options(self, run: int) -> SecondStageOptions:
@@ -161,7 +161,7 @@ class Li2009Laboratory(Laboratory[System, Li2009Options]):
         )
 
     def a_pass(self, system: System) -> Pass | None:
-        """Of the first run, where it has ended; None for a method that has none."""
+        """Reads the pass of the first run, where it has ended; None for a method without passes."""
         if system.method == "mert":
             return None
         path = self.folder / system.slug / "pass.json"
@@ -177,7 +177,7 @@ class Li2009Laboratory(Laboratory[System, Li2009Options]):
         return made
 
     def _space(self, system: System) -> tuple[RiskSpace, Loss, Array]:
-        """Of all that the tuning set's decoding has found."""
+        """Makes the risk of all derivations that decoding of the tuning set has accumulated."""
         trial = self.trial(system)
         run = self._run(system, 0)
         weights = self.model.weight_vector(read_weights(run / "weights.txt"))

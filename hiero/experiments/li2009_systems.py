@@ -16,8 +16,8 @@ from hiero.tune.risk import idle
 
 
 class Li2009Options(ExperimentOptions):
-    """What the paper leaves open. ``mert`` and ``risk`` are options of these methods, ``second`` of the
-    second stage."""
+    """Settings that the paper leaves open. ``mert`` and ``risk`` are options of these methods, ``second`` of
+    the second stage."""
 
     k: int = Field(100, ge=1, description="distinct translations a sentence")
     effective_length: EffectiveLength = "closest"

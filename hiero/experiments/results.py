@@ -1,5 +1,5 @@
-"""What experiments with several systems have in common: the sets, what comes out of each system, and how it
-is judged and written down."""
+"""Results of experiments with several systems: the sets, the translations of each system, their scores, and
+tables of them."""
 
 from __future__ import annotations
 
@@ -66,13 +66,13 @@ class Outcome:
 
     @property
     def seconds(self) -> Array:
-        """Of each run, all of it."""
+        """The seconds that each run took."""
         return np.add(self.decoding, self.choosing)
 
 
 @dataclass(frozen=True)
 class Results(Generic[S]):
-    """What came out of all systems, the sets that were translated, and their metrics."""
+    """The runs of all systems, the sets that were translated, and their metrics."""
 
     outcomes: Mapping[S, Outcome]
     sets: Sequence[NamedSet]
@@ -160,7 +160,7 @@ def head(names: Sequence[str]) -> list[str]:
 
 
 def line(cells: Sequence[str]) -> str:
-    """Of a table in Markdown."""
+    """Makes a line of a table in Markdown."""
     return f"| {' | '.join(cells)} |"
 
 
@@ -170,7 +170,7 @@ def spread(values: Sequence[float], digits: int = 2) -> str:
 
 
 def deviation(values: Sequence[float]) -> float:
-    """Of a sample; 0 of one."""
+    """Computes the standard deviation of a sample; 0 of one value."""
     return float(np.std(values, ddof=1)) if len(values) > 1 else 0.0
 
 
@@ -190,7 +190,7 @@ def scores_csv(result: Results[S], tables: Iterable[Table[S]]) -> str:
 
 
 def csv_text(rows: Iterable[Sequence[object]]) -> str:
-    """Of rows."""
+    """Writes rows as CSV."""
     text = io.StringIO()
     csv.writer(text, lineterminator="\n").writerows(rows)
     return text.getvalue()

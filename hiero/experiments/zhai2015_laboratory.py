@@ -42,7 +42,7 @@ class TuningSet:
     alignments: Sequence[Sequence[Links]] | None
 
     def part(self, takes: Callable[[int], bool]) -> TuningSet:
-        """Of the sentences whose number of words is such. Raises ValueError where there is none."""
+        """Selects sentences by their number of words. Raises ValueError where there is none."""
         own = self.own
         kept = [i for i, sentence in enumerate(own.sentences) if takes(len(sentence.tokens))]
         if not kept:
@@ -118,7 +118,7 @@ class Zhai2015Laboratory(Laboratory[System, Zhai2015Options]):
         )
 
     def analysis(self, system: System, one: NamedSet) -> Analysis:
-        """Of a set with the weights of the system's first run, which are there."""
+        """Analyses a set with the weights of the system's first run, which has ended."""
         run = self.folder / system.slug / "run-1"
         weights = read_weights(run / "weights.txt")
         path = run.with_name(f"{run.name}.{one.name}.analysis.json")

@@ -15,7 +15,7 @@ from hiero.tune.methods import METHODS
 
 
 class Zhai2015Options(ExperimentOptions):
-    """What the paper leaves open, or sets otherwise for its corpora. The beam is the pop limit. ``mert``,
+    """Settings that the paper leaves open or chose for its corpora. The beam is the pop limit. ``mert``,
     ``mira``, ``pro`` and ``hypergraph_mert`` are options of these methods, ``spans`` of search-aware
     tuning."""
 

@@ -1,5 +1,5 @@
-"""What is known of a sentence to translate, and local features: those of this package, and what others
-must be.
+"""Annotations of a sentence to translate, and local features: those of this package, and the protocols for
+others.
 
 >>> import hiero
 >>> model = hiero.Model.load("model", local_features=[hiero.features.FineSyntax()])

@@ -65,7 +65,7 @@ def unescaped(word: str) -> str:
 
 
 def _characters(words: Sequence[str]) -> tuple[str, list[int]]:
-    """What is compared of words, and for each character the place of its word."""
+    """Joins the characters of words that are compared; gives for each character the place of its word."""
     places = [place for place, word in enumerate(words) for _ in word]
     parts: list[str] = []
     found: list[int] = []

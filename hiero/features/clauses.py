@@ -235,7 +235,7 @@ class Clauses:
         return sentence
 
     def _first_tag(self, part: Part) -> str:
-        """Of the first verb."""
+        """Gives the tag of the first verb."""
         words = leaves(part.verbs[0]) if part.verbs else []
         first = next((n for n in words if self._words[n].relation in AUXILIARIES), part.place)
         return self._words[first].tag

@@ -19,7 +19,7 @@ from hiero.features.trees import Constituent, Tree
 
 
 class _Block(NamedTuple):
-    """What a word and its dependents are, which lie together."""
+    """A word with its dependents, which lie together."""
 
     begin: int
     end: int

@@ -32,7 +32,7 @@ class DistortionStatistics:
 
     @classmethod
     def of(cls, statistics: ExtractStatistics) -> DistortionStatistics:
-        """What extraction counted."""
+        """Takes the statistics from what extraction counted."""
         return cls(list(statistics.monotone), list(statistics.reordered))
 
     def log_probability(self, reordered: bool, size: int) -> float:

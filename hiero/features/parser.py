@@ -48,7 +48,7 @@ def parsed(sentences: Iterable[str | Sequence[str] | Sentence]) -> Iterator[Tree
 
 
 def _document(sentence: Sentence, pipeline: Language) -> tuple[Doc, Sequence[str]]:
-    """What is to be parsed, with the tokens that are given."""
+    """Makes the document to parse, with the tokens that are given."""
     if sentence.text is not None:
         # All white space but single spaces would be tokens.
         return pipeline.tokenizer(" ".join(sentence.text.split())), ()

@@ -23,7 +23,7 @@ class Word(NamedTuple):
 
 @dataclass(frozen=True, eq=False)
 class Phrase:
-    """What is under one label."""
+    """The parts under one label."""
 
     label: str
     parts: Sequence[Node]
@@ -129,7 +129,7 @@ class Bracketing:
         return [*node.parts[:begin], self.over(node.label, node.parts[begin:end]), *node.parts[end:]]
 
     def _with_brackets(self, parts: Sequence[Node]) -> Sequence[Node]:
-        """What brackets enclose under PRN, unless it is all there is."""
+        """Puts what brackets enclose under PRN, unless it is everything."""
         found: list[Node] = []
         opening: list[int] = []
         for part in parts:

@@ -26,7 +26,7 @@ if TYPE_CHECKING:  # a decoder without local features or forests need not load s
 
 
 class Named(Protocol):
-    """What all of them have."""
+    """The attribute that all local features have."""
 
     @property
     def names(self) -> Sequence[str]:
@@ -45,8 +45,9 @@ class SpanFeatures(Named, Protocol):
 
 
 class GapFeatures(Named, Protocol):
-    """Of every nonterminal of a rule by the number S of source words that it stands for, and whether it is
-    reordered: crosses another nonterminal or a word link of the rule. Summed over the rule's nonterminals.
+    """Features of every nonterminal of a rule by the number S of source words that it stands for, and whether
+    it is reordered: crosses another nonterminal or a word link of the rule. Summed over the rule's
+    nonterminals.
 
     Those of rules of the goal, as glue is, count only where the object's attribute ``glue`` is true.
     """

@@ -82,7 +82,7 @@ class Sentence:
 
     @classmethod
     def from_json(cls, line: str) -> Sentence:
-        """Of an object with ``text`` or ``tokens``, and as there may be ``id``, ``rules`` as in rule tables,
+        """Reads an object with ``text`` or ``tokens``, and optionally ``id``, ``rules`` as in rule tables,
         ``parse`` in brackets and ``annotations``. Raises FormatError."""
         try:
             record = _Record.model_validate_json(line)
@@ -101,7 +101,7 @@ class Sentence:
 
     @staticmethod
     def id_in_json(line: str) -> int | str | None:
-        """What a line says of the id, also one that is no sentence otherwise; None if it says nothing."""
+        """Reads the id of a line, also of one that is no sentence otherwise; None if it has none."""
         try:
             return _Name.model_validate_json(line).id
         except ValidationError:
@@ -128,7 +128,7 @@ class _Name(BaseModel):
 
 
 class _Record(_Name):
-    """What ``from_json`` reads."""
+    """The object that ``from_json`` reads."""
 
     model_config = ConfigDict(extra="forbid", strict=True)
 

@@ -76,7 +76,7 @@ class Tree:
 
     @classmethod
     def read(cls, text: str) -> Tree:
-        """Of brackets, ``(S (NP (PRP he)) (VP (VBD slept)))``.
+        """Reads brackets, ``(S (NP (PRP he)) (VP (VBD slept)))``.
 
         Functions (``NP-SBJ-1``, ``NP=2``) are left out of labels, and empty elements (``-NONE-``) with
         all constituents that have nothing else. Raises FormatError, which tells the column.

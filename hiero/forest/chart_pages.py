@@ -40,7 +40,7 @@ class Lost:
 
 
 def lost_derivations(outside: OutsideStrings) -> list[Lost]:
-    """Of each span that lost one, by rising span: what is recovered there has another translation than all
+    """Finds a derivation for each span, by rising span, whose translation differs from those of all items
     that outlived pruning."""
     chart = outside.chart
     found = []

@@ -1,4 +1,4 @@
-"""Which translation of a forest to choose, by all of its derivations instead of the best alone.
+"""Choosing a translation of a forest by all of its derivations instead of the best alone.
 
 Minimum Bayes risk takes the derivation whose string has the greatest expected linear BLEU, the others being
 the references (Tromble et al. 2008; Kumar et al. 2009). Variational decoding takes the one that is best by

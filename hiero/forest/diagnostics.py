@@ -1,4 +1,4 @@
-"""What a forest's distribution is like, in numbers for a person to look at."""
+"""Statistics of a forest's distribution, for a person to look at."""
 
 from __future__ import annotations
 

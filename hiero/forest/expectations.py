@@ -70,7 +70,7 @@ class LogLinear:
 
     @functools.cached_property
     def p(self) -> Distribution:
-        """Over the forest's derivations."""
+        """The distribution over the forest's derivations."""
         return self.forest.distribution(self.gamma * self.scores)
 
 
@@ -272,21 +272,21 @@ def expected_bleu_gradient(
 
 
 def _covariance_gradient(model: LogLinear, value: float, r: Array, method: Method) -> Gradient:
-    """Of a value whose derivative in theta is gamma Cov[h(d), r(d)]."""
+    """Computes the gradient of a value whose derivative in theta is gamma Cov[h(d), r(d)]."""
     if method == "inside":
         return _gradient(model, value, covariance(model.p, model.forest.features, r, method))
     return _sparse_gradient(model, value, _centred(model.p, np.asarray(_checked(model.p, r))))
 
 
 def _sparse_gradient(model: LogLinear, value: float, factors: Array) -> Gradient:
-    """Of a value whose derivatives in the log weights of edges are `factors`; by one sparse sum, in which
-    features that no edge has cost nothing."""
+    """Computes the gradient of a value whose derivatives in the log weights of edges are `factors`, by one
+    sparse sum, in which features that no edge has cost nothing."""
     theta = model.forest.weighted_features(model.gamma * factors)
     return Gradient(value, theta, float(_weighted_sum(model.scores, factors)))
 
 
 def _gradient(model: LogLinear, value: float, slope: Array) -> Gradient:
-    """Of a value whose derivative in gamma theta is `slope`."""
+    """Computes the gradient of a value whose derivative in gamma theta is `slope`."""
     return Gradient(value, model.gamma * slope, float(model.theta @ slope))
 
 

@@ -61,7 +61,7 @@ class PackedForest:
 
 
 def pack_forest(forest: Forest) -> PackedForest:
-    """What ``ForestWriter.add`` takes; may be done on any thread."""
+    """Packs a forest for ``ForestWriter.add``; may be called on any thread."""
     return PackedForest(forest.record(), forest.feature_names)
 
 

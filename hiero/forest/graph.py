@@ -88,8 +88,8 @@ def _tails(forest: Forest, edge: int) -> list[int]:
 
 
 def _yields(forest: Forest, weights: Weights | None) -> list[list[str]]:
-    """What nodes yield at best, or by their first edges: nodes of a span that language models tell apart
-    differ in its ends."""
+    """Gives the yield of each node by its best derivation, or by its first edges: nodes of a span that
+    language models tell apart differ in its ends."""
     scores = forest.scores(weights or {})
     best: list[float] = []
     yields: list[list[str]] = []

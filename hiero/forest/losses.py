@@ -77,7 +77,7 @@ class LinearBleu:
 
     @property
     def costs(self) -> Array:
-        """What each of ``totals_and_matches`` adds to the loss, float64 (8)."""
+        """The cost that each of ``totals_and_matches`` adds to the loss, float64 (8)."""
         words, *matches = self.theta
         return -np.array([words, *[0.0] * (ORDER - 1), *matches])
 

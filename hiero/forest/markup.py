@@ -1,4 +1,4 @@
-"""What HTML pages with pictures are made of: texts, numbers, rules, curves, rows of words, the page around.
+"""Parts of HTML pages with pictures: texts, numbers, rules, curves, rows of words, the page around.
 
 All is markup in strings; ``escaped`` makes it of texts. A page has sections, whose elements have ids that
 begin with the section's; an element names, without that, those that are marked when one points at it: what
@@ -80,7 +80,7 @@ def number_text(value: float) -> str:
 
 
 def count_text(count: int, one: str) -> str:
-    """Of things whose plural ends in s: "1 edge", "2,044 edges", "1.2e15 derivations"."""
+    """Writes a number of things whose plural ends in s: "1 edge", "2,044 edges", "1.2e15 derivations"."""
     number = f"{count:,}" if count < 10**_MOST_DIGITS else f"{Decimal(count):.1e}".replace("e+", "e")
     return f"{number} {one}" + "s" * (count != 1)
 
@@ -127,7 +127,7 @@ def marks(own: Sequence[str], near: Sequence[str] = ()) -> str:
 
 
 def text_width(text: str) -> float:
-    """Of a text in px, at least: the font is the reader's."""
+    """Estimates the width of a text in px from below: the font is the reader's."""
     return _FONT_SIZE * sum(map(_advance, visible(text)))
 
 
@@ -158,8 +158,8 @@ def word_rows(
     links: Sequence[tuple[int, int]] = (),
     owners: Mapping[str, Sequence[str]] | None = None,
 ) -> str:
-    """Of the section of that name, source words s0, s1, ... above target words t0, ... with links l0, ...
-    between them; pointing at a word marks what it is linked to and its owners."""
+    """Draws for the section of that name source words s0, s1, ... above target words t0, ... with links l0,
+    ... between them; pointing at a word marks what it is linked to and its owners."""
     own = {word: list(names) for word, names in (owners or {}).items()}
     for number, (i, j) in enumerate(links):
         own.setdefault(f"s{i}", []).extend((f"l{number}", f"t{j}"))

@@ -1,4 +1,4 @@
-"""What notebooks show of translations, derivations and small forests: their pages, in frames."""
+"""Pictures of translations, derivations and small forests for notebooks: their pages, in frames."""
 
 from __future__ import annotations
 

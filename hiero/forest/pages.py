@@ -70,7 +70,7 @@ def derivation_sections(
     details: Details,
     overview: str = "",
 ) -> list[str]:
-    """What ``derivations_page`` is made of, with links to a section of this name, an ``overview``."""
+    """Makes the sections of ``derivations_page``, with links to the section named ``overview``."""
     places = [(number, k) for number, named in sentences.items() for k in range(1, len(named) + 1)]
     sections = []
     for at, (number, k) in enumerate(places):
@@ -123,7 +123,8 @@ def _section(
 def derivation_parts(
     name: str, derivation: Derivation, weights: Weights | None, details: Details
 ) -> list[str]:
-    """What a section of that name shows of a derivation: the picture of its words, and what is below it."""
+    """Makes the parts of a section of that name: the picture of a derivation's words, and what is below
+    it."""
     source, target = derivation.forest.source, derivation.tokens
     alignment = [(i, j) for i, j in derivation.alignment if i < len(source)]
     rules = applied_rules(derivation, alignment)

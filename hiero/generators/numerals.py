@@ -95,7 +95,8 @@ class Numerals:
         return [apart + each for each in (self.tight, self.loose, *self._scaled_patterns())]
 
     def readings(self, text: str) -> list[Number]:
-        """What text that matches an expression may mean, each once: in Urdu ``62٫000`` may be either."""
+        """Lists the different numbers that a matched text may mean: in Urdu ``62٫000`` may be 62 or
+        62,000."""
         return self._marked(text) or self._scaled(text)
 
     def _marked(self, text: str) -> list[Number]:

@@ -1,4 +1,4 @@
-"""What makes rules for single sentences: generators, this package's and one's own."""
+"""The protocol of generators, which make rules for single sentences."""
 
 from __future__ import annotations
 
@@ -22,7 +22,7 @@ class RuleGenerator(Protocol):
 
     @property
     def name(self) -> str:
-        """What messages and model directories call it."""
+        """The generator's name in messages and model directories."""
 
     @property
     def features(self) -> Sequence[str]:

@@ -1,4 +1,4 @@
-"""What in a sentence reads as a number, percentage, ordinal, year, date or time by a convention.
+"""Numbers, percentages, ordinals, years, dates and times in a sentence, read by a convention.
 
     Reader(CONVENTIONS["de"]).readings(["am", "24.12.2008"])
     # Reading("date", 1, 2, {"d": "24", "m": "12", "y": "2008"}, ...)
@@ -37,7 +37,7 @@ SHARED: Mapping[SharedKind, str] = {
 
 @dataclass(frozen=True)
 class Reading:
-    """What the tokens of a sentence from ``begin`` to ``end`` may mean.
+    """A possible meaning of the tokens of a sentence from ``begin`` to ``end``.
 
     ``values`` are those of a template's fields: numbers for n, a and b, for others ASCII digits as they are.
     ``fields`` are what each token is part of. A number is ``loose`` where its marks are tokens of their own.
@@ -143,5 +143,5 @@ def _templates(convention: Convention) -> dict[Kind | SharedKind, tuple[str, ...
 
 
 def _between_tokens(expression: str) -> re.Pattern[str]:
-    """What begins and ends where tokens do, as the first group; matches themselves are empty."""
+    """Compiles an expression that begins and ends where tokens do, as the first group of an empty match."""
     return re.compile(rf"(?<![^ ])(?=({expression})(?![^ ]))", re.IGNORECASE)

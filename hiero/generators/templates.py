@@ -62,12 +62,12 @@ def parts(template: str) -> tuple[Piece, ...]:
 
 @cache
 def fields(template: str) -> frozenset[str]:
-    """What a template tells: ``{dd}`` and ``{dth}`` are both a ``d``."""
+    """Lists the fields of a template by meaning: ``{dd}`` and ``{dth}`` are both a ``d``."""
     return frozenset(shown(part.field) for part in parts(template) if part.field)
 
 
 def shown(field: str) -> str:
-    """What a field tells, whatever its form."""
+    """Gives the meaning of a field, whatever its form."""
     return _SHOWN.get(field, field)
 
 

@@ -1,4 +1,4 @@
-"""What a reading is in another convention: ``Writer(CONVENTIONS["en"]).texts(reading)`` are the pieces of
+"""Readings written in another convention: ``Writer(CONVENTIONS["en"]).texts(reading)`` are the pieces of
 12/24/2008, those of December 24, 2008, and so on."""
 
 from __future__ import annotations
@@ -60,7 +60,7 @@ class Writer:
         return next(found, ())
 
     def _values(self, reading: Reading, style: Style, apart: bool) -> Iterator[Mapping[str, str]]:
-        """What fields of templates stand for: each way to write n, and the first for other numbers."""
+        """Yields values for the fields of templates: each way to write n, and the first for other numbers."""
         values = {name: text for name, text in reading.values.items() if isinstance(text, str)}
         values |= self._forms(values)
         for name, number in reading.values.items():
@@ -73,7 +73,7 @@ class Writer:
         yield values
 
     def _forms(self, values: Mapping[str, str]) -> dict[str, str]:
-        """Of day, month and year, their forms: in two digits, without zeros, in words."""
+        """Writes day, month and year in all their forms: in two digits, without zeros, in words."""
         forms: dict[str, str] = {}
         if "d" in values:
             day, month = str(int(values["d"])), int(values["m"])

@@ -1,5 +1,5 @@
-"""What is looked at before a second stage is trained: settings, and whether files are what the model was
-trained on, as its manifest says by their checksums.
+"""Checks before a second stage is trained: of settings, and whether files are those that the model was
+trained on, by the checksums in its manifest.
 
 Jackknifing trains models of parts of the bitext: of any other text they would say little of the model, and
 nobody would see it.

@@ -47,7 +47,7 @@ _TRIED = 3
 
 
 class SecondStageOptions(RerankerOptions):
-    """And how forests of the bitext are made."""
+    """Settings of a second stage, and of the forests of the bitext."""
 
     folds: int = Field(5, ge=2, description="of the bitext, each translated by a model of the others")
     sentences: int = Field(0, ge=0, description="to learn from, drawn from the bitext; 0: all")
@@ -55,7 +55,7 @@ class SecondStageOptions(RerankerOptions):
 
 
 class _Prepared(BaseModel):
-    """What a file says of examples."""
+    """The record of prepared examples."""
 
     model_config = ConfigDict(extra="forbid", strict=True)
 

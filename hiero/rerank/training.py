@@ -30,7 +30,7 @@ Array = npt.NDArray[np.float64]
 
 
 class RerankerOptions(Settings):
-    """What a second stage is trained on, and how."""
+    """Settings of the training of a second stage."""
 
     model_config = ConfigDict(allow_inf_nan=False)
 
@@ -103,7 +103,7 @@ def prepare(
 
 
 def space_of(examples: Examples, penalties: Array, threads: int = 1) -> tuple[ForestRisk, Loss]:
-    """What is minimised over, with these penalties of features, and the loss, of BLEU. Raises ValueError
+    """Makes the objective with these penalties of features, and its loss, of BLEU. Raises ValueError
     where no sentence has a derivation, FormatError and ForestError for damaged files, OSError."""
     if examples.offsets[-1] == 0:
         raise ValueError("no sentence has a derivation to learn from")

@@ -24,7 +24,7 @@ _RESERVED = frozenset(word.decode() for word in RESERVED)
 
 
 class CorpusSettings(Settings):
-    """Which sentence pairs are left out."""
+    """Limits of the sentence pairs that are kept."""
 
     max_length: int = Field(100, ge=1, description="tokens of a sentence; longer pairs are left out")
     max_ratio: float = Field(

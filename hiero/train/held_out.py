@@ -88,8 +88,8 @@ def leave_out(text: PathLike, output: PathLike, others: Iterable[str]) -> int:
 
 
 def sentence_key(line: str) -> str:
-    """What sentences share that differ in case, spaces and punctuation alone; those themselves where there is
-    nothing else."""
+    """Makes a key that sentences share which differ in case, spaces and punctuation alone; the line itself
+    where it has nothing else."""
     return line.casefold().translate(_KEPT) or line.strip()
 
 

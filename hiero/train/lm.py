@@ -44,7 +44,7 @@ _SYSTEM_ERRORS = (errno.ENOSPC, errno.EDQUOT, errno.EFBIG, errno.EIO, errno.ENOM
 
 
 class LmSettings(Settings):
-    """What kind of model is estimated."""
+    """Settings of the language model to estimate."""
 
     order: int = Field(5, ge=ORDERS[0], le=ORDERS[-1], description="words of the longest n-grams")
     binary: Literal["probing", "trie"] = Field(
@@ -63,7 +63,7 @@ _DEFAULTS = LmSettings()
 
 @dataclass(frozen=True)
 class LmEstimate:
-    """What a language model was made from."""
+    """The counts that a language model was made from."""
 
     sentences: int
     """Lines that are not blank."""

@@ -26,7 +26,7 @@ _BLOCK = 1 << 20
 
 @dataclass
 class LineCounts:
-    """What was read so far."""
+    """Counts of the lines read so far."""
 
     sentences: int = 0
     reserved_words: int = 0

@@ -344,7 +344,7 @@ class _Pipeline:
         return model.with_weights(weights, origin)
 
     def _provenance(self) -> dict[str, Any]:
-        """What the manifest says of how the model was made; no time, host or place."""
+        """Describes for the manifest how the model was made; without time, host or place."""
         inputs = dict(self.journal.inputs_of("corpus"))
         estimated = len(self.lms) - len(self.inputs.lms)
         for k in range(len(self.lms)):

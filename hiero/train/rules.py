@@ -44,7 +44,7 @@ class ScoreArguments(TypedDict, total=False):
 
 
 class ExtractSettings(settings_model(_core.ExtractOptions)):  # type: ignore[misc]
-    """What is extracted; the defaults are those of Chiang (2007), section 3.2."""
+    """Settings of the extraction; the defaults are those of Chiang (2007), section 3.2."""
 
     model_config = ConfigDict(title="Extraction of rules")
 
@@ -71,7 +71,7 @@ class ExtractSettings(settings_model(_core.ExtractOptions)):  # type: ignore[mis
 
 
 class ScoreSettings(settings_model(_core.ScoreOptions)):  # type: ignore[misc]
-    """Which rules are kept and how probabilities are smoothed."""
+    """Settings of the rules to keep and of the smoothing of their probabilities."""
 
     model_config = ConfigDict(title="Scores of rules")
 

@@ -1,4 +1,4 @@
-"""What models are trained on, and all settings of it."""
+"""Inputs and settings of training."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""What a model's search finds, loses and could find (Zhai et al. 2015, section 4.2)."""
+"""Analysis of what a model's search finds, loses and could find (Zhai et al. 2015, section 4.2)."""
 
 from __future__ import annotations
 
@@ -18,9 +18,9 @@ from hiero.tune.protocol import TuningDecoder
 
 @dataclass(frozen=True)
 class Analysis:
-    """Of a set: BLEU of the best translations, of those of highest Bleu+1 among the k best, and of those that
-    the guided backtrace saw; the mean diversity of the k best; and the share of spans that have an outside
-    string top-down and by the guided backtrace."""
+    """Statistics of a set: BLEU of the best translations, of those of highest Bleu+1 among the k best, and of
+    those that the guided backtrace saw; the mean diversity of the k best; and the share of spans that have an
+    outside string top-down and by the guided backtrace."""
 
     best: float
     kbest_oracle: float
@@ -49,8 +49,8 @@ def analyse(
     beam: int = 30,
     order: int = 4,
 ) -> Analysis:
-    """Of the decoder's set with these weights; ``order`` is that of the n-grams of diversity, ``beam`` that
-    of the guided backtrace. A sentence without a translation counts as an empty one."""
+    """Analyses the decoder's set with these weights; ``order`` is that of the n-grams of diversity, ``beam``
+    that of the guided backtrace. A sentence without a translation counts as an empty one."""
 
     def seen(sentence: int, chart: Chart | None) -> _Sentence:
         if chart is None or chart.forest.root < 0:

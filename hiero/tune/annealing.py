@@ -187,12 +187,12 @@ class _Descent:
         return weights
 
     def plain(self, gamma: float) -> tuple[Array, float]:
-        """Over theta."""
+        """Computes the objective and its gradient in theta."""
         found = self._minimum(lambda x: self._value(x, gamma)[:2], self._start, self._bounds)
         return self._with(found), gamma
 
     def with_gamma(self, gamma: float) -> tuple[Array, float]:
-        """Over theta and the logarithm of gamma."""
+        """Computes the objective and its gradient in theta and the logarithm of gamma."""
 
         def objective(x: Array) -> tuple[float, Array]:
             value, slopes, slope = self._value(x[:-1], float(np.exp(x[-1])))
@@ -203,7 +203,7 @@ class _Descent:
         return self._with(found[:-1]), float(np.exp(found[-1]))
 
     def turned(self, gamma: float) -> tuple[Array, float]:
-        """Over directions of x, whose length stays."""
+        """Computes the objective and its gradient in the direction of x, whose length stays."""
         length = float(np.sqrt(np.square(self._start).sum()))
         if length == 0:
             return self._weights, gamma
@@ -219,7 +219,7 @@ class _Descent:
 
 
 class Trace:
-    """What every stage of an iteration has come to: shown as it goes, and then in a file of the run."""
+    """The outcome of every stage of an iteration: shown as it goes, and then written to a file of the run."""
 
     _HEAD = "temperature\tgamma\trisk\tentropy\tgradient\tevaluations"
 

@@ -12,7 +12,7 @@ from concurrent.futures import ThreadPoolExecutor
 
 
 class _Schedule:
-    """Which step may be taken next: worker n takes the steps 0 to lengths[n], one after another; see
+    """The order of steps: worker n takes the steps 0 to lengths[n], one after another; see
     ``in_steps``."""
 
     def __init__(self, lengths: Sequence[int], lag: int | None) -> None:

@@ -1,4 +1,4 @@
-"""What decoding has found in a tuning run, k-best lists or forests; what each iteration adds is on disk."""
+"""Hypotheses accumulated in a tuning run, as k-best lists or forests; what each iteration adds is on disk."""
 
 from __future__ import annotations
 
@@ -64,7 +64,7 @@ class FoundLists(Found):
         return len(new.arrays), np.array(firsts), texts
 
     def _sentences(self, decoder: TuningDecoder, weights: Array) -> Iterator[SentenceInstances]:
-        """What decoding finds of each."""
+        """Yields the candidates that decoding gives for each sentence."""
         lists = enumerate(decoder.kbest(weights, self._k))
         return (listed(self._metric, sentence, found) for sentence, found in lists)
 
@@ -95,11 +95,11 @@ class ForestsOfSet(Found):
 
     @abstractmethod
     def known(self, sentence: int) -> Sequence[Forest]:
-        """What there is of a sentence."""
+        """Gives the forests of a sentence."""
 
     @abstractmethod
     def _kept(self, sentence: int, forest: Forest, weights: Array, is_better: bool) -> Forest:
-        """What is to be kept of a forest that has derivations."""
+        """Reduces a forest that has derivations to what is kept of it."""
 
     @abstractmethod
     def _take(self, sentence: int, forest: Forest) -> None:
@@ -158,7 +158,7 @@ class FoundForests(ForestsOfSet):
 
 
 class FoundUnions(ForestsOfSet):
-    """Of each sentence the union of its forests, as each iteration leaves it on disk: the best edges of what
+    """For each sentence the union of its forests, as each iteration leaves it on disk: the best edges of what
     it found, so many, together with what was known, and of that the best, twice as many, as unions grow to
     more than the sum of their parts."""
 

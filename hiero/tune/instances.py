@@ -59,8 +59,8 @@ class SearchAware(Settings):
 
 @dataclass(frozen=True)
 class SentenceInstances:
-    """Of one sentence: the tokens of its best translation joined by spaces, statistics of that, and the
-    candidates of its instances by rising span, the first of which is the whole."""
+    """The instances of one sentence: the tokens of its best translation joined by spaces, statistics of that,
+    and the candidates of its instances by rising span, the first of which is the whole."""
 
     best: str
     first: Array
@@ -68,7 +68,7 @@ class SentenceInstances:
 
 
 class Instances:
-    """What tuning on a set learns from its charts; may be asked from any thread."""
+    """Makes instances of a set from its charts; may be called from any thread."""
 
     def __init__(self, metric: Bleu, k: int, options: SearchAware) -> None:
         """``k`` distinct translations of each sentence. Raises ValueError for partial-span without an
@@ -82,7 +82,7 @@ class Instances:
         self._measure = options.search_aware
 
     def of(self, sentence: int, chart: Chart | None) -> SentenceInstances:
-        """Of a sentence that has no translation there is an empty whole alone."""
+        """Makes the instances of a sentence; one without a translation has the empty whole alone."""
         if chart is None or chart.forest.root < 0:
             nothing = self._metric.token_statistics([sentence], Hypotheses.of_tokens([[]]))
             columns = 0 if chart is None else len(chart.forest.feature_names)
@@ -108,7 +108,7 @@ class Instances:
         return SentenceInstances(best, found[0].statistics[0], found)
 
     def _statistics(self, sentence: int, chart: Chart, found: KBestArrays) -> Array:
-        """Of whole translations."""
+        """Counts the statistics of whole translations."""
         segments = np.full(len(found), sentence, dtype=np.int32)
         return self._metric.token_statistics(segments, Hypotheses.of_list(chart.forest, found))
 

@@ -45,7 +45,7 @@ class Iteration:
 
     @property
     def judged(self) -> float:
-        """What iterations are compared by: the score of the held-out set, if there is one."""
+        """The score that iterations are compared by: of the held-out set, if there is one."""
         return self.score if self.held_out is None else self.held_out
 
 
@@ -63,7 +63,7 @@ class TuneResult:
 
     @property
     def score(self) -> float:
-        """Of the best iteration, by the held-out set if there is one."""
+        """The score of the best iteration, by the held-out set if there is one."""
         return self.iterations[self.best].judged
 
 
@@ -118,7 +118,7 @@ class Watched:
 
 
 class _Scores(BaseModel):
-    """What an iteration's ``scores.json`` holds."""
+    """The content of an iteration's ``scores.json``."""
 
     model_config = ConfigDict(extra="forbid", strict=True, allow_inf_nan=False)
 
@@ -137,7 +137,7 @@ def read_scores(directory: Path) -> list[float]:
 
 
 class _Times(BaseModel):
-    """What its ``times.json`` holds: all else is the same however often a run is repeated."""
+    """The content of its ``times.json``: all else is the same however often a run is repeated."""
 
     model_config = ConfigDict(extra="forbid", strict=True, allow_inf_nan=False)
 
@@ -179,7 +179,8 @@ class RunFolder:
         return Iteration(self._named(weights), **scores.model_dump(), **times.model_dump())
 
     def weights_of(self, number: int) -> Array | None:
-        """What an iteration decoded with, if it is there: choosing weights again would only take time."""
+        """Reads the weights that an iteration decoded with, if it is there, which saves choosing them
+        again."""
         if not self._folder_of(number).exists():
             return None
         path = self._folder_of(number) / "weights.txt"

@@ -1,5 +1,5 @@
-"""What online MIRA learns from a sentence: hypotheses of its forest, with features and losses (Chiang et al.
-2008, sections 2.2 and 2.4)."""
+"""Margin constraints of online MIRA: hypotheses of a sentence's forest, with features and losses (Chiang et
+al. 2008, sections 2.2 and 2.4)."""
 
 from __future__ import annotations
 
@@ -34,9 +34,9 @@ class Lesson:
 
 @dataclass(frozen=True)
 class Teacher:
-    """Which hypotheses are learnt from: the ``k`` best of the model, of (1 - mu) B + mu score with the oracle
-    first, and of score - B if ``augmented``. With a local oracle, it is the one of the model's that B likes
-    best, and the second list is left out."""
+    """The selection of hypotheses to learn from: the ``k`` best of the model, of (1 - mu) B + mu score with
+    the oracle first, and of score - B if ``augmented``. With a local oracle, it is the one of the model's
+    that B likes best, and the second list is left out."""
 
     k: int
     mu: float

@@ -1,4 +1,4 @@
-"""What weights may become: which features may change, and how far."""
+"""Limits of weights: which features may change, and how far."""
 
 from __future__ import annotations
 
@@ -65,7 +65,7 @@ def restrained(mean: Array, start: Array, free: Sequence[int], bounds: Array) ->
 
 
 def troubled(weights: Array) -> str:
-    """What is wrong with weights, if anything is: nothing sensible can be decoded with them."""
+    """Says what is wrong with weights that nothing sensible can be decoded with; "" where nothing is."""
     if not np.isfinite(weights).all():
         return "a weight is not finite"
     if not weights.any():

@@ -38,10 +38,10 @@ Climbs = Annotated[int, Field(ge=0, description="further climbs")]
 
 @dataclass(frozen=True)
 class Problem:
-    """What all methods choose weights by: ``history``, the weights of all iterations so far, of which the
-    last ones decoded last, ``scores``, what the metric of their best translations was, the features that may
-    change and how far, and seeds of the run and of the iteration. Weights are float64 (features). A method
-    that learns while it decodes has the decoder and a folder to keep what it goes on with."""
+    """The data that all methods choose weights by: ``history``, the weights of all iterations so far, of
+    which the last ones decoded last, ``scores``, what the metric of their best translations was, the features
+    that may change and how far, and seeds of the run and of the iteration. Weights are float64 (features). A
+    method that learns while it decodes has the decoder and a folder to keep what it goes on with."""
 
     metric: Metric
     history: Sequence[Array]
@@ -68,7 +68,7 @@ class Method(Settings, ABC, Generic[F]):
 
     @abstractmethod
     def nothing(self, metric: Metric, features: int) -> F:
-        """What is found before anything is decoded."""
+        """Makes an empty accumulation, before anything is decoded."""
 
     @abstractmethod
     def choose(self, found: F, problem: Problem) -> Array | None:
@@ -208,7 +208,7 @@ class Risk(RiskOptions, Method[FoundLists | FoundUnions]):
     def objective(
         self, found: FoundLists | FoundUnions, metric: Metric, weights: Array, threads: int
     ) -> tuple[RiskSpace, Loss]:
-        """What is minimised over, and the loss, which depends on what these weights choose."""
+        """Makes the space to minimise over, and the loss, which depends on what these weights choose."""
         assert isinstance(metric, Bleu)
         if isinstance(found, FoundUnions):
             return forest_problem(found.unions, metric, weights, self, threads)

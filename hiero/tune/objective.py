@@ -1,4 +1,4 @@
-"""What tuning makes larger: a metric, or a mix of metrics."""
+"""The objective that tuning maximises: a metric, or a mix of metrics."""
 
 from __future__ import annotations
 
@@ -20,7 +20,7 @@ def _turned(metric: Metric, scores: Array) -> Array:
 
 
 def gain_name(metric: Metric) -> str:
-    """What ``gain`` is called."""
+    """Names the ``gain`` of a metric."""
     return f"100 - {metric.name}" if metric.lower_is_better else metric.name
 
 

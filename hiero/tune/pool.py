@@ -1,4 +1,4 @@
-"""What decoding has found so far of a tuning set, with features and metric statistics.
+"""Candidates of a tuning set accumulated over iterations, with features and metric statistics.
 
 The unit of a pool is an instance: a sentence, or a span of one, with what weights choose among of it. An
 instance is known by its sentence and its span, which is ``WHOLE`` for the sentence itself.
@@ -32,7 +32,7 @@ WHOLE = (0, 0)
 
 @dataclass(frozen=True)
 class Candidates:
-    """What weights choose among of an instance: features, scipy.sparse.csr_array (n, features), and
+    """The candidates of an instance: features, scipy.sparse.csr_array (n, features), and
     statistics of what each comes to, float64 (n, width)."""
 
     span: tuple[int, int]
@@ -78,8 +78,8 @@ def missing(metric: Metric, sentences: Sequence[int]) -> Array:
 
 @dataclass(frozen=True)
 class PoolBlock:
-    """What one iteration adds to a pool: ``instances``, int32 (n, 3), are sentence, begin and end of those in
-    ``arrays``, rising, each once."""
+    """The candidates that one iteration adds to a pool: ``instances``, int32 (n, 3), are sentence, begin and
+    end of those in ``arrays``, rising, each once."""
 
     instances: IntArray
     arrays: PoolArrays
@@ -97,7 +97,7 @@ class Pool:
         self._blocks: list[PoolBlock] = []
 
     def unseen(self, found: Iterable[Sequence[Candidates]]) -> PoolBlock:
-        """Of the instances of each sentence, by rising span, the candidates not in the pool."""
+        """Selects the candidates not in the pool, of the instances of each sentence by rising span."""
         instances, sizes, features, statistics = [], [0], [], []
         count = 0
         for sentence, several in enumerate(found):

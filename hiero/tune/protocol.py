@@ -1,4 +1,4 @@
-"""What tuners see of a decoder: a set of sentences to decode with given weights.
+"""The decoder as tuners see it: a set of sentences to decode with given weights.
 
 ``ModelDecoder`` is the decoder of this package; anything else that gives k-best lists or forests of a set can
 stand in its place: other machines, or a table of hypotheses in a test.
@@ -43,8 +43,8 @@ class TuningDecoder(Protocol):
     def forests(self, weights: Array) -> Iterator[Forest | None]: ...
 
     def forest(self, sentence: int, weights: Array) -> Forest | None:
-        """Of one sentence of the set; from any thread, also of several at once."""
+        """Decodes one sentence of the set; may be called from several threads at once."""
 
     def charts(self, weights: Array, then: Callable[[int, Chart | None], T]) -> Iterator[T]:
-        """What ``then`` makes of the chart of each sentence, with the best derivation of every split point;
-        it is called from any thread, with the sentence's number from 0."""
+        """Yields what ``then`` makes of the chart of each sentence, with the best derivation of every split
+        point; it is called from any thread, with the sentence's number from 0."""

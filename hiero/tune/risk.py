@@ -1,6 +1,6 @@
-"""What minimum risk training minimises (Smith and Eisner 2006; Li and Eisner 2009, section 7): R(p) - T H(p),
-the expected loss less a temperature times the entropy of p(d) = exp(gamma theta . h(d)) / Z, summed over
-sentences, whose derivations d are of forests or of k-best lists. ``hiero.tune.annealing`` minimises it.
+"""The objective of minimum risk training (Smith and Eisner 2006; Li and Eisner 2009, section 7): R(p) - T
+H(p), the expected loss less a temperature times the entropy of p(d) = exp(gamma theta . h(d)) / Z, summed
+over sentences, whose derivations d are of forests or of k-best lists. ``hiero.tune.annealing`` minimises it.
 
 A loss looks at what is expected of the whole set: n-grams and their matches. That of the paper is linear in
 them (Tromble et al. 2008) and knows no brevity penalty, so that with one reference translations grow short;
@@ -41,7 +41,7 @@ _SHARPNESS = 100.0
 
 
 class RiskOptions(Settings):
-    """What is minimised, and how temperature and gamma change."""
+    """Settings of the objective, and of how temperature and gamma change."""
 
     model_config = ConfigDict(allow_inf_nan=False)
 
@@ -81,7 +81,7 @@ def idle(space: str, annealing: bool) -> dict[str, str]:
 
 
 class Loss(Protocol):
-    """Of expected counts, float64 (columns), summed over the set."""
+    """A loss of expected counts, float64 (columns), summed over the set."""
 
     def value(self, counts: Array) -> float: ...
 
@@ -227,7 +227,8 @@ class ListRisk:
 
 
 def column_variances(features: Any) -> Array:
-    """Of each column of a sparse matrix, float64 (columns); 0 where it does not vary but by rounding."""
+    """Computes the variance of each column of a sparse matrix, float64 (columns); 0 where it does not vary
+    but by rounding."""
     used = np.unique(features.indices)
     values = np.asarray(features[:, used].todense(), dtype=np.float64)
     found = np.zeros(features.shape[1])
@@ -266,7 +267,8 @@ def loss_of(options: RiskOptions, statistics: Array, sentences: int) -> Loss:
 
 
 def list_problem(pool: PoolArrays, weights: Array, options: RiskOptions) -> tuple[ListRisk, Loss]:
-    """Of a pool with statistics of ``UnclippedBleu``; the loss depends on what these weights choose."""
+    """Makes the problem of a pool with statistics of ``UnclippedBleu``; the loss depends on what these
+    weights choose."""
     statistics = pool.statistics[:, :_BLEU]
     if options.loss == "sentence-bleu":
         counts = 1 - smoothed_bleu(statistics)[:, None]
@@ -295,9 +297,9 @@ def example(
     sentence: int,
     featured: Callable[[Forest, Array], Forest] = lambda forest, _: forest,
 ) -> Example:
-    """Of a forest with these scores of edges, of which half are left out, and half again, where those of the
-    best derivations are too many when annotated. ``featured`` puts other features on it. Raises ForestError
-    where the best derivations alone are too many."""
+    """Makes the example of a forest with these scores of edges, of which half are left out, and half again,
+    where those of the best derivations are too many when annotated. ``featured`` puts other features on it.
+    Raises ForestError where the best derivations alone are too many."""
     if forest.root < 0:
         nothing = metric.token_statistics([sentence], Hypotheses.of_tokens([[]]))[0]
         none = np.zeros((0, COLUMNS), dtype=np.float32)
@@ -313,7 +315,7 @@ def example(
 def forest_problem(
     unions: Sequence[Forest], metric: Bleu, weights: Array, options: RiskOptions, threads: int = 1
 ) -> tuple[ForestRisk, Loss]:
-    """Of each sentence's union of forests; the loss depends on their best derivations."""
+    """Makes the problem of each sentence's union of forests; the loss depends on their best derivations."""
 
     def prepared(sentence: int) -> Example:
         forest = unions[sentence]

@@ -33,7 +33,7 @@ class Runs:
 
     @property
     def deviation(self) -> float:
-        """Of the runs as a sample, two or more."""
+        """The standard deviation of the runs as a sample of two or more."""
         return float(np.std(self.scores, ddof=1))
 
 

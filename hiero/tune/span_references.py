@@ -72,7 +72,7 @@ class AlignedBleu(Bleu):
         return parts
 
     def span_statistics(self, segment: int, span: tuple[int, int], hypotheses: Hypotheses) -> Array | None:
-        """Of translations of a source span; float64 (n, 10). None where nothing is aligned to it."""
+        """Counts for translations of a source span; float64 (n, 10). None where nothing is aligned to it."""
         with self._making:
             key = (segment, *span)
             if key not in self._spans:
