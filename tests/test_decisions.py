@@ -132,7 +132,7 @@ def steady(q: dict[Words, float], order: int) -> dict[Words, float]:
     return total
 
 
-@pytest.mark.parametrize("seed", range(30))
+@each_seed(range(60))
 def test_decisions(seed: int) -> None:
     """Decides in forests without n-gram states, with scores that gamma makes sharper."""
     rng = random.Random(seed)

@@ -98,6 +98,6 @@ def test_rules_are_pruned_by_counts_of_pairs_that_hold_their_sides(tmp_path: Pat
     levels = sorted({0.0, *values.values()})
     between = [(a + b) / 2 for a, b in itertools.pairwise(levels) if b - a > 1e-6 * b]
     assert len(between) > 100
-    for threshold in [*between[:3], *between[3::80]]:
+    for threshold in [*between[:3], *between[3::40]]:
         kept = scored(tmp_path, significance=threshold, bitext=(tmp_path / "f", tmp_path / "e"))
         assert kept == {rule: plain[rule] for rule in rules if values[rule] > threshold}

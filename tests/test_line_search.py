@@ -125,7 +125,7 @@ def test_offsets_of_no_hypotheses(offsets: object, message: str) -> None:
 @pytest.mark.parametrize("integers", [False, True])
 def test_search_finds_the_best_interval(features: int, integers: bool) -> None:
     rng = np.random.default_rng(features)
-    for _ in range(25):
+    for _ in range(60):
         pool = random_pool(rng, features, integers)
         weights, direction = rng.choice(EXACT, (2, features)) if integers else rng.normal(size=(2, features))
         intercepts, slopes = pool.features @ weights, pool.features @ direction

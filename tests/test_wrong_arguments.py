@@ -234,3 +234,9 @@ def test_weights_by_name_are_merged() -> None:
     ):
         assert (result.text, result.score) == (expected.text, expected.score)
     assert DECODER.translate(LINE).score == PLAIN.score != expected.score
+
+
+@pytest.mark.parametrize("text", ["ab", b"ab", type("Text", (str,), {})("ab")])
+def test_text_is_no_list(text: object) -> None:
+    with pytest.raises(ValueError, match=r"expected a sequence of feature names, got b?'ab'"):
+        hiero.FeatureNames(text)  # type: ignore[arg-type]

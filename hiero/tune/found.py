@@ -158,8 +158,8 @@ class FoundForests(ForestsOfSet):
 
 
 class FoundUnions(ForestsOfSet):
-    """For each sentence the union of its forests, as each iteration leaves it on disk: the best edges of what
-    it found, so many, together with what was known, and of that the best, twice as many, as unions grow to
+    """The union of each sentence's forests, as every iteration leaves it on disk: so many of the best edges
+    of what it found, together with what was known, and of that twice as many of the best, as unions grow to
     more than the sum of their parts."""
 
     def __init__(self, metric: Metric, edges: int) -> None:
