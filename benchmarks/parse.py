@@ -14,9 +14,9 @@ from collections import Counter
 from machine import machine, parser
 
 from hiero.base.text import split
-from hiero.features.parser import parsed
 from hiero.features.syntax import FINE_LABELS
 from hiero.features.trees import ROOTS, Tree, read_trees
+from hiero.parse.parser import parsed
 
 Spans = Counter[tuple[int, str, int, int]]
 

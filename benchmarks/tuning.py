@@ -27,7 +27,7 @@ from train import CORPORA, command
 
 from hiero.base.lines import read_lines
 from hiero.evaluate import Bleu, Runs, approximate_randomization
-from hiero.evaluate.test_sets import TestSet
+from hiero.evaluate.evaluation_sets import EvaluationSet
 
 RUNS = {"mert": 3, "hypergraph-mert": 3, "pro": 3, "mira-batch": 3, "simplex": 1}
 # Of the simplex, about as many as the paper's searches took (Cettolo and Federico 2004).
@@ -100,7 +100,7 @@ def prepare(data: Path, corpus: str, output: Path) -> Path:
 
 def table(data: Path, corpus: str, output: Path, jobs: Sequence[Job]) -> None:
     references = [data / corpus / name for name in CORPORA[corpus][1][1:]]
-    metric = Bleu(TestSet.read(references).references)
+    metric = Bleu(EvaluationSet.read(references).references)
 
     def runs(files: Sequence[Path]) -> Runs:
         return Runs.of(metric, [metric.statistics(list(read_lines(file))) for file in files])

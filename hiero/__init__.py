@@ -44,12 +44,12 @@ from hiero.features.trees import Tree
 from hiero.generators.protocol import RuleGenerator
 
 if TYPE_CHECKING:
-    from hiero import evaluate, experiments, features, forest, generators, losses, train, tune
+    from hiero import evaluate, experiments, features, forest, generators, pages, train, tune
 
 __version__ = "0.1.0"
 
 # What takes long to import, and is when it is first asked for.
-_LATER = ("evaluate", "experiments", "features", "forest", "generators", "losses", "train", "tune")
+_LATER = ("evaluate", "experiments", "features", "forest", "generators", "pages", "train", "tune")
 
 __all__ = [
     "ApplicationBatch",
@@ -80,7 +80,7 @@ __all__ = [
     "features",
     "forest",
     "generators",
-    "losses",
+    "pages",
     "read_weights",
     "train",
     "tune",

@@ -11,8 +11,8 @@ from in_process import call
 from test_outside_strings import PAPER, REFERENCE, paper
 
 import hiero
-from hiero.forest import chart_page
-from hiero.forest.chart_pages import lost_derivations
+from hiero.pages import chart_page
+from hiero.pages.chart import lost_derivations
 
 
 def test_the_page_of_the_paper_s_example(tmp_path: Path) -> None:

@@ -17,7 +17,7 @@ from test_cli import one_error_line
 import hiero
 from hiero.cli.experiment import read_chiang2008
 from hiero.evaluate import Bleu, Runs, paired_bootstrap
-from hiero.evaluate.test_sets import TestSet
+from hiero.evaluate.evaluation_sets import EvaluationSet
 from hiero.experiments.chiang2008_laboratory import Chiang2008Laboratory
 from hiero.experiments.chiang2008_report import grids, markdown
 from hiero.experiments.chiang2008_systems import (
@@ -190,9 +190,9 @@ def test_weights_in_pairs() -> None:
 
 def test_genres() -> None:
     demo = Path(__file__).parents[1] / "data" / "demo"
-    found = TestSet.read([demo / "test-ref.xml"]).genres()
+    found = EvaluationSet.read([demo / "test-ref.xml"]).genres()
     assert found == {"demo": list(range(200))}
-    assert TestSet.read([demo / "test.en.0"]).genres() == {}
+    assert EvaluationSet.read([demo / "test.en.0"]).genres() == {}
 
 
 @pytest.fixture(scope="module")

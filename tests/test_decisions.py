@@ -16,9 +16,9 @@ from seeds import each_seed
 
 import hiero
 from hiero import Forest, ForestError
+from hiero.forest import LinearBleu
 from hiero.forest.decisions import Decision, best_derivation, best_part
 from hiero.forest.files import NO_FOREST
-from hiero.losses import LinearBleu
 
 Words = tuple[str, ...]
 SEEDS = range(150)

@@ -18,7 +18,7 @@ import hiero
 from hiero import Derivation, Forest, ForestError
 from hiero.forest.derivations import derivation_tree
 from hiero.forest.files import ForestWriter
-from hiero.forest.pages import MOST_EDGES, derivation_page, derivations_page, forest_page
+from hiero.pages.forest import MOST_EDGES, derivation_page, derivations_page, forest_page
 
 HOSTILE = [
     *("<script>", "</script>", "</title>", "&amp;", "\"'", "]]>", "<!--", "-->", "\x00", "\x1b", "\x85"),

@@ -14,8 +14,8 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from hiero import FormatError
+from hiero.evaluate.evaluation_sets import EvaluationSet
 from hiero.evaluate.nist_xml import SegmentSet, aligned, parse_sets, read_sets, write_tstset
-from hiero.evaluate.test_sets import TestSet
 
 DATA = Path(__file__).parents[2] / "shared" / "data" / "ur-en"
 SOURCE = """<?xml version="1.0" encoding="UTF-8"?>
@@ -223,7 +223,7 @@ def test_wrong_numbers_of_translations() -> None:
 def test_sets_of_references(tmp_path: Path) -> None:
     (tmp_path / "r.sgm").write_text(SGML)
     (tmp_path / "h.txt").write_text("a\nb\nc\n")
-    found = TestSet.read([tmp_path / "r.sgm"])
+    found = EvaluationSet.read([tmp_path / "r.sgm"])
     assert found.references == [["the cat", "a cat"], ["AT&T café a < b", ""], ["x", "y"]]
     assert found.documents() == [("d1", [0, 1]), ("d2", [2])]
     assert found.name(1) == "document 'd1': segment 2"
@@ -235,7 +235,7 @@ def test_sets_of_references(tmp_path: Path) -> None:
     assert found.hypotheses(tmp_path / "t") == ["a", "b", "c"]
     (tmp_path / "r.sgm.gz").write_bytes(gzip.compress(SGML.encode()))
     (tmp_path / "t.xml.gz").write_bytes(gzip.compress((tmp_path / "t").read_bytes()))
-    packed = TestSet.read([tmp_path / "r.sgm.gz"])
+    packed = EvaluationSet.read([tmp_path / "r.sgm.gz"])
     assert packed.references == found.references
     assert packed.hypotheses(tmp_path / "t.xml.gz") == ["a", "b", "c"]
     (tmp_path / "cut.xml.gz").write_bytes((tmp_path / "t.xml.gz").read_bytes()[:50])
@@ -244,26 +244,26 @@ def test_sets_of_references(tmp_path: Path) -> None:
     with pytest.raises(FormatError, match="no tstset"):
         found.hypotheses(tmp_path / "r.sgm")
     with pytest.raises(FormatError, match=r"h\.txt: text among references"):
-        TestSet.read([tmp_path / "r.sgm", tmp_path / "h.txt"])
+        EvaluationSet.read([tmp_path / "r.sgm", tmp_path / "h.txt"])
     (tmp_path / "short").write_text("a\n")
     with pytest.raises(FormatError, match="short: 1 segments, expected 3"):
-        TestSet.read([tmp_path / "h.txt"]).hypotheses(tmp_path / "short")
+        EvaluationSet.read([tmp_path / "h.txt"]).hypotheses(tmp_path / "short")
     (tmp_path / "empty").write_text("")
     with pytest.raises(FormatError, match="empty: no segments"):
-        TestSet.read([tmp_path / "empty"])
+        EvaluationSet.read([tmp_path / "empty"])
     with pytest.raises(FormatError, match="short: 1 segments, expected 3"):
-        TestSet.read([tmp_path / "h.txt", tmp_path / "short"])
+        EvaluationSet.read([tmp_path / "h.txt", tmp_path / "short"])
     (tmp_path / "gap").write_text("a\n\nc\n")
     with pytest.raises(FormatError, match="gap:2: no reference is not empty"):
-        TestSet.read([tmp_path / "gap"])
+        EvaluationSet.read([tmp_path / "gap"])
     with pytest.raises(ValueError, match="text has no documents"):
-        TestSet.read([tmp_path / "h.txt"]).documents()
+        EvaluationSet.read([tmp_path / "h.txt"]).documents()
 
 
 @pytest.mark.skipif(not DATA.is_dir(), reason="needs the shared data")
 def test_real_sets() -> None:
     for name in ("dev", "test"):
-        found = TestSet.read([DATA / f"{name}-ref.xml"])
+        found = EvaluationSet.read([DATA / f"{name}-ref.xml"])
         texts = [(DATA / f"{name}.en.{k}").read_text().splitlines() for k in range(4)]
         # The text files have the segments in another order.
         plain = [[" ".join(t.split()) for t in s] for s in zip(*texts, strict=True)]

@@ -11,7 +11,7 @@ import pytest
 from browser import blank_end, cut_off, edges, opened, texts, unreadable
 
 import hiero
-from hiero.forest import chart_page, derivations_page, forest_page
+from hiero.pages import chart_page, derivations_page, forest_page
 
 NARROW, WIDE, PAPER = 420, 1200, 680
 PAGES = ("chart", "derivations", "forest", "short")

@@ -14,9 +14,9 @@ from in_process import call
 
 import hiero
 from hiero.features import parser
-from hiero.features.dependencies import constituents
-from hiero.features.phrases import Word
 from hiero.features.trees import Tree, read_trees
+from hiero.parse.dependencies import constituents
+from hiero.parse.phrases import Word
 
 
 def words(text: str) -> list[Word]:

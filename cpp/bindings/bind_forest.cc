@@ -104,7 +104,7 @@ std::string join(const std::vector<std::string>& tokens, const char* separator) 
 }
 
 nb::object picture(const nb::object& self) {
-  return nb::module_::import_("hiero.forest.notebook").attr("picture")(self);
+  return nb::module_::import_("hiero.pages.notebook").attr("picture")(self);
 }
 
 std::string described(const char* kind, const Facts& facts) {

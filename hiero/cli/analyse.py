@@ -17,7 +17,7 @@ from hiero.cli.loading import Load, load_model
 from hiero.cli.sets import Tokens, read_set, sentence_place
 from hiero.cli.settings import Given, SettingOptions
 from hiero.evaluate import Bleu, EffectiveLength
-from hiero.forest.chart_pages import chart_page
+from hiero.pages.chart import chart_page
 from hiero.tune import ModelDecoder
 from hiero.tune.analysis import analyse, plot_beams
 

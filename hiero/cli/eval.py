@@ -27,9 +27,9 @@ from hiero.evaluate import (
     confidence_interval,
     paired_bootstrap,
 )
+from hiero.evaluate.evaluation_sets import EvaluationSet
 from hiero.evaluate.metrics import METRICS, metric_named
 from hiero.evaluate.significance import SAMPLES, SEED
-from hiero.evaluate.test_sets import TestSet
 
 Unit = Literal["document", "segment"]
 
@@ -73,7 +73,7 @@ def evaluate(
     for name in metric or ():
         if name not in METRICS:
             raise typer.BadParameter(f"--metric {name}: expected one of {', '.join(METRICS)}")
-    test_set = TestSet.read(references)
+    test_set = EvaluationSet.read(references)
     text = Text(tokenize, lowercase)
     test_set.check_tokens(text, references[-1])
     metrics = [
@@ -183,7 +183,7 @@ def _files(system: str) -> list[str]:
     return [system] if Path(system).exists() else system.split(",")
 
 
-def _lines(test_set: TestSet, file: str) -> list[str]:
+def _lines(test_set: EvaluationSet, file: str) -> list[str]:
     return test_set.hypotheses("/dev/stdin" if file == "-" else file)
 
 

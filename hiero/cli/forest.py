@@ -27,9 +27,9 @@ from hiero.forest.diagnostics import distribution_stats
 from hiero.forest.expectations import LogLinear
 from hiero.forest.files import ForestFile
 from hiero.forest.losses import BleuDocument, bleu
-from hiero.forest.markup import count_text
 from hiero.forest.oracles import MUS, oracle_lists, plot_oracles
-from hiero.forest.pages import derivations_page, forest_page
+from hiero.pages.forest import derivations_page, forest_page
+from hiero.pages.markup import count_text
 
 app = new_app(
     help="Statistics, k-best lists, oracles and pictures of forests that hiero-decode --forests wrote."

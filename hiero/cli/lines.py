@@ -9,8 +9,8 @@ from typing import Literal
 from hiero import FormatError, Sentence, Tree
 from hiero.base.lines import DAMAGE, damaged, line_text
 from hiero.base.text import split
+from hiero.evaluate.evaluation_sets import ending, is_nist
 from hiero.evaluate.nist_xml import SegmentSet, parse_sets
-from hiero.evaluate.test_sets import ending, is_nist
 from hiero.features.trees import read_trees
 
 Format = Literal["text", "nist", "jsonl"]

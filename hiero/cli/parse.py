@@ -13,7 +13,7 @@ from hiero.base.lines import count_lines
 from hiero.cli.files import Output, reading, writing
 from hiero.cli.lines import Lines, reader
 from hiero.cli.progress import one_unit, progress_line
-from hiero.features.parser import parsed
+from hiero.parse.parser import parsed
 
 
 def parse(

@@ -19,9 +19,9 @@ from hiero.cli.run_data import pairs
 from hiero.cli.sets import read_files
 from hiero.cli.stages import Stages
 from hiero.evaluate import ChrfPlusPlus, Text
-from hiero.forest.details import Details
-from hiero.forest.markup import count_text, escaped, page, section
-from hiero.forest.pages import derivation_place, derivation_sections
+from hiero.pages.details import Details
+from hiero.pages.forest import derivation_place, derivation_sections
+from hiero.pages.markup import count_text, escaped, page, section
 from hiero.train.held_out import LEFT_OUT
 
 # Fewer sentences than these tell little.

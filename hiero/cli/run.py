@@ -23,7 +23,7 @@ from hiero.cli.stages import Stages
 from hiero.cli.train import Lowercase, Tokenize, text_processing
 from hiero.decode.model_directory import check_output
 from hiero.evaluate import Tokenizer
-from hiero.evaluate.test_sets import is_nist
+from hiero.evaluate.evaluation_sets import is_nist
 from hiero.train import TrainInputs, TrainSettings
 from hiero.tune import METHODS, TuneOptions
 

@@ -9,8 +9,8 @@ from hiero import Decoder, Derivation, Failure, Forest, FormatError, Rule, Sente
 from hiero.base.lines import read_lines
 from hiero.base.text import TextSide, split
 from hiero.decode.decoder import Keep
+from hiero.evaluate.evaluation_sets import EvaluationSet
 from hiero.evaluate.nist_xml import SegmentSet
-from hiero.evaluate.test_sets import TestSet
 
 
 class Forcing:
@@ -26,7 +26,7 @@ class Forcing:
     ) -> None:
         """Raises FormatError for files that do not fit together, or the set that is translated."""
         self._weights = weights
-        found = TestSet.read(files, segments, complete=False)
+        found = EvaluationSet.read(files, segments, complete=False)
         if (segments is None) != (found.source is None):
             raise FormatError(f"{files[0]}: source and references are to be text both, or both NIST's files")
         self._file = files[0]

@@ -17,7 +17,7 @@ from hiero.base.files import write_atomically
 from hiero.base.text import looks_untokenised, one_line
 from hiero.cli.lines import Format, SentenceParses, format_of, reader
 from hiero.decode.model_directory import WEIGHTS_FILE, read_manifest
-from hiero.evaluate.test_sets import TestSet, is_nist, read_source
+from hiero.evaluate.evaluation_sets import EvaluationSet, is_nist, read_source
 
 Tokens = Annotated[
     bool,
@@ -156,10 +156,10 @@ def _sentences(path: Path, lines: Sequence[str], read: Callable[[str], Sentence]
             raise FormatError(f"{path}:{number}: {error}") from None
 
 
-def read_files(source: Path, references: Sequence[Path]) -> tuple[list[str], TestSet]:
+def read_files(source: Path, references: Sequence[Path]) -> tuple[list[str], EvaluationSet]:
     """The segments of a source and their references. Raises FormatError where they do not fit together."""
     lines, srcset = read_source(source)
-    test_set = TestSet.read(references, srcset)
+    test_set = EvaluationSet.read(references, srcset)
     if (srcset is None) != (test_set.source is None):
         raise FormatError(f"{source}: source and references are to be text both, or both NIST's files")
     if len(lines) != len(test_set.references):

@@ -1,4 +1,4 @@
-"""Forests: distributions over their derivations and what is expected of them, files, losses, oracles, pages.
+"""Forests: distributions over their derivations, expectations under these, files, losses and oracles.
 
 >>> from hiero import forest as hf
 >>> lattice = hf.Forest.from_arrays(edge_offsets=[0, 1, 3], tail_offsets=[0, 0, 1, 2], tails=[0, 0])
@@ -9,8 +9,10 @@
 Semirings, and the algorithms over any of them, are in ``hiero.forest.semirings``.
 """
 
+import importlib
+from typing import Any
+
 from hiero._core import Derivation, Distribution, Forest, ForestError, KBestArrays
-from hiero.forest.chart_pages import chart_page
 from hiero.forest.decisions import Decision
 from hiero.forest.derivations import RuleApplication, derivation_tree
 from hiero.forest.expectations import (
@@ -33,7 +35,6 @@ from hiero.forest.expectations import (
 from hiero.forest.files import ForestFile, ForestWriter
 from hiero.forest.losses import BleuDocument, LinearBleu
 from hiero.forest.oracles import oracle_lists, plot_oracles
-from hiero.forest.pages import derivation_page, derivations_page, forest_page
 
 __all__ = [
     "BleuDocument",
@@ -49,17 +50,13 @@ __all__ = [
     "LinearBleu",
     "LogLinear",
     "RuleApplication",
-    "chart_page",
     "covariance",
     "cross_entropy",
-    "derivation_page",
     "derivation_tree",
-    "derivations_page",
     "entropy",
     "entropy_gradient",
     "expectation",
     "expected_bleu_gradient",
-    "forest_page",
     "kl_divergence",
     "log_z_gradient",
     "log_z_hessian",
@@ -70,3 +67,12 @@ __all__ = [
     "variance",
     "variance_gradient",
 ]
+
+# Pages were here before they had a folder of their own, which imports this one.
+_PAGES = ("chart_page", "derivation_page", "derivations_page", "forest_page")
+
+
+def __getattr__(name: str) -> Any:
+    if name in _PAGES:
+        return getattr(importlib.import_module("hiero.pages"), name)
+    raise AttributeError(f"module 'hiero.forest' has no attribute {name!r}")

@@ -18,18 +18,16 @@ from hiero.evaluate.nist_xml import SUFFIXES, SegmentSet, aligned, read_sets
 
 
 @dataclass(frozen=True)
-class TestSet:
+class EvaluationSet:
     """References by segment, and for NIST's files the set that names its documents and segments."""
 
     references: list[list[str]]
     source: SegmentSet | None = None
 
-    __test__ = False  # no test of pytest
-
     @classmethod
     def read(
         cls, files: Sequence[PathLike], source: SegmentSet | None = None, *, complete: bool = True
-    ) -> TestSet:
+    ) -> EvaluationSet:
         """Reads reference files, all text or all NIST's, these in the order of the segments of ``source`` or
         else of the first. Raises FormatError where they do not fit together or, if the set is to be
         ``complete``, a segment has no reference that is not blank."""
@@ -47,14 +45,14 @@ class TestSet:
         return found
 
     @classmethod
-    def _of_text(cls, files: Sequence[PathLike]) -> TestSet:
+    def _of_text(cls, files: Sequence[PathLike]) -> EvaluationSet:
         texts = [list(read_lines(file)) for file in files]
         for file, lines in zip(files, texts, strict=True):
             _check_length(file, len(lines), len(texts[0]))
         return cls([list(segment) for segment in zip(*texts, strict=True)])
 
     @classmethod
-    def _of_sets(cls, files: Sequence[PathLike], source: SegmentSet | None) -> TestSet:
+    def _of_sets(cls, files: Sequence[PathLike], source: SegmentSet | None) -> EvaluationSet:
         pairs = [(file, found) for file in files for found in _sets(file, "refset")]
         source = source or pairs[0][1]
         texts = [aligned(source, found, os.fspath(file)) for file, found in pairs]

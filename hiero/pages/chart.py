@@ -9,8 +9,9 @@ from __future__ import annotations
 from dataclasses import dataclass
 
 from hiero._core import Derivation, OutsideStrings
-from hiero.forest.details import Details
-from hiero.forest.markup import (
+from hiero.pages.details import Details
+from hiero.pages.forest import derivation_parts
+from hiero.pages.markup import (
     Weights,
     count_text,
     escaped,
@@ -21,7 +22,6 @@ from hiero.forest.markup import (
     words_box,
     words_text,
 )
-from hiero.forest.pages import derivation_parts
 
 _CELL = 22.0  # px
 

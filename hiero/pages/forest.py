@@ -16,9 +16,9 @@ from __future__ import annotations
 from collections.abc import Mapping
 
 from hiero._core import Derivation, FeatureNames, Forest, ForestError
-from hiero.forest.details import Details, feature_table, rule_score
-from hiero.forest.graph import graph
-from hiero.forest.markup import (
+from hiero.pages.details import Details, feature_table, rule_score
+from hiero.pages.graph import graph
+from hiero.pages.markup import (
     PANEL,
     Weights,
     count_text,
@@ -28,7 +28,7 @@ from hiero.forest.markup import (
     word_rows,
     words_text,
 )
-from hiero.forest.outline import applied_rules, outline, word_owners
+from hiero.pages.outline import applied_rules, outline, word_owners
 
 # Above this number of edges nobody sees anything in a picture.
 MOST_EDGES = 300

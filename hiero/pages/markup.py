@@ -41,7 +41,7 @@ _CONTROLS = {c: 0x2400 + c for c in range(32)} | {
 
 def page(title: str, sections: Sequence[str], data: Any) -> str:
     """One file; ``data``, what JSON can hold, of ``visible`` texts, is for the script."""
-    style, script = ((files("hiero.forest") / name).read_text("utf-8") for name in ("page.css", "page.js"))
+    style, script = ((files("hiero.pages") / name).read_text("utf-8") for name in ("page.css", "page.js"))
     texts = json.dumps(data, ensure_ascii=False, separators=(",", ":"))
     return (
         '<!DOCTYPE html>\n<html lang="en" dir="ltr">\n<head>\n<meta charset="utf-8">\n'

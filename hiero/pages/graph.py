@@ -10,8 +10,8 @@ from dataclasses import dataclass
 
 from hiero._core import Forest
 from hiero.forest.derivations import RuleApplication, rule_application
-from hiero.forest.details import Details, rule_score
-from hiero.forest.markup import (
+from hiero.pages.details import Details, rule_score
+from hiero.pages.markup import (
     Weights,
     colour,
     count_text,
@@ -24,7 +24,7 @@ from hiero.forest.markup import (
     text_width,
     words_text,
 )
-from hiero.forest.outline import covered
+from hiero.pages.outline import covered
 
 _LINE = 20.0  # height of a row of a node, as in page.css
 _BORDER = 4.0  # with padding, as there

@@ -13,9 +13,9 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import NamedTuple
 
-from hiero.features.clauses import Clauses, Part
-from hiero.features.phrases import Node, Phrase, Word
 from hiero.features.trees import Constituent, Tree
+from hiero.parse.clauses import Clauses, Part
+from hiero.parse.phrases import Node, Phrase, Word
 
 
 class _Block(NamedTuple):

@@ -1,4 +1,4 @@
-"""Trees of English text: spaCy finds the dependencies, ``hiero.features.dependencies`` makes constituents of
+"""Trees of English text: spaCy finds the dependencies, ``hiero.parse.dependencies`` makes constituents of
 them.
 
 Needs the extra ``parse``. Usage:
@@ -15,10 +15,10 @@ from typing import TYPE_CHECKING, cast
 
 from hiero._core import Error
 from hiero.features.characters import unescaped
-from hiero.features.dependencies import constituents
-from hiero.features.phrases import Word
 from hiero.features.sentence import Sentence
 from hiero.features.trees import Tree
+from hiero.parse.dependencies import constituents
+from hiero.parse.phrases import Word
 
 if TYPE_CHECKING:
     from spacy.language import Language

@@ -11,8 +11,8 @@ from dataclasses import dataclass, field
 
 from hiero._core import Derivation, Forest
 from hiero.forest.derivations import RuleApplication, derivation_tree
-from hiero.forest.details import Details, rule_score
-from hiero.forest.markup import Weights, colour, marks, number_text, place_text, sides
+from hiero.pages.details import Details, rule_score
+from hiero.pages.markup import Weights, colour, marks, number_text, place_text, sides
 
 
 @dataclass

@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import Any
 
 from hiero.forest.derivations import RuleApplication
-from hiero.forest.markup import Weights, escaped, number_text, visible
+from hiero.pages.markup import Weights, escaped, number_text, visible
 
 _DIGITS = 6  # significant ones of values, of which pages show three decimals
 

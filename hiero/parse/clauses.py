@@ -10,7 +10,7 @@ from __future__ import annotations
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, field
 
-from hiero.features.phrases import (
+from hiero.parse.phrases import (
     AUXILIARIES,
     CLAUSAL,
     SUBJECTS,

@@ -5,7 +5,7 @@ from __future__ import annotations
 import html
 
 from hiero._core import Derivation, Forest, Translation
-from hiero.forest.pages import MOST_EDGES, derivation_page, forest_page
+from hiero.pages.forest import MOST_EDGES, derivation_page, forest_page
 
 
 def picture(shown: Translation | Derivation | Forest) -> str | None:

@@ -1,0 +1,1 @@
+"""Penn treebank constituents of English text, converted from a dependency parser's trees."""
