@@ -20,7 +20,7 @@ def in_python(program: str) -> str:
 
 @pytest.mark.parametrize(
     "name",
-    ["tune.tune", "train.train", "evaluate.Bleu", "forest.entropy", "losses.bleu", "experiments.__doc__"],
+    ["tune.tune", "train.train", "evaluate.Bleu", "forest.entropy", "forest.losses.bleu", "pages.forest_page", "experiments.__doc__"],
 )
 def test_parts_of_the_package_are_there_without_importing_them(name: str) -> None:
     assert in_python(f"import hiero; hiero.{name}; print('there')") == "there\n"
