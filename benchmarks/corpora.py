@@ -11,10 +11,10 @@ from pathlib import Path
 from typing import Literal
 
 from machine import machine, parser
-from train import command
 
 from hiero.base.lines import read_lines
 from hiero.train import leave_out
+from train import command
 
 DEMO = Path(__file__).parents[1] / "data" / "demo"
 

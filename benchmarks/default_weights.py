@@ -12,11 +12,11 @@ from collections.abc import Iterator
 from pathlib import Path
 
 from machine import machine, parser
-from train import CORPORA
 
 import hiero
 from hiero.evaluate import Bleu
 from hiero.train import TrainInputs, train
+from train import CORPORA
 
 DEMO = Path(__file__).parent.parent / "data" / "demo"
 PENALTIES = (-1.4, -1.3, -1.2, -1.1, -1.0, -0.9, -0.8, -0.6)

@@ -20,9 +20,9 @@ import time
 from pathlib import Path
 
 from machine import machine, parser
-from train import command
 
 from hiero.tune import METHODS
+from train import command
 
 DEMO = Path(__file__).parent.parent / "data" / "demo"
 # Methods with options.

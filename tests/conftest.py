@@ -1,4 +1,4 @@
-"""Paths shared by the tests."""
+"""Fixtures for all tests."""
 
 from __future__ import annotations
 
@@ -13,11 +13,10 @@ from typing import Any
 
 import pytest
 
+import hiero
 from hiero.train import weights
-
-TESTS = Path(__file__).parent
-ROOT = TESTS.parent
-SHARED = ROOT.parent / "shared" / "data"
+from support.files import MadeOnce, write
+from support.paths import DEMO, FRENCH, SHARED
 
 
 def pytest_configure() -> None:
@@ -29,9 +28,6 @@ def pytest_configure() -> None:
 def pytest_collection_finish() -> None:
     gc.freeze()
     gc.enable()
-
-
-MadeOnce = Callable[[str, Callable[[Path], None]], Path]
 
 
 @pytest.fixture(scope="session", autouse=True)
@@ -82,7 +78,7 @@ def made_once(tmp_path_factory: pytest.TempPathFactory) -> MadeOnce:
 @pytest.fixture(scope="session")
 def browser() -> Iterator[Any]:
     """A browser to look at pages; tests that want it skip where there is none."""
-    from browser import chromium  # which takes a second
+    from support.browser import chromium  # here, as its import takes a second
 
     with chromium() as found:
         yield found
@@ -91,13 +87,13 @@ def browser() -> Iterator[Any]:
 @pytest.fixture(scope="session")
 def french() -> Path:
     """The folder of a small system from French into English, written by hand."""
-    return TESTS / "french"
+    return FRENCH
 
 
 @pytest.fixture(scope="session")
 def demo() -> Path:
     """The folder of the demo corpus."""
-    return ROOT / "data" / "demo"
+    return DEMO
 
 
 @pytest.fixture(scope="session")
@@ -106,3 +102,21 @@ def shared() -> Path:
     if not (SHARED / "ja-en" / "system").is_dir():
         pytest.skip("no prepared systems beside the repository")
     return SHARED
+
+
+@pytest.fixture(scope="session")
+def files(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """A folder with the French model and small sets, for commands that stop before they do their work."""
+    folder = tmp_path_factory.mktemp("handed")
+    model = hiero.Model.assemble([FRENCH / "grammar.txt"], [FRENCH / "lm.arpa"], FRENCH / "weights.txt")
+    model.save(folder / "model")
+    write(folder / "dev.fr", ["le chat", "le chien dort"])
+    write(folder / "dev.en", ["the cat", "the dog sleeps"])
+    write(folder / "dev.en1", ["a cat", "a dog sleeps now"])
+    write(folder / "out.fr", ["la maison"])
+    write(folder / "out.en", ["the house ."])
+    write(folder / "dev.trees", ["(S (X le) (X chat))", "(S (X le) (Y chien) (X dort))"])
+    write(folder / "out.trees", ["(T (X la) (Z maison))"])
+    write(folder / "links", ["0-0 1-1", "0-0 1-1 2-2"])
+    write(folder / "weights", ["LM0 2", "WordPenalty -0.5"])
+    return folder

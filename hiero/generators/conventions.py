@@ -11,8 +11,8 @@ German date. Their fields are
     y, yyyy, year       a year: of two or four digits, of four, of three or four
 
 Between fields and other text tokenisers may cut or not; a blank of a template is always written. To add a
-language: its line here, its name in ``Language``, its words in ``tests/test_number_words.py``, and cases in
-``tests/test_generators.py``.
+language: its line here, its name in ``Language``, its words in ``tests/generators/test_number_words.py``, and
+cases in ``tests/generators/test_generators.py``.
 """
 
 from __future__ import annotations

@@ -1,0 +1,386 @@
+"""`hiero run`: what the commands give that it prints, resumed where it stopped, and its report."""
+
+from __future__ import annotations
+
+import contextlib
+import itertools
+import json
+import random
+import re
+import shlex
+import shutil
+from collections.abc import Iterator
+from pathlib import Path
+from typing import Any
+
+import pytest
+import sacrebleu
+
+from hiero import FormatError, __version__
+from hiero.base.text import parse_side, split
+from hiero.cli import stages
+from hiero.cli.files import InterruptError
+from hiero.cli.report import Evaluation
+from hiero.cli.run import _TRAIN_OPTIONS, _tokenizer
+from hiero.train import ExtractSettings, TrainSettings
+from support.browser import blank_end, cut_off, opened, unreadable
+from support.commands import call, one_error_line
+from support.files import write
+from support.html_page import checked
+
+HOSTILE = "Das <script>alert(1)</script> & ist ein \u202eTest."
+SIZES = ("--tune-size", "20", "--test-size", "15")
+TEXT = ("--tokenize", "zh:jieba", "en:moses", "--truecase")
+LINES = ("--phrase-lines", "1-200,220-300", "--hierarchical-lines", "40")
+TUNING = ("-k", "20", "--iterations", "2", "--seed", "3")
+
+
+@pytest.fixture(scope="module")
+def raw(demo: Path, tmp_path_factory: pytest.TempPathFactory) -> tuple[Path, Path]:
+    """Raw text of the demo corpus, the first pairs, as people write it."""
+    folder = tmp_path_factory.mktemp("raw")
+    joined = parse_side("zh:jieba", False), parse_side("en:moses", False)
+    sides = []
+    for name, side in zip(("train.zh", "train.en"), joined, strict=True):
+        lines = (demo / name).read_text(encoding="utf-8").splitlines()[:250]
+        texts = [side.text(split(line)) for line in lines]
+        sides.append(write(folder / name, [text[:1].upper() + text[1:] for text in texts]))
+    return sides[0], sides[1]
+
+
+def options(raw: tuple[Path, Path], output: Path) -> list[object]:
+    return ["run", "--source", raw[0], "--target", raw[1], *SIZES, *TEXT, *LINES, *TUNING, "-o", output]
+
+
+@pytest.fixture(scope="module")
+def done(raw: tuple[Path, Path], tmp_path_factory: pytest.TempPathFactory) -> tuple[Path, str]:
+    """A run, and what it printed."""
+    output = tmp_path_factory.mktemp("run") / "out"
+    result = call("hiero", *options(raw, output))
+    assert result.returncode == 0, result.stderr
+    # Pairs that are set aside are not called empty.
+    said = (
+        "corpus: 215 of 215 sentence pairs; 35 lines are blank on both sides, as where pairs were set aside"
+    )
+    assert said in result.stderr.decode()
+    return output, result.stdout.decode()
+
+
+def commands(printed: str) -> Iterator[list[str]]:
+    for line in printed.splitlines():
+        if line.startswith("$ "):
+            yield shlex.split(line[2:])
+
+
+def test_it_is_what_the_parts_give_by_hand(done: tuple[Path, str], tmp_path: Path) -> None:
+    output, printed = done
+    assert [words[1] for words in commands(printed)] == ["train", "decode", "tune", "decode", "eval"]
+    (tmp_path / "sets").mkdir()
+    for path in (output / "sets").iterdir():
+        shutil.copyfile(path, tmp_path / "sets" / path.name)
+    train = " ".join(next(commands(printed)))
+    assert "--phrase-lines 1-200,220-300 --hierarchical-lines 40-40" in train
+    made_from = json.loads((output / "model" / "manifest.json").read_text())["made_from"]
+    settings = made_from["settings"]["extract"]
+    assert [settings[f"{kind}_lines"] for kind in ("phrase", "hierarchical")] == [
+        [[1, 200], [220, 300]],
+        [[40, 40]],
+    ]
+    for words in commands(printed):
+        moved = [word.replace(str(output), str(tmp_path)) for word in words]
+        assert call(*moved).returncode == 0
+    for name in ("before.txt", "after.txt", "tuned/weights.txt", "model/manifest.json"):
+        assert (tmp_path / name).read_bytes() == (output / name).read_bytes(), name
+    references = (output / "sets" / "test.target").read_text().splitlines()
+    metrics = json.loads((output / "evaluation.json").read_text())
+    for when, system in zip(("before", "after"), metrics[0]["systems"], strict=True):
+        lines = (output / f"{when}.txt").read_text().splitlines()
+        assert len(lines) == 15
+        assert system["score"] == pytest.approx(sacrebleu.corpus_bleu(lines, [references]).score)
+    before, after = (system["score"] for system in metrics[0]["systems"])
+    assert f"test set: BLEU {before:.2f} before, {after:.2f} after tuning (95 %: " in printed
+    assert "15 sentences: too few to tell systems apart" in printed
+    assert printed.splitlines()[-1] == f"{output / 'report.html'} shows more"
+
+
+def test_sets_of_a_run(done: tuple[Path, str]) -> None:
+    counts = json.loads((done[0] / "sets" / "counts.json").read_text())
+    assert counts["pairs"] == {"tune": 20, "test": 15, "train": 215, "left out": 0}
+    # Lines keep their numbers.
+    assert len((done[0] / "sets" / "train.source").read_text().splitlines()) == 250
+
+
+def test_raw_text_goes_in_and_comes_out(done: tuple[Path, str]) -> None:
+    lines = (done[0] / "after.txt").read_text(encoding="utf-8").splitlines()
+    assert any(re.match(r"[A-Z].*\w\.$", line) for line in lines)
+    assert not any(line.endswith(" .") for line in lines)
+
+
+def test_what_is_done_is_not_done_again(
+    done: tuple[Path, str], raw: tuple[Path, Path], tmp_path: Path
+) -> None:
+    output = tmp_path / "out"
+    shutil.copytree(done[0], output)
+    again = call("hiero", *options(raw, output))
+    said = again.stdout.decode()
+    assert again.returncode == 0 and "$ " not in said
+    for stage in ("train", "translate before", "tune", "translate after", "judge"):
+        assert f"{stage}: done before\n" in said
+    assert (output / "report.html").read_bytes() == (done[0] / "report.html").read_bytes().replace(
+        str(done[0]).encode(), str(output).encode()
+    )
+    # As after an interrupt: a stage is done when what it makes is there.
+    shutil.rmtree(output / "tuned-model")
+    (output / "after.txt").unlink()
+    (output / "evaluation.json").unlink()
+    third = call("hiero", *options(raw, output), "--quiet")
+    assert third.stdout.decode().splitlines() == done[1].splitlines()[-4:-1]
+    for name in ("after.txt", "tuned/weights.txt"):
+        assert (output / name).read_bytes() == (done[0] / name).read_bytes()
+    times = json.loads((output / "times.json").read_text())["done"]
+    assert list(times) == ["train", "translate before", "tune", "translate after", "judge"]
+
+
+@pytest.mark.parametrize("more", [("--seed", "4"), ("--max-phrase", "5"), ("-k", "10"), ("--lowercase",)])
+def test_another_run_needs_another_directory(
+    done: tuple[Path, str], raw: tuple[Path, Path], more: tuple[str, ...]
+) -> None:
+    words = [word for word in options(raw, done[0]) if more != ("--lowercase",) or word != "--truecase"]
+    other = call("hiero", *words, *more)
+    named = {"--seed": "seed", "--max-phrase": "training.max_phrase", "-k": "tuning.k", "--lowercase": "text"}
+    assert f"holds another run, see run.json, {named[more[0]]}" in one_error_line(other)
+
+
+def test_other_data_is_another_run(done: tuple[Path, str], raw: tuple[Path, Path], tmp_path: Path) -> None:
+    target = write(tmp_path / "target", ["Something else.", *raw[1].read_text().splitlines()[1:]])
+    other = call("hiero", *options((raw[0], target), done[0]))
+    assert "holds another run, see run.json, data.target;" in one_error_line(other)
+
+
+def test_what_was_done_by_hand_counts(done: tuple[Path, str], raw: tuple[Path, Path], tmp_path: Path) -> None:
+    """Later steps are done again; what was cleared away is not missed."""
+    output = tmp_path / "out"
+    shutil.copytree(done[0], output)
+    shutil.rmtree(output / "tuned")
+    shutil.rmtree(output / "model.train")
+    shutil.rmtree(output / "sets")
+    write(output / "after.txt", ["other words"] * 15)
+    result = call("hiero", *options(raw, output))
+    said = result.stdout.decode()
+    assert [words[1] for words in commands(said)] == ["eval"]
+    assert re.search(r"test set: BLEU [\d.]+ before, 0\.\d\d after", said)
+    page = (output / "report.html").read_text()
+    assert "<svg class=" not in page and "translate after" in page
+    for text in ("[{", '[{"metric": "BLEU"}]'):
+        write(output / "evaluation.json", [text])
+        damaged = call("hiero", *options(raw, output))
+        assert "evaluation.json: damaged: " in one_error_line(damaged)
+
+
+@pytest.mark.slow
+def test_a_run_that_has_no_model_gives_way(raw: tuple[Path, Path], tmp_path: Path) -> None:
+    words = options(raw, tmp_path / "-out")
+    first = call("hiero", *words, "--quiet", "--mono", write(tmp_path / "blank", ["", ""]))
+    assert "blank: no text to estimate a language model from" in one_error_line(first)
+    # Also the names of files may look like options.
+    with contextlib.chdir(tmp_path):
+        words[words.index("-o") + 1] = "./-out"
+        assert call("hiero", *words).returncode == 0
+
+
+def test_the_report(done: tuple[Path, str]) -> None:
+    text = (done[0] / "report.html").read_text(encoding="utf-8")
+    page = checked(text)
+    sections = re.findall(r'<section id="([^"]+)"', text)
+    assert sections[0] == "overview" and len(sections) == 11
+    assert page.texts["h2"] == [
+        *("Scores", "The worst translations", "The best translations", "Tuning", "Model", "Time", "Commands"),
+    ]
+    # Each example leads to its derivation, and that back.
+    assert {to for section, _, to in page.links if section == "overview"} == set(sections[1:])
+    assert {section for section, _, to in page.links if to == "overview"} == set(sections[1:])
+    metrics = json.loads((done[0] / "evaluation.json").read_text())
+    for metric in metrics:
+        for system in metric["systems"]:
+            low, high = system["interval"]
+            assert f"<td>{system['score']:.2f} ({low:.2f} to {high:.2f})</td>" in text
+    rows = (done[0] / "tuned" / "iterations.tsv").read_text().splitlines()[1:]
+    for row in rows:
+        number, score = row.split("\t")[:2]
+        assert f"<title>iteration {number}: {float(score):.2f}</title>" in text
+    assert text.count('r="5"') == 1  # the best
+    for name, weight in (
+        line.split() for line in (done[0] / "tuned" / "weights.txt").read_text().splitlines()
+    ):
+        assert re.search(rf"<td>{name}</td><td>[-.\d]+</td><td>{float(weight):.4f}</td>", text)
+    assert "215 pairs for training, 20 pairs for tuning, 15 pairs for the test" in text
+    shown = re.sub("</?span>", "", text)
+    for words in commands(done[1]):
+        assert f"<pre>{shlex.join(words)}</pre>" in shown
+
+
+def test_the_report_in_a_browser(done: tuple[Path, str], browser: Any) -> None:
+    """Readable in the dark, and whole on narrow windows, where tables fit, and on paper."""
+    report = done[0] / "report.html"
+    for section in ("", re.findall('href="(#[^"]+)"', report.read_text())[0]):
+        page = opened(browser, report, 420, "dark", at=section)
+        assert unreadable(page) == [] == cut_off(page)
+        assert blank_end(page) < 40
+        wide = "all => all.filter(e => e.scrollWidth > e.clientWidth).map(e => e.className)"
+        assert page.eval_on_selector_all(".report *", wide) == []
+        page = opened(browser, report, 680, "dark", "print", section)
+        assert unreadable(page) == [] == cut_off(page)
+    page = opened(browser, report, 420)
+    # No command is cut within a word, as behind a hyphen.
+    parts = "words => words.map(word => word.getClientRects().length)"
+    assert set(page.eval_on_selector_all("pre span", parts)) == {1}
+    selected = "pre => { getSelection().selectAllChildren(pre); return getSelection().toString() }"
+    copied = page.locator("pre").first.evaluate(selected)
+    assert copied == shlex.join(next(commands(done[1])))
+
+
+def evaluation(scores: list[float], source: list[str]) -> Evaluation:
+    return Evaluation([], source, [[""]] * len(scores), {}, {"after": scores})
+
+
+def test_worst_and_best() -> None:
+    scores = [50.0, 10.0, 90.0, 30.0, 90.0, 70.0]
+    source = ["ab", "ab", "abc", "ab", "ab", "ab"]
+    assert evaluation(scores, source).examples() == ([1, 3, 0], [2, 4, 5])
+    assert evaluation(scores[:1], source[:1]).examples() == ([0], [])
+    many = list(map(float, range(30)))
+    random.Random(1).shuffle(many)
+    worst, best = evaluation(many, ["a"] * 30).examples()
+    assert [many[n] for n in worst] == [0, 1, 2, 3, 4] and [many[n] for n in best] == [29, 28, 27, 26, 25]
+
+
+@pytest.mark.slow
+def test_sets_of_ones_own(raw: tuple[Path, Path], tmp_path: Path) -> None:
+    """NIST's test set with two references, text for tuning, hostile words, and options of training."""
+    lines = [path.read_text(encoding="utf-8").splitlines() for path in raw]
+    tune = [write(tmp_path / f"tune{k}", side[:10]) for k, side in enumerate(lines)]
+    segments = "".join(f'<seg id="{n}">{line}</seg>' for n, line in enumerate(lines[0][10:14]))
+    start = f'<srcset setid="t" srclang="zh"><doc docid="d" sysid="s">{segments}</doc></srcset>'
+    source = write(tmp_path / "test.xml", [f"<mteval>{start}</mteval>"])
+    references = []
+    for k in range(2):
+        segments = "".join(f'<seg id="{n}">{line}</seg>' for n, line in enumerate(lines[1][10:14]))
+        body = (
+            f'<refset setid="t" srclang="zh" trglang="en" refid="r{k}"><doc docid="d" sysid="r{k}">{segments}'
+        )
+        references.append(write(tmp_path / f"ref{k}.xml", [f"<mteval>{body}</doc></refset></mteval>"]))
+    words = ["run", "--source", raw[0], "--target", raw[1], "--tokenize", "zh:jieba", "en:moses", *TUNING]
+    words += ["--tune-source", tune[0], "--tune-references", tune[1], "--test-source", source]
+    words += ["--test-references", *references, "--lowercase", "--max-phrase", "6", "--lm-order", "2"]
+    words += ["--mono", write(tmp_path / "mono", [lines[1][10], lines[1][12].upper(), *lines[1][11:20]])]
+    output = tmp_path / "<i>out"
+    result = call("hiero", *words, "-o", output)
+    assert result.returncode == 0, result.stderr
+    train = next(commands(result.stdout.decode()))
+    assert {"--max-phrase 6", "--lm-order 2"} <= set(map(" ".join, itertools.pairwise(train)))
+    counts = json.loads((output / "sets" / "counts.json").read_text())
+    assert counts["pairs"] == {"train": 236, "left out": 14} and counts["mono"] == [5]
+    kept = (output / "sets" / "train.source").read_text().splitlines()
+    assert kept == [""] * 14 + lines[0][14:]
+    assert not set(lines[1][10:14]) & set((output / "sets" / "mono0").read_text().splitlines())
+    assert (output / "after.xml").read_text().count("<seg ") == 4
+    assert "<h1>&lt;i&gt;out</h1>" in (output / "report.html").read_text()
+    assert "lc" in json.loads((output / "evaluation.json").read_text())[0]["signature"]
+
+
+def test_wrong_usage_makes_nothing(raw: tuple[Path, Path], tmp_path: Path) -> None:
+    output = tmp_path / "out"
+    start = ["run", "--source", raw[0], "--target", raw[1], "-o", output]
+    for more, expected in (
+        (("--tune-source", raw[0]), "--tune-source and --tune-references"),
+        (("--test-references", raw[0]), "--test-source and --test-references"),
+        (("--test-source", raw[0], "--test-references", raw[1], "--test-size", "3"), "--test-size"),
+        (("--truecase", "--lowercase"), "not both"),
+        (("--tokenize", "xx:moses", "en:moses"), "moses knows no language xx"),
+        (("--method", "simplex", "-k", "3"), "simplex"),
+        (("--lms", "given"), "no language models are given"),
+        (("--tune-size", "0"), "--tune-size"),
+        (("--search-aware", "partial-span"), "which hiero tune --alignments takes"),
+        (("--test-source", "t.jsonl", "--test-references", raw[1]), "--test-source: expected text or NIST"),
+    ):
+        result = call("hiero", *start, *more)
+        said = " ".join(re.findall(r"[^\s\u2500-\u257f]+", result.stderr.decode()))
+        assert result.returncode == 2 and expected in said, (more, said)
+        assert not output.exists()
+    short = write(tmp_path / "short", ["one"])
+    result = call("hiero", *start, "--test-source", short, "--test-references", raw[1])
+    assert "short: 1 segments, where the references have 250" in one_error_line(result)
+    assert not output.exists()
+    for name in ("model", "tuned-model"):
+        (output / name).mkdir(parents=True)
+        write(output / name / "notes", ["mine"])
+        result = call("hiero", *start)
+        assert f"{name}: exists and is no model directory" in one_error_line(result)
+        assert [path.name for path in output.iterdir()] == [name]
+        shutil.rmtree(output)
+    result = call("hiero", *start, "--tune-size", "200")
+    assert "are too few to set 212 of them aside" in one_error_line(result)
+
+
+def test_how_translations_are_judged() -> None:
+    for side, expected in (
+        *(("und:none", "none"), ("en:moses", "13a"), ("zh:jieba", "zh"), ("ja:janome", "char")),
+        ("zh:none", "none"),
+    ):
+        assert _tokenizer(parse_side(side, False)) == expected
+
+
+def test_options_of_settings() -> None:
+    settings = TrainSettings(lm_order=3, lm_binary="trie", truecase=True)
+    settings = settings.model_copy(update={"extract": settings.extract.model_copy(update={"max_phrase": 7})})
+    assert _TRAIN_OPTIONS.given(settings) == {
+        **{"lm_order": 3, "lm_type": "trie", "truecase": True},
+        "max_phrase": 7,
+    }
+    assert _TRAIN_OPTIONS.given(TrainSettings()) == {}
+    # Ranges of lines as they are written, which the option reads.
+    extract = ExtractSettings(phrase_lines="1-300,400-500", hierarchical_lines="9")
+    given = _TRAIN_OPTIONS.given(TrainSettings(extract=extract))
+    assert given == {"phrase_lines": "1-300,400-500", "hierarchical_lines": "9-9"}
+    nothing = {each.name: None for each in _TRAIN_OPTIONS.parameters()}
+    assert _TRAIN_OPTIONS.value({**nothing, **given}).extract == extract
+
+
+def test_an_interrupt_is_one_of_the_run(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    class Interrupted:
+        def main(self, *args: object, **settings: object) -> None:
+            raise InterruptError("before.txt was not written")
+
+    monkeypatch.setattr(stages, "command_named", lambda name: Interrupted())
+    done = stages.Stages(tmp_path, quiet=True)
+    with pytest.raises(KeyboardInterrupt):
+        done.run("translate", tmp_path / "before.txt", "decode", [])
+    assert done.seconds == {}
+    write(tmp_path / "times.json", ['{"done": {"train": 7.0}, "interrupted": {"translate": 100.0}}'])
+    again = stages.Stages(tmp_path, quiet=True)
+    again.restore()
+    monkeypatch.setattr(Interrupted, "main", lambda self, *args, **settings: None)
+    again.run("translate", tmp_path / "before.txt", "decode", [])
+    assert again.seconds["train"] == 7 and 100 < again.seconds["translate"] < 200
+    again.run("translate", tmp_path / "before.txt", "decode", [])
+    assert again.seconds["translate"] < 100  # what is done again counts by itself
+
+
+def test_damaged_times(tmp_path: Path) -> None:
+    write(tmp_path / "times.json", ["[1]"])
+    with pytest.raises(FormatError, match=r"times\.json: damaged"):
+        stages.Stages(tmp_path, quiet=True).restore()
+
+
+def test_what_info_says_of_it(done: tuple[Path, str]) -> None:
+    output, _ = done
+    said = {
+        name: call("hiero", "info", output / name).stdout.decode()
+        for name in (".", "model", "model.train", "tuned")
+    }
+    models = f"{output / 'model'}, {output / 'tuned-model'}"
+    for text in (f"run of hiero {__version__}", models, str(output / "report.html")):
+        assert text in said["."]
+    assert "model\n" in said["model"] and "tuning run" in said["tuned"]
+    assert "training of a model" in said["model.train"] and f" {output / 'model'}\n" in said["model.train"]
+    assert "corpus, " in said["model.train"]

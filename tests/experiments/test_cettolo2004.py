@@ -1,0 +1,207 @@
+"""`hiero experiment cettolo2004`: its working points are decodings, its table is of its working points."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pytest
+
+import hiero
+from hiero import read_weights
+from hiero.evaluate import Bleu, Nist
+from hiero.experiments import cettolo2004 as experiment
+from hiero.experiments.cettolo2004 import (
+    Cettolo2004,
+    Cettolo2004Options,
+    LabelledSet,
+    Point,
+    cettolo2004,
+    table,
+)
+from hiero.tune.iterations import Iteration, TuneResult
+from support.commands import call, one_error_line
+from support.paths import FRENCH
+from support.tuning import without_times
+
+
+@pytest.fixture(scope="module")
+def folder(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """A model, a tuning set and a test set with two references."""
+    folder = tmp_path_factory.mktemp("cettolo")
+    model = hiero.Model.assemble([FRENCH / "grammar.txt"], [FRENCH / "lm.arpa"], FRENCH / "weights.txt")
+    model.save(folder / "model")
+    lines = [line for line in (FRENCH / "input.fr").read_text().splitlines() if line.strip()]
+    other = hiero.Decoder(model).with_weights({**model.weights, "WordPenalty": 0.5})
+    for name, part in (("tuning", lines[::2]), ("test", lines[1::2])):
+        (folder / f"{name}.fr").write_text("".join(f"{line}\n" for line in part))
+        for number, decoder in enumerate([hiero.Decoder(model), other]):
+            texts = [result.text for result in decoder.translate_batch(part)]
+            (folder / f"{name}.{number}").write_text("".join(f"{text}\n" for text in texts))
+    return folder
+
+
+def arguments(folder: Path, output: Path, *more: object) -> list[str]:
+    tuning = ("--source", folder / "tuning.fr", "--references", folder / "tuning.0", folder / "tuning.1")
+    test = (
+        *("--test-source", folder / "test.fr"),
+        *("--test-references", folder / "test.0", folder / "test.1"),
+    )
+    command = ("experiment", "cettolo2004", folder / "model", *tuning, *test, "--output", output, *more)
+    return [str(part) for part in command]
+
+
+def decoded(folder: Path, weights: Mapping[str, float], scale: float, **settings: float) -> Point:
+    """Decodes the test set with a decoder of its own."""
+    model = hiero.Model.load(folder / "model")
+    scaled = {name: weight * scale for name, weight in weights.items()}
+    lines = (folder / "test.fr").read_text().splitlines()
+    results = hiero.Decoder(model, **settings).with_weights(scaled).translate_batch(lines)
+    references = list(zip(*((folder / f"test.{k}").read_text().splitlines() for k in (0, 1)), strict=True))
+    scores = []
+    for kind in (Bleu, Nist):
+        metric = kind([list(lines) for lines in references])
+        statistics = metric.statistics([" ".join(result.tokens) for result in results])
+        scores.append(float(metric.score(statistics.sum(axis=0))))
+    return Point(scale, sum(result.stats.hypotheses for result in results), *scores)
+
+
+def rows(path: Path) -> list[tuple[str, Point]]:
+    lines = [line.split("\t") for line in path.read_text().splitlines()[1:]]
+    return [(name, Point(float(s), int(g), float(b), float(n))) for name, s, g, b, n in lines]
+
+
+def test_the_experiment(folder: Path, tmp_path: Path) -> None:
+    more = ("--decodings", 5, "--pop-limit", 20, "--beam-threshold", 3)
+    done = call("hiero", *arguments(folder, tmp_path / "out", *more))
+    assert (done.returncode, done.stderr) == (0, b""), done
+    # Uniform weights are of size 1, in the directions of the model's.
+    given = hiero.Model.load(folder / "model").weights
+    equal = {name: float(np.sign(weight)) for name, weight in given.items()}
+    loosest = 2.0**-3
+    start = read_weights(tmp_path / "out" / "bleu-tuned" / "iteration-000" / "weights.txt")
+    assert {name: w / loosest for name, w in start.items() if w} == {n: w for n, w in equal.items() if w}
+    # Tuned weights are as long as these, in the same features.
+    tuned = read_weights(tmp_path / "out" / "nist-tuned" / "weights.txt")
+    assert sum(map(abs, tuned.values())) == pytest.approx(loosest * sum(map(abs, equal.values())))
+    assert all(equal.get(name, 0) != 0 for name, weight in tuned.items() if weight != 0)
+    points = rows(tmp_path / "out" / "curves.tsv")
+    assert len(points) == 5 * 13
+    settings = {"pop_limit": 20, "beam_threshold": 3}
+    curve = [point for name, point in points if name == "uniform"]
+    assert [point.scale for point in curve] == [2.0 ** (half / 2) for half in range(-6, 7)]
+    assert curve == [decoded(folder, equal, point.scale, **settings) for point in curve]
+    scaled = {name: weight / loosest for name, weight in tuned.items()}
+    others = [point for name, point in points if name == "NIST-tuned"]
+    assert others[4] == decoded(folder, scaled, others[4].scale, **settings)
+    # A larger scale prunes more.
+    assert curve[0].generated > curve[-1].generated
+    # The table is of the best points.
+    printed = done.stdout.decode()
+    assert printed.endswith((tmp_path / "out" / "table.txt").read_text())
+    best = max(point.bleu for point in curve)
+    cheapest = min(point.generated for point in curve if point.bleu == best)
+    (line,) = [line for line in printed.splitlines() if line.startswith("uniform")]
+    nist = max(point.nist for point in curve)
+    assert line.split() == ["uniform", f"{best:.2f}", f"{nist:.4f}", f"{cheapest:,}"]
+    for number in (1, 2):
+        assert (tmp_path / "out" / f"figure-{number}.png").read_bytes().startswith(b"\x89PNG")
+
+    # Interrupted and started again it comes to the same.
+    (tmp_path / "out" / "bleu-tuned-on-test.json").unlink()
+    (tmp_path / "out" / "nist-tuned" / "weights.txt").unlink()
+    before = (tmp_path / "out" / "curves.tsv").read_bytes()
+    again = call("hiero", *arguments(folder, tmp_path / "out", *more, "--threads", 2))
+    assert again.stdout == done.stdout and (tmp_path / "out" / "curves.tsv").read_bytes() == before
+    (tmp_path / "out" / "uniform.json").write_text('{"weights": {}, "points": [{"scale": 1}]}')
+    damaged = call("hiero", *arguments(folder, tmp_path / "out", *more))
+    assert "uniform.json: damaged: points.0.generated" in one_error_line(damaged, 1)
+    other = call("hiero", *arguments(folder, tmp_path / "out", *more, "--seed", 2))
+    assert "experiment.json" in one_error_line(other, 1)
+
+
+def test_more_decodings(folder: Path, tmp_path: Path) -> None:
+    model = hiero.Model.load(folder / "model")
+    # The language model prefers what is worst, so that there is something to learn.
+    weights = {name: weight * (-1 if name == "LM0" else 1) for name, weight in model.weights.items()}
+    lines = (folder / "test.fr").read_text().splitlines()[:4]
+    texts = [[line] for line in (folder / "test.0").read_text().splitlines()[:4]]
+
+    def run(name: str, decodings: int) -> Cettolo2004:
+        options = Cettolo2004Options(pop_limit=5, scales=(0.5, 1.0), decodings=decodings)
+        labelled = LabelledSet(lines, texts)
+        return cettolo2004(model.with_weights(weights), labelled, labelled, tmp_path / name, options)
+
+    def files(name: str) -> dict[str, bytes]:
+        found = [path for path in (tmp_path / name).rglob("*") if path.suffix in (".json", ".txt", ".tsv")]
+        found = [path for path in found if path.name != "times.json"]
+        return {str(path.relative_to(tmp_path / name)): without_times(path) for path in found}
+
+    part, whole = run("part", 2), run("whole", 12)
+    # Some weights have changed, and their working points with them.
+    assert part.curves["uniform"] == whole.curves["uniform"]
+    assert part.curves["BLEU-tuned"] != whole.curves["BLEU-tuned"]
+    assert run("part", 12) == whole and files("part") == files("whole")
+    assert run("part", 1) == whole and files("part") == files("whole")
+
+
+def test_other_options_before_anything_has_run(folder: Path, tmp_path: Path) -> None:
+    labelled = LabelledSet(["le chat"], [["the cat"]])
+    model = hiero.Model.load(folder / "model")
+    for seed in (1, 2):
+        with pytest.raises(ValueError, match="all features are fixed"):
+            cettolo2004(
+                model.with_weights(dict.fromkeys(model.feature_names, 0.0)),
+                labelled,
+                labelled,
+                tmp_path / "out",
+                Cettolo2004Options(seed=seed),
+            )
+
+
+def test_what_weights_are_tuned_on(folder: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Each row on its set, by its metric, with the seed; features without a weight stay so."""
+    model = hiero.Model.load(folder / "model")
+    sets = []
+    for name in ("tuning", "test"):
+        lines, texts = ((folder / f"{name}.{end}").read_text().splitlines() for end in ("fr", "1"))
+        sets.append(LabelledSet(lines, [[text] for text in texts]))
+    asked = []
+
+    def tuned(decoder: Any, metric: Any, start: Any, directory: Path, options: Any, **_: Any) -> TuneResult:
+        asked.append((directory.name, metric.signature, metric.checksum, decoder._sentences))
+        assert (options.method, options.seed, options.settings.iterations) == ("simplex", 5, 9)
+        assert set(options.fixed) == {name for name in start if not model.weights.get(name)}
+        return TuneResult([Iteration(start, 1.0, None, 1, 1)], 0, "enough")
+
+    monkeypatch.setattr(experiment, "tune", tuned)
+    options = Cettolo2004Options(seed=5, decodings=9, pop_limit=3, scales=(1.0,))
+    cettolo2004(model, *sets, tmp_path / "out", options)
+    assert asked == [
+        (name, metric.signature, metric.checksum, one.sentences)
+        for one, end in zip(sets, ("", "-on-test"), strict=True)
+        for name, metric in (
+            (f"bleu-tuned{end}", Bleu(one.references)),
+            (f"nist-tuned{end}", Nist(one.references)),
+        )
+    ]
+
+
+def test_table_by_hand() -> None:
+    curves = {
+        "uniform": [Point(1, 1000, 20.0, 5.0), Point(2, 500, 20.0, 4.0), Point(4, 100, 10.0, 3.0)],
+        "BLEU-tuned": [Point(1, 900, 22.0, 4.5), Point(2, 300, 20.5, 5.5), Point(4, 90, 12.0, 3.0)],
+        "NIST-tuned": [Point(1, 900, 19.0, 6.0)],
+    }
+    result = Cettolo2004({name: {} for name in curves}, curves)
+    assert [line.split() for line in table(result).splitlines()[1:4]] == [
+        ["uniform", "20.00", "5.0000", "500"],
+        ["BLEU-tuned", "22.00", "+10.0%", "5.5000", "+10.0%", "300"],
+        ["NIST-tuned", "19.00", "-5.0%", "6.0000", "+20.0%", "never"],
+    ]
+    nothing = Cettolo2004(
+        {"uniform": {}, "x": {}}, {"uniform": [Point(1, 9, 0, 0)], "x": [Point(1, 9, 1, 1)]}
+    )
+    assert table(nothing).splitlines()[2].split() == ["x", "1.00", "1.0000", "9"]

@@ -1,0 +1,385 @@
+"""`hiero experiment chiang2008`: which systems there are and what they have, tables of what was made up and
+of a small run, and runs that are interrupted."""
+
+from __future__ import annotations
+
+import csv
+import json
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pytest
+
+import hiero
+from hiero.cli.experiment import read_chiang2008
+from hiero.evaluate import Bleu, Runs, paired_bootstrap
+from hiero.evaluate.evaluation_sets import EvaluationSet
+from hiero.experiments.chiang2008_laboratory import Chiang2008Laboratory
+from hiero.experiments.chiang2008_report import grids, markdown
+from hiero.experiments.chiang2008_systems import (
+    ALL,
+    BASELINE,
+    FULL,
+    TABLE_1,
+    TABLE_2,
+    Chiang2008Options,
+    System,
+    local_features,
+    systems,
+)
+from hiero.experiments.results import NamedSet, Outcome, Results, columns, judged, lengths
+from hiero.features import DistortionStatistics
+from hiero.tune import TuneOptions
+from support.commands import call, one_error_line
+from support.experiments import check_refused, check_unused
+from support.paths import DEMO, FRENCH
+
+STATISTICS = DistortionStatistics(range(1, 11), range(11, 21))
+
+
+def assembled(**more: Any) -> hiero.Model:
+    parts = [FRENCH / "grammar.txt"], [FRENCH / "lm.arpa"], FRENCH / "weights.txt"
+    return hiero.Model.assemble(*parts, **more)
+
+
+def test_the_features_of_the_paper() -> None:
+    """Section 5.1 has 12 features, Table 1 the sizes of all sets."""
+    assert len(BASELINE) == 12
+    model = assembled(distortion=STATISTICS)
+    options = Chiang2008Options()
+    found = systems(model, parsed=True)
+    assert found == [*TABLE_1, *TABLE_2]
+    sizes = [
+        12 + sum(len(each.names) for each in local_features(system.features, model, True, options))
+        for system in found
+    ]
+    assert sizes == [12, 14, 34, 13, 34, 12, 34, 34, 56, 56, 56, 56, 56]
+    assert [system.method for system in TABLE_1] == ["mert"] * 5 + ["mira"] * 4
+
+
+def test_defaults_are_those_of_the_documentation() -> None:
+    """docs/experiments.md; labels are the paper's."""
+    options = Chiang2008Options()
+    assert (options.runs, options.seed, options.log_base, options.sentence) == (3, 1, 100.0, 0)
+    assert options.effective_length == "shortest" and options.baseline is None
+    assert options.baseline_of(["Glue", "Other", "LM0"]) == ("LM0", "Glue")
+    assert options.coarse_labels == ("NP", "PP", "S", "VP", "SBAR", "ADJP", "ADVP", "QP")
+    assert len(options.fine_labels) == 11
+    assert options.mert == options.mira == options.decoding == {}
+
+
+def test_what_cannot_be_had_is_left_out() -> None:
+    without = [(s.method, s.features) for s in systems(assembled(), parsed=False)]
+    assert without == [
+        ("mert", "baseline"),
+        ("mert", "fine distortion"),
+        ("mira", "baseline"),
+        *[("mira", ALL)] * 5,
+    ]
+    both = local_features(ALL, assembled(), False, Chiang2008Options())
+    assert sum(len(each.names) for each in both) == 22
+    assert ("mert", "coarse distortion") in [
+        (s.method, s.features) for s in systems(assembled(distortion=STATISTICS), parsed=False)
+    ]
+
+
+def test_a_blank_sentence_needs_no_parse() -> None:
+    tree = hiero.Tree.read("(S (X a))")
+    for other, parsed in ((hiero.Sentence(" "), True), (hiero.Sentence("b"), False)):
+        found = NamedSet("", [hiero.Sentence("a", parse=tree), other], [["a"], ["b"]], {})
+        assert found.is_parsed == parsed
+    assert hiero.Sentence(tokens=[]).is_blank and not hiero.Sentence(tokens=["b"]).is_blank
+
+
+def test_systems_have_folders_of_their_own_and_options_that_there_are() -> None:
+    found = [*TABLE_1, *TABLE_2]
+    assert len({system.slug for system in found}) == len(found)
+    for system in found:
+        TuneOptions(system.method, **dict(system.options))
+    table_2 = [dict(system.options) for system in TABLE_2]
+    assert table_2 == [
+        {"oracle": "local", "no_loss_augmented": True},
+        {"oracle": "local"},
+        {"no_loss_augmented": True},
+        {"no_sharing": True},
+    ]
+
+
+def made_up() -> Results[System]:
+    """A set of four segments in two genres, on which MIRA is right and MERT is not."""
+    references = [["a b c d e"], ["f g h i j"], ["k l m n o"], ["p q r s t"]]
+    test = NamedSet("test", [hiero.Sentence("x")] * 4, references, {"news": [0, 1], "web": [2, 3]})
+    metric = Bleu(references)
+    right = [lines[0] for lines in references]
+    wrong = ["a b c d x y", *right[1:2], "k l m n x y", "p q r s x y"]
+    outcomes = {}
+    for system, lines in ((TABLE_1[0], wrong), (FULL, right), (TABLE_2[3], wrong)):
+        runs = [
+            {
+                "LM0": 0.5,
+                "Syntax_NP_Match": 1.0,
+                "Syntax_NP_Cross": -1.0,
+                "Distortion_Reordered_10+": 0.25,
+                "Distortion_Monotone_10+": 0.5,
+            },
+            {
+                "LM0": 0.7,
+                "Syntax_NP_Match": 3.0,
+                "Syntax_NP_Cross": -1.0,
+                "Distortion_Reordered_10+": 0.25,
+                "Distortion_Monotone_10+": 0.5,
+            },
+        ]
+        statistics = {"test": np.array([metric.statistics(lines), metric.statistics(right)])}
+        outcomes[system] = Outcome(runs, [30.0, 31.0], [4, 6], [20.0, 80.0], [40.0, 100.0], statistics)
+    return Results(outcomes, [test], {"test": metric})
+
+
+def test_tables_of_what_was_made_up() -> None:
+    result = made_up()
+    assert [column.name for column in columns(result)] == ["test", "test news", "test web"]
+    found = judged(result, FULL, columns(result)[2], TABLE_1[0])
+    metric = result.metrics["test"]
+    runs = {
+        system: Runs.of(metric, outcome.statistics["test"][:, [2, 3]])
+        for system, outcome in result.outcomes.items()
+    }
+    assert found.runs.mean == 100 and found.difference == 100 - runs[TABLE_1[0]].mean > 0
+    assert found.bootstrap == paired_bootstrap(metric, runs[TABLE_1[0]], runs[FULL])
+    assert found.bootstrap < 0.01
+    assert str(found) == "100.00 ±0.00 ++"
+    # Words for words: 23 for 20, and 20 for 20.
+    assert lengths(result, result.outcomes[TABLE_1[0]]) == [23 / 20, 1.0]
+    rows = [line.split(" | ") for line in markdown(result).splitlines() if line.startswith("| ")]
+    first = next(row for row in rows if row[0] == "| MERT, baseline")
+    assert first[1:3] == ["5", "30.50 ±0.71"] and first[-3:] == ["1.075 ±0.106", "5.0", "2.0 |"]
+    assert not any(mark in first[3] for mark in "+-")
+    worse = next(row for row in rows if row[0] == "| no sharing")
+    assert worse[5].endswith(" --")
+    assert any(row[0] == "| full system" for row in rows) and any(row[0] == "| MIRA, all" for row in rows)
+    assert ["| NP", "2.000 ±1.414", "-1.000 ±0.000 |"] in rows
+    assert ["| 10+", "0.500 ±0.000", "0.250 ±0.000 |"] in rows
+    assert ["| LM0", "0.600 ±0.141 |"] in rows
+
+
+def test_marks() -> None:
+    """+ and - at 0.05, twice at 0.01, by the bootstrap."""
+    column = columns(made_up())[0]
+    found = judged(made_up(), FULL, column, TABLE_1[0])
+    for p, better, mark in (
+        (0.06, 1, ""),
+        (0.05, 1, ""),
+        (0.04, -1, " -"),
+        (0.01, 1, " +"),
+        (0.009, -1, " --"),
+    ):
+        again = type(found)(found.runs, better, p, 0.0)
+        assert str(again) == f"100.00 ±0.00{mark}"
+
+
+def test_weights_in_pairs() -> None:
+    paired, others = grids(made_up().outcomes[FULL])
+    assert [(grid.columns, grid.rows) for grid in paired] == [
+        (("Match", "Cross"), {"NP": ([1.0, 3.0], [-1.0, -1.0])}),
+        (("Monotone", "Reordered"), {"10+": ([0.5, 0.5], [0.25, 0.25])}),
+    ]
+    assert others == {"LM0": [0.5, 0.7]}
+
+
+def test_genres() -> None:
+    demo = DEMO
+    found = EvaluationSet.read([demo / "test-ref.xml"]).genres()
+    assert found == {"demo": list(range(200))}
+    assert EvaluationSet.read([demo / "test.en.0"]).genres() == {}
+
+
+@pytest.fixture(scope="module")
+def folder(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """A model that counts distortion, parsed sets with two genres, and a configuration."""
+    folder = tmp_path_factory.mktemp("chiang")
+    model = assembled(distortion=STATISTICS)
+    model.save(folder / "model")
+    lines = [line for line in (FRENCH / "input.fr").read_text().splitlines() if line.strip()]
+    other = hiero.Decoder(model).with_weights({**model.weights, "WordPenalty": 0.5})
+    for name, part in (("tuning", lines[:6]), ("held-out", lines[6:9]), ("test", lines[3:9])):
+        texts = [" ".join(result.tokens) for result in other.translate_batch(part)]
+        (folder / f"{name}.fr").write_text("".join(f"{line}\n" for line in part))
+        (folder / f"{name}.en").write_text("".join(f"{line}\n" for line in texts))
+        trees = (f"(S {' '.join(f'(NP (X {word}))' for word in line.split())})\n" for line in part)
+        (folder / f"{name}.parse").write_text("".join(trees))
+    holes = (folder / "test.parse").read_text().splitlines()
+    (folder / "holes.parse").write_text("".join(f"{line}\n" for line in [holes[0], "", *holes[2:]]))
+    sets = {
+        key: f'source = "{name}.fr"\nreferences = ["{name}.en"]\nparses = "{name}.parse"\n'
+        for key, name in (("[tuning]", "tuning"), ("[held_out]", "held-out"), ("[[test]]", "test"))
+    }
+    (folder / "experiment.toml").write_text(
+        'model = "model"\ntokens = true\nruns = 2\nbaseline = ["LM0", "WordPenalty", "Glue"]\n'
+        "fine_labels = ['NP', 'S']\n"
+        "[mert]\niterations = 2\nk = 10\nrestarts = 1\n[mira]\niterations = 2\nworkers = 2\n"
+        "[decoding]\npop_limit = 20\n" + "".join(f"{head}\n{text}" for head, text in sets.items())
+    )
+    return folder
+
+
+def test_the_experiment(folder: Path, tmp_path: Path) -> None:
+    out = tmp_path / "out"
+    command = ("hiero", "experiment", "chiang2008", folder / "experiment.toml", "-o", out)
+    done = call(*command)
+    assert (done.returncode, done.stderr) == (0, b""), done
+    tables = (out / "tables.md").read_text()
+    assert done.stdout.decode().endswith(tables)
+    with (out / "scores.csv").open() as file:
+        rows = list(csv.DictReader(file))
+    assert len(rows) == 2 * (9 + 5)
+    sizes = [int(row["features"]) for row in rows if row["table"] == "Table 1" and row["set"] == "test"]
+    assert sizes == [3, 5, 7, 4, 25, 3, 7, 25, 29]
+    # Scores are those of the translations with the weights that were chosen.
+    references = [[line] for line in (folder / "test.en").read_text().splitlines()]
+    metric = Bleu(references, effective_length="shortest")
+    run = out / FULL.slug / "run-2"
+    options = Chiang2008Options(fine_labels=("NP", "S"))
+    made = local_features(ALL, assembled(distortion=STATISTICS), True, options)
+    model = hiero.Model.load(folder / "model").with_features(made, log_base=100)
+    weights = hiero.read_weights(run / "weights.txt")
+    sentences = [
+        hiero.Sentence(tokens=line.split(), parse=hiero.Tree.read(tree))
+        for line, tree in zip(
+            (folder / "test.fr").read_text().splitlines(),
+            (folder / "test.parse").read_text().splitlines(),
+            strict=True,
+        )
+    ]
+    results = hiero.Decoder(model, pop_limit=20).with_weights(weights).translate_batch(sentences)
+    lines = [" ".join(result.tokens) for result in results]
+    assert json.loads((out / FULL.slug / "run-2.test.json").read_text())["lines"] == lines
+    others = json.loads((out / FULL.slug / "run-1.test.json").read_text())["lines"]
+    expected = Runs.of(metric, [metric.statistics(each) for each in (others, lines)])
+    row = next(row for row in rows if row["system"] == FULL.name and row["set"] == "test")
+    assert float(row["BLEU"]) == expected.mean and float(row["deviation"]) == expected.deviation
+    # What is not among the baseline stays 0, and the baseline begins with the model's weights.
+    assert {name for name, weight in weights.items() if weight} <= {
+        "LM0",
+        "WordPenalty",
+        "Glue",
+        *(name for each in made for name in each.names),
+    }
+    first = hiero.read_weights(run / "iteration-000" / "weights.txt")
+    given = model.weights
+    assert {n: w for n, w in first.items() if w} == {
+        n: given[n] for n in ("LM0", "WordPenalty", "Glue") if given[n]
+    }
+    # MIRA alone is judged by the held-out set.
+    judged_by = {
+        path.parts[-4]: json.loads(path.read_text())["held_out"] is not None
+        for path in out.glob("*/run-1/iteration-000/scores.json")
+    }
+    assert judged_by == {name: name.startswith("mira") for name in judged_by} and len(judged_by) == 13
+    for name in ("weights.png", "figure-1.png"):
+        assert (out / name).read_bytes().startswith(b"\x89PNG")
+    with (out / "weights.csv").open() as file:
+        found = [
+            row for row in csv.DictReader(file) if row["system"] == FULL.name and row["feature"] == "LM0"
+        ]
+    runs = [hiero.read_weights(out / FULL.slug / f"run-{k}" / "weights.txt")["LM0"] for k in (1, 2)]
+    assert float(found[0]["mean"]) == np.mean(runs) and float(found[0]["deviation"]) == np.std(runs, ddof=1)
+
+    # Interrupted and started again it comes to the same.
+    before = {name: (out / name).read_bytes() for name in ("scores.csv", "weights.csv")}
+    (out / "mert-baseline" / "run-1" / "weights.txt").unlink()
+    (out / "mert-baseline" / "run-1.test.json").unlink()
+    stale = out / FULL.slug / "run-2.test.json"
+    kept = json.loads(stale.read_text())
+    others = {"weights": {**kept["weights"], "LM0": 10.0}, "lines": ["of other weights"] * len(lines)}
+    stale.write_text(json.dumps(others))
+    assert call(*command, "--quiet", "--threads", 2).returncode == 0
+    assert {name: (out / name).read_bytes() for name in before} == before
+    other = tmp_path / "other.toml"
+    other.write_text((folder / "experiment.toml").read_text().replace("runs = 2", "runs = 2\nseed = 9"))
+    for name in ("model", *(path.name for path in folder.glob("*.*"))):
+        if not (tmp_path / name).exists():
+            (tmp_path / name).symlink_to(folder / name)
+    refused = call("hiero", "experiment", "chiang2008", other, "-o", out)
+    assert "mert-baseline: MERT, baseline has begun with other settings, see row.json, seed" in (
+        one_error_line(refused, 1)
+    )
+
+
+def test_options_of_rows(folder: Path, tmp_path: Path) -> None:
+    """Options that a row does not depend on may change when it has begun, and no others."""
+    given = read_chiang2008(folder / "experiment.toml")
+
+    def laboratory(options: Chiang2008Options) -> Chiang2008Laboratory:
+        sets = given.tuning, given.held_out, given.tests
+        return Chiang2008Laboratory(given.model, *sets, tmp_path, options)
+
+    changes = {
+        **{"mert": {"restarts": 2}, "mira": {"workers": 3}, "coarse_labels": ("A",), "fine_labels": ("B",)},
+        **{"sentence": 2, "baseline": ("LM0",), "decoding": {"pop_limit": 3}},
+    }
+    check_unused(laboratory, given.options, changes, [*TABLE_1, *TABLE_2])
+
+
+class WordCount:
+    names = ("WordsBelow",)
+
+    def by_span(self, sentence: hiero.Sentence, spans: np.ndarray) -> np.ndarray:
+        return np.diff(spans, axis=1)
+
+
+def test_a_laboratory_learns_further_features(folder: Path, tmp_path: Path) -> None:
+    given = read_chiang2008(folder / "experiment.toml")
+    sets = given.tuning, given.held_out, given.tests
+    plain, further = (
+        Chiang2008Laboratory(given.model, *sets, tmp_path / name, given.options, further=features)
+        for name, features in (("plain", ()), ("further", [WordCount()]))
+    )
+    for laboratory in (plain, further):
+        laboratory.folder.mkdir()
+    mira = TABLE_1[5]
+    without, found = plain.outcome(mira).weights, further.outcome(mira).weights
+    assert [set(run) for run in found] == [{*run, "WordsBelow"} for run in without]
+    # After a pass, whatever the held-out set says of it.
+    passed = further.folder / mira.slug / "run-1" / "iteration-001" / "weights.txt"
+    assert hiero.read_weights(passed)["WordsBelow"] != 0
+
+
+def test_the_paper_s_numbers_of_weights(folder: Path, tmp_path: Path) -> None:
+    """With two language models and all features of rules, by what is tuned."""
+    rules = [hiero.Rule("[X] ||| le ||| the ||| PhraseFE=-1 PhraseEF=-1 LexFE=-1 LexEF=-1 ||| 0-0")]
+    lm = hiero.LanguageModel.load(str(FRENCH / "lm.arpa"))
+    model = hiero.Model([hiero.RuleTable.from_rules(rules)], [lm, lm], {"LM0": 1.0}, distortion=STATISTICS)
+    given = read_chiang2008(folder / "experiment.toml")
+    options = Chiang2008Options(runs=1, mert={"iterations": 1}, mira={"iterations": 1})
+    laboratory = Chiang2008Laboratory(model, given.tuning, None, given.tests, tmp_path, options)
+    sizes = [len(laboratory.outcome(system).weights[0]) for system in TABLE_1]
+    assert sizes == [12, 14, 34, 13, 34, 12, 34, 34, 56]
+
+
+@pytest.mark.parametrize(
+    ("change", "message"),
+    [
+        (("runs = 2", "runs = 0"), "runs: "),
+        (("runs = 2", "rans = 2"), "rans: "),
+        (("runs = 2", "sentence = 6"), "no sentence 6, the tuning set has 6, from 0"),
+        (("runs = 2", "sentence = -1"), "sentence: "),
+        (('source = "test.fr"', 'name = "a/b"\nsource = "test.fr"'), "test.0.name"),
+        (("runs = 2", "runs = "), "experiment.toml: "),
+        (("iterations = 2", "itarations = 2"), "itarations"),
+        (('parses = "test.parse"', 'parses = "holes.parse"'), "holes.parse:2: no tree"),
+        (("workers = 2", "seed = 2"), "mira: seed"),
+        (("workers = 2", 'fixed = ["LM0"]'), "mira: fixed"),
+        (("pop_limit = 20", "pop_limit = -1"), "experiment.toml: decoding: pop_limit"),
+        (("pop_limit = 20", "nonsense = 20"), "experiment.toml: decoding: nonsense"),
+        (("runs = 2", "log_base = inf"), "experiment.toml: log_base"),
+        (('"WordPenalty", "Glue"', '"Typo"'), "baseline: the model has no feature Typo"),
+        (('baseline = ["LM0", "WordPenalty", "Glue"]', "baseline = []"), "experiment.toml: baseline"),
+        (('references = ["test.en"]', "references = []"), "experiment.toml: test.0.references"),
+        (('parses = "test.parse"', ""), "sets with sentences without parses, where others have some: test"),
+        (('source = "test.fr"', 'source = "none.fr"'), "none.fr"),
+        (('source = "test.fr"', 'name = "held-out"\nsource = "test.fr"'), "two sets have one name"),
+    ],
+)
+def test_bad_configurations(folder: Path, tmp_path: Path, change: tuple[str, str], message: str) -> None:
+    check_refused("chiang2008", folder, tmp_path, change, message)

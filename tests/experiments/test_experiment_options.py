@@ -1,0 +1,87 @@
+"""Arguments that `hiero experiment` passes to the experiments: sets by their names, options, and what a run
+is of."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import hiero
+from hiero.cli import experiment
+from support.commands import handed
+from support.files import write
+
+
+def configuration(files: Path, tmp_path: Path, more: str = "", aligned: str = "") -> Path:
+    text = (
+        f'model = "{files}/model"\ntokens = true\n{more}\n[tuning]\nsource = "{files}/dev.fr"\n'
+        f'references = ["{files}/dev.en"]\n{aligned}\n[[test]]\nname = "some"\nsource = "{files}/out.fr"\n'
+        f'references = ["{files}/out.en"]\n'
+        f'[[test]]\nsource = "{files}/dev.fr"\nreferences = ["{files}/dev.en1"]\n'
+    )
+    return write(tmp_path / "experiment.toml", text.splitlines())
+
+
+def test_experiments(files: Path, tmp_path: Path) -> None:
+    """Sets have the names that are given, or those of files; the origin tells what weights the model has, and
+    what else a run is of."""
+    links = f'alignments = ["{files}/links"]'
+    command = (
+        "experiment",
+        "zhai2015",
+        configuration(files, tmp_path, "seed = 4", links),
+        "-o",
+        tmp_path / "o",
+    )
+    found = handed(experiment, "run_zhai2015", *command, "--threads", 2)
+    assert [one.name for one in found["tests"]] == ["some", "dev"] and found["tuning"].own.name == "dev"
+    assert found["tuning"].alignments is not None and found["threads"] == 2 and found["options"].seed == 4
+    origin = found["origin"]
+    assert origin["weights"] == hiero.Model.load(files / "model").weights
+    write(tmp_path / "links", ["0-0", "0-0"])
+    other = configuration(files, tmp_path, "seed = 4", f'alignments = ["{tmp_path}/links"]')
+    changed = handed(experiment, "run_zhai2015", "experiment", "zhai2015", other, "-o", tmp_path / "o")[
+        "origin"
+    ]
+    assert {name for name in origin if origin[name] != changed[name]} == {"alignments"}
+
+    bitext = (
+        '[bitext]\nsource = "s"\ntarget = "t"\ndictionary = ["ds", "dt"]\nmono = ["m"]\nalignment = "links"\n'
+    )
+    own = configuration(files, tmp_path, bitext)
+    text = own.read_text()
+    own.write_text(text.replace(bitext, "") + bitext)
+    found = handed(experiment, "run_li2009", "experiment", "li2009", own, "-o", tmp_path / "o")
+    inputs = found["trained"].inputs
+    paths = (inputs.source, inputs.target, *inputs.dictionary, *inputs.mono, inputs.alignment)
+    assert list(paths) == [tmp_path / name for name in ("s", "t", "ds", "dt", "m", "links")]
+    assert found["trained"].directory == files / "model"
+
+    held_out = f'[held_out]\nname = "kept"\nsource = "{files}/out.fr"\nreferences = ["{files}/out.en"]\n'
+    own.write_text(text.replace(bitext, "").replace('name = "some"\n', 'name = "other"\n') + held_out)
+    found = handed(experiment, "run_chiang2008", "experiment", "chiang2008", own, "-o", tmp_path / "o")
+    assert (found["held_out"].name, [one.name for one in found["tests"]]) == ("kept", ["other", "dev"])
+
+    sets = (
+        "--source",
+        files / "dev.fr",
+        "--references",
+        files / "dev.en",
+        "--test-source",
+        files / "out.fr",
+    )
+    more = (
+        "--test-references",
+        files / "out.en",
+        "-o",
+        tmp_path / "o",
+        "--seed",
+        3,
+        "--decodings",
+        9,
+    )
+    found = handed(
+        experiment, "run", "experiment", "cettolo2004", files / "model", *sets, *more, "--threads", 2
+    )
+    assert (found["options"].seed, found["options"].decodings, found["threads"]) == (3, 9, 2)
+    assert found["origin"]["weights"] == hiero.Model.load(files / "model").weights
+    assert [len(found[name].sentences) for name in ("tuning", "test")] == [2, 1]

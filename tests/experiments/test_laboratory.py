@@ -1,0 +1,263 @@
+"""Parts that experiments with several systems share: seeds and folders of runs, what is kept of them,
+tables."""
+
+from __future__ import annotations
+
+import csv
+import io
+from collections.abc import Mapping
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pytest
+
+import hiero
+from hiero.base.weights import write_weights
+from hiero.evaluate import Bleu, approximate_randomization, paired_bootstrap
+from hiero.experiments import laboratory, li2009, zhai2015_laboratory, zhai2015_report
+from hiero.experiments.li2009_laboratory import Li2009Laboratory, Pass
+from hiero.experiments.li2009_systems import LARGE, Li2009Options
+from hiero.experiments.li2009_systems import MERT as LI_MERT
+from hiero.experiments.results import Column, NamedSet, Outcome, Results, Table, columns, judged, scores_csv
+from hiero.experiments.zhai2015_laboratory import TuningSet, Zhai2015Laboratory
+from hiero.experiments.zhai2015_report import Looks
+from hiero.experiments.zhai2015_systems import GUIDED, MERT, Zhai2015Options, systems
+from hiero.features.sentence import Sentence
+from hiero.tune.analysis import Analysis
+from hiero.tune.iterations import Iteration, TuneResult
+from support.paths import FRENCH
+
+
+@pytest.fixture(scope="module")
+def model() -> hiero.Model:
+    return hiero.Model.assemble([FRENCH / "grammar.txt"], [FRENCH / "lm.arpa"], FRENCH / "weights.txt")
+
+
+@pytest.fixture(scope="module")
+def own(model: hiero.Model) -> NamedSet:
+    """A set whose references are translations by other weights."""
+    lines = [line.split() for line in (FRENCH / "input.fr").read_text().splitlines() if line.strip()]
+    other = hiero.Decoder(model).with_weights({**model.weights, "WordPenalty": 0.5})
+    texts = [[" ".join(result.tokens)] for result in other.translate_batch(lines)]
+    return NamedSet("test", [Sentence(tokens=line) for line in lines], texts, {})
+
+
+def zhai(model: hiero.Model, own: NamedSet, folder: Path, **options: Any) -> Zhai2015Laboratory:
+    return Zhai2015Laboratory(model, TuningSet(own, None), [own], folder, Zhai2015Options(**options))
+
+
+def test_every_run_has_a_seed_and_a_folder(
+    model: hiero.Model, own: NamedSet, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    asked = []
+
+    def tuned(
+        decoder: Any, metric: Any, start: Mapping[str, float], folder: Path, options: Any, **more: Any
+    ) -> TuneResult:
+        asked.append((folder, options.seed, options.settings.k, options.settings.restarts, more["threads"]))
+        number = len(asked)
+        made = [
+            Iteration(
+                {**start, "Glue": number + i}, 10.0 * number + i, None, 1, 1, choosing=0.5, decoding=2.0
+            )
+            for i in range(number + 1)
+        ]
+        return TuneResult(made, number - 1, "enough")
+
+    monkeypatch.setattr(laboratory, "tune", tuned)
+    found = zhai(model, own, tmp_path, runs=3, seed=5, k=7, mert={"restarts": 2})
+    found.threads = 2
+    outcome = found.outcome(MERT)
+    assert asked == [(tmp_path / "mert" / f"run-{k}", 4 + k, 7, 2, 2) for k in (1, 2, 3)]
+    # Weights and scores are those of the best iteration, times of all.
+    assert [weights["Glue"] for weights in outcome.weights] == [1, 3, 5]
+    assert outcome.tuning == [10.0, 21.0, 32.0] and outcome.passes == [1, 2, 3]
+    assert outcome.decoding == [4.0, 6.0, 8.0] and outcome.choosing == [1.0, 1.5, 2.0]
+    assert outcome.seconds.tolist() == [5.0, 7.5, 10.0]
+    assert outcome.statistics["test"].shape == (3, len(own.sentences), 10)
+
+
+def test_seeds_of_second_stages(model: hiero.Model, own: NamedSet, tmp_path: Path) -> None:
+    """Seeds also draw the weights that runs start from, where a method draws nothing."""
+    starts = []
+    for seed in (3, 4):
+        options = Li2009Options(seed=seed, second={"folds": 4})
+        found = Li2009Laboratory(model, own, [], tmp_path, options, None)
+        assert [found._second_options(run).seed for run in range(3)] == [seed, seed + 1, seed + 2]
+        assert {found._second_options(run).folds for run in range(3)} == {4}
+        trial = found.trial(LI_MERT)
+        starts += [tuple(found.start(trial, run).values()) for run in (1, 2)]
+    assert len(set(starts)) == 4
+    given = Li2009Options(seed=3, second={"seed": 9})
+    assert Li2009Laboratory(model, own, [], tmp_path, given, None)._second_options(1).seed == 9
+
+
+def test_translations_are_those_of_their_weights(model: hiero.Model, own: NamedSet, tmp_path: Path) -> None:
+    """Made once for the same weights, again for others, and apart by set and by how."""
+    found = zhai(model, own, tmp_path)
+    made: list[str] = []
+
+    def lines(name: str, weights: Mapping[str, float]) -> list[str]:
+        def now() -> list[str]:
+            made.append(f"{name}{len(made)}")
+            return [made[-1]]
+
+        return found.lines(tmp_path / "run-1", name, weights, now)
+
+    assert lines("a", {"LM0": 1.0}) == ["a0"] == lines("a", {"LM0": 1.0})
+    assert lines("b", {"LM0": 1.0}) == ["b1"]
+    assert lines("a", {"LM0": 2.0}) == ["a2"] == lines("a", {"LM0": 2.0})
+    assert lines("a", {"LM0": 1.0}) == ["a3"] and lines("b", {"LM0": 1.0}) == ["b1"]
+    assert sorted(path.name for path in tmp_path.iterdir()) == ["run-1.a.json", "run-1.b.json"]
+    # Of decoders that are not the trial's, too.
+    decoder = found.decoder(30)
+    whole = found.translated(decoder, own, model.weights, tmp_path / "run-1")
+    assert whole == [
+        " ".join(result.tokens)
+        for result in hiero.Decoder(model, pop_limit=30).translate_batch(own.sentences)
+    ]
+    nothing = {name: 0.0 for name in model.weights} | {"WordPenalty": -1.0}
+    other = found.translated(decoder, own, nothing, tmp_path / "run-1", ".other")
+    assert other != whole and (tmp_path / "run-1.test.other.json").exists()
+    assert found.translated(decoder, own, model.weights, tmp_path / "run-1") == whole
+
+
+def runs_of(folder: Path, system: Any, weights: list[Mapping[str, float]]) -> None:
+    for number, each in enumerate(weights, start=1):
+        run = folder / system.slug / f"run-{number}"
+        run.mkdir(parents=True)
+        write_weights(run / "weights.txt", each)
+
+
+def test_figure_4_is_of_its_pop_limits(model: hiero.Model, own: NamedSet, tmp_path: Path) -> None:
+    """Not of that of tuning: the mean of all runs at each."""
+    weights = [model.weights, {**model.weights, "WordPenalty": 0.5, "LM0": 2.0}]
+    runs_of(tmp_path, MERT, weights)
+    found = zhai(model, own, tmp_path, runs=2, pop_limit=7, beams=(1, 50)).by_beam(MERT, own)
+    metric = Bleu(own.references, effective_length="average")
+    expected = {}
+    for limit in (1, 50):
+        scores = []
+        for each in weights:
+            decoder = hiero.Decoder(model, pop_limit=limit).with_weights(each)
+            lines = [" ".join(result.tokens) for result in decoder.translate_batch(own.sentences)]
+            scores.append(float(metric.score(metric.statistics(lines).sum(axis=0))))
+        expected[limit] = sum(scores) / 2
+    assert found == pytest.approx(expected) and list(found) == [1, 50]
+    assert expected[1] != pytest.approx(expected[50]), "a case that tells pop limits apart"
+
+
+def test_analyses_are_of_their_weights(
+    model: hiero.Model, own: NamedSet, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    asked = []
+
+    def analysed(decoder: Any, metric: Any, weights: Any, **options: int) -> Analysis:
+        asked.append((weights.tolist(), options))
+        return Analysis(float(len(asked)), 0.0, 0.0, 0.0, 0.0, 0.0)
+
+    monkeypatch.setattr(zhai2015_laboratory, "analyse", analysed)
+    runs_of(tmp_path, GUIDED, [model.weights, {}])
+    found = zhai(model, own, tmp_path, k=9, spans={"beam": 11})
+    other = NamedSet("other", own.sentences, own.references, {})
+    assert [found.analysis(GUIDED, one).best for one in (own, other, own, other)] == [1, 2, 1, 2]
+    write_weights(tmp_path / GUIDED.slug / "run-1" / "weights.txt", {**model.weights, "LM0": 3.0})
+    assert [found.analysis(GUIDED, own).best for _ in range(2)] == [3, 3]
+    vectors = [model.weight_vector({**model.weights, **more}).tolist() for more in ({}, {}, {"LM0": 3.0})]
+    assert asked == [(vector, {"k": 9, "beam": 11}) for vector in vectors]
+
+
+def made_up(genres: Mapping[str, list[int]], systems: list[Any], flip: Any = None) -> Results[Any]:
+    """Two runs of each system on four segments; one is worse."""
+    references = [["a b c d e"], ["f g h i j"], ["k l m n o"], ["p q r s t"]]
+    one = NamedSet("test", [Sentence(tokens=["x"])] * 4, references, genres)
+    metric = Bleu(references)
+    right = metric.statistics([lines[0] for lines in references])
+    wrong = metric.statistics(["a b c d x", "f g h x y", "k l m n o", "p q r s x y"])
+    outcomes = {
+        system: Outcome(
+            [{"A": 1.0, "B": 0.0}] * 2,
+            [30.0, 31.0],
+            [4, 7],
+            [20.0, 80.0],
+            [40.0, 100.0],
+            {"test": np.array([wrong if system == flip else right, right])},
+        )
+        for system in systems
+    }
+    return Results(outcomes, [one], {"test": metric})
+
+
+def test_genres_have_columns_where_there_are_two() -> None:
+    def names(genres: Mapping[str, list[int]]) -> list[tuple[str, list[int]]]:
+        return [(column.name, list(column.segments)) for column in columns(made_up(genres, [MERT]))]
+
+    whole = ("test", [0, 1, 2, 3])
+    assert names({}) == names({"news": [0, 1, 2, 3]}) == names({"": [0, 1, 2, 3]}) == [whole]
+    assert names({"news": [0, 2], "": [1, 3]}) == [whole, ("test news", [0, 2]), ("test other", [1, 3])]
+
+
+def test_scores_as_csv() -> None:
+    """By columns; each p is where its name says."""
+    found = made_up({"news": [0, 1], "web": [2, 3]}, [MERT, GUIDED], flip=GUIDED)
+    rows = list(csv.DictReader(io.StringIO(scores_csv(found, [Table("Table 1", "x", [MERT, GUIDED], MERT)]))))
+    assert [(row["table"], row["system"], row["set"], row["genre"]) for row in rows] == [
+        ("Table 1", system.name, "test", genre) for system in (MERT, GUIDED) for genre in ("", "news", "web")
+    ]
+    assert {row["features"] for row in rows} == {"2"} and {row["runs"] for row in rows} == {"2"}
+    assert {(row["p bootstrap"], row["p randomisation"]) for row in rows[:3]} == {("", "")}
+    column = Column("test", "", range(4))
+    metric = found.metrics["test"]
+    theirs, ours = (judged(found, system, column, MERT).runs for system in (MERT, GUIDED))
+    expected = paired_bootstrap(metric, theirs, ours), approximate_randomization(metric, theirs, ours)
+    assert (float(rows[3]["p bootstrap"]), float(rows[3]["p randomisation"])) == expected
+    assert expected[0] != expected[1]
+    assert float(rows[3]["BLEU"]) == ours.mean and float(rows[3]["deviation"]) == ours.deviation
+    assert float(rows[3]["difference"]) == ours.mean - theirs.mean < 0
+
+
+def cells(text: str, start: str) -> dict[str, str]:
+    """A row of a table in Markdown by the heads of its columns."""
+    lines = text.splitlines()
+    number = next(i for i, line in enumerate(lines) if line.startswith(f"| {start} |"))
+    head = max(i for i in range(number) if lines[i].startswith("| system |"))
+    split = [[cell.strip() for cell in lines[i].strip("|").split("|")] for i in (head, number)]
+    return dict(zip(*split, strict=True))
+
+
+def test_columns_of_li2009() -> None:
+    found = made_up({}, [LI_MERT, LARGE])
+    text = li2009.markdown(found, {LI_MERT: None, LARGE: Pass(seconds=1.25, megabytes=77.0)})
+    assert cells(text, LI_MERT.name) == {
+        **{"system": LI_MERT.name, "features": "1", "tuning set": "30.50 ±0.71"},
+        **{"test": "100.00 ±0.00", "iterations": "5.5", "s a pass": "", "MB": ""},
+    }
+    large = cells(text, LARGE.name)
+    assert (large["iterations"], large["s a pass"], large["MB"]) == ("", "1.25", "77")
+    assert "deviation of 2 runs, of MR (forest, large) of 2." in text
+
+
+def test_columns_of_zhai2015() -> None:
+    options = Zhai2015Options()
+    rows = systems(options, True)
+    found = made_up({"news": [0, 1], "web": [2, 3]}, rows, flip=GUIDED)
+    looks = Looks({("MERT", "test"): Analysis(1.0, 2.0, 3.0, 0.4, 0.5, 0.625)}, {"MERT": {3: 10.0, 30: 20.0}})
+    text = zhai2015_report.markdown(found, looks, options)
+    plain = cells(text, MERT.name)
+    assert plain == {
+        **{"system": "MERT", "tuning set": "30.50 ±0.71", "test": "100.00 ±0.00", "mean": "100.00"},
+        **{"test news": "100.00 ±0.00", "test web": "100.00 ±0.00", "iterations": "5.5"},
+    }
+    guided = cells(text, GUIDED.name)
+    # The mean is of whole sets.
+    assert guided["mean"] == guided["test"].split()[0] != guided["test news"].split()[0]
+    _, rest = text.split("## Tables 2 and 3")
+    assert cells(rest, "MERT") == {
+        **{"system": "MERT", "set": "test", "best": "1.00", "k-best oracle": "2.00"},
+        **{"guided oracle": "3.00", "diversity": "0.4000", "top-down": "50.0%", "guided": "62.5%"},
+    }
+    _, rest = rest.split("## Table 6")
+    assert cells(rest, "MERT") == {"system": "MERT", "decoding": "7.7", "choosing weights": "12.7"}
+    _, rest = rest.split("## Figure 4")
+    assert cells(rest, "MERT") == {"system": "MERT", "3": "10.00", "30": "20.00"}

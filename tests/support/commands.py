@@ -1,0 +1,111 @@
+"""Runs the commands: as programs, or without a process of their own, which takes a second each to start."""
+
+from __future__ import annotations
+
+import contextlib
+import inspect
+import io
+import os
+import subprocess
+import sys
+import tempfile
+from collections.abc import Iterator
+from pathlib import Path
+from types import ModuleType
+from typing import Any
+from unittest import mock
+
+import pytest
+
+import hiero
+import hiero.cli
+from hiero.cli import decode_main, main
+
+BIN = Path(sys.executable).parent
+_ENTRIES = {"hiero": main, "hiero-decode": decode_main}
+
+
+def program(*args: object, stdin: str | bytes = "") -> subprocess.CompletedProcess[bytes]:
+    """A command as a program."""
+    data = stdin.encode() if isinstance(stdin, str) else stdin
+    command = [str(BIN / str(args[0])), *map(str, args[1:])]
+    return subprocess.run(command, input=data, capture_output=True, timeout=120)
+
+
+def call(*args: object, stdin: str | bytes = "") -> subprocess.CompletedProcess[bytes]:
+    """The same in this process; the command reads its standard input from a file."""
+    command = [str(part) for part in args]
+    out, err = (io.TextIOWrapper(io.BytesIO(), encoding="utf-8", newline="\n") for _ in range(2))
+    with tempfile.TemporaryFile() as source, contextlib.ExitStack() as stack:
+        source.write(stdin.encode() if isinstance(stdin, str) else stdin)
+        source.seek(0)
+        saved = os.dup(0)
+        stack.callback(os.close, saved)
+        stack.callback(os.dup2, saved, 0)
+        os.dup2(source.fileno(), 0)
+        stack.enter_context(mock.patch.object(sys, "argv", command))
+        stack.enter_context(mock.patch.object(sys, "stdin", io.TextIOWrapper(io.FileIO(0, closefd=False))))
+        stack.enter_context(contextlib.redirect_stdout(out))
+        stack.enter_context(contextlib.redirect_stderr(err))
+        try:
+            _ENTRIES[command[0]]()
+            code = 0
+        except SystemExit as ended:
+            code = int(ended.code or 0)
+        out.flush()
+        err.flush()
+        return subprocess.CompletedProcess(
+            command,
+            code,
+            out.buffer.getvalue(),
+            err.buffer.getvalue(),  # type: ignore[attr-defined]
+        )
+
+
+class HandedError(Exception):
+    """Carries the arguments of a function that did nothing, by the names of its parameters."""
+
+
+def handed(module: ModuleType, name: str, *words: object) -> dict[str, Any]:
+    """Runs a command of hiero until it calls a function of a module; what it hands to that."""
+    signature = inspect.signature(getattr(module, name))
+
+    def called(*values: object, **named: object) -> None:
+        bound = signature.bind(*values, **named)
+        bound.apply_defaults()
+        raise HandedError(bound.arguments)
+
+    with mock.patch.object(module, name, called), pytest.raises(HandedError) as found:
+        call("hiero", *words)
+    return dict(found.value.args[0])
+
+
+def decode(parts: list[object], *args: object, stdin: str | bytes = "") -> subprocess.CompletedProcess[bytes]:
+    return call("hiero-decode", *parts, *args, stdin=stdin)
+
+
+def one_error_line(done: subprocess.CompletedProcess[bytes], code: int = 1) -> str:
+    assert done.returncode == code, done
+    text = done.stderr.decode()
+    assert text.count("\n") == 1 and "Traceback" not in text, text
+    return text
+
+
+def commands() -> dict[str, Any]:
+    """By name, with those of groups."""
+    return {
+        leaf: command
+        for name in hiero.cli._PLACES
+        for leaf, command in _leaves(name, hiero.cli.command_named(name))
+    }
+
+
+def _leaves(name: str, command: Any) -> Iterator[tuple[str, Any]]:
+    if not hasattr(command, "commands"):
+        yield name, command
+        return
+    for part, inner in command.commands.items():
+        yield from _leaves(f"{name} {part}".strip(), inner)
+
+
+COMMANDS = commands()

@@ -1,0 +1,21 @@
+"""Random lists of hypotheses."""
+
+from __future__ import annotations
+
+import numpy as np
+import scipy.sparse
+
+from hiero.tune.pool import PoolArrays
+
+FREE = {"free": [0, 1, 2, 3], "bounds": np.tile([-np.inf, np.inf], (4, 1))}
+
+
+def random_lists(seed: int) -> tuple[PoolArrays, np.ndarray]:  # type: ignore[type-arg]
+    """Makes lists of sentences of which some have none, with two counts each."""
+    rng = np.random.default_rng(seed)
+    sizes = rng.integers(0, 6, 7)
+    offsets = np.cumsum([0, *sizes]).astype(np.int32)
+    features = scipy.sparse.csr_array(
+        rng.normal(size=(offsets[-1], 4)) * (rng.random((offsets[-1], 4)) < 0.7)
+    )
+    return PoolArrays(offsets, features, np.zeros((offsets[-1], 1))), rng.normal(size=(offsets[-1], 2))

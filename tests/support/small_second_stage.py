@@ -1,0 +1,54 @@
+"""A small model with a second stage, made once for all tests of second stages."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+from pathlib import Path
+from typing import Any
+
+from hiero.rerank import Reranker
+from hiero.train import TrainInputs
+from support.commands import call
+from support.paths import DEMO
+
+# With next to no prior, so that few sentences change something.
+OPTIONS = (
+    *("--folds", 2, "--sentences", 60, "--least-count", 2, "--steps", 5, "--pop-limit", 20),
+    *("--variance", 1),
+)
+
+
+def make_both(folder: Path) -> None:
+    for side in ("zh", "en"):
+        lines = (DEMO / f"train.{side}").read_text().splitlines()
+        (folder / f"train.{side}").write_text("".join(f"{line}\n" for line in [*lines[:250], ""]))
+        (folder / f"dict.{side}").write_text("".join(f"{line}\n" for line in lines[300:310]))
+    links = (DEMO / "train.align").read_text().splitlines()
+    (folder / "links").write_text("".join(f"{line}\n" for line in [*links[:250], "", *links[300:310]]))
+    done = call(
+        *("hiero", "train", "--source", folder / "train.zh", "--target", folder / "train.en"),
+        *("--dictionary", folder / "dict.zh", folder / "dict.en", "--mono", folder / "dict.en"),
+        *("--alignment", folder / "links", "-o", folder / "model", "--quiet"),
+    )
+    assert done.returncode == 0, done
+    out, log = second_stage(folder, folder / "second", "--threads", 2)
+    assert "not what the model was trained on" not in log
+    path = folder / "second" / "reranker.json"
+    reranker = Reranker.load(path)
+    assert out == f"{path}: {len(reranker.ngrams):,} n-grams, score {reranker.score:.4g}\n"
+
+
+def second_stage(trained: Path, output: Path, *more: object) -> tuple[str, str]:
+    done = call(
+        *("hiero", "train-reranker", trained / "model", "-o", output),
+        *("--source", trained / "train.zh", "--target", trained / "train.en"),
+        *("--dictionary", trained / "dict.zh", trained / "dict.en", *OPTIONS, *more),
+    )
+    assert done.returncode == 0, done
+    return done.stdout.decode(), done.stderr.decode()
+
+
+def inputs_of(folder: Path, **changes: Any) -> TrainInputs:
+    """Names the inputs that the model there was trained on, or others."""
+    dictionary = folder / "dict.zh", folder / "dict.en"
+    return replace(TrainInputs(folder / "train.zh", folder / "train.en", dictionary), **changes)

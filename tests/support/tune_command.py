@@ -1,0 +1,14 @@
+"""The command that tunes the French system."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+from support.tuning import takes_k
+
+
+def arguments(folder: Path, output: Path, method: str = "mert", *more: object) -> list[str]:
+    sets = ("--source", folder / "source", "--references", folder / "references")
+    size = ("-k", 20) if takes_k(method) else ()
+    command = ("tune", folder / "model", "--method", method, *sets, "--output", output, *size, *more)
+    return [str(part) for part in command]

@@ -1,0 +1,163 @@
+"""Word alignment: symmetrisation against its definition, determinism, files of links."""
+
+from __future__ import annotations
+
+import os
+import random
+import signal
+import subprocess
+import sys
+from pathlib import Path
+
+import numpy as np
+import pytest
+from thot.common import WordAlignmentMatrix
+
+import hiero
+from hiero.base.memory import _children
+from hiero.train import HEURISTICS, Heuristic, align, read_alignment
+from hiero.train.alignment import _train, combine
+from support.commands import call
+
+Link = tuple[int, int]
+
+
+def symmetrised(there: set[Link], back: set[Link], rows: int, columns: int, heuristic: str) -> set[Link]:
+    """Koehn et al. (2005): from the intersection, grow into neighbours of the union of which one word at
+    least is free, then take links whose words are free."""
+    cells = [(s, t) for s in range(rows) for t in range(columns)]
+    if heuristic == "intersection":
+        return there & back
+    if heuristic == "union":
+        return there | back
+    links = there & back
+
+    def is_free(side: int, position: int) -> bool:
+        return all(link[side] != position for link in links)
+
+    grown = True
+    while grown:
+        grown = False
+        for s, t in cells:
+            near = any(abs(s - i) <= 1 and abs(t - j) <= 1 for i, j in links)
+            if (s, t) in (there | back) - links and near and (is_free(0, s) or is_free(1, t)):
+                links.add((s, t))
+                grown = True
+    if heuristic != "grow-diag":
+        both = heuristic == "grow-diag-final-and"
+        for direction in (there, back):
+            for s, t in cells:
+                free = (is_free(0, s), is_free(1, t))
+                if (s, t) in direction and (all(free) if both else any(free)):
+                    links.add((s, t))
+    return links
+
+
+@pytest.mark.parametrize("heuristic", HEURISTICS)
+def test_symmetrisation(heuristic: Heuristic) -> None:
+    rng = random.Random(1)
+    for _ in range(300):
+        rows, columns = rng.randint(1, 6), rng.randint(1, 7)
+        there = {(rng.randrange(rows), t) for t in range(columns) if rng.random() < 0.8}
+        back = {(s, rng.randrange(columns)) for s in range(rows) if rng.random() < 0.8}
+        matrices = WordAlignmentMatrix(rows, columns), WordAlignmentMatrix(rows, columns)
+        for matrix, links in zip(matrices, (there, back), strict=True):
+            for link in links:
+                matrix[link] = True
+        combine(*matrices, heuristic)
+        got = {(int(s), int(t)) for s, t in np.argwhere(matrices[0].to_numpy())}
+        assert got == symmetrised(there, back, rows, columns, heuristic)
+
+
+def test_aligning(demo: Path, tmp_path: Path) -> None:
+    for side in ("zh", "en"):
+        lines = (demo / f"train.{side}").read_text().splitlines()[:150]
+        lines[7] = " "
+        (tmp_path / f"t.{side}").write_text("".join(line + "\n" for line in lines))
+        name = "test.zh" if side == "zh" else "test.en.0"
+        (tmp_path / f"h.{side}").write_bytes((demo / name).read_bytes())
+        (tmp_path / f"s.{side}").write_text("".join(line + "\n" for line in lines[50:90]))
+
+    def run(parts: str, seed: int = 1, heuristic: Heuristic = "grow-diag-final-and") -> list[list[str]]:
+        bitexts = [(tmp_path / f"{part}.zh", tmp_path / f"{part}.en") for part in parts]
+        outputs = [tmp_path / f"{part}.align" for part in parts]
+        align(bitexts, outputs, seed=seed, heuristic=heuristic)
+        return [path.read_text().splitlines() for path in outputs]
+
+    assert run("s", seed=1) != run("s", seed=2)
+    first = run("th")
+    assert (len(first[0]), len(first[1])) == (150, 200)
+    assert first[0][7] == ""
+    # Chance has about one link in twelve right.
+    for name, got in (("train", first[0]), ("test", first[1])):
+        gold = (demo / f"{name}.align").read_text().splitlines()[: len(got)]
+        pairs = [(set(g.split()), set(w.split())) for g, w in zip(got, gold, strict=True) if g]
+        right = sum(len(g & w) for g, w in pairs)
+        f1 = 2 * right / sum(len(g) + len(w) for g, w in pairs)
+        assert f1 > 0.7, name
+    # The same links both ways, as they come from the same seed.
+    union = run("th", heuristic="union")[0]
+    assert sum(map(len, union)) > sum(map(len, first[0]))
+    assert all(set(few.split()) <= set(many.split()) for few, many in zip(first[0], union, strict=True))
+
+
+def test_the_command_aligns_several_sets_along(demo: Path, tmp_path: Path) -> None:
+    sides = [demo / "test.zh", *(demo / f"test.en.{k}" for k in range(3))]
+    f, *references = [tmp_path / path.name for path in sides]
+    for path in sides:
+        text = path.read_text().splitlines()[:40]
+        (tmp_path / path.name).write_text("".join(f"{line}\n" for line in text))
+    outputs = [tmp_path / f"{k}.align" for k in range(3)]
+    bitexts = [(f, reference) for reference in references]
+    align(bitexts, outputs)
+    expected = [output.read_text() for output in outputs]
+    assert len(set(expected)) == 3
+    held_out = [part for bitext, output in zip(bitexts, outputs, strict=True) for part in (*bitext, output)]
+    command = ("hiero", "align", "--source", f, "--target", references[0], "-o", held_out[2])
+    done = call(*command, "--held-out", *held_out[3:6], "--held-out", *held_out[6:])
+    assert (done.returncode, done.stderr) == (0, b"")
+    assert [output.read_text() for output in outputs] == expected
+    wrong = call(*command, "--held-out", *held_out[3:8])
+    assert wrong.returncode == 2 and b"expected a source, a target and an output" in wrong.stderr
+
+
+def test_links_are_read_once_and_in_order(tmp_path: Path) -> None:
+    (tmp_path / "links").write_text("1-2 0-0 1-2\n\n10-3\n")
+    assert list(read_alignment(tmp_path / "links", 3)) == [[(0, 0), (1, 2)], [], [(10, 3)]]
+
+
+@pytest.mark.parametrize("direction", [0, 1])
+def test_a_direction_that_dies(demo: Path, tmp_path: Path, direction: int) -> None:
+    """Such as for want of memory: the other one ends too."""
+    killed = []
+    others = _children()  # such as a browser, for other tests
+
+    def kill(done: int, total: int) -> None:
+        if not killed:
+            killed.append(True)
+            both = sorted(int(child) for child in _children() if child not in others)
+            os.kill(both[direction], signal.SIGKILL)
+
+    with pytest.raises(hiero.Error, match="word alignment failed: exit code -9"):
+        align([(demo / "train.zh", demo / "train.en")], [tmp_path / "a"], progress=kill)
+    assert _children() == others and list(tmp_path.iterdir()) == []
+
+
+def test_half_a_line_is_no_progress() -> None:
+    """A direction that dies while it writes leaves half a line."""
+    says = "print('1 9'); print('2 ', end='', flush=True)"
+    dying = f"import os, sys; sys.stdin.read(); {says}; os.kill(os.getpid(), 9)"
+    pipe = subprocess.PIPE
+    process = subprocess.Popen([sys.executable, "-c", dying], stdin=pipe, stdout=pipe, stderr=pipe)
+    reported: list[tuple[int, int]] = []
+    with pytest.raises(hiero.Error, match="word alignment failed: exit code -9"):
+        _train(process, [(["a"], ["b"])], lambda done, total: reported.append((done, total)))
+    assert reported == [(1, 9)]
+
+
+def test_nothing_to_align(tmp_path: Path) -> None:
+    (tmp_path / "f").write_text("a\n\n")
+    (tmp_path / "e").write_text("\nb\n")
+    with pytest.raises(hiero.FormatError, match="no sentence pairs to align"):
+        align([(tmp_path / "f", tmp_path / "e")], [tmp_path / "a"])
+    assert not (tmp_path / "a").exists()

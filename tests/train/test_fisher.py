@@ -1,0 +1,103 @@
+"""Fisher's exact test of rules: probabilities against exact sums, counts against a look at every pair."""
+
+from __future__ import annotations
+
+import itertools
+import math
+import random
+from collections import Counter
+from collections.abc import Iterable, Sequence
+from fractions import Fraction
+from pathlib import Path
+
+import pytest
+
+from hiero._core import fisher_minus_log_p
+from support.brute_force import holds, is_nonterminal
+from support.brute_force_extraction import Pair
+from support.extraction import Key, extract, read, scored
+
+Side = tuple[str, ...]
+
+
+def exact_p(both: int, source: int, target: int, pairs: int) -> Fraction:
+    """The probability that of `target` pairs drawn at least `both` are among the `source` many."""
+    ways = sum(
+        math.comb(source, k) * math.comb(pairs - source, target - k)
+        for k in range(both, min(source, target) + 1)
+        if k + pairs >= source + target
+    )
+    return Fraction(ways, math.comb(pairs, target))
+
+
+def minus_log(p: Fraction) -> float:
+    return math.log(p.denominator) - math.log(p.numerator)
+
+
+def test_probabilities_are_exact_sums() -> None:
+    for pairs in range(1, 9):
+        for source, target in itertools.product(range(pairs + 1), repeat=2):
+            for both in range(min(source, target) + 1):
+                expected = minus_log(exact_p(both, source, target, pairs))
+                found = fisher_minus_log_p(both, source, target, pairs)
+                assert found == pytest.approx(expected, rel=1e-12, abs=1e-12)
+
+
+def test_probabilities_of_larger_counts() -> None:
+    rng = random.Random(1)
+    for _ in range(60):
+        pairs = rng.randint(100, 2000)
+        source, target = (max(1, round(pairs ** rng.random())) for _ in range(2))
+        both = min(round(source * target / pairs * 3 * rng.random()) + rng.randint(0, 3), source, target)
+        expected = minus_log(exact_p(both, source, target, pairs))
+        assert fisher_minus_log_p(both, source, target, pairs) == pytest.approx(expected, rel=1e-9, abs=1e-9)
+
+
+def corpus(rng: random.Random, size: int) -> list[Pair]:
+    """Pairs, word by word, of a few frequent words and some rare ones."""
+    out = []
+    for _ in range(size):
+        source = tuple(rng.choice("ab" if rng.random() < 0.8 else "cdefgh") for _ in range(rng.randint(1, 4)))
+        target = tuple(w.upper() if rng.random() < 0.35 else rng.choice("ABXY") for w in source)
+        out.append(Pair(source, target, frozenset((i, i) for i in range(len(source)))))
+    return out
+
+
+def holders(sentences: Sequence[Sequence[str]], sides: Iterable[Side]) -> dict[Side, set[int]]:
+    return {side: {i for i, words in enumerate(sentences) if holds(words, side)} for side in set(sides)}
+
+
+def exact_values(pairs: Sequence[Pair], rules: Sequence[Key]) -> dict[Key, float]:
+    """-log p of every rule, of counts by a look at every sentence for every side."""
+    sources = holders([p.source for p in pairs], (f for f, _ in rules))
+    targets = holders([p.target for p in pairs], (e for _, e in rules))
+    known: dict[tuple[int, int, int], float] = {}
+    out, ways = {}, Counter[str]()
+    for source, target in rules:
+        f, e = sources[source], targets[target]
+        counts = len(f & e), len(f), len(e)
+        if counts not in known:
+            known[counts] = minus_log(exact_p(*counts, len(pairs)))
+        out[source, target] = known[counts]
+        # The sentences that hold the target's rarest word are looked at if they are few; if many, the
+        # sentences of the source side or they, of which there are fewer.
+        near = min(sum(word in p.target for p in pairs) for word in target if not is_nonterminal(word))
+        if len(e) < near and len(f & e) < len(f):
+            ways["few" if near < 64 else "source" if len(f) < near else "target"] += 1
+    assert min(ways[way] for way in ("few", "source", "target")) >= 5, ways
+    return out
+
+
+def test_rules_are_pruned_by_counts_of_pairs_that_hold_their_sides(tmp_path: Path) -> None:
+    pairs = corpus(random.Random(2), 250)
+    extract(tmp_path, pairs)
+    rules = list(read(tmp_path))
+    values = exact_values(pairs, rules)
+    plain = scored(tmp_path)
+    # What is kept at thresholds between the values brackets each of them.
+    levels = sorted({0.0, *values.values()})
+    between = [(a + b) / 2 for a, b in itertools.pairwise(levels) if b - a > 1e-6 * b]
+    assert len(between) > 100
+    for threshold in [*between[:3], *between[3::40]]:
+        kept = scored(tmp_path, significance=threshold, bitext=(tmp_path / "f", tmp_path / "e"))
+        assert kept == {rule: plain[rule] for rule in rules if values[rule] > threshold}

@@ -1,0 +1,181 @@
+"""Settings and files that make steps of training again, and which."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+import hiero
+from hiero.base.files import sha256
+from hiero.base.text import TextProcessing, parse_side
+from hiero.train import ExtractSettings, ScoreSettings, TrainInputs, TrainSettings, pipeline, train
+from support.brute_force import write_arpa
+from support.files import write
+from support.paths import FRENCH
+
+SETTINGS = TrainSettings(lm_order=2)
+WORDS = ("Haus", "Hund", "Baum", "Kind")
+
+
+@pytest.fixture(scope="module")
+def inputs(tmp_path_factory: pytest.TempPathFactory) -> TrainInputs:
+    folder = tmp_path_factory.mktemp("steps")
+    lines = [f"Das {a} ist ein {b} ." for a in WORDS for b in WORDS]
+    return TrainInputs(
+        write(folder / "source", lines),
+        write(folder / "target", [line.upper() for line in lines]),
+        (write(folder / "entries.s", ["Tag"]), write(folder / "entries.t", ["DAY DAY DAY"])),
+        [write(folder / "mono", ["EIN TAG .", "EIN HAUS UND EIN HUND ."])],
+    )
+
+
+@pytest.fixture(autouse=True)
+def one_to_one(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Words are aligned where they stand, which takes no time."""
+
+    def aligned(bitexts: Sequence[tuple[Path, Path]], outputs: Sequence[Path], **_: Any) -> None:
+        lines = [line.split() for line in Path(bitexts[0][0]).read_text().splitlines()]
+        write(Path(outputs[0]), [" ".join(f"{i}-{i}" for i in range(len(words))) for words in lines])
+
+    monkeypatch.setattr(pipeline, "align", aligned)
+
+
+def again(inputs: TrainInputs, output: Path, settings: TrainSettings) -> dict[str, str]:
+    """Trains once more; the steps that have other settings, and which."""
+    said: list[str] = []
+    train(inputs, output, settings=settings, report=said.append)
+    begin = ": stale, other settings ("
+    return dict(line.rstrip(")").split(begin) for line in said if begin in line)
+
+
+TEXT = TextProcessing(parse_side("und:none", True), parse_side("und:none", True))
+TRIE = {"lm_binary": "trie"}
+
+
+@pytest.mark.parametrize(
+    ("before", "change", "steps"),
+    [
+        ({}, {"max_length": 50}, ["corpus"]),
+        ({}, {"max_ratio": 5.0}, ["corpus"]),
+        ({}, {"text": TEXT}, ["corpus", "text 0", "text 1"]),
+        ({}, {"heuristic": "union"}, ["align"]),
+        ({}, {"seed": 2}, ["align", "weights"]),
+        ({}, {"extract": ExtractSettings(max_phrase=8)}, ["extract", "weights"]),
+        ({}, {"score": ScoreSettings(min_count=2)}, ["score"]),
+        ({}, {"lm_order": 3}, ["lm 0", "lm 1"]),
+        ({}, TRIE, ["lm 0", "lm 1"]),
+        (TRIE, {"lm_quantize": 8}, ["lm 0", "lm 1"]),
+    ],
+)
+def test_settings_make_their_steps_again(
+    inputs: TrainInputs, tmp_path: Path, before: dict[str, Any], change: dict[str, Any], steps: list[str]
+) -> None:
+    first = SETTINGS.model_copy(update=before)
+    train(inputs, tmp_path / "model", settings=first)
+    changed = first.model_copy(update=change)
+    found = again(inputs, tmp_path / "model", changed)
+    # The model goes by all settings, but says so only where no file has changed.
+    assert [name for name in found if name != "model"] == steps
+    assert all(names == ", ".join(change) for names in found.values())
+    assert again(inputs, tmp_path / "model", changed) == {}
+
+
+def test_what_the_model_has_of_training(
+    inputs: TrainInputs, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """The span limit that rules were extracted with, weights by the bitext's sentences alone, and a record of
+    what everything was made from."""
+    pairs: list[tuple[str, str]] = []
+    by_length = pipeline.weights_by_length
+
+    def weighed(model: Any, corpus: Any, seed: int, *more: Any) -> Any:
+        pairs.extend(corpus)
+        return by_length(model, iter(pairs), seed, *more)
+
+    monkeypatch.setattr(pipeline, "weights_by_length", weighed)
+    lm = FRENCH / "lm.arpa"
+    write_arpa(tmp_path / "own.arpa", [["a", "DAY"]], 2)
+    lms = [lm, tmp_path / "own.arpa"]
+    given = TrainInputs(inputs.source, inputs.target, inputs.dictionary, inputs.mono, lms=lms)
+    settings = SETTINGS.model_copy(update={"extract": ExtractSettings(max_phrase=6)})
+    model = train(given, tmp_path / "model", settings=settings)
+    assert model.settings.span_limit == 6 and len(model.lms) == 4
+    assert len(pairs) == 16 and ("Tag", "DAY DAY DAY") not in pairs
+    sums = {name: sha256(Path(path)) for name, path in files(given).items()}
+    assert model.made_from["inputs"] == sums
+    assert model.made_from["sizes"] == {"sentence pairs": 17, "sentences for LM0": 16, "sentences for LM1": 2}
+    assert TrainSettings.model_validate(model.made_from["settings"]) == settings
+    assert hiero.Model.load(tmp_path / "model").made_from == model.made_from
+
+
+def files(given: TrainInputs) -> dict[str, Any]:
+    """Those that a record names."""
+    assert given.dictionary is not None
+    return {
+        **{"source": given.source, "target": given.target},
+        **{"dictionary source": given.dictionary[0], "dictionary target": given.dictionary[1]},
+        **{"lm0 text 0": given.target, "lm1 text 0": given.mono[0]},
+        **{"lm2 given": given.lms[0], "lm3 given": given.lms[1]},
+    }
+
+
+@pytest.mark.parametrize(("lms", "texts"), [("together", [[0, 1]]), ("separate", [[0], [1]]), ("given", [])])
+def test_what_language_models_are_estimated_from(
+    inputs: TrainInputs, tmp_path: Path, lms: Any, texts: list[list[int]]
+) -> None:
+    """The target side first; not the dictionary. Models that are there come last."""
+    lm = FRENCH / "lm.arpa"
+    given = TrainInputs(inputs.source, inputs.target, inputs.dictionary, inputs.mono, lms=[lm])
+    train(given, tmp_path / "model", settings=SETTINGS.model_copy(update={"lms": lms}))
+    sides = [Path(path).read_text() for path in (given.target, given.mono[0])]
+    work = tmp_path / "model.train"
+    found = [(work / f"lm{k}.text").read_text() for k in range(len(texts))]
+    assert found == ["".join(sides[i] for i in text) for text in texts]
+    assert not (work / f"lm{len(texts)}.text").exists()
+    assert hiero.LanguageModel.load(str(work / f"lm{len(texts)}.binary")).knows("house")
+
+
+def test_what_is_missing_or_of_another_truecaser_is_made_again(inputs: TrainInputs, tmp_path: Path) -> None:
+    """A file of the model, and text that was cased by words that have another case now."""
+    target = tmp_path / "target"
+    write(target, Path(inputs.target).read_text().replace("DAS", "Das").splitlines())
+    given = TrainInputs(inputs.source, target, None, inputs.mono)
+    settings = SETTINGS.model_copy(update={"truecase": True})
+    said: list[str] = []
+
+    def made() -> list[str]:
+        said.clear()
+        train(given, tmp_path / "model", settings=settings, report=said.append)
+        return [line for line in said if ": stale, " in line]
+
+    made()
+    for name in ("rules0.hrt", "lm0.binary", "lm1.binary"):
+        (tmp_path / "model" / name).unlink()
+        (line,) = made()
+        assert line.startswith("model: stale, ") and line.endswith(f"{name} is missing")
+    write(target, [*Path(inputs.target).read_text().splitlines()[:-1], "x ein tag ist ein ."])
+    stale = made()
+    assert "truecaser target: stale, target has changed" in stale
+    assert "text 1: stale, truecaser has changed" in stale
+    assert made() == []
+
+
+def test_memory_is_for_all_that_sorts(
+    inputs: TrainInputs, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    asked: list[tuple[str, int]] = []
+    for name in ("extract_rules", "estimate_lm"):
+        original = getattr(pipeline, name)
+
+        def counted(
+            *values: Any, name: str = name, original: Any = original, memory: int, **more: Any
+        ) -> Any:
+            asked.append((name, memory))
+            return original(*values, memory=memory, **more)
+
+        monkeypatch.setattr(pipeline, name, counted)
+    train(inputs, tmp_path / "model", settings=SETTINGS, memory=1 << 28)
+    assert asked == [("extract_rules", 1 << 28), ("estimate_lm", 1 << 28), ("estimate_lm", 1 << 28)]
