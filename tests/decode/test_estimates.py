@@ -27,7 +27,7 @@ def test_stale_and_damaged_estimates(french: Path, tmp_path: Path) -> None:
     write_arpa(tmp_path / "other.arpa", [["the", "cat", "sleeps", "."]], 2)
     other = hiero.LanguageModel.load(str(tmp_path / "other.arpa"))
     fresh = hiero.Model(model.tables, [other], model.weights)
-    stale = hiero.Model(model.tables, [other], model.weights, statics=[str(statics)])
+    stale = hiero.Model(model.tables, [other], model.weights, estimates=[str(statics)])
     scores = [hiero.Decoder(m).translate("le chat dort .").score for m in (fresh, stale)]
     assert scores[0] == scores[1] != expected
 

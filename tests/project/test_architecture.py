@@ -123,7 +123,7 @@ def imported_files() -> Iterator[tuple[Path, Path]]:
                     yield path, file
 
 
-@pytest.mark.parametrize("pairs", [included_files()], ids=["cpp"])
+@pytest.mark.parametrize("pairs", [included_files(), imported_files()], ids=["cpp", "python"])
 def test_no_file_depends_on_itself(pairs: Iterable[tuple[Path, Path]]) -> None:
     sorter: TopologicalSorter[Path] = TopologicalSorter()
     count = 0

@@ -1,0 +1,89 @@
+"""The parts of a model: each is kept where a model is copied, changed elsewhere, pickled or saved."""
+
+from __future__ import annotations
+
+import pickle
+from dataclasses import MISSING, fields, replace
+from pathlib import Path
+
+import pytest
+
+import hiero
+from hiero.base.text import TextProcessing, TextSide
+from hiero.decode.parts import ModelParts
+from hiero.features import DistortionStatistics, FineDistortion
+from hiero.generators import NumberRules
+from support.paths import FRENCH
+
+# A value of its own for every part besides tables and language models.
+PARTS = {
+    "weights": {"LM0": 0.5, "Distortion_Monotone_1": 0.25},
+    "owners": ("mine",),
+    "local_features": (FineDistortion(),),
+    "generators": (NumberRules(source="fr", target="en"),),
+    "log_base": 100.0,
+    "log_features": ("PhraseFE",),
+    "goal": "X",
+    "copy_labels": ("X",),
+    "glue_labels": ("X",),
+    "settings": hiero.DecodingSettings(pop_limit=7),
+    "text": TextProcessing(source=TextSide(scheme="moses", language="fr")),
+    "distortion": DistortionStatistics([1, 2, 3, 4, 5, 6, 7, 8, 9, 10], [10, 9, 8, 7, 6, 5, 4, 3, 2, 1]),
+    "made_from": {"sizes": {"pairs": 3}},
+}
+
+
+def model_with(**changes: object) -> hiero.Model:
+    values = {**PARTS, **changes}
+    return hiero.Model.assemble([FRENCH / "grammar.txt"], [FRENCH / "lm.arpa"], **values)  # type: ignore[arg-type]
+
+
+def values_of(model: ModelParts) -> dict[str, object]:
+    return {
+        field.name: repr(getattr(model, field.name))
+        for field in fields(ModelParts)
+        if field.name not in ("tables", "lms", "estimates")
+    }
+
+
+@pytest.fixture(scope="module")
+def model() -> hiero.Model:
+    return model_with(goal="S")
+
+
+def test_every_part_has_a_value_of_its_own() -> None:
+    names = {field.name for field in fields(ModelParts)} - {"tables", "lms", "estimates"}
+    assert names == set(PARTS)
+    for field in fields(ModelParts):
+        if field.name in PARTS:
+            default = field.default if field.default_factory is MISSING else field.default_factory()
+            assert PARTS[field.name] != default, field.name
+
+
+def test_parts_are_kept(model: hiero.Model, tmp_path: Path) -> None:
+    model.save(tmp_path / "m")
+    for other in (
+        replace(model),
+        pickle.loads(pickle.dumps(model)),
+        hiero.Model.load(tmp_path / "m"),
+        model.with_weights({}),
+    ):
+        assert values_of(other) == values_of(model)
+        assert other.core.scales == model.core.scales and list(other.feature_names) == list(
+            model.feature_names
+        )
+    assert hiero.Model.load(tmp_path / "m").estimates == (str(tmp_path / "m" / "rules0.statics"),)
+    assert model.with_grammar(hiero.Model.load(tmp_path / "m")).estimates[0].endswith("rules0.statics")
+
+
+def test_replacing_one_part_keeps_the_others(model: hiero.Model) -> None:
+    other = replace(model, settings=hiero.DecodingSettings(pop_limit=8), weights={"LM0": 2.0})
+    assert other.settings.pop_limit == 8 and dict(other.weights) == {"LM0": 2.0}
+    same = values_of(model).keys() - {"settings", "weights"}
+    assert {name: values_of(other)[name] for name in same} == {name: values_of(model)[name] for name in same}
+    natural = replace(model, log_base=None, log_features=())
+    assert set(natural.core.scales) == {1.0} and len(set(model.core.scales)) == 2
+    with pytest.raises(hiero.FormatError, match="Nonsense"):
+        replace(model, weights={"Nonsense": 1.0})
+    with pytest.raises(TypeError):
+        replace(model, nonsense=1)
