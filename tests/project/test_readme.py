@@ -1,90 +1,123 @@
-"""The README's blocks: console sessions and Python sessions print what it says they print. And the steps of
-training by hand, as docs/training.md has them.
+"""The README and the tour: sessions print what the pages say they print, and commands by hand make what one
+command makes, as docs/training.md has them.
 
-The installation in its two commands is what `.ci/run` and a reader run.
+The installation in the README's two commands is what `.ci/run` and a reader run.
 """
 
 from __future__ import annotations
 
 import contextlib
 import doctest
+import importlib.util
 import os
 import re
 import shutil
 import subprocess
 import sys
+from collections.abc import Callable
 from pathlib import Path
 
 import pytest
 
 from support.paths import ROOT
 
+BIN = Path(sys.executable).parent
 
-def blocks(kind: str, page: str = "README.md") -> list[str]:
+
+def readme_commands() -> Callable[[str], list[list[str]]]:
+    """Loads the function that finds commands in the README, which `.ci/run` uses too."""
+    spec = importlib.util.spec_from_file_location("readme", ROOT / ".ci" / "readme.py")
+    assert spec is not None and spec.loader is not None
+    module = importlib.util.module_from_spec(spec)
+    spec.loader.exec_module(module)
+    return module.commands  # type: ignore[no-any-return]
+
+
+def blocks(kind: str, page: str) -> list[str]:
+    """Returns the fenced blocks of a kind in a page."""
     text = (ROOT / page).read_text()
     return re.findall(rf"^```{kind}\n(.*?)^```$", text, re.DOTALL | re.MULTILINE)
 
 
-def check_sessions(block: str, folder: Path) -> int:
-    """Runs the commands of a block, the installed ones first on the path; returns how many."""
-    environment = {**os.environ, "PATH": f"{Path(sys.executable).parent}{os.pathsep}{os.environ['PATH']}"}
-    sessions = re.split(r"^\$ ", block, flags=re.MULTILINE)[1:]
-    for session in sessions:
-        command, _, expected = session.partition("\n")
-        done = subprocess.run(
-            command, shell=True, capture_output=True, text=True, cwd=folder, env=environment
-        )
-        assert (done.returncode, done.stderr) == (0, ""), command
-        assert done.stdout == expected, command
-    return len(sessions)
+def run_in_shell(command: str, folder: Path) -> subprocess.CompletedProcess[str]:
+    """Runs a command in a folder, with installed commands first on the path."""
+    environment = {**os.environ, "PATH": f"{BIN}{os.pathsep}{os.environ['PATH']}"}
+    command = command.replace(".venv/bin/", "")
+    return subprocess.run(command, shell=True, capture_output=True, text=True, cwd=folder, env=environment)
+
+
+def check_sessions(page: str, folder: Path) -> int:
+    """Runs the console sessions of a page and compares their output; returns how many commands there are."""
+    count = 0
+    for block in blocks("console", page):
+        for session in re.split(r"^\$ ", block, flags=re.MULTILINE)[1:]:
+            command, _, expected = session.partition("\n")
+            done = run_in_shell(command, folder)
+            assert (done.returncode, done.stderr) == (0, ""), command
+            assert done.stdout == expected, command
+            count += 1
+    return count
 
 
 def check_demo(folder: Path) -> None:
     """Runs the first of the two commands, without the installation; its tuning has to pay."""
-    (line,) = re.findall(r"<!-- demo -->\n```sh\n(.*)\n```", (ROOT / "README.md").read_text())
-    setup, *steps = line.split(" && ")
-    assert (setup, steps[0]) == ("python3 -m venv .venv", ".venv/bin/pip install .")
-    commands = " && ".join(steps[1:]).replace(".venv/bin", str(Path(sys.executable).parent))
-    done = subprocess.run(commands, shell=True, capture_output=True, text=True, cwd=folder)
+    ((line,),) = readme_commands()("demo")
+    setup, install, run = line.split(" && ")
+    assert (setup, install) == ("python3 -m venv .venv", ".venv/bin/pip install .")
+    done = run_in_shell(run, folder)
     assert done.returncode == 0, done.stderr
-    tuning, before, after = (
-        re.search(rf"^{name} +(\S+)(.*)$", done.stdout, re.MULTILINE)
-        for name in ("BLEU", r"before\.en", r"after\.en")
-    )
-    assert tuning and before and after, done.stdout
-    gain = re.match(r" before, (\S+) at iteration", tuning[2])
-    assert gain and float(gain[1]) > float(tuning[1]) + 1
-    assert 65 < float(before[1]) < 85 and float(before[1]) - 1 < float(after[1]) < 85
+    tuning = re.search(r"^BLEU (\S+) before, (\S+) at iteration", done.stdout, re.MULTILINE)
+    test = re.search(r"^test set: BLEU (\S+) before, (\S+) after tuning", done.stdout, re.MULTILINE)
+    assert tuning and test, done.stdout
+    before, after = map(float, tuning.groups())
+    assert after > before + 1
+    before, after = map(float, test.groups())
+    assert 65 < before < 85 and before - 1 < after < 85
+    assert (folder / "demo" / "report.html").stat().st_size > 10_000
 
 
 def check_training_by_hand(folder: Path) -> None:
-    """The commands of single steps make the model that the first command made, byte for byte."""
+    """Makes a model by one command and by those of single steps, and compares them byte for byte."""
     (commands,) = (block for block in blocks("sh", "docs/training.md") if "hiero align" in block)
-    by_hand = folder / "by-hand"
-    by_hand.mkdir()
-    shutil.copytree(folder / "data", by_hand / "data")
-    environment = {**os.environ, "PATH": f"{Path(sys.executable).parent}{os.pathsep}{os.environ['PATH']}"}
-    subprocess.run(commands, shell=True, check=True, cwd=by_hand, env=environment)
+    data = "--source data/demo/train.zh --target data/demo/train.en"
+    for name, command in (("at-once", f"hiero train {data} --output demo-model"), ("by-hand", commands)):
+        (folder / name).mkdir()
+        (folder / name / "data").symlink_to(folder / "data")
+        done = run_in_shell(command, folder / name)
+        assert done.returncode == 0, done.stderr
     for file in ("rules0.hrt", "lm0.binary", "weights.txt", "model.toml", "distortion.json"):
-        assert (by_hand / "demo-model" / file).read_bytes() == (folder / "demo-model" / file).read_bytes()
+        one, other = (folder / name / "demo-model" / file for name in ("at-once", "by-hand"))
+        assert one.read_bytes() == other.read_bytes()
 
 
-def check_python(folder: Path) -> None:
-    text = "\n".join(blocks("pycon"))
+def check_python(page: str, folder: Path) -> int:
+    """Runs the Python sessions of a page as one; returns how many statements there are."""
+    text = "\n".join(blocks("pycon", page))
     parser, runner = doctest.DocTestParser(), doctest.DocTestRunner()
-    test = parser.get_doctest(text, {}, "README.md", "README.md", 0)
-    assert len(test.examples) >= 10
+    test = parser.get_doctest(text, {}, page, page, 0)
     output: list[str] = []
     with contextlib.chdir(folder):
         runner.run(test, out=output.append)
     assert runner.summarize(verbose=False).failed == 0, "".join(output)
+    return len(test.examples)
 
 
 @pytest.mark.slow
-def test_readme(tmp_path: Path) -> None:
-    """One test, since the tours go on with what the first command makes."""
+def test_readme_and_tour(tmp_path: Path) -> None:
+    """One test, since all goes on with what the first command makes."""
     shutil.copytree(ROOT / "data" / "demo", tmp_path / "data" / "demo")
     check_demo(tmp_path)
-    assert sum(check_sessions(block, tmp_path) for block in blocks("console")) >= 6
-    check_python(tmp_path)
+    assert check_python("README.md", tmp_path) >= 8
+    assert check_sessions("README.md", tmp_path) >= 1
+    assert check_sessions("docs/tour.md", tmp_path) >= 12
+    assert check_python("docs/tour.md", tmp_path) >= 15
     check_training_by_hand(tmp_path)
+
+
+def test_readme_is_short_and_its_commands_are_found() -> None:
+    commands = readme_commands()
+    assert len((ROOT / "README.md").read_text().splitlines()) <= 110
+    assert [len(commands(name)) for name in ("demo", "tests", "own data")] == [1, 1, 2]
+    assert commands("tests")[0][0].endswith(".venv/bin/pytest")
+    with pytest.raises(KeyError):
+        commands("nonsense")
