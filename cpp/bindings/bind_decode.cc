@@ -218,7 +218,7 @@ void register_decode(nb::module_& m) {
           "save_statics",
           [](const TranslationModel& model, std::size_t table, const std::string& path) {
             const BoundTable& bound = model.tables().at(table);
-            save_statics(bound.statics, *bound.table, model.lms(), path);
+            save_rule_estimates(bound.estimates, *bound.table, model.lms(), path);
           },
           nb::arg("table"), nb::arg("path"), nb::call_guard<nb::gil_scoped_release>())
       .def(
@@ -251,7 +251,7 @@ void register_decode(nb::module_& m) {
       .def(
           "translate",
           [](const Decoder& decoder, std::vector<std::string> tokens, const std::vector<Rule>& rules,
-             const OwnWeights& own, const nb::object& sentence, const std::string& keep) {
+             const SentenceWeights& own, const nb::object& sentence, const std::string& keep) {
             SentenceInput input{std::move(tokens), rules, own, annotations_of(sentence)};
             const nb::gil_scoped_release release;
             return decoder.translate(std::move(input), value_named<Keep>(keep, "keep"));

@@ -197,7 +197,7 @@ int run(std::size_t cases, std::uint64_t seed) {
     const Decoder decoder(model, weights, options);
     const std::vector<std::string> tokens = random_sentence(random, 6);
     const std::vector<Rule> own = sentence_rules(random);
-    const OwnWeights own_weights{{"Own", 0.5}};
+    const SentenceWeights own_weights{{"Own", 0.5}};
     const Translation result = decoder.translate({tokens, own, own_weights, nullptr}, Keep::kForest);
     const Translation splits = decoder.translate({tokens, own, own_weights, nullptr}, Keep::kSplits);
     bool outside = true;

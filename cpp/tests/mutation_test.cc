@@ -14,7 +14,7 @@
 #include "hiero/base/error.h"
 #include "hiero/base/mapped_file.h"
 #include "hiero/decode/decoder.h"
-#include "hiero/decode/rule_statics.h"
+#include "hiero/decode/rule_estimates.h"
 #include "hiero/grammar/packed_format.h"
 #include "hiero/grammar/rule_table.h"
 #include "hiero/grammar/rule_text.h"
@@ -184,7 +184,7 @@ class EstimatesMutator {
   EstimatesMutator(std::shared_ptr<const RuleTable> table, std::shared_ptr<const LanguageModel> lm)
       : table_(std::move(table)), lm_(std::move(lm)) {
     const std::vector<std::shared_ptr<const LanguageModel>> lms{lm_};
-    save_statics(compute_statics(*table_, lms), *table_, lms, file_.path());
+    save_rule_estimates(compute_rule_estimates(*table_, lms), *table_, lms, file_.path());
     const MappedFile saved(file_.path());
     sample_.assign(saved.bytes().begin(), saved.bytes().end());
   }

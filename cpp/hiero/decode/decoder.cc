@@ -31,7 +31,7 @@ std::shared_ptr<const Forest> best_of(const Forest& forest, std::span<const doub
 // The unknown words that no rule of the sentence with more than this word covers.
 std::vector<std::uint32_t> uncovered(const Sentence& sentence, const Matches& matches) {
   std::vector<std::uint32_t> out = sentence.unknown();
-  if (!sentence.has_own_rules() || out.empty()) return out;
+  if (!sentence.has_rules() || out.empty()) return out;
   std::vector<char> covered(sentence.size(), 0);
   for (const Application& application : matches.applications) {
     const Cell& cell = matches.cells[application.cell];
@@ -98,10 +98,10 @@ Decoder Decoder::with_weights(std::shared_ptr<const Weights> weights) const {
 Translation Decoder::translate(SentenceInput input, Keep keep) const {
   std::shared_ptr<const Weights> weights = weights_;
   std::shared_ptr<const FeatureNames> feature_names = model_->shared_features();
-  if (!input.own.empty()) {
+  if (!input.weights.empty()) {
     auto all_names = std::make_shared<FeatureNames>(*feature_names);
     auto all_weights = std::make_shared<Weights>(*weights_);
-    for (const auto& [name, weight] : input.own) {
+    for (const auto& [name, weight] : input.weights) {
       if (all_names->find(name) != FeatureNames::kAbsent)
         throw std::invalid_argument("a second weight for " + name);
       if (!std::isfinite(weight)) throw std::invalid_argument("weight of " + name + " is not finite");

@@ -173,7 +173,7 @@ const ForestBuilder::RuleParts& ForestBuilder::parts_of(const BoundTable& bound,
   parts.symbols = part_symbols_.size();
   for (std::size_t k = 0; k < model_.lms().size(); ++k) {
     for (Symbol symbol : record_.target) {
-      part_symbols_.push_back(is_nonterminal(symbol) ? symbol : bound.statics.lm_words[k][symbol]);
+      part_symbols_.push_back(is_nonterminal(symbol) ? symbol : bound.estimates.lm_words[k][symbol]);
     }
   }
   return parts;
@@ -205,8 +205,8 @@ void ForestBuilder::rule_features(const BoundTable& bound, RuleId rule) {
   for (std::size_t f = 0; f < dense.size(); ++f) add_feature(bound.features[f], dense[f]);
   for (const SparseFeature& sparse : record_.sparse)
     add_feature(bound.features[sparse.feature], sparse.value);
-  add_feature(model_.word_penalty(), -static_cast<double>(bound.statics.target_words[rule]));
-  if (bound.is_extracted && !bound.own_rule_penalty) add_feature(model_.rule_penalty(), 1.0);
+  add_feature(model_.word_penalty(), -static_cast<double>(bound.estimates.target_words[rule]));
+  if (bound.is_extracted && !bound.has_rule_penalty) add_feature(model_.rule_penalty(), 1.0);
 }
 
 void ForestBuilder::local_features(const Application& application, std::uint32_t slot) {

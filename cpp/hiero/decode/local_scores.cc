@@ -23,7 +23,7 @@ void LocalScores::note_orders() {
   if (!model_->rule_features().empty() || model_->gap_features().empty()) return;
   for (std::uint32_t s = 0; s < differs_.size(); ++s) {
     const auto& [t, arity, group] = matches_->target_sets[s];
-    sentence_->table(t).statics.touch(group.first_rule, group.count);
+    sentence_->table(t).estimates.touch(group.first_rule, group.count);
     const std::span<const std::uint8_t> flags = reordered(s);
     differs_[s] = arity > 0 && std::ranges::any_of(flags, [&](auto each) { return each != flags[0]; });
   }
@@ -31,7 +31,7 @@ void LocalScores::note_orders() {
 
 std::span<const std::uint8_t> LocalScores::reordered(std::uint32_t set) const {
   const TargetSet& found = matches_->target_sets[set];
-  return sentence_->table(found.table).statics.reordered.subspan(found.group.first_rule, found.group.count);
+  return sentence_->table(found.table).estimates.reordered.subspan(found.group.first_rule, found.group.count);
 }
 
 // Where there is nothing to score, features are not asked: they may want to know more of a sentence than a

@@ -30,39 +30,50 @@ Rule pass_through_rule(const std::string& label, const std::string& word, bool i
 
 Sentence::Sentence(const TranslationModel& model, SentenceInput input, const DecoderOptions& options)
     : model_(model), tokens_(std::move(input.tokens)), annotations_(std::move(input.annotations)) {
-  std::unordered_set<std::string_view> covered;  // single words that per-sentence rules translate
-  for (const Rule& rule : input.rules) {
-    if (rule.source.size() == 1 && !rule.source[0].is_nonterminal()) covered.insert(rule.source[0].text);
+  std::ranges::move(pass_through_rules(input.rules, options), std::back_inserter(input.rules));
+  for (const BoundTable& bound : model.tables()) tables_.push_back(&bound);
+  if (!input.rules.empty()) bind_rules(input.rules, input.weights);
+  find_words();
+}
+
+// Makes rules for the words that pass through, and notes the unknown ones: words that neither the model nor
+// one of `rules` translates.
+std::vector<Rule> Sentence::pass_through_rules(const std::vector<Rule>& rules,
+                                               const DecoderOptions& options) {
+  std::unordered_set<std::string_view> translated;  // words that are the source side of one of `rules`
+  for (const Rule& rule : rules) {
+    if (rule.source.size() == 1 && !rule.source[0].is_nonterminal()) translated.insert(rule.source[0].text);
   }
-  std::vector<Rule> passing;
+  std::vector<Rule> out;
   std::unordered_set<std::string_view> passed;
   for (std::uint32_t i = 0; i < size(); ++i) {
     const std::string& word = tokens_[i];
-    const bool is_unknown = !covered.contains(word) && !model.translates(word);
+    const bool is_unknown = !translated.contains(word) && !model_.translates(word);
     if (is_unknown) unknown_.push_back(i);
     const bool pass = options.pass_through == PassThrough::kAll ||
                       (options.pass_through == PassThrough::kUnknown && is_unknown);
     if (!pass || !passed.insert(word).second) continue;
-    for (LabelId label : model.copy_labels()) {
-      passing.push_back(pass_through_rule(model.labels()[label], word, is_unknown, options.unknown_words));
-    }
+    for (LabelId label : model_.copy_labels())
+      out.push_back(pass_through_rule(model_.labels()[label], word, is_unknown, options.unknown_words));
   }
-  std::vector<Rule>& own = input.rules;
-  std::ranges::move(passing, std::back_inserter(own));
-  for (const BoundTable& bound : model.tables()) tables_.push_back(&bound);
-  if (!own.empty()) {
-    std::vector<std::string> own_features;
-    for (const auto& [name, weight] : input.own) own_features.push_back(name);
-    own_ = std::make_unique<BoundTable>(model.bind_sentence_rules(own, tokens_, own_features));
-    tables_.push_back(own_.get());
-    if (std::ranges::any_of(own_->table->label_uses(), &RuleTable::LabelUse::unary))
-      own_ranks_ = model.ranks_with(*own_);
-    for (WordId w = 0; w < own_->words.size(); ++w) {
-      if (own_->words[w] >= model.word_count()) own_words_.push_back(own_->table->word(w));
-    }
+  return out;
+}
+
+void Sentence::bind_rules(const std::vector<Rule>& rules, const SentenceWeights& weights) {
+  std::vector<std::string> extra_features;
+  for (const auto& [name, weight] : weights) extra_features.push_back(name);
+  rules_ = std::make_unique<BoundTable>(model_.bind_sentence_rules(rules, tokens_, extra_features));
+  tables_.push_back(rules_.get());
+  if (std::ranges::any_of(rules_->table->label_uses(), &RuleTable::LabelUse::unary))
+    ranks_ = model_.ranks_with(*rules_);
+  for (WordId w = 0; w < rules_->words.size(); ++w) {
+    if (rules_->words[w] >= model_.word_count()) extra_words_.push_back(rules_->table->word(w));
   }
+}
+
+void Sentence::find_words() {
   for (const BoundTable* bound : tables_) {
-    auto& ids = words_.emplace_back();
+    std::vector<WordId>& ids = words_.emplace_back();
     for (const std::string& word : tokens_) {
       const bool is_mark = bound->has_marks && is_sentence_mark(word);
       ids.push_back(is_mark ? kNoWord : bound->table->find_word(word));
@@ -71,7 +82,7 @@ Sentence::Sentence(const TranslationModel& model, SentenceInput input, const Dec
 }
 
 std::string_view Sentence::word(WordId id) const {
-  return id < model_.word_count() ? model_.word(id) : own_words_[id - model_.word_count()];
+  return id < model_.word_count() ? model_.word(id) : extra_words_[id - model_.word_count()];
 }
 
 }  // namespace hiero

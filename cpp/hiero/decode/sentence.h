@@ -1,5 +1,5 @@
-// One input sentence in the terms of a model: which tables are consulted, the sentence's words in each
-// table's numbering, and the rules that exist for this sentence alone.
+// One input sentence for a model: the tables that are consulted, the sentence's words in each table's
+// numbering, and the rules that exist for this sentence alone, those that pass words through among them.
 #pragma once
 
 #include <cstdint>
@@ -15,21 +15,21 @@
 
 namespace hiero {
 
-// Features that the rules of one sentence bring, and their weights.
-using OwnWeights = std::vector<std::pair<std::string, double>>;
+// Weights of features that the model lacks and the rules of one sentence have.
+using SentenceWeights = std::vector<std::pair<std::string, double>>;
 
-// What is to be translated.
+// A sentence to translate.
 struct SentenceInput {
   std::vector<std::string> tokens;
   std::vector<Rule> rules{};  // for this sentence alone
-  OwnWeights own{};           // weights of features that only `rules` have
+  SentenceWeights weights{};  // of features that only `rules` have
   std::shared_ptr<const Annotations> annotations{};
 };
 
 class Sentence {
  public:
-  // Rules that pass words through are added to those of the input as `options` say. Throws FormatError for
-  // rules that do not fit the model.
+  // Adds rules that pass words through to those of the input, as `options` say. Throws FormatError for rules
+  // that do not fit the model.
   Sentence(const TranslationModel& model, SentenceInput input, const DecoderOptions& options);
 
   std::uint32_t size() const { return static_cast<std::uint32_t>(tokens_.size()); }
@@ -39,27 +39,31 @@ class Sentence {
   // Positions of words that no rule of this word alone translates.
   const std::vector<std::uint32_t>& unknown() const { return unknown_; }
 
-  bool has_own_rules() const { return own_ != nullptr; }
-  // The model's tables and, last, the sentence's own if it has rules.
+  bool has_rules() const { return rules_ != nullptr; }
+  // The model's tables and, last, that of the sentence's rules if it has any.
   std::size_t table_count() const { return tables_.size(); }
   const BoundTable& table(std::size_t t) const { return *tables_[t]; }
   // The sentence in table t's word ids; kNoWord where the table lacks the word.
   const std::vector<WordId>& words(std::size_t t) const { return words_[t]; }
 
-  // Ranks of the model's labels by all unary rules, those of the sentence among them (label_order.h).
-  std::span<const std::uint32_t> ranks() const { return own_ranks_.empty() ? model_.ranks() : own_ranks_; }
+  // Ranks of the model's labels by the unary rules of all tables (label_order.h).
+  std::span<const std::uint32_t> ranks() const { return ranks_.empty() ? model_.ranks() : ranks_; }
 
-  // The text of a model word, or of a word this sentence brought.
+  // The text of a model word, or of a word that only the sentence's rules have.
   std::string_view word(WordId id) const;
 
  private:
+  std::vector<Rule> pass_through_rules(const std::vector<Rule>& rules, const DecoderOptions& options);
+  void bind_rules(const std::vector<Rule>& rules, const SentenceWeights& weights);
+  void find_words();
+
   const TranslationModel& model_;
   std::vector<std::string> tokens_;
   std::shared_ptr<const Annotations> annotations_;
   std::vector<std::uint32_t> unknown_;
-  std::unique_ptr<BoundTable> own_;
-  std::vector<std::uint32_t> own_ranks_;  // empty: the model's
-  std::vector<std::string_view> own_words_;
+  std::unique_ptr<BoundTable> rules_;          // null if there are none
+  std::vector<std::uint32_t> ranks_;           // empty: the model's
+  std::vector<std::string_view> extra_words_;  // numbered from model_.word_count() on
   std::vector<const BoundTable*> tables_;
   std::vector<std::vector<WordId>> words_;
 };

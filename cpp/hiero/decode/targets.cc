@@ -34,7 +34,7 @@ void SentenceTargets::prepare(const TranslationModel& model, const Sentence& sen
   merges_.clear();
   offsets_.clear();
   if (sentence.table_count() > model.tables().size()) {
-    own_weights_ = weights.of_table(model, sentence.table(model.tables().size()));
+    own_weights_ = weights.for_table(model, sentence.table(model.tables().size()));
   }
   lists_.resize(matches.target_sets.size());
   kinds_.resize(matches.target_sets.size());
@@ -51,20 +51,20 @@ void SentenceTargets::score_set(std::uint32_t set) {
   const std::size_t lms = weights_->lm.size();
   const std::uint32_t width = bound.table->dense_count();
   const float* dense = bound.table->dense(group.first_rule, group.count).data();
-  const RuleStatics& statics = bound.statics;
-  statics.touch(group.first_rule, group.count);
-  const double constant = bound.is_extracted && !bound.own_rule_penalty ? weights_->rule_penalty : 0.0;
+  const RuleEstimates& estimates = bound.estimates;
+  estimates.touch(group.first_rule, group.count);
+  const double constant = bound.is_extracted && !bound.has_rule_penalty ? weights_->rule_penalty : 0.0;
 
   Target* out = arena_->array<Target>(group.count);
   for (std::uint32_t slot = 0; slot < group.count; ++slot, dense += width) {
     const std::size_t rule = std::size_t{group.first_rule} + slot;
-    double score = constant - weights_->word_penalty * statics.target_words[rule];
+    double score = constant - weights_->word_penalty * estimates.target_words[rule];
     for (std::uint32_t f = 0; f < width; ++f) score += weights[f] * dense[f];
-    for (std::size_t k = 0; k < lms; ++k) score += weights_->lm[k] * statics.lm_estimate[rule * lms + k];
-    if (statics.any_oov) {
-      for (std::size_t k = 0; k < lms; ++k) score += weights_->oov[k] * statics.oov[rule * lms + k];
+    for (std::size_t k = 0; k < lms; ++k) score += weights_->lm[k] * estimates.lm_estimate[rule * lms + k];
+    if (estimates.any_oov) {
+      for (std::size_t k = 0; k < lms; ++k) score += weights_->oov[k] * estimates.oov[rule * lms + k];
     }
-    if (statics.any_sparse && statics.has_sparse[rule]) {
+    if (estimates.any_sparse && estimates.has_sparse[rule]) {
       score += score_sparse(bound, weights, static_cast<RuleId>(rule));
     }
     // Weights are finite, so this is a damaged table or a sum out of range; neither can be sorted.
@@ -237,7 +237,7 @@ const ChartState* SentenceTargets::score_chunks(const BoundTable& bound, bool af
   ChartState* chunks = arena_->array<ChartState>((side.arity + 1u) * lms);
   double bos_change = 0;
   for (std::size_t k = 0; k < lms; ++k) {
-    const std::span<const LmWord> lm_words = bound.statics.lm_words[k];
+    const std::span<const LmWord> lm_words = bound.estimates.lm_words[k];
     std::uint32_t at = 0;
     for (std::uint32_t chunk = 0; chunk <= side.arity; ++chunk, ++at) {
       words_.clear();

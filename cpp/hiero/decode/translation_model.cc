@@ -5,7 +5,6 @@
 #include <set>
 #include <stdexcept>
 #include <string_view>
-#include <unordered_set>
 
 #include "hiero/base/error.h"
 #include "hiero/decode/sentence_marks.h"
@@ -15,11 +14,11 @@ namespace hiero {
 namespace {
 
 constexpr const char* kSentenceFeatures[] = {"OOV", "Identity", "NumberRule", "NameRule"};
-// Features of other names may be logarithms, or not.
+// Taken for logarithms if ModelParts names none.
 constexpr const char* kLogProbabilities[] = {"PhraseFE", "PhraseEF", "LexFE", "LexEF", "Distortion"};
 
-// The owner of each table: the name that it is given here, else its own, else the first of pt, pt1, pt2, ...
-// that no other table has.
+// Returns the owner of each table: the one that `tables` gives it, else the one it was packed with, else the
+// first of pt, pt1, pt2, ... that no other table has.
 std::vector<std::string> table_owners(const std::vector<ModelParts::Table>& tables) {
   std::vector<std::string> owners;
   std::set<std::string> taken;
@@ -47,26 +46,10 @@ void add_unary_arcs(const BoundTable& bound, std::vector<UnaryArc>& arcs) {
   }
 }
 
-// The source words that rules may span in a sentence: any number, if one of them has a nonterminal. Those
-// that have words which the sentence lacks do not count, as a large span costs time and memory.
-std::uint32_t longest_span(const std::vector<Rule>& rules, const std::vector<std::string>& tokens) {
-  const std::unordered_set<std::string_view> words(tokens.begin(), tokens.end());
-  const auto can_match = [&](const RuleToken& token) {
-    return token.is_nonterminal() || words.contains(token.text);
-  };
-  std::size_t longest = 1;
-  for (const Rule& rule : rules) {
-    if (!std::ranges::all_of(rule.source, can_match)) continue;
-    if (std::ranges::any_of(rule.source, &RuleToken::is_nonterminal)) return ~std::uint32_t{0};
-    longest = std::max(longest, rule.source.size());
-  }
-  return static_cast<std::uint32_t>(longest);
-}
-
 }  // namespace
 
 TranslationModel::TranslationModel(ModelParts parts) : lms_(std::move(parts.lms)) {
-  // Search keeps a bit per LM in a 32-bit word.
+  // The search keeps a bit per LM in a 32-bit word.
   if (lms_.size() > 32) throw FormatError("more than 32 language models");
   for (std::size_t k = 0; k < lms_.size(); ++k) {
     lm_features_.push_back(features_->add("LM" + std::to_string(k)));
@@ -89,13 +72,16 @@ TranslationModel::TranslationModel(ModelParts parts) : lms_(std::move(parts.lms)
   for (const auto& gaps : parts.gap_features) gap_features_.push_back({gaps, add_local_names(gaps->names)});
   choose_scales(parts);
   ranks_ = rank_labels(labels_, unary_arcs());
-  for (BoundTable& bound : tables_) {
-    bound.local_labels.assign(labels_.size(), kNoLabel);
-    for (LabelId l = 0; l < bound.labels.size(); ++l) bound.local_labels[bound.labels[l]] = l;
-  }
+  for (BoundTable& bound : tables_) number_labels(bound);
 }
 
-// The number of the first; they follow each other.
+// Fills local_labels, once the model has all its labels.
+void TranslationModel::number_labels(BoundTable& bound) const {
+  bound.local_labels.assign(labels_.size(), kNoLabel);
+  for (LabelId l = 0; l < bound.labels.size(); ++l) bound.local_labels[bound.labels[l]] = l;
+}
+
+// Returns the index of the first name; the others follow it.
 std::uint32_t TranslationModel::add_local_names(const std::vector<std::string>& names) {
   const auto first = static_cast<std::uint32_t>(features_->size());
   for (const std::string& name : names) {
@@ -109,7 +95,7 @@ std::uint32_t TranslationModel::add_local_names(const std::vector<std::string>& 
 
 void TranslationModel::choose_scales(const ModelParts& parts) {
   if (parts.log_base == 0) return;
-  // Of 1 there are no logarithms, and those of less have another sign.
+  // Base 1 has no logarithms, and smaller bases change their sign.
   if (!(parts.log_base > 1 && std::isfinite(parts.log_base)))
     throw std::invalid_argument("the base of logarithms must be more than 1");
   const double scale = 1 / std::log(parts.log_base);
@@ -148,25 +134,25 @@ void TranslationModel::add_table(const std::shared_ptr<const RuleTable>& table, 
   bound.span_limit = table->span_limit();
   bind_names(bound);
   bind_words(bound);
-  std::optional<RuleStatics> kept;
-  if (!statics.empty()) kept = load_statics(statics, *table, lms_);
-  bound.statics = kept ? std::move(*kept) : compute_statics(*table, lms_);
+  std::optional<RuleEstimates> estimates;
+  if (!statics.empty()) estimates = load_rule_estimates(statics, *table, lms_);
+  bound.estimates = estimates ? std::move(*estimates) : compute_rule_estimates(*table, lms_);
   tables_.push_back(std::move(bound));
 }
 
-// Finds the goal. A table with sentence marks gets a table beside it that stands for its marked rules; no
-// other table may derive the goal then, as its rules would not be opened.
+// Finds the goal. If a table has sentence marks, a second table replaces its marked rules. No other table may
+// derive the goal then, as its rules would not be opened.
 void TranslationModel::read_marks(const std::string& goal) {
   goal_name_ = goal;
   std::optional<std::size_t> marked;
   for (std::size_t t = 0; t < tables_.size(); ++t) {
-    const std::optional<std::string> found = marked_goal(*tables_[t].table, tables_[t].name, goal);
-    if (!found) continue;
+    const std::optional<std::string> opens = marked_goal(*tables_[t].table, tables_[t].name, goal);
+    if (!opens) continue;
     if (marked) {
       throw FormatError(tables_[*marked].name + " and " + tables_[t].name +
                         ": rules of both open sentences with <s>; put them into one table" + kNotMarks);
     }
-    goal_name_ = *found;
+    goal_name_ = *opens;
     marked = t;
   }
   if (goal_name_.empty()) goal_name_ = "S";
@@ -187,7 +173,7 @@ void TranslationModel::read_marks(const std::string& goal) {
   bound.has_marks = true;
   const std::string owner = bound.owner + "<s>";
   add_made_table(
-      without_marks(*bound.table, bound.name, bound.owner, goal_name_, top, !bound.own_rule_penalty), owner);
+      without_marks(*bound.table, bound.name, bound.owner, goal_name_, top, !bound.has_rule_penalty), owner);
 }
 
 void TranslationModel::add_made_table(const std::vector<Rule>& rules, const std::string& owner) {
@@ -195,64 +181,73 @@ void TranslationModel::add_made_table(const std::vector<Rule>& rules, const std:
   tables_.back().is_extracted = false;
 }
 
-// Glue rules for every left-hand label, or those asked for, unless a table derives the goal label itself.
+// Makes glue rules, unless a table derives the goal label itself.
 void TranslationModel::add_glue(const ModelParts& parts) {
-  std::vector<char> is_lhs(labels_.size(), 0);
-  std::vector<char> is_rhs(labels_.size(), 0);
-  for (BoundTable& bound : tables_) {
-    for (const auto& use : bound.table->label_uses()) {
-      const LabelId rhs = bound.labels[use.rhs];
-      is_rhs[rhs] = 1;
-      if (is_goal(rhs) && (!is_goal(bound.labels[use.lhs]) || !use.leading)) goal_is_anchored_ = false;
-    }
-    for (LabelId label : bound.table->lhs_labels()) {
-      is_lhs[bound.labels[label]] = 1;
-      bound.has_goal_rules |= is_goal(bound.labels[label]);
-    }
-  }
+  LabelUses uses = find_label_uses();
   if (marked_goal_ != kNoLabel && !goal_is_anchored_) {
     throw FormatError("the goal [" + goal_name_ +
                       "] opens sentences with <s>, but rules have it elsewhere than first");
   }
-  const bool own_glue = is_lhs[goal_];
-  if (own_glue && !parts.glue_labels.empty()) {
+  const bool derives_goal = uses.is_lhs[goal_];
+  if (derives_goal && !parts.glue_labels.empty()) {
     throw FormatError("glue labels are given, but a table has rules of the goal [" + goal_name_ +
                       "], so that no glue is made");
   }
-  if (marked_goal_ != kNoLabel && !own_glue) {
+  if (marked_goal_ != kNoLabel && !derives_goal) {
     throw FormatError("rules of the goal [" + goal_name_ +
                       "] open sentences with <s>, but none closes them with </s>");
   }
-  choose_copy_labels(parts.copy_labels, is_lhs, is_rhs);
+  choose_copy_labels(parts.copy_labels, uses);
   features_->add("Glue");
-  if (own_glue) return;
+  if (derives_goal) return;
 
   goal_has_bos_ = goal_is_anchored_;
-  for (LabelId label : copy_labels_) is_lhs[label] = 1;
-  if (!parts.glue_labels.empty()) {
-    std::vector<char> asked(labels_.size(), 0);
-    for (const std::string& name : parts.glue_labels) {
-      const LabelId label = find_label(name);
-      if (label == kNoLabel || !is_lhs[label]) throw FormatError("glue: no rule derives [" + name + "]");
-      asked[label] = 1;
+  uses.is_lhs.resize(labels_.size(), 0);
+  for (LabelId label : copy_labels_) uses.is_lhs[label] = 1;
+  add_made_table(glue_rules(parts.glue_labels, uses.is_lhs), "glue");
+  tables_.back().has_goal_rules = true;
+}
+
+// Finds where rules have each label. Sets has_goal_rules of the tables and goal_is_anchored_ too.
+TranslationModel::LabelUses TranslationModel::find_label_uses() {
+  LabelUses uses{std::vector<char>(labels_.size(), 0), std::vector<char>(labels_.size(), 0)};
+  for (BoundTable& bound : tables_) {
+    for (const auto& use : bound.table->label_uses()) {
+      const LabelId rhs = bound.labels[use.rhs];
+      uses.is_rhs[rhs] = 1;
+      if (is_goal(rhs) && (!is_goal(bound.labels[use.lhs]) || !use.leading)) goal_is_anchored_ = false;
     }
-    is_lhs = asked;
+    for (LabelId label : bound.table->lhs_labels()) {
+      uses.is_lhs[bound.labels[label]] = 1;
+      bound.has_goal_rules |= is_goal(bound.labels[label]);
+    }
+  }
+  return uses;
+}
+
+// Returns S -> X and S -> S X for every derived label X but the goal, or for the labels in `names`.
+std::vector<Rule> TranslationModel::glue_rules(const std::vector<std::string>& names,
+                                               const std::vector<char>& is_derived) const {
+  std::vector<char> is_glued = is_derived;
+  if (!names.empty()) is_glued.assign(labels_.size(), 0);
+  for (const std::string& name : names) {
+    const LabelId label = find_label(name);
+    if (label == kNoLabel || !is_derived[label]) throw FormatError("glue: no rule derives [" + name + "]");
+    is_glued[label] = 1;
   }
   std::vector<Rule> rules;
   for (LabelId label = 0; label < labels_.size(); ++label) {
-    if (label == goal_ || !is_lhs[label]) continue;
+    if (label == goal_ || !is_glued[label]) continue;
     const RuleToken piece{labels_[label], 1};
     rules.push_back({goal_name_, {piece}, {piece}, {}, {}});
     const std::vector<RuleToken> pair{{goal_name_, 1}, {labels_[label], 2}};
     rules.push_back({goal_name_, pair, pair, {{"Glue", 1.0f}}, {}});
   }
-  add_made_table(rules, "glue");
-  tables_.back().has_goal_rules = true;
+  return rules;
 }
 
-// Without names, X if there is such a label, else every left-hand label.
-void TranslationModel::choose_copy_labels(const std::vector<std::string>& names, std::vector<char>& is_lhs,
-                                          const std::vector<char>& is_rhs) {
+// Takes the labels in `names`; without names X if there is such a label, else every left-hand label.
+void TranslationModel::choose_copy_labels(const std::vector<std::string>& names, const LabelUses& uses) {
   const LabelId x = find_label("X");
   if (!names.empty()) {
     for (const std::string& name : names) {
@@ -263,15 +258,14 @@ void TranslationModel::choose_copy_labels(const std::vector<std::string>& names,
       }
       if (std::ranges::count(copy_labels_, label) == 0) copy_labels_.push_back(label);
     }
-  } else if (x != kNoLabel && (is_lhs[x] || is_rhs[x])) {
+  } else if (x != kNoLabel && (uses.is_lhs[x] || uses.is_rhs[x])) {
     copy_labels_.push_back(x);
   } else {
     for (LabelId label = 0; label < labels_.size(); ++label) {
-      if (!is_goal(label) && is_lhs[label]) copy_labels_.push_back(label);
+      if (!is_goal(label) && uses.is_lhs[label]) copy_labels_.push_back(label);
     }
   }
   if (copy_labels_.empty()) copy_labels_.push_back(add_label("X"));
-  is_lhs.resize(labels_.size(), 0);
 }
 
 void TranslationModel::bind_names(BoundTable& bound) {
@@ -282,7 +276,7 @@ void TranslationModel::bind_names(BoundTable& bound) {
                         " is one that the decoder computes itself");
     }
     bound.features.push_back(feature);
-    bound.own_rule_penalty |= feature == rule_penalty_;
+    bound.has_rule_penalty |= feature == rule_penalty_;
   }
   for (const std::string& name : bound.table->labels()) bound.labels.push_back(add_label(name));
 }
@@ -340,58 +334,6 @@ std::vector<std::uint32_t> TranslationModel::ranks_with(const BoundTable& table)
   std::vector<UnaryArc> arcs = unary_arcs();
   add_unary_arcs(table, arcs);
   return rank_labels(labels_, std::move(arcs));
-}
-
-BoundTable TranslationModel::bind_sentence_rules(const std::vector<Rule>& rules,
-                                                 const std::vector<std::string>& tokens,
-                                                 const std::vector<std::string>& own_features) const {
-  BoundTable bound;
-  bound.table = RuleTable::build(rules, "sentence", 0);
-  bound.owner = "sentence";
-  bound.name = "table sentence";
-  bound.is_extracted = false;
-  bound.span_limit = longest_span(rules, tokens);
-  for (const std::string& name : bound.table->feature_names(bound.owner)) {
-    std::uint32_t feature = features_->find(name);
-    if (feature == FeatureNames::kAbsent) {
-      const auto own = std::ranges::find(own_features, name);
-      if (own == own_features.end()) {
-        throw FormatError("sentence rules: the model has no feature \"" + name +
-                          "\", and no weight is given");
-      }
-      feature = static_cast<std::uint32_t>(features_->size() + (own - own_features.begin()));
-    } else if (feature <= word_penalty_) {
-      throw FormatError("sentence rules: feature " + name + " is one that the decoder computes itself");
-    }
-    bound.features.push_back(feature);
-  }
-  for (const std::string& name : bound.table->labels()) {
-    bound.labels.push_back(find_label(name));
-    if (bound.labels.back() == kNoLabel) {
-      throw FormatError("sentence rules: the model has no nonterminal [" + name + "]");
-    }
-  }
-  for (const auto& use : bound.table->label_uses()) {
-    if (is_goal(bound.labels[use.rhs])) {
-      throw FormatError("sentence rules: the goal [" + labels_[bound.labels[use.rhs]] +
-                        "] on a right-hand side");
-    }
-  }
-  for (LabelId label : bound.table->lhs_labels()) bound.has_goal_rules |= is_goal(bound.labels[label]);
-  if (bound.has_goal_rules && marked_goal_ != kNoLabel) {
-    throw FormatError("sentence rules: rules of the goal [" + goal_name_ +
-                      "], which the model's tables open with <s>");
-  }
-  bound.local_labels.assign(labels_.size(), kNoLabel);
-  for (LabelId l = 0; l < bound.labels.size(); ++l) bound.local_labels[bound.labels[l]] = l;
-  // Words the model does not know take the ids that follow its own, in the order of this table.
-  WordId next = word_count();
-  for (WordId w = 0; w < bound.table->word_count(); ++w) {
-    const WordId id = find_word(bound.table->word(w));
-    bound.words.push_back(id == kNoWord ? next++ : id);
-  }
-  bound.statics = compute_statics(*bound.table, lms_);
-  return bound;
 }
 
 }  // namespace hiero

@@ -1,7 +1,7 @@
-// What decoding needs and never changes: rule tables bound to one space of labels, words, features and
-// language-model words, and what is precomputed per rule. Shared by all decoders and threads.
+// The immutable part of decoding: rule tables bound to one numbering of labels, words, features and language
+// model words, and the estimates that are precomputed per rule. Shared by all decoders and threads.
 //
-// How to use: fill a ModelParts, make a TranslationModel; it reads sentence marks as rules without them
+// How to use: fill a ModelParts, make a TranslationModel. It reads sentence marks as rules without them
 // (sentence_marks.h), adds the glue table (unless a table has rules for the goal label), checks that labels
 // have no unary cycle, and maps every table's words to every LM once.
 #pragma once
@@ -16,36 +16,36 @@
 #include "hiero/base/symbol.h"
 #include "hiero/decode/label_order.h"
 #include "hiero/decode/local_features.h"
-#include "hiero/decode/rule_statics.h"
+#include "hiero/decode/rule_estimates.h"
 #include "hiero/grammar/rule_table.h"
 #include "hiero/lm/language_model.h"
 
 namespace hiero {
 
-// A rule table in the terms of one model.
+// A rule table, and its numbers of words, labels and features in one model.
 struct BoundTable {
   std::shared_ptr<const RuleTable> table;
   std::string owner;
   std::string name;                     // for messages: its path, or its owner
-  std::uint32_t span_limit = 0;         // 0: the decoder's
+  std::uint32_t span_limit = 0;         // 0: that of DecoderOptions
   bool is_extracted = true;             // false for glue and per-sentence rules: no RulePenalty
   bool has_marks = false;               // its words <s> and </s> are marks, not words
   bool has_goal_rules = false;          // some left-hand side is a goal label
-  bool own_rule_penalty = false;        // the table has a feature RulePenalty itself
+  bool has_rule_penalty = false;        // the table itself has a feature RulePenalty
   std::vector<std::uint32_t> features;  // table feature -> model feature
   std::vector<LabelId> labels;          // table label -> model label
   std::vector<LabelId> local_labels;    // model label -> table label or kNoLabel
-  std::vector<WordId> words;            // table word -> model word; empty: the same
-  RuleStatics statics;
+  std::vector<WordId> words;            // table word -> model word; empty: the numbers are the same
+  RuleEstimates estimates;
 
   WordId model_word(WordId word) const { return words.empty() ? word : words[word]; }
 };
 
-// Features and the model's number of the first of them.
+// Local features, which have consecutive indices in the model.
 template <class Features>
-struct Placed {
+struct FeatureBlock {
   std::shared_ptr<const Features> features;
-  std::uint32_t first;
+  std::uint32_t first;  // index of the first
 };
 
 struct ModelParts {
@@ -77,52 +77,57 @@ class TranslationModel {
 
   const std::vector<BoundTable>& tables() const { return tables_; }
   const std::vector<std::shared_ptr<const LanguageModel>>& lms() const { return lms_; }
-  const std::vector<Placed<RuleFeatures>>& rule_features() const { return rule_features_; }
-  const std::vector<Placed<SpanFeatures>>& span_features() const { return span_features_; }
-  const std::vector<Placed<GapFeatures>>& gap_features() const { return gap_features_; }
+  const std::vector<FeatureBlock<RuleFeatures>>& rule_features() const { return rule_features_; }
+  const std::vector<FeatureBlock<SpanFeatures>>& span_features() const { return span_features_; }
+  const std::vector<FeatureBlock<GapFeatures>>& gap_features() const { return gap_features_; }
   const FeatureNames& features() const { return *features_; }
-  // The same, for forests to share.
+  // The feature names as forests share them.
   std::shared_ptr<const FeatureNames> shared_features() const { return features_; }
-  // What a natural logarithm is multiplied by to be the value of a feature; 1 for all others.
+  // The factor from natural logarithms to the values of a feature; 1 for features that are no logarithms.
   double scale(std::uint32_t feature) const { return feature < scales_.size() ? scales_[feature] : 1.0; }
   const std::vector<std::string>& labels() const { return labels_; }
   LabelId find_label(const std::string& name) const;
-  // What the whole sentence is derived from.
+  // The label that whole sentences are derived from.
   LabelId goal() const { return goal_; }
-  // The goal's name in the tables; that of goal() but for tables with sentence marks.
+  // The goal's name in the tables; differs from that of goal() if a table has sentence marks.
   const std::string& goal_name() const { return goal_name_; }
-  // Whether rules of this label may span any length: the goal, and what it has below it in a table with
-  // sentence marks.
+  // Whether rules of this label may span any length: the goal and, with sentence marks, the tables' goal.
   bool is_goal(LabelId label) const { return label == goal_ || label == marked_goal_; }
   // Ranks of labels by the unary rules of all tables (label_order.h).
   const std::vector<std::uint32_t>& ranks() const { return ranks_; }
-  // The same with the unary rules of one more table. Throws FormatError for a cycle.
+  // Ranks of labels by these and the unary rules of one more table. Throws FormatError for a cycle.
   std::vector<std::uint32_t> ranks_with(const BoundTable& table) const;
-  // Constituents with a goal label are useful only at the start of the sentence.
+  // Whether constituents with a goal label are useful only at the start of the sentence.
   bool goal_is_anchored() const { return goal_is_anchored_; }
-  // Goal rules without a goal child see <s> on their left during search.
+  // Whether goal rules without a goal child follow <s> during search.
   bool goal_has_bos() const { return goal_has_bos_; }
   const std::vector<LabelId>& copy_labels() const { return copy_labels_; }
 
   std::uint32_t word_count() const { return static_cast<std::uint32_t>(base_words_ + extra_words_.size()); }
   std::string_view word(WordId id) const;
   WordId find_word(std::string_view text) const;
-  // True if some table has a rule whose source side is exactly this word, as it is written.
+  // Whether some table has a rule whose source side is exactly this word, as it is written.
   bool translates(std::string_view word) const;
 
-  // Binds rules made for the sentence `tokens`, which may have features besides the model's: own_features,
-  // numbered from features().size() on. Throws FormatError for a label or feature that is neither, for the
-  // goal on a right-hand side, and for rules of a goal that opens sentences with <s>.
+  // Binds rules made for the sentence `tokens`. They may have features that the model lacks if these are in
+  // `extra_features`, which are numbered from features().size() on. Throws FormatError for an unknown label
+  // or feature, for the goal on a right-hand side, and for rules of a goal that opens sentences with <s>.
   BoundTable bind_sentence_rules(const std::vector<Rule>& rules, const std::vector<std::string>& tokens,
-                                 const std::vector<std::string>& own_features) const;
+                                 const std::vector<std::string>& extra_features) const;
 
-  // Feature indices of what the decoder itself counts.
+  // Indices of the features that the decoder itself computes.
   std::uint32_t lm_feature(std::size_t lm) const { return lm_features_[lm]; }
   std::uint32_t oov_feature(std::size_t lm) const { return oov_features_[lm]; }
   std::uint32_t word_penalty() const { return word_penalty_; }
   std::uint32_t rule_penalty() const { return rule_penalty_; }
 
  private:
+  // By label: whether some rule has it on its left-hand side, and on its right-hand side.
+  struct LabelUses {
+    std::vector<char> is_lhs;
+    std::vector<char> is_rhs;
+  };
+
   void choose_scales(const ModelParts& parts);
   std::uint32_t add_local_names(const std::vector<std::string>& names);
   LabelId add_label(const std::string& name);
@@ -131,19 +136,24 @@ class TranslationModel {
   void read_marks(const std::string& goal);
   void add_made_table(const std::vector<Rule>& rules, const std::string& owner);
   void add_glue(const ModelParts& parts);
-  void choose_copy_labels(const std::vector<std::string>& names, std::vector<char>& is_lhs,
-                          const std::vector<char>& is_rhs);
+  LabelUses find_label_uses();
+  std::vector<Rule> glue_rules(const std::vector<std::string>& names,
+                               const std::vector<char>& is_derived) const;
+  void choose_copy_labels(const std::vector<std::string>& names, const LabelUses& uses);
   void bind_names(BoundTable& bound);
   void bind_words(BoundTable& bound);
+  void number_labels(BoundTable& bound) const;
+  void bind_sentence_features(BoundTable& bound, const std::vector<std::string>& extra_features) const;
+  void bind_sentence_labels(BoundTable& bound) const;
   std::vector<UnaryArc> unary_arcs() const;
 
   std::vector<BoundTable> tables_;
   std::vector<std::shared_ptr<const LanguageModel>> lms_;
-  std::vector<Placed<RuleFeatures>> rule_features_;
-  std::vector<Placed<SpanFeatures>> span_features_;
-  std::vector<Placed<GapFeatures>> gap_features_;
+  std::vector<FeatureBlock<RuleFeatures>> rule_features_;
+  std::vector<FeatureBlock<SpanFeatures>> span_features_;
+  std::vector<FeatureBlock<GapFeatures>> gap_features_;
   std::shared_ptr<FeatureNames> features_ = std::make_shared<FeatureNames>();
-  std::vector<double> scales_;  // none: all are 1
+  std::vector<double> scales_;  // by feature; empty: all are 1
   std::vector<std::string> labels_;
   std::unordered_map<std::string, LabelId> label_index_;
   std::vector<std::uint32_t> ranks_;

@@ -16,7 +16,7 @@ Weights::Weights(const TranslationModel& model, std::vector<double> by_feature)
       throw std::invalid_argument("weight of " + model.features()[f] + " is not finite");
     }
   }
-  for (const BoundTable& bound : model.tables()) by_table.push_back(of_table(model, bound));
+  for (const BoundTable& bound : model.tables()) by_table.push_back(for_table(model, bound));
   for (std::size_t k = 0; k < model.lms().size(); ++k) {
     lm.push_back(natural(model, model.lm_feature(k)));
     oov.push_back(values[model.oov_feature(k)]);
@@ -25,7 +25,7 @@ Weights::Weights(const TranslationModel& model, std::vector<double> by_feature)
   rule_penalty = values[model.rule_penalty()];
 }
 
-std::vector<double> Weights::of_table(const TranslationModel& model, const BoundTable& bound) const {
+std::vector<double> Weights::for_table(const TranslationModel& model, const BoundTable& bound) const {
   std::vector<double> out;
   out.reserve(bound.features.size());
   for (std::uint32_t feature : bound.features) out.push_back(natural(model, feature));

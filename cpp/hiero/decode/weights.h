@@ -1,6 +1,6 @@
-// Weights in the order of a model's features, and unpacked per table for the scoring loops, where they are
-// those of natural logarithms, whatever base the features have. Making one costs the number of features;
-// tables hold no weights.
+// Weights in the order of a model's features, and unpacked per table for the scoring loops. The unpacked
+// weights multiply natural logarithms, whatever base the model's features have. Making one takes time linear
+// in the number of features, as tables hold no weights.
 #pragma once
 
 #include <memory>
@@ -11,7 +11,7 @@
 namespace hiero {
 
 struct Weights {
-  std::vector<double> values;                 // by model feature, and then those of one sentence's rules
+  std::vector<double> values;                 // by model feature, then by feature of the sentence's rules
   std::vector<std::vector<double>> by_table;  // by table, then table feature
   std::vector<double> lm;                     // by LM
   std::vector<double> oov;                    // by LM
@@ -21,12 +21,12 @@ struct Weights {
   // Throws std::invalid_argument unless there is one finite value per feature.
   Weights(const TranslationModel& model, std::vector<double> by_feature);
 
-  // Of a feature's value where a logarithm is natural.
+  // The weight of a feature whose value is a natural logarithm, if it is a logarithm at all.
   double natural(const TranslationModel& model, std::uint32_t feature) const {
     return values[feature] * model.scale(feature);
   }
-  // The weights of a table bound for one sentence.
-  std::vector<double> of_table(const TranslationModel& model, const BoundTable& bound) const;
+  // The weights of a table's features, also of one bound for a single sentence.
+  std::vector<double> for_table(const TranslationModel& model, const BoundTable& bound) const;
 };
 
 }  // namespace hiero

@@ -1,0 +1,92 @@
+// The part of TranslationModel that binds the rules of single sentences.
+#include <algorithm>
+#include <string_view>
+#include <unordered_set>
+
+#include "hiero/base/error.h"
+#include "hiero/decode/translation_model.h"
+#include "hiero/grammar/rule_token.h"
+
+namespace hiero {
+namespace {
+
+// Returns the most source words that one of `rules` can span in a sentence: any number, if it has a
+// nonterminal. Rules with words that the sentence lacks are ignored, as large spans cost time and memory.
+std::uint32_t longest_span(const std::vector<Rule>& rules, const std::vector<std::string>& tokens) {
+  const std::unordered_set<std::string_view> words(tokens.begin(), tokens.end());
+  const auto can_match = [&](const RuleToken& token) {
+    return token.is_nonterminal() || words.contains(token.text);
+  };
+  std::size_t longest = 1;
+  for (const Rule& rule : rules) {
+    if (!std::ranges::all_of(rule.source, can_match)) continue;
+    if (std::ranges::any_of(rule.source, &RuleToken::is_nonterminal)) return ~std::uint32_t{0};
+    longest = std::max(longest, rule.source.size());
+  }
+  return static_cast<std::uint32_t>(longest);
+}
+
+}  // namespace
+
+BoundTable TranslationModel::bind_sentence_rules(const std::vector<Rule>& rules,
+                                                 const std::vector<std::string>& tokens,
+                                                 const std::vector<std::string>& extra_features) const {
+  BoundTable bound;
+  bound.table = RuleTable::build(rules, "sentence", 0);
+  bound.owner = "sentence";
+  bound.name = "table sentence";
+  bound.is_extracted = false;
+  bound.span_limit = longest_span(rules, tokens);
+  bind_sentence_features(bound, extra_features);
+  bind_sentence_labels(bound);
+  // Words that the model lacks take the ids after its words, in the order of this table.
+  WordId next = word_count();
+  for (WordId w = 0; w < bound.table->word_count(); ++w) {
+    const WordId id = find_word(bound.table->word(w));
+    bound.words.push_back(id == kNoWord ? next++ : id);
+  }
+  bound.estimates = compute_rule_estimates(*bound.table, lms_);
+  return bound;
+}
+
+void TranslationModel::bind_sentence_features(BoundTable& bound,
+                                              const std::vector<std::string>& extra_features) const {
+  for (const std::string& name : bound.table->feature_names(bound.owner)) {
+    std::uint32_t feature = features_->find(name);
+    if (feature == FeatureNames::kAbsent) {
+      const auto extra = std::ranges::find(extra_features, name);
+      if (extra == extra_features.end()) {
+        throw FormatError("sentence rules: the model has no feature \"" + name +
+                          "\", and no weight is given");
+      }
+      feature = static_cast<std::uint32_t>(features_->size() + (extra - extra_features.begin()));
+    } else if (feature <= word_penalty_) {
+      throw FormatError("sentence rules: feature " + name + " is one that the decoder computes itself");
+    }
+    bound.features.push_back(feature);
+  }
+}
+
+// Looks up the model's labels, and checks that the rules fit its goal.
+void TranslationModel::bind_sentence_labels(BoundTable& bound) const {
+  for (const std::string& name : bound.table->labels()) {
+    bound.labels.push_back(find_label(name));
+    if (bound.labels.back() == kNoLabel) {
+      throw FormatError("sentence rules: the model has no nonterminal [" + name + "]");
+    }
+  }
+  for (const auto& use : bound.table->label_uses()) {
+    if (is_goal(bound.labels[use.rhs])) {
+      throw FormatError("sentence rules: the goal [" + labels_[bound.labels[use.rhs]] +
+                        "] on a right-hand side");
+    }
+  }
+  for (LabelId label : bound.table->lhs_labels()) bound.has_goal_rules |= is_goal(bound.labels[label]);
+  if (bound.has_goal_rules && marked_goal_ != kNoLabel) {
+    throw FormatError("sentence rules: rules of the goal [" + goal_name_ +
+                      "], which the model's tables open with <s>");
+  }
+  number_labels(bound);
+}
+
+}  // namespace hiero
