@@ -64,18 +64,19 @@ int search() {
   Arena arena;
   Matcher matcher(model);
   Matches matches;
-  SentenceTargets targets;
-  CoarsePass coarse;
+  TargetScratch target_scratch;
   Search search(model, arena);
   std::uint64_t hypotheses = 0;
   long counted = 0;
   for (int round = 0; round < 3; ++round) {
     arena.reset();
     matcher.run(sentence, options.span_limit, matches);
-    targets.prepare(model, sentence, weights, options, matches, arena);
-    coarse.run(matches, targets);
+    const SentenceContext sentence_context{model, sentence, weights, options, matches, arena};
+    SentenceTargets targets(sentence_context, target_scratch);
+    const CoarsePass coarse(matches, targets);
+    const SearchContext context{sentence_context, targets, coarse, Keep::kNone};
     const long before = allocations;
-    hypotheses = search.run(matches, targets, coarse, weights, options, Keep::kNone).hypotheses;
+    hypotheses = search.run(context).hypotheses;
     counted = allocations - before;
   }
   std::printf("allocation_test: %llu hypotheses, %ld allocations\n",

@@ -16,20 +16,14 @@
 namespace hiero {
 namespace {
 
-struct Prepared {
-  Matches matches;
-  SentenceTargets targets;
-  CoarsePass coarse;
-};
-
 // As many hypotheses as a cell has at most: each target with every choice of items below it.
-std::vector<double> needs_of(const Prepared& of, double beam_size) {
+std::vector<double> needs_of(const SearchContext& context, double beam_size) {
   std::vector<double> needs;
-  for (const Cell& cell : of.matches.cells) {
+  for (const Cell& cell : context.matches.cells) {
     double need = 0;
     for (std::uint32_t a = cell.first; a < cell.last; ++a) {
-      double product = static_cast<double>(of.targets.count(a));
-      for (CellId tail : of.matches.tails(of.matches.applications[a]))
+      double product = static_cast<double>(context.targets.count(a));
+      for (CellId tail : context.matches.tails(context.matches.applications[a]))
         product *= std::min(needs[tail], beam_size);
       need += product;
     }
@@ -38,42 +32,43 @@ std::vector<double> needs_of(const Prepared& of, double beam_size) {
   return needs;
 }
 
-double spans_of(const Prepared& of) {
+double spans_of(const SearchContext& context) {
   std::set<std::pair<std::uint32_t, std::uint32_t>> spans;
-  for (const Cell& cell : of.matches.cells) spans.insert({cell.begin, cell.end});
+  for (const Cell& cell : context.matches.cells) spans.insert({cell.begin, cell.end});
   return static_cast<double>(spans.size());
 }
 
 // Cells a span of other labels than the goal's, at least 1.
-double labels_of(const Prepared& of) {
+double labels_of(const SearchContext& context) {
   double cells = 0;
-  for (const Cell& cell : of.matches.cells) cells += cell.label != of.matches.cells[of.matches.goal].label;
-  return std::max(1.0, cells / spans_of(of));
+  for (const Cell& cell : context.matches.cells)
+    cells += cell.label != context.matches.cells[context.matches.goal].label;
+  return std::max(1.0, cells / spans_of(context));
 }
 
-std::vector<double> weights_of(const Prepared& of, const DecoderOptions& options) {
-  const std::size_t count = of.matches.cells.size();
+std::vector<double> weights_of(const SearchContext& context, const DecoderOptions& options) {
+  const std::size_t count = context.matches.cells.size();
   double mean = 0;
-  for (CellId id = 0; id < count; ++id) mean += of.coarse.gap(id) / static_cast<double>(count);
+  for (CellId id = 0; id < count; ++id) mean += context.coarse.gap(id) / static_cast<double>(count);
   const double c = std::max(0.0, std::min(2.0, 3.1 - 0.8 * std::log10(options.pop_limit))) +
-                   1.6 * std::log10(labels_of(of));
+                   1.6 * std::log10(labels_of(context));
   std::vector<double> weights;
   for (CellId id = 0; id < count; ++id) {
-    const Cell& cell = of.matches.cells[id];
+    const Cell& cell = context.matches.cells[id];
     const double length = std::min(cell.end - cell.begin, options.span_limit);
-    weights.push_back(length * std::exp(mean > 0 ? -c * of.coarse.gap(id) / mean : 0.0));
+    weights.push_back(length * std::exp(mean > 0 ? -c * context.coarse.gap(id) / mean : 0.0));
   }
   return weights;
 }
 
-double budget_of(const Prepared& of, double limit) {
-  const double further = (labels_of(of) - 1) * spans_of(of);
-  return limit * (std::max(spans_of(of), std::min(80.0, 0.4 * limit)) + further / 50);
+double budget_of(const SearchContext& context, double limit) {
+  const double further = (labels_of(context) - 1) * spans_of(context);
+  return limit * (std::max(spans_of(context), std::min(80.0, 0.4 * limit)) + further / 50);
 }
 
-std::vector<double> shares_of(const Prepared& of, const DecoderOptions& options, double budget) {
-  const std::vector<double> needs = needs_of(of, options.beam_size);
-  const std::vector<double> weights = weights_of(of, options);
+std::vector<double> shares_of(const SearchContext& context, const DecoderOptions& options, double budget) {
+  const std::vector<double> needs = needs_of(context, options.beam_size);
+  const std::vector<double> weights = weights_of(context, options);
   const auto at = [&](double level) {
     std::vector<double> shares;
     for (std::size_t i = 0; i < needs.size(); ++i) shares.push_back(std::min(needs[i], level * weights[i]));
@@ -109,16 +104,19 @@ bool good(Random& random, std::size_t& binding) {
   options.span_limit = static_cast<std::uint32_t>(2 + below(random, 10));
   const Sentence sentence(model, {.tokens = random_sentence(random, 12)}, options);
   Arena arena;
-  Prepared prepared;
-  Matcher(model).run(sentence, options.span_limit, prepared.matches);
-  if (prepared.matches.cells.empty()) return true;  // no derivation
-  prepared.targets.prepare(model, sentence, weights, options, prepared.matches, arena);
-  prepared.coarse.run(prepared.matches, prepared.targets);
+  Matches matches;
+  Matcher(model).run(sentence, options.span_limit, matches);
+  if (matches.cells.empty()) return true;  // no derivation
+  const SentenceContext sentence_context{model, sentence, weights, options, matches, arena};
+  TargetScratch scratch;
+  SentenceTargets targets(sentence_context, scratch);
+  const CoarsePass coarse(matches, targets);
+  const SearchContext context{sentence_context, targets, coarse, Keep::kNone};
   HypothesisBudget budget;
-  budget.start(prepared.matches, prepared.targets, prepared.coarse, options);
-  double left = budget_of(prepared, options.pop_limit);
-  const std::vector<double> shares = shares_of(prepared, options, left);
-  const std::vector<double> needs = needs_of(prepared, options.beam_size);
+  budget.start(context);
+  double left = budget_of(context, options.pop_limit);
+  const std::vector<double> shares = shares_of(context, options, left);
+  const std::vector<double> needs = needs_of(context, options.beam_size);
   double planned = 0;
   for (double share : shares) planned += share;
   // Each cell uses half of what it may, and all that is left goes to those after it, in proportion.

@@ -8,21 +8,10 @@
 #include <set>
 
 #include "cases.h"
-#include "random_rules.h"
+#include "random_states.h"
 
 namespace hiero {
 namespace {
-
-ChartState random_state(Random& random) {
-  ChartState state{};
-  state.left.length = static_cast<unsigned char>(below(random, 3));
-  for (unsigned i = 0; i < state.left.length; ++i) state.left.pointers[i] = below(random, 2);
-  state.right.length = static_cast<unsigned char>(below(random, 3));
-  for (unsigned i = 0; i < state.right.length; ++i)
-    state.right.words[i] = static_cast<LmWord>(below(random, 2));
-  state.left.full = below(random, 2) == 0;
-  return state;
-}
 
 struct Cell {
   std::vector<ChartState> states;
@@ -72,30 +61,22 @@ bool reveals_what_is_common(const Cell& cell, const VertexNode& node) {
   return node.right_full == right_full;
 }
 
-bool good(const Cell& cell, VertexBuilder& builder, VertexNode& node, bool is_root) {
+bool good(const Cell& cell, Vertices& vertices, VertexNode& node, bool is_root) {
   if (node.bound != cell.items[node.items[0]].score) return false;
   if (!std::is_sorted(node.items, node.items + node.item_count)) return false;
   // The root reveals nothing before it is split, so that it stands for its cell whatever is in it.
   if ((!is_root || node.is_leaf()) && !reveals_what_is_common(cell, node)) return false;
   if (node.is_leaf()) return true;
-  builder.split(cell.items, node);
+  VertexNode* const children = vertices.children(node);
+  if (vertices.children(node) != children || node.children != children) return false;  // made once
   std::multiset<ItemId> below;
   for (std::uint32_t c = 0; c < node.child_count; ++c) {
-    VertexNode& child = node.children[c];
-    if (c > 0 && child.bound > node.children[c - 1].bound) return false;
+    VertexNode& child = children[c];
+    if (c > 0 && child.bound > children[c - 1].bound) return false;
     below.insert(child.items, child.items + child.item_count);
-    if (!good(cell, builder, child, false)) return false;
+    if (!good(cell, vertices, child, false)) return false;
   }
   return below == std::multiset<ItemId>(node.items, node.items + node.item_count);
-}
-
-bool same_states(const Cell& cell, std::size_t a, std::size_t b) {
-  for (std::size_t k = 0; k < cell.lms; ++k) {
-    const ChartState& x = cell.states[a * cell.lms + k];
-    const ChartState& y = cell.states[b * cell.lms + k];
-    if (!(x == y) || x.left.full != y.left.full) return false;
-  }
-  return true;
 }
 
 // Items differ in their states, as recombination leaves them.
@@ -106,7 +87,8 @@ Cell random_cell(Random& random) {
   for (std::size_t n = 1 + below(random, 12); n > 0; --n) {
     for (std::size_t k = 0; k < cell.lms; ++k) cell.states.push_back(random_state(random));
     bool is_new = true;
-    for (std::size_t other = 0; other < count; ++other) is_new &= !same_states(cell, other, count);
+    for (std::size_t other = 0; other < count; ++other)
+      is_new &= !same_states(&cell.states[other * cell.lms], &cell.states[count * cell.lms], cell.lms);
     if (is_new) {
       ++count;
     } else {
@@ -125,9 +107,12 @@ int run(std::size_t cases, std::uint64_t seed) {
     const Cell cell = random_cell(random);
     std::vector<ItemId> order(cell.items.size());
     std::iota(order.begin(), order.end(), ItemId{0});
-    VertexBuilder builder(cell.lms, arena);
-    VertexNode* root = builder.root(cell.items, order);
-    if (root->item_count != order.size() || !good(cell, builder, *root, true)) {
+    Vertices vertices(cell.items, cell.lms, arena);
+    vertices.clear(2);
+    if (vertices.root(1)) return 1;
+    vertices.add(1, order);
+    VertexNode* root = vertices.root(1);
+    if (vertices.root(0) || root->item_count != order.size() || !good(cell, vertices, *root, true)) {
       std::printf("vertex_test: case %zu is not as defined\n", i);
       return 1;
     }

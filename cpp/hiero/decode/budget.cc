@@ -7,12 +7,12 @@
 namespace hiero {
 namespace {
 
-constexpr double kLeastSpans = 80;  // a smaller sentence has the budget of so many,
-constexpr double kOfLimit = 0.4;    // but of no more than this times the pop limit
-constexpr double kOfLabel = 0.02;   // what a further label over a span adds to the hypotheses of the span
-constexpr double kMany = 1e15;      // bounds grow exponentially; integers up to here are exact
+constexpr double kLeastSpans = 80;          // a smaller sentence has the budget of so many spans,
+constexpr double kLeastSpansByLimit = 0.4;  // but of at most this times the pop limit
+constexpr double kLabelShare = 0.02;        // of a span's hypotheses, added for each further label over it
+constexpr double kMany = 1e15;              // bounds grow exponentially; integers up to here are exact
 
-// Cells of one span follow each other.
+// Returns the number of spans with cells; cells of one span are adjacent.
 std::uint32_t count_spans(const Matches& matches) {
   std::uint32_t spans = 0;
   const Cell* last = nullptr;
@@ -23,7 +23,7 @@ std::uint32_t count_spans(const Matches& matches) {
   return spans;
 }
 
-// Cells of other labels than the goal's.
+// Returns the number of cells whose label is not the goal's.
 double count_labelled(const Matches& matches) {
   const LabelId goal = matches.cells[matches.goal].label;
   return static_cast<double>(
@@ -32,28 +32,29 @@ double count_labelled(const Matches& matches) {
 
 }  // namespace
 
-void HypothesisBudget::start(const Matches& matches, const SentenceTargets& targets, const CoarsePass& coarse,
-                             const DecoderOptions& options) {
-  unlimited_ = options.pop_limit == 0 || matches.goal == kNoCell;  // without a goal there are no cells
+void HypothesisBudget::start(const SearchContext& context) {
+  const Matches& matches = context.matches;
+  unlimited_ =
+      context.options.pop_limit == 0 || matches.goal == kNoCell;  // without a goal there are no cells
   if (unlimited_) return;
-  bound_needs(matches, targets, options.beam_size);
+  bound_needs(context);
   spans_ = count_spans(matches);
   labels_ = std::max(1.0, count_labelled(matches) / spans_);
-  weigh(matches, coarse, options);
-  const double limit = options.pop_limit;
-  left_ =
-      limit * (std::max(spans_, std::min(kLeastSpans, kOfLimit * limit)) + kOfLabel * spans_ * (labels_ - 1));
+  weigh_cells(context);
+  const double limit = context.options.pop_limit;
+  left_ = limit * (std::max(spans_, std::min(kLeastSpans, kLeastSpansByLimit * limit)) +
+                   kLabelShare * spans_ * (labels_ - 1));
   fill(left_);
 }
 
-// Items are at most as many as hypotheses.
-void HypothesisBudget::bound_needs(const Matches& matches, const SentenceTargets& targets,
-                                   std::uint32_t beam_size) {
-  const double most_items = beam_size > 0 ? beam_size : kMany;
+// Bounds the hypotheses of each cell from above; a cell has at most as many items as hypotheses.
+void HypothesisBudget::bound_needs(const SearchContext& context) {
+  const Matches& matches = context.matches;
+  const double most_items = context.options.beam_size > 0 ? context.options.beam_size : kMany;
   needs_.assign(matches.cells.size(), 0);
   for (CellId id = 0; id < matches.cells.size(); ++id) {
     for (std::uint32_t a = matches.cells[id].first; a < matches.cells[id].last; ++a) {
-      auto hypotheses = static_cast<double>(targets.count(a));
+      auto hypotheses = static_cast<double>(context.targets.count(a));
       for (CellId tail : matches.tails(matches.applications[a]))
         hypotheses *= std::min(needs_[tail], most_items);
       needs_[id] = std::min(needs_[id] + hypotheses, kMany);
@@ -61,25 +62,23 @@ void HypothesisBudget::bound_needs(const Matches& matches, const SentenceTargets
   }
 }
 
-void HypothesisBudget::weigh(const Matches& matches, const CoarsePass& coarse,
-                             const DecoderOptions& options) {
-  const auto count = static_cast<CellId>(matches.cells.size());
+void HypothesisBudget::weigh_cells(const SearchContext& context) {
+  const std::vector<Cell>& cells = context.matches.cells;
+  const auto count = static_cast<CellId>(cells.size());
   double sum = 0;
-  for (CellId id = 0; id < count; ++id) sum += coarse.gap(id);
+  for (CellId id = 0; id < count; ++id) sum += context.coarse.gap(id);
   const double decay =
-      std::clamp(3.1 - 0.8 * std::log10(options.pop_limit), 0.0, 2.0) + 1.6 * std::log10(labels_);
-  // A mean gap of 0 means that all gaps are.
-  const double scale = sum > 0 ? decay * count / sum : 0.0;
+      std::clamp(3.1 - 0.8 * std::log10(context.options.pop_limit), 0.0, 2.0) + 1.6 * std::log10(labels_);
+  const double scale = sum > 0 ? decay * count / sum : 0.0;  // a sum of 0 means that all gaps are 0
   weights_.resize(count);
   for (CellId id = 0; id < count; ++id) {
-    const std::uint32_t length =
-        std::min(matches.cells[id].end - matches.cells[id].begin, options.span_limit);
-    weights_[id] = length * std::exp(-scale * coarse.gap(id));
+    const std::uint32_t length = std::min(cells[id].end - cells[id].begin, context.options.span_limit);
+    weights_[id] = length * std::exp(-scale * context.coarse.gap(id));
   }
 }
 
 // Cells whose need is below their share get what they need, and the others share the rest, until no need is
-// below its share. A round settles all cells whose weights are within a few powers of e: there are few.
+// below its share. One round settles all cells whose weights are within a few powers of e, so rounds are few.
 void HypothesisBudget::fill(double budget) {
   const std::size_t count = weights_.size();
   shares_ = needs_;
@@ -90,7 +89,7 @@ void HypothesisBudget::fill(double budget) {
   for (bool changed = true; changed;) {
     double total = 0;
     for (std::size_t id = 0; id < count; ++id) total += shares_[id] < 0 ? weights_[id] : 0;
-    // A difference of rounded sums; a cell's part of nothing is nothing.
+    // The budget is a difference of rounded sums and may fall below 0.
     factor = total > 0 ? std::max(budget, 0.0) / total : 0.0;
     changed = false;
     for (std::size_t id = 0; id < count; ++id) {

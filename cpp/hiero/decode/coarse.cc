@@ -12,7 +12,8 @@ double CoarsePass::score(std::span<const CellId> tails, double target) const {
   return sum;
 }
 
-void CoarsePass::run(const Matches& matches, SentenceTargets& targets) {
+CoarsePass::CoarsePass(const Matches& matches, SentenceTargets& targets) {
+  if (matches.goal == kNoCell) return;
   constexpr double kNever = -std::numeric_limits<double>::infinity();
   inside_.assign(matches.cells.size(), kNever);
   outside_.assign(matches.cells.size(), kNever);

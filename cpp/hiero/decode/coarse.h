@@ -1,6 +1,8 @@
-// The coarse first pass (Petrov et al. 2008): the best derivation through every cell when rules carry
-// their own words' LM estimates and nothing is known across rules. It costs a few nanoseconds an
-// application and tells where the search should spend its hypotheses.
+// The coarse first pass (Petrov et al. 2008): inside and outside scores (natural log, best derivation) of
+// every cell when each rule is scored with the LM estimate of its words alone, without the words around it.
+// It costs a few nanoseconds per application and shows where the search should spend its hypotheses.
+//
+// How to use: make one per sentence once its targets are scored.
 #pragma once
 
 #include <span>
@@ -13,10 +15,10 @@ namespace hiero {
 
 class CoarsePass {
  public:
-  // Computes inside and outside scores (natural log, best derivation) for every cell.
-  void run(const Matches& matches, SentenceTargets& targets);
+  // Without a goal there is nothing to score.
+  CoarsePass(const Matches& matches, SentenceTargets& targets);
 
-  // How far the best derivation through a cell is below the best of all.
+  // The best score of all derivations minus the best of those through a cell; 0 within rounding.
   double gap(CellId cell) const {
     const double gap = best_ - (inside_[cell] + outside_[cell]);
     return gap > rounding_ ? gap : 0;
@@ -28,7 +30,7 @@ class CoarsePass {
   std::vector<double> inside_;
   std::vector<double> outside_;
   double best_ = 0;
-  double rounding_ = 0;  // of sums such as best_, at most
+  double rounding_ = 0;  // bound on the rounding of sums such as best_
 };
 
 }  // namespace hiero

@@ -18,8 +18,8 @@ namespace hiero {
 
 namespace {
 
-// The best derivation as k-best lists have it: of those that are equal but for the rounding of sums, search
-// may have taken another.
+// Returns the best derivation as k-best lists have it. If scores of several differ only by the rounding of
+// sums, the search may have preferred another one.
 std::shared_ptr<const Forest> best_of(const Forest& forest, std::span<const double> weights) {
   const Hypergraph& graph = *forest.graph;
   std::vector<std::uint8_t> keep(graph.edge_count(), 0);
@@ -28,15 +28,16 @@ std::shared_ptr<const Forest> best_of(const Forest& forest, std::span<const doub
   return std::make_shared<const Forest>(with_origins(forest, subforest(graph, keep)));
 }
 
-// The unknown words that no rule of the sentence with more than this word covers.
+// Returns the positions of unknown words that no rule of the sentence covers together with other words.
 std::vector<std::uint32_t> uncovered(const Sentence& sentence, const Matches& matches) {
   std::vector<std::uint32_t> out = sentence.unknown();
   if (!sentence.has_rules() || out.empty()) return out;
   std::vector<char> covered(sentence.size(), 0);
   for (const Application& application : matches.applications) {
     const Cell& cell = matches.cells[application.cell];
-    const bool own = matches.target_sets[application.targets].table + 1 == sentence.table_count();
-    if (!own || cell.end - cell.begin == 1) continue;
+    const bool is_sentence_rule =
+        matches.target_sets[application.targets].table + 1 == sentence.table_count();
+    if (!is_sentence_rule || cell.end - cell.begin == 1) continue;
     std::uint32_t at = cell.begin;
     for (CellId tail : matches.tails(application)) {
       std::fill(covered.begin() + at, covered.begin() + matches.cells[tail].begin, 1);
@@ -48,16 +49,37 @@ std::vector<std::uint32_t> uncovered(const Sentence& sentence, const Matches& ma
   return out;
 }
 
+// Weights, and the names of their features.
+struct NamedWeights {
+  std::shared_ptr<const Weights> weights;
+  std::shared_ptr<const FeatureNames> names;
+};
+
+// Appends to the model's weights those that only one sentence's rules need.
+NamedWeights with_sentence_weights(const NamedWeights& model, const SentenceWeights& extra) {
+  if (extra.empty()) return model;
+  auto weights = std::make_shared<Weights>(*model.weights);
+  auto names = std::make_shared<FeatureNames>(*model.names);
+  for (const auto& [name, weight] : extra) {
+    if (names->find(name) != FeatureNames::kAbsent)
+      throw std::invalid_argument("a second weight for " + name);
+    if (!std::isfinite(weight)) throw std::invalid_argument("weight of " + name + " is not finite");
+    names->add(name);
+    weights->values.push_back(weight);
+  }
+  return {std::move(weights), std::move(names)};
+}
+
 }  // namespace
 
+// The parts whose memory is reused from sentence to sentence.
 struct Decoder::Workspace {
   explicit Workspace(const TranslationModel& model) : matcher(model), search(model, arena) {}
 
   Arena arena;
   Matcher matcher;
   Matches matches;
-  SentenceTargets targets;
-  CoarsePass coarse;
+  TargetScratch target_scratch;
   Search search;
 };
 
@@ -96,36 +118,22 @@ Decoder Decoder::with_weights(std::shared_ptr<const Weights> weights) const {
 }
 
 Translation Decoder::translate(SentenceInput input, Keep keep) const {
-  std::shared_ptr<const Weights> weights = weights_;
-  std::shared_ptr<const FeatureNames> feature_names = model_->shared_features();
-  if (!input.weights.empty()) {
-    auto all_names = std::make_shared<FeatureNames>(*feature_names);
-    auto all_weights = std::make_shared<Weights>(*weights_);
-    for (const auto& [name, weight] : input.weights) {
-      if (all_names->find(name) != FeatureNames::kAbsent)
-        throw std::invalid_argument("a second weight for " + name);
-      if (!std::isfinite(weight)) throw std::invalid_argument("weight of " + name + " is not finite");
-      all_names->add(name);
-      all_weights->values.push_back(weight);
-    }
-    weights = std::move(all_weights);
-    feature_names = std::move(all_names);
-  }
+  const auto [weights, feature_names] =
+      with_sentence_weights({weights_, model_->shared_features()}, input.weights);
   const Sentence sentence(*model_, std::move(input), options_);
   // A workspace is lost, not returned, when decoding throws: its state is unknown then.
   std::unique_ptr<Workspace> w = pool_->take(*model_);
   w->arena.reset();
   w->matcher.run(sentence, options_.span_limit, w->matches);
+  const SentenceContext context{*model_, sentence, *weights, options_, w->matches, w->arena};
+  SentenceTargets targets(context, w->target_scratch);
+  const CoarsePass coarse(w->matches, targets);
+  const SearchSpace& space = w->search.run({context, targets, coarse, keep});
 
   Translation out;
   out.weights = {weights, &weights->values};
   out.unknown = uncovered(sentence, w->matches);
-  out.stats.applications = w->matches.applications.size();
-  w->targets.prepare(*model_, sentence, *weights, options_, w->matches, w->arena);
-  if (w->matches.goal != kNoCell) w->coarse.run(w->matches, w->targets);
-  const SearchSpace& space = w->search.run(w->matches, w->targets, w->coarse, *weights, options_, keep);
-
-  ForestBuilder builder(*model_, sentence, w->matches, w->targets, space, feature_names);
+  ForestBuilder builder(context, targets, space, feature_names);
   if (keep == Keep::kForest) {
     out.forest = builder.forest();
     out.best = best_of(*out.forest, weights->values);
@@ -134,10 +142,11 @@ Translation Decoder::translate(SentenceInput input, Keep keep) const {
   }
   if (keep == Keep::kChart || keep == Keep::kSplits)
     out.chart = std::make_shared<Chart>(builder.chart(model_, weights));
+  out.stats.applications = w->matches.applications.size();
   out.stats.cells = w->matches.cells.size();
   out.stats.hypotheses = space.hypotheses;
   out.stats.completed = space.completed.size();
-  out.stats.lm_queries = w->targets.lm_queries() + space.lm_queries + builder.lm_queries();
+  out.stats.lm_queries = targets.lm_queries() + space.lm_queries + builder.lm_queries();
   pool_->give_back(std::move(w));
   return out;
 }

@@ -1,5 +1,5 @@
-// Decodes sentences with a model, weights and options. Immutable and safe to share: each call borrows a
-// workspace (matches, search space, arena) that it has to itself, so that no lock is held during a sentence.
+// Decodes sentences with a model, weights and options. Immutable and safe to share between threads: each call
+// borrows a workspace (matches, search space, arena) for itself, so that no lock is held during a sentence.
 #pragma once
 
 #include <memory>
@@ -40,11 +40,12 @@ class Decoder {
   Decoder(std::shared_ptr<const TranslationModel> model, std::shared_ptr<const Weights> weights,
           const DecoderOptions& options);
 
-  // The same with other weights; costs no more than the weights themselves.
+  // Returns this decoder with other weights; costs no more than the weights themselves.
   Decoder with_weights(std::shared_ptr<const Weights> weights) const;
 
-  // The translation's features end with those that only the input's rules have. Throws FormatError for rules
-  // that do not fit the model.
+  // The features of the result are the model's and, behind them, those that only the input's rules have.
+  // Throws FormatError for rules that do not fit the model, and std::invalid_argument for a weight that is
+  // not finite or that the model has already.
   Translation translate(SentenceInput input, Keep keep) const;
 
   const std::shared_ptr<const TranslationModel>& model() const { return model_; }

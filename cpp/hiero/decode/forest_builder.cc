@@ -7,12 +7,11 @@
 
 namespace hiero {
 
-ForestBuilder::ForestBuilder(const TranslationModel& model, const Sentence& sentence, const Matches& matches,
-                             SentenceTargets& targets, const SearchSpace& space,
-                             std::shared_ptr<const FeatureNames> feature_names)
-    : model_(model),
-      sentence_(sentence),
-      matches_(matches),
+ForestBuilder::ForestBuilder(const SentenceContext& context, SentenceTargets& targets,
+                             const SearchSpace& space, std::shared_ptr<const FeatureNames> feature_names)
+    : model_(context.model),
+      sentence_(context.sentence),
+      matches_(context.matches),
       targets_(targets),
       space_(space),
       feature_names_(std::move(feature_names)) {}
@@ -95,7 +94,7 @@ void ForestBuilder::mark_tails(ItemId item, bool best_only) {
   }
 }
 
-// Incoming edges of an item in the order they were found, or its best one alone.
+// Returns the incoming edges of an item in the order in which the search added them, or its best edge alone.
 std::span<const std::uint32_t> ForestBuilder::edges_of(ItemId item, bool best_only) {
   edges_.clear();
   const std::vector<SearchEdge>& all = space_.edges;
@@ -135,7 +134,8 @@ void ForestBuilder::add_root(std::size_t goals) {
     out_->edge_tables.push_back(-1);
     out_->edge_rules.push_back(-1);
     out_->edge_targets.push_back(copy);
-    for (std::size_t k = 0; k < model_.lms().size(); ++k) add_feature(model_.lm_feature(k), goal.lms[k]);
+    for (std::size_t k = 0; k < model_.lms().size(); ++k)
+      add_feature(model_.lm_feature(k), goal.lm_scores[k]);
     finish_row();
   }
   out_->edge_offsets.push_back(array_offset(out_->edge_tables.size()));

@@ -1,7 +1,9 @@
-// Turns a search space into a forest by replay: every edge's features are read from
-// its rule and its LM scores computed again from the states of its tails (those of goals are kept), so that
-// weights . features is the edge's score. One scoring routine serves the best derivation, the forest and the
-// chart.
+// Turns a search space into a forest by replay: the features of every edge are read from its rule, and its LM
+// scores are computed again from the states of its tails, so that weights . features is the edge's score.
+// Only the LM scores of goals are taken from the search. One scoring routine serves the best derivation, the
+// forest and the chart.
+//
+// How to use: make one per sentence after the search, and call best(), forest() or chart().
 #pragma once
 
 #include <memory>
@@ -17,28 +19,27 @@ namespace hiero {
 
 class ForestBuilder {
  public:
-  ForestBuilder(const TranslationModel& model, const Sentence& sentence, const Matches& matches,
-                SentenceTargets& targets, const SearchSpace& space,
+  // `feature_names` are the model's and, behind them, those that only the sentence's rules have.
+  ForestBuilder(const SentenceContext& context, SentenceTargets& targets, const SearchSpace& space,
                 std::shared_ptr<const FeatureNames> feature_names);
 
-  // The derivation that search found best, as a forest with one edge per node.
+  // The best derivation of the search space, as a forest with one edge per node.
   std::shared_ptr<const Forest> best();
-  // All derivations that search kept. Needs a search that kept all edges.
+  // All derivations of the search space. Needs a search with all edges, that is, not Keep::kNone.
   std::shared_ptr<const Forest> forest();
-  // Every item of every cell, also those that no complete derivation uses.
+  // All items of all cells, including those that no derivation of the sentence uses. Needs all edges too.
   Chart chart(std::shared_ptr<const TranslationModel> model, std::shared_ptr<const Weights> weights);
 
   std::uint64_t lm_queries() const { return lm_queries_; }
 
  private:
-  // What all edges of one target of a rule share, of which there are a dozen; features and symbols from these
-  // places in `part_features_` and `part_symbols_`.
+  // What all edges of one rule share; on average there are a dozen of them.
   struct RuleParts {
-    std::int32_t target;
-    std::uint32_t length;  // of the target side
-    std::size_t features;
-    std::size_t features_end;
-    std::size_t symbols;  // of the first LM, then of the next
+    std::int32_t target;       // index of the target template
+    std::uint32_t length;      // of the target side
+    std::size_t features;      // where they begin in `part_features_`
+    std::size_t features_end;  // and end
+    std::size_t symbols;       // where they begin in `part_symbols_`: `length` per LM
   };
 
   std::shared_ptr<const Forest> build(bool best_only);

@@ -2,64 +2,74 @@
 
 #include <algorithm>
 #include <bit>
+#include <unordered_map>
 
 namespace hiero {
 
-void LocalScores::prepare(const TranslationModel& model, const Sentence& sentence, const Weights& weights,
-                          Matches& matches) {
-  model_ = &model;
-  sentence_ = &sentence;
-  matches_ = &matches;
-  any_ = !(model.rule_features().empty() && model.span_features().empty() && model.gap_features().empty());
+LocalScores::LocalScores(const SentenceContext& context)
+    : context_(context),
+      any_(!(context.model.rule_features().empty() && context.model.span_features().empty() &&
+             context.model.gap_features().empty())) {
   if (!any_) return;
-  note_orders();
-  compute_spans(sentence, weights);
-  compute_gaps(weights);
-  compute_rows(weights);
+  compare_reorderings();
+  score_spans();
+  score_gaps();
+  score_rules();
 }
 
-void LocalScores::note_orders() {
-  differs_.assign(matches_->target_sets.size(), !model_->rule_features().empty());
-  if (!model_->rule_features().empty() || model_->gap_features().empty()) return;
+// Finds the target sets whose rules have different local scores.
+void LocalScores::compare_reorderings() {
+  const TranslationModel& model = context_.model;
+  differs_.assign(context_.matches.target_sets.size(), !model.rule_features().empty());
+  if (!model.rule_features().empty() || model.gap_features().empty()) return;
   for (std::uint32_t s = 0; s < differs_.size(); ++s) {
-    const auto& [t, arity, group] = matches_->target_sets[s];
-    sentence_->table(t).estimates.touch(group.first_rule, group.count);
+    const auto& [t, arity, group] = context_.matches.target_sets[s];
+    context_.sentence.table(t).estimates.touch(group.first_rule, group.count);
     const std::span<const std::uint8_t> flags = reordered(s);
-    differs_[s] = arity > 0 && std::ranges::any_of(flags, [&](auto each) { return each != flags[0]; });
+    differs_[s] = arity > 0 && std::ranges::any_of(flags, [&](auto other) { return other != flags[0]; });
   }
 }
 
 std::span<const std::uint8_t> LocalScores::reordered(std::uint32_t set) const {
-  const TargetSet& found = matches_->target_sets[set];
-  return sentence_->table(found.table).estimates.reordered.subspan(found.group.first_rule, found.group.count);
+  const auto& [t, arity, group] = context_.matches.target_sets[set];
+  return context_.sentence.table(t).estimates.reordered.subspan(group.first_rule, group.count);
 }
 
-// Where there is nothing to score, features are not asked: they may want to know more of a sentence than a
-// blank line says.
-void LocalScores::compute_spans(const Sentence& sentence, const Weights& weights) {
-  span_rows_.clear();
-  for (std::vector<double>& scores : span_scores_) scores.clear();
-  if (model_->span_features().empty()) return;
+double LocalScores::score_row(const SparseRows& rows, std::size_t row, std::uint32_t first_feature) const {
+  double score = 0;
+  rows.visit(row, [&](auto column, double value) {
+    score += context_.weights.natural(context_.model, first_feature + column) * value;
+  });
+  return score;
+}
+
+// Fills span_of_; returns begin and end of each span.
+std::vector<std::int32_t> LocalScores::number_spans() {
   std::vector<std::int32_t> spans;
-  std::unordered_map<std::uint64_t, std::uint32_t> number;
-  span_of_.clear();
-  for (const Cell& cell : matches_->cells) {
+  std::unordered_map<std::uint64_t, std::uint32_t> numbers;
+  for (const Cell& cell : context_.matches.cells) {
     const std::uint64_t key = std::uint64_t{cell.begin} << 32 | cell.end;
-    const auto [it, added] = number.try_emplace(key, static_cast<std::uint32_t>(number.size()));
+    const auto [it, added] = numbers.try_emplace(key, static_cast<std::uint32_t>(numbers.size()));
     if (added)
       spans.insert(spans.end(), {static_cast<std::int32_t>(cell.begin), static_cast<std::int32_t>(cell.end)});
     span_of_.push_back(it->second);
   }
-  for (std::vector<double>& scores : span_scores_) scores.assign(number.size(), 0.0);
-  for (const auto& [features, first] : model_->span_features()) {
+  return spans;
+}
+
+// Features are not called where there is nothing to score: a blank line may lack what they need of a
+// sentence.
+void LocalScores::score_spans() {
+  if (context_.model.span_features().empty()) return;
+  const std::vector<std::int32_t> spans = number_spans();
+  const std::size_t count = spans.size() / 2;
+  for (std::vector<double>& scores : span_scores_) scores.assign(count, 0.0);
+  for (const auto& [features, first] : context_.model.span_features()) {
     SparseRows rows{{0}, {}, {}};
-    if (!spans.empty()) rows = features->compute(sentence, spans);
-    check_rows(rows, number.size(), features->names());
-    for (std::size_t span = 0; span < number.size(); ++span) {
-      double score = 0;
-      rows.visit(span, [&](auto column, double value) {
-        score += weights.natural(*model_, first + column) * value;
-      });
+    if (count > 0) rows = features->compute(context_.sentence, spans);
+    check_rows(rows, count, features->names());
+    for (std::size_t span = 0; span < count; ++span) {
+      const double score = score_row(rows, span, first);
       span_scores_[0][span] += score;
       if (features->goal()) span_scores_[1][span] += score;
     }
@@ -67,36 +77,31 @@ void LocalScores::compute_spans(const Sentence& sentence, const Weights& weights
   }
 }
 
-void LocalScores::compute_gaps(const Weights& weights) {
-  gap_sizes_ = 0;
-  for (const auto& [features, first] : model_->gap_features())
-    gap_sizes_ = std::max(gap_sizes_, features->sizes);
+void LocalScores::score_gaps() {
+  const auto& gap_features = context_.model.gap_features();
+  for (const auto& [features, first] : gap_features) gap_sizes_ = std::max(gap_sizes_, features->sizes);
   for (std::vector<double>& scores : gap_scores_) scores.assign(2 * std::size_t{gap_sizes_}, 0.0);
-  for (const auto& [features, first] : model_->gap_features()) {
+  for (const auto& [features, first] : gap_features) {
     for (std::size_t at = 0; at < gap_scores_[0].size(); ++at) {
-      double score = 0;
-      features->rows.visit(
-          features->row(static_cast<std::uint32_t>(at / 2 + 1), at % 2 == 1),
-          [&](auto column, double value) { score += weights.natural(*model_, first + column) * value; });
+      const std::size_t row = features->row(static_cast<std::uint32_t>(at / 2 + 1), at % 2 == 1);
+      const double score = score_row(features->rows, row, first);
       gap_scores_[0][at] += score;
       if (features->goal) gap_scores_[1][at] += score;
     }
   }
 }
 
-void LocalScores::compute_rows(const Weights& weights) {
-  rows_.clear();
-  row_scores_.clear();
-  if (model_->rule_features().empty()) return;
+void LocalScores::score_rules() {
+  if (context_.model.rule_features().empty()) return;
   const ApplicationBatch batch = describe_applications();
   row_scores_.assign(batch.size(), 0.0);
-  for (const auto& [features, first] : model_->rule_features()) {
+  for (const auto& [features, first] : context_.model.rule_features()) {
     SparseRows rows{{0}, {}, {}};
-    if (batch.size() > 0) rows = features->compute(*sentence_, batch);
+    if (batch.size() > 0) rows = features->compute(context_.sentence, batch);
     check_rows(rows, batch.size(), features->names());
     for (std::size_t row = 0; row < batch.size(); ++row) {
       rows.visit(row, [&](auto column, double value) {
-        row_scores_[row] += weights.natural(*model_, first + column) * value;
+        row_scores_[row] += context_.weights.natural(context_.model, first + column) * value;
       });
     }
     rows_.push_back(std::move(rows));
@@ -104,19 +109,20 @@ void LocalScores::compute_rows(const Weights& weights) {
 }
 
 ApplicationBatch LocalScores::describe_applications() {
+  Matches& matches = context_.matches;
   ApplicationBatch batch;
   Applications& all = batch.applications;
-  for (const TargetSet& set : matches_->target_sets) all.arity = std::max(all.arity, set.arity);
+  for (const TargetSet& set : matches.target_sets) all.arity = std::max(all.arity, set.arity);
   std::vector<std::int32_t> gaps(2 * std::size_t{all.arity});
-  for (Application& application : matches_->applications) {
+  for (Application& application : matches.applications) {
     application.row = static_cast<std::uint32_t>(batch.size());
-    const auto& [t, arity, group] = matches_->target_sets[application.targets];
-    const Cell& cell = matches_->cells[application.cell];
+    const auto& [t, arity, group] = matches.target_sets[application.targets];
+    const Cell& cell = matches.cells[application.cell];
     std::fill(gaps.begin(), gaps.end(), -1);
     std::size_t at = 0;
-    for (CellId tail : matches_->tails(application)) {
-      gaps[at++] = static_cast<std::int32_t>(matches_->cells[tail].begin);
-      gaps[at++] = static_cast<std::int32_t>(matches_->cells[tail].end);
+    for (CellId tail : matches.tails(application)) {
+      gaps[at++] = static_cast<std::int32_t>(matches.cells[tail].begin);
+      gaps[at++] = static_cast<std::int32_t>(matches.cells[tail].end);
     }
     const auto number = static_cast<std::uint32_t>(all.size());
     all.table.push_back(static_cast<std::int32_t>(t));
@@ -133,11 +139,11 @@ ApplicationBatch LocalScores::describe_applications() {
   return batch;
 }
 
-double LocalScores::of_gaps(const Application& application, std::uint8_t reordered) const {
+double LocalScores::gap_score(const Application& application, std::uint8_t reordered) const {
   const std::vector<double>& scores = gap_scores_[is_goal(application) ? 1 : 0];
   if (scores.empty()) return 0;
   double sum = 0;
-  for (CellId tail : matches_->tails(application)) {
+  for (CellId tail : context_.matches.tails(application)) {
     sum += scores[2 * (std::size_t{std::min(size_of(tail), gap_sizes_)} - 1) + (reordered & 1)];
     reordered >>= 1;
   }
@@ -147,20 +153,20 @@ double LocalScores::of_gaps(const Application& application, std::uint8_t reorder
 double LocalScores::offset(const Application& application) const {
   double sum = 0;
   if (!span_scores_[0].empty()) sum += span_scores_[is_goal(application) ? 1 : 0][span_of_[application.cell]];
-  if (!differs_[application.targets]) sum += of_gaps(application, reordered(application.targets)[0]);
+  if (!differs_[application.targets]) sum += gap_score(application, reordered(application.targets)[0]);
   return sum;
 }
 
-double LocalScores::of_rule(const Application& application, std::uint32_t slot) const {
+double LocalScores::rule_score(const Application& application, std::uint32_t slot) const {
   return row_scores_[std::size_t{application.row} + slot] +
-         of_gaps(application, reordered(application.targets)[slot]);
+         gap_score(application, reordered(application.targets)[slot]);
 }
 
-std::optional<std::uint64_t> LocalScores::key(const Application& application) const {
+std::optional<std::uint64_t> LocalScores::gap_key(const Application& application) const {
   const auto bits = static_cast<std::uint32_t>(std::bit_width(gap_sizes_));
   if (bits * application.arity > 32) return std::nullopt;
   std::uint64_t sizes = 0;
-  for (CellId tail : matches_->tails(application))
+  for (CellId tail : context_.matches.tails(application))
     sizes = sizes << bits | std::min(size_of(tail), gap_sizes_);
   return std::uint64_t{application.targets} << 32 | sizes;
 }

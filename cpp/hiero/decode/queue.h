@@ -1,22 +1,29 @@
-// A max-heap of (score, arrival) pairs packed into 64 bits: the order-preserving bits of the score as a
-// float above the complement of the arrival number, so that one integer comparison orders by score and
-// then first come, first served. Payloads are found by arrival number.
+// A max-heap by score, first come, first served. A heap element packs the order-preserving bits of the score
+// as a float above the complement of the arrival number into 64 bits, so that one integer comparison orders
+// two elements; the entries themselves lie in order of arrival and are not moved.
 #pragma once
 
 #include <bit>
 #include <cstdint>
+#include <utility>
 #include <vector>
 
 namespace hiero {
 
+template <class Entry>
 class ArrivalQueue {
  public:
-  void clear() { heap_.clear(); }
+  void clear() {
+    heap_.clear();
+    entries_.clear();
+  }
   bool empty() const { return heap_.empty(); }
-  float best() const { return score_of(heap_.front()); }
+  float best_score() const { return score_of(heap_.front()); }
 
-  void push(double score, std::uint32_t arrival) {
-    const std::uint64_t key = make_key(static_cast<float>(score), arrival);
+  void push(double score, const Entry& entry) {
+    const std::uint64_t key =
+        make_key(static_cast<float>(score), static_cast<std::uint32_t>(entries_.size()));
+    entries_.push_back(entry);
     std::size_t at = heap_.size();
     heap_.push_back(key);
     while (at > 0) {
@@ -28,8 +35,8 @@ class ArrivalQueue {
     heap_[at] = key;
   }
 
-  // Removes the best entry and returns its arrival number.
-  std::uint32_t pop() {
+  // Removes the best entry and returns it.
+  Entry pop() {
     const std::uint64_t top = heap_.front();
     const std::uint64_t last = heap_.back();
     heap_.pop_back();
@@ -46,8 +53,11 @@ class ArrivalQueue {
       at = child;
     }
     if (size > 0) heap_[at] = last;
-    return ~static_cast<std::uint32_t>(top);
+    return std::exchange(entries_[~static_cast<std::uint32_t>(top)], Entry{});
   }
+
+  // All entries since clear(), in order of arrival; those that were popped are Entry{}.
+  const std::vector<Entry>& entries() const { return entries_; }
 
  private:
   static constexpr std::size_t kWidth = 4;
@@ -63,6 +73,7 @@ class ArrivalQueue {
   }
 
   std::vector<std::uint64_t> heap_;
+  std::vector<Entry> entries_;
 };
 
 }  // namespace hiero

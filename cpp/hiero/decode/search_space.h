@@ -1,6 +1,6 @@
-// What a search went through: items, each the best way to derive a cell with certain LM states; the edges
-// that make them; per cell the items that outlived pruning; and the goals. Filled by Search, read by whatever
-// turns it into translations, forests or charts. The tails of an edge have smaller ids than its item.
+// The hypergraph that a search has explored: items, each of which stands for all derivations of a cell with
+// the same LM states; the edges into them; the items of each cell that survived pruning; and the goals.
+// Filled by Search, read by ForestBuilder. The tails of an edge have smaller ids than its item.
 #pragma once
 
 #include <cstddef>
@@ -18,25 +18,25 @@ using ItemId = std::uint32_t;
 inline constexpr std::uint32_t kNoEdge = ~std::uint32_t{0};
 
 struct Item {
-  double score;
+  double score;              // of the best derivation
   const ChartState* states;  // one per LM
-  std::uint32_t edge;        // the best edge into it, or the head of a list of all
+  std::uint32_t edge;        // the best edge into it, or the first of a list of all
 };
 
-// One way to make an item.
+// A target of a rule application over items of its antecedent cells.
 struct SearchEdge {
-  double score;
+  double score;  // of the best derivation with this edge on top
   std::uint32_t application;
   std::uint32_t slot;        // which of the application's targets
   std::uint32_t first_tail;  // in SearchSpace::edge_tails
-  std::uint32_t next;        // another edge into the same item
+  std::uint32_t next;        // another edge into the same item, or kNoEdge
 };
 
-// An item of the goal cell, with what <s> and </s> add to its score.
+// An item of the goal cell, scored as a whole sentence.
 struct Goal {
   double score;
   ItemId item;
-  const double* lms;  // natural log of what they add, one per LM
+  const double* lm_scores;  // natural log of what <s> and </s> add, one per LM
 };
 
 struct SearchSpace {
@@ -46,11 +46,11 @@ struct SearchSpace {
   std::vector<ItemId> edge_tails;
   std::vector<std::span<const ItemId>> survivors;  // by cell, best first
   std::vector<Goal> goals;                         // best first, ties by item
-  std::vector<ItemId> completed;                   // items that were made for their split points alone
-  std::uint64_t hypotheses = 0;                    // complete ones that were made, those of `completed` aside
+  std::vector<ItemId> completed;                   // items made only for a split point that had none
+  std::uint64_t hypotheses = 0;                    // complete hypotheses made, without those of `completed`
   std::uint64_t lm_queries = 0;
 
-  // In source order, as many as the edge's application has.
+  // The tails of an edge in source order; `arity` is that of its application.
   std::span<const ItemId> tails(const SearchEdge& edge, std::uint32_t arity) const {
     return {edge_tails.data() + edge.first_tail, arity};
   }

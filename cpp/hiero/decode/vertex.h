@@ -1,7 +1,10 @@
 // The items of a finished cell as a trie over their boundary words (Heafield, Koehn and Lavie 2013,
 // "Grouping Language Model Boundary Words to Speed K-Best Extraction from Hypergraphs"). A node stands
 // for all items that agree on the words revealed so far and is as good as the best of them; the root
-// reveals nothing, a leaf is one item with its full state. Children are made when first asked for.
+// reveals nothing, a leaf is one item with its full state.
+//
+// How to use: clear() once per sentence; add() a cell when its items are final; then root() is where its
+// hypotheses start, and children() goes one step down. Children are made on first use.
 #pragma once
 
 #include <cstdint>
@@ -27,28 +30,45 @@ struct VertexNode {
   bool is_leaf() const { return item_count == 1; }
 };
 
-class VertexBuilder {
+// The tries of all cells of a sentence.
+class Vertices {
  public:
-  VertexBuilder(std::size_t lms, Arena& arena) : lms_(lms), arena_(arena) {}
+  // Item ids are indices into `items`, which may grow. Items of a cell must not change after its add().
+  Vertices(const std::vector<Item>& items, std::size_t lms, Arena& arena)
+      : items_(items), lms_(lms), arena_(arena) {}
 
-  // `items` indexes `all`, best first, and must stay as it is while the trie is used.
-  VertexNode* root(std::span<const Item> all, std::span<const ItemId> items);
-  // Makes the node's children: items grouped by one more word on the left or the right.
-  void split(std::span<const Item> all, VertexNode& node);
+  void clear(std::size_t cells) { roots_.assign(cells, nullptr); }
+  // `items` are those of the cell, at least one, best first; the array must outlive the trie.
+  void add(CellId cell, std::span<const ItemId> items);
+  // The root of a cell's trie, or null before add().
+  VertexNode* root(CellId cell) const { return roots_[cell]; }
+  // The children of a node that is no leaf: its items grouped by one more word on the left or the right.
+  VertexNode* children(VertexNode& node) {
+    if (!node.children) split(node);
+    return node.children;
+  }
 
  private:
   enum class Side { kLeft, kRight };
-  Side side_to_reveal(std::span<const Item> all, const VertexNode& node) const;
-  void become_leaf(std::span<const Item> all, VertexNode& node);
-  void reveal_common(std::span<const Item> all, const VertexNode& parent, VertexNode& node);
-  std::uint32_t find_group(std::span<const Item> all, const VertexNode& node, Side side, const Item& item);
+  void split(VertexNode& node);
+  void group_items(const VertexNode& node, Side side);
+  std::uint32_t find_group(const VertexNode& node, Side side, const Item& item);
+  Side side_to_reveal(const VertexNode& node) const;
+  void reveal_all(VertexNode& node);
+  void reveal_common(const VertexNode& parent, VertexNode& node);
+  const Item& item(const VertexNode& node, std::uint32_t i) const { return items_[node.items[i]]; }
 
+  const std::vector<Item>& items_;
   std::size_t lms_;
   Arena& arena_;
-  std::vector<std::uint32_t> group_of_;  // by position in node.items
-  std::vector<std::uint32_t> group_size_;
-  std::vector<std::uint32_t> group_item_;  // position of a group's first item
-  std::vector<std::uint32_t> slots_;       // open addressing over groups
+  std::vector<VertexNode*> roots_;  // by cell
+
+  // Scratch of split().
+  std::vector<std::uint32_t> group_of_;    // by position in node.items
+  std::vector<std::uint32_t> group_size_;  // by group
+  std::vector<std::uint32_t>
+      group_next_;                    // by group: its first item's position; then where the next one goes
+  std::vector<std::uint32_t> slots_;  // open addressing over groups
 };
 
 }  // namespace hiero
