@@ -17,12 +17,12 @@ Chart::Chart(Parts parts) : parts_(std::move(parts)), lms_(parts_.model->lms().s
   const Hypergraph& forest = graph();
   edge_scores_ = hiero::edge_scores(*parts_.forest, parts_.weights->values);
   best_ = best_edges(forest, edge_scores_, forest.node_count() - 1);
-  // The items of a cell stand together; the root, if there is one, is behind them all.
+  // The items of a cell are adjacent; the root, if there is one, is the last node.
   for (NodeIndex v = 0; v < forest.node_count(); ++v) {
     if (v == forest.root) continue;
-    const bool same =
+    const bool same_cell =
         v > 0 && span_of(v) == span_of(v - 1) && forest.node_labels[v] == forest.node_labels[v - 1];
-    if (!same) cells_.push_back({span_of(v), v, v});
+    if (!same_cell) cells_.push_back({span_of(v), v, v});
     cells_.back().last = v + 1;
   }
   std::ranges::stable_sort(cells_, {}, &Cell::span);
@@ -71,52 +71,48 @@ bool Chart::is_unary(EdgeIndex edge) const {
   return tails.size() == 1 && span_of(tails[0]) == span_of(head_of(graph(), edge));
 }
 
-std::vector<Chart::Split> Chart::splits(Span span) const {
+// Finds the best edge of a node for each split point. `below` are the rows of smaller nodes over the same
+// span, sorted by node.
+Chart::SplitRow Chart::split_row(NodeIndex node, const std::vector<SplitRow>& below) const {
   const Hypergraph& forest = graph();
-  struct Best {
-    double score = kNever;
-    EdgeIndex edge = -1;
-  };
+  const Span span = span_of(node);
   const auto places = static_cast<std::size_t>(span.end - span.begin) + 1;
-  struct Row {
-    NodeIndex node;
-    std::vector<Best> best;  // by how far into the span the first nonterminal reaches
+  SplitRow row{node, std::vector<SplitRow::Best>(places, {kNever, -1})};
+  const auto consider = [&](std::size_t place, double score, EdgeIndex edge) {
+    if (score > row.best[place].score) row.best[place] = {score, edge};
   };
-  std::vector<Row> rows;  // by node, which tails come before
-  const auto row_of = [&](NodeIndex v) -> const std::vector<Best>& {
-    return std::ranges::lower_bound(rows, v, {}, &Row::node)->best;
-  };
-  for (const Cell& cell : cells_of(span)) {
-    for (NodeIndex v = cell.first; v < cell.last; ++v) {
-      Row row{v, std::vector<Best>(places)};
-      const auto consider = [&](std::size_t place, double score, EdgeIndex edge) {
-        if (score > row.best[place].score) row.best[place] = {score, edge};
-      };
-      for (EdgeIndex e = forest.edge_offsets[v]; e < forest.edge_offsets[v + 1]; ++e) {
-        const auto tails = forest.edge_tails(e);
-        if (tails.empty()) continue;
-        const auto place = static_cast<std::size_t>(span_of(tails[0]).end - span.begin);
-        if (tails.size() == 1 && span_of(tails[0]) == span) {
-          const std::vector<Best>& below = row_of(tails[0]);
-          for (std::size_t p = 0; p < places; ++p) consider(p, below[p].score + edge_scores_[e], e);
-        } else {
-          double score = edge_scores_[e];
-          for (const NodeIndex tail : tails) score += best_.scores[tail];
-          consider(place, score, e);
-        }
-      }
-      rows.push_back(std::move(row));
+  for (EdgeIndex e = forest.edge_offsets[node]; e < forest.edge_offsets[node + 1]; ++e) {
+    const auto tails = forest.edge_tails(e);
+    if (tails.empty()) continue;
+    if (is_unary(e)) {
+      const SplitRow& tail = *std::ranges::lower_bound(below, tails[0], {}, &SplitRow::node);
+      for (std::size_t place = 0; place < places; ++place)
+        consider(place, tail.best[place].score + edge_scores_[e], e);
+    } else {
+      double score = edge_scores_[e];
+      for (const NodeIndex tail : tails) score += best_.scores[tail];
+      consider(static_cast<std::size_t>(span_of(tails[0]).end - span.begin), score, e);
     }
   }
+  return row;
+}
+
+std::vector<Chart::Split> Chart::splits(Span span) const {
+  std::vector<SplitRow> rows;  // by node, as tails have smaller indices
+  for (const Cell& cell : cells_of(span)) {
+    for (NodeIndex v = cell.first; v < cell.last; ++v) rows.push_back(split_row(v, rows));
+  }
   std::vector<Split> out;
-  for (std::size_t place = 0; place < places; ++place) {
-    const auto best =
-        std::ranges::max_element(rows, {}, [&](const Row& row) { return row.best[place].score; });
-    if (best == rows.end() || best->best[place].edge < 0) continue;
-    Split split{
-        span.begin + static_cast<std::int32_t>(place), best->best[place].score, {best->best[place].edge}};
-    while (is_unary(split.top.back()))
-      split.top.push_back(row_of(forest.edge_tails(split.top.back())[0])[place].edge);
+  for (std::int32_t place = span.begin; place <= span.end; ++place) {
+    const auto i = static_cast<std::size_t>(place - span.begin);
+    const auto row =
+        std::ranges::max_element(rows, {}, [i](const SplitRow& other) { return other.best[i].score; });
+    if (row == rows.end() || row->best[i].edge < 0) continue;
+    Split split{place, row->best[i].score, {row->best[i].edge}};
+    while (is_unary(split.top.back())) {
+      const NodeIndex tail = graph().edge_tails(split.top.back())[0];
+      split.top.push_back(std::ranges::lower_bound(rows, tail, {}, &SplitRow::node)->best[i].edge);
+    }
     out.push_back(std::move(split));
   }
   return out;
@@ -146,7 +142,7 @@ std::vector<double> Chart::lm_features(EdgeIndex edge, std::span<const ChartStat
     for (std::size_t k = 0; k < lms_; ++k)
       out.push_back(model.lms()[k]->score_goal(tails[0][k], model.goal_has_bos(), queries));
   } else {
-    // As SentenceTargets::follows_bos has it.
+    // The condition of SentenceTargets::follows_bos.
     const auto is_goal = [&](NodeIndex v) {
       return model.is_goal(static_cast<LabelId>(forest.node_labels[v]));
     };

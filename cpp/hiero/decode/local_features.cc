@@ -7,8 +7,7 @@
 namespace hiero {
 namespace {
 
-// As many say which features are meant.
-constexpr std::size_t kNamed = 10;
+constexpr std::size_t kNamed = 10;  // names in a message; those of more features are left out
 
 }  // namespace
 

@@ -10,7 +10,7 @@
 namespace hiero {
 namespace {
 
-constexpr std::size_t kFirstSlots = 1024;  // of the index of cells
+constexpr std::size_t kFirstCellSlots = 1024;  // size of the index of cells at first
 
 std::size_t hash_cell(std::uint64_t span, LabelId label) {
   const std::uint64_t hash = (span * 0x9E3779B97F4A7C15ull) ^ (label * 0xBF58476D1CE4E5B9ull);
@@ -25,7 +25,7 @@ void Matcher::run(const Sentence& sentence, std::uint32_t span_limit, Matches& m
   ranks_ = sentence.ranks();
   n_ = matches.length = sentence.size();
   cells_.clear();
-  cell_index_.assign(kFirstSlots, kNoCell);
+  cell_index_.assign(kFirstCellSlots, kNoCell);
   set_index_.clear();
   if (cells_from_.size() < n_) {
     cells_from_.resize(n_);
@@ -38,7 +38,7 @@ void Matcher::run(const Sentence& sentence, std::uint32_t span_limit, Matches& m
     tables_.push_back(
         {&bound, sentence.words(t).data(), static_cast<std::uint32_t>(t), limit, bound.has_goal_rules});
   }
-  first_until_.assign(n_ + 1, kNoCell);
+  pending_until_.assign(n_ + 1, kNoCell);
   for (std::uint32_t begin = n_; begin-- > 0;) {
     poll_interrupts();
     start_at(begin);
@@ -66,20 +66,20 @@ void Matcher::start_at(std::uint32_t begin) {
   }
   cells_from_[begin].clear();
   spans_from_[begin].clear();
-  // Cells that are made on the way end further right, or here.
+  // Cells that are added meanwhile end here or further right.
   for (end_ = begin + 1; end_ <= last_end_; ++end_) {
     const auto first = static_cast<std::uint32_t>(cells_from_[begin].size());
-    for (CellId id = first_until_[end_]; id != kNoCell; id = cells_[id].next)
+    for (CellId id = pending_until_[end_]; id != kNoCell; id = cells_[id].next)
       cells_from_[begin].push_back(id);
-    first_until_[end_] = kNoCell;
-    // Unary rules add cells while these are consumed.
+    pending_until_[end_] = kNoCell;
+    // Unary rules add cells over this span while its cells are consumed.
     for (std::size_t c = first; c < cells_from_[begin].size(); ++c) consume(cells_from_[begin][c]);
     const auto last = static_cast<std::uint32_t>(cells_from_[begin].size());
     if (last > first) spans_from_[begin].push_back({end_, first, last});
   }
 }
 
-// Begins every rule whose source side starts with the constituent.
+// Starts to match every rule whose source side begins with the constituent.
 void Matcher::consume(CellId id) {
   const LabelId label = cells_[id].cell.label;
   for (const Table& table : tables_) {
@@ -92,7 +92,7 @@ void Matcher::consume(CellId id) {
   }
 }
 
-// `node` matches [begin_, at): records its rules and goes on with whatever may follow.
+// Records the rules of `node`, which matches [begin_, at), and extends the match by one symbol.
 void Matcher::extend(const Table& table, NodeId node, std::uint32_t at, std::uint32_t arity) {
   emit(table, node, at, arity);
   if (at >= table.walk_end) return;
@@ -115,11 +115,11 @@ void Matcher::extend(const Table& table, NodeId node, std::uint32_t at, std::uin
   }
 }
 
-// Goes on with the constituents over one span: `symbols` are nonterminals that lead to the nodes from `gaps`
-// on.
+// Extends a match by the constituents over one span. `symbols` are the nonterminals that lead to the nodes
+// from `gaps` on.
 void Matcher::extend_over(const Table& table, NodeId gaps, std::span<const Symbol> symbols,
                           std::uint32_t begin, const SpanCells& cells, std::uint32_t arity) {
-  const auto go_on = [&](std::size_t child, CellId id) {
+  const auto extend_by = [&](std::size_t child, CellId id) {
     tails_[arity] = id;
     extend(table, gaps + static_cast<NodeId>(child), cells.end, arity + 1);
   };
@@ -130,18 +130,18 @@ void Matcher::extend_over(const Table& table, NodeId gaps, std::span<const Symbo
       if (local >= table.bound->labels.size())
         throw FormatError(table.bound->table->name() + ": damaged rule table: label");
       const CellId id = find_cell(at, table.bound->labels[local]);
-      if (id != kNoCell) go_on(child, id);
+      if (id != kNoCell) extend_by(child, id);
     }
     return;
   }
   for (std::uint32_t c = cells.first; c < cells.last; ++c) {
-    // extend() calls may not change the cells from here on: those begin further left.
+    // Calls of extend() do not change these cells: the cells that they add begin further left.
     const CellId id = cells_from_[begin][c];
     const LabelId local = table.bound->local_labels[cells_[id].cell.label];
     if (local == kNoLabel) continue;
     const auto child = std::ranges::lower_bound(symbols, nonterminal(local));
     if (child != symbols.end() && *child == nonterminal(local))
-      go_on(static_cast<std::size_t>(child - symbols.begin()), id);
+      extend_by(static_cast<std::size_t>(child - symbols.begin()), id);
   }
 }
 
@@ -175,14 +175,14 @@ CellId Matcher::find_cell(std::uint64_t span_of, LabelId label) const {
 
 CellId Matcher::cell_at(std::uint32_t begin, std::uint32_t end, LabelId label) {
   const std::uint64_t at_span = span(begin, end);
-  const CellId found = find_cell(at_span, label);
-  if (found != kNoCell) return found;
+  const CellId existing = find_cell(at_span, label);
+  if (existing != kNoCell) return existing;
   const auto id = static_cast<CellId>(cells_.size());
   cells_.push_back({{begin, end, label}, kNoCell});
   const auto insert = [this](CellId cell) {
-    const Cell& of = cells_[cell].cell;
+    const auto& [cell_begin, cell_end, cell_label, first, last] = cells_[cell].cell;
     const std::size_t mask = cell_index_.size() - 1;
-    std::size_t at = hash_cell(span(of.begin, of.end), of.label) & mask;
+    std::size_t at = hash_cell(span(cell_begin, cell_end), cell_label) & mask;
     while (cell_index_[at] != kNoCell) at = (at + 1) & mask;
     cell_index_[at] = cell;
   };
@@ -194,7 +194,7 @@ CellId Matcher::cell_at(std::uint32_t begin, std::uint32_t end, LabelId label) {
   if (end == end_) {
     cells_from_[begin].push_back(id);
   } else {
-    cells_[id].next = std::exchange(first_until_[end], id);
+    cells_[id].next = std::exchange(pending_until_[end], id);
     last_end_ = std::max(last_end_, end);
   }
   return id;
@@ -215,7 +215,7 @@ std::uint32_t Matcher::target_set(const Table& table, const RuleGroup& group, st
   return it->second;
 }
 
-// Orders cells bottom-up, drops what the goal does not reach, and groups applications by cell.
+// Orders cells bottom-up, drops those that the goal does not reach, and groups applications by cell.
 void Matcher::finish() {
   order_cells();
   sort_applications();
@@ -223,7 +223,7 @@ void Matcher::finish() {
   keep_useful();
 }
 
-// From here on, applications know cells by their place in the order.
+// Sorts the cells, and renumbers those of applications by their place in this order.
 void Matcher::order_cells() {
   order_.resize(cells_.size());
   std::iota(order_.begin(), order_.end(), CellId{0});
@@ -245,7 +245,7 @@ void Matcher::order_cells() {
   }
 }
 
-// Counting sort by cell, stable.
+// Sorts the applications by cell, keeping their order within a cell: a counting sort.
 void Matcher::sort_applications() {
   firsts_.assign(cells_.size() + 1, 0);
   for (const Application& application : matches_->applications) ++firsts_[application.cell + 1];
@@ -274,8 +274,8 @@ void Matcher::keep_useful() {
   for (CellId cell = 0; cell < cells_.size(); ++cell) {
     if (!useful_[cell]) continue;
     renumber_[cell] = static_cast<CellId>(matches_->cells.size());
-    Cell kept = cells_[order_[cell]].cell;
-    kept.first = static_cast<std::uint32_t>(matches_->applications.size());
+    Cell useful = cells_[order_[cell]].cell;
+    useful.first = static_cast<std::uint32_t>(matches_->applications.size());
     for (std::uint32_t a = firsts_[cell]; a < firsts_[cell + 1]; ++a) {
       Application application = sorted_[a];
       application.cell = renumber_[cell];
@@ -283,8 +283,8 @@ void Matcher::keep_useful() {
       for (CellId tail : matches_->tails(sorted_[a])) tail_cells_.push_back(renumber_[tail]);
       matches_->applications.push_back(application);
     }
-    kept.last = static_cast<std::uint32_t>(matches_->applications.size());
-    matches_->cells.push_back(kept);
+    useful.last = static_cast<std::uint32_t>(matches_->applications.size());
+    matches_->cells.push_back(useful);
   }
   matches_->tail_cells.swap(tail_cells_);
   if (!matches_->cells.empty()) matches_->goal = static_cast<CellId>(matches_->cells.size() - 1);

@@ -3,8 +3,11 @@
 // stack only. When a match passes position k, all constituents that begin at k > i are known already;
 // those that begin at i itself are fed in one by one as their cells are completed.
 //
-// Of many labels over a span, a partial match looks at those that it can go on with or at those that are
-// there, whichever are fewer: time grows with what is found, not with the product of the two.
+// Where a span has many labels, a partial match goes through the labels that rules continue with or those
+// that the span has, whichever are fewer: time grows with the number of matches, not with the product of the
+// two.
+//
+// How to use: keep one per thread and run() it for each sentence; it reuses its memory.
 #pragma once
 
 #include <array>
@@ -24,8 +27,9 @@ class Matcher {
  public:
   explicit Matcher(const TranslationModel& model) : model_(model) {}
 
-  // Fills `matches` with every rule application that can be part of a derivation of the whole sentence,
-  // once each; cells bottom-up, so that antecedents come first. Throws FormatError for a damaged table.
+  // Fills `matches` with all rule applications that can be part of a derivation of the whole sentence,
+  // without duplicates; cells bottom-up, so that antecedents come first. Throws FormatError for a damaged
+  // table.
   void run(const Sentence& sentence, std::uint32_t span_limit, Matches& matches);
 
  private:
@@ -34,14 +38,14 @@ class Matcher {
     const WordId* words;
     std::uint32_t index;
     std::uint32_t span_limit;
-    bool has_goal_rules;         // these may span any length
-    std::uint32_t walk_end = 0;  // no match from the current start need go further
+    bool has_goal_rules;         // rules that may span any length
+    std::uint32_t walk_end = 0;  // matches from the current start end here at the latest
   };
   struct PendingCell {
     Cell cell;
-    CellId next;  // another label over the same span, in a list of cells to come
+    CellId next;  // list of cells with the same end that are not consumed yet
   };
-  // Cells over one span, all consumed: [first, last) in cells_from_[begin].
+  // The cells over one span, all consumed: [first, last) in cells_from_[begin].
   struct SpanCells {
     std::uint32_t end;
     std::uint32_t first;
@@ -74,13 +78,13 @@ class Matcher {
   std::uint32_t n_ = 0;
   std::uint32_t begin_ = 0;
   std::uint32_t end_ = 0;                // cells over [begin_, end_) are being consumed
-  std::uint32_t last_end_ = 0;           // of cells from begin_ on
+  std::uint32_t last_end_ = 0;           // largest end of the cells that begin at begin_
   std::array<CellId, kMaxArity> tails_;  // of the partial match
   std::vector<Table> tables_;
   std::vector<PendingCell> cells_;
-  std::vector<CellId> first_until_;              // by end: list of the cells from begin_ on that are to come
-  std::vector<CellId> cell_index_;               // open addressing over spans and labels
-  std::vector<std::vector<CellId>> cells_from_;  // by begin, those over one span together
+  std::vector<CellId> pending_until_;  // by end: list of the cells from begin_ on that are not consumed yet
+  std::vector<CellId> cell_index_;     // open addressing over spans and labels
+  std::vector<std::vector<CellId>> cells_from_;  // by begin; cells over one span are adjacent
   std::vector<std::vector<SpanCells>> spans_from_;
   std::unordered_map<std::uint64_t, std::uint32_t> set_index_;
   // Scratch of finish().

@@ -1,6 +1,6 @@
-// The source-side parse of a sentence before any target side is looked at: cells (span and label) and
-// the rule applications that derive them. Filled by the matcher; cells are in bottom-up order, so that the
-// tails of an application have smaller ids than its cell.
+// The source-side parse of a sentence, before any target side is considered: cells (span and label) and the
+// rule applications that derive them. Filled by Matcher. Cells are in bottom-up order, so that the tails of
+// an application have smaller ids than its cell.
 #pragma once
 
 #include <cstdint>
@@ -15,16 +15,17 @@ namespace hiero {
 using CellId = std::uint32_t;
 inline constexpr CellId kNoCell = ~CellId{0};
 
-// All rules of one source side and label, used on one span with one choice of antecedent cells.
+// All rules of one source side and label, applied to one span with one choice of antecedent cells.
 struct Application {
   CellId cell;
   std::uint32_t targets;     // index into Matches::target_sets
   std::uint32_t first_tail;  // in Matches::tail_cells
   std::uint32_t arity;
-  std::uint32_t row = 0;  // first row of the local-feature batch, if there is one
+  std::uint32_t row =
+      0;  // its first row in the batch for features of rules, if there is one (local_scores.h)
 };
 
-// A rule group matched somewhere in the sentence; shared by all its applications.
+// A rule group that matches somewhere in the sentence; shared by all its applications.
 struct TargetSet {
   std::uint32_t table;
   std::uint32_t arity;  // nonterminals of the source side
@@ -48,7 +49,7 @@ struct Matches {
   std::vector<TargetSet> target_sets;
   CellId goal = kNoCell;  // the goal label over the whole sentence
 
-  // In source order.
+  // The antecedent cells of an application in source order.
   std::span<const CellId> tails(const Application& application) const {
     return {tail_cells.data() + application.first_tail, application.arity};
   }

@@ -1,5 +1,4 @@
-// Every setting of a decoder, with its default and what it means. Scores and thresholds are natural logs of
-// model score.
+// Every setting of a decoder, with its default and meaning. Scores and thresholds are natural logarithms.
 #pragma once
 
 #include <array>
@@ -13,10 +12,12 @@ namespace hiero {
 
 // Which words get rules that copy them.
 enum class PassThrough { kUnknown, kAll, kNone };
-// What such a rule makes of a word that no table translates: the word, the word followed by _OOV, or nothing.
+// The target side of such a rule for a word that no table translates: the word, the word followed by _OOV, or
+// nothing.
 enum class UnknownWords { kCopy, kMark, kDrop };
-// What a translation keeps besides the best derivation: all derivations that search found, every item of
-// every cell, or those and the best derivation of every split point that search stopped before (search.h).
+// What a translation has besides the best derivation: nothing, all derivations that the search found, every
+// item of every cell, or every item and the best derivation of split points that the search had none for
+// (search.h).
 enum class Keep { kNone, kForest, kChart, kSplits };
 
 template <>
@@ -27,11 +28,11 @@ template <>
 inline constexpr std::array<std::string_view, 4> kNames<Keep>{"none", "forest", "chart", "splits"};
 
 struct DecoderOptions {
-  std::uint32_t pop_limit = 200;  // budget.h shares hypotheses out
-  std::uint32_t span_limit = 10;  // of rules of a table without a limit of its own
+  std::uint32_t pop_limit = 200;  // divided among the cells by budget.h
+  std::uint32_t span_limit = 10;  // for rules of a table that has no limit itself
   std::uint32_t beam_size = 0;
-  // Estimates of what waits know nothing of neighbouring words, so that a hypothesis can be missed that would
-  // have been within.
+  // Not exact: scores in the queue do not include all neighbouring words yet, so a hypothesis within the
+  // threshold can be missed.
   double beam_threshold = std::numeric_limits<double>::infinity();
   std::uint32_t ttable_limit = 0;
   PassThrough pass_through = PassThrough::kUnknown;
@@ -42,17 +43,17 @@ struct DecoderOptions {
     using O = DecoderOptions;
     visit(Setting{&O::pop_limit, "pop_limit", "hypotheses per span, on average; 0: no limit"});
     visit(Setting{&O::span_limit, "span_limit",
-                  "source words a rule may span, of tables that do not limit it; glue is exempt", 1});
+                  "source words that a rule may span, for tables without a limit; glue is exempt", 1});
     visit(Setting{&O::beam_size, "beam_size", "items kept per cell; 0: all"});
     visit(Setting{&O::beam_threshold, "beam_threshold",
-                  "natural log: a cell's search ends, and items are dropped, where scores are worse than its "
-                  "best by more",
+                  "largest distance from a cell's best score, natural log: its search ends beyond it, and "
+                  "worse items are pruned",
                   0});
     visit(Setting{&O::ttable_limit, "ttable_limit",
-                  "targets per source side and label, by rule features and LM estimate; 0: all"});
-    visit(Setting{&O::pass_through, "pass_through", "which words may be copied to the output"});
+                  "targets kept per source side and label, best by rule features and LM estimate; 0: all"});
+    visit(Setting{&O::pass_through, "pass_through", "words that may be copied to the output"});
     visit(Setting{&O::unknown_words, "unknown_words",
-                  "what becomes of unknown words that pass through: the word, word_OOV, nothing"});
+                  "output for unknown words that are copied: the word, word_OOV, or nothing"});
   }
 };
 

@@ -15,7 +15,7 @@ const RuleToken kClose{std::string(kCloseMark), 0};
 
 bool is_mark(const RuleToken& token) { return token == kOpen || token == kClose; }
 
-// Takes the first or last token off both sides if they are the same mark.
+// Removes <s> from the beginning of both sides, if both have it; else returns false.
 bool take_open(Rule& rule) {
   if (rule.source.empty() || rule.target.empty()) return false;
   if (rule.source.front() != kOpen || rule.target.front() != kOpen) return false;
@@ -29,6 +29,7 @@ bool take_open(Rule& rule) {
   return true;
 }
 
+// Removes </s> from the end of both sides, if both have it; else returns false.
 bool take_close(Rule& rule) {
   if (rule.source.empty() || rule.target.empty()) return false;
   if (rule.source.back() != kClose || rule.target.back() != kClose) return false;
@@ -41,7 +42,8 @@ bool take_close(Rule& rule) {
   return true;
 }
 
-// The rule with `words` for its leading nonterminal, which stands for no words of the source.
+// Returns the rule with its leading nonterminal replaced: by `words` on the target side, by nothing on the
+// source side.
 Rule with_words_first(Rule rule, const std::vector<RuleToken>& words) {
   const auto at = std::ranges::find(rule.target, 1, &RuleToken::index) - rule.target.begin();
   const auto added = static_cast<int>(words.size());
@@ -69,6 +71,46 @@ void add_features(Rule& rule, const Rule& other) {
     }
   }
 }
+
+// The rules of the goal that have marks or begin with the goal, without their marks.
+class GoalRules {
+ public:
+  // Adds a rule, which `leads` if it begins with the goal. Returns false for one that sentence_marks.h does
+  // not list.
+  bool add(Rule rule, bool leads, const std::string& top) {
+    const bool opens = take_open(rule);
+    const bool closes = take_close(rule);
+    const bool more = std::ranges::any_of(rule.source, is_mark) || std::ranges::any_of(rule.target, is_mark);
+    const bool is_opening_rule = opens && rule.source.empty();
+    if (more || !(opens || leads) || (is_opening_rule && closes)) return false;
+    if (closes) rule.lhs = top;
+    if (leads) leading_.push_back(rule);
+    if (is_opening_rule) {
+      opening_.push_back(std::move(rule));
+    } else if (opens || closes) {
+      unmarked_.push_back(std::move(rule));
+    }
+    return true;
+  }
+
+  // Returns the rules that had marks, and the copies of leading rules that each opening rule goes into.
+  std::vector<Rule> without_opening_rules() && {
+    for (const Rule& rule : leading_) {
+      if (rule.source.size() == 1) continue;  // [GOAL,1] </s> of the empty sentence
+      for (const Rule& opening : opening_) {
+        Rule opened = with_words_first(rule, opening.target);
+        add_features(opened, opening);
+        unmarked_.push_back(std::move(opened));
+      }
+    }
+    return std::move(unmarked_);
+  }
+
+ private:
+  std::vector<Rule> opening_;  // G -> <s>
+  std::vector<Rule> leading_;  // G -> G a
+  std::vector<Rule> unmarked_;
+};
 
 }  // namespace
 
@@ -103,47 +145,24 @@ std::vector<Rule> without_marks(const RuleTable& table, const std::string& name,
   const LabelId label = table.find_label(goal);
   const WordId open = table.find_word(kOpen.text);
   const WordId close = table.find_word(kClose.text);
-  std::vector<Rule> opening;
-  std::vector<Rule> leading;  // begin with the goal
-  std::vector<Rule> out;
+  GoalRules rules;
   table.visit([&](std::span<const Symbol> source, std::span<const RuleGroup> groups) {
     const bool marked = std::ranges::any_of(source, [&](Symbol s) { return s == open || s == close; });
-    const bool leads = source[0] == nonterminal(label);
     for (const RuleGroup& group : groups) {
       if (!marked && group.lhs != label) continue;
       for (RuleId id = group.first_rule; id < group.first_rule + group.count; ++id) {
         Rule rule = table.rule(source, group.lhs, id, names);
         const std::string text = format_rule(rule);
         if (count_rules) rule.features.emplace_back("RulePenalty", 1.0f);
-        const bool opens = take_open(rule);
-        const bool closes = take_close(rule);
-        const bool more =
-            std::ranges::any_of(rule.source, is_mark) || std::ranges::any_of(rule.target, is_mark);
-        const bool is_goal = group.lhs == label && (opens || leads);
-        if (more || !is_goal || (opens && closes && rule.source.empty())) {
+        if (group.lhs != label || !rules.add(std::move(rule), source[0] == nonterminal(label), top)) {
           throw FormatError(name + ": rules of the goal [" + goal +
                             "], and no others, begin with <s> or the goal, and may end with </s>: not so " +
                             text + kNotMarks);
         }
-        if (closes) rule.lhs = top;
-        if (leads) leading.push_back(rule);
-        if (opens && rule.source.empty()) {
-          opening.push_back(rule);
-        } else if (opens || closes) {
-          out.push_back(rule);
-        }
       }
     }
   });
-  for (const Rule& rule : leading) {
-    if (rule.source.size() == 1) continue;  // [GOAL,1] </s> of the empty sentence
-    for (const Rule& open_rule : opening) {
-      Rule opened = with_words_first(rule, open_rule.target);
-      add_features(opened, open_rule);
-      out.push_back(std::move(opened));
-    }
-  }
-  return out;
+  return std::move(rules).without_opening_rules();
 }
 
 }  // namespace hiero

@@ -19,18 +19,18 @@
 
 namespace hiero {
 
-// The way around, at the end of messages about marks.
+// The end of messages about marks: how to read <s> and </s> as words.
 inline constexpr const char* kNotMarks = " (where another goal is named, <s> and </s> are words)";
 
-// The label whose rules open sentences with <s>, on both sides; none if the table has no such rule, or `goal`
-// names another label. `name` is the table's for messages. Throws FormatError if several labels do and `goal`
-// is empty.
+// Returns the label whose rules open sentences with <s> on both sides; nothing if the table has no such rule,
+// or if `goal` names another label. `name` is the table's for messages. Throws FormatError if there are
+// several such labels and `goal` is empty.
 std::optional<std::string> marked_goal(const RuleTable& table, const std::string& name,
                                        std::string_view goal);
 
-// The rules without marks that stand for those of `table` with marks, for the goal `goal`, where `top` is T.
-// Each counts in a feature RulePenalty the rules that it stands for, if `count_rules`. Throws FormatError for
-// marks that are not at the edges of the goal's rules.
+// Returns the rules without marks that replace the marked rules of `table` for the goal `goal`; `top` is T.
+// If `count_rules`, each has a feature RulePenalty with the number of rules that it replaces. Throws
+// FormatError for marks that are not at the edges of the goal's rules.
 std::vector<Rule> without_marks(const RuleTable& table, const std::string& name, const std::string& owner,
                                 const std::string& goal, const std::string& top, bool count_rules);
 
