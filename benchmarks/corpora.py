@@ -1,5 +1,7 @@
-"""Corpora for experiments: a bitext, sets to tune and to test on, and others that are held out; and
-`hiero experiment` on them."""
+"""Corpora for experiments, and `hiero experiment` on them.
+
+A corpus is a bitext with sets to tune and to test on, and a set that is held out of one of these.
+"""
 
 from __future__ import annotations
 
@@ -10,23 +12,28 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Literal
 
-from machine import machine, parser
+from experiment_times import print_times
+from machine import command, machine, parser
 
 from hiero.base.lines import read_lines
 from hiero.train import leave_out
-from train import command
 
 DEMO = Path(__file__).parents[1] / "data" / "demo"
 
-# Writes the configuration of an experiment: from the folder of all data, for a corpus, to a file.
+# Writes the configuration of an experiment; called with the folder of all data, a corpus and a path.
 Configure = Callable[[Path, str, Path], None]
 Held = Literal["bitext", "tuning set", "generator"]
 
 
 @dataclass(frozen=True)
 class Corpus:
-    """Files in a folder: bitext, tuning and test set, of which the last lines may be held out, or the demo
-    corpus, of which there can be more. ``parses`` says whether there are some."""
+    """The files of a corpus.
+
+    ``bitext``, ``tuning`` and ``test`` are files in ``folder``; "" is the folder of the demo corpus.
+    ``held`` says where the held-out set comes from: the last ``held_lines`` lines of the bitext or of the
+    tuning set, or the demo corpus' generator. ``parses`` says whether the source sides have parses;
+    ``training`` are options of `hiero train`.
+    """
 
     folder: str
     bitext: tuple[str, str]
@@ -39,7 +46,7 @@ class Corpus:
     training: list[str] = field(default_factory=list)
 
     def data(self, every: Path) -> Path:
-        """Where its files are."""
+        """Returns the folder of the files."""
         return every / self.folder if self.folder else DEMO
 
 
@@ -96,9 +103,18 @@ CORPORA = {
 }
 
 
-def run(experiment: str, text: str | None, used: Sequence[str], configure: Configure) -> None:
-    """An experiment on those of these corpora that are asked for: the main program of a benchmark with this
-    docstring. Results are in a folder of the experiment's name in each corpus's."""
+def run(
+    experiment: str,
+    text: str | None,
+    used: Sequence[str],
+    configure: Configure,
+    after: Callable[[Path, Path], None] = lambda configuration, results: None,
+) -> None:
+    """Runs an experiment on the corpora that the command line names, out of ``used``, and prints its times.
+
+    This is the main program of a benchmark with the docstring ``text``. Results are in
+    OUTPUT/CORPUS/EXPERIMENT; ``after`` measures more, called with the configuration and the results.
+    """
     parsed = parser(text, "data", "output")
     parsed.add_argument("--corpora", nargs="+", choices=used, default=used)
     parsed.add_argument("--threads", type=int, default=1)
@@ -111,10 +127,12 @@ def run(experiment: str, text: str | None, used: Sequence[str], configure: Confi
         configure(arguments.data, name, path)
         options = ["-o", folder / experiment, "--threads", arguments.threads]
         subprocess.run(command("hiero", "experiment", experiment, path, *options), check=True)
+        print_times(folder / experiment)
+        after(path, folder / experiment)
 
 
 def _prepare(data: Path, name: str, folder: Path) -> None:
-    """Makes sets and a model, in a folder that does not have them yet; ``data`` has all corpora."""
+    """Makes sets and a model in a folder, unless it has them; ``data`` has all corpora."""
     if (folder / "model").exists():
         return
     folder.mkdir(parents=True, exist_ok=True)
@@ -124,7 +142,7 @@ def _prepare(data: Path, name: str, folder: Path) -> None:
 
 
 def _divide(data: Path, corpus: Corpus, folder: Path) -> None:
-    """Files to train on, ``train.source`` and ``train.target``, and of the sets that are no files of the
+    """Writes the bitext, ``train.source`` and ``train.target``, and the sets that are no files of the
     corpus."""
     sides = dict(zip(("source", "target"), corpus.bitext, strict=True))
     lines = {side: list(read_lines(data / name)) for side, name in sides.items()}
@@ -154,9 +172,11 @@ def _divide(data: Path, corpus: Corpus, folder: Path) -> None:
         subprocess.run(command("hiero", "parse", "--tokens", "--quiet", *files), check=True)
 
 
-def name_of(held: str, k: int) -> str:
-    """Names a set's source, or one of several references."""
-    return f"{held}.source" if k == 0 else f"{held}.target" if k == 1 else f"{held}.target.{k - 1}"
+def name_of(set_name: str, k: int) -> str:
+    """Returns the name of the file of a set's source, 0, or of one of its references."""
+    return (
+        f"{set_name}.source" if k == 0 else f"{set_name}.target" if k == 1 else f"{set_name}.target.{k - 1}"
+    )
 
 
 def _write(path: Path, lines: Sequence[str]) -> None:

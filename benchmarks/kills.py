@@ -19,10 +19,9 @@ import tempfile
 import time
 from pathlib import Path
 
-from machine import machine, parser
+from machine import command, machine, parser
 
 from hiero.tune import METHODS
-from train import command
 
 DEMO = Path(__file__).parent.parent / "data" / "demo"
 # Methods with options.

@@ -5,16 +5,34 @@
 trains a model for each corpus and runs the experiment; its table is in OUTPUT/CORPUS/li2009/tables.md. The
 second stage learns from 20,000 sentences of ja-en, and from all of ur-en, three times as well. Tests are on
 the test set, and on the last pairs of the bitext of ja-en or of the tuning set of ur-en, which are held out.
-The pop limit is 50, and forests have 1,000 edges. What is done is kept: started again, it goes on where it
-was interrupted.
+The pop limit is 50, and forests have 1,000 edges. Started again, it goes on where it was interrupted. Then
+prints times of the runs, and seconds and peak memory of one evaluation of the risk and its gradient for each
+system: over all derivations of the tuning set that its first run has accumulated, or over the forests of the
+bitext.
 """
 
 from __future__ import annotations
 
 import json
+import time
 from pathlib import Path
 
+import numpy as np
 from corpora import CORPORA, name_of, run
+
+from hiero.base.memory import peak_memory
+from hiero.base.weights import read_weights
+from hiero.cli.experiment import read_li2009
+from hiero.experiments.li2009 import LARGE, Li2009
+from hiero.experiments.report import markdown_rows
+from hiero.experiments.systems import System
+from hiero.rerank import Reranker
+from hiero.rerank.pipeline import RERANKER, read_examples
+from hiero.rerank.training import penalties_of, space_of
+from hiero.tune.annealing import evaluated
+from hiero.tune.methods import Risk
+from hiero.tune.protocol import Array
+from hiero.tune.risk import Loss, RiskSpace
 
 USED = ("ja-en", "ur-en")
 POP_LIMIT = 50
@@ -50,5 +68,43 @@ def configure(data: Path, name: str, path: Path) -> None:
         file.write(f"\n[second]\nsentences = {20_000 if name == 'ja-en' else 0}\n")
 
 
+def print_passes(configuration: Path, results: Path) -> None:
+    """Prints seconds and peak memory of an evaluation of the risk and its gradient for each system."""
+    laboratory, rows = read_li2009(configuration, folder=results), []
+    for system in laboratory.systems():
+        if system.method == "mert":
+            continue
+        space, loss, weights = (
+            _second_stage_risk(laboratory) if system == LARGE else _risk(laboratory, system)
+        )
+        with peak_memory() as peak:
+            begin = time.perf_counter()
+            evaluated(space, loss, weights, 1.0, 0.0)
+            seconds = time.perf_counter() - begin
+        rows.append([system.name, f"{seconds:.2f}", f"{peak.megabytes:.0f}"])
+    print("\n".join(markdown_rows(["system", "s a pass", "MB"], rows)), flush=True)
+
+
+def _risk(laboratory: Li2009, system: System) -> tuple[RiskSpace, Loss, Array]:
+    """Returns the risk of all derivations that a run has accumulated, and the weights that it ended with."""
+    run, metric = laboratory.run_folder(system, 0), laboratory.bleu(laboratory.tuning)
+    weights = laboratory.model.weight_vector(read_weights(run / "weights.txt"))
+    method = laboratory.trial(system).options.settings
+    assert isinstance(method, Risk)
+    accumulated = method.nothing(metric, len(weights))
+    for folder in sorted(run.glob("iteration-*")):
+        accumulated.restore(folder)
+    return *method.objective(accumulated, metric, weights, laboratory.threads), weights
+
+
+def _second_stage_risk(laboratory: Li2009) -> tuple[RiskSpace, Loss, Array]:
+    """Returns the risk of the forests of the bitext, and the weights of the second stage."""
+    run = laboratory.run_folder(LARGE, 0)
+    examples, reranker = read_examples(run), Reranker.load(run / RERANKER)
+    ngrams = [reranker.ngrams.get(" ".join(ngram), 0.0) for ngram in examples.features.ngrams]
+    penalties = penalties_of(examples.features, laboratory.second_options(0))
+    return *space_of(examples, penalties, laboratory.threads), np.array([reranker.score, *ngrams])
+
+
 if __name__ == "__main__":
-    run("li2009", __doc__, USED, configure)
+    run("li2009", __doc__, USED, configure, print_passes)

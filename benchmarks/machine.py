@@ -1,4 +1,4 @@
-"""Parts that all benchmarks share: arguments, the description of the machine, and whether others used it."""
+"""Parts that benchmarks share: arguments, commands, the machine's description, and its load by others."""
 
 from __future__ import annotations
 
@@ -19,27 +19,32 @@ _DISTURBING = 0.03
 
 
 def parser(text: str | None, *folders: str) -> argparse.ArgumentParser:
-    """Makes the parser of a benchmark with this docstring, which takes these folders."""
-    made = argparse.ArgumentParser(description=text, formatter_class=argparse.RawDescriptionHelpFormatter)
+    """Returns the parser of a benchmark with the docstring ``text`` and these arguments, which are paths."""
+    parser = argparse.ArgumentParser(description=text, formatter_class=argparse.RawDescriptionHelpFormatter)
     for folder in folders:
-        made.add_argument(folder, type=Path)
-    return made
+        parser.add_argument(folder, type=Path)
+    return parser
+
+
+def command(name: str, *arguments: object) -> list[str]:
+    """Returns the words of a command of hiero, installed beside this Python."""
+    return [str(Path(sys.executable).parent / name), *map(str, arguments)]
 
 
 def tokenised_pairs(
     text: Path, references: Sequence[Path], most: int
 ) -> list[tuple[list[str], list[list[str]]]]:
-    """The first sentences of a text that have a reference or more, as tokens."""
+    """Returns the first ``most`` sentences that have a reference, and their references, in tokens."""
     sides = [path.read_text(encoding="utf-8").splitlines() for path in (text, *references)]
     pairs = (
         (source.split(), [line.split() for line in lines if line.strip()])
         for source, *lines in zip(*sides, strict=True)
     )
-    return [(source, known) for source, known in pairs if source and known][:most]
+    return [(source, references) for source, references in pairs if source and references][:most]
 
 
 def machine() -> str:
-    """Processor, cores, system and version in one line."""
+    """Returns processor, cores, system and version of hiero in one line."""
     processor = platform.processor()
     cpuinfo = Path("/proc/cpuinfo")
     if cpuinfo.exists():
@@ -49,15 +54,15 @@ def machine() -> str:
 
 
 def child(program: str, *arguments: object) -> None:
-    """Runs a program in a process of its own, so that its memory is its own."""
+    """Runs the text of a Python program in another process, which measures its own memory."""
     sys.stdout.flush()
     subprocess.run([sys.executable, "-P", "-c", program, *map(str, arguments)], check=True)
 
 
 @contextlib.contextmanager
 def watched() -> Iterator[None]:
-    """Says after a block if other processes, or other machines on the same processors, took a share of these
-    meanwhile: figures of time are worth little then."""
+    """Prints a warning after the block if others used much of the processors meanwhile, whether processes or
+    other machines on the same hardware: figures of time are not reliable then."""
     before, own, start = _busy(), sum(os.times()[:4]), time.monotonic()
     yield
     if before is None or (after := _busy()) is None:
@@ -74,7 +79,7 @@ def watched() -> Iterator[None]:
 
 
 def _busy() -> tuple[float, float] | None:
-    """Seconds that all processes have run since the start, and that others took from this machine."""
+    """Returns seconds since the system's start that processes ran, and that other machines took."""
     try:
         first = Path("/proc/stat").read_text().split("\n", 1)[0].split()
     except OSError:

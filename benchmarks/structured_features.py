@@ -9,12 +9,10 @@ sentence the least of five, and the ratio.
 
 from __future__ import annotations
 
-import argparse
 import time
-from pathlib import Path
 
 import numpy as np
-from machine import machine, watched
+from machine import machine, parser, watched
 
 import hiero
 from hiero.features.trees import frequent_labels, read_trees
@@ -23,10 +21,7 @@ ROUNDS = 5
 
 
 def main() -> None:
-    arguments = argparse.ArgumentParser(description=__doc__.splitlines()[0] if __doc__ else None)
-    for name in ("model", "text", "parses"):
-        arguments.add_argument(name, type=Path)
-    given = arguments.parse_args()
+    given = parser(__doc__, "model", "text", "parses").parse_args()
     lines, trees = given.text.read_text().splitlines(), read_trees(given.parses)
     sentences = [hiero.Sentence(line, parse=tree) for line, tree in zip(lines, trees, strict=True)]
     plain = hiero.Model.load(given.model)

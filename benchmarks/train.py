@@ -17,7 +17,7 @@ import tempfile
 from pathlib import Path
 
 import sacrebleu
-from machine import machine, parser, watched
+from machine import command, machine, parser, watched
 
 import hiero
 
@@ -59,12 +59,8 @@ EXTRACTIONS = [
 ]
 
 
-def command(name: str, *arguments: object) -> list[str]:
-    return [str(Path(sys.executable).parent / name), *map(str, arguments)]
-
-
 def prepare(data: Path, corpus: str, scratch: Path) -> Path:
-    """A folder with the corpus and its word alignment."""
+    """Returns a folder with the corpus and its word alignment, which are made unless they are there."""
     folder = scratch / corpus
     if not folder.exists():
         folder.mkdir()

@@ -22,12 +22,12 @@ from dataclasses import dataclass
 from pathlib import Path
 
 import numpy as np
-from machine import machine, parser
+from machine import command, machine, parser
 
 from hiero.base.lines import read_lines
 from hiero.evaluate import Bleu, Runs, approximate_randomization
 from hiero.evaluate.evaluation_sets import EvaluationSet
-from train import CORPORA, command
+from train import CORPORA
 
 RUNS = {"mert": 3, "hypergraph-mert": 3, "pro": 3, "mira-batch": 3, "simplex": 1}
 # Of the simplex, about as many as the paper's searches took (Cettolo and Federico 2004).

@@ -21,6 +21,7 @@ import re
 import time
 from array import array
 from collections.abc import Sequence
+from dataclasses import replace
 from pathlib import Path
 
 import numpy as np
@@ -30,10 +31,9 @@ from machine import machine, watched
 from mira_pass import mira_pass
 
 import hiero
-from hiero.cli.experiment import GivenChiang2008, read_chiang2008
+from hiero.cli.experiment import read_chiang2008
 from hiero.evaluate import Bleu, Runs, paired_bootstrap
-from hiero.experiments.chiang2008_laboratory import Chiang2008Laboratory
-from hiero.experiments.chiang2008_systems import FULL
+from hiero.experiments.chiang2008 import FULL, Chiang2008
 from hiero.tune import ModelDecoder
 
 IntArray = npt.NDArray[np.int64]
@@ -96,7 +96,8 @@ def _pairs(words: IntArray, sizes: IntArray, count: int) -> tuple[IntArray, IntA
     return words[begins[rules, 0] + source] * count + words[begins[rules, 1] + target], rules
 
 
-def cost(given: GivenChiang2008) -> None:
+def cost(given: Chiang2008) -> None:
+    """Prints milliseconds a sentence of decoding and of a pass of MIRA by the size of the index."""
     sentences = given.tuning.sentences[:SENTENCES]
     metric = Bleu(given.tuning.references[:SENTENCES])
     pairs = WordPairs.of(given.model.tables[0])
@@ -117,34 +118,25 @@ def cost(given: GivenChiang2008) -> None:
         print(f"{name:>9} {decoding:11.2f} {learning:16.2f}", flush=True)
 
 
-def gain(given: GivenChiang2008, corpus: Path, output: Path, runs: int, threads: int) -> None:
-    options = given.options.model_copy(update={"runs": runs})
+def gain(given: Chiang2008, output: Path, runs: int, threads: int) -> None:
+    """Prints BLEU of all sets without and with word pairs."""
+    given.options = given.options.model_copy(update={"runs": runs})
+    given.threads, given.progress = threads, lambda line: print(line, flush=True)
     output.mkdir(exist_ok=True)
     pairs = WordPairs.of(given.model.tables[0])
-    rows = {}
-    for name, folder, further in (("without", corpus / "chiang2008", ()), ("with", output, (pairs,))):
-        laboratory = Chiang2008Laboratory(
-            given.model,
-            given.tuning,
-            given.held_out,
-            given.tests,
-            folder,
-            options,
-            threads,
-            lambda line: print(line, flush=True),
-            further,
-        )
-        rows[name] = laboratory.outcome(FULL)
+    laboratories = {"without": given, "with": replace(given, folder=output, added_features=[pairs])}
+    rows = {name: laboratory.outcome(FULL) for name, laboratory in laboratories.items()}
     for name, row in rows.items():
         learnt = [sum(run[pair] != 0 for pair in pairs.names if pair in run) for run in row.weights]
         counts = ", ".join(f"{count:,}" for count in learnt)
-        print(f"{name} word pairs (that have a weight, by run: {counts}), passes {np.mean(row.passes):.1f}")
+        passes = np.mean(row.iterations)
+        print(f"{name} word pairs (that have a weight, by run: {counts}), passes {passes:.1f}")
         print(f"  tuning set {np.mean(row.tuning):.2f}")
-    for one in laboratory.sets:
-        metric = laboratory.metrics[one.name]
-        without, found = (Runs.of(metric, row.statistics[one.name]) for row in rows.values())
-        p = paired_bootstrap(metric, without, found)
-        scores = [f"{each.mean:.2f} ±{each.deviation:.2f}" for each in (without, found)]
+    for one in given.sets:
+        metric = given.metrics[one.name]
+        without, added = (Runs.of(metric, row.statistics[one.name]) for row in rows.values())
+        p = paired_bootstrap(metric, without, added)
+        scores = [f"{each.mean:.2f} ±{each.deviation:.2f}" for each in (without, added)]
         print(f"{one.name}: {scores[0]} without, {scores[1]} with word pairs, p by bootstrap {p:.3f}")
 
 
@@ -161,13 +153,13 @@ def main() -> None:
             own.add_argument("--runs", type=int, default=3)
             own.add_argument("--threads", type=int, default=2)
     given = arguments.parse_args()
-    read = read_chiang2008(given.corpus / "chiang2008.toml")
+    laboratory = read_chiang2008(given.corpus / "chiang2008.toml", folder=given.corpus / "chiang2008")
     print(machine(), flush=True)
     if given.part == "cost":
         with watched():
-            cost(read)
+            cost(laboratory)
     else:
-        gain(read, given.corpus, given.output, given.runs, given.threads)
+        gain(laboratory, given.output, given.runs, given.threads)
 
 
 if __name__ == "__main__":

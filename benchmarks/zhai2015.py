@@ -19,9 +19,9 @@ from collections.abc import Sequence
 from pathlib import Path
 
 from corpora import CORPORA, name_of, run
+from machine import command
 
 from hiero.base.lines import read_lines
-from train import command
 
 USED = ("ja-en", "de-en", "ur-en")
 # Its sentences are long, and MERT is led astray by derivations that the guided backtrace recovers there.

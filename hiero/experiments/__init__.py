@@ -1,1 +1,1 @@
-"""The experiments of the papers that this package implements, on one's own models and sets."""
+"""Experiments that papers report, repeated on other models and sets."""

@@ -1,61 +1,54 @@
 """Minimum error training by the downhill simplex, against uniform weights (Cettolo and Federico 2004).
 
-With threshold pruning, weights times a small number search wide and weights times a large number search
-little: each set of weights has a curve of quality against hypotheses generated (Figures 1 and 2), of which
-the best points make a table (Tables 3 and 4). Weights are tuned on BLEU and on NIST where pruning is loosest,
-so that none can buy quality by a wider beam; tuned on the test set itself they bound what is to be had.
+With threshold pruning, small weights search wide and large weights search little. So a set of weights has a
+curve of quality by hypotheses generated, whose points are its multiples (Figures 1 and 2); the best points
+make a table (Tables 3 and 4). Weights are tuned on BLEU and on NIST where pruning is loosest, so that none
+can gain by a wider search; weights tuned on the test set itself are an upper bound.
 """
 
 from __future__ import annotations
 
-import os
-from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass, field
-from pathlib import Path
-from typing import Any
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from functools import cached_property
+from typing import Any, ClassVar, Literal
 
 import numpy as np
-from pydantic import BaseModel, ConfigDict, Field
+from pydantic import Field
 
-from hiero.base.directories import run_directory
-from hiero.base.files import replacing, write_atomically
-from hiero.base.json_files import read_json
-from hiero.base.settings import Settings
-from hiero.decode.decoder import Decoder, Source
-from hiero.decode.model import Model
-from hiero.evaluate import Bleu, Nist
-from hiero.tune.loop import tune
-from hiero.tune.model_decoder import ModelDecoder
+from hiero.base.files import write_atomically
+from hiero.decode.decoder import Decoder
+from hiero.evaluate import Bleu, EffectiveLength, Metric, Nist
+from hiero.experiments.laboratory import ExperimentOptions, Laboratory, Stored, Trial, stored
+from hiero.experiments.report import can_draw, figure
+from hiero.experiments.systems import LabelledSet, Outcome, Results, System
 from hiero.tune.options import TuneOptions
 
-Weights = Mapping[str, float]
-# The rows of the table, and the set and the metric that weights were tuned on.
-TUNED = {
-    "BLEU-tuned": ("tuning", "BLEU"),
-    "NIST-tuned": ("tuning", "NIST"),
-    "BLEU-tuned on test": ("test", "BLEU"),
-    "NIST-tuned on test": ("test", "NIST"),
-}
-UNIFORM = "uniform"
-_SETTINGS = "experiment.json"
+# The file that the table is written to.
+TABLE = "table.txt"
 
 
-@dataclass(frozen=True)
-class LabelledSet:
-    """Source sentences as the decoder takes them, and lines of reference tokens for each."""
-
-    sentences: Sequence[Source]
-    references: Sequence[Sequence[str]]
-
-
-class Cettolo2004Options(Settings):
-    """Pruning, the scales of working points, and decodings that a search may spend."""
+class Cettolo2004Options(ExperimentOptions):
+    """Pruning, working points, and the length of a search for weights."""
 
     beam_threshold: float = Field(4.0, ge=0, description="natural log, for uniform weights of size 1")
-    pop_limit: int = Field(50, ge=1, description="hypotheses a cell, where pruning is loose")
+    pop_limit: int = Field(50, ge=1, description="hypotheses of a cell, where pruning is loose")
     scales: tuple[float, ...] = tuple(2.0 ** (half / 2) for half in range(-6, 7))
-    decodings: int = Field(150, ge=1, description="at most, of each search for weights")
-    seed: int = Field(1, ge=0, description="of all searches")
+    decodings: int = Field(150, ge=1, description="most decodings of each search for weights")
+    seed: int = Field(1, ge=0, description="seed of all searches")
+    runs: Literal[1] = 1
+    effective_length: EffectiveLength = "closest"
+
+
+# A system's variant is the set that it is tuned on.
+TUNING, TEST = "tuning", "test"
+UNIFORM = System("uniform", "uniform", "")
+TUNED = (
+    System("BLEU-tuned", "bleu-tuned", "BLEU", variant=TUNING),
+    System("NIST-tuned", "nist-tuned", "NIST", variant=TUNING),
+    System("BLEU-tuned on test", "bleu-tuned-on-test", "BLEU", variant=TEST),
+    System("NIST-tuned on test", "nist-tuned-on-test", "NIST", variant=TEST),
+)
 
 
 @dataclass(frozen=True)
@@ -68,145 +61,129 @@ class Point:
     nist: float
 
 
-@dataclass(frozen=True)
-class Cettolo2004:
-    """Weights by name, and their working points by rising scale."""
-
-    weights: Mapping[str, Weights]
-    curves: Mapping[str, Sequence[Point]] = field(repr=False)
-
-    def best(self, name: str) -> tuple[float, float]:
-        """BLEU and NIST, each at its best working point."""
-        points = self.curves[name]
-        return max(point.bleu for point in points), max(point.nist for point in points)
-
-    def cost(self, name: str) -> int | None:
-        """The fewest hypotheses of a working point with the best BLEU of uniform weights, or better."""
-        enough = [point.generated for point in self.curves[name] if point.bleu >= self.best(UNIFORM)[0]]
-        return min(enough, default=None)
+class _StoredPoint(Stored):
+    point: Point
 
 
-def uniform(weights: Weights) -> dict[str, float]:
-    """Weights of equal size for the features that have any, in their directions."""
+Curves = Mapping[str, Sequence[Point]]
+
+
+def uniform(weights: Mapping[str, float]) -> dict[str, float]:
+    """Returns weights of size 1 with the signs of others; those of 0 stay 0."""
     return {name: float(np.sign(weight)) for name, weight in weights.items()}
 
 
-def cettolo2004(
-    model: Model,
-    tuning: LabelledSet,
-    test: LabelledSet,
-    directory: str | os.PathLike[str],
-    options: Cettolo2004Options | None = None,
-    *,
-    threads: int = 1,
-    origin: Mapping[str, Any] | None = None,
-    report: Callable[[str], object] = lambda _: None,
-) -> Cettolo2004:
-    """Tunes, translates the test set at all working points, and writes ``table.txt`` and ``curves.tsv``.
+@dataclass(kw_only=True, eq=False)
+class Cettolo2004(Laboratory[Cettolo2004Options]):
+    """Writes ``table.txt`` and ``curves.tsv``, and with matplotlib ``figure-1.png`` and ``figure-2.png``.
 
-    Every decoding is kept in the directory, so that an experiment goes on where it was interrupted, or had
-    ended with fewer ``decodings``; one with other options or another ``origin``, which says what model and
-    sets are, is refused. Only features with a weight in the model take part. Raises FormatError, OSError and
-    ValueError as ``hiero.tune.loop.tune``.
+    ``tests`` has one set. Only features with a weight in the model are tuned. ``run`` in a folder that is
+    done goes on where ``decodings`` is larger.
     """
-    chosen = options or Cettolo2004Options()
-    known = {"options": chosen.model_dump(exclude={"decodings"}), "origin": dict(origin or {})}
-    folder = Path(directory)
-    rows = [folder / _slug(name) for name in TUNED]
-    with run_directory(folder, _SETTINGS, known, lambda: any(row.exists() for row in rows)):
-        decoder = Decoder(model, pop_limit=chosen.pop_limit, beam_threshold=chosen.beam_threshold)
-        start = {name: 0.0 for name in model.feature_names} | uniform(model.weights)
-        weights: dict[str, Weights] = {UNIFORM: start}
-        for name, (on, metric) in TUNED.items():
-            labelled = tuning if on == "tuning" else test
-            report(f"{name}:")
-            weights[name] = _tuned(
-                decoder, labelled, metric, start, folder / _slug(name), chosen, threads, report
-            )
-        curves = {
-            name: _Curve(decoder, test, folder / f"{_slug(name)}.json", threads).points(each, chosen.scales)
-            for name, each in weights.items()
-        }
-        result = Cettolo2004(weights, curves)
-        write_atomically(folder / "table.txt", table(result))
-        write_atomically(folder / "curves.tsv", _tsv(result))
-    return result
 
+    shared_options: ClassVar[tuple[str, ...]] = ("seed", "beam_threshold", "pop_limit", "scales")
 
-def _tuned(
-    decoder: Decoder,
-    labelled: LabelledSet,
-    metric: str,
-    start: Weights,
-    directory: Path,
-    options: Cettolo2004Options,
-    threads: int,
-    report: Callable[[str], object],
-) -> Weights:
-    """Weights tuned where pruning is loosest, brought back to scale 1."""
-    loosest = min(options.scales)
-    result = tune(
-        ModelDecoder(decoder, labelled.sentences, threads),
-        Bleu(labelled.references) if metric == "BLEU" else Nist(labelled.references),
-        {name: weight * loosest for name, weight in start.items()},
-        directory,
-        TuneOptions(
-            method="simplex",
-            seed=options.seed,
-            iterations=options.decodings,
-            fixed=tuple(name for name, weight in start.items() if weight == 0),
-        ),
-        report=report,
-    )
-    report(result.reason)
-    return {name: weight / loosest for name, weight in result.weights.items()}
+    @property
+    def sets(self) -> Sequence[LabelledSet]:
+        return []  # the test set is translated at working points instead
 
+    @cached_property
+    def decoder(self) -> Decoder:
+        limits = {"pop_limit": self.options.pop_limit, "beam_threshold": self.options.beam_threshold}
+        return Decoder(self.model, **{**self.options.decoding, **limits})
 
-class _Points(BaseModel):
-    """Working points as a file holds them, and the weights that they are of."""
+    @cached_property
+    def uniform_weights(self) -> dict[str, float]:
+        return {name: 0.0 for name in self.model.feature_names} | uniform(self.model.weights)
 
-    model_config = ConfigDict(extra="forbid", strict=True)
+    def systems(self) -> list[System]:
+        return [UNIFORM, *TUNED]
 
-    weights: dict[str, float]
-    points: list[Point]
+    def check_system(self, system: System) -> None:
+        if system != UNIFORM:
+            super().check_system(system)
 
+    def trial(self, system: System) -> Trial:
+        one = self.tuning if system.variant == TUNING else self.tests[0]
+        metric: Metric = Bleu(one.references) if system.method == "BLEU" else Nist(one.references)
+        loosest = min(self.options.scales)
+        start = {name: weight * loosest for name, weight in self.uniform_weights.items()}
+        fixed = tuple(name for name, weight in start.items() if weight == 0)
+        options = TuneOptions("simplex", iterations=self.options.decodings, fixed=fixed)
+        return Trial(self.decoder, options, one, metric=metric, weights=start)
 
-class _Curve:
-    """Working points of one set of weights; a file holds those that are done."""
+    def outcome(self, system: System) -> Outcome:
+        if system != UNIFORM:
+            return super().outcome(system)
+        self.begin(system)
+        loosest = min(self.options.scales)
+        return Outcome([{name: w * loosest for name, w in self.uniform_weights.items()}], [], [], {})
 
-    def __init__(self, decoder: Decoder, test: LabelledSet, path: Path, threads: int) -> None:
-        self._decoder = decoder
-        self._test = test
-        self._path = path
-        self._threads = threads
-        self._metrics = Bleu(test.references), Nist(test.references)
+    def curve(self, system: System, weights: Mapping[str, float]) -> list[Point]:
+        """Returns the working points by rising scale of weights of size 1."""
+        points = []
+        for scale in sorted(self.options.scales):
+            path = self.folder / system.slug / f"scale-{scale:g}.json"
+            kept = stored(path, weights, _StoredPoint, lambda scale=scale: self._point(weights, scale))  # type: ignore[misc]
+            points.append(kept.point)
+        return points
 
-    def points(self, weights: Weights, scales: Sequence[float]) -> list[Point]:
-        kept = _Points(weights=dict(weights), points=[])
-        if self._path.exists() and (found := read_json(self._path, _Points)).weights == kept.weights:
-            kept = found
-        for scale in sorted(scales)[len(kept.points) :]:
-            kept.points.append(self._point(weights, scale))
-            write_atomically(self._path, kept.model_dump_json(indent=1) + "\n")
-        return kept.points
-
-    def _point(self, weights: Weights, scale: float) -> Point:
-        scaled = self._decoder.with_weights(scale * self._decoder.model.weight_vector(weights))
-        results = scaled.translate_batch(self._test.sentences, threads=self._threads)
+    def _point(self, weights: Mapping[str, float], scale: float) -> dict[str, Any]:
+        test = self.tests[0]
+        decoder = self.decoder.with_weights(scale * self.model.weight_vector(weights))
+        results = decoder.translate_batch(test.sentences, threads=self.threads)
         lines = [" ".join(result.tokens) for result in results]
-        bleu, nist = (float(metric.score(metric.statistics(lines).sum(axis=0))) for metric in self._metrics)
-        return Point(float(scale), sum(result.stats.hypotheses for result in results), bleu, nist)
+        bleu, nist = (
+            float(metric.score(metric.statistics(lines).sum(axis=0)))
+            for metric in (Bleu(test.references), Nist(test.references))
+        )
+        return {"point": Point(float(scale), sum(result.stats.hypotheses for result in results), bleu, nist)}
+
+    def write(self, results: Results) -> None:
+        loosest = min(self.options.scales)
+        curves = {}
+        for system, outcome in results.outcomes.items():
+            weights = {name: weight / loosest for name, weight in outcome.weights[0].items()}
+            curves[system.name] = self.curve(system, weights)
+        write_atomically(self.folder / TABLE, table(curves))
+        write_atomically(self.folder / "curves.tsv", _tsv(curves))
+        if can_draw():
+            self._plot(curves)
+
+    def _plot(self, curves: Curves) -> None:
+        """Draws Figures 1 and 2: the curves of uniform weights and of those tuned on the metric."""
+        for number, metric in enumerate(("BLEU", "NIST"), start=1):
+            with figure(self.folder / f"figure-{number}.png", 6, 4) as drawn:
+                axes = drawn.add_subplot()
+                for name, style in (
+                    ("uniform", "--"),
+                    (f"{metric}-tuned", "-"),
+                    (f"{metric}-tuned on test", ":"),
+                ):
+                    scores = [getattr(point, metric.lower()) for point in curves[name]]
+                    generated = [point.generated for point in curves[name]]
+                    axes.plot(generated, scores, style, marker=".", label=name)
+                axes.set_xscale("log")
+                axes.set_xlabel("hypotheses generated")
+                axes.set_ylabel(metric)
+                axes.legend()
 
 
-def table(result: Cettolo2004) -> str:
-    """Each set of weights at its best working points, and what the best BLEU of uniform weights costs."""
+def _best(points: Sequence[Point]) -> tuple[float, float]:
+    """Returns BLEU and NIST, each of its best working point."""
+    return max(point.bleu for point in points), max(point.nist for point in points)
+
+
+def table(curves: Curves) -> str:
+    """Returns the best working points of all weights, and the hypotheses that reach the best BLEU of uniform
+    ones."""
     rows = [f"{'weights':20} {'BLEU':>14} {'NIST':>16} {'hypotheses':>12}"]
-    base = result.best(UNIFORM)
-    for name in result.weights:
-        bleu, nist = result.best(name)
-        cost = result.cost(name)
+    base = _best(curves[UNIFORM.name])
+    for name, points in curves.items():
+        bleu, nist = _best(points)
+        enough = min((point.generated for point in points if point.bleu >= base[0]), default=None)
         row = f"{name:20} {bleu:6.2f} {_relative(bleu, base[0]):7} {nist:8.4f} {_relative(nist, base[1]):7} "
-        rows.append(row + (f"{cost:12,}" if cost is not None else f"{'never':>12}"))
+        rows.append(row + (f"{'never':>12}" if enough is None else f"{enough:12,}"))
     rows.append(
         "BLEU and NIST each at the best working point; hypotheses: generated over the test set at the"
     )
@@ -218,32 +195,8 @@ def _relative(value: float, base: float) -> str:
     return "" if value == base or base == 0 else f"{value / base - 1:+.1%}"
 
 
-def _tsv(result: Cettolo2004) -> str:
+def _tsv(curves: Curves) -> str:
     rows = ["weights\tscale\tgenerated\tBLEU\tNIST"]
-    for name, points in result.curves.items():
+    for name, points in curves.items():
         rows += [f"{name}\t{p.scale!r}\t{p.generated}\t{p.bleu!r}\t{p.nist!r}" for p in points]
     return "\n".join(rows) + "\n"
-
-
-def plot(result: Cettolo2004, directory: str | os.PathLike[str]) -> None:
-    """Figures 1 and 2: BLEU and NIST against hypotheses generated, of uniform weights and of those tuned on
-    the metric. Needs matplotlib; raises ModuleNotFoundError without it."""
-    from matplotlib.figure import Figure
-
-    for number, metric in enumerate(("BLEU", "NIST"), start=1):
-        figure = Figure(figsize=(6, 4), layout="constrained")
-        axes = figure.add_subplot()
-        for name, style in ((UNIFORM, "--"), (f"{metric}-tuned", "-"), (f"{metric}-tuned on test", ":")):
-            points = result.curves[name]
-            scores = [point.bleu if metric == "BLEU" else point.nist for point in points]
-            axes.plot([point.generated for point in points], scores, style, marker=".", label=name)
-        axes.set_xscale("log")
-        axes.set_xlabel("hypotheses generated")
-        axes.set_ylabel(metric)
-        axes.legend()
-        with replacing(Path(directory) / f"figure-{number}.png") as temporary:
-            figure.savefig(temporary, format="png", dpi=150)
-
-
-def _slug(name: str) -> str:
-    return name.lower().replace(" ", "-")

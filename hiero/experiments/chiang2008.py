@@ -1,73 +1,340 @@
 """MERT and online MIRA with soft syntax and structural distortion (Chiang et al. 2008, section 5).
 
-Table 1 is both methods on several sets of features, judged against MERT on those of the baseline; Table 2
-takes parts of the method from MIRA with all features, judged against that. Every system is tuned several
-times with other seeds.
+Table 1 has both methods on several sets of features, compared with MERT on those of the baseline. Table 2
+takes parts of the method away from MIRA with all features. MIRA's passes are chosen by the held-out set, or
+without one by the tuning set. Rows are left out that need parses or counts of distortion that are not there.
 """
 
 from __future__ import annotations
 
-import os
-from collections.abc import Callable, Mapping, Sequence
-from importlib.util import find_spec
+from collections.abc import Collection, Iterator, Mapping, Sequence
+from dataclasses import dataclass
+from functools import cached_property
 from pathlib import Path
-from typing import Any
+from typing import Any, ClassVar
 
+import numpy as np
+from pydantic import Field
+
+from hiero._core import FormatError
 from hiero.base.files import write_atomically
+from hiero.base.weights import read_weights
+from hiero.decode.decoder import Decoder
 from hiero.decode.model import Model
-from hiero.experiments.chiang2008_laboratory import Chiang2008Laboratory
-from hiero.experiments.chiang2008_report import (
-    left_out,
-    markdown,
-    plot_weights,
-    tables,
-    weights_csv,
+from hiero.decode.model_directory import some_of
+from hiero.evaluate import EffectiveLength
+from hiero.experiments import report
+from hiero.experiments.laboratory import ExperimentOptions, Laboratory, Trial
+from hiero.experiments.systems import LabelledSet, Outcome, Results, System
+from hiero.features.built_in import BuiltIn
+from hiero.features.distortion import CoarseDistortion, FineDistortion
+from hiero.features.protocols import LocalFeatures
+from hiero.features.syntax import COARSE_LABELS, FINE_LABELS, CoarseSyntax, FineSyntax, Labels
+from hiero.forest.losses import BleuDocument
+from hiero.forest.oracles import oracle_lists, plot_oracles
+from hiero.tune.iterations import HeldOut
+from hiero.tune.model_decoder import ModelDecoder
+from hiero.tune.options import TuneOptions
+
+# The paper's baseline: language models, rules in both directions, lengths, and classes of rules.
+BASELINE = (
+    *("LM0", "LM1", "PhraseFE", "PhraseEF", "LexFE", "LexEF", "WordPenalty"),
+    *("RulePenalty", "Identity", "NumberRule", "NameRule", "Glue"),
 )
-from hiero.experiments.chiang2008_systems import Chiang2008Options, System, systems
-from hiero.experiments.results import TABLES, NamedSet, Results, scores_csv
+# The set of features with all that the model and the parses allow.
+ALL = "all"
 
 
-def chiang2008(
-    model: Model,
-    tuning: NamedSet,
-    held_out: NamedSet | None,
-    tests: Sequence[NamedSet],
-    directory: str | os.PathLike[str],
-    options: Chiang2008Options | None = None,
-    *,
-    threads: int = 1,
-    origin: Mapping[str, Any] | None = None,
-    report: Callable[[str], object] = lambda _: None,
-) -> Results[System]:
-    """Tunes all systems, translates all sets and writes ``tables.md``, ``scores.csv``, ``weights.csv``, and
-    with matplotlib ``weights.png`` and ``figure-1.png``; what is done is kept in the directory.
+class Chiang2008Options(ExperimentOptions):
+    """Settings that the paper leaves open or chose for its corpora. ``mert`` and ``mira`` hold settings of
+    these methods."""
 
-    MIRA's passes are chosen by the held-out set, MERT's iterations by the tuning set. Systems with syntax
-    need parses of all sets, and one with coarse distortion needs counts of training: rows are left out that
-    cannot be had, or then are the same as others, which the tables say. ``origin`` says what model and sets
-    are; a directory is refused that is of others, or has begun a row with other options. Raises
-    ValueError for two sets of one name and where only some sets have parses, FormatError for features of
-    the baseline that the model has not, and FormatError, OSError and ValueError as ``hiero.tune.tune``.
-    """
-    chosen = options or Chiang2008Options()
-    folder = Path(directory)
-    laboratory = Chiang2008Laboratory(model, tuning, held_out, tests, folder, chosen, threads, report)
-    metrics = laboratory.metrics
-    if chosen.sentence >= len(tuning.sentences):
-        raise ValueError(f"no sentence {chosen.sentence}, the tuning set has {len(tuning.sentences)}, from 0")
-    chosen.baseline_of(model.feature_names)
-    rows = systems(model, laboratory.parsed)
-    outcomes = {}
-    with laboratory.opened(rows, origin):
-        if left := left_out(rows):
-            report(left)
-        for system in rows:
-            outcomes[system] = laboratory.outcome(system)
-        result = Results(outcomes, laboratory.sets, metrics)
-        write_atomically(folder / TABLES, markdown(result))
-        write_atomically(folder / "scores.csv", scores_csv(result, tables(result)))
-        write_atomically(folder / "weights.csv", weights_csv(result))
-        if find_spec("matplotlib") is not None:
-            plot_weights(result, folder / "weights.png")
-            laboratory.scatter(folder / "figure-1.png")
-    return result
+    baseline: tuple[str, ...] | None = Field(
+        None, min_length=1, description="features of all systems (those of the paper that the model has)"
+    )
+    coarse_labels: Labels = COARSE_LABELS
+    fine_labels: Labels = FINE_LABELS
+    log_base: float = Field(100.0, gt=1, allow_inf_nan=False)
+    effective_length: EffectiveLength = "shortest"
+    mert: Mapping[str, Any] = {}
+    mira: Mapping[str, Any] = {}
+    sentence: int = Field(0, ge=0, description="sentence of the tuning set, from 0, for the scatter plot")
+
+    methods: ClassVar[Mapping[str, str]] = {"mert": "mert", "mira": "mira"}
+
+    def baseline_of(self, names: Sequence[str]) -> tuple[str, ...]:
+        """Returns the baseline's features among those of a model. Raises FormatError for one in ``baseline``
+        that the model lacks."""
+        if self.baseline is None:
+            return tuple(name for name in BASELINE if name in names)
+        if missing := [name for name in self.baseline if name not in names]:
+            raise FormatError(f"baseline: the model has no feature {some_of(missing)}")
+        return self.baseline
+
+
+def _system(method: str, features: str, name: str = "", **settings: Any) -> System:
+    """Returns a row; a system's variant is its set of features."""
+    slug = "-".join([method, *features.split(), *(f"{key}-{value}" for key, value in settings.items())])
+    labels = {"coarse syntax": ("coarse_labels",), "fine syntax": ("fine_labels",), ALL: ("fine_labels",)}
+    return System(
+        name or f"{method.upper()}, {features}",
+        slug,
+        method,
+        tuple(settings.items()),
+        features,
+        (method, *labels.get(features, ())),
+    )
+
+
+TABLE_1 = (
+    _system("mert", "baseline"),
+    _system("mert", "coarse syntax"),
+    _system("mert", "fine syntax"),
+    _system("mert", "coarse distortion"),
+    _system("mert", "fine distortion"),
+    _system("mira", "baseline"),
+    _system("mira", "fine syntax"),
+    _system("mira", "fine distortion"),
+    _system("mira", ALL),
+)
+FULL = TABLE_1[-1]
+TABLE_2 = (
+    _system("mira", ALL, "local updating", oracle="local", no_loss_augmented=True),
+    _system("mira", ALL, "local updating, LAI", oracle="local"),
+    _system("mira", ALL, "mu = 0.5 oracle, no LAI", no_loss_augmented=True),
+    _system("mira", ALL, "no sharing", no_sharing=True),
+)
+
+
+def systems(model: Model, parsed: bool) -> list[System]:
+    """Returns the rows of both tables that the model and the parses allow and that differ from others."""
+    absent = set() if parsed else {"coarse syntax", "fine syntax"}
+    if model.distortion is None:
+        absent.add("coarse distortion")
+    # Without parses all features are those of the baseline and of fine distortion.
+    same_as_full = set() if parsed else {("mira", "fine distortion")}
+    return [
+        system
+        for system in (*TABLE_1, *TABLE_2)
+        if system.variant not in absent and (system.method, system.variant) not in same_as_full
+    ]
+
+
+def local_features(features: str, model: Model, parsed: bool, options: Chiang2008Options) -> list[BuiltIn]:
+    """Returns the features that a set of features adds to the baseline."""
+    added: list[BuiltIn] = []
+    if features == "coarse syntax":
+        added.append(CoarseSyntax(labels=options.coarse_labels))
+    if features == "fine syntax" or (features == ALL and parsed):
+        added.append(FineSyntax(labels=options.fine_labels))
+    if features == "coarse distortion":
+        assert model.distortion is not None
+        added.append(CoarseDistortion.of(model.distortion))
+    if features in ("fine distortion", ALL):
+        added.append(FineDistortion())
+    return added
+
+
+@dataclass(kw_only=True, eq=False)
+class Chiang2008(Laboratory[Chiang2008Options]):
+    """Writes ``tables.md``, ``scores.csv``, ``weights.csv``, and with matplotlib ``weights.png`` and
+    ``figure-1.png``. ``added_features`` are features of all systems besides those of the paper."""
+
+    held_out: LabelledSet | None = None
+    added_features: Sequence[LocalFeatures] = ()
+
+    shared_options: ClassVar[tuple[str, ...]] = (*Laboratory.shared_options, "baseline", "log_base")
+
+    @property
+    def sets(self) -> Sequence[LabelledSet]:
+        return [*([self.held_out] if self.held_out else []), *self.tests]
+
+    @cached_property
+    def parsed(self) -> bool:
+        """Whether all sets have parses. Raises ValueError where only some have."""
+        every = (self.tuning, *self.sets)
+        without = [one.name for one in every if not one.is_parsed]
+        if without and any(one.has_parses for one in every):
+            names = ", ".join(without)
+            raise ValueError(f"sets with sentences without parses, where others have some: {names}")
+        return not without
+
+    def check(self) -> None:
+        if self.options.sentence >= len(self.tuning.sentences):
+            count = len(self.tuning.sentences)
+            raise ValueError(f"no sentence {self.options.sentence}, the tuning set has {count}, from 0")
+        self.options.baseline_of(self.model.feature_names)
+
+    def systems(self) -> Sequence[System]:
+        return systems(self.model, self.parsed)
+
+    def trial(self, system: System) -> Trial:
+        model = self._model(system)
+        decoder = Decoder(model, **self.options.decoding)
+        baseline = self.options.baseline_of(model.feature_names)
+        added = {name for features in model.local_features for name in features.names}
+        tuned = [name for name in model.feature_names if name in baseline or name in added]
+        start = {name: 0.0 for name in model.feature_names}
+        start |= {name: weight for name, weight in model.weights.items() if name in baseline}
+        fixed = tuple(name for name in start if name not in set(tuned))
+        settings = {**getattr(self.options, system.method), **dict(system.settings)}
+        held_out = None
+        if self.held_out is not None and system.method == "mira":
+            other = ModelDecoder(decoder, self.held_out.sentences, self.threads)
+            held_out = HeldOut(other, self.metrics[self.held_out.name])
+        options = TuneOptions(system.method, fixed=fixed, **settings)
+        return Trial(decoder, options, weights=start, tuned=tuned, held_out=held_out)
+
+    def _model(self, system: System) -> Model:
+        """Returns the model with a system's features in place of its own."""
+        features = local_features(system.variant, self.model, self.parsed, self.options)
+        return self.model.with_features(
+            [*features, *self.added_features],
+            generators=self.model.generators,
+            log_base=self.options.log_base,
+            log_features=self.model.log_features,
+        )
+
+    def write(self, results: Results) -> None:
+        tables = tables_of(results)
+        absent = left_out(results.outcomes)
+        if absent:
+            self.progress(absent)
+        weights = report.section("Weights by MIRA with all features", _weight_tables(results.outcomes[FULL]))
+        sections = [
+            *([absent] if absent else []),
+            *(report.score_table(results, table) for table in tables),
+            weights,
+        ]
+        report.write_report(self.folder, results, sections, tables)
+        write_atomically(self.folder / "weights.csv", weights_csv(results))
+        if report.can_draw():
+            plot_weights(results.outcomes[FULL], self.folder / "weights.png")
+            self._plot_oracles(self.folder / "figure-1.png")
+
+    def _plot_oracles(self, path: Path) -> None:
+        """Draws Figure 1 for a sentence of the tuning set, with the weights of MIRA with all features."""
+        decoder = Decoder(self._model(FULL), **self.options.decoding)
+        vector = decoder.model.weight_vector(read_weights(self.run_folder(FULL, 0) / "weights.txt"))
+        number = self.options.sentence
+        result = decoder.with_weights(vector).translate(self.tuning.sentences[number], keep="forest")
+        if not result.has_parse:
+            return
+        document = BleuDocument()
+        lists = oracle_lists(
+            result.forest,
+            result.forest.scores(vector),
+            self.bleu(self.tuning).references[number],
+            document,
+            effective_length=self.options.effective_length,
+        )
+        plot_oracles(lists, document, len(result.forest.source), path)
+
+
+def tables_of(results: Results) -> list[report.Table]:
+    """Returns both tables with the rows that there are."""
+    before = (
+        report.Measure("#", lambda results, system: str(len(results.outcomes[system].weights[0]))),
+        report.TUNING_SCORE,
+    )
+    after = (
+        report.Measure("length", _length),
+        report.mean_iterations("passes"),
+    )
+    note = " Length: words of translations of all sets for words of references."
+    second = {"full system": FULL, **report.rows(results, TABLE_2)}
+    return [
+        report.Table("Table 1", "methods and features", report.rows(results, TABLE_1), before, after, note),
+        report.Table("Table 2", "parts of the method", second, before, after, note),
+    ]
+
+
+def _length(results: Results, system: System) -> str:
+    return report.spread(report.length_ratios(results, results.outcomes[system]), 3)
+
+
+def left_out(rows: Collection[System]) -> str:
+    """Returns a sentence that lists the rows of the paper that were not run; "" if all were."""
+    absent = [system.name for system in (*TABLE_1, *TABLE_2) if system not in rows]
+    return f"Left out for want of parses or counts of distortion: {'; '.join(absent)}." if absent else ""
+
+
+@dataclass(frozen=True)
+class Grid:
+    """Weights of features that come in pairs: for each row the weights of all runs in both columns."""
+
+    columns: tuple[str, str]
+    rows: Mapping[str, tuple[list[float], list[float]]]
+
+
+_PAIRS = (
+    (("Match", "Cross"), "Syntax_{row}_{column}"),
+    (("Monotone", "Reordered"), "Distortion_{column}_{row}"),
+)
+
+
+def grids(outcome: Outcome) -> tuple[list[Grid], dict[str, list[float]]]:
+    """Returns weights of constituents by label and of nonterminals by size, and all other weights."""
+    others = {name: [run[name] for run in outcome.weights] for name in outcome.weights[0]}
+    paired = []
+    for pair, pattern in _PAIRS:
+        prefix, suffix = pattern.format(row="\n", column=pair[0]).split("\n")
+        labels = [
+            name[len(prefix) : len(name) - len(suffix)]
+            for name in others
+            if name.startswith(prefix) and name.endswith(suffix)
+        ]
+        names = {label: [pattern.format(row=label, column=column) for column in pair] for label in labels}
+        if names:
+            paired.append(
+                Grid(pair, {label: (others.pop(a), others.pop(b)) for label, (a, b) in names.items()})
+            )
+    return paired, others
+
+
+def _weight_tables(outcome: Outcome) -> Iterator[str]:
+    paired, others = grids(outcome)
+    for grid in paired:
+        rows = ([label, *(report.spread(values, 3) for values in pair)] for label, pair in grid.rows.items())
+        yield from report.markdown_rows(["", *grid.columns], rows)
+        yield ""
+    yield from report.markdown_rows(
+        ["feature", "weight"], ([name, report.spread(values, 3)] for name, values in others.items())
+    )
+
+
+def weights_csv(results: Results) -> str:
+    """Returns a line for each system and feature: mean, deviation and the weights of all runs."""
+    rows: list[Sequence[object]] = [["system", "feature", "mean", "deviation", "runs"]]
+    for system, outcome in results.outcomes.items():
+        for name in outcome.weights[0]:
+            values = [run[name] for run in outcome.weights]
+            rows.append([system.name, name, np.mean(values), report.deviation(values), *values])
+    return report.csv_text(rows)
+
+
+def plot_weights(outcome: Outcome, path: Path) -> None:
+    """Draws weights with the deviation between runs: pairs side by side, and all others."""
+    paired, others = grids(outcome)
+    panels: list[dict[str, Mapping[str, list[float]]]] = [{"": others}]
+    panels += [
+        {
+            column: {label: pair[k] for label, pair in grid.rows.items()}
+            for k, column in enumerate(grid.columns)
+        }
+        for grid in paired
+    ]
+    with report.figure(path, 5 * len(panels), 5) as drawn:
+        for axes, series in zip(drawn.subplots(1, len(panels), squeeze=False)[0], panels, strict=True):
+            for number, (name, weights) in enumerate(series.items()):
+                places = np.arange(len(weights)) + 0.2 * (number - (len(series) - 1) / 2)
+                means, errors = zip(
+                    *((np.mean(v), report.deviation(v)) for v in weights.values()), strict=True
+                )
+                axes.errorbar(means, places, xerr=errors, fmt="os"[number], capsize=3, label=name)
+                axes.set_yticks(range(len(weights)), list(weights))
+            axes.axvline(0, color="grey", linewidth=0.8)
+            axes.invert_yaxis()
+            axes.set_xlabel("weight")
+            if len(series) > 1:
+                axes.legend()

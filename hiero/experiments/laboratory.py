@@ -1,15 +1,26 @@
-"""Where the systems of an experiment are tuned and tried."""
+"""The laboratory: tunes the systems of an experiment several times, and translates its sets with each.
+
+A paper's experiment is a subclass of ``Laboratory`` that lists its systems, says how each is tuned, and
+writes its tables from the results. All that is computed is kept in a folder::
+
+    experiment.json            the model and the sets
+    SYSTEM/row.json            the options on which the system's results depend
+    SYSTEM/run-1/              a run of ``hiero.tune.tune``
+    SYSTEM/run-1.SET.json      a set translated with the weights of that run
+    tables.md, scores.csv      the report
+
+``run`` in such a folder goes on where it was interrupted.
+"""
 
 from __future__ import annotations
 
 import json
 from abc import ABC, abstractmethod
 from collections.abc import Callable, Iterator, Mapping, Sequence
-from contextlib import contextmanager
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from functools import cached_property
 from pathlib import Path
-from typing import Any, Generic, Self, TypeVar
+from typing import Any, ClassVar, Generic, Self, TypeVar
 
 import numpy as np
 from pydantic import BaseModel, ConfigDict, Field, ValidationError, model_validator
@@ -20,36 +31,40 @@ from hiero.base.files import write_atomically
 from hiero.base.json_files import complaint, read_json
 from hiero.base.settings import Settings
 from hiero.decode.decoder import Decoder
+from hiero.decode.model import Model
 from hiero.decode.settings import DecodingSettings
-from hiero.evaluate import Bleu, EffectiveLength
-from hiero.experiments.results import AnySystem, NamedSet, Outcome
-from hiero.tune.iterations import HeldOut
+from hiero.evaluate import Bleu, EffectiveLength, Metric
+from hiero.experiments.systems import LabelledSet, Outcome, Results, System
+from hiero.tune.iterations import HeldOut, TuneResult
 from hiero.tune.loop import tune
+from hiero.tune.methods import METHODS
+from hiero.tune.model_decoder import ModelDecoder
 from hiero.tune.options import TuneOptions
-from hiero.tune.protocol import TuningDecoder
+from hiero.tune.protocol import Array
 
-S = TypeVar("S", bound=AnySystem)
-
-# What model and sets are, in the folder of all; and what a row is made with, in the folder of its runs.
-_EXPERIMENT = "experiment.json"
-_ROW = "row.json"
+_EXPERIMENT, _ROW = "experiment.json", "row.json"
 
 
 class ExperimentOptions(Settings):
-    """Settings of an experiment with several systems."""
+    """Settings that all experiments have."""
 
-    runs: int = Field(3, ge=1, description="of each system, with other seeds")
-    seed: int = Field(1, ge=0, description="of the first run")
+    runs: int = Field(3, ge=1, description="runs of each system, with other seeds")
+    seed: int = Field(1, ge=0, description="seed of the first run")
     effective_length: EffectiveLength
-    decoding: Mapping[str, Any] = Field({}, description="settings in place of the model's")
+    decoding: Mapping[str, Any] = Field({}, description="decoding settings in place of the model's")
 
-    def parts(self) -> Iterator[tuple[str, type[BaseModel], Mapping[str, Any]]]:
-        """Options that are those of something else: their name, what they are of, and their values."""
+    # The tuning methods by the options that hold their settings.
+    methods: ClassVar[Mapping[str, str]] = {}
+
+    def sections(self) -> Iterator[tuple[str, type[BaseModel], Mapping[str, Any]]]:
+        """Yields the options that hold settings of a method or of decoding: name, type, and values."""
         yield "decoding", DecodingSettings, self.decoding
+        for name, method in self.methods.items():
+            yield name, type(METHODS[method]), getattr(self, name)
 
     @model_validator(mode="after")
-    def _known_parts(self) -> Self:
-        for name, kind, values in self.parts():
+    def _check_sections(self) -> Self:
+        for name, kind, values in self.sections():
             try:
                 kind.model_validate(values)
             except ValidationError as error:
@@ -57,182 +72,240 @@ class ExperimentOptions(Settings):
         return self
 
 
-Own = TypeVar("Own", bound=ExperimentOptions)
+O = TypeVar("O", bound=ExperimentOptions)  # noqa: E741
+
+
+class Stored(BaseModel):
+    """The file of a result: the weights that it was computed with, and in subclasses the result."""
+
+    model_config = ConfigDict(extra="forbid", strict=True)
+
+    weights: dict[str, float]
+
+
+R = TypeVar("R", bound=Stored)
+
+
+class Translations(Stored):
+    """A translated set: lines of tokens."""
+
+    lines: list[str]
+
+
+def stored(
+    path: Path, weights: Mapping[str, float], kind: type[R], compute: Callable[[], Mapping[str, Any]]
+) -> R:
+    """Reads a result from its file, or computes and writes it where there is none for these weights.
+    Raises FormatError for a damaged file."""
+    if path.exists() and (result := read_json(path, kind)).weights == weights:
+        return result
+    result = kind(weights=dict(weights), **compute())
+    write_atomically(path, result.model_dump_json(indent=0) + "\n")
+    return result
 
 
 class _Row(BaseModel):
-    """The record of what a row was begun with."""
+    """The file with the options on which a system's results depend."""
 
     model_config = ConfigDict(extra="forbid", strict=True)
 
     options: dict[str, Any]
 
 
-class _Translations(BaseModel):
-    """A translated set as a file holds it, and the weights that translated it."""
-
-    model_config = ConfigDict(extra="forbid", strict=True)
-
-    weights: dict[str, float]
-    lines: list[str]
-
-
 @dataclass(frozen=True)
 class Trial:
-    """How a system is tuned: what decodes the tuning set, its metric, the weights to start from, the options
-    but for the seed; what translates the other sets; and the features whose weights are told."""
+    """How a system is tuned and tested.
 
-    tuning: TuningDecoder
-    metric: Bleu
-    start: Mapping[str, float]
+    ``decoder`` translates the sets, and the tuning set too unless there is another ``tuning_decoder``.
+    ``options`` lack the seed. The rest has defaults: the laboratory's tuning set and BLEU of it, the model's
+    weights to start from, all of which are tuned and reported, and no held-out set to choose an iteration by.
+    """
+
+    decoder: Decoder
     options: TuneOptions
-    translating: Decoder
-    free: Sequence[str]
+    tuning: LabelledSet | None = None
+    tuning_decoder: Decoder | None = None
+    metric: Metric | None = None
+    weights: Mapping[str, float] | None = None
+    tuned: Sequence[str] | None = None
     held_out: HeldOut | None = None
 
+    @property
+    def start(self) -> Mapping[str, float]:
+        """The weights to start from, for all features."""
+        if self.weights is not None:
+            return self.weights
+        model = self.decoder.model
+        return {name: model.weights.get(name, 0.0) for name in model.feature_names}
 
-class Laboratory(ABC, Generic[S, Own]):
-    """Tunes systems and translates with what came out; does nothing twice. Options may change as long as
-    the rows have not begun that depend on them."""
 
-    def __init__(
-        self,
-        sets: Sequence[NamedSet],
-        folder: Path,
-        options: Own,
-        threads: int,
-        report: Callable[[str], object],
-    ) -> None:
-        """``sets`` are translated with every run's weights."""
-        self.sets = list(sets)
-        self.folder = folder
-        self.options = options
-        self.threads = threads
-        self.report = report
+@dataclass(kw_only=True, eq=False)
+class Laboratory(ABC, Generic[O]):
+    """An experiment with its model, sets and options, in a folder.
+
+    ``origin`` identifies model and sets: a folder of another origin is refused. ``progress`` gets lines
+    that tell how far it is. Between two calls of ``run``, options may change on which no system depends that
+    has begun.
+    """
+
+    model: Model
+    tuning: LabelledSet
+    tests: Sequence[LabelledSet]
+    folder: Path
+    options: O
+    origin: Mapping[str, Any] = field(default_factory=dict)
+    threads: int = 1
+    progress: Callable[[str], object] = lambda _: None
+
+    # Options on which the results of all systems depend.
+    shared_options: ClassVar[tuple[str, ...]] = ("runs", "seed", "effective_length", "decoding")
 
     @abstractmethod
-    def trial(self, system: S) -> Trial:
-        """How it is tuned."""
+    def systems(self) -> Sequence[System]:
+        """Returns all systems that are to be tuned, in order."""
 
     @abstractmethod
-    def unused(self, system: S) -> set[str]:
-        """The names of options that do not change what comes out of it."""
+    def trial(self, system: System) -> Trial:
+        """Returns how a system is tuned. Raises ValueError, FormatError or OSError where it cannot be."""
 
-    def check(self, system: S) -> None:
-        """Raises ValueError, FormatError or OSError for what would end it once it is its turn."""
+    @abstractmethod
+    def write(self, results: Results) -> None:
+        """Writes tables and figures into the folder."""
+
+    def check(self) -> None:
+        """Raises ValueError or FormatError for sets or options that do not fit the experiment."""
+
+    def check_system(self, system: System) -> None:
+        """Raises ValueError, FormatError or OSError for what would stop this system when its turn comes."""
         self.trial(system)
 
-    @contextmanager
-    def opened(self, systems: Sequence[S], origin: Mapping[str, Any] | None) -> Iterator[None]:
-        """The folder, made if need be, for the outcomes of these systems, all of which are looked at before.
-        ``origin`` says what model and sets are.
-
-        Raises what ``check`` raises, FormatError for a folder of another origin, and where systems have begun
-        with other options; OSError where another process works there.
-        """
-        for system in systems:
-            self.check(system)
-        with run_directory(self.folder, _EXPERIMENT, {"origin": dict(origin or {})}):
-            for system in systems:
-                self._check_begun(system)
-            yield
-
-    def begun(self, system: S) -> Path:
-        """The folder for the runs of a system, which from now on holds what it is made with."""
-        folder = self.folder / system.slug
-        folder.mkdir(exist_ok=True)
-        if not (folder / _ROW).exists():
-            write_atomically(folder / _ROW, json.dumps({"options": self._used(system)}, indent=1) + "\n")
-        return folder
-
-    def _used(self, system: S) -> dict[str, Any]:
-        return dict(self.options.model_dump(mode="json", exclude=self.unused(system)))
-
-    def _check_begun(self, system: S) -> None:
-        folder = self.folder / system.slug
-        if not (folder / _ROW).exists():
-            return
-        begun_with = read_json(folder / _ROW, _Row).options
-        if others := list(differing(begun_with, json.loads(json.dumps(self._used(system))))):
-            raise FormatError(
-                f"{folder}: {system.name} has begun with other settings, see {_ROW}, {', '.join(others)};"
-                " choose another directory for all, or remove this one to have the row run again"
-            )
-
-    def start(self, trial: Trial, run: int) -> Mapping[str, float]:
-        """The weights that a run starts from, the first being 0."""
-        return trial.start
-
-    def bleu(self, one: NamedSet) -> Bleu:
-        return Bleu(one.references, effective_length=self.options.effective_length)
+    @property
+    def sets(self) -> Sequence[LabelledSet]:
+        """The sets that are translated with the weights of every run."""
+        return self.tests
 
     @cached_property
     def metrics(self) -> dict[str, Bleu]:
-        """By the names of sets. Raises ValueError for a name of two."""
-        found = {one.name: self.bleu(one) for one in self.sets}
-        if len(found) < len(self.sets):
+        """The metrics of the sets by their names. Raises ValueError for two sets of one name."""
+        metrics = {one.name: self.bleu(one) for one in self.sets}
+        if len(metrics) < len(self.sets):
             raise ValueError("two sets have one name")
-        return found
+        return metrics
 
-    def outcome(self, system: S) -> Outcome:
-        """Runs are in the folder, in one of the system's name. Raises what ``hiero.tune.tune`` raises."""
-        trial = self.trial(system)
-        row = self.begun(system)
-        folders = [row / f"run-{run + 1}" for run in range(self.options.runs)]
-        results = []
-        for run, folder in enumerate(folders):
-            what = f"{system.name}, {folder.name}"
-            results.append(
-                tune(
-                    trial.tuning,
-                    trial.metric,
-                    self.start(trial, run),
-                    folder,
-                    trial.options.with_seed(self.options.seed + run),
-                    held_out=trial.held_out,
-                    threads=self.threads,
-                    report=lambda line, what=what: self.report(f"{what}: {line}"),  # type: ignore[misc]
-                )
+    def bleu(self, one: LabelledSet) -> Bleu:
+        """Returns the metric of a set."""
+        return Bleu(one.references, effective_length=self.options.effective_length)
+
+    def run(self) -> Results:
+        """Tunes and tests all systems, except for what an earlier call has done, and writes the report.
+
+        Raises what ``check`` and ``check_system`` raise, before anything is tuned; FormatError for a folder
+        of another origin, or one where a system has begun with other options; OSError where another process
+        works in the folder; and what ``hiero.tune.tune`` raises.
+        """
+        metrics = self.metrics
+        self.check()
+        systems = self.systems()
+        for system in systems:
+            self.check_system(system)
+        with run_directory(self.folder, _EXPERIMENT, {"origin": dict(self.origin)}):
+            for system in systems:
+                self._check_begun(system)
+            results = Results({system: self.outcome(system) for system in systems}, self.sets, metrics)
+            self.write(results)
+        return results
+
+    def run_folder(self, system: System, run: int) -> Path:
+        """Returns the folder of a run, the first being 0."""
+        return self.folder / system.slug / f"run-{run + 1}"
+
+    def begin(self, system: System) -> None:
+        """Makes the folder of a system, with a record of the options on which its results depend."""
+        folder = self.folder / system.slug
+        folder.mkdir(exist_ok=True)
+        if not _has_begun(folder):
+            write_atomically(folder / _ROW, json.dumps({"options": self._relevant(system)}, indent=1) + "\n")
+
+    def _relevant(self, system: System) -> dict[str, Any]:
+        return self.options.model_dump(mode="json", include={*self.shared_options, *system.options})
+
+    def _check_begun(self, system: System) -> None:
+        folder = self.folder / system.slug
+        if not _has_begun(folder):
+            return
+        before = read_json(folder / _ROW, _Row).options
+        if changed := list(differing(before, json.loads(json.dumps(self._relevant(system))))):
+            raise FormatError(
+                f"{folder}: {system.name} has begun with other settings, see {_ROW}, {', '.join(changed)};"
+                " choose another directory for all, or remove this one to have the row run again"
             )
-        pairs = list(zip(folders, results, strict=True))
+
+    def outcome(self, system: System) -> Outcome:
+        """Tunes and tests a system. Raises what ``hiero.tune.tune`` raises."""
+        trial = self.trial(system)
+        names = trial.start if trial.tuned is None else trial.tuned
+        self.begin(system)
+        runs = {
+            self.run_folder(system, run): self._tuned(system, trial, run) for run in range(self.options.runs)
+        }
         return Outcome(
-            [{name: result.weights[name] for name in trial.free} for result in results],
-            [result.iterations[result.best].score for result in results],
-            [len(result.iterations) - 1 for result in results],
-            [sum(iteration.decoding for iteration in result.iterations) for result in results],
-            [sum(iteration.choosing for iteration in result.iterations) for result in results],
+            [{name: result.weights[name] for name in names} for result in runs.values()],
+            [result.iterations[result.best].score for result in runs.values()],
+            [len(result.iterations) - 1 for result in runs.values()],
             {
                 one.name: np.array(
-                    [
-                        self.metrics[one.name].statistics(
-                            self.translated(trial.translating, one, result.weights, folder)
-                        )
-                        for folder, result in pairs
-                    ]
+                    [self.statistics(trial.decoder, one, result.weights, run) for run, result in runs.items()]
                 )
                 for one in self.sets
             },
         )
 
-    def translated(
-        self, decoder: Decoder, one: NamedSet, weights: Mapping[str, float], run: Path, how: str = ""
-    ) -> list[str]:
-        """Lines of tokens; ``how`` tells decoders apart that are not the trial's."""
+    def _tuned(self, system: System, trial: Trial, run: int) -> TuneResult:
+        folder, tuning = self.run_folder(system, run), trial.tuning or self.tuning
+        return tune(
+            ModelDecoder(trial.tuning_decoder or trial.decoder, tuning.sentences, self.threads),
+            trial.metric or self.bleu(tuning),
+            self.start(trial, run),
+            folder,
+            trial.options.with_seed(self.options.seed + run),
+            held_out=trial.held_out,
+            threads=self.threads,
+            report=lambda line: self.progress(f"{system.name}, {folder.name}: {line}"),
+        )
 
-        def made() -> list[str]:
+    def start(self, trial: Trial, run: int) -> Mapping[str, float]:
+        """Returns the weights that a run starts from, the first being 0."""
+        return trial.start
+
+    def statistics(
+        self, decoder: Decoder, one: LabelledSet, weights: Mapping[str, float], run: Path, suffix: str = ""
+    ) -> Array:
+        """Returns BLEU's statistics of what ``translated`` returns, float64 (segments, 10)."""
+        return self.metrics[one.name].statistics(self.translated(decoder, one, weights, run, suffix))
+
+    def translated(
+        self, decoder: Decoder, one: LabelledSet, weights: Mapping[str, float], run: Path, suffix: str = ""
+    ) -> list[str]:
+        """Translates a set with the weights of a run into lines of tokens.
+
+        ``suffix`` tells translations by another decoder than the trial's apart.
+        """
+
+        def translate() -> list[str]:
             vector = decoder.model.weight_vector(weights)
             results = decoder.with_weights(vector).translate_batch(one.sentences, threads=self.threads)
             return [" ".join(result.tokens) for result in results]
 
-        return self.lines(run, f"{one.name}{how}", weights, made)
+        return self.lines(run, f"{one.name}{suffix}", weights, translate)
 
     def lines(
-        self, run: Path, name: str, weights: Mapping[str, float], made: Callable[[], list[str]]
+        self, run: Path, name: str, weights: Mapping[str, float], translate: Callable[[], list[str]]
     ) -> list[str]:
-        """Translates with weights, once: the lines are kept by a name beside the run."""
+        """Returns lines of tokens, which are kept beside the folder of the run under this name."""
         path = run.with_name(f"{run.name}.{name}.json")
-        if path.exists() and (found := read_json(path, _Translations)).weights == weights:
-            return found.lines
-        kept = _Translations(weights=dict(weights), lines=made())
-        write_atomically(path, kept.model_dump_json(indent=0) + "\n")
-        return kept.lines
+        return stored(path, weights, Translations, lambda: {"lines": translate()}).lines
+
+
+def _has_begun(folder: Path) -> bool:
+    """Whether anything is kept in the folder of a system that its options have changed."""
+    return (folder / _ROW).exists() and any(path.name != _ROW for path in folder.iterdir())

@@ -13,7 +13,8 @@ import hiero
 from hiero import FormatError, read_weights
 from hiero.base.weights import write_weights
 from hiero.evaluate import Bleu
-from hiero.experiments.cettolo2004 import Cettolo2004Options, LabelledSet, cettolo2004
+from hiero.experiments.cettolo2004 import Cettolo2004, Cettolo2004Options
+from hiero.experiments.systems import LabelledSet
 from hiero.features.distortion import DistortionStatistics
 from hiero.forest.files import NO_FOREST, ForestFile, ForestWriter
 from hiero.tune import TuneOptions, tune
@@ -104,8 +105,10 @@ def test_working_points(model: hiero.Model, french: Path, tmp_path: Path) -> Non
         scales=tuple(np.float32([0.5, 1])),
         decodings=np.int32(1),  # type: ignore[arg-type]
     )
-    found = cettolo2004(model, LabelledSet(lines, texts), LabelledSet(lines, texts), tmp_path, options)
+    one = LabelledSet("test", [hiero.Sentence(line) for line in lines], texts)
+    laboratory = Cettolo2004(model=model, tuning=one, tests=[one], folder=tmp_path, options=options)
+    found = laboratory.run()
     rows = [line.split("\t") for line in (tmp_path / "curves.tsv").read_text().splitlines()[1:]]
     assert [float(row[1]) for row in rows] == [0.5, 1.0] * 5
-    again = cettolo2004(model, LabelledSet(lines, texts), LabelledSet(lines, texts), tmp_path, options)
-    assert again == found
+    table = (tmp_path / "table.txt").read_bytes()
+    assert laboratory.run() == found and (tmp_path / "table.txt").read_bytes() == table

@@ -227,7 +227,7 @@ def test_second_stages_and_experiments_open_them(folder: Path) -> None:
         assert "--load MODULE:NAME" in one_error_line(call("hiero", *command))
         assert missed in one_error_line(call("hiero", *command, "--load", "own:everything"))
     with pytest.raises(hiero.Error, match="has no Everything"):
-        read_chiang2008(folder / "x.toml", ["own:Everything"])
+        read_chiang2008(folder / "x.toml", ["own:Everything"], folder=folder / "out")
 
 
 @pytest.mark.parametrize(

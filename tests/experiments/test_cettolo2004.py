@@ -12,15 +12,9 @@ import pytest
 import hiero
 from hiero import read_weights
 from hiero.evaluate import Bleu, Nist
-from hiero.experiments import cettolo2004 as experiment
-from hiero.experiments.cettolo2004 import (
-    Cettolo2004,
-    Cettolo2004Options,
-    LabelledSet,
-    Point,
-    cettolo2004,
-    table,
-)
+from hiero.experiments import laboratory
+from hiero.experiments.cettolo2004 import Cettolo2004, Cettolo2004Options, Point, table
+from hiero.experiments.systems import LabelledSet
 from hiero.tune.iterations import Iteration, TuneResult
 from support.commands import call, one_error_line
 from support.paths import FRENCH
@@ -68,6 +62,12 @@ def decoded(folder: Path, weights: Mapping[str, float], scale: float, **settings
     return Point(scale, sum(result.stats.hypotheses for result in results), *scores)
 
 
+def experiment(
+    model: hiero.Model, tuning: LabelledSet, test: LabelledSet, folder: Path, options: Cettolo2004Options
+) -> Cettolo2004:
+    return Cettolo2004(model=model, tuning=tuning, tests=[test], folder=folder, options=options)
+
+
 def rows(path: Path) -> list[tuple[str, Point]]:
     lines = [line.split("\t") for line in path.read_text().splitlines()[1:]]
     return [(name, Point(float(s), int(g), float(b), float(n))) for name, s, g, b, n in lines]
@@ -81,10 +81,10 @@ def test_the_experiment(folder: Path, tmp_path: Path) -> None:
     given = hiero.Model.load(folder / "model").weights
     equal = {name: float(np.sign(weight)) for name, weight in given.items()}
     loosest = 2.0**-3
-    start = read_weights(tmp_path / "out" / "bleu-tuned" / "iteration-000" / "weights.txt")
+    start = read_weights(tmp_path / "out" / "bleu-tuned" / "run-1" / "iteration-000" / "weights.txt")
     assert {name: w / loosest for name, w in start.items() if w} == {n: w for n, w in equal.items() if w}
     # Tuned weights are as long as these, in the same features.
-    tuned = read_weights(tmp_path / "out" / "nist-tuned" / "weights.txt")
+    tuned = read_weights(tmp_path / "out" / "nist-tuned" / "run-1" / "weights.txt")
     assert sum(map(abs, tuned.values())) == pytest.approx(loosest * sum(map(abs, equal.values())))
     assert all(equal.get(name, 0) != 0 for name, weight in tuned.items() if weight != 0)
     points = rows(tmp_path / "out" / "curves.tsv")
@@ -110,16 +110,20 @@ def test_the_experiment(folder: Path, tmp_path: Path) -> None:
         assert (tmp_path / "out" / f"figure-{number}.png").read_bytes().startswith(b"\x89PNG")
 
     # Interrupted and started again it comes to the same.
-    (tmp_path / "out" / "bleu-tuned-on-test.json").unlink()
-    (tmp_path / "out" / "nist-tuned" / "weights.txt").unlink()
+    for path in (tmp_path / "out" / "bleu-tuned-on-test").glob("scale-*.json"):
+        path.unlink()
+    (tmp_path / "out" / "nist-tuned" / "run-1" / "weights.txt").unlink()
     before = (tmp_path / "out" / "curves.tsv").read_bytes()
     again = call("hiero", *arguments(folder, tmp_path / "out", *more, "--threads", 2))
     assert again.stdout == done.stdout and (tmp_path / "out" / "curves.tsv").read_bytes() == before
-    (tmp_path / "out" / "uniform.json").write_text('{"weights": {}, "points": [{"scale": 1}]}')
+    (tmp_path / "out" / "uniform" / "scale-0.125.json").write_text('{"weights": {}, "point": {"scale": 1}}')
     damaged = call("hiero", *arguments(folder, tmp_path / "out", *more))
-    assert "uniform.json: damaged: points.0.generated" in one_error_line(damaged, 1)
+    assert "scale-0.125.json: damaged: point.generated" in one_error_line(damaged, 1)
     other = call("hiero", *arguments(folder, tmp_path / "out", *more, "--seed", 2))
-    assert "experiment.json" in one_error_line(other, 1)
+    assert "uniform has begun with other settings, see row.json, seed;" in one_error_line(other, 1)
+    swapped = arguments(folder, tmp_path / "out", *more)
+    swapped[swapped.index("--source") + 1] = str(folder / "tuning.0")
+    assert "holds another run, see experiment.json, origin.sets" in one_error_line(call("hiero", *swapped), 1)
 
 
 def test_more_decodings(folder: Path, tmp_path: Path) -> None:
@@ -129,10 +133,14 @@ def test_more_decodings(folder: Path, tmp_path: Path) -> None:
     lines = (folder / "test.fr").read_text().splitlines()[:4]
     texts = [[line] for line in (folder / "test.0").read_text().splitlines()[:4]]
 
-    def run(name: str, decodings: int) -> Cettolo2004:
+    def run(name: str, decodings: int) -> dict[str, list[Point]]:
         options = Cettolo2004Options(pop_limit=5, scales=(0.5, 1.0), decodings=decodings)
-        labelled = LabelledSet(lines, texts)
-        return cettolo2004(model.with_weights(weights), labelled, labelled, tmp_path / name, options)
+        one = LabelledSet("test", [hiero.Sentence(line) for line in lines], texts)
+        experiment(model.with_weights(weights), one, one, tmp_path / name, options).run()
+        curves: dict[str, list[Point]] = {}
+        for system, point in rows(tmp_path / name / "curves.tsv"):
+            curves.setdefault(system, []).append(point)
+        return curves
 
     def files(name: str) -> dict[str, bytes]:
         found = [path for path in (tmp_path / name).rglob("*") if path.suffix in (".json", ".txt", ".tsv")]
@@ -141,24 +149,19 @@ def test_more_decodings(folder: Path, tmp_path: Path) -> None:
 
     part, whole = run("part", 2), run("whole", 12)
     # Some weights have changed, and their working points with them.
-    assert part.curves["uniform"] == whole.curves["uniform"]
-    assert part.curves["BLEU-tuned"] != whole.curves["BLEU-tuned"]
+    assert part["uniform"] == whole["uniform"]
+    assert part["BLEU-tuned"] != whole["BLEU-tuned"]
     assert run("part", 12) == whole and files("part") == files("whole")
     assert run("part", 1) == whole and files("part") == files("whole")
 
 
 def test_other_options_before_anything_has_run(folder: Path, tmp_path: Path) -> None:
-    labelled = LabelledSet(["le chat"], [["the cat"]])
+    one = LabelledSet("test", [hiero.Sentence("le chat")], [["the cat"]])
     model = hiero.Model.load(folder / "model")
+    model = model.with_weights(dict.fromkeys(model.feature_names, 0.0))
     for seed in (1, 2):
         with pytest.raises(ValueError, match="all features are fixed"):
-            cettolo2004(
-                model.with_weights(dict.fromkeys(model.feature_names, 0.0)),
-                labelled,
-                labelled,
-                tmp_path / "out",
-                Cettolo2004Options(seed=seed),
-            )
+            experiment(model, one, one, tmp_path / "out", Cettolo2004Options(seed=seed)).run()
 
 
 def test_what_weights_are_tuned_on(folder: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
@@ -167,18 +170,19 @@ def test_what_weights_are_tuned_on(folder: Path, tmp_path: Path, monkeypatch: py
     sets = []
     for name in ("tuning", "test"):
         lines, texts = ((folder / f"{name}.{end}").read_text().splitlines() for end in ("fr", "1"))
-        sets.append(LabelledSet(lines, [[text] for text in texts]))
+        sentences = [hiero.Sentence(line) for line in lines]
+        sets.append(LabelledSet(name, sentences, [[text] for text in texts]))
     asked = []
 
     def tuned(decoder: Any, metric: Any, start: Any, directory: Path, options: Any, **_: Any) -> TuneResult:
-        asked.append((directory.name, metric.signature, metric.checksum, decoder._sentences))
+        asked.append((directory.parent.name, metric.signature, metric.checksum, decoder._sentences))
         assert (options.method, options.seed, options.settings.iterations) == ("simplex", 5, 9)
         assert set(options.fixed) == {name for name in start if not model.weights.get(name)}
         return TuneResult([Iteration(start, 1.0, None, 1, 1)], 0, "enough")
 
-    monkeypatch.setattr(experiment, "tune", tuned)
+    monkeypatch.setattr(laboratory, "tune", tuned)
     options = Cettolo2004Options(seed=5, decodings=9, pop_limit=3, scales=(1.0,))
-    cettolo2004(model, *sets, tmp_path / "out", options)
+    experiment(model, *sets, tmp_path / "out", options).run()
     assert asked == [
         (name, metric.signature, metric.checksum, one.sentences)
         for one, end in zip(sets, ("", "-on-test"), strict=True)
@@ -195,13 +199,10 @@ def test_table_by_hand() -> None:
         "BLEU-tuned": [Point(1, 900, 22.0, 4.5), Point(2, 300, 20.5, 5.5), Point(4, 90, 12.0, 3.0)],
         "NIST-tuned": [Point(1, 900, 19.0, 6.0)],
     }
-    result = Cettolo2004({name: {} for name in curves}, curves)
-    assert [line.split() for line in table(result).splitlines()[1:4]] == [
+    assert [line.split() for line in table(curves).splitlines()[1:4]] == [
         ["uniform", "20.00", "5.0000", "500"],
         ["BLEU-tuned", "22.00", "+10.0%", "5.5000", "+10.0%", "300"],
         ["NIST-tuned", "19.00", "-5.0%", "6.0000", "+20.0%", "never"],
     ]
-    nothing = Cettolo2004(
-        {"uniform": {}, "x": {}}, {"uniform": [Point(1, 9, 0, 0)], "x": [Point(1, 9, 1, 1)]}
-    )
-    assert table(nothing).splitlines()[2].split() == ["x", "1.00", "1.0000", "9"]
+    zero = {"uniform": [Point(1, 9, 0, 0)], "x": [Point(1, 9, 1, 1)]}
+    assert table(zero).splitlines()[2].split() == ["x", "1.00", "1.0000", "9"]

@@ -5,8 +5,10 @@ from __future__ import annotations
 
 import csv
 import json
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
+from unittest import mock
 
 import numpy as np
 import pytest
@@ -15,24 +17,24 @@ import hiero
 from hiero.cli.experiment import read_chiang2008
 from hiero.evaluate import Bleu, Runs, paired_bootstrap
 from hiero.evaluate.evaluation_sets import EvaluationSet
-from hiero.experiments.chiang2008_laboratory import Chiang2008Laboratory
-from hiero.experiments.chiang2008_report import grids, markdown
-from hiero.experiments.chiang2008_systems import (
+from hiero.experiments.chiang2008 import (
     ALL,
     BASELINE,
     FULL,
     TABLE_1,
     TABLE_2,
+    Chiang2008,
     Chiang2008Options,
-    System,
+    grids,
     local_features,
     systems,
 )
-from hiero.experiments.results import NamedSet, Outcome, Results, columns, judged, lengths
+from hiero.experiments.report import columns, compare, length_ratios
+from hiero.experiments.systems import LabelledSet, Outcome, Results
 from hiero.features import DistortionStatistics
 from hiero.tune import TuneOptions
 from support.commands import call, one_error_line
-from support.experiments import check_refused, check_unused
+from support.experiments import check_refused, check_relevant_options
 from support.paths import DEMO, FRENCH
 
 STATISTICS = DistortionStatistics(range(1, 11), range(11, 21))
@@ -51,7 +53,7 @@ def test_the_features_of_the_paper() -> None:
     found = systems(model, parsed=True)
     assert found == [*TABLE_1, *TABLE_2]
     sizes = [
-        12 + sum(len(each.names) for each in local_features(system.features, model, True, options))
+        12 + sum(len(each.names) for each in local_features(system.variant, model, True, options))
         for system in found
     ]
     assert sizes == [12, 14, 34, 13, 34, 12, 34, 34, 56, 56, 56, 56, 56]
@@ -70,7 +72,7 @@ def test_defaults_are_those_of_the_documentation() -> None:
 
 
 def test_what_cannot_be_had_is_left_out() -> None:
-    without = [(s.method, s.features) for s in systems(assembled(), parsed=False)]
+    without = [(s.method, s.variant) for s in systems(assembled(), parsed=False)]
     assert without == [
         ("mert", "baseline"),
         ("mert", "fine distortion"),
@@ -80,14 +82,14 @@ def test_what_cannot_be_had_is_left_out() -> None:
     both = local_features(ALL, assembled(), False, Chiang2008Options())
     assert sum(len(each.names) for each in both) == 22
     assert ("mert", "coarse distortion") in [
-        (s.method, s.features) for s in systems(assembled(distortion=STATISTICS), parsed=False)
+        (s.method, s.variant) for s in systems(assembled(distortion=STATISTICS), parsed=False)
     ]
 
 
 def test_a_blank_sentence_needs_no_parse() -> None:
     tree = hiero.Tree.read("(S (X a))")
     for other, parsed in ((hiero.Sentence(" "), True), (hiero.Sentence("b"), False)):
-        found = NamedSet("", [hiero.Sentence("a", parse=tree), other], [["a"], ["b"]], {})
+        found = LabelledSet("", [hiero.Sentence("a", parse=tree), other], [["a"], ["b"]], {})
         assert found.is_parsed == parsed
     assert hiero.Sentence(tokens=[]).is_blank and not hiero.Sentence(tokens=["b"]).is_blank
 
@@ -96,8 +98,8 @@ def test_systems_have_folders_of_their_own_and_options_that_there_are() -> None:
     found = [*TABLE_1, *TABLE_2]
     assert len({system.slug for system in found}) == len(found)
     for system in found:
-        TuneOptions(system.method, **dict(system.options))
-    table_2 = [dict(system.options) for system in TABLE_2]
+        TuneOptions(system.method, **dict(system.settings))
+    table_2 = [dict(system.settings) for system in TABLE_2]
     assert table_2 == [
         {"oracle": "local", "no_loss_augmented": True},
         {"oracle": "local"},
@@ -106,10 +108,10 @@ def test_systems_have_folders_of_their_own_and_options_that_there_are() -> None:
     ]
 
 
-def made_up() -> Results[System]:
+def made_up() -> Results:
     """A set of four segments in two genres, on which MIRA is right and MERT is not."""
     references = [["a b c d e"], ["f g h i j"], ["k l m n o"], ["p q r s t"]]
-    test = NamedSet("test", [hiero.Sentence("x")] * 4, references, {"news": [0, 1], "web": [2, 3]})
+    test = LabelledSet("test", [hiero.Sentence("x")] * 4, references, {"news": [0, 1], "web": [2, 3]})
     metric = Bleu(references)
     right = [lines[0] for lines in references]
     wrong = ["a b c d x y", *right[1:2], "k l m n x y", "p q r s x y"]
@@ -132,14 +134,23 @@ def made_up() -> Results[System]:
             },
         ]
         statistics = {"test": np.array([metric.statistics(lines), metric.statistics(right)])}
-        outcomes[system] = Outcome(runs, [30.0, 31.0], [4, 6], [20.0, 80.0], [40.0, 100.0], statistics)
+        outcomes[system] = Outcome(runs, [30.0, 31.0], [4, 6], statistics)
     return Results(outcomes, [test], {"test": metric})
 
 
-def test_tables_of_what_was_made_up() -> None:
+def write_tables(results: Results, folder: Path) -> None:
+    one = LabelledSet("tuning", [hiero.Sentence("x")], [["x"]])
+    laboratory = Chiang2008(
+        model=assembled(), tuning=one, tests=results.sets, folder=folder, options=Chiang2008Options()
+    )
+    with mock.patch("hiero.experiments.report.can_draw", lambda: False):
+        laboratory.write(results)
+
+
+def test_tables_of_what_was_made_up(tmp_path: Path) -> None:
     result = made_up()
     assert [column.name for column in columns(result)] == ["test", "test news", "test web"]
-    found = judged(result, FULL, columns(result)[2], TABLE_1[0])
+    found = compare(result, FULL, columns(result)[2], TABLE_1[0])
     metric = result.metrics["test"]
     runs = {
         system: Runs.of(metric, outcome.statistics["test"][:, [2, 3]])
@@ -150,10 +161,12 @@ def test_tables_of_what_was_made_up() -> None:
     assert found.bootstrap < 0.01
     assert str(found) == "100.00 ±0.00 ++"
     # Words for words: 23 for 20, and 20 for 20.
-    assert lengths(result, result.outcomes[TABLE_1[0]]) == [23 / 20, 1.0]
-    rows = [line.split(" | ") for line in markdown(result).splitlines() if line.startswith("| ")]
+    assert length_ratios(result, result.outcomes[TABLE_1[0]]) == [23 / 20, 1.0]
+    write_tables(result, tmp_path)
+    text = (tmp_path / "tables.md").read_text()
+    rows = [line.split(" | ") for line in text.splitlines() if line.startswith("| ")]
     first = next(row for row in rows if row[0] == "| MERT, baseline")
-    assert first[1:3] == ["5", "30.50 ±0.71"] and first[-3:] == ["1.075 ±0.106", "5.0", "2.0 |"]
+    assert first[1:3] == ["5", "30.50 ±0.71"] and first[-2:] == ["1.075 ±0.106", "5.0 |"]
     assert not any(mark in first[3] for mark in "+-")
     worse = next(row for row in rows if row[0] == "| no sharing")
     assert worse[5].endswith(" --")
@@ -166,7 +179,7 @@ def test_tables_of_what_was_made_up() -> None:
 def test_marks() -> None:
     """+ and - at 0.05, twice at 0.01, by the bootstrap."""
     column = columns(made_up())[0]
-    found = judged(made_up(), FULL, column, TABLE_1[0])
+    found = compare(made_up(), FULL, column, TABLE_1[0])
     for p, better, mark in (
         (0.06, 1, ""),
         (0.05, 1, ""),
@@ -308,17 +321,16 @@ def test_the_experiment(folder: Path, tmp_path: Path) -> None:
 
 def test_options_of_rows(folder: Path, tmp_path: Path) -> None:
     """Options that a row does not depend on may change when it has begun, and no others."""
-    given = read_chiang2008(folder / "experiment.toml")
+    given = read_chiang2008(folder / "experiment.toml", folder=tmp_path)
 
-    def laboratory(options: Chiang2008Options) -> Chiang2008Laboratory:
-        sets = given.tuning, given.held_out, given.tests
-        return Chiang2008Laboratory(given.model, *sets, tmp_path, options)
+    def laboratory(options: Chiang2008Options) -> Chiang2008:
+        return replace(given, options=options)
 
     changes = {
         **{"mert": {"restarts": 2}, "mira": {"workers": 3}, "coarse_labels": ("A",), "fine_labels": ("B",)},
         **{"sentence": 2, "baseline": ("LM0",), "decoding": {"pop_limit": 3}},
     }
-    check_unused(laboratory, given.options, changes, [*TABLE_1, *TABLE_2])
+    check_relevant_options(laboratory, given.options, changes, [*TABLE_1, *TABLE_2])
 
 
 class WordCount:
@@ -328,13 +340,9 @@ class WordCount:
         return np.diff(spans, axis=1)
 
 
-def test_a_laboratory_learns_further_features(folder: Path, tmp_path: Path) -> None:
-    given = read_chiang2008(folder / "experiment.toml")
-    sets = given.tuning, given.held_out, given.tests
-    plain, further = (
-        Chiang2008Laboratory(given.model, *sets, tmp_path / name, given.options, further=features)
-        for name, features in (("plain", ()), ("further", [WordCount()]))
-    )
+def test_a_laboratory_tunes_added_features(folder: Path, tmp_path: Path) -> None:
+    plain = read_chiang2008(folder / "experiment.toml", folder=tmp_path / "plain")
+    further = replace(plain, folder=tmp_path / "further", added_features=[WordCount()])
     for laboratory in (plain, further):
         laboratory.folder.mkdir()
     mira = TABLE_1[5]
@@ -350,9 +358,9 @@ def test_the_paper_s_numbers_of_weights(folder: Path, tmp_path: Path) -> None:
     rules = [hiero.Rule("[X] ||| le ||| the ||| PhraseFE=-1 PhraseEF=-1 LexFE=-1 LexEF=-1 ||| 0-0")]
     lm = hiero.LanguageModel.load(str(FRENCH / "lm.arpa"))
     model = hiero.Model([hiero.RuleTable.from_rules(rules)], [lm, lm], {"LM0": 1.0}, distortion=STATISTICS)
-    given = read_chiang2008(folder / "experiment.toml")
+    given = read_chiang2008(folder / "experiment.toml", folder=tmp_path)
     options = Chiang2008Options(runs=1, mert={"iterations": 1}, mira={"iterations": 1})
-    laboratory = Chiang2008Laboratory(model, given.tuning, None, given.tests, tmp_path, options)
+    laboratory = replace(given, model=model, held_out=None, options=options)
     sizes = [len(laboratory.outcome(system).weights[0]) for system in TABLE_1]
     assert sizes == [12, 14, 34, 13, 34, 12, 34, 34, 56]
 

@@ -32,16 +32,14 @@ def test_experiments(files: Path, tmp_path: Path) -> None:
         "-o",
         tmp_path / "o",
     )
-    found = handed(experiment, "run_zhai2015", *command, "--threads", 2)
-    assert [one.name for one in found["tests"]] == ["some", "dev"] and found["tuning"].own.name == "dev"
-    assert found["tuning"].alignments is not None and found["threads"] == 2 and found["options"].seed == 4
+    found = handed(experiment, "Zhai2015", *command, "--threads", 2)
+    assert [one.name for one in found["tests"]] == ["some", "dev"] and found["tuning"].name == "dev"
+    assert found["tuning"].links is not None and found["threads"] == 2 and found["options"].seed == 4
     origin = found["origin"]
     assert origin["weights"] == hiero.Model.load(files / "model").weights
     write(tmp_path / "links", ["0-0", "0-0"])
     other = configuration(files, tmp_path, "seed = 4", f'alignments = ["{tmp_path}/links"]')
-    changed = handed(experiment, "run_zhai2015", "experiment", "zhai2015", other, "-o", tmp_path / "o")[
-        "origin"
-    ]
+    changed = handed(experiment, "Zhai2015", "experiment", "zhai2015", other, "-o", tmp_path / "o")["origin"]
     assert {name for name in origin if origin[name] != changed[name]} == {"alignments"}
 
     bitext = (
@@ -50,7 +48,7 @@ def test_experiments(files: Path, tmp_path: Path) -> None:
     own = configuration(files, tmp_path, bitext)
     text = own.read_text()
     own.write_text(text.replace(bitext, "") + bitext)
-    found = handed(experiment, "run_li2009", "experiment", "li2009", own, "-o", tmp_path / "o")
+    found = handed(experiment, "Li2009", "experiment", "li2009", own, "-o", tmp_path / "o")
     inputs = found["trained"].inputs
     paths = (inputs.source, inputs.target, *inputs.dictionary, *inputs.mono, inputs.alignment)
     assert list(paths) == [tmp_path / name for name in ("s", "t", "ds", "dt", "m", "links")]
@@ -58,7 +56,7 @@ def test_experiments(files: Path, tmp_path: Path) -> None:
 
     held_out = f'[held_out]\nname = "kept"\nsource = "{files}/out.fr"\nreferences = ["{files}/out.en"]\n'
     own.write_text(text.replace(bitext, "").replace('name = "some"\n', 'name = "other"\n') + held_out)
-    found = handed(experiment, "run_chiang2008", "experiment", "chiang2008", own, "-o", tmp_path / "o")
+    found = handed(experiment, "Chiang2008", "experiment", "chiang2008", own, "-o", tmp_path / "o")
     assert (found["held_out"].name, [one.name for one in found["tests"]]) == ("kept", ["other", "dev"])
 
     sets = (
@@ -80,8 +78,16 @@ def test_experiments(files: Path, tmp_path: Path) -> None:
         9,
     )
     found = handed(
-        experiment, "run", "experiment", "cettolo2004", files / "model", *sets, *more, "--threads", 2
+        experiment.cettolo,
+        "Cettolo2004",
+        "experiment",
+        "cettolo2004",
+        files / "model",
+        *sets,
+        *more,
+        "--threads",
+        2,
     )
     assert (found["options"].seed, found["options"].decodings, found["threads"]) == (3, 9, 2)
     assert found["origin"]["weights"] == hiero.Model.load(files / "model").weights
-    assert [len(found[name].sentences) for name in ("tuning", "test")] == [2, 1]
+    assert [len(one.sentences) for one in (found["tuning"], *found["tests"])] == [2, 1]

@@ -6,6 +6,7 @@ from __future__ import annotations
 import csv
 import io
 from collections.abc import Mapping
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
@@ -15,14 +16,12 @@ import pytest
 import hiero
 from hiero.base.weights import write_weights
 from hiero.evaluate import Bleu, approximate_randomization, paired_bootstrap
-from hiero.experiments import laboratory, li2009, zhai2015_laboratory, zhai2015_report
-from hiero.experiments.li2009_laboratory import Li2009Laboratory, Pass
-from hiero.experiments.li2009_systems import LARGE, Li2009Options
-from hiero.experiments.li2009_systems import MERT as LI_MERT
-from hiero.experiments.results import Column, NamedSet, Outcome, Results, Table, columns, judged, scores_csv
-from hiero.experiments.zhai2015_laboratory import TuningSet, Zhai2015Laboratory
-from hiero.experiments.zhai2015_report import Looks
-from hiero.experiments.zhai2015_systems import GUIDED, MERT, Zhai2015Options, systems
+from hiero.experiments import laboratory, li2009, zhai2015
+from hiero.experiments.li2009 import LARGE, Li2009, Li2009Options
+from hiero.experiments.li2009 import MERT as LI_MERT
+from hiero.experiments.report import Column, Table, columns, compare, score_table, scores_csv
+from hiero.experiments.systems import LabelledSet, Outcome, Results, System
+from hiero.experiments.zhai2015 import GUIDED, MERT, Zhai2015, Zhai2015Options, systems
 from hiero.features.sentence import Sentence
 from hiero.tune.analysis import Analysis
 from hiero.tune.iterations import Iteration, TuneResult
@@ -35,20 +34,24 @@ def model() -> hiero.Model:
 
 
 @pytest.fixture(scope="module")
-def own(model: hiero.Model) -> NamedSet:
+def own(model: hiero.Model) -> LabelledSet:
     """A set whose references are translations by other weights."""
     lines = [line.split() for line in (FRENCH / "input.fr").read_text().splitlines() if line.strip()]
     other = hiero.Decoder(model).with_weights({**model.weights, "WordPenalty": 0.5})
     texts = [[" ".join(result.tokens)] for result in other.translate_batch(lines)]
-    return NamedSet("test", [Sentence(tokens=line) for line in lines], texts, {})
+    return LabelledSet("test", [Sentence(tokens=line) for line in lines], texts)
 
 
-def zhai(model: hiero.Model, own: NamedSet, folder: Path, **options: Any) -> Zhai2015Laboratory:
-    return Zhai2015Laboratory(model, TuningSet(own, None), [own], folder, Zhai2015Options(**options))
+def zhai(model: hiero.Model, own: LabelledSet, folder: Path, **options: Any) -> Zhai2015:
+    return Zhai2015(model=model, tuning=own, tests=[own], folder=folder, options=Zhai2015Options(**options))
+
+
+def li(model: hiero.Model, own: LabelledSet, folder: Path, options: Li2009Options) -> Li2009:
+    return Li2009(model=model, tuning=own, tests=[], folder=folder, options=options)
 
 
 def test_every_run_has_a_seed_and_a_folder(
-    model: hiero.Model, own: NamedSet, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+    model: hiero.Model, own: LabelledSet, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     asked = []
 
@@ -70,30 +73,30 @@ def test_every_run_has_a_seed_and_a_folder(
     found.threads = 2
     outcome = found.outcome(MERT)
     assert asked == [(tmp_path / "mert" / f"run-{k}", 4 + k, 7, 2, 2) for k in (1, 2, 3)]
-    # Weights and scores are those of the best iteration, times of all.
+    # Weights and scores are those of the best iteration.
     assert [weights["Glue"] for weights in outcome.weights] == [1, 3, 5]
-    assert outcome.tuning == [10.0, 21.0, 32.0] and outcome.passes == [1, 2, 3]
-    assert outcome.decoding == [4.0, 6.0, 8.0] and outcome.choosing == [1.0, 1.5, 2.0]
-    assert outcome.seconds.tolist() == [5.0, 7.5, 10.0]
+    assert outcome.tuning == [10.0, 21.0, 32.0] and outcome.iterations == [1, 2, 3]
     assert outcome.statistics["test"].shape == (3, len(own.sentences), 10)
 
 
-def test_seeds_of_second_stages(model: hiero.Model, own: NamedSet, tmp_path: Path) -> None:
+def test_seeds_of_second_stages(model: hiero.Model, own: LabelledSet, tmp_path: Path) -> None:
     """Seeds also draw the weights that runs start from, where a method draws nothing."""
     starts = []
     for seed in (3, 4):
         options = Li2009Options(seed=seed, second={"folds": 4})
-        found = Li2009Laboratory(model, own, [], tmp_path, options, None)
-        assert [found._second_options(run).seed for run in range(3)] == [seed, seed + 1, seed + 2]
-        assert {found._second_options(run).folds for run in range(3)} == {4}
+        found = li(model, own, tmp_path, options)
+        assert [found.second_options(run).seed for run in range(3)] == [seed, seed + 1, seed + 2]
+        assert {found.second_options(run).folds for run in range(3)} == {4}
         trial = found.trial(LI_MERT)
         starts += [tuple(found.start(trial, run).values()) for run in (1, 2)]
     assert len(set(starts)) == 4
     given = Li2009Options(seed=3, second={"seed": 9})
-    assert Li2009Laboratory(model, own, [], tmp_path, given, None)._second_options(1).seed == 9
+    assert li(model, own, tmp_path, given).second_options(1).seed == 9
 
 
-def test_translations_are_those_of_their_weights(model: hiero.Model, own: NamedSet, tmp_path: Path) -> None:
+def test_translations_are_those_of_their_weights(
+    model: hiero.Model, own: LabelledSet, tmp_path: Path
+) -> None:
     """Made once for the same weights, again for others, and apart by set and by how."""
     found = zhai(model, own, tmp_path)
     made: list[str] = []
@@ -123,14 +126,14 @@ def test_translations_are_those_of_their_weights(model: hiero.Model, own: NamedS
     assert found.translated(decoder, own, model.weights, tmp_path / "run-1") == whole
 
 
-def runs_of(folder: Path, system: Any, weights: list[Mapping[str, float]]) -> None:
+def runs_of(folder: Path, system: System, weights: list[Mapping[str, float]]) -> None:
     for number, each in enumerate(weights, start=1):
         run = folder / system.slug / f"run-{number}"
         run.mkdir(parents=True)
         write_weights(run / "weights.txt", each)
 
 
-def test_figure_4_is_of_its_pop_limits(model: hiero.Model, own: NamedSet, tmp_path: Path) -> None:
+def test_figure_4_is_of_its_pop_limits(model: hiero.Model, own: LabelledSet, tmp_path: Path) -> None:
     """Not of that of tuning: the mean of all runs at each."""
     weights = [model.weights, {**model.weights, "WordPenalty": 0.5, "LM0": 2.0}]
     runs_of(tmp_path, MERT, weights)
@@ -149,7 +152,7 @@ def test_figure_4_is_of_its_pop_limits(model: hiero.Model, own: NamedSet, tmp_pa
 
 
 def test_analyses_are_of_their_weights(
-    model: hiero.Model, own: NamedSet, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+    model: hiero.Model, own: LabelledSet, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     asked = []
 
@@ -157,10 +160,10 @@ def test_analyses_are_of_their_weights(
         asked.append((weights.tolist(), options))
         return Analysis(float(len(asked)), 0.0, 0.0, 0.0, 0.0, 0.0)
 
-    monkeypatch.setattr(zhai2015_laboratory, "analyse", analysed)
+    monkeypatch.setattr(zhai2015, "analyse", analysed)
     runs_of(tmp_path, GUIDED, [model.weights, {}])
     found = zhai(model, own, tmp_path, k=9, spans={"beam": 11})
-    other = NamedSet("other", own.sentences, own.references, {})
+    other = LabelledSet("other", own.sentences, own.references)
     assert [found.analysis(GUIDED, one).best for one in (own, other, own, other)] == [1, 2, 1, 2]
     write_weights(tmp_path / GUIDED.slug / "run-1" / "weights.txt", {**model.weights, "LM0": 3.0})
     assert [found.analysis(GUIDED, own).best for _ in range(2)] == [3, 3]
@@ -168,10 +171,10 @@ def test_analyses_are_of_their_weights(
     assert asked == [(vector, {"k": 9, "beam": 11}) for vector in vectors]
 
 
-def made_up(genres: Mapping[str, list[int]], systems: list[Any], flip: Any = None) -> Results[Any]:
+def made_up(genres: Mapping[str, list[int]], systems: list[System], flip: System | None = None) -> Results:
     """Two runs of each system on four segments; one is worse."""
     references = [["a b c d e"], ["f g h i j"], ["k l m n o"], ["p q r s t"]]
-    one = NamedSet("test", [Sentence(tokens=["x"])] * 4, references, genres)
+    one = LabelledSet("test", [Sentence(tokens=["x"])] * 4, references, genres)
     metric = Bleu(references)
     right = metric.statistics([lines[0] for lines in references])
     wrong = metric.statistics(["a b c d x", "f g h x y", "k l m n o", "p q r s x y"])
@@ -180,8 +183,6 @@ def made_up(genres: Mapping[str, list[int]], systems: list[Any], flip: Any = Non
             [{"A": 1.0, "B": 0.0}] * 2,
             [30.0, 31.0],
             [4, 7],
-            [20.0, 80.0],
-            [40.0, 100.0],
             {"test": np.array([wrong if system == flip else right, right])},
         )
         for system in systems
@@ -201,7 +202,9 @@ def test_genres_have_columns_where_there_are_two() -> None:
 def test_scores_as_csv() -> None:
     """By columns; each p is where its name says."""
     found = made_up({"news": [0, 1], "web": [2, 3]}, [MERT, GUIDED], flip=GUIDED)
-    rows = list(csv.DictReader(io.StringIO(scores_csv(found, [Table("Table 1", "x", [MERT, GUIDED], MERT)]))))
+    rows = list(
+        csv.DictReader(io.StringIO(scores_csv(found, [Table("Table 1", "x", {"MERT": MERT, "x": GUIDED})])))
+    )
     assert [(row["table"], row["system"], row["set"], row["genre"]) for row in rows] == [
         ("Table 1", system.name, "test", genre) for system in (MERT, GUIDED) for genre in ("", "news", "web")
     ]
@@ -209,7 +212,7 @@ def test_scores_as_csv() -> None:
     assert {(row["p bootstrap"], row["p randomisation"]) for row in rows[:3]} == {("", "")}
     column = Column("test", "", range(4))
     metric = found.metrics["test"]
-    theirs, ours = (judged(found, system, column, MERT).runs for system in (MERT, GUIDED))
+    theirs, ours = (compare(found, system, column, MERT).runs for system in (MERT, GUIDED))
     expected = paired_bootstrap(metric, theirs, ours), approximate_randomization(metric, theirs, ours)
     assert (float(rows[3]["p bootstrap"]), float(rows[3]["p randomisation"])) == expected
     assert expected[0] != expected[1]
@@ -228,22 +231,27 @@ def cells(text: str, start: str) -> dict[str, str]:
 
 def test_columns_of_li2009() -> None:
     found = made_up({}, [LI_MERT, LARGE])
-    text = li2009.markdown(found, {LI_MERT: None, LARGE: Pass(seconds=1.25, megabytes=77.0)})
+    outcome = found.outcomes[LARGE]
+    one_run = replace(outcome, weights=outcome.weights[:1], tuning=[30.0])
+    found = replace(found, outcomes={**found.outcomes, LARGE: one_run})
+    text = score_table(found, li2009.table_of(found))
     assert cells(text, LI_MERT.name) == {
         **{"system": LI_MERT.name, "features": "1", "tuning set": "30.50 ±0.71"},
-        **{"test": "100.00 ±0.00", "iterations": "5.5", "s a pass": "", "MB": ""},
+        **{"test": "100.00 ±0.00", "iterations": "5.5"},
     }
     large = cells(text, LARGE.name)
-    assert (large["iterations"], large["s a pass"], large["MB"]) == ("", "1.25", "77")
-    assert "deviation of 2 runs, of MR (forest, large) of 2." in text
+    assert (large["iterations"], large["tuning set"]) == ("", "30.00 ±0.00")
+    assert "deviation of 2 runs, of MR (forest, large) of 1. " in text
+    assert "better than MERT (n-best) with p" in text
 
 
 def test_columns_of_zhai2015() -> None:
     options = Zhai2015Options()
     rows = systems(options, True)
     found = made_up({"news": [0, 1], "web": [2, 3]}, rows, flip=GUIDED)
-    looks = Looks({("MERT", "test"): Analysis(1.0, 2.0, 3.0, 0.4, 0.5, 0.625)}, {"MERT": {3: 10.0, 30: 20.0}})
-    text = zhai2015_report.markdown(found, looks, options)
+    searches = {("MERT", "test"): Analysis(1.0, 2.0, 3.0, 0.4, 0.5, 0.625)}
+    short = zhai2015.short_sentence_table(found, options)
+    text = "\n".join(zhai2015.sections_of(found, searches, {"MERT": {3: 10.0, 30: 20.0}}, short))
     plain = cells(text, MERT.name)
     assert plain == {
         **{"system": "MERT", "tuning set": "30.50 ±0.71", "test": "100.00 ±0.00", "mean": "100.00"},
@@ -257,7 +265,5 @@ def test_columns_of_zhai2015() -> None:
         **{"system": "MERT", "set": "test", "best": "1.00", "k-best oracle": "2.00"},
         **{"guided oracle": "3.00", "diversity": "0.4000", "top-down": "50.0%", "guided": "62.5%"},
     }
-    _, rest = rest.split("## Table 6")
-    assert cells(rest, "MERT") == {"system": "MERT", "decoding": "7.7", "choosing weights": "12.7"}
     _, rest = rest.split("## Figure 4")
     assert cells(rest, "MERT") == {"system": "MERT", "3": "10.00", "30": "20.00"}

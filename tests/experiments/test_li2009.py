@@ -4,6 +4,7 @@ again."""
 from __future__ import annotations
 
 import csv
+import importlib
 import json
 import shutil
 from pathlib import Path
@@ -14,10 +15,17 @@ import pytest
 
 import hiero
 from hiero.evaluate import Bleu, Runs
-from hiero.experiments import li2009_laboratory
-from hiero.experiments.li2009_laboratory import Li2009Laboratory, Trained
-from hiero.experiments.li2009_systems import FIRST_STAGE, LARGE, MERT, TABLE_5, Li2009Options
-from hiero.experiments.results import NamedSet
+from hiero.experiments.li2009 import (
+    FIRST_STAGE,
+    LARGE,
+    MERT,
+    TABLE_5,
+    Li2009,
+    Li2009Options,
+    TrainedModel,
+    method_settings,
+)
+from hiero.experiments.systems import LabelledSet
 from hiero.features.sentence import Sentence
 from hiero.rerank import Reranker
 from hiero.train import TrainInputs
@@ -25,9 +33,9 @@ from hiero.tune import TuneOptions
 from hiero.tune.annealing import evaluated
 from hiero.tune.pool import load_block
 from support.commands import call, one_error_line
-from support.experiments import check_refused, check_unused
+from support.experiments import check_refused, check_relevant_options
 from support.local_features import SpanAndGapSize
-from support.paths import DEMO
+from support.paths import DEMO, ROOT
 
 
 def test_the_systems_of_the_paper() -> None:
@@ -37,7 +45,7 @@ def test_the_systems_of_the_paper() -> None:
     for system in TABLE_5:
         if system == LARGE:
             continue
-        settings = TuneOptions(system.method, **system.settings(options)).settings.model_dump()
+        settings = TuneOptions(system.method, **method_settings(system, options)).settings.model_dump()
         made[system.name] = [settings.get(name) for name in ("space", "annealing", "loss", "steps")]
         assert settings["k"] == (100 if settings.get("space") == "forest" else 7)
     assert made == {
@@ -49,7 +57,7 @@ def test_the_systems_of_the_paper() -> None:
         "MR (n-best), linear BLEU": ["nbest", False, "linear-bleu", 3],
         "MR (forest), linear BLEU": ["forest", False, "linear-bleu", 3],
     }
-    assert MERT.settings(options)["restarts"] == 2 and TABLE_5.index(LARGE) == 5
+    assert method_settings(MERT, options)["restarts"] == 2 and TABLE_5.index(LARGE) == 5
 
 
 def test_defaults() -> None:
@@ -89,7 +97,9 @@ def folder(tmp_path_factory: pytest.TempPathFactory) -> Path:
     return folder
 
 
-def test_the_experiment(folder: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_the_experiment(
+    folder: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
     out = tmp_path / "out"
     command = ("hiero", "experiment", "li2009", folder / "experiment.toml", "-o", out)
     done = call(*command)
@@ -123,9 +133,6 @@ def test_the_experiment(folder: Path, tmp_path: Path, monkeypatch: pytest.Monkey
     tuning = Bleu(list(map(list, zip(*texts, strict=True))), None, "closest")
     score = tuning.score(tuning.statistics(tuned).sum(axis=0))
     assert f"| {LARGE.name} | {features:,} | {score:.2f} ±0.00 |" in tables
-    passes = {path.parent.name: json.loads(path.read_text()) for path in out.glob("*/pass.json")}
-    assert set(passes) == {system.slug for system in TABLE_5} - {MERT.slug}
-    assert all(one["seconds"] > 0 and one["megabytes"] > 10 for one in passes.values())
     # The first run starts from the model's weights, the others near them.
     weights, names = model.weights, model.feature_names
     starts = [json.loads((out / MERT.slug / f"run-{k}" / "run.json").read_text())["start"] for k in (1, 2)]
@@ -139,8 +146,12 @@ def test_the_experiment(folder: Path, tmp_path: Path, monkeypatch: pytest.Monkey
     (out / "risk-nbest" / "run-1" / "weights.txt").unlink()
     (out / LARGE.slug / "run-1.test.json").unlink()
     (out / LARGE.slug / "run-1" / "examples.counts").unlink()
-    (out / FIRST_STAGE.slug / "pass.json").unlink()
-    (out / "risk-nbest" / "pass.json").unlink()
+    assert call(*command, "--quiet", "--threads", 2).returncode == 0
+    assert (out / "scores.csv").read_bytes() == before
+    # A pass of the benchmark is over what all iterations have accumulated: with next to no gamma all
+    # derivations are as likely.
+    monkeypatch.syspath_prepend(str(ROOT / "benchmarks"))
+    benchmark = importlib.import_module("li2009")
     entropies: list[float] = []
 
     def measured(space: Any, loss: Any, weights: Any, gamma: float, temperature: float) -> Any:
@@ -148,16 +159,17 @@ def test_the_experiment(folder: Path, tmp_path: Path, monkeypatch: pytest.Monkey
         entropies.append(space.risk(weights, 1e-9, 0.0, slopes).entropy)
         return evaluated(space, loss, weights, gamma, temperature)
 
-    monkeypatch.setattr(li2009_laboratory, "evaluated", measured)
-    assert call(*command, "--quiet", "--threads", 2).returncode == 0
-    assert (out / "scores.csv").read_bytes() == before
-    # A pass is over what all iterations have found: with next to no gamma all of it is as likely.
+    monkeypatch.setattr(benchmark, "evaluated", measured)
+    capsys.readouterr()
+    benchmark.print_passes(folder / "experiment.toml", out)
+    passes = [line.strip("| ").split(" | ") for line in capsys.readouterr().out.splitlines()]
+    assert [cells[0] for cells in passes[2:]] == [system.name for system in TABLE_5 if system != MERT]
+    assert all(float(seconds) >= 0 and float(megabytes) > 10 for _, seconds, megabytes in passes[2:])
     sizes = np.zeros(12)
     for path in (out / "risk-nbest" / "run-1").glob("iteration-*/new.npz"):
         block = load_block(path, 12, len(names), 14)
         sizes += np.diff(block.arrays.offsets)
     assert entropies[0] == pytest.approx(np.log(sizes).sum())
-    assert len(entropies) == 2
 
     # A row that has begun keeps its options.
     text = (folder / "experiment.toml").read_text()
@@ -206,26 +218,28 @@ def test_bad_configurations(folder: Path, tmp_path: Path, change: tuple[str, str
 def test_options_of_rows(folder: Path, tmp_path: Path) -> None:
     """Options that a row does not depend on may change when it has begun, and no others."""
     model = hiero.Model.load(folder / "model")
-    own = NamedSet("tuning", [Sentence(tokens=["a"])], [["a"]], {})
+    own = LabelledSet("tuning", [Sentence(tokens=["a"])], [["a"]])
 
-    def laboratory(options: Li2009Options) -> Li2009Laboratory:
-        return Li2009Laboratory(model, own, [], tmp_path, options, None)
+    def laboratory(options: Li2009Options) -> Li2009:
+        return Li2009(model=model, tuning=own, tests=[], folder=tmp_path, options=options)
 
     changes = {
         **{"mert": {"restarts": 2}, "risk": {"steps": 2}, "second": {"order": 1}, "large_runs": 3},
         **{"displacement": 0.1, "decoding": {"pop_limit": 3}},
     }
-    check_unused(laboratory, Li2009Options(), changes, [system for system in TABLE_5 if system != LARGE])
-    unused = laboratory(Li2009Options()).unused(LARGE)
-    assert unused == {"mert", "risk", "k", "displacement"}
+    systems = [system for system in TABLE_5 if system != LARGE]
+    check_relevant_options(laboratory, Li2009Options(), changes, systems)
+    relevant = {*Li2009.shared_options, *LARGE.options}
+    assert set(Li2009Options.model_fields) - relevant == {"mert", "risk", "k", "displacement"}
+    assert all("k" in system.options for system in systems)
 
 
 def test_runs_start_apart(folder: Path, tmp_path: Path) -> None:
     model = hiero.Model.load(folder / "model")
-    own = NamedSet("tuning", [Sentence(tokens=["a"])], [["a"]], {})
+    own = LabelledSet("tuning", [Sentence(tokens=["a"])], [["a"]])
     for displacement in (0.0, 0.5):
         options = Li2009Options(displacement=displacement)
-        laboratory = Li2009Laboratory(model, own, [], tmp_path, options, None)
+        laboratory = Li2009(model=model, tuning=own, tests=[], folder=tmp_path, options=options)
         trial = laboratory.trial(MERT)
         starts = [np.array(list(laboratory.start(trial, run).values())) for run in range(3)]
         assert starts[0].tolist() == list(trial.start.values())
@@ -240,14 +254,15 @@ def test_the_second_stage_has_features_of_ones_own(folder: Path, tmp_path: Path)
     features = [SpanAndGapSize()]
     model = hiero.Model.load(folder / "model").with_features(features)
     model.save(tmp_path / "model")
-    own = NamedSet("tuning", [Sentence(tokens=["a"])], [["a"]], {})
+    own = LabelledSet("tuning", [Sentence(tokens=["a"])], [["a"]])
     inputs = TrainInputs(folder / "train.zh", folder / "missing")
-    laboratory = Li2009Laboratory(
-        model, own, [], tmp_path, Li2009Options(), Trained(tmp_path / "model", inputs)
+    trained = TrainedModel(tmp_path / "model", inputs)
+    laboratory = Li2009(
+        model=model, tuning=own, tests=[], folder=tmp_path, options=Li2009Options(), trained=trained
     )
     first = tmp_path / FIRST_STAGE.slug / "run-1"
     first.mkdir(parents=True)
     (first / "weights.txt").write_text("LM0 1\n")
-    for step in (laboratory.check, laboratory.outcome):
+    for step in (laboratory.check_system, laboratory.outcome):
         with pytest.raises(FileNotFoundError, match="missing"):  # behind the model
             step(LARGE)

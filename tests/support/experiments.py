@@ -7,7 +7,7 @@ from pathlib import Path
 from typing import Any
 
 from hiero.experiments.laboratory import ExperimentOptions, Laboratory
-from hiero.tune import ModelDecoder
+from hiero.experiments.systems import System
 from support.commands import call, one_error_line
 
 
@@ -26,22 +26,22 @@ def check_refused(name: str, folder: Path, tmp_path: Path, change: tuple[str, st
     assert not (tmp_path / "out" / "experiment.json").exists()
 
 
-def check_unused(
-    laboratory: Callable[[Any], Laboratory[Any, Any]],
+def check_relevant_options(
+    laboratory: Callable[[Any], Laboratory[Any]],
     options: ExperimentOptions,
     changes: Mapping[str, Any],
-    systems: Sequence[Any],
+    systems: Sequence[System],
 ) -> None:
-    """Checks that options which a laboratory calls unused by a system change nothing of how it is tuned, and
-    others something; ``changes`` are options one of which is changed at a time."""
+    """Checks that an option changes how a system is tuned if the system's results depend on it, and only
+    then; ``changes`` are options one of which is changed at a time."""
 
-    def trial(own: Laboratory[Any, Any], system: Any) -> object:
-        found = own.trial(system)
-        assert isinstance(found.tuning, ModelDecoder)
-        decoder = found.tuning._decoder
+    def trial(one: Laboratory[Any], system: System) -> object:
+        trial = one.trial(system)
+        tuning = trial.tuning or one.tuning
+        decoder = trial.tuning_decoder or trial.decoder
         return (
-            *(found.options.identity(), own.start(found, 1), list(found.free), len(found.tuning._sentences)),
-            *(decoder.settings, found.translating.settings, repr(decoder.model.local_features)),
+            *(trial.options.identity(), one.start(trial, 1), trial.tuned, len(tuning.sentences)),
+            *(decoder.settings, trial.decoder.settings, repr(decoder.model.local_features)),
         )
 
     plain = laboratory(options)
@@ -49,4 +49,5 @@ def check_unused(
     for name, value in changes.items():
         changed = laboratory(type(options).model_validate({**options.model_dump(), name: value}))
         same = {system.name: trial(changed, system) == before[system] for system in systems}
-        assert same == {system.name: name in plain.unused(system) for system in systems}, name
+        relevant = {system.name: {*plain.shared_options, *system.options} for system in systems}
+        assert same == {system.name: name not in relevant[system.name] for system in systems}, name
