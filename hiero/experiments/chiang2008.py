@@ -7,6 +7,7 @@ without one by the tuning set. Rows are left out that need parses or counts of d
 
 from __future__ import annotations
 
+import re
 from collections.abc import Collection, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from functools import cached_property
@@ -200,7 +201,7 @@ class Chiang2008(Laboratory[Chiang2008Options]):
         absent = left_out(results.outcomes)
         if absent:
             self.progress(absent)
-        weights = report.section("Weights by MIRA with all features", _weight_tables(results.outcomes[FULL]))
+        weights = report.section("Weights by MIRA with all features", _weight_lines(results.outcomes[FULL]))
         sections = [
             *([absent] if absent else []),
             *(report.score_table(results, table) for table in tables),
@@ -259,48 +260,34 @@ def left_out(rows: Collection[System]) -> str:
     return f"Left out for want of parses or counts of distortion: {'; '.join(absent)}." if absent else ""
 
 
-@dataclass(frozen=True)
-class Grid:
-    """Weights of features that come in pairs: for each row the weights of all runs in both columns."""
-
-    columns: tuple[str, str]
-    rows: Mapping[str, tuple[list[float], list[float]]]
-
-
+# Features that come in pairs: the columns of a table, and names with their rows and columns.
 _PAIRS = (
-    (("Match", "Cross"), "Syntax_{row}_{column}"),
-    (("Monotone", "Reordered"), "Distortion_{column}_{row}"),
+    (("Match", "Cross"), re.compile(r"Syntax_(?P<row>.+)_(?P<column>Match|Cross)")),
+    (("Monotone", "Reordered"), re.compile(r"Distortion_(?P<column>Monotone|Reordered)_(?P<row>.+)")),
 )
+# The columns of a table of weights, and for each row and column the weights of all runs.
+WeightTable = tuple[tuple[str, ...], Mapping[str, Sequence[Sequence[float]]]]
 
 
-def grids(outcome: Outcome) -> tuple[list[Grid], dict[str, list[float]]]:
-    """Returns weights of constituents by label and of nonterminals by size, and all other weights."""
+def weight_tables(outcome: Outcome) -> list[WeightTable]:
+    """Returns weights of constituents by label, of nonterminals by size, and at last all others."""
     others = {name: [run[name] for run in outcome.weights] for name in outcome.weights[0]}
-    paired = []
-    for pair, pattern in _PAIRS:
-        prefix, suffix = pattern.format(row="\n", column=pair[0]).split("\n")
-        labels = [
-            name[len(prefix) : len(name) - len(suffix)]
-            for name in others
-            if name.startswith(prefix) and name.endswith(suffix)
-        ]
-        names = {label: [pattern.format(row=label, column=column) for column in pair] for label in labels}
-        if names:
-            paired.append(
-                Grid(pair, {label: (others.pop(a), others.pop(b)) for label, (a, b) in names.items()})
-            )
-    return paired, others
+    tables: list[WeightTable] = []
+    for columns, pattern in _PAIRS:
+        rows: dict[str, dict[str, list[float]]] = {}
+        for match in filter(None, map(pattern.fullmatch, list(others))):
+            rows.setdefault(match["row"], {})[match["column"]] = others.pop(match[0])
+        if rows:
+            tables.append((columns, {row: [pair[name] for name in columns] for row, pair in rows.items()}))
+    return [*tables, (("weight",), {name: [values] for name, values in others.items()})]
 
 
-def _weight_tables(outcome: Outcome) -> Iterator[str]:
-    paired, others = grids(outcome)
-    for grid in paired:
-        rows = ([label, *(report.spread(values, 3) for values in pair)] for label, pair in grid.rows.items())
-        yield from report.markdown_rows(["", *grid.columns], rows)
-        yield ""
-    yield from report.markdown_rows(
-        ["feature", "weight"], ([name, report.spread(values, 3)] for name, values in others.items())
-    )
+def _weight_lines(outcome: Outcome) -> Iterator[str]:
+    for columns, rows in weight_tables(outcome):
+        cells = ([row, *(report.spread(values, 3) for values in each)] for row, each in rows.items())
+        yield from report.markdown_rows(["" if len(columns) > 1 else "feature", *columns], cells)
+        if len(columns) > 1:
+            yield ""
 
 
 def weights_csv(results: Results) -> str:
@@ -314,27 +301,22 @@ def weights_csv(results: Results) -> str:
 
 
 def plot_weights(outcome: Outcome, path: Path) -> None:
-    """Draws weights with the deviation between runs: pairs side by side, and all others."""
-    paired, others = grids(outcome)
-    panels: list[dict[str, Mapping[str, list[float]]]] = [{"": others}]
-    panels += [
-        {
-            column: {label: pair[k] for label, pair in grid.rows.items()}
-            for k, column in enumerate(grid.columns)
-        }
-        for grid in paired
-    ]
-    with report.figure(path, 5 * len(panels), 5) as drawn:
-        for axes, series in zip(drawn.subplots(1, len(panels), squeeze=False)[0], panels, strict=True):
-            for number, (name, weights) in enumerate(series.items()):
-                places = np.arange(len(weights)) + 0.2 * (number - (len(series) - 1) / 2)
-                means, errors = zip(
-                    *((np.mean(v), report.deviation(v)) for v in weights.values()), strict=True
+    """Draws the tables of weights, with the deviation between runs."""
+    *paired, others = weight_tables(outcome)
+    with report.figure(path, 5 * (len(paired) + 1), 5) as drawn:
+        panels = drawn.subplots(1, len(paired) + 1, squeeze=False)[0]
+        for axes, (columns, rows) in zip(panels, (others, *paired), strict=True):
+            for number, name in enumerate(columns):
+                values = [row[number] for row in rows.values()]
+                places = np.arange(len(rows)) + 0.2 * (number - (len(columns) - 1) / 2)
+                means, errors = (
+                    [np.mean(each) for each in values],
+                    [report.deviation(each) for each in values],
                 )
                 axes.errorbar(means, places, xerr=errors, fmt="os"[number], capsize=3, label=name)
-                axes.set_yticks(range(len(weights)), list(weights))
+            axes.set_yticks(range(len(rows)), list(rows))
             axes.axvline(0, color="grey", linewidth=0.8)
             axes.invert_yaxis()
             axes.set_xlabel("weight")
-            if len(series) > 1:
+            if len(columns) > 1:
                 axes.legend()

@@ -25,9 +25,9 @@ from hiero.experiments.chiang2008 import (
     TABLE_2,
     Chiang2008,
     Chiang2008Options,
-    grids,
     local_features,
     systems,
+    weight_tables,
 )
 from hiero.experiments.report import columns, compare, length_ratios
 from hiero.experiments.systems import LabelledSet, Outcome, Results
@@ -192,12 +192,11 @@ def test_marks() -> None:
 
 
 def test_weights_in_pairs() -> None:
-    paired, others = grids(made_up().outcomes[FULL])
-    assert [(grid.columns, grid.rows) for grid in paired] == [
-        (("Match", "Cross"), {"NP": ([1.0, 3.0], [-1.0, -1.0])}),
-        (("Monotone", "Reordered"), {"10+": ([0.5, 0.5], [0.25, 0.25])}),
+    assert weight_tables(made_up().outcomes[FULL]) == [
+        (("Match", "Cross"), {"NP": [[1.0, 3.0], [-1.0, -1.0]]}),
+        (("Monotone", "Reordered"), {"10+": [[0.5, 0.5], [0.25, 0.25]]}),
+        (("weight",), {"LM0": [[0.5, 0.7]]}),
     ]
-    assert others == {"LM0": [0.5, 0.7]}
 
 
 def test_genres() -> None:
