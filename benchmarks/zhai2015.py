@@ -7,7 +7,7 @@ experiment; its tables are in OUTPUT/CORPUS/zhai2015/tables.md. Tests are on the
 of the bitext, which are held out, and on de-en on the test set by twos, as sentences that are twice as
 long. The tables have all rows for ja-en, and for the two others, which take longer, plain and guided
 tuning, of PRO too on all sentences; on ur-en with fewer climbs of MERT and iterations of PRO, and without
-recovered derivations (docs/experiments.md says why). What is done is kept: started again, it goes on where it
+recovered derivations (results/zhai2015.md says why). What is done is kept: started again, it goes on where it
 was interrupted.
 """
 

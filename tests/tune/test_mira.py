@@ -204,7 +204,7 @@ def test_what_is_told_when(lag: int, sharing: bool, monkeypatch: pytest.MonkeyPa
 
 
 def test_defaults_are_the_paper_s() -> None:
-    """Sections 2 and 5; the lag is ours, of docs/benchmarks.md."""
+    """Sections 2 and 5; the lag is ours, of benchmarks/results/mira.md."""
     published = {"workers": 20, "lag": 2, "k": 10, "mu": 0.5, "c": 0.01, "oracle": "forest"}
     whole = {"no_loss_augmented": False, "no_sharing": False}
     assert OnlineMiraOptions().model_dump() == published | whole
