@@ -8,7 +8,8 @@ from urllib.parse import unquote
 
 import pytest
 
-ROOT = Path(__file__).parents[1]
+from support.paths import ROOT
+
 # Folders of builds and of environments, which may have Markdown files of others.
 OTHERS = {"build", "dist", "node_modules", "site", "venv", "__pycache__"}
 PAGES = sorted(
