@@ -18,7 +18,7 @@ import time
 import venv
 from pathlib import Path
 
-from machine import machine, parser, watched
+from machine import argument_parser, machine, watched
 
 SOURCE = Path(__file__).resolve().parents[1]
 
@@ -30,7 +30,7 @@ def compiled(log: Path) -> list[tuple[float, float, str]]:
 
 
 def main() -> None:
-    parser(__doc__).parse_args()
+    argument_parser(__doc__).parse_args()
     print(machine())
     with tempfile.TemporaryDirectory() as folder:
         build, environment = Path(folder) / "build", Path(folder) / "venv"

@@ -2,7 +2,7 @@
 
     python benchmarks/charts.py MODEL TEXT REFERENCES... [--pop-limits 30 200] [--sentences 100]
 
-Decodes sentences of a tokenised text with nothing kept, with forests, with charts, and with charts that have
+Decodes sentences of a tokenised text and keeps nothing, forests, charts, or charts that have
 a derivation of every split point, in turns on one thread, and looks for outside strings of the last. Prints
 at each pop limit the processor time of each, of every sentence the least of three; the share of all pairs of
 a span and a split point that charts hold without more; and the share of spans that top-down and the guided
@@ -18,7 +18,7 @@ from functools import partial
 from pathlib import Path
 
 import numpy as np
-from machine import child, machine, parser, tokenised_pairs, watched
+from machine import argument_parser, child, machine, tokenised_pairs, watched
 
 import hiero
 from hiero import Chart
@@ -43,7 +43,7 @@ print(f"a chart of {forest.node_count:,} items and {forest.edge_count:,} edges t
 
 
 def least(work: Callable[[], object]) -> float:
-    """Milliseconds of processor time."""
+    """Returns milliseconds of processor time, the least of several rounds."""
     times = []
     for _ in range(ROUNDS):
         before = time.process_time()
@@ -57,21 +57,21 @@ def chart_of(decoder: hiero.Decoder, sentence: Sequence[str], keep: str) -> Char
 
 
 def main() -> None:
-    arguments = parser(__doc__, "model", "text")
-    arguments.add_argument("references", type=Path, nargs="+")
-    arguments.add_argument("--pop-limits", type=int, nargs="+", default=[30, 200])
-    arguments.add_argument("--sentences", type=int, default=100)
-    given = arguments.parse_args()
-    pairs = tokenised_pairs(given.text, given.references, given.sentences)
-    model = hiero.Model.load(given.model)
+    parser = argument_parser(__doc__, "model", "text")
+    parser.add_argument("references", type=Path, nargs="+")
+    parser.add_argument("--pop-limits", type=int, nargs="+", default=[30, 200])
+    parser.add_argument("--sentences", type=int, default=100)
+    arguments = parser.parse_args()
+    pairs = tokenised_pairs(arguments.text, arguments.references, arguments.sentences)
+    model = hiero.Model.load(arguments.model)
     print(machine())
     with watched():
-        for pop_limit in given.pop_limits:
-            print(f"{given.model}, {given.text}: {len(pairs)} sentences, pop limit {pop_limit}")
+        for pop_limit in arguments.pop_limits:
+            print(f"{arguments.model}, {arguments.text}: {len(pairs)} sentences, pop limit {pop_limit}")
             measure(hiero.Decoder(model, pop_limit=pop_limit), pairs)
     longest = max((source for source, _ in pairs), key=len)
-    print(f"a sentence of {len(longest)} words, pop limit {given.pop_limits[-1]}:")
-    child(_MEMORY, given.model, given.pop_limits[-1], *longest)
+    print(f"a sentence of {len(longest)} words, pop limit {arguments.pop_limits[-1]}:")
+    child(_MEMORY, arguments.model, arguments.pop_limits[-1], *longest)
 
 
 def measure(decoder: hiero.Decoder, pairs: Sequence[tuple[list[str], list[list[str]]]]) -> None:

@@ -5,7 +5,7 @@
 trains a model for each corpus and runs the experiment; its tables are in OUTPUT/CORPUS/chiang2008/tables.md.
 Sets that are held out are the last pairs of the bitext where there is one reference, else the last sentences
 of the tuning set, and on the demo corpus others of the same grammar. Parses of held-out English are by
-`hiero parse`. What is done is kept: started again, it goes on where it was interrupted.
+`hiero parse`. Started again, it goes on where it was interrupted.
 """
 
 from __future__ import annotations
@@ -38,18 +38,18 @@ MIRA: dict[str, Mapping[str, object]] = {
 
 def configure(data: Path, name: str, path: Path) -> None:
     """Writes the configuration of the experiment."""
-    corpus, own = CORPORA[name], path.parent.absolute()
+    corpus, folder = CORPORA[name], path.parent.absolute()
     data = corpus.data(data)
     tuning = [data.absolute() / name for name in corpus.tuning]
     if corpus.held == "tuning set":
-        tuning = [own / name_of("tuning", k) for k in range(len(tuning))]
-    held_out = [own / name_of("held-out", k) for k in range(len(tuning))]
+        tuning = [folder / name_of("tuning", k) for k in range(len(tuning))]
+    held_out = [folder / name_of("held-out", k) for k in range(len(tuning))]
     sets = {
         "[tuning]": ("tuning", tuning, f"{tuning[0]}.parse"),
         "[held_out]": (
             "held out",
             held_out[: 2 if corpus.held == "bitext" else None],
-            own / "held-out.parse",
+            folder / "held-out.parse",
         ),
         "[[test]]": (
             "test",

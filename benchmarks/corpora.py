@@ -13,7 +13,7 @@ from pathlib import Path
 from typing import Literal
 
 from experiment_times import print_times
-from machine import command, machine, parser
+from machine import argument_parser, command, machine
 
 from hiero.base.lines import read_lines
 from hiero.train import leave_out
@@ -115,10 +115,10 @@ def run(
     This is the main program of a benchmark with the docstring ``text``. Results are in
     OUTPUT/CORPUS/EXPERIMENT; ``after`` measures more, called with the configuration and the results.
     """
-    parsed = parser(text, "data", "output")
-    parsed.add_argument("--corpora", nargs="+", choices=used, default=used)
-    parsed.add_argument("--threads", type=int, default=1)
-    arguments = parsed.parse_args()
+    parser = argument_parser(text, "data", "output")
+    parser.add_argument("--corpora", nargs="+", choices=used, default=used)
+    parser.add_argument("--threads", type=int, default=1)
+    arguments = parser.parse_args()
     print(machine(), flush=True)
     for name in arguments.corpora:
         folder = arguments.output / name

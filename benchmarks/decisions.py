@@ -12,7 +12,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from pathlib import Path
 
-from machine import machine, parser
+from machine import argument_parser, machine
 
 import hiero
 from hiero.base.lines import read_lines
@@ -25,7 +25,7 @@ GAMMAS = (0.5, 1.0, 2.0, 4.0, 8.0, 16.0, 32.0)
 
 
 class Set:
-    """A set that was decoded once."""
+    """A set with the forests of its sentences."""
 
     def __init__(
         self, decoder: hiero.Decoder, source: Path, references: Sequence[Path], threads: int
@@ -48,22 +48,22 @@ class Set:
 
 
 def main() -> None:
-    parsed = parser(__doc__, "model", "tuning_source", "test_source")
-    parsed.add_argument("--tuning", type=Path, nargs="+", required=True)
-    parsed.add_argument("--test", type=Path, nargs="+", required=True)
-    parsed.add_argument("--weights", type=Path)
-    parsed.add_argument("--threads", type=int, default=1)
-    given = parsed.parse_args()
+    parser = argument_parser(__doc__, "model", "tuning_source", "test_source")
+    parser.add_argument("--tuning", type=Path, nargs="+", required=True)
+    parser.add_argument("--test", type=Path, nargs="+", required=True)
+    parser.add_argument("--weights", type=Path)
+    parser.add_argument("--threads", type=int, default=1)
+    arguments = parser.parse_args()
     print(machine())
-    decoder = hiero.Decoder(hiero.Model.load(given.model, weights=given.weights))
-    tuning = Set(decoder, given.tuning_source, given.tuning, given.threads)
-    test = Set(decoder, given.test_source, given.test, given.threads)
+    decoder = hiero.Decoder(hiero.Model.load(arguments.model, weights=arguments.weights))
+    tuning = Set(decoder, arguments.tuning_source, arguments.tuning, arguments.threads)
+    test = Set(decoder, arguments.test_source, arguments.test, arguments.threads)
     plain = Decision()
     baseline, tuned = test.decided(plain), tuning.decided(plain)
     print(f"viterbi: tuning {tuned.mean:.2f}, test {baseline.mean:.2f}")
-    own = LinearBleu.estimate(tuned.statistics[0].sum(axis=0))
-    estimated = {"precision": own.precision, "ratio": own.ratio}
-    print(f"the tuning set's precision {own.precision:.3f}, ratio {own.ratio:.3f}")
+    estimate = LinearBleu.estimate(tuned.statistics[0].sum(axis=0))
+    estimated = {"precision": estimate.precision, "ratio": estimate.ratio}
+    print(f"the tuning set's precision {estimate.precision:.3f}, ratio {estimate.ratio:.3f}")
     for name, variants in (
         ("mbr", {"": {}, "/own": estimated}),
         ("variational", {"": {}, "/score": {"score_share": 0.5}}),
@@ -75,14 +75,14 @@ def main() -> None:
         }
         scores = {label: tuning.decided(choice).mean for label, choice in choices.items()}
         best = max(scores, key=scores.__getitem__)
-        found = test.decided(choices[best])
+        result = test.decided(choices[best])
         p = (
-            paired_bootstrap(test.metric, baseline, found),
-            approximate_randomization(test.metric, baseline, found),
+            paired_bootstrap(test.metric, baseline, result),
+            approximate_randomization(test.metric, baseline, result),
         )
         print(f"{name}: tuning by gamma {', '.join(f'{label} {x:.2f}' for label, x in scores.items())}")
         print(
-            f"{name}: gamma {best}: tuning {scores[best]:.2f}, test {found.mean:.2f}"
+            f"{name}: gamma {best}: tuning {scores[best]:.2f}, test {result.mean:.2f}"
             f" (p bootstrap {p[0]:.3f}, randomisation {p[1]:.3f})",
             flush=True,
         )

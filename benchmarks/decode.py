@@ -24,7 +24,7 @@ from pathlib import Path
 
 import kenlm
 import sacrebleu
-from machine import child, machine, parser, watched
+from machine import argument_parser, child, machine, watched
 
 import hiero
 from hiero.base.text import split
@@ -50,7 +50,7 @@ PEERS = {
 
 
 class System:
-    """One prepared system, packed into a scratch folder."""
+    """A prepared system, packed into a scratch folder."""
 
     def __init__(self, data: Path, corpus: str, scratch: Path) -> None:
         self.corpus = corpus
@@ -71,7 +71,7 @@ class System:
 
 
 class Rescorer:
-    """Model scores from a derivation's rules as the table has them and the `kenlm` module."""
+    """A scorer of derivations by the rules as the table has them and by the `kenlm` module."""
 
     def __init__(self, system: System, model: hiero.Model) -> None:
         self.table = model.tables[0]
@@ -80,7 +80,7 @@ class Rescorer:
         self.rules: dict[str, dict[str, float]] = {}
 
     def rule_scores(self, source: str) -> dict[str, float]:
-        """Best weighted features by target of a source side."""
+        """Returns the best weighted sum of features for each target of a source side."""
         if source not in self.rules:
             scores: dict[str, float] = {}
             for rule in self.table.lookup(source.split(" ")):
@@ -113,7 +113,7 @@ print(time.perf_counter() - start, peak_megabytes())
 
 
 def pack(system: System, memory: str, output: Path) -> tuple[float, float]:
-    """Seconds and peak megabytes of `hiero pack` in a process of its own."""
+    """Runs `hiero pack` in another process; returns seconds and peak megabytes."""
     grammar = system.folder / "system" / "grammar.gz"
     command = [sys.executable, "-P", "-c", CHILD_PACK, str(grammar), str(output), memory]
     done = subprocess.run(command, capture_output=True, text=True, check=True)
@@ -137,7 +137,7 @@ def calibrate(data: Path, system: System) -> None:
 def decode_all(
     system: System, model: hiero.Model, pop_limit: int
 ) -> tuple[float, float, list[hiero.Translation]]:
-    """Milliseconds and hypotheses a sentence, and the translations."""
+    """Translates sentences; returns milliseconds and hypotheses a sentence, and the translations."""
     decoder = hiero.Decoder(model, pop_limit=pop_limit, span_limit=15)
     tokens = [split(line) for line in system.source]
     decoder.translate(tokens[0])
@@ -155,14 +155,14 @@ def curve(system: System, limits: tuple[int, ...]) -> list[tuple[int, float, flo
     for limit in limits:
         milliseconds, hypotheses, results = decode_all(system, model, limit)
         score = sum(map(rescorer.score, results)) / len(results)
-        own = sum(result.score for result in results) / len(results)
+        reported = sum(result.score for result in results) / len(results)
         queries = sum(result.stats.lm_queries for result in results) / len(results)
         bleu = sacrebleu.corpus_bleu(
             [r.text for r in results], [system.reference], tokenize="none", force=True
         ).score
         print(
             f"{limit:9}   {score:10.4f}  {milliseconds:6.2f}   {hypotheses:10.0f}   {queries:10.0f}"
-            f"   {bleu:5.2f}   {own:.4f}"
+            f"   {bleu:5.2f}   {reported:.4f}"
         )
         points.append((limit, score, milliseconds))
     return points
@@ -209,7 +209,7 @@ def memory_and_loading(system: System) -> None:
 
 
 def threads(system: System) -> None:
-    """Sentences a second: one thread, two threads of one process, two processes of one thread."""
+    """Prints sentences a second of one thread, two threads of a process, and two processes of one thread."""
     model = system.model()
     decoder = hiero.Decoder(model, pop_limit=200, span_limit=15)
     context = multiprocessing.get_context("fork")
@@ -259,9 +259,9 @@ def long_sentence(system: System) -> None:
 
 
 def main() -> None:
-    parsed = parser(__doc__, "data")
-    parsed.add_argument("--quick", action="store_true", help="pop limits up to 100 only")
-    arguments = parsed.parse_args()
+    parser = argument_parser(__doc__, "data")
+    parser.add_argument("--quick", action="store_true", help="pop limits up to 100 only")
+    arguments = parser.parse_args()
     limits = tuple(n for n in POP_LIMITS if n <= 100) if arguments.quick else POP_LIMITS
     print(machine())
     with tempfile.TemporaryDirectory() as name:

@@ -1,4 +1,4 @@
-"""Is WordPenalty, chosen by length on training text, the right one for other text?
+"""The default of WordPenalty, which training chooses by length, compared with other values on test sets.
 
     python benchmarks/default_weights.py ../shared/data FOLDER
 
@@ -11,7 +11,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 from pathlib import Path
 
-from machine import machine, parser
+from machine import argument_parser, machine
 
 import hiero
 from hiero.evaluate import Bleu
@@ -23,7 +23,7 @@ PENALTIES = (-1.4, -1.3, -1.2, -1.1, -1.0, -0.9, -0.8, -0.6)
 
 
 def systems(data: Path, folder: Path) -> Iterator[tuple[str, TrainInputs, Path, list[Path]]]:
-    """Names, what they are trained on, and their test sets."""
+    """Yields name, training data, source and references of each test."""
     for corpus, (options, (source, *references)) in CORPORA.items():
         home = data / corpus
         files = [home / option for option in options if not option.startswith("--")]
@@ -44,7 +44,7 @@ def systems(data: Path, folder: Path) -> Iterator[tuple[str, TrainInputs, Path, 
 
 
 def main() -> None:
-    arguments = parser(__doc__, "data", "folder").parse_args()
+    arguments = argument_parser(__doc__, "data", "folder").parse_args()
     arguments.folder.mkdir(parents=True, exist_ok=True)
     print(machine())
     for name, inputs, source, references in systems(arguments.data, arguments.folder):
@@ -56,8 +56,8 @@ def main() -> None:
         print(f"\n{name}: WordPenalty {model.weights['WordPenalty']:g}")
         for penalty in PENALTIES:
             weighted = decoder.with_weights({**model.weights, "WordPenalty": penalty})
-            found = weighted.translate_batch(lines, threads=2)
-            counts = bleu.statistics([" ".join(each.tokens) for each in found]).sum(axis=0)
+            results = weighted.translate_batch(lines, threads=2)
+            counts = bleu.statistics([" ".join(result.tokens) for result in results]).sum(axis=0)
             print(f"{penalty:5.1f}  BLEU {float(bleu.score(counts)):6.2f} {bleu.details(counts)}", flush=True)
 
 

@@ -13,7 +13,7 @@ from collections.abc import Iterator
 from pathlib import Path
 
 import numpy as np
-from machine import machine, parser
+from machine import argument_parser, machine
 
 from hiero.experiments.report import markdown_rows
 
@@ -44,6 +44,6 @@ def print_times(results: Path) -> None:
 
 
 if __name__ == "__main__":
-    arguments = parser(__doc__, "results").parse_args()
+    arguments = argument_parser(__doc__, "results").parse_args()
     print(machine())
     print_times(arguments.results)

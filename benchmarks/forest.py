@@ -19,7 +19,7 @@ from collections.abc import Callable, Sequence
 
 import numpy as np
 import scipy.sparse
-from machine import machine, parser, watched
+from machine import argument_parser, machine, watched
 
 import hiero
 from hiero import FeatureNames, Forest, ForestError
@@ -37,7 +37,7 @@ References = list[list[str]]
 
 
 def best_of_three(work: Callable[[], object]) -> float:
-    """Seconds of CPU time."""
+    """Returns seconds of CPU time."""
     best = math.inf
     for _ in range(3):
         start = time.process_time()
@@ -47,7 +47,7 @@ def best_of_three(work: Callable[[], object]) -> float:
 
 
 def numpy_inside_outside(forest: Forest, scores: np.ndarray) -> np.ndarray:  # type: ignore[type-arg]
-    """Edge posteriors in log space, node by node: what one writes in NumPy."""
+    """Returns edge posteriors as a plain NumPy program computes them, node by node in log space."""
     edges, offsets, tails = forest.edge_offsets, forest.tail_offsets, forest.tails
     inside = np.full(forest.node_count, -np.inf)
     weight = np.empty(forest.edge_count)
@@ -66,7 +66,7 @@ def numpy_inside_outside(forest: Forest, scores: np.ndarray) -> np.ndarray:  # t
 
 
 def widened(forest: Forest, names: FeatureNames) -> Forest:
-    """The forest as if so many features existed."""
+    """Returns the forest with an index of as many features as ``names``."""
     rows = forest.features
     shape = (forest.edge_count, len(names))
     return forest.with_features(
@@ -126,7 +126,7 @@ def speed(forests: Sequence[Forest], scores: Sequence[np.ndarray], references: S
 
 
 def growth(forests: Sequence[Forest]) -> None:
-    """Nodes and edges of annotated forests: median, 95 %, maximum."""
+    """Prints nodes and edges of annotated forests: median, 95 %, maximum."""
 
     def spread(values: Sequence[int]) -> str:
         ordered = sorted(values)
@@ -180,9 +180,9 @@ def contents(
 
 
 def main() -> None:
-    parsed = parser(__doc__, "models", "data")
-    parsed.add_argument("--sentences", type=int, default=60, help="of each test set")
-    arguments = parsed.parse_args()
+    parser = argument_parser(__doc__, "models", "data")
+    parser.add_argument("--sentences", type=int, default=60, help="of each test set")
+    arguments = parser.parse_args()
     print(machine())
     for corpus, (source, names, pop_limit) in CORPORA.items():
         decoder = hiero.Decoder(hiero.Model.load(arguments.models / corpus), pop_limit=pop_limit)

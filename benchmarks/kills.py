@@ -19,7 +19,7 @@ import tempfile
 import time
 from pathlib import Path
 
-from machine import command, machine, parser
+from machine import argument_parser, command, machine
 
 from hiero.tune import METHODS
 
@@ -32,8 +32,8 @@ TUNED += [["risk", "--space", "nbest"], ["risk", "--annealing", "--edges", "300"
 SECOND = "train-reranker"
 
 
-def tuning(model: Path, chosen: list[str], output: Path, threads: int) -> list[str]:
-    method, *own = chosen
+def tuning(model: Path, method_options: list[str], output: Path, threads: int) -> list[str]:
+    method, *more = method_options
     if method == SECOND:
         bitext = ["--source", DEMO / "train.zh", "--target", DEMO / "train.en"]
         size = ["--folds", 2, "--sentences", 500, "--steps", 10, "--pop-limit", 50]
@@ -44,7 +44,7 @@ def tuning(model: Path, chosen: list[str], output: Path, threads: int) -> list[s
     lists = ["-k", 30] if "k" in type(METHODS[method]).model_fields else []
     size = [*lists, "--iterations", 4, "--pop-limit", 50]
     options = ["--method", method, "--output", output, "--threads", threads, "--quiet"]
-    return command("hiero", "tune", model, *sets, *size, *own, *options)
+    return command("hiero", "tune", model, *sets, *size, *more, *options)
 
 
 def results(run: Path) -> dict[str, bytes]:
@@ -63,12 +63,12 @@ def results(run: Path) -> dict[str, bytes]:
 
 
 def main() -> None:
-    parsed = parser(__doc__)
-    parsed.add_argument("--kills", type=int, default=20, help="of each method")
-    parsed.add_argument("--seed", type=int, default=1)
-    parsed.add_argument("--only", nargs="+", choices=[*METHODS, SECOND], help="of all methods")
-    arguments = parsed.parse_args()
-    every = [chosen for chosen in (*TUNED, [SECOND]) if chosen[0] in (arguments.only or chosen)]
+    parser = argument_parser(__doc__)
+    parser.add_argument("--kills", type=int, default=20, help="of each method")
+    parser.add_argument("--seed", type=int, default=1)
+    parser.add_argument("--only", nargs="+", choices=[*METHODS, SECOND], help="of all methods")
+    arguments = parser.parse_args()
+    every = [method for method in (*TUNED, [SECOND]) if method[0] in (arguments.only or method)]
     print(machine())
     rng = random.Random(arguments.seed)
     with tempfile.TemporaryDirectory() as name:
@@ -102,8 +102,8 @@ def main() -> None:
                 runs += 1
                 if results(part) != results(whole):
                     raise SystemExit(f"{label}: a run that was killed differs, see the weights:\n{part}")
-            kept = f"{kills} kills in {runs} runs: all weights and scores the same"
-            print(f"{label:{max(map(len, labels))}} {kept}", flush=True)
+            result = f"{kills} kills in {runs} runs: all weights and scores the same"
+            print(f"{label:{max(map(len, labels))}} {result}", flush=True)
 
 
 if __name__ == "__main__":

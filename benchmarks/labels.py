@@ -25,7 +25,7 @@ from collections.abc import Callable, Iterable, Iterator, Sequence
 from itertools import combinations
 from pathlib import Path
 
-from machine import machine, parser, watched
+from machine import argument_parser, machine, watched
 
 import hiero
 from hiero.base.tables import pack
@@ -41,7 +41,7 @@ Phrase = tuple[int, int, int, int]  # source begin, end, target begin, end
 
 
 def decode_all(decoder: hiero.Decoder, sentences: Sequence[Sequence[str]]) -> tuple[float, float, float]:
-    """Milliseconds, hypotheses and score a sentence."""
+    """Returns milliseconds, hypotheses and score a sentence."""
     decoder.translate(sentences[0])
     start = time.process_time()
     results = [decoder.translate(sentence) for sentence in sentences]
@@ -61,24 +61,27 @@ def by_number() -> None:
 
 
 def phrases(source: Sequence[str], links: Sequence[tuple[int, int]]) -> list[Phrase]:
-    """Initial phrases with links at both ends of the source side."""
+    """Returns initial phrases with links at both ends of the source side."""
     linked = {s for s, _ in links}
-    found = []
+    initial = []
     for i, j in combinations(range(len(source) + 1), 2):
         targets = [t for s, t in links if i <= s < j]
         if j - i > MAX_PHRASE or not targets or i not in linked or j - 1 not in linked:
             continue
         k, m = min(targets), max(targets) + 1
         if m - k <= MAX_PHRASE and all(i <= s < j for s, t in links if k <= t < m):
-            found.append((i, j, k, m))
-    return found
+            initial.append((i, j, k, m))
+    return initial
 
 
-def gaps(phrase: Phrase, found: Sequence[Phrase], abstract: bool) -> Iterator[tuple[Phrase, ...]]:
-    """Up to two phrases within. On the source side they are not side by side, unless rules may be
-    ``abstract``, and one alone is not all that there is."""
+def gaps(phrase: Phrase, initial: Sequence[Phrase], abstract: bool) -> Iterator[tuple[Phrase, ...]]:
+    """Yields the choices of up to two phrases within a phrase that a rule may leave as gaps.
+
+    On the source side two gaps are not side by side unless rules may be ``abstract``, and a single gap is not
+    the whole phrase.
+    """
     i, j, k, m = phrase
-    within = [p for p in found if p != phrase and i <= p[0] and p[1] <= j and k <= p[2] and p[3] <= m]
+    within = [p for p in initial if p != phrase and i <= p[0] and p[1] <= j and k <= p[2] and p[3] <= m]
     yield ()
     for p in within:
         if p[:2] != (i, j):
@@ -101,7 +104,7 @@ Labeller = Callable[[Phrase], str]
 
 
 def word_class_labels(pairs: Sequence[Sequence[str]], classes: int) -> Iterator[Labeller]:
-    """Yields for each sentence pair what labels its phrases by the classes of their outer target words."""
+    """Yields for each sentence pair a function that labels phrases by the classes of their outer words."""
     frequent = [word for word, _ in Counter(word for line in pairs[1] for word in line.split()).most_common()]
     half = classes // 2
     class_of = {word: half + zlib.crc32(word.encode()) % (classes - half) for word in frequent}
@@ -112,7 +115,7 @@ def word_class_labels(pairs: Sequence[Sequence[str]], classes: int) -> Iterator[
 
 
 def syntax_labels(pairs: Sequence[Sequence[str]], parses: Path) -> Iterator[Labeller]:
-    """Yields for each sentence pair what labels its phrases by the tree of the target side (Zollmann and
+    """Yields for each sentence pair a function that labels phrases by the target side's tree (Zollmann and
     Venugopal 2006): a constituent's label; `A+B` and `A+B+C` of constituents side by side; `A/B` and `A\\B`
     for an A that lacks a B at its end or its beginning; else X. Pairs beyond the last tree are labelled X."""
     trees = read_trees(parses)
@@ -166,28 +169,28 @@ def labelled_grammar(
     abstract: bool,
     output: Path,
 ) -> int:
-    """Writes the rules; returns the number of labels."""
+    """Writes a grammar with labels; returns the number of labels."""
     alignment = (folder / "alignment").read_text().splitlines()
     counts: Counter[tuple[str, str, str]] = Counter()
     for source_line, target_line, links_line, label_of in zip(*pairs, alignment, labellers, strict=True):
         source, target = source_line.split(), target_line.split()
         links = [(int(s), int(t)) for s, t in (link.split("-") for link in links_line.split())]
-        found = phrases(source, links)
-        label = {p: label_of(p) for p in found}
-        for phrase in found:
-            choices = list(gaps(phrase, found, abstract))
-            for chosen in choices:
-                tokens = [f"[{label[p]},{n}]" for n, p in enumerate(chosen, 1)]
+        initial = phrases(source, links)
+        label = {p: label_of(p) for p in initial}
+        for phrase in initial:
+            choices = list(gaps(phrase, initial, abstract))
+            for gap_phrases in choices:
+                tokens = [f"[{label[p]},{n}]" for n, p in enumerate(gap_phrases, 1)]
                 cut = [
-                    {p[at]: (p[at + 1], token) for p, token in zip(chosen, tokens, strict=True)}
+                    {p[at]: (p[at + 1], token) for p, token in zip(gap_phrases, tokens, strict=True)}
                     for at in (0, 2)
                 ]
                 sides = (
                     side(source, phrase[:2], phrase[0], cut[0]),
                     side(target, phrase[2:], phrase[2], cut[1]),
                 )
-                labels = (label[phrase], *(label[p] for p in chosen))
-                if len(sides[0]) == len(chosen) and any(set("+/\\") & set(each) for each in labels):
+                labels = (label[phrase], *(label[p] for p in gap_phrases))
+                if len(sides[0]) == len(gap_phrases) and any(set("+/\\") & set(each) for each in labels):
                     continue
                 if len(sides[0]) <= MAX_SYMBOLS:
                     counts[label[phrase], " ".join(sides[0]), " ".join(sides[1])] += 1 / len(choices)
@@ -221,10 +224,10 @@ def by_pop_limit(
 
 
 def main() -> None:
-    parsed = parser(__doc__, "folder")
-    parsed.add_argument("--parses", type=Path, help="trees of the target side, for labels of syntax")
-    parsed.add_argument("--input", type=Path, help="tokens to translate with labels of syntax")
-    arguments = parsed.parse_args()
+    parser = argument_parser(__doc__, "folder")
+    parser.add_argument("--parses", type=Path, help="trees of the target side, for labels of syntax")
+    parser.add_argument("--input", type=Path, help="tokens to translate with labels of syntax")
+    arguments = parser.parse_args()
     folder, pairs = arguments.folder, read_pairs(arguments.folder)
     print(machine())
     with watched():

@@ -12,7 +12,7 @@ from __future__ import annotations
 from dataclasses import replace
 
 import numpy as np
-from machine import machine, parser
+from machine import argument_parser, machine
 
 from hiero.cli.experiment import read_chiang2008
 from hiero.evaluate import Runs
@@ -20,18 +20,18 @@ from hiero.experiments.chiang2008 import FULL
 
 
 def main() -> None:
-    arguments = parser(__doc__, "corpus", "output")
-    arguments.add_argument("--lags", type=int, nargs="+", default=[0, 1, 2, 4, 8])
-    arguments.add_argument("--runs", type=int, default=3)
-    arguments.add_argument("--threads", type=int, default=2)
-    chosen = arguments.parse_args()
-    configuration = chosen.corpus / "chiang2008.toml"
-    laboratory = read_chiang2008(configuration, folder=chosen.output, threads=chosen.threads)
-    laboratory.options = laboratory.options.model_copy(update={"runs": chosen.runs})
-    chosen.output.mkdir(exist_ok=True)
+    parser = argument_parser(__doc__, "corpus", "output")
+    parser.add_argument("--lags", type=int, nargs="+", default=[0, 1, 2, 4, 8])
+    parser.add_argument("--runs", type=int, default=3)
+    parser.add_argument("--threads", type=int, default=2)
+    arguments = parser.parse_args()
+    configuration = arguments.corpus / "chiang2008.toml"
+    laboratory = read_chiang2008(configuration, folder=arguments.output, threads=arguments.threads)
+    laboratory.options = laboratory.options.model_copy(update={"runs": arguments.runs})
+    arguments.output.mkdir(exist_ok=True)
     print(machine(), flush=True)
     print(f"lag  passes  tuning set  {'  '.join(f'{one.name:>14}' for one in laboratory.sets)}")
-    for lag in chosen.lags:
+    for lag in arguments.lags:
         system = replace(FULL, name=f"lag {lag}", slug=f"mira-all-lag-{lag}", settings=(("lag", lag),))
         outcome = laboratory.outcome(system)
         scores = [

@@ -42,8 +42,8 @@ EDGES = 1000
 def configure(data: Path, name: str, path: Path) -> None:
     """Writes the configuration of the experiment."""
     corpus, folder = CORPORA[name], path.parent.absolute()
-    own = corpus.data(data.absolute())
-    tuning, test = [[own / part for part in parts] for parts in (corpus.tuning, corpus.test)]
+    files = corpus.data(data.absolute())
+    tuning, test = [[files / part for part in parts] for parts in (corpus.tuning, corpus.test)]
     held_out = [folder / name_of("held-out", k) for k in range(len(corpus.tuning))]
     if corpus.held == "tuning set":
         tuning = [folder / name_of("tuning", k) for k in range(len(corpus.tuning))]
@@ -61,8 +61,8 @@ def configure(data: Path, name: str, path: Path) -> None:
         file.writelines(f"{side} = {json.dumps(str(path))}\n" for side, path in bitext.items())
         if "--dictionary" in corpus.training:
             begin = corpus.training.index("--dictionary") + 1
-            files = [str(own / part) for part in corpus.training[begin : begin + 2]]
-            file.write(f"dictionary = {json.dumps(files)}\n")
+            dictionary = [str(files / part) for part in corpus.training[begin : begin + 2]]
+            file.write(f"dictionary = {json.dumps(dictionary)}\n")
         file.write(f"\n[decoding]\npop_limit = {POP_LIMIT}\n")
         file.write(f"\n[risk]\nedges = {EDGES}\n")
         file.write(f"\n[second]\nsentences = {20_000 if name == 'ja-en' else 0}\n")

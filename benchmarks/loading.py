@@ -14,7 +14,7 @@ import os
 import tempfile
 from pathlib import Path
 
-from machine import child, machine, parser, watched
+from machine import argument_parser, child, machine, watched
 
 import hiero
 from hiero.base.lines import open_source
@@ -32,7 +32,7 @@ print(f"{sys.argv[1]}: loading {loaded:.3f} s, first sentence {first:.3f} s, pea
 
 
 def repeated(grammar: Path, size: float, output: Path) -> None:
-    """A grammar whose packed table has about so many bytes."""
+    """Writes a grammar whose packed table has about ``size`` bytes."""
     with open_source(grammar) as file:
         rules = [line.split(b" ||| ", 2) for line in file]
     with output.open("wb") as out:
@@ -42,7 +42,7 @@ def repeated(grammar: Path, size: float, output: Path) -> None:
 
 
 def forget(directory: Path) -> None:
-    """Asks the system to let go of what it has of these files in memory."""
+    """Asks the system to drop these files from its cache."""
     for path in directory.iterdir():
         descriptor = os.open(path, os.O_RDONLY)
         os.fsync(descriptor)
@@ -51,9 +51,9 @@ def forget(directory: Path) -> None:
 
 
 def main() -> None:
-    parsed = parser(__doc__, "data")
-    parsed.add_argument("--gigabytes", type=float, default=1.0)
-    arguments = parsed.parse_args()
+    parser = argument_parser(__doc__, "data")
+    parser.add_argument("--gigabytes", type=float, default=1.0)
+    arguments = parser.parse_args()
     system = arguments.data / "de-en" / "system"
     sentence = (arguments.data / "de-en" / "test2016.de").read_text().splitlines()[0]
     print(machine())

@@ -18,7 +18,7 @@ import hiero
 _DISTURBING = 0.03
 
 
-def parser(text: str | None, *folders: str) -> argparse.ArgumentParser:
+def argument_parser(text: str | None, *folders: str) -> argparse.ArgumentParser:
     """Returns the parser of a benchmark with the docstring ``text`` and these arguments, which are paths."""
     parser = argparse.ArgumentParser(description=text, formatter_class=argparse.RawDescriptionHelpFormatter)
     for folder in folders:
@@ -63,13 +63,13 @@ def child(program: str, *arguments: object) -> None:
 def watched() -> Iterator[None]:
     """Prints a warning after the block if others used much of the processors meanwhile, whether processes or
     other machines on the same hardware: figures of time are not reliable then."""
-    before, own, start = _busy(), sum(os.times()[:4]), time.monotonic()
+    before, ours, start = _busy(), sum(os.times()[:4]), time.monotonic()
     yield
     if before is None or (after := _busy()) is None:
         print("whether other processes disturbed this is not known on this system")
         return
     elapsed = (time.monotonic() - start) * (os.cpu_count() or 1)
-    others = (after[0] - before[0]) - (sum(os.times()[:4]) - own)
+    others = (after[0] - before[0]) - (sum(os.times()[:4]) - ours)
     for share, whom in (
         (others / elapsed, "other processes"),
         ((after[1] - before[1]) / elapsed, "other machines"),

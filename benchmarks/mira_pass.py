@@ -17,7 +17,7 @@ from collections.abc import Callable, Sequence
 from functools import partial
 
 import numpy as np
-from machine import machine, parser, watched
+from machine import argument_parser, machine, watched
 
 import hiero
 from hiero.decode.decoder import Source
@@ -58,8 +58,10 @@ def mira_pass(
 
 
 def waiting(durations: Sequence[float], lag: int, workers: int = 20) -> float:
-    """The share of the time of as many threads as workers, each of which has every 20th sentence, and begins
-    one when all others have done theirs up to so many before."""
+    """Returns the share of their time that as many threads as workers would wait.
+
+    A worker has every 20th sentence, and begins one when all others have done theirs but the last ``lag``.
+    """
     shares = [durations[worker::workers] for worker in range(workers)]
     done, running, busy, now = [0] * workers, [(0.0, -1)], set(), 0.0
     while running:
@@ -67,23 +69,23 @@ def waiting(durations: Sequence[float], lag: int, workers: int = 20) -> float:
         if worker >= 0:
             busy.remove(worker)
             done[worker] += 1
-        for each, own in enumerate(shares):
-            step = done[each]
-            known = all(d >= min(step - lag, len(s)) for d, s in zip(done, shares, strict=True))
-            if each not in busy and step < len(own) and known:
-                busy.add(each)
-                heapq.heappush(running, (now + own[step], each))
+        for other, sentences in enumerate(shares):
+            step = done[other]
+            may_start = all(d >= min(step - lag, len(s)) for d, s in zip(done, shares, strict=True))
+            if other not in busy and step < len(sentences) and may_start:
+                busy.add(other)
+                heapq.heappush(running, (now + sentences[step], other))
     return 1 - sum(durations) / (workers * now)
 
 
 def main() -> None:
-    arguments = parser(__doc__, "model", "source", "references")
-    arguments.add_argument("--lags", type=int, nargs="+", default=[0, 1, 2, 4])
-    arguments.add_argument("--rounds", type=int, default=3)
-    given = arguments.parse_args()
-    model = hiero.Model.load(given.model)
-    sentences = [line.split() for line in given.source.read_text().splitlines()]
-    metric = Bleu([[line] for line in given.references.read_text().splitlines()])
+    parser = argument_parser(__doc__, "model", "source", "references")
+    parser.add_argument("--lags", type=int, nargs="+", default=[0, 1, 2, 4])
+    parser.add_argument("--rounds", type=int, default=3)
+    arguments = parser.parse_args()
+    model = hiero.Model.load(arguments.model)
+    sentences = [line.split() for line in arguments.source.read_text().splitlines()]
+    metric = Bleu([[line] for line in arguments.references.read_text().splitlines()])
     decoder, start = hiero.Decoder(model), model.weight_vector(model.weights)
 
     def passed(lag: int, threads: int) -> Callable[[], None]:
@@ -92,22 +94,23 @@ def main() -> None:
     work: dict[int | str, Callable[[], object]] = {
         "decoding": lambda: list(ModelDecoder(decoder, sentences).forests(start)),
         "one thread": passed(2, 1),
-        **{lag: passed(lag, 2) for lag in given.lags},
+        **{lag: passed(lag, 2) for lag in arguments.lags},
     }
     print(machine())
-    print(f"{given.model}, {given.source}: {len(sentences)} sentences, the least of {given.rounds} rounds")
+    setup = f"{len(sentences)} sentences, the least of {arguments.rounds} rounds"
+    print(f"{arguments.model}, {arguments.source}: {setup}")
     with watched():
-        rounds = [{key: seconds(each) for key, each in work.items()} for _ in range(given.rounds)]
+        rounds = [{key: seconds(each) for key, each in work.items()} for _ in range(arguments.rounds)]
     least = {key: min(times[key] for times in rounds) for key in work}
     decoding, one = least["decoding"], least["one thread"]
     print(f"decoding, forests kept, one thread: {decoding:.1f} s")
     print(f"a pass, lag 2, one thread: {one:.1f} s, {one / decoding:.2f} times decoding")
-    for lag in given.lags:
+    for lag in arguments.lags:
         two = least[lag]
         print(f"a pass, lag {lag}, two threads: {two:.1f} s, one thread's {one / two:.2f} times as fast")
     order = np.random.default_rng(1).permutation(len(sentences)).tolist()
     durations = [seconds(partial(decoder.translate, sentences[i], keep="forest")) for i in order]
-    for lag in given.lags:
+    for lag in arguments.lags:
         print(f"20 threads would wait {waiting(durations, lag):.0%} of their time with lag {lag}")
 
 

@@ -15,7 +15,7 @@ import tempfile
 import time
 from pathlib import Path
 
-from machine import machine, parser, watched
+from machine import argument_parser, machine, watched
 
 import hiero
 from hiero.base.tables import pack
@@ -24,7 +24,7 @@ SENTENCES = 400
 
 
 def main() -> None:
-    arguments = parser(__doc__, "data").parse_args()
+    arguments = argument_parser(__doc__, "data").parse_args()
     folder = arguments.data / "de-en"
     print(machine())
     with watched(), tempfile.TemporaryDirectory() as name:

@@ -17,12 +17,12 @@ from typing import Any
 
 import numpy as np
 import scipy.sparse
-from machine import machine, parser
+from machine import argument_parser, machine
 
 import hiero
 from hiero.evaluate import Bleu
 from hiero.tune import ModelDecoder
-from hiero.tune.found import whole
+from hiero.tune.found import listed
 from hiero.tune.mert import MertOptions, mert
 from hiero.tune.mira_batch import MiraOptions, mira_batch
 from hiero.tune.pool import Pool, PoolArrays
@@ -76,9 +76,9 @@ def part(pool: PoolArrays, sentences: Array) -> PoolArrays:
 
 
 def main() -> None:
-    parsed = parser(__doc__, "data", "model")
-    parsed.add_argument("--halves", type=int, default=20)
-    arguments = parsed.parse_args()
+    parser = argument_parser(__doc__, "data", "model")
+    parser.add_argument("--halves", type=int, default=20)
+    arguments = parser.parse_args()
     print(machine())
 
     def lines(language: str) -> list[str]:
@@ -93,7 +93,8 @@ def main() -> None:
     pool, weights = Pool(len(source), len(start), metric), start
     for seed in range(3):
         lists = enumerate(decoder.kbest(weights, 100))
-        pool.restore(pool.unseen([whole(metric, sentence, found)] for sentence, found in lists))
+        candidates = (listed(metric, sentence, kbest).candidates for sentence, kbest in lists)
+        pool.restore(pool.unseen(candidates))
         weights = by_mert(MertOptions())(pool.arrays(), metric, start, seed)
     everything = pool.arrays()
     print(f"{len(source)} sentences, {len(everything):,} hypotheses, {arguments.halves} halves")
@@ -101,13 +102,13 @@ def main() -> None:
     def bleu(half: PoolArrays, weights: Array) -> float:
         return float(metric.score(half.total(half.winners(weights))))
 
-    for name, chosen in VARIANTS.items():
+    for name, tuned in VARIANTS.items():
         gains = []
         for seed in range(arguments.halves):
             order = np.random.default_rng(seed).permutation(len(source))
             halves = [part(everything, sentences) for sentences in np.array_split(order, 2)]
-            found = chosen(halves[0], metric, start, seed)
-            gains.append([bleu(half, found) - bleu(half, start) for half in halves])
+            weights = tuned(halves[0], metric, start, seed)
+            gains.append([bleu(half, weights) - bleu(half, start) for half in halves])
         (seen, other), (_, error) = np.mean(gains, axis=0), np.std(gains, axis=0, ddof=1)
         print(
             f"{name:26} {seen:+.2f} in its half, {other:+.2f} ±{error / len(gains) ** 0.5:.2f} in the other"

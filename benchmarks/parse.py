@@ -11,7 +11,7 @@ from __future__ import annotations
 import time
 from collections import Counter
 
-from machine import machine, parser
+from machine import argument_parser, machine
 
 from hiero.base.text import split
 from hiero.features.syntax import FINE_LABELS
@@ -30,30 +30,29 @@ def spans(trees: list[Tree], labelled: bool) -> Spans:
     )
 
 
-def f1(made: Spans, given: Spans) -> float:
-    return 200 * (made & given).total() / max(made.total() + given.total(), 1)
+def f1(ours: Spans, theirs: Spans) -> float:
+    return 200 * (ours & theirs).total() / max(ours.total() + theirs.total(), 1)
 
 
-def of_label(found: Spans, label: str) -> Spans:
-    return Counter({span: count for span, count in found.items() if span[1] == label})
+def of_label(constituents: Spans, label: str) -> Spans:
+    return Counter({span: count for span, count in constituents.items() if span[1] == label})
 
 
 def main() -> None:
-    arguments = parser(__doc__, "text", "trees").parse_args()
+    arguments = argument_parser(__doc__, "text", "trees").parse_args()
     sentences = [split(line) for line in arguments.text.read_text(encoding="utf-8").splitlines()]
     list(parsed([["loaded", "."]]))  # what takes time once
     start = time.perf_counter()
-    found = list(parsed(sentences))
+    parses = list(parsed(sentences))
     seconds = time.perf_counter() - start
     print(f"{machine()}\n{arguments.text}: {len(sentences) / seconds:.0f} sentences a second")
-    pairs = [(ours, theirs) for ours, theirs in zip(found, read_trees(arguments.trees), strict=True)]
+    pairs = [(ours, theirs) for ours, theirs in zip(parses, read_trees(arguments.trees), strict=True)]
     both = [(ours, theirs.on(ours.tokens)) for ours, theirs in pairs if ours and theirs]
-    made, given = ([pair[side] for pair in both] for side in (0, 1))
-    print(f"F1 with labels {f1(spans(made, True), spans(given, True)):.1f}, ", end="")
-    print(
-        f"without {f1(spans(made, False), spans(given, False)):.1f}; of each label and how many were given:"
-    )
-    ours, theirs = spans(made, True), spans(given, True)
+    parsed_trees, given_trees = ([pair[side] for pair in both] for side in (0, 1))
+    ours, theirs = spans(parsed_trees, True), spans(given_trees, True)
+    print(f"F1 with labels {f1(ours, theirs):.1f}, ", end="")
+    unlabelled = f1(spans(parsed_trees, False), spans(given_trees, False))
+    print(f"without {unlabelled:.1f}; of each label and how many were given:")
     for label in FINE_LABELS:
         expected = of_label(theirs, label)
         print(f"  {label:5} {f1(of_label(ours, label), expected):5.1f} {expected.total():6}")

@@ -20,7 +20,7 @@ import time
 from pathlib import Path
 
 import sacrebleu
-from machine import machine, parser
+from machine import argument_parser, machine
 
 from hiero.base.text import TextSide
 
@@ -28,9 +28,9 @@ README = Path(__file__).parent.parent / "README.md"
 
 
 def blocks() -> list[list[str]]:
-    """The commands of the section, block by block."""
+    """Returns the commands of the section, block by block."""
     section = README.read_text(encoding="utf-8").split("## Your own data\n")[1].split("\n## ")[0]
-    return [found.splitlines() for found in re.findall(r"```sh\n(.*?)```", section, re.DOTALL)]
+    return [block.splitlines() for block in re.findall(r"```sh\n(.*?)```", section, re.DOTALL)]
 
 
 def write_raw(tokens: Path, path: Path) -> None:
@@ -40,7 +40,7 @@ def write_raw(tokens: Path, path: Path) -> None:
 
 
 def run(command: str, folder: Path) -> None:
-    """In a shell, with this Python's `hiero`; says how long it took."""
+    """Runs a command in a shell, with this Python's `hiero`, and prints its end and its seconds."""
     path = f"{Path(sys.executable).parent}{os.pathsep}{os.environ['PATH']}"
     started = time.monotonic()
     print(f"$ {command}", flush=True)
@@ -51,7 +51,7 @@ def run(command: str, folder: Path) -> None:
 
 
 def main() -> None:
-    arguments = parser(__doc__, "data", "folder").parse_args()
+    arguments = argument_parser(__doc__, "data", "folder").parse_args()
     folder = arguments.folder
     folder.mkdir(parents=True, exist_ok=True)
     print(machine())
@@ -69,15 +69,16 @@ def main() -> None:
     for command in by_hand:
         run(command, folder)
     references = (folder / "test.en").read_text(encoding="utf-8").splitlines()
-    found = {}
+    scores = {}
     for name, path in (("hiero run", "my-system/after.txt"), ("by hand", "test.out")):
         lines = (folder / path).read_text(encoding="utf-8").splitlines()
-        found[name] = sacrebleu.corpus_bleu(lines, [references]).score
+        scores[name] = sacrebleu.corpus_bleu(lines, [references]).score
     metrics = json.loads((folder / "my-system" / "evaluation.json").read_text())
-    found["evaluation.json"] = metrics[0]["systems"][1]["score"]
-    print(f"BLEU (sacrebleu, 13a): {', '.join(f'{name} {score:.4f}' for name, score in found.items())}")
-    if len({round(score, 6) for score in found.values()}) > 1:
+    scores["evaluation.json"] = metrics[0]["systems"][1]["score"]
+    print(f"BLEU (sacrebleu, 13a): {', '.join(f'{name} {score:.4f}' for name, score in scores.items())}")
+    if len({round(score, 6) for score in scores.values()}) > 1:
         sys.exit("they differ")
 
 
-main()
+if __name__ == "__main__":
+    main()

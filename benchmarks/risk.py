@@ -16,7 +16,7 @@ from collections.abc import Callable, Sequence
 from pathlib import Path
 
 import numpy as np
-from machine import machine, parser, tokenised_pairs, watched
+from machine import argument_parser, machine, tokenised_pairs, watched
 
 import hiero
 from hiero import Forest, ForestError
@@ -37,7 +37,7 @@ Pair = tuple[Forest, list[list[str]]]
 
 
 class Problem:
-    """Annotated forests with their counts."""
+    """The risk of annotated forests with their counts."""
 
     def __init__(self, pairs: Sequence[Pair]) -> None:
         counts = [totals_and_matches(forest, references) for forest, references in pairs]
@@ -54,26 +54,26 @@ class Problem:
 
 
 def compare(pairs: Sequence[Pair], weights: np.ndarray) -> None:  # type: ignore[type-arg]
-    kept, whole = [], []
+    unpruned, whole = [], []
     for forest, references in pairs:
         try:
             whole.append((forest.annotate_ngrams(4, max_edges=MOST), references))
-            kept.append((forest, references))
+            unpruned.append((forest, references))
         except ForestError:
             continue
     exact = Problem(whole)
-    count, edges = len(kept), sum(forest.edge_count for forest, _ in kept)
+    count, edges = len(unpruned), sum(forest.edge_count for forest, _ in unpruned)
     print(f"{count} sentences, {edges / count:,.0f} edges a forest, {exact.edges / count:,.0f} annotated")
     for gamma in (0.5, 1.0, 2.0, 4.0):
         full = exact.sum(weights, gamma)
         print(f"gamma {gamma:g}: R {LOSS @ full.counts / count:.3f}, H {full.entropy / count:.3f}")
         for name, prune in PRUNED:
-            small = [(prune(forest, forest.scores(gamma * weights)), r) for forest, r in kept]
+            small = [(prune(forest, forest.scores(gamma * weights)), r) for forest, r in unpruned]
             size = sum(forest.edge_count for forest, _ in small) / count
             problem = Problem([(forest.annotate_ngrams(4), r) for forest, r in small])
-            found = problem.sum(weights, gamma)
-            change = np.linalg.norm(found.gradient - full.gradient) / np.linalg.norm(full.gradient)
-            sums = f"R {LOSS @ found.counts / count:.3f}, H {found.entropy / count:.3f}"
+            pruned = problem.sum(weights, gamma)
+            change = np.linalg.norm(pruned.gradient - full.gradient) / np.linalg.norm(full.gradient)
+            sums = f"R {LOSS @ pruned.counts / count:.3f}, H {pruned.entropy / count:.3f}"
             sizes = f"{size:7,.0f} edges, {problem.edges / count:8,.0f} annotated"
             print(f"  {name:16} {sizes}, {sums}, gradient differs by {change:.1%}")
 
@@ -105,25 +105,25 @@ def measure(pairs: Sequence[Pair], weights: np.ndarray, threads: Sequence[int]) 
 
 
 def main() -> None:
-    arguments = parser(__doc__, "model", "text")
-    arguments.add_argument("references", type=Path, nargs="+")
-    arguments.add_argument("--pop-limit", type=int, default=200)
-    arguments.add_argument("--sentences", type=int, default=500)
-    arguments.add_argument("--threads", type=int, nargs="+", default=[1, 2])
-    given = arguments.parse_args()
-    model = hiero.Model.load(given.model)
-    decoder = hiero.Decoder(model, pop_limit=given.pop_limit)
+    parser = argument_parser(__doc__, "model", "text")
+    parser.add_argument("references", type=Path, nargs="+")
+    parser.add_argument("--pop-limit", type=int, default=200)
+    parser.add_argument("--sentences", type=int, default=500)
+    parser.add_argument("--threads", type=int, nargs="+", default=[1, 2])
+    arguments = parser.parse_args()
+    model = hiero.Model.load(arguments.model)
+    decoder = hiero.Decoder(model, pop_limit=arguments.pop_limit)
     weights = model.weight_vector(model.weights)
     pairs = []
-    for source, references in tokenised_pairs(given.text, given.references, given.sentences):
+    for source, references in tokenised_pairs(arguments.text, arguments.references, arguments.sentences):
         forest = decoder.translate(source, keep="forest").forest
         if forest.root >= 0:
             pairs.append((forest, references))
     print(machine())
     with watched():
-        print(f"{given.model}, {given.text}, pop limit {given.pop_limit}")
+        print(f"{arguments.model}, {arguments.text}, pop limit {arguments.pop_limit}")
         compare(pairs[:WHOLE], weights)
-        measure(pairs, weights, given.threads)
+        measure(pairs, weights, arguments.threads)
 
 
 if __name__ == "__main__":

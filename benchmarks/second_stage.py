@@ -18,7 +18,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
-from machine import machine, parser
+from machine import argument_parser, machine
 
 import hiero
 from hiero import Derivation, Forest
@@ -36,8 +36,8 @@ Choice = Callable[[Forest], Derivation | None]
 
 
 @dataclass(frozen=True)
-class Judged:
-    """Forests with references."""
+class DecodedSet:
+    """The forests of a set, and its metric."""
 
     forests: Sequence[Forest]
     metric: Bleu
@@ -55,9 +55,9 @@ class Judged:
 
 
 def sets_of(folder: Path) -> Iterator[tuple[str, list[list[str]], Bleu]]:
-    """Name, sentences and metric of the sets of an experiment."""
-    known = tomllib.loads((folder / "li2009.toml").read_text(encoding="utf-8"))
-    for one in (known["tuning"], *known["test"]):
+    """Yields name, sentences and metric of the sets of an experiment."""
+    configuration = tomllib.loads((folder / "li2009.toml").read_text(encoding="utf-8"))
+    for one in (configuration["tuning"], *configuration["test"]):
         texts = [list(read_lines(path)) for path in one["references"]]
         references = list(map(list, zip(*texts, strict=True)))
         yield one["name"], [split(line) for line in read_lines(one["source"])], Bleu(references)
@@ -68,19 +68,21 @@ def best_by(weights: Mapping[str, float]) -> Choice:
 
 
 def compare(folder: Path, variances: Sequence[float], threads: int) -> None:
-    known = tomllib.loads((folder / "li2009.toml").read_text(encoding="utf-8"))
+    configuration = tomllib.loads((folder / "li2009.toml").read_text(encoding="utf-8"))
     model = hiero.Model.load(folder / "model")
     sets = list(sets_of(folder))
-    found: dict[str, list[tuple[Any, Any]]] = {name: [] for name, *_ in sets}
+    statistics: dict[str, list[tuple[Any, Any]]] = {name: [] for name, *_ in sets}
     for run in sorted((folder / "li2009" / "risk-large").glob("run-?")):
         second = Reranker.load(run / RERANKER)
-        decoder = hiero.Decoder(model, **known["decoding"]).with_weights(model.weight_vector(second.weights))
-        judged = []
+        decoder = hiero.Decoder(model, **configuration["decoding"]).with_weights(
+            model.weight_vector(second.weights)
+        )
+        decoded = []
         for name, sentences, metric in sets:
             results = decoder.translate_batch(sentences, threads=threads, keep="forest")
-            judged.append(Judged([r.forest for r in results], metric, threads))
+            decoded.append(DecodedSet([r.forest for r in results], metric, threads))
             first = best_by(second.weights)
-            found[name].append((judged[-1].statistics(first), judged[-1].statistics(second.of)))
+            statistics[name].append((decoded[-1].statistics(first), decoded[-1].statistics(second.of)))
         rows: list[tuple[str, Choice]] = [("first stage", first), ("second stage", second.of)]
         examples = read_examples(run)
         for variance in variances:
@@ -88,10 +90,10 @@ def compare(folder: Path, variances: Sequence[float], threads: int) -> None:
             other = train_reranker(examples, second.weights, options, threads=threads)
             rows.append((f"variance {variance:g}", other.of))
         for label, choose in rows:
-            cells = (f"{name} {one.bleu(choose)}" for (name, *_), one in zip(sets, judged, strict=True))
+            cells = (f"{name} {one.bleu(choose)}" for (name, *_), one in zip(sets, decoded, strict=True))
             print(f"{run.name}, {label}: {', '.join(cells)}", flush=True)
     for name, _, metric in sets:
-        before, after = (Runs.of(metric, each) for each in zip(*found[name], strict=True))
+        before, after = (Runs.of(metric, each) for each in zip(*statistics[name], strict=True))
         p = paired_bootstrap(metric, before, after)
         print(f"{name}: {before.mean:.2f} to {after.mean:.2f} (p bootstrap {p:.3f})", flush=True)
 
@@ -100,34 +102,36 @@ def left_out(folder: Path, variances: Sequence[float], threads: int) -> None:
     run = folder / "li2009" / "risk-large" / "run-1"
     weights = Reranker.load(run / RERANKER).weights
     sides = (read_lines(run / f"corpus.{side}") for side in ("source", "target"))
-    known = {tuple(split(source)): target for source, target in zip(*sides, strict=True)}
+    target_of = {tuple(split(source)): target for source, target in zip(*sides, strict=True)}
     archives = [ForestFile(path) for path in sorted(run.glob("fold-?.forests"))]
     *folds, last = ([forest for forest in archive if forest.root >= 0] for archive in archives)
     trained = list(itertools.chain.from_iterable(folds))
-    references = [[known[tuple(forest.source)]] for forest in trained]
-    own = Judged(trained[:SHOWN], Bleu(references[:SHOWN]), threads)
-    other = Judged(last[:SHOWN], Bleu([[known[tuple(forest.source)]] for forest in last[:SHOWN]]), threads)
+    references = [[target_of[tuple(forest.source)]] for forest in trained]
+    seen = DecodedSet(trained[:SHOWN], Bleu(references[:SHOWN]), threads)
+    unseen = DecodedSet(
+        last[:SHOWN], Bleu([[target_of[tuple(forest.source)]] for forest in last[:SHOWN]]), threads
+    )
     rows: list[tuple[str, Choice]] = [("first stage", best_by(weights))]
     with tempfile.TemporaryDirectory() as scratch:
         features = NgramFeatures(frequent_ngrams((split(text) for (text,) in references), 2, 2))
         examples = prepare(trained, weights, references, features, Path(scratch), threads=threads)
         for variance in (RerankerOptions().variance, *variances):
             options = RerankerOptions(variance=variance)
-            made = train_reranker(examples, weights, options, threads=threads)
-            rows.append((f"variance {variance:g}", made.of))
-    sizes = f"{len(own.forests):,} sentences of four folds, {len(other.forests):,} of the fifth"
+            second = train_reranker(examples, weights, options, threads=threads)
+            rows.append((f"variance {variance:g}", second.of))
+    sizes = f"{len(seen.forests):,} sentences of four folds, {len(unseen.forests):,} of the fifth"
     for label, choose in rows:
-        print(f"{sizes}, {label}: {own.bleu(choose)}, {other.bleu(choose)}", flush=True)
+        print(f"{sizes}, {label}: {seen.bleu(choose)}, {unseen.bleu(choose)}", flush=True)
 
 
 def main() -> None:
-    parsed = parser(__doc__, "folder")
-    parsed.add_argument("--variances", type=float, nargs="*", default=[1.0, 0.003])
-    parsed.add_argument("--threads", type=int, default=1)
-    given = parsed.parse_args()
+    parser = argument_parser(__doc__, "folder")
+    parser.add_argument("--variances", type=float, nargs="*", default=[1.0, 0.003])
+    parser.add_argument("--threads", type=int, default=1)
+    arguments = parser.parse_args()
     print(machine())
-    compare(given.folder, given.variances, given.threads)
-    left_out(given.folder, given.variances, given.threads)
+    compare(arguments.folder, arguments.variances, arguments.threads)
+    left_out(arguments.folder, arguments.variances, arguments.threads)
 
 
 if __name__ == "__main__":

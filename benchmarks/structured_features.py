@@ -12,7 +12,7 @@ from __future__ import annotations
 import time
 
 import numpy as np
-from machine import machine, parser, watched
+from machine import argument_parser, machine, watched
 
 import hiero
 from hiero.features.trees import frequent_labels, read_trees
@@ -21,25 +21,24 @@ ROUNDS = 5
 
 
 def main() -> None:
-    given = parser(__doc__, "model", "text", "parses").parse_args()
-    lines, trees = given.text.read_text().splitlines(), read_trees(given.parses)
+    arguments = argument_parser(__doc__, "model", "text", "parses").parse_args()
+    lines, trees = arguments.text.read_text().splitlines(), read_trees(arguments.parses)
     sentences = [hiero.Sentence(line, parse=tree) for line, tree in zip(lines, trees, strict=True)]
-    plain = hiero.Model.load(given.model)
+    plain = hiero.Model.load(arguments.model)
     labels = tuple(frequent_labels(trees))
     model = plain.with_features([hiero.features.FineSyntax(labels=labels), hiero.features.FineDistortion()])
     decoders = [hiero.Decoder(each, pop_limit=200) for each in (plain, model)]
     print(machine())
-    print(
-        f"{given.model}, {given.text}: {len(sentences)} sentences, pop limit 200, labels {' '.join(labels)}"
-    )
+    setup = f"{len(sentences)} sentences, pop limit 200, labels {' '.join(labels)}"
+    print(f"{arguments.model}, {arguments.text}: {setup}")
     times = np.full((2, len(sentences)), np.inf)
     with watched():
         for _ in range(ROUNDS):
             for at, sentence in enumerate(sentences):
-                for decoder, found in zip(decoders, times, strict=True):
+                for decoder, least in zip(decoders, times, strict=True):
                     before = time.process_time()
                     decoder.translate(sentence)
-                    found[at] = min(found[at], time.process_time() - before)
+                    least[at] = min(least[at], time.process_time() - before)
     without, both = 1000 * times.mean(axis=1)
     print(
         f"without {without:.2f} ms a sentence, with both features {both:.2f} ms: times {both / without:.3f}"

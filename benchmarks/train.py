@@ -17,7 +17,7 @@ import tempfile
 from pathlib import Path
 
 import sacrebleu
-from machine import command, machine, parser, watched
+from machine import argument_parser, command, machine, watched
 
 import hiero
 
@@ -42,11 +42,11 @@ folder, memory, settings = sys.argv[1:]
 files = [f"{folder}/{name}" for name in ("corpus.source", "corpus.target", "alignment")]
 options = {"settings": ExtractSettings.model_validate_json(settings), "memory": int(memory) << 20}
 start = time.perf_counter()
-found = extract_rules(*files, f"{folder}/b.counts", **options)
+counts = extract_rules(*files, f"{folder}/b.counts", **options)
 extracted = time.perf_counter()
 score_rules(f"{folder}/b.counts", f"{folder}/b.hrt")
 scored = time.perf_counter()
-print(f"{found.occurrences / 1e6:6.2f} million occurrences, {found.rules / 1e6:5.2f} million rules: "
+print(f"{counts.occurrences / 1e6:6.2f} million occurrences, {counts.rules / 1e6:5.2f} million rules: "
       f"extraction {extracted - start:5.1f} s, scoring {scored - extracted:5.1f} s, "
       f"peak {peak_megabytes():5.0f} MB", flush=True)
 """
@@ -105,9 +105,9 @@ def training(data: Path, corpus: str, scratch: Path) -> None:
 
 
 def main() -> None:
-    parsed = parser(__doc__, "data")
-    parsed.add_argument("--extraction", action="store_true", help="only extraction and scoring")
-    arguments = parsed.parse_args()
+    parser = argument_parser(__doc__, "data")
+    parser.add_argument("--extraction", action="store_true", help="only extraction and scoring")
+    arguments = parser.parse_args()
     print(machine())
     with watched(), tempfile.TemporaryDirectory() as name:
         extraction(arguments.data, Path(name))

@@ -2,7 +2,7 @@
 
     python benchmarks/tune.py
 
-on made hypotheses, 500 sentences x 200 x 12 features: one line search, MERT with 20 restarts, one round
+on synthetic hypotheses, 500 sentences x 200 x 12 features: one line search, MERT with 20 restarts, one round
 of PRO, 60 passes of batch MIRA; and how many hypotheses BLEU and NIST are counted of in a second. Prints the
 machine first. Times are CPU time.
 """
@@ -25,8 +25,8 @@ from hiero.tune.pro import pro
 SENTENCES, K, FEATURES = 500, 200, 12
 
 
-def made_pool(rng: np.random.Generator) -> PoolArrays:
-    """Hypotheses whose matches depend on a hidden direction, with noise."""
+def synthetic_pool(rng: np.random.Generator) -> PoolArrays:
+    """Returns hypotheses whose n-gram matches depend on a hidden direction, with noise."""
     count = SENTENCES * K
     features = rng.normal(size=(count, FEATURES)) * rng.uniform(0.3, 3, FEATURES)
     quality = 1 / (1 + np.exp(-features @ rng.normal(size=FEATURES) / 8 - rng.normal(size=count)))
@@ -49,16 +49,16 @@ def seconds(work: Callable[[], object], times: int = 1) -> float:
 
 def timings() -> None:
     rng = np.random.default_rng(1)
-    pool = made_pool(rng)
+    pool = synthetic_pool(rng)
     metric = Bleu([["a"]])  # only its score is used
     start = np.ones(FEATURES)
     settings = {"free": range(FEATURES), "bounds": np.tile([-np.inf, np.inf], (FEATURES, 1)), "seed": 1}
     lines = pool.features @ start, pool.features @ rng.normal(size=FEATURES)
     print(f"line search              {1e3 * seconds(lambda: search(pool, metric, *lines), 50):8.2f} ms")
     begin = time.process_time()
-    found = mert(pool, metric, start, options=MertOptions(restarts=20), **settings)  # type: ignore[arg-type]
+    result = mert(pool, metric, start, options=MertOptions(restarts=20), **settings)  # type: ignore[arg-type]
     lasted = time.process_time() - begin
-    print(f"MERT, 20 restarts        {lasted:8.2f} s, {found.searches} line searches")
+    print(f"MERT, 20 restarts        {lasted:8.2f} s, {result.searches} line searches")
     print(f"PRO, one round           {seconds(lambda: pro(pool, start, **settings)):8.2f} s")  # type: ignore[arg-type]
     mira = seconds(lambda: mira_batch(pool, metric, start, **settings))  # type: ignore[arg-type]
     print(f"batch MIRA, 60 passes    {mira:8.2f} s")

@@ -5,8 +5,8 @@
 trains a model for each corpus with `hiero train`, tunes it by every method of `hiero tune`, three times with
 other seeds (the simplex once), translates the test set with what came out, and prints a table: BLEU of both
 sets, mean and deviation between runs, iterations, minutes of CPU time, and p of a difference to the default
-weights and to MERT by approximate randomisation over runs. What is done is kept in OUTPUT: started again,
-it goes on with the first run that is not done.
+weights and to MERT by approximate randomisation over runs. Started again, it goes on with the first run
+that is not done.
 """
 
 from __future__ import annotations
@@ -22,7 +22,7 @@ from dataclasses import dataclass
 from pathlib import Path
 
 import numpy as np
-from machine import command, machine, parser
+from machine import argument_parser, command, machine
 
 from hiero.base.lines import read_lines
 from hiero.evaluate import Bleu, Runs, approximate_randomization
@@ -42,8 +42,11 @@ TUNING = {
 
 @dataclass(frozen=True)
 class Job:
-    """One run of tuning. ``folder`` holds the run itself, the translated test set, and the minutes, which are
-    written last: what has none is done again from the start, as its time would not be that of a whole run."""
+    """A run of tuning.
+
+    ``folder`` holds the run itself, the translated test set, and the minutes, which are written last. A
+    folder without minutes is tuned again from the start, as its time would not be that of a whole run.
+    """
 
     corpus: str
     method: str
@@ -85,7 +88,8 @@ def translate(data: Path, corpus: str, model: Path, weights: Path, output: Path)
 
 
 def prepare(data: Path, corpus: str, output: Path) -> Path:
-    """The model, and the test set translated with its default weights."""
+    """Trains a model and translates the test set with its default weights, unless that is done; returns the
+    model."""
     model = output / corpus / "model"
     model.parent.mkdir(parents=True, exist_ok=True)
     inputs = [
@@ -106,10 +110,10 @@ def table(data: Path, corpus: str, output: Path, jobs: Sequence[Job]) -> None:
         return Runs.of(metric, [metric.statistics(list(read_lines(file))) for file in files])
 
     default = runs([output / corpus / "test"])
-    found = {
+    by_method = {
         method: [job for job in jobs if job.corpus == corpus and job.method == method] for method in RUNS
     }
-    tested = {method: runs([job.folder / "test" for job in done]) for method, done in found.items()}
+    tested = {method: runs([job.folder / "test" for job in done]) for method, done in by_method.items()}
     rows = {
         method: [
             [
@@ -118,13 +122,13 @@ def table(data: Path, corpus: str, output: Path, jobs: Sequence[Job]) -> None:
             ]
             for job in done
         ]
-        for method, done in found.items()
+        for method, done in by_method.items()
     }
     first = float(rows["mert"][0][0][1])
     print(f"\n== {corpus}, test set of {metric.segments} sentences")
     print("weights            tuning BLEU     test BLEU  iterations  minutes  p: default    MERT")
     print(f"default          {first:6.2f}        {default.mean:6.2f}")
-    for method, done in found.items():
+    for method, done in by_method.items():
         scores = [max(float(row[1]) for row in run) for run in rows[method]]
         spread = np.std(scores, ddof=1) if len(scores) > 1 else 0.0
         minutes = np.mean([json.loads(job.minutes.read_text()) for job in done])
@@ -142,10 +146,10 @@ def table(data: Path, corpus: str, output: Path, jobs: Sequence[Job]) -> None:
 
 
 def main() -> None:
-    parsed = parser(__doc__, "data", "output")
-    parsed.add_argument("--corpora", nargs="+", choices=TUNING, default=list(TUNING))
-    parsed.add_argument("--processes", type=int, default=1, help="runs at the same time")
-    arguments = parsed.parse_args()
+    parser = argument_parser(__doc__, "data", "output")
+    parser.add_argument("--corpora", nargs="+", choices=TUNING, default=list(TUNING))
+    parser.add_argument("--processes", type=int, default=1, help="runs at the same time")
+    arguments = parser.parse_args()
     jobs = [
         Job(corpus, method, seed, arguments.output / corpus / f"{method}-{seed}")
         for corpus in arguments.corpora

@@ -11,12 +11,11 @@ entries of rules over an index of 1,000, 100,000 and 1,000,000 names, in turns o
 milliseconds of processor time a sentence, the least of three rounds.
 
 `gain` tunes by MIRA with the features of the paper's last row and 100,000 word pairs, and compares with the
-experiment's runs of that row. What is done is kept.
+experiment's runs of that row. Started again, it goes on where it was interrupted.
 """
 
 from __future__ import annotations
 
-import argparse
 import re
 import time
 from array import array
@@ -27,7 +26,7 @@ from pathlib import Path
 import numpy as np
 import numpy.typing as npt
 import scipy.sparse
-from machine import machine, watched
+from machine import argument_parser, machine, watched
 from mira_pass import mira_pass
 
 import hiero
@@ -44,7 +43,10 @@ SENTENCES, ROUNDS = 100, 3
 
 
 class WordPairs:
-    """``counts`` is a row for every rule of the model's first table, and one of zeros for rules of others."""
+    """Local features that count pairs of a source and a target word in a rule.
+
+    ``counts`` has a row for every rule of the model's first table, and one of zeros for rules of others.
+    """
 
     def __init__(self, names: Sequence[str], counts: scipy.sparse.csr_array) -> None:
         self.names = names
@@ -56,23 +58,23 @@ class WordPairs:
         words, sizes = array("q"), array("q")
         for rule in map(table.rule, range(table.rule_count)):
             for side in (rule.source, rule.target):
-                own = [number.setdefault(token, len(number)) for token in side if not NONTERMINAL(token)]
-                words.extend(own)
-                sizes.append(len(own))
+                ids = [number.setdefault(token, len(number)) for token in side if not NONTERMINAL(token)]
+                words.extend(ids)
+                sizes.append(len(ids))
         keys, rules = _pairs(np.asarray(words), np.asarray(sizes).reshape(-1, 2), len(number))
-        found, columns, counts = np.unique(keys, return_inverse=True, return_counts=True)
-        chosen = np.sort(np.argsort(-counts, kind="stable")[:PAIRS])
-        place = np.full(len(found), -1)
-        place[chosen] = np.arange(len(chosen))
+        distinct, columns, counts = np.unique(keys, return_inverse=True, return_counts=True)
+        frequent = np.sort(np.argsort(-counts, kind="stable")[:PAIRS])
+        place = np.full(len(distinct), -1)
+        place[frequent] = np.arange(len(frequent))
         keep = place[columns] >= 0
         entries = np.ones(keep.sum()), (rules[keep], place[columns[keep]])
-        matrix = scipy.sparse.csr_array(entries, shape=(table.rule_count + 1, len(chosen)))
+        matrix = scipy.sparse.csr_array(entries, shape=(table.rule_count + 1, len(frequent)))
         text = list(number)
-        pairs = zip(*np.divmod(found[chosen], len(number)), strict=True)
+        pairs = zip(*np.divmod(distinct[frequent], len(number)), strict=True)
         return cls([f"Pair_{text[source]}_{text[target]}" for source, target in pairs], matrix)
 
     def over(self, size: int) -> WordPairs:
-        """The same entries with an index of another size."""
+        """Returns the same entries with an index of another size."""
         counts = self._counts
         entries = (counts.data, counts.indices % size, counts.indptr)
         return WordPairs(
@@ -86,8 +88,11 @@ class WordPairs:
 
 
 def _pairs(words: IntArray, sizes: IntArray, count: int) -> tuple[IntArray, IntArray]:
-    """All pairs of a rule, as source * count + target, and the rules, of rules whose source words and target
-    words stand one behind the other, so many of each (rules, 2)."""
+    """Returns all pairs of words of each rule, as source * count + target, and the rules of these pairs.
+
+    ``words`` has the source words and the target words of one rule after the other, ``sizes`` how many there
+    are of both, shape (rules, 2).
+    """
     begins = np.cumsum(np.append(0, sizes.ravel())[:-1]).reshape(-1, 2)
     pairs = sizes.prod(axis=1)
     rules = np.repeat(np.arange(len(sizes)), pairs)
@@ -96,44 +101,44 @@ def _pairs(words: IntArray, sizes: IntArray, count: int) -> tuple[IntArray, IntA
     return words[begins[rules, 0] + source] * count + words[begins[rules, 1] + target], rules
 
 
-def cost(given: Chiang2008) -> None:
+def cost(laboratory: Chiang2008) -> None:
     """Prints milliseconds a sentence of decoding and of a pass of MIRA by the size of the index."""
-    sentences = given.tuning.sentences[:SENTENCES]
-    metric = Bleu(given.tuning.references[:SENTENCES])
-    pairs = WordPairs.of(given.model.tables[0])
-    models = {"none": given.model}
-    models |= {f"{size:,}": given.model.with_features([pairs.over(size)]) for size in SIZES}
+    sentences = laboratory.tuning.sentences[:SENTENCES]
+    metric = Bleu(laboratory.tuning.references[:SENTENCES])
+    pairs = WordPairs.of(laboratory.model.tables[0])
+    models = {"none": laboratory.model}
+    models |= {f"{size:,}": laboratory.model.with_features([pairs.over(size)]) for size in SIZES}
     times: dict[str, list[tuple[float, float]]] = {name: [] for name in models}
     for _ in range(ROUNDS):
-        for name, each in models.items():
-            decoder, start = hiero.Decoder(each), each.weight_vector(each.weights)
+        for name, model in models.items():
+            decoder, start = hiero.Decoder(model), model.weight_vector(model.weights)
             begin = time.process_time()
             list(ModelDecoder(decoder, sentences).forests(start))
             decoded = time.process_time()
             mira_pass(decoder, sentences, metric, start)
             times[name].append((decoded - begin, time.process_time() - decoded))
     print("names        decoding   a pass of MIRA (ms a sentence)")
-    for name, found in times.items():
-        decoding, learning = 1000 * np.min(found, axis=0) / len(sentences)
+    for name, rounds in times.items():
+        decoding, learning = 1000 * np.min(rounds, axis=0) / len(sentences)
         print(f"{name:>9} {decoding:11.2f} {learning:16.2f}", flush=True)
 
 
-def gain(given: Chiang2008, output: Path, runs: int, threads: int) -> None:
+def gain(laboratory: Chiang2008, output: Path, runs: int, threads: int) -> None:
     """Prints BLEU of all sets without and with word pairs."""
-    given.options = given.options.model_copy(update={"runs": runs})
-    given.threads, given.progress = threads, lambda line: print(line, flush=True)
+    laboratory.options = laboratory.options.model_copy(update={"runs": runs})
+    laboratory.threads, laboratory.progress = threads, lambda line: print(line, flush=True)
     output.mkdir(exist_ok=True)
-    pairs = WordPairs.of(given.model.tables[0])
-    laboratories = {"without": given, "with": replace(given, folder=output, added_features=[pairs])}
-    rows = {name: laboratory.outcome(FULL) for name, laboratory in laboratories.items()}
+    pairs = WordPairs.of(laboratory.model.tables[0])
+    laboratories = {"without": laboratory, "with": replace(laboratory, folder=output, added_features=[pairs])}
+    rows = {name: one.outcome(FULL) for name, one in laboratories.items()}
     for name, row in rows.items():
         learnt = [sum(run[pair] != 0 for pair in pairs.names if pair in run) for run in row.weights]
         counts = ", ".join(f"{count:,}" for count in learnt)
         passes = np.mean(row.iterations)
         print(f"{name} word pairs (that have a weight, by run: {counts}), passes {passes:.1f}")
         print(f"  tuning set {np.mean(row.tuning):.2f}")
-    for one in given.sets:
-        metric = given.metrics[one.name]
+    for one in laboratory.sets:
+        metric = laboratory.metrics[one.name]
         without, added = (Runs.of(metric, row.statistics[one.name]) for row in rows.values())
         p = paired_bootstrap(metric, without, added)
         scores = [f"{each.mean:.2f} ±{each.deviation:.2f}" for each in (without, added)]
@@ -141,25 +146,23 @@ def gain(given: Chiang2008, output: Path, runs: int, threads: int) -> None:
 
 
 def main() -> None:
-    arguments = argparse.ArgumentParser(
-        description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter
-    )
-    parts = arguments.add_subparsers(dest="part", required=True)
+    parser = argument_parser(__doc__)
+    parts = parser.add_subparsers(dest="part", required=True)
     for part in ("cost", "gain"):
-        own = parts.add_parser(part)
-        own.add_argument("corpus", type=Path)
+        command = parts.add_parser(part)
+        command.add_argument("corpus", type=Path)
         if part == "gain":
-            own.add_argument("output", type=Path)
-            own.add_argument("--runs", type=int, default=3)
-            own.add_argument("--threads", type=int, default=2)
-    given = arguments.parse_args()
-    laboratory = read_chiang2008(given.corpus / "chiang2008.toml", folder=given.corpus / "chiang2008")
+            command.add_argument("output", type=Path)
+            command.add_argument("--runs", type=int, default=3)
+            command.add_argument("--threads", type=int, default=2)
+    arguments = parser.parse_args()
+    laboratory = read_chiang2008(arguments.corpus / "chiang2008.toml", folder=arguments.corpus / "chiang2008")
     print(machine(), flush=True)
-    if given.part == "cost":
+    if arguments.part == "cost":
         with watched():
             cost(laboratory)
     else:
-        gain(laboratory, given.output, given.runs, given.threads)
+        gain(laboratory, arguments.output, arguments.runs, arguments.threads)
 
 
 if __name__ == "__main__":

@@ -7,8 +7,8 @@ experiment; its tables are in OUTPUT/CORPUS/zhai2015/tables.md. Tests are on the
 of the bitext, which are held out, and on de-en on the test set by twos, as sentences that are twice as
 long. The tables have all rows for ja-en, and for the two others, which take longer, plain and guided
 tuning, of PRO too on all sentences; on ur-en with fewer climbs of MERT and iterations of PRO, and without
-recovered derivations (results/zhai2015.md says why). What is done is kept: started again, it goes on where it
-was interrupted.
+recovered derivations (results/zhai2015.md says why). Started again, it goes on where it was
+interrupted.
 """
 
 from __future__ import annotations
@@ -30,7 +30,8 @@ GUIDED = ["guided backtrace", "batch MIRA, guided", "PRO, guided"]
 
 
 def align(sides: Sequence[Path], folder: Path) -> list[Path]:
-    """Word links of a source with each of its references."""
+    """Returns files of word links of a source with each of its references, which are made unless they are
+    there."""
     source, *references = sides
     outputs = [folder / f"tuning.{k}.align" for k in range(len(references))]
     held_out = [
@@ -46,7 +47,7 @@ def align(sides: Sequence[Path], folder: Path) -> list[Path]:
 
 
 def by_twos(sides: Sequence[Path], folder: Path) -> list[Path]:
-    """A set with every two lines in one."""
+    """Writes a set with every two lines joined; returns its files."""
     outputs = [folder / name_of("twos", k) for k in range(len(sides))]
     for side, output in zip(sides, outputs, strict=True):
         lines = list(read_lines(side))
@@ -58,9 +59,9 @@ def by_twos(sides: Sequence[Path], folder: Path) -> list[Path]:
 def configure(data: Path, name: str, path: Path) -> None:
     """Writes the configuration of the experiment."""
     corpus, folder = CORPORA[name], path.parent.absolute()
-    own = corpus.data(data.absolute())
-    tuning = [own / part for part in corpus.tuning]
-    test = [own / part for part in corpus.test]
+    files = corpus.data(data.absolute())
+    tuning = [files / part for part in corpus.tuning]
+    test = [files / part for part in corpus.test]
     sets = [("test", test)]
     if corpus.held == "bitext":
         sets.append(("held out", [folder / name_of("held-out", k) for k in range(2)]))
