@@ -1,4 +1,4 @@
-"""`hiero experiment cettolo2004`: its working points are decodings, its table is of its working points."""
+"""`hiero experiment cettolo2004`: its working points are decodings, and its table has the best of them."""
 
 from __future__ import annotations
 
@@ -48,7 +48,7 @@ def arguments(folder: Path, output: Path, *more: object) -> list[str]:
 
 
 def decoded(folder: Path, weights: Mapping[str, float], scale: float, **settings: float) -> Point:
-    """Decodes the test set with a decoder of its own."""
+    """Decodes the test set with weights times a scale, apart from the experiment."""
     model = hiero.Model.load(folder / "model")
     scaled = {name: weight * scale for name, weight in weights.items()}
     lines = (folder / "test.fr").read_text().splitlines()
@@ -78,8 +78,8 @@ def test_the_experiment(folder: Path, tmp_path: Path) -> None:
     done = call("hiero", *arguments(folder, tmp_path / "out", *more))
     assert (done.returncode, done.stderr) == (0, b""), done
     # Uniform weights are of size 1, in the directions of the model's.
-    given = hiero.Model.load(folder / "model").weights
-    equal = {name: float(np.sign(weight)) for name, weight in given.items()}
+    weights = hiero.Model.load(folder / "model").weights
+    equal = {name: float(np.sign(weight)) for name, weight in weights.items()}
     loosest = 2.0**-3
     start = read_weights(tmp_path / "out" / "bleu-tuned" / "run-1" / "iteration-000" / "weights.txt")
     assert {name: w / loosest for name, w in start.items() if w} == {n: w for n, w in equal.items() if w}
@@ -143,9 +143,9 @@ def test_more_decodings(folder: Path, tmp_path: Path) -> None:
         return curves
 
     def files(name: str) -> dict[str, bytes]:
-        found = [path for path in (tmp_path / name).rglob("*") if path.suffix in (".json", ".txt", ".tsv")]
-        found = [path for path in found if path.name != "times.json"]
-        return {str(path.relative_to(tmp_path / name)): without_times(path) for path in found}
+        paths = [path for path in (tmp_path / name).rglob("*") if path.suffix in (".json", ".txt", ".tsv")]
+        paths = [path for path in paths if path.name != "times.json"]
+        return {str(path.relative_to(tmp_path / name)): without_times(path) for path in paths}
 
     part, whole = run("part", 2), run("whole", 12)
     # Some weights have changed, and their working points with them.
@@ -165,17 +165,17 @@ def test_other_options_before_anything_has_run(folder: Path, tmp_path: Path) -> 
 
 
 def test_what_weights_are_tuned_on(folder: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    """Each row on its set, by its metric, with the seed; features without a weight stay so."""
+    """Rows are tuned on their set by their metric, with the seed; features without a weight keep none."""
     model = hiero.Model.load(folder / "model")
     sets = []
     for name in ("tuning", "test"):
         lines, texts = ((folder / f"{name}.{end}").read_text().splitlines() for end in ("fr", "1"))
         sentences = [hiero.Sentence(line) for line in lines]
         sets.append(LabelledSet(name, sentences, [[text] for text in texts]))
-    asked = []
+    calls = []
 
     def tuned(decoder: Any, metric: Any, start: Any, directory: Path, options: Any, **_: Any) -> TuneResult:
-        asked.append((directory.parent.name, metric.signature, metric.checksum, decoder._sentences))
+        calls.append((directory.parent.name, metric.signature, metric.checksum, decoder._sentences))
         assert (options.method, options.seed, options.settings.iterations) == ("simplex", 5, 9)
         assert set(options.fixed) == {name for name in start if not model.weights.get(name)}
         return TuneResult([Iteration(start, 1.0, None, 1, 1)], 0, "enough")
@@ -183,7 +183,7 @@ def test_what_weights_are_tuned_on(folder: Path, tmp_path: Path, monkeypatch: py
     monkeypatch.setattr(laboratory, "tune", tuned)
     options = Cettolo2004Options(seed=5, decodings=9, pop_limit=3, scales=(1.0,))
     experiment(model, *sets, tmp_path / "out", options).run()
-    assert asked == [
+    assert calls == [
         (name, metric.signature, metric.checksum, one.sentences)
         for one, end in zip(sets, ("", "-on-test"), strict=True)
         for name, metric in (

@@ -1,5 +1,5 @@
-"""`hiero experiment chiang2008`: which systems there are and what they have, tables of what was made up and
-of a small run, and runs that are interrupted."""
+"""`hiero experiment chiang2008`: its systems and their features, tables of invented results, and a small run
+that is interrupted."""
 
 from __future__ import annotations
 
@@ -46,22 +46,22 @@ def assembled(**more: Any) -> hiero.Model:
 
 
 def test_the_features_of_the_paper() -> None:
-    """Section 5.1 has 12 features, Table 1 the sizes of all sets."""
+    """The baseline has the 12 features of section 5.1, and sets of features the sizes of Table 1."""
     assert len(BASELINE) == 12
     model = assembled(distortion=STATISTICS)
     options = Chiang2008Options()
-    found = systems(model, parsed=True)
-    assert found == [*TABLE_1, *TABLE_2]
+    rows = systems(model, parsed=True)
+    assert rows == [*TABLE_1, *TABLE_2]
     sizes = [
         12 + sum(len(each.names) for each in local_features(system.variant, model, True, options))
-        for system in found
+        for system in rows
     ]
     assert sizes == [12, 14, 34, 13, 34, 12, 34, 34, 56, 56, 56, 56, 56]
     assert [system.method for system in TABLE_1] == ["mert"] * 5 + ["mira"] * 4
 
 
 def test_defaults_are_those_of_the_documentation() -> None:
-    """docs/experiments.md; labels are the paper's."""
+    """Defaults are those of docs/experiments.md, and labels the paper's."""
     options = Chiang2008Options()
     assert (options.runs, options.seed, options.log_base, options.sentence) == (3, 1, 100.0, 0)
     assert options.effective_length == "shortest" and options.baseline is None
@@ -89,15 +89,15 @@ def test_what_cannot_be_had_is_left_out() -> None:
 def test_a_blank_sentence_needs_no_parse() -> None:
     tree = hiero.Tree.read("(S (X a))")
     for other, parsed in ((hiero.Sentence(" "), True), (hiero.Sentence("b"), False)):
-        found = LabelledSet("", [hiero.Sentence("a", parse=tree), other], [["a"], ["b"]], {})
-        assert found.is_parsed == parsed
+        one = LabelledSet("", [hiero.Sentence("a", parse=tree), other], [["a"], ["b"]], {})
+        assert one.is_parsed == parsed
     assert hiero.Sentence(tokens=[]).is_blank and not hiero.Sentence(tokens=["b"]).is_blank
 
 
-def test_systems_have_folders_of_their_own_and_options_that_there_are() -> None:
-    found = [*TABLE_1, *TABLE_2]
-    assert len({system.slug for system in found}) == len(found)
-    for system in found:
+def test_systems_have_different_folders_and_known_settings() -> None:
+    every = [*TABLE_1, *TABLE_2]
+    assert len({system.slug for system in every}) == len(every)
+    for system in every:
         TuneOptions(system.method, **dict(system.settings))
     table_2 = [dict(system.settings) for system in TABLE_2]
     assert table_2 == [
@@ -108,7 +108,7 @@ def test_systems_have_folders_of_their_own_and_options_that_there_are() -> None:
     ]
 
 
-def made_up() -> Results:
+def invented() -> Results:
     """A set of four segments in two genres, on which MIRA is right and MERT is not."""
     references = [["a b c d e"], ["f g h i j"], ["k l m n o"], ["p q r s t"]]
     test = LabelledSet("test", [hiero.Sentence("x")] * 4, references, {"news": [0, 1], "web": [2, 3]})
@@ -147,19 +147,19 @@ def write_tables(results: Results, folder: Path) -> None:
         laboratory.write(results)
 
 
-def test_tables_of_what_was_made_up(tmp_path: Path) -> None:
-    result = made_up()
+def test_tables_of_invented_results(tmp_path: Path) -> None:
+    result = invented()
     assert [column.name for column in columns(result)] == ["test", "test news", "test web"]
-    found = compare(result, FULL, columns(result)[2], TABLE_1[0])
+    comparison = compare(result, FULL, columns(result)[2], TABLE_1[0])
     metric = result.metrics["test"]
     runs = {
         system: Runs.of(metric, outcome.statistics["test"][:, [2, 3]])
         for system, outcome in result.outcomes.items()
     }
-    assert found.runs.mean == 100 and found.difference == 100 - runs[TABLE_1[0]].mean > 0
-    assert found.bootstrap == paired_bootstrap(metric, runs[TABLE_1[0]], runs[FULL])
-    assert found.bootstrap < 0.01
-    assert str(found) == "100.00 ±0.00 ++"
+    assert comparison.runs.mean == 100 and comparison.difference == 100 - runs[TABLE_1[0]].mean > 0
+    assert comparison.bootstrap == paired_bootstrap(metric, runs[TABLE_1[0]], runs[FULL])
+    assert comparison.bootstrap < 0.01
+    assert str(comparison) == "100.00 ±0.00 ++"
     # Words for words: 23 for 20, and 20 for 20.
     assert length_ratios(result, result.outcomes[TABLE_1[0]]) == [23 / 20, 1.0]
     write_tables(result, tmp_path)
@@ -177,9 +177,9 @@ def test_tables_of_what_was_made_up(tmp_path: Path) -> None:
 
 
 def test_marks() -> None:
-    """+ and - at 0.05, twice at 0.01, by the bootstrap."""
-    column = columns(made_up())[0]
-    found = compare(made_up(), FULL, column, TABLE_1[0])
+    """Marks are + and - below 0.05, twice below 0.01, by the bootstrap."""
+    column = columns(invented())[0]
+    comparison = compare(invented(), FULL, column, TABLE_1[0])
     for p, better, mark in (
         (0.06, 1, ""),
         (0.05, 1, ""),
@@ -187,12 +187,12 @@ def test_marks() -> None:
         (0.01, 1, " +"),
         (0.009, -1, " --"),
     ):
-        again = type(found)(found.runs, better, p, 0.0)
+        again = type(comparison)(comparison.runs, better, p, 0.0)
         assert str(again) == f"100.00 ±0.00{mark}"
 
 
 def test_weights_in_pairs() -> None:
-    assert weight_tables(made_up().outcomes[FULL]) == [
+    assert weight_tables(invented().outcomes[FULL]) == [
         (("Match", "Cross"), {"NP": [[1.0, 3.0], [-1.0, -1.0]]}),
         (("Monotone", "Reordered"), {"10+": [[0.5, 0.5], [0.25, 0.25]]}),
         (("weight",), {"LM0": [[0.5, 0.7]]}),
@@ -201,8 +201,8 @@ def test_weights_in_pairs() -> None:
 
 def test_genres() -> None:
     demo = DEMO
-    found = EvaluationSet.read([demo / "test-ref.xml"]).genres()
-    assert found == {"demo": list(range(200))}
+    genres = EvaluationSet.read([demo / "test-ref.xml"]).genres()
+    assert genres == {"demo": list(range(200))}
     assert EvaluationSet.read([demo / "test.en.0"]).genres() == {}
 
 
@@ -252,8 +252,8 @@ def test_the_experiment(folder: Path, tmp_path: Path) -> None:
     metric = Bleu(references, effective_length="shortest")
     run = out / FULL.slug / "run-2"
     options = Chiang2008Options(fine_labels=("NP", "S"))
-    made = local_features(ALL, assembled(distortion=STATISTICS), True, options)
-    model = hiero.Model.load(folder / "model").with_features(made, log_base=100)
+    features = local_features(ALL, assembled(distortion=STATISTICS), True, options)
+    model = hiero.Model.load(folder / "model").with_features(features, log_base=100)
     weights = hiero.read_weights(run / "weights.txt")
     sentences = [
         hiero.Sentence(tokens=line.split(), parse=hiero.Tree.read(tree))
@@ -275,12 +275,12 @@ def test_the_experiment(folder: Path, tmp_path: Path) -> None:
         "LM0",
         "WordPenalty",
         "Glue",
-        *(name for each in made for name in each.names),
+        *(name for each in features for name in each.names),
     }
     first = hiero.read_weights(run / "iteration-000" / "weights.txt")
-    given = model.weights
+    initial = model.weights
     assert {n: w for n, w in first.items() if w} == {
-        n: given[n] for n in ("LM0", "WordPenalty", "Glue") if given[n]
+        n: initial[n] for n in ("LM0", "WordPenalty", "Glue") if initial[n]
     }
     # MIRA alone is judged by the held-out set.
     judged_by = {
@@ -291,19 +291,21 @@ def test_the_experiment(folder: Path, tmp_path: Path) -> None:
     for name in ("weights.png", "figure-1.png"):
         assert (out / name).read_bytes().startswith(b"\x89PNG")
     with (out / "weights.csv").open() as file:
-        found = [
+        lm_rows = [
             row for row in csv.DictReader(file) if row["system"] == FULL.name and row["feature"] == "LM0"
         ]
     runs = [hiero.read_weights(out / FULL.slug / f"run-{k}" / "weights.txt")["LM0"] for k in (1, 2)]
-    assert float(found[0]["mean"]) == np.mean(runs) and float(found[0]["deviation"]) == np.std(runs, ddof=1)
+    assert float(lm_rows[0]["mean"]) == np.mean(runs) and float(lm_rows[0]["deviation"]) == np.std(
+        runs, ddof=1
+    )
 
     # Interrupted and started again it comes to the same.
     before = {name: (out / name).read_bytes() for name in ("scores.csv", "weights.csv")}
     (out / "mert-baseline" / "run-1" / "weights.txt").unlink()
     (out / "mert-baseline" / "run-1.test.json").unlink()
     stale = out / FULL.slug / "run-2.test.json"
-    kept = json.loads(stale.read_text())
-    others = {"weights": {**kept["weights"], "LM0": 10.0}, "lines": ["of other weights"] * len(lines)}
+    stored = json.loads(stale.read_text())
+    others = {"weights": {**stored["weights"], "LM0": 10.0}, "lines": ["of other weights"] * len(lines)}
     stale.write_text(json.dumps(others))
     assert call(*command, "--quiet", "--threads", 2).returncode == 0
     assert {name: (out / name).read_bytes() for name in before} == before
@@ -319,17 +321,17 @@ def test_the_experiment(folder: Path, tmp_path: Path) -> None:
 
 
 def test_options_of_rows(folder: Path, tmp_path: Path) -> None:
-    """Options that a row does not depend on may change when it has begun, and no others."""
-    given = read_chiang2008(folder / "experiment.toml", folder=tmp_path)
+    """Options on which a row does not depend may change when it has begun, and no others."""
+    configured = read_chiang2008(folder / "experiment.toml", folder=tmp_path)
 
     def laboratory(options: Chiang2008Options) -> Chiang2008:
-        return replace(given, options=options)
+        return replace(configured, options=options)
 
     changes = {
         **{"mert": {"restarts": 2}, "mira": {"workers": 3}, "coarse_labels": ("A",), "fine_labels": ("B",)},
         **{"sentence": 2, "baseline": ("LM0",), "decoding": {"pop_limit": 3}},
     }
-    check_relevant_options(laboratory, given.options, changes, [*TABLE_1, *TABLE_2])
+    check_relevant_options(laboratory, configured.options, changes, [*TABLE_1, *TABLE_2])
 
 
 class WordCount:
@@ -341,25 +343,25 @@ class WordCount:
 
 def test_a_laboratory_tunes_added_features(folder: Path, tmp_path: Path) -> None:
     plain = read_chiang2008(folder / "experiment.toml", folder=tmp_path / "plain")
-    further = replace(plain, folder=tmp_path / "further", added_features=[WordCount()])
-    for laboratory in (plain, further):
+    added = replace(plain, folder=tmp_path / "further", added_features=[WordCount()])
+    for laboratory in (plain, added):
         laboratory.folder.mkdir()
     mira = TABLE_1[5]
-    without, found = plain.outcome(mira).weights, further.outcome(mira).weights
-    assert [set(run) for run in found] == [{*run, "WordsBelow"} for run in without]
+    without, with_added = plain.outcome(mira).weights, added.outcome(mira).weights
+    assert [set(run) for run in with_added] == [{*run, "WordsBelow"} for run in without]
     # After a pass, whatever the held-out set says of it.
-    passed = further.folder / mira.slug / "run-1" / "iteration-001" / "weights.txt"
+    passed = added.folder / mira.slug / "run-1" / "iteration-001" / "weights.txt"
     assert hiero.read_weights(passed)["WordsBelow"] != 0
 
 
 def test_the_paper_s_numbers_of_weights(folder: Path, tmp_path: Path) -> None:
-    """With two language models and all features of rules, by what is tuned."""
+    """The numbers of tuned weights are the paper's, with two language models and all features of rules."""
     rules = [hiero.Rule("[X] ||| le ||| the ||| PhraseFE=-1 PhraseEF=-1 LexFE=-1 LexEF=-1 ||| 0-0")]
     lm = hiero.LanguageModel.load(str(FRENCH / "lm.arpa"))
     model = hiero.Model([hiero.RuleTable.from_rules(rules)], [lm, lm], {"LM0": 1.0}, distortion=STATISTICS)
-    given = read_chiang2008(folder / "experiment.toml", folder=tmp_path)
+    configured = read_chiang2008(folder / "experiment.toml", folder=tmp_path)
     options = Chiang2008Options(runs=1, mert={"iterations": 1}, mira={"iterations": 1})
-    laboratory = replace(given, model=model, held_out=None, options=options)
+    laboratory = replace(configured, model=model, held_out=None, options=options)
     sizes = [len(laboratory.outcome(system).weights[0]) for system in TABLE_1]
     assert sizes == [12, 14, 34, 13, 34, 12, 34, 34, 56]
 

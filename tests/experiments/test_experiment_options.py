@@ -1,5 +1,4 @@
-"""Arguments that `hiero experiment` passes to the experiments: sets by their names, options, and what a run
-is of."""
+"""Arguments that `hiero experiment` passes to laboratories: sets with their names, options, and origin."""
 
 from __future__ import annotations
 
@@ -22,8 +21,8 @@ def configuration(files: Path, tmp_path: Path, more: str = "", aligned: str = ""
 
 
 def test_experiments(files: Path, tmp_path: Path) -> None:
-    """Sets have the names that are given, or those of files; the origin tells what weights the model has, and
-    what else a run is of."""
+    """Sets have the names of the configuration, or those of files; the origin has the model's weights, and
+    identifies all other files."""
     links = f'alignments = ["{files}/links"]'
     command = (
         "experiment",
@@ -32,10 +31,16 @@ def test_experiments(files: Path, tmp_path: Path) -> None:
         "-o",
         tmp_path / "o",
     )
-    found = handed(experiment, "Zhai2015", *command, "--threads", 2)
-    assert [one.name for one in found["tests"]] == ["some", "dev"] and found["tuning"].name == "dev"
-    assert found["tuning"].links is not None and found["threads"] == 2 and found["options"].seed == 4
-    origin = found["origin"]
+    handed_over = handed(experiment, "Zhai2015", *command, "--threads", 2)
+    assert [one.name for one in handed_over["tests"]] == ["some", "dev"] and handed_over[
+        "tuning"
+    ].name == "dev"
+    assert (
+        handed_over["tuning"].links is not None
+        and handed_over["threads"] == 2
+        and handed_over["options"].seed == 4
+    )
+    origin = handed_over["origin"]
     assert origin["weights"] == hiero.Model.load(files / "model").weights
     write(tmp_path / "links", ["0-0", "0-0"])
     other = configuration(files, tmp_path, "seed = 4", f'alignments = ["{tmp_path}/links"]')
@@ -45,19 +50,24 @@ def test_experiments(files: Path, tmp_path: Path) -> None:
     bitext = (
         '[bitext]\nsource = "s"\ntarget = "t"\ndictionary = ["ds", "dt"]\nmono = ["m"]\nalignment = "links"\n'
     )
-    own = configuration(files, tmp_path, bitext)
-    text = own.read_text()
-    own.write_text(text.replace(bitext, "") + bitext)
-    found = handed(experiment, "Li2009", "experiment", "li2009", own, "-o", tmp_path / "o")
-    inputs = found["trained"].inputs
+    configured = configuration(files, tmp_path, bitext)
+    text = configured.read_text()
+    configured.write_text(text.replace(bitext, "") + bitext)
+    handed_over = handed(experiment, "Li2009", "experiment", "li2009", configured, "-o", tmp_path / "o")
+    inputs = handed_over["trained"].inputs
     paths = (inputs.source, inputs.target, *inputs.dictionary, *inputs.mono, inputs.alignment)
     assert list(paths) == [tmp_path / name for name in ("s", "t", "ds", "dt", "m", "links")]
-    assert found["trained"].directory == files / "model"
+    assert handed_over["trained"].directory == files / "model"
 
     held_out = f'[held_out]\nname = "kept"\nsource = "{files}/out.fr"\nreferences = ["{files}/out.en"]\n'
-    own.write_text(text.replace(bitext, "").replace('name = "some"\n', 'name = "other"\n') + held_out)
-    found = handed(experiment, "Chiang2008", "experiment", "chiang2008", own, "-o", tmp_path / "o")
-    assert (found["held_out"].name, [one.name for one in found["tests"]]) == ("kept", ["other", "dev"])
+    configured.write_text(text.replace(bitext, "").replace('name = "some"\n', 'name = "other"\n') + held_out)
+    handed_over = handed(
+        experiment, "Chiang2008", "experiment", "chiang2008", configured, "-o", tmp_path / "o"
+    )
+    assert (handed_over["held_out"].name, [one.name for one in handed_over["tests"]]) == (
+        "kept",
+        ["other", "dev"],
+    )
 
     sets = (
         "--source",
@@ -77,7 +87,7 @@ def test_experiments(files: Path, tmp_path: Path) -> None:
         "--decodings",
         9,
     )
-    found = handed(
+    handed_over = handed(
         experiment.cettolo,
         "Cettolo2004",
         "experiment",
@@ -88,6 +98,10 @@ def test_experiments(files: Path, tmp_path: Path) -> None:
         "--threads",
         2,
     )
-    assert (found["options"].seed, found["options"].decodings, found["threads"]) == (3, 9, 2)
-    assert found["origin"]["weights"] == hiero.Model.load(files / "model").weights
-    assert [len(one.sentences) for one in (found["tuning"], *found["tests"])] == [2, 1]
+    assert (handed_over["options"].seed, handed_over["options"].decodings, handed_over["threads"]) == (
+        3,
+        9,
+        2,
+    )
+    assert handed_over["origin"]["weights"] == hiero.Model.load(files / "model").weights
+    assert [len(one.sentences) for one in (handed_over["tuning"], *handed_over["tests"])] == [2, 1]

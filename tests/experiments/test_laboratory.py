@@ -1,5 +1,4 @@
-"""Parts that experiments with several systems share: seeds and folders of runs, what is kept of them,
-tables."""
+"""The parts that experiments share: seeds and folders of runs, files of their results, tables."""
 
 from __future__ import annotations
 
@@ -34,96 +33,99 @@ def model() -> hiero.Model:
 
 
 @pytest.fixture(scope="module")
-def own(model: hiero.Model) -> LabelledSet:
-    """A set whose references are translations by other weights."""
+def test_set(model: hiero.Model) -> LabelledSet:
+    """Returns a set whose references are translations by other weights."""
     lines = [line.split() for line in (FRENCH / "input.fr").read_text().splitlines() if line.strip()]
     other = hiero.Decoder(model).with_weights({**model.weights, "WordPenalty": 0.5})
     texts = [[" ".join(result.tokens)] for result in other.translate_batch(lines)]
     return LabelledSet("test", [Sentence(tokens=line) for line in lines], texts)
 
 
-def zhai(model: hiero.Model, own: LabelledSet, folder: Path, **options: Any) -> Zhai2015:
-    return Zhai2015(model=model, tuning=own, tests=[own], folder=folder, options=Zhai2015Options(**options))
+def zhai(model: hiero.Model, test_set: LabelledSet, folder: Path, **options: Any) -> Zhai2015:
+    return Zhai2015(
+        model=model, tuning=test_set, tests=[test_set], folder=folder, options=Zhai2015Options(**options)
+    )
 
 
-def li(model: hiero.Model, own: LabelledSet, folder: Path, options: Li2009Options) -> Li2009:
-    return Li2009(model=model, tuning=own, tests=[], folder=folder, options=options)
+def li(model: hiero.Model, test_set: LabelledSet, folder: Path, options: Li2009Options) -> Li2009:
+    return Li2009(model=model, tuning=test_set, tests=[], folder=folder, options=options)
 
 
 def test_every_run_has_a_seed_and_a_folder(
-    model: hiero.Model, own: LabelledSet, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+    model: hiero.Model, test_set: LabelledSet, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    asked = []
+    calls = []
 
     def tuned(
         decoder: Any, metric: Any, start: Mapping[str, float], folder: Path, options: Any, **more: Any
     ) -> TuneResult:
-        asked.append((folder, options.seed, options.settings.k, options.settings.restarts, more["threads"]))
-        number = len(asked)
-        made = [
+        calls.append((folder, options.seed, options.settings.k, options.settings.restarts, more["threads"]))
+        number = len(calls)
+        iterations = [
             Iteration(
                 {**start, "Glue": number + i}, 10.0 * number + i, None, 1, 1, choosing=0.5, decoding=2.0
             )
             for i in range(number + 1)
         ]
-        return TuneResult(made, number - 1, "enough")
+        return TuneResult(iterations, number - 1, "enough")
 
     monkeypatch.setattr(laboratory, "tune", tuned)
-    found = zhai(model, own, tmp_path, runs=3, seed=5, k=7, mert={"restarts": 2})
-    found.threads = 2
-    outcome = found.outcome(MERT)
-    assert asked == [(tmp_path / "mert" / f"run-{k}", 4 + k, 7, 2, 2) for k in (1, 2, 3)]
+    zhai_laboratory = zhai(model, test_set, tmp_path, runs=3, seed=5, k=7, mert={"restarts": 2})
+    zhai_laboratory.threads = 2
+    outcome = zhai_laboratory.outcome(MERT)
+    assert calls == [(tmp_path / "mert" / f"run-{k}", 4 + k, 7, 2, 2) for k in (1, 2, 3)]
     # Weights and scores are those of the best iteration.
     assert [weights["Glue"] for weights in outcome.weights] == [1, 3, 5]
     assert outcome.tuning == [10.0, 21.0, 32.0] and outcome.iterations == [1, 2, 3]
-    assert outcome.statistics["test"].shape == (3, len(own.sentences), 10)
+    assert outcome.statistics["test"].shape == (3, len(test_set.sentences), 10)
 
 
-def test_seeds_of_second_stages(model: hiero.Model, own: LabelledSet, tmp_path: Path) -> None:
-    """Seeds also draw the weights that runs start from, where a method draws nothing."""
+def test_seeds_of_second_stages(model: hiero.Model, test_set: LabelledSet, tmp_path: Path) -> None:
+    """Where a method draws nothing at random, seeds draw the weights that runs start from."""
     starts = []
     for seed in (3, 4):
         options = Li2009Options(seed=seed, second={"folds": 4})
-        found = li(model, own, tmp_path, options)
-        assert [found.second_options(run).seed for run in range(3)] == [seed, seed + 1, seed + 2]
-        assert {found.second_options(run).folds for run in range(3)} == {4}
-        trial = found.trial(LI_MERT)
-        starts += [tuple(found.start(trial, run).values()) for run in (1, 2)]
+        li_laboratory = li(model, test_set, tmp_path, options)
+        assert [li_laboratory.second_options(run).seed for run in range(3)] == [seed, seed + 1, seed + 2]
+        assert {li_laboratory.second_options(run).folds for run in range(3)} == {4}
+        trial = li_laboratory.trial(LI_MERT)
+        starts += [tuple(li_laboratory.start(trial, run).values()) for run in (1, 2)]
     assert len(set(starts)) == 4
-    given = Li2009Options(seed=3, second={"seed": 9})
-    assert li(model, own, tmp_path, given).second_options(1).seed == 9
+    options = Li2009Options(seed=3, second={"seed": 9})
+    assert li(model, test_set, tmp_path, options).second_options(1).seed == 9
 
 
 def test_translations_are_those_of_their_weights(
-    model: hiero.Model, own: LabelledSet, tmp_path: Path
+    model: hiero.Model, test_set: LabelledSet, tmp_path: Path
 ) -> None:
-    """Made once for the same weights, again for others, and apart by set and by how."""
-    found = zhai(model, own, tmp_path)
-    made: list[str] = []
+    """Sets are translated once with the same weights, and again with others, by another decoder, or another
+    set."""
+    zhai_laboratory = zhai(model, test_set, tmp_path)
+    translated: list[str] = []
 
     def lines(name: str, weights: Mapping[str, float]) -> list[str]:
-        def now() -> list[str]:
-            made.append(f"{name}{len(made)}")
-            return [made[-1]]
+        def translate() -> list[str]:
+            translated.append(f"{name}{len(translated)}")
+            return [translated[-1]]
 
-        return found.lines(tmp_path / "run-1", name, weights, now)
+        return zhai_laboratory.lines(tmp_path / "run-1", name, weights, translate)
 
     assert lines("a", {"LM0": 1.0}) == ["a0"] == lines("a", {"LM0": 1.0})
     assert lines("b", {"LM0": 1.0}) == ["b1"]
     assert lines("a", {"LM0": 2.0}) == ["a2"] == lines("a", {"LM0": 2.0})
     assert lines("a", {"LM0": 1.0}) == ["a3"] and lines("b", {"LM0": 1.0}) == ["b1"]
     assert sorted(path.name for path in tmp_path.iterdir()) == ["run-1.a.json", "run-1.b.json"]
-    # Of decoders that are not the trial's, too.
-    decoder = found.decoder(30)
-    whole = found.translated(decoder, own, model.weights, tmp_path / "run-1")
+    # The same holds for decoders that are not the trial's.
+    decoder = zhai_laboratory.decoder(30)
+    whole = zhai_laboratory.translated(decoder, test_set, model.weights, tmp_path / "run-1")
     assert whole == [
         " ".join(result.tokens)
-        for result in hiero.Decoder(model, pop_limit=30).translate_batch(own.sentences)
+        for result in hiero.Decoder(model, pop_limit=30).translate_batch(test_set.sentences)
     ]
     nothing = {name: 0.0 for name in model.weights} | {"WordPenalty": -1.0}
-    other = found.translated(decoder, own, nothing, tmp_path / "run-1", ".other")
+    other = zhai_laboratory.translated(decoder, test_set, nothing, tmp_path / "run-1", ".other")
     assert other != whole and (tmp_path / "run-1.test.other.json").exists()
-    assert found.translated(decoder, own, model.weights, tmp_path / "run-1") == whole
+    assert zhai_laboratory.translated(decoder, test_set, model.weights, tmp_path / "run-1") == whole
 
 
 def runs_of(folder: Path, system: System, weights: list[Mapping[str, float]]) -> None:
@@ -133,46 +135,51 @@ def runs_of(folder: Path, system: System, weights: list[Mapping[str, float]]) ->
         write_weights(run / "weights.txt", each)
 
 
-def test_figure_4_is_of_its_pop_limits(model: hiero.Model, own: LabelledSet, tmp_path: Path) -> None:
-    """Not of that of tuning: the mean of all runs at each."""
+def test_figure_4_is_of_its_pop_limits(model: hiero.Model, test_set: LabelledSet, tmp_path: Path) -> None:
+    """Figure 4 has the mean of all runs at its pop limits, whatever tuning's is."""
     weights = [model.weights, {**model.weights, "WordPenalty": 0.5, "LM0": 2.0}]
     runs_of(tmp_path, MERT, weights)
-    found = zhai(model, own, tmp_path, runs=2, pop_limit=7, beams=(1, 50)).by_beam(MERT, own)
-    metric = Bleu(own.references, effective_length="average")
+    curve = zhai(model, test_set, tmp_path, runs=2, pop_limit=7, beams=(1, 50)).by_beam(MERT, test_set)
+    metric = Bleu(test_set.references, effective_length="average")
     expected = {}
     for limit in (1, 50):
         scores = []
         for each in weights:
             decoder = hiero.Decoder(model, pop_limit=limit).with_weights(each)
-            lines = [" ".join(result.tokens) for result in decoder.translate_batch(own.sentences)]
+            lines = [" ".join(result.tokens) for result in decoder.translate_batch(test_set.sentences)]
             scores.append(float(metric.score(metric.statistics(lines).sum(axis=0))))
         expected[limit] = sum(scores) / 2
-    assert found == pytest.approx(expected) and list(found) == [1, 50]
+    assert curve == pytest.approx(expected) and list(curve) == [1, 50]
     assert expected[1] != pytest.approx(expected[50]), "a case that tells pop limits apart"
 
 
 def test_analyses_are_of_their_weights(
-    model: hiero.Model, own: LabelledSet, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+    model: hiero.Model, test_set: LabelledSet, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    asked = []
+    calls = []
 
     def analysed(decoder: Any, metric: Any, weights: Any, **options: int) -> Analysis:
-        asked.append((weights.tolist(), options))
-        return Analysis(float(len(asked)), 0.0, 0.0, 0.0, 0.0, 0.0)
+        calls.append((weights.tolist(), options))
+        return Analysis(float(len(calls)), 0.0, 0.0, 0.0, 0.0, 0.0)
 
     monkeypatch.setattr(zhai2015, "analyse", analysed)
     runs_of(tmp_path, GUIDED, [model.weights, {}])
-    found = zhai(model, own, tmp_path, k=9, spans={"beam": 11})
-    other = LabelledSet("other", own.sentences, own.references)
-    assert [found.analysis(GUIDED, one).best for one in (own, other, own, other)] == [1, 2, 1, 2]
+    zhai_laboratory = zhai(model, test_set, tmp_path, k=9, spans={"beam": 11})
+    other = LabelledSet("other", test_set.sentences, test_set.references)
+    assert [zhai_laboratory.analysis(GUIDED, one).best for one in (test_set, other, test_set, other)] == [
+        1,
+        2,
+        1,
+        2,
+    ]
     write_weights(tmp_path / GUIDED.slug / "run-1" / "weights.txt", {**model.weights, "LM0": 3.0})
-    assert [found.analysis(GUIDED, own).best for _ in range(2)] == [3, 3]
+    assert [zhai_laboratory.analysis(GUIDED, test_set).best for _ in range(2)] == [3, 3]
     vectors = [model.weight_vector({**model.weights, **more}).tolist() for more in ({}, {}, {"LM0": 3.0})]
-    assert asked == [(vector, {"k": 9, "beam": 11}) for vector in vectors]
+    assert calls == [(vector, {"k": 9, "beam": 11}) for vector in vectors]
 
 
-def made_up(genres: Mapping[str, list[int]], systems: list[System], flip: System | None = None) -> Results:
-    """Two runs of each system on four segments; one is worse."""
+def invented(genres: Mapping[str, list[int]], systems: list[System], flip: System | None = None) -> Results:
+    """Returns results of two runs of each system on four segments; one run of ``flip`` is worse."""
     references = [["a b c d e"], ["f g h i j"], ["k l m n o"], ["p q r s t"]]
     one = LabelledSet("test", [Sentence(tokens=["x"])] * 4, references, genres)
     metric = Bleu(references)
@@ -192,7 +199,7 @@ def made_up(genres: Mapping[str, list[int]], systems: list[System], flip: System
 
 def test_genres_have_columns_where_there_are_two() -> None:
     def names(genres: Mapping[str, list[int]]) -> list[tuple[str, list[int]]]:
-        return [(column.name, list(column.segments)) for column in columns(made_up(genres, [MERT]))]
+        return [(column.name, list(column.segments)) for column in columns(invented(genres, [MERT]))]
 
     whole = ("test", [0, 1, 2, 3])
     assert names({}) == names({"news": [0, 1, 2, 3]}) == names({"": [0, 1, 2, 3]}) == [whole]
@@ -200,10 +207,10 @@ def test_genres_have_columns_where_there_are_two() -> None:
 
 
 def test_scores_as_csv() -> None:
-    """By columns; each p is where its name says."""
-    found = made_up({"news": [0, 1], "web": [2, 3]}, [MERT, GUIDED], flip=GUIDED)
+    """Rows are by system and column, and each p is in the column of its test."""
+    results = invented({"news": [0, 1], "web": [2, 3]}, [MERT, GUIDED], flip=GUIDED)
     rows = list(
-        csv.DictReader(io.StringIO(scores_csv(found, [Table("Table 1", "x", {"MERT": MERT, "x": GUIDED})])))
+        csv.DictReader(io.StringIO(scores_csv(results, [Table("Table 1", "x", {"MERT": MERT, "x": GUIDED})])))
     )
     assert [(row["table"], row["system"], row["set"], row["genre"]) for row in rows] == [
         ("Table 1", system.name, "test", genre) for system in (MERT, GUIDED) for genre in ("", "news", "web")
@@ -211,8 +218,8 @@ def test_scores_as_csv() -> None:
     assert {row["features"] for row in rows} == {"2"} and {row["runs"] for row in rows} == {"2"}
     assert {(row["p bootstrap"], row["p randomisation"]) for row in rows[:3]} == {("", "")}
     column = Column("test", "", range(4))
-    metric = found.metrics["test"]
-    theirs, ours = (compare(found, system, column, MERT).runs for system in (MERT, GUIDED))
+    metric = results.metrics["test"]
+    theirs, ours = (compare(results, system, column, MERT).runs for system in (MERT, GUIDED))
     expected = paired_bootstrap(metric, theirs, ours), approximate_randomization(metric, theirs, ours)
     assert (float(rows[3]["p bootstrap"]), float(rows[3]["p randomisation"])) == expected
     assert expected[0] != expected[1]
@@ -221,7 +228,7 @@ def test_scores_as_csv() -> None:
 
 
 def cells(text: str, start: str) -> dict[str, str]:
-    """A row of a table in Markdown by the heads of its columns."""
+    """Returns a row of a table in Markdown by the headings of its columns."""
     lines = text.splitlines()
     number = next(i for i, line in enumerate(lines) if line.startswith(f"| {start} |"))
     head = max(i for i in range(number) if lines[i].startswith("| system |"))
@@ -230,11 +237,11 @@ def cells(text: str, start: str) -> dict[str, str]:
 
 
 def test_columns_of_li2009() -> None:
-    found = made_up({}, [LI_MERT, LARGE])
-    outcome = found.outcomes[LARGE]
+    results = invented({}, [LI_MERT, LARGE])
+    outcome = results.outcomes[LARGE]
     one_run = replace(outcome, weights=outcome.weights[:1], tuning=[30.0])
-    found = replace(found, outcomes={**found.outcomes, LARGE: one_run})
-    text = score_table(found, li2009.table_of(found))
+    results = replace(results, outcomes={**results.outcomes, LARGE: one_run})
+    text = score_table(results, li2009.table_of(results))
     assert cells(text, LI_MERT.name) == {
         **{"system": LI_MERT.name, "features": "1", "tuning set": "30.50 ±0.71"},
         **{"test": "100.00 ±0.00", "iterations": "5.5"},
@@ -248,10 +255,10 @@ def test_columns_of_li2009() -> None:
 def test_columns_of_zhai2015() -> None:
     options = Zhai2015Options()
     rows = systems(options, True)
-    found = made_up({"news": [0, 1], "web": [2, 3]}, rows, flip=GUIDED)
+    results = invented({"news": [0, 1], "web": [2, 3]}, rows, flip=GUIDED)
     searches = {("MERT", "test"): Analysis(1.0, 2.0, 3.0, 0.4, 0.5, 0.625)}
-    short = zhai2015.short_sentence_table(found, options)
-    text = "\n".join(zhai2015.sections_of(found, searches, {"MERT": {3: 10.0, 30: 20.0}}, short))
+    short = zhai2015.short_sentence_table(results, options)
+    text = "\n".join(zhai2015.sections_of(results, searches, {"MERT": {3: 10.0, 30: 20.0}}, short))
     plain = cells(text, MERT.name)
     assert plain == {
         **{"system": "MERT", "tuning set": "30.50 ±0.71", "test": "100.00 ±0.00", "mean": "100.00"},

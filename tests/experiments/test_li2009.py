@@ -1,5 +1,4 @@
-"""`hiero experiment li2009`: which systems there are and what they have, and a small run, whole and taken up
-again."""
+"""`hiero experiment li2009`: its systems and their settings, and a small run, whole and resumed."""
 
 from __future__ import annotations
 
@@ -41,14 +40,14 @@ from support.paths import DEMO, ROOT
 def test_the_systems_of_the_paper() -> None:
     options = Li2009Options(k=7, risk={"steps": 3}, mert={"restarts": 2})
     assert len({system.slug for system in TABLE_5}) == len({system.name for system in TABLE_5}) == 8
-    made = {}
+    settings_of = {}
     for system in TABLE_5:
         if system == LARGE:
             continue
         settings = TuneOptions(system.method, **method_settings(system, options)).settings.model_dump()
-        made[system.name] = [settings.get(name) for name in ("space", "annealing", "loss", "steps")]
+        settings_of[system.name] = [settings.get(name) for name in ("space", "annealing", "loss", "steps")]
         assert settings["k"] == (100 if settings.get("space") == "forest" else 7)
-    assert made == {
+    assert settings_of == {
         "MERT (n-best)": [None, None, None, None],
         "MR (n-best)": ["nbest", False, "bleu", 3],
         "MR+DA (n-best)": ["nbest", True, "bleu", 3],
@@ -61,7 +60,7 @@ def test_the_systems_of_the_paper() -> None:
 
 
 def test_defaults() -> None:
-    """Those of docs/experiments.md."""
+    """Defaults are those of docs/experiments.md."""
     options = Li2009Options()
     assert (options.runs, options.seed, options.k, options.effective_length) == (3, 1, 100, "closest")
     assert (options.displacement, options.large_runs) == (0.2, 1)
@@ -76,9 +75,9 @@ def folder(tmp_path_factory: pytest.TempPathFactory) -> Path:
         (folder / f"train.{side}").write_text("".join(f"{line}\n" for line in lines))
     sets = (("tuning", "dev", 0, 12), ("test", "test", 0, 10), ("other", "test", 10, 14))
     for name, file, begin, end in sets:
-        for ending, own in (("zh", "zh"), ("en.0", "en"), ("en.1", "en.1")):
+        for ending, suffix in (("zh", "zh"), ("en.0", "en"), ("en.1", "en.1")):
             lines = (DEMO / f"{file}.{ending}").read_text().splitlines()[begin:end]
-            (folder / f"{name}.{own}").write_text("".join(f"{line}\n" for line in lines))
+            (folder / f"{name}.{suffix}").write_text("".join(f"{line}\n" for line in lines))
     done = call(
         *("hiero", "train", "--source", folder / "train.zh", "--target", folder / "train.en"),
         *("--alignment", folder / "train.align", "-o", folder / "model", "--quiet"),
@@ -110,7 +109,7 @@ def test_the_experiment(
         rows = list(csv.DictReader(file))
     assert [row["system"] for row in rows[::2]] == [system.name for system in TABLE_5]
     assert {row["system"]: row["runs"] for row in rows}[LARGE.name] == "1"
-    # Scores are those of what the second stage chooses of forests by the first one's weights.
+    # Scores are those of the second stage's choices from forests by the first one's weights.
     texts = [(folder / f"test.{ending}").read_text().splitlines() for ending in ("en", "en.1")]
     references = list(map(list, zip(*texts, strict=True)))
     metric = Bleu(references, None, "closest")
@@ -173,22 +172,24 @@ def test_the_experiment(
 
     # A row that has begun keeps its options.
     text = (folder / "experiment.toml").read_text()
-    own = folder / "other.toml"
-    own.write_text(text.replace("folds = 2", "folds = 3"))
-    refused = call("hiero", "experiment", "li2009", own, "-o", out)
-    own.unlink()
+    changed = folder / "other.toml"
+    changed.write_text(text.replace("folds = 2", "folds = 3"))
+    refused = call("hiero", "experiment", "li2009", changed, "-o", out)
+    changed.unlink()
     assert f"{LARGE.slug}: {LARGE.name} has begun with other settings, see row.json, second.folds" in (
         one_error_line(refused, 1)
     )
 
     # Without the bitext there is no second stage.
     text = (folder / "experiment.toml").read_text()
-    own = folder / "without.toml"
+    changed = folder / "without.toml"
     bitext = '[bitext]\nsource = "train.zh"\ntarget = "train.en"\n'
-    own.write_text(text.replace(bitext, "").replace("runs = 2", "runs = 1"))
-    assert call("hiero", "experiment", "li2009", own, "-o", tmp_path / "without", "--quiet").returncode == 0
+    changed.write_text(text.replace(bitext, "").replace("runs = 2", "runs = 1"))
+    assert (
+        call("hiero", "experiment", "li2009", changed, "-o", tmp_path / "without", "--quiet").returncode == 0
+    )
     assert LARGE.name not in (tmp_path / "without" / "tables.md").read_text()
-    own.unlink()
+    changed.unlink()
 
 
 @pytest.mark.parametrize(
@@ -216,12 +217,12 @@ def test_bad_configurations(folder: Path, tmp_path: Path, change: tuple[str, str
 
 
 def test_options_of_rows(folder: Path, tmp_path: Path) -> None:
-    """Options that a row does not depend on may change when it has begun, and no others."""
+    """Options on which a row does not depend may change when it has begun, and no others."""
     model = hiero.Model.load(folder / "model")
-    own = LabelledSet("tuning", [Sentence(tokens=["a"])], [["a"]])
+    tuning = LabelledSet("tuning", [Sentence(tokens=["a"])], [["a"]])
 
     def laboratory(options: Li2009Options) -> Li2009:
-        return Li2009(model=model, tuning=own, tests=[], folder=tmp_path, options=options)
+        return Li2009(model=model, tuning=tuning, tests=[], folder=tmp_path, options=options)
 
     changes = {
         **{"mert": {"restarts": 2}, "risk": {"steps": 2}, "second": {"order": 1}, "large_runs": 3},
@@ -236,10 +237,10 @@ def test_options_of_rows(folder: Path, tmp_path: Path) -> None:
 
 def test_runs_start_apart(folder: Path, tmp_path: Path) -> None:
     model = hiero.Model.load(folder / "model")
-    own = LabelledSet("tuning", [Sentence(tokens=["a"])], [["a"]])
+    tuning = LabelledSet("tuning", [Sentence(tokens=["a"])], [["a"]])
     for displacement in (0.0, 0.5):
         options = Li2009Options(displacement=displacement)
-        laboratory = Li2009(model=model, tuning=own, tests=[], folder=tmp_path, options=options)
+        laboratory = Li2009(model=model, tuning=tuning, tests=[], folder=tmp_path, options=options)
         trial = laboratory.trial(MERT)
         starts = [np.array(list(laboratory.start(trial, run).values())) for run in range(3)]
         assert starts[0].tolist() == list(trial.start.values())
@@ -250,15 +251,15 @@ def test_runs_start_apart(folder: Path, tmp_path: Path) -> None:
 
 
 def test_the_second_stage_has_features_of_ones_own(folder: Path, tmp_path: Path) -> None:
-    """Its model is opened with what the first stage's was given."""
+    """The second stage's model is opened with the local features of the first one's."""
     features = [SpanAndGapSize()]
     model = hiero.Model.load(folder / "model").with_features(features)
     model.save(tmp_path / "model")
-    own = LabelledSet("tuning", [Sentence(tokens=["a"])], [["a"]])
+    tuning = LabelledSet("tuning", [Sentence(tokens=["a"])], [["a"]])
     inputs = TrainInputs(folder / "train.zh", folder / "missing")
     trained = TrainedModel(tmp_path / "model", inputs)
     laboratory = Li2009(
-        model=model, tuning=own, tests=[], folder=tmp_path, options=Li2009Options(), trained=trained
+        model=model, tuning=tuning, tests=[], folder=tmp_path, options=Li2009Options(), trained=trained
     )
     first = tmp_path / FIRST_STAGE.slug / "run-1"
     first.mkdir(parents=True)

@@ -1,5 +1,4 @@
-"""`hiero experiment zhai2015`: which systems there are and what they have, and a small run, whole and taken
-up again."""
+"""`hiero experiment zhai2015`: its systems and their settings, and a small run, whole and resumed."""
 
 from __future__ import annotations
 
@@ -39,24 +38,24 @@ def test_the_systems_of_the_paper() -> None:
     options = Zhai2015Options(spans={"span_words": 9}, mert={"restarts": 3})
     every = [*TABLE_1, *TABLE_4, *TABLE_5, *figure_5(options)]
     assert len({system.slug for system in every}) == len(every) == len({system.name for system in every})
-    made = {}
+    settings_of = {}
     for system in every:
         method, settings = method_settings(system, options)
-        made[system.name] = method, TuneOptions(method, **settings).settings.model_dump()
+        settings_of[system.name] = method, TuneOptions(method, **settings).settings.model_dump()
     measures = ["partial-full", "partial-span", "concatenation", "top-down", "guided"]
-    assert [made[s.name][1].get("search_aware") for s in TABLE_1] == [None, None, None, *measures]
+    assert [settings_of[s.name][1].get("search_aware") for s in TABLE_1] == [None, None, None, *measures]
     for table, method in ((TABLE_1, "mert"), (TABLE_4, "mira-batch"), (TABLE_5, "pro")):
-        assert {made[s.name][0] for s in table} - {"hypergraph-mert"} == {method}
-        assert all(made[s.name][1]["span_words"] == 9 for s in table if is_search_aware(s))
-    assert [made[s.name][1].get("k") for s in TABLE_1] == [50, 200, None, 50, 50, 50, 50, 50]
-    assert all(made[s.name][1]["restarts"] == 3 for s in TABLE_1 if s.method == "mert")
-    shares = [made[s.name][1]["span_share"] for s in figure_5(options) if is_search_aware(s)]
+        assert {settings_of[s.name][0] for s in table} - {"hypergraph-mert"} == {method}
+        assert all(settings_of[s.name][1]["span_words"] == 9 for s in table if is_search_aware(s))
+    assert [settings_of[s.name][1].get("k") for s in TABLE_1] == [50, 200, None, 50, 50, 50, 50, 50]
+    assert all(settings_of[s.name][1]["restarts"] == 3 for s in TABLE_1 if s.method == "mert")
+    shares = [settings_of[s.name][1]["span_share"] for s in figure_5(options) if is_search_aware(s)]
     assert shares == [0.25, 0.5, 0.75]
     assert (MERT.settings, GUIDED.settings) == ((), (("search_aware", "guided"),))
 
 
 def test_defaults_are_the_paper_s() -> None:
-    """Sections 4 and 4.2, and docs/experiments.md."""
+    """Defaults are those of sections 4 and 4.2, and of docs/experiments.md."""
     options = Zhai2015Options()
     assert (options.runs, options.seed, options.k, options.pop_limit, options.larger) == (3, 1, 50, 30, 200)
     assert (options.pro_words, options.effective_length) == (10, "average")
@@ -119,15 +118,15 @@ def test_the_experiment(folder: Path, tmp_path: Path) -> None:
     row = next(row for row in rows if row["system"] == GUIDED.name and row["set"] == "test")
     assert float(row["BLEU"]) == Runs.of(metric, statistics).mean
     # Spans are tuned on where they should be, and PRO's on short sentences.
-    known = {path.parts[-3]: path for path in out.glob("*/run-1/iteration-000")}
+    first_iterations = {path.parts[-3]: path for path in out.glob("*/run-1/iteration-000")}
     instances = {}
-    for slug, path in known.items():
+    for slug, path in first_iterations.items():
         if (path / "new.npz").exists():
-            with np.load(path / "new.npz") as found:
-                instances[slug] = found["instances"]
-    for slug, found in instances.items():
+            with np.load(path / "new.npz") as arrays:
+                instances[slug] = arrays["instances"]
+    for slug, arrays in instances.items():
         aware = any(word in slug for word in ("guided", "top-down", "concatenation", "partial"))
-        assert found[:, 2].any() == aware, slug
+        assert arrays[:, 2].any() == aware, slug
     assert json.loads((out / "mert-larger" / "run-1" / "run.json").read_text())["options"]["k"] == 40
     for name in ("figure-4.png", "figure-5.png"):
         assert (out / name).read_bytes().startswith(b"\x89PNG")
@@ -144,17 +143,17 @@ def test_the_experiment(folder: Path, tmp_path: Path) -> None:
 
 
 def test_what_systems_are_tuned_on(folder: Path, tmp_path: Path) -> None:
-    """Section 4.5: PRO with spans on sentences of fewer than ten words; Figure 5: on short sentences. MERT-S
-    alone has the larger beam."""
+    """Search-aware PRO is tuned on sentences of fewer than ten words (section 4.5), rows of Figure 5 on short
+    sentences; only MERT-S has the larger beam."""
     model = hiero.Model.load(folder / "model")
     sizes = (3, 9, 10, 19, 20)
     sentences = [Sentence(tokens=[["le", "chat", "chien"][i % 3] for i in range(size)]) for size in sizes]
-    own = LabelledSet("tuning", sentences, [["a"]] * len(sizes))
+    tuning = LabelledSet("tuning", sentences, [["a"]] * len(sizes))
     options = Zhai2015Options(pop_limit=2, larger=40)
-    laboratory = Zhai2015(model=model, tuning=own, tests=[own], folder=tmp_path, options=options)
+    laboratory = Zhai2015(model=model, tuning=tuning, tests=[tuning], folder=tmp_path, options=options)
 
     def taken(system: System) -> int:
-        return len((laboratory.trial(system).tuning or own).sentences)
+        return len((laboratory.trial(system).tuning or tuning).sentences)
 
     assert {taken(system) for system in (*TABLE_1, *TABLE_4, TABLE_5[0])} == {5}
     assert {taken(system) for system in TABLE_5[1:]} == {2}
@@ -203,13 +202,13 @@ def test_bad_configurations(folder: Path, tmp_path: Path, change: tuple[str, str
 
 
 def test_options_of_rows(folder: Path, tmp_path: Path) -> None:
-    """Options that a row does not depend on may change when it has begun, and no others."""
+    """Options on which a row does not depend may change when it has begun, and no others."""
     model = hiero.Model.load(folder / "model")
     sentences = [Sentence(tokens=["le"] * size) for size in (3, 9, 10, 19, 20)]
-    own = LabelledSet("tuning", sentences, [["a"]] * 5, links=[[[(0, 0)]]] * 5)
+    tuning = LabelledSet("tuning", sentences, [["a"]] * 5, links=[[[(0, 0)]]] * 5)
 
     def laboratory(options: Zhai2015Options) -> Zhai2015:
-        return Zhai2015(model=model, tuning=own, tests=[own], folder=tmp_path, options=options)
+        return Zhai2015(model=model, tuning=tuning, tests=[tuning], folder=tmp_path, options=options)
 
     changes = {
         **{"mert": {"restarts": 2}, "hypergraph_mert": {"restarts": 2}, "mira": {"passes": 2}},
@@ -222,8 +221,8 @@ def test_options_of_rows(folder: Path, tmp_path: Path) -> None:
 
 
 def test_only_some_rows(folder: Path, tmp_path: Path) -> None:
-    """With the first rows of their tables, and what the figures are of; other rows can be added later, also
-    with other options than they would have had."""
+    """Rows that are asked for come with the first rows of their tables and those of the figures; other rows
+    can be added later, also with other options than they would have had."""
     some = Zhai2015Options(only=("PRO, guided", "guided backtrace, spans over 0.5"))
     names = [system.name for system in systems(some, True)]
     assert names == [
@@ -231,9 +230,9 @@ def test_only_some_rows(folder: Path, tmp_path: Path) -> None:
         *("MERT, short sentences", "guided backtrace, spans over 0.5"),
     ]
     text = (folder / "experiment.toml").read_text()
-    own = tmp_path / "own.toml"
+    configuration = tmp_path / "own.toml"
     out = tmp_path / "out"
-    command = ("hiero", "experiment", "zhai2015", own, "-o", out, "--quiet")
+    command = ("hiero", "experiment", "zhai2015", configuration, "-o", out, "--quiet")
     absolute = (
         text.replace('= "', f'= "{folder}/').replace('["t', f'["{folder}/t').replace('["o', f'["{folder}/o')
     )
@@ -242,17 +241,17 @@ def test_only_some_rows(folder: Path, tmp_path: Path) -> None:
         (["PRO, guided"], ("[pro]", "[pro]\npatience = 1"), ["Table 1", "Table 5"]),
         (["guided backtrace, spans over 0.4"], ("[0.5]", "[0.4, 0.3]"), ["Table 1", "Figure 5"]),
     ):
-        own.write_text(f"only = {json.dumps(only)}\n{absolute.replace(*change, 1)}")
+        configuration.write_text(f"only = {json.dumps(only)}\n{absolute.replace(*change, 1)}")
         done = call(*command)
         assert done.returncode == 0, done
-        found = [line for line in (out / "tables.md").read_text().splitlines() if line.startswith("## ")]
+        headings = [line for line in (out / "tables.md").read_text().splitlines() if line.startswith("## ")]
         fixed = ["Tables 2 and 3", "Figure 4"]
-        names = [title[3:].split(":")[0] for title in found]
+        names = [title[3:].split(":")[0] for title in headings]
         assert [name for name in names if name not in fixed] == titles
     assert (out / "mert-larger").exists() and (out / "figure-5.png").exists()
     assert (out / "mert-guided-short-0.4").exists() and not (out / "mert-guided-short-0.3").exists()
-    known = json.loads((out / "pro" / "row.json").read_text())["options"]
-    assert known["pro"] == {"iterations": 2, "patience": 1} and "mert" not in known
+    row_options = json.loads((out / "pro" / "row.json").read_text())["options"]
+    assert row_options["pro"] == {"iterations": 2, "patience": 1} and "mert" not in row_options
 
     # A row that has begun keeps its options, whichever rows are asked for.
     before = {path: path.read_bytes() for path in out.rglob("*") if path.is_file()}
@@ -261,11 +260,11 @@ def test_only_some_rows(folder: Path, tmp_path: Path) -> None:
         (("span_share = 0.3", "span_share = 0.2"), "mert-guided", "row.json, spans.span_share; "),
         (("runs = 2", "runs = 2\nseed = 2"), "mert", "row.json, seed; "),
     ):
-        own.write_text(f'only = ["MERT"]\n{absolute.replace(*change, 1)}')
+        configuration.write_text(f'only = ["MERT"]\n{absolute.replace(*change, 1)}')
         message = one_error_line(call(*command), 1)
         assert message.startswith(f"hiero: {out / row}: ") and where in message
     assert {path: path.read_bytes() for path in out.rglob("*") if path.is_file()} == before
-    own.write_text(f'only = ["MERT"]\n{absolute[: absolute.rindex("[[test]]")]}')
+    configuration.write_text(f'only = ["MERT"]\n{absolute[: absolute.rindex("[[test]]")]}')
     assert "experiment.json" in one_error_line(call(*command), 1)
 
 

@@ -12,8 +12,8 @@ from support.commands import call, one_error_line
 
 
 def check_refused(name: str, folder: Path, tmp_path: Path, change: tuple[str, str], message: str) -> None:
-    """An experiment on the files of a folder says what is wrong once its configuration is changed, and begins
-    nothing."""
+    """Checks that an experiment on the files of a folder refuses a changed configuration with a message, and
+    begins nothing."""
     for file in ("model", *(path.name for path in folder.glob("*.*"))):
         (tmp_path / file).symlink_to(folder / file)
     configuration = tmp_path / "experiment.toml"
