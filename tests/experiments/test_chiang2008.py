@@ -307,7 +307,8 @@ def test_the_experiment(folder: Path, tmp_path: Path) -> None:
     stored = json.loads(stale.read_text())
     others = {"weights": {**stored["weights"], "LM0": 10.0}, "lines": ["of other weights"] * len(lines)}
     stale.write_text(json.dumps(others))
-    assert call(*command, "--quiet", "--threads", 2).returncode == 0
+    again = call(*command, "--quiet", "--threads", 2)
+    assert (again.returncode, again.stdout.decode()) == (0, (out / "tables.md").read_text())
     assert {name: (out / name).read_bytes() for name in before} == before
     other = tmp_path / "other.toml"
     other.write_text((folder / "experiment.toml").read_text().replace("runs = 2", "runs = 2\nseed = 9"))
@@ -330,6 +331,7 @@ def test_options_of_rows(folder: Path, tmp_path: Path) -> None:
     changes = {
         **{"mert": {"restarts": 2}, "mira": {"workers": 3}, "coarse_labels": ("A",), "fine_labels": ("B",)},
         **{"sentence": 2, "baseline": ("LM0",), "decoding": {"pop_limit": 3}},
+        **{"log_base": 10.0, "effective_length": "average"},
     }
     check_relevant_options(laboratory, configured.options, changes, [*TABLE_1, *TABLE_2])
 

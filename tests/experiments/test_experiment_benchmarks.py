@@ -5,6 +5,7 @@ from __future__ import annotations
 import importlib
 import json
 from pathlib import Path
+from types import SimpleNamespace
 from typing import Any
 
 import pytest
@@ -31,6 +32,56 @@ def test_seconds_of_iterations(times: Any, tmp_path: Path) -> None:
         (tmp_path / system / "row.json").write_text("{}")
     # 15 s of decoding and 9 s of choosing weights: 0.2 minutes a run.
     assert list(times.rows(tmp_path)) == [["mert-guided", "0.2", "3.0", "3.0"]]
+
+
+def test_an_experiment_on_corpora(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
+    """A benchmark configures and runs the experiment for each corpus, prints times, and measures more."""
+    monkeypatch.syspath_prepend(str(ROOT / "benchmarks"))
+    corpora = importlib.import_module("corpora")
+    steps: list[tuple[object, ...]] = []
+    monkeypatch.setattr(
+        corpora, "_prepare", lambda data, name, folder: steps.append(("prepare", data, name, folder))
+    )
+    run = SimpleNamespace(run=lambda words, check: steps.append(tuple(words[1:])))
+    monkeypatch.setattr(corpora, "subprocess", run)
+    monkeypatch.setattr(corpora, "print_times", lambda results: steps.append(("times", results)))
+    monkeypatch.setattr(
+        "sys.argv", ["x", "data", str(tmp_path), "--corpora", "demo", "ja-en", "--threads", "3"]
+    )
+    corpora.run(
+        "paper",
+        None,
+        ["demo", "ja-en"],
+        lambda data, name, path: steps.append(("configure", data, name, path)),
+        lambda configuration, results: steps.append(("after", configuration, results)),
+    )
+    assert steps == [
+        step
+        for name in ("demo", "ja-en")
+        for folder in [tmp_path / name]
+        for step in (
+            ("prepare", Path("data"), name, folder),
+            ("configure", Path("data"), name, folder / "paper.toml"),
+            *[
+                tuple(
+                    map(
+                        str,
+                        (
+                            "experiment",
+                            "paper",
+                            folder / "paper.toml",
+                            "-o",
+                            folder / "paper",
+                            "--threads",
+                            3,
+                        ),
+                    )
+                )
+            ],
+            ("times", folder / "paper"),
+            ("after", folder / "paper.toml", folder / "paper"),
+        )
+    ]
 
 
 def test_the_table_of_times(times: Any, tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:

@@ -42,6 +42,7 @@ def check_relevant_options(
         return (
             *(trial.options.identity(), one.start(trial, 1), trial.tuned, len(tuning.sentences)),
             *(decoder.settings, trial.decoder.settings, repr(decoder.model.local_features)),
+            *(decoder.model.log_base, (trial.metric or one.bleu(tuning)).signature),
         )
 
     plain = laboratory(options)
