@@ -165,6 +165,8 @@ class Chiang2008(Laboratory[Chiang2008Options]):
             count = len(self.tuning.sentences)
             raise ValueError(f"no sentence {self.options.sentence}, the tuning set has {count}, from 0")
         self.options.baseline_of(self.model.feature_names)
+        if absent := left_out(self.systems()):
+            self.progress(absent)
 
     def systems(self) -> Sequence[System]:
         return systems(self.model, self.parsed)
@@ -199,8 +201,6 @@ class Chiang2008(Laboratory[Chiang2008Options]):
     def write(self, results: Results) -> None:
         tables = tables_of(results)
         absent = left_out(results.outcomes)
-        if absent:
-            self.progress(absent)
         weights = report.section("Weights by MIRA with all features", _weight_lines(results.outcomes[FULL]))
         sections = [
             *([absent] if absent else []),

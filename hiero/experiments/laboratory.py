@@ -262,7 +262,11 @@ class Laboratory(ABC, Generic[O]):
 
     def _tuned(self, system: System, trial: Trial, run: int) -> TuneResult:
         folder, tuning = self.run_folder(system, run), trial.tuning or self.tuning
-        return tune(
+
+        def progress(line: str) -> None:
+            self.progress(f"{system.name}, {folder.name}: {line}")
+
+        result = tune(
             ModelDecoder(trial.tuning_decoder or trial.decoder, tuning.sentences, self.threads),
             trial.metric or self.bleu(tuning),
             self.start(trial, run),
@@ -270,8 +274,10 @@ class Laboratory(ABC, Generic[O]):
             trial.options.with_seed(self.options.seed + run),
             held_out=trial.held_out,
             threads=self.threads,
-            report=lambda line: self.progress(f"{system.name}, {folder.name}: {line}"),
+            report=progress,
         )
+        progress(result.reason)
+        return result
 
     def start(self, trial: Trial, run: int) -> Mapping[str, float]:
         """Returns the weights that a run starts from, the first being 0."""
