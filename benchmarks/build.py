@@ -18,7 +18,7 @@ import time
 import venv
 from pathlib import Path
 
-from machine import argument_parser, machine, watched
+from machine import argument_parser, disturbance_check, machine
 
 SOURCE = Path(__file__).resolve().parents[1]
 
@@ -37,7 +37,7 @@ def main() -> None:
         venv.create(environment, with_pip=True)
         pip = [str(environment / "bin" / "python"), "-m", "pip", "install", "--quiet"]
         before, start = resource.getrusage(resource.RUSAGE_CHILDREN), time.perf_counter()
-        with watched():
+        with disturbance_check():
             subprocess.run(
                 [*pip, f"--config-settings=build-dir={build}", str(SOURCE)],
                 check=True,

@@ -18,7 +18,7 @@ from functools import partial
 from pathlib import Path
 
 import numpy as np
-from machine import argument_parser, child, machine, tokenised_pairs, watched
+from machine import argument_parser, disturbance_check, machine, run_python, tokenised_pairs
 
 import hiero
 from hiero import Chart
@@ -65,13 +65,13 @@ def main() -> None:
     pairs = tokenised_pairs(arguments.text, arguments.references, arguments.sentences)
     model = hiero.Model.load(arguments.model)
     print(machine())
-    with watched():
+    with disturbance_check():
         for pop_limit in arguments.pop_limits:
             print(f"{arguments.model}, {arguments.text}: {len(pairs)} sentences, pop limit {pop_limit}")
             measure(hiero.Decoder(model, pop_limit=pop_limit), pairs)
     longest = max((source for source, _ in pairs), key=len)
     print(f"a sentence of {len(longest)} words, pop limit {arguments.pop_limits[-1]}:")
-    child(_MEMORY, arguments.model, arguments.pop_limits[-1], *longest)
+    run_python(_MEMORY, arguments.model, arguments.pop_limits[-1], *longest)
 
 
 def measure(decoder: hiero.Decoder, pairs: Sequence[tuple[list[str], list[list[str]]]]) -> None:

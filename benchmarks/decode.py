@@ -24,7 +24,7 @@ from pathlib import Path
 
 import kenlm
 import sacrebleu
-from machine import argument_parser, child, machine, watched
+from machine import argument_parser, disturbance_check, machine, run_python
 
 import hiero
 from hiero.base.text import split
@@ -205,7 +205,7 @@ print(f"opening the table {opened * 1e3:.2f} ms, LM binary {lm_time * 1e3:.1f} m
 
 def memory_and_loading(system: System) -> None:
     source = system.folder / CORPORA[system.corpus][0]
-    child(CHILD_LOADING, system.packed, system.binary, system.weights, source)
+    run_python(CHILD_LOADING, system.packed, system.binary, system.weights, source)
 
 
 def threads(system: System) -> None:
@@ -255,7 +255,7 @@ print(f"{len(result.source)} words at the defaults: {seconds:.2f} s, {peak:.0f} 
 
 def long_sentence(system: System) -> None:
     words = " ".join(system.source).split()[:300]
-    child(CHILD_LONG, system.packed, system.binary, system.weights, " ".join(words))
+    run_python(CHILD_LONG, system.packed, system.binary, system.weights, " ".join(words))
 
 
 def main() -> None:
@@ -278,9 +278,9 @@ def main() -> None:
                 f"{small_megabytes:.0f} MB, {same}"
             )
             memory_and_loading(system)
-            with watched():
+            with disturbance_check():
                 compare(system.corpus, curve(system, limits))
-            with watched():
+            with disturbance_check():
                 threads(system)
             long_sentence(system)
             sys.stdout.flush()

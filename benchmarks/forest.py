@@ -19,7 +19,7 @@ from collections.abc import Callable, Sequence
 
 import numpy as np
 import scipy.sparse
-from machine import argument_parser, machine, watched
+from machine import argument_parser, disturbance_check, machine
 
 import hiero
 from hiero import FeatureNames, Forest, ForestError
@@ -197,7 +197,7 @@ def main() -> None:
         edges = [f.edge_count for f in forests]
         size = f"{len(forests)} forests, {sum(edges):,} edges, at most {max(edges):,}"
         print(f"\n== {corpus}, pop limit {pop_limit}: {size}")
-        with watched():
+        with disturbance_check():
             speed(forests, scores, references)
         contents(forests, scores, references)
         growth(forests)

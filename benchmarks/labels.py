@@ -25,7 +25,7 @@ from collections.abc import Callable, Iterable, Iterator, Sequence
 from itertools import combinations
 from pathlib import Path
 
-from machine import argument_parser, machine, watched
+from machine import argument_parser, disturbance_check, machine
 
 import hiero
 from hiero.base.tables import pack
@@ -230,7 +230,7 @@ def main() -> None:
     arguments = parser.parse_args()
     folder, pairs = arguments.folder, read_pairs(arguments.folder)
     print(machine())
-    with watched():
+    with disturbance_check():
         if arguments.parses is None:
             by_number()
             sentences = [line.split() for line in pairs[0][:: len(pairs[0]) // 200]]

@@ -14,7 +14,7 @@ import os
 import tempfile
 from pathlib import Path
 
-from machine import argument_parser, child, machine, watched
+from machine import argument_parser, disturbance_check, machine, run_python
 
 import hiero
 from hiero.base.lines import open_source
@@ -57,7 +57,7 @@ def main() -> None:
     system = arguments.data / "de-en" / "system"
     sentence = (arguments.data / "de-en" / "test2016.de").read_text().splitlines()[0]
     print(machine())
-    with watched(), tempfile.TemporaryDirectory() as name:
+    with disturbance_check(), tempfile.TemporaryDirectory() as name:
         folder = Path(name)
         repeated(system / "grammar.gz", arguments.gigabytes * 1e9, folder / "rules")
         pack(folder / "rules", folder / "rules.hrt")
@@ -70,8 +70,8 @@ def main() -> None:
         sizes = ", ".join(f"{path.name} {path.stat().st_size / 1e6:,.0f} MB" for path in files)
         print(f"{rules:,} rules: {sizes}")
         forget(folder / "model")
-        child(CHILD, "from the disk", folder / "model", sentence)
-        child(CHILD, "from the cache", folder / "model", sentence)
+        run_python(CHILD, "from the disk", folder / "model", sentence)
+        run_python(CHILD, "from the cache", folder / "model", sentence)
 
 
 if __name__ == "__main__":

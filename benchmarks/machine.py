@@ -53,14 +53,14 @@ def machine() -> str:
     return f"{processor}, {os.cpu_count()} cores, {platform.platform()}, hiero {hiero.__version__}"
 
 
-def child(program: str, *arguments: object) -> None:
+def run_python(program: str, *arguments: object) -> None:
     """Runs the text of a Python program in another process, which measures its own memory."""
     sys.stdout.flush()
     subprocess.run([sys.executable, "-P", "-c", program, *map(str, arguments)], check=True)
 
 
 @contextlib.contextmanager
-def watched() -> Iterator[None]:
+def disturbance_check() -> Iterator[None]:
     """Prints a warning after the block if others used much of the processors meanwhile, whether processes or
     other machines on the same hardware: figures of time are not reliable then."""
     before, ours, start = _busy(), sum(os.times()[:4]), time.monotonic()

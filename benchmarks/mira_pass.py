@@ -17,7 +17,7 @@ from collections.abc import Callable, Sequence
 from functools import partial
 
 import numpy as np
-from machine import argument_parser, machine, watched
+from machine import argument_parser, disturbance_check, machine
 
 import hiero
 from hiero.decode.decoder import Source
@@ -99,7 +99,7 @@ def main() -> None:
     print(machine())
     setup = f"{len(sentences)} sentences, the least of {arguments.rounds} rounds"
     print(f"{arguments.model}, {arguments.source}: {setup}")
-    with watched():
+    with disturbance_check():
         rounds = [{key: seconds(each) for key, each in work.items()} for _ in range(arguments.rounds)]
     least = {key: min(times[key] for times in rounds) for key in work}
     decoding, one = least["decoding"], least["one thread"]

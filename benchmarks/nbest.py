@@ -15,7 +15,7 @@ import tempfile
 import time
 from pathlib import Path
 
-from machine import argument_parser, machine, watched
+from machine import argument_parser, disturbance_check, machine
 
 import hiero
 from hiero.base.tables import pack
@@ -27,7 +27,7 @@ def main() -> None:
     arguments = argument_parser(__doc__, "data").parse_args()
     folder = arguments.data / "de-en"
     print(machine())
-    with watched(), tempfile.TemporaryDirectory() as name:
+    with disturbance_check(), tempfile.TemporaryDirectory() as name:
         scratch = Path(name)
         pack(folder / "system" / "grammar.gz", scratch / "rules.hrt")
         model = hiero.Model.assemble(

@@ -16,7 +16,7 @@ from collections.abc import Callable, Sequence
 from pathlib import Path
 
 import numpy as np
-from machine import argument_parser, machine, tokenised_pairs, watched
+from machine import argument_parser, disturbance_check, machine, tokenised_pairs
 
 import hiero
 from hiero import Forest, ForestError
@@ -120,7 +120,7 @@ def main() -> None:
         if forest.root >= 0:
             pairs.append((forest, references))
     print(machine())
-    with watched():
+    with disturbance_check():
         print(f"{arguments.model}, {arguments.text}, pop limit {arguments.pop_limit}")
         compare(pairs[:WHOLE], weights)
         measure(pairs, weights, arguments.threads)

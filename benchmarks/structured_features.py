@@ -12,7 +12,7 @@ from __future__ import annotations
 import time
 
 import numpy as np
-from machine import argument_parser, machine, watched
+from machine import argument_parser, disturbance_check, machine
 
 import hiero
 from hiero.features.trees import frequent_labels, read_trees
@@ -32,7 +32,7 @@ def main() -> None:
     setup = f"{len(sentences)} sentences, pop limit 200, labels {' '.join(labels)}"
     print(f"{arguments.model}, {arguments.text}: {setup}")
     times = np.full((2, len(sentences)), np.inf)
-    with watched():
+    with disturbance_check():
         for _ in range(ROUNDS):
             for at, sentence in enumerate(sentences):
                 for decoder, least in zip(decoders, times, strict=True):

@@ -17,7 +17,7 @@ import tempfile
 from pathlib import Path
 
 import sacrebleu
-from machine import argument_parser, command, machine, watched
+from machine import argument_parser, command, disturbance_check, machine
 
 import hiero
 
@@ -109,7 +109,7 @@ def main() -> None:
     parser.add_argument("--extraction", action="store_true", help="only extraction and scoring")
     arguments = parser.parse_args()
     print(machine())
-    with watched(), tempfile.TemporaryDirectory() as name:
+    with disturbance_check(), tempfile.TemporaryDirectory() as name:
         extraction(arguments.data, Path(name))
         for corpus in () if arguments.extraction else CORPORA:
             training(arguments.data, corpus, Path(name))

@@ -14,7 +14,7 @@ from collections.abc import Callable
 
 import numpy as np
 import scipy.sparse
-from machine import machine, watched
+from machine import disturbance_check, machine
 
 from hiero.evaluate import Bleu, Hypotheses, Nist
 from hiero.tune.mert import MertOptions, mert, search
@@ -78,7 +78,7 @@ def timings() -> None:
 
 def main() -> None:
     print(machine())
-    with watched():
+    with disturbance_check():
         timings()
 
 

@@ -26,7 +26,7 @@ from pathlib import Path
 import numpy as np
 import numpy.typing as npt
 import scipy.sparse
-from machine import argument_parser, machine, watched
+from machine import argument_parser, disturbance_check, machine
 from mira_pass import mira_pass
 
 import hiero
@@ -159,7 +159,7 @@ def main() -> None:
     laboratory = read_chiang2008(arguments.corpus / "chiang2008.toml", folder=arguments.corpus / "chiang2008")
     print(machine(), flush=True)
     if arguments.part == "cost":
-        with watched():
+        with disturbance_check():
             cost(laboratory)
     else:
         gain(laboratory, arguments.output, arguments.runs, arguments.threads)

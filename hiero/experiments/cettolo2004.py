@@ -31,8 +31,12 @@ TABLE = "table.txt"
 class Cettolo2004Options(ExperimentOptions):
     """Pruning, working points, and the length of a search for weights."""
 
-    beam_threshold: float = Field(4.0, ge=0, description="natural log, for uniform weights of size 1")
-    pop_limit: int = Field(50, ge=1, description="hypotheses of a cell, where pruning is loose")
+    beam_threshold: float = Field(
+        4.0, ge=0, description="threshold of pruning in natural logs, for uniform weights of size 1"
+    )
+    pop_limit: int = Field(
+        50, ge=1, description="limit of hypotheses of a cell that does not depend on weights"
+    )
     scales: tuple[float, ...] = tuple(2.0 ** (half / 2) for half in range(-6, 7))
     decodings: int = Field(150, ge=1, description="most decodings of each search for weights")
     seed: int = Field(1, ge=0, description="seed of all searches")
