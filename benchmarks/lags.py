@@ -28,7 +28,6 @@ def main() -> None:
     configuration = arguments.corpus / "chiang2008.toml"
     laboratory = read_chiang2008(configuration, folder=arguments.output, threads=arguments.threads)
     laboratory.options = laboratory.options.model_copy(update={"runs": arguments.runs})
-    arguments.output.mkdir(exist_ok=True)
     print(machine(), flush=True)
     print(f"lag  passes  tuning set  {'  '.join(f'{one.name:>14}' for one in laboratory.sets)}")
     for lag in arguments.lags:

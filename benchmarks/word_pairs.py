@@ -127,7 +127,6 @@ def gain(laboratory: Chiang2008, output: Path, runs: int, threads: int) -> None:
     """Prints BLEU of all sets without and with word pairs."""
     laboratory.options = laboratory.options.model_copy(update={"runs": runs})
     laboratory.threads, laboratory.progress = threads, lambda line: print(line, flush=True)
-    output.mkdir(exist_ok=True)
     pairs = WordPairs.of(laboratory.model.tables[0])
     laboratories = {"without": laboratory, "with": replace(laboratory, folder=output, added_features=[pairs])}
     rows = {name: one.outcome(FULL) for name, one in laboratories.items()}

@@ -222,7 +222,7 @@ class Laboratory(ABC, Generic[O]):
     def begin(self, system: System) -> None:
         """Makes the folder of a system, with a record of the options on which its results depend."""
         folder = self.folder / system.slug
-        folder.mkdir(exist_ok=True)
+        folder.mkdir(parents=True, exist_ok=True)
         if not _has_begun(folder):
             write_atomically(folder / _ROW, json.dumps({"options": self._relevant(system)}, indent=1) + "\n")
 

@@ -80,6 +80,28 @@ def test_every_run_has_a_seed_and_a_folder(
     assert outcome.statistics["test"].shape == (3, len(test_set.sentences), 10)
 
 
+def test_a_system_is_tuned_on_its_sentences_with_its_decoder(
+    model: hiero.Model, test_set: LabelledSet, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """MERT-S is tuned with the larger beam, and rows of Figure 5 on short sentences; all translate alike."""
+    calls = []
+
+    def tuned(
+        decoder: Any, metric: Any, start: Mapping[str, float], folder: Path, options: Any, **more: Any
+    ) -> TuneResult:
+        calls.append((decoder._decoder.settings.pop_limit, len(decoder._sentences), metric.segments))
+        return TuneResult([Iteration(start, 1.0, None, 1, 1)], 0, "enough")
+
+    monkeypatch.setattr(laboratory, "tune", tuned)
+    options = {"runs": 1, "pop_limit": 7, "larger": 40, "spans": {"short_sentence": 6}}
+    experiment = zhai(model, test_set, tmp_path, **options)
+    systems = MERT, zhai2015.TABLE_1[1], zhai2015.figure_5(experiment.options)[0]
+    statistics = [experiment.outcome(system).statistics["test"] for system in systems]
+    every, short = len(test_set.sentences), sum(len(one.tokens) < 6 for one in test_set.sentences)
+    assert calls == [(7, every, every), (40, every, every), (7, short, short)] and 0 < short < every
+    assert all(np.array_equal(one, statistics[0]) for one in statistics)
+
+
 def test_seeds_of_second_stages(model: hiero.Model, test_set: LabelledSet, tmp_path: Path) -> None:
     """Where a method draws nothing at random, seeds draw the weights that runs start from."""
     starts = []
