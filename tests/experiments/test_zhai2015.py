@@ -103,6 +103,9 @@ def test_the_experiment(folder: Path, tmp_path: Path) -> None:
         *("## Table 1", "## Table 4", "## Table 5", "## Tables 2 and 3"),
         *("## Figure 4", "## Figure 5"),
     ]
+    searches = tables.split("## Tables 2 and 3")[1].split("## ")[0]
+    sets = [line.strip("| ").split(" | ")[:2] for line in searches.splitlines() if line.startswith("| ")]
+    assert sets[2:] == [[name, one] for name in ("MERT", "guided backtrace") for one in ("tuning", "test")]
     with (out / "scores.csv").open() as file:
         rows = list(csv.DictReader(file))
     assert len(rows) == (8 + 4 + 4) * 2
