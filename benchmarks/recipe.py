@@ -2,17 +2,16 @@
 
     python benchmarks/recipe.py ../shared/data FOLDER
 
-Writes German-English captions as people write them, untokenised and with capitals, as all.de and all.en, and
-runs both blocks of README's "Your own data" in the folder, with the `hiero` of this Python: `hiero run`, and
-on the sets that it drew the commands one by one. Started again it goes on. Prints BLEU of both by sacrebleu,
-and ends with an error if they differ.
+Writes German-English captions as people write them, untokenised and with capitals, as all.de and all.en. Runs
+both of README's blocks for one's own data in the folder, with the `hiero` of this Python: `hiero run`, and on
+the sets that it drew the commands one by one. Started again it goes on. Prints BLEU of both by sacrebleu, and
+ends with an error if they differ.
 """
 
 from __future__ import annotations
 
 import json
 import os
-import re
 import shutil
 import subprocess
 import sys
@@ -24,13 +23,8 @@ from machine import argument_parser, machine
 
 from hiero.base.text import TextSide
 
-README = Path(__file__).parent.parent / "README.md"
-
-
-def blocks() -> list[list[str]]:
-    """Returns the commands of the section, block by block."""
-    section = README.read_text(encoding="utf-8").split("## Your own data\n")[1].split("\n## ")[0]
-    return [block.splitlines() for block in re.findall(r"```sh\n(.*?)```", section, re.DOTALL)]
+sys.path.append(str(Path(__file__).parents[1] / ".ci"))
+from readme import commands
 
 
 def write_raw(tokens: Path, path: Path) -> None:
@@ -59,7 +53,7 @@ def main() -> None:
         if not (folder / f"all.{side}").exists():
             write_raw(arguments.data / "de-en" / f"train.{side}", folder / f"all.{side}")
     shutil.copyfile(arguments.data / "de-en" / "test2016.de", folder / "new.de")
-    (whole, use), by_hand = blocks()
+    (whole, use), by_hand = commands("own data")
     run(whole, folder)
     run(f"{use} | tail -2", folder)
     sets = folder / "my-system" / "sets"

@@ -336,6 +336,16 @@ def test_options_of_rows(folder: Path, tmp_path: Path) -> None:
     check_relevant_options(laboratory, configured.options, changes, [*TABLE_1, *TABLE_2])
 
 
+def test_systems_keep_the_model_s_generators_and_logarithms(folder: Path, tmp_path: Path) -> None:
+    """Their features are in place of the model's; its rules for numbers stay, and which features are logs."""
+    configured = read_chiang2008(folder / "experiment.toml", folder=tmp_path)
+    numbers = hiero.generators.NumberRules(source="fr", target="en")
+    model = configured.model.with_features(generators=[numbers], log_base=10, log_features=["PhraseFE"])
+    tuned = replace(configured, model=model).trial(FULL).decoder.model
+    assert (list(tuned.generators), list(tuned.log_features)) == ([numbers], ["PhraseFE"])
+    assert tuned.log_base == 100 and model.log_base == 10
+
+
 class WordCount:
     names = ("WordsBelow",)
 

@@ -11,6 +11,7 @@ from support.paths import DOCS, ROOT
 def test_menu_has_all_pages() -> None:
     menu = re.findall(r": ([\w/-]+\.md)$", (ROOT / "mkdocs.yml").read_text(), re.MULTILINE)
     pages = [str(path.relative_to(DOCS)) for path in DOCS.rglob("*.md")]
+    pages += [f"results/{path.name}" for path in (ROOT / "benchmarks" / "results").glob("*.md")]
     assert sorted(menu) == sorted(pages)
 
 
