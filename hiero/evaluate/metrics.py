@@ -28,6 +28,7 @@ import sacrebleu
 
 from hiero._core import Forest, KBestArrays, ReferenceSet, bleu
 from hiero.base.arguments import several
+from hiero.forest.losses import BleuColumns
 
 Array = npt.NDArray[np.float64]
 IntArray = npt.NDArray[np.int32]
@@ -163,9 +164,13 @@ class Metric(ABC):
     def token_statistics(self, segments: npt.ArrayLike, hypotheses: Hypotheses) -> Array:
         """Counts for hypotheses in tokens, each for one of the segments; float64 (n, width)."""
 
+    def empty_statistics(self, segments: Sequence[int]) -> Array:
+        """Counts statistics of empty translations of some segments, float64 (n, width)."""
+        return self.token_statistics(segments, Hypotheses.of_tokens([[]] * len(segments)))
+
     @abstractmethod
     def score(self, statistics: npt.ArrayLike) -> Array:
-        """The metric of sums of statistics, (..., width) to (...)."""
+        """Computes the metric of sums of statistics, (..., width) to (...)."""
 
     def segment_scores(self, statistics: npt.ArrayLike) -> Array:
         """The metric of each segment by itself, (..., width) to (...)."""
@@ -226,9 +231,10 @@ class Bleu(Metric):
         return _smoothed(np.asarray(statistics, dtype=np.float64), effective_order=True)
 
     def details(self, statistics: Array) -> str:
-        length, reference_length = statistics[:2].tolist()
-        precisions = "/".join(f"{100 * p:.1f}" for p in statistics[6:10] / np.maximum(statistics[2:6], 1))
-        # What is left of a translation all of whose n-grams match.
+        length, reference_length = statistics[[BleuColumns.LENGTH, BleuColumns.REFERENCE_LENGTH]].tolist()
+        totals, matches = statistics[BleuColumns.TOTALS], statistics[BleuColumns.MATCHES]
+        precisions = "/".join(f"{100 * p:.1f}" for p in matches / np.maximum(totals, 1))
+        # BLEU of such a translation if all of its n-grams matched.
         brevity = bleu([length, reference_length, *[1.0] * 8]) if length else 0.0
         lengths = f"hyp_len = {length:g} ref_len = {reference_length:g}"
         return f" {precisions} (BP = {brevity:.3f} ratio = {length / reference_length:.3f} {lengths})"
@@ -244,13 +250,15 @@ class Bleu(Metric):
 
 
 def _smoothed(statistics: Array, effective_order: bool) -> Array:
-    totals, matches = statistics[..., 2:6], statistics[..., 6:10]
+    totals, matches = statistics[..., BleuColumns.TOTALS], statistics[..., BleuColumns.MATCHES]
     defined = np.logical_and.accumulate(totals > 0, axis=-1)
     # A half of a match for the first order without any, a fourth for the next.
     missing = np.cumsum(defined & (matches == 0), axis=-1)
     counted = np.where(matches > 0, matches, 0.5**missing)
     orders = np.maximum(defined.sum(axis=-1), 1) if effective_order else Bleu.order
-    scores = 100 * np.asarray(bleu(np.concatenate([statistics[..., :6], counted], axis=-1), orders))
+    smoothed = statistics[..., : BleuColumns.WIDTH].copy()  # rows may have further columns
+    smoothed[..., BleuColumns.MATCHES] = counted
+    scores = 100 * np.asarray(bleu(smoothed, orders))
     return np.asarray(np.where((matches > 0).any(axis=-1), scores, 0.0))
 
 

@@ -1,7 +1,7 @@
 """Losses of translations that training on forests uses: linear BLEU, and a document that BLEU is measured in.
 
-BLEU counts are float64 (10): length, effective reference length, n-gram totals and matches for n = 1 to 4;
-see ``bleu_counts``. They add up over sentences.
+BLEU counts of the core are rows float64 (10), which add up over sentences; ``BleuColumns`` names their
+columns.
 """
 
 from __future__ import annotations
@@ -21,6 +21,23 @@ Array = npt.NDArray[np.float64]
 Tokens = Sequence[str]
 ORDER = 4
 COLUMNS = 2 * ORDER  # of totals_and_matches
+
+
+class BleuColumns:
+    """Columns of a row of BLEU counts, as ``bleu_counts`` and ``hiero.evaluate.Bleu`` return it.
+
+    >>> counts = bleu_counts(["a", "b"], [["a", "c", "b"]])
+    >>> counts[BleuColumns.LENGTH], counts[BleuColumns.REFERENCE_LENGTH], counts[BleuColumns.MATCHES]
+    (2.0, 3.0, array([2., 0., 0., 0.]))
+    """
+
+    LENGTH = 0
+    # The effective reference length.
+    REFERENCE_LENGTH = 1
+    # The n-grams of the translation and those that match, clipped, for n = 1 to 4.
+    TOTALS = slice(2, 2 + ORDER)
+    MATCHES = slice(2 + ORDER, 2 + 2 * ORDER)
+    WIDTH = 2 + 2 * ORDER
 
 
 @dataclass(frozen=True)
@@ -57,12 +74,12 @@ class LinearBleu:
         Raises ValueError where an order has no match.
         """
         values = np.asarray(counts, dtype=np.float64)
-        totals, matches = values[2:6], values[6:10]
-        if values.shape != (2 + 2 * ORDER,) or not (matches > 0).all():
+        totals, matches = values[BleuColumns.TOTALS], values[BleuColumns.MATCHES]
+        if values.shape != (BleuColumns.WIDTH,) or not (matches > 0).all():
             raise ValueError("linear BLEU: expected 10 counts with matches of every order")
         precisions = matches / totals
         ratio = float((precisions[3] / precisions[0]) ** (1 / 3))
-        return cls(float(values[0]), float(precisions[0]), ratio)
+        return cls(float(values[BleuColumns.LENGTH]), float(precisions[0]), ratio)
 
     @property
     def theta(self) -> tuple[float, ...]:
