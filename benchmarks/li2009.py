@@ -29,10 +29,11 @@ from hiero.experiments.systems import System
 from hiero.rerank import Reranker
 from hiero.rerank.pipeline import RERANKER, read_examples
 from hiero.rerank.training import penalties_of, space_of
-from hiero.tune.annealing import evaluated
-from hiero.tune.methods import Risk
-from hiero.tune.protocol import Array
-from hiero.tune.risk import Loss, RiskSpace
+from hiero.tune.methods.risk import Risk
+from hiero.tune.methods.risk.descent import evaluate
+from hiero.tune.methods.risk.losses import Loss
+from hiero.tune.methods.risk.spaces import RiskSpace
+from hiero.tune.run.protocol import Array
 
 USED = ("ja-en", "ur-en")
 POP_LIMIT = 50
@@ -79,7 +80,7 @@ def print_passes(configuration: Path, results: Path) -> None:
         )
         with peak_memory() as peak:
             begin = time.perf_counter()
-            evaluated(space, loss, weights, 1.0, 0.0)
+            evaluate(space, loss, weights, 1.0, 0.0)
             seconds = time.perf_counter() - begin
         rows.append([system.name, f"{seconds:.2f}", f"{peak.megabytes:.0f}"])
     print("\n".join(markdown_rows(["system", "s a pass", "MB"], rows)), flush=True)
@@ -91,7 +92,7 @@ def _risk(laboratory: Li2009, system: System) -> tuple[RiskSpace, Loss, Array]:
     weights = laboratory.model.weight_vector(read_weights(run / "weights.txt"))
     method = laboratory.trial(system).options.settings
     assert isinstance(method, Risk)
-    accumulated = method.nothing(metric, len(weights))
+    accumulated = method.empty(metric, len(weights))
     for folder in sorted(run.glob("iteration-*")):
         accumulated.restore(folder)
     return *method.objective(accumulated, metric, weights, laboratory.threads), weights

@@ -24,7 +24,9 @@ from hiero.decode.decoder import Source
 from hiero.evaluate import Bleu
 from hiero.forest.losses import BleuDocument
 from hiero.tune import Array, ModelDecoder
-from hiero.tune.mira import OnlineMiraOptions, Pass, Worker
+from hiero.tune.methods.mira.averaged_weights import AveragedWeights
+from hiero.tune.methods.mira.online import OnlineMiraOptions, Pass, Worker
+from hiero.tune.run.limits import Limits
 
 
 def seconds(work: Callable[[], object]) -> float:
@@ -43,16 +45,14 @@ def mira_pass(
 ) -> None:
     """Goes through the set once, with all features, in a random order."""
     options = OnlineMiraOptions(lag=lag)
-    workers = [Worker(start.copy(), BleuDocument(), np.zeros_like(start)) for _ in range(options.workers)]
+    workers = [Worker(AveragedWeights(start.copy()), BleuDocument()) for _ in range(options.workers)]
     order = np.random.default_rng(1).permutation(len(sentences)).astype(np.int32)
-    bounds = np.tile([-np.inf, np.inf], (len(start), 1))
     Pass(
         ModelDecoder(decoder, sentences),
         metric,
         workers,
         order,
-        free=range(len(start)),
-        bounds=bounds,
+        limits=Limits.unlimited(len(start)),
         options=options,
     ).run(threads)
 

@@ -13,7 +13,6 @@ from __future__ import annotations
 import itertools
 import math
 from collections.abc import Callable
-from typing import Any
 
 import numpy as np
 import scipy.sparse
@@ -22,36 +21,35 @@ from machine import argument_parser, machine
 import hiero
 from hiero.evaluate import Bleu
 from hiero.tune import ModelDecoder
-from hiero.tune.found import listed
-from hiero.tune.mert import MertOptions, mert
-from hiero.tune.mira_batch import MiraOptions, mira_batch
-from hiero.tune.pool import Pool, PoolArrays
-from hiero.tune.pro import pro
-from hiero.tune.protocol import Array
+from hiero.tune.methods.mert import MertOptions, mert
+from hiero.tune.methods.mira.batch import MiraOptions, mira_batch
+from hiero.tune.methods.pro import pro
+from hiero.tune.pool.candidates import PoolArrays, kbest_candidates
+from hiero.tune.pool.pool import Pool
+from hiero.tune.run.limits import Limits
+from hiero.tune.run.protocol import Array
 
 Chooser = Callable[[PoolArrays, Bleu, Array, int], Array]
 
 
-def unbound(start: Array) -> dict[str, Any]:
-    return {"free": range(len(start)), "bounds": np.tile([-np.inf, np.inf], (len(start), 1))}
-
-
 def by_mert(options: MertOptions) -> Chooser:
     return lambda pool, metric, start, seed: (
-        mert(pool, metric, start, seed=seed, options=options, **unbound(start)).weights
+        mert(pool, metric, start, seed=seed, options=options, limits=Limits.unlimited(len(start))).weights
     )
 
 
 def by_pro(pool: PoolArrays, metric: Bleu, start: Array, seed: int) -> Array:
     weights = start
     for number in range(30):
-        weights = pro(pool, weights, seed=30 * seed + number, **unbound(start))
+        weights = pro(pool, weights, seed=30 * seed + number, limits=Limits.unlimited(len(start)))
     return weights
 
 
 def by_mira(options: MiraOptions) -> Chooser:
     return lambda pool, metric, start, seed: (
-        mira_batch(pool, metric, start, seed=seed, options=options, **unbound(start)).weights
+        mira_batch(
+            pool, metric, start, seed=seed, options=options, limits=Limits.unlimited(len(start))
+        ).weights
     )
 
 
@@ -93,7 +91,7 @@ def main() -> None:
     pool, weights = Pool(len(source), len(start), metric), start
     for seed in range(3):
         lists = enumerate(decoder.kbest(weights, 100))
-        candidates = (listed(metric, sentence, kbest).candidates for sentence, kbest in lists)
+        candidates = (kbest_candidates(metric, sentence, kbest).instances for sentence, kbest in lists)
         pool.restore(pool.unseen(candidates))
         weights = by_mert(MertOptions())(pool.arrays(), metric, start, seed)
     everything = pool.arrays()

@@ -24,7 +24,7 @@ from hiero._core import ForestSource, RiskSum, minimum_risk
 from hiero.forest.decisions import best_part
 from hiero.forest.losses import ORDER, LinearBleu, totals_and_matches
 from hiero.rerank import NgramFeatures
-from hiero.tune.risk import RiskOptions
+from hiero.tune.methods.risk import RiskOptions
 
 WHOLE = 60  # sentences whose forests are annotated without pruning
 MOST = 1_500_000  # edges of them

@@ -17,10 +17,13 @@ import scipy.sparse
 from machine import disturbance_check, machine
 
 from hiero.evaluate import Bleu, Hypotheses, Nist
-from hiero.tune.mert import MertOptions, mert, search
-from hiero.tune.mira_batch import mira_batch
-from hiero.tune.pool import PoolArrays
-from hiero.tune.pro import pro
+from hiero.forest.losses import BleuColumns
+from hiero.tune.methods.mert import MertOptions, mert
+from hiero.tune.methods.mert.line_search import search
+from hiero.tune.methods.mira.batch import mira_batch
+from hiero.tune.methods.pro import pro
+from hiero.tune.pool.candidates import PoolArrays
+from hiero.tune.run.limits import Limits
 
 SENTENCES, K, FEATURES = 500, 200, 12
 
@@ -31,11 +34,12 @@ def synthetic_pool(rng: np.random.Generator) -> PoolArrays:
     features = rng.normal(size=(count, FEATURES)) * rng.uniform(0.3, 3, FEATURES)
     quality = 1 / (1 + np.exp(-features @ rng.normal(size=FEATURES) / 8 - rng.normal(size=count)))
     lengths = rng.integers(8, 25, count)
-    statistics = np.zeros((count, 10))
-    statistics[:, 0], statistics[:, 1] = lengths, np.repeat(rng.integers(8, 25, SENTENCES), K)
+    statistics = np.zeros((count, BleuColumns.WIDTH))
+    statistics[:, BleuColumns.LENGTH] = lengths
+    statistics[:, BleuColumns.REFERENCE_LENGTH] = np.repeat(rng.integers(8, 25, SENTENCES), K)
     for n in range(4):
-        statistics[:, 2 + n] = lengths - n
-        statistics[:, 6 + n] = rng.binomial(lengths - n, quality ** (n + 1))
+        statistics[:, BleuColumns.TOTALS][:, n] = lengths - n
+        statistics[:, BleuColumns.MATCHES][:, n] = rng.binomial(lengths - n, quality ** (n + 1))
     offsets = np.arange(SENTENCES + 1, dtype=np.int32) * K
     return PoolArrays(offsets, scipy.sparse.csr_array(features), statistics)
 
@@ -52,7 +56,7 @@ def timings() -> None:
     pool = synthetic_pool(rng)
     metric = Bleu([["a"]])  # only its score is used
     start = np.ones(FEATURES)
-    settings = {"free": range(FEATURES), "bounds": np.tile([-np.inf, np.inf], (FEATURES, 1)), "seed": 1}
+    settings = {"limits": Limits.unlimited(FEATURES), "seed": 1}
     lines = pool.features @ start, pool.features @ rng.normal(size=FEATURES)
     print(f"line search              {1e3 * seconds(lambda: search(pool, metric, *lines), 50):8.2f} ms")
     begin = time.process_time()

@@ -112,7 +112,7 @@ def _tuning(path: Path, record: _Tuning) -> dict[str, object]:
 
 
 def _scores(path: Path) -> list[float]:
-    from hiero.tune.iterations import read_scores  # here, as it takes long to start
+    from hiero.tune.run.iterations import read_scores  # here, as it takes long to start
 
     return read_scores(path)
 

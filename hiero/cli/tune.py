@@ -34,8 +34,8 @@ from hiero.tune import (
     tune,
     tune_runs,
 )
-from hiero.tune.objective import gain_name
-from hiero.tune.span_references import AlignedBleu
+from hiero.tune.pool.span_references import AlignedBleu
+from hiero.tune.run.objective import maximised_name
 
 if TYPE_CHECKING:
     MethodName = str
@@ -192,7 +192,7 @@ def tune_model(
         else:
             done = tune_runs(run, runs, seed, output)
             results, best = dict(done.results), done.best
-    _report(output, results, gain_name(metrics[0]))
+    _report(output, results, maximised_name(metrics[0]))
     if runs > 1:
         print(f"mean {done.mean:.2f}, deviation {done.deviation:.2f}; weights of {best}")
     tuned = Tuned(

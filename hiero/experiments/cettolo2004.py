@@ -22,7 +22,7 @@ from hiero.evaluate import Bleu, EffectiveLength, Metric, Nist
 from hiero.experiments.laboratory import ExperimentOptions, Laboratory, Stored, Trial, stored
 from hiero.experiments.report import can_draw, figure
 from hiero.experiments.systems import LabelledSet, Outcome, Results, System
-from hiero.tune.options import TuneOptions
+from hiero.tune.run.options import TuneOptions
 
 # The file that the table is written to.
 TABLE = "table.txt"

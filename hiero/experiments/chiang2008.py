@@ -33,9 +33,9 @@ from hiero.features.protocols import LocalFeatures
 from hiero.features.syntax import COARSE_LABELS, FINE_LABELS, CoarseSyntax, FineSyntax, Labels
 from hiero.forest.losses import BleuDocument
 from hiero.forest.oracles import oracle_lists, plot_oracles
-from hiero.tune.iterations import HeldOut
-from hiero.tune.model_decoder import ModelDecoder
-from hiero.tune.options import TuneOptions
+from hiero.tune.run.iterations import HeldOut
+from hiero.tune.run.model_decoder import ModelDecoder
+from hiero.tune.run.options import TuneOptions
 
 # The paper's baseline: language models, rules in both directions, lengths, and classes of rules.
 BASELINE = (

@@ -35,12 +35,13 @@ from hiero.decode.model import Model
 from hiero.decode.settings import DecodingSettings
 from hiero.evaluate import Bleu, EffectiveLength, Metric
 from hiero.experiments.systems import LabelledSet, Outcome, Results, System
-from hiero.tune.iterations import HeldOut, TuneResult
-from hiero.tune.loop import tune
-from hiero.tune.methods import METHODS
-from hiero.tune.model_decoder import ModelDecoder
-from hiero.tune.options import TuneOptions
-from hiero.tune.protocol import Array
+from hiero.tune import METHODS
+from hiero.tune.run.iterations import HeldOut
+from hiero.tune.run.loop import tune
+from hiero.tune.run.model_decoder import ModelDecoder
+from hiero.tune.run.options import TuneOptions
+from hiero.tune.run.protocol import Array
+from hiero.tune.run.results import TuneResult
 
 _EXPERIMENT, _ROW = "experiment.json", "row.json"
 

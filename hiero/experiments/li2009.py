@@ -27,9 +27,9 @@ from hiero.features.sentence import Sentence
 from hiero.rerank import Reranker, SecondStageOptions, check_second_stage, train_second_stage
 from hiero.rerank.features import SCORE
 from hiero.train import TrainInputs
-from hiero.tune.methods import METHODS
-from hiero.tune.options import TuneOptions
-from hiero.tune.risk import idle
+from hiero.tune import METHODS
+from hiero.tune.methods.risk.options import idle_options
+from hiero.tune.run.options import TuneOptions
 
 
 class Li2009Options(ExperimentOptions):
@@ -91,7 +91,7 @@ TABLE_5 = (
 def method_settings(system: System, options: Li2009Options) -> dict[str, Any]:
     """Returns the settings of a system's tuning method."""
     settings = {"k": options.k, **getattr(options, system.method), **dict(system.settings)}
-    unused = idle(settings["space"], settings["annealing"]) if system.method == "risk" else ()
+    unused = idle_options(settings["space"], settings["annealing"]) if system.method == "risk" else ()
     return {name: value for name, value in settings.items() if name not in unused}
 
 

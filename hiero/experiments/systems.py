@@ -8,8 +8,8 @@ from typing import Any
 
 from hiero.evaluate import Bleu
 from hiero.features.sentence import Sentence
-from hiero.tune.protocol import Array
-from hiero.tune.span_references import Links
+from hiero.tune.pool.span_references import Links
+from hiero.tune.run.protocol import Array
 
 
 @dataclass(frozen=True)

@@ -23,12 +23,12 @@ from hiero.evaluate import EffectiveLength, Runs
 from hiero.experiments import report
 from hiero.experiments.laboratory import ExperimentOptions, Laboratory, Stored, Trial, stored
 from hiero.experiments.systems import LabelledSet, Results, System
+from hiero.tune import METHODS
 from hiero.tune.analysis import Analysis, analyse, plot_beams
-from hiero.tune.instances import SearchAware
-from hiero.tune.methods import METHODS
-from hiero.tune.model_decoder import ModelDecoder
-from hiero.tune.options import TuneOptions
-from hiero.tune.span_references import AlignedBleu
+from hiero.tune.pool.instances import SearchAware
+from hiero.tune.pool.span_references import AlignedBleu
+from hiero.tune.run.model_decoder import ModelDecoder
+from hiero.tune.run.options import TuneOptions
 
 
 class Zhai2015Options(ExperimentOptions):

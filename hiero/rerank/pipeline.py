@@ -38,7 +38,7 @@ from hiero.train import align, prepare_corpus, prepare_text
 from hiero.train.alignment import import_alignment
 from hiero.train.settings import DEFAULT_MEMORY, TrainInputs, TrainSettings
 from hiero.train.steps import Journal, Step, open_journal
-from hiero.tune.annealing import Minimum
+from hiero.tune.methods.risk.annealing import Minimum
 
 # The file with the second stage.
 RERANKER = "reranker.json"

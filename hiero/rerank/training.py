@@ -23,8 +23,12 @@ from hiero.forest.files import ForestFile, ForestWriter, PackedForest, pack_fore
 from hiero.forest.losses import COLUMNS, ORDER
 from hiero.rerank.features import NgramFeatures
 from hiero.rerank.reranker import Reranker
-from hiero.tune.annealing import Minimum, minimise
-from hiero.tune.risk import Example, ForestRisk, Loss, RiskOptions, example, loss_of
+from hiero.tune.methods.risk import RiskOptions
+from hiero.tune.methods.risk.annealing import Minimum, minimise
+from hiero.tune.methods.risk.losses import Loss, loss_for
+from hiero.tune.methods.risk.objective import AnnotatedForest, annotate
+from hiero.tune.methods.risk.spaces import ForestRisk
+from hiero.tune.run.limits import Limits
 
 Array = npt.NDArray[np.float64]
 
@@ -73,12 +77,12 @@ def prepare(
     """
     metric = Bleu(references)
 
-    def packed(item: tuple[int, Forest]) -> tuple[PackedForest, Example]:
+    def packed(item: tuple[int, Forest]) -> tuple[PackedForest, AnnotatedForest]:
         sentence, forest = item
         if sentence >= len(references):
             raise ValueError(f"more forests than the {len(references)} references")
         scores = forest.scores(weights) if forest.root >= 0 else np.zeros(0)
-        made = example(forest, scores, metric, sentence, features.on)
+        made = annotate(forest, scores, metric, sentence, features.on)
         return pack_forest(made.forest), made
 
     paths = folder / "examples.forests", folder / "examples.counts"
@@ -117,7 +121,7 @@ def space_of(examples: Examples, penalties: Array, threads: int = 1) -> tuple[Fo
     counts = np.memmap(examples.counts, dtype=np.float32, mode="r", shape=shape)
     source = ForestFile(examples.forests).source()
     space = ForestRisk(source, counts, examples.offsets, spread, threads)
-    return space, loss_of(RiskOptions(), examples.statistics, sentences)
+    return space, loss_for(RiskOptions(), examples.statistics, sentences)
 
 
 def penalties_of(features: NgramFeatures, options: RerankerOptions) -> Array:
@@ -144,8 +148,7 @@ def train_reranker(
         space,
         loss,
         start,
-        free=range(len(start)),
-        bounds=np.tile([-np.inf, np.inf], (len(start), 1)),
+        limits=Limits.unlimited(len(start)),
         options=RiskOptions(steps=options.steps),
         penalties=penalties,
         report=report,

@@ -1,40 +1,50 @@
-"""Tuning: the weights with which a model's translations have the best metric. `tune` is the loop; its methods
-are in modules of their own, for use on pools and forests from elsewhere."""
+"""Tuning: the weights with which a model's translations have the best metric.
 
-from hiero.tune.found import FoundForests, FoundLists
-from hiero.tune.iterations import HeldOut, Iteration, TuneResult
-from hiero.tune.loop import tune
-from hiero.tune.methods import METHODS, DirectMethod, ForestMethod, ListMethod, Method, Problem, register
-from hiero.tune.model_decoder import ModelDecoder
-from hiero.tune.objective import Mix, gain
-from hiero.tune.options import TuneOptions
-from hiero.tune.plot import plot_runs
-from hiero.tune.pool import Pool, PoolArrays
-from hiero.tune.protocol import Array, KBestList, TuningDecoder
-from hiero.tune.runs import Runs, tune_runs
+``tune`` runs the loop (``hiero.tune.run``): it decodes a set, adds the new hypotheses to those so far
+(``hiero.tune.pool``), and lets a method (``hiero.tune.methods``) choose the next weights. The methods can
+also be called by themselves, on pools and forests from elsewhere.
+"""
+
+from hiero.tune.methods.kinds import DirectMethod, ForestMethod, ListMethod
+from hiero.tune.pool.candidates import PoolArrays
+from hiero.tune.pool.forests import AccumulatedForests
+from hiero.tune.pool.lists import AccumulatedLists
+from hiero.tune.pool.pool import Pool
+from hiero.tune.run.iterations import HeldOut
+from hiero.tune.run.limits import Limits
+from hiero.tune.run.loop import tune
+from hiero.tune.run.method import METHODS, Method, TuningState, register
+from hiero.tune.run.model_decoder import ModelDecoder
+from hiero.tune.run.objective import Mix, maximised_score
+from hiero.tune.run.options import TuneOptions
+from hiero.tune.run.plot import plot_runs
+from hiero.tune.run.protocol import Array, KBestList, TuningDecoder
+from hiero.tune.run.results import Iteration, TuneResult
+from hiero.tune.run.runs import Runs, tune_runs
 
 __all__ = [
     "METHODS",
+    "AccumulatedForests",
+    "AccumulatedLists",
     "Array",
     "DirectMethod",
     "ForestMethod",
-    "FoundForests",
-    "FoundLists",
     "HeldOut",
     "Iteration",
     "KBestList",
+    "Limits",
     "ListMethod",
     "Method",
     "Mix",
     "ModelDecoder",
     "Pool",
     "PoolArrays",
-    "Problem",
     "Runs",
     "TuneOptions",
     "TuneResult",
     "TuningDecoder",
-    "gain",
+    "TuningState",
+    "maximised_score",
     "plot_runs",
     "register",
     "tune",

@@ -1,4 +1,5 @@
-"""Analysis of what a model's search finds, loses and could find (Zhai et al. 2015, section 4.2)."""
+"""Analysis of a model's search: the translations that it finds, loses and could find (Zhai et al. 2015,
+section 4.2)."""
 
 from __future__ import annotations
 
@@ -13,14 +14,18 @@ from hiero._core import Chart, KBestArrays, bleu_plus_one
 from hiero.base.files import replacing
 from hiero.evaluate.diversity import diversity
 from hiero.evaluate.metrics import Array, Bleu, Hypotheses
-from hiero.tune.protocol import TuningDecoder
+from hiero.tune.run.protocol import TuningDecoder
 
 
 @dataclass(frozen=True)
 class Analysis:
-    """Statistics of a set: BLEU of the best translations, of those of highest Bleu+1 among the k best, and of
-    those that the guided backtrace saw; the mean diversity of the k best; and the share of spans that have an
-    outside string top-down and by the guided backtrace."""
+    """Figures of a set.
+
+    ``best`` is BLEU of the best translations by the model, ``kbest_oracle`` of those with the highest BLEU+1
+    among the k best, ``guided_oracle`` of the best that the guided backtrace met. ``diversity`` is the mean
+    over k-best lists. ``top_down`` and ``guided`` are the shares of spans with an outside string by these two
+    searches.
+    """
 
     best: float
     kbest_oracle: float
@@ -32,8 +37,8 @@ class Analysis:
 
 @dataclass(frozen=True)
 class _Sentence:
-    """Statistics of the three translations of one sentence, (3, 10), diversity, and counts of spans: all, and
-    those reached."""
+    """Figures of one sentence: BLEU statistics of the three translations, float64 (3, 10), the diversity, and
+    counts of spans: all, and those with an outside string top-down and guided."""
 
     statistics: Array
     diversity: float | None
@@ -49,14 +54,14 @@ def analyse(
     beam: int = 30,
     order: int = 4,
 ) -> Analysis:
-    """Analyses the decoder's set with these weights; ``order`` is that of the n-grams of diversity, ``beam``
-    that of the guided backtrace. A sentence without a translation counts as an empty one."""
+    """Analyses the decoder's set with these weights. ``order`` is the length of n-grams in the diversity,
+    ``beam`` the number of items of a span in the guided backtrace. A sentence without a translation counts as
+    an empty one."""
 
-    def seen(sentence: int, chart: Chart | None) -> _Sentence:
+    def analyse_sentence(sentence: int, chart: Chart | None) -> _Sentence:
         if chart is None or chart.forest.root < 0:
-            nothing = metric.token_statistics([sentence] * 3, Hypotheses.of_tokens([[]] * 3))
-            return _Sentence(nothing, None, (0, 0, 0))
-        found = chart.outside(
+            return _Sentence(metric.empty_statistics([sentence] * 3), None, (0, 0, 0))
+        guided = chart.outside(
             "guided",
             metric.references[sentence],
             k=k,
@@ -65,46 +70,47 @@ def analyse(
             effective_length=metric.effective_length,
         )
         top_down = chart.outside("top-down", k=k)
-        lists = found.candidates(0, len(chart.forest.source))
+        lists = guided.candidates(0, len(chart.forest.source))
         statistics = metric.token_statistics(
             np.full(len(lists), sentence, dtype=np.int32), Hypotheses.of_list(chart.forest, lists)
         )
         oracle = int(bleu_plus_one(statistics).argmax())
-        guided = metric.token_statistics([sentence], Hypotheses.of_tokens([found.oracle]))
+        guided_statistics = metric.token_statistics([sentence], Hypotheses.of_tokens([guided.oracle]))
         return _Sentence(
-            np.stack([statistics[0], statistics[oracle], guided[0]]),
+            np.stack([statistics[0], statistics[oracle], guided_statistics[0]]),
             diversity(_tokens(chart, lists), order),
-            (len(chart.spans), len(top_down.reached), len(found.reached)),
+            (len(chart.spans), len(top_down.reached), len(guided.reached)),
         )
 
-    return _summed(metric, decoder.charts(weights, seen))
+    return _summed(metric, decoder.charts(weights, analyse_sentence))
 
 
 def _tokens(chart: Chart, lists: KBestArrays) -> list[Sequence[str]]:
+    """Returns the tokens of each translation."""
     words = [chart.forest.words[word] for word in lists.words.tolist()]
     bounds = lists.word_offsets.tolist()
     return [words[a:b] for a, b in itertools.pairwise(bounds)]
 
 
 def _summed(metric: Bleu, sentences: Iterable[_Sentence]) -> Analysis:
-    every = list(sentences)
-    scores = metric.score(np.sum([each.statistics for each in every], axis=0))
-    apart = [each.diversity for each in every if each.diversity is not None]
-    spans, top_down, guided = np.sum([each.spans for each in every], axis=0)
+    analysed = list(sentences)
+    scores = metric.score(np.sum([sentence.statistics for sentence in analysed], axis=0))
+    diversities = [sentence.diversity for sentence in analysed if sentence.diversity is not None]
+    spans, top_down, guided = np.sum([sentence.spans for sentence in analysed], axis=0)
     best, kbest_oracle, guided_oracle = scores.tolist()
     return Analysis(
         best,
         kbest_oracle,
         guided_oracle,
-        float(np.mean(apart)) if apart else 0.0,
+        float(np.mean(diversities)) if diversities else 0.0,
         float(top_down / max(spans, 1)),
         float(guided / max(spans, 1)),
     )
 
 
 def plot_beams(curves: Mapping[str, Mapping[int, float]], path: str | os.PathLike[str]) -> None:
-    """Draws BLEU by pop limit, a line for each name (Figure 4). The name's ending says what kind of picture.
-    Needs matplotlib; raises ModuleNotFoundError without it."""
+    """Draws BLEU by pop limit with a line for each name, as in figure 4 of the paper. The ending of ``path``
+    chooses the file's format. Needs matplotlib; raises ModuleNotFoundError without it."""
     from matplotlib.figure import Figure
 
     figure = Figure(figsize=(5, 4), layout="constrained")

@@ -15,8 +15,8 @@ from hiero import FormatError
 from hiero.base.arrays import load_arrays, save_arrays
 from hiero.evaluate import Bleu
 from hiero.tune import TuneOptions, tune
-from hiero.tune.mira import _load
-from hiero.tune.pool import load_block
+from hiero.tune.methods.mira.online import load_pass
+from hiero.tune.pool.blocks import load_block
 from support.synthetic_decoder import solvable
 
 SENTENCES, FEATURES, WORKERS = 12, 4, 3
@@ -37,9 +37,9 @@ def mira(tmp_path_factory: pytest.TempPathFactory) -> Path:
 
 def pass_arrays(path: Path) -> list[list[float]]:
     """All that a pass of MIRA goes on with."""
-    workers, average = _load(path, np.ones(FEATURES), WORKERS)
+    workers, average = load_pass(path, np.ones(FEATURES), WORKERS)
     documents = [[*worker.document.counts, worker.document.source] for worker in workers]
-    return [average.tolist(), *(worker.weights.tolist() for worker in workers), *documents]
+    return [average.tolist(), *(worker.weights.current.tolist() for worker in workers), *documents]
 
 
 def block_arrays(path: Path) -> list[Any]:

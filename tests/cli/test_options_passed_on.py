@@ -15,7 +15,7 @@ from hiero.evaluate import Bleu, Ter
 from hiero.features import DistortionStatistics
 from hiero.tune import Mix
 from hiero.tune.analysis import Analysis
-from hiero.tune.iterations import Iteration, TuneResult
+from hiero.tune.run.results import Iteration, TuneResult
 from support.commands import call, handed
 from support.files import write
 from support.paths import FRENCH

@@ -9,9 +9,9 @@ import numpy as np
 import pytest
 
 from hiero.evaluate import Bleu, Chrf, Hypotheses, Metric, Nist, Ter, Text
-from hiero.tune.objective import Mix
-from hiero.tune.risk import UnclippedBleu
-from hiero.tune.span_references import AlignedBleu
+from hiero.tune.methods.risk.objective import UnclippedBleu
+from hiero.tune.pool.span_references import AlignedBleu
+from hiero.tune.run.objective import Mix
 
 LOWERCASE = Text(lowercase=True)
 REFERENCES = [

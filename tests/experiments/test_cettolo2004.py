@@ -15,7 +15,7 @@ from hiero.evaluate import Bleu, Nist
 from hiero.experiments import laboratory
 from hiero.experiments.cettolo2004 import Cettolo2004, Cettolo2004Options, Point, table
 from hiero.experiments.systems import LabelledSet
-from hiero.tune.iterations import Iteration, TuneResult
+from hiero.tune.run.results import Iteration, TuneResult
 from support.commands import call, one_error_line
 from support.paths import FRENCH
 from support.tuning import without_times

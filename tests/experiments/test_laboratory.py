@@ -23,7 +23,7 @@ from hiero.experiments.systems import LabelledSet, Outcome, Results, System
 from hiero.experiments.zhai2015 import GUIDED, MERT, Zhai2015, Zhai2015Options, systems
 from hiero.features.sentence import Sentence
 from hiero.tune.analysis import Analysis
-from hiero.tune.iterations import Iteration, TuneResult
+from hiero.tune.run.results import Iteration, TuneResult
 from support.paths import FRENCH
 
 

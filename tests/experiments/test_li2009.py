@@ -29,8 +29,8 @@ from hiero.features.sentence import Sentence
 from hiero.rerank import Reranker
 from hiero.train import TrainInputs
 from hiero.tune import TuneOptions
-from hiero.tune.annealing import evaluated
-from hiero.tune.pool import load_block
+from hiero.tune.methods.risk.descent import evaluate
+from hiero.tune.pool.blocks import load_block
 from support.commands import call, one_error_line
 from support.experiments import check_refused, check_relevant_options
 from support.local_features import SpanAndGapSize
@@ -157,9 +157,9 @@ def test_the_experiment(
     def measured(space: Any, loss: Any, weights: Any, gamma: float, temperature: float) -> Any:
         slopes = loss.slopes(space.counts(weights, 1.0))
         entropies.append(space.risk(weights, 1e-9, 0.0, slopes).entropy)
-        return evaluated(space, loss, weights, gamma, temperature)
+        return evaluate(space, loss, weights, gamma, temperature)
 
-    monkeypatch.setattr(benchmark, "evaluated", measured)
+    monkeypatch.setattr(benchmark, "evaluate", measured)
     capsys.readouterr()
     benchmark.print_passes(folder / "experiment.toml", out)
     passes = [line.strip("| ").split(" | ") for line in capsys.readouterr().out.splitlines()]

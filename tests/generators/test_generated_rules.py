@@ -13,7 +13,7 @@ import pytest
 import hiero
 from hiero import Failure, FormatError, Rule, Sentence
 from hiero.generators import NameRules, NumberRules
-from hiero.tune.model_decoder import ModelDecoder
+from hiero.tune.run.model_decoder import ModelDecoder
 from support.commands import call, one_error_line
 from support.paths import ROOT
 

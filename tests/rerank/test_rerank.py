@@ -16,8 +16,8 @@ from hiero.forest.files import NO_FOREST, ForestFile, ForestWriter
 from hiero.forest.losses import ORDER
 from hiero.rerank import NgramFeatures, Reranker, RerankerOptions
 from hiero.rerank.training import Examples, prepare, train_reranker
-from hiero.tune.annealing import Minimum
-from hiero.tune.risk import BleuLoss
+from hiero.tune.methods.risk.annealing import Minimum
+from hiero.tune.methods.risk.losses import BleuLoss
 from support.brute_force_forest import WORDS, derivations, small_random_forest, words
 from support.grams import grams
 from support.seeds import each_seed

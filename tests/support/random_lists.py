@@ -5,9 +5,7 @@ from __future__ import annotations
 import numpy as np
 import scipy.sparse
 
-from hiero.tune.pool import PoolArrays
-
-FREE = {"free": [0, 1, 2, 3], "bounds": np.tile([-np.inf, np.inf], (4, 1))}
+from hiero.tune.pool.candidates import PoolArrays
 
 
 def random_lists(seed: int) -> tuple[PoolArrays, np.ndarray]:  # type: ignore[type-arg]

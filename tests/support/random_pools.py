@@ -6,11 +6,10 @@ import numpy as np
 import scipy.sparse
 
 from hiero.evaluate import Bleu
-from hiero.tune.pool import PoolArrays
+from hiero.forest.losses import BleuColumns
+from hiero.tune.pool.candidates import PoolArrays
 
 METRIC = Bleu([["a"]])
-
-
 EXACT = [0.0, 0.5, 1.0, -0.5, -1.0, 2.0]
 
 
@@ -21,10 +20,12 @@ def random_pool(rng: np.random.Generator, features: int, integers: bool = False)
     count = int(sizes.sum())
     values = rng.integers(-2, 3, (count, features)) if integers else rng.normal(size=(count, features))
     lengths = rng.integers(1, 9, count).astype(float)
-    statistics = np.zeros((count, 10))
-    statistics[:, 0], statistics[:, 1] = lengths, np.repeat(rng.integers(1, 9, len(sizes)), sizes)
+    statistics = np.zeros((count, BleuColumns.WIDTH))
+    statistics[:, BleuColumns.LENGTH] = lengths
+    statistics[:, BleuColumns.REFERENCE_LENGTH] = np.repeat(rng.integers(1, 9, len(sizes)), sizes)
+    totals, matches = statistics[:, BleuColumns.TOTALS], statistics[:, BleuColumns.MATCHES]
     for n in range(4):
-        statistics[:, 2 + n] = np.maximum(lengths - n, 0)
-        statistics[:, 6 + n] = rng.binomial(statistics[:, 2 + n].astype(int), 0.6)
+        totals[:, n] = np.maximum(lengths - n, 0)
+        matches[:, n] = rng.binomial(totals[:, n].astype(int), 0.6)
     offsets = np.concatenate([[0], np.cumsum(sizes)]).astype(np.int32)
     return PoolArrays(offsets, scipy.sparse.csr_array(values.astype(float)), statistics)

@@ -10,9 +10,9 @@ import scipy.sparse
 
 from hiero import Forest
 from hiero.evaluate import Hypotheses, Metric
-from hiero.tune.found import listed
-from hiero.tune.pool import Candidates, Pool, PoolArrays
-from hiero.tune.protocol import Array, KBestList
+from hiero.tune.pool.candidates import Candidates, PoolArrays, kbest_candidates
+from hiero.tune.pool.pool import Pool
+from hiero.tune.run.protocol import Array, KBestList
 
 WORDS = [chr(ord("a") + i) for i in range(20)]
 
@@ -95,7 +95,7 @@ def _solvable(
 
 def wholes(metric: Metric, lists: Iterable[KBestList]) -> Iterator[list[Candidates]]:
     """Lists as what pools take."""
-    return (listed(metric, sentence, found).candidates for sentence, found in enumerate(lists))
+    return (kbest_candidates(metric, sentence, found).instances for sentence, found in enumerate(lists))
 
 
 def pooled(decoder: TableDecoder, metric: Metric, weights: Array, k: int) -> PoolArrays:

@@ -5,8 +5,7 @@ from __future__ import annotations
 from pathlib import Path
 
 from hiero.evaluate import Bleu
-from hiero.tune import TuneOptions, TuneResult, tune
-from hiero.tune.methods import METHODS
+from hiero.tune import METHODS, TuneOptions, TuneResult, tune
 from support.synthetic_decoder import solvable
 
 BEST = (1.0, -0.5, 2.0, 0.25)

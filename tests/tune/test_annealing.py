@@ -9,10 +9,13 @@ import pytest
 import scipy.sparse
 from threadpoolctl import threadpool_limits
 
-from hiero.tune.annealing import Minimum, Stage, minimise, schedule
-from hiero.tune.pool import PoolArrays
-from hiero.tune.risk import LinearLoss, ListRisk, RiskOptions
-from support.random_lists import FREE, random_lists
+from hiero.tune.methods.risk import RiskOptions
+from hiero.tune.methods.risk.annealing import Minimum, Stage, minimise, schedule
+from hiero.tune.methods.risk.losses import LinearLoss
+from hiero.tune.methods.risk.spaces import ListRisk
+from hiero.tune.pool.candidates import PoolArrays
+from hiero.tune.run.limits import Limits
+from support.random_lists import random_lists
 
 
 def test_schedule() -> None:
@@ -25,17 +28,16 @@ def test_schedule() -> None:
     assert min(stage.temperature for stage in default if stage.temperature > 0) == 0.0625
 
 
-def annealed(seed: int, **changes: object) -> tuple[list[Minimum], np.ndarray]:  # type: ignore[type-arg]
+def annealed(seed: int, limits: Limits | None = None) -> tuple[list[Minimum], np.ndarray]:  # type: ignore[type-arg]
     pool, counts = random_lists(seed)
     options = RiskOptions(space="nbest", annealing=True, steps=200)
     stages: list[Minimum] = []
-    settings = {**FREE, **changes}
     start = np.array([0.5, -1.0, 0.1, 0.2])
     weights = minimise(
         ListRisk(pool, counts),
         LinearLoss(np.array([1.0, -0.5])),
         start,
-        **settings,  # type: ignore[arg-type]
+        limits=limits or Limits.unlimited(4),
         options=options,
         report=stages.append,
     )
@@ -82,25 +84,25 @@ def test_features_that_do_not_vary() -> None:
     found = []
     for space, more in ((plain, []), (wide, [-100.0, 3.0])):
         start = np.array([0.5, -1.0, 0.1, 0.2, *more])
-        limits = {"free": range(len(start)), "bounds": np.tile([-np.inf, np.inf], (len(start), 1))}
         loss = LinearLoss(np.array([1.0, -0.5]))
-        found.append(minimise(space, loss, start, **limits, options=RiskOptions()))  # type: ignore[arg-type]
+        limits = Limits.unlimited(len(start))
+        found.append(minimise(space, loss, start, limits=limits, options=RiskOptions()))
     assert found[1][4:].tolist() == [-100.0, 3.0]
     assert found[1][:4] == pytest.approx(found[0], rel=1e-4)
     nothing = ListRisk(replace(pool, features=pool.features[:, :0]), counts)
-    empty = minimise(nothing, loss, np.zeros(0), free=[], bounds=np.zeros((0, 2)), options=RiskOptions())
+    empty = minimise(nothing, loss, np.zeros(0), limits=Limits.unlimited(0), options=RiskOptions())
     assert empty.shape == (0,)
 
 
 def test_fixed_and_bound_weights() -> None:
     """A fixed weight that is not 0 keeps the scale, and gamma is found."""
     bounds = np.array([[-10.0, 10.0], [-10.0, 10.0], [0.0, 0.05], [-10.0, 10.0]])
-    stages, weights = annealed(1, free=[0, 2, 3], bounds=bounds)
+    stages, weights = annealed(1, Limits([0, 2, 3], bounds))
     assert weights[1] == -1.0 and 0 <= weights[2] <= 0.05 and abs(weights).max() <= 10
     last = [stage for stage in stages if stage.stage.gamma is None][-1]
     assert last.gamma != 1 and [s.gamma / last.gamma for s in stages[-4:]] == pytest.approx([1, 2, 4, 8])
-    signs, free = np.array([[0.0, np.inf]] * 4), annealed(1, bounds=np.array([[0.0, np.inf]] * 4))[1]
-    assert (free >= signs[:, 0]).all() and free.any()
+    positive = annealed(1, Limits(range(4), np.array([[0.0, np.inf]] * 4)))[1]
+    assert (positive >= 0).all() and positive.any()
 
 
 def test_many_features_are_the_same_on_any_number_of_cores() -> None:
@@ -116,8 +118,7 @@ def test_many_features_are_the_same_on_any_number_of_cores() -> None:
                 space,
                 LinearLoss(np.ones(1)),
                 np.full(20_000, 0.01),
-                free=range(20_000),
-                bounds=np.tile([-np.inf, np.inf], (20_000, 1)),
+                limits=Limits.unlimited(20_000),
                 options=RiskOptions(steps=10),
             )
         results.append(weights.tobytes())

@@ -15,9 +15,9 @@ import pytest
 import hiero
 from hiero.evaluate import Bleu, EffectiveLength
 from hiero.tune import TuneOptions
-from hiero.tune.instances import Instances, SearchAware, scaled_lengths
-from hiero.tune.pool import WHOLE
-from hiero.tune.span_references import AlignedBleu, aligned_span
+from hiero.tune.pool.candidates import WHOLE
+from hiero.tune.pool.instances import SearchAware, SpanInstances, scaled_lengths
+from hiero.tune.pool.span_references import AlignedBleu, aligned_span
 from support.paths import TESTS
 from support.search_aware_runs import FRENCH, SPANS, run, sentences
 from support.search_aware_twin import Twin, bleu_plus_one
@@ -41,8 +41,10 @@ def test_the_choice_of_spans() -> None:
             for i, j in every
             if (i, j) != (0, words) and (j - i > 0.75 * words if words < 20 else j - i >= 18)
         ]
-        assert [span for span in every if options.takes(words, *span)] == expected
-    assert not options.takes(8, 0, 6) and options.takes(8, 1, 8) and not options.takes(8, 0, 8)
+        assert [span for span in every if options.is_instance(words, *span)] == expected
+    assert (
+        not options.is_instance(8, 0, 6) and options.is_instance(8, 1, 8) and not options.is_instance(8, 0, 8)
+    )
     with pytest.raises(ValueError, match="beam is for search-aware tuning"):
         TuneOptions("mert", beam=10)
     assert TuneOptions("mert", beam=10, search_aware="guided").settings.beam == 10  # type: ignore[attr-defined]
@@ -117,13 +119,13 @@ def test_instances_against_a_twin(model: hiero.Model, measure: str) -> None:
     options = SearchAware.model_validate({**SPANS, "search_aware": measure, "beam": 2, "recovered": 4})
     # Next to the best translation alone the guided backtrace finds better ones.
     k = 1 if measure == "guided" else 7
-    instances = Instances(metric, k, options)
+    instances = SpanInstances(metric, k, options)
     decoder = hiero.Decoder(model, pop_limit=3)
     spans = reached = left_out = most = 0
     for number, line in enumerate(lines):
         chart = decoder.translate(line, keep="splits").chart
         assert chart is not None
-        found = instances.of(number, chart)
+        found = instances.candidates(number, chart)
         tokens = [text.split() for text in references[number]]
         twin = Twin(chart, tokens, k, 2, 4)
         if measure == "top-down":
@@ -132,7 +134,7 @@ def test_instances_against_a_twin(model: hiero.Model, measure: str) -> None:
             twin.guided_backtrace()
         assert found.best == " ".join(twin.e(twin.final[0]))
         expected = {}
-        for span in [(0, len(line)), *(s for s in chart.spans if options.takes(len(line), *s))]:
+        for span in [(0, len(line)), *(s for s in chart.spans if options.is_instance(len(line), *s))]:
             whole = span == (0, len(line))
             trees = twin.final if whole else twin.b(span)
             if measure in ("top-down", "guided") and span not in twin.strings:
@@ -158,11 +160,11 @@ def test_instances_against_a_twin(model: hiero.Model, measure: str) -> None:
             expected[WHOLE if whole else span] = rows
             spans += 1
             reached += len(trees) > 1
-        assert [candidates.span for candidates in found.candidates] == list(expected)
-        for candidates in found.candidates:
+        assert [candidates.span for candidates in found.instances] == list(expected)
+        for candidates in found.instances:
             np.testing.assert_allclose(candidates.statistics, expected[candidates.span])
             assert candidates.features.shape == (len(candidates.statistics), len(model.feature_names))
-        assert found.first.tolist() == expected[WHOLE][0].tolist()
+        assert found.best_statistics.tolist() == expected[WHOLE][0].tolist()
     assert spans > 20 and reached > 10 and most == (4 if measure == "guided" else 0)
     assert (left_out > 3) == (measure == "partial-span")
 
@@ -173,12 +175,14 @@ def test_what_is_recovered_depends_on_the_effective_length(model: hiero.Model) -
     sizes = {}
     for length in get_args(EffectiveLength):
         metric = Bleu(references, effective_length=length)
-        instances = Instances(metric, 1, SearchAware(search_aware="guided", short_sentence=0, span_words=1))
+        instances = SpanInstances(
+            metric, 1, SearchAware(search_aware="guided", short_sentence=0, span_words=1)
+        )
         sizes[length] = [0, 0]
         for number, line in enumerate(lines):
             chart = decoder.translate(line, keep="splits").chart
             assert chart is not None
-            found = instances.of(number, chart).candidates
+            found = instances.candidates(number, chart).instances
             outside = chart.outside("guided", metric.references[number], k=1, effective_length=length)
             sizes[length][0] += sum(len(candidates.statistics) for candidates in found)
             sizes[length][1] += sum(len(outside.candidates(*span)) for span in chart.spans)
@@ -191,14 +195,14 @@ def judge_lines(metric: Bleu, segment: int) -> list[str]:
 
 
 def test_a_sentence_without_translation_is_an_empty_instance(model: hiero.Model) -> None:
-    instances = Instances(Bleu([["a b"]]), 5, SearchAware(search_aware="guided"))
+    instances = SpanInstances(Bleu([["a b"]]), 5, SearchAware(search_aware="guided"))
     nothing = hiero.Decoder(model, pass_through="none").translate("unknown", keep="splits").chart
     for chart in (None, nothing):
-        found = instances.of(0, chart)
-        assert [c.span for c in found.candidates] == [WHOLE] and len(found.candidates[0].statistics) == 0
-        assert found.best == "" and found.first.tolist() == [0, 2, *[0] * 8]
+        found = instances.candidates(0, chart)
+        assert [c.span for c in found.instances] == [WHOLE] and len(found.instances[0].statistics) == 0
+        assert found.best == "" and found.best_statistics.tolist() == [0, 2, *[0] * 8]
     with pytest.raises(ValueError, match="partial-span wants the alignments"):
-        Instances(Bleu([["a b"]]), 5, SearchAware(search_aware="partial-span"))
+        SpanInstances(Bleu([["a b"]]), 5, SearchAware(search_aware="partial-span"))
 
 
 @pytest.mark.parametrize("method", ["mert", "pro", "mira-batch"])

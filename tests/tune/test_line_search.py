@@ -9,9 +9,10 @@ import pytest
 import scipy.sparse
 
 from hiero._core import line_search
-from hiero.tune.mert import search
-from hiero.tune.objective import gain
-from hiero.tune.pool import PoolArrays
+from hiero.forest.losses import BleuColumns
+from hiero.tune.methods.mert.line_search import search
+from hiero.tune.pool.candidates import PoolArrays
+from hiero.tune.run.objective import maximised_score
 from support.random_pools import EXACT, METRIC, random_pool
 
 
@@ -134,7 +135,7 @@ def test_search_finds_the_best_interval(features: int, integers: bool) -> None:
 
         def score(gamma: float) -> float:
             rows = winners(pool, intercepts + gamma * slopes)  # noqa: B023
-            return float(gain(METRIC, pool.total(rows)))  # noqa: B023
+            return float(maximised_score(METRIC, pool.total(rows)))  # noqa: B023
 
         assert low <= found.gamma <= high
         places = crossings(pool, intercepts, slopes)
@@ -166,7 +167,7 @@ def test_smoothing_passes_over_lonely_peaks() -> None:
             places = [p for p in changes if low < p < high]
             middles = [(a + b) / 2 for a, b in itertools.pairwise([low, *places, high])]
             rows = [winners(pool, intercepts + x * slopes) for x in middles]
-            scores = [float(gain(METRIC, pool.total(found))) for found in rows]
+            scores = [float(maximised_score(METRIC, pool.total(found))) for found in rows]
             width = int(smoothing * len(scores))
             means = [np.mean(scores[max(i - width, 0) : i + width + 1]) for i in range(len(scores))]
             found = search(pool, METRIC, intercepts, slopes, low, high, smoothing)
@@ -183,9 +184,9 @@ def test_smoothing_passes_over_lonely_peaks() -> None:
 def test_where_in_the_best_interval() -> None:
     # One sentence, best from 1 to 3.
     statistics = np.zeros((3, 10))
-    statistics[:, 0:2] = 4
-    statistics[:, 2:6] = [4, 3, 2, 1]
-    statistics[1, 6:10] = [4, 3, 2, 1]
+    statistics[:, [BleuColumns.LENGTH, BleuColumns.REFERENCE_LENGTH]] = 4
+    statistics[:, BleuColumns.TOTALS] = [4, 3, 2, 1]
+    statistics[1, BleuColumns.MATCHES] = [4, 3, 2, 1]
     pool = PoolArrays(np.array([0, 3], dtype=np.int32), scipy.sparse.csr_array((3, 1)), statistics)
     lines = np.array([0.0, -1.0, -4.0]), np.array([0.0, 1.0, 2.0])
     assert (search(pool, METRIC, *lines).gamma, search(pool, METRIC, *lines).score) == (

@@ -13,10 +13,12 @@ import scipy.sparse
 from hiero import Forest
 from hiero.evaluate import Bleu, Chrf, Metric, Ter
 from hiero.evaluate.metrics import Hypotheses
-from hiero.tune.hypergraph_mert import hypergraph_mert
-from hiero.tune.mert import MertOptions, climb, mert
-from hiero.tune.objective import Mix, gain
-from hiero.tune.pool import PoolArrays
+from hiero.forest.losses import BleuColumns
+from hiero.tune.methods.mert import MertOptions, hypergraph_mert, mert
+from hiero.tune.methods.mert.climb import climb
+from hiero.tune.pool.candidates import PoolArrays
+from hiero.tune.run.limits import Limits
+from hiero.tune.run.objective import Mix, maximised_score
 from support.brute_force_forest import WORDS, derivations, small_random_forest, total, words
 from support.paths import DOCS
 from support.random_pools import METRIC, random_pool
@@ -26,28 +28,27 @@ def solved(pool: PoolArrays, start: list[float], **options: object) -> tuple[np.
     """The weights that one exact climb finds, and their score."""
     width = len(start)
     arguments = {
-        "free": list(range(width)),
-        "bounds": np.tile([-np.inf, np.inf], (width, 1)),
+        "limits": Limits.unlimited(width),
         "seed": 1,
         "threads": 1,
         "options": MertOptions(smoothing=0, restarts=0),
         **options,
     }
     weights = mert(pool, METRIC, np.array(start), **arguments).weights  # type: ignore[arg-type]
-    return weights, float(gain(METRIC, pool.total(pool.winners(weights))))
+    return weights, float(maximised_score(METRIC, pool.total(pool.winners(weights))))
 
 
 def hidden_pool(rng: np.random.Generator, best: np.ndarray, sentences: int = 30) -> PoolArrays:  # type: ignore[type-arg]
     """Pools in which the winners by the weights ``best`` are the only ones that match."""
     features = rng.normal(size=(sentences * 20, len(best)))
     offsets = np.arange(sentences + 1, dtype=np.int32) * 20
-    statistics = np.zeros((len(features), 10))
-    statistics[:, 0:2] = 4
-    statistics[:, 2:6] = [4, 3, 2, 1]
+    statistics = np.zeros((len(features), BleuColumns.WIDTH))
+    statistics[:, [BleuColumns.LENGTH, BleuColumns.REFERENCE_LENGTH]] = 4
+    statistics[:, BleuColumns.TOTALS] = [4, 3, 2, 1]
     pool = PoolArrays(offsets, scipy.sparse.csr_array(features), statistics)
     rows = pool.winners(best)
-    statistics[:, 6:10] = [2, 1, 0, 0]
-    statistics[rows, 6:10] = [4, 3, 2, 1]
+    statistics[:, BleuColumns.MATCHES] = [2, 1, 0, 0]
+    statistics[rows, BleuColumns.MATCHES] = [4, 3, 2, 1]
     return pool
 
 
@@ -73,7 +74,7 @@ def test_threads_seeds_and_the_start() -> None:
         ]
         assert means[0].tolist() == means[1].tolist()
         assert one[0].tolist() == two[0].tolist()
-        start = float(gain(METRIC, pool.total(pool.winners(np.array([1.0, 0.5, -1.0, 0.0])))))
+        start = float(maximised_score(METRIC, pool.total(pool.winners(np.array([1.0, 0.5, -1.0, 0.0])))))
         assert one[1] >= start
     with pytest.raises(ValueError, match="all weights are zero"):
         solved(pool, [0.0] * 4)
@@ -83,12 +84,12 @@ def test_fixed_features_and_bounds() -> None:
     rng = np.random.default_rng(5)
     pool = hidden_pool(rng, np.array([1.0, -2.0, 0.5]))
     bounds = np.array([[-np.inf, np.inf], [0.0, 3.0], [-0.25, 0.25]])
-    weights, _ = solved(pool, [1.0, 1.0, 0.1], free=[1, 2], bounds=bounds)
+    weights, _ = solved(pool, [1.0, 1.0, 0.1], limits=Limits([1, 2], bounds))
     assert weights[0] == 1.0 and 0 <= weights[1] <= 3 and abs(weights[2]) <= 0.25
-    only, score = solved(pool, [1.0, 1.0, 0.1], free=[1])
+    only, score = solved(pool, [1.0, 1.0, 0.1], limits=Limits.unlimited(3).narrowed([1]))
     assert only[[0, 2]].tolist() == [1.0, 0.1]
     grid = [
-        float(gain(METRIC, pool.total(pool.winners(np.array([1.0, x, 0.1])))))
+        float(maximised_score(METRIC, pool.total(pool.winners(np.array([1.0, x, 0.1])))))
         for x in np.linspace(-9, 9, 999)
     ]
     assert score >= max(grid) - 1e-9
@@ -107,7 +108,7 @@ def test_mixed_metrics() -> None:
         lines = [" ".join(rng.choices("abcdef", k=4)), " ".join(rng.choices("ef", k=2))]
         scores = [float(m.score(m.statistics(lines).sum(axis=0))) for _, m in parts]
         expected = 0.5 * scores[0] + 0.25 * (100 - scores[1]) + 0.25 * scores[2]
-        assert float(gain(mix, mix.statistics(lines).sum(axis=0))) == pytest.approx(expected)
+        assert float(maximised_score(mix, mix.statistics(lines).sum(axis=0))) == pytest.approx(expected)
     with pytest.raises(ValueError, match="one metric or more"):
         Mix([])
     with pytest.raises(ValueError, match="one set"):
@@ -130,22 +131,14 @@ def test_features_that_tell_nothing_are_left_alone() -> None:
 
 def test_the_mean_of_climbs() -> None:
     pool = random_pool(np.random.default_rng(9), 4)
-    start, bounds = np.array([1.0, 0.5, -1.0, 0.25]), np.tile([-np.inf, np.inf], (4, 1))
-    many = mert(
-        pool,
-        METRIC,
-        start,
-        free=range(4),
-        bounds=bounds,
-        seed=3,
-        options=MertOptions(restarts=2, directions=4, smoothing=0.0),
-    )
+    start, limits = np.array([1.0, 0.5, -1.0, 0.25]), Limits.unlimited(4)
+    options = MertOptions(restarts=2, directions=4, smoothing=0.0)
+    many = mert(pool, METRIC, start, limits=limits, seed=3, options=options)
 
     def lines(weights: np.ndarray, direction: np.ndarray) -> tuple[PoolArrays, np.ndarray, np.ndarray]:  # type: ignore[type-arg]
         return pool, pool.features @ weights, pool.features @ direction
 
-    settings = {"free": range(4), "bounds": bounds, "directions": 4, "smoothing": 0.0}
-    climbs = [climb(lines, METRIC, start, seed=[3, n], **settings) for n in range(3)]  # type: ignore[arg-type]
+    climbs = [climb(lines, METRIC, start, limits=limits, seed=[3, n], options=options) for n in range(3)]
     ends = [c.weights / np.abs(c.weights).sum() for c in climbs]
     assert not np.allclose(ends[0], ends[1])
     mean = np.mean(ends, axis=0)
@@ -163,15 +156,15 @@ def documented_climbs(method: str) -> int:
 
 
 def test_as_many_climbs_as_documented() -> None:
-    start, bounds = np.array([1.0, 0.5, -1.0, 0.25]), np.tile([-np.inf, np.inf], (4, 1))
-    shared: dict[str, Any] = {"free": range(4), "bounds": bounds, "seed": 3}
+    start = np.array([1.0, 0.5, -1.0, 0.25])
+    shared: dict[str, Any] = {"limits": Limits.unlimited(4), "seed": 3}
     pool = random_pool(np.random.default_rng(9), 4)
     rng = random.Random(3)
     sets = [[small_random_forest(rng, 200)] for _ in range(6)]
     sets = [[forest for forest in forests if derivations(forest)] for forests in sets]
     metric = Bleu([[" ".join(rng.choices(WORDS, k=6))] for _ in sets])
     width = next(forest for forests in sets for forest in forests).features.shape[1]
-    forest_settings = {**shared, "free": range(width), "bounds": bounds[:width]}
+    forest_settings = {**shared, "limits": Limits.unlimited(width)}
     for climbs, tuned in (
         (documented_climbs("mert"), lambda options: mert(pool, METRIC, start, options=options, **shared)),
         (
@@ -201,9 +194,9 @@ def test_a_direction_of_nothing_keeps_none_from_being_taken() -> None:
             return wider, wider.features @ weights, wider.features @ direction  # noqa: B023
 
         start = np.array([1.0, 0.1, 1.0])
-        settings = {"free": [1, 2], "bounds": np.tile([-np.inf, np.inf], (3, 1)), "directions": 0}
+        limits, options = Limits.unlimited(3).narrowed([1, 2]), MertOptions(directions=0, smoothing=0.2)
         for seed in range(4):  # in both orders
-            found = climb(lines, METRIC, start, seed=[seed], smoothing=0.2, **settings)  # type: ignore[arg-type]
+            found = climb(lines, METRIC, start, limits=limits, seed=[seed], options=options)
             assert found.weights[1] != start[1]
 
 
@@ -220,7 +213,7 @@ def test_hypergraph_mert_is_mert_on_all_derivations() -> None:
         columns = pool.features.toarray()
         width = columns.shape[1]
         start = np.array([1.0, -0.5, 0.25, 0.5])[:width]
-        shared = {"free": range(width), "bounds": np.tile([-np.inf, np.inf], (width, 1)), "seed": seed}
+        shared = {"limits": Limits.unlimited(width), "seed": seed}
         lists, forests = (
             mert(pool, metric, start, options=MertOptions(restarts=2, directions=3, smoothing=0.0), **shared),  # type: ignore[arg-type]
             hypergraph_mert(

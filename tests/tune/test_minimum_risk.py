@@ -15,8 +15,11 @@ from hiero import Forest, ForestError
 from hiero._core import ForestSource, minimum_risk
 from hiero.forest.files import NO_FOREST
 from hiero.forest.losses import LinearBleu, totals_and_matches
-from hiero.tune.annealing import Minimum, minimise
-from hiero.tune.risk import ForestRisk, LinearLoss, RiskOptions
+from hiero.tune.methods.risk import RiskOptions
+from hiero.tune.methods.risk.annealing import Minimum, minimise
+from hiero.tune.methods.risk.losses import LinearLoss
+from hiero.tune.methods.risk.spaces import ForestRisk
+from hiero.tune.run.limits import Limits
 from support.brute_force_forest import derivations, small_random_forest
 from support.finite_differences import slope
 from support.seeds import each_seed
@@ -148,8 +151,7 @@ def test_limits(seed: int) -> None:
         ForestRisk(source, *edges, np.ones(4)),
         LinearLoss(LOSS),
         weights,
-        free=range(4),
-        bounds=np.tile([-np.inf, np.inf], (4, 1)),
+        limits=Limits.unlimited(4),
         options=RiskOptions(annealing=True, temperature=1e4, coldest=1e4, steps=200),
         report=stages.append,
     )

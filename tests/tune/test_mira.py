@@ -11,6 +11,7 @@ import time
 from collections import Counter
 from collections.abc import Sequence
 from pathlib import Path
+from types import SimpleNamespace
 from typing import Any
 
 import numpy as np
@@ -20,9 +21,11 @@ from hiero import FormatError
 from hiero.evaluate import Bleu
 from hiero.forest.losses import BleuDocument
 from hiero.tune import TuneOptions, TuneResult, tune
-from hiero.tune.exchange import in_steps
-from hiero.tune.mira import OnlineMiraOptions, Pass, Worker
-from hiero.tune.protocol import Array
+from hiero.tune.methods.mira.averaged_weights import AveragedWeights
+from hiero.tune.methods.mira.online import OnlineMiraOptions, Pass, Worker
+from hiero.tune.methods.mira.workers import run_workers
+from hiero.tune.run.limits import Limits
+from hiero.tune.run.protocol import Array
 from support.synthetic_decoder import TableDecoder, solvable
 
 START = (1.0, 1.0, 1.0, 1.0)
@@ -138,17 +141,17 @@ def test_one_worker_does_what_the_paper_says(settings: dict[str, Any]) -> None:
     decoder, references = solvable(3, BEST, sentences=30, size=25)
     options = OnlineMiraOptions(workers=1, **settings)
     literal = Literal(decoder, references, options)
-    worker = Worker(np.array(START), BleuDocument(), np.zeros(4))
+    worker = Worker(AveragedWeights(np.array(START)), BleuDocument())
     order = np.random.default_rng(7).permutation(30).astype(np.int32)
     for _ in range(2):
         average = literal.run(order.tolist())
-        worker.updates, worker.late = 0, np.zeros(4)
+        worker.weights = AveragedWeights(worker.weights.current)
         learn_all(decoder, references, [worker], order, options)
-        np.testing.assert_allclose(worker.weights, literal.w, atol=1e-9, rtol=0)
-        np.testing.assert_allclose(worker.average(), average, atol=1e-9, rtol=0)
+        np.testing.assert_allclose(worker.weights.current, literal.w, atol=1e-9, rtol=0)
+        np.testing.assert_allclose(worker.weights.average(), average, atol=1e-9, rtol=0)
         np.testing.assert_allclose(worker.document.counts, literal.o, rtol=1e-12)
         assert worker.document.source == pytest.approx(literal.o_f)
-    assert np.abs(worker.weights - START).max() > 0.1
+    assert np.abs(worker.weights.current - START).max() > 0.1
 
 
 def learn_all(
@@ -159,9 +162,8 @@ def learn_all(
     options: OnlineMiraOptions,
     threads: int = 1,
 ) -> None:
-    bounds = np.tile([-np.inf, np.inf], (4, 1))
-    limits: dict[str, Any] = {"free": range(4), "bounds": bounds}
-    run = Pass(decoder, Bleu(references), workers, order, **limits, options=options, tolerance=1e-15)
+    limits = Limits.unlimited(4)
+    run = Pass(decoder, Bleu(references), workers, order, limits=limits, options=options, tolerance=1e-15)
     run.run(threads)
 
 
@@ -170,28 +172,26 @@ def test_what_is_told_when(lag: int, sharing: bool, monkeypatch: pytest.MonkeyPa
     """Eleven sentences of three workers, of which the last has one less."""
     decoder, references = solvable(3, BEST, sentences=11, size=10)
     learnt: list[tuple[int, ...]] = []
-    by_losses: dict[int, int] = {}
+    sentence_of: dict[int, int] = {}
 
-    def recorded(lessons: Sequence[Any], *_: Any) -> Any:
-        learnt.append(tuple(by_losses[id(lesson)] for lesson in lessons))
-        raise_nothing = type("Found", (), {"ids": np.array([], dtype=np.int32), "changes": np.array([])})
-        return raise_nothing
+    def recorded(batch: Sequence[Any], *_: Any) -> Any:
+        learnt.append(tuple(sentence_of[id(constraints)] for constraints in batch))
+        return SimpleNamespace(ids=np.array([], dtype=np.int32), changes=np.array([]))
 
     class Noted(Pass):
         def _step(self, number: int, step: int) -> None:
             super()._step(number, step)
             if step < len(self._shares[number]):
-                lesson = self._lessons[number][step]
-                by_losses[id(lesson)] = self._shares[number][step]
-                kept.append(lesson)
+                constraints = self._constraints[number][step]
+                sentence_of[id(constraints)] = self._shares[number][step]
+                alive.append(constraints)
 
-    kept: list[Any] = []
-    monkeypatch.setattr("hiero.tune.mira.learn", recorded)
-    workers = [Worker(np.array(START), BleuDocument(), np.zeros(4)) for _ in range(3)]
+    alive: list[Any] = []  # keeps ids from being used again
+    monkeypatch.setattr("hiero.tune.methods.mira.online.solve_batch", recorded)
+    workers = [Worker(AveragedWeights(np.array(START)), BleuDocument()) for _ in range(3)]
     options = OnlineMiraOptions(workers=3, lag=lag, no_sharing=not sharing)
-    bounds = np.tile([-np.inf, np.inf], (4, 1))
-    order = np.arange(11, dtype=np.int32)
-    Noted(decoder, Bleu(references), workers, order, free=range(4), bounds=bounds, options=options).run(1)
+    order, limits = np.arange(11, dtype=np.int32), Limits.unlimited(4)
+    Noted(decoder, Bleu(references), workers, order, limits=limits, options=options).run(1)
     # Sentence t of worker n is 3 t + n: what it has learnt before its sentence t, then at the end.
     expected = []
     for worker, length in ((0, 4), (1, 4), (2, 3)):
@@ -217,10 +217,10 @@ def test_any_number_of_threads_gives_the_same(workers: int) -> None:
     options = OnlineMiraOptions(workers=workers)
     results = []
     for threads in (1, 2, 4):
-        states = [Worker(np.array(START), BleuDocument(), np.zeros(4)) for _ in range(workers)]
+        states = [Worker(AveragedWeights(np.array(START)), BleuDocument()) for _ in range(workers)]
         order = np.arange(50, dtype=np.int32)
         learn_all(decoder, references, states, order, options, threads)
-        results.append([(*state.weights, *state.average(), *state.document.counts) for state in states])
+        results.append([(*w.weights.current, *w.weights.average(), *w.document.counts) for w in states])
     assert results[0] == results[1] == results[2]
     assert len(set(results[0])) == workers
 
@@ -285,7 +285,7 @@ def test_steps_wait_for_what_they_use() -> None:
         time.sleep(random.random() / 1000)
         done.append((worker, step))
 
-    in_steps(work, (5, 4, 4), 1, 4)
+    run_workers(work, (5, 4, 4), 1, 4)
     assert sorted(done) == [(n, t) for n, length in enumerate((5, 4, 4)) for t in range(length + 1)]
 
 
@@ -296,4 +296,4 @@ def test_errors_of_steps_end_it(threads: int) -> None:
             raise KeyError("found")
 
     with pytest.raises(KeyError, match="found"):
-        in_steps(work, [4, 4], 0, threads)
+        run_workers(work, [4, 4], 0, threads)

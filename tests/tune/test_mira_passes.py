@@ -17,9 +17,9 @@ from hiero._core import smo
 from hiero.evaluate import Bleu, EffectiveLength
 from hiero.forest.losses import BleuDocument
 from hiero.tune import TuneOptions, tune
-from hiero.tune.lessons import Teacher
-from hiero.tune.mira import Pass
-from hiero.tune.protocol import Array
+from hiero.tune.methods.mira.constraints import HopeFearSelection
+from hiero.tune.methods.mira.online import Pass
+from hiero.tune.run.protocol import Array
 from support.synthetic_decoder import WORDS, TableDecoder
 
 SENTENCES, FEATURES = 23, 5
@@ -89,7 +89,7 @@ class Transcribed:
     def __init__(self, decoder: TwoParts, k: int, length: str) -> None:
         self.decoder, self.k, self.length = decoder, k, length
         self.w, self.document = START.copy(), BleuDocument()
-        self.lessons: dict[int, tuple[Array, list[float]]] = {}
+        self.constraints: dict[int, tuple[Array, list[float]]] = {}
         self.visited: list[Array] = []
 
     def counts(self, line: list[str], references: list[list[str]], clipped: bool) -> Array:
@@ -131,7 +131,7 @@ class Transcribed:
 
         first, good, bad = best(model), best(0.5 * rough + 0.5 * model), best(model - rough)
         found = list(dict.fromkeys([good[0], *first, *good, *bad]))
-        self.lessons[step] = h[found], (b[good[0]] - b[found]).tolist()
+        self.constraints[step] = h[found], (b[good[0]] - b[found]).tolist()
         self.document = self.document.followed_by(clipped[first[0]], 5)
 
     def update(self, batch: Sequence[tuple[Array, list[float]]]) -> None:
@@ -152,14 +152,14 @@ def transcribed(workers: list[Transcribed], order: list[int], lag: int, sharing:
     count = len(workers)
     shares = [order[n::count] for n in range(count)]
     for worker in workers:
-        worker.lessons, worker.visited = {}, []
+        worker.constraints, worker.visited = {}, []
 
     def told(n: int, steps: Sequence[int]) -> list[tuple[Array, list[float]]]:
         others = [workers[m] for m in range(count) if m != n and sharing]
-        return [other.lessons[step] for step in steps for other in others if step in other.lessons]
+        return [other.constraints[step] for step in steps for other in others if step in other.constraints]
 
     def own(n: int, step: int) -> list[tuple[Array, list[float]]]:
-        return [workers[n].lessons[step]] if step in workers[n].lessons else []
+        return [workers[n].constraints[step]] if step in workers[n].constraints else []
 
     for t in range(max(map(len, shares))):
         for n, share in enumerate(shares):
@@ -240,7 +240,7 @@ def test_all_lists_have_k_hypotheses(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(Forest, "rescore", counted)
     references = [line.split() for line in decoder.references[0]]
     for k in (5, 120):
-        teacher = Teacher(k, 0.5, "forest", True, "shortest")
-        lesson, _ = teacher.teach(forest, START, references, BleuDocument())
-        assert sizes == [k, k] and k <= len(lesson.losses) <= 3 * k
+        selection = HopeFearSelection(k, 0.5, "forest", True, "shortest")
+        constraints, _ = selection.select(forest, START, references, BleuDocument())
+        assert sizes == [k, k] and k <= len(constraints.losses) <= 3 * k
         sizes.clear()

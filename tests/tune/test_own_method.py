@@ -73,4 +73,4 @@ def test_commands_have_it(tmp_path: Path) -> None:
     )
     assert done.returncode == 0, done.stderr
     assert "|risk|random-search" in done.stdout
-    assert "Method random-search:" in done.stdout and "That are tried (100)." in done.stdout
+    assert "Method random-search:" in done.stdout and "Points that are tried (100)." in done.stdout

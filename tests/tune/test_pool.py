@@ -13,11 +13,13 @@ import scipy.sparse
 from hiero import Forest, FormatError
 from hiero.base.arrays import save_arrays
 from hiero.evaluate import Bleu, Hypotheses
-from hiero.tune.found import FoundForests, listed
-from hiero.tune.hypergraph_mert import envelopes
-from hiero.tune.mert import search
-from hiero.tune.pool import Candidates, Pool, PoolBlock, load_block, save_block
-from hiero.tune.protocol import Array
+from hiero.tune.methods.mert.hypergraph_mert import envelopes
+from hiero.tune.methods.mert.line_search import search
+from hiero.tune.pool.blocks import PoolBlock, load_block, save_block
+from hiero.tune.pool.candidates import Candidates, kbest_candidates
+from hiero.tune.pool.forests import AccumulatedForests
+from hiero.tune.pool.pool import Pool
+from hiero.tune.run.protocol import Array
 from support.synthetic_decoder import TableDecoder, solvable, wholes
 
 BEST = (1.0, -0.5, 2.0, 0.25)
@@ -150,7 +152,9 @@ def test_sentences_without_hypotheses_are_empty_translations() -> None:
     pool = Pool(3, 4, metric)
     pool.restore(pool.unseen(wholes(metric, decoder.kbest(np.array(BEST), 6))))
     lists = enumerate(decoder.kbest(np.array(BEST), 6))
-    firsts = np.array([listed(metric, sentence, found).first for sentence, found in lists])
+    firsts = np.array(
+        [kbest_candidates(metric, sentence, found).best_statistics for sentence, found in lists]
+    )
     arrays, direction = pool.arrays(), np.array([1.0, 0.5, 0.0, 0.0])
     assert arrays.total(arrays.winners(np.array(BEST))).tolist() == firsts.sum(axis=0).tolist()
     forests = list(table.forests(direction))
@@ -175,7 +179,7 @@ def test_forests_that_say_nothing_new_are_not_kept(tmp_path: Path) -> None:
                 yield forest.prune(forest.scores(weights), edges=3)
 
     decoder = Narrow(table.hypotheses, table.features)
-    memory = FoundForests(Bleu(references))
+    accumulated = AccumulatedForests(Bleu(references))
     some, other = np.array(BEST), np.array([-1.0, 1.0, 0.1, 2.0])
     known: list[set[int]] = [set() for _ in range(5)]
     for number, weights in enumerate((some, 2 * some, other, some + 0.01 * other, other)):
@@ -183,12 +187,12 @@ def test_forests_that_say_nothing_new_are_not_kept(tmp_path: Path) -> None:
         folder.mkdir()
         best = [np.argsort(-(f @ weights))[:3].tolist() for f in table.features]
         expected = [b[0] not in k for b, k in zip(best, known, strict=True)]
-        before = [len(forests) for forests in memory.forests]
-        new, firsts, texts = memory.decode(decoder, weights, folder)
-        assert len(texts) == 5
-        assert new == sum(expected) and firsts.shape == (5, 10)
-        memory.restore(folder)
-        grown = [len(forests) for forests in memory.forests]
+        before = [len(forests) for forests in accumulated.forests]
+        decoded = accumulated.decode(decoder, weights, folder)
+        assert len(decoded.translations) == 5
+        assert decoded.new == sum(expected) and decoded.statistics.shape == (5, 10)
+        accumulated.restore(folder)
+        grown = [len(forests) for forests in accumulated.forests]
         assert grown == [b + e for b, e in zip(before, expected, strict=True)]
         known = [k | set(b) if e else k for k, b, e in zip(known, best, expected, strict=True)]
     assert max(grown) > 1

@@ -3,15 +3,19 @@
 from __future__ import annotations
 
 import re
+from typing import Any
 
 import numpy as np
 import pytest
 import scipy.sparse
 
 from hiero.evaluate import Bleu
-from hiero.tune.mira_batch import MiraOptions, background_bleu, mira_batch
-from hiero.tune.pool import PoolArrays
-from hiero.tune.pro import ProOptions, pro, sample_pairs, smoothed_bleu
+from hiero.forest.losses import BleuColumns
+from hiero.tune.methods.mira.batch import MiraOptions, background_bleu, mira_batch
+from hiero.tune.methods.pro import ProOptions, pro, sample_pairs
+from hiero.tune.methods.sentence_bleu import smoothed_bleu
+from hiero.tune.pool.candidates import PoolArrays
+from hiero.tune.run.limits import Limits
 from support.paths import DOCS
 from support.synthetic_decoder import pooled, solvable
 
@@ -44,7 +48,7 @@ def test_pairs_are_those_that_differ_most() -> None:
     assert set(wide.tolist()) == {0, 1}
     few, _ = sample_pairs(pool, quality, 1, ProOptions(samples=3, kept=100))
     assert len(few) <= 3
-    flat = pro(pool, np.ones(1), free=[0], bounds=np.array([[-np.inf, np.inf]]), seed=1)
+    flat = pro(pool, np.ones(1), limits=Limits.unlimited(1), seed=1)
     assert flat.tolist() == [1.0]
 
 
@@ -76,9 +80,7 @@ def test_classifier_against_gradient_descent() -> None:
     decoder, references = solvable(5, BEST, sentences=10)
     new = pooled(decoder, Bleu(references), np.ones(4), 60)
     options = ProOptions(interpolation=1.0)
-    found = pro(
-        new, np.ones(4), free=range(4), bounds=np.tile([-np.inf, np.inf], (4, 1)), seed=3, options=options
-    )
+    found = pro(new, np.ones(4), limits=Limits.unlimited(4), seed=3, options=options)
     better, worse = sample_pairs(new, smoothed_bleu(new.statistics), 3, options)
     differences = (new.features[better] - new.features[worse]).toarray()
     weights = rng.normal(size=4)
@@ -96,15 +98,15 @@ def test_pro_learns_beside_fixed_features() -> None:
     features = np.stack([first, second], axis=1)
     matches = np.clip(np.round(10 + 4 * (first + second)), 0, 20)
     statistics = np.zeros((4000, 10))
-    statistics[:, :2] = 23
-    statistics[:, 2:6] = [23, 22, 21, 20]
-    statistics[:, 6:10] = matches[:, None]
+    statistics[:, [BleuColumns.LENGTH, BleuColumns.REFERENCE_LENGTH]] = 23
+    statistics[:, BleuColumns.TOTALS] = [23, 22, 21, 20]
+    statistics[:, BleuColumns.MATCHES] = matches[:, None]
     pool = PoolArrays(np.arange(0, 4001, 100, dtype=np.int32), scipy.sparse.csr_array(features), statistics)
     for scale in (0.1, 10.0):
         weights = np.array([scale, 0.2 * scale])
-        bounds = np.tile([-np.inf, np.inf], (2, 1))
+        limits = Limits.unlimited(2).narrowed([1])
         for seed in range(25):
-            weights = pro(pool, weights, free=[1], bounds=bounds, seed=seed)
+            weights = pro(pool, weights, limits=limits, seed=seed)
         assert weights[0] == scale and 0.8 < weights[1] / scale < 1.25
 
 
@@ -114,7 +116,6 @@ def test_mira_moves_by_hope_and_fear() -> None:
     features = scipy.sparse.csr_array(np.array([[0.0, 1.0], [1.0, 0.0]]))
     pool = PoolArrays(np.array([0, 2], np.int32), features, np.array([wrong, right]))
     metric = Bleu([["a"]])
-    bounds = np.tile([-np.inf, np.inf], (2, 1))
     quality = background_bleu(pool.statistics, np.ones(10))
     loss = quality[1] - quality[0] + 1.0  # the model prefers the wrong one by 1
     for c in (0.01, 10.0):
@@ -122,8 +123,7 @@ def test_mira_moves_by_hope_and_fear() -> None:
             pool,
             metric,
             np.array([0.0, 1.0]),
-            free=[0, 1],
-            bounds=bounds,
+            limits=Limits.unlimited(2),
             seed=1,
             options=MiraOptions(passes=1, c=c),
         )
@@ -150,7 +150,7 @@ def test_mira_against_a_plain_twin(seed: int) -> None:
     bounds = np.stack([least, most], axis=1)
     options = None if seed == 6 else MiraOptions(passes=5, c=0.05, decay=0.9)
     used = options or documented()
-    found = mira_batch(pool, metric, start, free=[0, 2, 3], bounds=bounds, seed=seed, options=options)
+    found = mira_batch(pool, metric, start, limits=Limits([0, 2, 3], bounds), seed=seed, options=options)
 
     rng, h = np.random.default_rng(seed), pool.features.toarray()
     weights, background, visited = list(start), [1.0] * 10, []
@@ -188,11 +188,11 @@ def test_mira_as_documented() -> None:
 
 def test_no_hypotheses_tell_nothing() -> None:
     pool = PoolArrays(np.zeros(3, np.int32), scipy.sparse.csr_array((0, 2)), np.zeros((0, 10)))
-    start, bounds = np.array([1.0, 2.0]), np.tile([-np.inf, np.inf], (2, 1))
+    start = np.array([1.0, 2.0])
     metric = Bleu([["a"], ["b"]])
-    shared = {"free": [0, 1], "bounds": bounds, "seed": 1}
-    assert mira_batch(pool, metric, start, **shared).weights.tolist() == [1.0, 2.0]  # type: ignore[arg-type]
-    assert pro(pool, start, **shared).tolist() == [1.0, 2.0]  # type: ignore[arg-type]
+    shared: dict[str, Any] = {"limits": Limits.unlimited(2), "seed": 1}
+    assert mira_batch(pool, metric, start, **shared).weights.tolist() == [1.0, 2.0]
+    assert pro(pool, start, **shared).tolist() == [1.0, 2.0]
 
 
 def test_pro_moves_a_tenth_of_the_way() -> None:
@@ -201,12 +201,12 @@ def test_pro_moves_a_tenth_of_the_way() -> None:
     )  # as published
     decoder, references = solvable(5, BEST, sentences=10)
     pool = pooled(decoder, Bleu(references), np.ones(4), 60)
-    start, bounds = np.array([1.0, 1.0, 0.5, 1.0]), np.tile([-np.inf, np.inf], (4, 1))
-    whole = pro(pool, start, free=range(4), bounds=bounds, seed=3, options=ProOptions(interpolation=1.0))
-    part = pro(pool, start, free=range(4), bounds=bounds, seed=3)
+    start, limits = np.array([1.0, 1.0, 0.5, 1.0]), Limits.unlimited(4)
+    whole = pro(pool, start, limits=limits, seed=3, options=ProOptions(interpolation=1.0))
+    part = pro(pool, start, limits=limits, seed=3)
     assert np.abs(whole - start).max() > 0.5 and part == pytest.approx(0.9 * start + 0.1 * whole)
-    bounds[1], bounds[2] = (0.95, 1.0), (0.0, 0.55)
-    bound = pro(pool, start, free=range(4), bounds=bounds, seed=3)
+    limits.bounds[1], limits.bounds[2] = (0.95, 1.0), (0.0, 0.55)
+    bound = pro(pool, start, limits=limits, seed=3)
     assert part[1] < 0.95 and part[2] > 0.55
     assert bound == pytest.approx([part[0], 0.95, 0.55, part[3]])
     better, _ = sample_pairs(pool, smoothed_bleu(pool.statistics), 3, ProOptions())

@@ -14,25 +14,19 @@ from hiero import Forest
 from hiero.evaluate import Bleu
 from hiero.evaluate.metrics import Hypotheses
 from hiero.forest.files import NO_FOREST
-from hiero.forest.losses import LinearBleu, totals_and_matches
+from hiero.forest.losses import BleuColumns, LinearBleu, totals_and_matches
 from hiero.tune import TuneOptions, tune
-from hiero.tune.annealing import minimise, schedule
-from hiero.tune.found import FoundUnions
-from hiero.tune.methods import Risk
-from hiero.tune.pool import PoolArrays
-from hiero.tune.risk import (
-    BleuLoss,
-    ForestRisk,
-    LinearLoss,
-    ListRisk,
-    RiskOptions,
-    UnclippedBleu,
-    forest_problem,
-    list_problem,
-)
+from hiero.tune.methods.risk import Risk, RiskOptions
+from hiero.tune.methods.risk.annealing import minimise, schedule
+from hiero.tune.methods.risk.losses import BleuLoss, LinearLoss
+from hiero.tune.methods.risk.objective import UnclippedBleu, forest_objective, list_objective
+from hiero.tune.methods.risk.spaces import ForestRisk, ListRisk
+from hiero.tune.pool.candidates import PoolArrays
+from hiero.tune.pool.forests import AccumulatedUnions
+from hiero.tune.run.limits import Limits
 from support.brute_force_forest import derivations, small_random_forest
 from support.finite_differences import slope
-from support.random_lists import FREE, random_lists
+from support.random_lists import random_lists
 from support.synthetic_decoder import pooled, solvable
 
 BEST = (1.0, -0.5, 2.0, 0.25)
@@ -108,16 +102,16 @@ def test_problems_of_lists() -> None:
     weights = np.array([1.0, 1.0, 1.0, 1.0])
     pool = pooled(decoder, metric, weights, 12)
     chosen = pool.statistics[pool.winners(weights)].sum(axis=0)
-    space, loss = list_problem(pool, weights, RiskOptions(space="nbest"))
+    space, loss = list_objective(pool, weights, RiskOptions(space="nbest"))
     assert loss == BleuLoss(chosen[0], chosen[1])
-    linear = list_problem(pool, weights, RiskOptions(space="nbest", loss="linear-bleu"))[1]
+    linear = list_objective(pool, weights, RiskOptions(space="nbest", loss="linear-bleu"))[1]
     known = LinearBleu.estimate(chosen[:10])
     assert isinstance(linear, LinearLoss)
     theta = -known.words * np.array(known.theta)
     assert linear.weights == pytest.approx([theta[0], 0, 0, 0, *theta[1:]]) and linear.weights[0] == 1
     counts = pool.statistics[:, [2, 3, 4, 5, 10, 11, 12, 13]].reshape(6, 12, 8)
     assert space.counts(np.zeros(4), 1.0) == pytest.approx(counts.mean(axis=1).sum(axis=0))
-    sentence, one = list_problem(pool, weights, RiskOptions(space="nbest", loss="sentence-bleu"))
+    sentence, one = list_objective(pool, weights, RiskOptions(space="nbest", loss="sentence-bleu"))
     even = sentence.counts(np.zeros(4), 1.0)
     quality = [1 - b for b in map(smoothed, pool.statistics)]
     assert even == pytest.approx([np.mean(np.reshape(quality, (6, 12)), axis=1).sum()])
@@ -139,7 +133,8 @@ def unclipped(words: list[str]) -> list[int]:
 
 def smoothed(statistics: np.ndarray) -> float:  # type: ignore[type-arg]
     """Sentence BLEU with one added to all counts of n > 1 and to the reference's length."""
-    length, reference, totals, matches = statistics[0], statistics[1], statistics[2:6], statistics[6:10]
+    length, reference = statistics[BleuColumns.LENGTH], statistics[BleuColumns.REFERENCE_LENGTH]
+    totals, matches = statistics[BleuColumns.TOTALS], statistics[BleuColumns.MATCHES]
     if matches[0] == 0:
         return 0.0
     ratios = [(m + (n > 0)) / (t + (n > 0)) for n, (t, m) in enumerate(zip(totals, matches, strict=True))]
@@ -155,7 +150,7 @@ def test_problems_of_forests(seed: int) -> None:
     metric = Bleu(references)
     weights = np.array([rng.gauss(0, 1) for _ in range(4)])
     unions = [*forests, NO_FOREST]
-    space, loss = forest_problem(unions, metric, weights, RiskOptions())
+    space, loss = forest_objective(unions, metric, weights, RiskOptions())
     expected, first, variances = np.zeros(8), np.zeros(10), []
     for number, forest in enumerate(forests):
         found = [forest.derivation(d, weights_of(forest, weights)) for d in derivations(forest)]
@@ -211,8 +206,8 @@ def test_settings_find_known_weights(options: dict[str, object], tmp_path: Path)
 def test_a_set_that_begins_with_nothing() -> None:
     forest = small_random_forest(random.Random(2), most=100)
     metric, weights = Bleu([["a b"], ["a b c"]]), np.array([1.0, 0.5, -1.0, 0.25])
-    space, _ = forest_problem([NO_FOREST, forest], metric, weights, RiskOptions())
-    only, _ = forest_problem([forest], Bleu([["a b c"]]), weights, RiskOptions())
+    space, _ = forest_objective([NO_FOREST, forest], metric, weights, RiskOptions())
+    only, _ = forest_objective([forest], Bleu([["a b c"]]), weights, RiskOptions())
     assert space.counts(weights, 1.0).tolist() == only.counts(weights, 1.0).tolist()
 
 
@@ -247,8 +242,10 @@ def test_counts_of_several_threads_are_the_same() -> None:
     weights = np.array([0.5, -1.0, 0.25, 1.0])
     results = []
     for threads in (1, 3):
-        space, loss = forest_problem(forests, metric, weights, RiskOptions(), threads)
-        results.append(minimise(space, loss, weights, **FREE, options=RiskOptions(annealing=True)).tobytes())  # type: ignore[arg-type]
+        space, loss = forest_objective(forests, metric, weights, RiskOptions(), threads)
+        options = RiskOptions(annealing=True)
+        tuned = minimise(space, loss, weights, limits=Limits.unlimited(4), options=options)
+        results.append(tuned.tobytes())
     assert results[0] == results[1]
     assert isinstance(space, ForestRisk)
     assert totals_and_matches(forests[0].annotate_ngrams(4), [["a"]]).dtype == np.float32
@@ -258,15 +255,15 @@ def test_unions_are_bounded(tmp_path: Path) -> None:
     """An iteration leaves the best edges of what it found and of what was known, twice as many."""
     rng = random.Random(3)
     forests = [small_random_forest(rng, most=200) for _ in range(20)]
-    found, known = FoundUnions(Bleu([["a b"]]), edges=4), NO_FOREST
+    accumulated, known = AccumulatedUnions(Bleu([["a b"]]), edges=4), NO_FOREST
     bounded = False
     for number, forest in enumerate([*forests, None]):
         weights = np.array([rng.gauss(0, 1) for _ in range(4)])
         folder = tmp_path / str(number)
         folder.mkdir()
         decoder = SimpleNamespace(forests=lambda _, forest=forest: iter([forest]))
-        found.decode(decoder, weights, folder)  # type: ignore[arg-type]
-        found.restore(folder)
+        accumulated.decode(decoder, weights, folder)  # type: ignore[arg-type]
+        accumulated.restore(folder)
         if forest is not None:
             best = forest.prune(forest.scores(weights), edges=4)
             both = best if known.root < 0 else Forest.union([known, best])
@@ -274,8 +271,8 @@ def test_unions_are_bounded(tmp_path: Path) -> None:
             bounded |= known.edge_count < both.edge_count
             better = known.viterbi(known.scores(weights)), both.viterbi(both.scores(weights))
             assert [d and d.tokens for d in better[:1]] == [d and d.tokens for d in better[1:]]
-        assert found.unions[0].edge_count == known.edge_count <= 8
-        assert strings(found.unions[0]) == strings(known)
+        assert accumulated.unions[0].edge_count == known.edge_count <= 8
+        assert strings(accumulated.unions[0]) == strings(known)
     assert bounded
 
 

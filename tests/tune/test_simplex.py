@@ -11,15 +11,12 @@ import scipy.optimize
 
 from hiero.evaluate import Bleu
 from hiero.tune import TuneOptions, tune
-from hiero.tune.protocol import Array
-from hiero.tune.simplex import next_point
+from hiero.tune.methods.simplex import next_point
+from hiero.tune.run.limits import Limits
+from hiero.tune.run.protocol import Array
 from support.synthetic_decoder import solvable
 
 Score = Callable[[Array], float]
-
-
-def unbound(features: int) -> Array:
-    return np.tile([-np.inf, np.inf], (features, 1))
 
 
 def search(
@@ -27,8 +24,7 @@ def search(
 ) -> tuple[list[Array], list[float]]:
     """All points that the search asks for, and their scores."""
     settings = {
-        "free": range(len(start)),
-        "bounds": unbound(len(start)),
+        "limits": Limits.unlimited(len(start)),
         "normalize": False,
         "restarts": 0,
         "seed": 1,
@@ -88,7 +84,7 @@ def test_the_scale_stays() -> None:
 def test_features_stay_within_bounds() -> None:
     bounds = np.array([[-np.inf, np.inf], [0.4, 0.6], [-np.inf, np.inf], [-2.0, 0.5]])
     start = np.array([1.0, 0.5, 1.0, 0.5])
-    history, _ = search(hill(np.array([2.0, 5.0, 9.0, -0.5])), start, free=[0, 1, 3], bounds=bounds)
+    history, _ = search(hill(np.array([2.0, 5.0, 9.0, -0.5])), start, limits=Limits([0, 1, 3], bounds))
     points = np.array(history)
     assert (points[:, 2] == 1.0).all()
     assert ((bounds[:, 0] <= points) & (points <= bounds[:, 1])).all()

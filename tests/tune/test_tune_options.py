@@ -14,9 +14,8 @@ from hiero import FormatError
 from hiero.cli import _imported
 from hiero.cli.arguments import add_command
 from hiero.evaluate import Bleu, Nist
-from hiero.tune import TuneOptions, methods, tune
-from hiero.tune.methods import METHODS
-from hiero.tune.protocol import Array, KBestList
+from hiero.tune import METHODS, TuneOptions, tune
+from hiero.tune.run.protocol import Array, KBestList
 from support.synthetic_decoder import solvable
 from support.tuning import BEST, START, run
 
@@ -106,7 +105,9 @@ def test_defaults_are_those_that_the_command_states(tmp_path: Path, monkeypatch:
     monkeypatch.setattr(decoder, "kbest", counted)
     tune(decoder, Bleu(references), START, tmp_path, TuneOptions("pro", iterations=1))
     assert asked == [stated("k", "pro")]
-    monkeypatch.setattr(methods, "next_point", lambda *_, restarts, **__: asked.append(restarts))
+    monkeypatch.setattr(
+        "hiero.tune.methods.simplex.next_point", lambda *_, restarts, **__: asked.append(restarts)
+    )
     tune(decoder, Bleu(references), START, tmp_path / "simplex", TuneOptions("simplex", iterations=2))
     assert asked[-1] == stated("restarts", "simplex")
 

@@ -15,13 +15,17 @@ from hiero.base.files import temporary_name
 from hiero.base.json_files import read_json
 from hiero.evaluate import Bleu, Nist, Ter
 from hiero.tune import HeldOut, TuneOptions, TuneResult, tune
-from hiero.tune.found import FoundLists
-from hiero.tune.instances import SearchAware
-from hiero.tune.iterations import _Scores
-from hiero.tune.limits import troubled
-from hiero.tune.methods import METHODS, ForestMethod, Mert, Problem, Risk, Simplex
-from hiero.tune.pro import ProOptions
-from hiero.tune.protocol import Array
+from hiero.tune.methods.kinds import ForestMethod
+from hiero.tune.methods.mert import Mert
+from hiero.tune.methods.pro import ProOptions
+from hiero.tune.methods.risk import Risk
+from hiero.tune.methods.simplex import Simplex
+from hiero.tune.pool.instances import SearchAware
+from hiero.tune.pool.lists import AccumulatedLists
+from hiero.tune.run.iterations import _Scores
+from hiero.tune.run.limits import weight_problem
+from hiero.tune.run.method import METHODS, TuningState
+from hiero.tune.run.protocol import Array
 from support.synthetic_decoder import solvable
 from support.tuning import BEST, SMALL, START, run, takes_k, without_times
 
@@ -129,9 +133,9 @@ def test_weights_are_not_chosen_again(tmp_path: Path, monkeypatch: pytest.Monkey
     asked: list[int] = []
 
     class Counted(Mert):
-        def choose(self, found: FoundLists, problem: Problem) -> Array:
-            asked.append(len(problem.history))
-            return super().choose(found, problem)
+        def choose(self, accumulated: AccumulatedLists, state: TuningState) -> Array:
+            asked.append(len(state.history))
+            return super().choose(accumulated, state)
 
     shutil.rmtree(tmp_path / "iteration-003")
     monkeypatch.setitem(METHODS, "mert", Counted())
@@ -271,15 +275,15 @@ def test_weights_gone_wrong(
     bad: list[float], message: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     class GoesWrong(Mert):
-        def choose(self, found: FoundLists, problem: Problem) -> Array:
-            chosen = super().choose(found, problem)
-            return np.array(bad) if len(problem.history) == 2 else chosen
+        def choose(self, accumulated: AccumulatedLists, state: TuningState) -> Array:
+            chosen = super().choose(accumulated, state)
+            return np.array(bad) if len(state.history) == 2 else chosen
 
     monkeypatch.setitem(METHODS, "mert", GoesWrong())
     result = run(tmp_path)
     assert len(result.iterations) == 2 and message in result.reason
     assert read_weights(tmp_path / "weights.txt") == result.iterations[result.best].weights
-    assert troubled(np.ones(3)) == ""
+    assert weight_problem(np.ones(3)) == ""
 
 
 @pytest.mark.parametrize("method", ["mert", "hypergraph-mert", "pro", "mira-batch"])
@@ -317,9 +321,9 @@ def test_every_iteration_has_a_seed_of_its_own(tmp_path: Path, monkeypatch: pyte
     class Noted(Mert):
         settles = False
 
-        def choose(self, found: FoundLists, problem: Problem) -> Array:
-            seeds.append(problem.seed)
-            return problem.history[-1] + 0.1
+        def choose(self, accumulated: AccumulatedLists, state: TuningState) -> Array:
+            seeds.append(state.seed)
+            return state.weights + 0.1
 
     monkeypatch.setitem(METHODS, "mert", Noted())
     for seed in (1, 2, 1):

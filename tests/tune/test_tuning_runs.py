@@ -12,7 +12,7 @@ import pytest
 from hiero import FormatError, read_weights
 from hiero.evaluate import Bleu
 from hiero.tune import HeldOut, Iteration, TuneOptions, TuneResult, tune, tune_runs
-from hiero.tune.iterations import best_of
+from hiero.tune.run.results import best_iteration
 from support.synthetic_decoder import solvable
 from support.tuning import BEST, run
 
@@ -55,8 +55,8 @@ def test_runs_with_several_seeds(tmp_path: Path) -> None:
 
 def test_held_out_scores_judge(tmp_path: Path) -> None:
     iterations = [Iteration({}, 1.0, 5.0, 1, 1), Iteration({}, 2.0, 6.0, 1, 1), Iteration({}, 3.0, 6.0, 1, 1)]
-    assert best_of(iterations) == 1 and TuneResult(iterations, 1, "").score == 6.0
-    assert best_of([Iteration({}, score, None, 1, 1) for score in (1.0, 3.0, 2.0)]) == 1
+    assert best_iteration(iterations) == 1 and TuneResult(iterations, 1, "").score == 6.0
+    assert best_iteration([Iteration({}, score, None, 1, 1) for score in (1.0, 3.0, 2.0)]) == 1
 
 
 def test_what_makes_another_run(tmp_path: Path) -> None:

@@ -1,0 +1,39 @@
+"""The kinds of methods by the hypotheses that they learn from: k-best lists, forests, or one translation of
+each sentence. A new method is a class made from one of them."""
+
+from __future__ import annotations
+
+from pydantic import Field
+
+from hiero.evaluate.metrics import Bleu, Metric
+from hiero.tune.pool.forests import AccumulatedForests
+from hiero.tune.pool.instances import SearchAware
+from hiero.tune.pool.lists import AccumulatedInstances, AccumulatedLists
+from hiero.tune.run.method import Method
+
+
+class ListMethod(SearchAware, Method[AccumulatedLists]):
+    """A method that learns from k-best lists, and from partial derivations if it is search-aware."""
+
+    k: int = Field(100, ge=1, description="distinct translations of each sentence")
+
+    def empty(self, metric: Metric, features: int) -> AccumulatedLists:
+        if self.search_aware is None:
+            return AccumulatedLists(metric, features, self.k)
+        if not isinstance(metric, Bleu):
+            raise ValueError(f"search-aware tuning learns from {Bleu.name} alone")
+        return AccumulatedInstances(metric, features, self.k, self)
+
+
+class ForestMethod(Method[AccumulatedForests]):
+    """A method that learns from forests."""
+
+    def empty(self, metric: Metric, features: int) -> AccumulatedForests:
+        return AccumulatedForests(metric)
+
+
+class DirectMethod(Method[AccumulatedLists]):
+    """A method that learns from the metric alone, for which one translation of each sentence is enough."""
+
+    def empty(self, metric: Metric, features: int) -> AccumulatedLists:
+        return AccumulatedLists(metric, features, 1)

@@ -1,0 +1,97 @@
+"""MERT on k-best lists (Och 2003): the weights whose winners in a pool have the best metric.
+
+Each climb from the start takes its own order of directions, and the mean of the points where they end is the
+result.
+"""
+
+from __future__ import annotations
+
+import numpy as np
+import numpy.typing as npt
+
+from hiero.base.parallel import ordered_map
+from hiero.evaluate.metrics import Metric
+from hiero.tune.methods.kinds import ListMethod
+from hiero.tune.methods.mert.climb import Climb, MertOptions, climb, mean_of_climbs
+from hiero.tune.pool.candidates import PoolArrays
+from hiero.tune.pool.lists import AccumulatedLists
+from hiero.tune.run.limits import Limits
+from hiero.tune.run.method import TuningState
+from hiero.tune.run.protocol import Array
+
+
+class Mert(MertOptions, ListMethod):
+    """MERT on k-best lists, as a tuning method."""
+
+    def choose(self, accumulated: AccumulatedLists, state: TuningState) -> Array:
+        return mert(
+            accumulated.arrays(),
+            state.metric,
+            state.weights,
+            limits=state.limits,
+            seed=state.seed,
+            threads=state.threads,
+            options=self,
+        ).weights
+
+
+def mert(
+    pool: PoolArrays,
+    metric: Metric,
+    start: Array,
+    *,
+    limits: Limits,
+    seed: int,
+    threads: int = 1,
+    options: MertOptions | None = None,
+) -> Climb:
+    """Returns the mean of climbs from the start.
+
+    Features that do not differ between the hypotheses of any sentence keep their weights. If the limits allow
+    weights to be scaled, the sum of absolute weights stays that of the start. Raises ValueError for a start
+    of zeros, which has no direction.
+    """
+    if not start.any():
+        raise ValueError("all weights are zero")
+    chosen = MertOptions() if options is None else options
+    matrix = np.asfortranarray(pool.features.toarray())
+    varying = _varying(pool, matrix)
+    searched = limits.narrowed([feature for feature in limits.free if varying[feature]])
+
+    def run_climb(number: int) -> Climb:
+        lines = _PoolLines(pool, matrix)
+        return climb(lines, metric, start, limits=searched, seed=[seed, number], options=chosen)
+
+    climbs = list(ordered_map(run_climb, range(chosen.restarts + 1), threads))
+    return mean_of_climbs(climbs, start, limits)
+
+
+def _varying(pool: PoolArrays, matrix: Array) -> npt.NDArray[np.bool_]:
+    """Returns a mask of the features that differ between the hypotheses of some sentence."""
+    filled = np.flatnonzero(np.diff(pool.offsets))
+    begins = pool.offsets[filled]
+    least, most = (extreme.reduceat(matrix, begins, axis=0) for extreme in (np.minimum, np.maximum))
+    return np.asarray((least < most).any(axis=0))
+
+
+class _PoolLines:
+    """The lines of all hypotheses of a pool; intercepts are kept while the weights stay."""
+
+    def __init__(self, pool: PoolArrays, matrix: Array) -> None:
+        self._pool = pool
+        self._matrix = matrix
+        self._weights: Array | None = None
+        self._intercepts: Array = np.zeros(0)
+
+    def __call__(self, weights: Array, direction: Array) -> tuple[PoolArrays, Array, Array]:
+        if self._weights is not weights:
+            self._weights, self._intercepts = weights, _scores(self._matrix, weights)
+        return self._pool, self._intercepts, _scores(self._matrix, direction)
+
+
+def _scores(matrix: Array, weights: Array) -> Array:
+    """Computes matrix . weights column by column; the result of BLAS depends on the number of threads."""
+    out = np.zeros(matrix.shape[0])
+    for feature in np.flatnonzero(weights).tolist():
+        out += weights[feature] * matrix[:, feature]
+    return out

@@ -1,0 +1,108 @@
+"""The objective of a tuning set: from accumulated forests or lists to derivations with counts, and the
+loss."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
+
+import numpy as np
+import numpy.typing as npt
+
+from hiero._core import Forest, ForestSource
+from hiero.base.parallel import ordered_map
+from hiero.evaluate.metrics import Bleu, Hypotheses
+from hiero.forest.decisions import best_part
+from hiero.forest.losses import COLUMNS, ORDER, BleuColumns, totals_and_matches
+from hiero.tune.methods.risk.losses import Loss, loss_for
+from hiero.tune.methods.risk.options import RiskOptions
+from hiero.tune.methods.risk.spaces import ForestRisk, ListRisk, column_variances, mean_deviation
+from hiero.tune.methods.sentence_bleu import smoothed_bleu
+from hiero.tune.pool.candidates import PoolArrays
+from hiero.tune.run.protocol import Array
+
+# Most edges of a sentence's annotated forest.
+_MOST_EDGES = 100_000
+# Derivations from which the variance of features is estimated.
+_VARIANCE_K = 50
+
+
+class UnclippedBleu(Bleu):
+    """BLEU with four further statistics, so float64 (n, 14): the unclipped matches of each order."""
+
+    def __init__(self, metric: Bleu) -> None:
+        vars(self).update(vars(metric))  # shares the counted references
+
+    def token_statistics(self, segments: npt.ArrayLike, hypotheses: Hypotheses) -> Array:
+        return np.hstack(
+            [super().token_statistics(segments, hypotheses), self.unclipped(segments, hypotheses)]
+        )
+
+
+def list_objective(pool: PoolArrays, weights: Array, options: RiskOptions) -> tuple[ListRisk, Loss]:
+    """Returns the derivations of a pool with statistics of ``UnclippedBleu``, and the loss, which depends on
+    the translations that these weights choose."""
+    bleu, unclipped = np.split(pool.statistics, [BleuColumns.WIDTH], axis=1)
+    if options.loss == "sentence-bleu":
+        counts = 1 - smoothed_bleu(bleu)[:, None]
+    else:
+        counts = np.hstack([bleu[:, BleuColumns.TOTALS], unclipped])
+    total = pool.total(pool.winners(weights))[: BleuColumns.WIDTH]
+    return ListRisk(pool, counts), loss_for(options, total, pool.instances)
+
+
+@dataclass(frozen=True)
+class AnnotatedForest:
+    """A sentence's forest annotated with 4-grams, with the n-grams and unclipped matches of each edge,
+    float32 (edges, 8), BLEU statistics of the best derivation, float64 (10), and the variance of each feature
+    within the best derivations, float64 (features). Without a derivation the statistics are those of an empty
+    translation, and there are no variances."""
+
+    forest: Forest
+    counts: npt.NDArray[np.float32]
+    statistics: Array
+    variances: Array
+
+
+def annotate(
+    forest: Forest,
+    scores: Array,
+    metric: Bleu,
+    sentence: int,
+    with_features: Callable[[Forest, Array], Forest] = lambda forest, _: forest,
+) -> AnnotatedForest:
+    """Annotates a forest with 4-grams, by these scores of its edges. As long as that would make more than
+    100,000 edges, the worse half of the edges is left out. ``with_features`` replaces the features. Raises
+    ForestError if the best derivations alone make too many edges."""
+    if forest.root < 0:
+        empty = metric.empty_statistics([sentence])[0]
+        return AnnotatedForest(forest, np.zeros((0, COLUMNS), dtype=np.float32), empty, np.zeros(0))
+    annotated, origins = best_part(forest, scores, forest.edge_count, ORDER, _MOST_EDGES)
+    annotated = with_features(annotated, scores[origins])
+    best = annotated.kbest_arrays(_VARIANCE_K, scores[origins])
+    segments = np.full(len(best), sentence)
+    statistics = metric.token_statistics(segments, Hypotheses.of_list(annotated, best))
+    counts = totals_and_matches(annotated, metric.references[sentence])
+    return AnnotatedForest(annotated, counts, statistics[0], column_variances(best.features))
+
+
+def forest_objective(
+    forests: Sequence[Forest], metric: Bleu, weights: Array, options: RiskOptions, threads: int = 1
+) -> tuple[ForestRisk, Loss]:
+    """Returns the derivations of each sentence's forest, and the loss, which depends on the translations that
+    these weights choose."""
+
+    def annotated(sentence: int) -> AnnotatedForest:
+        forest = forests[sentence]
+        scores = forest.scores(weights) if forest.root >= 0 else np.zeros(0)
+        return annotate(forest, scores, metric, sentence)
+
+    examples = list(ordered_map(annotated, range(len(forests)), threads))
+    statistics = np.sum([example.statistics for example in examples], axis=0)
+    counts = [example.counts for example in examples]
+    offsets = np.cumsum([0, *map(len, counts)], dtype=np.int64)
+    variances = [example.variances for example in examples if len(example.counts)]
+    source = ForestSource([example.forest for example in examples])
+    spread = mean_deviation(variances, len(weights))
+    space = ForestRisk(source, np.concatenate(counts), offsets, spread, threads)
+    return space, loss_for(options, statistics, len(forests))

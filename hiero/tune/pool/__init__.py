@@ -1,0 +1,1 @@
+"""Hypotheses accumulated from decoding: pools of k-best lists, spans as instances, and forests."""

@@ -1,0 +1,111 @@
+"""A pool of candidates that grows with every iteration of a run."""
+
+from __future__ import annotations
+
+import itertools
+from collections.abc import Iterable, Sequence
+from typing import Any
+
+import numpy as np
+import scipy.sparse
+
+from hiero.evaluate.metrics import Metric
+from hiero.tune.pool.blocks import PoolBlock
+from hiero.tune.pool.candidates import WHOLE, Candidates, PoolArrays
+from hiero.tune.run.protocol import Array
+
+# Features are sums over rules, which differ by rounding between equal derivations.
+_DECIMALS = 9
+
+
+class Pool:
+    """Candidates of all iterations so far. Those of an instance are unique by features and statistics: a
+    partial derivation keeps its features when the translation around it changes."""
+
+    def __init__(self, sentences: int, features: int, metric: Metric) -> None:
+        self._metric = metric
+        self._sentences = sentences
+        self._features = features
+        self._seen: dict[tuple[int, ...], set[bytes]] = {}
+        self._blocks: list[PoolBlock] = []
+
+    def unseen(self, sentences: Iterable[Sequence[Candidates]]) -> PoolBlock:
+        """Selects the candidates that are not in the pool, from the instances of each sentence by rising
+        span. Raises ValueError for another number of sentences."""
+        instances, sizes, features, statistics = [], [0], [], []
+        count = 0
+        for sentence, candidate_lists in enumerate(sentences):
+            count += 1
+            for candidates in candidate_lists:
+                instance = (sentence, *candidates.span)
+                canonical = _canonical(candidates.features)
+                first_row: dict[bytes, int] = {}
+                for row, key in enumerate(_keys(canonical, candidates.statistics)):
+                    first_row.setdefault(key, row)
+                seen = self._seen.get(instance, set())
+                rows = [row for key, row in first_row.items() if key not in seen]
+                instances.append(instance)
+                sizes.append(len(rows))
+                features.append(canonical[rows])
+                statistics.append(candidates.statistics[rows])
+        if count != self._sentences:
+            raise ValueError(f"{count} lists for {self._sentences} sentences")
+        offsets = np.cumsum(sizes).astype(np.int32)
+        arrays = PoolArrays(offsets, _stacked(features, self._features), np.concatenate(statistics))
+        return PoolBlock(np.array(instances, dtype=np.int32), arrays)
+
+    def restore(self, block: PoolBlock) -> None:
+        """Adds a block that ``unseen`` returned."""
+        self._blocks.append(block)
+        keys = _keys(block.arrays.features, block.arrays.statistics)
+        bounds = itertools.pairwise(block.arrays.offsets.tolist())
+        for instance, (begin, end) in zip(map(tuple, block.instances.tolist()), bounds, strict=True):
+            self._seen.setdefault(instance, set()).update(keys[begin:end])
+
+    def arrays(self) -> PoolArrays:
+        """Returns all candidates by rising instance, those of an instance in the order of their
+        iterations."""
+        wholes = [(sentence, *WHOLE) for sentence in range(self._sentences)]
+        instances = sorted({*wholes, *self._seen})
+        index = {instance: place for place, instance in enumerate(instances)}
+        instance_of_row = np.concatenate(
+            [
+                np.repeat(
+                    [index[tuple(row)] for row in block.instances.tolist()], np.diff(block.arrays.offsets)
+                )
+                for block in self._blocks
+            ]
+        )
+        order = np.argsort(instance_of_row, kind="stable")
+        sizes = np.bincount(instance_of_row, minlength=len(instances))
+        empty = [sentence for sentence, *span in wholes if sizes[index[sentence, *span]] == 0]
+        features = _stacked([block.arrays.features for block in self._blocks], self._features)
+        return PoolArrays(
+            np.concatenate([[0], np.cumsum(sizes)]).astype(np.int32),
+            features[order],
+            np.concatenate([block.arrays.statistics for block in self._blocks])[order],
+            self._metric.empty_statistics(empty).sum(axis=0),
+        )
+
+
+def _stacked(matrices: Sequence[Any], width: int) -> Any:
+    filled = [matrix for matrix in matrices if matrix.shape[0]]
+    return scipy.sparse.csr_array(scipy.sparse.vstack(filled) if filled else (0, width))
+
+
+def _keys(features: Any, statistics: Array) -> list[bytes]:
+    """Returns the bytes of each row's features and statistics."""
+    indices, data, bounds = features.indices.astype(np.int32), features.data, features.indptr.tolist()
+    return [
+        indices[a:b].tobytes() + data[a:b].tobytes() + row.tobytes()
+        for (a, b), row in zip(itertools.pairwise(bounds), statistics, strict=True)
+    ]
+
+
+def _canonical(features: Any) -> Any:
+    """Returns the matrix rounded, without stored zeros, and with sorted indices."""
+    rounded = scipy.sparse.csr_array(features, copy=True)
+    rounded.data = np.round(rounded.data, _DECIMALS)
+    rounded.eliminate_zeros()
+    rounded.sort_indices()
+    return rounded

@@ -1,0 +1,99 @@
+"""A tuning method as the loop sees it, and the registry of methods.
+
+A method is a class of its options (settings of pydantic, which become options of ``hiero tune``), usually
+made from one of the kinds in ``hiero.tune.methods.kinds``. docs/tuning.md has an example.
+"""
+
+from __future__ import annotations
+
+from abc import ABC, abstractmethod
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Annotated, Any, ClassVar, Generic, TypeVar
+
+from pydantic import Field
+
+from hiero.base.progress import Report
+from hiero.base.settings import Settings
+from hiero.evaluate.metrics import Metric
+from hiero.tune.run.accumulated import Accumulated
+from hiero.tune.run.limits import Limits
+from hiero.tune.run.protocol import Array, TuningDecoder
+
+A = TypeVar("A", bound=Accumulated)
+Iterations = Annotated[
+    int, Field(ge=1, description="most iterations of a run; the first judges the weights to start from")
+]
+Patience = Annotated[int, Field(ge=1, description="iterations without a rise of the metric, to stop after")]
+
+
+@dataclass(frozen=True)
+class TuningState:
+    """The state of a run, from which a method chooses the next weights.
+
+    ``history`` has the weights of all iterations so far, float64 (features) each, the last ones decoded last,
+    and ``scores`` the metric of their best translations, in the sense that more is better. ``seed`` is of
+    this iteration, ``run_seed`` of the whole run. A method that learns while it decodes uses the decoder, and
+    keeps its own files in the run's folder.
+    """
+
+    metric: Metric
+    history: Sequence[Array]
+    scores: Sequence[float]
+    limits: Limits
+    run_seed: int
+    seed: int
+    threads: int
+    decoder: TuningDecoder
+    folder: Path
+    progress: Report | None = None
+
+    @property
+    def weights(self) -> Array:
+        """The weights that decoded last."""
+        return self.history[-1]
+
+
+class Method(Settings, ABC, Generic[A]):
+    """A method with its options: which hypotheses it learns from, and how it chooses weights from them."""
+
+    # The metric that it learns from; None for any.
+    metric: ClassVar[type[Metric] | None] = None
+    # Whether the run may stop as soon as decoding gives nothing new. Methods that move in small steps go on.
+    settles: ClassVar[bool] = True
+
+    iterations: Iterations = 20
+    patience: Patience = 5
+
+    @abstractmethod
+    def empty(self, metric: Metric, features: int) -> A:
+        """Returns the accumulated hypotheses of a run before anything is decoded."""
+
+    @abstractmethod
+    def choose(self, accumulated: A, state: TuningState) -> Array | None:
+        """Returns the weights to decode with next, or None if there is nothing left to try."""
+
+
+# Methods by name, each with its default options.
+METHODS: dict[str, Method[Any]] = {}
+_built_in: set[str] = set()
+
+
+def register(name: str, method: Method[Any]) -> None:
+    """Adds a method with its default options. ``TuneOptions`` then knows it by that name, and so does ``hiero
+    tune`` if the same program calls ``hiero.cli.main``.
+
+    Raises ValueError for the name of a method of this package, TypeError for a value that is no method.
+    """
+    if not isinstance(method, Method):
+        raise TypeError(f"{name}: expected an instance of a method, not {method!r}")
+    if name in _built_in:
+        raise ValueError(f"{name}: one of this package's methods has that name")
+    METHODS[name] = method
+
+
+def register_built_in(methods: Mapping[str, Method[Any]]) -> None:
+    """Adds methods of this package, whose names no other method may take."""
+    METHODS.update(methods)
+    _built_in.update(methods)
