@@ -40,7 +40,7 @@ class Set:
 
     def decided(self, decision: Decision) -> Runs:
         def text(forest: hiero.Forest) -> str:
-            best = decision.of(forest, self.weights)
+            best = decision.choose(forest, self.weights)
             return "" if best is None else " ".join(best.tokens)
 
         lines = list(ordered_map(text, self.forests, self.threads))

@@ -82,13 +82,13 @@ def compare(folder: Path, variances: Sequence[float], threads: int) -> None:
             results = decoder.translate_batch(sentences, threads=threads, keep="forest")
             decoded.append(DecodedSet([r.forest for r in results], metric, threads))
             first = best_by(second.weights)
-            statistics[name].append((decoded[-1].statistics(first), decoded[-1].statistics(second.of)))
-        rows: list[tuple[str, Choice]] = [("first stage", first), ("second stage", second.of)]
+            statistics[name].append((decoded[-1].statistics(first), decoded[-1].statistics(second.choose)))
+        rows: list[tuple[str, Choice]] = [("first stage", first), ("second stage", second.choose)]
         examples = read_examples(run)
         for variance in variances:
             options = RerankerOptions(variance=variance)
             other = train_reranker(examples, second.weights, options, threads=threads)
-            rows.append((f"variance {variance:g}", other.of))
+            rows.append((f"variance {variance:g}", other.choose))
         for label, choose in rows:
             cells = (f"{name} {one.bleu(choose)}" for (name, *_), one in zip(sets, decoded, strict=True))
             print(f"{run.name}, {label}: {', '.join(cells)}", flush=True)
@@ -118,7 +118,7 @@ def left_out(folder: Path, variances: Sequence[float], threads: int) -> None:
         for variance in (RerankerOptions().variance, *variances):
             options = RerankerOptions(variance=variance)
             second = train_reranker(examples, weights, options, threads=threads)
-            rows.append((f"variance {variance:g}", second.of))
+            rows.append((f"variance {variance:g}", second.choose))
     sizes = f"{len(seen.forests):,} sentences of four folds, {len(unseen.forests):,} of the fifth"
     for label, choose in rows:
         print(f"{sizes}, {label}: {seen.bleu(choose)}, {unseen.bleu(choose)}", flush=True)

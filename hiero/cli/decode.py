@@ -192,9 +192,9 @@ def decode(
     if deciding.decision != "viterbi" and reranker is not None:
         raise typer.BadParameter("--decision and --reranker are two ways to choose: give one")
     second = None if reranker is None else _second_stage(reranker)
-    choose: Choice | None = None if deciding.decision == "viterbi" else deciding.of
+    choose: Choice | None = None if deciding.decision == "viterbi" else deciding.choose
     if second is not None:
-        choose = second.of
+        choose = second.choose
     if choose is not None and (nbest is not None or references):
         raise typer.BadParameter(
             "--decision and --reranker are of one translation, without --nbest and --references"

@@ -116,7 +116,7 @@ def decide(
         hiero forest decide test.forests --decision mbr --gamma 2
     """
     chosen = _needed(file, weights)
-    write_choices(file, lambda forest: deciding.of(forest, chosen(forest)), output)
+    write_choices(file, lambda forest: deciding.choose(forest, chosen(forest)), output)
 
 
 def write_choices(

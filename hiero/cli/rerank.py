@@ -101,4 +101,4 @@ def rerank(
             second.check({name: own.get(name, 0.0) for name in second.weights})
         except ValueError as error:
             raise FormatError(f"{file}: {error}") from None
-    write_choices(file, lambda forest: second.of(forest, known and known(forest)), output, threads)
+    write_choices(file, lambda forest: second.choose(forest, known and known(forest)), output, threads)

@@ -195,7 +195,7 @@ class Li2009(Laboratory[Li2009Options]):
         decoder = self.decoder.with_weights(self.decoder.model.weight_vector(reranker.weights))
 
         def line(sentence: Sentence) -> str:
-            best = reranker.of(decoder.translate(sentence, keep="forest").forest)
+            best = reranker.choose(decoder.translate(sentence, keep="forest").forest)
             return "" if best is None else " ".join(best.tokens)
 
         def translate() -> list[str]:

@@ -1,4 +1,4 @@
-"""A second stage: what chooses a forest's translation by the first stage's score and n-grams together."""
+"""The trained second stage, which chooses a forest's translation by the first stage's score and n-grams."""
 
 from __future__ import annotations
 
@@ -19,13 +19,13 @@ from hiero.base.settings import OneLineErrors
 from hiero.forest.decisions import best_derivation, best_part
 from hiero.rerank.features import NgramFeatures
 
-# Words that a forest can be annotated for.
+# Most words of an n-gram that a forest can be annotated with.
 _LONGEST = 100
 
 
 class Reranker(BaseModel, metaclass=OneLineErrors):
-    """Weights of the first stage's features, which its score is made of; of that score, and of n-grams, whose
-    words are separated by blanks. An n-gram that is not there weighs 0.
+    """A second stage: the weights of the first stage's features, from which its score is computed, the weight
+    of that score, and those of n-grams, whose words are separated by blanks. Other n-grams have weight 0.
 
     >>> Reranker(weights={"LM0": 1.0}, score=0.5, ngrams={"the house": 0.25}).save("r.json")  # doctest: +SKIP
     """
@@ -49,48 +49,50 @@ class Reranker(BaseModel, metaclass=OneLineErrors):
 
     @staticmethod
     def load(path: str | os.PathLike[str]) -> Reranker:
-        """Raises FormatError for what is none, OSError."""
+        """Reads a file that ``save`` wrote. Raises FormatError for another file, OSError."""
         return read_json(Path(path), Reranker)
 
     def save(self, path: str | os.PathLike[str]) -> None:
-        """Writes a JSON file, weights exact to the last bit; n-grams that weigh 0 are left out."""
+        """Writes a JSON file with weights that are exact to the last bit; n-grams with weight 0 are left
+        out."""
         content: dict[str, Any] = self.model_dump()
         content["ngrams"] = {ngram: weight for ngram, weight in self.ngrams.items() if weight != 0}
         write_atomically(path, json.dumps(content, ensure_ascii=False, indent=0) + "\n")
 
     def model_copy(self, *, update: Mapping[str, Any] | None = None, deep: bool = False) -> Reranker:
         copied = super().model_copy(update=update, deep=deep)
-        copied.__dict__.pop("_features", None)  # of other weights, it may be
+        copied.__dict__.pop("_features", None)  # computed from weights that the copy may not have
         return copied
 
     @cached_property
     def _features(self) -> tuple[NgramFeatures, Any]:
-        """Those that have weights, and the weights."""
+        """Features with a weight other than 0, and their weights, float64 (features)."""
         used = {ngram: weight for ngram, weight in self.ngrams.items() if weight != 0}
         features = NgramFeatures([tuple(ngram.split(" ")) for ngram in used])
         return features, np.array([self.score, *used.values()])
 
     def check(self, weights: Mapping[str, float]) -> None:
-        """Raises ValueError where search by these weights is not that of the first stage."""
+        """Raises ValueError if these weights of a decoder are not those of the first stage."""
         for name in sorted(self.weights.keys() | weights.keys()):
-            own, other = self.weights.get(name, 0.0), weights.get(name, 0.0)
-            if own != other:
+            expected, other = self.weights.get(name, 0.0), weights.get(name, 0.0)
+            if expected != other:
                 raise ValueError(
-                    f"the second stage was trained on weights of which {name} is {own:g}, not {other:g}"
+                    f"the second stage was trained on weights of which {name} is {expected:g}, not {other:g}"
                 )
 
-    def of(self, forest: Forest, weights: Mapping[str, float] | None = None) -> Derivation | None:
-        """Returns the best derivation by the first stage, with its score, of the string that is best by both
-        stages, of those that the best edges by the first yield; None where there is none.
+    def choose(self, forest: Forest, weights: Mapping[str, float] | None = None) -> Derivation | None:
+        """Chooses the string that is best by both stages among those of the best edges by the first stage,
+        and returns its best derivation by the first stage, with the score. Returns None if there is no
+        derivation.
 
-        ``weights`` are of features that the first stage does not know, as rules of the sentence's own may
-        have. Raises FormatError for a first stage with other features, ForestError where the best derivations
-        are too many to tell their n-grams."""
+        ``weights`` are those of features that the first stage does not have, such as features of sentence
+        rules. Raises FormatError for a first stage with other features, ForestError if the best derivations
+        are too many to annotate with n-grams."""
         scores = forest.scores({**(weights or {}), **self.weights})
         if forest.root < 0:
             return None
-        features, weights = self._features
+        features, values = self._features
         split, origins = best_part(forest, scores, self.edges, features.order)
-        best = split.viterbi(features.rows(split, scores[origins]) @ weights)
+        best = split.viterbi(features.rows(split, scores[origins]) @ values)
         assert best is not None
         return best_derivation(forest, best.tokens, scores)

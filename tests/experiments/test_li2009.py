@@ -122,7 +122,7 @@ def test_the_experiment(
     lines = []
     for result in decoder.translate_batch(sentences, keep="forest"):
         assert result.forest is not None
-        best = reranker.of(result.forest)
+        best = reranker.choose(result.forest)
         lines.append(" ".join(best.tokens) if best else "")
     row = next(row for row in rows if row["system"] == LARGE.name and row["set"] == "test")
     assert float(row["BLEU"]) == Runs.of(metric, metric.statistics(lines)[None]).mean

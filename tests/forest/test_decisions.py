@@ -170,24 +170,24 @@ def test_decisions(seed: int) -> None:
         return 0.75 * float(np.mean(logs)) + 0.25 * 0.5 * score
 
     whole = {"gamma": 0.5, "decision_edges": 10**6}
-    mbr = Decision(decision="mbr", precision=0.9, ratio=0.6, **whole).of(forest, scores)  # type: ignore[arg-type]
+    mbr = Decision(decision="mbr", precision=0.9, ratio=0.6, **whole).choose(forest, scores)  # type: ignore[arg-type]
     assert mbr is not None and gain(tuple(mbr.tokens)) == pytest.approx(max(map(gain, strings)))
-    variational = Decision(decision="variational", order=3, score_share=0.25, **whole).of(forest, scores)  # type: ignore[arg-type]
+    variational = Decision(decision="variational", order=3, score_share=0.25, **whole).choose(forest, scores)  # type: ignore[arg-type]
     assert variational is not None
     best = max(nearest(words, d.score) for words, d in zip(strings, every, strict=True))
     assert nearest(tuple(variational.tokens), variational.score) == pytest.approx(best)
-    viterbi = Decision().of(forest, scores)
+    viterbi = Decision().choose(forest, scores)
     assert viterbi is not None and viterbi.score == pytest.approx(max(d.score for d in every))
     # The string may be chosen among few edges, its best derivation is that of the whole forest.
-    few = Decision(decision="variational", decision_edges=3, gamma=0.1).of(forest, scores)
+    few = Decision(decision="variational", decision_edges=3, gamma=0.1).choose(forest, scores)
     assert few is not None
     for found in (mbr, variational, few):
         assert found.forest is forest and found.score == pytest.approx(scores[found.edges].sum())
         assert found.score == pytest.approx(max(d.score for d in every if d.tokens == found.tokens))
     # With few edges little but the best derivation is left.
-    one = Decision(decision="mbr", decision_edges=1).of(forest, scores)
+    one = Decision(decision="mbr", decision_edges=1).choose(forest, scores)
     assert one is not None and one.score == pytest.approx(viterbi.score)
-    assert Decision(decision="mbr").of(NO_FOREST, {}) is None
+    assert Decision(decision="mbr").choose(NO_FOREST, {}) is None
     with pytest.raises(ValueError, match="no derivation of the forest yields these tokens"):
         best_derivation(forest, ["no", "such", "words"], scores)
 
@@ -232,7 +232,7 @@ def test_a_gamma_that_leaves_one_derivation(seed: int) -> None:
             expected = sum(math.log(counts[g] / histories[g[:-1]]) for g in grams) if known else -math.inf
             assert values[edges].sum() == pytest.approx(expected, abs=1e-9)
             means[i] += expected / 3
-    found = Decision(decision="variational", gamma=1e6, order=3).of(forest, scores)
+    found = Decision(decision="variational", gamma=1e6, order=3).choose(forest, scores)
     assert found is not None
     assert tuple(found.tokens) in {
         words for (_, words), mean in zip(every, means, strict=True) if mean > means.max() - 1e-9
@@ -282,7 +282,7 @@ def test_commands(french: Path, tmp_path: Path) -> None:
     for name, given in chosen.items():
         archive = ("--forests", tmp_path / "all")
         done = call(*decode, "--decision", name, *given, *archive, "--threads", 2)
-        expected = [options[name].of(forest, model.weights) for forest in forests]
+        expected = [options[name].choose(forest, model.weights) for forest in forests]
         text = "".join(f"{' '.join(d.tokens) if d else ''}\n" for d in expected)
         assert done.stdout.decode() == text
         saved = call("hiero", "forest", "decide", tmp_path / "all", "--decision", name, *given)
@@ -358,5 +358,5 @@ def test_repetitions_mislead_where_one_string_has_all_of_the_mass() -> None:
             target_symbols=[*symbols[0], *symbols[1]],
             words=alphabet,
         )
-        chosen = Decision(decision=decision, gamma=1e6).of(forest, np.array([0.0, -1.0]))  # type: ignore[arg-type]
+        chosen = Decision(decision=decision, gamma=1e6).choose(forest, np.array([0.0, -1.0]))  # type: ignore[arg-type]
         assert chosen is not None and " ".join(chosen.tokens) == strings[1]

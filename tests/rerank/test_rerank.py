@@ -43,12 +43,12 @@ def test_the_choice_is_the_best_of_all(seed: int) -> None:
         return 0.7 * float(scores[list(edges)].sum()) + own
 
     every = derivations(forest)
-    best = reranker.of(forest, FIRST)
+    best = reranker.choose(forest, FIRST)
     assert best is not None
     assert value(tuple(best.edges.tolist())) == pytest.approx(max(map(value, every)))
     # By the first stage alone, the best derivation of its string in the whole forest, however few edges the
     # string was chosen among.
-    few = reranker.model_copy(update={"edges": 2}).of(forest, FIRST)
+    few = reranker.model_copy(update={"edges": 2}).choose(forest, FIRST)
     assert few is not None
     for found in (best, few):
         assert found.score == pytest.approx(scores[found.edges].sum())
@@ -57,7 +57,7 @@ def test_the_choice_is_the_best_of_all(seed: int) -> None:
 
 
 def test_nothing_to_choose_from() -> None:
-    assert Reranker(weights={}, score=1.0, ngrams={"a": 1.0}).of(NO_FOREST) is None
+    assert Reranker(weights={}, score=1.0, ngrams={"a": 1.0}).choose(NO_FOREST) is None
 
 
 def test_a_file_and_back(tmp_path: Path) -> None:
@@ -211,10 +211,10 @@ def test_a_copy_with_other_weights() -> None:
     first, *_, last = sorted(names)
     ngrams = {first: 50.0}
     reranker = Reranker(weights=FIRST, score=0.1, ngrams=ngrams)
-    before = reranker.of(forest)
+    before = reranker.choose(forest)
     changed = reranker.model_copy(update={"ngrams": {last: 50.0}})
-    assert before is not None and (after := changed.of(forest)) is not None
-    fresh = Reranker(weights=FIRST, score=0.1, ngrams={last: 50.0}).of(forest)
+    assert before is not None and (after := changed.choose(forest)) is not None
+    fresh = Reranker(weights=FIRST, score=0.1, ngrams={last: 50.0}).choose(forest)
     assert fresh is not None and after.tokens == fresh.tokens != before.tokens
 
 
