@@ -72,7 +72,7 @@ def timings() -> None:
     lists = [
         rng.permutation(rng.choice(references[i // K]).split())[:18].tolist() for i in range(SENTENCES * K)
     ]
-    hypotheses = Hypotheses.of_tokens(lists)
+    hypotheses = Hypotheses.from_tokens(lists)
     segments = np.repeat(np.arange(SENTENCES, dtype=np.int32), K)
     for kind in (Bleu, Nist):
         counted = kind(references)

@@ -1,23 +1,16 @@
-"""Judging translations: metrics, whether a difference is luck, and the files of NIST's evaluations."""
+"""Evaluation of translations: metrics, significance tests, and the files of NIST's evaluations."""
 
-from hiero.evaluate.metrics import (
-    Bleu,
-    Chrf,
-    ChrfPlusPlus,
-    EffectiveLength,
-    Hypotheses,
-    Metric,
-    Nist,
-    Ter,
-    Text,
-    Tokenizer,
-)
+from hiero.evaluate.bleu import Bleu, EffectiveLength
+from hiero.evaluate.metric import Metric
+from hiero.evaluate.nist import Nist
+from hiero.evaluate.sacrebleu_metrics import Chrf, ChrfPlusPlus, Ter
 from hiero.evaluate.significance import (
     Runs,
     approximate_randomization,
     confidence_interval,
     paired_bootstrap,
 )
+from hiero.evaluate.tokens import Hypotheses, Text, Tokenizer
 
 __all__ = [
     "Bleu",

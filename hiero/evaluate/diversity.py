@@ -1,4 +1,4 @@
-"""How much the hypotheses of an n-best list differ."""
+"""The diversity of n-best lists."""
 
 from __future__ import annotations
 
@@ -9,11 +9,11 @@ import scipy.sparse
 
 
 def diversity(hypotheses: Sequence[Sequence[str]], order: int = 4) -> float | None:
-    """The mean over all pairs of d(y, y') = 1 - 2 D(y, y') / (D(y, y) + D(y', y')), where -D counts the pairs
-    of equal n-grams of ``order`` words in both (Zhai et al. 2015, section 4.2). None for fewer than two.
+    """Computes the mean, over all pairs of hypotheses, of d(y, y') = 1 - 2 D(y, y') / (D(y, y) + D(y', y')),
+    where -D counts the pairs of equal n-grams of ``order`` words in both (Zhai et al. 2015, section 4.2).
 
-    From 0 where all have the same n-grams to 1 where none has one of another. Two without n-grams are alike
-    if they are the same.
+    The diversity is 0 if all hypotheses have the same n-grams, and 1 if no two have one in common. Two
+    hypotheses without n-grams have 0 if they are equal, else 1. Returns None for fewer than two hypotheses.
 
     >>> diversity([["a", "b", "c"], ["a", "b", "d"]], order=2)
     0.5
@@ -30,11 +30,11 @@ def diversity(hypotheses: Sequence[Sequence[str]], order: int = 4) -> float | No
     shape = (len(hypotheses), max(len(numbers), 1))
     counts = scipy.sparse.csr_array((np.ones(len(rows)), (rows, columns)), shape=shape)
     common = (counts @ counts.T).toarray()
-    own = np.diag(common)
+    sizes = np.diag(common)
     first, second = np.triu_indices(len(hypotheses), 1)
-    most = own[first] + own[second]
-    # Without any n-gram there is nothing to divide by.
+    total = sizes[first] + sizes[second]
+    # Pairs without any n-gram have a total of 0.
     pairs = zip(first.tolist(), second.tolist(), strict=True)
     same = [list(hypotheses[i]) == list(hypotheses[j]) for i, j in pairs]
-    share = np.where(most > 0, 2 * common[first, second] / np.maximum(most, 1), same)
+    share = np.where(total > 0, 2 * common[first, second] / np.maximum(total, 1), same)
     return float((1 - share).mean())

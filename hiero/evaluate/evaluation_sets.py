@@ -1,6 +1,6 @@
-"""Hypotheses and references from files: text, a segment a line, or NIST's XML and SGML.
+"""Hypotheses and references from files: text with a segment on each line, or NIST's XML and SGML.
 
-Which it is says the name's ending: .xml, .sgm and .sgml are NIST's, also before .gz and .xz.
+The ending of the name decides: .xml, .sgm and .sgml are NIST's, also before .gz and .xz.
 """
 
 from __future__ import annotations
@@ -13,13 +13,14 @@ from pathlib import Path
 
 from hiero._core import FormatError
 from hiero.base.lines import PathLike, read_lines
-from hiero.evaluate.metrics import Text
 from hiero.evaluate.nist_xml import SUFFIXES, SegmentSet, aligned, read_sets
+from hiero.evaluate.tokens import Text
 
 
 @dataclass(frozen=True)
 class EvaluationSet:
-    """References by segment, and for NIST's files the set that names its documents and segments."""
+    """The references of each segment, and for NIST's files the set with the names of documents and
+    segments."""
 
     references: list[list[str]]
     source: SegmentSet | None = None
@@ -28,41 +29,41 @@ class EvaluationSet:
     def read(
         cls, files: Sequence[PathLike], source: SegmentSet | None = None, *, complete: bool = True
     ) -> EvaluationSet:
-        """Reads reference files, all text or all NIST's, these in the order of the segments of ``source`` or
-        else of the first. Raises FormatError where they do not fit together or, if the set is to be
-        ``complete``, a segment has no reference that is not blank."""
+        """Reads reference files, which are all text or all NIST's. Segments of NIST's are put in the order of
+        ``source``, or else of the first file. Raises FormatError if the files do not fit together and, if
+        ``complete``, for a segment whose references are all blank."""
         if not files:
             raise ValueError("no references")
         nist = [is_nist(file) for file in files]
         if any(nist) != all(nist):
             raise FormatError(f"{os.fspath(files[nist.index(False)])}: text among references in XML or SGML")
-        found = cls._of_sets(files, source) if all(nist) else cls._of_text(files)
-        if not found.references:
+        references = cls._from_sets(files, source) if all(nist) else cls._from_text(files)
+        if not references.references:
             raise FormatError(f"{os.fspath(files[0])}: no segments")
-        for number, segment in enumerate(found.references):
+        for number, segment in enumerate(references.references):
             if complete and not any(line.strip() for line in segment):
-                raise FormatError(f"{found.place(number, files[-1])}: no reference is not empty")
-        return found
+                raise FormatError(f"{references.place(number, files[-1])}: no reference is not empty")
+        return references
 
     @classmethod
-    def _of_text(cls, files: Sequence[PathLike]) -> EvaluationSet:
+    def _from_text(cls, files: Sequence[PathLike]) -> EvaluationSet:
         texts = [list(read_lines(file)) for file in files]
         for file, lines in zip(files, texts, strict=True):
             _check_length(file, len(lines), len(texts[0]))
         return cls([list(segment) for segment in zip(*texts, strict=True)])
 
     @classmethod
-    def _of_sets(cls, files: Sequence[PathLike], source: SegmentSet | None) -> EvaluationSet:
-        pairs = [(file, found) for file in files for found in _sets(file, "refset")]
+    def _from_sets(cls, files: Sequence[PathLike], source: SegmentSet | None) -> EvaluationSet:
+        pairs = [(file, refset) for file in files for refset in _sets(file, "refset")]
         source = source or pairs[0][1]
-        texts = [aligned(source, found, os.fspath(file)) for file, found in pairs]
+        texts = [aligned(source, refset, os.fspath(file)) for file, refset in pairs]
         return cls([list(segment) for segment in zip(*texts, strict=True)], source)
 
     def hypotheses(self, file: PathLike) -> list[str]:
-        """One a segment, from text, or from a `tstset` where the references are NIST's.
+        """Reads one hypothesis for each segment, from text or, if the references are NIST's, from a `tstset`.
 
-        One of NIST's with text is refused: its segments may have another order than the lines. Raises
-        FormatError for that, and naming what is missing or extra.
+        Raises FormatError for a `tstset` if references are text, whose lines may have another order, and for
+        missing or extra segments, which it names.
         """
         if self.source is None:
             if is_nist(file):
@@ -73,22 +74,22 @@ class EvaluationSet:
             _check_length(file, len(lines), len(self.references))
             return lines
         try:
-            found = _sets(file, "tstset")
+            tstsets = _sets(file, "tstset")
         except FormatError as error:
             if is_nist(file):
                 raise
             raise FormatError(f"{error}; references are NIST's, and hypotheses a tstset then") from None
-        if len(found) > 1:
-            raise FormatError(f"{os.fspath(file)}: {len(found)} systems, expected one")
-        return aligned(self.source, found[0], os.fspath(file))
+        if len(tstsets) > 1:
+            raise FormatError(f"{os.fspath(file)}: {len(tstsets)} systems, expected one")
+        return aligned(self.source, tstsets[0], os.fspath(file))
 
     def place(self, number: int, file: PathLike) -> str:
-        """Segment ``number`` of a file, from 0, as messages name it: text by its line, which is from 1."""
+        """Names segment ``number``, from 0, of a file for messages. Lines of text are numbered from 1."""
         name = os.fspath(file)
         return f"{name}:{number + 1}" if self.source is None else f"{name}: {self.name(number)}"
 
     def name(self, number: int) -> str:
-        """Segment ``number``, from 0: by NIST's names, if it has such, else by that number."""
+        """Names segment ``number``, from 0: by NIST's names if there are any, else by that number."""
         if self.source is None:
             return f"segment {number}"
         document, segment = self._places[number]
@@ -99,52 +100,51 @@ class EvaluationSet:
         return [(document, segment) for document, segment, _ in self.source or ()]
 
     def genres(self) -> dict[str, list[int]]:
-        """Numbers of segments by the genre of their document; empty for text, and without a genre's name for
-        documents that have none."""
-        found: dict[str, list[int]] = {}
+        """Returns the numbers of segments by the genre of their document, "" for documents without a genre;
+        empty for text."""
+        genres: dict[str, list[int]] = {}
         number = 0
         for document in self.source.documents if self.source is not None else ():
             segments = range(number, number := number + len(document.segments))
-            found.setdefault(document.attributes.get("genre", ""), []).extend(segments)
-        return found
+            genres.setdefault(document.attributes.get("genre", ""), []).extend(segments)
+        return genres
 
     def check_tokens(self, text: Text, file: PathLike) -> None:
-        """Raises FormatError for a segment of which the tokeniser leaves no reference; ``file`` is for the
-        message."""
+        """Raises FormatError, which names ``file``, for a segment whose references have no tokens."""
         tokens = iter(text.tokens(line for segment in self.references for line in segment))
         for number, segment in enumerate(self.references):
             if not any([next(tokens) for _ in segment]):
                 raise FormatError(f"{self.place(number, file)}: no reference has a token")
 
     def documents(self) -> list[tuple[str, list[int]]]:
-        """Names of documents and their segments' numbers. Raises ValueError for text."""
+        """Returns the names of documents with the numbers of their segments. Raises ValueError for text."""
         if self.source is None:
             raise ValueError("text has no documents: references in NIST's XML or SGML name them")
-        found: list[tuple[str, list[int]]] = []
+        documents: list[tuple[str, list[int]]] = []
         for number, (name, _, _) in enumerate(self.source):
-            if not found or found[-1][0] != name:
-                found.append((name, []))
-            found[-1][1].append(number)
-        return found
+            if not documents or documents[-1][0] != name:
+                documents.append((name, []))
+            documents[-1][1].append(number)
+        return documents
 
 
 def read_source(file: PathLike) -> tuple[list[str], SegmentSet | None]:
-    """The lines of a text, or the segments of a `srcset` and the set. Raises FormatError."""
+    """Reads the lines of a text, or the segments of a `srcset`, and the set. Raises FormatError."""
     if not is_nist(file):
         return list(read_lines(file)), None
-    found = _sets(file, "srcset")
-    if len(found) > 1:
-        raise FormatError(f"{os.fspath(file)}: {len(found)} srcsets, expected one")
-    return [text for _, _, text in found[0]], found[0]
+    srcsets = _sets(file, "srcset")
+    if len(srcsets) > 1:
+        raise FormatError(f"{os.fspath(file)}: {len(srcsets)} srcsets, expected one")
+    return [text for _, _, text in srcsets[0]], srcsets[0]
 
 
 def is_nist(file: PathLike) -> bool:
-    """Whether a name ends as those of NIST's files do, also before .gz and .xz."""
+    """Tells whether a name has the ending of NIST's files, also before .gz and .xz."""
     return ending(file) in SUFFIXES
 
 
 def ending(file: PathLike) -> str:
-    """Gives the ending of a file's name in small letters, without .gz and .xz; "" where there is none."""
+    """Returns the ending of a file's name in lower case, without .gz and .xz; "" if there is none."""
     suffixes = [suffix.lower() for suffix in Path(file).suffixes]
     if suffixes and suffixes[-1] in (".gz", ".xz"):
         suffixes.pop()
@@ -152,10 +152,10 @@ def ending(file: PathLike) -> str:
 
 
 def _sets(file: PathLike, kind: str) -> list[SegmentSet]:
-    found = [each for each in read_sets(file) if each.kind == kind]
-    if not found:
+    sets = [segments for segments in read_sets(file) if segments.kind == kind]
+    if not sets:
         raise FormatError(f"{os.fspath(file)}: no {kind}")
-    return found
+    return sets
 
 
 def _check_length(file: PathLike, lines: int, expected: int) -> None:

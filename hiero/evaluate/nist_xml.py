@@ -1,8 +1,9 @@
 """Test sets as NIST's evaluations exchange them: `srcset`, `refset` and `tstset`, in XML or the older SGML.
 
-A file holds one or more sets of documents of segments; references of one set by several translators are sets
-of their own, or documents with the same ``docid`` and other ``sysid``. Nothing is fetched and no entity of a
-file's own is expanded: a file that declares some is refused, a DTD address is passed over.
+A file has one or more sets, a set has documents, and a document has segments. References by several
+translators are several sets, or documents with the same ``docid`` and different ``sysid``. Nothing is
+downloaded, and no entity that a file declares is expanded: such a file is refused, and the address of a DTD
+is ignored.
 
 >>> sets = parse_sets(
 ...     b'<srcset setid=demo srclang=fr><doc docid=d1><seg id=1> le chat </seg></doc></srcset>', "demo.sgm"
@@ -32,7 +33,8 @@ _ENTITIES = "declares entities of its own, which are not read"
 
 @dataclass
 class Document:
-    """Segments by id, in the file's order; ``attributes`` of the document's tag, names in lower case."""
+    """A document: segments by id, in the file's order, and the attributes of its tag, with names in lower
+    case."""
 
     name: str
     attributes: dict[str, str]
@@ -53,19 +55,20 @@ class SegmentSet:
         return self.attributes.get("setid", "")
 
     def __iter__(self) -> Iterator[tuple[str, str, str]]:
-        """Document, segment and text, in the file's order."""
+        """Yields document, segment and text, in the file's order."""
         for document in self.documents:
             for number, text in document.segments.items():
                 yield document.name, number, text
 
 
 def read_sets(path: str | os.PathLike[str]) -> list[SegmentSet]:
-    """The sets of a file (plain, gzip, xz). Raises FormatError naming file, line, document and segment."""
+    """Reads the sets of a file (plain, gzip, xz). Raises FormatError that names file, line, document and
+    segment."""
     return parse_sets(read_bytes(path), os.fspath(path))
 
 
 def parse_sets(content: bytes, name: str) -> list[SegmentSet]:
-    """The sets of a file's content; ``name`` is for messages. Raises FormatError."""
+    """Reads the sets in a file's content; messages name it ``name``. Raises FormatError."""
     reader = _Reader(name)
     if b"<?xml" in content[:200] or content[:2] in (b"\xff\xfe", b"\xfe\xff"):
         _parse_xml(content, reader)
@@ -75,25 +78,25 @@ def parse_sets(content: bytes, name: str) -> list[SegmentSet]:
 
 
 def aligned(source: SegmentSet, other: SegmentSet, name: str) -> list[str]:
-    """The texts of another set in the order of the source set's segments.
+    """Returns the texts of another set in the order of the source set's segments.
 
-    Raises FormatError naming a document or segment that is missing or extra; ``name`` is the other's file.
+    Raises FormatError that names a missing or extra document or segment; ``name`` is the other set's file.
     """
     documents = {document.name: document.segments for document in other.documents}
     texts = []
     for document in source.documents:
         segments = documents.pop(document.name, None)
         if segments is None:
-            raise FormatError(f"{name}: {_of(other)} lacks document {document.name!r}")
+            raise FormatError(f"{name}: {_described(other)} lacks document {document.name!r}")
         for number in document.segments:
             if number not in segments:
-                raise FormatError(f"{name}: {_of(other)} lacks {_place(document, number)}")
+                raise FormatError(f"{name}: {_described(other)} lacks {_place(document, number)}")
             texts.append(segments[number])
         for number in segments:
             if number not in document.segments:
-                raise FormatError(f"{name}: {_of(other)} has an extra {_place(document, number)}")
+                raise FormatError(f"{name}: {_described(other)} has an extra {_place(document, number)}")
     for extra in documents:
-        raise FormatError(f"{name}: {_of(other)} has an extra document {extra!r}")
+        raise FormatError(f"{name}: {_described(other)} has an extra document {extra!r}")
     return texts
 
 
@@ -101,14 +104,13 @@ def _place(document: Document, segment: str) -> str:
     return f"segment {segment} of document {document.name!r}"
 
 
-def _of(found: SegmentSet) -> str:
-    return f"{found.kind} {found.system!r}" if found.system else found.kind
+def _described(segments: SegmentSet) -> str:
+    return f"{segments.kind} {segments.system!r}" if segments.system else segments.kind
 
 
 def write_tstset(source: SegmentSet, texts: Sequence[str], language: str, system: str) -> str:
-    """Translations of a source set's segments, in their order, as a `tstset` in XML.
-
-    Raises ValueError for another number of texts.
+    """Returns a `tstset` in XML with translations of a source set's segments, in their order. Raises
+    ValueError for another number of texts.
     """
     rest = iter(texts)
     if len(texts) != sum(len(document.segments) for document in source.documents):
@@ -149,12 +151,12 @@ def _legal(text: str) -> str:
 
 
 class _Reader:
-    """Takes tags and text in order, whatever the syntax they come from."""
+    """Builder of sets from tags and text, in the file's order, for both syntaxes."""
 
     def __init__(self, name: str) -> None:
         self.name = name
         self._sets: list[SegmentSet] = []
-        # By system, as documents of one set may be by several.
+        # The sets that the current tag makes, by system: its documents may be by several.
         self._open: dict[str, SegmentSet] | None = None
         self._names: set[tuple[str, str]] = set()
         self._head: tuple[str, dict[str, str]] = ("", {})
@@ -228,7 +230,8 @@ class _Reader:
             self._text.append(text)
 
     def unknown_entity(self, name: str, line: int) -> None:
-        """Those of HTML, which old sets use; others are errors, as their text would be lost."""
+        """Adds the character of an HTML entity, as old sets use them. Raises FormatError for other entities,
+        whose text would be lost."""
         character = html.unescape(f"&{name};")
         if character == f"&{name};":
             raise self.error(line, f"unknown entity &{name};")
@@ -244,7 +247,7 @@ class _Reader:
 
 
 def _parse_xml(content: bytes, reader: _Reader) -> None:
-    """By expat, which fetches nothing unless told how to."""
+    """Parses with expat, which downloads nothing by itself."""
     parser = xml.parsers.expat.ParserCreate()
     parser.buffer_text = True
 
@@ -267,7 +270,7 @@ def _parse_xml(content: bytes, reader: _Reader) -> None:
         raise FormatError(f"{reader.name}:{error.lineno}: {message}") from None
     except FormatError:
         raise
-    except (LookupError, ValueError) as error:  # an encoding that there is not, or that expat cannot read
+    except (LookupError, ValueError) as error:  # an unknown encoding, or one that expat cannot read
         raise FormatError(f"{reader.name}:{parser.CurrentLineNumber}: {error}") from None
     _check_attributes(content, reader)
 
@@ -280,8 +283,8 @@ _ENTITY = re.compile(r"&(?!#|(?:amp|lt|gt|quot|apos);)([^;&<]*);")
 
 
 def _check_attributes(content: bytes, reader: _Reader) -> None:
-    """Refuses unknown entities in attributes of a document that is well-formed: with a DTD address expat
-    leaves them out, and says so in text alone."""
+    """Raises FormatError for an unknown entity in an attribute of a well-formed document. With the address of
+    a DTD expat leaves such entities out, and reports only those in text."""
     if b"<!DOCTYPE" not in content.replace(b"\0", b""):
         return
     wide = content[:2] in (b"\xff\xfe", b"\xfe\xff")
@@ -293,7 +296,8 @@ def _check_attributes(content: bytes, reader: _Reader) -> None:
 
 
 class _Sgml(HTMLParser):
-    """Tags and attributes as HTML's: in any case, with quotes or without."""
+    """Parser of SGML's tags and attributes by the rules of HTML: in upper or lower case, with quotes or
+    without."""
 
     def __init__(self, reader: _Reader) -> None:
         super().__init__()
@@ -301,7 +305,7 @@ class _Sgml(HTMLParser):
         self.line = 1
 
     def set_cdata_mode(self, elem: str, **_: object) -> None:
-        """No element is a script."""
+        """Does nothing: no element is a script."""
 
     def handle_starttag(self, tag: str, attrs: Iterable[tuple[str, str | None]]) -> None:
         self._reader.start(tag, {key: value or "" for key, value in attrs}, self.line)
@@ -326,7 +330,7 @@ def _parse_sgml(content: bytes, reader: _Reader) -> None:
         if refused := re.search(pattern, text, re.IGNORECASE):
             raise reader.error(text.count("\n", 0, refused.start()) + 1, message)
     _check_comments(text, reader)
-    # One tag at a time: over markup that does not end the parser goes again and again.
+    # The parser gets one tag at a time: it would read unfinished markup again and again.
     parser, end = _Sgml(reader), 0
     for tag in _TAG.finditer(text):
         reader.text(html.unescape(text[end : tag.start()]))
@@ -339,7 +343,8 @@ def _parse_sgml(content: bytes, reader: _Reader) -> None:
 
 
 def _check_comments(text: str, reader: _Reader) -> None:
-    """Refuses a comment without an end, which would be looked for again from every beginning."""
+    """Raises FormatError for a comment without an end, which the pattern of tags would search for from every
+    comment."""
     end = 0
     while (begin := text.find("<!--", end)) >= 0:
         end = text.find("-->", begin + 4)

@@ -27,8 +27,8 @@ class BleuColumns:
     """Columns of a row of BLEU counts, as ``bleu_counts`` and ``hiero.evaluate.Bleu`` return it.
 
     >>> counts = bleu_counts(["a", "b"], [["a", "c", "b"]])
-    >>> counts[BleuColumns.LENGTH], counts[BleuColumns.REFERENCE_LENGTH], counts[BleuColumns.MATCHES]
-    (2.0, 3.0, array([2., 0., 0., 0.]))
+    >>> float(counts[BleuColumns.REFERENCE_LENGTH]), counts[BleuColumns.MATCHES].tolist()
+    (3.0, [2.0, 0.0, 0.0, 0.0])
     """
 
     LENGTH = 0

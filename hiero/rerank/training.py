@@ -18,7 +18,7 @@ from hiero._core import Forest, FormatError
 from hiero.base.files import replacing
 from hiero.base.parallel import ordered_map
 from hiero.base.settings import Settings
-from hiero.evaluate.metrics import Bleu
+from hiero.evaluate.bleu import Bleu
 from hiero.forest.files import ForestFile, ForestWriter, PackedForest, pack_forest
 from hiero.forest.losses import COLUMNS, ORDER
 from hiero.rerank.features import NgramFeatures

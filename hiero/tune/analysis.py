@@ -12,8 +12,10 @@ import numpy as np
 
 from hiero._core import Chart, KBestArrays, bleu_plus_one
 from hiero.base.files import replacing
+from hiero.evaluate.bleu import Bleu
 from hiero.evaluate.diversity import diversity
-from hiero.evaluate.metrics import Array, Bleu, Hypotheses
+from hiero.evaluate.metric import Array
+from hiero.evaluate.tokens import Hypotheses
 from hiero.tune.run.protocol import TuningDecoder
 
 
@@ -72,10 +74,10 @@ def analyse(
         top_down = chart.outside("top-down", k=k)
         lists = guided.candidates(0, len(chart.forest.source))
         statistics = metric.token_statistics(
-            np.full(len(lists), sentence, dtype=np.int32), Hypotheses.of_list(chart.forest, lists)
+            np.full(len(lists), sentence, dtype=np.int32), Hypotheses.from_kbest(chart.forest, lists)
         )
         oracle = int(bleu_plus_one(statistics).argmax())
-        guided_statistics = metric.token_statistics([sentence], Hypotheses.of_tokens([guided.oracle]))
+        guided_statistics = metric.token_statistics([sentence], Hypotheses.from_tokens([guided.oracle]))
         return _Sentence(
             np.stack([statistics[0], statistics[oracle], guided_statistics[0]]),
             diversity(_tokens(chart, lists), order),

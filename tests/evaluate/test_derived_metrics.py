@@ -54,7 +54,7 @@ def test_what_every_metric_promises(name: str) -> None:
     rows = metric.statistics(lines(1))
     assert rows.shape == (3, metric.width) and rows.dtype == np.float64
     tokens = metric.text.tokens(lines(1))
-    assert (metric.token_statistics(range(3), Hypotheses.of_tokens(tokens)) == rows).all()
+    assert (metric.token_statistics(range(3), Hypotheses.from_tokens(tokens)) == rows).all()
     assert np.shape(metric.score(rows)) == np.shape(metric.segment_scores(rows)) == (3,)
     assert isinstance(metric.details(rows.sum(axis=0)), str)
     with pytest.raises(ValueError, match="2 hypotheses for 3 segments"):

@@ -13,7 +13,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from hiero._core import bleu
-from hiero.evaluate import Bleu, Chrf, ChrfPlusPlus, Hypotheses, Metric, Nist, Ter, Text, metrics
+from hiero.evaluate import Bleu, Chrf, ChrfPlusPlus, Hypotheses, Metric, Nist, Ter, Text, tokens
 from support.paths import SHARED
 
 EFFECTIVE = ("shortest", "closest", "average")
@@ -205,7 +205,7 @@ def test_white_space_is_sacrebleus(lines: list[str], data: st.DataObject) -> Non
 
 def test_lists_of_hypotheses() -> None:
     references = [["a b c"], ["d e", "d d"]]
-    hypotheses = Hypotheses.of_tokens([["a", "b"], ["d"], ["d", "d"], []])
+    hypotheses = Hypotheses.from_tokens([["a", "b"], ["d"], ["d", "d"], []])
     assert hypotheses.texts() == ["a b", "d", "d d", ""]
     for metric in (
         Bleu(references),
@@ -223,7 +223,7 @@ def test_lists_of_hypotheses() -> None:
 
 def test_tokens_with_white_space_are_several_words() -> None:
     line = "10\u00a0000 people\u3000came home"
-    lists = Hypotheses.of_tokens([line.split(" "), ["people"]])
+    lists = Hypotheses.from_tokens([line.split(" "), ["people"]])
     for kind in (Bleu, Nist, Ter):
         metric = kind([[line]])
         rows = metric.token_statistics([0, 0], lists)
@@ -235,7 +235,7 @@ def test_tokens_with_white_space_are_several_words() -> None:
 def test_no_hypotheses() -> None:
     for kind in (Bleu, Nist, Chrf, ChrfPlusPlus, Ter):
         metric = kind([["a b"]])
-        assert metric.token_statistics([], Hypotheses.of_tokens([])).shape == (0, metric.width)
+        assert metric.token_statistics([], Hypotheses.from_tokens([])).shape == (0, metric.width)
 
 
 def test_bad_arrays_of_hypotheses() -> None:
@@ -283,7 +283,7 @@ def test_missing_tokenisers_are_named(monkeypatch: pytest.MonkeyPatch) -> None:
         raise RuntimeError("Please install a package")
 
     monkeypatch.setattr(sacrebleu, "BLEU", missing)
-    metrics._tokenizer.cache_clear()
+    tokens._tokenizer.cache_clear()
     with pytest.raises(ValueError, match="tokeniser ja-mecab: Please install"):
         Bleu([["a"]], Text("ja-mecab"))
     with pytest.raises(ValueError, match="unknown tokeniser '13b': expected one of none, 13a"):

@@ -17,7 +17,7 @@ from hiero.evaluate import (
     confidence_interval,
     paired_bootstrap,
 )
-from hiero.evaluate.metrics import Array
+from hiero.evaluate.metric import Array
 
 
 def noisy(rng: random.Random, references: list[list[str]], errors: float) -> list[str]:

@@ -32,7 +32,7 @@ class TableDecoder:
         for tokens, features in zip(self.hypotheses, self.features, strict=True):
             self.generated += len(tokens)
             order = np.argsort(-(features @ weights), kind="stable")[:k]
-            found = Hypotheses.of_tokens([tokens[i] for i in order.tolist()])
+            found = Hypotheses.from_tokens([tokens[i] for i in order.tolist()])
             yield KBestList(found, scipy.sparse.csr_array(features[order]))
 
     def forests(self, weights: Array) -> Iterator[Forest | None]:

@@ -12,7 +12,7 @@ import scipy.sparse
 
 from hiero import Forest
 from hiero.evaluate import Bleu, Chrf, Metric, Ter
-from hiero.evaluate.metrics import Hypotheses
+from hiero.evaluate.tokens import Hypotheses
 from hiero.forest.losses import BleuColumns
 from hiero.tune.methods.mert import MertOptions, hypergraph_mert, mert
 from hiero.tune.methods.mert.climb import climb
@@ -232,7 +232,7 @@ def _all_derivations(sets: list[list[Forest]], metric: Metric) -> PoolArrays:
             columns = forest.features.toarray().T
             for derivation in derivations(forest):
                 rows.append([total(column, derivation) for column in columns])
-                text = Hypotheses.of_tokens([words(forest, derivation)])
+                text = Hypotheses.from_tokens([words(forest, derivation)])
                 statistics.append(metric.token_statistics([sentence], text)[0])
         offsets.append(len(rows))
     return PoolArrays(np.array(offsets, dtype=np.int32), scipy.sparse.csr_array(rows), np.array(statistics))

@@ -109,7 +109,7 @@ def test_pools_are_unique_and_in_order(tmp_path: Path) -> None:
 def test_instances_of_sentences_are_apart() -> None:
     """Also where their candidates are the same, and those that come later are among the others of theirs."""
     metric = Bleu([["a b"], ["c"]])
-    statistics = metric.token_statistics([0, 0], Hypotheses.of_tokens([["a"], ["a", "b"]]))
+    statistics = metric.token_statistics([0, 0], Hypotheses.from_tokens([["a"], ["a", "b"]]))
 
     def found(span: tuple[int, int], rows: list[int], first: float) -> Candidates:
         features = np.array([[first, 0.0], [0.0, 2.0]])
@@ -136,7 +136,7 @@ def test_instances_of_sentences_are_apart() -> None:
     assert arrays.offsets.tolist() == [0, 2, 4, 7, 7, 8] and arrays.instances == 5
     assert arrays.features.toarray()[:, 0].tolist() == [1, 0, 1, 1, 1, 0, 3, 0]
     assert arrays.statistics.tolist() == statistics[[0, 1, 0, 1, 0, 1, 0, 1]].tolist()
-    nothing = metric.token_statistics([1], Hypotheses.of_tokens([[]]))[0]
+    nothing = metric.token_statistics([1], Hypotheses.from_tokens([[]]))[0]
     assert np.asarray(arrays.missing).tolist() == nothing.tolist()
     assert arrays.winners(np.array([1.0, 1.0])).tolist() == [1, 2, 6, -1, 7]
 

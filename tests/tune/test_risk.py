@@ -12,7 +12,7 @@ import pytest
 
 from hiero import Forest
 from hiero.evaluate import Bleu
-from hiero.evaluate.metrics import Hypotheses
+from hiero.evaluate.tokens import Hypotheses
 from hiero.forest.files import NO_FOREST
 from hiero.forest.losses import BleuColumns, LinearBleu, totals_and_matches
 from hiero.tune import TuneOptions, tune
@@ -117,7 +117,7 @@ def test_problems_of_lists() -> None:
     assert even == pytest.approx([np.mean(np.reshape(quality, (6, 12)), axis=1).sum()])
     assert isinstance(one, LinearLoss) and one.weights.tolist() == [chosen[1] / 6]
     # Unclipped: a word that the reference has once matches as often as it is said.
-    tokens = Hypotheses.of_tokens([references[0][0].split() * 2])
+    tokens = Hypotheses.from_tokens([references[0][0].split() * 2])
     assert metric.token_statistics([0], tokens)[0, 10:].tolist() == unclipped(references[0][0].split())
     assert space.sentences == 6
 
@@ -158,16 +158,16 @@ def test_problems_of_forests(seed: int) -> None:
         counts = [
             [
                 *(max(len(d.tokens) - n, 0) for n in range(4)),
-                *metric.unclipped([number], Hypotheses.of_tokens([d.tokens]))[0],
+                *metric.unclipped([number], Hypotheses.from_tokens([d.tokens]))[0],
             ]
             for d in found
         ]
         expected += p / p.sum() @ counts
         best = forest.viterbi(forest.scores(weights))
         assert best is not None
-        first += metric.token_statistics([number], Hypotheses.of_tokens([best.tokens]))[0]
+        first += metric.token_statistics([number], Hypotheses.from_tokens([best.tokens]))[0]
         variances.append(forest.kbest_arrays(50, forest.scores(weights)).features.toarray().var(axis=0))
-    first += metric.token_statistics([3], Hypotheses.of_tokens([[]]))[0]
+    first += metric.token_statistics([3], Hypotheses.from_tokens([[]]))[0]
     assert space.counts(weights, 1.0) == pytest.approx(expected)
     assert loss == BleuLoss(max(first[0], 1), first[1])
     assert space.spread == pytest.approx(np.sqrt(np.mean(variances, axis=0)))

@@ -5,7 +5,8 @@ from __future__ import annotations
 
 from pydantic import Field
 
-from hiero.evaluate.metrics import Bleu, Metric
+from hiero.evaluate.bleu import Bleu
+from hiero.evaluate.metric import Metric
 from hiero.tune.pool.forests import AccumulatedForests
 from hiero.tune.pool.instances import SearchAware
 from hiero.tune.pool.lists import AccumulatedInstances, AccumulatedLists

@@ -17,7 +17,8 @@ import scipy.special
 from pydantic import Field
 
 from hiero.base.settings import Settings
-from hiero.evaluate.metrics import Bleu, Metric
+from hiero.evaluate.bleu import Bleu
+from hiero.evaluate.metric import Metric
 from hiero.tune.methods.kinds import ListMethod
 from hiero.tune.methods.sentence_bleu import smoothed_bleu
 from hiero.tune.pool.candidates import PoolArrays

@@ -14,7 +14,7 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 
-from hiero.evaluate.metrics import Metric
+from hiero.evaluate.metric import Metric
 from hiero.tune.run.protocol import Array, KBestList
 
 IntArray = npt.NDArray[np.int32]

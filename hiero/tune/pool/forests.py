@@ -9,7 +9,8 @@ from pathlib import Path
 import numpy as np
 
 from hiero._core import Forest, FormatError
-from hiero.evaluate.metrics import Hypotheses, Metric
+from hiero.evaluate.metric import Metric
+from hiero.evaluate.tokens import Hypotheses
 from hiero.forest.files import NO_FOREST, ForestFile, ForestWriter
 from hiero.tune.run.accumulated import Accumulated, DecodedSet
 from hiero.tune.run.protocol import Array, TuningDecoder
@@ -47,7 +48,7 @@ class _SentenceForests(Accumulated):
                 best = None if forest is None else forest.viterbi(forest.scores(weights))
                 tokens = [] if best is None else best.tokens
                 translations.append(" ".join(tokens))
-                hypothesis = Hypotheses.of_tokens([tokens])
+                hypothesis = Hypotheses.from_tokens([tokens])
                 statistics.append(self._metric.token_statistics([sentence], hypothesis)[0])
                 if forest is None or best is None:
                     writer.write(NO_FOREST)

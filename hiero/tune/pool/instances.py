@@ -18,7 +18,8 @@ from pydantic import Field, model_validator
 
 from hiero._core import Chart, KBestArrays
 from hiero.base.settings import Settings, refuse_idle
-from hiero.evaluate.metrics import Bleu, Hypotheses
+from hiero.evaluate.bleu import Bleu
+from hiero.evaluate.tokens import Hypotheses
 from hiero.forest.losses import BleuColumns
 from hiero.tune.pool.candidates import WHOLE, Candidates, SentenceCandidates
 from hiero.tune.pool.span_references import AlignedBleu
@@ -97,13 +98,13 @@ class SpanInstances:
             judged = self._span_statistics(sentence, chart, span, derivations)
             if judged is not None:
                 instances.append(Candidates(span, derivations.features, judged))
-        translation = Hypotheses.of_list(chart.forest, best).first()
+        translation = Hypotheses.from_kbest(chart.forest, best).first()
         return SentenceCandidates(translation, instances[0].statistics[0], instances)
 
     def _statistics(self, sentence: int, chart: Chart, translations: KBestArrays) -> Array:
         """Counts statistics of translations of the whole sentence, float64 (n, 10)."""
         segments = np.full(len(translations), sentence, dtype=np.int32)
-        return self._metric.token_statistics(segments, Hypotheses.of_list(chart.forest, translations))
+        return self._metric.token_statistics(segments, Hypotheses.from_kbest(chart.forest, translations))
 
     def _span_statistics(
         self, sentence: int, chart: Chart, span: tuple[int, int], derivations: KBestArrays
@@ -112,7 +113,9 @@ class SpanInstances:
         span, which is then no instance."""
         if self._measure == "partial-span":
             assert isinstance(self._metric, AlignedBleu)
-            return self._metric.span_statistics(sentence, span, Hypotheses.of_list(chart.forest, derivations))
+            return self._metric.span_statistics(
+                sentence, span, Hypotheses.from_kbest(chart.forest, derivations)
+            )
         statistics = self._statistics(sentence, chart, derivations)
         if self._measure == "partial-full":
             share = (span[1] - span[0]) / len(chart.forest.source)

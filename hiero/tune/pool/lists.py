@@ -7,7 +7,8 @@ from pathlib import Path
 
 import numpy as np
 
-from hiero.evaluate.metrics import Bleu, Metric
+from hiero.evaluate.bleu import Bleu
+from hiero.evaluate.metric import Metric
 from hiero.tune.pool.blocks import load_block, save_block
 from hiero.tune.pool.candidates import Candidates, PoolArrays, SentenceCandidates, kbest_candidates
 from hiero.tune.pool.instances import SearchAware, SpanInstances

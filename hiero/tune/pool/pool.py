@@ -9,7 +9,7 @@ from typing import Any
 import numpy as np
 import scipy.sparse
 
-from hiero.evaluate.metrics import Metric
+from hiero.evaluate.metric import Metric
 from hiero.tune.pool.blocks import PoolBlock
 from hiero.tune.pool.candidates import WHOLE, Candidates, PoolArrays
 from hiero.tune.run.protocol import Array

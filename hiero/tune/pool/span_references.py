@@ -11,7 +11,9 @@ from collections.abc import Sequence
 import numpy as np
 
 from hiero._core import ReferenceSet
-from hiero.evaluate.metrics import Array, Bleu, EffectiveLength, Hypotheses, Text
+from hiero.evaluate.bleu import Bleu, EffectiveLength
+from hiero.evaluate.metric import Array
+from hiero.evaluate.tokens import Hypotheses, Text
 
 Links = Sequence[tuple[int, int]]
 

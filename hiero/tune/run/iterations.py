@@ -18,7 +18,7 @@ from hiero.base.files import temporary_name, write_atomically
 from hiero.base.json_files import read_json
 from hiero.base.progress import Report
 from hiero.base.weights import read_weights, write_weights
-from hiero.evaluate.metrics import Metric
+from hiero.evaluate.metric import Metric
 from hiero.tune.run.accumulated import Accumulated
 from hiero.tune.run.objective import maximised_score
 from hiero.tune.run.progress import ProgressDecoder

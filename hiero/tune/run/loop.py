@@ -21,7 +21,7 @@ from hiero.base.directories import run_directory
 from hiero.base.files import replacing
 from hiero.base.progress import Report
 from hiero.base.weights import check_writable
-from hiero.evaluate.metrics import Metric
+from hiero.evaluate.metric import Metric
 from hiero.tune.run.iterations import HeldOut, RunFolder
 from hiero.tune.run.limits import run_limits, weight_problem
 from hiero.tune.run.method import Method, TuningState

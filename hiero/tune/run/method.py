@@ -16,7 +16,7 @@ from pydantic import Field
 
 from hiero.base.progress import Report
 from hiero.base.settings import Settings
-from hiero.evaluate.metrics import Metric
+from hiero.evaluate.metric import Metric
 from hiero.tune.run.accumulated import Accumulated
 from hiero.tune.run.limits import Limits
 from hiero.tune.run.protocol import Array, TuningDecoder

@@ -12,7 +12,7 @@ from hiero._core import Chart, Error, FeatureNames, Forest, Translation
 from hiero.base.parallel import ordered_map
 from hiero.base.text import one_line
 from hiero.decode.decoder import Decoder, Keep, Source
-from hiero.evaluate.metrics import Hypotheses
+from hiero.evaluate.tokens import Hypotheses
 from hiero.tune.run.protocol import Array, KBestList
 
 T = TypeVar("T")
@@ -56,14 +56,14 @@ class ModelDecoder:
 
         def kbest_list(_: int, result: Translation | None) -> KBestList:
             if result is None or not result.has_parse:
-                return KBestList(Hypotheses.of_tokens([]), scipy.sparse.csr_array((0, len(names))))
+                return KBestList(Hypotheses.from_tokens([]), scipy.sparse.csr_array((0, len(names))))
             if keep == "none":
                 values, ids = list(result.features.values()), names.ids(result.features)
                 features = scipy.sparse.csr_array((values, ids, [0, len(ids)]), shape=(1, len(names)))
-                return KBestList(Hypotheses.of_tokens([result.tokens]), features)
+                return KBestList(Hypotheses.from_tokens([result.tokens]), features)
             forest = result.forest
             best = forest.kbest_arrays(k, forest.scores(weights), unique=True)
-            return KBestList(Hypotheses.of_list(forest, best), best.features)
+            return KBestList(Hypotheses.from_kbest(forest, best), best.features)
 
         return self._decode(weights, kbest_list, keep)
 

@@ -7,7 +7,8 @@ from collections.abc import Callable, Sequence
 import numpy as np
 import numpy.typing as npt
 
-from hiero.evaluate.metrics import Array, Hypotheses, Metric
+from hiero.evaluate.metric import Array, Metric
+from hiero.evaluate.tokens import Hypotheses
 
 
 def maximised_score(metric: Metric, statistics: npt.ArrayLike) -> Array:

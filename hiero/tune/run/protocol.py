@@ -14,7 +14,7 @@ import numpy as np
 import numpy.typing as npt
 
 from hiero._core import Chart, Forest
-from hiero.evaluate.metrics import Hypotheses
+from hiero.evaluate.tokens import Hypotheses
 
 Array = npt.NDArray[np.float64]
 T = TypeVar("T")

@@ -10,7 +10,7 @@ import numpy as np
 from pydantic import Field
 
 from hiero.base.settings import Settings
-from hiero.evaluate.metrics import Metric
+from hiero.evaluate.metric import Metric
 from hiero.tune.methods.mert.line_search import search
 from hiero.tune.pool.candidates import PoolArrays
 from hiero.tune.run.limits import Limits

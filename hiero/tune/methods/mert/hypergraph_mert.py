@@ -13,7 +13,8 @@ import scipy.sparse
 
 from hiero._core import Forest
 from hiero.base.parallel import ordered_map
-from hiero.evaluate.metrics import Hypotheses, Metric
+from hiero.evaluate.metric import Metric
+from hiero.evaluate.tokens import Hypotheses
 from hiero.tune.methods.kinds import ForestMethod
 from hiero.tune.methods.mert.climb import Climb, MertOptions, Restarts, climb, mean_of_climbs
 from hiero.tune.pool.candidates import PoolArrays

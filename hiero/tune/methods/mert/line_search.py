@@ -11,7 +11,7 @@ from dataclasses import dataclass
 import numpy as np
 
 from hiero._core import line_search
-from hiero.evaluate.metrics import Metric
+from hiero.evaluate.metric import Metric
 from hiero.tune.pool.candidates import PoolArrays
 from hiero.tune.run.objective import maximised_score
 from hiero.tune.run.protocol import Array

@@ -10,7 +10,7 @@ import numpy as np
 import numpy.typing as npt
 
 from hiero.base.parallel import ordered_map
-from hiero.evaluate.metrics import Metric
+from hiero.evaluate.metric import Metric
 from hiero.tune.methods.kinds import ListMethod
 from hiero.tune.methods.mert.climb import Climb, MertOptions, climb, mean_of_climbs
 from hiero.tune.pool.candidates import PoolArrays

@@ -18,7 +18,8 @@ from pydantic import Field
 
 from hiero._core import bleu
 from hiero.base.settings import Settings
-from hiero.evaluate.metrics import Bleu, Metric
+from hiero.evaluate.bleu import Bleu
+from hiero.evaluate.metric import Metric
 from hiero.forest.losses import BleuColumns
 from hiero.tune.methods.kinds import ListMethod
 from hiero.tune.methods.mira.averaged_weights import AveragedWeights

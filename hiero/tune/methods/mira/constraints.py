@@ -12,7 +12,7 @@ import numpy as np
 import numpy.typing as npt
 
 from hiero._core import RESCORE_BEAM, Derivation, Forest, SmoSolution, bleu_counts, smo
-from hiero.evaluate.metrics import EffectiveLength
+from hiero.evaluate.bleu import EffectiveLength
 from hiero.forest.losses import BleuDocument
 from hiero.tune.run.protocol import Array
 

@@ -20,7 +20,8 @@ from pydantic import Field
 from hiero.base.arrays import load_arrays, save_arrays
 from hiero.base.progress import Report
 from hiero.base.settings import Settings
-from hiero.evaluate.metrics import Bleu, Metric
+from hiero.evaluate.bleu import Bleu
+from hiero.evaluate.metric import Metric
 from hiero.forest.losses import BleuColumns, BleuDocument
 from hiero.tune.methods.kinds import DirectMethod
 from hiero.tune.methods.mira.averaged_weights import AveragedWeights

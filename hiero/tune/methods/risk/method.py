@@ -7,7 +7,8 @@ from typing import ClassVar
 
 from hiero.base.files import write_atomically
 from hiero.base.progress import Report
-from hiero.evaluate.metrics import Bleu, Metric
+from hiero.evaluate.bleu import Bleu
+from hiero.evaluate.metric import Metric
 from hiero.tune.methods.risk.annealing import Minimum, minimise
 from hiero.tune.methods.risk.losses import Loss
 from hiero.tune.methods.risk.objective import UnclippedBleu, forest_objective, list_objective

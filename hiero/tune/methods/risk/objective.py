@@ -11,7 +11,8 @@ import numpy.typing as npt
 
 from hiero._core import Forest, ForestSource
 from hiero.base.parallel import ordered_map
-from hiero.evaluate.metrics import Bleu, Hypotheses
+from hiero.evaluate.bleu import Bleu
+from hiero.evaluate.tokens import Hypotheses
 from hiero.forest.decisions import best_part
 from hiero.forest.losses import COLUMNS, ORDER, BleuColumns, totals_and_matches
 from hiero.tune.methods.risk.losses import Loss, loss_for
@@ -81,7 +82,7 @@ def annotate(
     annotated = with_features(annotated, scores[origins])
     best = annotated.kbest_arrays(_VARIANCE_K, scores[origins])
     segments = np.full(len(best), sentence)
-    statistics = metric.token_statistics(segments, Hypotheses.of_list(annotated, best))
+    statistics = metric.token_statistics(segments, Hypotheses.from_kbest(annotated, best))
     counts = totals_and_matches(annotated, metric.references[sentence])
     return AnnotatedForest(annotated, counts, statistics[0], column_variances(best.features))
 
