@@ -28,7 +28,7 @@ from hiero.experiments.report import markdown_rows
 from hiero.experiments.systems import System
 from hiero.rerank import Reranker
 from hiero.rerank.pipeline import RERANKER, read_examples
-from hiero.rerank.training import penalties_of, space_of
+from hiero.rerank.training import penalties_of, objective_of
 from hiero.tune.methods.risk import Risk
 from hiero.tune.methods.risk.descent import evaluate
 from hiero.tune.methods.risk.losses import Loss
@@ -104,7 +104,7 @@ def _second_stage_risk(laboratory: Li2009) -> tuple[RiskSpace, Loss, Array]:
     examples, reranker = read_examples(run), Reranker.load(run / RERANKER)
     ngrams = [reranker.ngrams.get(" ".join(ngram), 0.0) for ngram in examples.features.ngrams]
     penalties = penalties_of(examples.features, laboratory.second_options(0))
-    return *space_of(examples, penalties, laboratory.threads), np.array([reranker.score, *ngrams])
+    return *objective_of(examples, penalties, laboratory.threads), np.array([reranker.score, *ngrams])
 
 
 if __name__ == "__main__":

@@ -1,5 +1,5 @@
-"""A second stage, which chooses from forests with many more features than decoding can afford: n-grams of the
-target side, trained by minimum risk on forests of the bitext itself."""
+"""The second stage: it chooses a translation from a forest with many more features than decoding can afford,
+n-grams of the target side, and is trained by minimum risk on forests of the bitext."""
 
 from hiero.rerank.checks import check_second_stage
 from hiero.rerank.features import NgramFeatures, frequent_ngrams

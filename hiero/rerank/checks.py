@@ -1,8 +1,8 @@
-"""Checks before a second stage is trained: of settings, and whether files are those that the model was
-trained on, by the checksums in its manifest.
+"""Checks before a second stage is trained: settings must be possible, and files must be those that the model
+was trained on, by the checksums in its manifest.
 
-Jackknifing trains models of parts of the bitext: of any other text they would say little of the model, and
-nobody would see it.
+Jackknifing trains models of parts of the bitext. Models of another text would differ from the model in ways
+that nobody sees.
 """
 
 from __future__ import annotations
@@ -33,9 +33,11 @@ def check_second_stage(
     decoding: Mapping[str, Any] | None = None,
     memory: int = DEFAULT_MEMORY,
 ) -> None:
-    """Raises ValueError for a model that does not say how it was trained, for a bitext, a dictionary or
-    monolingual text that it was not trained on, or that is missing, and for settings that cannot be had;
-    OSError."""
+    """Checks a model and the files to train its second stage on.
+
+    Raises ValueError for a model whose manifest has no training settings, for a bitext, a dictionary or
+    monolingual text that it was not trained on or that is missing, and for impossible settings; OSError.
+    """
     inputs.check()
     settings = settings_of(model)
     check_options(settings.lm_order, memory, settings.lm_binary, settings.lm_quantize)
@@ -44,11 +46,11 @@ def check_second_stage(
 
 
 def _check_trained_on(model: Model, inputs: TrainInputs, lms: str) -> None:
-    known: Mapping[str, str] = model.made_from.get("inputs", {})
-    for label, path in _bitexts(inputs, known):
-        _check_file(label, path, known)
-    # Of a language model of all text, texts after the target side.
-    texts = [name for name in known if name.startswith("lm0 text ")][1:] if lms == "together" else []
+    checksums: Mapping[str, str] = model.made_from.get("inputs", {})
+    for label, path in _bitexts(inputs, checksums):
+        _check_file(label, path, checksums)
+    # One language model of all text was trained on the target side, then on these texts.
+    texts = [name for name in checksums if name.startswith("lm0 text ")][1:] if lms == "together" else []
     mono = list(map(Path, inputs.mono))
     if mono and lms != "together":
         raise ValueError(
@@ -61,29 +63,32 @@ def _check_trained_on(model: Model, inputs: TrainInputs, lms: str) -> None:
             f" {_files(len(texts))}: give all that hiero train had, in the same order"
         )
     for name, path in zip(texts, mono, strict=True):
-        _check_file(name, path, known)
+        _check_file(name, path, checksums)
 
 
-def _bitexts(inputs: TrainInputs, known: Mapping[str, str]) -> Iterator[tuple[str, Path]]:
-    """The files of bitext and dictionary by their names in the manifest."""
+def _bitexts(inputs: TrainInputs, checksums: Mapping[str, str]) -> Iterator[tuple[str, Path]]:
+    """Yields the files of bitext and dictionary, with their names in the manifest."""
     yield from zip(_SIDES, map(Path, (inputs.source, inputs.target)), strict=True)
-    had = f"dictionary {_SIDES[0]}" in known
-    if had and inputs.dictionary is None:
+    had_dictionary = f"dictionary {_SIDES[0]}" in checksums
+    if had_dictionary and inputs.dictionary is None:
         raise ValueError("the model was trained with a dictionary: give it too (--dictionary)")
     if inputs.dictionary is not None:
-        if not had:
+        if not had_dictionary:
             raise ValueError("the model was trained without a dictionary (--dictionary): leave it out")
         for side, path in zip(_SIDES, inputs.dictionary, strict=True):
             yield f"dictionary {side}", Path(path)
 
 
-def _check_file(label: str, path: Path, known: Mapping[str, str]) -> None:
-    found = sha256(path)
-    if known.get(label) == found:
+def _check_file(label: str, path: Path, checksums: Mapping[str, str]) -> None:
+    """Raises ValueError for a file without the checksum that the manifest has under this name."""
+    checksum = sha256(path)
+    if checksums.get(label) == checksum:
         return
     what = label if label in _SIDES or label.startswith("dictionary") else "monolingual text"
-    expected = f"SHA-256 {known[label][:16]}..., not {found[:16]}..." if label in known else "unknown"
-    other = next((name for name, checksum in known.items() if checksum == found), None)
+    expected = (
+        f"SHA-256 {checksums[label][:16]}..., not {checksum[:16]}..." if label in checksums else "unknown"
+    )
+    other = next((name for name, value in checksums.items() if value == checksum), None)
     is_other = f", but its {other}" if other in _SIDES else ""
     raise ValueError(
         f"{path}: not the {what} that the model was trained on{is_other} ({expected}); {_ADVICE}"

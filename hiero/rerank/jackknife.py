@@ -1,8 +1,9 @@
-"""Forests of a bitext by models that were trained on the rest of it (jackknifing).
+"""Forests of a bitext from models that were trained on the rest of it (jackknifing).
 
-A model translates what it was trained on far better than anything else, by rules that were taken from just
-these sentences. What learns from its forests would learn to trust such rules. So the bitext is divided into
-folds, and those who translate a fold, rule table and language model, have not seen it.
+A model translates its training sentences far better than others, by rules that were extracted from just these
+sentences. A second stage that learns from such forests would trust these rules. The bitext is therefore
+divided into folds, and each fold is translated by a rule table and language model that were trained on the
+other folds.
 """
 
 from __future__ import annotations
@@ -25,14 +26,15 @@ from hiero.features.trees import read_tree
 from hiero.forest.files import NO_FOREST, ForestWriter, PackedForest, pack_forest
 from hiero.train import TrainInputs, TrainSettings, train
 
-# What a model that was trained says of how.
+# The entry of a model's manifest with its training settings.
 _SETTINGS = "settings"
 
 
 @dataclass(frozen=True)
 class Bitext:
-    """In tokens: line by line the two sides, of which the first ``pairs`` are sentences and the others a
-    dictionary, and their word links; more text for a language model that is of both; the sources' parses."""
+    """The files of a bitext in tokens, line by line: its two sides, of which the first ``pairs`` lines are
+    sentences and the others a dictionary, and their word links; further text for a language model of all
+    text; and parses of the source sentences."""
 
     source: Path
     target: Path
@@ -43,29 +45,30 @@ class Bitext:
 
 
 def settings_of(model: Model) -> TrainSettings:
-    """How a model was trained. Raises ValueError for one that was not."""
+    """Returns the settings with which a model was trained. Raises ValueError if its manifest has none."""
     if _SETTINGS not in model.made_from:
         raise ValueError("the model does not say how it was trained: jackknifing wants one of hiero train's")
     return TrainSettings.model_validate(model.made_from[_SETTINGS])
 
 
 def folds(source: PathLike, pairs: int, count: int, seed: int) -> list[list[int]]:
-    """The numbers of the sentences of each fold, rising; those that are the same are in one fold, and blank
-    ones in none. Raises ValueError for fewer different sentences than folds."""
-    same: dict[str, list[int]] = {}
+    """Divides sentences into folds, and returns the rising line numbers of each. Equal sentences are in the
+    same fold, blank ones in none. Raises ValueError for fewer different sentences than folds."""
+    numbers_of: dict[str, list[int]] = {}
     for number, line in enumerate(read_lines(source)):
         if number < pairs and line:
-            same.setdefault(line, []).append(number)
-    if len(same) < count:
-        raise ValueError(f"{len(same)} different sentences cannot be divided into {count} folds")
-    lines = list(same)
+            numbers_of.setdefault(line, []).append(number)
+    if len(numbers_of) < count:
+        raise ValueError(f"{len(numbers_of)} different sentences cannot be divided into {count} folds")
+    lines = list(numbers_of)
     random.Random(seed).shuffle(lines)
-    return [sorted(i for line in lines[k::count] for i in same[line]) for k in range(count)]
+    return [sorted(i for line in lines[k::count] for i in numbers_of[line]) for k in range(count)]
 
 
 def train_without(model: Model, bitext: Bitext, fold: Sequence[int], folder: Path, **report: Any) -> Model:
-    """The model as it were had it been trained without a fold, with its weights and features. The folder,
-    which is made, keeps what training has done; ``report`` is ``train``'s."""
+    """Trains a model as the given one was trained, but without a fold, and gives it the same weights and
+    features. The folder, which is made if it is not there, keeps the files of training; ``report`` is passed
+    to ``train``."""
     folder.mkdir(exist_ok=True)
     left_out = set(fold)
     parts = {}
@@ -104,8 +107,8 @@ def write_forests(
     threads: int = 1,
     progress: Callable[[int], object] | None = None,
 ) -> list[str]:
-    """Translates sentences of the bitext and writes an archive of their forests, each the part of its best
-    edges. Returns what is wrong with those that failed or have no translation."""
+    """Translates sentences of the bitext and writes an archive of their forests, pruned to the best
+    ``edges``. Returns a message for each sentence that failed or has no translation."""
 
     def packed(sentence: Sentence) -> tuple[PackedForest, str]:
         result = decoder.attempt(sentence, keep="forest")
@@ -115,23 +118,23 @@ def write_forests(
             return pack_forest(NO_FOREST), "no derivation covers the sentence"
         return pack_forest(result.forest.prune(decoder.weights, edges=edges)), ""
 
-    troubles = []
+    problems = []
     with ForestWriter(path, {"weights": decoder.weights}) as writer:
-        found = ordered_map(packed, sentences_of(bitext, sentences), threads)
-        for done, (forest, trouble) in enumerate(found, start=1):
+        results = ordered_map(packed, sentences_of(bitext, sentences), threads)
+        for done, (forest, problem) in enumerate(results, start=1):
             writer.add(forest)
-            if trouble:
-                troubles.append(trouble)
+            if problem:
+                problems.append(problem)
             if progress is not None:
                 progress(done)
-    return troubles
+    return problems
 
 
 def sentences_of(bitext: Bitext, numbers: Sequence[int]) -> Iterator[Sentence]:
-    """Those of the bitext with these numbers, in its order, with their parses."""
+    """Yields the sentences of the bitext with these numbers, in its order, with their parses."""
     wanted = set(numbers)
     parses = itertools.repeat("") if bitext.parses is None else read_lines(bitext.parses)
-    # Entries of the dictionary, behind the sentences, have no parses.
+    # Entries of the dictionary, which follow the sentences, have no parses.
     for number, (line, parse) in enumerate(zip(read_lines(bitext.source), parses, strict=False)):
         if number in wanted:
             yield Sentence(tokens=split(line), parse=read_tree(parse))

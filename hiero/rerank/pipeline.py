@@ -1,4 +1,4 @@
-"""From a model and its bitext to a second stage, step by step; see ``train_second_stage``."""
+"""The steps from a model and its bitext to a second stage; see ``train_second_stage``."""
 
 from __future__ import annotations
 
@@ -28,6 +28,7 @@ from hiero.decode.model import Model
 from hiero.features.protocols import LocalFeatures
 from hiero.features.trees import iterate_trees
 from hiero.forest.files import ForestFile
+from hiero.forest.losses import BleuColumns
 from hiero.generators.protocol import RuleGenerator
 from hiero.rerank.checks import check_second_stage
 from hiero.rerank.features import NgramFeatures, frequent_ngrams
@@ -40,28 +41,28 @@ from hiero.train.settings import DEFAULT_MEMORY, TrainInputs, TrainSettings
 from hiero.train.steps import Journal, Step, open_journal
 from hiero.tune.methods.risk.annealing import Minimum
 
-# The file with the second stage.
+# The name of the file with the second stage.
 RERANKER = "reranker.json"
-# Sentences that are decoded to see whether any can be.
+# Sentences that are decoded first, to see whether any can be.
 _TRIED = 3
 
 
 class SecondStageOptions(RerankerOptions):
-    """Settings of a second stage, and of the forests of the bitext."""
+    """Settings of a second stage and of the forests that it is trained on."""
 
-    folds: int = Field(5, ge=2, description="of the bitext, each translated by a model of the others")
-    sentences: int = Field(0, ge=0, description="to learn from, drawn from the bitext; 0: all")
-    seed: int = Field(1, ge=0, lt=1 << 32, description="of folds and of what is drawn")
+    folds: int = Field(5, ge=2, description="folds of the bitext, each translated by a model of the others")
+    sentences: int = Field(0, ge=0, description="sentences to learn from, drawn from the bitext; 0: all")
+    seed: int = Field(1, ge=0, lt=1 << 32, description="seed of the folds and of drawing sentences")
 
 
 class _Prepared(BaseModel):
-    """The record of prepared examples."""
+    """The content of ``examples.json``: the parts of ``Examples`` that are not in files of their own."""
 
     model_config = ConfigDict(extra="forbid", strict=True)
 
     ngrams: list[str]
     offsets: list[int] = Field(min_length=1)
-    statistics: list[float] = Field(min_length=10, max_length=10)
+    statistics: list[float] = Field(min_length=BleuColumns.WIDTH, max_length=BleuColumns.WIDTH)
     variances: list[float]
 
     @model_validator(mode="after")
@@ -87,14 +88,15 @@ def train_second_stage(
     report: Callable[[str], object] = lambda _: None,
     progress: Report | None = None,
 ) -> Reranker:
-    """A second stage for the model in ``directory``, learnt from what it was trained on: in ``output`` as
-    ``reranker.json``, among what the steps leave. Run again, only what is not done is done. The model is
-    opened with ``weights``, ``local_features`` and ``generators`` as by ``Model.load``.
+    """Trains a second stage for the model in ``directory`` on the bitext that the model was trained on, and
+    writes it to ``reranker.json`` in ``output``, beside the files of each step. Steps that are done are not
+    done again.
 
-    Of ``inputs`` bitext, dictionary and alignment are as ``train`` had them, so that models of parts of it
-    can be trained, and monolingual text where one language model was trained on all; other language models
-    are taken from the model. ``decoding`` are settings in place of the model's, ``memory`` is ``train``'s.
-    Raises what ``check_second_stage`` raises, before anything is made, and what ``train`` raises.
+    The model is opened with ``weights``, ``local_features`` and ``generators`` as by ``Model.load``.
+    ``inputs`` has the bitext, dictionary and alignment that ``train`` had, as models of parts of them are
+    trained, and monolingual text if one language model was trained on all text; other language models are
+    taken from the model. ``decoding`` has settings in place of the model's, ``memory`` is that of ``train``.
+    Raises what ``check_second_stage`` raises, before the first step, and what ``train`` raises.
     """
     model = Model.load(directory, weights=weights, local_features=local_features, generators=generators)
     check_second_stage(model, inputs, decoding=decoding, memory=memory)
@@ -115,21 +117,21 @@ def train_second_stage(
 
 
 def read_examples(folder: Path) -> Examples:
-    """Those that a second stage was trained on, in its folder. Raises FormatError, OSError."""
-    known = read_json(folder / "examples.json", _Prepared)
+    """Reads the examples that a second stage was trained on from its folder. Raises FormatError, OSError."""
+    record = read_json(folder / "examples.json", _Prepared)
     return Examples(
         folder / "examples.forests",
         folder / "examples.counts",
-        NgramFeatures([tuple(ngram.split(" ")) for ngram in known.ngrams]),
-        np.array(known.offsets),
-        np.array(known.statistics),
-        np.array(known.variances),
+        NgramFeatures([tuple(ngram.split(" ")) for ngram in record.ngrams]),
+        np.array(record.offsets),
+        np.array(record.statistics),
+        np.array(record.variances),
     )
 
 
 @dataclass
 class _Pipeline:
-    """The steps; each method makes what one of them leaves."""
+    """The steps, each with a method that makes its files."""
 
     journal: Journal
     manifest: Path
@@ -158,10 +160,10 @@ class _Pipeline:
 
     def run(self) -> Reranker:
         self._check_parses()
-        given = {"source": Path(self.inputs.source), "target": Path(self.inputs.target)}
+        texts = {"source": Path(self.inputs.source), "target": Path(self.inputs.target)}
         for name, path in zip(("source", "target"), self.inputs.dictionary or (), strict=False):
-            given[f"dictionary {name}"] = Path(path)
-        self._step("corpus", {**given, "model": self.manifest}, [self.source, self.target], self._corpus)
+            texts[f"dictionary {name}"] = Path(path)
+        self._step("corpus", {**texts, "model": self.manifest}, [self.source, self.target], self._corpus)
         mono = {f"text {i}": Path(path) for i, path in enumerate(self.inputs.mono)}
         if mono:
             self._step("text", {**mono, "model": self.manifest}, [self.work / "mono"], self._text)
@@ -172,23 +174,23 @@ class _Pipeline:
         else:
             links = {**sides, "alignment": Path(self.inputs.alignment)}
             self._step("align", links, [self.bitext.alignment], self._import_alignment)
-        made = {**sides, "alignment": self.bitext.alignment, "model": self.manifest}
-        made |= {f"mono {i}": path for i, path in enumerate(self.bitext.mono)}
+        inputs = {**sides, "alignment": self.bitext.alignment, "model": self.manifest}
+        inputs |= {f"mono {i}": path for i, path in enumerate(self.bitext.mono)}
         if self.parses is not None:
-            made["parses"] = self.parses
-        used = {"weights": dict(self.model.weights), "decoding": dict(self.decoding)}
-        used |= self.options.model_dump(include={"folds", "sentences", "seed", "edges"})
+            inputs["parses"] = self.parses
+        settings = {"weights": dict(self.model.weights), "decoding": dict(self.decoding)}
+        settings |= self.options.model_dump(include={"folds", "sentences", "seed", "edges"})
         archives = [self.work / f"fold-{k}.forests" for k in range(self.options.folds)]
         for k, path in enumerate(archives):
-            self._step(f"fold {k}", made, [path], lambda k=k: self._fold(k), **used)  # type: ignore[misc]
+            self._step(f"fold {k}", inputs, [path], lambda k=k: self._fold(k), **settings)  # type: ignore[misc]
             self._discard(self.work / f"fold-{k}")
         forests = {**sides, **{path.name: path for path in archives}}
         outputs = [self.work / f"examples.{end}" for end in ("forests", "counts", "json")]
-        used |= self.options.model_dump(include={"order", "least_count"})
-        self._step("examples", forests, outputs, self._examples, **used)
-        used |= self.options.model_dump(include={"variance", "steps"})
+        settings |= self.options.model_dump(include={"order", "least_count"})
+        self._step("examples", forests, outputs, self._examples, **settings)
+        settings |= self.options.model_dump(include={"variance", "steps"})
         examples = {path.name: path for path in outputs}
-        self._step("train", examples, [self.work / RERANKER], self._train, **used)
+        self._step("train", examples, [self.work / RERANKER], self._train, **settings)
         return Reranker.load(self.work / RERANKER)
 
     def _step(
@@ -216,12 +218,12 @@ class _Pipeline:
                 raise FormatError(f"{self.parses}: {trees} trees for {self.bitext.pairs} sentences")
 
     def _check_sentences(self) -> None:
-        """Raises ValueError for too few for all folds, and Error where the first ones cannot be decoded, as
-        by features that want parses."""
+        """Raises ValueError for fewer sentences than folds, and Error if the first sentences cannot be
+        decoded, for example because a feature needs their parses."""
         numbers = sorted(itertools.chain(*self._folds[1]))[:_TRIED]
         decoder = Decoder(self.model, **self.decoding)
-        tried = [decoder.attempt(sentence) for sentence in sentences_of(self.bitext, numbers)]
-        failures = [each for each in tried if isinstance(each, Failure)]
+        results = [decoder.attempt(sentence) for sentence in sentences_of(self.bitext, numbers)]
+        failures = [result for result in results if isinstance(result, Failure)]
         if len(failures) == len(numbers):
             raise Error(f"{os.fspath(self.inputs.source)}:{numbers[0] + 1}: {failures[0].error}")
 
@@ -266,14 +268,14 @@ class _Pipeline:
 
     @cached_property
     def _folds(self) -> tuple[list[list[int]], list[list[int]]]:
-        """The sentences of each fold, and those of them that are learnt from."""
+        """The sentences of each fold, and those of each fold that are learnt from."""
         options = self.options
-        every = folds(self.source, self.bitext.pairs, options.folds, options.seed)
-        numbers = sorted(itertools.chain(*every))
+        all_folds = folds(self.source, self.bitext.pairs, options.folds, options.seed)
+        numbers = sorted(itertools.chain(*all_folds))
         if 0 < options.sentences < len(numbers):
             numbers = random.Random(options.seed).sample(numbers, options.sentences)
         drawn = set(numbers)
-        return every, [[i for i in fold if i in drawn] for fold in every]
+        return all_folds, [[i for i in fold if i in drawn] for fold in all_folds]
 
     def _fold(self, k: int) -> None:
         fold, drawn = (parts[k] for parts in self._folds)
@@ -288,7 +290,7 @@ class _Pipeline:
             report=lambda line: report(f"fold {k}: {line}"),
             progress=self.progress,
         )
-        troubles = write_forests(
+        problems = write_forests(
             Decoder(model, **self.decoding),
             self.bitext,
             drawn,
@@ -297,13 +299,14 @@ class _Pipeline:
             threads=self.threads,
             progress=self._count("sentences", len(drawn)),
         )
-        without = f", {len(troubles):,} without a translation: {troubles[0]}" if troubles else ""
+        without = f", {len(problems):,} without a translation: {problems[0]}" if problems else ""
         report(f"fold {k}: {len(drawn):,} sentences{without}")
 
     @staticmethod
     def _discard(folder: Path) -> None:
-        """Removes what a step that is done has worked with. Killed meanwhile it leaves nothing by this name,
-        which training would refuse, and what is left goes when the journal is opened."""
+        """Removes the folder that a finished step worked in. It is renamed first: if the process is killed
+        then, no half of the folder is left for training to refuse, and the rest is removed when the journal
+        is opened."""
         if folder.exists():
             leftover = temporary_name(folder)
             folder.rename(leftover)
@@ -324,13 +327,13 @@ class _Pipeline:
             threads=self.threads,
             progress=self._count("forests", len(order)),
         )
-        kept = _Prepared(
+        record = _Prepared(
             ngrams=list(map(" ".join, ngrams)),
             offsets=examples.offsets.tolist(),
             statistics=examples.statistics.tolist(),
             variances=examples.variances.tolist(),
         )
-        write_atomically(self.work / "examples.json", kept.model_dump_json() + "\n")
+        write_atomically(self.work / "examples.json", record.model_dump_json() + "\n")
         self.journal.report(
             f"examples: {len(order):,} forests, {len(ngrams):,} n-grams, {examples.offsets[-1]:,} edges"
         )
@@ -343,11 +346,11 @@ class _Pipeline:
     def _train(self) -> None:
         examples = read_examples(self.work)
 
-        def tell(found: Minimum) -> None:
-            self.journal.report(
-                f"train: R {found.risk:.4f}, H {found.entropy:.3f}, |gradient| {found.gradient:.2g} after"
-                f" {found.evaluations} passes"
-            )
+        def report(minimum: Minimum) -> None:
+            means = f"R {minimum.risk:.4f}, H {minimum.entropy:.3f}, |gradient| {minimum.gradient:.2g}"
+            self.journal.report(f"train: {means} after {minimum.evaluations} passes")
 
-        made = train_reranker(examples, self.model.weights, self.options, threads=self.threads, report=tell)
-        made.save(self.work / RERANKER)
+        reranker = train_reranker(
+            examples, self.model.weights, self.options, threads=self.threads, report=report
+        )
+        reranker.save(self.work / RERANKER)

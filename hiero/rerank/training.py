@@ -1,7 +1,8 @@
-"""Training a second stage by minimum risk with a Gaussian prior on weights (Li and Eisner 2009, section 7.3).
+"""Training of a second stage by minimum risk, with a Gaussian prior on weights (Li and Eisner 2009, section
+7.3).
 
-Forests are annotated with 4-grams once, and lie in a file with the features and counts of their edges, mapped
-into memory: however many there are, only what a thread is at needs to be there.
+Forests are annotated with 4-grams once, and written to files with the features and counts of their edges. The
+files are mapped into memory, so that only the forests that threads work on need to be there.
 """
 
 from __future__ import annotations
@@ -20,7 +21,7 @@ from hiero.base.parallel import ordered_map
 from hiero.base.settings import Settings
 from hiero.evaluate.bleu import Bleu
 from hiero.forest.files import ForestFile, ForestWriter, PackedForest, pack_forest
-from hiero.forest.losses import COLUMNS, ORDER
+from hiero.forest.losses import COLUMNS, ORDER, BleuColumns
 from hiero.rerank.features import NgramFeatures
 from hiero.rerank.reranker import Reranker
 from hiero.tune.methods.risk import RiskOptions
@@ -34,23 +35,30 @@ Array = npt.NDArray[np.float64]
 
 
 class RerankerOptions(Settings):
-    """Settings of the training of a second stage."""
+    """Settings of training a second stage."""
 
     model_config = ConfigDict(allow_inf_nan=False)
 
-    order: int = Field(2, ge=1, le=ORDER, description="of the longest n-grams")
-    least_count: int = Field(2, ge=1, description="of an n-gram in the references, to be a feature")
-    variance: float = Field(0.03, ge=1e-9, description="of the prior on n-grams' weights, whose mean is 0")
-    edges: int = Field(500, ge=1, description="of a forest, those of the best derivations")
-    steps: int = Field(50, ge=1, description="of L-BFGS")
+    order: int = Field(2, ge=1, le=ORDER, description="words of the longest n-grams")
+    least_count: int = Field(
+        2, ge=1, description="least count in the references of an n-gram that is a feature"
+    )
+    variance: float = Field(
+        0.03, ge=1e-9, description="variance of the prior on the weights of n-grams, whose mean is 0"
+    )
+    edges: int = Field(500, ge=1, description="edges kept of a forest, those of the best derivations")
+    steps: int = Field(50, ge=1, description="most steps of L-BFGS")
 
 
 @dataclass(frozen=True)
 class Examples:
-    """Files of annotated forests with features, and of what counts at their edges; the features; where the
-    edges of each sentence begin, int64 (sentences + 1); BLEU statistics of the best derivations together,
-    float64 (10); and the sum over sentences of the variance of each feature within its best derivations,
-    float64 (features)."""
+    """Annotated forests to train on.
+
+    ``forests`` is the file of forests with their features, ``counts`` that of n-grams and matches of each
+    edge. Edges of sentence i are ``offsets[i]`` to ``offsets[i + 1]``, int64 (sentences + 1). ``statistics``
+    are the sum of BLEU statistics of the best derivations, float64 (10), and ``variances`` the sum over
+    sentences of each feature's variance within the best derivations, float64 (features).
+    """
 
     forests: Path
     counts: Path
@@ -70,10 +78,11 @@ def prepare(
     threads: int = 1,
     progress: Callable[[int], object] | None = None,
 ) -> Examples:
-    """Writes files of examples into a folder; ``references`` are lines of tokens by sentence.
+    """Annotates forests and writes the files of examples into a folder. ``references`` has lines of tokens
+    for each sentence.
 
-    A forest without derivations counts as an empty translation. Raises ForestError for one whose best
-    derivations are too many to annotate, ValueError for another number of references, OSError.
+    A forest without derivations counts as an empty translation. Raises ForestError for a forest with too many
+    best derivations to annotate, ValueError for another number of references, OSError.
     """
     metric = Bleu(references)
 
@@ -82,23 +91,23 @@ def prepare(
         if sentence >= len(references):
             raise ValueError(f"more forests than the {len(references)} references")
         scores = forest.scores(weights) if forest.root >= 0 else np.zeros(0)
-        made = annotate(forest, scores, metric, sentence, features.on)
-        return pack_forest(made.forest), made
+        annotated = annotate(forest, scores, metric, sentence, features.on)
+        return pack_forest(annotated.forest), annotated
 
     paths = folder / "examples.forests", folder / "examples.counts"
-    offsets, total, variances = [0], np.zeros(10), np.zeros(len(features))
+    offsets, total, variances = [0], np.zeros(BleuColumns.WIDTH), np.zeros(len(features))
     with (
         ForestWriter(paths[0]) as writer,
         replacing(paths[1]) as temporary,
         temporary.open("wb") as file,
     ):
-        for forest, made in ordered_map(packed, enumerate(forests), threads):
+        for forest, annotated in ordered_map(packed, enumerate(forests), threads):
             writer.add(forest)
-            file.write(made.counts.tobytes())
-            offsets.append(offsets[-1] + len(made.counts))
-            total += made.statistics
-            if len(made.counts):
-                variances += made.variances
+            file.write(annotated.counts.tobytes())
+            offsets.append(offsets[-1] + len(annotated.counts))
+            total += annotated.statistics
+            if len(annotated.counts):
+                variances += annotated.variances
             if progress is not None:
                 progress(len(offsets) - 1)
         if len(offsets) - 1 != len(references):
@@ -106,13 +115,14 @@ def prepare(
     return Examples(*paths, features, np.array(offsets), total, variances)
 
 
-def space_of(examples: Examples, penalties: Array, threads: int = 1) -> tuple[ForestRisk, Loss]:
-    """Makes the objective with these penalties of features, and its loss, of BLEU. Raises ValueError
-    where no sentence has a derivation, FormatError and ForestError for damaged files, OSError."""
+def objective_of(examples: Examples, penalties: Array, threads: int = 1) -> tuple[ForestRisk, Loss]:
+    """Returns the derivations of the examples and the loss, which is BLEU. ``penalties``, float64 (features),
+    are those of the prior. Raises ValueError if no sentence has a derivation, FormatError and ForestError for
+    damaged files, OSError."""
     if examples.offsets[-1] == 0:
         raise ValueError("no sentence has a derivation to learn from")
     sentences = len(examples.offsets) - 1
-    # In what is minimised the prior tells features apart as their variances do.
+    # In the objective the prior adds to the curvature of a feature as its variance does.
     spread = np.sqrt((examples.variances + penalties) / sentences)
     spread[0] = spread[0] or 1.0
     shape = int(examples.offsets[-1]), COLUMNS
@@ -125,7 +135,7 @@ def space_of(examples: Examples, penalties: Array, threads: int = 1) -> tuple[Fo
 
 
 def penalties_of(features: NgramFeatures, options: RerankerOptions) -> Array:
-    """Those of a prior on the weights of n-grams, float64 (features)."""
+    """Returns the penalties of the prior on the weights of n-grams, float64 (features)."""
     return np.append(0.0, np.full(len(features.ngrams), 1 / options.variance))
 
 
@@ -137,14 +147,14 @@ def train_reranker(
     threads: int = 1,
     report: Callable[[Minimum], object] = lambda _: None,
 ) -> Reranker:
-    """The second stage with the least risk on examples, whose first stage has these weights. Raises as
-    ``space_of``."""
+    """Minimises the risk on examples, and returns the second stage for a first stage with these weights.
+    Raises what ``objective_of`` raises."""
     features = examples.features
     penalties = penalties_of(features, options)
-    space, loss = space_of(examples, penalties, threads)
+    space, loss = objective_of(examples, penalties, threads)
     start = np.zeros(len(features))
     start[0] = 1.0
-    found = minimise(
+    tuned = minimise(
         space,
         loss,
         start,
@@ -153,5 +163,5 @@ def train_reranker(
         penalties=penalties,
         report=report,
     )
-    by_name = dict(zip(map(" ".join, features.ngrams), found[1:].tolist(), strict=True))
-    return Reranker(weights=dict(weights), score=float(found[0]), ngrams=by_name)
+    by_name = dict(zip(map(" ".join, features.ngrams), tuned[1:].tolist(), strict=True))
+    return Reranker(weights=dict(weights), score=float(tuned[0]), ngrams=by_name)
