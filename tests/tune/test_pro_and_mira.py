@@ -11,6 +11,7 @@ import scipy.sparse
 
 from hiero.evaluate import Bleu
 from hiero.forest.losses import BleuColumns
+from hiero.tune.methods.mira.averaged_weights import AveragedWeights
 from hiero.tune.methods.mira.batch import MiraOptions, background_bleu, mira_batch
 from hiero.tune.methods.pro import ProOptions, pro, sample_pairs
 from hiero.tune.methods.sentence_bleu import smoothed_bleu
@@ -129,6 +130,26 @@ def test_mira_moves_by_hope_and_fear() -> None:
         )
         step = min(c, loss / 2)
         assert found.weights == pytest.approx([step, 1 - step])
+
+
+def test_averages_are_the_means_after_all_updates() -> None:
+    """Updates of some features, clipped to their bounds, and updates that change nothing."""
+    rng = np.random.default_rng(3)
+    limits = Limits(range(5), np.tile([-1.0, 1.5], (5, 1)))
+    start = rng.normal(size=5).clip(-1, 1)
+    averaged, expected, visited = AveragedWeights(start.copy()), start.copy(), []
+    assert averaged.average().tolist() == start.tolist()
+    for number in range(40):
+        if number % 3 == 0:
+            averaged.skip()
+        else:
+            ids, changes = rng.permutation(5)[:2], rng.normal(size=2)
+            averaged.update(ids, changes, limits)
+            expected[ids] = np.clip(expected[ids] + changes, -1.0, 1.5)
+        visited.append(expected.copy())
+        assert averaged.current.tolist() == expected.tolist()
+        assert averaged.average() == pytest.approx(np.mean(visited, axis=0))
+    assert {-1.0, 1.5} <= set(np.ravel(visited))
 
 
 def documented() -> MiraOptions:
