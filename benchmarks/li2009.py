@@ -28,7 +28,7 @@ from hiero.experiments.report import markdown_rows
 from hiero.experiments.systems import System
 from hiero.rerank import Reranker
 from hiero.rerank.pipeline import RERANKER, read_examples
-from hiero.rerank.training import penalties_of, objective_of
+from hiero.rerank.training import objective_of, penalties_of
 from hiero.tune.methods.risk import Risk
 from hiero.tune.methods.risk.descent import evaluate
 from hiero.tune.methods.risk.losses import Loss

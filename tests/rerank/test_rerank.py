@@ -1,4 +1,4 @@
-"""The second stage: how it chooses, and what it is trained towards."""
+"""The second stage: its choices, and the minimum that training finds."""
 
 from __future__ import annotations
 
@@ -30,7 +30,7 @@ def test_the_choice_is_the_best_of_all(seed: int) -> None:
     rng = random.Random(seed)
     forest = small_random_forest(rng, most=300)
     ngrams = {tuple(rng.choices(WORDS, k=rng.randint(1, 2))) for _ in range(6)}
-    # One feature is of rules of the sentence's own, which the first stage does not know.
+    # One feature belongs to sentence rules, which the first stage does not have.
     reranker = Reranker(
         weights={name: FIRST[name] for name in ("f0", "f1", "f2")},
         score=0.7,
@@ -46,8 +46,8 @@ def test_the_choice_is_the_best_of_all(seed: int) -> None:
     best = reranker.choose(forest, FIRST)
     assert best is not None
     assert value(tuple(best.edges.tolist())) == pytest.approx(max(map(value, every)))
-    # By the first stage alone, the best derivation of its string in the whole forest, however few edges the
-    # string was chosen among.
+    # The derivation is the best of its string in the whole forest by the first stage alone, however few edges
+    # the string was chosen from.
     few = reranker.model_copy(update={"edges": 2}).choose(forest, FIRST)
     assert few is not None
     for found in (best, few):
@@ -61,7 +61,7 @@ def test_nothing_to_choose_from() -> None:
 
 
 def test_a_file_and_back(tmp_path: Path) -> None:
-    """Sparse, and exact."""
+    """A file keeps weights exactly, and leaves out zeros."""
     path = tmp_path / "r.json"
     reranker = Reranker(weights=FIRST, score=1 / 3, ngrams={"the house": 0.1, "ü": -1e-300, "no": 0.0})
     reranker.save(path)
@@ -101,12 +101,12 @@ def problem(seed: int, folder: Path) -> tuple[list[Forest], list[list[str]], Ngr
 
 @pytest.mark.parametrize("seed", range(8))
 def test_training_ends_at_a_minimum(seed: int, tmp_path: Path) -> None:
-    """It is the minimum of the loss of expected counts and the prior, enumerated."""
+    """Training ends at the minimum of the loss of enumerated expected counts and the prior."""
     forests, references, features, examples = problem(seed, tmp_path)
     options = RerankerOptions(variance=0.5, steps=500)
     ends: list[Minimum] = []
     found = train_reranker(examples, FIRST, options, report=ends.append)
-    # That of what is minimised, with the prior.
+    # The gradient of the objective, with the prior.
     assert ends[-1].gradient < 1e-3
     tables = []
     for forest, (reference,) in zip(forests, references, strict=True):
@@ -121,7 +121,7 @@ def test_training_ends_at_a_minimum(seed: int, tmp_path: Path) -> None:
             totals = [max(len(tokens) - n, 0) for n in range(ORDER)]
             counts.append([*totals, *(matched.count(n) for n in range(1, ORDER + 1))])
         tables.append((np.array(rows), np.array(counts)))
-    # Sentences without derivations are sentences of the set.
+    # Sentences without derivations count as sentences of the set.
     best = [c[np.argmax(r[:, 0])] if len(r) else np.zeros(2 * ORDER) for r, c in tables]
     assert examples.statistics[0] == pytest.approx(np.sum(best, axis=0)[0])
     loss = BleuLoss(max(examples.statistics[0], 1.0), examples.statistics[1])
@@ -184,7 +184,7 @@ def test_damaged_counts(tmp_path: Path) -> None:
 
 
 def test_an_archive_as_a_source(tmp_path: Path) -> None:
-    """Forests with other features than the others are none for training; the file outlives its archive."""
+    """Forests with different features are refused; the source of forests outlives the archive."""
     one, other = small_random_forest(random.Random(1)), small_random_forest(random.Random(2))
     for names, forests in (("same", [one, other]), ("none", [])):
         with ForestWriter(tmp_path / names) as writer:
@@ -237,7 +237,8 @@ def test_bad_features() -> None:
 
 
 def test_whose_forests_it_chooses_from() -> None:
-    """Those by the weights that it was trained on, where what has no weight weighs 0."""
+    """A reranker refuses forests by other weights than those it was trained on; a missing weight counts as
+    0."""
     reranker = Reranker(weights={"A": 2.0, "B": 1.0, "C": 0.0}, score=1.0, ngrams={})
     reranker.check({"A": 2.0, "B": 1.0, "D": 0.0})
     for weights, message in (

@@ -29,7 +29,8 @@ from support.small_second_stage import DEMO, inputs_of, make_both, second_stage
 
 
 def test_folds(tmp_path: Path) -> None:
-    """Each sentence is in one, the same sentences in the same one; blank lines and the dictionary in none."""
+    """Each sentence is in one fold, equal sentences in the same one, blank lines and the dictionary in
+    none."""
     lines = [f"s{i % 17}" for i in range(60)]
     lines[3] = lines[40] = ""
     path = tmp_path / "source"
@@ -51,7 +52,7 @@ def trained(made_once: MadeOnce) -> Path:
 
 
 def test_a_fold_is_not_trained_on(trained: Path, tmp_path: Path) -> None:
-    """Neither its rules nor its words are known; features and weights are the model's."""
+    """The model of a fold has none of its rules and words, but the model's features and weights."""
     model = hiero.Model.load(trained / "model")
     work = trained / "model.train"
     source = (work / "corpus.source").read_text().splitlines()
@@ -71,7 +72,7 @@ def test_a_fold_is_not_trained_on(trained: Path, tmp_path: Path) -> None:
     assert made.distortion is not None and model.distortion is not None
     assert made.distortion != model.distortion
     assert made.lms[1].path != made.lms[0].path and len(made.lms) == 2
-    # The dictionary is in it still, but in no language model.
+    # The dictionary is still in the bitext, but in no language model.
     dictionary = {word for line in target[251:] for word in line.split()}
     sentences = {word for i in rest if i < 251 for word in target[i].split()}
     assert vocabulary(made.tables[0]) & (dictionary - sentences)
@@ -81,7 +82,7 @@ def test_a_fold_is_not_trained_on(trained: Path, tmp_path: Path) -> None:
 
 
 def test_sentences_without_forests(trained: Path, tmp_path: Path) -> None:
-    """They are counted, and keep their places."""
+    """Sentences without forests are counted, and keep their places."""
     model = hiero.Model.load(trained / "model")
     (tmp_path / "source").write_text("她\n他 的\n")
     bitext = Bitext(tmp_path / "source", tmp_path / "source", 2, tmp_path / "none")
@@ -140,7 +141,7 @@ def test_what_was_learnt_from(trained: Path, second: Path) -> None:
 
 
 def test_interrupted_and_with_another_number_of_threads(trained: Path, second: Path, tmp_path: Path) -> None:
-    """The same, bit for bit; what is done is not done again."""
+    """A run that was interrupted ends with the same bits, and repeats no finished step."""
     expected = (second / "reranker.json").read_bytes()
     copy = tmp_path / "second"
     shutil.copytree(second, copy)
@@ -160,7 +161,7 @@ def test_interrupted_and_with_another_number_of_threads(trained: Path, second: P
 def test_killed_while_a_fold_is_cleared(
     trained: Path, second: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    """The rest of it is in nobody's way, and no fold is translated again that was."""
+    """The rest of a half-removed folder does not disturb, and no finished fold is translated again."""
     copy = tmp_path / "second"
     shutil.copytree(second, copy)
     for name in ("fold-1.forests", "reranker.json"):
@@ -186,7 +187,7 @@ def test_killed_while_a_fold_is_cleared(
     assert "fold 1: done before" in log
     assert found == Reranker.load(second / "reranker.json")
     assert not list(copy.glob("fold-*/")) and not list(copy.glob(".fold-*"))
-    # Killed before anything is cleared, it is cleared when the step is found done.
+    # A folder that was not removed when the process was killed is removed later.
     (copy / "fold-0").mkdir()
     train_second_stage(*arguments, decoding={"pop_limit": 20})
     assert not (copy / "fold-0").exists()
@@ -224,7 +225,7 @@ def test_parses_of_the_bitext(trained: Path, tmp_path: Path) -> None:
 
 
 def test_reranking(second: Path, trained: Path, tmp_path: Path) -> None:
-    """From saved forests as after decoding, and not what the first stage has."""
+    """Saved forests are reranked as after decoding, with other translations than the first stage's."""
     reranker = second / "reranker.json"
     lines = (DEMO / "dev.zh").read_text().splitlines()[:30]
     source = tmp_path / "dev.zh"
@@ -265,7 +266,7 @@ def test_bad_calls(second: Path, trained: Path, tmp_path: Path) -> None:
 
 
 def test_defaults() -> None:
-    """As docs/reranking.md has them."""
+    """The defaults are those in docs/reranking.md."""
     options = SecondStageOptions()
     assert (options.order, options.least_count, options.variance, options.edges) == (2, 2, 0.03, 500)
     assert (options.steps, options.folds, options.sentences, options.seed) == (50, 5, 0, 1)

@@ -1,4 +1,4 @@
-"""Inputs of a second stage: what the model was not trained on is refused before anything is made."""
+"""Inputs of a second stage: texts that the model was not trained on are refused before the first step."""
 
 from __future__ import annotations
 
@@ -36,7 +36,7 @@ def test_models_that_cannot_be_jackknifed(trained: Path, tmp_path: Path) -> None
 
 
 def with_manifest(trained: Path, folder: Path, inputs: Mapping[str, Path], **settings: str) -> Path:
-    """The model as if it had been trained on other files, and with other settings."""
+    """Copies the model with a manifest of other files and settings."""
     shutil.copytree(trained / "model", folder / "model")
     path = folder / "model" / "manifest.json"
     manifest = json.loads(path.read_text())
@@ -47,7 +47,7 @@ def with_manifest(trained: Path, folder: Path, inputs: Mapping[str, Path], **set
 
 
 def test_texts_that_the_model_was_not_trained_on(trained: Path, tmp_path: Path) -> None:
-    """They are refused before anything is made, and what was expected is said."""
+    """Other texts are refused before the first step, with a message that says what was expected."""
     zh, en, words = trained / "train.zh", trained / "train.en", trained / "dict.en"
     other = tmp_path / "other"
     other.write_text("other\n")
@@ -60,7 +60,7 @@ def test_texts_that_the_model_was_not_trained_on(trained: Path, tmp_path: Path) 
         ({"target": tmp_path / "none"}, "none"),
         ({"dictionary": None}, "was trained with a dictionary: give it too"),
         ({"dictionary": (other, words)}, "other: not the dictionary source that"),
-        # It was trained on this, but not for a language model that a part of it would change.
+        # The model was trained on this text, but not for a language model that a fold would change.
         ({"mono": [words]}, "monolingual text .* is for models of hiero train --lms together"),
     ):
         with pytest.raises((ValueError, FileNotFoundError), match=message):
@@ -81,7 +81,8 @@ def test_texts_that_the_model_was_not_trained_on(trained: Path, tmp_path: Path) 
 
 
 def test_monolingual_text_of_one_language_model(trained: Path, tmp_path: Path) -> None:
-    """All of it is wanted, in its order; the names in manifests are those that training writes."""
+    """All monolingual text must be given, in its order; the names in manifests are those that training
+    writes."""
     lines = [(trained / f"train.{side}").read_text().splitlines()[:20] for side in ("zh", "en")]
     for name, text in zip(("f", "e"), lines, strict=True):
         (tmp_path / name).write_text("".join(f"{line}\n" for line in text))
@@ -102,7 +103,7 @@ def test_monolingual_text_of_one_language_model(trained: Path, tmp_path: Path) -
 
 
 def test_what_is_looked_at_before_words_are_aligned(trained: Path, tmp_path: Path) -> None:
-    """All that can be known then; settings before anything is made."""
+    """Settings are checked before the first step, sentences before words are aligned."""
     inputs, output = inputs_of(trained), tmp_path / "out"
     arguments = (trained / "model", inputs, output)
     with pytest.raises(ValueError, match="needs 32M of memory"):
@@ -128,7 +129,7 @@ def test_what_is_looked_at_before_words_are_aligned(trained: Path, tmp_path: Pat
 
 
 def test_a_bitext_without_a_last_line_end(trained: Path, tmp_path: Path) -> None:
-    """Its last line is a sentence, and none of the dictionary's."""
+    """The last line is a sentence, not an entry of the dictionary."""
     for side in ("zh", "en"):
         (tmp_path / f"train.{side}").write_text((trained / f"train.{side}").read_text() + "她")
     changed = {"source": tmp_path / "train.zh", "target": tmp_path / "train.en"}

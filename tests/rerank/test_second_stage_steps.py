@@ -30,7 +30,7 @@ EVERY = ["corpus", "align", "fold 0", "fold 1", "examples", "train"]
 
 @pytest.fixture(scope="module")
 def folder(tmp_path_factory: pytest.TempPathFactory) -> Path:
-    """A model, the bitext that it could have been trained on, as people write it, and parses of that."""
+    """A folder with a model, a bitext of raw text that it could have been trained on, and parses."""
     folder = tmp_path_factory.mktemp("second")
     model = hiero.Model.assemble(
         [FRENCH / "grammar.txt"], [FRENCH / "lm.arpa"], FRENCH / "weights.txt", text=TEXT
@@ -79,7 +79,7 @@ def inputs(folder: Path, **more: Any) -> TrainInputs:
 
 
 def made(folder: Path, output: Path, options: dict[str, Any] | None = None, **more: Any) -> list[str]:
-    """Makes a second stage, and what is said of each of its steps."""
+    """Trains a second stage, and returns the reports of its steps."""
     said: list[str] = []
     given = more.pop("inputs", inputs(folder))
     chosen = SecondStageOptions(**(OPTIONS | (options or {})))
@@ -91,7 +91,7 @@ def made(folder: Path, output: Path, options: dict[str, Any] | None = None, **mo
 
 @pytest.fixture(scope="module")
 def output(folder: Path, tmp_path_factory: pytest.TempPathFactory) -> Path:
-    """A second stage that is done, and is made again in turn by tests that change what it is made from."""
+    """A finished second stage, which tests train again after they change its inputs."""
     output = tmp_path_factory.mktemp("done") / "out"
     with nothing_else_trained():
         made(folder, output)
@@ -111,7 +111,7 @@ def test_the_bitext_is_in_the_model_s_tokens(folder: Path, output: Path) -> None
 
 
 def again(folder: Path, output: Path, *arguments: Any, **more: Any) -> list[str]:
-    """Lists the steps that were done again, without one that is never asked about."""
+    """Lists the steps that were done again, except one that no test asks about."""
     return [
         line.split(": ")[0] for line in made(folder, output, *arguments, **more) if "done before" not in line
     ]
@@ -137,7 +137,7 @@ def test_options_that_change(folder: Path, output: Path, change: dict[str, Any],
 
 
 def test_what_the_first_stage_is_changes(folder: Path, output: Path) -> None:
-    """Its weights, its search, and the parses of what it translates."""
+    """Steps are done again for other weights, search settings and parses."""
     made(folder, output)
     model = hiero.Model.load(folder / "model")
     other = {**model.weights, "LM0": 2.0}
@@ -201,7 +201,7 @@ def test_words_are_aligned_as_for_the_model(
 
 
 def drawn(folder: Path, output: Path, **options: int) -> list[int]:
-    """The numbers of the sentences that are learnt from, by fold."""
+    """Returns the numbers of the sentences of each fold that are learnt from."""
     made(folder, output, options)
     lines = (output / "corpus.source").read_text().splitlines()
     numbers = []
@@ -237,7 +237,8 @@ def test_files_are_looked_for_before_anything_is_made(folder: Path, tmp_path: Pa
 def test_what_the_model_of_a_fold_is_trained_on(
     folder: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, lms: Any, kept: int
 ) -> None:
-    """Tokens, which are not to be made into tokens again; all but the fold, with everything in its place."""
+    """The model of a fold is trained on tokens, which are not tokenised again, and on all lines but the
+    fold's."""
     lm = hiero.LanguageModel.load(str(FRENCH / "lm.arpa"))
     settings = TrainSettings(
         lms=lms, truecase=True, lm_order=2, max_length=17, text=TextProcessing(parse_side("fr:moses", False))

@@ -9,7 +9,7 @@ from hiero.tune.pool.candidates import PoolArrays
 
 
 def random_lists(seed: int) -> tuple[PoolArrays, np.ndarray]:  # type: ignore[type-arg]
-    """Makes lists of sentences of which some have none, with two counts each."""
+    """Makes k-best lists of sentences, some of which are empty, with two counts for each hypothesis."""
     rng = np.random.default_rng(seed)
     sizes = rng.integers(0, 6, 7)
     offsets = np.cumsum([0, *sizes]).astype(np.int32)

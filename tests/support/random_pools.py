@@ -14,7 +14,8 @@ EXACT = [0.0, 0.5, 1.0, -0.5, -1.0, 2.0]
 
 
 def random_pool(rng: np.random.Generator, features: int, integers: bool = False) -> PoolArrays:
-    """Pools of a few sentences, some without hypotheses; with integers, full of ties and parallels."""
+    """Makes a pool of a few sentences, some without hypotheses; with integers it has many ties and
+    parallels."""
     sizes = rng.integers(0, 8, rng.integers(1, 6))
     sizes[0] += 1
     count = int(sizes.sum())

@@ -19,7 +19,7 @@ def sentences(model: hiero.Model) -> tuple[list[list[str]], list[list[str]]]:
     return lines, [[text, " ".join([*reversed(text.split()), "and", "more"])] for text in texts]
 
 
-# Of short lines.
+# Options for short lines.
 SPANS: dict[str, Any] = {"short_sentence": 6, "span_share": 0.3, "span_words": 3}
 
 

@@ -77,7 +77,7 @@ class Good:
 
 @dataclass
 class Twin:
-    """Outside strings by span, and what the guided backtrace finds."""
+    """Outside strings of spans, and the derivations that the guided backtrace recovers."""
 
     chart: Chart
     references: Sequence[Sequence[str]] = ()
@@ -108,18 +108,18 @@ class Twin:
         return int(self.forest.node_labels[head_of(self.forest, tree.edge)])
 
     def target(self, edge: int) -> list[str | int]:
-        """Words, and -1 - i for nonterminal i."""
+        """Returns the target side of a rule: words, and -1 - i for nonterminal i."""
         return _targets(self.forest)[edge]
 
     def e(self, tree: Tree) -> Tokens:
-        """The translation of a derivation."""
+        """Returns the translation of a derivation."""
         out: list[str] = []
         for symbol in self.target(tree.edge):
             out += [symbol] if isinstance(symbol, str) else self.e(tree.children[-1 - symbol])
         return tuple(out)
 
     def around_child(self, tree: Tree, place: int) -> tuple[Tokens, Tokens] | None:
-        """eta_d and xi_d of a nonterminal; None where the target leaves it out."""
+        """Returns eta_d and xi_d of a nonterminal; None if the target side does not have it."""
         symbols = self.target(tree.edge)
         if -1 - place not in symbols:
             return None
@@ -140,14 +140,14 @@ class Twin:
         return tree_of(self.forest, self.chart.derivation(node).edges.tolist())
 
     def b(self, span: Span) -> list[Tree]:
-        """The beam of a span."""
+        """Returns the beam of a span."""
         nodes = [int(v) for v in self.chart.nodes(*span) if self.chart.survived[v]]
         return [self.best(node) for node in nodes[: self.beam]]
 
     # --- outside strings ---------------------------------------------------------------------------------
 
     def top_down(self) -> None:
-        """Algorithm 1."""
+        """Runs algorithm 1."""
 
         def visit(d: Tree, eta: Tokens, xi: Tokens) -> None:
             self.strings.setdefault(self.span(d), (eta, xi))
@@ -159,7 +159,7 @@ class Twin:
             visit(d, (), ())
 
     def guided_backtrace(self) -> None:
-        """Algorithm 2."""
+        """Runs algorithm 2."""
         strings = [self.e(d) for d in self.final]
         self.best_bleu = max(self.quality(string) for string in strings)
         self.oracle_bleu = self.best_bleu
@@ -244,7 +244,7 @@ class Twin:
         return self.is_unary(tree) and self.target(tree.edge) == [-1]
 
     def concatenation(self, span: Span) -> tuple[Tokens, Tokens]:
-        """The best translation of what is before, and of what is behind."""
+        """Returns the best translations of the spans before and behind a span."""
         length = len(self.forest.source)
 
         def whole(begin: int, end: int) -> tuple[int, float, Tokens] | None:

@@ -18,7 +18,7 @@ WORDS = [chr(ord("a") + i) for i in range(20)]
 
 
 class TableDecoder:
-    """Hypotheses (tokens) and features of every sentence; the best are found by scoring all."""
+    """A decoder with the hypotheses (tokens) and features of every sentence; it scores all of them."""
 
     def __init__(self, hypotheses: Sequence[Sequence[list[str]]], features: Sequence[Array]) -> None:
         self.hypotheses = hypotheses
@@ -39,7 +39,8 @@ class TableDecoder:
         return (self.forest(sentence, weights) for sentence in range(len(self.hypotheses)))
 
     def forest(self, sentence: int, weights: Array) -> Forest | None:
-        """A node with an edge a hypothesis, over as many source words as the first has."""
+        """Makes a forest of one node with an edge for each hypothesis, over as many source words as the first
+        has."""
         tokens, features = self.hypotheses[sentence], self.features[sentence]
         self.generated += len(tokens)
         words = sorted({word for line in tokens for word in line})
@@ -62,8 +63,8 @@ class TableDecoder:
 def solvable(
     seed: int, best: Sequence[float], sentences: int = 40, size: int = 60
 ) -> tuple[TableDecoder, list[list[str]]]:
-    """A table, and references that the weights ``best`` reach exactly: hypotheses have the more words wrong
-    the lower these weights rank them."""
+    """Makes a table, and references that the weights ``best`` reach exactly: the lower these weights rank a
+    hypothesis, the more of its words are wrong."""
     hypotheses, features, references = _solvable(seed, tuple(best), sentences, size)
     return TableDecoder(hypotheses, features), [list(lines) for lines in references]
 
@@ -94,11 +95,11 @@ def _solvable(
 
 
 def wholes(metric: Metric, lists: Iterable[KBestList]) -> Iterator[list[Candidates]]:
-    """Lists as what pools take."""
+    """Yields the instances of k-best lists, as pools take them."""
     return (kbest_candidates(metric, sentence, found).instances for sentence, found in enumerate(lists))
 
 
 def pooled(decoder: TableDecoder, metric: Metric, weights: Array, k: int) -> PoolArrays:
-    """The lists of a set."""
+    """Returns the k-best lists of a set as a pool."""
     pool = Pool(metric.segments, len(decoder.feature_names), metric)
     return pool.unseen(wholes(metric, decoder.kbest(weights, k))).arrays

@@ -14,12 +14,12 @@ BEST = (1.0, -0.5, 2.0, 0.25)
 START = {"f0": 1.0, "f1": 1.0, "f2": 1.0, "f3": 1.0}
 
 
-# Of a set for what is the same whatever the set.
+# Size of a set for tests that pass with any set.
 SMALL = {"sentences": 8, "size": 20}
 
 
 def takes_k(method: str) -> bool:
-    """By default minimum risk is of forests."""
+    """Tells whether a method learns from lists by default."""
     return "k" in type(METHODS[method]).model_fields and method != "risk"
 
 
@@ -32,7 +32,7 @@ def run(directory: Path, method: str = "mert", small: bool = False, **options: o
 
 
 def without_times(path: Path) -> bytes:
-    """Reads a file of a run, a table without its last column."""
+    """Reads a file of a run, without the columns of seconds."""
     if path.name != "iterations.tsv":
         return path.read_bytes()
     return b"".join(b"\t".join(line.split(b"\t")[:5]) + b"\n" for line in path.read_bytes().splitlines())

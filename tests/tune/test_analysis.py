@@ -1,4 +1,4 @@
-"""Diversity of n-best lists against plain counting, and what analyses say of a set."""
+"""Diversity of n-best lists against plain counting, and analyses of a set."""
 
 from __future__ import annotations
 
@@ -24,7 +24,7 @@ from support.seeds import each_seed
 
 
 def plain_diversity(hypotheses: list[list[str]], order: int) -> float:
-    """Windows of q + 1 words, q = order - 1, as the formula has them."""
+    """Computes diversity by the formula, with windows of q + 1 words, q = order - 1."""
 
     def d(y: list[str], z: list[str]) -> int:
         q = order - 1
@@ -55,7 +55,7 @@ def test_diversity_of_few() -> None:
 
 
 def test_bleu_plus_one_of_rows() -> None:
-    """Lin and Och (2004), a formula at a time."""
+    """BLEU+1 is that of Lin and Och (2004), computed row by row."""
     rows = np.array([[7, 8, 7, 6, 5, 4, 5, 3, 1, 0], [3, 2, 3, 2, 1, 0, 0, 0, 0, 0]], dtype=float)
     first = np.exp(1 - 8 / 7) * (5 / 7 * 4 / 7 * 2 / 6 * 1 / 5) ** 0.25
     assert bleu_plus_one_of(rows).tolist() == pytest.approx([first, 0.0])
@@ -69,7 +69,7 @@ def test_an_analysis_against_the_twin() -> None:
     lines = [line.split() for line in (FRENCH / "input.fr").read_text().splitlines() if line.strip()]
     other = hiero.Decoder(model).with_weights({**model.weights, "LM0": -1.0, "WordPenalty": -1.0})
     references = [[result.text] for result in other.translate_batch(lines)]
-    # One that has no translation.
+    # A sentence without a translation.
     lines.append(["unheard"])
     references.append(["of this"])
     metric = Bleu(references, effective_length="average")

@@ -1,4 +1,4 @@
-"""The schedule of minimum risk, and where its stages end."""
+"""The schedule of minimum risk, and the minima of its stages."""
 
 from __future__ import annotations
 
@@ -45,19 +45,19 @@ def annealed(seed: int, limits: Limits | None = None) -> tuple[list[Minimum], np
 
 
 def test_annealing() -> None:
-    """Entropy falls with the temperature, and risk with it; at the end little but the best is left."""
+    """Entropy and risk fall with the temperature; at the end almost only the best derivations have mass."""
     for seed in range(5):
         stages, weights = annealed(seed)
         entropies = [stage.entropy for stage in stages]
         assert entropies == sorted(entropies, reverse=True) or max(np.diff(entropies)) < 1e-3
         assert stages[0].risk > stages[-1].risk
-        # Where a stage ends is a minimum of what it minimises.
+        # Every stage ends at a minimum of its objective.
         assert all(stage.gradient < 1e-3 for stage in stages if stage.stage.gamma is None)
         cold = [stage for stage in stages if stage.stage.gamma is not None]
         assert [stage.gamma for stage in cold] == [1, 2, 4, 8]
         sizes = {round(float(np.linalg.norm(stage.weights * spread_of(seed))), 6) for stage in cold}
         assert len(sizes) == 1
-        # Only the direction of weights matters to a decoder: scores differ as much as they did.
+        # Scores differ as much as before: only the direction of weights matters to a decoder.
         start = np.array([0.5, -1.0, 0.1, 0.2])
         assert np.linalg.norm(weights * spread_of(seed)) == pytest.approx(
             np.linalg.norm(start * spread_of(seed))
@@ -72,7 +72,7 @@ def spread_of(seed: int) -> np.ndarray:  # type: ignore[type-arg]
 
 
 def test_features_that_do_not_vary() -> None:
-    """They keep their weights, however large, and lead nowhere; sums that differ by rounding do not vary."""
+    """Features that do not vary within sentences, or by rounding alone, keep their weights, however large."""
     pool, counts = random_lists(1)
     rows = pool.features.toarray()
     rng = np.random.default_rng(5)
@@ -106,7 +106,7 @@ def test_fixed_and_bound_weights() -> None:
 
 
 def test_many_features_are_the_same_on_any_number_of_cores() -> None:
-    """Where BLAS would use several threads, in another order."""
+    """Sums that BLAS would add in another order with several threads are the same."""
     rng = np.random.default_rng(1)
     offsets = np.arange(0, 401, 20, dtype=np.int32)
     features = scipy.sparse.random_array((400, 20_000), density=0.01, rng=rng, format="csr")

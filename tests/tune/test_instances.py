@@ -1,4 +1,4 @@
-"""Spans that tuning takes, the references of their candidates, and tuning with them, whole and killed."""
+"""Spans as instances of tuning: their choice, their statistics, and runs with them that are killed."""
 
 from __future__ import annotations
 
@@ -25,7 +25,8 @@ from support.seeds import each_seed
 
 
 def test_defaults_are_the_paper_s() -> None:
-    """Zhai et al. (2015), section 4: beam 30, the best 50 recovered, and the choice of spans."""
+    """The defaults are those of Zhai et al. (2015), section 4: beam 30, 50 recovered, and the choice of
+    spans."""
     assert SearchAware().model_dump() == {
         **{"search_aware": None, "beam": 30, "recovered": 50},
         **{"short_sentence": 20, "span_share": 0.75, "span_words": 18},
@@ -117,7 +118,7 @@ def test_instances_against_a_twin(model: hiero.Model, measure: str) -> None:
     links = [[linked(len(line), text) for text in both] for line, both in zip(lines, references, strict=True)]
     metric = AlignedBleu(references, links, effective_length="average")
     options = SearchAware.model_validate({**SPANS, "search_aware": measure, "beam": 2, "recovered": 4})
-    # Next to the best translation alone the guided backtrace finds better ones.
+    # With one translation the guided backtrace finds better ones.
     k = 1 if measure == "guided" else 7
     instances = SpanInstances(metric, k, options)
     decoder = hiero.Decoder(model, pop_limit=3)
@@ -210,7 +211,7 @@ def test_tuning_with_instances(model: hiero.Model, tmp_path: Path, method: str) 
     one = run(model, tmp_path / "one", method)
     assert one.score > one.iterations[0].score
     assert run(model, tmp_path / "two", method, threads=2) == one
-    # What is there is taken up again.
+    # A run is taken up again.
     (tmp_path / "one" / "weights.txt").unlink()
     assert run(model, tmp_path / "one", method) == one
     lines, _ = sentences(model)
@@ -252,7 +253,7 @@ def test_killed_at_random_moments(model: hiero.Model, tmp_path: Path, method: st
 
 
 def test_bleu_plus_one() -> None:
-    """Lin and Och (2004): one is added to matches and totals of n > 1 alone."""
+    """One is added to matches and totals of n > 1 alone (Lin and Och 2004)."""
     assert bleu_plus_one(["a", "b"], [["a", "b"]], "closest") == 1.0
     assert bleu_plus_one(["a", "x"], [["a", "b"]], "closest") == pytest.approx((1 / 2 * 1 / 2) ** 0.25)
     assert bleu_plus_one(["x"], [["a"]], "closest") == 0.0

@@ -1,4 +1,4 @@
-"""The line search of MERT: against trying every breakpoint and a dense grid."""
+"""The line search of MERT, against trying every breakpoint and a dense grid."""
 
 from __future__ import annotations
 
@@ -22,7 +22,7 @@ def winners(pool: PoolArrays, scores: np.ndarray) -> np.ndarray:  # type: ignore
 
 
 def crossings(pool: PoolArrays, intercepts: np.ndarray, slopes: np.ndarray) -> list[float]:  # type: ignore[type-arg]
-    """Where any two hypotheses of a sentence score the same."""
+    """Returns the points where two hypotheses of a sentence have the same score."""
     found = set()
     for a, b in itertools.pairwise(pool.offsets.tolist()):
         for i, j in itertools.combinations(range(a, b), 2):
@@ -58,7 +58,7 @@ def test_changes_are_those_of_the_winners(integers: bool) -> None:
 
 
 def test_many_hypotheses() -> None:
-    # So many that those that cannot win are left out before sorting.
+    # So many hypotheses that those which cannot win are left out before sorting.
     rng = np.random.default_rng(2)
     for integers in (False, True):
         for _ in range(50):
@@ -140,7 +140,7 @@ def test_search_finds_the_best_interval(features: int, integers: bool) -> None:
         assert low <= found.gamma <= high
         places = crossings(pool, intercepts, slopes)
         edges = [max(low, -1e6), *(p for p in places if low < p < high), min(high, 1e6)]
-        # Between all breakpoints, and a dense grid.
+        # Points between all breakpoints, and a dense grid.
         middles = [(a + b) / 2 for a, b in itertools.pairwise(edges) if b - a > 1e-9]
         grid = np.clip(np.linspace(-5, 5, 101) + 1e-4 * rng.random(), low, high).tolist()
         if not any(abs(found.gamma - p) < 1e-9 for p in places):
@@ -159,11 +159,11 @@ def test_smoothing_passes_over_lonely_peaks() -> None:
         pool = random_pool(rng, 4)
         intercepts, slopes = pool.features @ rng.normal(size=4), pool.features @ rng.normal(size=4)
         places = crossings(pool, intercepts, slopes)
-        # Only those where a winner changes.
+        # Only points where a winner changes.
         sides = [winners(pool, intercepts + (p + d) * slopes) for p in places for d in (-1e-9, 1e-9)]
         changes = [p for k, p in enumerate(places) if (sides[2 * k] != sides[2 * k + 1]).any()]
         for smoothing, (low, high) in itertools.product((0.05, 0.2), ((-1e6, 1e6), (-0.7, 0.9))):
-            # What is beyond the limits does not count.
+            # Intervals beyond the limits do not count.
             places = [p for p in changes if low < p < high]
             middles = [(a + b) / 2 for a, b in itertools.pairwise([low, *places, high])]
             rows = [winners(pool, intercepts + x * slopes) for x in middles]
@@ -182,7 +182,7 @@ def test_smoothing_passes_over_lonely_peaks() -> None:
 
 
 def test_where_in_the_best_interval() -> None:
-    # One sentence, best from 1 to 3.
+    # A sentence whose best interval is from 1 to 3.
     statistics = np.zeros((3, 10))
     statistics[:, [BleuColumns.LENGTH, BleuColumns.REFERENCE_LENGTH]] = 4
     statistics[:, BleuColumns.TOTALS] = [4, 3, 2, 1]

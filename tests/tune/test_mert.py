@@ -1,4 +1,4 @@
-"""MERT on pools with a known answer, of lists and of forests, and with what its options ask for."""
+"""MERT on pools of lists and of forests with a known answer, and its options."""
 
 from __future__ import annotations
 
@@ -25,7 +25,7 @@ from support.random_pools import METRIC, random_pool
 
 
 def solved(pool: PoolArrays, start: list[float], **options: object) -> tuple[np.ndarray, float]:  # type: ignore[type-arg]
-    """The weights that one exact climb finds, and their score."""
+    """Returns the weights that one exact climb finds, and their score."""
     width = len(start)
     arguments = {
         "limits": Limits.unlimited(width),
@@ -39,7 +39,7 @@ def solved(pool: PoolArrays, start: list[float], **options: object) -> tuple[np.
 
 
 def hidden_pool(rng: np.random.Generator, best: np.ndarray, sentences: int = 30) -> PoolArrays:  # type: ignore[type-arg]
-    """Pools in which the winners by the weights ``best`` are the only ones that match."""
+    """Makes a pool in which only the winners by the weights ``best`` match the references."""
     features = rng.normal(size=(sentences * 20, len(best)))
     offsets = np.arange(sentences + 1, dtype=np.int32) * 20
     statistics = np.zeros((len(features), BleuColumns.WIDTH))
@@ -123,7 +123,7 @@ def test_features_that_tell_nothing_are_left_alone() -> None:
     wider = PoolArrays(pool.offsets, scipy.sparse.csr_array(columns), pool.statistics)
     weights, score = solved(wider, [1.0, 1.0, 1.0, 0.5, 0.25])
     assert score == pytest.approx(100)
-    # All are scaled together in the end.
+    # All weights are scaled together in the end.
     assert weights[3] / weights[4] == pytest.approx(2) and np.abs(weights).sum() == pytest.approx(3.75)
     flat = PoolArrays(pool.offsets, scipy.sparse.csr_array(columns[:, 3:]), pool.statistics)
     assert solved(flat, [0.5, 0.25])[0].tolist() == [0.5, 0.25]
@@ -172,7 +172,7 @@ def test_as_many_climbs_as_documented() -> None:
             lambda options: hypergraph_mert(sets, metric, start[:width], options=options, **forest_settings),
         ),
     ):
-        # Four random directions a round, and a tenth of all intervals on either side.
+        # Four random directions in a round, and a tenth of all intervals on either side.
         found = [
             tuned(MertOptions(restarts=restarts, directions=4, smoothing=0.1))
             for restarts in (climbs - 2, climbs - 1, climbs)
@@ -183,7 +183,7 @@ def test_as_many_climbs_as_documented() -> None:
 
 
 def test_a_direction_of_nothing_keeps_none_from_being_taken() -> None:
-    # Along it the smoothed score is the exact one, higher than the smoothed score along any other.
+    # Along a direction that changes nothing the smoothed score is the exact one, which is higher.
     rng = np.random.default_rng(10)
     for _ in range(10):
         pool = hidden_pool(rng, np.array([1.0, 0.0]), sentences=60)
@@ -204,7 +204,7 @@ def test_hypergraph_mert_is_mert_on_all_derivations() -> None:
     rng = random.Random(8)
     moved = 0
     for seed in range(12):
-        # Of one sentence several forests, as iterations leave them.
+        # Several forests of each sentence, as iterations leave them.
         sets = [
             [f for f in (small_random_forest(rng, 200) for _ in range(3)) if derivations(f)] for _ in range(6)
         ]

@@ -1,4 +1,4 @@
-"""The objective of minimum risk training against enumeration, finite differences and fewer threads."""
+"""The objective of minimum risk training, against enumeration and finite differences."""
 
 from __future__ import annotations
 
@@ -31,7 +31,7 @@ LOSS = np.array([1.0, -0.5, 0.25])
 
 
 def enumerated(forest: Forest, counts: Array, weights: Array, gamma: float) -> Array:
-    """Expected counts and H of a forest."""
+    """Returns expected counts and entropy of a forest, by enumeration."""
     if forest.root < 0:
         return np.zeros(len(LOSS) + 1)
     every = [list(d) for d in derivations(forest)]
@@ -107,7 +107,7 @@ def test_a_real_forest(french: Path) -> None:
 def test_threads_and_records_change_nothing() -> None:
     forests, _ = problem(1, sentences=150)
     weights = np.random.default_rng(1).normal(size=4)
-    # Rows that edges share, of which a forest uses few.
+    # Edges share rows of features, of which a forest uses few.
     split = [f if f.root < 0 else f.annotate_ngrams(3) for f in forests]
     forests = [f if f.root < 0 else f.prune(f.scores(weights), margin=5.0) for f in split]
     rng = np.random.default_rng(2)
@@ -129,7 +129,8 @@ def test_threads_and_records_change_nothing() -> None:
 
 @pytest.mark.parametrize("seed", range(20))
 def test_limits(seed: int) -> None:
-    """Cold, the objective is the best derivation's loss; hot, its minimum the uniform distribution."""
+    """With a large gamma the objective is the best derivation's loss; at a high temperature its minimum is
+    the uniform distribution."""
     forests, counts = problem(seed)
     weights = np.random.default_rng(seed).normal(size=4)
     best = np.zeros(len(LOSS))
@@ -188,7 +189,7 @@ def test_bad_problems() -> None:
             minimum_risk(source, **arguments)  # type: ignore[arg-type]
     with pytest.raises(TypeError, match="None is no forest"):
         ForestSource([forests[0], None])  # type: ignore[list-item]
-    # One without derivations has no say in what features there are.
+    # A forest without derivations may have other features.
     alone = minimum_risk(ForestSource([forests[0]]), counts[0], [0, len(counts[0])], LOSS, weights)
     behind = minimum_risk(
         ForestSource([NO_FOREST, forests[0]]), counts[0], [0, 0, len(counts[0])], LOSS, weights

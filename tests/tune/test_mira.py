@@ -1,4 +1,4 @@
-"""Online MIRA: against a literal transcription of the paper, on any number of threads, and killed."""
+"""Online MIRA, against a literal transcription of the paper, on several threads, and in killed runs."""
 
 from __future__ import annotations
 
@@ -32,7 +32,7 @@ START = (1.0, 1.0, 1.0, 1.0)
 BEST = (1.0, -0.5, 2.0, 0.25)
 
 
-# The paper's section 2, as it stands there, on hypotheses that are all known.
+# The paper's section 2, literally, on tables of hypotheses.
 
 
 def ngram_counts(tokens: Sequence[str], n: int) -> Counter[tuple[str, ...]]:
@@ -40,7 +40,7 @@ def ngram_counts(tokens: Sequence[str], n: int) -> Counter[tuple[str, ...]]:
 
 
 def counts_of(tokens: Sequence[str], reference: Sequence[str], clipped: bool) -> list[float]:
-    """c(e): length, reference length, n-grams, matches."""
+    """Counts c(e): length, reference length, n-grams, matches."""
     totals, matches = [], []
     for n in range(1, 5):
         found, known = ngram_counts(tokens, n), ngram_counts(reference, n)
@@ -58,7 +58,7 @@ def bleu_of(counts: Sequence[float]) -> float:
 
 
 class Literal:
-    """One worker. ``o`` and ``o_f`` are the pseudo-document."""
+    """One worker as in the paper; ``o`` and ``o_f`` are the pseudo-document."""
 
     def __init__(self, decoder: TableDecoder, references: Sequence[Sequence[str]], options: Any) -> None:
         self.decoder, self.references, self.options = decoder, references, options
@@ -67,7 +67,7 @@ class Literal:
         self.o_f = 4.0
 
     def run(self, order: Sequence[int]) -> Array:
-        """The average of the weights over a pass."""
+        """Makes a pass, and returns the average of its weights."""
         visited = []
         for sentence in order:
             self.sentence(sentence)
@@ -109,7 +109,7 @@ class Literal:
         self.o_f = 0.9 * (self.o_f + source)
 
     def optimise(self, dh: Array, losses: Sequence[float]) -> None:
-        """SMO over all pairs, in turn, until nothing moves."""
+        """Solves the batch by SMO over all pairs, one after another, until nothing moves."""
         alpha = [self.options.c] + [0.0] * (len(losses) - 1)
         moved = True
         rounds = 0
@@ -169,7 +169,7 @@ def learn_all(
 
 @pytest.mark.parametrize(("lag", "sharing"), [(0, True), (1, True), (3, True), (0, False)])
 def test_what_is_told_when(lag: int, sharing: bool, monkeypatch: pytest.MonkeyPatch) -> None:
-    """Eleven sentences of three workers, of which the last has one less."""
+    """Three workers share eleven sentences; each batch has the constraints that the lag allows."""
     decoder, references = solvable(3, BEST, sentences=11, size=10)
     learnt: list[tuple[int, ...]] = []
     sentence_of: dict[int, int] = {}
@@ -192,7 +192,7 @@ def test_what_is_told_when(lag: int, sharing: bool, monkeypatch: pytest.MonkeyPa
     options = OnlineMiraOptions(workers=3, lag=lag, no_sharing=not sharing)
     order, limits = np.arange(11, dtype=np.int32), Limits.unlimited(4)
     Noted(decoder, Bleu(references), workers, order, limits=limits, options=options).run(1)
-    # Sentence t of worker n is 3 t + n: what it has learnt before its sentence t, then at the end.
+    # Sentence t of worker n is 3 t + n. The batches before its sentence t, and that at the end.
     expected = []
     for worker, length in ((0, 4), (1, 4), (2, 3)):
         others = [n for n in range(3) if n != worker]
@@ -204,7 +204,7 @@ def test_what_is_told_when(lag: int, sharing: bool, monkeypatch: pytest.MonkeyPa
 
 
 def test_defaults_are_the_paper_s() -> None:
-    """Sections 2 and 5; the lag is ours, of benchmarks/results/mira.md."""
+    """The defaults are those of sections 2 and 5; the lag is chosen in benchmarks/results/mira.md."""
     published = {"workers": 20, "lag": 2, "k": 10, "mu": 0.5, "c": 0.01, "oracle": "forest"}
     whole = {"no_loss_augmented": False, "no_sharing": False}
     assert OnlineMiraOptions().model_dump() == published | whole
@@ -234,7 +234,7 @@ def run(directory: Path, workers: int, threads: int = 1) -> TuneResult:
 
 @pytest.mark.parametrize("workers", [1, 4, 20])
 def test_killed_at_any_moment(workers: int, tmp_path: Path) -> None:
-    """Twenty times; what is there in the end is as if nothing had happened."""
+    """A run that is killed twenty times ends as if nothing had happened."""
     began = time.monotonic()
     whole = run(tmp_path / "whole", workers)
     seconds = time.monotonic() - began

@@ -1,5 +1,5 @@
-"""Passes of online MIRA with several workers, against a transcription: forests of several edges, several
-references, a sentence without forest, a weight that is fixed and one that is bound."""
+"""Passes of online MIRA with several workers, against a transcription of the paper: forests of several edges,
+several references, a sentence without a forest, a fixed weight and a bound one."""
 
 from __future__ import annotations
 
@@ -29,7 +29,8 @@ START = np.array([0.3, 0.2, -0.1, 0.0, 0.1])
 
 
 class TwoParts(TableDecoder):
-    """Hypotheses are one of so many left parts and one of so many right ones; remembers what it decoded."""
+    """A decoder whose hypotheses join one of several left parts and one of several right parts; it records
+    the order of sentences."""
 
     def __init__(self, seed: int, count: int) -> None:
         rng = np.random.default_rng(seed)
@@ -84,7 +85,7 @@ class TwoParts(TableDecoder):
 
 
 class Transcribed:
-    """A worker: weights, O and O_f, what it has found and its weights after every update."""
+    """A worker as in the paper: weights, O and O_f, its constraints, and its weights after every update."""
 
     def __init__(self, decoder: TwoParts, k: int, length: str) -> None:
         self.decoder, self.k, self.length = decoder, k, length
@@ -93,7 +94,7 @@ class Transcribed:
         self.visited: list[Array] = []
 
     def counts(self, line: list[str], references: list[list[str]], clipped: bool) -> Array:
-        """Length, effective reference length, n-grams and matches."""
+        """Counts length, effective reference length, n-grams and matches."""
         lengths = sorted(map(len, references))
         effective = (
             lengths[0] if self.length == "shortest" else min(lengths, key=lambda r: abs(r - len(line)))
@@ -148,7 +149,7 @@ class Transcribed:
 
 
 def transcribed(workers: list[Transcribed], order: list[int], lag: int, sharing: bool) -> Array:
-    """A pass of all workers; the mean over workers of the averages of their weights."""
+    """Makes a pass of all workers, and returns the mean over workers of the averages of their weights."""
     count = len(workers)
     shares = [order[n::count] for n in range(count)]
     for worker in workers:
@@ -219,13 +220,13 @@ def test_passes_do_what_the_paper_says(
         expected = transcribed(transcripts, order, lag, sharing)
         np.testing.assert_allclose(list(iteration.weights.values()), expected, atol=1e-9, rtol=0)
         touched |= {weights[BOUND] for worker in transcripts for weights in worker.visited}
-    # The bounds are met, and weights move else.
+    # Some weights are at their bounds, others move.
     assert touched & {LOW, HIGH} and len(touched) > 3
     assert np.abs(expected - START).max() > 0.02 and iteration.weights[f"f{FIXED}"] == START[FIXED]
 
 
 def test_all_lists_have_k_hypotheses(monkeypatch: pytest.MonkeyPatch) -> None:
-    """They are of 132 distinct strings, also where k is more than nodes keep by default."""
+    """Lists have k hypotheses, of 132 distinct strings, also if nodes keep fewer by default."""
     decoder = TwoParts(12, 12)
     forest = decoder.forest(0, START)
     assert forest is not None

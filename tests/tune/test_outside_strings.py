@@ -41,7 +41,7 @@ def test_the_paper_s_example(tmp_path: Path) -> None:
     assert texts(top_down, 3, 5) == ("Amy", "before getting married")
     assert texts(top_down, 1, 5) == ("Amy", "")
     assert texts(top_down, 0, 5) == ("", "")
-    # What is not reached is put together.
+    # A span that is not reached gets its strings by concatenation.
     assert texts(top_down, 2, 3) == ("Amy getting married", "lived in Berlin")
     # Figure 3: the outside string of qian, where a derivation has it as a constituent.
     with_three = paper(tmp_path, PAPER + THREE).outside("top-down", k=1)
@@ -49,7 +49,7 @@ def test_the_paper_s_example(tmp_path: Path) -> None:
 
 
 def test_a_pruned_derivation_is_recovered(tmp_path: Path) -> None:
-    """Figure 2: the beam of [1, 5] loses what the reference has, as its model score is low."""
+    """In figure 2 the beam of [1, 5] loses the translation that the reference has, as its score is low."""
     grammar = PAPER.replace("lived in Berlin ||| P=0", "lived in Berlin ||| P=-2")
     chart = paper(tmp_path, grammar, beam_size=2)
     below = "lived in Berlin before getting married"
@@ -110,7 +110,7 @@ def arpa(tmp_path_factory: pytest.TempPathFactory) -> Path:
 
 
 def test_pieces_make_the_translation(arpa: Path) -> None:
-    """eta . e(d) . xi of every derivation within the best translations, top-down."""
+    """Top-down, eta . e(d) . xi is one of the best translations for every derivation within them."""
     lm = hiero.LanguageModel.load(str(arpa))
     pieces = 0
     for seed in range(200):
@@ -199,7 +199,7 @@ def test_like_the_transcription(arpa: Path, kind: str) -> None:
 
 
 class FeaturesOfTrees:
-    """Those of rules summed up, and the language model's of the string."""
+    """Features of trees: those of their rules, added up, and the language model's of the string."""
 
     def __init__(self, twin: Twin, model: hiero.Model, weights: dict[str, float], lm: BackoffModel) -> None:
         names = list(twin.forest.feature_names)
@@ -222,7 +222,7 @@ class FeaturesOfTrees:
 
 
 def begins_sentences(lm: BackoffModel, twin: Twin, model: hiero.Model) -> bool:
-    """Whether derivations of the goal know that the sentence begins with them; by one that search made."""
+    """Tells whether derivations of the goal begin with the start of the sentence, by one that search made."""
     forest = twin.forest
     at = list(forest.feature_names).index("LM0")
     scale = model.core.scales[at]
@@ -237,7 +237,8 @@ def begins_sentences(lm: BackoffModel, twin: Twin, model: hiero.Model) -> bool:
 
 
 def log_probability(lm: BackoffModel, tokens: tuple[str, ...], begins: bool, ends: bool) -> float:
-    """Natural, of words given those before them, as far as they are known."""
+    """Returns the natural logarithm of the probability of words, given as many words before them as there
+    are."""
     words = [word if lm.knows(word) else "<unk>" for word in tokens]
     padded = ["<s>"] * begins + words + ["</s>"] * ends
     of = [lm.word(tuple(padded[max(0, i - lm.order + 1) : i]), padded[i]) for i in range(begins, len(padded))]

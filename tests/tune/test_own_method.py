@@ -1,4 +1,4 @@
-"""A method of one's own, the one of docs/tuning.md: in the loop, taken up again, in commands."""
+"""The user's method of docs/tuning.md: in the loop, in runs that are taken up again, and in commands."""
 
 from __future__ import annotations
 

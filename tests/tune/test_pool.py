@@ -1,4 +1,4 @@
-"""Pools of hypotheses: unique, in order, and whole on disk."""
+"""Pools of hypotheses: they are unique, in order, and the same on disk."""
 
 from __future__ import annotations
 
@@ -107,7 +107,8 @@ def test_pools_are_unique_and_in_order(tmp_path: Path) -> None:
 
 
 def test_instances_of_sentences_are_apart() -> None:
-    """Also where their candidates are the same, and those that come later are among the others of theirs."""
+    """Instances are apart also if their candidates are equal, and later candidates come behind earlier
+    ones."""
     metric = Bleu([["a b"], ["c"]])
     statistics = metric.token_statistics([0, 0], Hypotheses.from_tokens([["a"], ["a", "b"]]))
 
@@ -120,7 +121,7 @@ def test_instances_of_sentences_are_apart() -> None:
     for several in (
         [[found((0, 0), [0, 1], 1.0), found((0, 3), [0, 1], 1.0)], [found((0, 0), [], 1.0)]],
         [[found((0, 2), [0], 1.0), found((0, 3), [1, 0, 0], 3.0)], [found((1, 4), [1], 1.0)]],
-        # The same features with other statistics are another candidate.
+        # Equal features with other statistics are another candidate.
         [[Candidates((0, 2), scipy.sparse.csr_array([[1.0, 0.0]]), statistics[[1]])], []],
     ):
         blocks.append(pool.unseen(several))

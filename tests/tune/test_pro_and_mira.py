@@ -24,7 +24,7 @@ BEST = (1.0, -0.5, 2.0, 0.25)
 
 
 def test_sentence_bleu_by_hand() -> None:
-    # 4 words, all right, of 4: the reference counts as 5.
+    # 4 words, all of which match, and a reference of 4 words, which counts as 5.
     right = np.array([4.0, 4, 4, 3, 2, 1, 4, 3, 2, 1])
     assert smoothed_bleu(right) == pytest.approx(np.exp(1 - 5 / 4))
     half = np.array([6.0, 4, 6, 5, 4, 3, 3, 1, 0, 0])
@@ -43,7 +43,7 @@ def test_pairs_are_those_that_differ_most() -> None:
     quality = np.array([0.0, 0.01, 0.2, 0.21, 1.0, 0.5, 0.5, 0.52])
     better, worse = sample_pairs(pool, quality, 1, ProOptions(samples=2000, kept=100))
     assert len(better) == len(worse) == 100  # of the first sentence; the last one's are too near
-    # Of 2,000 pairs some 160 are of the best and the worst, more than are kept.
+    # Some 160 of 2,000 pairs are the best and the worst hypothesis, more than are kept.
     assert set(zip(better.tolist(), worse.tolist(), strict=True)) == {(4, 0)}
     _, wide = sample_pairs(pool, quality, 1, ProOptions(samples=2000, kept=300))
     assert set(wide.tolist()) == {0, 1}
@@ -68,7 +68,7 @@ def test_pairs_of_a_sentence_do_not_depend_on_the_others() -> None:
             found.append((better[mine] - before, worse[mine] - before))
         for better, worse in found[1:]:
             assert better.tolist() == found[0][0].tolist() and worse.tolist() == found[0][1].tolist()
-        # Nor are they the same of every sentence.
+        # Pairs differ between sentences with equal qualities.
         twice = PoolArrays(
             np.array([0, 9, 18], np.int32), scipy.sparse.csr_array((18, 1)), np.zeros((18, 10))
         )
@@ -153,7 +153,7 @@ def test_averages_are_the_means_after_all_updates() -> None:
 
 
 def documented() -> MiraOptions:
-    """Gives the options of batch MIRA as documented."""
+    """Returns the options of batch MIRA in docs/tuning.md."""
     text = (DOCS / "tuning.md").read_text()
     found = re.search(r"mira-batch.* (\d+) passes over the pool, C = ([\d.]+), .* decays by ([\d.]+) ", text)
     assert found is not None
@@ -162,8 +162,8 @@ def documented() -> MiraOptions:
 
 @pytest.mark.parametrize("seed", range(7))
 def test_mira_against_a_plain_twin(seed: int) -> None:
-    """Chiang et al. (2008), line by line: every pass, the average, the background, and the best pass; once
-    with the settings that are documented."""
+    """Batch MIRA does what a plain transcription does: every pass, the average, the background, and the best
+    pass; once with the documented settings."""
     decoder, references = solvable(seed, BEST, sentences=7, size=12)
     metric = Bleu(references)
     pool = pooled(decoder, metric, np.ones(4), 12)

@@ -1,4 +1,4 @@
-"""Minimum risk tuning: losses, lists and forests against slow twins, the schedule, and what it finds."""
+"""Minimum risk tuning: losses, lists and forests against slow twins, the schedule, and known weights."""
 
 from __future__ import annotations
 
@@ -72,16 +72,16 @@ def test_lists(seed: int) -> None:
 
 @pytest.mark.parametrize("length", [60.0, 99.0, 100.0, 101.0, 200.0])
 def test_loss_by_bleu(length: float) -> None:
-    """Near BLEU itself, and with its derivatives."""
+    """The loss is near BLEU, and its slopes are its derivatives."""
     loss = BleuLoss(100.0, 100.0)
     totals = length - 10 * np.arange(4)
     matches = np.array([0.6, 0.3, 0.2, 0.1]) * length
     counts = np.append(totals, matches)
     penalty = min(0.0, 1 - 100 / length)
     bleu = penalty + np.log(matches / totals).mean()
-    # A thousandth of a match more than there are.
+    # The loss counts a thousandth of a match more than there are.
     assert -100 * bleu - 0.01 <= loss.value(counts) <= -100 * bleu + np.log(2) + 1e-9
-    # Where an order has no match or no n-gram, and where there are next to no words, likewise.
+    # Slopes are right also for an order without matches or n-grams, and for almost no words.
     few = np.array([4.0, 2, 0.5, 0, 3, 1, 0.5, 0])
     for own in (counts, counts * [*[1] * 7, 0], few, np.array([0.5, 0, 0, 0, 0.2, 0, 0, 0])):
         check_slopes(loss, own)
@@ -132,7 +132,7 @@ def unclipped(words: list[str]) -> list[int]:
 
 
 def smoothed(statistics: np.ndarray) -> float:  # type: ignore[type-arg]
-    """Sentence BLEU with one added to all counts of n > 1 and to the reference's length."""
+    """Computes sentence BLEU with one added to all counts of n > 1 and to the reference's length."""
     length, reference = statistics[BleuColumns.LENGTH], statistics[BleuColumns.REFERENCE_LENGTH]
     totals, matches = statistics[BleuColumns.TOTALS], statistics[BleuColumns.MATCHES]
     if matches[0] == 0:
@@ -143,7 +143,7 @@ def smoothed(statistics: np.ndarray) -> float:  # type: ignore[type-arg]
 
 @pytest.mark.parametrize("seed", range(20))
 def test_problems_of_forests(seed: int) -> None:
-    """Expectations by enumeration of the strings of all derivations."""
+    """Expected counts are those of an enumeration of all derivations."""
     rng = random.Random(seed)
     forests = [small_random_forest(rng, most=100) for _ in range(3)]
     references = [[" ".join(rng.choice("abcd") for _ in range(5))] for _ in range(4)]
@@ -252,7 +252,7 @@ def test_counts_of_several_threads_are_the_same() -> None:
 
 
 def test_unions_are_bounded(tmp_path: Path) -> None:
-    """An iteration leaves the best edges of what it found and of what was known, twice as many."""
+    """A union keeps twice as many edges as a forest, the best."""
     rng = random.Random(3)
     forests = [small_random_forest(rng, most=200) for _ in range(20)]
     accumulated, known = AccumulatedUnions(Bleu([["a b"]]), edges=4), NO_FOREST

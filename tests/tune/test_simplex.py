@@ -1,4 +1,4 @@
-"""The simplex, one decoding after the other, against scipy's search in one go."""
+"""The simplex, one decoding after another, against scipy's search in one call."""
 
 from __future__ import annotations
 
@@ -22,7 +22,7 @@ Score = Callable[[Array], float]
 def search(
     score: Score, start: Array, most: int = 1000, **changes: object
 ) -> tuple[list[Array], list[float]]:
-    """All points that the search asks for, and their scores."""
+    """Returns all points that the search needs, and their scores."""
     settings = {
         "limits": Limits.unlimited(len(start)),
         "normalize": False,
@@ -109,7 +109,7 @@ def test_features_that_change_nothing_are_left_alone() -> None:
     top, start = np.array([1.0, 9.0, 3.0, 9.0]), np.ones(4)
     seen = [0, 2]
     history, scores = search(lambda weights: hill(top[seen])(weights[seen]), start)
-    # They cost a decoding each, which finds what the start did.
+    # Each of them costs a decoding, with the same score as the start.
     others = np.array([(weights[[1, 3]] == 1).all() for weights in history])
     assert np.flatnonzero(~others).tolist() == [2, 4] and scores[2] == scores[4] == scores[0]
     assert min(np.abs(np.array(history)[others][:, seen] - top[seen]).max(axis=1)) < 0.05

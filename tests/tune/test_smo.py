@@ -1,4 +1,4 @@
-"""MIRA's weights of a batch: against a general solver of quadratic programmes."""
+"""The solution of MIRA's batches, against a general solver of quadratic programs."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ Array = npt.NDArray[np.float64]
 
 
 class Batch:
-    """Random sentences with hypotheses, of which some are the same, and some oracles the best."""
+    """A batch of random sentences, with some equal hypotheses and some oracles that are the best."""
 
     def __init__(self, rng: np.random.Generator) -> None:
         sizes = rng.integers(1, 6, rng.integers(1, 5))
@@ -48,7 +48,7 @@ class Batch:
         )  # type: ignore[arg-type]
 
     def objective(self, weights: Array) -> float:
-        """Objective (1) of the paper, as it stands there."""
+        """Computes objective (1) of the paper literally."""
         total = 0.5 * np.square(weights - self.weights).sum()
         for sentence, oracle in enumerate(self.oracles):
             dh = self.features[oracle] - self.features[self.rows(sentence)]
@@ -63,7 +63,7 @@ def moved(batch: Batch, solution: SmoSolution) -> Array:
 
 
 def least(batch: Batch, free: Array) -> float:
-    """The least objective, with a slack by sentence in place of the maximum, by SLSQP."""
+    """Minimises the objective by SLSQP, with a slack variable for each sentence in place of the maximum."""
     sentences, features = len(batch.oracles), len(batch.weights)
     rows, bounds = [], []
     for sentence, oracle in enumerate(batch.oracles):
@@ -155,7 +155,7 @@ def test_the_gap_bounds_what_is_left() -> None:
 
 @pytest.mark.parametrize("c", [0.01, 1.0, 10.0])
 def test_batches_of_the_paper_s_size_are_solved_for_any_c(c: float) -> None:
-    """They are what workers exchange: 58 sentences of 30 hypotheses that differ little, 56 features."""
+    """Batches as workers share them, 58 sentences of 30 similar hypotheses and 56 features, are solved."""
     rng = np.random.default_rng(7)
     base = rng.poisson(3, (58, 1, 56)) * rng.normal(size=56)
     features = (base + rng.poisson(0.3, (58, 30, 56))).reshape(-1, 56)

@@ -1,4 +1,4 @@
-"""Options of tuning: what they do, what they refuse, and the defaults that the command states."""
+"""Options of tuning: their effects, refused values, and the defaults that the command states."""
 
 from __future__ import annotations
 
@@ -22,7 +22,7 @@ from support.tuning import BEST, START, run
 
 @pytest.mark.parametrize("method", sorted(METHODS))
 def test_fixed_features_and_bounds(method: str, tmp_path: Path) -> None:
-    # Numbers whose sums are rounded.
+    # Weights whose sums are rounded.
     decoder, references = solvable(1, BEST)
     start, bounds = {**START, "f0": 0.3}, {"f1": (-np.inf, -0.1), "f2": (0.0, 0.7)}
     options = TuneOptions(method, fixed=("f0",), bounds=bounds, iterations=8)
@@ -83,7 +83,7 @@ def test_defaults_are_those_that_the_command_states(tmp_path: Path, monkeypatch:
     helps = {param.name: param.help for param in typer.main.get_command(app).params if hasattr(param, "help")}
 
     def stated(option: str, method: str) -> int:
-        """The number of a text such as "At most (20; pro: 30)."."""
+        """Returns the default that the help of an option states for a method."""
         text = str(helps[option])
         found = re.search(rf"[(; ,]{method}: (\d+)", text) or re.search(r"[(; ](\d+)[;)]", text)
         assert found is not None, text

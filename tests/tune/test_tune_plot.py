@@ -1,4 +1,4 @@
-"""The picture of tuning runs: whole iterations, and every line in the legend."""
+"""The picture of tuning runs: ticks at iterations, and every line in the legend."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""The loop of tuning and its methods: sets with known best weights, resuming, and weights gone wrong."""
+"""The loop of tuning and its methods: sets with known best weights, resumed runs, and impossible weights."""
 
 from __future__ import annotations
 
@@ -77,7 +77,7 @@ def test_resuming_gives_the_same(method: str, tmp_path: Path) -> None:
 
 
 def files(directory: Path) -> dict[str, bytes]:
-    """But for times, and arrays, whose files say when they were written."""
+    """Reads the files of a run, without times, and without arrays, whose files say when they were written."""
     found = [path for path in directory.rglob("*") if path.is_file() and path.suffix != ".npz"]
     return {str(p.relative_to(directory)): without_times(p) for p in found if p.name != "times.json"}
 
@@ -99,7 +99,7 @@ def test_a_run_that_has_ended_can_go_on(method: str, tmp_path: Path) -> None:
     assert run("part", 4) == whole and files(tmp_path / "part") == files(tmp_path / "whole")
     forests = isinstance(METHODS[method], ForestMethod | Risk)
     assert len(decoder.decoded) == (0 if forests else len(whole.iterations) - 2)
-    # What is done is not undone, and decoded no more.
+    # Fewer iterations undo nothing and decode nothing.
     fewer, before = run("part", 1), decoder.generated
     assert fewer.iterations == whole.iterations and fewer.best == whole.best
     assert run("part", 3, 1).iterations == whole.iterations
@@ -152,7 +152,7 @@ def test_seeds_and_threads(method: str, tmp_path: Path) -> None:
         result = tune(decoder, Bleu(references), START, tmp_path / str(number), options, threads=threads)
         found.append([list(iteration.weights.values()) for iteration in result.iterations])
     assert found[0] == found[1]
-    # Minimum risk leaves nothing to chance.
+    # Minimum risk has no random choices.
     assert (found[1] == found[2]) == (method == "risk")
 
 
@@ -167,7 +167,7 @@ def test_other_runs_are_not_continued(tmp_path: Path) -> None:
     with pytest.raises(FileExistsError, match=r"exists and has no run\.json"):
         run(tmp_path / "other")
     assert (tmp_path / "other" / ".git" / "config").read_text() == "mine"
-    # Nor is one new that holds what was left of another file than the run's own record.
+    # A directory with leftovers of other files than the run's record is no new run.
     foreign = temporary_name(tmp_path / "half" / "weights.txt")
     foreign.parent.mkdir()
     for name in (foreign, foreign.with_name(".run.json.hiero-mine")):
@@ -179,7 +179,7 @@ def test_other_runs_are_not_continued(tmp_path: Path) -> None:
     own = temporary_name(tmp_path / "half" / "run.json")
     own.write_text("{")
     assert run(tmp_path / "half", iterations=1).iterations and not own.exists()
-    # Nor are hidden files of a run's directory its own, but for what a killed process left.
+    # Hidden files in a run's directory stay, except those that a killed process left.
     mine = [tmp_path / ".git" / "config", tmp_path / ".env", tmp_path / ".notes.2025-02_03"]
     mine.append(tmp_path / ".backup.2024-01" / "weights.txt")
     left = temporary_name(tmp_path / "weights.txt")
@@ -237,7 +237,7 @@ def test_held_out_sets_choose(tmp_path: Path) -> None:
     assert scores[result.best] == max(s for s in scores if s is not None)
     table = (tmp_path / "iterations.tsv").read_text().splitlines()
     assert len(table) == 1 + len(result.iterations)
-    # 5 sentences of 60 hypotheses in each iteration; those of the held-out set are none of tuning's.
+    # Each iteration generates 5 times 60 hypotheses; those of the held-out set are not counted.
     generated = [60 * 5 * (number + 1) for number in range(len(result.iterations))]
     assert [iteration.generated for iteration in result.iterations] == generated
     assert [int(row.split("\t")[4]) for row in table[1:]] == generated
@@ -252,7 +252,7 @@ def test_held_out_sets_choose(tmp_path: Path) -> None:
 
 @pytest.mark.parametrize("method", sorted(METHODS))
 def test_weights_stay_near_what_is_given(method: str, tmp_path: Path) -> None:
-    # Where a weight is fixed or bound, nothing else keeps the others from growing.
+    # If a weight is fixed or bound, nothing but bounds keeps the others from growing.
     options = [{"fixed": ("f0",)}, {"bounds": {"f1": (-0.75, -0.5)}}, {"bounds": {"f1": (-np.inf, 0.0)}}]
     for number, option in enumerate(options):
         result = run(tmp_path / str(number), method, **option)  # type: ignore[arg-type]
@@ -288,7 +288,7 @@ def test_weights_gone_wrong(
 
 @pytest.mark.parametrize("method", ["mert", "hypergraph-mert", "pro", "mira-batch"])
 def test_whole_lists_are_no_reason_to_stop(method: str, tmp_path: Path) -> None:
-    """All is known after one decoding, but weights are still on their way."""
+    """A run goes on while weights improve, even if the first lists have all hypotheses."""
     k = {"k": 60} if takes_k(method) else {}
     result = run(tmp_path, method, iterations=30, **k)
     assert result.iterations[1].new == 0 and len(result.iterations) > 2
@@ -302,7 +302,7 @@ def test_it_stops(tmp_path: Path) -> None:
     assert ended.iterations[-1].new == 0 and ended.best == len(ended.iterations) - 2
     few = run(tmp_path / "b", "pro", iterations=2)
     assert few.reason == "2 iterations are done" and len(few.iterations) == 2
-    # The first judges what is there already.
+    # The first iteration judges the weights to start from.
     one = run(tmp_path / "d", iterations=1)
     assert one.reason.startswith(
         "1 iteration is done, which judged the weights to start from: to tune takes 2"

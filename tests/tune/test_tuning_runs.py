@@ -1,4 +1,4 @@
-"""Several runs of tuning with seeds of their own: their scores, the best of them, and more of them later."""
+"""Several runs of tuning with different seeds: their scores, the best of them, and more runs later."""
 
 from __future__ import annotations
 
@@ -25,7 +25,7 @@ def test_the_spread_of_runs(tmp_path: Path) -> None:
         return TuneResult([Iteration(weights, scores[seed], 66 - scores[seed], 0, 0)], 0, "")
 
     runs = tune_runs(tuned, 3, 1, tmp_path)
-    # Judged by the held-out set, where the first is the best.
+    # Iterations are judged by the held-out set, where the first is the best.
     assert (runs.scores, runs.mean, runs.deviation, runs.best) == ([36, 33, 30], 33, 3, "run-1")
     assert read_weights(tmp_path / "weights.txt") == {"a": 1}
 
@@ -46,7 +46,7 @@ def test_runs_with_several_seeds(tmp_path: Path) -> None:
     assert runs.deviation == pytest.approx(np.std(scores, ddof=1))
     assert runs.results[runs.best].score == max(scores)
     assert read_weights(tmp_path / "out" / "weights.txt") == runs.results[runs.best].weights
-    # More of them take up what is there; with another seed they are others.
+    # More runs take up those that are there; another seed is refused.
     seeds.clear()
     assert list(tune_runs(tuned, 4, 7, tmp_path / "out").results)[:3] == list(runs.results)
     with pytest.raises(FormatError, match=r"holds another run, see runs\.json"):
@@ -60,7 +60,7 @@ def test_held_out_scores_judge(tmp_path: Path) -> None:
 
 
 def test_what_makes_another_run(tmp_path: Path) -> None:
-    """Whatever weights depend on is known of a run, and a change of it refused by its name."""
+    """A change of anything that weights depend on is refused, and named."""
     decoder, references = solvable(1, BEST, sentences=5, size=8)
     other, other_references = solvable(2, BEST, sentences=5, size=8)
     start = dict.fromkeys(decoder.feature_names, 1.0)
