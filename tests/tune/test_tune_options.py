@@ -33,6 +33,23 @@ def test_fixed_features_and_bounds(method: str, tmp_path: Path) -> None:
     assert result.iterations[-1].weights["f3"] != 1.0
 
 
+@pytest.mark.parametrize(
+    ("method", "options"),
+    [
+        ("mert", {"directions": 1, "restarts": 0}),
+        ("pro", {"interpolation": 0.5}),
+        ("mira-batch", {"c": 0.001}),
+        ("mira", {"c": 0.001}),
+        ("risk", {"loss": "linear-bleu"}),
+    ],
+)
+def test_methods_use_their_options(method: str, options: dict[str, object], tmp_path: Path) -> None:
+    default = run(tmp_path / "default", method, small=True, iterations=2)
+    other = run(tmp_path / "other", method, small=True, iterations=2, **options)
+    assert default.iterations[0] == other.iterations[0]
+    assert default.iterations[1].weights != other.iterations[1].weights
+
+
 @pytest.mark.parametrize("method", ["mert", "hypergraph-mert"])
 def test_restarts(method: str, tmp_path: Path) -> None:
     few, many = (run(tmp_path / str(n), method, iterations=3, restarts=n) for n in (0, 8))
