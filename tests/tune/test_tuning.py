@@ -26,7 +26,7 @@ from hiero.tune.run.iterations import _Scores
 from hiero.tune.run.limits import weight_problem
 from hiero.tune.run.method import METHODS, TuningState
 from hiero.tune.run.protocol import Array
-from support.synthetic_decoder import solvable
+from support.synthetic_decoder import TableDecoder, solvable
 from support.tuning import BEST, SMALL, START, run, takes_k, without_times
 
 
@@ -248,6 +248,19 @@ def test_held_out_sets_choose(tmp_path: Path) -> None:
     assert all(0 < iteration.decoding < 60 for iteration in result.iterations)
     assert all(0 < iteration.choosing < 60 for iteration in result.iterations[1:])
     assert [float(row.split("\t")[2]) for row in table[1:]] == scores
+
+
+def test_held_out_sentences_without_translations_count_as_empty() -> None:
+    table, references = solvable(3, BEST, sentences=3, size=6)
+    first, _, last = table.hypotheses
+    features = [table.features[0], np.zeros((0, 4)), table.features[2]]
+    held_out = HeldOut(TableDecoder([first, [], last], features), Bleu(references))
+    weights = np.array(BEST)
+    best = [first[int((features[0] @ weights).argmax())], [], last[int((features[2] @ weights).argmax())]]
+    statistics = held_out.metric.statistics([" ".join(tokens) for tokens in best])
+    assert held_out.score(weights) == float(held_out.metric.score(statistics.sum(axis=0)))
+    with pytest.raises(ValueError, match="3 lists for 4 sentences"):
+        HeldOut(table, Bleu([*references, ["more"]])).score(weights)
 
 
 @pytest.mark.parametrize("method", sorted(METHODS))
