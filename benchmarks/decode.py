@@ -28,7 +28,7 @@ from machine import argument_parser, disturbance_check, machine, run_python
 
 import hiero
 from hiero.base.text import split
-from hiero.cli.records import derivation_steps
+from hiero.cli.io.records import derivation_steps
 
 CORPORA = {"ja-en": ("test.ja", "test.en"), "de-en": ("test2016.de", "test2016.en")}
 POP_LIMITS = (2, 4, 10, 20, 30, 40, 50, 80, 100, 200, 500, 1000, 2000)
@@ -104,7 +104,7 @@ class Rescorer:
 CHILD_PACK = """
 import sys, time
 from hiero.base import tables
-from hiero.cli.size import parse_memory
+from hiero.cli.base.size import parse_memory
 from hiero.base.memory import peak_megabytes
 start = time.perf_counter()
 tables.pack(sys.argv[1], sys.argv[2], memory=parse_memory(sys.argv[3]))

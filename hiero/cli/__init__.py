@@ -18,9 +18,9 @@ import typer
 from hiero import Error
 from hiero.base.arguments import nearest
 from hiero.base.text import one_line
-from hiero.cli.arguments import Group, Version, add_command, new_app, summary
-from hiero.cli.files import InterruptError, naming_stdout
-from hiero.cli.help import group_help
+from hiero.cli.base.arguments import Group, Version, add_command, new_app, summary
+from hiero.cli.base.files import InterruptError, naming_stdout
+from hiero.cli.base.help import group_help
 
 # Commands by what they are for, and where they are: a function, or the app of a group of commands.
 _COMMANDS = {

@@ -10,12 +10,12 @@ import typer
 from hiero import Decoder, DecodingSettings, FormatError
 from hiero.base.files import write_atomically
 from hiero.base.weights import read_weights
-from hiero.cli.arguments import Threads, check_plot
-from hiero.cli.files import Writes
-from hiero.cli.lines import PARSES, Format
-from hiero.cli.loading import Load, load_model
-from hiero.cli.sets import Tokens, read_set, sentence_place
-from hiero.cli.settings import Given, SettingOptions
+from hiero.cli.base.arguments import Threads, check_plot
+from hiero.cli.base.files import Writes
+from hiero.cli.base.loading import Load, load_model
+from hiero.cli.base.settings import Given, SettingOptions
+from hiero.cli.io.lines import PARSES, Format
+from hiero.cli.io.sets import Tokens, read_set, sentence_place
 from hiero.evaluate import Bleu, EffectiveLength
 from hiero.pages.chart import chart_page
 from hiero.tune import ModelDecoder

@@ -18,16 +18,16 @@ from hiero.base.lines import count_lines
 from hiero.base.memory import peak_megabytes
 from hiero.base.parallel import ordered_map
 from hiero.base.weights import read_weights
-from hiero.cli.arguments import Threads, Version
-from hiero.cli.files import Writes, reading, writing
-from hiero.cli.lines import PARSES, Format, Lines, SentenceParses, format_of, reader, source_set
-from hiero.cli.loading import LOAD, LOAD_METAVAR, load_model
-from hiero.cli.progress import progress_line
-from hiero.cli.records import Choice, Record, make_record
-from hiero.cli.sentences import Forcing, SentenceRules
-from hiero.cli.sets import Tokens
-from hiero.cli.settings import Given, SettingOptions
-from hiero.cli.sinks import Derivations, Forests, Records, Sinks, Tstset
+from hiero.cli.base.arguments import Threads, Version
+from hiero.cli.base.files import Writes, reading, writing
+from hiero.cli.base.loading import LOAD, LOAD_METAVAR, load_model
+from hiero.cli.base.progress import progress_line
+from hiero.cli.base.settings import Given, SettingOptions
+from hiero.cli.io.lines import PARSES, Format, Lines, SentenceParses, format_of, reader, source_set
+from hiero.cli.io.records import Choice, Record, make_record
+from hiero.cli.io.sentences import Forcing, SentenceRules
+from hiero.cli.io.sets import Tokens
+from hiero.cli.io.sinks import Derivations, Forests, Records, Sinks, Tstset
 from hiero.decode.decoder import Keep
 from hiero.evaluate.nist_xml import SegmentSet
 from hiero.forest.decisions import Decision

@@ -16,7 +16,7 @@ from pydantic import TypeAdapter, ValidationError
 from hiero import FormatError, __version__
 from hiero.base.json_files import complaint
 from hiero.base.text import looks_untokenised
-from hiero.cli.files import Output, check_not_read, writing
+from hiero.cli.base.files import Output, check_not_read, writing
 from hiero.evaluate import (
     EffectiveLength,
     Metric,

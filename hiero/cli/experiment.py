@@ -14,10 +14,11 @@ from pydantic import BaseModel, ConfigDict, Field, ValidationError
 from hiero import FormatError, Model
 from hiero.base.files import sha256
 from hiero.base.json_files import complaint
-from hiero.cli.arguments import Threads, add_command, new_app
-from hiero.cli.files import Writes, on_interrupt
-from hiero.cli.loading import Load, load_model
-from hiero.cli.sets import (
+from hiero.cli.base.arguments import Threads, add_command, new_app
+from hiero.cli.base.files import Writes, on_interrupt
+from hiero.cli.base.loading import Load, load_model
+from hiero.cli.base.settings import SettingOptions
+from hiero.cli.io.sets import (
     Set,
     Tokens,
     fingerprint,
@@ -26,7 +27,6 @@ from hiero.cli.sets import (
     read_files,
     read_set,
 )
-from hiero.cli.settings import SettingOptions
 from hiero.experiments import cettolo2004 as cettolo
 from hiero.experiments.chiang2008 import Chiang2008, Chiang2008Options
 from hiero.experiments.laboratory import ExperimentOptions, Laboratory

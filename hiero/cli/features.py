@@ -9,9 +9,9 @@ from typing import Annotated, Any, Literal, TypeVar
 import typer
 
 from hiero import FormatError, Model, features, generators
-from hiero.cli.arguments import usage
-from hiero.cli.files import Writes
-from hiero.cli.loading import Load, load_model
+from hiero.cli.base.arguments import usage
+from hiero.cli.base.files import Writes
+from hiero.cli.base.loading import Load, load_model
 from hiero.features.built_in import BuiltIn
 from hiero.features.trees import frequent_labels, read_trees
 from hiero.generators.built_in import BUILT_IN

@@ -18,10 +18,10 @@ from hiero._core import RESCORE_BEAM
 from hiero.base.lines import read_lines
 from hiero.base.parallel import ordered_map
 from hiero.base.text import split
-from hiero.cli.arguments import add_command, check_plot, new_app
-from hiero.cli.files import Output, Writes, writing
-from hiero.cli.records import nbest_line
-from hiero.cli.settings import SettingOptions
+from hiero.cli.base.arguments import add_command, check_plot, new_app
+from hiero.cli.base.files import Output, Writes, writing
+from hiero.cli.base.settings import SettingOptions
+from hiero.cli.io.records import nbest_line
 from hiero.forest.decisions import Decision
 from hiero.forest.diagnostics import distribution_stats
 from hiero.forest.expectations import LogLinear

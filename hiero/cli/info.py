@@ -16,10 +16,10 @@ from hiero import ApplicationBatch, FormatError, LanguageModel, Model, Rule, Rul
 from hiero.base.files import sha256
 from hiero.base.tables import is_packed
 from hiero.base.text import TextSide
-from hiero.cli.files import Output, writing
-from hiero.cli.leftovers import describe_left_directory, describe_left_file
-from hiero.cli.loading import Load, load_model
-from hiero.cli.records import assignments
+from hiero.cli.base.files import Output, writing
+from hiero.cli.base.loading import Load, load_model
+from hiero.cli.describe.leftovers import describe_left_directory, describe_left_file
+from hiero.cli.io.records import assignments
 from hiero.decode.model_directory import (
     WEIGHTS,
     GivenFeatures,

@@ -10,10 +10,10 @@ from typing import Annotated
 import typer
 
 from hiero.base.lines import count_lines
-from hiero.cli.files import Writes
-from hiero.cli.progress import one_unit, progress_line
-from hiero.cli.settings import SettingOptions
-from hiero.cli.size import memory_text, parse_memory
+from hiero.cli.base.files import Writes
+from hiero.cli.base.progress import one_unit, progress_line
+from hiero.cli.base.settings import SettingOptions
+from hiero.cli.base.size import memory_text, parse_memory
 from hiero.train.lm import DEFAULT_MEMORY, LmEstimate, LmSettings, estimate_lm
 
 _MEMORY = memory_text(DEFAULT_MEMORY)

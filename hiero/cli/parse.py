@@ -10,9 +10,9 @@ from typing import Annotated
 import typer
 
 from hiero.base.lines import count_lines
-from hiero.cli.files import Output, reading, writing
-from hiero.cli.lines import Lines, reader
-from hiero.cli.progress import one_unit, progress_line
+from hiero.cli.base.files import Output, reading, writing
+from hiero.cli.base.progress import one_unit, progress_line
+from hiero.cli.io.lines import Lines, reader
 from hiero.parse.parser import parsed
 
 

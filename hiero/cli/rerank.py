@@ -8,14 +8,14 @@ from typing import Annotated
 import typer
 
 from hiero import DecodingSettings, FormatError, read_weights
-from hiero.cli.arguments import Threads
-from hiero.cli.files import Output, Writes, on_interrupt
+from hiero.cli.base.arguments import Threads
+from hiero.cli.base.files import Output, Writes, on_interrupt
+from hiero.cli.base.loading import Load, given_parts
+from hiero.cli.base.progress import progress_line
+from hiero.cli.base.settings import Given, SettingOptions
+from hiero.cli.base.size import parse_memory
 from hiero.cli.forest import forest_weights, write_choices
-from hiero.cli.lines import PARSES
-from hiero.cli.loading import Load, given_parts
-from hiero.cli.progress import progress_line
-from hiero.cli.settings import Given, SettingOptions
-from hiero.cli.size import parse_memory
+from hiero.cli.io.lines import PARSES
 from hiero.cli.train import TRAIN_MEMORY, Memory, Quiet, Source, Target, reporter
 from hiero.forest.files import ForestFile
 from hiero.rerank import Reranker, SecondStageOptions, train_second_stage

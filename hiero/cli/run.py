@@ -14,12 +14,12 @@ from hiero.base.files import sha256, write_atomically
 from hiero.base.lines import count_lines
 from hiero.base.ownership import MANIFEST
 from hiero.base.text import TextSide
-from hiero.cli.arguments import Threads, usage
-from hiero.cli.files import Writes, on_interrupt
-from hiero.cli.report import Evaluation, report_page
-from hiero.cli.run_data import RunData, SetFiles, own_set, prepare
-from hiero.cli.settings import Given, SettingOptions, VariantOptions
-from hiero.cli.stages import Stages
+from hiero.cli.base.arguments import Threads, usage
+from hiero.cli.base.files import Writes, on_interrupt
+from hiero.cli.base.settings import Given, SettingOptions, VariantOptions
+from hiero.cli.system.data import RunData, SetFiles, own_set, prepare
+from hiero.cli.system.report import Evaluation, report_page
+from hiero.cli.system.stages import Stages
 from hiero.cli.train import Lowercase, Tokenize, text_processing
 from hiero.decode.model_directory import check_output
 from hiero.evaluate import Tokenizer

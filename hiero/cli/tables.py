@@ -14,9 +14,9 @@ from hiero.base import tables
 from hiero.base.lines import count_lines
 from hiero.base.tables import load_table
 from hiero.base.text import split
-from hiero.cli.files import Output, Writes, writing
-from hiero.cli.progress import one_unit, progress_line
-from hiero.cli.size import memory_text, parse_memory
+from hiero.cli.base.files import Output, Writes, writing
+from hiero.cli.base.progress import one_unit, progress_line
+from hiero.cli.base.size import memory_text, parse_memory
 from hiero.decode.model_directory import read_config
 
 _MEMORY = memory_text(tables.DEFAULT_MEMORY)

@@ -11,8 +11,8 @@ import typer
 
 from hiero.base.lines import line_text
 from hiero.base.text import TextSide, parse_side, split
-from hiero.cli.arguments import usage
-from hiero.cli.files import Output, writing
+from hiero.cli.base.arguments import usage
+from hiero.cli.base.files import Output, writing
 
 Side = Annotated[str, typer.Argument(metavar="SIDE", help="Language and scheme, such as en:moses.")]
 Truecaser = Annotated[Path | None, typer.Option(help="From hiero truecaser; words get their case by it.")]

@@ -13,11 +13,11 @@ import typer
 from hiero import DecodingSettings, Model, read_weights
 from hiero.base.lines import count_lines
 from hiero.base.text import TextProcessing, parse_side
-from hiero.cli.arguments import usage
-from hiero.cli.files import Writes, on_interrupt
-from hiero.cli.progress import one_unit, progress_line
-from hiero.cli.settings import SettingOptions
-from hiero.cli.size import memory_text, parse_memory
+from hiero.cli.base.arguments import usage
+from hiero.cli.base.files import Writes, on_interrupt
+from hiero.cli.base.progress import one_unit, progress_line
+from hiero.cli.base.settings import SettingOptions
+from hiero.cli.base.size import memory_text, parse_memory
 from hiero.features.distortion import DistortionStatistics
 from hiero.train import (
     AlignSettings,

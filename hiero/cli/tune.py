@@ -12,13 +12,13 @@ import numpy as np
 import typer
 
 from hiero import Decoder, DecodingSettings
-from hiero.cli.arguments import Threads, usage
-from hiero.cli.files import Writes, on_interrupt
-from hiero.cli.lines import PARSES, Format
-from hiero.cli.loading import Load, load_model
-from hiero.cli.progress import progress_line
-from hiero.cli.sets import Failures, Tokens, fingerprint, model_fingerprint, read_alignments, read_set
-from hiero.cli.settings import Given, SettingOptions, VariantOptions
+from hiero.cli.base.arguments import Threads, usage
+from hiero.cli.base.files import Writes, on_interrupt
+from hiero.cli.base.loading import Load, load_model
+from hiero.cli.base.progress import progress_line
+from hiero.cli.base.settings import Given, SettingOptions, VariantOptions
+from hiero.cli.io.lines import PARSES, Format
+from hiero.cli.io.sets import Failures, Tokens, fingerprint, model_fingerprint, read_alignments, read_set
 from hiero.cli.weights import Tuned, write_tuned
 from hiero.decode.model_directory import check_output
 from hiero.evaluate import Bleu, EffectiveLength, Metric

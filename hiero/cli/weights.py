@@ -11,8 +11,8 @@ from pydantic import BaseModel, ConfigDict
 from hiero import read_weights
 from hiero.base.files import sha256, write_atomically
 from hiero.base.json_files import read_json
-from hiero.cli.files import Writes
-from hiero.cli.loading import Load, load_model
+from hiero.cli.base.files import Writes
+from hiero.cli.base.loading import Load, load_model
 
 _TUNED = "tuned.json"
 _WEIGHTS = "weights.txt"

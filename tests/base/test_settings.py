@@ -14,7 +14,7 @@ from typer.testing import CliRunner
 
 import hiero
 from hiero import _core
-from hiero.cli.settings import SettingOptions, VariantOptions, expanded
+from hiero.cli.base.settings import SettingOptions, VariantOptions, expanded
 from hiero.decode.settings import DecodingArguments
 from hiero.train import ExtractSettings, ScoreSettings, TrainSettings
 from hiero.train.rules import ExtractArguments, Ranges, ScoreArguments

@@ -217,7 +217,7 @@ def test_help_says_from_where_sentences_are_numbered() -> None:
 
 
 def test_a_sentence_of_a_set_by_its_place() -> None:
-    from hiero.cli.sets import sentence_place
+    from hiero.cli.io.sets import sentence_place
 
     assert sentence_place(Path("a.txt"), 16) == "a.txt:17"
     assert sentence_place(Path("a.xml"), 16) == "a.xml: segment 16, from 0"

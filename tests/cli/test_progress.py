@@ -11,7 +11,7 @@ from pathlib import Path
 
 import pytest
 
-from hiero.cli.progress import one_unit
+from hiero.cli.base.progress import one_unit
 from support.commands import BIN
 from support.tune_command import arguments
 

@@ -18,10 +18,10 @@ import sacrebleu
 
 from hiero import FormatError, __version__
 from hiero.base.text import parse_side, split
-from hiero.cli import stages
-from hiero.cli.files import InterruptError
-from hiero.cli.report import Evaluation
+from hiero.cli.base.files import InterruptError
 from hiero.cli.run import _TRAIN_OPTIONS, _tokenizer
+from hiero.cli.system import stages
+from hiero.cli.system.report import Evaluation
 from hiero.train import ExtractSettings, TrainSettings
 from support.browser import blank_end, cut_off, opened, unreadable
 from support.commands import call, one_error_line

@@ -11,7 +11,8 @@ from typing import Any
 
 import pytest
 
-from hiero.cli import command_named, run, stages
+from hiero.cli import command_named, run
+from hiero.cli.system import stages
 from support.commands import call
 from support.files import write
 from support.paths import FRENCH

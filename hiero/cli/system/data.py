@@ -13,8 +13,8 @@ from typing import Any
 import typer
 
 from hiero.base.files import write_atomically
-from hiero.cli.lines import format_of
-from hiero.cli.sets import read_files
+from hiero.cli.io.lines import format_of
+from hiero.cli.io.sets import read_files
 from hiero.train import leave_out, set_aside
 
 _COUNTS = "counts.json"

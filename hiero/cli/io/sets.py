@@ -15,7 +15,7 @@ import typer
 from hiero import FormatError, Model, Sentence
 from hiero.base.files import write_atomically
 from hiero.base.text import looks_untokenised, one_line
-from hiero.cli.lines import Format, SentenceParses, format_of, reader
+from hiero.cli.io.lines import Format, SentenceParses, format_of, reader
 from hiero.decode.model_directory import WEIGHTS_FILE, read_manifest
 from hiero.evaluate.evaluation_sets import EvaluationSet, is_nist, read_source
 

@@ -15,9 +15,9 @@ from hiero import Decoder, Model
 from hiero.base.lines import read_lines
 from hiero.cli.eval import Result, read_results
 from hiero.cli.info import describe_model
-from hiero.cli.run_data import pairs
-from hiero.cli.sets import read_files
-from hiero.cli.stages import Stages
+from hiero.cli.io.sets import read_files
+from hiero.cli.system.data import pairs
+from hiero.cli.system.stages import Stages
 from hiero.evaluate import ChrfPlusPlus, Text
 from hiero.pages.details import Details
 from hiero.pages.forest import derivation_place, derivation_sections

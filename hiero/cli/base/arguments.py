@@ -16,9 +16,9 @@ from typer.core import TyperArgument, TyperCommand, TyperGroup, TyperOption
 from typer.models import ArgumentInfo, OptionInfo
 
 from hiero import __version__
-from hiero.cli.files import guarded
-from hiero.cli.help import command_help, group_help, metavar
-from hiero.cli.settings import expanded
+from hiero.cli.base.files import guarded
+from hiero.cli.base.help import command_help, group_help, metavar
+from hiero.cli.base.settings import expanded
 
 
 @contextmanager

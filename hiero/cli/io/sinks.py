@@ -6,7 +6,7 @@ from __future__ import annotations
 from abc import ABC, abstractmethod
 from typing import IO, Any, Generic, TypeVar
 
-from hiero.cli.records import Record, derivation_record, format_record
+from hiero.cli.io.records import Record, derivation_record, format_record
 from hiero.evaluate.nist_xml import SegmentSet, write_tstset
 from hiero.forest.files import NO_FOREST, ForestWriter, PackedForest, pack_forest
 

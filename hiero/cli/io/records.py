@@ -9,8 +9,8 @@ from dataclasses import dataclass
 from hiero import Derivation, Error, Failure, Forest, Sentence, Translation
 from hiero._core import escape
 from hiero.base.text import TextSide, format_links, one_line
-from hiero.cli.lines import Lines
-from hiero.cli.sentences import Forcing
+from hiero.cli.io.lines import Lines
+from hiero.cli.io.sentences import Forcing
 from hiero.forest.derivations import derivation_tree
 
 # What chooses from a forest, given the weights that it was made with, instead of the best score.

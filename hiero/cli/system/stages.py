@@ -14,7 +14,7 @@ from pydantic import BaseModel, ConfigDict
 from hiero.base.files import write_atomically
 from hiero.base.json_files import read_json
 from hiero.cli import command_named
-from hiero.cli.files import InterruptError
+from hiero.cli.base.files import InterruptError
 
 _TIMES = "times.json"
 

@@ -12,7 +12,7 @@ from pydantic import BaseModel, RootModel
 from hiero import FormatError, read_weights
 from hiero.base.json_files import read_json
 from hiero.base.ownership import STEPS
-from hiero.cli.records import assignments
+from hiero.cli.io.records import assignments
 from hiero.forest.files import ForestFile
 
 _FORESTS = b"HIEROFR"

@@ -1,0 +1,1 @@
+"""Descriptions of files and directories for `hiero info`."""

@@ -1,0 +1,1 @@
+"""Readers and writers of commands: sentences, sets, forests, translations, scores."""
