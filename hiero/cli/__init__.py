@@ -1,6 +1,7 @@
 """The command line: `hiero COMMAND` and `hiero-decode`.
 
-Errors end in one line on stderr: exit 0 is fine, 1 is data or a file, 2 is usage.
+The files beside this one are the commands. The exit code is 0 for success, 1 for an error in data or files,
+which is one line on stderr, and 2 for wrong usage.
 """
 
 from __future__ import annotations
@@ -18,11 +19,11 @@ import typer
 from hiero import Error
 from hiero.base.arguments import nearest
 from hiero.base.text import one_line
-from hiero.cli.base.arguments import Group, Version, add_command, new_app, summary
+from hiero.cli.base.commands import Group, Version, add_command, new_app, summary
 from hiero.cli.base.files import InterruptError, naming_stdout
 from hiero.cli.base.help import group_help
 
-# Commands by what they are for, and where they are: a function, or the app of a group of commands.
+# Commands by purpose, each with its module and the name of its function there, or of a group's app.
 _COMMANDS = {
     "From start to end": {"run": ("run", "run")},
     "Train": {
@@ -64,7 +65,8 @@ _PLACES = {name: place for group in _COMMANDS.values() for name, place in group.
 
 
 class Program(Group):
-    """All commands, each imported when it is asked for: to import all takes longer than most take to run."""
+    """All commands. Each is imported when it is needed, because importing all takes longer than most
+    commands."""
 
     def list_commands(self, ctx: Any) -> list[str]:
         return list(_PLACES)
@@ -90,10 +92,10 @@ class Program(Group):
             for group, commands in _COMMANDS.items()
         }
         rows["Options"] = [
-            ("-h, --help", "Show this message and exit; hiero help COMMAND shows that of a command."),
+            ("-h, --help", "Show this message and exit; hiero help COMMAND shows the help of a command."),
             ("-V, --version", "Show the version and exit."),
-            ("--install-completion", "Complete commands and options in this shell."),
-            ("--show-completion", "Show what that installs."),
+            ("--install-completion", "Install completion of commands and options in this shell."),
+            ("--show-completion", "Show the completion that would be installed."),
         ]
         return group_help(usage, self.help or "", rows)
 
@@ -120,28 +122,29 @@ def decode_main() -> None:
 
 
 def command_named(name: str) -> Any:
-    """A command, or a group of them."""
-    found = _imported(name)
-    if not isinstance(found, typer.Typer):
-        alone = typer.Typer(add_completion=False)
-        add_command(alone, found, name)
-        found = alone
-    command = typer.main.get_command(found)
+    """Returns a command, or a group of commands."""
+    app = _imported(name)
+    if not isinstance(app, typer.Typer):
+        function, app = app, typer.Typer(add_completion=False)
+        add_command(app, function, name)
+    command = typer.main.get_command(app)
     command.name = name
     return command
 
 
 def _program(version: Version = False) -> None:
-    """Options that need no command."""
+    """Options of the program without a command."""
 
 
 def _imported(name: str) -> Any:
+    """Imports the function of a command, or the app of a group."""
     module, attribute = _PLACES[name]
     return getattr(importlib.import_module(f"hiero.cli.{module}"), attribute)
 
 
 def _summary(module: str, attribute: str) -> str:
-    """Reads from its source what a command does; a group's module says it for all commands in it."""
+    """Returns the first paragraph of a command's docstring, or the text of a group's module, from the source,
+    without importing it."""
     tree = ast.parse(Path(__file__).with_name(f"{module}.py").read_bytes())
     for node in tree.body:
         if isinstance(node, ast.FunctionDef) and node.name == attribute:
@@ -150,23 +153,24 @@ def _summary(module: str, attribute: str) -> str:
 
 
 def _run(app: typer.Typer, name: str) -> None:
+    """Runs a program and ends it with the exit code for its errors."""
     stdout = sys.stdout
     try:
         try:
             app(prog_name=name)
         except SystemExit:
-            if sys.stdout is not stdout:  # which typer replaces where a pipe is closed
+            if sys.stdout is not stdout:  # typer replaces it when a pipe is closed
                 raise BrokenPipeError from None
             with naming_stdout():
                 sys.stdout.flush()
             raise
     except BrokenPipeError:
-        # As of other programs that write to whoever does not read to the end: shells see 141.
+        # Ends as other programs do when their output is not read to the end: shells see 141.
         signal.signal(signal.SIGPIPE, signal.SIG_DFL)
         os.kill(os.getpid(), signal.SIGPIPE)
     except (KeyboardInterrupt, InterruptError) as interrupt:
         print(f"hiero: {interrupt or 'interrupted'}", file=sys.stderr)
-        # Threads may be at work on a sentence, which takes its time, and Python would wait for them.
+        # Python would wait for threads that still work on a sentence.
         sys.stdout.flush()
         sys.stderr.flush()
         os._exit(130)
@@ -174,6 +178,6 @@ def _run(app: typer.Typer, name: str) -> None:
         print(f"hiero: {one_line(error)}", file=sys.stderr)
         try:
             sys.stdout.flush()
-        except OSError:  # what is still buffered must not raise again at exit
+        except OSError:  # the rest of the buffer must not raise again at exit
             os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
         sys.exit(1)

@@ -14,19 +14,19 @@ from pydantic import BaseModel, ConfigDict, Field, ValidationError
 from hiero import FormatError, Model
 from hiero.base.files import sha256
 from hiero.base.json_files import complaint
-from hiero.cli.base.arguments import Threads, add_command, new_app
+from hiero.cli.base.commands import add_command, new_app
 from hiero.cli.base.files import Writes, on_interrupt
-from hiero.cli.base.loading import Load, load_model
+from hiero.cli.base.loading import load_model
 from hiero.cli.base.settings import SettingOptions
 from hiero.cli.io.sets import (
     Set,
-    Tokens,
     fingerprint,
     model_fingerprint,
     read_alignments,
     read_files,
     read_set,
 )
+from hiero.cli.options.common import Load, Threads, Tokens
 from hiero.experiments import cettolo2004 as cettolo
 from hiero.experiments.chiang2008 import Chiang2008, Chiang2008Options
 from hiero.experiments.laboratory import ExperimentOptions, Laboratory

@@ -1,11 +1,10 @@
-"""`hiero forest`: what is in the forests that `hiero-decode --forests` writes."""
+"""`hiero forest`: shows statistics, k-best lists, oracles and pictures of forests from hiero-decode
+--forests."""
 
 from __future__ import annotations
 
 import json
 import math
-import sys
-from collections.abc import Callable, Iterator, Sequence
 from functools import partial
 from pathlib import Path
 from typing import Annotated
@@ -13,14 +12,20 @@ from typing import Annotated
 import numpy as np
 import typer
 
-from hiero import Derivation, Forest, FormatError, read_weights
+from hiero import Derivation, Forest, FormatError
 from hiero._core import RESCORE_BEAM
-from hiero.base.lines import read_lines
-from hiero.base.parallel import ordered_map
 from hiero.base.text import split
-from hiero.cli.base.arguments import add_command, check_plot, new_app
+from hiero.cli.base.commands import add_command, check_plot, new_app
 from hiero.cli.base.files import Output, Writes, writing
 from hiero.cli.base.settings import SettingOptions
+from hiero.cli.io.forests import (
+    find_weights,
+    need_weights,
+    read_forest,
+    read_forests,
+    read_references,
+    write_choices,
+)
 from hiero.cli.io.records import nbest_line
 from hiero.forest.decisions import Decision
 from hiero.forest.diagnostics import distribution_stats
@@ -32,14 +37,18 @@ from hiero.pages.forest import derivations_page, forest_page
 from hiero.pages.markup import count_text
 
 app = new_app(
-    help="Statistics, k-best lists, oracles and pictures of forests that hiero-decode --forests wrote."
+    help="Statistics, k-best lists, oracles and pictures of forests, which hiero-decode --forests writes."
 )
 
-File = Annotated[Path, typer.Argument(help="File of forests.")]
 command = partial(add_command, app)
+
+# Options that several commands have.
+File = Annotated[Path, typer.Argument(help="Archive of forests, from hiero-decode --forests.")]
 Weights = Annotated[
-    Path | None, typer.Option(help="Weights of the features (those that the forests were made with).")
+    Path | None,
+    typer.Option(help="Weights file (default: the weights that the forests were made with)."),
 ]
+_REFERENCES = "References in tokens, in one file or several"
 
 
 @command
@@ -48,25 +57,25 @@ def stats(
     *,
     weights: Weights = None,
     gamma: Annotated[
-        float, typer.Option(help="Times scores in p(d) = exp(gamma score(d)) / Z; greater than 0.")
+        float, typer.Option(help="Factor of scores in p(d) = exp(gamma score(d)) / Z, more than 0.")
     ] = 1.0,
-    references: Annotated[
-        list[Path] | None, typer.Option(help="References in tokens, for expected BLEU; one file or several.")
-    ] = None,
-    top: Annotated[int, typer.Option(min=0, help="Features to list, those of the greatest variance.")] = 3,
+    references: Annotated[list[Path] | None, typer.Option(help=f"{_REFERENCES}, for expected BLEU.")] = None,
+    top: Annotated[int, typer.Option(min=0, help="Number of features to list, those that vary most.")] = 3,
     output: Output = None,
 ) -> None:
-    """Writes a JSON line for each forest: id, from 0, words, nodes, edges, log10 of the number of
-    derivations; and of the distribution over these entropy in nats, mean and variance of the length, the
-    features that vary most, and BLEU of the expected counts on the 3,000 edges of the best ones."""
+    """Writes a JSON line with statistics of each forest.
+
+    The line has the id, from 0, the numbers of words, nodes and edges, and log10 of the number of
+    derivations. With weights, it also has statistics of the distribution over derivations: entropy in nats,
+    mean and variance of the length, the features that vary most, and BLEU of expected counts, which are taken
+    over the 3,000 edges of the best derivations.
+    """
     if not 0 < gamma < math.inf:
         raise typer.BadParameter(f"--gamma must be finite and greater than 0, not {gamma:g}")
-    chosen = (_needed if references else forest_weights)(file, weights)
-    texts = [list(read_lines(path)) for path in references or ()]
-    with ForestFile(file) as archive:
-        _check_lines(file, len(archive), references or [], texts)
+    weighting = (need_weights if references else find_weights)(file, weights)
+    texts = read_references(file, references or [])
     with writing(output) as stream:
-        for number, forest in enumerate(_forests(file)):
+        for number, forest in enumerate(read_forests(file)):
             count = forest.derivation_count
             line: dict[str, object] = {
                 "id": number,
@@ -75,10 +84,10 @@ def stats(
                 "edges": forest.edge_count,
                 "log10_derivations": round(math.log10(count), 3) if count else None,
             }
-            if chosen is not None and forest.root >= 0:
-                own = [split(lines[number]) for lines in texts]
+            if weighting is not None and forest.root >= 0:
+                segment = [split(lines[number]) for lines in texts]
                 try:
-                    line |= distribution_stats(LogLinear(forest, chosen(forest), gamma), own, top)
+                    line |= distribution_stats(LogLinear(forest, weighting(forest), gamma), segment, top)
                 except ValueError as error:
                     raise ValueError(f"{file}: sentence {number}: {error}") from None
             stream.write(f"{json.dumps(line)}\n".encode())
@@ -88,15 +97,15 @@ def stats(
 def kbest(
     file: File,
     weights: Weights = None,
-    k: Annotated[int, typer.Option("-k", min=1, help="Length of the lists.")] = 10,
-    unique: Annotated[bool, typer.Option("--unique", help="One entry a string.")] = False,
+    k: Annotated[int, typer.Option("-k", min=1, help="Length of the k-best lists.")] = 10,
+    unique: Annotated[bool, typer.Option("--unique", help="Keep the best entry of each string.")] = False,
     output: Output = None,
 ) -> None:
-    """Writes n-best lines, ids from 0: id ||| tokens ||| Name=value ... ||| score."""
-    chosen = _needed(file, weights)
+    """Writes k-best lists with lines of id, from 0, ||| tokens ||| Name=value ... ||| score."""
+    weighting = need_weights(file, weights)
     with writing(output) as stream:
-        for number, forest in enumerate(_forests(file)):
-            for derivation in forest.kbest(k, chosen(forest), unique):
+        for number, forest in enumerate(read_forests(file)):
+            for derivation in forest.kbest(k, weighting(forest), unique):
                 stream.write(f"{nbest_line(number, derivation)}\n".encode())
 
 
@@ -105,41 +114,19 @@ def decide(
     file: File,
     *,
     weights: Weights = None,
-    deciding: Annotated[Decision, SettingOptions(Decision)],
+    decision: Annotated[Decision, SettingOptions(Decision)],
     output: Output = None,
 ) -> None:
-    """Writes the translation of each forest that is chosen by the best derivation, by minimum Bayes risk, or
-    by the nearest n-gram models, as tokens.
+    """Writes the translation of each forest, as tokens: that of the best derivation, of least Bayes risk, or
+    the best by the n-gram models of all derivations.
 
-    A sentence without a forest has an empty line, as has one where nothing can be chosen, with exit 1.
+    A sentence without a forest has an empty line. So has a sentence where no translation can be chosen, and
+    the exit code is 1.
 
         hiero forest decide test.forests --decision mbr --gamma 2
     """
-    chosen = _needed(file, weights)
-    write_choices(file, lambda forest: deciding.choose(forest, chosen(forest)), output)
-
-
-def write_choices(
-    file: Path, choose: Callable[[Forest], Derivation | None], output: Path | None, threads: int = 1
-) -> None:
-    """A line of tokens for each forest. Where that fails the line is empty, and the command ends with 1."""
-    failures = 0
-
-    def line(forest: Forest) -> str | ValueError:
-        try:
-            best = choose(forest)
-        except ValueError as error:
-            return error
-        return "" if best is None else " ".join(best.tokens)
-
-    with writing(output) as stream:
-        for number, text in enumerate(ordered_map(line, _forests(file), threads)):
-            if isinstance(text, ValueError):
-                print(f"{file}: sentence {number}: {text}", file=sys.stderr)
-                failures, text = failures + 1, ""
-            stream.write(f"{text}\n".encode())
-    if failures:
-        raise typer.Exit(1)
+    weighting = need_weights(file, weights)
+    write_choices(file, lambda forest: decision.choose(forest, weighting(forest)), output)
 
 
 @command
@@ -147,41 +134,47 @@ def oracle(
     file: File,
     *,
     weights: Weights = None,
-    references: Annotated[list[Path], typer.Option(help="References in tokens, one file or several.")],
+    references: Annotated[list[Path], typer.Option(help=f"{_REFERENCES}.")],
     mu: Annotated[
-        list[float] | None, typer.Option(help=f"Weights of the model ({' '.join(f'{mu:g}' for mu in MUS)}).")
+        list[float] | None,
+        typer.Option(
+            help="Share of the model score in an oracle; repeatable (default:"
+            f" {' '.join(f'{mu:g}' for mu in MUS)})."
+        ),
     ] = None,
     beam: Annotated[
-        int, typer.Option(min=1, help="Hypotheses that nodes keep; 1 in the paper.")
+        int, typer.Option(min=1, help="Number of hypotheses that each node keeps; 1 in the paper.")
     ] = RESCORE_BEAM,
     plot: Annotated[
-        Path | None, Writes(), typer.Option(help="Picture (.png, .svg) of one sentence's best.")
+        Path | None,
+        Writes(),
+        typer.Option(help="Output file (.png, .svg) for a picture of one sentence's oracles."),
     ] = None,
-    sentence: Annotated[int, typer.Option(min=0, help="The sentence to plot, from 0.")] = 0,
+    sentence: Annotated[int, typer.Option(min=0, help="Number of the sentence in the picture, from 0.")] = 0,
     output: Output = None,
 ) -> None:
-    """Rescores by (1 - mu) B + mu score, B the BLEU of the document so far; mu = inf: score - B.
+    """Finds oracles: translations that are best by (1 - mu) B + mu score, or by score - B for mu = inf.
 
-    Writes for every mu the BLEU of the first hypotheses of all sentences and their mean model score (Chiang
-    et al. 2008, section 2.4; the document is that of the model's own choice).
+    B is the BLEU of a translation after those of the sentences before it, which the model chose. Writes, for
+    each mu, BLEU and the mean model score of the oracles of all sentences (Chiang et al. 2008, section 2.4).
     """
     check_plot(plot)
-    chosen = _needed(file, weights)
+    weighting = need_weights(file, weights)
     values = mu or list(MUS)
     totals = {value: np.zeros(10) for value in values}
     scores: dict[float, list[float]] = {value: [] for value in values}
     document = BleuDocument()
-    texts = [list(read_lines(path)) for path in references]
-    with ForestFile(file) as archive:
-        if plot is not None and not (sentence < len(archive) and archive[sentence].root >= 0):
-            raise FormatError(f"{file}: no forest with derivations for sentence {sentence}")
-        _check_lines(file, len(archive), references, texts)
-    for number, forest in enumerate(_forests(file)):
+    if plot is not None:
+        with ForestFile(file) as archive:
+            if not (sentence < len(archive) and archive[sentence].root >= 0):
+                raise FormatError(f"{file}: no forest with derivations for sentence {sentence}")
+    texts = read_references(file, references)
+    for number, forest in enumerate(read_forests(file)):
         sets = [split(lines[number]) for lines in texts]
         if not any(sets):
             raise FormatError(f"{references[0]}:{number + 1}: no reference")
         if forest.root >= 0:
-            by_edge = forest.scores(chosen(forest))
+            by_edge = forest.scores(weighting(forest))
             lists = oracle_lists(forest, by_edge, sets, document, {*values, 1.0}, beam)
             if plot is not None and number == sentence:
                 plot_oracles({value: lists[value] for value in values}, document, len(forest.source), plot)
@@ -201,20 +194,31 @@ def oracle(
 def show(
     file: File,
     *,
-    sentence: Annotated[list[int], typer.Option(min=0, help="Which sentences, from 0.")],
+    sentence: Annotated[
+        list[int], typer.Option(min=0, help="Number of a sentence to show, from 0; repeatable.")
+    ],
     weights: Weights = None,
-    k: Annotated[int | None, typer.Option("-k", min=1, help="How many of the best derivations (1).")] = None,
-    rank: Annotated[int | None, typer.Option(min=1, help="One derivation, 1 for the best.")] = None,
-    whole: Annotated[bool, typer.Option("--forest", help="The forest, which must be small.")] = False,
+    k: Annotated[
+        int | None, typer.Option("-k", min=1, help="Number of best derivations to show (default: 1).")
+    ] = None,
+    rank: Annotated[
+        int | None, typer.Option(min=1, help="Rank of a single derivation to show, 1 for the best.")
+    ] = None,
+    whole: Annotated[
+        bool, typer.Option("--forest", help="Show the whole forest, which must be small.")
+    ] = False,
     margin: Annotated[
         float | None,
-        typer.Option(min=0, help="Of the forest, what scores at most this much less than the best."),
+        typer.Option(
+            min=0, help="Largest difference to the best score in the forest shown (default: no limit)."
+        ),
     ] = None,
     output: Output = None,
 ) -> None:
     """Draws derivations, or a small forest, as an HTML page that needs no other file.
 
-    Of an archive that knows no weights all derivations are equal without some, in the order of their edges.
+    For an archive without weights, give --weights: without them, all derivations are equal, and are ordered
+    by their edges.
     """
     if sum((k is not None, rank is not None, whole)) > 1:
         raise typer.BadParameter("only one of -k (the best), --rank (a single one) and --forest (all)")
@@ -222,78 +226,42 @@ def show(
         raise typer.BadParameter("--forest is of one sentence")
     if margin is not None and not whole:
         raise typer.BadParameter("--margin is of a --forest")
-    forests = {number: _forest(file, number) for number in sentence}
-    known = forest_weights(file, weights)
-    chosen = None if known is None else {k: w for each in forests.values() for k, w in known(each).items()}
+    forests = {number: read_forest(file, number) for number in sentence}
+    weighting = find_weights(file, weights)
+    all_weights = (
+        None
+        if weighting is None
+        else {name: weight for forest in forests.values() for name, weight in weighting(forest).items()}
+    )
     if whole:
         forest = forests[sentence[0]]
         if margin is not None:
-            forest = forest.prune(_needed(file, weights)(forest), margin=margin)
-        page = forest_page(forest, chosen, f"Sentence {sentence[0]}")
+            forest = forest.prune(need_weights(file, weights)(forest), margin=margin)
+        page = forest_page(forest, all_weights, f"Sentence {sentence[0]}")
     else:
         ranks = range(rank or 1, (rank or k or 1) + 1)
-        found = {
-            n: _derivations(forest, known and known(forest), ranks, file, n) for n, forest in forests.items()
+        derivations = {
+            number: _derivations(forest, weighting and weighting(forest), ranks, f"{file}: sentence {number}")
+            for number, forest in forests.items()
         }
-        page = derivations_page(found, chosen, file.name)
+        page = derivations_page(derivations, all_weights, file.name)
     with writing(output) as stream:
         stream.write(page.encode())
 
 
-def _forest(file: Path, sentence: int) -> Forest:
-    """One that has a derivation. Raises ValueError without."""
-    with ForestFile(file) as archive:
-        if sentence >= len(archive):
-            raise ValueError(f"{file}: no sentence {sentence}, there are {len(archive)}, from 0")
-        forest: Forest = archive[sentence]
-    if forest.root < 0:
-        raise ValueError(f"{file}: sentence {sentence} has no derivation")
-    return forest
-
-
 def _derivations(
-    forest: Forest, weights: dict[str, float] | None, ranks: range, file: Path, sentence: int
+    forest: Forest, weights: dict[str, float] | None, ranks: range, place: str
 ) -> dict[str, Derivation]:
-    """Those of the ranks that there are. Raises ValueError if there are none."""
-    found: dict[str, Derivation] = {}
-    # A loop of Python's, as those of itertools do not see that somebody wants to stop.
+    """Returns the derivations of these ranks by name. Raises ValueError, with ``place``, if there are
+    none."""
+    derivations: dict[str, Derivation] = {}
+    # A loop in Python can be interrupted, those of itertools cannot.
     for number, derivation in enumerate(forest.kbest_iter(weights or {}), start=1):
         if number in ranks:
-            found[f"derivation {number}"] = derivation
+            derivations[f"derivation {number}"] = derivation
         if number == ranks[-1]:
             break
-    if not found:
+    if not derivations:
         count = count_text(forest.derivation_count, "derivation")
-        raise ValueError(f"{file}: sentence {sentence} has {count}, none of rank {ranks[0]}")
-    return found
-
-
-def _check_lines(file: Path, forests: int, paths: Sequence[Path], texts: Sequence[Sequence[str]]) -> None:
-    for path, lines in zip(paths, texts, strict=True):
-        if len(lines) != forests:
-            raise FormatError(f"{path}: {len(lines)} lines for the {forests} forests of {file}")
-
-
-def forest_weights(file: Path, weights: Path | None) -> Callable[[Forest], dict[str, float]] | None:
-    """For a forest those given, else the archive's, if it knows them."""
-    if weights is not None:
-        given = read_weights(weights)
-        return lambda forest: given
-    with ForestFile(file) as archive:
-        own = archive.weights
-    if own is None:
-        return None
-    # Rules for single sentences have features that other sentences have not.
-    return lambda forest: {name: own[name] for name in forest.feature_names if name in own}
-
-
-def _needed(file: Path, weights: Path | None) -> Callable[[Forest], dict[str, float]]:
-    chosen = forest_weights(file, weights)
-    if chosen is None:
-        raise FormatError(f"{file}: does not say what weights it was made with; give --weights")
-    return chosen
-
-
-def _forests(file: Path) -> Iterator[Forest]:
-    with ForestFile(file) as archive:
-        yield from archive
+        raise ValueError(f"{place} has {count}, none of rank {ranks[0]}")
+    return derivations

@@ -1,4 +1,4 @@
-"""`hiero lm`: a language model from text."""
+"""`hiero lm`: estimates a language model from text."""
 
 from __future__ import annotations
 
@@ -14,6 +14,7 @@ from hiero.cli.base.files import Writes
 from hiero.cli.base.progress import one_unit, progress_line
 from hiero.cli.base.settings import SettingOptions
 from hiero.cli.base.size import memory_text, parse_memory
+from hiero.cli.options.common import NoProgress
 from hiero.train.lm import DEFAULT_MEMORY, LmEstimate, LmSettings, estimate_lm
 
 _MEMORY = memory_text(DEFAULT_MEMORY)
@@ -22,17 +23,21 @@ _MEMORY = memory_text(DEFAULT_MEMORY)
 def lm(
     *,
     texts: Annotated[
-        list[Path], typer.Argument(metavar="TEXT...", help="Tokenised sentences: plain, .gz or .xz.")
+        list[Path],
+        typer.Argument(metavar="TEXT...", help="Sentences in tokens, one a line: plain, .gz or .xz."),
     ],
     output: Annotated[
-        Path, Writes(), typer.Option("-o", "--output", help="KenLM binary; .arpa or .arpa.gz: the ARPA file.")
+        Path,
+        Writes(),
+        typer.Option("-o", "--output", help="KenLM binary to write; an ARPA file for .arpa and .arpa.gz."),
     ],
     settings: Annotated[LmSettings, SettingOptions(LmSettings, renamed={"binary": "type"})],
-    memory: Annotated[str, typer.Option(help="For n-grams being sorted, such as 512M.")] = _MEMORY,
+    memory: Annotated[str, typer.Option(help="Memory for sorting, such as 512M.")] = _MEMORY,
     skip_reserved: Annotated[
-        bool, typer.Option("--skip-reserved", help="Leave out the words <s>, </s>, <unk>: else errors.")
+        bool,
+        typer.Option("--skip-reserved", help="Leave out the words <s>, </s> and <unk> (default: error)."),
     ] = False,
-    quiet: Annotated[bool, typer.Option("--quiet", help="No progress.")] = False,
+    quiet: NoProgress = False,
 ) -> None:
     """Estimates a modified Kneser-Ney language model with KenLM's lmplz."""
     if settings.quantize is not None and settings.binary != "trie":

@@ -1,4 +1,4 @@
-"""`hiero parse`: trees of text."""
+"""`hiero parse`: parses English text into trees."""
 
 from __future__ import annotations
 
@@ -13,30 +13,34 @@ from hiero.base.lines import count_lines
 from hiero.cli.base.files import Output, reading, writing
 from hiero.cli.base.progress import one_unit, progress_line
 from hiero.cli.io.lines import Lines, reader
+from hiero.cli.options.common import NoProgress
 from hiero.parse.parser import parsed
 
 
 def parse(
-    input: Annotated[Path | None, typer.Option("-i", "--input", help="English text (stdin).")] = None,
+    input: Annotated[
+        Path | None, typer.Option("-i", "--input", help="English text (default: standard input).")
+    ] = None,
     output: Output = None,
     tokens: Annotated[
         bool,
-        typer.Option("--tokens", help="Text is in tokens already, the trees' tokens; not raw (raw text)."),
+        typer.Option("--tokens", help="Text consists of the tokens of the trees (default: raw text)."),
     ] = False,
-    quiet: Annotated[bool, typer.Option("--quiet", help="No progress.")] = False,
+    quiet: NoProgress = False,
 ) -> None:
-    """Writes the tree of every line of English text in Penn brackets, and a blank line for a blank one.
+    """Writes the tree of each line of English text in Penn brackets, and a blank line for a blank one.
 
-    Constituents are made of the dependencies that spaCy finds, with the extra `parse`. A line
-    that cannot be read has a blank line too, one line on stderr, and exit 1 at the end.
+    Constituents are made from the dependencies that spaCy finds; this needs the extra `parse`. A line that
+    cannot be read gets a blank line and one line on stderr, and the exit code is 1.
 
         hiero parse --tokens -i dev.en -o dev.en.parse
     """
-    known = input is not None and input.is_file()
-    shared = output is None and sys.stdout.isatty()  # where trees would stand among progress
-    with reading(input) as source, progress_line(quiet or shared) as progress, writing(output) as stream:
+    total = partial(count_lines, input) if input is not None and input.is_file() else None
+    # Trees on a terminal would stand among the progress.
+    quiet = quiet or (output is None and sys.stdout.isatty())
+    with reading(input) as source, progress_line(quiet) as progress, writing(output) as stream:
         lines = Lines(source, str(input) if input else "input", reader("text", tokens))
-        advance = one_unit(progress, "sentences", partial(count_lines, input) if known and input else None)
+        advance = one_unit(progress, "sentences", total)
         for number, tree in enumerate(parsed(sentence for _, sentence in lines)):
             if number in lines.invalid:
                 print(f"{lines.place(number)}: {lines.invalid[number]}", file=sys.stderr)

@@ -1,4 +1,4 @@
-"""`hiero tokenize` and `hiero detokenize`: raw text to tokens and back, line by line."""
+"""`hiero tokenize` and `hiero detokenize`: convert raw text to tokens and back, line by line."""
 
 from __future__ import annotations
 
@@ -11,28 +11,32 @@ import typer
 
 from hiero.base.lines import line_text
 from hiero.base.text import TextSide, parse_side, split
-from hiero.cli.base.arguments import usage
+from hiero.cli.base.commands import usage
 from hiero.cli.base.files import Output, writing
 
-Side = Annotated[str, typer.Argument(metavar="SIDE", help="Language and scheme, such as en:moses.")]
-Truecaser = Annotated[Path | None, typer.Option(help="From hiero truecaser; words get their case by it.")]
+Side = Annotated[
+    str, typer.Argument(metavar="SIDE", help="Language and tokenisation scheme, such as en:moses.")
+]
+Truecaser = Annotated[
+    Path | None, typer.Option(help="Truecaser, from hiero truecaser, by which words get their case.")
+]
 
 
 def tokenize(
     side: Side,
-    lowercase: Annotated[bool, typer.Option("--lowercase", help="Lowercase too.")] = False,
+    lowercase: Annotated[bool, typer.Option("--lowercase", help="Lowercase the tokens.")] = False,
     truecaser: Truecaser = None,
     output: Output = None,
 ) -> None:
-    """Writes the tokens of every line of stdin."""
-    chosen = _side(side, lowercase, truecaser)
-    _each_line(lambda line: " ".join(chosen.tokens(line)), output)
+    """Writes the tokens of each line of standard input."""
+    processing = _side(side, lowercase, truecaser)
+    _convert(lambda line: " ".join(processing.tokens(line)), output)
 
 
 def detokenize(side: Side, truecaser: Truecaser = None, output: Output = None) -> None:
-    """Writes every line of tokens on stdin as text."""
-    chosen = _side(side, False, truecaser)
-    _each_line(lambda line: chosen.text(split(line)), output)
+    """Writes each line of tokens from standard input as text."""
+    processing = _side(side, False, truecaser)
+    _convert(lambda line: processing.text(split(line)), output)
 
 
 def _side(text: str, lowercase: bool, truecaser: Path | None) -> TextSide:
@@ -40,9 +44,10 @@ def _side(text: str, lowercase: bool, truecaser: Path | None) -> TextSide:
         return parse_side(text, lowercase, truecaser or "")
 
 
-def _each_line(change: Callable[[str], str], output: Path | None) -> None:
-    """One line out for each line in; to standard output flushed, so that it serves as a co-process."""
-    bad = 0
+def _convert(change: Callable[[str], str], output: Path | None) -> None:
+    """Writes a line for each line of standard input. Each is flushed if it goes to standard output, so that
+    the command can serve another program."""
+    failures = 0
     with writing(output) as stream:
         for number, line in enumerate(sys.stdin.buffer):
             try:
@@ -50,9 +55,9 @@ def _each_line(change: Callable[[str], str], output: Path | None) -> None:
             except UnicodeDecodeError:
                 print(f"input:{number + 1}: invalid UTF-8", file=sys.stderr)
                 text = ""
-                bad += 1
+                failures += 1
             stream.write(text.encode() + b"\n")
             if stream is sys.stdout.buffer:
                 stream.flush()
-    if bad:
+    if failures:
         raise typer.Exit(1)

@@ -14,7 +14,8 @@ from typer.testing import CliRunner
 
 import hiero
 from hiero import _core
-from hiero.cli.base.settings import SettingOptions, VariantOptions, expanded
+from hiero.cli.base.option_groups import expanded
+from hiero.cli.base.settings import SettingOptions, VariantOptions
 from hiero.decode.settings import DecodingArguments
 from hiero.train import ExtractSettings, ScoreSettings, TrainSettings
 from hiero.train.rules import ExtractArguments, Ranges, ScoreArguments
@@ -149,9 +150,20 @@ def test_documented_defaults_of_decoding() -> None:
     assert re.search(r"^\| `copy` \(the default\) \|", text, re.MULTILINE)
 
 
+def unframed(text: str) -> str:
+    """Returns the words of a help text without its lines, frames and limits."""
+    return " ".join(re.sub(r"[│╭╮╰╯─]|\[\S*x\S*\]", " ", text).split())
+
+
 def test_help_states_defaults() -> None:
-    text = " ".join(re.sub(r"[│╭╮╰╯─]", " ", call("hiero-decode", "--help").stdout.decode()).split())
-    for stated in ("no limit (200).", "exempt (10).", "0: all (0).", "by more (off).", "nothing (copy)."):
+    text = unframed(call("hiero-decode", "--help").stdout.decode())
+    for stated in (
+        "no limit (default: 200).",
+        "exempt (default: 10).",
+        "0: all (default: 0).",
+        "by more (default: off).",
+        "nothing (default: copy).",
+    ):
         assert stated in text
     text = call("hiero", "train", "--help").stdout.decode()
     for setting in ("--max-phrase", "--lm-type", "--discount", "--heuristic", "--unaligned-edges"):
@@ -209,8 +221,8 @@ def test_a_command_gets_what_overrides() -> None:
     whole = SettingOptions(Inner, overrides="")
     assert run(whole) == (0, "", {})
     assert run(whole, "--no-flag") == (0, "", {"flag": False}) and run(whole, "--flag")[2] == {"flag": True}
-    assert "Of all (elsewhere)." in run(options, "--help")[1]
-    assert "Of all (3)." in run(SettingOptions(Outer, overrides=""), "--help")[1]
+    assert "Of all (default: elsewhere)." in unframed(run(options, "--help")[1])
+    assert "Of all (default: 3)." in unframed(run(SettingOptions(Outer, overrides=""), "--help")[1])
 
 
 def test_options_of_variants_state_their_defaults() -> None:
@@ -222,9 +234,9 @@ def test_options_of_variants_state_their_defaults() -> None:
         depth: int = Field(3, ge=1, description="of all")
 
     options = VariantOptions({"one": Inner(), "two": Other(), "three": Third()})
-    text = " ".join(run(options, "--help")[1].split())
-    assert "Of all (3; two: 7)." in text and "Whether." in text
-    assert re.search(r"-k\b.* Only here \(two: 1\)\.", text)
+    text = unframed(run(options, "--help")[1])
+    assert "Of all (default: 3; for two: 7)." in text and "Whether." in text
+    assert re.search(r"-k\b.* Only here \(default for two: 1\)\.", text)
     assert run(options, "-k", "0", "--flag")[2] == {"k": 0, "flag": True}
     assert run(options)[2] == {}
 

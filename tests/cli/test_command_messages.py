@@ -13,7 +13,7 @@ import pytest
 
 import hiero
 from hiero.base.text import one_line
-from support.commands import BIN, call, one_error_line, program
+from support.commands import BIN, call, one_error_line, program, usage_error, usage_error_after_output
 from support.paths import FRENCH
 
 
@@ -24,12 +24,6 @@ def model(tmp_path_factory: pytest.TempPathFactory) -> Path:
     parts = [french / "grammar.txt"], [french / "lm.arpa"], french / "weights.txt"
     hiero.Model.assemble(*parts).save(folder)
     return folder
-
-
-def usage_error(done: subprocess.CompletedProcess[bytes]) -> str:
-    """Reads the message for wrong usage, without the frame around it."""
-    assert (done.returncode, done.stdout) == (2, b""), done
-    return " ".join(done.stderr.decode().replace("│", " ").split())
 
 
 def test_a_rule_that_there_is_not(model: Path) -> None:
@@ -183,7 +177,7 @@ def test_one_base_for_numbers_of_sentences(model: Path, french: Path, tmp_path: 
     assert "Sentence 2" in page.read_text()
     assert call("hiero", "analyse", model, *sets, "--page", page).returncode == 0
     assert "Sentence 0" in page.read_text() and lines[0].split()[0] in page.read_text()
-    assert "--sentence 3: there are 3, from 0" in usage_error_behind(
+    assert "--sentence 3: there are 3, from 0" in usage_error_after_output(
         call("hiero", "analyse", model, *sets, "--page", page, "--sentence", 3)
     )
     by = ("--hypothesis", tmp_path / "english", "--by", "segment", "--quiet")
@@ -194,12 +188,6 @@ def test_one_base_for_numbers_of_sentences(model: Path, french: Path, tmp_path: 
     assert one_error_line(done) == f"hiero: {tmp_path / 'holes'}:2: no reference is not empty\n"
     done = call("hiero", "forest", "show", made, "--sentence", 3)
     assert one_error_line(done) == f"hiero: {made}: no sentence 3, there are 3, from 0\n"
-
-
-def usage_error_behind(done: subprocess.CompletedProcess[bytes]) -> str:
-    """The same of a command that has written something before."""
-    assert done.returncode == 2, done
-    return " ".join(done.stderr.decode().replace("│", " ").split())
 
 
 def test_help_says_from_where_sentences_are_numbered() -> None:
@@ -217,7 +205,7 @@ def test_help_says_from_where_sentences_are_numbered() -> None:
 
 
 def test_a_sentence_of_a_set_by_its_place() -> None:
-    from hiero.cli.io.sets import sentence_place
+    from hiero.cli.io.failures import sentence_place
 
     assert sentence_place(Path("a.txt"), 16) == "a.txt:17"
     assert sentence_place(Path("a.xml"), 16) == "a.xml: segment 16, from 0"

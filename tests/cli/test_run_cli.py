@@ -19,9 +19,10 @@ import sacrebleu
 from hiero import FormatError, __version__
 from hiero.base.text import parse_side, split
 from hiero.cli.base.files import InterruptError
-from hiero.cli.run import _TRAIN_OPTIONS, _tokenizer
+from hiero.cli.options.system import TRAINING
 from hiero.cli.system import stages
 from hiero.cli.system.report import Evaluation
+from hiero.cli.system.system import bleu_tokenizer
 from hiero.train import ExtractSettings, TrainSettings
 from support.browser import blank_end, cut_off, opened, unreadable
 from support.commands import call, one_error_line
@@ -327,23 +328,23 @@ def test_how_translations_are_judged() -> None:
         *(("und:none", "none"), ("en:moses", "13a"), ("zh:jieba", "zh"), ("ja:janome", "char")),
         ("zh:none", "none"),
     ):
-        assert _tokenizer(parse_side(side, False)) == expected
+        assert bleu_tokenizer(parse_side(side, False)) == expected
 
 
 def test_options_of_settings() -> None:
     settings = TrainSettings(lm_order=3, lm_binary="trie", truecase=True)
     settings = settings.model_copy(update={"extract": settings.extract.model_copy(update={"max_phrase": 7})})
-    assert _TRAIN_OPTIONS.given(settings) == {
+    assert TRAINING.given(settings) == {
         **{"lm_order": 3, "lm_type": "trie", "truecase": True},
         "max_phrase": 7,
     }
-    assert _TRAIN_OPTIONS.given(TrainSettings()) == {}
+    assert TRAINING.given(TrainSettings()) == {}
     # Ranges of lines as they are written, which the option reads.
     extract = ExtractSettings(phrase_lines="1-300,400-500", hierarchical_lines="9")
-    given = _TRAIN_OPTIONS.given(TrainSettings(extract=extract))
+    given = TRAINING.given(TrainSettings(extract=extract))
     assert given == {"phrase_lines": "1-300,400-500", "hierarchical_lines": "9-9"}
-    nothing = {each.name: None for each in _TRAIN_OPTIONS.parameters()}
-    assert _TRAIN_OPTIONS.value({**nothing, **given}).extract == extract
+    nothing = {each.name: None for each in TRAINING.parameters()}
+    assert TRAINING.value({**nothing, **given}).extract == extract
 
 
 def test_an_interrupt_is_one_of_the_run(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:

@@ -12,7 +12,7 @@ from typing import Any
 import pytest
 
 from hiero.cli import command_named, run
-from hiero.cli.system import stages
+from hiero.cli.system import stages, system
 from support.commands import call
 from support.files import write
 from support.paths import FRENCH
@@ -70,7 +70,7 @@ def runs(folder: Path, monkeypatch: pytest.MonkeyPatch) -> Runs:
         return "page"
 
     monkeypatch.setattr(stages, "command_named", Pretending)
-    monkeypatch.setattr(run.Evaluation, "read", Judged)
+    monkeypatch.setattr(system.Evaluation, "read", Judged)
     monkeypatch.setattr(run, "report_page", page)
 
     def ran(*words: object, code: int = 0) -> Given:

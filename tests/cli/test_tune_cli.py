@@ -211,7 +211,7 @@ def test_runs_keep_to_their_directory(tuning_set: Path, tmp_path: Path) -> None:
     assert "holds another run" in one_error_line(other, 1)
     (tmp_path / "s.sgm").write_text(SOURCE)
     mixed = call("hiero", *once, "--source", tmp_path / "s.sgm")
-    assert "source and references are to be text both" in one_error_line(mixed, 1)
+    assert "source and references must both be text" in one_error_line(mixed, 1)
 
 
 def test_bad_input(tuning_set: Path, tmp_path: Path) -> None:

@@ -91,6 +91,18 @@ def one_error_line(done: subprocess.CompletedProcess[bytes], code: int = 1) -> s
     return text
 
 
+def usage_error(done: subprocess.CompletedProcess[bytes]) -> str:
+    """Returns the message of a command for wrong usage, in one line and without its frame."""
+    assert done.stdout == b"", done
+    return usage_error_after_output(done)
+
+
+def usage_error_after_output(done: subprocess.CompletedProcess[bytes]) -> str:
+    """Returns the same for a command that had written something before."""
+    assert done.returncode == 2, done
+    return " ".join(done.stderr.decode().replace("│", " ").split())
+
+
 def commands() -> dict[str, Any]:
     """By name, with those of groups."""
     return {

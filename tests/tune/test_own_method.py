@@ -73,4 +73,7 @@ def test_commands_have_it(tmp_path: Path) -> None:
     )
     assert done.returncode == 0, done.stderr
     assert "|risk|random-search" in done.stdout
-    assert "Method random-search:" in done.stdout and "Points that are tried (100)." in done.stdout
+    assert (
+        "Method random-search:" in done.stdout
+        and "Number of weights that are tried (default: 100)." in done.stdout
+    )

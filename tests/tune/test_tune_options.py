@@ -12,7 +12,7 @@ import typer
 
 from hiero import FormatError
 from hiero.cli import _imported
-from hiero.cli.base.arguments import add_command
+from hiero.cli.base.commands import add_command
 from hiero.evaluate import Bleu, Nist
 from hiero.tune import METHODS, TuneOptions, tune
 from hiero.tune.run.protocol import Array, KBestList

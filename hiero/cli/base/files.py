@@ -1,4 +1,4 @@
-"""The files of commands: which are read and which are written, and standard streams by the name ``-``."""
+"""Files of commands: which are read and which are written, and standard streams by the name ``-``."""
 
 from __future__ import annotations
 
@@ -26,52 +26,56 @@ _STREAMS = (("/", "dev"), ("/", "proc"))
 
 @dataclass(frozen=True)
 class Writes:
-    """Marks a parameter of a command for what it writes: of several paths the last of ``every`` so many. It
-    may be a ``stream``: ``-`` is standard output then. It may take the place of what is read (``over``), such
-    as a model of its own. All other paths are read."""
+    """A mark of an option whose file the command writes; paths without this mark are read.
+
+    With ``stream``, the file may be ``-``, standard output. Of an option with several paths, the last of
+    ``every`` so many is written, and the others are read. With ``over``, the file may take the place of one
+    that is read, as a model with other weights does.
+    """
 
     stream: bool = False
     every: int = 1
     over: bool = False
 
 
-Output = Annotated[
-    Path | None,
-    Writes(stream=True),
-    typer.Option("-o", "--output", help="There when it is whole; .gz and .xz compress (stdout)."),
-]
+OUTPUT_HELP = (
+    "Output file, compressed for .gz and .xz; written in full or not at all (default: standard output)."
+)
+Output = Annotated[Path | None, Writes(stream=True), typer.Option("-o", "--output", help=OUTPUT_HELP)]
 
 
 class InterruptError(Exception):
-    """In place of KeyboardInterrupt, which typer makes an end of its own; says what is left."""
+    """An interrupt, with a message that says what is left. It replaces KeyboardInterrupt, which typer handles
+    in its own way."""
 
 
-def guarded(command: Callable[..., Any]) -> Callable[..., Any]:
-    """A command that gets standard input in place of ``-`` where it reads.
+def checking_files(command: Callable[..., Any]) -> Callable[..., Any]:
+    """Returns a command that checks its files, and that reads standard input for ``-``.
 
-    Refuses, as wrong usage, an output that is also an input or another output, an output that cannot be a
-    stream, and standard input that is to be read twice.
+    It refuses, as wrong usage, an output that is also an input or another output, an output ``-`` that cannot
+    be a stream, and standard input that would be read twice.
     """
-    marks: dict[str, Writes] = {}
     signature = inspect.signature(command, eval_str=True)
-    for name, parameter in signature.parameters.items():
-        for mark in getattr(parameter.annotation, "__metadata__", ()):
-            if isinstance(mark, Writes):
-                marks[name] = mark
+    outputs = {
+        name: mark
+        for name, parameter in signature.parameters.items()
+        for mark in getattr(parameter.annotation, "__metadata__", ())
+        if isinstance(mark, Writes)
+    }
 
     @functools.wraps(command)
     def run(**values: Any) -> Any:
-        checked = _checked(values, marks)
+        checked = _checked(values, outputs)
         try:
             return command(**checked)
         except KeyboardInterrupt as interrupt:
-            outputs = [path for name in marks for path in _paths(values[name]) if path != STREAM]
+            paths = [path for name in outputs for path in _paths(values[name]) if path != STREAM]
             notes = getattr(interrupt, "__notes__", None) or [
-                f"{path} {'is as it was' if path.exists() else 'was not written'}" for path in outputs
+                f"{path} {'is as it was' if path.exists() else 'was not written'}" for path in paths
             ]
             raise InterruptError("; ".join(["interrupted", *notes])) from None
 
-    # As they are now: strings would be evaluated anew by everyone who looks.
+    # Annotations as objects: typer would evaluate strings in another module.
     run.__signature__ = signature  # type: ignore[attr-defined]
     run.__annotations__ = {name: parameter.annotation for name, parameter in signature.parameters.items()}
     return run
@@ -88,6 +92,8 @@ def on_interrupt(note: str) -> Iterator[None]:
 
 
 def _checked(values: Mapping[str, Any], marks: Mapping[str, Writes]) -> dict[str, Any]:
+    """Returns the values of options with standard input and links resolved. Raises BadParameter for files
+    that do not go together."""
     inputs: list[Path] = []
     outputs: list[Path] = []
     for name, value in values.items():
@@ -112,28 +118,30 @@ def _checked(values: Mapping[str, Any], marks: Mapping[str, Writes]) -> dict[str
 
 
 def check_not_read(output: Path, inputs: Iterable[Path]) -> None:
-    """Refuses, as wrong usage, an output that is one of the inputs, or within one, such as a model."""
+    """Raises BadParameter for an output that is one of the inputs, or that lies in one, such as a model."""
     if output != STREAM and any(_same(output, other) or _within(output, other) for other in inputs):
         raise typer.BadParameter(f"{output}: is read, and would be written over")
 
 
 @contextlib.contextmanager
 def reading(path: Path | None) -> Iterator[IO[bytes]]:
-    """A file (plain, gzip, xz) to read bytes from; standard input without one."""
+    """Opens a file (plain, gzip, xz) to read bytes from, or standard input for None."""
     if path is not None and path != _STDIN:
         with open_source(path) as file:
             yield file
         return
-    # A thread may wait for a line when this ends early: it would hold the lock of sys.stdin's own buffer,
-    # without which Python cannot end, or of one that is to be closed.
+    # Not sys.stdin.buffer: a thread that waits for a line holds its lock, and Python cannot end without it.
     with unpacked(open(sys.stdin.fileno(), "rb", closefd=False)) as file:
         yield file
 
 
 @contextlib.contextmanager
 def writing(path: Path | None) -> Iterator[IO[bytes]]:
-    """A file to write, whole or not at all, compressed if its name ends in .gz or .xz; standard output
-    without one, and for ``-``. A device or pipe is written to as it comes."""
+    """Opens a file to write bytes to, or standard output for None and ``-``.
+
+    The file is compressed if its name ends in .gz or .xz, and it appears when the block ends without an
+    error. A device or a pipe gets the bytes at once.
+    """
     if path is None or path in (STREAM, Path("/dev/stdout")):
         with naming_stdout():
             yield sys.stdout.buffer
@@ -175,12 +183,14 @@ def _compressed(path: Path, suffix: str) -> Iterator[IO[bytes]]:
 
 
 def _paths(value: Any) -> list[Path]:
+    """Returns the paths among the value or values of an option."""
     if isinstance(value, Path):
         return [value]
     return [path for path in value if isinstance(path, Path)] if isinstance(value, list | tuple) else []
 
 
 def _with_stdin(value: Any) -> Any:
+    """Returns the value or values of an option with /dev/stdin in place of ``-``."""
     if isinstance(value, list | tuple):
         return type(value)(map(_with_stdin, value))
     return _STDIN if isinstance(value, Path) and value == STREAM else value
@@ -190,20 +200,22 @@ def _within(path: Path, folder: Path) -> bool:
     return folder.is_dir() and Path(os.path.realpath(folder)) in Path(os.path.realpath(path)).parents
 
 
-def _followed(value: Any, text: bool) -> Any:
-    """Outputs whose names are links as the files that these lead to, which are to be replaced instead; those
-    of ``text`` also where there is no file yet."""
+def _followed(value: Any, stream: bool) -> Any:
+    """Returns outputs with the file that a symbolic link leads to in its place: this file is replaced, and
+    the link stays. With ``stream``, also if there is no such file yet."""
     if isinstance(value, list | tuple):
-        return type(value)(_followed(part, text) for part in value)
-    link = (
-        isinstance(value, Path) and value.is_symlink() and (value.is_file() or (text and not value.exists()))
+        return type(value)(_followed(part, stream) for part in value)
+    is_link = (
+        isinstance(value, Path)
+        and value.is_symlink()
+        and (value.is_file() or (stream and not value.exists()))
     )
-    # Of streams the names are what they are known by.
-    return Path(os.path.realpath(value)) if link and value.parts[:2] not in _STREAMS else value
+    # Links in /dev and /proc are known by their own names.
+    return Path(os.path.realpath(value)) if is_link and value.parts[:2] not in _STREAMS else value
 
 
 def _same(path: Path, other: Path) -> bool:
     if path.exists() and not path.is_file() and not path.is_dir():
         return False  # a terminal may be read and written
-    # By name: what has two is replaced under one of them, which leaves the other as it is.
+    # By name: a file with two names is replaced under one of them, and keeps its content under the other.
     return os.path.realpath(path) == os.path.realpath(other)

@@ -1,4 +1,4 @@
-"""The text of `--help`: options in groups, each in full, in the width of the terminal."""
+"""Help of commands: options in groups, with their texts in full, in the width of the terminal."""
 
 from __future__ import annotations
 
@@ -9,7 +9,7 @@ from pathlib import Path
 from types import UnionType
 from typing import Any, Literal, Union, get_args, get_origin
 
-# The column that texts begin in, and the least and most columns that are used.
+# The column where texts begin, and the least and the greatest width of a page.
 _INDENT = 28
 _WIDTHS = (60, 100)
 _OPTIONS = "Options"
@@ -17,7 +17,7 @@ _KINDS = {Path: "FILE", int: "N", float: "X", str: "TEXT"}
 
 
 def metavar(annotation: Any, name: str, *, option: bool) -> str | None:
-    """Names the value of a parameter as help shows it; None for a flag."""
+    """Returns the name of a parameter's value in help, None for a flag."""
     parts = [part for part in get_args(annotation) if part is not type(None)]
     if get_origin(annotation) in (Union, UnionType) and len(parts) == 1:
         annotation, parts = parts[0], list(get_args(parts[0]))
@@ -33,20 +33,20 @@ def metavar(annotation: Any, name: str, *, option: bool) -> str | None:
 
 
 def command_help(usage: str, text: str, params: Sequence[Any]) -> str:
-    """Makes the help of a command: usage, description, arguments, and options by group."""
+    """Returns the help of a command: usage, description, arguments, and options by group."""
     groups: dict[str, list[Any]] = {}
     for param in params:
         group = "Arguments" if param.param_type_name == "argument" else _group(param)
         groups.setdefault(group, []).append(param)
-    # What is needed comes first, and what is in no group of its own last.
-    needed = {group for group in groups if any(param.required for param in groups[group])}
-    order = sorted(groups, key=lambda group: (group != "Arguments", group not in needed, group == _OPTIONS))
+    # Groups with required options come first, and options without a group come last.
+    required = {group for group in groups if any(param.required for param in groups[group])}
+    order = sorted(groups, key=lambda group: (group != "Arguments", group not in required, group == _OPTIONS))
     rows = [(group, [(_names(param), _text(param)) for param in groups[group]]) for group in order]
     return "\n".join(_page(usage, text, rows))
 
 
 def group_help(usage: str, text: str, groups: Mapping[str, Sequence[tuple[str, str]]]) -> str:
-    """Makes the help of several commands: names and summaries by group."""
+    """Returns the help of several commands: names and summaries by group."""
     return "\n".join(_page(usage, text, groups.items()))
 
 
@@ -95,4 +95,4 @@ def _text(param: Any) -> str:
         if isinstance(default, str | int | float) and not isinstance(default, bool) and default != "":
             notes.append(f"default: {default}")
     text = (param.help or "").strip()
-    return f"{text} ({', '.join(notes)})".strip() if notes else text
+    return f"{text.removesuffix('.')} ({', '.join(notes)})." if notes else text

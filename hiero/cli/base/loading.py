@@ -1,8 +1,8 @@
-"""`--load MODULE:NAME`: local features and rule generators of one's own, for commands that open a model.
+"""`--load MODULE:NAME`: local features and rule generators written by users, for commands that open a model.
 
 The name stands for an object with the methods of ``hiero.features.LocalFeatures`` or of
 ``hiero.generators.RuleGenerator``, a list or tuple of such objects, or a class or function that makes one of
-these without arguments. Names come from the command line alone: no file can name what is imported.
+these without arguments. Only the command line can name modules to import; files cannot.
 """
 
 from __future__ import annotations
@@ -24,54 +24,57 @@ from hiero.features.protocols import LocalFeatures
 from hiero.generators.protocol import RuleGenerator
 
 LOAD_METAVAR = "MODULE:NAME"
-LOAD = "Features or rule generators in Python that the model was saved with; repeatable."
+LOAD = "Python object with features or rule generators that the model was saved with; repeatable."
 Load = Annotated[list[str] | None, typer.Option(metavar=LOAD_METAVAR, help=LOAD)]
 
 T = TypeVar("T")
 _KINDS = ("by_span", "by_gap", "by_rule")
 
 
-class Given(TypedDict):
-    """Arguments of ``Model.load`` besides the directory."""
+class LoadedParts(TypedDict):
+    """Arguments of ``Model.load`` for features and generators in Python."""
 
     local_features: list[LocalFeatures]
     generators: list[RuleGenerator]
 
 
 def load_model(path: Path, load: Sequence[str] | None, weights: Path | None = None) -> Model:
-    """Opens a model directory with what ``--load`` names. Raises as ``given_parts`` and ``Model.load`` do."""
-    return Model.load(path, weights=weights, **given_parts(path, load))
+    """Opens a model directory with the objects that ``--load`` names. Raises as ``loaded_parts`` and
+    ``Model.load`` do."""
+    return Model.load(path, weights=weights, **loaded_parts(path, load))
 
 
-def given_parts(path: Path, load: Sequence[str] | None) -> Given:
-    """Imports what ``--load`` names for the model in this directory.
+def loaded_parts(path: Path, load: Sequence[str] | None) -> LoadedParts:
+    """Imports the objects that ``--load`` names for the model in this directory.
 
     Raises Error for names that cannot be imported, for objects of another kind, and for features and
-    generators that the model does not have or that were named before; typer.BadParameter for what is no name.
+    generators that the model does not have or that were named before; typer.BadParameter for a malformed
+    name.
     """
-    given = Given(local_features=[], generators=[])
+    loaded = LoadedParts(local_features=[], generators=[])
     if not load:
-        return given
-    known = _Known(path, read_config(path))
+        return loaded
+    model = _ModelParts(path, read_config(path))
     for text in load:
         for part in _guarded(text, lambda text=text: _parts(text)):  # type: ignore[misc]
             if _is_local(part):
-                known.check_features(text, part)
-                given["local_features"].append(part)
+                model.check_features(text, part)
+                loaded["local_features"].append(part)
             if _is_generator(part):
-                known.check_generator(text, part)
-                given["generators"].append(part)
-    return given
+                model.check_generator(text, part)
+                loaded["generators"].append(part)
+    return loaded
 
 
-class _Known:
-    """The features and generators of a model directory, and by which option each of them is given."""
+class _ModelParts:
+    """The features and generators of a model directory, and the options that have loaded them."""
 
     def __init__(self, path: Path, config: ModelFile) -> None:
         self._path = path
-        self._features = {name for own in config.local_features for name in own.names}
-        self._generators = {own.name: set(own.features) for own in config.generators}
-        self._given: dict[str, str] = {}
+        self._features = {name for part in config.local_features for name in part.names}
+        self._generators = {part.name: set(part.features) for part in config.generators}
+        # The text of the option by the name of the feature or generator.
+        self._loaded: dict[str, str] = {}
 
     def check_features(self, text: str, part: LocalFeatures) -> None:
         self._check(text, "local features", part.names, self._features)
@@ -82,20 +85,22 @@ class _Known:
         self._check(text, f"features of {part.name}", part.features, self._generators[part.name])
         self._take(text, [part.name])
 
-    def _check(self, text: str, kind: str, names: Sequence[str], known: set[str] | dict[str, Any]) -> None:
-        if unknown := [name for name in names if name not in known]:
-            of = f"but {some_of(sorted(known))}" if known else "and none at all"
-            raise _refused(text, f"{self._path} has no {kind} {some_of(unknown)}, {of}")
+    def _check(
+        self, text: str, kind: str, names: Sequence[str], available: set[str] | dict[str, Any]
+    ) -> None:
+        if unknown := [name for name in names if name not in available]:
+            others = f"but {some_of(sorted(available))}" if available else "and none at all"
+            raise _refused(text, f"{self._path} has no {kind} {some_of(unknown)}, {others}")
 
     def _take(self, text: str, names: Sequence[str]) -> None:
         for name in names:
-            if name in self._given:
-                raise _refused(text, f"{name} is given by --load {self._given[name]}")
-        self._given.update(dict.fromkeys(names, text))
+            if name in self._loaded:
+                raise _refused(text, f"{name} is given by --load {self._loaded[name]}")
+        self._loaded.update(dict.fromkeys(names, text))
 
 
 def _parts(text: str) -> list[Any]:
-    """The features and generators that a name stands for."""
+    """Returns the features and generators that a name stands for."""
     module, colon, name = text.partition(":")
     words = [*module.split("."), *name.split(".")]
     if not colon or not all(map(str.isidentifier, words)) or module.endswith(".py"):
@@ -119,14 +124,14 @@ def _parts(text: str) -> list[Any]:
 
 
 def _named(text: str, module: str, name: str) -> Any:
-    """Imports an object, also from the folder one is in, as `python -m` does."""
+    """Imports an object, also from the current folder, as `python -m` does."""
     if not sys.flags.safe_path and os.getcwd() not in sys.path:
         sys.path.insert(0, os.getcwd())
     try:
         value: Any = importlib.import_module(module)
     except ModuleNotFoundError as error:
         if error.name is None or not f"{module}.".startswith(f"{error.name}."):
-            raise  # what the module itself imports
+            raise  # a module that the named one imports
         folder = "" if sys.flags.safe_path else " in this folder or"
         raise _refused(text, f"no module {error.name}{folder} where Python looks") from None
     for word in name.split("."):
@@ -166,7 +171,7 @@ def _check_texts(text: str, part: Any) -> None:
 
 
 def _guarded(text: str, work: Callable[[], T]) -> T:
-    """Makes what the user's own code raises one line that says where."""
+    """Turns an exception of the user's code into an Error of one line with its place."""
     try:
         return work()
     except (Error, typer.BadParameter):
@@ -176,7 +181,7 @@ def _guarded(text: str, work: Callable[[], T]) -> T:
 
 
 def _place(error: BaseException) -> str:
-    """File and line of the code that raised, or that cannot be read."""
+    """Returns file and line of the code that raised an exception, or that has wrong syntax."""
     if isinstance(error, SyntaxError):
         return f"{error.filename}:{error.lineno}: "
     frames: Iterator[traceback.FrameSummary] = reversed(traceback.extract_tb(error.__traceback__))

@@ -1,4 +1,4 @@
-"""How far work has come, on a terminal: one line of stderr that is gone in the end."""
+"""Progress of long work on a terminal: one line of stderr, which disappears at the end."""
 
 from __future__ import annotations
 
@@ -24,18 +24,18 @@ from hiero.base.progress import Report
 
 @contextlib.contextmanager
 def progress_line(quiet: bool) -> Iterator[Report | None]:
-    """A function that shows progress; None if nobody is to see it.
+    """Yields a function that shows progress, or None if ``quiet`` or if stderr is no terminal.
 
-    What is printed meanwhile stands above the line, also where both go to the same terminal.
+    Other output stands above the line, even if it goes to the same terminal.
     """
     console = Console(stderr=True)
     if quiet or not console.is_terminal:
         yield None
         return
-    # Rich would send what goes to standard output to the terminal of this line, wherever it was to go.
-    same = sys.stdout.isatty()
+    # Without this, rich would redirect standard output to the terminal, even if it goes to a file.
+    redirect = sys.stdout.isatty()
     columns = [SpinnerColumn(), TextColumn("{task.description}"), BarColumn(), _Count(), TimeElapsedColumn()]
-    line = Progress(*columns, _Left(), console=console, transient=True, redirect_stdout=same)
+    line = Progress(*columns, _Left(), console=console, transient=True, redirect_stdout=redirect)
 
     def report(what: str, done: int, total: int | None) -> None:
         if [(task.description, task.total) for task in line.tasks] != [(what, total)]:
@@ -49,7 +49,7 @@ def progress_line(quiet: bool) -> Iterator[Report | None]:
 
 
 class _Count(ProgressColumn):
-    """How much is done, of how much if that is known."""
+    """A column with the work that is done, and the whole work if it is known."""
 
     def render(self, task: Task) -> Text:
         total = "" if task.total is None else f"/{task.total:,.0f}"
@@ -57,7 +57,7 @@ class _Count(ProgressColumn):
 
 
 class _Left(TimeRemainingColumn):
-    """How long still, where that can be told."""
+    """A column with the time that is left, empty if the whole work is not known."""
 
     def render(self, task: Task) -> Text:
         return Text("") if task.total is None else super().render(task).append(" left")
@@ -66,8 +66,9 @@ class _Left(TimeRemainingColumn):
 def one_unit(
     report: Report | None, unit: str, total: Callable[[], int] | None = None
 ) -> Callable[[int], object] | None:
-    """The same for work that counts one thing; how much there is is only found out if it is to be shown."""
+    """Returns a function that reports how many of one unit are done, None without a report. ``total`` counts
+    all of them, and is only called if there is a report."""
     if report is None:
         return None
-    of = None if total is None else total()
-    return lambda done: report(unit, done, of)
+    count = None if total is None else total()
+    return lambda done: report(unit, done, count)

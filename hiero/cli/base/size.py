@@ -1,4 +1,4 @@
-"""Sizes as users write them."""
+"""Sizes of memory as users write them, such as 64M and 4G."""
 
 from __future__ import annotations
 
@@ -10,13 +10,13 @@ _UNITS = {"": 1, "K": 1 << 10, "M": 1 << 20, "G": 1 << 30}
 
 
 def memory_text(size: int) -> str:
-    """How ``parse_memory`` reads a size, which is a whole number of the unit."""
+    """Writes a size in bytes in its greatest whole unit, as ``parse_memory`` reads it."""
     unit = next(unit for unit in reversed(_UNITS) if size % _UNITS[unit] == 0)
     return f"{size // _UNITS[unit]}{unit}"
 
 
 def parse_memory(text: str) -> int:
-    """Bytes of `64M`, `4G`, ..."""
+    """Returns the bytes of a size such as 64M or 4G. Raises BadParameter."""
     match = re.fullmatch(r"(\d+)([KMG]?)", text.strip().upper())
     size = int(match[1]) * _UNITS[match[2]] if match else 0
     if not 0 < size < 1 << 63:

@@ -1,85 +1,40 @@
-"""The decoder's output for a sentence: text, n-best lines, JSON lines, derivations."""
+"""Records of translated sentences, and the lines that they are written as: text, n-best lists, JSON."""
 
 from __future__ import annotations
 
 import json
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 
-from hiero import Derivation, Error, Failure, Forest, Sentence, Translation
+from hiero import Derivation, Forest, Translation
 from hiero._core import escape
-from hiero.base.text import TextSide, format_links, one_line
-from hiero.cli.io.lines import Lines
-from hiero.cli.io.sentences import Forcing
+from hiero.base.text import format_links
 from hiero.forest.derivations import derivation_tree
-
-# What chooses from a forest, given the weights that it was made with, instead of the best score.
-Choice = Callable[[Forest, Mapping[str, float]], Derivation | None]
 
 
 @dataclass(frozen=True)
 class Record:
-    """One sentence's result: its number, and the name that its record gives it, else the number again, None
-    for a record without a name that can be read; what decoding gave, None if it failed; its forest, if one is
-    kept, of what is asked for; the best derivation, None if there is none, without edges for a blank line;
-    the n-best list, if there is one; the texts of it, else of the best; and what is wrong."""
+    """The result of one sentence."""
 
     number: int
+    # The name of the sentence in its output, by default its number; None if its own id is not legible.
     id: int | str | None
+    # None if decoding failed.
     result: Translation | None = None
+    # The forest, if one was kept; in forced decoding, the derivations that yield a reference.
     forest: Forest | None = None
+    # None if there is no derivation. The derivation of a blank line has no edges.
     best: Derivation | None = None
+    # Empty unless n-best lists are asked for.
     nbest: Sequence[Derivation] = ()
+    # The texts of the n-best list, or else of the best derivation.
     texts: Sequence[str] = ("",)
+    # The message for a sentence without a translation.
     error: str | None = None
 
 
-def make_record(
-    lines: Lines,
-    number: int,
-    sentence: Sentence,
-    result: Translation | Failure,
-    nbest: int | None,
-    unique: bool,
-    target: TextSide,
-    forcing: Forcing | None,
-    choose: Choice | None,
-) -> Record:
-    """Makes the record of a decoded sentence. Its result has a forest if ``nbest``, ``forcing`` or ``choose``
-    is given; ``target`` makes text of tokens."""
-    name = lines.id_of(number, sentence)
-    if number in lines.invalid:
-        return Record(number, name, error=lines.invalid[number])
-    if isinstance(result, Failure):
-        return Record(number, name, error=one_line(result.error))
-    forest: Forest | None = getattr(result, "forest", None)  # where it was kept
-    if not result.source:
-        return Record(number, name, result, forest, result.derivation)
-    if not result.has_parse:
-        return Record(number, name, result, forest, error="no derivation covers the sentence")
-    if forcing is None:
-        hypotheses = result.kbest(nbest, unique=unique) if nbest is not None else []
-        best = hypotheses[0] if hypotheses else result.derivation
-        if choose is not None and forest is not None:
-            try:
-                chosen = choose(forest, result.weights)
-            except (Error, ValueError) as trouble:  # of one sentence: the others go on
-                return Record(number, name, result, forest, error=one_line(trouble))
-            assert chosen is not None
-            best = chosen
-    else:
-        forest = forcing.forest(number, result)
-        found = forcing.kbest(forest, nbest or 1, unique)
-        if not found:
-            return Record(number, name, result, forest=forest, error=forcing.failure(number))
-        hypotheses, best = found if nbest is not None else [], found[0]
-    in_tokens = sentence.text is None
-    texts = [h.text if in_tokens else target.text(h.tokens) for h in hypotheses or [best]]
-    return Record(number, name, result, forest, best, hypotheses, texts)
-
-
 def format_record(record: Record, output_format: str) -> str:
-    """All lines of a record, each ended by a newline; never nothing."""
+    """Returns the lines of a record, at least one, each with a newline."""
     if output_format == "nbest":
         return _nbest_lines(record)
     if output_format == "alignment":
@@ -90,18 +45,20 @@ def format_record(record: Record, output_format: str) -> str:
 
 
 def exact_number(value: float) -> str:
-    """The shortest decimal that reads back as the same double, a whole number without ``.0``."""
+    """Returns the shortest decimal that reads back as the same double; a whole number without ``.0``."""
     return repr(value).removesuffix(".0")
 
 
 def assignments(values: Mapping[str, float]) -> str:
-    """``Name=value Name=value`` of features or weights, exact."""
+    """Returns exact features or weights as ``Name=value Name=value``."""
     return " ".join(f"{name}={exact_number(value)}" for name, value in values.items())
 
 
 def nbest_line(number: int, hypothesis: Derivation) -> str:
-    """``id ||| tokens ||| Name=value ... ||| score``, without a newline. Values are exact: by the weights
-    they give the score."""
+    """Returns ``id ||| tokens ||| Name=value ... ||| score``, without a newline.
+
+    Values are exact: times the weights, they add up to the score.
+    """
     tokens = " ".join(map(escape, hypothesis.tokens))
     features = assignments(hypothesis.features)
     return f"{number} ||| {tokens} ||| {features} ||| {exact_number(hypothesis.score)}"
@@ -130,13 +87,13 @@ def _json(record: Record) -> dict[str, object]:
 
 
 def derivation_record(record: Record) -> str:
-    """The best derivation as one JSON line: its rule applications in preorder."""
+    """Returns the best derivation as one JSON line: its rule applications in preorder."""
     steps = derivation_steps(record.best) if record.best and len(record.best.edges) else []
     return json.dumps({"id": record.id, "derivation": steps}, ensure_ascii=False) + "\n"
 
 
 def derivation_steps(derivation: Derivation) -> list[dict[str, object]]:
-    """Every edge of a derivation in preorder: span, label, table, rule, source, target, features."""
+    """Returns the edges of a derivation in preorder: span, label, table, rule, source, target, features."""
     return [
         {
             "span": list(step.span),

@@ -1,5 +1,8 @@
-"""Where `hiero decode` writes: each sink makes of a record what it writes on the thread that translated the
-sentence, and writes that in order on one."""
+"""Outputs of `hiero decode`.
+
+A sink converts each record on the thread that translated the sentence, and writes the results in the order of
+the sentences on a single thread.
+"""
 
 from __future__ import annotations
 
@@ -14,46 +17,48 @@ T = TypeVar("T")
 
 
 class Sink(ABC, Generic[T]):
-    @abstractmethod
-    def make(self, record: Record) -> T:
-        """From any thread."""
+    """An output of decoding."""
 
     @abstractmethod
-    def write(self, made: T) -> None:
-        """In the order of the sentences."""
+    def convert(self, record: Record) -> T:
+        """Converts a record for ``write``. May be called from any thread."""
+
+    @abstractmethod
+    def write(self, converted: T) -> None:
+        """Writes what ``convert`` returned. Called in the order of the sentences."""
 
     def end(self) -> None:
-        """After the last."""
+        """Writes the rest. Called after the last sentence."""
 
 
 class Records(Sink[bytes]):
-    """Lines of text, n-best lists or JSON, out as soon as they are there."""
+    """Lines of text, n-best lists or JSON, written at once."""
 
     def __init__(self, file: IO[bytes], output_format: str) -> None:
         self._file = file
         self._format = output_format
 
-    def make(self, record: Record) -> bytes:
+    def convert(self, record: Record) -> bytes:
         return format_record(record, self._format).encode()
 
-    def write(self, made: bytes) -> None:
-        self._file.write(made)
+    def write(self, converted: bytes) -> None:
+        self._file.write(converted)
         self._file.flush()
 
 
 class Tstset(Sink[str]):
-    """NIST's XML, in one piece at the end."""
+    """A set of translations in NIST's XML, written at the end."""
 
     def __init__(self, file: IO[bytes], source: SegmentSet, language: str, system: str) -> None:
         self._file = file
         self._set = source, language, system
         self._texts: list[str] = []
 
-    def make(self, record: Record) -> str:
+    def convert(self, record: Record) -> str:
         return record.texts[0]
 
-    def write(self, made: str) -> None:
-        self._texts.append(made)
+    def write(self, converted: str) -> None:
+        self._texts.append(converted)
 
     def end(self) -> None:
         source, language, system = self._set
@@ -66,11 +71,11 @@ class Derivations(Sink[bytes]):
     def __init__(self, file: IO[bytes]) -> None:
         self._file = file
 
-    def make(self, record: Record) -> bytes:
+    def convert(self, record: Record) -> bytes:
         return derivation_record(record).encode()
 
-    def write(self, made: bytes) -> None:
-        self._file.write(made)
+    def write(self, converted: bytes) -> None:
+        self._file.write(converted)
 
 
 class Forests(Sink[PackedForest]):
@@ -79,11 +84,11 @@ class Forests(Sink[PackedForest]):
     def __init__(self, writer: ForestWriter) -> None:
         self._writer = writer
 
-    def make(self, record: Record) -> PackedForest:
+    def convert(self, record: Record) -> PackedForest:
         return pack_forest(NO_FOREST if record.forest is None else record.forest)
 
-    def write(self, made: PackedForest) -> None:
-        self._writer.add(made)
+    def write(self, converted: PackedForest) -> None:
+        self._writer.add(converted)
 
 
 Sinks = list[Sink[Any]]

@@ -1,5 +1,5 @@
-"""The report of `hiero run`: a page with scores, weights, sizes, times, the worst and best translations, and
-their derivations."""
+"""The report of `hiero run`: a page with scores, weights, sizes, times, and the worst and best translations
+with their derivations."""
 
 from __future__ import annotations
 
@@ -13,8 +13,8 @@ import numpy as np
 
 from hiero import Decoder, Model
 from hiero.base.lines import read_lines
-from hiero.cli.eval import Result, read_results
-from hiero.cli.info import describe_model
+from hiero.cli.describe.models import describe_model
+from hiero.cli.io.results import Result, read_results
 from hiero.cli.io.sets import read_files
 from hiero.cli.system.data import pairs
 from hiero.cli.system.stages import Stages
@@ -24,19 +24,19 @@ from hiero.pages.forest import derivation_place, derivation_sections
 from hiero.pages.markup import count_text, escaped, page, section
 from hiero.train.held_out import LEFT_OUT
 
-# Fewer sentences than these tell little.
+# A test set with fewer sentences cannot tell systems apart.
 _FEW = 100
-# Longer sentences have derivations that nobody looks at, and pages of many megabytes.
+# Derivations of longer sentences are left out: they are hard to read, and megabytes in size.
 _MOST_WORDS = 300
-# How many of the worst and of the best translations are shown.
+# The number of worst translations that are shown, and of best ones.
 _EXAMPLES = 5
 _OVERVIEW = "overview"
 
 
 @dataclass(frozen=True)
 class Evaluation:
-    """The results of `hiero eval`, and the test set with its translations and their
-    scores by segment (chrF++)."""
+    """The results of `hiero eval`, and the test set with its translations, before and after tuning, and their
+    chrF++ by segment."""
 
     metrics: Sequence[Result]
     source: Sequence[str]
@@ -53,15 +53,16 @@ class Evaluation:
         translations: Mapping[str, Path],
         lowercase: bool,
     ) -> Evaluation:
+        """Reads the results and the texts, and scores each segment. Raises FormatError, OSError."""
         lines, test_set = read_files(source, references)
         texts = {name: test_set.hypotheses(path) for name, path in translations.items()}
         scorer = ChrfPlusPlus(test_set.references, Text(lowercase=lowercase))
         scores = {name: scorer.segment_scores(scorer.statistics(text)) for name, text in texts.items()}
-        by_segment = {name: found.tolist() for name, found in scores.items()}
+        by_segment = {name: array.tolist() for name, array in scores.items()}
         return cls(read_results(metrics), lines, test_set.references, texts, by_segment)
 
     def summary(self) -> Iterator[str]:
-        """A line for each metric, and a word of warning where there are few sentences."""
+        """Yields a line for each metric, and a warning for a small test set."""
         for metric in self.metrics:
             before, after = metric.systems
             low, high = after.interval
@@ -74,13 +75,15 @@ class Evaluation:
 
     @property
     def few(self) -> str:
-        """Says so where there are too few sentences; samples of them are too much alike for intervals."""
+        """The warning for a small test set, whose samples are too similar for intervals, else an empty
+        text."""
         count = len(self.source)
         return "" if count >= _FEW else f"{count_text(count, 'sentence')}: too few to tell systems apart"
 
     def examples(self) -> tuple[list[int], list[int]]:
-        """The worst segments after tuning, from the worst, and the best, from the best; none is both.
-        Where scores are equal, the longer is the better."""
+        """Returns the worst segments after tuning, from the worst, and the best, from the best.
+
+        No segment is in both lists. Among equal scores, longer segments are better."""
         lengths = [len(line) for line in self.source]
         order = np.lexsort((lengths, self.by_segment["after"])).tolist()
         worst = order[: min(_EXAMPLES, (len(order) + 1) // 2)]
@@ -88,7 +91,7 @@ class Evaluation:
 
 
 def report_page(folder: Path, evaluation: Evaluation, stages: Stages) -> str:
-    """The page on a system that is done, in the folder of its run."""
+    """Returns the page about a finished system in the folder of its run."""
     model = Model.load(folder / "tuned-model")
     decoder = Decoder(model)
     worst, best = evaluation.examples()
@@ -169,7 +172,7 @@ def _list(texts: Mapping[str, object]) -> str:
 
 
 def _curve(path: Path) -> str:
-    """BLEU of the tuning set by iteration; nothing where what tuning left was removed."""
+    """Draws BLEU of the tuning set by iteration; empty if the directory of tuning was removed."""
     if not path.exists():
         return ""
     with path.open(encoding="utf-8", newline="") as file:
@@ -208,16 +211,16 @@ def _weights(before: Mapping[str, float], after: Mapping[str, float]) -> str:
 
 
 def _facts(folder: Path) -> str:
-    """Makes the table of facts about data and model."""
+    """Returns the table of facts about data and model."""
     facts: dict[str, object] = {}
-    of = {"train": "for training", "tune": "for tuning", "test": "for the test", LEFT_OUT: LEFT_OUT}
-    drawn = pairs(folder / "sets")
+    uses = {"train": "for training", "tune": "for tuning", "test": "for the test", LEFT_OUT: LEFT_OUT}
+    counts = pairs(folder / "sets")
     facts["bitext"] = ", ".join(
-        f"{count_text(drawn[n], 'pair')} {use}" for n, use in of.items() if n in drawn
+        f"{count_text(counts[name], 'pair')} {use}" for name, use in uses.items() if name in counts
     )
-    described = describe_model(folder / "tuned-model")
-    shown = ("source", "target", "trained", "rule tables", "language models", "tuned")
-    return _list(facts | {name: described[name] for name in shown if name in described})
+    model = describe_model(folder / "tuned-model")
+    names = ("source", "target", "trained", "rule tables", "language models", "tuned")
+    return _list(facts | {name: model[name] for name in names if name in model})
 
 
 def _times(folder: Path, stages: Stages) -> str:

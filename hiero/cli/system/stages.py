@@ -1,4 +1,4 @@
-"""Commands one after the other, each done once, however often all of them are begun."""
+"""Commands that run one after the other, each of which is skipped once it is done."""
 
 from __future__ import annotations
 
@@ -20,7 +20,8 @@ _TIMES = "times.json"
 
 
 class _Times(BaseModel):
-    """Seconds by stage, with those of interrupted attempts; and of such attempts at what is not done yet."""
+    """Seconds by stage: of stages that are done, with their interrupted attempts, and of interrupted attempts
+    at stages that are not done."""
 
     model_config = ConfigDict(extra="forbid", strict=True, allow_inf_nan=False)
 
@@ -29,7 +30,7 @@ class _Times(BaseModel):
 
 
 class Stages:
-    """The commands of a folder, and how long each took."""
+    """The stages of a run in a folder: their commands, and how long each took."""
 
     def __init__(self, folder: Path, quiet: bool) -> None:
         self.commands: list[str] = []
@@ -38,49 +39,49 @@ class Stages:
         self._times = _Times()
 
     def restore(self) -> None:
-        """Takes the times of what is done. Raises FormatError where they are damaged."""
+        """Reads the times of earlier runs. Raises FormatError for a damaged file."""
         if (self._folder / _TIMES).exists():
             self._times = read_json(self._folder / _TIMES, _Times)
 
     @property
     def seconds(self) -> Mapping[str, float]:
-        """By stage, of all attempts that were not killed."""
+        """The seconds of each stage that is done, without attempts that were killed."""
         return self._times.done
 
     def run(
-        self, title: str, made: Path, command: str, words: Sequence[str], sources: Sequence[Path] = ()
+        self, title: str, output: Path, command: str, words: Sequence[str], sources: Sequence[Path] = ()
     ) -> None:
-        """Runs a command of hiero, which it prints, unless what it makes is there, and not older than its
-        sources.
+        """Prints and runs a command of hiero, unless its output exists and is not older than its sources.
 
-        A command that could not do some lines (exit 1) has said so; others raise what they raise.
+        Goes on after a command that failed for some lines (exit 1), which has reported them. Raises what the
+        command raises, KeyboardInterrupt where it was interrupted.
         """
         line = shlex.join(["hiero", command, *words])
         self.commands.append(line)
-        if made.exists() and all(made.stat().st_mtime_ns >= path.stat().st_mtime_ns for path in sources):
-            self._say(f"{title}: done before")
+        if output.exists() and all(output.stat().st_mtime_ns >= path.stat().st_mtime_ns for path in sources):
+            self._print(f"{title}: done before")
             return
-        self._say(f"$ {line}")
+        self._print(f"$ {line}")
         with self._timed(title), contextlib.ExitStack() as stack:
-            if self._quiet:  # what commands say that are not the last
+            if self._quiet:  # the results of single steps
                 stack.enter_context(contextlib.redirect_stdout(io.StringIO()))
             try:
                 command_named(command).main(list(words), prog_name=f"hiero {command}", standalone_mode=False)
             except InterruptError:
-                raise KeyboardInterrupt from None  # what is left of all, says who runs all
+                raise KeyboardInterrupt from None  # hiero run has its own message
 
-    def _say(self, line: str) -> None:
+    def _print(self, line: str) -> None:
         if not self._quiet:
             print(line, flush=True)
 
     @contextlib.contextmanager
     def _timed(self, title: str) -> Iterator[None]:
         started = time.monotonic()
-        whole = False
+        is_done = False
         try:
             yield
-            whole = True
+            is_done = True
         finally:
             seconds = self._times.interrupted.pop(title, 0.0) + time.monotonic() - started
-            (self._times.done if whole else self._times.interrupted)[title] = seconds
+            (self._times.done if is_done else self._times.interrupted)[title] = seconds
             write_atomically(self._folder / _TIMES, self._times.model_dump_json(indent=1) + "\n")

@@ -1,4 +1,4 @@
-"""Descriptions for `hiero info` of forests, second stages, and the directories of tuning, training and
+"""Descriptions of outputs of commands: forests, rerankers, and directories of tuning, training and
 `hiero run`."""
 
 from __future__ import annotations
@@ -16,13 +16,13 @@ from hiero.cli.io.records import assignments
 from hiero.forest.files import ForestFile
 
 _FORESTS = b"HIEROFR"
-_SECOND_STAGE = b'"hiero reranker"'
+_RERANKER = b'"hiero reranker"'
 _RUN, _RUNS = "run.json", "runs.json"
-_GOES_ON = "not yet: the same command goes on"
+_UNFINISHED = "not yet: the same command goes on"
 
 
 class _Tuning(BaseModel):
-    """The part of a tuning run's record that is shown."""
+    """The part of a tuning run's record that is described."""
 
     options: dict[str, Any]
     metric: tuple[str, str]
@@ -31,7 +31,7 @@ class _Tuning(BaseModel):
 
 
 class _Run(BaseModel):
-    """The part of a record of `hiero run` that is shown."""
+    """The part of a record of `hiero run` that is described."""
 
     program: str
     method: str
@@ -45,13 +45,13 @@ class _Seed(BaseModel):
 
 
 class _Step(BaseModel):
-    """The part of a step's record that is shown."""
+    """The part of a training step's record that is described."""
 
     outputs: dict[str, str]
 
 
-def describe_left_file(path: Path) -> dict[str, object] | None:
-    """Returns facts of an archive of forests or a second stage, None for another file. Raises FormatError,
+def describe_output(path: Path) -> dict[str, object] | None:
+    """Returns facts about an archive of forests or a reranker, None for another file. Raises FormatError,
     OSError."""
     if not path.is_file():
         return None
@@ -59,12 +59,12 @@ def describe_left_file(path: Path) -> dict[str, object] | None:
         start = file.read(64)
     if start.startswith(_FORESTS):
         return _forests(path)
-    return _reranker(path) if _SECOND_STAGE in start else None
+    return _reranker(path) if _RERANKER in start else None
 
 
-def describe_left_directory(path: Path) -> dict[str, object]:
-    """Returns facts of a directory of tuning, training or `hiero run`. Raises FormatError for another one,
-    OSError."""
+def describe_output_directory(path: Path) -> dict[str, object]:
+    """Returns facts about a directory of tuning, training or `hiero run`. Raises FormatError for another
+    directory, OSError."""
     if (path / _RUN).is_file():
         record = read_json(path / _RUN, RootModel[_Tuning | _Run]).root
         return _tuning(path, record) if isinstance(record, _Tuning) else _run(path, record)
@@ -87,7 +87,7 @@ def _forests(path: Path) -> dict[str, object]:
 
 
 def _reranker(path: Path) -> dict[str, object]:
-    from hiero.rerank.reranker import Reranker  # here, as it takes long to start
+    from hiero.rerank.reranker import Reranker  # here, as it takes long to import
 
     reranker = Reranker.load(path)
     return {
@@ -106,19 +106,19 @@ def _tuning(path: Path, record: _Tuning) -> dict[str, object]:
         "metric": record.metric[0],
         "held-out set": "no" if record.held_out is None else record.held_out[0],
         "features": record.features.get("number"),
-        **_progress_of(path),
+        **_iterations(path),
         **_weights(path),
     }
 
 
 def _scores(path: Path) -> list[float]:
-    from hiero.tune.run.iterations import read_scores  # here, as it takes long to start
+    from hiero.tune.run.iterations import read_scores  # here, as it takes long to import
 
     return read_scores(path)
 
 
-def _progress_of(path: Path) -> dict[str, object]:
-    """How many iterations a tuning run has, and which is the best."""
+def _iterations(path: Path) -> dict[str, object]:
+    """Describes how many iterations a tuning run has, and which is the best."""
     scores = _scores(path)
     if not scores:
         return {"iterations": 0}
@@ -130,14 +130,14 @@ def _progress_of(path: Path) -> dict[str, object]:
 
 
 def _weights(path: Path) -> dict[str, object]:
-    """The weights that a tuning directory ended with."""
+    """Describes the weights that a tuning run ended with."""
     weights = path / "weights.txt"
-    return {"weights": assignments(read_weights(weights)) if weights.is_file() else _GOES_ON}
+    return {"weights": assignments(read_weights(weights)) if weights.is_file() else _UNFINISHED}
 
 
 def _runs(path: Path) -> dict[str, object]:
     seed = read_json(path / _RUNS, _Seed).seed
-    names = sorted((each.parent.name for each in path.glob(f"run-*/{_RUN}")), key=lambda name: int(name[4:]))
+    names = sorted((file.parent.name for file in path.glob(f"run-*/{_RUN}")), key=lambda name: int(name[4:]))
     best = (f"{name} {max(scores):.2f}" for name in names if (scores := _scores(path / name)))
     return {"kind": "tuning runs", "seed of the first": seed, "best": ", ".join(best), **_weights(path)}
 
@@ -146,14 +146,14 @@ def _training(path: Path) -> dict[str, object]:
     steps = read_json(path / STEPS, RootModel[dict[str, _Step]]).root
     is_model = path.suffix == ".train" and "fold 0" not in steps
     last = steps.get("model" if is_model else "train")
-    made = _GOES_ON
+    output = _UNFINISHED
     if last is not None:
         file = Path(os.path.normpath(path / next(iter(last.outputs))))
-        made = str(file.parent if is_model else file)
+        output = str(file.parent if is_model else file)
     return {
         "kind": f"training of a {'model' if is_model else 'second stage'}",
         "steps done": ", ".join(steps) or "none",
-        "made": made,
+        "made": output,
     }
 
 
@@ -164,5 +164,5 @@ def _run(path: Path, record: _Run) -> dict[str, object]:
         "kind": f"run of hiero {record.program}",
         "tuned by": f"{record.method}, seed {record.seed}",
         "models": ", ".join(str(path / name) for name in models) or "none yet",
-        "report": report if report.is_file() else _GOES_ON,
+        "report": report if report.is_file() else _UNFINISHED,
     }

@@ -1,0 +1,158 @@
+"""The work of `hiero decode`: from input lines to records, and from records to outputs."""
+
+from __future__ import annotations
+
+import contextlib
+import itertools
+import sys
+from collections.abc import Callable, Iterator, Mapping
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+from hiero import Decoder, Derivation, Error, Failure, Forest, FormatError, Sentence, Translation
+from hiero.base.lines import count_lines
+from hiero.base.memory import peak_megabytes
+from hiero.base.parallel import ordered_map
+from hiero.base.text import one_line
+from hiero.cli.base.progress import progress_line
+from hiero.cli.io.lines import Lines, SentenceParses
+from hiero.cli.io.records import Record
+from hiero.cli.io.sentences import Forcing, SentenceRules
+from hiero.cli.io.sinks import Sinks
+from hiero.decode.decoder import Keep
+
+# Chooses a derivation of a forest, given the weights that the forest was made with.
+Choice = Callable[[Forest, Mapping[str, float]], Derivation | None]
+Advance = Callable[[], object]
+
+
+@dataclass(frozen=True)
+class Translator:
+    """A decoder, and all that is known of the sentences that it translates.
+
+    ``keep`` must be "forest" with ``forcing`` or ``choose``; ``choose`` excludes ``forcing`` and ``nbest``.
+    """
+
+    decoder: Decoder
+    rules: SentenceRules
+    parses: SentenceParses
+    forcing: Forcing | None
+    choose: Choice | None
+    nbest: int | None
+    unique: bool
+    keep: Keep
+
+    def record(self, lines: Lines, number: int, sentence: Sentence) -> Record:
+        """Translates a sentence. May be called from any thread.
+
+        Raises FormatError if ``forcing`` has no references for the sentence."""
+        result = self._translate(number, sentence)
+        name = lines.id_of(number, sentence)
+        if number in lines.invalid:
+            return Record(number, name, error=lines.invalid[number])
+        if isinstance(result, Failure):
+            return Record(number, name, error=one_line(result.error))
+        forest: Forest | None = getattr(result, "forest", None)  # None unless it was kept
+        if not result.source:
+            return Record(number, name, result, forest, result.derivation)
+        if not result.has_parse:
+            return Record(number, name, result, forest, error="no derivation covers the sentence")
+        if self.forcing is not None:
+            forest = self.forcing.forest(number, result)
+            hypotheses = self.forcing.kbest(forest, self.nbest or 1, self.unique)
+            error = None if hypotheses else self.forcing.failure(number)
+        else:
+            hypotheses, error = self._hypotheses(result, forest)
+        if error is not None:
+            return Record(number, name, result, forest, error=error)
+        nbest = hypotheses if self.nbest is not None else []
+        target = self.decoder.model.text.target
+        in_tokens = sentence.text is None
+        texts = [h.text if in_tokens else target.text(h.tokens) for h in nbest or hypotheses[:1]]
+        return Record(number, name, result, forest, hypotheses[0], nbest, texts)
+
+    def check(self, sentences: int) -> None:
+        """Raises FormatError for rules, parses or references of more sentences than there were."""
+        self.rules.check(sentences)
+        self.parses.check(sentences)
+        if self.forcing is not None:
+            self.forcing.check(sentences)
+
+    def _translate(self, number: int, sentence: Sentence) -> Translation | Failure:
+        try:
+            return self.rules.attempt(self.decoder, number, self.parses.parsed(number, sentence), self.keep)
+        except FormatError as error:
+            return Failure(sentence, error)
+
+    def _hypotheses(self, result: Translation, forest: Forest | None) -> tuple[list[Derivation], str | None]:
+        """Returns the n-best list, or else the best or the chosen derivation; or none, and a message."""
+        if self.choose is not None and forest is not None:
+            try:
+                chosen = self.choose(forest, result.weights)
+            except (Error, ValueError) as error:  # in this sentence: the others are not affected
+                return [], one_line(error)
+            assert chosen is not None
+            return [chosen], None
+        nbest = [] if self.nbest is None else result.kbest(self.nbest, unique=self.unique)
+        return nbest or [result.derivation], None
+
+
+class Tally:
+    """Counts of sentences, words and the work of the search."""
+
+    def __init__(self) -> None:
+        self.sentences = self.words = self.hypotheses = self.lm_queries = self.failures = 0
+
+    def add(self, record: Record) -> None:
+        self.sentences += 1
+        self.failures += record.error is not None
+        if record.result is not None:
+            self.words += len(record.result.source)
+            self.hypotheses += record.result.stats.hypotheses
+            self.lm_queries += record.result.stats.lm_queries
+
+    def report(self, loading: float, decoding: float) -> None:
+        """Prints the counts on stderr, with the seconds that loading and decoding took."""
+        print(
+            f"loading {loading:.2f} s, decoding {decoding:.2f} s\n"
+            f"{self.sentences} sentences, {self.sentences / decoding:.1f} a second; "
+            f"{self.words} words, {self.words / decoding:.1f} a second\n"
+            f"{self.hypotheses} hypotheses, {self.lm_queries} LM queries, "
+            f"peak memory {peak_megabytes():.0f} MB",
+            file=sys.stderr,
+        )
+
+
+def translate_lines(
+    lines: Lines, translator: Translator, sinks: Sinks, threads: int, advance: Advance
+) -> Tally:
+    """Translates lines into sinks, in order, prints an error for each line that has none, and calls
+    ``advance`` after each. Raises FormatError for inputs of more sentences than there are lines."""
+    tally = Tally()
+
+    def work(line: tuple[int, Sentence]) -> tuple[Record, list[Any]]:
+        record = translator.record(lines, *line)
+        return record, [sink.convert(record) for sink in sinks]
+
+    for record, converted in ordered_map(work, lines, threads):
+        if record.error is not None:
+            print(f"{lines.place(record.number)}: {record.error}", file=sys.stderr)
+        for sink, part in zip(sinks, converted, strict=True):
+            sink.write(part)
+        tally.add(record)
+        advance()
+    for sink in sinks:
+        sink.end()
+    translator.check(tally.sentences)
+    return tally
+
+
+@contextlib.contextmanager
+def showing_progress(source: Path | None, lines: Lines, quiet: bool) -> Iterator[Advance]:
+    """Yields the function to call after each sentence, which shows the progress through a source file."""
+    is_countable = source is not None and source.is_file()
+    with progress_line(quiet or not is_countable) as progress:
+        total = len(lines.places) or (0 if progress is None or source is None else count_lines(source))
+        done = itertools.count(1)
+        yield lambda: progress and progress("translate: sentences", next(done), total)

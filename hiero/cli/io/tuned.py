@@ -1,0 +1,49 @@
+"""The record of how weights were tuned, in a tuning directory and in the manifest of a model."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+from pydantic import BaseModel, ConfigDict
+
+from hiero.base.files import sha256, write_atomically
+from hiero.base.json_files import read_json
+
+_TUNED = "tuned.json"
+_WEIGHTS = "weights.txt"
+
+
+class Tuned(BaseModel):
+    """How weights were tuned.
+
+    ``score``, and ``before`` with the first weights, are those of the held-out set if there is one.
+    """
+
+    model_config = ConfigDict(extra="forbid")
+    method: str
+    metric: str
+    score: float
+    before: float
+    held_out: bool
+    sentences: int
+    source: str
+    references: list[str]
+
+
+def write_tuned(directory: Path, tuned: Tuned) -> None:
+    """Writes the record into a tuning directory, beside the weights."""
+    write_atomically(directory / _TUNED, tuned.model_dump_json(indent=1) + "\n")
+
+
+def find_weights(path: Path) -> tuple[Path, dict[str, object]]:
+    """Returns the file of weights that a path stands for, which may be a tuning directory, and what a
+    manifest says of its origin. Raises FormatError, OSError."""
+    tuned = None
+    if path.is_dir():
+        tuned, path = path / _TUNED, path / _WEIGHTS
+    elif path.name == _WEIGHTS:
+        tuned = path.with_name(_TUNED)
+    origin: dict[str, object] = {"file": path.name, "sha256": sha256(path)}
+    if tuned is not None and tuned.exists():
+        origin = read_json(tuned, Tuned).model_dump()
+    return path, origin

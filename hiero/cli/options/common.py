@@ -1,0 +1,24 @@
+"""Options that many commands have."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import Annotated
+
+import typer
+
+from hiero.cli.base.loading import LOAD, LOAD_METAVAR
+
+# Help of options that appear in several groups.
+PARSES = "File with the parse tree of each sentence in brackets, one tree a line (docs/features.md)."
+INPUT_FORMAT = "(default: jsonl for .jsonl, nist for .xml and .sgm, else text)."
+
+ModelPath = Annotated[Path, typer.Argument(help="Model directory.")]
+OTHER_MODEL = "Model directory to write (default: MODEL itself)."
+Load = Annotated[list[str] | None, typer.Option(metavar=LOAD_METAVAR, help=LOAD)]
+Threads = Annotated[int, typer.Option(min=1, help="Number of threads; the result does not depend on it.")]
+NoProgress = Annotated[bool, typer.Option("--quiet", help="Show no progress.")]
+Tokens = Annotated[
+    bool,
+    typer.Option("--tokens", help="Text consists of tokens, cased as in training (default: raw text)."),
+]

@@ -1,0 +1,95 @@
+"""Options of `hiero eval`: metrics, other systems, and the output."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Annotated, Literal
+
+import typer
+
+from hiero.cli.base.files import OUTPUT_HELP, Writes
+from hiero.evaluate import EffectiveLength, Metric, Text, Tokenizer
+from hiero.evaluate.evaluation_sets import EvaluationSet
+from hiero.evaluate.metrics import METRICS, metric_named
+from hiero.evaluate.significance import SAMPLES, SEED
+
+
+@dataclass(frozen=True, kw_only=True)
+class MetricOptions:
+    """The metrics, and how they see text."""
+
+    metric: Annotated[
+        list[str] | None,
+        typer.Option(
+            metavar="NAME",
+            help=f"Metric to score by: {', '.join(METRICS)}; repeatable (default: bleu).",
+        ),
+    ] = None
+    effective_length: Annotated[
+        EffectiveLength, typer.Option(help="Length of several references, for BLEU.")
+    ] = "closest"
+    tokenize: Annotated[
+        Tokenizer,
+        typer.Option(help="Tokeniser of sacrebleu for BLEU and NIST; none leaves text as it is."),
+    ] = "none"
+    lowercase: Annotated[bool, typer.Option("--lowercase", help="Ignore case.")] = False
+
+    def __post_init__(self) -> None:
+        for name in self.metric or ():
+            if name not in METRICS:
+                raise typer.BadParameter(f"--metric {name}: expected one of {', '.join(METRICS)}")
+
+    @property
+    def names(self) -> list[str]:
+        return list(dict.fromkeys(self.metric or ["bleu"]))
+
+    @property
+    def text(self) -> Text:
+        return Text(self.tokenize, self.lowercase)
+
+    @property
+    def counts_given_words(self) -> bool:
+        """Whether a metric takes words as they stand between spaces."""
+        return self.tokenize == "none" and bool({"bleu", "nist"} & set(self.names))
+
+    def for_set(self, test_set: EvaluationSet) -> list[Metric]:
+        """Returns the metrics with the references of a test set. Raises FormatError, ValueError."""
+        return [
+            metric_named(name, test_set.references, self.text, self.effective_length) for name in self.names
+        ]
+
+
+@dataclass(frozen=True, kw_only=True)
+class Comparison:
+    """The parts that are scored besides the whole test set, and the systems that are compared."""
+
+    by: Annotated[
+        Literal["document", "segment"] | None,
+        typer.Option(help="Also score each document or segment; segments of text are numbered from 0."),
+    ] = None
+    compare: Annotated[
+        list[str] | None,
+        typer.Option(
+            metavar="SYSTEM",
+            help="Translations of another system, of several runs if joined by commas; repeatable.",
+        ),
+    ] = None
+    samples: Annotated[
+        int, typer.Option(min=1, help="Number of samples for intervals and significance tests.")
+    ] = SAMPLES
+    seed: Annotated[int, typer.Option(min=0, help="Seed of these samples.")] = SEED
+
+
+@dataclass(frozen=True, kw_only=True)
+class EvaluationOutput:
+    """Where scores are written, and how."""
+
+    output_format: Annotated[
+        Literal["text", "json"],
+        typer.Option(help="Format of the output; json: all results, as a list of metrics."),
+    ] = "text"
+    output: Annotated[Path | None, Writes(stream=True), typer.Option("-o", "--output", help=OUTPUT_HELP)] = (
+        None
+    )
+    quiet: Annotated[bool, typer.Option("--quiet", help="Write only the score.")] = False

@@ -1,0 +1,205 @@
+"""Options of training: the bitext and other files, how text is processed, memory."""
+
+from __future__ import annotations
+
+import sys
+from collections.abc import Callable
+from dataclasses import dataclass
+from functools import cached_property
+from pathlib import Path
+from typing import Annotated
+
+import typer
+
+from hiero import DecodingSettings, Model
+from hiero.base.text import TextProcessing, parse_side
+from hiero.cli.base.commands import usage
+from hiero.cli.base.files import Writes
+from hiero.cli.base.settings import SettingOptions
+from hiero.cli.base.size import memory_text
+from hiero.cli.options.common import PARSES
+from hiero.features.distortion import DistortionStatistics
+from hiero.train import AlignSettings, TrainInputs
+from hiero.train.settings import DEFAULT_MEMORY
+
+TRAIN_MEMORY = memory_text(DEFAULT_MEMORY)
+
+# Metavariable and help of options that appear in several groups.
+SIDES = "SOURCE TARGET"
+SOURCE = "Source side of the bitext: plain, .gz or .xz, a sentence a line."
+TARGET = "Target side of the bitext, line by line."
+DICTIONARY = "Both sides of a dictionary, an entry a line."
+MONO = "More text of the target language; repeatable."
+LINKS = "Word links (0-0 1-2) of every sentence pair"
+
+Source = Annotated[Path, typer.Option(help=SOURCE)]
+Target = Annotated[Path, typer.Option(help=TARGET)]
+Memory = Annotated[str, typer.Option(help="Memory for sorting, such as 512M.")]
+Quiet = Annotated[bool, typer.Option("--quiet", help="Print neither progress nor reports.")]
+Tokenize = Annotated[
+    tuple[str, str] | None,
+    typer.Option(
+        metavar=SIDES,
+        help="Languages and schemes by which raw text becomes tokens, such as ja:janome en:moses (default:"
+        " text consists of tokens).",
+    ),
+]
+Lowercase = Annotated[bool, typer.Option("--lowercase", help="Lowercase both sides.")]
+
+
+@dataclass(frozen=True, kw_only=True)
+class TextOptions:
+    """How raw text becomes tokens."""
+
+    tokenize: Tokenize = None
+    lowercase: Lowercase = False
+
+    def __post_init__(self) -> None:
+        _ = self.processing
+
+    @cached_property
+    def processing(self) -> TextProcessing:
+        """The text processing of both sides. Raises BadParameter for an unknown scheme."""
+        return text_processing(self.tokenize, self.lowercase)
+
+
+@dataclass(frozen=True, kw_only=True)
+class CasedTextOptions(TextOptions):
+    """How raw text becomes tokens, and which words keep their capitals."""
+
+    truecaser: Annotated[
+        tuple[Path, Path] | None,
+        typer.Option(metavar=SIDES, help="Truecasers of both sides, from hiero truecaser."),
+    ] = None
+
+    @cached_property
+    def processing(self) -> TextProcessing:
+        """The text processing of both sides. Raises BadParameter for an unknown scheme, OSError."""
+        return text_processing(self.tokenize, self.lowercase, self.truecaser)
+
+
+def text_processing(
+    tokenize: tuple[str, str] | None, lowercase: bool, truecasers: tuple[Path, Path] | None = None
+) -> TextProcessing:
+    """Returns the text processing of both sides. Raises BadParameter for an unknown scheme."""
+    sides = tokenize or ("und:none", "und:none")
+    files = ("", "") if truecasers is None else map(str, truecasers)
+    with usage():
+        return TextProcessing(
+            *(parse_side(side, lowercase, file) for side, file in zip(sides, files, strict=True))
+        )
+
+
+@dataclass(frozen=True, kw_only=True)
+class TrainingFiles:
+    """The files that a model is trained on, and its directory."""
+
+    source: Source
+    target: Target
+    output: Annotated[Path, Writes(), typer.Option("-o", "--output", help="Model directory to write.")]
+    dictionary: Annotated[tuple[Path, Path] | None, typer.Option(metavar=SIDES, help=DICTIONARY)] = None
+    mono: Annotated[list[Path] | None, typer.Option(help=MONO)] = None
+    lm: Annotated[
+        list[Path] | None,
+        typer.Option(help="Existing language model, used after those made of the texts; repeatable."),
+    ] = None
+    alignment: Annotated[Path | None, typer.Option(help=f"{LINKS} (default: words are aligned).")] = None
+
+    @property
+    def inputs(self) -> TrainInputs:
+        return TrainInputs(
+            self.source, self.target, self.dictionary, self.mono or [], self.alignment, self.lm or []
+        )
+
+
+@dataclass(frozen=True, kw_only=True)
+class RerankerFiles:
+    """The model to rerank for, the bitext that it was trained on, and the directory of the reranker."""
+
+    model: Annotated[Path, typer.Argument(help="Model directory, with tuned weights.")]
+    source: Source
+    target: Target
+    output: Annotated[
+        Path, Writes(), typer.Option("-o", "--output", help="Directory for reranker.json and all steps.")
+    ]
+    dictionary: Annotated[tuple[Path, Path] | None, typer.Option(metavar=SIDES, help=DICTIONARY)] = None
+    mono: Annotated[
+        list[Path] | None,
+        typer.Option(
+            help="More text of the target language, for a model trained with --lms together (other models"
+            " keep their language models); repeatable."
+        ),
+    ] = None
+    alignment: Annotated[Path | None, typer.Option(help=f"{LINKS} (default: words are aligned).")] = None
+    parses: Annotated[Path | None, typer.Option(help=PARSES)] = None
+    weights: Annotated[
+        Path | None, typer.Option(help="Weights file for decoding (default: the model's weights).")
+    ] = None
+
+    @property
+    def inputs(self) -> TrainInputs:
+        return TrainInputs(self.source, self.target, self.dictionary, self.mono or [], self.alignment)
+
+
+@dataclass(frozen=True, kw_only=True)
+class ModelParts:
+    """The parts to assemble a model from, and its directory."""
+
+    output: Annotated[Path, Writes(), typer.Option("-o", "--output", help="Model directory to write.")]
+    grammar: Annotated[list[Path], typer.Option(help="Rule table, packed or text; repeatable.")]
+    lm: Annotated[
+        list[Path] | None, typer.Option(help="Language model, ARPA or KenLM binary; repeatable.")
+    ] = None
+    weights: Annotated[
+        Path | None, typer.Option(help="Weights file (default: the weights of a newly trained model).")
+    ] = None
+    corpus: Annotated[
+        tuple[Path, Path] | None,
+        typer.Option(
+            metavar=SIDES,
+            help="Bitext that the rules come from, for default weights by its sentence lengths.",
+        ),
+    ] = None
+    seed: Annotated[int, typer.Option(min=0, help="Seed of the sample of the corpus.")] = AlignSettings().seed
+    distortion: Annotated[Path | None, typer.Option(help="Distortion statistics, from hiero extract.")] = None
+    settings: Annotated[DecodingSettings, SettingOptions(DecodingSettings, only=("span_limit",))]
+    goal: Annotated[
+        str | None,
+        typer.Option(
+            help="Nonterminal label of whole sentences (default: the label of rules that begin with <s>, or"
+            " S)."
+        ),
+    ] = None
+    copy_label: Annotated[
+        list[str] | None,
+        typer.Option(
+            help="Nonterminal label for words copied to the output; repeatable (default: X, or all labels)."
+        ),
+    ] = None
+    glue_label: Annotated[
+        list[str] | None,
+        typer.Option(help="Nonterminal label that glue rules are made for; repeatable (default: all)."),
+    ] = None
+
+    def assemble(self, text: TextProcessing) -> Model:
+        """Assembles the model without weights. Raises FormatError, OSError."""
+        return Model.assemble(
+            self.grammar,
+            self.lm or [],
+            goal=self.goal,
+            copy_labels=self.copy_label or (),
+            glue_labels=self.glue_label or (),
+            settings=self.settings,
+            text=text,
+            distortion=DistortionStatistics.load(self.distortion) if self.distortion else None,
+        )
+
+
+def reporter(quiet: bool) -> Callable[[str], object]:
+    """Returns a function that prints a line on stderr; with ``quiet``, only warnings."""
+
+    def report(line: str) -> None:
+        if not quiet or line.startswith("warning"):
+            print(f"hiero: {line}", file=sys.stderr)
+
+    return report

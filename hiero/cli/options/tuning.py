@@ -1,0 +1,251 @@
+"""Options of `hiero tune`: the method, the sets, and the weights to start from and to write."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Sequence
+from dataclasses import dataclass
+from functools import cached_property
+from pathlib import Path
+from typing import TYPE_CHECKING, Annotated, Literal
+
+import typer
+
+from hiero import Model
+from hiero.cli.base.commands import usage
+from hiero.cli.base.files import Writes
+from hiero.cli.base.option_groups import Given
+from hiero.cli.base.settings import VariantOptions
+from hiero.cli.io.lines import Format
+from hiero.cli.io.sets import Set, read_set
+from hiero.cli.options.common import INPUT_FORMAT, PARSES, Tokens
+from hiero.decode.model_directory import check_output
+from hiero.evaluate import Bleu, EffectiveLength, Metric
+from hiero.evaluate.metrics import metric_named
+from hiero.tune import METHODS, Mix, TuneOptions
+
+if TYPE_CHECKING:
+    MethodName = str
+else:
+    MethodName = Literal[tuple(METHODS)]
+
+METHOD_HELP = "Method that chooses weights, see docs/tuning.md."
+_METRICS = ("bleu", "nist", "ter")
+# Groups of options.
+_SETS = "Sets"
+_METHOD = "Method"
+_WEIGHTS = "Weights"
+
+
+@dataclass(frozen=True, kw_only=True)
+class MethodOptions:
+    """The method that chooses weights, its settings, and the metric that it maximises."""
+
+    method: Annotated[MethodName, typer.Option(help=METHOD_HELP, rich_help_panel=_METHOD)]
+    seed: Annotated[int, typer.Option(min=0, help="Seed of all random choices.", rich_help_panel=_METHOD)] = 1
+    metric: Annotated[
+        list[str] | None,
+        typer.Option(
+            metavar="NAME[=SHARE]",
+            help="Metric to maximise: bleu, nist or ter; repeatable, for a mix by shares (default: bleu).",
+            rich_help_panel=_METHOD,
+        ),
+    ] = None
+    effective_length: Annotated[
+        EffectiveLength,
+        typer.Option(help="Length of several references, for BLEU.", rich_help_panel=_METHOD),
+    ] = "closest"
+    settings: Annotated[Given, VariantOptions(METHODS, group=_METHOD)]
+    runs: Annotated[
+        int, typer.Option(min=1, help="Number of runs, each with another seed.", rich_help_panel=_METHOD)
+    ] = 1
+
+    def __post_init__(self) -> None:
+        is_bleu = list(self._shares) == ["bleu"]
+        if METHODS[self.method].metric is Bleu and not is_bleu:
+            raise typer.BadParameter(f"--method {self.method} learns from BLEU alone")
+        if self.settings.get("search_aware") and not is_bleu:
+            raise typer.BadParameter("--search-aware learns from BLEU alone")
+        self.tune_options()
+
+    @property
+    def needs_alignments(self) -> bool:
+        return self.settings.get("search_aware") == "partial-span"
+
+    def tune_options(self, weights: WeightOptions | None = None) -> TuneOptions:
+        """Returns the options of tuning. Raises BadParameter for settings that the method does not have."""
+        fixed, bounds = ((), {}) if weights is None else (weights.fix or (), weights.bounds)
+        with usage(self.settings):
+            return TuneOptions(self.method, seed=self.seed, fixed=fixed, bounds=bounds, **self.settings)
+
+    def metric_for(self, references: list[list[str]]) -> Metric:
+        """Returns the metric, or the mix of metrics, for references by segment."""
+        parts = [
+            (share, metric_named(name, references, effective_length=self.effective_length))
+            for name, share in self._shares.items()
+        ]
+        return parts[0][1] if len(parts) == 1 else Mix(parts)
+
+    @cached_property
+    def _shares(self) -> dict[str, float]:
+        """The shares of metrics by name. Raises BadParameter."""
+        shares: dict[str, float] = {}
+        for text in self.metric or ["bleu"]:
+            name, equals, share = text.partition("=")
+            if name not in _METRICS:
+                raise typer.BadParameter(f"--metric {text}: expected one of {', '.join(_METRICS)}")
+            if name in shares:
+                raise typer.BadParameter(f"--metric {text}: named twice")
+            try:
+                shares[name] = float(share) if equals else 1.0
+            except ValueError:
+                raise typer.BadParameter(f"--metric {text}: expected NAME or NAME=SHARE") from None
+            if not 0 < shares[name] < math.inf:
+                raise typer.BadParameter(f"--metric {text}: a share is more than 0 and finite")
+        return shares
+
+
+@dataclass(frozen=True, kw_only=True)
+class TuningSets:
+    """The tuning set, and a held-out set if there is one."""
+
+    source: Annotated[
+        Path,
+        typer.Option(
+            help="Source side of the tuning set: text, .jsonl, or NIST's .xml or .sgm.", rich_help_panel=_SETS
+        ),
+    ]
+    references: Annotated[
+        list[Path],
+        typer.Option(help="References of the tuning set, one file or several.", rich_help_panel=_SETS),
+    ]
+    held_out_source: Annotated[
+        Path | None,
+        typer.Option(
+            help="Source side of a held-out set, by which the best iteration is chosen.",
+            rich_help_panel=_SETS,
+        ),
+    ] = None
+    held_out_references: Annotated[
+        list[Path] | None,
+        typer.Option(help="References of the held-out set, one file or several.", rich_help_panel=_SETS),
+    ] = None
+    held_out_parses: Annotated[
+        Path | None, typer.Option(help=f"{PARSES[:-1]}, of the held-out set.", rich_help_panel=_SETS)
+    ] = None
+    input_format: Annotated[
+        Format | None, typer.Option(help=f"Format of the sources {INPUT_FORMAT}", rich_help_panel=_SETS)
+    ] = None
+    tokens: Tokens = False
+    parses: Annotated[Path | None, typer.Option(help=PARSES, rich_help_panel=_SETS)] = None
+    alignments: Annotated[
+        list[Path] | None,
+        typer.Option(
+            help="Word links (0-0 1-2) between the source and each reference, a file for each; for"
+            " --search-aware partial-span.",
+            rich_help_panel=_SETS,
+        ),
+    ] = None
+
+    def __post_init__(self) -> None:
+        if (self.held_out_source is None) != (not self.held_out_references):
+            raise typer.BadParameter("a held-out set has --held-out-source and --held-out-references")
+
+    def read(self, model: Model) -> list[tuple[Path, Set]]:
+        """Reads the tuning set and, if there is one, the held-out set; each with the path of its source.
+        Raises FormatError, OSError."""
+        files = [(self.source, self.references, self.parses)]
+        if self.held_out_source is not None:
+            files.append((self.held_out_source, self.held_out_references or [], self.held_out_parses))
+        return [
+            (source, read_set(source, references, self.tokens, model, self.input_format, parses))
+            for source, references, parses in files
+        ]
+
+
+@dataclass(frozen=True, kw_only=True)
+class WeightOptions:
+    """The weights to start from, how far they may change, and where the tuned weights are written."""
+
+    output: Annotated[
+        Path,
+        Writes(),
+        typer.Option(
+            "-o",
+            "--output",
+            help="Directory for weights.txt and all iterations.",
+            rich_help_panel=_WEIGHTS,
+        ),
+    ]
+    weights: Annotated[
+        Path | None,
+        typer.Option(help="Weights file to start from (default: the model's).", rich_help_panel=_WEIGHTS),
+    ] = None
+    start_scale: Annotated[
+        float,
+        typer.Option(
+            help="Factor of the weights to start from; less than 1 makes threshold pruning looser.",
+            rich_help_panel=_WEIGHTS,
+        ),
+    ] = 1.0
+    fix: Annotated[
+        list[str] | None,
+        typer.Option(
+            metavar="NAME", help="Feature whose weight stays; repeatable.", rich_help_panel=_WEIGHTS
+        ),
+    ] = None
+    bound: Annotated[
+        list[str] | None,
+        typer.Option(
+            metavar="NAME=LOW:HIGH",
+            help="Least and greatest weight of a feature, either of which may be empty; repeatable.",
+            rich_help_panel=_WEIGHTS,
+        ),
+    ] = None
+    save: Annotated[
+        Path | None,
+        Writes(over=True),
+        typer.Option(help="Directory for the model with the tuned weights.", rich_help_panel=_WEIGHTS),
+    ] = None
+
+    def __post_init__(self) -> None:
+        if not 0 < self.start_scale < math.inf:
+            raise typer.BadParameter(f"--start-scale {self.start_scale}: expected more than 0, and finite")
+        _ = self.bounds
+
+    def check_output(self) -> None:
+        """Raises OSError or FormatError if no model can be saved where it is asked for."""
+        if self.save is not None:
+            check_output(self.save)
+
+    def start(self, model: Model) -> dict[str, float]:
+        """Returns the weights to start from, of all features; ``model`` has those of the file."""
+        weights = {name: 0.0 for name in model.feature_names} | dict(model.weights)
+        return {name: weight * self.start_scale for name, weight in weights.items()}
+
+    @cached_property
+    def bounds(self) -> dict[str, tuple[float, float]]:
+        """The least and greatest weights by feature. Raises BadParameter."""
+        return _bounds(self.bound or ())
+
+
+def _bounds(texts: Sequence[str]) -> dict[str, tuple[float, float]]:
+    bounds: dict[str, tuple[float, float]] = {}
+    for text in texts:
+        name, interval = _bound(text)
+        if name in bounds:
+            raise typer.BadParameter(f"--bound {text}: {name} is bound twice")
+        bounds[name] = interval
+    return bounds
+
+
+def _bound(text: str) -> tuple[str, tuple[float, float]]:
+    """Reads a bound as ``NAME=LOW:HIGH``. Raises BadParameter."""
+    name, equals, interval = text.rpartition("=")
+    low, colon, high = interval.partition(":")
+    try:
+        if equals and colon:
+            return name, (float(low or "-inf"), float(high or "inf"))
+    except ValueError:
+        pass
+    raise typer.BadParameter(f"--bound {text}: expected NAME=LOW:HIGH")
