@@ -27,6 +27,7 @@ from hiero.cli.io.sets import (
     read_set,
 )
 from hiero.cli.options.common import Load, Threads, Tokens
+from hiero.cli.options.experiments import ExperimentSets
 from hiero.experiments import cettolo2004 as cettolo
 from hiero.experiments.chiang2008 import Chiang2008, Chiang2008Options
 from hiero.experiments.laboratory import ExperimentOptions, Laboratory
@@ -54,10 +55,7 @@ command = partial(add_command, app)
 def cettolo2004(
     *,
     model: Annotated[Path, typer.Argument(help="Model directory.")],
-    source: Annotated[Path, typer.Option(help="Source of the tuning set: text, or NIST's .xml or .sgm.")],
-    references: Annotated[list[Path], typer.Option(help="References of the tuning set, in the same format.")],
-    test_source: Annotated[Path, typer.Option(help="Source of the test set, in the same format.")],
-    test_references: Annotated[list[Path], typer.Option(help="References of the test set.")],
+    sets: ExperimentSets,
     output: Output,
     options: Annotated[
         cettolo.Cettolo2004Options,
@@ -75,12 +73,11 @@ def cettolo2004(
     Started again in the same directory, it goes on where it was interrupted.
     """
     loaded = load_model(model, load)
-    tuning = read_set(source, references, tokens, loaded)
-    test = read_set(test_source, test_references, tokens, loaded)
+    tuning, test = sets.read(tokens, loaded)
     laboratory = cettolo.Cettolo2004(
         model=loaded,
-        tuning=LabelledSet(source.name, *tuning),
-        tests=[LabelledSet(test_source.name, *test)],
+        tuning=LabelledSet(sets.source.name, *tuning),
+        tests=[LabelledSet(sets.test_source.name, *test)],
         folder=output,
         options=options,
         origin=_origin(model, loaded, [tuning, test]),
