@@ -10,15 +10,13 @@ from typing import Annotated
 
 import typer
 
-from hiero import Decoder, DecodingSettings, FormatError, Sentence
+from hiero import Decoder, FormatError, Sentence
 from hiero.base.files import write_atomically
 from hiero.base.weights import read_weights
 from hiero.cli.base.loading import load_model
-from hiero.cli.base.option_groups import Given
-from hiero.cli.base.settings import SettingOptions
 from hiero.cli.io.failures import sentence_place
 from hiero.cli.options.analysis import AnalysisPictures, AnalysisSet, Measures
-from hiero.cli.options.common import Load, ModelPath, Threads
+from hiero.cli.options.common import Decoding, Load, ModelPath, Threads
 from hiero.evaluate import Bleu
 from hiero.evaluate.metric import Array
 from hiero.pages.chart import chart_page
@@ -39,7 +37,7 @@ def analyse_search(
     ] = None,
     measures: Measures,
     pictures: AnalysisPictures,
-    decoding: Annotated[Given, SettingOptions(DecodingSettings, overrides="the model's", group="Search")],
+    decoding: Decoding,
     load: Load = None,
     threads: Threads = 1,
 ) -> None:

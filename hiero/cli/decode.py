@@ -11,7 +11,7 @@ import typer
 
 from hiero import Decoder, DecodingSettings
 from hiero.cli.base.commands import Version
-from hiero.cli.base.option_groups import Given
+from hiero.cli.base.option_groups import OptionValues
 from hiero.cli.base.settings import SettingOptions
 from hiero.cli.io.lines import SentenceParses
 from hiero.cli.io.sentences import Forcing, SentenceRules
@@ -31,7 +31,7 @@ def decode(
     model: DecodingModel,
     text: DecodingInput,
     output: DecodingOutput,
-    search: Annotated[Given, SettingOptions(DecodingSettings, overrides="", group="Search")],
+    search: Annotated[OptionValues, SettingOptions(DecodingSettings, overrides="", group="Search")],
     selection: Selection,
     run: DecodingRun,
     version: Version = False,

@@ -138,8 +138,7 @@ def oracle(
     mu: Annotated[
         list[float] | None,
         typer.Option(
-            help="Share of the model score in an oracle; repeatable (default:"
-            f" {' '.join(f'{mu:g}' for mu in MUS)})."
+            help=f"Weight mu of the model score; repeatable (default: {' '.join(f'{mu:g}' for mu in MUS)})."
         ),
     ] = None,
     beam: Annotated[

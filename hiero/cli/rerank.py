@@ -7,15 +7,14 @@ from typing import Annotated
 
 import typer
 
-from hiero import DecodingSettings, FormatError, read_weights
+from hiero import FormatError, read_weights
 from hiero.cli.base.files import Output, on_interrupt
 from hiero.cli.base.loading import loaded_parts
-from hiero.cli.base.option_groups import Given
 from hiero.cli.base.progress import progress_line
 from hiero.cli.base.settings import SettingOptions
 from hiero.cli.base.size import parse_memory
 from hiero.cli.io.forests import find_weights, write_choices
-from hiero.cli.options.common import Load, Threads
+from hiero.cli.options.common import Decoding, Load, Threads
 from hiero.cli.options.training import TRAIN_MEMORY, Memory, Quiet, RerankerFiles, reporter
 from hiero.forest.files import ForestFile
 from hiero.rerank import Reranker, SecondStageOptions, train_second_stage
@@ -26,7 +25,7 @@ def train_reranker(
     *,
     files: RerankerFiles,
     settings: Annotated[SecondStageOptions, SettingOptions(SecondStageOptions)],
-    decoding: Annotated[Given, SettingOptions(DecodingSettings, overrides="the model's", group="Search")],
+    decoding: Decoding,
     load: Load = None,
     memory: Memory = TRAIN_MEMORY,
     threads: Threads = 1,

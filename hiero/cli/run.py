@@ -50,7 +50,7 @@ def run(
         "data": _checksums(data, files),
         "sizes": sizes,
         "text": [*(text.tokenize or ()), text.lowercase],
-        "training": TRAINING.given(training),
+        "training": TRAINING.options_for(training),
         "method": tuning.method,
         "tuning": dict(tuning.settings),
         "seed": seed,
@@ -63,7 +63,7 @@ def run(
         bitext, mono = (data.source, data.target), data.mono or []
         parts = prepare(output / "sets", bitext, mono, files, sizes, record, seed, quiet)
         system = System(output, stages, {"threads": threads, "quiet": quiet})
-        system.train(parts, **_words(data, text), **TRAINING.given(training), seed=seed)
+        system.train(parts, **_words(data, text), **TRAINING.options_for(training), seed=seed)
         system.translate("before", "model", parts.test)
         system.tune(parts.tune, method=tuning.method, **tuning.settings, seed=seed)
         system.translate("after", "tuned-model", parts.test)

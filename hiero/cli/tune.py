@@ -11,17 +11,15 @@ from typing import Annotated, Any
 
 import typer
 
-from hiero import Decoder, DecodingSettings, Model
+from hiero import Decoder, Model
 from hiero.base.progress import Report
 from hiero.cli.base.files import on_interrupt
 from hiero.cli.base.loading import load_model
-from hiero.cli.base.option_groups import Given
 from hiero.cli.base.progress import progress_line
-from hiero.cli.base.settings import SettingOptions
 from hiero.cli.io.failures import Failures
 from hiero.cli.io.sets import Set, fingerprint, model_fingerprint, read_alignments
 from hiero.cli.io.tuned import Tuned, write_tuned
-from hiero.cli.options.common import Load, ModelPath, Threads
+from hiero.cli.options.common import Decoding, Load, ModelPath, Threads
 from hiero.cli.options.tuning import MethodOptions, TuningSets, WeightOptions
 from hiero.evaluate import Metric
 from hiero.tune import HeldOut, ModelDecoder, TuneOptions, TuneResult, plot_runs, tune, tune_runs
@@ -35,7 +33,7 @@ def tune_model(
     method: MethodOptions,
     sets: TuningSets,
     weights: WeightOptions,
-    decoding: Annotated[Given, SettingOptions(DecodingSettings, overrides="the model's", group="Search")],
+    decoding: Decoding,
     load: Load = None,
     threads: Threads = 1,
     quiet: Annotated[bool, typer.Option("--quiet", help="Print only the result.")] = False,

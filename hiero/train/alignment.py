@@ -35,8 +35,10 @@ Positions = npt.NDArray[np.int32]
 class AlignSettings(Settings):
     """How words are aligned."""
 
-    heuristic: Heuristic = Field("grow-diag-final-and", description="how both directions are symmetrised")
-    seed: int = Field(1, ge=0, lt=1 << 32, description="of the word alignment")
+    heuristic: Heuristic = Field(
+        "grow-diag-final-and", description="heuristic that joins the alignments of both directions"
+    )
+    seed: int = Field(1, ge=0, lt=1 << 32, description="seed of the word alignment")
 
 
 _DEFAULTS = AlignSettings()

@@ -46,7 +46,7 @@ _SYSTEM_ERRORS = (errno.ENOSPC, errno.EDQUOT, errno.EFBIG, errno.EIO, errno.ENOM
 class LmSettings(Settings):
     """Settings of the language model to estimate."""
 
-    order: int = Field(5, ge=ORDERS[0], le=ORDERS[-1], description="words of the longest n-grams")
+    order: int = Field(5, ge=ORDERS[0], le=ORDERS[-1], description="length of the longest n-grams, in words")
     binary: Literal["probing", "trie"] = Field(
         "probing", description="data structure of KenLM: hash tables, or a trie, which is smaller and slower"
     )
@@ -54,7 +54,7 @@ class LmSettings(Settings):
         None,
         ge=QUANTIZE_BITS[0],
         le=QUANTIZE_BITS[-1],
-        description="bits of each number in a trie, which is exact otherwise",
+        description="bits of each number in a trie (default: exact numbers)",
     )
 
 

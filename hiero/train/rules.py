@@ -81,8 +81,9 @@ class ScoreSettings(settings_model(_core.ScoreOptions)):  # type: ignore[misc]
 
     significance: Annotated[float, Field(ge=0, allow_inf_nan=False)] | Significance = Field(
         None,
-        description="leaves out rules whose -log p by Fisher's exact test is not above this number, or above "
-        "that of rules seen once of sides seen once, and a bit (a+e) or not quite (a-e)",
+        description="threshold of -log p by Fisher's exact test, above which rules are kept: a number, or a"
+        " little more (a+e) or less (a-e) than the value of rules seen once whose sides were seen once"
+        " (default: all rules are kept)",
     )
 
     def options(self) -> _core.ScoreOptions:

@@ -61,15 +61,15 @@ class TrainSettings(CorpusSettings, AlignSettings):
 
     text: TextProcessing = TextProcessing()
     truecase: bool = Field(
-        False, description="words at the beginning of a sentence lose capitals that they have only there"
+        False, description="lowercase words at the beginning of a sentence that have capitals only there"
     )
     lm_order: int = _lm("order")
     lm_binary: Literal["probing", "trie"] = _lm("binary")
     lm_quantize: int | None = _lm("quantize")
     lms: Literal["separate", "together", "given"] = Field(
         "separate",
-        description="separate: models of the bitext's target side and of monolingual text; together: one; "
-        "given: none but those that are there already",
+        description="language models to make: one of the bitext's target side and one of monolingual text"
+        " (separate), one of both (together), or none besides existing ones (given)",
     )
     extract: ExtractSettings = ExtractSettings()
     score: ScoreSettings = ScoreSettings()

@@ -161,7 +161,7 @@ def test_help_states_defaults() -> None:
         "no limit (default: 200).",
         "exempt (default: 10).",
         "0: all (default: 0).",
-        "by more (default: off).",
+        "items are pruned (default: off).",
         "nothing (default: copy).",
     ):
         assert stated in text

@@ -334,14 +334,14 @@ def test_how_translations_are_judged() -> None:
 def test_options_of_settings() -> None:
     settings = TrainSettings(lm_order=3, lm_binary="trie", truecase=True)
     settings = settings.model_copy(update={"extract": settings.extract.model_copy(update={"max_phrase": 7})})
-    assert TRAINING.given(settings) == {
+    assert TRAINING.options_for(settings) == {
         **{"lm_order": 3, "lm_type": "trie", "truecase": True},
         "max_phrase": 7,
     }
-    assert TRAINING.given(TrainSettings()) == {}
+    assert TRAINING.options_for(TrainSettings()) == {}
     # Ranges of lines as they are written, which the option reads.
     extract = ExtractSettings(phrase_lines="1-300,400-500", hierarchical_lines="9")
-    given = TRAINING.given(TrainSettings(extract=extract))
+    given = TRAINING.options_for(TrainSettings(extract=extract))
     assert given == {"phrase_lines": "1-300,400-500", "hierarchical_lines": "9-9"}
     nothing = {each.name: None for each in TRAINING.parameters()}
     assert TRAINING.value({**nothing, **given}).extract == extract

@@ -30,16 +30,18 @@ struct ExtractOptions {
   template <class Visit>
   static void visit_settings(const Visit& visit) {
     using O = ExtractOptions;
-    visit(Setting{&O::max_phrase, "max_phrase", "words of an initial phrase pair, on either side", 1, 100});
-    visit(Setting{&O::max_symbols, "max_symbols", "source symbols of a rule with nonterminals", 2, 1000});
-    visit(Setting{&O::max_nonterminals, "max_nonterminals", "nonterminals of a rule, at most", 0, 2});
-    visit(Setting{&O::min_gap, "min_gap", "source words a nonterminal stands for, at least", 1, 100});
-    visit(Setting{&O::unaligned_edges, "unaligned_edges",
-                  "initial phrases may begin and end with unaligned words"});
+    visit(Setting{&O::max_phrase, "max_phrase", "most words of an initial phrase pair, on either side", 1,
+                  100});
     visit(
-        Setting{&O::phrase_lines, "phrase_lines", "lines to take plain phrases from, such as 1-20000 (all)"});
+        Setting{&O::max_symbols, "max_symbols", "most source symbols of a rule with nonterminals", 2, 1000});
+    visit(Setting{&O::max_nonterminals, "max_nonterminals", "most nonterminals of a rule", 0, 2});
+    visit(Setting{&O::min_gap, "min_gap", "fewest source words that a nonterminal stands for", 1, 100});
+    visit(Setting{&O::unaligned_edges, "unaligned_edges",
+                  "let initial phrases begin and end with unaligned words"});
+    visit(Setting{&O::phrase_lines, "phrase_lines",
+                  "lines to take plain phrases from, such as 1-20000 (default: all)"});
     visit(Setting{&O::hierarchical_lines, "hierarchical_lines",
-                  "lines to take rules with nonterminals from (all)"});
+                  "lines to take rules with nonterminals from (default: all)"});
   }
 };
 
@@ -64,11 +66,11 @@ struct ScoreOptions {
   template <class Visit>
   static void visit_settings(const Visit& visit) {
     using O = ScoreOptions;
-    visit(Setting{&O::discount, "discount", "of rule counts"});
-    visit(Setting{&O::min_count, "min_count", "leaves out rules that occurred less often", 1});
-    visit(Setting{&O::ttable_limit, "ttable_limit", "rules per source side, by p(e|f); 0: all"});
-    visit(Setting{&O::owner, "owner", "name of the table; by default pt, pt1, ..."});
-    visit(Setting{&O::span_limit, "span_limit", "source words a rule may span; 0: the decoder's"});
+    visit(Setting{&O::discount, "discount", "discount of rule counts"});
+    visit(Setting{&O::min_count, "min_count", "least count of a rule that is kept", 1});
+    visit(Setting{&O::ttable_limit, "ttable_limit", "rules kept per source side, by p(e|f); 0: all"});
+    visit(Setting{&O::owner, "owner", "name of the table (default: pt, pt1, ...)"});
+    visit(Setting{&O::span_limit, "span_limit", "most source words of a rule; 0: the decoder's limit"});
   }
 };
 

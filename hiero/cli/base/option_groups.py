@@ -18,7 +18,7 @@ from dataclasses import MISSING, Field, dataclass, fields, is_dataclass
 from typing import Any, get_type_hints
 
 # Values of options by the names of their parameters.
-Given = Mapping[str, Any]
+OptionValues = Mapping[str, Any]
 
 
 class Options(ABC):
@@ -29,7 +29,7 @@ class Options(ABC):
         """Yields the parameters that typer makes the options of."""
 
     @abstractmethod
-    def value(self, given: Given) -> Any:
+    def value(self, values: OptionValues) -> Any:
         """Makes the value for the command. Raises typer.BadParameter for options that cannot be so."""
 
 
@@ -42,8 +42,8 @@ class RecordOptions(Options):
     def parameters(self) -> Iterator[inspect.Parameter]:
         return iter(self._expansion.options)
 
-    def value(self, given: Given) -> Any:
-        return self.kind(**self._expansion.arguments(given))
+    def value(self, values: OptionValues) -> Any:
+        return self.kind(**self._expansion.arguments(values))
 
     @functools.cached_property
     def _expansion(self) -> Expansion:
@@ -69,10 +69,12 @@ class Expansion:
         """Whether every parameter is an option itself."""
         return all(group is None for group, _ in self._groups.values())
 
-    def arguments(self, given: Given) -> dict[str, Any]:
+    def arguments(self, values: OptionValues) -> dict[str, Any]:
         """Makes the arguments of the function from the values of the options. Raises typer.BadParameter."""
         return {
-            name: given[name] if group is None else group.value({option: given[option] for option in options})
+            name: values[name]
+            if group is None
+            else group.value({option: values[option] for option in options})
             for name, (group, options) in self._groups.items()
         }
 
@@ -85,8 +87,8 @@ def expanded(command: Callable[..., Any]) -> Callable[..., Any]:
         return command
 
     @functools.wraps(command)
-    def run(**given: Any) -> Any:
-        return command(**expansion.arguments(given))
+    def run(**values: Any) -> Any:
+        return command(**expansion.arguments(values))
 
     run.__signature__ = signature.replace(parameters=expansion.options)  # type: ignore[attr-defined]
     run.__annotations__ = {option.name: option.annotation for option in expansion.options}

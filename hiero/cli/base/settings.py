@@ -15,7 +15,7 @@ from pydantic import BaseModel, ValidationError
 from pydantic.fields import FieldInfo
 
 from hiero.base.json_files import first_error, is_model
-from hiero.cli.base.option_groups import Given, Options
+from hiero.cli.base.option_groups import Options, OptionValues
 
 
 @dataclass(frozen=True)
@@ -62,30 +62,30 @@ class SettingOptions(Options):
             elif name not in self.without and (not self.only or name in self.only):
                 yield name, info
 
-    def value(self, given: Given) -> Any:
+    def value(self, values: OptionValues) -> Any:
         options = {name: self.renamed.get(name, name) for name, _ in self._fields(self.kind)}
-        values = {name: given[option] for name, option in options.items() if given[option] is not None}
+        settings = {name: values[option] for name, option in options.items() if values[option] is not None}
         try:
-            model = self.kind.model_validate(self._nested(self.kind, values))
+            model = self.kind.model_validate(self._nested(self.kind, settings))
         except ValidationError as error:
             place, message = first_error(error)
             option = next((options[part] for part in map(str, place) if part in options), "")
             where = f"--{option.replace('_', '-')}: " if option else ""
             raise typer.BadParameter(f"{where}{message}") from None
-        return values if self.overrides is not None else model
+        return settings if self.overrides is not None else model
 
-    def given(self, model: BaseModel) -> dict[str, Any]:
+    def options_for(self, model: BaseModel) -> dict[str, Any]:
         """Returns the options that ``value`` makes the model from: those whose settings are not default."""
         options: dict[str, Any] = {}
         for name, info in type(model).model_fields.items():
             value = getattr(model, name)
             if is_model(info.annotation):
-                options |= self.given(value)
+                options |= self.options_for(value)
             elif value != info.default:
                 options[self.renamed.get(name, name)] = _option_text(value)
         return options
 
-    def _nested(self, kind: type[BaseModel], values: Given) -> dict[str, Any]:
+    def _nested(self, kind: type[BaseModel], values: OptionValues) -> dict[str, Any]:
         """Sorts values by setting into the model and its inner models."""
         nested: dict[str, Any] = {}
         for name, info in kind.model_fields.items():
@@ -126,8 +126,8 @@ class VariantOptions(Options):
         unnamed = is_alone or len(having) == len(self.variants)
         return "; ".join(f"{text}{_defaults_text(values, unnamed)}" for text, values in defaults.items())
 
-    def value(self, given: Given) -> Any:
-        return {name: value for name, value in given.items() if value is not None and value is not False}
+    def value(self, values: OptionValues) -> Any:
+        return {name: value for name, value in values.items() if value is not None and value is not False}
 
 
 def _defaults_text(values: Mapping[str, Any], unnamed: bool) -> str:

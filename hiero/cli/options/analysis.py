@@ -26,7 +26,7 @@ class AnalysisSet:
     source: Annotated[Path, typer.Option(help="Source side of a set: text, .jsonl, or NIST's .xml or .sgm.")]
     references: Annotated[list[Path], typer.Option(help="References of the set, in one file or several.")]
     effective_length: Annotated[
-        EffectiveLength, typer.Option(help="Length of several references, for BLEU.")
+        EffectiveLength, typer.Option(help="Reference length for the brevity penalty of BLEU.")
     ] = "closest"
     input_format: Annotated[Format | None, typer.Option(help=f"Format of the source {INPUT_FORMAT}")] = None
     tokens: Tokens = False

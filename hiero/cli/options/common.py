@@ -7,7 +7,10 @@ from typing import Annotated
 
 import typer
 
+from hiero import DecodingSettings
 from hiero.cli.base.loading import LOAD, LOAD_METAVAR
+from hiero.cli.base.option_groups import OptionValues
+from hiero.cli.base.settings import SettingOptions
 
 # Help of options that appear in several groups.
 PARSES = "File with the parse tree of each sentence in brackets, one tree a line (docs/features.md)."
@@ -16,6 +19,8 @@ INPUT_FORMAT = "(default: jsonl for .jsonl, nist for .xml and .sgm, else text)."
 ModelPath = Annotated[Path, typer.Argument(help="Model directory.")]
 OTHER_MODEL = "Model directory to write (default: MODEL itself)."
 Load = Annotated[list[str] | None, typer.Option(metavar=LOAD_METAVAR, help=LOAD)]
+# The settings of decoding that replace those of the model.
+Decoding = Annotated[OptionValues, SettingOptions(DecodingSettings, overrides="the model's", group="Search")]
 Threads = Annotated[int, typer.Option(min=1, help="Number of threads; the result does not depend on it.")]
 NoProgress = Annotated[bool, typer.Option("--quiet", help="Show no progress.")]
 Tokens = Annotated[

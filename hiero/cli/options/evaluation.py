@@ -27,7 +27,7 @@ class MetricOptions:
         ),
     ] = None
     effective_length: Annotated[
-        EffectiveLength, typer.Option(help="Length of several references, for BLEU.")
+        EffectiveLength, typer.Option(help="Reference length for the brevity penalty of BLEU.")
     ] = "closest"
     tokenize: Annotated[
         Tokenizer,

@@ -10,7 +10,7 @@ import typer
 
 from hiero.cli.base.commands import usage
 from hiero.cli.base.files import Writes
-from hiero.cli.base.option_groups import Given
+from hiero.cli.base.option_groups import OptionValues
 from hiero.cli.base.settings import SettingOptions, VariantOptions
 from hiero.cli.io.lines import format_of
 from hiero.cli.options.training import DICTIONARY, MONO, SIDES, SOURCE, TARGET
@@ -147,7 +147,7 @@ class SystemTuning:
     """The method that chooses weights, and its settings."""
 
     method: Annotated[MethodName, typer.Option(help=METHOD_HELP, rich_help_panel=_TUNING)] = "mert"
-    settings: Annotated[Given, VariantOptions(METHODS, group=_TUNING)]
+    settings: Annotated[OptionValues, VariantOptions(METHODS, group=_TUNING)]
 
     def __post_init__(self) -> None:
         with usage(self.settings):

@@ -14,7 +14,7 @@ import typer
 from hiero import Model
 from hiero.cli.base.commands import usage
 from hiero.cli.base.files import Writes
-from hiero.cli.base.option_groups import Given
+from hiero.cli.base.option_groups import OptionValues
 from hiero.cli.base.settings import VariantOptions
 from hiero.cli.io.lines import Format
 from hiero.cli.io.sets import Set, read_set
@@ -53,9 +53,9 @@ class MethodOptions:
     ] = None
     effective_length: Annotated[
         EffectiveLength,
-        typer.Option(help="Length of several references, for BLEU.", rich_help_panel=_METHOD),
+        typer.Option(help="Reference length for the brevity penalty of BLEU.", rich_help_panel=_METHOD),
     ] = "closest"
-    settings: Annotated[Given, VariantOptions(METHODS, group=_METHOD)]
+    settings: Annotated[OptionValues, VariantOptions(METHODS, group=_METHOD)]
     runs: Annotated[
         int, typer.Option(min=1, help="Number of runs, each with another seed.", rich_help_panel=_METHOD)
     ] = 1
