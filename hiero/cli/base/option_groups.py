@@ -48,7 +48,7 @@ class RecordOptions(Options):
     @functools.cached_property
     def _expansion(self) -> Expansion:
         types = get_type_hints(self.kind, include_extras=True)
-        return Expansion(_parameter(field, types[field.name]) for field in fields(self.kind) if field.init)
+        return Expansion(_parameter(field, types[field.name]) for field in fields(self.kind))
 
 
 class Expansion:
@@ -105,10 +105,7 @@ def _options_of(annotation: Any) -> Options | None:
 
 
 def _parameter(field: Field[Any], annotation: Any) -> inspect.Parameter:
-    """Returns the parameter for a field of a record, which is a keyword with the field's default."""
-    default = field.default
-    if default is MISSING:
-        default = inspect.Parameter.empty if field.default_factory is MISSING else field.default_factory()
-    return inspect.Parameter(
-        field.name, inspect.Parameter.KEYWORD_ONLY, default=default, annotation=annotation
-    )
+    """Returns the parameter for a field of a record."""
+    default = inspect.Parameter.empty if field.default is MISSING else field.default
+    kind = inspect.Parameter.KEYWORD_ONLY
+    return inspect.Parameter(field.name, kind, default=default, annotation=annotation)
