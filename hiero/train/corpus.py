@@ -26,7 +26,9 @@ _RESERVED = frozenset(word.decode() for word in RESERVED)
 class CorpusSettings(Settings):
     """Limits of the sentence pairs that are kept."""
 
-    max_length: int = Field(100, ge=1, description="most tokens of a sentence; longer pairs are left out")
+    max_length: int = Field(
+        100, ge=1, description="greatest number of tokens in a sentence; pairs with more are left out"
+    )
     max_ratio: float = Field(
         9.0, ge=1, description="greatest ratio of the lengths of a pair; pairs beyond it are left out"
     )

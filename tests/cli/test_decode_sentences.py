@@ -138,6 +138,10 @@ def test_references_are_raw_where_text_is(parts: list[object], tmp_path: Path) -
         command = ("hiero-decode", "--model", model, "--references", given, *more, "--quiet")
         done = call(*command, stdin=line)
         assert (done.returncode, done.stdout.decode().strip()) == (0, given.read_text().strip())
+    # As tokens, the last two of the raw reference are one.
+    command = ("hiero-decode", "--model", model, "--references", raw, "--tokens", "--quiet")
+    done = call(*command, stdin="je vois le chat .\n")
+    assert "no derivation that was kept yields a reference" in one_error_line(done)
 
 
 @pytest.mark.parametrize(

@@ -362,6 +362,26 @@ def test_analyse(files: Path, tmp_path: Path) -> None:
     assert (found["weights"], found["title"]) == (merged, "Sentence 1")
 
 
+def test_pop_limits_of_the_picture(files: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Each point is decoded with its pop limit and the other settings; the limits are those of --beams."""
+    pytest.importorskip("matplotlib")
+    settings: list[dict[str, Any]] = []
+
+    def decoder(model: hiero.Model, **values: Any) -> hiero.Decoder:
+        settings.append(values)
+        return hiero.Decoder(model, **values)
+
+    monkeypatch.setattr(analyse, "Decoder", decoder)
+    sets = ("--source", files / "dev.fr", "--references", files / "dev.en", "--tokens", "-k", 2)
+    command = ("analyse", files / "model", *sets, "--span-limit", 5, "--plot", tmp_path / "picture.png")
+    for options, limits in (((), [2, 4, 8, 16, 30]), (("--beams", 3, 9), [3, 9])):
+        settings.clear()
+        curves = handed(analyse, "plot_beams", *command, *options)["curves"]
+        assert [list(curve) for curve in curves.values()] == [limits]
+        assert [values["pop_limit"] for values in settings[1:]] == limits
+        assert all(values["span_limit"] == 5 for values in settings)
+
+
 def test_columns_of_analyses(files: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(analyse, "analyse", lambda *_, **__: Analysis(1.0, 2.0, 3.0, 0.4, 0.5, 0.625))
     sets = (

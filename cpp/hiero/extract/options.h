@@ -30,12 +30,14 @@ struct ExtractOptions {
   template <class Visit>
   static void visit_settings(const Visit& visit) {
     using O = ExtractOptions;
-    visit(Setting{&O::max_phrase, "max_phrase", "most words of an initial phrase pair, on either side", 1,
-                  100});
+    visit(Setting{&O::max_phrase, "max_phrase",
+                  "greatest number of words in an initial phrase pair, on either side", 1, 100});
+    visit(Setting{&O::max_symbols, "max_symbols",
+                  "greatest number of source symbols in a rule with nonterminals", 2, 1000});
     visit(
-        Setting{&O::max_symbols, "max_symbols", "most source symbols of a rule with nonterminals", 2, 1000});
-    visit(Setting{&O::max_nonterminals, "max_nonterminals", "most nonterminals of a rule", 0, 2});
-    visit(Setting{&O::min_gap, "min_gap", "fewest source words that a nonterminal stands for", 1, 100});
+        Setting{&O::max_nonterminals, "max_nonterminals", "greatest number of nonterminals in a rule", 0, 2});
+    visit(Setting{&O::min_gap, "min_gap", "least number of source words that a nonterminal stands for", 1,
+                  100});
     visit(Setting{&O::unaligned_edges, "unaligned_edges",
                   "let initial phrases begin and end with unaligned words"});
     visit(Setting{&O::phrase_lines, "phrase_lines",
@@ -70,7 +72,8 @@ struct ScoreOptions {
     visit(Setting{&O::min_count, "min_count", "least count of a rule that is kept", 1});
     visit(Setting{&O::ttable_limit, "ttable_limit", "rules kept per source side, by p(e|f); 0: all"});
     visit(Setting{&O::owner, "owner", "name of the table (default: pt, pt1, ...)"});
-    visit(Setting{&O::span_limit, "span_limit", "most source words of a rule; 0: the decoder's limit"});
+    visit(Setting{&O::span_limit, "span_limit",
+                  "greatest number of source words in a rule; 0: the decoder's limit"});
   }
 };
 
