@@ -47,7 +47,7 @@ class FeatureOptions:
     more_than: Annotated[
         int | None,
         typer.Option(
-            min=0, help=f"Number that a frequent label occurs more often than (default: {_FREQUENT})."
+            min=0, help=f"Number of occurrences above which a label is frequent (default: {_FREQUENT})."
         ),
     ] = None
     distortion: Annotated[
