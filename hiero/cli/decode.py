@@ -63,8 +63,8 @@ def decode(
             target = decoder.model.text.target
             forcing = Forcing(text.references, segments, text.tokens, target, weights)
         choose = selection.choice(reranker)
-        needs_forest = output.nbest is not None or output.forests or forcing or choose
-        keep: Keep = "forest" if needs_forest else "none"
+        has_list = output.nbest is not None or forcing is not None
+        keep: Keep = "forest" if has_list or output.forests or choose else "none"
         translator = Translator(decoder, rules, parses, forcing, choose, output.nbest, output.unique, keep)
         sinks = output.sinks(stack, segments, decoder, rules)
         # Translations on a terminal would stand among the progress.

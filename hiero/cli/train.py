@@ -19,9 +19,9 @@ from hiero.cli.options.training import (
     LINKS,
     SIDES,
     TRAIN_MEMORY,
+    AssemblyOptions,
     CasedTextOptions,
     Memory,
-    ModelParts,
     Quiet,
     Source,
     Target,
@@ -228,7 +228,7 @@ def score(
     reporter(quiet)(f"{statistics.kept:,} of {statistics.read:,} rules kept")
 
 
-def assemble(*, parts: ModelParts, text: CasedTextOptions) -> None:
+def assemble(*, parts: AssemblyOptions, text: CasedTextOptions) -> None:
     """Assembles a model directory from rule tables, language models and weights."""
     model = parts.assemble(text.processing)
     if parts.weights is not None:

@@ -54,7 +54,7 @@ def loaded_parts(path: Path, load: Sequence[str] | None) -> LoadedParts:
     loaded = LoadedParts(local_features=[], generators=[])
     if not load:
         return loaded
-    model = _ModelParts(path, read_config(path))
+    model = _SavedParts(path, read_config(path))
     for text in load:
         for part in _guarded(text, lambda text=text: _parts(text)):  # type: ignore[misc]
             if _is_local(part):
@@ -66,7 +66,7 @@ def loaded_parts(path: Path, load: Sequence[str] | None) -> LoadedParts:
     return loaded
 
 
-class _ModelParts:
+class _SavedParts:
     """The features and generators of a model directory, and the options that have loaded them."""
 
     def __init__(self, path: Path, config: ModelFile) -> None:

@@ -142,7 +142,7 @@ class RerankerFiles:
 
 
 @dataclass(frozen=True, kw_only=True)
-class ModelParts:
+class AssemblyOptions:
     """The parts to assemble a model from, and its directory."""
 
     output: Annotated[Path, Writes(), typer.Option("-o", "--output", help="Model directory to write.")]
