@@ -180,7 +180,7 @@ def oracle(
             for value in values:
                 totals[value] += lists[value][0].counts
                 scores[value].append(lists[value][0].derivation.score)
-            document = document.followed_by(lists[1.0][0].counts, len(forest.source))
+            document = document.after_sentence(lists[1.0][0].counts, len(forest.source))
     if not scores[values[0]]:
         raise FormatError(f"{file}: no forest with derivations")
     with writing(output) as stream:

@@ -1,4 +1,4 @@
-"""Forests: distributions over their derivations, expectations under these, files, losses and oracles.
+"""Forests: distributions over derivations, their expectations, files, losses and oracles.
 
 >>> from hiero import forest as hf
 >>> lattice = hf.Forest.from_arrays(edge_offsets=[0, 1, 3], tail_offsets=[0, 0, 1, 2], tails=[0, 0])
@@ -6,7 +6,7 @@
 >>> float(hf.expectation(p, [0.0, 1.0, 2.0]))
 1.5
 
-Semirings, and the algorithms over any of them, are in ``hiero.forest.semirings``.
+The module ``hiero.forest.semirings`` has semirings, and inside and outside algorithms over any semiring.
 """
 
 import importlib
@@ -68,7 +68,7 @@ __all__ = [
     "variance_gradient",
 ]
 
-# Pages were here before they had a folder of their own, which imports this one.
+# Old names of functions in hiero.pages. That package imports this one, so it is imported only when needed.
 _PAGES = ("chart_page", "derivation_page", "derivations_page", "forest_page")
 
 

@@ -13,11 +13,11 @@ from hiero._core import Derivation, Forest, escape
 
 @dataclass(frozen=True)
 class RuleApplication:
-    """An edge of a derivation and what is below it.
+    """An edge of a derivation with the rule applications below it.
 
-    ``span`` is the first source word and the one past the end; ``source`` and ``target`` are the sides of the
-    rule in rule text, nonterminals numbered in source order; ``table`` is the owner's name, "" for the edge
-    into the root; ``rule`` the id within the table, or -1.
+    ``span`` is the first source word and the word after the last one. ``source`` and ``target`` are the sides
+    of the rule in rule text, with nonterminals numbered in source order. ``table`` is the owner of the table,
+    "" for the edge into the root; ``rule`` is the id within the table, or -1.
     """
 
     edge: int
@@ -31,31 +31,32 @@ class RuleApplication:
     children: tuple[RuleApplication, ...]
 
     def preorder(self) -> Iterator[RuleApplication]:
-        """This application and all below it, children in source order."""
-        open_ = [self]
-        while open_:
-            top = open_.pop()
-            yield top
-            open_.extend(reversed(top.children))
+        """Yields this application and all below it, children in source order."""
+        stack = [self]
+        while stack:
+            application = stack.pop()
+            yield application
+            stack.extend(reversed(application.children))
 
 
 def derivation_tree(derivation: Derivation) -> RuleApplication:
-    """The tree of a derivation. Raises ValueError for one without edges."""
+    """Returns the tree of a derivation. Raises ValueError for a derivation without edges."""
     if len(derivation.edges) == 0:
         raise ValueError("the derivation has no edges")
     forest = derivation.forest
-    done: list[RuleApplication] = []
-    # Backwards, an edge comes after its children, the first of them last.
+    applications: list[RuleApplication] = []
+    # Edges are in preorder. In reverse, an edge comes after its children, whose first one is last.
     for edge in reversed(derivation.edges.tolist()):
         arity = int(forest.tail_offsets[edge + 1] - forest.tail_offsets[edge])
-        done.append(rule_application(forest, edge, tuple(done.pop() for _ in range(arity))))
-    return done[0]
+        children = tuple(applications.pop() for _ in range(arity))
+        applications.append(rule_application(forest, edge, children))
+    return applications[0]
 
 
 def rule_application(
     forest: Forest, edge: int, children: tuple[RuleApplication, ...] = ()
 ) -> RuleApplication:
-    """The rule of an edge, by itself or with what is below it."""
+    """Returns the rule application of an edge, with the given children."""
     tails = forest.tails[forest.tail_offsets[edge] : forest.tail_offsets[edge + 1]].tolist()
     features = forest.features
     head = int(np.searchsorted(forest.edge_offsets, edge, "right")) - 1
@@ -83,13 +84,13 @@ def _nonterminal(forest: Forest, node: int, index: int) -> str:
 
 def _source_side(forest: Forest, begin: int, end: int, tails: list[int]) -> str:
     symbols: list[str] = []
-    at = begin
+    position = begin
     for index, tail in enumerate(tails):
-        first, past = forest.node_spans[tail].tolist()
-        symbols += map(escape, forest.source[at:first])
+        tail_begin, tail_end = forest.node_spans[tail].tolist()
+        symbols += map(escape, forest.source[position:tail_begin])
         symbols.append(_nonterminal(forest, tail, index))
-        at = past
-    return " ".join(itertools.chain(symbols, map(escape, forest.source[at:end])))
+        position = tail_end
+    return " ".join(itertools.chain(symbols, map(escape, forest.source[position:end])))
 
 
 def _target_side(forest: Forest, edge: int, tails: list[int]) -> str:

@@ -1,4 +1,4 @@
-"""Statistics of a forest's distribution, for a person to look at."""
+"""Summary statistics of the distribution of a forest."""
 
 from __future__ import annotations
 
@@ -12,23 +12,26 @@ from hiero.forest.expectations import LogLinear, entropy, expectation, expected_
 from hiero.forest.losses import ORDER
 
 _EDGES = Decision().decision_edges
-_ROUNDING = 1e-9  # of a variance
+_ROUNDING = 1e-9  # rounding error of a variance
 
 
 def distribution_stats(
     model: LogLinear, references: Sequence[Sequence[str]] = (), top: int = 3
 ) -> dict[str, object]:
-    """Entropy in nats, mean and variance of the number of words, variances of the features that vary most,
-    and with references BLEU of the expected counts, from 0 to 100; rounded. All but BLEU are of the whole
-    forest, that of the 3,000 edges of the best derivations. The forest has derivations."""
+    """Returns rounded statistics of a forest that has derivations.
+
+    They are the entropy in nats, the mean and variance of the number of words, and the ``top`` largest
+    variances of features. With references also the BLEU of expected counts, from 0 to 100. It is computed on
+    the 3,000 edges of the best derivations, all others on the complete forest.
+    """
     forest, p = model.forest, model.p
     words = forest.target_words
     variances = variance(p, forest.features)
     order = np.argsort(-variances, kind="stable")[:top]
-    found: dict[str, object] = {
+    stats: dict[str, object] = {
         "entropy": round(entropy(p), 4),
         "length": round(float(expectation(p, words)), 4),
-        "length_variance": round(float(variance(p, words)), 4) + 0.0,  # -0.0 is none
+        "length_variance": round(float(variance(p, words)), 4) + 0.0,  # + 0.0 turns -0.0 into 0.0
         "feature_variances": {
             forest.feature_names[int(i)]: float(f"{variances[i]:.4g}")
             for i in order
@@ -38,5 +41,5 @@ def distribution_stats(
     if any(references):
         split, _ = best_part(forest, model.scores, _EDGES, ORDER)
         bleu = expected_bleu_gradient(replace(model, forest=split), references).value
-        found["expected_bleu"] = round(100 * bleu, 2)
-    return found
+        stats["expected_bleu"] = round(100 * bleu, 2)
+    return stats

@@ -1,9 +1,9 @@
-"""Forests in files: many in one archive, and as JSON lines.
+"""Files of forests: archives of many forests, and JSON lines.
 
-An archive holds a record of each forest (``Forest.record``), with a checksum of its own, then an index of
-where they are, with the names of features, which the forests of a model share. It is written as a stream,
-appears when it is whole, and is mapped into memory: its forests are read in any order, by any number of
-threads and processes, and what is not asked for is not looked at.
+An archive has a record for each forest (``Forest.record``) with its own checksum, then an index with the
+places of the records and the names of features, which forests of the same model share. It is written as a
+stream and appears only when it is complete. It is mapped into memory: threads and processes can read the
+forests in any order, and forests that are not needed are not read.
 
 >>> with ForestWriter("all.forests") as writer:  # doctest: +SKIP
 ...     writer.write(decoder.translate(line, keep="forest").forest)
@@ -33,11 +33,11 @@ from hiero.base.files import replacing
 from hiero.base.json_files import json_number
 from hiero.base.lines import open_source
 
-# What an archive begins and ends with: the format's number stands at the end.
+# The first and last bytes of an archive, with the version of the format.
 _MAGIC = b"HIEROFR3"
-# Behind the index: where it begins, its size, its checksum.
+# The end of an archive: the position of the index, its size, its checksum, and _MAGIC.
 _FOOTER = struct.Struct("<QQI8s")
-_ZIP = b"PK"  # which archives were before
+_ZIP = b"PK"  # the first bytes of archives of earlier versions
 _ARRAYS = (
     *("edge_offsets", "tail_offsets", "tails", "node_spans", "node_labels", "edge_tables", "edge_rules"),
     *("edge_targets", "target_offsets", "target_symbols", "link_offsets", "links"),
@@ -47,21 +47,20 @@ _NAMES = ("source", "words", "labels", "tables")
 _MATRIX = ("feature_offsets", "feature_ids", "feature_values")
 
 
-# What stands in for the forest of a sentence that failed.
+# A placeholder for the forest of a sentence that failed.
 NO_FOREST = Forest.from_arrays(edge_offsets=[0], tail_offsets=[0], tails=[])
 
 
 @dataclass(frozen=True)
 class PackedForest:
-    """A forest as an archive holds it: its record, and the names that its features have in common with
-    others."""
+    """A forest as it is stored in an archive: its record and its feature names."""
 
     record: bytes
     feature_names: FeatureNames
 
 
 def pack_forest(forest: Forest) -> PackedForest:
-    """Packs a forest for ``ForestWriter.add``; may be called on any thread."""
+    """Packs a forest for ``ForestWriter.add``. Can be called on any thread."""
     return PackedForest(forest.record(), forest.feature_names)
 
 
@@ -76,15 +75,16 @@ def _arrays(forest: Forest) -> dict[str, npt.NDArray[Any]]:
 
 
 class ForestWriter:
-    """Writes an archive, forest by forest; a context manager. The file appears if the block ends well.
+    """A context manager that writes an archive, forest by forest.
 
-    ``about`` is kept in it, such as the checksums of the model's files and its ``weights``.
+    The file appears when the block ends without an exception. ``about`` is stored in the archive, for example
+    the checksums of the model's files and the ``weights``.
     """
 
     def __init__(self, path: str | os.PathLike[str], about: Mapping[str, Any] | None = None) -> None:
         self._path = path
         self._about = dict(about or {})
-        self._names: dict[str, int] = {}  # by fingerprint
+        self._names: dict[str, int] = {}  # the index of each list of names, by its fingerprint
         self._lists: list[list[str]] = []
         self._records: list[tuple[int, int, int]] = []
         self._stack = ExitStack()
@@ -114,11 +114,11 @@ class ForestWriter:
         self._file.write(_FOOTER.pack(begin, len(content), zlib.crc32(content), _MAGIC))
 
     def write(self, forest: Forest) -> None:
-        """Adds the forest of the next sentence; one without derivations has no nodes."""
+        """Adds the forest of the next sentence. A forest without derivations has no nodes."""
         self.add(pack_forest(forest))
 
     def add(self, forest: PackedForest) -> None:
-        """The same for one that is packed already."""
+        """Adds the forest of the next sentence, which is already packed."""
         names = forest.feature_names
         number = self._names.setdefault(names.fingerprint, len(self._lists))
         if number == len(self._lists):
@@ -128,9 +128,9 @@ class ForestWriter:
 
 
 class ForestFile(Sequence[Forest]):
-    """An archive, as a sequence of forests that are read when they are asked for.
+    """A sequence of the forests in an archive. Each forest is read when it is accessed.
 
-    Raises OSError, and ForestError for what is no archive or damaged.
+    Raises OSError, and ForestError for a file that is damaged or is not an archive.
     """
 
     def __init__(self, path: str | os.PathLike[str]) -> None:
@@ -138,19 +138,19 @@ class ForestFile(Sequence[Forest]):
         with open(path, "rb") as file:
             begin = file.read(len(_MAGIC))
             if begin.startswith(_ZIP):
-                again = "make it again, with hiero-decode --forests"
-                raise ForestError(f"{self._path}: an archive of an earlier version; {again}")
+                remedy = "make it again, with hiero-decode --forests"
+                raise ForestError(f"{self._path}: an archive of an earlier version; {remedy}")
             if begin != _MAGIC:
                 raise ForestError(f"{self._path}: not a file of forests")
             try:
                 self._map = mmap.mmap(file.fileno(), 0, access=mmap.ACCESS_READ)
-            except OSError as error:  # of a pipe
+            except OSError as error:  # for example, a pipe
                 raise OSError(error.errno, error.strerror, self._path) from None
-        with _refusing(f"{self._path}: not a file of forests"):
+        with _forest_errors(f"{self._path}: not a file of forests"):
             index = self._index()
             self.about: Mapping[str, Any] = dict(index["about"])
             self._names = [FeatureNames(names) for names in index["feature_names"]]
-            self._records = [(int(at), int(size), int(names)) for at, size, names in index["records"]]
+            self._records = [(int(begin), int(size), int(names)) for begin, size, names in index["records"]]
 
     def _index(self) -> Any:
         begin, size, checksum, magic = _FOOTER.unpack(self._map[-_FOOTER.size :])
@@ -167,26 +167,29 @@ class ForestFile(Sequence[Forest]):
         return self
 
     def __exit__(self, *exception: object) -> None:
-        with suppress(BufferError):  # a source that is still in use has the file, and lets go of it
+        with suppress(BufferError):  # a source that is still in use keeps the map open
             self._map.close()
 
     @property
     def weights(self) -> dict[str, float] | None:
-        """Those that the forests were made with, if the archive says. Raises ForestError for damaged ones."""
+        """The weights with which the forests were made, or None. Raises ForestError if they are damaged."""
         if "weights" not in self.about:
             return None
-        with _refusing(f"{self._path}: weights"):
+        with _forest_errors(f"{self._path}: weights"):
             return {name: float(weight) for name, weight in dict(self.about["weights"]).items()}
 
     def source(self) -> ForestSource:
-        """The forests for training, which reads them where they are. Raises ForestError unless all that have
-        features have the same."""
-        with _refusing(self._path):
-            kinds = [names for names in self._names if len(names)]
-            if len(kinds) > 1:
+        """Returns the forests as a source for training, which reads them from the map.
+
+        Raises ForestError if forests have different features; those without features are ignored.
+        """
+        with _forest_errors(self._path):
+            features = [names for names in self._names if len(names)]
+            if len(features) > 1:
                 raise ValueError("its forests have different features")
-            places = np.array([(at, size) for at, size, _ in self._records], dtype=np.int64).reshape(-1, 2)
-            return ForestSource.of_records(self._map, places, kinds[0] if kinds else [])
+            records = [(begin, size) for begin, size, _ in self._records]
+            places = np.array(records, dtype=np.int64).reshape(-1, 2)
+            return ForestSource.of_records(self._map, places, features[0] if features else [])
 
     def __len__(self) -> int:
         return len(self._records)
@@ -197,30 +200,30 @@ class ForestFile(Sequence[Forest]):
         number = index + len(self) if index < 0 else index
         if not 0 <= number < len(self):
             raise IndexError(f"{self._path}: no sentence {index}, there are {len(self)}, from 0")
-        with _refusing(f"{self._path}: sentence {number}"):
-            at, size, names = self._records[number]
-            if at < 0 or size < 0 or names < 0:
+        with _forest_errors(f"{self._path}: sentence {number}"):
+            begin, size, names = self._records[number]
+            if begin < 0 or size < 0 or names < 0:
                 raise ValueError("its place is damaged")
-            with memoryview(self._map) as view, view[at : at + size] as record:
+            with memoryview(self._map) as view, view[begin : begin + size] as record:
                 return Forest.from_record(record, self._names[names])
 
 
 @contextmanager
-def _refusing(where: str) -> Iterator[None]:
-    """Turns whatever the libraries raise for damaged bytes, which is more than they say, into ForestError."""
+def _forest_errors(where: str) -> Iterator[None]:
+    """Turns all exceptions for damaged bytes into ForestError. Libraries raise more types than documented."""
     try:
         yield
     except OSError as error:
-        if error.errno not in (None, errno.EINVAL):  # as of a seek to where no file can be
+        if error.errno not in (None, errno.EINVAL):  # EINVAL: a seek to an impossible position
             raise
         raise ForestError(f"{where}: {error}") from None
     except Exception as error:
         raise ForestError(f"{where}: {error}") from None
 
 
-def assemble(names: Mapping[str, Any], arrays: Mapping[str, Any], matrix: Sequence[Any]) -> Forest:
-    """A forest of what files hold. Raises ForestError, ValueError or TypeError."""
-    import scipy.sparse  # here, as it takes long to start
+def make_forest(names: Mapping[str, Any], arrays: Mapping[str, Any], matrix: Sequence[Any]) -> Forest:
+    """Makes a forest of the content of a file. Raises ForestError, ValueError or TypeError."""
+    import scipy.sparse  # imported late, as it is slow
 
     offsets, ids, values = (np.asarray(part) for part in matrix)
     ids = ids.astype(np.int32) if ids.size == 0 else ids
@@ -231,7 +234,7 @@ def assemble(names: Mapping[str, Any], arrays: Mapping[str, Any], matrix: Sequen
 
 
 def write_json(forests: Iterable[Forest], file: IO[str]) -> None:
-    """Writes a forest a line as JSON objects: arrays and strings by the names of attributes."""
+    """Writes each forest as a JSON object on one line. Its keys are names of attributes of ``Forest``."""
     for forest in forests:
         arrays = {name: array.tolist() for name, array in _arrays(forest).items()}
         names = _names(forest) | {"feature_names": list(forest.feature_names)}
@@ -239,15 +242,19 @@ def write_json(forests: Iterable[Forest], file: IO[str]) -> None:
 
 
 def read_json(path: str | os.PathLike[str]) -> Iterator[Forest]:
-    """The forests of such a file (plain, gzip, xz). Raises ForestError naming the line; OSError."""
+    """Yields the forests that ``write_json`` wrote to a file (plain, gzip, xz).
+
+    Raises ForestError with the line; OSError.
+    """
     with open_source(path) as file:
         for number in itertools.count(start=1):
-            with _refusing(f"{os.fspath(path)}:{number}"):
+            with _forest_errors(f"{os.fspath(path)}:{number}"):
                 line = next(file, None)
                 if line is None:
                     return
                 entry = json.loads(line)
                 arrays = {name: np.asarray(entry[name]) for name in _ARRAYS}
                 matrix = [entry[name] for name in _MATRIX]
-                forest = assemble({name: entry[name] for name in (*_NAMES, "feature_names")}, arrays, matrix)
+                names = {name: entry[name] for name in (*_NAMES, "feature_names")}
+                forest = make_forest(names, arrays, matrix)
             yield forest

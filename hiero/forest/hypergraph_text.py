@@ -13,22 +13,22 @@ import numpy as np
 from hiero._core import Forest, ForestError, FormatError, escape
 from hiero.base.lines import DAMAGE, open_source
 from hiero.base.text import split
-from hiero.forest.files import assemble
+from hiero.forest.files import make_forest
 
 
 def write_hypergraph(forest: Forest, file: IO[str]) -> None:
-    """Writes a forest as the ``lazy`` decoder reads it: a line ``vertices edges``, then per vertex a line
-    with its number of edges and a line for each: ``word [3] word ||| Feature=value``, [3] a vertex from 0.
+    """Writes a forest in the format of the ``lazy`` decoder.
 
-    Spans, labels and rules are not part of that; neither are tails that a target leaves out: raises
-    ValueError for those.
+    The first line is ``vertices edges``. For each vertex, a line has its number of edges, and a line for each
+    edge is like ``word [3] word ||| Feature=value``, where [3] is a vertex, counted from 0. The format has no
+    spans, labels and rules. Raises ValueError for an edge with a tail that its target does not contain.
     """
     features = forest.features
     lines = [f"{forest.node_count} {forest.edge_count}"]
     for node in range(forest.node_count):
-        first, past = forest.edge_offsets[node : node + 2]
-        lines.append(str(past - first))
-        for edge in range(first, past):
+        begin, end = forest.edge_offsets[node : node + 2]
+        lines.append(str(end - begin))
+        for edge in range(begin, end):
             row = features[[edge]]
             values = zip(row.indices, row.data, strict=True)
             scores = " ".join(f"{forest.feature_names[f]}={float(value)!r}" for f, value in values)
@@ -41,12 +41,12 @@ def _side(forest: Forest, edge: int) -> list[str]:
     symbols = forest.target_symbols[forest.target_offsets[target] : forest.target_offsets[target + 1]]
     tails = forest.tails[forest.tail_offsets[edge] : forest.tail_offsets[edge + 1]]
     if sum(symbol < 0 for symbol in symbols) != len(tails):
-        raise ValueError(f"edge {edge} has a tail that its target leaves out: the format cannot say that")
+        raise ValueError(f"edge {edge}: its target leaves out a tail, which the format cannot represent")
     return [escape(forest.words[s]) if s >= 0 else f"[{tails[-1 - s]}]" for s in symbols]
 
 
 def read_hypergraph(path: str | os.PathLike[str]) -> Forest:
-    """The forest of such a file (plain, gzip, xz). Raises ForestError naming the line; OSError."""
+    """Reads a forest from a file (plain, gzip, xz). Raises ForestError with the line; OSError."""
     with open_source(path) as file:
         lines = enumerate(io.TextIOWrapper(file, encoding="utf-8", newline="\n"), start=1)
         number = 0
@@ -60,9 +60,9 @@ def read_hypergraph(path: str | os.PathLike[str]) -> Forest:
                     raise ValueError("a vertex without edges")
                 for _ in range(int(line)):
                     number, line = next(lines, (number + 1, ""))
-                    reader.edge(line)
+                    reader.add_edge(line)
                 reader.end_node()
-            number, line = next((rest for rest in lines if rest[1].strip()), (number, ""))
+            number, line = next((item for item in lines if item[1].strip()), (number, ""))
             if line:
                 raise ValueError("expected the end of the file after the last vertex")
             if reader.edge_count != edges:
@@ -73,7 +73,7 @@ def read_hypergraph(path: str | os.PathLike[str]) -> Forest:
 
 
 class _HypergraphReader:
-    """Collects the arrays of a forest edge by edge."""
+    """The arrays of a forest, collected edge by edge."""
 
     def __init__(self) -> None:
         self.arrays: dict[str, list[int]] = {
@@ -99,7 +99,7 @@ class _HypergraphReader:
     def end_node(self) -> None:
         self.arrays["edge_offsets"].append(self.edge_count)
 
-    def edge(self, line: str) -> None:
+    def add_edge(self, line: str) -> None:
         padded = " " + line.removesuffix("\n") + " "
         side, bar, scores = padded.partition(" ||| ")
         if not bar:
@@ -113,15 +113,15 @@ class _HypergraphReader:
                 self.arrays["target_symbols"].append(-1 - arity)
                 arity += 1
             else:
-                plain = token[1:] if re.fullmatch(r"\\+(\[.*\]|\|\|\|)", token) else token
-                self.arrays["target_symbols"].append(self.words.setdefault(plain, len(self.words)))
+                word = token[1:] if re.fullmatch(r"\\+(\[.*\]|\|\|\|)", token) else token
+                self.arrays["target_symbols"].append(self.words.setdefault(word, len(self.words)))
         row: tuple[list[int], list[float]] = ([], [])
         for score in split(scores):
             name, equals, value = score.rpartition("=")
             if not equals:
                 raise ValueError(f"expected Name=value, found {score}")
             if not math.isfinite(float(value)):
-                raise ValueError(f"{score} is no finite number")
+                raise ValueError(f"{score} is not a finite number")
             row[0].append(self.names.setdefault(name, len(self.names)))
             row[1].append(float(value))
         self.arrays["edge_targets"].append(self.edge_count)
@@ -134,4 +134,4 @@ class _HypergraphReader:
         ids = [i for row, _ in self.rows for i in row]
         values = [value for _, row in self.rows for value in row]
         names = {"words": list(self.words), "feature_names": list(self.names)}
-        return assemble(names, self.arrays, (offsets, ids, values))
+        return make_forest(names, self.arrays, (offsets, ids, values))

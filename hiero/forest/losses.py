@@ -1,4 +1,4 @@
-"""Losses of translations that training on forests uses: linear BLEU, and a document that BLEU is measured in.
+"""Losses for training on forests: linear BLEU, and the pseudo-document in which BLEU is measured.
 
 BLEU counts of the core are rows float64 (10), which add up over sentences; ``BleuColumns`` names their
 columns.
@@ -42,9 +42,10 @@ class BleuColumns:
 
 @dataclass(frozen=True)
 class LinearBleu:
-    """L(y) = -(theta_0 |y| + sum over n-grams w of y of theta_n [w in a reference]), n = 1 to 4 (Tromble et
-    al. 2008, equation 8 of Li and Eisner 2009): a linear approximation of the loss of corpus BLEU.
+    """Linear BLEU: an approximation of the loss of corpus BLEU.
 
+    L(y) = -(theta_0 |y| + sum over n-grams w of y of theta_n [w in a reference]), n = 1 to 4 (Tromble et al.
+    2008; Li and Eisner 2009, equation 8).
     theta_0 = -1/T and theta_n = 1/(4 T p r^(n-1)) for T candidate words, unigram precision p and ratio r of
     the precisions of successive orders.
 
@@ -69,9 +70,9 @@ class LinearBleu:
 
     @classmethod
     def estimate(cls, counts: npt.ArrayLike) -> LinearBleu:
-        """From the BLEU counts of a tuning set's translations: r is the third root of p_4 / p_1.
+        """Estimates the parameters from BLEU counts of translations: r is the third root of p_4 / p_1.
 
-        Raises ValueError where an order has no match.
+        Raises ValueError if there is no match of some order.
         """
         values = np.asarray(counts, dtype=np.float64)
         totals, matches = values[BleuColumns.TOTALS], values[BleuColumns.MATCHES]
@@ -83,49 +84,54 @@ class LinearBleu:
 
     @property
     def theta(self) -> tuple[float, ...]:
-        """theta_0 to theta_4."""
+        """The coefficients theta_0 to theta_4."""
         by_order = (1 / (ORDER * self.words * self.precision * self.ratio**n) for n in range(ORDER))
         return (-1 / self.words, *by_order)
 
     def losses(self, forest: Forest, references: Sequence[Tokens]) -> Array:
-        """By edge of a forest annotated with 4-grams (``annotate_ngrams(4)``), float64 (edges); a
-        derivation's sum is the loss of its string. Raises ValueError for a forest that is not."""
+        """Returns the loss of every edge, float64 (edges). The loss of a string is the sum over a derivation.
+
+        Raises ValueError if the forest is not annotated with 4-grams (``annotate_ngrams(4)``).
+        """
         return np.asarray(totals_and_matches(forest, references) @ self.costs)
 
     @property
     def costs(self) -> Array:
-        """The cost that each of ``totals_and_matches`` adds to the loss, float64 (8)."""
+        """The factors of ``totals_and_matches`` in the loss, float64 (8)."""
         words, *matches = self.theta
         return -np.array([words, *[0.0] * (ORDER - 1), *matches])
 
 
 def totals_and_matches(forest: Forest, references: Sequence[Tokens]) -> npt.NDArray[np.float32]:
-    """By edge of a forest annotated with 4-grams, how many n-grams arise there and how many of them match,
-    unclipped, n = 1 to 4 each, float32 (edges, 8). Raises ValueError for a forest that is not annotated."""
+    """Returns the n-grams that arise at each edge and those that match, unclipped, for n = 1 to 4.
+
+    The result is float32 (edges, 8): four totals, then four numbers of matches.
+    Raises ValueError if the forest is not annotated with 4-grams.
+    """
     if forest.ngram_order != ORDER:
         raise ValueError(f"BLEU counts {ORDER}-grams: annotate the forest with n = {ORDER}")
     return np.hstack(forest.ngram_matches(references)).astype(np.float32)
 
 
-def _start() -> Array:
+def _initial_counts() -> Array:
     return np.array([4.0, 4.0, 4.0, 3.0, 2.0, 1.0, 4.0, 3.0, 2.0, 1.0])
 
 
 @dataclass(frozen=True)
 class BleuDocument:
-    """The pseudo-document O of Chiang et al. (2008), section 2.2: decayed counts of the sentences so far.
+    """The pseudo-document O of Chiang et al. (2008), section 2.2: decayed counts of the previous sentences.
 
-    It starts with a few words, all of them matches, so that no precision is 0; ``source`` is O_f, a number of
+    It starts with a few words, all of which match, so that no precision is 0. ``source`` is O_f, a number of
     source words.
     """
 
-    counts: Array = field(default_factory=_start)
+    counts: Array = field(default_factory=_initial_counts)
     source: float = 4.0
 
-    def followed_by(self, counts: npt.ArrayLike, source: int) -> BleuDocument:
-        """The document after a sentence of these counts and source words: O <- 0.9 (O + c)."""
+    def after_sentence(self, counts: npt.ArrayLike, source: int) -> BleuDocument:
+        """Returns the document after a sentence with these counts and source words: O <- 0.9 (O + c)."""
         return BleuDocument(0.9 * (self.counts + np.asarray(counts)), 0.9 * (self.source + source))
 
     def b(self, counts: npt.ArrayLike, source: int) -> float:
-        """B(e) = (O_f + |f|) BLEU(O + c(e))."""
+        """Returns B(e) = (O_f + |f|) BLEU(O + c(e))."""
         return float((self.source + source) * bleu(self.counts + np.asarray(counts)))

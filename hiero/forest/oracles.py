@@ -1,4 +1,4 @@
-"""Hypotheses of a forest by model score and BLEU (Chiang et al. 2008, section 2.4), and their picture."""
+"""Hypotheses of a forest that are good by model score or by BLEU (Chiang et al. 2008, section 2.4)."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ from hiero._core import RESCORE_BEAM, RESCORE_K, Forest, OracleHypothesis
 from hiero.base.files import replacing
 from hiero.forest.losses import BleuDocument
 
-# Weights of the model, from none to that of what it likes and BLEU does not.
+# Weights of the model score against BLEU: from only BLEU to hypotheses with a high score and low BLEU.
 MUS = (0.0, 0.5, 1.0, math.inf)
 
 
@@ -26,7 +26,7 @@ def oracle_lists(
     k: int = RESCORE_K,
     effective_length: str = "shortest",
 ) -> dict[float, list[OracleHypothesis]]:
-    """For every mu the k best unique hypotheses under (1 - mu) B + mu score; see ``Forest.rescore``."""
+    """Returns for every mu the k best unique hypotheses by (1 - mu) B + mu score; see ``Forest.rescore``."""
     return {
         mu: forest.rescore(
             scores,
@@ -48,10 +48,10 @@ def plot_oracles(
     source: int,
     path: str | os.PathLike[str],
 ) -> None:
-    """Draws model score against B(e) of one sentence's lists, as Figure 1 of Chiang et al. (2008) does.
+    """Plots model score against B(e) for the lists of one sentence, like Figure 1 of Chiang et al. (2008).
 
-    ``source`` is the number of source words; the name's ending says what kind of picture. Needs matplotlib;
-    raises ModuleNotFoundError without it.
+    ``source`` is the number of source words. The suffix of ``path`` determines the image format. Needs
+    matplotlib, and raises ModuleNotFoundError without it.
     """
     from matplotlib.figure import Figure
 

@@ -1,7 +1,7 @@
 """Semirings, and the inside and outside algorithms over any of them (Goodman 1999; Li and Eisner 2009).
 
-Those of the core run in C++. Any object with ``zero``, ``one``, ``plus(a, b)`` and ``times(a, b)`` will do as
-well, at the speed of Python:
+The semirings of the core run in C++. Any object with ``zero``, ``one``, ``plus(a, b)`` and ``times(a, b)``
+can also be used, at the speed of Python:
 
 >>> from hiero import Forest
 >>> class Longest:
@@ -11,7 +11,7 @@ well, at the speed of Python:
 >>> inside(lattice, Longest(), [0, 3, 5])
 [0, 5]
 
-For p(d) = exp(score) and what follows from it, ``hiero.forest`` is faster.
+For p(d) = exp(score) and its expectations, ``hiero.forest`` is faster.
 """
 
 from hiero._core import (

@@ -159,7 +159,7 @@ def test_hypergraph_text_by_hand(tmp_path: Path) -> None:
         (3, "the cat", 'h:3: expected "words ||| features"'),
         (3, "the cat ||| LM", "h:3: expected Name=value, found LM"),
         (3, "the cat ||| LM=x", "h:3: could not convert"),
-        (3, "the cat ||| LM=nan", "h:3: LM=nan is no finite number"),
+        (3, "the cat ||| LM=nan", "h:3: LM=nan is not a finite number"),
         (3, "the cat [0] ||| LM=1", r"h:3: \[0\] does not come before its head, vertex 0"),
         (7, "[9] [1] ||| LM=1", r"h:7: \[9\] does not come before its head, vertex 2"),
         (7, "[99999999999] [1] ||| LM=1", r"h:7: \[99999999999\] does not"),

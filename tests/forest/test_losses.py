@@ -58,7 +58,7 @@ def test_the_document_decays() -> None:
     document = BleuDocument()
     assert bleu(document.counts) == 1 and document.source == 4
     counts = bleu_counts(["a", "b", "c", "d", "e"], [["a", "b", "c", "x"]])
-    after = document.followed_by(counts, 6)
+    after = document.after_sentence(counts, 6)
     assert after.source == pytest.approx(9)
     assert list(after.counts) == pytest.approx([8.1, 7.2, 8.1, 6.3, 4.5, 2.7, 6.3, 4.5, 2.7, 0.9])
     expected = (7 / 9 * 5 / 7 * 3 / 5 * 1 / 3) ** 0.25  # 4 + 5 words, longer than the references' 8

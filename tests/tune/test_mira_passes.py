@@ -133,7 +133,7 @@ class Transcribed:
         first, good, bad = best(model), best(0.5 * rough + 0.5 * model), best(model - rough)
         found = list(dict.fromkeys([good[0], *first, *good, *bad]))
         self.constraints[step] = h[found], (b[good[0]] - b[found]).tolist()
-        self.document = self.document.followed_by(clipped[first[0]], 5)
+        self.document = self.document.after_sentence(clipped[first[0]], 5)
 
     def update(self, batch: Sequence[tuple[Array, list[float]]]) -> None:
         if batch:

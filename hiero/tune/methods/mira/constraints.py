@@ -82,7 +82,7 @@ class HopeFearSelection:
         b = np.array([document.b(row, source) for row in counts])
         oracle = list(distinct).index(hope[0].edges.tobytes()) if hope else int(b[: len(model)].argmax())
         rows = _features(forest, [derivation.edges for derivation in distinct.values()])
-        return MarginConstraints(oracle, b[oracle] - b, *rows), document.followed_by(counts[0], source)
+        return MarginConstraints(oracle, b[oracle] - b, *rows), document.after_sentence(counts[0], source)
 
 
 def _features(forest: Forest, derivations: Sequence[IntArray]) -> tuple[IntArray, IntArray, Array]:
