@@ -1,4 +1,4 @@
-"""Hierarchical phrase-based machine translation: decode, look inside, and work with forests.
+"""Hierarchical phrase-based machine translation: training, decoding, tuning and analysis of models.
 
 >>> import hiero
 >>> decoder = hiero.Decoder(hiero.Model.load("model"))
@@ -48,8 +48,8 @@ if TYPE_CHECKING:
 
 __version__ = "0.1.0"
 
-# What takes long to import, and is when it is first asked for.
-_LATER = ("evaluate", "experiments", "features", "forest", "generators", "pages", "train", "tune")
+# Subpackages that are slow to import. They are imported when they are first used.
+_LAZY = ("evaluate", "experiments", "features", "forest", "generators", "pages", "train", "tune")
 
 __all__ = [
     "ApplicationBatch",
@@ -89,7 +89,7 @@ __all__ = [
 
 
 def __getattr__(name: str) -> ModuleType:
-    if name in _LATER:
+    if name in _LAZY:
         return importlib.import_module(f"hiero.{name}")
     raise AttributeError(f"module 'hiero' has no attribute {name!r}")
 

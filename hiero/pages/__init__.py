@@ -1,4 +1,4 @@
-"""HTML pages of derivations, small forests and charts, for a browser; each page is one self-contained file.
+"""HTML pages of derivations, small forests and charts for a browser. Each page is one self-contained file.
 
 >>> import hiero
 >>> decoder = hiero.Decoder(hiero.Model.load("model"))

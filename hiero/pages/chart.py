@@ -1,7 +1,7 @@
-"""The page of a chart: which spans lost a good derivation to pruning, what it was, and what stood around it.
+"""The page of a chart. It shows which spans lost a good derivation by pruning, and the text around them.
 
-A pyramid over the source words has a cell for each span with an item: those that the guided backtrace came
-by, and of these the ones that lost a derivation, which lead to a section with it.
+A pyramid over the source words has a cell for each span with an item. Spans that the guided backtrace reached
+are marked. A span that lost a derivation has a link to a section about it.
 """
 
 from __future__ import annotations
@@ -14,7 +14,7 @@ from hiero.pages.forest import derivation_parts
 from hiero.pages.markup import (
     Weights,
     count_text,
-    escaped,
+    escape_html,
     number_text,
     page,
     section,
@@ -27,8 +27,8 @@ _CELL = 22.0  # px
 
 
 @dataclass(frozen=True)
-class Lost:
-    """The best derivation that is recovered of a span and is not in its beam, with its Bleu+1."""
+class LostDerivation:
+    """The best recovered derivation of a span that is not in the beam of the span, with its Bleu+1."""
 
     span: tuple[int, int]
     derivation: Derivation
@@ -39,76 +39,80 @@ class Lost:
         return f"c{self.span[0]}-{self.span[1]}"
 
 
-def lost_derivations(outside: OutsideStrings) -> list[Lost]:
-    """Finds a derivation for each span, by rising span, whose translation differs from those of all items
-    that outlived pruning."""
+def lost_derivations(outside: OutsideStrings) -> list[LostDerivation]:
+    """Returns lost derivations of spans in increasing order, at most one for each span.
+
+    A derivation is lost if its translation differs from those of all items that survived pruning.
+    """
     chart = outside.chart
-    found = []
+    lost = []
     for span in chart.spans:
         nodes = [node for node in chart.nodes(*span).tolist() if chart.survived[node]]
-        kept = {tuple(chart.derivation(node).tokens) for node in nodes}
+        beam = {tuple(chart.derivation(node).tokens) for node in nodes}
         for derivation, bleu in outside.recovered(*span):
-            # That of the whole sentence has translations for its beam.
-            if tuple(derivation.tokens) not in kept:
-                found.append(Lost(span, derivation, bleu))
+            # The beam of the complete sentence consists of translations.
+            if tuple(derivation.tokens) not in beam:
+                lost.append(LostDerivation(span, derivation, bleu))
                 break
-    return found
+    return lost
 
 
 def chart_page(outside: OutsideStrings, weights: Weights | None = None, title: str = "Chart") -> str:
-    """The page of a chart and what the guided backtrace found in it, with scores if there are weights.
+    """Makes the page of a chart and the results of the guided backtrace, with scores if there are weights.
 
-    Raises ValueError for other outside strings, FormatError for a weight that names no feature.
+    Raises ValueError for outside strings of another kind, FormatError for a weight that names no feature.
     """
     if outside.kind != "guided":
-        raise ValueError(f"a page shows what the guided backtrace finds, not {outside.kind}")
+        raise ValueError(f"a chart page needs outside strings of the guided backtrace, not {outside.kind}")
     outside.chart.forest.feature_names.ids(weights or {})
     details = Details(weights)
     lost = lost_derivations(outside)
-    of_k, of_all = number_text(outside.best_bleu), number_text(outside.oracle_bleu)
+    kbest_bleu, oracle_bleu = number_text(outside.best_bleu), number_text(outside.oracle_bleu)
     translations = (
-        (_translation(outside), f"the best translation; the highest Bleu+1 of the k best is {of_k}"),
-        (outside.oracle, f"the best that the guided backtrace saw, Bleu+1 {of_all}"),
+        (_translation(outside), f"best translation; the highest Bleu+1 of the k best is {kbest_bleu}"),
+        (outside.oracle, f"best translation found by the guided backtrace, with Bleu+1 {oracle_bleu}"),
     )
     spans = (
-        ("lost", len(lost), "that lost a derivation that would have made a better translation"),
-        ("reached", len(outside.reached) - len(lost), "with outside strings that did not"),
+        ("lost", len(lost), "that lost a derivation of a better translation"),
+        ("reached", len(outside.reached) - len(lost), "with outside strings that lost no such derivation"),
         ("other", len(outside.chart.spans) - len(outside.reached), "without outside strings"),
     )
     overview = section(
         "chart",
         title,
         "",
-        "",  # a pyramid that stayed in sight would fill the window
-        words_box(_pyramid(outside, {one.span: one for one in lost})),
+        "",  # no words here: the pyramid scrolls with the page, as it may fill the window
+        words_box(_pyramid(outside, {derivation.span: derivation for derivation in lost})),
         *(
-            f'<p class="dim">{_key(kind)}{escaped(count_text(count, "span"))} {what}</p>\n'
-            for kind, count, what in spans
+            f'<p class="dim">{_legend(kind)}{escape_html(count_text(count, "span"))} {description}</p>\n'
+            for kind, count, description in spans
         ),
         *(
-            f'<p class="text">{words_text(words)}</p>\n<p class="dim">{what}</p>\n'
-            for words, what in translations
+            f'<p class="text">{words_text(words)}</p>\n<p class="dim">{description}</p>\n'
+            for words, description in translations
         ),
     )
-    sections = [_lost_section(outside, one, weights, details) for one in lost]
+    sections = [_lost_section(outside, derivation, weights, details) for derivation in lost]
     return page(title, [overview, *sections], details.data())
 
 
 def _translation(outside: OutsideStrings) -> list[str]:
-    """Nothing where there is none."""
+    """Returns the words of the best translation, an empty list if there is none."""
     root = outside.chart.forest.root
     return outside.chart.derivation(root).tokens if root >= 0 else []
 
 
-def _lost_section(outside: OutsideStrings, one: Lost, weights: Weights | None, details: Details) -> str:
-    left, right = outside.around(*one.span)
-    best = outside.chart.derivation(int(outside.chart.nodes(*one.span)[0]))
-    words, *parts = derivation_parts(one.name, one.derivation, weights, details)
-    inside = f"<b>[{words_text(one.derivation.tokens)}]</b>"
-    facts = f"Bleu+1 {number_text(one.bleu)}; the best of its cell is {words_text(best.tokens)}"
+def _lost_section(
+    outside: OutsideStrings, lost: LostDerivation, weights: Weights | None, details: Details
+) -> str:
+    left, right = outside.around(*lost.span)
+    best = outside.chart.derivation(int(outside.chart.nodes(*lost.span)[0]))
+    words, *parts = derivation_parts(lost.name, lost.derivation, weights, details)
+    inside = f"<b>[{words_text(lost.derivation.tokens)}]</b>"
+    facts = f"Bleu+1 {number_text(lost.bleu)}; the best of its cell is {words_text(best.tokens)}"
     return section(
-        one.name,
-        f"Span {one.span[0]}:{one.span[1]}",
+        lost.name,
+        f"Span {lost.span[0]}:{lost.span[1]}",
         '<nav><a rel="up" href="#chart">chart</a></nav>',
         words,
         f'<p class="text">{words_text(left)} {inside} {words_text(right)}</p>\n',
@@ -117,8 +121,8 @@ def _lost_section(outside: OutsideStrings, one: Lost, weights: Weights | None, d
     )
 
 
-def _key(kind: str) -> str:
-    """A cell of the pyramid, for a line that says what its kind is."""
+def _legend(kind: str) -> str:
+    """Returns a cell of the pyramid for the line that explains this kind."""
     return f'<svg class="key" width="12" height="12">{_box(kind, 1, 1, 10)}</svg> '
 
 
@@ -127,8 +131,8 @@ def _box(kind: str, x: float, y: float, size: float, title: str = "") -> str:
     return f'<rect class="cell {kind}" {shape}>{title}</rect>'
 
 
-def _pyramid(outside: OutsideStrings, lost: dict[tuple[int, int], Lost]) -> str:
-    """Cells above the words: longer spans higher, each over the middle of its words."""
+def _pyramid(outside: OutsideStrings, lost: dict[tuple[int, int], LostDerivation]) -> str:
+    """Draws cells above the words: longer spans higher, each over the middle of its words."""
     source = outside.chart.forest.source
     reached = set(outside.reached)
     height = _CELL * len(source)
@@ -136,13 +140,15 @@ def _pyramid(outside: OutsideStrings, lost: dict[tuple[int, int], Lost]) -> str:
     for begin, end in outside.chart.spans:
         x, y = _CELL * (begin + end - 1) / 2, height - _CELL * (end - begin)
         kind = "lost" if (begin, end) in lost else "reached" if (begin, end) in reached else "other"
-        words = escaped(" ".join(source[begin:end]))
+        words = escape_html(" ".join(source[begin:end]))
         box = _box(kind, x + 2, y, _CELL - 4, f"<title>{begin}:{end} {words}</title>")
         if kind == "lost":
             box = f'<a href="#{lost[begin, end].name}" aria-label="{begin}:{end}">{box}</a>'
         cells.append(box)
-    for place, word in enumerate(source):
-        at = f'x="{_CELL * (place + 0.5):g}" y="{height + 12:g}" text-anchor="middle"'
-        cells.append(f'<text class="dim" {at}>{place}<title>{escaped(word)}</title></text>')
-    names = " ".join(f"{place} {word}" for place, word in enumerate(source))
-    return svg(_CELL * len(source), height + 18, "\n".join(cells)) + f'<p class="dim">{escaped(names)}</p>\n'
+    for number, word in enumerate(source):
+        at = f'x="{_CELL * (number + 0.5):g}" y="{height + 12:g}" text-anchor="middle"'
+        cells.append(f'<text class="dim" {at}>{number}<title>{escape_html(word)}</title></text>')
+    names = " ".join(f"{number} {word}" for number, word in enumerate(source))
+    return (
+        svg(_CELL * len(source), height + 18, "\n".join(cells)) + f'<p class="dim">{escape_html(names)}</p>\n'
+    )

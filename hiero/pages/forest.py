@@ -1,9 +1,9 @@
-"""Derivations and small forests as HTML pages to look at in a browser.
+"""Pages of derivations and small forests.
 
-``derivation_page`` draws the source above the target with the word alignment between them, and below the
-rule applications as an outline; ``derivations_page`` has several, one shown at a time; ``forest_page`` draws
-nodes with their edges, and lines from edges to tails. A page is one file that refers to no other. Selecting a
-rule marks its words and shows its features.
+``derivation_page`` draws the source words above the target words with their alignment, and the rule
+applications as an outline below. ``derivations_page`` has several derivations and shows one at a time.
+``forest_page`` draws nodes with their edges, and lines from edges to tails. A page is one file that refers to
+no other file. Selecting a rule marks its words and shows its features.
 
 >>> from hiero import Forest
 >>> lattice = Forest.from_arrays(edge_offsets=[0, 1, 3], tail_offsets=[0, 0, 1, 2], tails=[0, 0])
@@ -28,14 +28,14 @@ from hiero.pages.markup import (
     word_rows,
     words_text,
 )
-from hiero.pages.outline import applied_rules, outline, word_owners
+from hiero.pages.outline import applied_rules, outline, rules_of_words
 
-# Above this number of edges nobody sees anything in a picture.
+# A picture with more edges is of no use.
 MOST_EDGES = 300
 
 
 def derivation_page(derivation: Derivation, weights: Weights | None = None, title: str = "Derivation") -> str:
-    """The page of a derivation, with scores if there are weights; features without one count 0.
+    """Makes the page of a derivation, with scores if there are weights; features without a weight count 0.
 
     Raises ValueError for a derivation without edges, FormatError for a weight that names no feature.
     """
@@ -49,17 +49,18 @@ def derivations_page(
     weights: Weights | None = None,
     title: str = "Derivations",
 ) -> str:
-    """A page of several derivations, by the number of their sentence and their name, in the order given.
+    """Makes a page of several derivations, by the number of their sentence and by name, in the given order.
 
-    One is shown at a time, with links to the previous and next derivation and sentence, which the arrow keys
-    follow as well; without JavaScript all are, one below the other. The second derivation of sentence 3 is at
-    ``#s3-d2``. Raises ValueError if there are no derivations or one has no edges, FormatError for a weight
-    that names no feature of any of them.
+    One derivation is shown at a time, with links to the previous and next derivation and sentence; the arrow
+    keys follow these links. Without JavaScript all derivations are shown, one below the other. The second
+    derivation of sentence 3 has the anchor ``#s3-d2``. Raises ValueError if there are no derivations or one
+    has no edges, FormatError for a weight that names no feature of any of them.
     """
     if not any(sentences.values()):
         raise ValueError("no derivations to show")
-    named = (name for each in sentences.values() for d in each.values() for name in d.forest.feature_names)
-    FeatureNames(list(dict.fromkeys(named))).ids(weights or {})
+    derivations = [derivation for named in sentences.values() for derivation in named.values()]
+    names = (name for derivation in derivations for name in derivation.forest.feature_names)
+    FeatureNames(list(dict.fromkeys(names))).ids(weights or {})
     details = Details(weights)
     return page(title, derivation_sections(sentences, weights, details), details.data())
 
@@ -70,29 +71,29 @@ def derivation_sections(
     details: Details,
     overview: str = "",
 ) -> list[str]:
-    """Makes the sections of ``derivations_page``, with links to the section named ``overview``."""
-    places = [(number, k) for number, named in sentences.items() for k in range(1, len(named) + 1)]
+    """Returns the sections of ``derivations_page``, with links to the section named ``overview``."""
+    keys = [(number, k) for number, named in sentences.items() for k in range(1, len(named) + 1)]
     sections = []
-    for at, (number, k) in enumerate(places):
+    for index, (number, k) in enumerate(keys):
         name, derivation = list(sentences[number].items())[k - 1]
-        links = _links(places, at) if len(places) > 1 else ""
+        links = _links(keys, index) if len(keys) > 1 else ""
         if overview:
             links = f'<nav><a rel="up" href="#{overview}">{overview}</a></nav>{links}'
-        section_name, heading = derivation_place(number, k), f"Sentence {number}, {name}"
+        section_name, heading = derivation_anchor(number, k), f"Sentence {number}, {name}"
         sections.append(_section(section_name, heading, links, derivation, weights, details))
     return sections
 
 
-def derivation_place(sentence: int, number: int) -> str:
-    """The name of the section of a sentence's first, second, ... derivation."""
+def derivation_anchor(sentence: int, number: int) -> str:
+    """Returns the name of the section of a sentence's derivation; derivations are numbered from 1."""
     return f"s{sentence}-d{number}"
 
 
 def forest_page(forest: Forest, weights: Weights | None = None, title: str = "Forest") -> str:
-    """The page of a forest; with weights, scores, and the best derivation in bold.
+    """Makes the page of a forest. With weights it has scores, and the best derivation in bold.
 
-    Raises ForestError for a forest of more than ``MOST_EDGES`` edges or without any, FormatError for a weight
-    that names no feature.
+    Raises ForestError for a forest without edges or with more than ``MOST_EDGES`` edges, FormatError for a
+    weight that names no feature.
     """
     if forest.edge_count == 0:
         raise ForestError("the forest has no edges")
@@ -123,8 +124,7 @@ def _section(
 def derivation_parts(
     name: str, derivation: Derivation, weights: Weights | None, details: Details
 ) -> list[str]:
-    """Makes the parts of a section of that name: the picture of a derivation's words, and what is below
-    it."""
+    """Returns the parts of a section of this name: the picture of the words, then the parts below it."""
     source, target = derivation.forest.source, derivation.tokens
     alignment = [(i, j) for i, j in derivation.alignment if i < len(source)]
     rules = applied_rules(derivation, alignment)
@@ -133,7 +133,7 @@ def derivation_parts(
     if weights is not None:
         facts.insert(0, f"score {number_text(rule_score(derivation.features, weights))}")
     return [
-        word_rows(name, source, target, alignment, word_owners(rules)),
+        word_rows(name, source, target, alignment, rules_of_words(rules)),
         f'<p class="text">{words_text(target)}</p>\n<p class="dim">{", ".join(facts)}</p>\n',
         '<div class="columns">\n',
         outline(name, rules, weights, details),
@@ -141,21 +141,21 @@ def derivation_parts(
     ]
 
 
-def _links(places: list[tuple[int, int]], at: int) -> str:
-    """To the derivations before and behind, and outside of these to the first ones of other sentences."""
-    firsts = [i for i, (_, k) in enumerate(places) if k == 1]
+def _links(keys: list[tuple[int, int]], index: int) -> str:
+    """Returns links to the neighbours of a derivation, inside links to the neighbours of its sentence."""
+    firsts = [i for i, (_, k) in enumerate(keys) if k == 1]
     steps: list[str] = []
-    for kind, signs, numbers in (("derivation", "‹›", range(len(places))), ("sentence", "«»", firsts)):
-        # Where every sentence has one derivation, or all are of one, one kind says it all.
-        if len(numbers) > 1 and not (kind == "derivation" and len(firsts) == len(places)):
-            current = sum(i <= at for i in numbers) - 1
-            before, behind = numbers[:current][-1:], numbers[current + 1 :][:1]
-            previous = _link("prev", f"previous {kind}", signs[0], [places[i] for i in before])
-            steps = [previous, *steps, _link("next", f"next {kind}", signs[1], [places[i] for i in behind])]
+    for kind, signs, numbers in (("derivation", "‹›", range(len(keys))), ("sentence", "«»", firsts)):
+        # Links of one kind are enough if there is one sentence, or one derivation for each sentence.
+        if len(numbers) > 1 and not (kind == "derivation" and len(firsts) == len(keys)):
+            current = sum(i <= index for i in numbers) - 1
+            before, after = numbers[:current][-1:], numbers[current + 1 :][:1]
+            previous = _link("prev", f"previous {kind}", signs[0], [keys[i] for i in before])
+            steps = [previous, *steps, _link("next", f"next {kind}", signs[1], [keys[i] for i in after])]
     return f"<nav>{''.join(steps)}</nav>"
 
 
 def _link(relation: str, meaning: str, sign: str, to: list[tuple[int, int]]) -> str:
-    """One that leads nowhere is there too, so that the others stay in their places."""
-    target = f'href="#{derivation_place(*to[0])}"' if to else 'aria-disabled="true"'
+    """Returns a link. Without a target it is disabled, not left out, so that other links do not move."""
+    target = f'href="#{derivation_anchor(*to[0])}"' if to else 'aria-disabled="true"'
     return f'<a rel="{relation}" {target} aria-label="{meaning}" title="{meaning}">{sign}</a>'

@@ -1,9 +1,9 @@
-"""Parts of HTML pages with pictures: texts, numbers, rules, curves, rows of words, the page around.
+"""Parts of HTML pages: texts, numbers, rules, curves, rows of words, and the page around them.
 
-All is markup in strings; ``escaped`` makes it of texts. A page has sections, whose elements have ids that
-begin with the section's; an element names, without that, those that are marked when one points at it: what
-belongs to it (``data-own``) and what is below that (``data-near``). ``page.css`` and ``page.js`` are in every
-page.
+All functions return markup as strings; ``escape_html`` makes markup of text. A page has sections. The ids of
+the elements of a section begin with the name of the section. An element lists, without that name, the
+elements that are marked when the pointer is on it: elements that belong to it (``data-own``) and elements
+below those (``data-near``). ``page.css`` and ``page.js`` are in every page.
 """
 
 from __future__ import annotations
@@ -23,10 +23,11 @@ from hiero.forest.derivations import RuleApplication
 Weights = Mapping[str, float]
 
 _FONT_SIZE = 14.0  # px
-_MOST_DIGITS = 9  # of counts that are written out
+_MOST_DIGITS = 9  # counts with more digits are written with an exponent
 
-# What HTML cannot hold, no reader can see or turns the text around it: C0 as control pictures, the rest (C1,
-# surrogates, directions, noncharacters) as replacement characters.
+# Characters that HTML cannot contain, that are invisible, or that change the direction of the text around
+# them. C0 is replaced by control pictures, others (C1, surrogates, directions, noncharacters) by replacement
+# characters.
 _CONTROLS = {c: 0x2400 + c for c in range(32)} | {
     c: 0xFFFD
     for c in (
@@ -40,63 +41,64 @@ _CONTROLS = {c: 0x2400 + c for c in range(32)} | {
 
 
 def page(title: str, sections: Sequence[str], data: Any) -> str:
-    """One file; ``data``, what JSON can hold, of ``visible`` texts, is for the script."""
+    """Returns a complete page. ``data`` is JSON for the script; its texts must be ``printable``."""
     style, script = ((files("hiero.pages") / name).read_text("utf-8") for name in ("page.css", "page.js"))
     texts = json.dumps(data, ensure_ascii=False, separators=(",", ":"))
     return (
         '<!DOCTYPE html>\n<html lang="en" dir="ltr">\n<head>\n<meta charset="utf-8">\n'
         '<meta name="viewport" content="width=device-width, initial-scale=1">\n'
-        f"<title>{escaped(title)}</title>\n<style>\n{style}</style>\n</head>\n<body>\n{''.join(sections)}"
+        f"<title>{escape_html(title)}</title>\n<style>\n{style}</style>\n</head>\n<body>\n{''.join(sections)}"
         '<script type="application/json" id="data">' + texts.replace("<", "\\u003c") + "</script>\n"
         f"<script>\n{script}</script>\n</body>\n</html>\n"
     )
 
 
 def section(name: str, heading: str, links: str, words: str, *parts: str) -> str:
-    """Links, heading and the picture of the words, if there is one, stay in sight; the other parts scroll."""
-    title = f'<div class="title">{links}<h1>{escaped(heading)}</h1></div>\n'
+    """Returns a section. Links, heading and the picture of the words stay visible; other parts scroll."""
+    title = f'<div class="title">{links}<h1>{escape_html(heading)}</h1></div>\n'
     bar = f'<div class="bar">{title}{words_box(words) if words else ""}</div>\n'
     return f'<section id="{name}">\n{bar}{"".join(parts)}</section>\n'
 
 
 def words_box(picture: str) -> str:
-    """A picture over or of the words, which scrolls sideways where it is wider than the window."""
+    """Returns a box for a picture of words. It scrolls sideways if it is wider than the window."""
     return f'<div class="words scroll" tabindex="0" role="group" aria-label="words">{picture}</div>\n'
 
 
 PANEL = '<div class="panel" role="region" aria-label="the selected rule" hidden></div>\n'
 
 
-def visible(text: str) -> str:
+def printable(text: str) -> str:
+    """Replaces control characters."""
     return text.translate(_CONTROLS)
 
 
-def escaped(text: str) -> str:
-    return html.escape(visible(text))
+def escape_html(text: str) -> str:
+    return html.escape(printable(text))
 
 
 def number_text(value: float) -> str:
-    return f"{round(value, 3) + 0.0:,.3f}"  # plus zero, so that there is no -0.000
+    return f"{round(value, 3) + 0.0:,.3f}"  # + 0.0 turns -0.0 into 0.0
 
 
-def count_text(count: int, one: str) -> str:
-    """Writes a number of things whose plural ends in s: "1 edge", "2,044 edges", "1.2e15 derivations"."""
+def count_text(count: int, noun: str) -> str:
+    """Writes a count with a noun whose plural ends in s: "1 edge", "2,044 edges", "1.2e15 derivations"."""
     number = f"{count:,}" if count < 10**_MOST_DIGITS else f"{Decimal(count):.1e}".replace("e+", "e")
-    return f"{number} {one}" + "s" * (count != 1)
+    return f"{number} {noun}" + "s" * (count != 1)
 
 
 def words_text(words: Iterable[str]) -> str:
-    """Words in the order of their sentence from left to right, each in the direction of its own script."""
+    """Returns words from left to right in sentence order, each in the direction of its own script."""
     return " ".join(map(_word_text, words))
 
 
 def _word_text(word: str) -> str:
-    turns = any(unicodedata.bidirectional(c) in ("R", "AL", "AN") for c in word)
-    return f"<bdi>{escaped(word)}</bdi>" if turns else escaped(word)
+    is_right_to_left = any(unicodedata.bidirectional(c) in ("R", "AL", "AN") for c in word)
+    return f"<bdi>{escape_html(word)}</bdi>" if is_right_to_left else escape_html(word)
 
 
-def sides(rule: RuleApplication) -> str:
-    """Both sides of a rule, nonterminals in the colours of their numbers."""
+def rule_sides(rule: RuleApplication) -> str:
+    """Returns both sides of a rule. Nonterminals have the colours of their numbers."""
     source, target = (f'<span class="side">{_side(side)}</span>' for side in (rule.source, rule.target))
     return f'<span class="sides">{source} \N{RIGHTWARDS ARROW} {target}</span>'
 
@@ -106,29 +108,30 @@ def _side(side: str) -> str:
     for token in side.split(" "):
         number = re.fullmatch(r"\[.*,(\d+)\]", token, re.DOTALL)
         text = _word_text(token)
-        tokens.append(f'<b class="{colour(int(number[1]))}">{text}</b>' if number else text)
+        tokens.append(f'<b class="{colour_class(int(number[1]))}">{text}</b>' if number else text)
     return " ".join(tokens)
 
 
-def colour(number: int) -> str:
-    """The class of what belongs to a nonterminal of that number."""
+def colour_class(number: int) -> str:
+    """Returns the CSS class for the colour of a nonterminal."""
     return f"n{min(number, 3)}"
 
 
-def place_text(rule: RuleApplication) -> str:
-    return escaped(f"{rule.label} {rule.span[0]}:{rule.span[1]}".strip())
+def span_text(rule: RuleApplication) -> str:
+    return escape_html(f"{rule.label} {rule.span[0]}:{rule.span[1]}".strip())
 
 
-def marks(own: Sequence[str], near: Sequence[str] = ()) -> str:
-    return f'data-own="{" ".join(own)}" data-near="{" ".join(near)}"'
+def marks(elements: Sequence[str], below: Sequence[str] = ()) -> str:
+    """Returns the attributes with the elements to mark: those that belong to an element, and those below."""
+    return f'data-own="{" ".join(elements)}" data-near="{" ".join(below)}"'
 
 
 # Pictures.
 
 
 def text_width(text: str) -> float:
-    """Estimates the width of a text in px from below: the font is the reader's."""
-    return _FONT_SIZE * sum(map(_advance, visible(text)))
+    """Estimates an upper bound of the width of a text in px. The reader's font is unknown."""
+    return _FONT_SIZE * sum(map(_advance, printable(text)))
 
 
 def _advance(character: str) -> float:
@@ -158,42 +161,45 @@ def word_rows(
     links: Sequence[tuple[int, int]] = (),
     owners: Mapping[str, Sequence[str]] | None = None,
 ) -> str:
-    """Draws for the section of that name source words s0, s1, ... above target words t0, ... with links l0,
-    ... between them; pointing at a word marks what it is linked to and its owners."""
-    own = {word: list(names) for word, names in (owners or {}).items()}
+    """Draws source words s0, s1, ... above target words t0, t1, ... with links l0, l1, ... between them.
+
+    The ids begin with the section's ``name``. Pointing at a word marks its links, the linked words, and its
+    ``owners``, which are ids by word.
+    """
+    elements = {word: list(names) for word, names in (owners or {}).items()}
     for number, (i, j) in enumerate(links):
-        own.setdefault(f"s{i}", []).extend((f"l{number}", f"t{j}"))
-        own.setdefault(f"t{j}", []).extend((f"l{number}", f"s{i}"))
-    width = max(sum(map(_cell, source)), sum(map(_cell, target)))
-    above, below = _middles(source, width), _middles(target, width)
+        elements.setdefault(f"s{i}", []).extend((f"l{number}", f"t{j}"))
+        elements.setdefault(f"t{j}", []).extend((f"l{number}", f"s{i}"))
+    width = max(sum(map(_word_width, source)), sum(map(_word_width, target)))
+    above, below = _word_centres(source, width), _word_centres(target, width)
     parts = [
         curve(above[i], 38, below[j], 84, f'id="{name}-l{number}" class="link"')
         for number, (i, j) in enumerate(links)
     ]
-    for side, words, middles in (("s", source, above), ("t", target, below)):
-        for i, (word, x) in enumerate(zip(words, middles, strict=True)):
+    for side, words, centres in (("s", source, above), ("t", target, below)):
+        for i, (word, x) in enumerate(zip(words, centres, strict=True)):
             word_name = f"{side}{i}"
-            parts.append(_word(name, word_name, word, x, own.get(word_name, [])))
+            parts.append(_word(name, word_name, word, x, elements.get(word_name, [])))
     return svg(width + 2, 124 if target else 42, "\n".join(parts))
 
 
-def _cell(word: str) -> float:
+def _word_width(word: str) -> float:
     return max(text_width(word), 10.0) + 20
 
 
-def _middles(words: Sequence[str], width: float) -> list[float]:
-    """Where words go in a row, spread over all of the width: then links are short, and no end is empty."""
-    space = (width - sum(map(_cell, words))) / max(len(words), 1)
-    ends = itertools.accumulate((_cell(word) + space for word in words), initial=1.0)
+def _word_centres(words: Sequence[str], width: float) -> list[float]:
+    """Returns the positions of words in a row. They fill the width, which makes the links short."""
+    space = (width - sum(map(_word_width, words))) / max(len(words), 1)
+    ends = itertools.accumulate((_word_width(word) + space for word in words), initial=1.0)
     return [(begin + end) / 2 for begin, end in itertools.pairwise(ends)]
 
 
-def _word(section_name: str, name: str, word: str, x: float, own: Sequence[str]) -> str:
+def _word(section_name: str, name: str, word: str, x: float, elements: Sequence[str]) -> str:
     top, number_at = (14, 10) if name[0] == "s" else (84, 120)
-    width = _cell(word) - 8
+    width = _word_width(word) - 8
     return (
-        f'<g id="{section_name}-{name}" class="word" {marks(own)}>'
+        f'<g id="{section_name}-{name}" class="word" {marks(elements)}>'
         f'<rect x="{x - width / 2:g}" y="{top}" width="{width:g}" height="24" rx="4"/>'
-        f'<text x="{x:g}" y="{top + 17}">{escaped(word)}</text>'
+        f'<text x="{x:g}" y="{top + 17}">{escape_html(word)}</text>'
         f'<text x="{x:g}" y="{number_at}">{name[1:]}</text></g>'
     )

@@ -1,4 +1,4 @@
-"""Pictures of translations, derivations and small forests for notebooks: their pages, in frames."""
+"""Pictures of translations, derivations and small forests for notebooks: HTML pages in frames."""
 
 from __future__ import annotations
 
@@ -8,18 +8,18 @@ from hiero._core import Derivation, Forest, Translation
 from hiero.pages.forest import MOST_EDGES, derivation_page, forest_page
 
 
-def picture(shown: Translation | Derivation | Forest) -> str | None:
-    """HTML for ``_repr_html_``; None for what has no derivation, and for forests too large to draw."""
-    if isinstance(shown, Forest):
-        return _frame(forest_page(shown)) if 0 < shown.edge_count <= MOST_EDGES else None
-    derivation = shown.derivation if isinstance(shown, Translation) else shown
+def picture(value: Translation | Derivation | Forest) -> str | None:
+    """Returns HTML for ``_repr_html_``; None if there is no derivation, or a forest is too large to draw."""
+    if isinstance(value, Forest):
+        return _frame(forest_page(value)) if 0 < value.edge_count <= MOST_EDGES else None
+    derivation = value.derivation if isinstance(value, Translation) else value
     if len(derivation.edges) == 0:
         return None
-    weights = shown.weights if isinstance(shown, Translation) else None
-    return _frame(derivation_page(derivation, weights, shown.text))
+    weights = value.weights if isinstance(value, Translation) else None
+    return _frame(derivation_page(derivation, weights, value.text))
 
 
 def _frame(page: str) -> str:
-    """A page has styles and a script of its own, which are to change nothing else of the notebook."""
+    """Puts a page into a frame, because its styles and script must not affect the notebook."""
     size = "width:100%;height:32rem;border:0"
     return f'<iframe srcdoc="{html.escape(page)}" sandbox="allow-scripts" style="{size}"></iframe>'

@@ -1,11 +1,12 @@
-/* What is pointed at, or held by a click, a tap or the focus, marks what it names in data-own (what belongs to it)
-   and data-near (what is below that); a rule also shows its features. Of several sections one is shown. */
+/* An element under the pointer, or selected by a click, a tap or the focus, marks the elements that it lists in
+   data-own (its own elements) and data-near (the elements below those). A rule also shows its features. Only one
+   section is shown at a time. */
 "use strict";
 const data = JSON.parse(document.getElementById("data").textContent);
 const sections = [...document.querySelectorAll("section")];
-let shown = sections[0], held = null, marked = [];
+let shown = sections[0], selected = null, marked = [];
 
-function made(tag, text, ...children) {
+function makeElement(tag, text, ...children) {
   const element = document.createElement(tag);
   element.append(text, ...children);
   return element;
@@ -21,33 +22,33 @@ function fillPanel(panel, row) {
   const rows = features.map(([name, value]) => {
     const weight = data.weights && data.weights[name];
     const more = data.weights ? [String(weight), number(value * weight)] : [];
-    return made("tr", "", ...[data.features[name], number(value), ...more].map(text => made("td", text)));
+    return makeElement("tr", "", ...[data.features[name], number(value), ...more].map(text => makeElement("td", text)));
   });
   const heads = ["feature", "value", ...(data.weights ? ["weight", "product"] : [])];
-  const table = made("table", "", made("tr", "", ...heads.map(text => made("th", text))), ...rows);
+  const table = makeElement("table", "", makeElement("tr", "", ...heads.map(text => makeElement("th", text))), ...rows);
   if (data.weights) {
     const sum = features.reduce((total, [name, value]) => total + value * data.weights[name], 0);
-    const last = made("tr", "", ...["score", "", "", number(sum)].map(text => made("td", text)));
+    const last = makeElement("tr", "", ...["score", "", "", number(sum)].map(text => makeElement("td", text)));
     last.className = "sum";
     table.append(last);
   }
-  const close = made("button", "×");
+  const close = makeElement("button", "×");
   close.setAttribute("aria-label", "close");
   close.onclick = release;
   const head = (row.querySelector(".head") || row.parentNode.querySelector(".head")).cloneNode(true);
-  const place = made("p", where);
+  const place = makeElement("p", where);
   place.className = "dim";
   const sides = row.querySelector(".sides").cloneNode(true);
-  panel.replaceChildren(close, made("p", head), made("p", sides), place, table);
+  panel.replaceChildren(close, makeElement("p", head), makeElement("p", sides), place, table);
   panel.hidden = false;
 }
 
-function intoSight(words) {
+function scrollIntoSight(words) {
   const boxes = words ? ["own", "near"].map(kind => [...words.querySelectorAll(".word." + kind)]) : [[], []];
-  const found = (boxes[0].length ? boxes[0] : boxes[1]).map(word => word.getBoundingClientRect());
-  if (!found.length) return;
+  const rectangles = (boxes[0].length ? boxes[0] : boxes[1]).map(word => word.getBoundingClientRect());
+  if (!rectangles.length) return;
   const view = words.getBoundingClientRect();
-  const left = Math.min(...found.map(box => box.left)) - 12, right = Math.max(...found.map(box => box.right)) + 12;
+  const left = Math.min(...rectangles.map(box => box.left)) - 12, right = Math.max(...rectangles.map(box => box.right)) + 12;
   if (left >= view.left && right <= view.right) return;
   const wide = right - left > view.width;
   words.scrollBy({ left: wide ? left - view.left : (left + right - view.left - view.right) / 2 });
@@ -60,31 +61,31 @@ function show(item) {
   for (const [element, kind] of marked) element.classList.add(kind);
   if ("rule" in item.dataset) {
     fillPanel(shown.querySelector(".panel"), item);
-    intoSight(shown.querySelector(".words"));
+    scrollIntoSight(shown.querySelector(".words"));
   }
 }
 
-/* By the tabulator key one comes to one rule of a page, by arrow keys to the others. */
-function reachable(row) {
+/* The tabulator key leads to one rule of a page, arrow keys to the others. */
+function setTabStop(row) {
   for (const other of shown.querySelectorAll("[data-rule][tabindex='0']")) other.tabIndex = -1;
   row.tabIndex = 0;
 }
 
-function hold(row) {
+function select(row) {
   release();
-  held = row;
+  selected = row;
   row.setAttribute("aria-selected", "true");
-  reachable(row);
+  setTabStop(row);
   show(row);
   row.focus({ preventScroll: true });
   row.scrollIntoView({ block: "nearest", inline: "nearest" });
 }
 
 function release() {
-  if (held) held.removeAttribute("aria-selected");
+  if (selected) selected.removeAttribute("aria-selected");
   for (const [element, kind] of marked) element.classList.remove(kind);
   for (const panel of shown.querySelectorAll(".panel")) panel.hidden = true;
-  held = null;
+  selected = null;
   marked = [];
 }
 
@@ -93,31 +94,31 @@ function route() {
   shown = sections.find(section => "#" + section.id === location.hash) || sections[0];
   for (const section of sections) section.hidden = section !== shown;
   const rule = shown.querySelector("[data-rule]");
-  if (rule) reachable(rule);
+  if (rule) setTabStop(rule);
 }
 
 document.onpointerover = event => {
-  /* A finger selects: a panel that came up before the click would be what is clicked. */
+  /* Fingers select by clicks only: otherwise a panel could open under the finger and get the click. */
   if (event.pointerType !== "mouse") return;
   const item = event.target.closest("[data-own]");
   if (item) show(item);
-  else if (held) show(held);
+  else if (selected) show(selected);
 };
 document.onclick = event => {
   if (event.target.closest(".panel, nav")) return;
   const item = event.target.closest("[data-own]");
   const rule = item && item.dataset.own.split(" ").find(name => name[0] === "r");
-  if (item && "rule" in item.dataset) hold(item);
-  else if (rule) hold(document.getElementById(shown.id + "-" + rule));
+  if (item && "rule" in item.dataset) select(item);
+  else if (rule) select(document.getElementById(shown.id + "-" + rule));
   else if (!item) release();
 };
-/* Of the keyboard: with a pointer the focus comes before the click, which a page that moved would miss. */
+/* For the keyboard only: with a pointer the page would scroll before the click and miss its target. */
 document.addEventListener("focusin", event => {
-  if (event.target !== held && event.target.matches("[data-rule]:focus-visible")) hold(event.target);
+  if (event.target !== selected && event.target.matches("[data-rule]:focus-visible")) select(event.target);
 });
 document.onkeydown = event => {
   if (event.altKey || event.ctrlKey || event.metaKey) return;
-  /* Outer links are of sentences, inner ones of derivations. */
+  /* The outer links lead to sentences, the inner links to derivations. */
   const sideways = { ArrowLeft: "prev", ArrowRight: "next" }[event.key];
   const step = { ArrowUp: -1, ArrowDown: 1 }[event.key];
   if (event.key === "Escape") release();

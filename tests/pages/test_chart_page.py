@@ -40,8 +40,8 @@ def test_the_page_of_the_paper_s_example(tmp_path: Path) -> None:
         assert f"{count} span{'' if count == 1 else 's'} {what}" in text
     best = outside.chart.derivation(outside.chart.forest.root).text
     assert best != REFERENCE and {best, REFERENCE} < set(page.texts["p"])
-    assert f"the best translation; the highest Bleu+1 of the k best is {outside.best_bleu:.3f}" in text
-    assert "the best that the guided backtrace saw, Bleu+1 1.000" in text
+    assert f"best translation; the highest Bleu+1 of the k best is {outside.best_bleu:.3f}" in text
+    assert "best translation found by the guided backtrace, with Bleu+1 1.000" in text
 
 
 def test_other_outside_strings_have_no_page(tmp_path: Path) -> None:

@@ -20,8 +20,8 @@ from hiero.cli.system.data import pairs
 from hiero.cli.system.stages import Stages
 from hiero.evaluate import ChrfPlusPlus, Text
 from hiero.pages.details import Details
-from hiero.pages.forest import derivation_place, derivation_sections
-from hiero.pages.markup import count_text, escaped, page, section
+from hiero.pages.forest import derivation_anchor, derivation_sections
+from hiero.pages.markup import count_text, escape_html, page, section
 from hiero.train.held_out import LEFT_OUT
 
 # A test set with fewer sentences cannot tell systems apart.
@@ -130,11 +130,11 @@ def _table(heads: Sequence[str], rows: Iterable[Sequence[str]]) -> str:
 
 
 def _row(tag: str, cells: Sequence[str]) -> str:
-    return f"<tr>{''.join(f'<{tag}>{escaped(cell)}</{tag}>' for cell in cells)}</tr>\n"
+    return f"<tr>{''.join(f'<{tag}>{escape_html(cell)}</{tag}>' for cell in cells)}</tr>\n"
 
 
 def _lines(lines: Iterable[str]) -> str:
-    rows = (" ".join(f"<span>{escaped(word)}</span>" for word in line.split(" ")) for line in lines)
+    rows = (" ".join(f"<span>{escape_html(word)}</span>" for word in line.split(" ")) for line in lines)
     return "".join(f"<pre>{row}</pre>\n" for row in rows)
 
 
@@ -148,14 +148,14 @@ def _scores(evaluation: Evaluation) -> str:
     count = evaluation.few or count_text(len(evaluation.source), "sentence")
     count += "; higher is better; p by paired bootstrap."
     signatures = " ".join(metric.signature for metric in evaluation.metrics)
-    return _table(heads, rows) + f'<p class="dim">{count} {escaped(signatures)}</p>\n'
+    return _table(heads, rows) + f'<p class="dim">{count} {escape_html(signatures)}</p>\n'
 
 
 def _example(evaluation: Evaluation, number: int, linked: bool) -> str:
     score = f"chrF++ {evaluation.by_segment['after'][number]:.1f}"
     name = f"Sentence {number}"
     if linked:
-        name = f'<a href="#{derivation_place(number, 1)}">{name}</a>'
+        name = f'<a href="#{derivation_anchor(number, 1)}">{name}</a>'
     texts = {"source": evaluation.source[number]}
     references = [line for line in evaluation.references[number] if line.strip()]
     for k, line in enumerate(references, start=1):
@@ -167,7 +167,9 @@ def _example(evaluation: Evaluation, number: int, linked: bool) -> str:
 
 
 def _list(texts: Mapping[str, object]) -> str:
-    rows = (f'<dt>{label}</dt><dd dir="auto">{escaped(str(text))}</dd>\n' for label, text in texts.items())
+    rows = (
+        f'<dt>{label}</dt><dd dir="auto">{escape_html(str(text))}</dd>\n' for label, text in texts.items()
+    )
     return f"<dl>\n{''.join(rows)}</dl>\n"
 
 
