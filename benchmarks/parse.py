@@ -16,7 +16,7 @@ from machine import argument_parser, machine
 from hiero.base.text import split
 from hiero.features.syntax import FINE_LABELS
 from hiero.features.trees import ROOTS, Tree, read_trees
-from hiero.parse.parser import parsed
+from hiero.parse.parser import parse_sentences
 
 Spans = Counter[tuple[int, str, int, int]]
 
@@ -41,13 +41,13 @@ def of_label(constituents: Spans, label: str) -> Spans:
 def main() -> None:
     arguments = argument_parser(__doc__, "text", "trees").parse_args()
     sentences = [split(line) for line in arguments.text.read_text(encoding="utf-8").splitlines()]
-    list(parsed([["loaded", "."]]))  # what takes time once
+    list(parse_sentences([["loaded", "."]]))  # what takes time once
     start = time.perf_counter()
-    parses = list(parsed(sentences))
+    parses = list(parse_sentences(sentences))
     seconds = time.perf_counter() - start
     print(f"{machine()}\n{arguments.text}: {len(sentences) / seconds:.0f} sentences a second")
     pairs = [(ours, theirs) for ours, theirs in zip(parses, read_trees(arguments.trees), strict=True)]
-    both = [(ours, theirs.on(ours.tokens)) for ours, theirs in pairs if ours and theirs]
+    both = [(ours, theirs.retokenize(ours.tokens)) for ours, theirs in pairs if ours and theirs]
     parsed_trees, given_trees = ([pair[side] for pair in both] for side in (0, 1))
     ours, theirs = spans(parsed_trees, True), spans(given_trees, True)
     print(f"F1 with labels {f1(ours, theirs):.1f}, ", end="")

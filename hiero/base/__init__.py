@@ -1,2 +1,1 @@
-"""The foundation of the other parts: files, lines, text, weights, rule tables; knows no decoder, no
-forest."""
+"""The foundation of the other folders: files, lines, text, weights, rule tables, threads."""

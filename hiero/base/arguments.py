@@ -10,12 +10,12 @@ from typing import Any, TypeVar
 
 T = TypeVar("T")
 Kinds = type[Any] | tuple[type[Any], ...]
-# What has parts, but is one thing where several are expected.
+# Types that can be iterated but stand for one value where a list of values is expected.
 _SINGLE = (str, bytes, bytearray, os.PathLike, Mapping, Set)
 
 
-def described(value: object) -> str:
-    """A value as messages name it: the string 'a', int 3, None."""
+def describe(value: object) -> str:
+    """Describes a value in an error message: the string 'a', int 3, None."""
     if value is None:
         return "None"
     if isinstance(value, os.PathLike):
@@ -26,26 +26,28 @@ def described(value: object) -> str:
     return text if kind in text else f"{kind} {text}"
 
 
-def nearest(name: str, names: Iterable[str]) -> list[str]:
-    """The names that a wrong one may have been meant for: those that are like it, else all."""
-    every = list(names)
-    return difflib.get_close_matches(name, every) or every
+def similar_names(name: str, names: Iterable[str]) -> list[str]:
+    """Returns the names that are similar to an unknown one, or all names if none is similar."""
+    candidates = list(names)
+    return difflib.get_close_matches(name, candidates) or candidates
 
 
-def several(name: str, values: Iterable[T], kinds: Kinds, what: str) -> tuple[T, ...]:
-    """The values of an argument that takes several of some kinds, ``what`` in words. Raises TypeError for a
-    single one in their place, and for a value of another kind."""
+def checked_tuple(name: str, values: Iterable[T], kinds: Kinds, what: str) -> tuple[T, ...]:
+    """Returns the values of an argument as a tuple. ``what`` describes the expected values in messages.
+
+    Raises TypeError for a single value instead of a list, and for a value that is not one of ``kinds``.
+    """
     if isinstance(values, _SINGLE) or not isinstance(values, Iterable):
-        raise TypeError(f"{name}: expected a list of {what}, not {described(values)}")
-    found = tuple(values)
-    for value in found:
+        raise TypeError(f"{name}: expected a list of {what}, not {describe(values)}")
+    items = tuple(values)
+    for value in items:
         if not isinstance(value, kinds):
-            raise TypeError(f"{name}: expected a list of {what}, not one with {described(value)}")
-    return found
+            raise TypeError(f"{name}: expected a list of {what}, not one with {describe(value)}")
+    return items
 
 
-def by_name(name: str, values: Mapping[str, T]) -> dict[str, T]:
-    """A copy of an argument that is a mapping by names. Raises TypeError for anything else."""
+def checked_dict(name: str, values: Mapping[str, T]) -> dict[str, T]:
+    """Returns a copy of an argument that maps names to values. Raises TypeError if it is not a mapping."""
     if not isinstance(values, Mapping):
-        raise TypeError(f"{name}: expected a mapping by names, not {described(values)}")
+        raise TypeError(f"{name}: expected a mapping by names, not {describe(values)}")
     return dict(values)

@@ -1,6 +1,6 @@
-"""NumPy arrays by name in a file with a checksum: reading gives what was written, or FormatError.
+"""Files of named NumPy arrays with a checksum: reading returns what was written, or raises FormatError.
 
-The file is an ``.npz`` archive, which ``np.load`` reads too, and behind it the SHA-256 of its bytes.
+A file is an ``.npz`` archive, which ``np.load`` can read too, followed by the SHA-256 of its bytes.
 
 >>> save_arrays("block.npz", ids=np.arange(3))  # doctest: +SKIP
 >>> with load_arrays("block.npz", "delete it") as arrays:  # doctest: +SKIP
@@ -28,7 +28,7 @@ _DIGEST = hashlib.sha256().digest_size
 
 
 def save_arrays(path: PathLike, **arrays: npt.ArrayLike) -> None:
-    """Writes compressed arrays, whole or not at all."""
+    """Writes compressed arrays. The file appears only when it is complete."""
     archive = io.BytesIO()
     np.savez_compressed(archive, **arrays)  # type: ignore[arg-type]  # a name may be an option's
     content = archive.getbuffer()
@@ -41,9 +41,9 @@ def save_arrays(path: PathLike, **arrays: npt.ArrayLike) -> None:
 def load_arrays(path: PathLike, remedy: str) -> Iterator[Mapping[str, npt.NDArray[Any]]]:
     """Yields the arrays that ``save_arrays`` wrote, after verifying the checksum.
 
-    The block checks that they are what it needs: KeyError, ValueError, TypeError and IndexError there say
-    that they are not. Raises FormatError naming the file and ``remedy``, what to do, for that and for any
-    damage; OSError.
+    The ``with`` block should also check that the arrays have the expected names, types and shapes. A
+    KeyError, ValueError, TypeError or IndexError that it raises is reported as damage of the file.
+    Raises FormatError, naming the file, the damage and ``remedy``, which says what the user can do; OSError.
     """
     content = Path(path).read_bytes()
     try:

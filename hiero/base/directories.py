@@ -1,4 +1,4 @@
-"""Directories that one process works in, that are made aside, and that take another's place in one step."""
+"""Directories that one process works in, or that replace an older one in a single step."""
 
 from __future__ import annotations
 
@@ -18,15 +18,16 @@ from hiero._core import FormatError
 from hiero.base.files import sync, temporary_name, write_atomically
 from hiero.base.json_files import json_number
 
-# What ``temporary_name``, ``temporary_folder`` and the core's output files make, with the process's number.
+# Names made by ``temporary_name`` and by the output files of the core. They contain a process number.
 _LEFTOVER = re.compile(r"\.(.+)\.hiero-\d+-[a-z0-9_]+")
 
 
 @contextlib.contextmanager
 def temporary_folder(path: Path) -> Iterator[Path]:
-    """A hidden folder beside ``path``, removed in the end; it has such a name too.
+    """Yields a new hidden folder beside ``path`` and removes it at the end. Its name is temporary, too.
 
-    First those of its kind are removed that killed processes left; a living one holds its own.
+    First removes the temporary folders of ``path`` that killed processes left behind. Folders of running
+    processes are locked and stay.
     """
     for other in path.parent.iterdir():
         match = _LEFTOVER.fullmatch(other.name)
@@ -34,51 +35,51 @@ def temporary_folder(path: Path) -> Iterator[Path]:
             with contextlib.suppress(OSError), exclusive(other):
                 shutil.rmtree(other)
     with contextlib.ExitStack() as stack:
-        folder, held = _held_folder(path)
-        stack.callback(os.close, held)
+        folder, lock = _locked_folder(path)
+        stack.callback(os.close, lock)
         stack.callback(shutil.rmtree, folder)
         yield folder
 
 
-def _held_folder(path: Path) -> tuple[Path, int]:
-    """A new folder for ``temporary_folder``, and the open file by which this process holds it."""
+def _locked_folder(path: Path) -> tuple[Path, int]:
+    """Makes a folder for ``temporary_folder``. Returns it with the descriptor that holds its lock."""
     while True:
         folder = temporary_name(path)
         folder.mkdir(mode=0o700)
         with contextlib.suppress(FileNotFoundError):
-            held = os.open(folder, os.O_RDONLY)
-            with contextlib.suppress(OSError):  # where there are no locks, nothing is removed either
-                fcntl.flock(held, fcntl.LOCK_EX)
+            lock = os.open(folder, os.O_RDONLY)
+            with contextlib.suppress(OSError):  # without locks, no process removes the folder of another
+                fcntl.flock(lock, fcntl.LOCK_EX)
             if folder.exists():
-                return folder, held
-            os.close(held)
-        # Another process took it for what a killed one left, before it was held.
+                return folder, lock
+            os.close(lock)
+        # Another process removed the folder before it was locked: try again.
 
 
-def publish(made: Path, path: Path) -> None:
-    """Gives a directory the name ``path`` when all of it is on the disk; what had the name takes the other.
+def publish(staging: Path, path: Path) -> None:
+    """Writes a directory to disk and renames it to ``path``. An old file or directory there takes its name.
 
-    There is no moment, not even of a power failure, without the old directory or the new one under the name.
-    Raises OSError naming ``path``, with both as they were, where the file system cannot exchange directories.
+    At every moment, even if the power fails, ``path`` is either the old directory or the new one.
+    Raises OSError naming ``path``, and changes nothing, if the file system cannot exchange directories.
     """
-    for folder, _, files in os.walk(made):
+    for folder, _, files in os.walk(staging):
         for name in files:
             sync(os.path.join(folder, name))
         sync(folder)
     try:
-        os.rename(made, path)  # of a free name or an empty directory
+        os.rename(staging, path)  # succeeds if the name is free or is an empty directory
     except OSError as error:
         if error.errno == errno.EXDEV:
-            raise OSError(error.errno, f"on another disk than {made.parent}", str(path)) from None
+            raise OSError(error.errno, f"on another disk than {staging.parent}", str(path)) from None
         if error.errno not in (errno.ENOTEMPTY, errno.EEXIST, errno.ENOTDIR):
             raise
-        _exchange(made, path)
+        _exchange(staging, path)
     sync(path.parent)
 
 
-def _exchange(made: Path, path: Path) -> None:
+def _exchange(staging: Path, path: Path) -> None:
     try:
-        _core.exchange(str(made), str(path))
+        _core.exchange(str(staging), str(path))
     except OSError as error:
         if error.errno not in (errno.ENOSYS, errno.EINVAL, errno.ENOTSUP):
             raise OSError(error.errno, error.strerror, str(path)) from None
@@ -88,13 +89,13 @@ def _exchange(made: Path, path: Path) -> None:
 
 @contextlib.contextmanager
 def exclusive(directory: Path) -> Iterator[None]:
-    """Holds a directory for this process alone. Raises OSError where another one holds it."""
+    """Locks a directory for this process. Raises OSError if another process holds the lock."""
     descriptor = os.open(directory, os.O_RDONLY)
     try:
         try:
             fcntl.flock(descriptor, fcntl.LOCK_EX | fcntl.LOCK_NB)
         except BlockingIOError as error:
-            raise OSError(error.errno, "another process is at work here", str(directory)) from None
+            raise OSError(error.errno, "another process is using this directory", str(directory)) from None
         yield
     finally:
         os.close(descriptor)
@@ -102,17 +103,17 @@ def exclusive(directory: Path) -> Iterator[None]:
 
 @contextlib.contextmanager
 def working_directory(directory: Path, record: str, first: str) -> Iterator[Path]:
-    """A directory, made if need be, that this process alone works in; the path of its ``record``.
+    """Yields the path of the file ``record`` in a directory that is locked for this process.
 
-    A new one gets a record with the text ``first``. What an interrupted process left half-made under a
-    temporary name is removed. Raises FileExistsError for a directory that holds files but
-    no record, which stays as it is, and OSError where another process is at work.
+    Makes the directory if it does not exist; a new record gets the text ``first``. Removes the temporary
+    files that interrupted processes left behind. Raises FileExistsError, and changes nothing, if the
+    directory contains files but no record; OSError if another process is using it.
     """
     directory.mkdir(parents=True, exist_ok=True)
     with exclusive(directory):
         path = directory / record
         if not path.exists():
-            # All that a process can have left that was killed before it had a record.
+            # Only a temporary file of the record may be left by a process that was killed early.
             left = (_LEFTOVER.fullmatch(other.name) for other in directory.iterdir())
             if not all(name is not None and name[1] == record for name in left):
                 raise FileExistsError(errno.EEXIST, f"exists and has no {record}", str(directory))
@@ -131,32 +132,32 @@ def working_directory(directory: Path, record: str, first: str) -> Iterator[Path
 def run_directory(
     directory: Path, record: str, settings: Mapping[str, Any], begun: Callable[[], bool] = lambda: True
 ) -> Iterator[None]:
-    """A ``working_directory`` of a run with these settings, which its ``record`` holds as JSON.
+    """Locks the ``working_directory`` of a run. Its ``record`` holds the settings of the run as JSON.
 
-    Raises FormatError where the directory holds another run, which has ``begun`` to make what is worth
-    keeping, and as ``working_directory`` does.
+    Raises FormatError if the directory holds a run with other settings and ``begun()`` says that this run
+    has results worth keeping. Raises the errors of ``working_directory``, too.
     """
     text = json.dumps(settings, indent=1, ensure_ascii=False, default=json_number) + "\n"
     with working_directory(directory, record, text) as path:
         try:
-            found = json.loads(path.read_bytes())
+            recorded = json.loads(path.read_bytes())
         except ValueError:
-            found = None
-        if found != json.loads(text):
+            recorded = None
+        if recorded != json.loads(text):
             if begun():
-                where = ", ".join([record, *differing(found, json.loads(text))])
+                where = ", ".join([record, *changed_settings(recorded, json.loads(text))])
                 raise FormatError(f"{directory}: holds another run, see {where}; choose another directory")
             write_atomically(path, text)
         yield
 
 
-def differing(found: Any, expected: Mapping[str, Any], within: str = "") -> Iterator[str]:
-    """Names of settings, as JSON has them, that are not as expected."""
-    if not isinstance(found, dict):
+def changed_settings(recorded: Any, expected: Mapping[str, Any], within: str = "") -> Iterator[str]:
+    """Yields the names of settings, read from JSON, that differ from the expected ones."""
+    if not isinstance(recorded, dict):
         return
-    for name in sorted(found.keys() | expected.keys()):
-        one, other = found.get(name), expected.get(name)
+    for name in sorted(recorded.keys() | expected.keys()):
+        one, other = recorded.get(name), expected.get(name)
         if isinstance(one, dict) and isinstance(other, dict):
-            yield from differing(one, other, f"{within}{name}.")
+            yield from changed_settings(one, other, f"{within}{name}.")
         elif one != other:
             yield f"{within}{name}"

@@ -1,4 +1,4 @@
-"""Files that are either there whole or not at all."""
+"""Files that appear only when they are complete."""
 
 from __future__ import annotations
 
@@ -10,18 +10,19 @@ import secrets
 from collections.abc import Iterator
 from pathlib import Path
 
-# What writing to an open file raises, without its name.
+# Errors of writing to an open file. They do not name the file.
 _FULL = (errno.ENOSPC, errno.EDQUOT, errno.EFBIG)
 
 
 def temporary_name(path: Path) -> Path:
-    """A hidden name beside ``path``, by which ``working_directory`` knows what a killed process left."""
+    """Returns a hidden name beside ``path``. ``working_directory`` removes files that keep such a name."""
     return path.with_name(f".{path.name}.hiero-{os.getpid()}-{secrets.token_hex(4)}")
 
 
 def sync(path: str | os.PathLike[str]) -> None:
-    """Waits until a file, or the names in a folder, are on the disk: what is only written or renamed outlives
-    no power failure. Folders that cannot be opened, or of file systems that sync none, are left alone.
+    """Waits until a file, or the list of files in a folder, is on the disk and survives a power failure.
+
+    Does nothing for folders that cannot be opened, or if the file system cannot sync folders.
     """
     try:
         descriptor = os.open(path, os.O_RDONLY)
@@ -40,14 +41,14 @@ def sync(path: str | os.PathLike[str]) -> None:
 
 @contextlib.contextmanager
 def replacing(path: str | os.PathLike[str]) -> Iterator[Path]:
-    """A temporary file beside ``path`` to write to; it takes the name if the block ends well.
+    """Yields a temporary file beside ``path`` to write to. It replaces ``path`` if the block succeeds.
 
-    An OSError of the temporary file, or of a full disk, names ``path``.
+    An OSError about the temporary file, or about a full disk, names ``path``.
     """
     path = Path(path)
     if path.exists() and not path.is_file():
         raise OSError(f"{path}: not a regular file")  # a device or pipe must not be replaced
-    # Not tempfile's, which makes files private: the umask says who may read them.
+    # The module tempfile would make the file private. Here the umask decides who may read it.
     name = temporary_name(path)
     try:
         os.close(os.open(name, os.O_WRONLY | os.O_CREAT | os.O_EXCL, 0o666))
@@ -66,12 +67,12 @@ def replacing(path: str | os.PathLike[str]) -> Iterator[Path]:
 
 
 def write_atomically(path: str | os.PathLike[str], text: str) -> None:
-    """Writes UTF-8 text with ``\\n`` line ends, whole or not at all."""
+    """Writes UTF-8 text with ``\\n`` line ends. The file appears only when it is complete."""
     with replacing(path) as temporary:
         temporary.write_text(text, encoding="utf-8", newline="\n")
 
 
 def sha256(path: Path) -> str:
-    """The SHA-256 of a file's bytes, in hexadecimal."""
+    """Returns the SHA-256 of a file in hexadecimal."""
     with path.open("rb") as file:
         return hashlib.file_digest(file, "sha256").hexdigest()

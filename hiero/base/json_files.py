@@ -1,4 +1,4 @@
-"""JSON that this program writes and reads again, and what pydantic says of values from outside."""
+"""JSON files of this program, and short messages for pydantic's validation errors."""
 
 from __future__ import annotations
 
@@ -11,22 +11,24 @@ from pydantic import BaseModel, ValidationError
 from pydantic_core import ErrorDetails
 
 from hiero._core import FormatError
-from hiero.base.arguments import nearest
+from hiero.base.arguments import similar_names
 
 M = TypeVar("M", bound=BaseModel)
 
 
 def read_json(path: Path, kind: type[M]) -> M:
-    """A model of pydantic from a file that this program wrote. Raises FormatError for a damaged one."""
+    """Reads a pydantic model from a file that this program wrote. Raises FormatError if it is damaged."""
     try:
         return kind.model_validate_json(path.read_bytes())
     except ValidationError as error:
-        raise FormatError(f"{path}: damaged: {complaint(error)}") from None
+        raise FormatError(f"{path}: damaged: {validation_message(error)}") from None
 
 
 def json_number(value: object) -> object:
-    """A NumPy number or a read-only mapping as JSON has it, for ``json.dumps(default=...)``. Raises TypeError
-    for anything else."""
+    """Converts a NumPy number or a read-only mapping for ``json.dumps(default=json_number)``.
+
+    Raises TypeError for other types.
+    """
     if isinstance(value, np.generic):
         return value.item()
     if isinstance(value, Mapping):
@@ -34,8 +36,8 @@ def json_number(value: object) -> object:
     raise TypeError(f"{type(value).__name__} is no JSON value: {value!r}")
 
 
-def complaint(error: ValidationError, kind: type[BaseModel] | None = None) -> str:
-    """The first thing that is wrong, and where; of a setting that ``kind`` has not, also what is near."""
+def validation_message(error: ValidationError, kind: type[BaseModel] | None = None) -> str:
+    """Returns the first error with its place. For an unknown setting of ``kind``, suggests similar names."""
     place, message = first_error(error, kind)
     where = ".".join(map(str, place))
     return f"{where}: {message}" if where else message
@@ -44,10 +46,10 @@ def complaint(error: ValidationError, kind: type[BaseModel] | None = None) -> st
 def first_error(
     error: ValidationError, kind: type[BaseModel] | None = None
 ) -> tuple[tuple[int | str, ...], str]:
-    """The names of the field, from the outermost, and what is wrong there."""
+    """Returns the place of the first error, as field names from the outside in, and its message."""
     first = _first(error)
     place, message = first["loc"], first["msg"]
-    if first["type"] == "value_error":  # an exception of our own
+    if first["type"] == "value_error":  # raised by a validator of this package
         message = message.removeprefix("Value error, ")
     elif first["type"] == "extra_forbidden":
         for part in place[:-1]:
@@ -57,36 +59,36 @@ def first_error(
     return place, message
 
 
-def is_of_type(error: ValidationError) -> bool:
-    """Whether what ``complaint`` tells of is a value of a wrong type, or one that is not there."""
+def is_type_error(error: ValidationError) -> bool:
+    """Returns whether the first error is a value of a wrong type or a missing value."""
     return str(_first(error)["type"]).endswith(("_type", "missing"))
 
 
 def _first(error: ValidationError) -> ErrorDetails:
-    """A name that there is not, if there is such: others may be missing for it."""
-    found = error.errors(include_url=False)
-    return next((each for each in found if each["type"] == "extra_forbidden"), found[0])
+    """Returns the first unknown name, or else the first error. A misspelt name also causes missing ones."""
+    errors = error.errors(include_url=False)
+    return next((detail for detail in errors if detail["type"] == "extra_forbidden"), errors[0])
 
 
 def _no_such_name(name: str, kind: type[BaseModel] | None) -> str:
-    """Says that a model has no field of this name and suggests similar names, also from nested models."""
+    """Returns the message for an unknown field name. It suggests similar names, also of nested models."""
     if kind is None:
         return "no such name"
-    known = _names_of(kind)
-    return f"no such name: is it {', '.join(known[each] for each in nearest(name, known))}?"
+    paths = _field_paths(kind)
+    return f"no such name: is it {', '.join(paths[match] for match in similar_names(name, paths))}?"
 
 
-def _names_of(kind: type[BaseModel]) -> dict[str, str]:
-    """The names of fields, and of those within them where they stand."""
-    found: dict[str, str] = {}
+def _field_paths(kind: type[BaseModel]) -> dict[str, str]:
+    """Maps the names of fields, also of nested models, to their paths, such as ``order`` to ``lm.order``."""
+    paths: dict[str, str] = {}
     for name, field in kind.model_fields.items():
-        found[name] = name
+        paths[name] = name
         if is_model(field.annotation):
-            for inner, path in _names_of(field.annotation).items():
-                found.setdefault(inner, f"{name}.{path}")
-    return found
+            for inner, path in _field_paths(field.annotation).items():
+                paths.setdefault(inner, f"{name}.{path}")
+    return paths
 
 
 def is_model(kind: Any) -> TypeGuard[type[BaseModel]]:
-    """Whether a field's type is a model itself."""
+    """Returns whether a field's type is a pydantic model."""
     return isinstance(kind, type) and issubclass(kind, BaseModel)

@@ -1,4 +1,4 @@
-"""Peak resident memory of this process and of those it starts, in MB (10**6 bytes)."""
+"""Peak resident memory of this process and its child processes, in MB (10**6 bytes)."""
 
 from __future__ import annotations
 
@@ -11,13 +11,13 @@ import threading
 from collections.abc import Iterator
 from pathlib import Path
 
-_SECONDS = 0.1  # between two looks at the processes
+_SECONDS = 0.1  # between two samples
 _PROC = Path("/proc")
 
 
 def peak_megabytes() -> float:
-    """The peak of this process, since it began or ``peak_memory`` was entered."""
-    # getrusage would count what the parent held when it started this process.
+    """Returns the peak of this process since it began, or since ``peak_memory`` was entered."""
+    # getrusage would include the memory of the parent process at the time of the fork.
     peak = _size("self", "VmHWM")
     if peak is not None:
         return peak
@@ -26,19 +26,22 @@ def peak_megabytes() -> float:
 
 
 class PeakMemory:
-    """``megabytes`` is the peak, once the block has ended."""
+    """The peak memory of a block in ``megabytes``, set when the block ends."""
 
     megabytes = 0.0
 
 
 @contextlib.contextmanager
 def peak_memory() -> Iterator[PeakMemory]:
-    """Measures the peak within a block. This process's own is exact on Linux, elsewhere that since it began;
-    the sum with its children's is sampled, on Linux only."""
+    """Measures the peak memory within a block.
+
+    On Linux the peak of this process is exact, and the sum with its children is sampled. On other systems
+    the result is the peak of this process since it began.
+    """
     peak = PeakMemory()
     ended = threading.Event()
     with contextlib.suppress(OSError):
-        (_PROC / "self" / "clear_refs").write_text("5")  # the kernel's record of the peak starts anew
+        (_PROC / "self" / "clear_refs").write_text("5")  # resets the kernel's record of the peak
 
     def watch() -> None:
         while not ended.wait(_SECONDS):
@@ -58,7 +61,7 @@ def peak_memory() -> Iterator[PeakMemory]:
 
 
 def _size(process: str, name: str) -> float | None:
-    """A size from the status of a process, if the system tells it and the process lives."""
+    """Returns a size from the status of a process, or None if the system or the process does not exist."""
     try:
         match = re.search(rf"^{name}:\s+(\d+) kB", (_PROC / process / "status").read_text(), re.MULTILINE)
     except OSError:
@@ -68,13 +71,13 @@ def _size(process: str, name: str) -> float | None:
 
 def _children() -> list[str]:
     mine = str(os.getpid())
-    found = []
+    children = []
     with contextlib.suppress(OSError):
         for process in os.listdir(_PROC):
             if process.isdecimal():
-                with contextlib.suppress(OSError):  # it has ended meanwhile
+                with contextlib.suppress(OSError):  # the process has ended
                     status = (_PROC / process / "stat").read_text()
-                    # "pid (name) state parent ...", where the name may hold anything
+                    # The line is "pid (name) state parent ...", and the name may contain anything.
                     if status.rpartition(")")[2].split()[1] == mine:
-                        found.append(process)
-    return found
+                        children.append(process)
+    return children

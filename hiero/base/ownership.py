@@ -1,7 +1,8 @@
-"""A record of the files that this program made, in the directories that it keeps. It replaces them by
-renaming, never in place. Such a file may have a second name in another directory.
+"""Tells files that this program wrote from files of the user.
 
-What a user made may be rewritten at any time, and is copied.
+This program never changes a file in place: it writes a new one and renames it. So a file that it wrote may be
+shared with another directory by a hard link. Files of the user may change at any time and must be copied.
+Models and trainings keep a record of the files that they wrote in their directories.
 """
 
 from __future__ import annotations
@@ -12,20 +13,20 @@ import shutil
 from collections.abc import Iterable
 from pathlib import Path
 
-# Of a model directory: what files it has. Of a training's working directory: what each step made.
+# Records: the files of a model directory, and the outputs of each step of a training.
 MANIFEST = "manifest.json"
 STEPS = "steps.json"
 
 
-def is_own(path: str | os.PathLike[str]) -> bool:
-    """Whether the record of a model or a training beside a file names it."""
+def was_written_here(path: str | os.PathLike[str]) -> bool:
+    """Returns whether a record of a model or training in the same directory lists the file."""
     path = Path(path)
-    return not path.is_symlink() and path.name in (*_manifest(path.parent), *_made(path.parent))
+    return not path.is_symlink() and path.name in (*_model_files(path.parent), *_step_outputs(path.parent))
 
 
 def link_or_copy(source: str | os.PathLike[str], target: str | os.PathLike[str]) -> None:
-    """A second name for a file of our own; a copy of a user's, or on another disk."""
-    if is_own(source):
+    """Makes a hard link to a file of this program. Copies files of the user, or to another disk."""
+    if was_written_here(source):
         try:
             os.link(source, target)
             return
@@ -34,13 +35,12 @@ def link_or_copy(source: str | os.PathLike[str], target: str | os.PathLike[str])
     shutil.copyfile(source, target)
 
 
-def _manifest(directory: Path) -> Iterable[str]:
-    record = _record(directory / MANIFEST)
-    return _names(record, "files")
+def _model_files(directory: Path) -> Iterable[str]:
+    return _names(_read_record(directory / MANIFEST), "files")
 
 
-def _made(directory: Path) -> Iterable[str]:
-    for step in _record(directory / STEPS).values():
+def _step_outputs(directory: Path) -> Iterable[str]:
+    for step in _read_record(directory / STEPS).values():
         yield from _names(step, "outputs")
 
 
@@ -49,8 +49,8 @@ def _names(record: object, key: str) -> Iterable[str]:
     return names if isinstance(names, dict) else ()
 
 
-def _record(path: Path) -> dict[str, object]:
-    """Reads such a record; an empty one where there is no file, or one of another program."""
+def _read_record(path: Path) -> dict[str, object]:
+    """Reads a record. Returns an empty one if there is no file, or a file of another program."""
     try:
         record = json.loads(path.read_bytes())
     except (OSError, ValueError):

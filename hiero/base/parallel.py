@@ -1,4 +1,4 @@
-"""Work on several threads whose results come in order."""
+"""Work on several threads, with results in the order of the input."""
 
 from __future__ import annotations
 
@@ -13,28 +13,30 @@ from typing import Generic, TypeVar
 T = TypeVar("T")
 R = TypeVar("R")
 
-# Items that are read ahead of the results, by thread.
+# The number of items per thread that are read ahead.
 _AHEAD = 4
 
 
 def processors() -> int:
-    """How many of them this process may use."""
+    """Returns how many processors this process may use."""
     try:
         return len(os.sched_getaffinity(0))
-    except AttributeError:  # not on this system
+    except AttributeError:  # not available on this system
         return os.cpu_count() or 1
 
 
 @dataclass(frozen=True)
 class _End:
-    """No more results; `error` is what reading the items raised."""
+    """The end of the results. ``error`` is the exception that reading the items raised, if any."""
 
     error: BaseException | None
 
 
 class _Feeder(Generic[T, R]):
-    """A thread that hands items over as they come, as many ahead as there are places, so that a result is out
-    before the next item is in."""
+    """A thread that reads items and submits them to the pool, at most ``places`` items ahead.
+
+    A result can be taken before the next item arrives.
+    """
 
     def __init__(
         self, work: Callable[[T], R], items: Iterable[T], pool: ThreadPoolExecutor, places: int
@@ -71,16 +73,16 @@ class _Feeder(Generic[T, R]):
 
 
 def ordered_map(work: Callable[[T], R], items: Iterable[T], threads: int) -> Iterator[R]:
-    """``work`` of every item, on so many threads; results in the order of the items, of which a few per
-    thread are in memory at once.
+    """Yields ``work(item)`` for every item, computed on several threads, in the order of the items.
 
-    Raises ValueError for less than one thread, and, in their turn, what work and reading the items raise.
+    Only a few items per thread are in memory at once. Raises ValueError if ``threads`` is less than 1.
+    Exceptions of ``work`` and of reading the items are raised when their turn comes.
     """
     if threads < 1:
         raise ValueError(f"threads must be at least 1, not {threads}")
     pool = ThreadPoolExecutor(threads)
     feeder = _Feeder(work, items, pool, _AHEAD * threads)
-    # Whoever wants to stop need not wait for what other threads have begun.
+    # After an interrupt, work that other threads have begun is not waited for.
     wait = True
     try:
         while not isinstance(future := feeder.take(), _End):

@@ -1,8 +1,8 @@
-"""How those who wait are told how far long work has come."""
+"""The type of functions that report the progress of long work."""
 
 from __future__ import annotations
 
 from collections.abc import Callable
 
-# Called with what is done ("align: iterations"), how many are done and, where known, how many there are.
+# Arguments: the work ("align: iterations"), the number of units done, and their total, or None if unknown.
 Report = Callable[[str, int, int | None], object]

@@ -1,5 +1,7 @@
-"""Settings of the core as models of pydantic; what there are, with defaults and limits, is said there.
-And settings that would do nothing, which are refused."""
+"""Pydantic models for the settings of the core.
+
+The core defines the names, defaults and limits. Settings that would have no effect are refused.
+"""
 
 from __future__ import annotations
 
@@ -9,7 +11,7 @@ from typing import TYPE_CHECKING, Any, Literal, Protocol
 from pydantic import BaseModel, ConfigDict, Field, ValidationError, create_model
 
 from hiero._core import Setting
-from hiero.base.json_files import complaint, is_of_type
+from hiero.base.json_files import is_type_error, validation_message
 
 if TYPE_CHECKING:
     from pydantic._internal._model_construction import ModelMetaclass
@@ -18,8 +20,10 @@ else:
 
 
 class OneLineErrors(ModelMetaclass):
-    """Makes of what pydantic says of a call one line, as of any function's arguments. Files are read by
-    ``model_validate``, which this leaves alone."""
+    """A metaclass that turns pydantic's errors for a constructor call into a TypeError or ValueError.
+
+    The message has one line. ``model_validate``, which reads files, is not affected.
+    """
 
     if not TYPE_CHECKING:
 
@@ -27,13 +31,15 @@ class OneLineErrors(ModelMetaclass):
             try:
                 return super().__call__(*args, **values)
             except ValidationError as error:
-                kind = TypeError if is_of_type(error) else ValueError
-                raise kind(complaint(error, self)) from None
+                kind = TypeError if is_type_error(error) else ValueError
+                raise kind(validation_message(error, self)) from None
 
 
 class Settings(BaseModel, metaclass=OneLineErrors):
-    """Settings that never change. Raises TypeError for a value of another type; ValueError for one that
-    cannot be, and for a name that there is not, which tells the names that are near."""
+    """Immutable settings. Raises TypeError for a value of a wrong type, ValueError for an invalid value.
+
+    Raises ValueError for an unknown name, and suggests similar names.
+    """
 
     model_config = ConfigDict(extra="forbid", frozen=True)
 
@@ -48,7 +54,7 @@ class Options(Protocol):
 
 
 def settings_model(options: type[Options]) -> Any:
-    """A frozen model to inherit from, with a field for every setting."""
+    """Returns a frozen pydantic model with a field for every setting, to be used as a base class."""
     fields: dict[str, Any] = {}
     for setting in options.settings():
         kind: Any = type(setting.default)
@@ -62,7 +68,7 @@ def settings_model(options: type[Options]) -> Any:
 
 
 def refuse_idle(settings: BaseModel, names: Iterable[str], why: str) -> None:
-    """Raises ValueError, with ``why``, where one of these settings is not its default."""
+    """Raises ValueError with the reason ``why`` if one of these settings differs from its default."""
     for name in names:
         if getattr(settings, name) != type(settings).model_fields[name].default:
             raise ValueError(f"{name.replace('_', ' ')} {why}")

@@ -1,4 +1,4 @@
-"""Rule tables as files: packing text, opening packed tables, writing them back as text."""
+"""Files of rule tables: packing text, opening packed tables, writing them as text, searching."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ from hiero.base.text import split
 
 DEFAULT_MEMORY = 320 << 20
 _MAGIC = b"HIERORT\n"
-# A nonterminal without an index; its label may have commas.
+# A nonterminal without an index. Its label may contain commas.
 _UNNUMBERED = re.compile(r"\[(?!.*,[0-9]+\])[^\[\]]+\]")
 
 
@@ -34,20 +34,25 @@ def pack(
     goal: str = "S",
     progress: Callable[[int], object] | None = None,
 ) -> None:
-    """Packs a text grammar (plain, gzip, xz) into the table ``output``, which appears when whole.
+    """Packs a text grammar (plain, gzip, xz) or another packed table into the table ``output``.
 
-    A packed table is packed again, with its own owner and span limit where none are given. ``owner`` names
-    the table ("": the loader does), ``span_limit`` bounds the source words its rules may cover (0: the
-    decoder's limit). ``memory`` bounds the bytes of rules being sorted; the result is the same for any.
-    ``filter_for`` names a text of sentences in tokens, one a line: only rules are kept whose source side can
-    match one of them, words in order, each nonterminal standing for a word or more, all of it within the
-    span limit unless the rule's label is ``goal``, of which the decoder lets rules span any length.
-    ``progress`` is called with the number of lines read.
+    Args:
+        source: the grammar. A packed table keeps its owner and span limit unless others are given.
+        output: the packed table. The file appears only when it is complete.
+        owner: the name of the table in a model. If it is empty, the model names the table.
+        span_limit: the maximum number of source words that a rule may cover; 0 for the decoder's limit.
+        memory: the maximum number of bytes for sorting. It does not change the result.
+        filter_for: a file of tokenised sentences, one per line. Only rules whose source side can match one
+            of them are packed: its words occur in order, each nonterminal covers at least one word, and the
+            rule covers at most ``span_limit`` words. Rules with the label ``goal`` may cover any number.
+        goal: the label of rules that the decoder allows to cover any number of words.
+        progress: called with the number of lines read.
+
     Raises FormatError naming file and line, ValueError for an owner that is not UTF-8, or OSError.
     """
     try:
         owner.encode()
-    except UnicodeEncodeError:  # of bytes of a command line
+    except UnicodeEncodeError:  # invalid bytes on the command line
         raise ValueError(f"owner {owner!r}: not UTF-8") from None
     with contextlib.ExitStack() as stack:
         if is_packed(source):
@@ -64,22 +69,22 @@ def pack(
 
 
 def unpack(table: RuleTable, write: Callable[[bytes], object]) -> None:
-    """Writes a table's rules as text, sorted by source side."""
+    """Writes the rules of a table as text, sorted by source side."""
     _core.unpack(table, write)
 
 
 def search(
-    table: RuleTable, found: Callable[[str], object], *, prefix: str | None = None, target: str | None = None
+    table: RuleTable, output: Callable[[str], object], *, prefix: str | None = None, target: str | None = None
 ) -> None:
-    """Calls ``found`` with the rules, as text in the table's order, whose source side begins with the symbols
-    of ``prefix``, and whose target side is ``target``, where these are given.
+    """Calls ``output`` with the text of every rule that matches, in the order of the table.
 
-    Sides are written as in rule text; nonterminals without a number are numbered as they come. All rules are
-    looked through.
+    If ``prefix`` is given, the source side must begin with its symbols. If ``target`` is given, the target
+    side must be equal to it. Both are written as in rule text; nonterminals without an index are numbered
+    from left to right. The search reads the complete table.
     """
     source = None if prefix is None else f"{_numbered(prefix)} ".encode()
     side = None if target is None else _numbered(target).encode()
-    wanted = b" ||| " + (source or side or b"")  # for a quick look
+    wanted = b" ||| " + (source or side or b"")  # a substring test is faster than splitting the line
     rest = b""
 
     def look(block: bytes) -> None:
@@ -90,7 +95,7 @@ def search(
                 continue
             _, left, right, _ = line.split(b" ||| ", 3)
             if (source is None or (left + b" ").startswith(source)) and (side is None or right == side):
-                found(line.decode())
+                output(line.decode())
 
     unpack(table, look)
 
@@ -100,8 +105,8 @@ def _numbered(side: str) -> str:
     return " ".join(f"{s[:-1]},{next(count)}]" if _UNNUMBERED.fullmatch(s) else s for s in symbols)
 
 
-class _WholeStream:
-    """A stream that a thread writes: where the thread fails, reading does, instead of coming to an end."""
+class _CheckedStream:
+    """A stream that another thread writes. If that thread fails, reading raises its exception at the end."""
 
     def __init__(self, stream: IO[bytes], written: Future[None]) -> None:
         self._stream = stream
@@ -116,30 +121,30 @@ class _WholeStream:
 
 @contextlib.contextmanager
 def _as_text(table: RuleTable) -> Iterator[IO[bytes]]:
-    """A table's rules as a file to read from, which a thread writes."""
+    """Yields a stream of the rules of a table as text, written by a thread."""
     reader, writer = (os.fdopen(end, mode) for end, mode in zip(os.pipe(), ("rb", "wb"), strict=True))
 
     def write() -> None:
-        # A reader that has had enough closes its end.
+        # The reader may close its end early.
         with contextlib.suppress(BrokenPipeError), writer:
             unpack(table, writer.write)
 
     with ThreadPoolExecutor(1) as pool:
         written = pool.submit(write)
         with reader:
-            yield cast(IO[bytes], _WholeStream(reader, written))
+            yield cast(IO[bytes], _CheckedStream(reader, written))
 
 
 def is_packed(path: str | os.PathLike[str]) -> bool:
-    """Whether a file begins as packed tables do."""
+    """Returns whether a file begins like a packed table."""
     if not os.path.isfile(path) and not os.path.isdir(path) and os.path.exists(path):
-        return False  # a pipe can be read once, and a packed table must be mapped
+        return False  # a pipe can be read only once, and a packed table must be mapped
     with open(path, "rb") as file:
         return file.read(len(_MAGIC)) == _MAGIC
 
 
 def load_table(path: str | os.PathLike[str]) -> RuleTable:
-    """Opens a packed table; a text grammar is packed to a temporary file first.
+    """Opens a packed table. A text grammar is packed into a temporary file first.
 
     Raises OSError for a file that cannot be read and FormatError for a malformed one.
     """
@@ -148,4 +153,4 @@ def load_table(path: str | os.PathLike[str]) -> RuleTable:
     with tempfile.TemporaryDirectory(prefix="hiero-") as directory:
         packed = Path(directory) / "rules.hrt"
         pack(path, packed)
-        return RuleTable.open(str(packed), os.fspath(path))  # stays mapped when the file is gone
+        return RuleTable.open(str(packed), os.fspath(path))  # stays mapped after the file is deleted

@@ -1,4 +1,4 @@
-"""Raw text to tokens and back, for one side of a model: what training applied, decoding applies again."""
+"""Tokenisation and detokenisation of each side of a model. Decoding applies what training applied."""
 
 from __future__ import annotations
 
@@ -18,16 +18,16 @@ if TYPE_CHECKING:
 
 Scheme = Literal["none", "moses", "jieba", "janome"]
 SCHEMES: tuple[Scheme, ...] = get_args(Scheme)
-# What Moses knows the abbreviations of, less what is written without spaces, which it would not separate.
+# Languages whose abbreviations the Moses tokenizer has, except those written without spaces.
 _MOSES = (
     "as bn ca cs de el en es et fi fr ga gu hi hu is it kn ko lt lv ml mni mr nl or pa pl pt ro ru sk sl sv "
     "ta tdt te"
 )
-_SEGMENTED = {"jieba": "zh", "janome": "ja"}
+_SEGMENTERS = {"jieba": "zh", "janome": "ja"}
 
 
 def one_line(error: BaseException) -> str:
-    """Describes an exception in one line; a system error by its file and the system's message."""
+    """Describes an exception in one line. A system error is described by its file and message."""
     if isinstance(error, OSError) and error.strerror:
         return error.strerror if error.filename is None else f"{error.filename}: {error.strerror}"
     return " ".join(str(error).split()) or type(error).__name__
@@ -35,14 +35,19 @@ def one_line(error: BaseException) -> str:
 
 @dataclass(frozen=True)
 class TextSide:
-    """How the text of one language becomes tokens, and tokens text.
+    """Conversion between text and tokens of one language.
 
-    ``scheme`` "none" splits at ASCII white space; "moses" is the Moses tokenizer for ``language`` without its
-    escapes ("und" where it does not know the language: by the rules of English); "jieba" finds the words of
-    Chinese, "janome" those of Japanese, with packages of these names. What comes after that is ``lowercase``,
-    which cannot be undone, or a ``truecaser``: the path of a file in Moses' format, by which words at the
-    beginning of a sentence lose capitals that they have only there, and get them again in ``text``.
-    Raises ValueError for a language that the scheme does not know, and for both kinds of casing at once.
+    ``scheme`` selects the tokenizer:
+
+    - "none" splits at ASCII white space;
+    - "moses" is the Moses tokenizer for ``language``, without escapes. For other languages use "und", which
+      applies the rules of English;
+    - "jieba" segments Chinese and "janome" Japanese. They need the packages of the same names.
+
+    After tokenisation text may be lowercased (``lowercase``), which cannot be undone, or truecased.
+    ``truecaser`` is the path of a file in Moses' format. It tells which words lose their capital at the
+    beginning of a sentence; ``text`` restores it.
+    Raises ValueError for a language that the scheme does not support, and for both kinds of casing at once.
 
     >>> side = TextSide("moses", "en", lowercase=True)
     >>> side.tokens("It's here.")
@@ -59,23 +64,23 @@ class TextSide:
     def __post_init__(self) -> None:
         if self.lowercase and self.truecaser:
             raise ValueError("text is lowercased or truecased, not both")
-        known = _SEGMENTED.get(self.scheme)
-        if known is not None and self.language != known:
-            raise ValueError(f"{self.scheme} knows no language but {known}: {self.language}:{self.scheme}")
+        supported = _SEGMENTERS.get(self.scheme)
+        if supported is not None and self.language != supported:
+            raise ValueError(f"{self.scheme} supports only {supported}: {self.language}:{self.scheme}")
         if self.scheme == "moses" and self.language not in [*_MOSES.split(), "und"]:
             raise ValueError(
-                f"moses knows no language {self.language}, but {_MOSES};{_instead(self.language)}"
+                f"moses does not support {self.language}, only {_MOSES};{_alternative(self.language)}"
             )
 
     @property
     def keeps_tokens(self) -> bool:
-        """Whether tokens between spaces are raw text as well: they go through it unchanged."""
+        """Whether tokens separated by spaces are unchanged by tokenisation and detokenisation."""
         return self.scheme == "none" and not self.lowercase and not self.truecaser
 
     def tokens(self, text: str) -> list[str]:
-        """The tokens of a line of raw text.
+        """Returns the tokens of a line of raw text.
 
-        Raises Error where a package is missing, FormatError or OSError for a truecaser that cannot be read.
+        Raises Error if a package is missing, FormatError or OSError for a truecaser that cannot be read.
         """
         tokens = self.words(text)
         if self.lowercase:
@@ -83,7 +88,7 @@ class TextSide:
         return self._truecased(tokens) if self.truecaser else tokens
 
     def words(self, text: str) -> list[str]:
-        """The tokens of a line in the case that they have there."""
+        """Returns the tokens of a line before lowercasing or truecasing."""
         if self.scheme == "none":
             return split(text)
         if self.scheme == "moses":
@@ -91,7 +96,7 @@ class TextSide:
         return split(" ".join(self._segment(text)))
 
     def text(self, tokens: Sequence[str]) -> str:
-        """Tokens as a line of text."""
+        """Returns tokens as a line of text."""
         if self.truecaser and tokens:
             tokens = self._detruecase(" ".join(tokens))
         if self.scheme == "none":
@@ -100,7 +105,7 @@ class TextSide:
 
     @cached_property
     def _tokenizer(self) -> MosesTokenizer:
-        from sacremoses import MosesTokenizer  # here, as it takes long to start
+        from sacremoses import MosesTokenizer  # imported late, as it is slow
 
         return MosesTokenizer(lang=self.language)
 
@@ -111,14 +116,14 @@ class TextSide:
     @cached_property
     def _join(self) -> Callable[[Sequence[str]], str]:
         if self.scheme != "moses":
-            return joined
+            return join_words
         from sacremoses import MosesDetokenizer
 
         detokenizer = MosesDetokenizer(lang=self.language)
         return lambda tokens: str(detokenizer.detokenize(tokens, return_str=True, unescape=False))
 
     def _truecased(self, tokens: Sequence[str]) -> list[str]:
-        """By sentences, where the truecaser begins anew: it takes time that grows with a line's square."""
+        """Truecases each sentence of a line by itself: Moses' algorithm is quadratic in the line length."""
         return [
             token for sentence in _sentences(tokens) for token in split(self._truecase(" ".join(sentence)))
         ]
@@ -142,24 +147,24 @@ class TextSide:
 
 @dataclass(frozen=True)
 class TextProcessing:
-    """Both sides of a model."""
+    """The conversion between text and tokens for both sides of a model."""
 
     source: TextSide = field(default_factory=TextSide)
     target: TextSide = field(default_factory=TextSide)
 
 
 def split(text: str) -> list[str]:
-    """Tokens of a line: split at ASCII white space only, as the rule tables are."""
+    """Returns the tokens of a line, split at ASCII white space only, as in rule tables."""
     return [token.decode() for token in text.encode().split()]
 
 
 def format_links(links: Iterable[tuple[int, int]]) -> str:
-    """Word links, source then target position from 0, as a line: ``0-0 1-2``."""
+    """Returns word links as a line such as ``0-0 1-2``: source and target positions, counted from 0."""
     return " ".join(f"{s}-{t}" for s, t in links)
 
 
 def parse_side(text: str, lowercase: bool = False, truecaser: str | os.PathLike[str] = "") -> TextSide:
-    """A side as the command line names it: ``en:moses``. Raises ValueError."""
+    """Makes a side from LANGUAGE:SCHEME, such as ``en:moses``. Raises ValueError."""
     language, colon, name = text.rpartition(":")
     scheme = next((s for s in SCHEMES if s == name), None)
     if not colon or not language or scheme is None:
@@ -171,28 +176,28 @@ def parse_side(text: str, lowercase: bool = False, truecaser: str | os.PathLike[
 
 
 _MARKS = ".,!?;:。！？，؛،۔؟।"
-# A word with its full stop, comma or the like, as most lines have it before tokenisation only.
+# A word that ends in punctuation. Most lines that are not tokenised have one.
 _PUNCTUATED = re.compile(rf"[^\s{_MARKS}]{{2}}[{_MARKS}](?:\s|$)")
 
 
 def looks_untokenised(lines: Iterable[str]) -> bool:
-    """Whether most lines have punctuation that is part of a word."""
-    found = [_PUNCTUATED.search(line) is not None for line in lines if line.strip()]
-    return 2 * sum(found) > len(found)
+    """Returns whether most lines have punctuation that is part of a word."""
+    punctuated = [_PUNCTUATED.search(line) is not None for line in lines if line.strip()]
+    return 2 * sum(punctuated) > len(punctuated)
 
 
-def joined(tokens: Sequence[str]) -> str:
-    """Words of a language without spaces; between words of other scripts there are some."""
+def join_words(tokens: Sequence[str]) -> str:
+    """Joins words of a language without spaces. Words of other scripts are separated by spaces."""
     text = ""
     for token in tokens:
-        if text and _apart(text[-1], token[0]):
+        if text and _need_space(text[-1], token[0]):
             text += " "
         text += token
     return text
 
 
-def _apart(left: str, right: str) -> bool:
-    """Whether a space is between these, the last and the first character of two words."""
+def _need_space(left: str, right: str) -> bool:
+    """Returns whether a space separates a word that ends in ``left`` from one that begins with ``right``."""
     if _is_wide(left) or _is_wide(right) or not right.isalnum():
         return False
     return left.isalnum() or (left in ",.;:!?)" and right.isalpha())
@@ -202,8 +207,8 @@ def _is_wide(character: str) -> bool:
     return unicodedata.east_asian_width(character) in "WF"
 
 
-def _instead(language: str) -> str:
-    segmenter = next((name for name, known in _SEGMENTED.items() if known == language), None)
+def _alternative(language: str) -> str:
+    segmenter = next((name for name, supported in _SEGMENTERS.items() if supported == language), None)
     return f" use {language}:{segmenter}" if segmenter else " und:moses splits by the rules of English"
 
 
@@ -217,14 +222,14 @@ def _sentences(tokens: Sequence[str]) -> Iterator[Sequence[str]]:
         yield tokens[begin:]
 
 
-@cache  # as it reads its dictionary for a second
+@cache  # reading the dictionary takes a second
 def _jieba() -> Callable[[str], Iterable[str]]:
     try:
         import jieba
     except ImportError:
         raise Error("zh:jieba needs the package jieba: pip install jieba") from None
     tokenizer = jieba.Tokenizer()
-    # What its own initialisation does, but that it would read a cache from a folder that anyone can write to.
+    # tokenizer.initialize() does the same, but reads a cache from a folder that anyone can write to.
     tokenizer.FREQ, tokenizer.total = tokenizer.gen_pfdict(tokenizer.get_dict_file())
     tokenizer.initialized = True
     return partial(tokenizer.cut)

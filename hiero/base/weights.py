@@ -1,4 +1,4 @@
-"""Weights files: one ``Name value`` a line with ``#`` comment lines, or TOML (``Name = value``)."""
+"""Weights files: one line ``Name value`` for each feature and ``#`` comment lines; or TOML."""
 
 from __future__ import annotations
 
@@ -12,15 +12,15 @@ from pathlib import Path
 from hiero._core import FormatError
 from hiero.base.files import write_atomically
 
-# What ASCII's white space separates: names may hold other kinds.
+# Only ASCII white space separates fields. Names may contain other white space.
 _FIELD = re.compile(r"\S+", re.ASCII)
 
 
 def read_weights(path: str | os.PathLike[str]) -> dict[str, float]:
-    """Reads a weights file; one whose name ends in ``.toml`` as TOML.
+    """Reads a weights file. A file whose name ends in ``.toml`` is read as TOML.
 
-    Raises FormatError, naming file and line, for a malformed line, a name given twice or a value that
-    is not finite; OSError for a file that cannot be read.
+    Raises FormatError, naming file and line, for a malformed line, a repeated name or a value that is not
+    finite; OSError for a file that cannot be read.
     """
     path = Path(path)
     data = path.read_bytes()
@@ -68,16 +68,18 @@ def _finite(value: object, name: str, where: str) -> float:
 
 
 def write_weights(path: str | os.PathLike[str], weights: Mapping[str, float]) -> None:
-    """Writes ``Name value`` lines, values exact to the last bit, in the order of the mapping. Raises
-    FormatError for names and values that could not be read again."""
+    """Writes lines ``Name value`` in the order of the mapping. Values are exact to the last bit.
+
+    Raises FormatError for names and values that could not be read again.
+    """
     check_writable(weights)
-    # NumPy's numbers say what they are where they are written as they are.
+    # The repr of a NumPy number contains its type.
     numbers = {name: _finite(float(value), name, os.fspath(path)) for name, value in weights.items()}
     write_atomically(path, "".join(f"{name} {number!r}\n" for name, number in numbers.items()))
 
 
 def check_writable(names: Iterable[str]) -> None:
-    """Raises FormatError unless a weights file can hold weights of these names."""
+    """Raises FormatError for a feature name that a weights file cannot contain."""
     for name in names:
         if name.startswith("#") or not _FIELD.fullmatch(name):
             raise FormatError(f"feature {name!r}: a name has no white space and does not begin with #")

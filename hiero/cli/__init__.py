@@ -17,7 +17,7 @@ from typing import Any
 import typer
 
 from hiero import Error
-from hiero.base.arguments import nearest
+from hiero.base.arguments import similar_names
 from hiero.base.text import one_line
 from hiero.cli.base.commands import Group, Version, add_command, new_app, summary
 from hiero.cli.base.files import InterruptError, naming_stdout
@@ -81,7 +81,7 @@ class Program(Group):
 
     def resolve_command(self, ctx: Any, args: list[str]) -> Any:
         if args[0] not in _PLACES:
-            near = ", ".join(nearest(args[0], _PLACES))
+            near = ", ".join(similar_names(args[0], _PLACES))
             raise typer.BadParameter(f"no command {args[0]!r}: is it {near}?")
         return super().resolve_command(ctx, args)
 

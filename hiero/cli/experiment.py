@@ -13,7 +13,7 @@ from pydantic import BaseModel, ConfigDict, Field, ValidationError
 
 from hiero import FormatError, Model
 from hiero.base.files import sha256
-from hiero.base.json_files import complaint
+from hiero.base.json_files import validation_message
 from hiero.cli.base.commands import add_command, new_app
 from hiero.cli.base.files import Writes, on_interrupt
 from hiero.cli.base.loading import load_model
@@ -255,7 +255,7 @@ def _read(path: Path, kind: type[C]) -> C:
     except (tomllib.TOMLDecodeError, UnicodeDecodeError) as error:
         raise FormatError(f"{path}: {error}") from None
     except ValidationError as error:
-        raise FormatError(f"{path}: {complaint(error, kind)}") from None
+        raise FormatError(f"{path}: {validation_message(error, kind)}") from None
 
 
 class _HasModel(Protocol):

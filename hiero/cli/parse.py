@@ -14,7 +14,7 @@ from hiero.cli.base.files import Output, reading, writing
 from hiero.cli.base.progress import one_unit, progress_line
 from hiero.cli.io.lines import Lines, reader
 from hiero.cli.options.common import NoProgress
-from hiero.parse.parser import parsed
+from hiero.parse.parser import parse_sentences
 
 
 def parse(
@@ -41,7 +41,7 @@ def parse(
     with reading(input) as source, progress_line(quiet) as progress, writing(output) as stream:
         lines = Lines(source, str(input) if input else "input", reader("text", tokens))
         advance = one_unit(progress, "sentences", total)
-        for number, tree in enumerate(parsed(sentence for _, sentence in lines)):
+        for number, tree in enumerate(parse_sentences(sentence for _, sentence in lines)):
             if number in lines.invalid:
                 print(f"{lines.place(number)}: {lines.invalid[number]}", file=sys.stderr)
             stream.write(f"{tree or ''}\n".encode())

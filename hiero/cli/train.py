@@ -196,7 +196,7 @@ def extract(
             progress=count and (lambda pairs, rules: count(pairs)),
         )
     if distortion is not None:
-        DistortionStatistics.of(statistics).save(distortion)
+        DistortionStatistics.from_extraction(statistics).save(distortion)
     reporter(quiet)(
         f"{statistics.pairs:,} sentence pairs, {statistics.phrases:,} initial phrase pairs, "
         f"{statistics.occurrences:,} rule occurrences, {statistics.rules:,} rules"

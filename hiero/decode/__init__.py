@@ -1,1 +1,1 @@
-"""Models and decoders; `hiero` itself has the public names."""
+"""Models and decoders. The package ``hiero`` exports the public names."""

@@ -1,4 +1,4 @@
-"""Decoding from Python: one sentence, a batch on several threads, or an endless stream."""
+"""The decoder in Python: it translates one sentence, a batch on several threads, or a stream."""
 
 from __future__ import annotations
 
@@ -12,31 +12,31 @@ import numpy.typing as npt
 
 from hiero import _core
 from hiero._core import Translation
-from hiero.base.arguments import described
+from hiero.base.arguments import describe
 from hiero.base.parallel import ordered_map
 from hiero.decode.model import Model
 from hiero.decode.settings import DecodingArguments, DecodingSettings
 from hiero.features.sentence import Sentence
-from hiero.generators.protocol import with_generated
+from hiero.generators.protocol import add_generated_rules
 
 Keep = Literal["none", "forest", "chart", "splits"]
-# By name, or in the order of a model's features.
+# A mapping from feature names, or a vector in the order of the model's features.
 Weights = Mapping[str, float] | npt.ArrayLike
 _NO_WEIGHTS = (str, bytes, os.PathLike, type(None))
-# A sentence, or one that has nothing but raw text or tokens.
+# A sentence, its raw text, or its tokens.
 Source = str | Sequence[str] | Sentence
 
 
 @dataclass(frozen=True)
 class Failure:
-    """Stands in a batch's results for a sentence that could not be decoded."""
+    """The result for a sentence that could not be decoded."""
 
     source: Source
     error: Exception
 
 
 class Decoder:
-    """Translates with one model. Safe to call from any number of threads at once.
+    """A decoder for one model. It can be used from any number of threads at once.
 
     >>> decoder = Decoder(model, pop_limit=200)
     >>> decoder.translate("je ne comprends pas").text
@@ -44,11 +44,14 @@ class Decoder:
     """
 
     def __init__(self, model: Model, **settings: Unpack[DecodingArguments]) -> None:
-        """``settings`` override the model's: see ``DecodingSettings``. Raises ValueError for bad ones,
-        TypeError for values of other types and for what is no model, such as its path."""
+        """``settings`` override those of the model; see ``DecodingSettings``.
+
+        Raises ValueError for invalid settings, TypeError for values of a wrong type and for an argument that
+        is not a model, such as the path of one.
+        """
         if not isinstance(model, Model):
-            given = described(model)
-            raise TypeError(f"expected a hiero.Model, as hiero.Model.load(path) gives one, not {given}")
+            message = "expected a hiero.Model, as hiero.Model.load(path) returns one"
+            raise TypeError(f"{message}, not {describe(model)}")
         self.model = model
         self.settings = DecodingSettings(**{**model.settings.model_dump(), **settings})
         self._weights: Mapping[str, float] | npt.NDArray[np.float64] = dict(model.weights)
@@ -56,30 +59,30 @@ class Decoder:
 
     @property
     def weights(self) -> dict[str, float]:
-        """By feature, those that it was given."""
+        """The weights of the decoder by feature name."""
         if isinstance(self._weights, np.ndarray):
             return dict(zip(self.model.feature_names, self._weights.tolist(), strict=True))
         return dict(self._weights)
 
     def __repr__(self) -> str:
-        own = DecodingSettings()
-        changed = [f", {name}={value!r}" for name, value in self.settings if value != getattr(own, name)]
+        defaults = DecodingSettings()
+        changed = [f", {name}={value!r}" for name, value in self.settings if value != getattr(defaults, name)]
         return f"Decoder({self.model!r}{''.join(changed)})"
 
     def __reduce__(self) -> tuple[Any, ...]:
-        return _decoder_of, (self.model, self.settings.model_dump(), self._weights)
+        return _make_decoder, (self.model, self.settings.model_dump(), self._weights)
 
     def with_weights(self, weights: Weights) -> Decoder:
-        """The same decoder with other weights, by name or as a vector in the order of the model's
-        ``feature_names``, which is copied: no name is looked up then.
+        """Returns a decoder with other weights and everything else shared.
 
-        Weights by name are merged over the decoder's own: features that they do not name keep theirs. A
-        vector has the weights of all features.
-        Raises FormatError for a weight that names no feature, ValueError for a vector of another length and
-        for weights that are not finite, TypeError for what are no weights, such as a file's name.
+        A mapping is merged over the weights of this decoder: features that it does not name keep theirs. A
+        vector has the weights of all features, in the order of the model's ``feature_names``. It is copied,
+        and setting it is faster, as no names are looked up.
+        Raises FormatError for a weight that names no feature, ValueError for a vector of a wrong length and
+        for weights that are not finite, TypeError for other types, such as the name of a file.
         """
         if isinstance(weights, _NO_WEIGHTS):
-            raise TypeError(f"weights: expected a mapping by names or a vector, not {described(weights)}")
+            raise TypeError(f"weights: expected a mapping by names or a vector, not {describe(weights)}")
         other = object.__new__(Decoder)
         other.model = self.model
         other.settings = self.settings
@@ -98,41 +101,46 @@ class Decoder:
         keep: Keep = "none",
         weights: Weights | None = None,
     ) -> Translation:
-        """Translates one sentence, which may be raw text or tokens alone.
+        """Translates one sentence. A string is raw text, a list is tokens.
 
-        Text becomes tokens as the model's ``text`` says, and the result's ``.text`` is detokenised; for a
-        model that says nothing of it, tokens are what stands between white space.
+        The model's ``text`` says how raw text is tokenised, and how the result's ``.text`` is detokenised. By
+        default, tokens are separated by white space.
+        A sentence that no derivation covers has no tokens and ``has_parse`` is False; that is not an error.
 
-        ``weights`` hold for this call only, merged as by ``with_weights``. Rules of the sentence may span
-        any number of words and have features that the model has not, if ``weights`` names them. With
-        ``keep="forest"`` the result has ``.forest`` and ``.kbest``, with ``keep="chart"`` a ``.chart`` of all
-        that search found in every cell, with ``keep="splits"`` also the best derivation of every split point.
-        A sentence that no derivation covers has no tokens and ``has_parse`` False; that is no error.
-        Raises FormatError for rules that do not fit the model: labels that it lacks, the goal on a right-hand
-        side, unary rules that form a cycle with others, features of neither model nor ``weights``; and for a
-        parse of other words. Raises Error naming local features that raise, as for a sentence without what
-        they need, or a rule generator.
+        Args:
+            source: the sentence. Its rules may span any number of words. They may have features that the
+                model does not have, if ``weights`` names them.
+            keep: what the result contains besides the best derivation. With "forest" it has ``.forest`` and
+                ``.kbest``, with "chart" a ``.chart`` of everything that the search found in every cell, with
+                "splits" also the best derivation of every split point.
+            weights: weights for this call only, merged as by ``with_weights``.
+
+        Raises FormatError for rules that do not fit the model: for labels that it does not have, the goal on
+        a right-hand side, unary rules that form a cycle, and features that are neither in the model nor in
+        ``weights``; also for a parse of other words. Raises Error, naming the local features or the rule
+        generator, if they raise an exception, for example because the sentence has no parse.
         """
-        core, own = self._core, {}
+        core, extra_weights = self._core, {}
         text = self.model.text
-        sentence = with_generated(Sentence.of(source).in_tokens(text.source), self.model.generators)
+        sentence = Sentence.from_source(source).with_tokens(text.source)
+        sentence = add_generated_rules(sentence, self.model.generators)
         rules = list(sentence.rules)
         if weights is not None:
             if rules and isinstance(weights, Mapping):
                 names = {name for rule in rules for name in rule.features}
-                brought = {name for name in names if name not in self.model.feature_names}
-                own = {name: float(weight) for name, weight in weights.items() if name in brought}
-                weights = {name: weight for name, weight in weights.items() if name not in own}
+                names = {name for name in names if name not in self.model.feature_names}
+                extra_weights = {name: float(weight) for name, weight in weights.items() if name in names}
+                weights = {name: weight for name, weight in weights.items() if name not in extra_weights}
             core = self.with_weights(weights)._core
-        result = core.translate(sentence.tokens, rules, list(own.items()), sentence, keep)
-        if Sentence.of(source).text is not None:
+        result = core.translate(sentence.tokens, rules, list(extra_weights.items()), sentence, keep)
+        if Sentence.from_source(source).text is not None:
             result.text = text.target.text(result.tokens)
         return result
 
     def translate_batch(
         self, lines: Iterable[Source], *, threads: int = 1, keep: Keep = "none"
     ) -> list[Translation]:
-        """Translates all lines; results in order, the same for any number of threads.
+        """Translates all lines. The results are in order and do not depend on the number of threads.
 
         Raises the error of the first sentence that fails.
         """
@@ -146,13 +154,13 @@ class Decoder:
     def translate_iter(
         self, lines: Iterable[Source], *, threads: int = 1, keep: Keep = "none"
     ) -> Iterator[Translation | Failure]:
-        """Translates lines as they come, in order, a few per thread in memory at once.
+        """Yields the translations of lines in order, as they arrive. A few per thread are in memory at once.
 
-        A sentence that fails gives a ``Failure``; the others go on. Raises TypeError for a single sentence in
-        place of several.
+        A sentence that fails yields a ``Failure``, and the others are still translated. Raises TypeError for
+        a single sentence instead of several.
         """
         if isinstance(lines, str | bytes) or not isinstance(lines, Iterable):
-            raise TypeError(f"expected lines, not {described(lines)}: translate() takes one sentence")
+            raise TypeError(f"expected lines, not {describe(lines)}: translate() takes one sentence")
         return ordered_map(lambda line: self.attempt(line, keep=keep), lines, threads)
 
     def attempt(
@@ -162,12 +170,12 @@ class Decoder:
         keep: Keep = "none",
         weights: Weights | None = None,
     ) -> Translation | Failure:
-        """``translate`` of one sentence; one that fails gives a ``Failure``."""
+        """Translates one sentence like ``translate``, but returns a ``Failure`` if that raises an error."""
         try:
             return self.translate(line, keep=keep, weights=weights)
         except Exception as error:  # local features may raise anything
             return Failure(line, error)
 
 
-def _decoder_of(model: Model, settings: Mapping[str, Any], weights: Weights) -> Decoder:
+def _make_decoder(model: Model, settings: Mapping[str, Any], weights: Weights) -> Decoder:
     return Decoder(model, **settings).with_weights(weights)

@@ -1,4 +1,4 @@
-"""A model: rule tables, language models, features, weights and decoding settings, bound to each other."""
+"""The model: rule tables, language models, features, weights and decoding settings, bound to each other."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ import numpy as np
 import numpy.typing as npt
 
 from hiero._core import FeatureNames, LanguageModel, Rule, TranslationModel
-from hiero.base.arguments import by_name, several
+from hiero.base.arguments import checked_dict, checked_tuple
 from hiero.base.directories import publish, temporary_folder
 from hiero.base.tables import load_table
 from hiero.base.weights import check_writable, read_weights
@@ -28,11 +28,11 @@ PathLike = str | os.PathLike[str]
 
 
 class Model(ModelParts):
-    """Everything that decoding needs. Immutable: share one between any number of decoders and threads.
+    """Everything that decoding needs. A model is immutable and can be shared by decoders and threads.
 
-    Its parts are fields (``ModelParts``); ``dataclasses.replace`` gives a model with others. ``owners`` and
-    ``goal`` name what the parts leave open. ``feature_names`` are in the order of weights as a vector, and
-    ``core`` is what decoders of the core share.
+    Its parts are the fields of ``ModelParts``; ``dataclasses.replace`` returns a model with other parts.
+    ``owners`` and ``goal`` have the names that were chosen where the parts do not say them. The order of
+    ``feature_names`` is the order of weight vectors. ``core`` is the C++ model that decoders share.
 
     >>> model = Model.load("model")
     >>> model.with_weights({"LM0": 0.5}).save("other-model")
@@ -42,8 +42,11 @@ class Model(ModelParts):
     feature_names: FeatureNames
 
     def __post_init__(self) -> None:
-        """Binds the parts. Raises as ``ModelParts`` and ``ModelParts.bind`` do, and FormatError for a weight
-        that names no feature and for names of features that a weights file cannot hold."""
+        """Binds the parts to each other.
+
+        Raises the errors of ``ModelParts`` and ``ModelParts.bind``, and FormatError for a weight that names
+        no feature and for feature names that a weights file cannot contain.
+        """
         super().__post_init__()
         core = self.bind()
         check_writable(core.feature_names)
@@ -52,13 +55,13 @@ class Model(ModelParts):
         self.weight_vector(self.weights)
 
     def __setattr__(self, name: str, value: object) -> None:
-        raise AttributeError(f"{name}: a model does not change; see with_weights and with_features")
+        raise AttributeError(f"{name}: a model is immutable; use with_weights or with_features")
 
     def __delattr__(self, name: str) -> None:
-        raise AttributeError(f"{name}: a model does not change; see with_weights and with_features")
+        raise AttributeError(f"{name}: a model is immutable; use with_weights or with_features")
 
-    def _with_weights_alone(self, weights: Mapping[str, float], made_from: Mapping[str, Any]) -> Self:
-        """Returns the model with exactly these weights; all that is bound is shared."""
+    def _replace_weights(self, weights: Mapping[str, float], made_from: Mapping[str, Any]) -> Self:
+        """Returns a model with exactly these weights. Everything else is shared, without binding it again."""
         other = object.__new__(type(self))
         vars(other).update(vars(self))
         object.__setattr__(other, "weights", MappingProxyType(dict(weights)))
@@ -73,17 +76,19 @@ class Model(ModelParts):
         weights: PathLike | Mapping[str, float] | None = None,
         **parts: Any,
     ) -> Self:
-        """Makes a model from files: rule tables (packed, or text, which is packed first), language models and
-        weights; ``parts`` are other fields of ``ModelParts`` by name.
+        """Makes a model from files.
 
-        Raises as the constructor does, and OSError; TypeError for one path in place of several."""
+        ``grammars`` are rule tables, packed or as text, which is packed first. ``weights`` are a file or a
+        mapping. ``parts`` are other fields of ``ModelParts``.
+        Raises the errors of the constructor, OSError, and TypeError for one path instead of a list.
+        """
         if weights is None:
             weights = {}
         elif not isinstance(weights, Mapping):
             weights = read_weights(weights)
         return cls(
-            [load_table(path) for path in several("grammars", grammars, _PATH, "files")],
-            [LanguageModel.load(os.fspath(path)) for path in several("lms", lms, _PATH, "files")],
+            [load_table(path) for path in checked_tuple("grammars", grammars, _PATH, "files")],
+            [LanguageModel.load(os.fspath(path)) for path in checked_tuple("lms", lms, _PATH, "files")],
             weights,
             **parts,
         )
@@ -97,13 +102,14 @@ class Model(ModelParts):
         local_features: Sequence[LocalFeatures] = (),
         generators: Sequence[RuleGenerator] = (),
     ) -> Self:
-        """Reads a model directory; ``weights`` are merged over its own: features that they do not name keep
-        theirs.
+        """Reads a model directory.
 
-        Local features and generators of this package are made as the directory says; others that it was saved
-        with must be given again: FormatError is raised where they are not.
-        Raises OSError for missing files and FormatError for malformed ones; damage within tables and their
-        estimates is found where they are read, by the sentence that needs them.
+        ``weights`` are merged over those of the directory: features that they do not name keep theirs.
+        Local features and generators of this package are made from the settings in the directory. Others
+        that the model was saved with must be passed again in ``local_features`` and ``generators``.
+        Raises OSError for missing files, FormatError for malformed ones and for features or generators that
+        are not passed. Damage inside a rule table or its estimates raises an error only when a sentence
+        needs that part.
         """
         parts = read_model(Path(path), local_features, generators)
         if weights is not None and not isinstance(weights, Mapping):
@@ -112,18 +118,18 @@ class Model(ModelParts):
         return model if weights is None else model.with_weights(weights)
 
     def with_weights(self, weights: Mapping[str, float], origin: Mapping[str, Any] | None = None) -> Self:
-        """Returns the same model with these weights merged over its own: features that they do not name keep
-        theirs. Everything else is shared.
+        """Returns a model with these weights merged over its weights. Everything else is shared.
 
-        ``origin`` says where they come from, for the manifest. Raises FormatError for a weight that names no
-        feature, TypeError for what is no mapping, such as a file's name.
+        Features that ``weights`` does not name keep their weights. ``origin`` describes the origin of the
+        weights in the manifest. Raises FormatError for a weight that names no feature, TypeError if
+        ``weights`` is not a mapping, such as the name of a file.
         """
-        merged = {**self.weights, **by_name("weights", weights)}
+        merged = {**self.weights, **checked_dict("weights", weights)}
         self.weight_vector(merged)
         made_from = {key: value for key, value in self.made_from.items() if key != WEIGHTS}
         if origin is not None:
             made_from[WEIGHTS] = dict(origin)
-        return self._with_weights_alone(merged, made_from)
+        return self._replace_weights(merged, made_from)
 
     def with_features(
         self,
@@ -133,11 +139,11 @@ class Model(ModelParts):
         log_base: float | None = None,
         log_features: Sequence[str] = (),
     ) -> Self:
-        """Returns the same model with these local features and generators in place of its own, and logarithms
-        of this base.
+        """Returns a model with these local features, generators and base of logarithms instead of its own.
 
-        Features that are left keep their weights, such that they say of translations what they said: those of
-        logarithms change with the base. New features have none, and count 0. Raises as the constructor does.
+        Remaining features keep their weights. If the base changes, the weights of logarithms are rescaled,
+        so that scores stay the same. New features have no weight, which counts as 0.
+        Raises the errors of the constructor.
         """
         other = replace(
             self,
@@ -154,12 +160,15 @@ class Model(ModelParts):
             for name, weight in self.weights.items()
             if name in after
         }
-        return other._with_weights_alone(weights, self.made_from)
+        return other._replace_weights(weights, self.made_from)
 
     def with_grammar(self, other: Model) -> Self:
-        """Returns the same model with another's rule tables, language models and distortion statistics, as if
-        it had been trained on the other's bitext. Raises ValueError for another number of tables or language
-        models, and FormatError as the constructor does."""
+        """Returns a model with the rule tables, language models and distortion statistics of another model.
+
+        It is the model that would have been trained on the bitext of the other one, with the weights of this
+        one. Raises ValueError for a different number of tables or language models, and the errors of the
+        constructor.
+        """
         if (len(other.tables), len(other.lms)) != (len(self.tables), len(self.lms)):
             raise ValueError("the models have different numbers of rule tables or language models")
         return replace(
@@ -172,17 +181,16 @@ class Model(ModelParts):
         )
 
     def save(self, path: PathLike, *, scratch: PathLike | None = None) -> None:
-        """Writes a model directory; an existing one is replaced in one step when the new one is whole and on
-        the disk, and anything else that has the name is an error (see ``check_output``).
+        """Writes a model directory. An existing model is replaced in one step.
 
-        Files that other models or trainings on the same disk hold are shared, all others are copied.
-        The new directory grows in a hidden one in ``scratch``, a folder on the same disk (default: its
-        parent); if the process is killed this stays, with the new model or the old one, until the next one
-        like it is made.
-        Raises OSError also where the file system cannot replace a directory in one step: an old model must
-        then be moved away first.
+        The new directory is written under a hidden name in ``scratch``, a folder on the same disk (default:
+        the parent folder), and renamed when it is completely on the disk. If the process is killed, the
+        hidden directory stays until the model is saved again. Files of other models or trainings on the
+        same disk are hard-linked, other files are copied.
+        Raises FileExistsError if ``path`` is something other than a model (see ``check_output``). Raises
+        OSError also if the file system cannot replace a directory in one step; move the old model away first.
         """
-        target = Path(path).absolute()  # one's own directory may be the one that is replaced
+        target = Path(path).absolute()  # the working directory may be the one that is replaced
         check_output(target)
         target.parent.mkdir(parents=True, exist_ok=True)
         folder = target.parent if scratch is None else Path(scratch).absolute()
@@ -193,22 +201,22 @@ class Model(ModelParts):
             publish(staging, target)
 
     def weight_vector(self, weights: Mapping[str, float]) -> npt.NDArray[np.float64]:
-        """Returns weights in the order of ``feature_names``, 0 where there is none.
+        """Returns weights as a vector in the order of ``feature_names``; missing weights are 0.
 
         Raises FormatError for a weight that names no feature.
         """
         return self.feature_names.vector(weights)
 
     def unweighted(self) -> list[str]:
-        """Returns the features that have no weight, and so count 0."""
+        """Returns the names of features without a weight, which count 0."""
         return [name for name in self.feature_names if name not in self.weights]
 
     def rule(self, table: int | str, rule: int) -> Rule:
-        """Returns a rule of a table, by the table's index as in ``Applications.tables`` or its owner's name
-        as in ``Forest.tables``, and the rule's id there.
+        """Returns rule number ``rule`` of a table.
 
-        Raises IndexError for an id or index that there is not, KeyError for a name: words that are copied
-        and rules for single sentences are in no table of the model.
+        The table is an index, as in ``Applications.tables``, or the name of its owner, as in
+        ``Forest.tables``. Copied words and rules of single sentences are in no table of the model.
+        Raises IndexError for an unknown index or number, KeyError for an unknown owner.
         """
         if isinstance(table, str):
             owners = self.core.owners
@@ -222,11 +230,11 @@ class Model(ModelParts):
         return f"Model(rules={rules}, lms={len(self.lms)}, features={len(self.feature_names)})"
 
     def __reduce__(self) -> tuple[Any, ...]:
-        """Pickles files by name, and tables made in memory as a whole."""
+        """Pickles the paths of files, and the content of tables that were made in memory."""
         values = {field.name: getattr(self, field.name) for field in fields(self)}
         values |= {"weights": dict(self.weights), "made_from": dict(self.made_from)}
-        return _model_of, (type(self), values)
+        return _make_model, (type(self), values)
 
 
-def _model_of(kind: type[Model], values: dict[str, Any]) -> Model:
+def _make_model(kind: type[Model], values: dict[str, Any]) -> Model:
     return kind(**values)

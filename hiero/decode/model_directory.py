@@ -1,6 +1,9 @@
-"""A model on disk: ``model.toml`` (paths relative to it, every decoding setting), packed rule tables with
-what is precomputed per rule, KenLM binaries, ``weights.txt``, distortion statistics where training left some,
-dictionaries of names, and ``manifest.json`` with sizes, checksums and how it was made.
+"""The files ``model.toml`` and ``manifest.json`` of a model directory.
+
+``model.toml`` has the paths of the other files, relative to the directory, and all decoding settings. The
+other files are packed rule tables with their precomputed estimates, KenLM binaries, ``weights.txt``, and
+optionally distortion statistics and dictionaries of names. ``manifest.json`` has the sizes and checksums of
+all files and describes how the model was made.
 """
 
 from __future__ import annotations
@@ -19,24 +22,24 @@ from pydantic import BaseModel, ConfigDict, Field, ValidationError
 
 from hiero._core import FormatError
 from hiero.base.files import sha256, write_atomically
-from hiero.base.json_files import complaint, json_number
+from hiero.base.json_files import json_number, validation_message
 from hiero.base.ownership import MANIFEST
 from hiero.base.text import TextProcessing
 from hiero.decode.settings import DecodingSettings
 from hiero.features.built_in import BuiltIn
 from hiero.features.protocols import LocalFeatures
 from hiero.generators.built_in import BuiltIn as BuiltInGenerator
-from hiero.generators.built_in import within
+from hiero.generators.built_in import with_paths_in
 from hiero.generators.protocol import RuleGenerator
 
 FORMAT: Literal[1] = 1
 WEIGHTS_FILE = "weights.txt"
-# In the part of a manifest that says how a model was made, of its weights.
+# The key for the origin of the weights, in the part of the manifest that describes how the model was made.
 WEIGHTS = "weights"
 
 
 class TableEntry(BaseModel):
-    """A rule table, the name of its owner, and the file of what is precomputed per rule."""
+    """A rule table, the name of its owner, and the file of its precomputed rule estimates."""
 
     model_config = ConfigDict(extra="forbid")
     path: str
@@ -44,16 +47,16 @@ class TableEntry(BaseModel):
     statics: str = ""
 
 
-class GivenFeatures(BaseModel):
-    """Local features that only the caller can give."""
+class ExternalFeatures(BaseModel):
+    """Local features that are not part of this package and must be passed by the caller."""
 
     model_config = ConfigDict(extra="forbid")
     kind: Literal["given"] = "given"
     names: list[str]
 
 
-class GivenGenerator(BaseModel):
-    """A generator that only the caller can give, and the features of its rules."""
+class ExternalGenerator(BaseModel):
+    """A rule generator that is not part of this package and must be passed by the caller."""
 
     model_config = ConfigDict(extra="forbid")
     kind: Literal["given"] = "given"
@@ -73,38 +76,38 @@ class ModelFile(BaseModel):
     lms: list[str] = []
     weights: str
     distortion: str = ""
-    # In the model's order, which is that of weights as a vector.
-    local_features: list[Annotated[BuiltIn | GivenFeatures, Field(discriminator="kind")]] = []
-    generators: list[Annotated[BuiltInGenerator | GivenGenerator, Field(discriminator="kind")]] = []
-    # Of logarithms; which features are some besides language models'.
+    # In the order of weight vectors.
+    local_features: list[Annotated[BuiltIn | ExternalFeatures, Field(discriminator="kind")]] = []
+    generators: list[Annotated[BuiltInGenerator | ExternalGenerator, Field(discriminator="kind")]] = []
+    # The base of the features that are logarithms: those of language models and log_features.
     log_base: float | None = Field(None, gt=1, allow_inf_nan=False)
     log_features: list[str] = []
     text: TextProcessing = TextProcessing()
     decoding: DecodingSettings = DecodingSettings()
 
 
-def some_of(names: Sequence[str]) -> str:
-    """The first ten of names, and how many there are if there are more."""
-    several = ", ".join(names[:10])
-    return several if len(names) <= 10 else f"{several}, ... ({len(names):,})"
+def abbreviated(names: Sequence[str]) -> str:
+    """Returns the first ten names as text, with the total number if there are more."""
+    text = ", ".join(names[:10])
+    return text if len(names) <= 10 else f"{text}, ... ({len(names):,})"
 
 
 def read_config(directory: Path) -> ModelFile:
-    """Raises FormatError or OSError."""
+    """Reads ``model.toml``. Raises FormatError or OSError."""
     path = directory / "model.toml"
     try:
         return ModelFile.model_validate(tomllib.loads(path.read_text(encoding="utf-8")))
     except (tomllib.TOMLDecodeError, UnicodeDecodeError) as error:
         raise FormatError(f"{path}: {error}") from None
     except ValidationError as error:
-        raise FormatError(f"{path}: {complaint(error, ModelFile)}") from None
+        raise FormatError(f"{path}: {validation_message(error, ModelFile)}") from None
 
 
 def write_config(directory: Path, config: ModelFile) -> None:
-    """Writes ``model.toml`` with every setting."""
+    """Writes ``model.toml`` with all settings."""
 
     values = config.model_dump(mode="json", exclude={"text", "decoding"})
-    # What has nothing to say is left out, but for labels, which are asked for.
+    # Empty fields are omitted, except for labels.
     always = {"goal", "copy_labels", "glue_labels", "tables", "lms"}
     lines = [
         f"{name} = {_toml(value or '' if name == 'goal' else value)}"
@@ -122,24 +125,24 @@ def write_config(directory: Path, config: ModelFile) -> None:
 
 
 def _toml(value: Any) -> str:
-    """A value on one line."""
+    """Formats a value in TOML on one line."""
     if isinstance(value, str):
         return json.dumps(value, ensure_ascii=False)  # a JSON string is a TOML string
     if isinstance(value, Mapping):
-        return f"{{ {', '.join(f'{key} = {_toml(each)}' for key, each in value.items())} }}"
+        return f"{{ {', '.join(f'{key} = {_toml(item)}' for key, item in value.items())} }}"
     if isinstance(value, Sequence):
         return f"[{', '.join(map(_toml, value))}]"
     return str(value).lower()
 
 
 def read_manifest(directory: Path) -> dict[str, dict[str, int | str]]:
-    """The files of a model directory with size and SHA-256. Raises FormatError or OSError."""
+    """Returns the size and SHA-256 of every file of a model directory. Raises FormatError or OSError."""
     with _manifest(directory) as manifest:
         return {name: {"size": f["size"], "sha256": f["sha256"]} for name, f in manifest["files"].items()}
 
 
 def read_made_from(directory: Path) -> dict[str, Any]:
-    """Reads from the manifest how a model was made; empty where it does not say. Raises FormatError."""
+    """Returns how a model was made, from its manifest; empty if unknown. Raises FormatError."""
     if not (directory / MANIFEST).exists():
         return {}
     with _manifest(directory) as manifest:
@@ -156,7 +159,7 @@ def _manifest(directory: Path) -> Iterator[Any]:
 
 
 def write_manifest(directory: Path, names: Sequence[str], made_from: Mapping[str, Any]) -> None:
-    """Writes sizes and checksums of these files, and how they were made."""
+    """Writes ``manifest.json`` with the sizes and checksums of these files and how the model was made."""
     files = {
         name: {"size": (directory / name).stat().st_size, "sha256": sha256(directory / name)}
         for name in names
@@ -168,59 +171,65 @@ def write_manifest(directory: Path, names: Sequence[str], made_from: Mapping[str
     write_atomically(directory / MANIFEST, text + "\n")
 
 
-def all_local_features(
-    directory: Path, config: ModelFile, given: Sequence[LocalFeatures]
+def combine_local_features(
+    directory: Path, config: ModelFile, passed: Sequence[LocalFeatures]
 ) -> list[LocalFeatures]:
-    """Those of the model directory in their order, where such as are given stand for all that have their
-    names, and others that are given."""
-    names = {name: features for features in given for name in features.names}
-    found: list[LocalFeatures] = []
+    """Returns the local features of a model directory in order, followed by other passed features.
+
+    Passed features replace the features of the directory if they have all of their names. Raises FormatError
+    if external features are not passed.
+    """
+    features_by_name = {name: features for features in passed for name in features.names}
+    combined: list[LocalFeatures] = []
     missing: list[str] = []
-    for own in config.local_features:
-        if names.keys() >= set(own.names):
-            found += [names[name] for name in own.names]
-        elif isinstance(own, GivenFeatures):
-            missing += [name for name in own.names if name not in names]
+    for entry in config.local_features:
+        if features_by_name.keys() >= set(entry.names):
+            combined += [features_by_name[name] for name in entry.names]
+        elif isinstance(entry, ExternalFeatures):
+            missing += [name for name in entry.names if name not in features_by_name]
         else:
-            found.append(own)
+            combined.append(entry)
     if missing:
         raise FormatError(
-            f"{directory}: needs local features of Python's that have {some_of(missing)}: give them to "
+            f"{directory}: needs local features in Python for {abbreviated(missing)}: pass them to "
             "hiero.Model.load(..., local_features=[...]), or name them to a command by --load MODULE:NAME"
         )
-    # Each once, where it is found first.
-    return list({id(features): features for features in [*found, *given]}.values())
+    # Removes duplicates; the first one counts.
+    return list({id(features): features for features in [*combined, *passed]}.values())
 
 
-def all_generators(directory: Path, config: ModelFile, given: Sequence[RuleGenerator]) -> list[RuleGenerator]:
-    """The same of generators, by their names."""
-    names = {generator.name: generator for generator in given}
-    found: list[RuleGenerator] = []
+def combine_generators(
+    directory: Path, config: ModelFile, passed: Sequence[RuleGenerator]
+) -> list[RuleGenerator]:
+    """Returns the rule generators of a model directory in order, followed by other passed generators.
+
+    A passed generator replaces the one with the same name. Raises FormatError if an external generator is
+    not passed.
+    """
+    passed_by_name = {generator.name: generator for generator in passed}
+    combined: list[RuleGenerator] = []
     missing: list[str] = []
-    for own in config.generators:
-        if own.name in names:
-            found.append(names[own.name])
-        elif isinstance(own, GivenGenerator):
-            missing.append(own.name)
+    for entry in config.generators:
+        if entry.name in passed_by_name:
+            combined.append(passed_by_name[entry.name])
+        elif isinstance(entry, ExternalGenerator):
+            missing.append(entry.name)
         else:
-            found.append(within(directory, own))
+            combined.append(with_paths_in(directory, entry))
     if missing:
         raise FormatError(
-            f"{directory}: needs rule generators of Python's, {', '.join(missing)}: give them to "
+            f"{directory}: needs rule generators in Python, {', '.join(missing)}: pass them to "
             "hiero.Model.load(..., generators=[...]), or name them to a command by --load MODULE:NAME"
         )
-    return list({id(generator): generator for generator in [*found, *given]}.values())
+    return list({id(generator): generator for generator in [*combined, *passed]}.values())
 
 
 def check_output(path: str | os.PathLike[str]) -> None:
-    """Raises FileExistsError where a model directory would replace what is no model.
-
-    It may replace a model or an empty directory.
-    """
+    """Raises FileExistsError if ``path`` exists and is neither a model directory nor an empty directory."""
     path = Path(path)
     if path.is_dir() and path.name not in ("", ".."):
         free = (path / "model.toml").is_file() or not any(path.iterdir())
     else:
         free = not os.path.lexists(path)
     if not free:
-        raise FileExistsError(errno.EEXIST, "exists and is no model directory", os.fspath(path))
+        raise FileExistsError(errno.EEXIST, "exists and is not a model directory", os.fspath(path))

@@ -1,7 +1,7 @@
-"""Reads and writes the files of a model directory (``model_directory.py``).
+"""Reading and writing of model directories.
 
-Rule tables and language models are packed when they are written, if they are not yet, else linked or copied;
-rule estimates are computed for what was written.
+Rule tables and language models that are not packed yet are packed when a model is written; packed files are
+linked or copied. Rule estimates are computed for the files that were written.
 """
 
 from __future__ import annotations
@@ -18,12 +18,12 @@ from hiero.base.weights import read_weights, write_weights
 from hiero.decode.model_directory import (
     FORMAT,
     WEIGHTS_FILE,
-    GivenFeatures,
-    GivenGenerator,
+    ExternalFeatures,
+    ExternalGenerator,
     ModelFile,
     TableEntry,
-    all_generators,
-    all_local_features,
+    combine_generators,
+    combine_local_features,
     read_config,
     read_made_from,
     write_config,
@@ -44,10 +44,10 @@ _DISTORTION = "distortion.json"
 def read_model(
     directory: Path, local_features: Sequence[LocalFeatures], generators: Sequence[RuleGenerator]
 ) -> ModelParts:
-    """Reads the parts of a model; given local features and generators replace those with the same names.
+    """Reads the parts of a model. Local features and generators replace those with the same names.
 
-    Raises OSError for missing files and FormatError for malformed ones, and for local features or generators
-    that only the caller can give.
+    Raises OSError for missing files, FormatError for malformed ones and for external features or generators
+    that are not passed.
     """
     config = read_config(directory)
     estimates = [directory / entry.statics for entry in config.tables]
@@ -58,22 +58,22 @@ def read_model(
         read_weights(directory / config.weights),
         owners=[entry.owner for entry in config.tables],
         estimates=[str(path) if path.is_file() else "" for path in estimates],
-        local_features=all_local_features(directory, config, local_features),
-        generators=all_generators(directory, config, generators),
+        local_features=combine_local_features(directory, config, local_features),
+        generators=combine_generators(directory, config, generators),
         log_base=config.log_base,
         log_features=config.log_features,
         goal=config.goal,
         copy_labels=config.copy_labels,
         glue_labels=config.glue_labels,
         settings=config.decoding,
-        text=with_truecasers(config.text, lambda _, file: str(directory / file)),
+        text=_rename_truecasers(config.text, lambda _, file: str(directory / file)),
         distortion=distortion,
         made_from=read_made_from(directory),
     )
 
 
 def write_model(model: ModelParts, directory: Path) -> None:
-    """Fills an existing directory with the files of a model whose owners and goal are named.
+    """Writes the files of a model into an existing directory. Its owners and its goal must have names.
 
     Raises OSError, and FormatError for a dictionary without names.
     """
@@ -81,17 +81,10 @@ def write_model(model: ModelParts, directory: Path) -> None:
     lms = _write_lms(model, directory)
     estimates = _write_estimates(model, directory, tables, lms)
     write_weights(directory / WEIGHTS_FILE, model.weights)
-    names = [*tables, *estimates, *lms, WEIGHTS_FILE, "model.toml"]
     if model.distortion is not None:
         model.distortion.save(directory / _DISTORTION)
-        names.append(_DISTORTION)
     generators = _write_generators(model, directory)
-    names += [str(own.dictionary) for own in generators if isinstance(own, NameRules)]
-    text = with_truecasers(model.text, lambda name, _: f"truecaser.{name}")
-    for own, kept in ((model.text.source, text.source), (model.text.target, text.target)):
-        if own.truecaser:
-            link_or_copy(own.truecaser, directory / kept.truecaser)
-            names.append(kept.truecaser)
+    text = _write_truecasers(model, directory)
     config = ModelFile(
         format=FORMAT,
         goal=model.goal,
@@ -105,8 +98,8 @@ def write_model(model: ModelParts, directory: Path) -> None:
         weights=WEIGHTS_FILE,
         distortion="" if model.distortion is None else _DISTORTION,
         local_features=[
-            own if isinstance(own, BUILT_IN) else GivenFeatures(names=list(own.names))
-            for own in model.local_features
+            features if isinstance(features, BUILT_IN) else ExternalFeatures(names=list(features.names))
+            for features in model.local_features
         ],
         generators=generators,
         log_base=model.log_base,
@@ -115,7 +108,17 @@ def write_model(model: ModelParts, directory: Path) -> None:
         decoding=model.settings,
     )
     write_config(directory, config)
-    write_manifest(directory, names, model.made_from)
+    write_manifest(directory, _file_names(config), model.made_from)
+
+
+def _file_names(config: ModelFile) -> list[str]:
+    """Returns the names of the files of a model directory, in the order of its manifest."""
+    names = [entry.path for entry in config.tables] + [entry.statics for entry in config.tables]
+    names += [*config.lms, config.weights, "model.toml"]
+    names += [config.distortion] if config.distortion else []
+    names += [str(entry.dictionary) for entry in config.generators if isinstance(entry, NameRules)]
+    sides = (config.text.source, config.text.target)
+    return names + [side.truecaser for side in sides if side.truecaser]
 
 
 def _write_tables(model: ModelParts, directory: Path) -> list[str]:
@@ -124,7 +127,7 @@ def _write_tables(model: ModelParts, directory: Path) -> list[str]:
         if Path(table.path).is_file() and is_packed(table.path):
             link_or_copy(table.path, directory / file)
         else:
-            table.save(str(directory / file))  # made in memory, or packed for this process only
+            table.save(str(directory / file))  # made in memory, or packed only for this process
     return files
 
 
@@ -141,7 +144,7 @@ def _write_lms(model: ModelParts, directory: Path) -> list[str]:
 def _write_estimates(
     model: ModelParts, directory: Path, tables: Sequence[str], lms: Sequence[str]
 ) -> list[str]:
-    """Writes the rule estimates of tables and language models as they were written."""
+    """Writes the rule estimates for the rule tables and language models in the directory."""
     core = ModelParts(
         [RuleTable.open(str(directory / file)) for file in tables],
         [LanguageModel.load(str(directory / file)) for file in lms],
@@ -156,33 +159,44 @@ def _write_estimates(
     return files
 
 
-def _write_generators(model: ModelParts, directory: Path) -> list[BuiltIn | GivenGenerator]:
-    """As ``model.toml`` has them, with the dictionaries as they are copied. Raises FormatError for a bad
-    one."""
-    kept: list[BuiltIn | GivenGenerator] = []
-    for own in model.generators:
-        if isinstance(own, NameRules):
-            if not own.phrases:
-                raise FormatError(f"{own.dictionary}: no names")
-            copied = own.at(Path(f"names{len(kept)}"))
-            link_or_copy(own.dictionary, directory / copied.dictionary)
-            kept.append(copied)
-        elif isinstance(own, GENERATORS):
-            kept.append(own)
+def _write_generators(model: ModelParts, directory: Path) -> list[BuiltIn | ExternalGenerator]:
+    """Copies the dictionaries of generators. Returns the entries of the generators in ``model.toml``.
+
+    Raises FormatError for a dictionary without names.
+    """
+    entries: list[BuiltIn | ExternalGenerator] = []
+    for generator in model.generators:
+        if isinstance(generator, NameRules):
+            if not generator.phrases:
+                raise FormatError(f"{generator.dictionary}: no names")
+            entry = generator.with_dictionary(Path(f"names{len(entries)}"))
+            link_or_copy(generator.dictionary, directory / entry.dictionary)
+            entries.append(entry)
+        elif isinstance(generator, GENERATORS):
+            entries.append(generator)
         else:
-            kept.append(GivenGenerator(name=own.name, features=list(own.features)))
-    return kept
+            entries.append(ExternalGenerator(name=generator.name, features=list(generator.features)))
+    return entries
 
 
-def with_truecasers(text: TextProcessing, change: Callable[[str, str], str]) -> TextProcessing:
-    """The same with other files of truecasers: by the side's name and the file."""
+def _write_truecasers(model: ModelParts, directory: Path) -> TextProcessing:
+    """Copies the truecasers. Returns the text processing with their names in the directory."""
+    text = _rename_truecasers(model.text, lambda name, _: f"truecaser.{name}")
+    for side, copied in ((model.text.source, text.source), (model.text.target, text.target)):
+        if side.truecaser:
+            link_or_copy(side.truecaser, directory / copied.truecaser)
+    return text
+
+
+def _rename_truecasers(text: TextProcessing, rename: Callable[[str, str], str]) -> TextProcessing:
+    """Returns the text processing with other truecaser files: ``rename(side, file)``."""
     for name, side in (("source", text.source), ("target", text.target)):
         if side.truecaser:
-            text = replace(text, **{name: replace(side, truecaser=change(name, side.truecaser))})
+            text = replace(text, **{name: replace(side, truecaser=rename(name, side.truecaser))})
     return text
 
 
 def is_arpa(path: Path) -> bool:
-    """Whether a language model is text: what is no binary of KenLM's."""
+    """Returns whether a language model is an ARPA file, which means that it is not a KenLM binary."""
     with path.open("rb") as file:
         return not file.read(64).startswith(b"mmap lm http://kheafield.com/code")

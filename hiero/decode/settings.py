@@ -1,4 +1,4 @@
-"""How a decoder searches."""
+"""Settings of the decoder's search."""
 
 from __future__ import annotations
 
@@ -9,7 +9,7 @@ from hiero.base.settings import settings_model
 
 
 class DecodingArguments(TypedDict, total=False):
-    """The settings' names and types, for those who check types and complete names."""
+    """Names and types of the settings, for type checkers and editors."""
 
     pop_limit: int
     span_limit: int
@@ -21,10 +21,10 @@ class DecodingArguments(TypedDict, total=False):
 
 
 class DecodingSettings(settings_model(_core.DecoderOptions)):  # type: ignore[misc]
-    """Every decoding setting with its default; scores and thresholds are natural logs.
+    """All decoding settings with their defaults. Scores and thresholds are natural logs.
 
-    What settings there are and what they mean is said in ``cpp/hiero/decode/options.h``, and told by
-    ``DecodingSettings.model_fields``.
+    The settings are defined in ``cpp/hiero/decode/options.h``; ``DecodingSettings.model_fields`` describes
+    them.
     """
 
     if TYPE_CHECKING:
@@ -32,5 +32,5 @@ class DecodingSettings(settings_model(_core.DecoderOptions)):  # type: ignore[mi
         def __init__(self, **settings: Unpack[DecodingArguments]) -> None: ...
 
     def options(self) -> _core.DecoderOptions:
-        """The settings as the core takes them."""
+        """Returns the settings as an options struct of the core."""
         return _core.DecoderOptions(**self.model_dump())

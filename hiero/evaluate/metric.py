@@ -22,7 +22,7 @@ from typing import ClassVar
 import numpy as np
 import numpy.typing as npt
 
-from hiero.base.arguments import several
+from hiero.base.arguments import checked_tuple
 from hiero.evaluate.tokens import Hypotheses, Text
 
 Array = npt.NDArray[np.float64]
@@ -42,11 +42,11 @@ class Metric(ABC):
         Raises ValueError for no segments and for a segment without a reference, TypeError for a segment whose
         references are a string, or lists of tokens in place of lines. Messages number segments from 0.
         """
-        several("references", references, Iterable, "segments, each a list of references")
+        checked_tuple("references", references, Iterable, "segments, each a list of references")
         if not references:
             raise ValueError("a metric is of one segment or more")
         for number, segment in enumerate(references):
-            several(f"segment {number}", segment, str, "references, each a line of text")
+            checked_tuple(f"segment {number}", segment, str, "references, each a line of text")
             if not any(line.strip() for line in segment):
                 raise ValueError(f"segment {number}: no reference that is not empty")
         self.text = text if text is not None else Text()
@@ -69,7 +69,7 @@ class Metric(ABC):
         return self.token_statistics(segments, Hypotheses.from_tokens(self.text.tokens(lines)))
 
     def _check(self, lines: Sequence[str]) -> None:
-        several("hypotheses", lines, str, "lines of text, one for each segment")
+        checked_tuple("hypotheses", lines, str, "lines of text, one for each segment")
         if len(lines) != self.segments:
             raise ValueError(f"{len(lines)} hypotheses for {self.segments} segments")
 

@@ -22,7 +22,7 @@ from hiero.base.files import write_atomically
 from hiero.base.weights import read_weights
 from hiero.decode.decoder import Decoder
 from hiero.decode.model import Model
-from hiero.decode.model_directory import some_of
+from hiero.decode.model_directory import abbreviated
 from hiero.evaluate import EffectiveLength
 from hiero.experiments import report
 from hiero.experiments.laboratory import ExperimentOptions, Laboratory, Trial
@@ -69,7 +69,7 @@ class Chiang2008Options(ExperimentOptions):
         if self.baseline is None:
             return tuple(name for name in BASELINE if name in names)
         if missing := [name for name in self.baseline if name not in names]:
-            raise FormatError(f"baseline: the model has no feature {some_of(missing)}")
+            raise FormatError(f"baseline: the model has no feature {abbreviated(missing)}")
         return self.baseline
 
 
@@ -130,7 +130,7 @@ def local_features(features: str, model: Model, parsed: bool, options: Chiang200
         added.append(FineSyntax(labels=options.fine_labels))
     if features == "coarse distortion":
         assert model.distortion is not None
-        added.append(CoarseDistortion.of(model.distortion))
+        added.append(CoarseDistortion.from_statistics(model.distortion))
     if features in ("fine distortion", ALL):
         added.append(FineDistortion())
     return added

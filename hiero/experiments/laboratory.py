@@ -26,9 +26,9 @@ import numpy as np
 from pydantic import BaseModel, ConfigDict, Field, ValidationError, model_validator
 
 from hiero._core import FormatError
-from hiero.base.directories import differing, run_directory
+from hiero.base.directories import changed_settings, run_directory
 from hiero.base.files import write_atomically
-from hiero.base.json_files import complaint, read_json
+from hiero.base.json_files import read_json, validation_message
 from hiero.base.settings import Settings
 from hiero.decode.decoder import Decoder
 from hiero.decode.model import Model
@@ -69,7 +69,7 @@ class ExperimentOptions(Settings):
             try:
                 kind.model_validate(values)
             except ValidationError as error:
-                raise ValueError(f"{name}: {complaint(error, kind)}") from None
+                raise ValueError(f"{name}: {validation_message(error, kind)}") from None
         return self
 
 
@@ -235,7 +235,7 @@ class Laboratory(ABC, Generic[O]):
         if not _has_begun(folder):
             return
         before = read_json(folder / _ROW, _Row).options
-        if changed := list(differing(before, json.loads(json.dumps(self._relevant(system))))):
+        if changed := list(changed_settings(before, json.loads(json.dumps(self._relevant(system))))):
             raise FormatError(
                 f"{folder}: {system.name} has begun with other settings, see {_ROW}, {', '.join(changed)};"
                 " choose another directory for all, or remove this one to have the row run again"

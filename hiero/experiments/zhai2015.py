@@ -184,7 +184,7 @@ class Zhai2015(Laboratory[Zhai2015Options]):
     def __post_init__(self) -> None:
         # Search-aware tuning takes sentences in tokens, whose spans it judges.
         side = self.model.text.source
-        self.tuning = replace(self.tuning, sentences=[s.in_tokens(side) for s in self.tuning.sentences])
+        self.tuning = replace(self.tuning, sentences=[s.with_tokens(side) for s in self.tuning.sentences])
 
     def check(self) -> None:
         if not self.tests:

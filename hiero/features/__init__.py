@@ -1,5 +1,4 @@
-"""Annotations of a sentence to translate, and local features: those of this package, and the protocols for
-others.
+"""Input sentences with their annotations, built-in local features, and protocols for other local features.
 
 >>> import hiero
 >>> model = hiero.Model.load("model", local_features=[hiero.features.FineSyntax()])

@@ -1,4 +1,4 @@
-"""The local features of this package, as a model directory names them with their settings."""
+"""The local features of this package that ``model.toml`` can describe."""
 
 from __future__ import annotations
 

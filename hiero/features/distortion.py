@@ -1,5 +1,8 @@
-"""Structural distortion (Chiang et al. 2008, section 4): whether a nonterminal that stands for S source words
-is reordered, that is, crosses another nonterminal or a word link of its rule."""
+"""Structural distortion features (Chiang et al. 2008, section 4): whether a nonterminal is reordered.
+
+A nonterminal is reordered if it crosses another nonterminal or a word link of its rule. The features depend
+on the number S of source words that the nonterminal covers.
+"""
 
 from __future__ import annotations
 
@@ -25,28 +28,29 @@ SIZES = 10  # 1 .. 9 source words, and 10 or more
 
 @dataclass(frozen=True)
 class DistortionStatistics:
-    """Nonterminals of extracted rule occurrences, by source words: entry S - 1, the last for 10 or more."""
+    """Counts of nonterminals in extracted rules by source words: entry S - 1, the last one for 10 or more."""
 
     monotone: Sequence[int]
     reordered: Sequence[int]
 
     @classmethod
-    def of(cls, statistics: ExtractStatistics) -> DistortionStatistics:
-        """Takes the statistics from what extraction counted."""
+    def from_extraction(cls, statistics: ExtractStatistics) -> DistortionStatistics:
+        """Returns the counts made by rule extraction."""
         return cls(list(statistics.monotone), list(statistics.reordered))
 
     def log_probability(self, reordered: bool, size: int) -> float:
-        """log P(R | S), natural, add-one smoothed; a size never seen takes the largest seen one's.
+        """Returns the natural log of P(reordered | size) or P(monotone | size), with add-one smoothing.
 
-        Raises ValueError for a size below 1.
+        A size that was never seen is treated like the largest size that was seen. Raises ValueError for a
+        size below 1.
         """
         if size < 1:
-            raise ValueError(f"a nonterminal stands for at least 1 word, not {size}")
+            raise ValueError(f"a nonterminal covers at least 1 word, not {size}")
         seen = [s for s in range(SIZES) if self.monotone[s] + self.reordered[s] > 0]
-        at = min(size, SIZES) - 1
-        if at not in seen:
-            at = seen[-1] if seen else 0
-        counts = (self.monotone[at], self.reordered[at])
+        row = min(size, SIZES) - 1
+        if row not in seen:
+            row = seen[-1] if seen else 0
+        counts = (self.monotone[row], self.reordered[row])
         return math.log((counts[reordered] + 1) / (sum(counts) + 2))
 
     def save(self, path: str | os.PathLike[str]) -> None:
@@ -56,7 +60,7 @@ class DistortionStatistics:
 
     @classmethod
     def load(cls, path: str | os.PathLike[str]) -> DistortionStatistics:
-        """Reads the counts. Raises FormatError, OSError."""
+        """Reads the counts. Raises FormatError or OSError."""
         try:
             data = json.loads(Path(path).read_text(encoding="utf-8"))
             rows = [data["monotone"], data["reordered"]]
@@ -77,15 +81,16 @@ Counts = Annotated[tuple[Annotated[int, Field(ge=0)], ...], Field(min_length=SIZ
 
 class _Distortion(Settings):
     kind: str
-    # Whether nonterminals of rules of the goal, as glue is, count too.
+    # Whether nonterminals of rules of the goal, such as glue rules, are counted, too.
     glue: bool = False
 
 
 class CoarseDistortion(_Distortion):
-    """One feature, ``Distortion``: log P(R | S) of whether a nonterminal is reordered, as training counted.
+    """One feature, ``Distortion``: the log probability of the order of each nonterminal, log P(R | S).
 
     >>> statistics = DistortionStatistics(monotone=[6, *[0] * 9], reordered=[2, *[0] * 9])
-    >>> CoarseDistortion.of(statistics).by_gap()[0].tolist() == [[math.log(7 / 10)], [math.log(3 / 10)]]
+    >>> table = CoarseDistortion.from_statistics(statistics).by_gap()
+    >>> table[0].tolist() == [[math.log(7 / 10)], [math.log(3 / 10)]]
     True
     """
 
@@ -94,7 +99,8 @@ class CoarseDistortion(_Distortion):
     reordered: Counts
 
     @classmethod
-    def of(cls, statistics: DistortionStatistics, *, glue: bool = False) -> CoarseDistortion:
+    def from_statistics(cls, statistics: DistortionStatistics, *, glue: bool = False) -> CoarseDistortion:
+        """Returns the feature with the counts of training."""
         return cls(monotone=tuple(statistics.monotone), reordered=tuple(statistics.reordered), glue=glue)
 
     @property
@@ -108,7 +114,7 @@ class CoarseDistortion(_Distortion):
 
 
 class FineDistortion(_Distortion):
-    """A feature for each size S and whether a nonterminal is reordered, and for all sizes together.
+    """Counts of monotone and of reordered nonterminals, for each size S and for all sizes together.
 
     >>> FineDistortion().names[9:12]
     ['Distortion_Monotone_10+', 'Distortion_Monotone_*', 'Distortion_Reordered_1']

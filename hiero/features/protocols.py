@@ -1,11 +1,12 @@
-"""Local features: scores of a rule application that depend on the source side and the rule alone.
+"""Protocols of local features: scores of a rule application that depend only on the source side and the rule.
 
-They are computed for a whole sentence at once, before search, and are of one of three kinds. Most depend
-on the span alone, or on the sizes of gaps and whether these are reordered: a table is looked up then, and
-nothing is done in Python for each rule. All others see every rule of every application.
+Local features are computed before the search, for a complete sentence at once. There are three kinds.
+Features of spans, and features of gaps (the sizes of nonterminals and whether they are reordered), are looked
+up in tables, so that no Python code runs for single rules. Features of rules are computed for every rule
+application.
 
-The calls must be pure functions of their arguments, and are made from any thread, once a sentence that has
-something to translate.
+The methods must be pure functions of their arguments. They are called from any thread, once for each sentence
+that has something to translate.
 """
 
 from __future__ import annotations
@@ -26,43 +27,51 @@ if TYPE_CHECKING:  # a decoder without local features or forests need not load s
 
 
 class Named(Protocol):
-    """The attribute that all local features have."""
+    """The attribute that all kinds of local features have."""
 
     @property
     def names(self) -> Sequence[str]:
-        """Feature names, which no other part of the model may use."""
+        """Feature names. No other part of the model may have features with the same names."""
 
 
 class SpanFeatures(Named, Protocol):
-    """The same for all rules on a span of the sentence.
+    """Features that are equal for all rules on a span of the sentence.
 
-    Rules of the goal, as glue is, have them only where the object's attribute ``glue`` is true.
+    Rules of the goal, such as glue rules, have these features only if the attribute ``glue`` is true.
     """
 
     def by_span(self, sentence: Sentence, spans: npt.NDArray[np.int32]) -> Matrix:
-        """For spans (n, 2), first word and past-the-end word, a matrix of n rows and ``len(names)`` columns,
-        finite values only. The sentence has tokens."""
+        """Computes a matrix with a row for every span and ``len(names)`` columns.
+
+        ``spans`` has the shape (n, 2): the first word and the word after the last one, counted from 0.
+        Values must be finite. ``sentence`` has tokens.
+        """
 
 
 class GapFeatures(Named, Protocol):
-    """Features of every nonterminal of a rule by the number S of source words that it stands for, and whether
-    it is reordered: crosses another nonterminal or a word link of the rule. Summed over the rule's
-    nonterminals.
+    """Features of the nonterminals of a rule, summed over its nonterminals.
 
-    Those of rules of the goal, as glue is, count only where the object's attribute ``glue`` is true.
+    They depend on the number S of source words that the nonterminal covers, and on whether it is reordered,
+    which means that it crosses another nonterminal or a word link of the rule.
+    Rules of the goal, such as glue rules, have these features only if the attribute ``glue`` is true.
     """
 
     def by_gap(self) -> npt.NDArray[Any]:
-        """An array (sizes, 2, ``len(names)``) of finite values: row S - 1, the last one for all that are
-        larger, too, and in it 0 for monotone and 1 for reordered. Asked for once a model."""
+        """Computes an array of finite values with the shape (sizes, 2, ``len(names)``).
+
+        The first index is S - 1; the last row is for larger sizes, too. The second index is 0 for monotone
+        and 1 for reordered nonterminals. Called once for each model.
+        """
 
 
 class RuleFeatures(Named, Protocol):
-    """All others: of every rule of every application."""
+    """Features of single rule applications."""
 
     def by_rule(self, sentence: Sentence, batch: ApplicationBatch) -> Matrix:
-        """A matrix of ``len(batch)`` rows and ``len(names)`` columns, finite values only. The sentence has
-        tokens."""
+        """Computes a matrix with a row for every rule application and ``len(names)`` columns.
+
+        Values must be finite. ``sentence`` has tokens.
+        """
 
 
 LocalFeatures = SpanFeatures | GapFeatures | RuleFeatures

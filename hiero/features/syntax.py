@@ -1,5 +1,7 @@
-"""Soft syntactic constraints (Marton and Resnik 2008; Chiang et al. 2008, section 3): whether the source span
-of a rule is a constituent of the sentence's parse, or crosses one."""
+"""Soft syntactic constraints (Marton and Resnik 2008; Chiang et al. 2008, section 3).
+
+The features say whether the source span of a rule is a constituent of the sentence's parse, or crosses one.
+"""
 
 from __future__ import annotations
 
@@ -16,14 +18,14 @@ from hiero.base.settings import Settings
 from hiero.features.sentence import Sentence
 from hiero.features.trees import is_label
 
-# As published, for coarse features and for fine ones.
+# The labels of the published experiments, for coarse and for fine features.
 COARSE_LABELS = ("NP", "PP", "S", "VP", "SBAR", "ADJP", "ADVP", "QP")
 FINE_LABELS = ("NP", "PP", "S", "VP", "SBAR", "ADJP", "WHNP", "PRT", "ADVP", "PRN", "QP")
 
 
 def _is_label(label: str) -> str:
     if not is_label(label):
-        raise ValueError(f"{label!r} is no label of trees, which have no functions or indices")
+        raise ValueError(f"{label!r} is not a label of a tree, which has no functions and no indices")
     return label
 
 
@@ -33,7 +35,7 @@ Label = Annotated[str, AfterValidator(_is_label)]
 def _distinct(labels: tuple[str, ...]) -> tuple[str, ...]:
     for label in labels:
         if labels.count(label) > 1:
-            raise ValueError(f"{label} is there twice")
+            raise ValueError(f"{label} occurs twice")
     return labels
 
 
@@ -41,12 +43,15 @@ Labels = Annotated[tuple[Label, ...], Field(min_length=1), AfterValidator(_disti
 
 
 class _SoftSyntax(Settings, ABC):
-    """A constituent matches a span that it equals, and crosses one that it overlaps without either containing
-    the other; a feature fires once, however many constituents do."""
+    """The common part of coarse and fine features.
+
+    A constituent matches a span if they are equal. It crosses a span if they overlap and neither contains the
+    other. The value of a feature is 0 or 1, even if several constituents match or cross.
+    """
 
     kind: str
     labels: Labels
-    # Whether rules of the goal, as glue is, fire them too.
+    # Whether rules of the goal, such as glue rules, have the features, too.
     glue: bool = False
 
     @property
@@ -56,23 +61,23 @@ class _SoftSyntax(Settings, ABC):
     @property
     @abstractmethod
     def columns(self) -> Sequence[int]:
-        """By label, the column of its match; that of its cross is the next one."""
+        """For every label the column of its match feature. Its cross feature is in the next column."""
 
     def by_span(self, sentence: Sentence, spans: npt.NDArray[np.int32]) -> npt.NDArray[Any]:
-        """Raises FormatError for a sentence without a parse."""
+        """Computes the features of spans; see ``SpanFeatures``. Raises FormatError without a parse."""
         if sentence.parse is None:
             raise FormatError("no parse")
-        found = [c for c in sentence.parse.constituents if c.label in self.labels]
+        constituents = [c for c in sentence.parse.constituents if c.label in self.labels]
         begin, end = spans[:, :1], spans[:, 1:]
-        first = np.array([c.begin for c in found], dtype=np.int32)
-        last = np.array([c.end for c in found], dtype=np.int32)
-        equal = (begin == first) & (end == last)
-        crossing = ((begin < first) & (first < end) & (end < last)) | (
-            (first < begin) & (begin < last) & (last < end)
+        begins = np.array([c.begin for c in constituents], dtype=np.int32)
+        ends = np.array([c.end for c in constituents], dtype=np.int32)
+        equal = (begin == begins) & (end == ends)
+        crossing = ((begin < begins) & (begins < end) & (end < ends)) | (
+            (begins < begin) & (begin < ends) & (ends < end)
         )
         values = np.zeros((len(spans), len(self.names)))
-        of_label = dict(zip(self.labels, self.columns, strict=True))
-        columns = np.array([of_label[c.label] for c in found], dtype=np.intp)
+        column_of = dict(zip(self.labels, self.columns, strict=True))
+        columns = np.array([column_of[c.label] for c in constituents], dtype=np.intp)
         for column in set(columns.tolist()):
             values[:, column] = equal[:, columns == column].any(axis=1)
             values[:, column + 1] = crossing[:, columns == column].any(axis=1)
@@ -80,8 +85,7 @@ class _SoftSyntax(Settings, ABC):
 
 
 class CoarseSyntax(_SoftSyntax):
-    """Two features: a constituent of any of the labels matches, ``Syntax_Match``, and one is crossed,
-    ``Syntax_Cross``.
+    """Two features: ``Syntax_Match`` if any constituent matches, ``Syntax_Cross`` if any is crossed.
 
     >>> CoarseSyntax().names
     ['Syntax_Match', 'Syntax_Cross']
@@ -100,7 +104,7 @@ class CoarseSyntax(_SoftSyntax):
 
 
 class FineSyntax(_SoftSyntax):
-    """The same two features of each label.
+    """A match feature and a cross feature for each label.
 
     >>> FineSyntax(labels=("NP", "VP")).names
     ['Syntax_NP_Match', 'Syntax_NP_Cross', 'Syntax_VP_Match', 'Syntax_VP_Cross']
@@ -111,7 +115,7 @@ class FineSyntax(_SoftSyntax):
 
     @property
     def names(self) -> Sequence[str]:
-        return [f"Syntax_{label}_{what}" for label in self.labels for what in ("Match", "Cross")]
+        return [f"Syntax_{label}_{kind}" for label in self.labels for kind in ("Match", "Cross")]
 
     @property
     def columns(self) -> Sequence[int]:

@@ -1,11 +1,11 @@
 """Constituency trees of source sentences, in Penn brackets.
 
     tree = Tree.read("(S (NP (PRP he)) (VP (VBD slept)))")
-    tree.on(["he", "sle", "pt"]).brackets()  # (S (NP (PRP he)) (VP (VBD sle) (VBD pt)))
+    tree.retokenize(["he", "sle", "pt"]).brackets()  # (S (NP (PRP he)) (VP (VBD sle) (VBD pt)))
 
-Files have one tree a line: ``read_trees``. Soft syntactic constraints (Chiang, Marton and Resnik 2008) are
-about spans and their labels. A tree over other tokens than the system's is forced onto these, as in the
-paper's footnote 1.
+Files have one tree per line; see ``read_trees``. Soft syntactic constraints (Chiang, Marton and Resnik 2008)
+use the spans and labels of constituents. A tree with other tokens than the system's is transferred to the
+system's tokens, as in footnote 1 of the paper.
 """
 
 from __future__ import annotations
@@ -21,22 +21,22 @@ from typing import NamedTuple
 from hiero._core import FormatError
 from hiero.base.lines import PathLike, read_lines
 from hiero.base.text import split
-from hiero.features.characters import BRACKETS, words_of
+from hiero.features.characters import BRACKETS, covering_words
 
-# Labels of what is the whole line; and of what is no constituent: fragments, what is unknown, what is marked
-# as none, and list markers.
+# Labels of the outermost brackets of a line, and labels that do not count as constituents: fragments, unknown
+# labels, NAC ("not a constituent") and list markers.
 ROOTS = frozenset({"", "TOP", "ROOT", "S1", "VROOT"})
 NOT_CONSTITUENTS = frozenset({"FRAG", "X", "NAC", "LST"})
 _EMPTY = "-NONE-"
 _LABEL = re.compile(r"[^()\s]+", re.ASCII)
 _WORD = re.compile(r"\S+", re.ASCII)
 _PARTS = re.compile(rf"[()]|{_LABEL.pattern}", re.ASCII)
-_WRITTEN = str.maketrans({bracket: escape for escape, bracket in BRACKETS.items()})
+_ESCAPED = str.maketrans({bracket: escape for escape, bracket in BRACKETS.items()})
 _ESCAPE = re.compile("|".join(BRACKETS))
 
 
 class Constituent(NamedTuple):
-    """A label over the tokens from ``begin`` to before ``end``."""
+    """A label and the tokens that it covers, from ``begin`` to before ``end``."""
 
     label: str
     begin: int
@@ -45,10 +45,11 @@ class Constituent(NamedTuple):
 
 @dataclass(frozen=True)
 class Tree:
-    """A sentence's tokens, the part of speech of each, and the constituents above these, in preorder.
+    """A sentence's tokens, the part of speech of each token, and the constituents above them, in preorder.
 
-    Labels are without functions (``NP``, not ``NP-SBJ``); that of the outermost constituent may be empty. Of
-    several over the same tokens, each is above the next. Raises ValueError where this is not a tree.
+    Labels have no functions (``NP``, not ``NP-SBJ``). The label of the outermost constituent may be empty. If
+    several constituents cover the same tokens, each is above the next one. Raises ValueError if the fields do
+    not describe a tree.
 
     >>> tree = Tree.read("(S (NP-SBJ (PRP he)) (VP (VBD slept)))")
     >>> tree.tokens, tree.tags
@@ -68,18 +69,18 @@ class Tree:
             raise ValueError(f"a tree of {len(self.tokens)} tokens and {len(self.tags)} parts of speech")
         labels = [constituent.label for constituent in self.constituents]
         names = [*self.tags, *(labels[1:] if labels[:1] == [""] else labels)]
-        if bad := [name for name in names if not is_label(name)]:
-            raise ValueError(f"{bad[0]!r} is no label")
+        if invalid := [name for name in names if not is_label(name)]:
+            raise ValueError(f"{invalid[0]!r} is not a label")
         if not all(map(_WORD.fullmatch, self.tokens)):
-            raise ValueError("a token is empty, or has white space in it")
+            raise ValueError("a token is empty or contains white space")
         _check_nesting(self.constituents, len(self.tokens))
 
     @classmethod
     def read(cls, text: str) -> Tree:
-        """Reads brackets, ``(S (NP (PRP he)) (VP (VBD slept)))``.
+        """Reads Penn brackets such as ``(S (NP (PRP he)) (VP (VBD slept)))``.
 
-        Functions (``NP-SBJ-1``, ``NP=2``) are left out of labels, and empty elements (``-NONE-``) with
-        all constituents that have nothing else. Raises FormatError, which tells the column.
+        Functions and indices of labels (``NP-SBJ-1``, ``NP=2``) are removed. So are empty elements
+        (``-NONE-``), and constituents that contain nothing else. Raises FormatError with the column.
         """
         reader = _Reader()
         for part in _PARTS.finditer(text):
@@ -90,27 +91,28 @@ class Tree:
         return reader.tree()
 
     def brackets(self) -> str:
-        """The tree as ``read`` takes it. A token that is spelt as an escape (``-LRB-``) is a bracket then."""
+        """Formats the tree for ``read``. A token that is an escape, ``-LRB-``, will be read as a bracket."""
         return "".join(self._pieces()).rstrip(" ")
 
     def __str__(self) -> str:
         return self.brackets()
 
-    def on(self, tokens: Sequence[str]) -> Tree:
-        """The same tree over other tokens of the same characters.
+    def retokenize(self, tokens: Sequence[str]) -> Tree:
+        """Transfers the tree to other tokens with the same characters.
 
-        A token takes the leaf that most of its characters are of, of several the last: so it has a part of
-        speech, and every constituent begins and ends between tokens. Leaves that no token takes vanish,
-        and constituents that have no other; a leaf that is cut becomes several. Characters are compared as
-        ``hiero.features.characters`` says. Raises FormatError where they differ, which tells the words.
+        A token takes the part of speech of the leaf that has most of its characters, the last of several. So
+        every constituent begins and ends at a token boundary. A leaf without a token is removed, and so is a
+        constituent without other leaves; a leaf with several tokens becomes several leaves. The module
+        ``hiero.features.characters`` compares the characters. Raises FormatError, naming the words, if they
+        differ.
 
-        >>> print(Tree.read("(PP (IN b) (NP (NN byt)))").on(["bbyt"]))
+        >>> print(Tree.read("(PP (IN b) (NP (NN byt)))").retokenize(["bbyt"]))
         (PP (NP (NN bbyt)))
         """
         if tuple(tokens) == self.tokens:
             return self
-        leaves = words_of(self.tokens, tokens)
-        # How many tokens have leaves before each.
+        leaves = covering_words(self.tokens, tokens)
+        # The number of tokens before each leaf.
         before = [0] * (len(self.tokens) + 1)
         for leaf in leaves:
             before[leaf + 1] += 1
@@ -125,29 +127,32 @@ class Tree:
 
     def _pieces(self) -> Iterator[str]:
         ends: list[int] = []
-        opening = iter(self.constituents)
-        following = next(opening, None)
-        for place, (token, tag) in enumerate(zip(self.tokens, self.tags, strict=True)):
-            while following is not None and following.begin == place:
+        constituents = iter(self.constituents)
+        following = next(constituents, None)
+        for position, (token, tag) in enumerate(zip(self.tokens, self.tags, strict=True)):
+            while following is not None and following.begin == position:
                 yield f"({following.label} "
                 ends.append(following.end)
-                following = next(opening, None)
-            yield f"({tag} {token.translate(_WRITTEN)})"
-            while ends and ends[-1] == place + 1:
+                following = next(constituents, None)
+            yield f"({tag} {token.translate(_ESCAPED)})"
+            while ends and ends[-1] == position + 1:
                 yield ")"
                 ends.pop()
             yield " "
 
 
 def read_tree(line: str) -> Tree | None:
-    """The tree of a line; None for a blank one, ``()`` and ``(())``: no parse. Raises FormatError."""
+    """Reads the tree of a line. Returns None for no parse: a blank line, ``()`` or ``(())``.
+
+    Raises FormatError.
+    """
     return None if "".join(split(line)) in ("", "()", "(())") else Tree.read(line)
 
 
 def iterate_trees(path: PathLike) -> Iterator[Tree | None]:
-    """Trees of a file (plain, gzip, xz), one a line, as ``read_tree`` has them.
+    """Yields the tree of every line of a file (plain, gzip, xz); see ``read_tree``.
 
-    Raises FormatError, which tells file and line.
+    Raises FormatError with file and line.
     """
     for number, line in enumerate(read_lines(path), start=1):
         try:
@@ -158,36 +163,39 @@ def iterate_trees(path: PathLike) -> Iterator[Tree | None]:
 
 
 def read_trees(path: PathLike) -> list[Tree | None]:
-    """All of them at once; raises as ``iterate_trees``."""
+    """Reads all trees of a file; see ``iterate_trees``."""
     return list(iterate_trees(path))
 
 
 def frequent_labels(trees: Iterable[Tree | None], least: int = 100) -> list[str]:
-    """Labels of more than ``least`` constituents, the most frequent first, equal ones by name.
+    """Returns labels with more than ``least`` constituents, by falling frequency, then by name.
 
-    Left out are labels of roots (``ROOTS``) and of what is no constituent (``NOT_CONSTITUENTS``); parts of
-    speech are none. Sentences without a parse, None, are passed over.
+    Labels in ``ROOTS`` and ``NOT_CONSTITUENTS`` and parts of speech are left out. Missing trees (None) are
+    skipped.
     """
     counts = Counter(label for tree in trees if tree is not None for label, _, _ in tree.constituents)
-    found = [label for label in counts.keys() - ROOTS - NOT_CONSTITUENTS if counts[label] > least]
-    return sorted(found, key=lambda label: (-counts[label], label))
+    labels = [label for label in counts.keys() - ROOTS - NOT_CONSTITUENTS if counts[label] > least]
+    return sorted(labels, key=lambda label: (-counts[label], label))
 
 
 @dataclass
 class _Open:
-    """A bracket that is not closed yet: a leaf once it has a ``word``, a constituent once one has opened in
-    it, which then has its ``place`` among the constituents."""
+    """A bracket that is not closed yet.
+
+    It is a leaf if it has a ``word``. It is a constituent if another bracket was opened in it; then it has an
+    ``index`` among the constituents.
+    """
 
     column: int
     begin: int
     label: str = ""
     word: str | None = None
-    place: int | None = None
+    index: int | None = None
 
 
 @dataclass
 class _Reader:
-    """Takes brackets, labels and words one by one; no recursion, as trees may be of any depth."""
+    """A parser that takes brackets, labels and words one by one. Trees may be too deep for recursion."""
 
     tokens: list[str] = field(default_factory=list)
     tags: list[str] = field(default_factory=list)
@@ -197,7 +205,7 @@ class _Reader:
 
     def take(self, part: str, start: int) -> None:
         if self.closed or not (self.stack or part == "("):
-            raise FormatError(f'"{part}" outside of the tree\'s brackets')
+            raise FormatError(f'"{part}" is outside the brackets of the tree')
         if part == "(":
             self._open(start)
         elif part == ")":
@@ -207,75 +215,77 @@ class _Reader:
 
     def tree(self) -> Tree:
         if self.stack:
-            raise FormatError(f"column {self.stack[-1].column}: a bracket that is not closed")
+            raise FormatError(f"column {self.stack[-1].column}: this bracket is not closed")
         if not self.tokens:
             raise FormatError("a tree without words")
         return Tree(tuple(self.tokens), tuple(self.tags), tuple(self.constituents))
 
     def _open(self, start: int) -> None:
         if self.stack:
-            above = self.stack[-1]
-            if above.word is not None:
-                raise FormatError(f'a bracket beside the word "{above.word}"')
-            if not above.label and len(self.stack) > 1:
-                raise FormatError("a constituent without a label, which only the outermost may be")
-            if above.place is None:
-                above.place = len(self.constituents)
-                self.constituents.append(Constituent(above.label, above.begin, above.begin))
+            parent = self.stack[-1]
+            if parent.word is not None:
+                raise FormatError(f'a bracket beside the word "{parent.word}"')
+            if not parent.label and len(self.stack) > 1:
+                raise FormatError("a constituent without a label is not the outermost one")
+            if parent.index is None:
+                parent.index = len(self.constituents)
+                self.constituents.append(Constituent(parent.label, parent.begin, parent.begin))
         self.stack.append(_Open(start + 1, len(self.tokens)))
 
     def _name(self, part: str) -> None:
-        above = self.stack[-1]
-        if above.place is not None:
+        parent = self.stack[-1]
+        if parent.index is not None:
             raise FormatError(f'the word "{part}" beside constituents')
-        if above.word is not None:
-            raise FormatError(f'the word "{part}" beside the word "{above.word}"')
-        if above.label:
-            above.word = part
+        if parent.word is not None:
+            raise FormatError(f'the word "{part}" beside the word "{parent.word}"')
+        if parent.label:
+            parent.word = part
         else:
-            above.label = _bare(part)
+            parent.label = _strip_functions(part)
 
     def _close(self) -> None:
-        done = self.stack.pop()
-        if done.place is not None:
-            if done.begin == len(self.tokens):
-                # Of empty elements alone; those within are gone already.
+        bracket = self.stack.pop()
+        if bracket.index is not None:
+            if bracket.begin == len(self.tokens):
+                # All words in it were empty elements. Constituents within it are already removed.
                 self.constituents.pop()
             else:
-                self.constituents[done.place] = Constituent(done.label, done.begin, len(self.tokens))
-        elif done.word is None:
-            raise FormatError(f'"{done.label}" is empty' if done.label else "empty brackets")
+                self.constituents[bracket.index] = Constituent(bracket.label, bracket.begin, len(self.tokens))
+        elif bracket.word is None:
+            raise FormatError(f'"{bracket.label}" is empty' if bracket.label else "empty brackets")
         elif not self.stack:
             raise FormatError("a part of speech without a constituent above it")
-        elif done.label != _EMPTY:
-            self.tags.append(done.label)
-            self.tokens.append(_ESCAPE.sub(lambda found: BRACKETS[found[0]], done.word))
+        elif bracket.label != _EMPTY:
+            self.tags.append(bracket.label)
+            self.tokens.append(_ESCAPE.sub(lambda match: BRACKETS[match[0]], bracket.word))
         self.closed = not self.stack
 
 
 def is_label(name: str) -> bool:
-    """Whether trees have such labels, or parts of speech."""
-    return _LABEL.fullmatch(name) is not None and name == _bare(name)
+    """Returns whether a string can be a label or part of speech of a tree."""
+    return _LABEL.fullmatch(name) is not None and name == _strip_functions(name)
 
 
 @lru_cache(maxsize=1 << 12)
-def _bare(label: str) -> str:
-    """A label without functions and indices; ``-LRB-`` and ``-NONE-`` have none."""
+def _strip_functions(label: str) -> str:
+    """Removes functions and indices from a label. ``-LRB-`` and ``-NONE-`` have none."""
     return label if label[:1] in ("-", "=") else re.split("[-=]", label, maxsplit=1)[0]
 
 
 def _check_nesting(constituents: Sequence[Constituent], words: int) -> None:
-    """Raises ValueError unless these are the constituents of a tree over words, in preorder."""
+    """Raises ValueError unless these are, in preorder, the constituents of a tree over ``words`` words."""
     ends = [words]
-    place = 0
+    previous_begin = 0
     for number, (label, begin, end) in enumerate(constituents):
         while ends and begin >= ends[-1]:
             ends.pop()
-        if not place <= begin < end <= (ends[-1] if ends else 0):
+        if not previous_begin <= begin < end <= (ends[-1] if ends else 0):
             raise ValueError(f"{label!r} from {begin} to {end} does not nest")
         if number == 0 and (begin, end) != (0, words):
-            raise ValueError(f"{label!r} from {begin} to {end} is outermost, of {words} tokens")
+            raise ValueError(
+                f"{label!r} from {begin} to {end} is outermost but does not cover {words} tokens"
+            )
         ends.append(end)
-        place = begin
+        previous_begin = begin
     if not constituents:
         raise ValueError("a tree without constituents")

@@ -1,5 +1,4 @@
-"""Generators of rules for single sentences: those of this package, for numbers and names, and what others
-must be.
+"""Generators of rules for single sentences: for numbers, for names, and a protocol for other generators.
 
 >>> import hiero
 >>> generators = [hiero.generators.NumberRules(source="de", target="en")]

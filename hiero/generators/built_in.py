@@ -1,4 +1,4 @@
-"""The generators of this package, as a model directory names them with their settings."""
+"""The rule generators of this package that ``model.toml`` can describe."""
 
 from __future__ import annotations
 
@@ -13,11 +13,11 @@ BuiltIn = NumberRules | NameRules
 BUILT_IN = get_args(BuiltIn)
 
 
-def within(directory: Path, generator: BuiltIn) -> BuiltIn:
-    """A generator whose files, which are read, are in a model directory. Raises OSError, FormatError."""
+def with_paths_in(directory: Path, generator: BuiltIn) -> BuiltIn:
+    """Returns a generator that reads its files from a model directory. Raises OSError, FormatError."""
     if not isinstance(generator, NameRules):
         return generator
-    found = generator.at(directory / generator.dictionary)
-    if not found.phrases:
-        raise FormatError(f"{found.dictionary}: no names")
-    return found
+    name_rules = generator.with_dictionary(directory / generator.dictionary)
+    if not name_rules.phrases:
+        raise FormatError(f"{name_rules.dictionary}: no names")
+    return name_rules

@@ -1,18 +1,18 @@
-"""How languages write numbers, ordinals, dates and times: the table that ``NumberRules`` goes by.
+"""The table of conventions for ``NumberRules``: how languages write numbers, ordinals, dates and times.
 
-What a language writes is said by templates, which serve for reading and for writing: ``{d}.{m}.{y}`` is a
-German date. Their fields are
+Templates describe the forms of a language, for reading and for writing: ``{d}.{m}.{y}`` is a German date. The
+fields of templates are
 
-    n; a, b             a number with its marks; two of them
-    i, j                some digits
+    n; a, b             a number with its marks; two such numbers
+    i, j                digits
     h, min, s           a time of day
-    d, dd, day, dth     a day: as it stands, in two digits, without zero, as an ordinal
-    m, mm, mon, month   a month: as it stands, in two digits, without zero, its name
+    d, dd, day, dth     a day: unchanged, with two digits, without leading zero, as an ordinal
+    m, mm, mon, month   a month: unchanged, with two digits, without leading zero, its name
     y, yyyy, year       a year: of two or four digits, of four, of three or four
 
-Between fields and other text tokenisers may cut or not; a blank of a template is always written. To add a
-language: its line here, its name in ``Language``, its words in ``tests/generators/test_number_words.py``, and
-cases in ``tests/generators/test_generators.py``.
+A tokeniser may split or join text between fields; a blank in a template is always written. To add a language,
+add a line here, its name to ``Language``, its words to ``tests/generators/test_number_words.py``, and cases
+to ``tests/generators/test_generators.py``.
 """
 
 from __future__ import annotations
@@ -31,7 +31,7 @@ DEVANAGARI = "०१२३४५६७८९"
 
 
 class Style(NamedTuple):
-    """Digits, the decimal mark, the mark between thousands, and per cent."""
+    """The digits, the decimal mark, the mark between thousands, and the per cent sign."""
 
     digits: str
     decimal: str
@@ -40,7 +40,7 @@ class Style(NamedTuple):
 
 
 class Scale(NamedTuple):
-    """A word for a power of ten, after one and after other numbers."""
+    """A word for a power of ten: its form after one, and after other numbers."""
 
     power: int
     one: str
@@ -49,38 +49,41 @@ class Scale(NamedTuple):
 
 @dataclass(frozen=True)
 class Convention:
-    """How one language writes; of several templates all are read, and all are written that have the fields
-    there are, but for ``dates``: of these the first."""
+    """The forms that one language uses.
+
+    All templates are used for reading. For writing, all templates that have the right fields are used, except
+    that only the first such template in ``dates`` is used.
+    """
 
     styles: tuple[Style, ...]
-    # Decimal mark and mark between thousands that are read besides.
+    # Other decimal marks and marks between thousands, for reading only.
     also_read: tuple[tuple[str, str], ...] = ()
-    # Whether groups above the thousands have two digits: 12,34,567.
+    # Whether groups to the left of the thousands have two digits: 12,34,567.
     lakhs: bool = False
     percents: tuple[str, ...] = ("{n}%",)
-    # By patterns of their digits: the first that matches is that of the templates to write with.
+    # Templates for ordinals, by patterns of their digits. For writing, the first match is used.
     ordinals: Mapping[str, tuple[str, ...]] = field(default_factory=dict)
-    # Years that say what they are, of the common era and of the hijra.
+    # Years with a word that marks them as years of the common era, or of the hijra.
     years: tuple[str, ...] = ()
     hijri_years: tuple[str, ...] = ()
     dates: tuple[str, ...] = ()
-    # Dates with the name of the month, or what is as good.
+    # Dates with the name of the month, or dates that are as easy to recognise.
     named_dates: tuple[str, ...] = ()
     months: tuple[tuple[str, ...], ...] = ()
-    # What the first of a month has behind its 1.
+    # The text after the 1 of the first day of a month.
     first: str = ""
     times: tuple[str, ...] = ("{h}:{min}", "{h}:{min}:{s}")
     scales: tuple[Scale, ...] = ()
-    # Words for powers of ten that are read besides.
+    # Other words for powers of ten, for reading only.
     scales_read: Mapping[str, int] = field(default_factory=dict)
-    # Whether several scales make one number (3億5000万), with a blank between them or none.
+    # The text between several scales of one number (3億5000万); None if a number has only one scale.
     chain: str | None = None
-    # Whether numerals are made of 〇 to 九 with 十, 百 and 千.
+    # Whether numerals are written with 〇 to 九, 十, 百 and 千.
     kanji: bool = False
 
 
 def _months(text: str) -> tuple[tuple[str, ...], ...]:
-    """Names of months, the one to write first: ``January/Jan February/Feb``."""
+    """Parses names of months, such as ``January/Jan February/Feb``. The first name is used for writing."""
     names = tuple(tuple(month.split("/")) for month in text.split())
     assert len(names) == 12
     return names
@@ -208,7 +211,7 @@ CONVENTIONS: Mapping[Language, Convention] = {
     ),
     "ur": Convention(
         styles=(Style(ASCII, ".", ","), Style(EASTERN_ARABIC, "٫", "٬", "٪")),
-        # ٫ stands between thousands as well; اعشاریہ is "point".
+        # ٫ is also used between thousands; اعشاریہ means "point".
         also_read=((".", "٫"), ("اعشاریہ", ",")),
         lakhs=True,
         percents=("{n}%", "{n} فیصد", "{n} فی صد"),
@@ -244,7 +247,7 @@ CONVENTIONS: Mapping[Language, Convention] = {
             "يناير فبراير مارس أبريل/ابريل/إبريل مايو يونيو/يونيه يوليو/يوليه أغسطس/اغسطس سبتمبر "
             "أكتوبر/اكتوبر نوفمبر ديسمبر"
         ),
-        # Their forms depend on the number, so that they are not written.
+        # The forms of these words depend on the number, so they are only read.
         scales_read={"ألف": 3, "آلاف": 3, "مليون": 6, "ملايين": 6, "مليار": 9, "مليارات": 9},
     ),
     "hi": Convention(

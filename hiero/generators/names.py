@@ -1,7 +1,7 @@
-"""Rules for names and terms, from a dictionary (the "name rules" of Chiang, Marton and Resnik 2008).
+"""Rules for names and terms in a dictionary (the "name rules" of Chiang, Marton and Resnik 2008).
 
-The file has a line ``source phrase TAB target phrase`` for each translation, plain or compressed, with tokens
-between blanks, in the case that models have them; lines that begin with ``#`` are comments:
+The file has one line for each translation, ``source phrase TAB target phrase``, plain or compressed. Tokens
+are separated by blanks and have the same case as in the model. Lines that begin with ``#`` are comments:
 
     # persons
     anna schmidt<TAB>Anna Schmidt
@@ -26,11 +26,11 @@ Tokens = tuple[str, ...]
 
 
 class NameRules(Settings):
-    """A generator of rules with ``NameRule=1`` for all phrases of a dictionary that a sentence has, one for
-    each translation.
+    """A generator of rules, with the feature ``NameRule=1``, for phrases of a dictionary.
 
-    The ``dictionary`` is read when it is first needed, or a model saved or loaded. Where both sides of an
-    entry have as many tokens they are linked one by one, else each with each.
+    It makes one rule for each translation of each phrase in a sentence. The ``dictionary`` is read when it is
+    first needed, and when a model is saved or loaded. If both sides of an entry have the same number of
+    tokens, they are linked in order; otherwise all tokens are linked to each other.
     """
 
     kind: Literal["names"] = "names"
@@ -49,7 +49,7 @@ class NameRules(Settings):
     def phrases(self) -> dict[Tokens, list[Tokens]]:
         """The translations of each source phrase.
 
-        Raises OSError, and FormatError for a line that is no entry.
+        Raises OSError, and FormatError for a line that is not an entry.
         """
         phrases: dict[Tokens, dict[Tokens, None]] = {}
         for number, line in enumerate(read_lines(self.dictionary), start=1):
@@ -87,10 +87,10 @@ class NameRules(Settings):
             links = [(s, t) for s in range(len(source)) for t in range(len(target))]
         return phrase_rule(self.label, source, target, _FEATURE, links)
 
-    def at(self, dictionary: Path) -> NameRules:
-        """The same with the dictionary of another path."""
+    def with_dictionary(self, dictionary: Path) -> NameRules:
+        """Returns the generator for the dictionary at another path."""
         return NameRules(dictionary=dictionary, label=self.label)
 
     def __reduce__(self) -> tuple[Any, ...]:
-        """By the settings alone."""
+        """Pickles only the settings."""
         return type(self).model_validate, (self.model_dump(),)

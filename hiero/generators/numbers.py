@@ -1,5 +1,6 @@
-"""Rules for numbers, as the conventions of two languages write them (the "number rules" of Chiang, Marton
-and Resnik 2008): digits, decimal marks, marks between thousands, per cent, ordinals, years, dates and times.
+"""Rules that convert numbers between two languages (the "number rules" of Chiang, Marton and Resnik 2008).
+
+They cover digits, decimal marks, marks between thousands, percentages, ordinals, years, dates and times.
 
     >>> from hiero.features.sentence import Sentence
     >>> for rule in NumberRules(source="de", target="en").rules(Sentence(tokens=["1.234,5"])):
@@ -20,19 +21,21 @@ from hiero.features.sentence import Sentence
 from hiero.generators.conventions import CONVENTIONS, Language
 from hiero.generators.protocol import Label, phrase_rule
 from hiero.generators.readings import Reader, Reading
-from hiero.generators.templates import Piece, Word, words
+from hiero.generators.templates import Piece, Word, join_pieces
 from hiero.generators.writing import Writer
 
 _FEATURE = "NumberRule"
 
 
 class NumberRules(Settings):
-    """A generator of rules with ``NumberRule=1`` for what reads as a number or date in the ``source``
-    convention, in all plausible ways, with all that the ``target`` convention has for it; a number that both
-    write alike becomes itself.
+    """A generator of rules, with the feature ``NumberRule=1``, for numbers, dates and times.
 
-    Tokenisers may have cut off marks (``3 . 5 %``). Targets come cut as the source is and the other way. With
-    ``lowercase`` they are in lower case, as models are whose text is.
+    Everything in a sentence that can be read by the ``source`` convention, in any plausible way, is written
+    in all forms of the ``target`` convention. A number that has the same form in both is copied.
+
+    A tokeniser may have separated the marks (``3 . 5 %``). Targets are made with marks separated and joined,
+    first in the same way as the source. With ``lowercase`` they are in lower case, for models of lowercased
+    text.
     """
 
     kind: Literal["numbers"] = "numbers"
@@ -51,49 +54,52 @@ class NumberRules(Settings):
 
     def rules(self, sentence: Sentence) -> list[Rule]:
         tokens = sentence.tokens
-        made: dict[tuple[tuple[str, ...], tuple[str, ...]], Rule] = {}
-        written: set[tuple[object, ...]] = set()
+        rules: dict[tuple[tuple[str, ...], tuple[str, ...]], Rule] = {}
+        meanings: set[tuple[object, ...]] = set()
         for reading in _reader(self.source).readings(tokens):
             source = tuple(tokens[reading.begin : reading.end])
             meaning = (source, reading.kind, reading.loose, *reading.values.items())
-            if meaning in written:
+            if meaning in meanings:
                 continue
-            written.add(meaning)
+            meanings.add(meaning)
             for target in self._targets(reading):
                 texts = tuple(word.text for word in target)
-                if (source, texts) not in made:
+                if (source, texts) not in rules:
                     links = _links(reading.fields, [word.fields for word in target])
-                    made[source, texts] = phrase_rule(self.label, source, texts, _FEATURE, links)
-        return list(made.values())
+                    rules[source, texts] = phrase_rule(self.label, source, texts, _FEATURE, links)
+        return list(rules.values())
 
     def _targets(self, reading: Reading) -> Iterator[list[Word]]:
-        """Words for each way to write a reading, cut like it first."""
+        """Yields the words of all forms of a reading, first those that are split like the reading."""
         writer = _writer(self.target)
         if reading.loose:
-            for pieces in writer.texts(reading, apart=True):
-                yield words(self._cased(pieces), cut=True)
-        is_cut = reading.end - reading.begin > 1
+            for pieces in writer.texts(reading, spaced=True):
+                yield join_pieces(self._cased(pieces), split=True)
+        is_split = reading.end - reading.begin > 1
         for pieces in writer.texts(reading):
-            for cut in (is_cut, not is_cut):
-                yield words(self._cased(pieces), cut)
+            for split in (is_split, not is_split):
+                yield join_pieces(self._cased(pieces), split)
 
     def _cased(self, pieces: Sequence[Piece]) -> Sequence[Piece]:
         return [Piece(field, text.lower()) for field, text in pieces] if self.lowercase else pieces
 
 
 def _links(source: Sequence[frozenset[str]], target: Sequence[frozenset[str]]) -> list[tuple[int, int]]:
-    """Between words of the same field; marks between fields go with each other if both sides have as many,
-    else with the word before them, or behind."""
-    links = {(s, t) for s, own in enumerate(source) for t, other in enumerate(target) if own & other}
-    marks = [s for s, own in enumerate(source) if not own]
-    others = [t for t, other in enumerate(target) if not other]
-    if len(marks) == len(others):
-        links.update(zip(marks, others, strict=True))
+    """Returns links between words with a common field, and between the marks that separate fields.
+
+    If both sides have the same number of marks, they are linked in order. Otherwise a mark of the source has
+    the links of the word before it, or of the first word.
+    """
+    links = {(s, t) for s, fields in enumerate(source) for t, other in enumerate(target) if fields & other}
+    source_marks = [s for s, fields in enumerate(source) if not fields]
+    target_marks = [t for t, fields in enumerate(target) if not fields]
+    if len(source_marks) == len(target_marks):
+        links.update(zip(source_marks, target_marks, strict=True))
     else:
-        linked = [s for s, own in enumerate(source) if own]
-        for s in marks:
-            nearest = max((other for other in linked if other < s), default=linked[0])
-            links.update([(s, t) for other, t in links if other == nearest])
+        words = [s for s, fields in enumerate(source) if fields]
+        for mark in source_marks:
+            previous = max((word for word in words if word < mark), default=words[0])
+            links.update([(mark, t) for word, t in links if word == previous])
     return sorted(links)
 
 

@@ -1,10 +1,10 @@
-"""Numbers between conventions: what the digits and marks of one may mean, and how another writes that.
+"""Conversion of numbers between conventions: the meaning of digits and marks, and the forms of a number.
 
     numerals = Numerals(CONVENTIONS["de"])
-    numerals.readings("1.234")             # [Number("1234", grouped=True)]
-    written(number, convention, style)     # texts in one style of digits and marks: 1,234 and 1234
+    numerals.readings("1.234")                 # [Number("1234", grouped=True)]
+    format_number(number, convention, style)   # ["1,234", "1234"]
 
-Digits are handled as text, so that numbers may have any number of them.
+Digits are handled as text, so that numbers may have any number of digits.
 """
 
 from __future__ import annotations
@@ -16,18 +16,18 @@ from dataclasses import dataclass
 
 from hiero.generators.conventions import ASCII, Convention, Style
 
-# One character for one, so that positions stay.
-_SAME = str.maketrans("．，、،％٪：／－＋", ".,,,%%:/-+")
+# Each character is replaced by exactly one, so that positions stay the same.
+_NARROW = str.maketrans("．，、،％٪：／－＋", ".,,,%%:/-+")
 _KANJI = str.maketrans("〇零一二三四五六七八九两兩", "0012345678922")
 _SMALL_UNITS = re.compile("(?:([1-9]?)千)?(?:([1-9]?)百)?(?:([1-9]?)十)?([0-9])?")
-# What has more digits is hardly an amount: it is not grouped, nor multiplied.
-_LONGEST = 15
+# A number with more digits is probably not an amount: its thousands are not marked, and it has no scale.
+_MAX_DIGITS = 15
 _SIGN = "[-+−]?+"
 
 
 @dataclass(frozen=True)
 class Number:
-    """A decimal number: ASCII digits, and the sign as it was written.
+    """A decimal number with ASCII digits, and its sign as it was written.
 
     ``grouped`` says that thousands were marked, ``scaled`` that words or characters stood for powers of ten.
     """
@@ -39,83 +39,88 @@ class Number:
     scaled: bool = False
 
 
-def plain(text: str) -> str:
-    """The same text with digits in ASCII, and marks in one width."""
+def normalise(text: str) -> str:
+    """Replaces all digits by ASCII digits and wide marks by narrow ones."""
     if text.isascii():
         return text
-    return "".join(str(unicodedata.decimal(c)) if c.isdecimal() else c for c in text).translate(_SAME)
+    return "".join(str(unicodedata.decimal(c)) if c.isdecimal() else c for c in text).translate(_NARROW)
 
 
 class Numerals:
-    """The numbers of a convention: regular expressions for plain text in which blanks are where tokens end,
-    and what they mean.
+    """The numbers of a convention: regular expressions to find them, and their meanings.
 
-    ``tight`` are numbers without a blank, ``loose`` those whose marks tokenisers cut off (``3 . 5``) and
-    thousands with a blank between them; ``expressions`` are for these and for numbers with words for powers
-    of ten.
+    The expressions are for normalised text in which a blank separates tokens. ``tight`` matches numbers
+    without a blank. ``loose`` matches numbers whose marks are separate tokens (``3 . 5``), or that have a
+    blank between thousands. ``expressions`` matches these and numbers with words for powers of ten.
     """
 
     def __init__(self, convention: Convention) -> None:
         pairs = [(style.decimal, style.group) for style in convention.styles] + [*convention.also_read]
-        self._pairs = list(dict.fromkeys((plain(decimal), plain(group)) for decimal, group in pairs))
+        self._pairs = list(dict.fromkeys((normalise(decimal), normalise(group)) for decimal, group in pairs))
         self._convention = convention
-        decimals = any_of(decimal for decimal, _ in self._pairs)
+        decimals = alternatives(decimal for decimal, _ in self._pairs)
         groups = sorted({group for _, group in self._pairs})
         tight = "|".join([*(_grouped(re.escape(g), convention.lakhs) for g in groups if g != " "), r"\d++"])
         loose = "|".join(
             _grouped(re.escape(g) if g == " " else f" {re.escape(g)} ", convention.lakhs) for g in groups
         )
         marks = sorted({mark for pair in self._pairs for mark in pair if mark != " "})
-        # In an enumeration like 3 , 5 , 7 no comma is a mark of a number, and 234 567 no number in 1 234 567.
-        apart = [f" {re.escape(mark)} " for mark in marks] + [" "] * (" " in groups)
-        before = "".join(rf"(?<!\d{each})" for each in apart)
+        # In an enumeration like 3 , 5 , 7 a comma does not belong to a number, and 1 234 567 does not contain
+        # the number 234 567.
+        separators = [f" {re.escape(mark)} " for mark in marks] + [" "] * (" " in groups)
+        before = "".join(rf"(?<!\d{separator})" for separator in separators)
         self.tight = rf"{_SIGN}(?:{tight})(?:{decimals}\d++)?"
         self.loose = (
             rf"{before}{_SIGN}(?:(?:{loose})(?: ?{decimals} ?\d++)?|(?:{tight}) {decimals} \d++)"
-            rf"(?! {any_of(marks)} \d)"
+            rf"(?! {alternatives(marks)} \d)"
         )
         self._readers = [re.compile(self._reader(*pair)) for pair in self._pairs]
         self._scales = {name.casefold(): power for name, power in convention.scales_read.items()}
         for scale in convention.scales:
             self._scales |= {scale.one.casefold(): scale.power, scale.many.casefold(): scale.power}
 
-    def plain(self, text: str) -> str:
-        """Text as the expressions are for."""
-        text = plain(text)
+    def normalise(self, text: str) -> str:
+        """Returns the text for which the expressions are made; positions stay the same."""
+        text = normalise(text)
         return text.translate(_KANJI) if self._convention.kanji else text
 
     def expressions(self) -> list[str]:
-        """One for each kind of number.
+        """Returns an expression for each kind of number.
 
-        In a language that chains powers of ten, what stands behind one is no number of its own: 25 thousand
-        in ``4 lakh 25 thousand``.
+        If a language chains powers of ten, a number after a power of ten is not a number of its own, like
+        25 thousand in ``4 lakh 25 thousand``.
         """
         chained = self._scales if self._convention.chain is not None else ()
-        apart = "".join(rf"(?<!{re.escape(name)} )" for name in chained)
-        return [apart + each for each in (self.tight, self.loose, *self._scaled_patterns())]
+        before = "".join(rf"(?<!{re.escape(name)} )" for name in chained)
+        return [before + expression for expression in (self.tight, self.loose, *self._scaled_patterns())]
 
     def readings(self, text: str) -> list[Number]:
-        """Lists the different numbers that a matched text may mean: in Urdu ``62٫000`` may be 62 or
-        62,000."""
-        return self._marked(text) or self._scaled(text)
+        """Returns the different numbers that a matched text may mean.
 
-    def _marked(self, text: str) -> list[Number]:
+        For example, ``62٫000`` in Urdu may be 62 or 62,000.
+        """
+        return self._parse_marked(text) or self._parse_scaled(text)
+
+    def _parse_marked(self, text: str) -> list[Number]:
         matches = (reader.fullmatch(text) for reader in self._readers)
         return list(dict.fromkeys(_number(match) for match in matches if match is not None))
 
-    def _scaled(self, text: str) -> list[Number]:
-        """``4 lakh 25 thousand 529``: by falling powers of ten, each less than one of the power before."""
-        value, least = 0, _LONGEST + 1
-        for part, name in re.findall(rf"(.+?) ?({any_of(self._scales)}|$)", text, re.IGNORECASE):
-            power = self._scales.get(name.casefold(), least) if name else 0
+    def _parse_scaled(self, text: str) -> list[Number]:
+        """Parses numbers such as ``4 lakh 25 thousand 529``.
+
+        Powers of ten must fall, and each part must be less than the previous power of ten.
+        """
+        value, previous_power = 0, _MAX_DIGITS + 1
+        for part, name in re.findall(rf"(.+?) ?({alternatives(self._scales)}|$)", text, re.IGNORECASE):
+            power = self._scales.get(name.casefold(), previous_power) if name else 0
             amount = self._amount(part.strip(" "), power)
-            if amount is None or power >= least or (value and amount >= 10**least):
+            if amount is None or power >= previous_power or (value and amount >= 10**previous_power):
                 return []
-            value, least = value + amount, power
+            value, previous_power = value + amount, power
         return [Number(str(value), scaled=True)]
 
     def is_word(self, text: str) -> bool:
-        """Whether numerals as they stand are rather words, as single ones of Chinese characters are."""
+        """Returns whether numerals are probably a word, like most single Chinese characters."""
         letters = text.replace(" ", "")
         if not self._convention.kanji or any(c.isdecimal() for c in letters):
             return False
@@ -129,31 +134,32 @@ class Numerals:
         return rf"(?P<sign>{_SIGN})(?:{whole})(?: ?{re.escape(decimal)} ?(?P<fraction>\d++))?"
 
     def _scaled_patterns(self) -> Iterator[str]:
-        """With one word for a power of ten, with several, and with the small units of Chinese characters."""
+        """Yields expressions for the small units of Chinese characters, and for one or more powers of ten."""
         if not self._scales:
             return
-        number, rest = f"{self.loose}|{self.tight}", r"\d{1,4}+"
+        number, remainder = f"{self.loose}|{self.tight}", r"\d{1,4}+"
         if self._convention.kanji:
             units = r"(?:\d|(?=[十百千]))(?: ?[十百千]\d?(?: \d(?= ?[十百千]))?)++"
-            number, rest = f"{units}|{number}", f"{units}|{rest}"
+            number, remainder = f"{units}|{number}", f"{units}|{remainder}"
             yield units
-        first = f"(?:{number}) ?{any_of(self._scales)}"
+        first = f"(?:{number}) ?{alternatives(self._scales)}"
         yield first
         if self._convention.chain is not None:
-            yield f"{first}(?: ?(?:{rest}) ?{any_of(self._scales)}){{0,4}}(?: ?(?:{rest}))?"
+            parts = rf"(?: ?(?:{remainder}) ?{alternatives(self._scales)}){{0,4}}"
+            yield f"{first}{parts}(?: ?(?:{remainder}))?"
 
     def _amount(self, part: str, power: int) -> int | None:
-        """A part of a number, times a power of ten."""
+        """Returns the value of a part of a number times a power of ten; None if it is not an integer."""
         if re.search("[十百千]", part):
-            return _small(part, power)
-        number = next(iter(self._marked(part)), None)
-        if number is None or number.sign or len(number.whole) > _LONGEST or len(number.fraction) > power:
+            return _parse_small_units(part, power)
+        number = next(iter(self._parse_marked(part)), None)
+        if number is None or number.sign or len(number.whole) > _MAX_DIGITS or len(number.fraction) > power:
             return None
         return int(number.whole + number.fraction) * int(10 ** (power - len(number.fraction)))
 
 
-def _small(text: str, power: int) -> int | None:
-    """``2千3百``, times a power of ten."""
+def _parse_small_units(text: str, power: int) -> int | None:
+    """Returns the value of a number such as ``2千3百`` times a power of ten."""
     match = _SMALL_UNITS.fullmatch(text.replace(" ", ""))
     if match is None:
         return None
@@ -161,8 +167,8 @@ def _small(text: str, power: int) -> int | None:
     return int(thousands + hundreds + tens + ones) * int(10**power)
 
 
-def any_of(texts: Iterable[str]) -> str:
-    """An expression for one of several texts, the longest that is there."""
+def alternatives(texts: Iterable[str]) -> str:
+    """Returns an expression that matches one of several texts, the longest possible."""
     return f"(?:{'|'.join(map(re.escape, sorted(set(texts), key=lambda text: (-len(text), text))))})"
 
 
@@ -177,28 +183,30 @@ def _number(match: re.Match[str]) -> Number:
     return Number(whole, match["fraction"] or "", match["sign"], grouped is not None)
 
 
-def written(number: Number, convention: Convention, style: Style) -> list[str]:
-    """The texts of a number with the marks of a style, those most like what was read first; their digits are
-    still ASCII's."""
+def format_number(number: Number, convention: Convention, style: Style) -> list[str]:
+    """Returns the forms of a number with the marks of a style, those most similar to its source first.
+
+    Digits are still ASCII.
+    """
     wholes = [number.whole]
     if number.grouped or number.scaled:
         wholes.insert(0, _with_marks(number.whole, style.group, convention.lakhs))
-    elif 5 <= len(number.whole) <= _LONGEST and not number.whole.startswith("0"):
+    elif 5 <= len(number.whole) <= _MAX_DIGITS and not number.whole.startswith("0"):
         wholes.append(_with_marks(number.whole, style.group, convention.lakhs))
     texts = [whole + (style.decimal + number.fraction if number.fraction else "") for whole in wholes]
-    amount = int(number.whole) if len(number.whole) <= 2 * _LONGEST and not number.fraction else 0
+    amount = int(number.whole) if len(number.whole) <= 2 * _MAX_DIGITS and not number.fraction else 0
     if amount and (number.scaled or (convention.chain is not None and amount % 10_000 == 0)):
         texts += _in_scales(amount, convention, style)
     return [number.sign + text for text in dict.fromkeys(texts)]
 
 
-def in_digits(text: str, style: Style) -> str:
-    """ASCII digits and per cent as a style has them."""
+def apply_style(text: str, style: Style) -> str:
+    """Replaces ASCII digits and the per cent sign by those of a style."""
     return text.translate(str.maketrans(ASCII + "%", style.digits + style.percent))
 
 
-def spread(text: str, style: Style) -> str:
-    """The same number with blanks around its marks."""
+def space_marks(text: str, style: Style) -> str:
+    """Puts blanks around the marks of a number."""
     return re.sub(rf"(?<=\d)[{re.escape(style.decimal + style.group)}](?=\d)", r" \g<0> ", text)
 
 
@@ -208,7 +216,10 @@ def _with_marks(whole: str, mark: str, lakhs: bool) -> str:
 
 
 def _in_scales(value: int, convention: Convention, style: Style) -> list[str]:
-    """``1.5 million`` in the largest scale that is at most the value; in a chain, all that there are."""
+    """Returns forms such as ``1.5 million``, with the largest possible scale, and the form with all scales.
+
+    The form with all scales is used only in conventions that chain them.
+    """
     blank = " " if convention.chain is None else convention.chain
     texts = []
     for scale in convention.scales:

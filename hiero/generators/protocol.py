@@ -1,4 +1,4 @@
-"""The protocol of generators, which make rules for single sentences."""
+"""The protocol of rule generators, which make rules for single sentences."""
 
 from __future__ import annotations
 
@@ -14,61 +14,61 @@ from hiero.features.sentence import Sentence
 
 
 class RuleGenerator(Protocol):
-    """Rules for one sentence, from its tokens and whatever else it tells.
+    """A generator of rules for a sentence, made from its tokens, its parse or its annotations.
 
-    Called once a sentence that is decoded, from any thread: it has no state that changes, and the same
-    sentence always gives the same rules. Their labels are the model's.
+    It is called once for each sentence, from any thread. It must not have state that changes: the same
+    sentence always gives the same rules. The labels of the rules are labels of the model.
     """
 
     @property
     def name(self) -> str:
-        """The generator's name in messages and model directories."""
+        """Name of the generator in messages and model directories."""
 
     @property
     def features(self) -> Sequence[str]:
-        """The features that its rules may have besides the model's; others may have them too."""
+        """Features of its rules that the model may not have. Several generators may share a feature."""
 
     def rules(self, sentence: Sentence) -> Iterable[Rule]:
-        """The sentence has tokens."""
+        """Makes the rules for a sentence that has tokens."""
 
 
-def features_of(generators: Sequence[RuleGenerator]) -> list[str]:
-    """All that their rules may have, each once. Raises TypeError for a string in place of several."""
+def feature_names(generators: Sequence[RuleGenerator]) -> list[str]:
+    """Returns the features of all generators without duplicates. Raises TypeError if they are a string."""
     for generator in generators:
         if isinstance(generator.features, str):
-            raise TypeError(f"rule generator {generator.name}: features: expected several, not a string")
+            raise TypeError(f"rule generator {generator.name}: features: expected a list, not a string")
     return list(dict.fromkeys(name for generator in generators for name in generator.features))
 
 
-# The left-hand label of what is generated.
+# The left-hand label of generated rules.
 Label = Annotated[str, Field(pattern=r"^[^\s\[\],]+$")]
 
 
-def with_generated(sentence: Sentence, generators: Sequence[RuleGenerator]) -> Sentence:
-    """A sentence with tokens, and with the rules that generators have for it behind its own.
+def add_generated_rules(sentence: Sentence, generators: Sequence[RuleGenerator]) -> Sentence:
+    """Returns the sentence with generated rules added after its rules. The sentence must have tokens.
 
-    Raises Error naming a generator that raises, or has other things than rules.
+    Raises Error, naming the generator, if it raises an exception or returns anything that is not a rule.
     """
-    made: list[Rule] = []
+    generated: list[Rule] = []
     for generator in generators:
         try:
-            made += _rules(generator, sentence)
-        except Exception as error:  # those of users may raise anything
+            generated += _checked_rules(generator, sentence)
+        except Exception as error:  # a generator of the user may raise anything
             raise Error(f"rule generator {generator.name}: {type(error).__name__}: {error}") from error
-    return replace(sentence, rules=(*sentence.rules, *made)) if made else sentence
+    return replace(sentence, rules=(*sentence.rules, *generated)) if generated else sentence
 
 
-def _rules(generator: RuleGenerator, sentence: Sentence) -> list[Rule]:
-    made = list(generator.rules(sentence))
-    for rule in made:
+def _checked_rules(generator: RuleGenerator, sentence: Sentence) -> list[Rule]:
+    rules = list(generator.rules(sentence))
+    for rule in rules:
         if not isinstance(rule, Rule):
             raise TypeError(f"expected rules, found {rule!r}")
-    return made
+    return rules
 
 
 def phrase_rule(
     label: str, source: Sequence[str], target: Sequence[str], feature: str, links: Iterable[tuple[int, int]]
 ) -> Rule:
-    """A rule without nonterminals: all tokens are words, also those that look like syntax."""
+    """Makes a rule without nonterminals. All tokens are words, even if they look like nonterminals."""
     sides = (" ".join(map(escape, side)) for side in (source, target))
     return Rule(" ||| ".join([f"[{label}]", *sides, f"{feature}=1", format_links(links)]))

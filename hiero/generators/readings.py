@@ -1,9 +1,9 @@
-"""Numbers, percentages, ordinals, years, dates and times in a sentence, read by a convention.
+"""Recognition of numbers, percentages, ordinals, years, dates and times in a sentence by a convention.
 
     Reader(CONVENTIONS["de"]).readings(["am", "24.12.2008"])
     # Reading("date", 1, 2, {"d": "24", "m": "12", "y": "2008"}, ...)
 
-Every expression is tried once where a token begins, and is such that reading takes time in proportion to the
+Every expression is tried once at the beginning of every token. The time is proportional to the length of the
 sentence.
 """
 
@@ -17,14 +17,14 @@ from typing import Literal
 
 from hiero.generators.conventions import Convention
 from hiero.generators.numerals import Number, Numerals
-from hiero.generators.templates import field_patterns, pattern, shown
+from hiero.generators.templates import field_patterns, meaning_of, template_pattern
 
 Kind = Literal["number", "percentage", "ordinal", "year", "hijri year", "date", "named date", "time"]
 SharedKind = Literal["ISO date", "range", "dash range", "ratio", "fraction", "end"]
 _NUMBERS = ("n", "a", "b")
-# Where a comma that stands apart would be a decimal mark there are rather two numbers.
+# In a text like this, a separate comma is probably not a decimal mark: these are two numbers.
 _ENUMERATION = re.compile(r"\d+ , \d+")
-# What all languages write in one way.
+# Forms that are the same in all languages.
 SHARED: Mapping[SharedKind, str] = {
     "ISO date": "{yyyy}-{mm}-{dd}",
     "range": "{a}-{b}",
@@ -39,8 +39,9 @@ SHARED: Mapping[SharedKind, str] = {
 class Reading:
     """A possible meaning of the tokens of a sentence from ``begin`` to ``end``.
 
-    ``values`` are those of a template's fields: numbers for n, a and b, for others ASCII digits as they are.
-    ``fields`` are what each token is part of. A number is ``loose`` where its marks are tokens of their own.
+    ``values`` are the values of the template's fields: numbers for n, a and b, and unchanged ASCII digits for
+    other fields. ``fields`` are the fields of each token. A number is ``loose`` if its marks are separate
+    tokens.
     """
 
     kind: Kind | SharedKind
@@ -52,7 +53,7 @@ class Reading:
 
 
 class Reader:
-    """The readings by one convention."""
+    """A reader that finds numbers, dates and times in the forms of one convention."""
 
     def __init__(self, convention: Convention) -> None:
         self._numerals = Numerals(convention)
@@ -61,7 +62,7 @@ class Reader:
         }
         patterns = field_patterns(convention, self._numerals)
         self._patterns = [
-            (kind, _between_tokens(pattern(template, patterns)))
+            (kind, _between_tokens(template_pattern(template, patterns)))
             for kind, templates in _templates(convention).items()
             for template in templates
         ]
@@ -69,11 +70,11 @@ class Reader:
             self._patterns.append(("number", _between_tokens(f"(?P<n>{expression})")))
 
     def readings(self, tokens: Sequence[str]) -> Iterator[Reading]:
-        """All that there are, those of a kind from left to right."""
-        # What holds white space is no token; something that is no number takes its place.
+        """Yields all readings, those of one kind from left to right."""
+        # A token must not contain white space. If it does, it is replaced by something that is not a number.
         words = ["\0" if re.search(r"\s", word, re.ASCII) else word for word in tokens]
         raw = " ".join(words)
-        text = self._numerals.plain(raw)
+        text = self._numerals.normalise(raw)
         if re.search(r"[\d十百千]", text) is None:
             return
         begins = [0, *accumulate(len(word) + 1 for word in words)]
@@ -88,7 +89,7 @@ class Reader:
         numerals = (raw[slice(*match.span(name))] for name in match.groupdict() if name in (*_NUMBERS, "i"))
         if any(map(self._numerals.is_word, numerals)):
             return False
-        # At the end of a sentence a full stop is one that is a token, or may be one that is none.
+        # A full stop at the end of a sentence ends the sentence if it is a token. If it is not, it may do so.
         at_end = match.end(1) == len(raw)
         if kind == "ordinal" or kind == "end":
             return not (at_end and match[1].endswith(" .")) and (at_end or kind == "ordinal")
@@ -111,26 +112,26 @@ class Reader:
             yield Reading(kind, span.start, span.stop, values, fields, loose)
 
     def _texts(self, match: re.Match[str]) -> dict[str, str]:
-        """The fields that are no numbers with marks: digits of days, months and others."""
+        """Returns the fields without marks: the digits of days, months and others."""
         texts = {}
         for name, text in match.groupdict().items():
             if name == "month":
-                # The expression has more than these names: it takes ı for i.
+                # Matching ignores case, and so accepts texts that are not names of months, such as ı for i.
                 texts["m"] = self._months.get(text.casefold(), "0")
             elif name not in _NUMBERS:
-                texts[shown(name)] = text[: len(text) - len(text.lstrip("0123456789"))]
+                texts[meaning_of(name)] = text[: len(text) - len(text.lstrip("0123456789"))]
         return texts
 
 
 def _fields(match: re.Match[str], begin: int, end: int) -> frozenset[str]:
-    """The groups that are in a part of the text."""
+    """Returns the fields that overlap with a part of the text."""
     return frozenset(
-        shown(name) for name in match.groupdict() if match.start(name) < end and begin < match.end(name)
+        meaning_of(name) for name in match.groupdict() if match.start(name) < end and begin < match.end(name)
     )
 
 
 def _templates(convention: Convention) -> dict[Kind | SharedKind, tuple[str, ...]]:
-    own: dict[Kind | SharedKind, tuple[str, ...]] = {
+    templates: dict[Kind | SharedKind, tuple[str, ...]] = {
         "percentage": convention.percents,
         "ordinal": tuple(chain.from_iterable(convention.ordinals.values())),
         "year": convention.years,
@@ -139,9 +140,9 @@ def _templates(convention: Convention) -> dict[Kind | SharedKind, tuple[str, ...
         "named date": convention.named_dates,
         "time": convention.times,
     }
-    return own | {kind: (template,) for kind, template in SHARED.items()}
+    return templates | {kind: (template,) for kind, template in SHARED.items()}
 
 
 def _between_tokens(expression: str) -> re.Pattern[str]:
-    """Compiles an expression that begins and ends where tokens do, as the first group of an empty match."""
+    """Compiles an expression that must match complete tokens, as group 1 of an empty match."""
     return re.compile(rf"(?<![^ ])(?=({expression})(?![^ ]))", re.IGNORECASE)

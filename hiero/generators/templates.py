@@ -1,10 +1,10 @@
-"""Templates of a convention, such as ``{d}.{m}.{y}``: regular expressions to read with, and texts to write.
+"""Templates of a convention, such as ``{d}.{m}.{y}``: regular expressions for reading, texts for writing.
 
-    pattern("{n}%", field_patterns(convention))  # with a group for each field, named after it
-    pieces = filled("{n}%", {"n": "1,234.5"})    # [Piece("n", "1,234.5"), Piece("", "%")]
-    words(pieces, cut=True)                      # 1,234.5 and %, each with its fields; cut=False: 1,234.5%
+    template_pattern("{n}%", field_patterns(convention, numerals))  # a group for each field, named after it
+    pieces = fill("{n}%", {"n": "1,234.5"})   # [Piece("n", "1,234.5"), Piece("", "%")]
+    join_pieces(pieces, split=True)           # 1,234.5 and %, with their fields; split=False: 1,234.5%
 
-What fields there are is said in ``conventions.py``.
+The module ``conventions`` describes the fields.
 """
 
 from __future__ import annotations
@@ -16,9 +16,9 @@ from functools import cache
 from typing import NamedTuple
 
 from hiero.generators.conventions import Convention
-from hiero.generators.numerals import Numerals, any_of
+from hiero.generators.numerals import Numerals, alternatives
 
-# Digits that stand for fields; what else stands for some depends on the convention.
+# Expressions for fields that are digits. The expressions for other fields depend on the convention.
 _DIGITS = {
     "i": r"\d{1,4}+",
     "j": r"\d{1,9}+",
@@ -35,76 +35,81 @@ _DIGITS = {
     "s": r"[0-5]\d",
 }
 _FORMS = {"d": ("dd", "day", "dth"), "m": ("mm", "mon", "month"), "y": ("yyyy", "year")}
+# A tokeniser may split around the characters in the first brackets.
 _PARTS = re.compile("[万億亿兆年月日第]|[^ 万億亿兆年月日第]+| ")
-_SHOWN = {form: field for field, forms in _FORMS.items() for form in forms}
+_MEANINGS = {form: field for field, forms in _FORMS.items() for form in forms}
 
 
 class Piece(NamedTuple):
-    """Text of a template between two places where a tokeniser may cut; a blank, where it must."""
+    """Text between two places of a template where a tokeniser may split; a blank where it must split."""
 
     field: str
     text: str
 
 
 class Word(NamedTuple):
-    """A word, and the fields that it is of; none for marks between them."""
+    """A word with the fields to which it belongs. A mark between fields has none."""
 
     text: str
     fields: frozenset[str]
 
 
 @cache
-def parts(template: str) -> tuple[Piece, ...]:
-    """A template's fields, without text, and what stands between them."""
-    found = re.findall(r"\{(\w+)\}|( |[^ {}]+)", template)
-    return tuple(Piece(field, text) for field, text in found)
+def split_template(template: str) -> tuple[Piece, ...]:
+    """Returns the fields of a template, without text, and the text between them."""
+    matches = re.findall(r"\{(\w+)\}|( |[^ {}]+)", template)
+    return tuple(Piece(field, text) for field, text in matches)
 
 
 @cache
 def fields(template: str) -> frozenset[str]:
-    """Lists the fields of a template by meaning: ``{dd}`` and ``{dth}`` are both a ``d``."""
-    return frozenset(shown(part.field) for part in parts(template) if part.field)
+    """Returns the meanings of the fields of a template: ``{dd}`` and ``{dth}`` both mean ``d``."""
+    return frozenset(meaning_of(piece.field) for piece in split_template(template) if piece.field)
 
 
-def shown(field: str) -> str:
-    """Gives the meaning of a field, whatever its form."""
-    return _SHOWN.get(field, field)
+def meaning_of(field: str) -> str:
+    """Returns the meaning of a field, independent of its form."""
+    return _MEANINGS.get(field, field)
 
 
-def filled(template: str, values: Mapping[str, str]) -> list[Piece] | None:
-    """A template with values for its fields, None where there is none for one of them."""
-    if any(part.field and part.field not in values for part in parts(template)):
+def fill(template: str, values: Mapping[str, str]) -> list[Piece] | None:
+    """Puts values into the fields of a template. Returns None if a field has no value."""
+    pieces = split_template(template)
+    if any(piece.field and piece.field not in values for piece in pieces):
         return None
-    return [Piece(shown(part.field), values.get(part.field, part.text)) for part in parts(template)]
+    return [Piece(meaning_of(piece.field), values.get(piece.field, piece.text)) for piece in pieces]
 
 
-def words(pieces: Sequence[Piece], cut: bool) -> list[Word]:
-    """Words of pieces, cut between them or at blanks only; never between letters and digits (``3rd``), but
-    around Chinese characters, also within pieces."""
-    made: list[Word] = []
-    apart = True
+def join_pieces(pieces: Sequence[Piece], split: bool) -> list[Word]:
+    """Joins pieces to words, like a tokeniser that splits between pieces, or only at blanks.
+
+    Text is never split between letters and digits (``3rd``). It is also split within pieces, around Chinese
+    characters.
+    """
+    words: list[Word] = []
+    after_blank = True
     for field, text in pieces:
         for part in _PARTS.findall(text):
             if part == " ":
-                apart = True
+                after_blank = True
                 continue
             before = Word("", frozenset())
-            if not apart and not (cut and _may_part(made[-1].text, part)):
-                before = made.pop()
-            made.append(Word(before.text + part, before.fields | ({field} if field else set())))
-            apart = False
-    return made
+            if not after_blank and not (split and _may_split(words[-1].text, part)):
+                before = words.pop()
+            words.append(Word(before.text + part, before.fields | ({field} if field else set())))
+            after_blank = False
+    return words
 
 
-def _may_part(before: str, after: str) -> bool:
-    """Whether tokenisers may cut here."""
+def _may_split(before: str, after: str) -> bool:
+    """Returns whether a tokeniser may split between two texts."""
     return not any(
         c.isalpha() and unicodedata.east_asian_width(c) not in "WF" for c in (before[-1], after[0])
     )
 
 
 def field_patterns(convention: Convention, numerals: Numerals) -> dict[str, str]:
-    """Expressions for the fields of templates."""
+    """Returns an expression for each field of the convention's templates."""
     number = f"(?:{numerals.loose}|{numerals.tight})"
     day = r"\d\d?" + (f"(?:(?<=1){convention.first})?" if convention.first else "")
     ordinals = [
@@ -114,22 +119,24 @@ def field_patterns(convention: Convention, numerals: Numerals) -> dict[str, str]
         if template.startswith("{i}")
     ]
     names = (name for month in convention.months for name in month)
-    made = {"n": number, "a": numerals.tight, "b": numerals.tight, "month": any_of(names)}
-    return {**_DIGITS, **made, "day": day, "dth": rf"\d\d? ?{any_of(ordinals)}"}
+    patterns = {"n": number, "a": numerals.tight, "b": numerals.tight, "month": alternatives(names)}
+    return {**_DIGITS, **patterns, "day": day, "dth": rf"\d\d? ?{alternatives(ordinals)}"}
 
 
-def pattern(template: str, patterns: Mapping[str, str]) -> str:
-    """An expression for what a template has, and where tokens may end between its parts. A blank between two
-    fields of digits is one: else a year would be read as a day and a shorter year."""
-    made: list[str] = []
-    previous, apart = "", False
-    for field, text in parts(template):
+def template_pattern(template: str, patterns: Mapping[str, str]) -> str:
+    """Returns an expression for a template, in which tokens may end between its pieces.
+
+    A blank between two fields of digits is required. Otherwise a year could be read as a day and a year.
+    """
+    expressions: list[str] = []
+    previous, after_blank = "", False
+    for field, text in split_template(template):
         if text == " ":
-            apart = True
+            after_blank = True
             continue
-        if made:
+        if expressions:
             in_digits = previous and field and "month" not in (previous, field)
-            made.append(" " if apart and in_digits else " ?")
-        made.append(f"(?P<{field}>{patterns[field]})" if field else re.escape(text))
-        previous, apart = field, False
-    return "".join(made)
+            expressions.append(" " if after_blank and in_digits else " ?")
+        expressions.append(f"(?P<{field}>{patterns[field]})" if field else re.escape(text))
+        previous, after_blank = field, False
+    return "".join(expressions)

@@ -1,5 +1,7 @@
-"""Readings written in another convention: ``Writer(CONVENTIONS["en"]).texts(reading)`` are the pieces of
-12/24/2008, those of December 24, 2008, and so on."""
+"""Writing of numbers, dates and times in the forms of a convention.
+
+``Writer(CONVENTIONS["en"]).texts(reading)`` yields the pieces of 12/24/2008, of December 24, 2008, and so on.
+"""
 
 from __future__ import annotations
 
@@ -7,73 +9,73 @@ import re
 from collections.abc import Iterator, Mapping, Sequence
 
 from hiero.generators.conventions import Convention, Style
-from hiero.generators.numerals import Number, in_digits, spread, written
+from hiero.generators.numerals import Number, apply_style, format_number, space_marks
 from hiero.generators.readings import SHARED, Reading
-from hiero.generators.templates import Piece, fields, filled
+from hiero.generators.templates import Piece, fields, fill
 
 
 class Writer:
-    """The texts of readings by one convention."""
+    """A writer of readings in the forms of one convention."""
 
     def __init__(self, convention: Convention) -> None:
         self._convention = convention
 
-    def texts(self, reading: Reading, apart: bool = False) -> Iterator[list[Piece]]:
-        """All that there are, those most like the reading first; ``apart`` with blanks around marks within
-        numbers."""
+    def texts(self, reading: Reading, spaced: bool = False) -> Iterator[list[Piece]]:
+        """Yields the pieces of all forms of a reading, those most similar to its source first.
+
+        With ``spaced`` there are blanks around the marks within numbers.
+        """
         templates = self._templates(reading)
         for style in self._convention.styles:
-            for values in self._values(reading, style, apart):
+            for values in self._values(reading, style, spaced):
                 for template in templates:
-                    pieces = filled(template, values)
+                    pieces = fill(template, values)
                     if pieces is not None:
-                        yield [Piece(field, in_digits(text, style)) for field, text in pieces]
+                        yield [Piece(field, apply_style(text, style)) for field, text in pieces]
 
     def _templates(self, reading: Reading) -> Sequence[str]:
-        own = self._convention
+        convention = self._convention
         match reading.kind:
             case "number":
                 return ["{n}"]
             case "percentage":
-                return own.percents
+                return convention.percents
             case "ordinal":
                 return self._ordinals(str(reading.values["i"]))
             case "year":
-                return own.years or ["{year}"]
+                return convention.years or ["{year}"]
             case "hijri year":
-                return own.hijri_years or ["{i}"]
+                return convention.hijri_years or ["{i}"]
             case "time":
-                return _with_fields(own.times, reading)
+                return _with_fields(convention.times, reading)
             case "named date":
-                return _with_fields(own.named_dates, reading)
+                return _with_fields(convention.named_dates, reading)
             case "date" | "ISO date" as kind:
-                numeric = _with_fields(own.dates, reading)[:1]
+                numeric = _with_fields(convention.dates, reading)[:1]
                 same = [SHARED[kind]] if kind == "ISO date" else []
-                return [*same, *numeric, *_with_fields(own.named_dates, reading)]
+                return [*same, *numeric, *_with_fields(convention.named_dates, reading)]
             case shared:
                 return [SHARED[shared]]
 
     def _ordinals(self, digits: str) -> Sequence[str]:
-        found = (
-            own for digits_like, own in self._convention.ordinals.items() if re.fullmatch(digits_like, digits)
-        )
-        return next(found, ())
+        templates = self._convention.ordinals.items()
+        return next((forms for pattern, forms in templates if re.fullmatch(pattern, digits)), ())
 
-    def _values(self, reading: Reading, style: Style, apart: bool) -> Iterator[Mapping[str, str]]:
-        """Yields values for the fields of templates: each way to write n, and the first for other numbers."""
+    def _values(self, reading: Reading, style: Style, spaced: bool) -> Iterator[Mapping[str, str]]:
+        """Yields values for the fields of templates: all forms of n, but only the first of other numbers."""
         values = {name: text for name, text in reading.values.items() if isinstance(text, str)}
         values |= self._forms(values)
         for name, number in reading.values.items():
             if isinstance(number, Number):
-                texts = written(number, self._convention, style)
+                texts = format_number(number, self._convention, style)
                 if name == "n":
-                    yield from ({"n": spread(text, style) if apart else text} for text in texts)
+                    yield from ({"n": space_marks(text, style) if spaced else text} for text in texts)
                     return
                 values[name] = texts[0]
         yield values
 
     def _forms(self, values: Mapping[str, str]) -> dict[str, str]:
-        """Writes day, month and year in all their forms: in two digits, without zeros, in words."""
+        """Returns all forms of day, month and year: with two digits, without leading zeros, in words."""
         forms: dict[str, str] = {}
         if "d" in values:
             day, month = str(int(values["d"])), int(values["m"])
@@ -92,5 +94,5 @@ class Writer:
 
 
 def _with_fields(templates: Sequence[str], reading: Reading) -> list[str]:
-    """Those that tell all of a reading and no more."""
+    """Returns the templates with exactly the same fields as a reading."""
     return [template for template in templates if fields(template) == reading.values.keys()]

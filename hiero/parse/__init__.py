@@ -1,1 +1,1 @@
-"""Penn treebank constituents of English text, converted from a dependency parser's trees."""
+"""Parsing of English text into Penn treebank constituents, converted from dependency trees."""

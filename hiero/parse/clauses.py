@@ -1,8 +1,8 @@
-"""Words with their dependents as phrases and clauses, as the Penn treebank brackets them.
+"""Phrases and clauses that words project with their dependents, as the Penn treebank brackets them.
 
-A dependent is placed by its relation: subjects beside the VP in S, complementisers and phrases with wh-words
-beside S in SBAR, modifiers behind a noun beside its NP. Auxiliaries have a VP each. Conjuncts are joined at
-the lowest of these that all have.
+The relation of a dependent decides its place. Subjects are beside the VP in S. Complementisers and phrases
+with wh-words are beside S in SBAR. Modifiers after a noun are beside its NP. Each auxiliary has a VP.
+Conjuncts are joined at the lowest of these levels that all of them have.
 """
 
 from __future__ import annotations
@@ -19,17 +19,18 @@ from hiero.parse.phrases import (
     Phrase,
     Word,
     is_wh,
-    label_of,
     leaves,
+    phrase_label,
 )
 
-# Words without a phrase of their own, and those without one in that of a noun, adjective, adverb or number.
+# Relations of words that never have a phrase of their own, and of words that have none within the phrase of a
+# noun, adjective, adverb or number.
 _BARE = frozenset({"cc", "punct", "neg", "preconj", "predet", "case", "mark", "det"}) | AUXILIARIES
 _MODIFIERS = frozenset({"amod", "advmod", "quantmod", "nummod", "compound", "nmod"})
-# Before a noun, but not in its NP; and behind one, but in it.
+# Relations of dependents that are before a noun but outside its inner NP, or after a noun but inside.
 _OUTER = frozenset({"prep", "advcl", "ccomp", "intj", "parataxis", "acl", "relcl", "appos", "pcomp", "agent"})
 _INNER = frozenset({"case", "compound", "nummod", "amod", "quantmod"})
-# Clauses that are sentences also without a subject.
+# Relations of clauses that are sentences even without a subject.
 _SENTENCES = frozenset(
     {"ROOT", "xcomp", "ccomp", "advcl", "csubj", "csubjpass", "pcomp", "relcl", "parataxis"}
 )
@@ -37,21 +38,23 @@ _FINITE = frozenset({"VBD", "VBP", "VBZ", "MD"})
 
 
 @dataclass(eq=False)
-class Part:
-    """A word with its dependents, before it is known what the word above makes of it: the phrase ``core``, or
-    ``SBAR[front S[before VP[verbs[0] VP[verbs[1] ... core]]]]``."""
+class Projection:
+    """A word with its dependents, before the word above it decides its bracketing.
 
-    place: int
+    It is the phrase ``core``, or ``SBAR[front S[before VP[verbs[0] VP[verbs[1] ... core]]]]``.
+    """
+
+    index: int
     relation: str
     core: Phrase
     front: list[Node] = field(default_factory=list)
     before: list[Node] = field(default_factory=list)
-    # Auxiliaries, each with what stands between it and the next verb.
+    # Each auxiliary, with the nodes between it and the next verb.
     verbs: list[list[Node]] = field(default_factory=list)
     has_subject: bool = False
     sentence: str = "S"
-    # Further conjuncts, each behind what joins it, and what stands behind the last.
-    joined: list[tuple[list[Node], Part]] = field(default_factory=list)
+    # Further conjuncts, each with the nodes before it, and the nodes after the last conjunct.
+    conjuncts: list[tuple[list[Node], Projection]] = field(default_factory=list)
     after: list[Node] = field(default_factory=list)
 
     @property
@@ -60,205 +63,224 @@ class Part:
 
     @property
     def is_word(self) -> bool:
-        """Whether nothing depends on it."""
-        return not self.is_clause and not self.joined and list(self.core.parts) == [self.place]
+        """Whether the word has no dependents."""
+        return not self.is_clause and not self.conjuncts and list(self.core.parts) == [self.index]
 
 
 class Clauses:
-    """Makes phrases and clauses of words, from the lowest up."""
+    """The projections of the words of a sentence, made from the lowest words up."""
 
     def __init__(self, words: Sequence[Word]) -> None:
         self._words = words
         self._bracketing = Bracketing(words)
-        self._over, self._asking = self._bracketing.over, self._bracketing.asking
+        self._phrase, self._mark_wh = self._bracketing.phrase, self._bracketing.mark_wh
 
-    def part(self, place: int, left: Sequence[Part], right: Sequence[Part]) -> Part:
-        """A word between its dependents."""
-        first = next((i for i, part in enumerate(right) if part.relation == "conj"), len(right))
+    def project(self, index: int, left: Sequence[Projection], right: Sequence[Projection]) -> Projection:
+        """Returns the projection of a word with its dependents on the left and on the right."""
+        first = next((i for i, other in enumerate(right) if other.relation == "conj"), len(right))
         while 0 < first < len(right) and right[first - 1].relation in ("cc", "punct", "preconj"):
             first -= 1
-        part = self._alone(place, left, right[:first])
-        joint: list[Node] = []
+        projection = self._without_conjuncts(index, left, right[:first])
+        between: list[Node] = []
         for other in right[first:]:
             if other.relation == "conj":
-                part.joined += [(joint, other), *other.joined]
-                joint, other.joined, other.after = other.after, [], []
+                projection.conjuncts += [(between, other), *other.conjuncts]
+                between, other.conjuncts, other.after = other.after, [], []
             else:
-                joint = [*joint, *self._nodes(other)]
-        part.after = joint
-        return part
+                between = [*between, *self._clause_nodes(other)]
+        projection.after = between
+        return projection
 
-    def finished(self, part: Part) -> Node:
-        """A word with its dependents."""
-        if part.is_clause:
-            return self._clause(part)
-        if part.is_word and part.core.label == "X":
-            return part.place
-        return self._join(
-            part.core.label, part, [part.core, *(self.finished(other) for _, other in part.joined)]
-        )
+    def bracket(self, projection: Projection) -> Node:
+        """Returns the node of a complete projection."""
+        if projection.is_clause:
+            return self._clause(projection)
+        if projection.is_word and projection.core.label == "X":
+            return projection.index
+        others = [self.bracket(other) for _, other in projection.conjuncts]
+        return self._coordinate(projection.core.label, projection, [projection.core, *others])
 
-    def _alone(self, place: int, left: Sequence[Part], right: Sequence[Part]) -> Part:
-        """A word without its conjuncts."""
-        word = self._words[place]
-        label = label_of(word, {part.relation for part in (*left, *right)})
-        part = Part(place, word.relation, Phrase(label, [place]))
+    def _without_conjuncts(
+        self, index: int, left: Sequence[Projection], right: Sequence[Projection]
+    ) -> Projection:
+        word = self._words[index]
+        label = phrase_label(word, {other.relation for other in (*left, *right)})
+        projection = Projection(index, word.relation, Phrase(label, [index]))
         if label == "VP":
-            within = self._place(part, left, right)
-            part.core = self._over(part.core.label, [*within, place, *self._nodes(*right)])
-            return part
-        # A sentence without a verb has before its predicate what verbs have.
-        own = max((i + 1 for i, other in enumerate(left) if other.relation in CLAUSAL), default=0)
-        self._place(part, left[:own], ())
-        phrase = self._noun if label == "NP" else self._modifier
-        part.core = self._asking(phrase(label, place, left[own:], right))
-        return part
+            adverbs = self._place_before_verb(projection, left, right)
+            nodes = [*adverbs, index, *self._clause_nodes(*right)]
+            projection.core = self._phrase(projection.core.label, nodes)
+            return projection
+        # A predicate without a verb may have the same dependents before it as a verb.
+        begin = max((i + 1 for i, other in enumerate(left) if other.relation in CLAUSAL), default=0)
+        self._place_before_verb(projection, left[:begin], ())
+        phrase = self._noun_phrase if label == "NP" else self._modifier_phrase
+        projection.core = self._mark_wh(phrase(label, index, left[begin:], right))
+        return projection
 
-    def _place(self, part: Part, left: Sequence[Part], right: Sequence[Part]) -> list[Node]:
-        """Puts what stands before a verb where it belongs, and returns what belongs to its own VP."""
-        nodes = [self._nodes(other) for other in left]
-        asks = [is_wh(each[0]) for each in nodes]
+    def _place_before_verb(
+        self, projection: Projection, left: Sequence[Projection], right: Sequence[Projection]
+    ) -> list[Node]:
+        """Places the dependents before a verb in the projection. Returns those that belong to its own VP."""
+        nodes = [self._clause_nodes(other) for other in left]
+        is_wh_phrase = [is_wh(group[0]) for group in nodes]
         aux = [i for i, other in enumerate(left) if other.relation in AUXILIARIES]
-        subjects = [i for i, other in enumerate(left) if other.relation in SUBJECTS and not asks[i]]
+        subjects = [i for i, other in enumerate(left) if other.relation in SUBJECTS and not is_wh_phrase[i]]
         opening = range(min([*aux, *subjects, len(left)]))
-        front = max((i + 1 for i in opening if left[i].relation == "mark" or asks[i]), default=0)
-        part.front = _flat(nodes[:front])
-        part.has_subject = any(other.relation in SUBJECTS for other in (*left, *right))
-        turned = bool(subjects) and any(i < subjects[-1] for i in aux)
-        asks_for = part.relation == "ROOT" and any(asks[:front])
-        question = asks_for or any(self._words[other.place].text == "?" for other in right)
-        if question and front == len(left) and right and right[0].relation in SUBJECTS:
-            part.core = Phrase("SQ", part.core.parts)
+        front = max((i + 1 for i in opening if left[i].relation == "mark" or is_wh_phrase[i]), default=0)
+        projection.front = _flatten(nodes[:front])
+        projection.has_subject = any(other.relation in SUBJECTS for other in (*left, *right))
+        is_inverted = bool(subjects) and any(i < subjects[-1] for i in aux)
+        is_wh_question = projection.relation == "ROOT" and any(is_wh_phrase[:front])
+        is_question = is_wh_question or any(self._words[other.index].text == "?" for other in right)
+        if is_question and front == len(left) and right and right[0].relation in SUBJECTS:
+            projection.core = Phrase("SQ", projection.core.parts)
             return []
-        if asks_for or (question and turned):
-            part.sentence = "SQ"
-        # The first auxiliary of the VP, and where the VP begins: with adverbs, if it is all there is.
-        first = next((i for i in aux if not turned or i > subjects[-1]), len(left))
-        begin = first if part.has_subject or part.relation == "ROOT" else front
-        part.before = _flat(nodes[front:begin])
+        if is_wh_question or (is_question and is_inverted):
+            projection.sentence = "SQ"
+        # The VP begins at its first auxiliary, or, in a clause without a subject, at the adverbs before it.
+        first = next((i for i in aux if not is_inverted or i > subjects[-1]), len(left))
+        begin = first if projection.has_subject or projection.relation == "ROOT" else front
+        projection.before = _flatten(nodes[front:begin])
         begins = [begin, *(i for i in aux if i > first)] if first < len(left) else []
-        part.verbs = [_flat(nodes[i:j]) for i, j in zip(begins, [*begins[1:], len(left)], strict=False)]
-        return [] if begins else _flat(nodes[begin:])
+        ends = [*begins[1:], len(left)]
+        projection.verbs = [_flatten(nodes[i:j]) for i, j in zip(begins, ends, strict=False)]
+        return [] if begins else _flatten(nodes[begin:])
 
-    def _noun(self, label: str, place: int, left: Sequence[Part], right: Sequence[Part]) -> Phrase:
-        """A noun with what modifies it, and beside that what else depends on it."""
+    def _noun_phrase(
+        self, label: str, index: int, left: Sequence[Projection], right: Sequence[Projection]
+    ) -> Phrase:
+        """Returns a noun with its modifiers in an inner NP, beside its other dependents."""
         outer = max((i + 1 for i, other in enumerate(left) if other.relation in _OUTER), default=0)
-        stays = [other.relation in _INNER and other.is_word for other in right]
-        inner = [*stays, False].index(False)
-        base = [*self._within(label, left[outer:]), place]
-        if self._words[place].tag == "CD":
-            base = self._number(place, base)
-        base += self._within(label, right[:inner])
-        before, behind = self._nodes(*left[:outer]), self._nodes(*right[inner:])
-        if not all(map(self._bracketing.is_punctuation, (*before, *behind))):
-            base = [self._asking(self._over(label, base))]
-        return self._over(label, [*before, *base, *behind])
+        is_inner = [other.relation in _INNER and other.is_word for other in right]
+        inner = [*is_inner, False].index(False)
+        base = [*self._phrase_nodes(label, left[outer:]), index]
+        if self._words[index].tag == "CD":
+            base = self._number(index, base)
+        base += self._phrase_nodes(label, right[:inner])
+        before, after = self._clause_nodes(*left[:outer]), self._clause_nodes(*right[inner:])
+        if not all(map(self._bracketing.is_punctuation, (*before, *after))):
+            base = [self._mark_wh(self._phrase(label, base))]
+        return self._phrase(label, [*before, *base, *after])
 
-    def _number(self, place: int, base: list[Node]) -> list[Node]:
-        """A number and what tells it more precisely under QP."""
-        first = next(i for i, node in enumerate(base) if node == place or not self._determines(node))
-        return [*base[:first], self._over("QP", base[first:])] if len(base) - first > 1 else base
+    def _number(self, index: int, base: list[Node]) -> list[Node]:
+        """Puts a number and its modifiers, but not its determiners, under QP."""
+        first = next(i for i, node in enumerate(base) if node == index or not self._is_determiner(node))
+        return [*base[:first], self._phrase("QP", base[first:])] if len(base) - first > 1 else base
 
-    def _determines(self, node: Node) -> bool:
+    def _is_determiner(self, node: Node) -> bool:
         return isinstance(node, int) and self._words[node].relation in ("det", "predet", "poss", "punct")
 
-    def _modifier(self, label: str, place: int, left: Sequence[Part], right: Sequence[Part]) -> Phrase:
+    def _modifier_phrase(
+        self, label: str, index: int, left: Sequence[Projection], right: Sequence[Projection]
+    ) -> Phrase:
+        """Returns the phrase of an adjective, adverb, preposition or other word."""
         if label == "PP":
-            return self._over(label, [*self._nodes(*left), place, *self._nodes(*right)])
-        return self._over(label, [*self._within(label, left), place, *self._within(label, right)])
-
-    def _within(self, label: str, parts: Iterable[Part]) -> list[Node]:
-        """Dependents as they stand in the phrase of a noun, adjective, adverb or number."""
-        found: list[Node] = []
-        for part in parts:
-            alone = part.relation in _MODIFIERS or self._words[part.place].tag in ("PRP$", "WP$")
-            if alone and part.is_word:
-                found.append(part.place)
-            elif part.relation in ("compound", "quantmod") and label in ("NP", "QP"):
-                found += leaves(self._nodes(part))
-            else:
-                found += self._nodes(part)
-        return found
-
-    def _nodes(self, *parts: Part) -> list[Node]:
-        """Dependents as they stand in a clause."""
-        found: list[Node] = []
-        for part in parts:
-            node = self.finished(part)
-            found += leaves([node]) if part.relation in _BARE else [node]
-        return found
-
-    def _clause(self, part: Part) -> Node:
-        """With conjuncts where they belong: not in one VP, say, if they have subjects."""
-        members = [part, *(other for _, other in part.joined)]
-        others = members[1:]
-        if any(other.front for other in others):
-            return self._join("SBAR", part, [self._whole(each) for each in members])
-        if any(other.has_subject for other in others):
-            pieces = [self._sentence(each, self._predicate(each)) for each in members]
-            return self._fronted(part, self._join("S", part, pieces))
-        if part.verbs and all(self._continues(part, other) for other in others):
-            core = self._join("VP", part, [each.core for each in members])
-            return self._fronted(part, self._sentence(part, self._nested(part.verbs, core)))
-        pieces = [self._predicate(part), *(self._sentence(other, self._predicate(other)) for other in others)]
-        return self._fronted(part, self._sentence(part, self._join(part.core.label, part, pieces)))
-
-    def _whole(self, part: Part) -> Node:
-        return self._fronted(part, self._sentence(part, self._predicate(part)))
-
-    def _predicate(self, part: Part) -> Node:
-        """The VP with its auxiliaries."""
-        return self._nested(part.verbs, part.core) if part.is_clause else self.finished(part)
-
-    def _nested(self, verbs: Sequence[Sequence[Node]], core: Node) -> Node:
-        for each in reversed(verbs):
-            core = self._over("VP", [*each, core])
-        return core
-
-    def _sentence(self, part: Part, predicate: Node) -> Node:
-        """A predicate with its subject, or as a sentence without one where such are."""
-        if not part.is_clause or (isinstance(predicate, Phrase) and predicate.label == "SQ"):
-            return predicate
-        stands = part.has_subject or part.before or part.front or part.relation in _SENTENCES
-        if stands or self._first_tag(part) == "TO":
-            return self._over(part.sentence, [*part.before, predicate])
-        return predicate
-
-    def _fronted(self, part: Part, sentence: Node) -> Node:
-        """A sentence with its complementiser, which may be unsaid."""
-        if part.front:
-            asks = isinstance(sentence, Phrase) and sentence.label == "SQ" and any(map(is_wh, part.front))
-            return self._over("SBARQ" if asks else "SBAR", [*part.front, sentence])
-        reports = part.relation == "ccomp" and self._words[part.place].head < part.place
-        if part.relation == "relcl" or (reports and part.has_subject and self._first_tag(part) in _FINITE):
-            return self._over("SBAR", [sentence])
-        return sentence
-
-    def _first_tag(self, part: Part) -> str:
-        """Gives the tag of the first verb."""
-        words = leaves(part.verbs[0]) if part.verbs else []
-        first = next((n for n in words if self._words[n].relation in AUXILIARIES), part.place)
-        return self._words[first].tag
-
-    def _continues(self, part: Part, other: Part) -> bool:
-        """Whether a conjunct may have the same auxiliaries."""
-        return (
-            other.is_clause
-            and not other.verbs
-            and self._words[part.place].tag == self._words[other.place].tag
+            return self._phrase(label, [*self._clause_nodes(*left), index, *self._clause_nodes(*right)])
+        return self._phrase(
+            label, [*self._phrase_nodes(label, left), index, *self._phrase_nodes(label, right)]
         )
 
-    def _join(self, label: str, part: Part, pieces: Sequence[Node]) -> Node:
-        """Conjuncts under one label, each under its own but for single words that are no nouns or verbs."""
-        if not part.joined and not part.after:
-            return pieces[0]
-        if label not in ("NP", "VP", "S", "SBAR") and all(len(leaves([piece])) == 1 for piece in pieces):
-            pieces = leaves(pieces)
-        nodes = [pieces[0]]
-        for (joint, _), piece in zip(part.joined, pieces[1:], strict=True):
-            nodes += [*joint, piece]
-        return self._over(label, [*nodes, *part.after])
+    def _phrase_nodes(self, label: str, projections: Iterable[Projection]) -> list[Node]:
+        """Returns the nodes of dependents in the phrase of a noun, adjective, adverb or number."""
+        nodes: list[Node] = []
+        for projection in projections:
+            tag = self._words[projection.index].tag
+            if projection.is_word and (projection.relation in _MODIFIERS or tag in ("PRP$", "WP$")):
+                nodes.append(projection.index)
+            elif projection.relation in ("compound", "quantmod") and label in ("NP", "QP"):
+                nodes += leaves(self._clause_nodes(projection))
+            else:
+                nodes += self._clause_nodes(projection)
+        return nodes
+
+    def _clause_nodes(self, *projections: Projection) -> list[Node]:
+        """Returns the nodes of dependents in a clause."""
+        nodes: list[Node] = []
+        for projection in projections:
+            node = self.bracket(projection)
+            nodes += leaves([node]) if projection.relation in _BARE else [node]
+        return nodes
+
+    def _clause(self, clause: Projection) -> Node:
+        """Returns a clause, with its conjuncts joined at the lowest level that all of them have."""
+        others = [other for _, other in clause.conjuncts]
+        members = [clause, *others]
+        if any(other.front for other in others):
+            return self._coordinate("SBAR", clause, [self._full_clause(member) for member in members])
+        if any(other.has_subject for other in others):
+            sentences = [self._sentence(member, self._predicate(member)) for member in members]
+            return self._with_front(clause, self._coordinate("S", clause, sentences))
+        if clause.verbs and all(self._shares_auxiliaries(clause, other) for other in others):
+            core = self._coordinate("VP", clause, [member.core for member in members])
+            return self._with_front(clause, self._sentence(clause, self._nest(clause.verbs, core)))
+        predicates = [self._sentence(other, self._predicate(other)) for other in others]
+        predicates = [self._predicate(clause), *predicates]
+        coordination = self._coordinate(clause.core.label, clause, predicates)
+        return self._with_front(clause, self._sentence(clause, coordination))
+
+    def _full_clause(self, clause: Projection) -> Node:
+        return self._with_front(clause, self._sentence(clause, self._predicate(clause)))
+
+    def _predicate(self, clause: Projection) -> Node:
+        """Returns the VP with its auxiliaries."""
+        return self._nest(clause.verbs, clause.core) if clause.is_clause else self.bracket(clause)
+
+    def _nest(self, verbs: Sequence[Sequence[Node]], core: Node) -> Node:
+        """Puts a VP under a VP for each auxiliary."""
+        for nodes in reversed(verbs):
+            core = self._phrase("VP", [*nodes, core])
+        return core
+
+    def _sentence(self, clause: Projection, predicate: Node) -> Node:
+        """Returns an S of a predicate and what is before it, or the predicate if it is not a sentence."""
+        if not clause.is_clause or (isinstance(predicate, Phrase) and predicate.label == "SQ"):
+            return predicate
+        has_parts = clause.has_subject or clause.before or clause.front
+        if has_parts or clause.relation in _SENTENCES or self._first_tag(clause) == "TO":
+            return self._phrase(clause.sentence, [*clause.before, predicate])
+        return predicate
+
+    def _with_front(self, clause: Projection, sentence: Node) -> Node:
+        """Returns a sentence with its complementiser under SBAR. Some have an SBAR without complementiser."""
+        if clause.front:
+            is_inverted = isinstance(sentence, Phrase) and sentence.label == "SQ"
+            is_question = is_inverted and any(map(is_wh, clause.front))
+            return self._phrase("SBARQ" if is_question else "SBAR", [*clause.front, sentence])
+        is_reported = clause.relation == "ccomp" and self._words[clause.index].head < clause.index
+        is_finite = clause.has_subject and self._first_tag(clause) in _FINITE
+        if clause.relation == "relcl" or (is_reported and is_finite):
+            return self._phrase("SBAR", [sentence])
+        return sentence
+
+    def _first_tag(self, clause: Projection) -> str:
+        """Returns the part of speech of the first verb."""
+        words = leaves(clause.verbs[0]) if clause.verbs else []
+        first = next((n for n in words if self._words[n].relation in AUXILIARIES), clause.index)
+        return self._words[first].tag
+
+    def _shares_auxiliaries(self, clause: Projection, conjunct: Projection) -> bool:
+        """Returns whether a conjunct can have the same auxiliaries as the first one."""
+        return (
+            conjunct.is_clause
+            and not conjunct.verbs
+            and self._words[clause.index].tag == self._words[conjunct.index].tag
+        )
+
+    def _coordinate(self, label: str, first: Projection, nodes: Sequence[Node]) -> Node:
+        """Joins the nodes of conjuncts under one label.
+
+        If all conjuncts are single words, they lose their own labels, unless they are nouns or verbs.
+        """
+        if not first.conjuncts and not first.after:
+            return nodes[0]
+        if label not in ("NP", "VP", "S", "SBAR") and all(len(leaves([node])) == 1 for node in nodes):
+            nodes = leaves(nodes)
+        parts = [nodes[0]]
+        for (between, _), node in zip(first.conjuncts, nodes[1:], strict=True):
+            parts += [*between, node]
+        return self._phrase(label, [*parts, *first.after])
 
 
-def _flat(nodes: Iterable[Sequence[Node]]) -> list[Node]:
-    return [node for each in nodes for node in each]
+def _flatten(groups: Iterable[Sequence[Node]]) -> list[Node]:
+    return [node for group in groups for node in group]

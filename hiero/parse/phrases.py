@@ -1,7 +1,7 @@
-"""Phrases over English words: what part of speech and relation make of a word, and labels over parts.
+"""Phrases over English words: labels by part of speech and relation, and the brackets around phrases.
 
-Punctuation stands as high as it can, but that brackets make a PRN of what they enclose. Phrases that begin
-with a wh-word are WHNP, WHPP, WHADJP, WHADVP.
+Punctuation is attached as high as possible, except that text in brackets is a PRN. Phrases that begin with a
+wh-word are WHNP, WHPP, WHADJP or WHADVP.
 """
 
 from __future__ import annotations
@@ -13,7 +13,7 @@ from typing import NamedTuple
 
 
 class Word(NamedTuple):
-    """A word with its part of speech and its relation to the word at ``head``; a root is its own head."""
+    """A word with its part of speech and its relation to the word ``head``. A root is its own head."""
 
     text: str
     tag: str
@@ -23,21 +23,21 @@ class Word(NamedTuple):
 
 @dataclass(frozen=True, eq=False)
 class Phrase:
-    """The parts under one label."""
+    """A label over words and phrases."""
 
     label: str
     parts: Sequence[Node]
 
 
-# A word, by its place, or a phrase.
+# A word, by its index, or a phrase.
 Node = int | Phrase
 
 SUBJECTS = frozenset({"nsubj", "nsubjpass", "csubj", "csubjpass", "expl"})
 AUXILIARIES = frozenset({"aux", "auxpass"})
-# What stands before the predicate of a sentence, and what only verbs have.
+# Relations of dependents before the predicate of a sentence, and of dependents that only verbs have.
 CLAUSAL = SUBJECTS | AUXILIARIES | {"mark"}
 _VERBAL = CLAUSAL | {"dobj", "ccomp", "xcomp", "prt", "attr", "acomp", "dative", "oprd"}
-# What only nouns are.
+# Relations that only nouns have.
 _NOMINAL = frozenset({"nsubj", "nsubjpass", "dobj", "pobj", "dative", "poss", "appos", "npadvmod"})
 
 _VERBS = ["VB", "VBD", "VBG", "VBN", "VBP", "VBZ", "MD"]
@@ -55,8 +55,8 @@ _PUNCTUATION = frozenset({",", ".", ":", "``", "''", "-LRB-", "-RRB-", "NFP"})
 _WH = frozenset({"WDT", "WP", "WP$", "WRB"})
 
 
-def label_of(word: Word, dependents: AbstractSet[str]) -> str:
-    """The label of the phrase about a word whose dependents have these relations; X if there is none."""
+def phrase_label(word: Word, dependents: AbstractSet[str]) -> str:
+    """Returns the label of the phrase of a word whose dependents have these relations; X if unknown."""
     if word.relation in _BY_RELATION:
         return _BY_RELATION[word.relation]
     label = _BY_TAG.get(word.tag, "X")
@@ -74,69 +74,69 @@ def label_of(word: Word, dependents: AbstractSet[str]) -> str:
 
 
 def leaves(nodes: Iterable[Node]) -> list[int]:
-    """The words under nodes."""
-    found = []
+    """Returns the words under nodes."""
+    words = []
     stack = list(nodes)[::-1]
     while stack:
         node = stack.pop()
         if isinstance(node, Phrase):
             stack += reversed(node.parts)
         else:
-            found.append(node)
-    return found
+            words.append(node)
+    return words
 
 
 def is_wh(node: Node) -> bool:
-    """Whether a phrase begins with a wh-word."""
+    """Returns whether a node is a phrase that begins with a wh-word."""
     return isinstance(node, Phrase) and node.label.startswith("WH")
 
 
 class Bracketing:
-    """Puts labels over words and phrases."""
+    """Makes phrases over the words of a sentence."""
 
     def __init__(self, words: Sequence[Word]) -> None:
         self._words = words
 
-    def over(self, label: str, nodes: Iterable[Node]) -> Phrase:
-        """A phrase of nodes, which leave punctuation at their edges to it."""
-        parts = self._with_brackets([part for node in nodes for part in self._opened(node)])
+    def phrase(self, label: str, nodes: Iterable[Node]) -> Phrase:
+        """Returns a phrase. Punctuation at the edges of its nodes becomes part of the phrase itself."""
+        parts = self._with_brackets([part for node in nodes for part in self._release_punctuation(node)])
         if len(parts) == 1 and isinstance(parts[0], Phrase) and parts[0].label == label:
             return parts[0]
         return Phrase(label, parts)
 
-    def asking(self, phrase: Phrase) -> Phrase:
-        """A phrase with the label that tells that it begins with a wh-word, if it does."""
+    def mark_wh(self, phrase: Phrase) -> Phrase:
+        """Returns the phrase with a label such as WHNP if it begins with a wh-word."""
         first = phrase.parts[0]
-        begins = is_wh(first) or (isinstance(first, int) and self._words[first].tag in _WH)
+        has_wh = is_wh(first) or (isinstance(first, int) and self._words[first].tag in _WH)
         if phrase.label in ("NP", "PP"):  # of which, all of whom
-            begins |= any(
+            has_wh |= any(
                 isinstance(part, Phrase) and part.label in ("WHNP", "WHPP") for part in phrase.parts[1:2]
             )
-        found = begins and phrase.label in ("NP", "PP", "ADJP", "ADVP")
-        return Phrase(f"WH{phrase.label}", phrase.parts) if found else phrase
+        has_wh_label = has_wh and phrase.label in ("NP", "PP", "ADJP", "ADVP")
+        return Phrase(f"WH{phrase.label}", phrase.parts) if has_wh_label else phrase
 
     def is_punctuation(self, node: Node) -> bool:
         return isinstance(node, int) and self._words[node].tag in _PUNCTUATION
 
-    def _opened(self, node: Node) -> Sequence[Node]:
-        """A node with the punctuation at its edges beside it."""
+    def _release_punctuation(self, node: Node) -> Sequence[Node]:
+        """Returns a node without punctuation at its edges, and this punctuation beside it."""
         if isinstance(node, int) or node.label == "PRN":
             return [node]
-        kept = [i for i, part in enumerate(node.parts) if not self.is_punctuation(part)]
-        if len(kept) == 0 or kept[-1] - kept[0] + 1 == len(node.parts):
-            return [node] if kept else node.parts
-        begin, end = kept[0], kept[-1] + 1
-        return [*node.parts[:begin], self.over(node.label, node.parts[begin:end]), *node.parts[end:]]
+        words = [i for i, part in enumerate(node.parts) if not self.is_punctuation(part)]
+        if len(words) == 0 or words[-1] - words[0] + 1 == len(node.parts):
+            return [node] if words else node.parts
+        begin, end = words[0], words[-1] + 1
+        return [*node.parts[:begin], self.phrase(node.label, node.parts[begin:end]), *node.parts[end:]]
 
     def _with_brackets(self, parts: Sequence[Node]) -> Sequence[Node]:
-        """Puts what brackets enclose under PRN, unless it is everything."""
-        found: list[Node] = []
+        """Puts text in brackets under PRN, unless it is the complete phrase."""
+        nodes: list[Node] = []
         opening: list[int] = []
         for part in parts:
             tag = self._words[part].tag if isinstance(part, int) else ""
             if tag == "-LRB-":
-                opening.append(len(found))
-            found.append(part)
-            if tag == "-RRB-" and opening and len(found) - (begin := opening.pop()) > 2:
-                found[begin:] = [Phrase("PRN", found[begin:])]
-        return parts if len(found) == 1 else found
+                opening.append(len(nodes))
+            nodes.append(part)
+            if tag == "-RRB-" and opening and len(nodes) - (begin := opening.pop()) > 2:
+                nodes[begin:] = [Phrase("PRN", nodes[begin:])]
+        return parts if len(nodes) == 1 else nodes

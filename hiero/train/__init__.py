@@ -1,4 +1,4 @@
-"""Models from bitext: corpus, word alignment, rules, language models, and `train`, which does it all."""
+"""Training of models: corpus, word alignment, rules, language models. ``train`` runs all steps."""
 
 from hiero.train.alignment import HEURISTICS, AlignSettings, Heuristic, align, read_alignment
 from hiero.train.corpus import CorpusReport, CorpusSettings, prepare_corpus, prepare_text

@@ -1,5 +1,8 @@
-"""Word alignment both ways by sil-thot's eflomal model (Östling and Tiedemann 2016), symmetrised, in Pharaoh
-format: per sentence pair its links as ``0-0 1-2``, source then target position, both from 0."""
+"""Word alignment in both directions by sil-thot's eflomal model (Östling and Tiedemann 2016), symmetrised.
+
+Alignments are written in Pharaoh format: one line for each sentence pair, with links such as ``0-0 1-2``. A
+link is the position of a source word and of a target word, counted from 0.
+"""
 
 from __future__ import annotations
 
@@ -33,7 +36,7 @@ Positions = npt.NDArray[np.int32]
 
 
 class AlignSettings(Settings):
-    """How words are aligned."""
+    """Settings of word alignment."""
 
     heuristic: Heuristic = Field(
         "grow-diag-final-and", description="heuristic that joins the alignments of both directions"
@@ -52,11 +55,12 @@ def align(
     seed: int = _DEFAULTS.seed,
     progress: Callable[[int, int], object] | None = None,
 ) -> None:
-    """Aligns bitexts together, each into an output file of its own; a pair with a blank side gets no links.
+    """Aligns all bitexts together and writes the links of each bitext to its output file.
 
-    The texts are in tokens. The same seed gives the same alignment on any number of processors.
-    ``progress`` is called with the iterations done, of both directions, and to do. The corpus is held in
-    memory. Raises FormatError for files of different length or without a sentence pair; OSError.
+    The files contain tokenised sentences. A pair with an empty side gets no links. The same seed gives the
+    same alignment on any number of processors. ``progress`` is called with the number of iterations done
+    and their total, for both directions together. The corpus is held in memory.
+    Raises FormatError for files of different lengths or without a sentence pair; OSError.
     """
     corpora = [
         [(split(source), split(target)) for source, target in read_pairs(*bitext)] for bitext in bitexts
@@ -64,7 +68,7 @@ def align(
     aligned = [pair for corpus in corpora for pair in corpus if all(pair)]
     if not aligned:
         raise FormatError(f"{os.fspath(bitexts[0][0])}: no sentence pairs to align")
-    symmetrised = symmetrise(aligned, *_train_both(aligned, seed, progress), heuristic)
+    symmetrised = symmetrise(aligned, *_align_both(aligned, seed, progress), heuristic)
     with ExitStack() as stack:
         for corpus, output in zip(corpora, outputs, strict=True):
             file = stack.enter_context(stack.enter_context(replacing(output)).open("w", newline="\n"))
@@ -74,9 +78,9 @@ def align(
 
 
 def read_alignment(path: PathLike, pairs: int) -> Iterator[Links]:
-    """The links of every line, sorted, each once.
+    """Yields the links of every line, sorted and without duplicates.
 
-    Raises FormatError naming the line for what is no link, and unless there is a line for each of ``pairs``.
+    Raises FormatError, naming the line, for malformed links and unless there are ``pairs`` lines.
     """
     number = 0
     for number, line in enumerate(read_lines(path), start=1):
@@ -89,7 +93,7 @@ def read_alignment(path: PathLike, pairs: int) -> Iterator[Links]:
 
 
 def check_links(links: Links, lengths: tuple[int, int], where: str) -> None:
-    """Raises FormatError for a link beyond sentences of these numbers of words, source and target."""
+    """Raises FormatError for a link outside a sentence pair with these numbers of source and target words."""
     for s, t in links:
         if s >= lengths[0] or t >= lengths[1]:
             raise FormatError(
@@ -97,14 +101,16 @@ def check_links(links: Links, lengths: tuple[int, int], where: str) -> None:
             )
 
 
-def import_alignment(given: PathLike, source: PathLike, target: PathLike, output: PathLike) -> None:
-    """Writes the links given for all lines of a prepared corpus, blank for pairs that were left out. Raises
-    FormatError naming the line for links that do not fit it, OSError."""
+def import_alignment(alignment: PathLike, source: PathLike, target: PathLike, output: PathLike) -> None:
+    """Copies an alignment of all lines of a prepared corpus. Pairs that the corpus leaves out get no links.
+
+    Raises FormatError, naming the line, for links that do not fit the corpus; OSError.
+    """
     lengths = [(len(split(f)), len(split(e))) for f, e in read_pairs(source, target)]
     with replacing(output) as path, path.open("w", newline="\n") as file:
-        for number, links in enumerate(read_alignment(given, len(lengths))):
+        for number, links in enumerate(read_alignment(alignment, len(lengths))):
             if lengths[number] != (0, 0):
-                check_links(links, lengths[number], f"{os.fspath(given)}:{number + 1}")
+                check_links(links, lengths[number], f"{os.fspath(alignment)}:{number + 1}")
             file.write((format_links(links) if lengths[number] != (0, 0) else "") + "\n")
 
 
@@ -115,12 +121,16 @@ def _parse_link(token: str, where: str) -> tuple[int, int]:
     return int(source), int(target)
 
 
-def _train_both(
+def _align_both(
     pairs: Sequence[tuple[Sequence[str], Sequence[str]]],
     seed: int,
     progress: Callable[[int, int], object] | None,
 ) -> tuple[Positions, Positions]:
-    """For every target word of all pairs in turn its source word's position, or -1; then the other way."""
+    """Returns the forward and the backward alignment.
+
+    The forward alignment has the position of the source word of every target word of all pairs, or -1. The
+    backward alignment has the position of the target word of every source word.
+    """
     counts = [(0, 0), (0, 0)]
 
     def report(direction: int, done: int, total: int) -> None:
@@ -130,17 +140,17 @@ def _train_both(
 
     with ExitStack() as stack:
         pool = stack.enter_context(ThreadPoolExecutor(2))
-        processes = [stack.enter_context(_direction(seed)) for _ in range(2)]
-        forward = pool.submit(_train, processes[0], pairs, partial(report, 0))
-        backward = pool.submit(_train, processes[1], [(t, s) for s, t in pairs], partial(report, 1))
-        for ended in as_completed([forward, backward]):
-            ended.result()  # where one fails, the other is not waited for
+        processes = [stack.enter_context(_alignment_process(seed)) for _ in range(2)]
+        forward = pool.submit(_run_direction, processes[0], pairs, partial(report, 0))
+        backward = pool.submit(_run_direction, processes[1], [(t, s) for s, t in pairs], partial(report, 1))
+        for future in as_completed([forward, backward]):
+            future.result()  # raises the error of the one that fails first
         return forward.result(), backward.result()
 
 
 @contextmanager
-def _direction(seed: int) -> Iterator[subprocess.Popen[bytes]]:
-    """A process that aligns in one direction; ended if it has not come to its end itself."""
+def _alignment_process(seed: int) -> Iterator[subprocess.Popen[bytes]]:
+    """Yields a process that aligns in one direction. Kills it at the end if it is still running."""
     program = Path(__file__).with_name("direction.py")
     process = subprocess.Popen(
         [sys.executable, "-P", str(program), str(seed)],
@@ -156,7 +166,7 @@ def _direction(seed: int) -> Iterator[subprocess.Popen[bytes]]:
         process.wait()
 
 
-def _train(
+def _run_direction(
     process: subprocess.Popen[bytes],
     pairs: Sequence[tuple[Sequence[str], Sequence[str]]],
     report: Callable[[int, int], None],
@@ -167,11 +177,11 @@ def _train(
             with process.stdin:
                 for source, target in pairs:
                     process.stdin.write(f"{' '.join(source)}\t{' '.join(target)}\n".encode())
-            # A process that dies may leave half a line.
+            # A process that is killed may leave an incomplete line.
             while counts := re.fullmatch(rb"(\d+) (\d+)\n", process.stdout.readline()):
                 report(int(counts[1]), int(counts[2]))
         except BrokenPipeError:
-            pass  # it says why below
+            pass  # the error message is read below
         positions = process.stdout.read()
         messages = process.stderr.read().decode(errors="replace").strip()
     words = sum(len(target) for _, target in pairs)
@@ -187,31 +197,31 @@ def symmetrise(
     backward: Positions,
     heuristic: Heuristic,
 ) -> Iterator[Links]:
-    """The links of every pair, of the positions in both directions."""
-    f, b = 0, 0
+    """Yields the links of every pair, combined from the alignments of both directions."""
+    begin_target, begin_source = 0, 0
     for source, target in pairs:
-        there, back = (WordAlignmentMatrix(len(source), len(target)) for _ in range(2))
-        for t, s in enumerate(forward[f : f + len(target)].tolist()):
+        end_target, end_source = begin_target + len(target), begin_source + len(source)
+        matrix, other = (WordAlignmentMatrix(len(source), len(target)) for _ in range(2))
+        for t, s in enumerate(forward[begin_target:end_target].tolist()):
             if s >= 0:
-                there[s, t] = True
-        for s, t in enumerate(backward[b : b + len(source)].tolist()):
+                matrix[s, t] = True
+        for s, t in enumerate(backward[begin_source:end_source].tolist()):
             if t >= 0:
-                back[s, t] = True
-        f += len(target)
-        b += len(source)
-        combine(there, back, heuristic)
-        yield [(int(s), int(t)) for s, t in np.argwhere(there.to_numpy())]
+                other[s, t] = True
+        begin_target, begin_source = end_target, end_source
+        combine(matrix, other, heuristic)
+        yield [(int(s), int(t)) for s, t in np.argwhere(matrix.to_numpy())]
 
 
-def combine(there: WordAlignmentMatrix, back: WordAlignmentMatrix, heuristic: Heuristic) -> None:
-    """Symmetrises two matrices, source words by target words, into the first (Koehn et al. 2005)."""
+def combine(matrix: WordAlignmentMatrix, other: WordAlignmentMatrix, heuristic: Heuristic) -> None:
+    """Combines two matrices of source by target words in place into the first (Koehn et al. 2005)."""
     if heuristic == "intersection":
-        there.intersect(back)
+        matrix.intersect(other)
     elif heuristic == "union":
-        there.union(back)
+        matrix.union(other)
     elif heuristic == "grow-diag":
-        there.grow_diag(back)
+        matrix.grow_diag(other)
     elif heuristic == "grow-diag-final":
-        there.grow_diag_final(back)
+        matrix.grow_diag_final(other)
     else:
-        there.grow_diag_final_and(back)
+        matrix.grow_diag_final_and(other)

@@ -1,7 +1,7 @@
-"""The bitext as training takes it: tokenised, checked, with the pairs left out that do no good.
+"""Preparation of the bitext for training: tokenisation, checks, and removal of unsuitable sentence pairs.
 
-Pairs keep their line numbers: one that is left out becomes a blank line on both sides, so that alignments,
-line ranges and messages all speak of the lines of the files given.
+Sentence pairs keep their line numbers: a pair that is removed becomes an empty line on both sides. So
+alignments, line ranges and messages refer to the lines of the input files.
 """
 
 from __future__ import annotations
@@ -24,7 +24,7 @@ _RESERVED = frozenset(word.decode() for word in RESERVED)
 
 
 class CorpusSettings(Settings):
-    """Limits of the sentence pairs that are kept."""
+    """Limits on the sentence pairs used for training."""
 
     max_length: int = Field(
         100, ge=1, description="greatest number of tokens in a sentence; pairs with more are left out"
@@ -39,8 +39,11 @@ _DEFAULTS = CorpusSettings()
 
 @dataclass
 class CorpusReport:
-    """Sentence pairs read, kept, and left out by reason, of which ``empty`` is that one side has no tokens;
-    and lines that are blank on both sides, which are no pairs."""
+    """Numbers of sentence pairs that were read, kept, and left out, by reason.
+
+    ``empty`` counts the pairs in which one side has no tokens. ``blank`` counts the lines that are empty on
+    both sides, which are not counted as pairs.
+    """
 
     pairs: int = 0
     kept: int = 0
@@ -61,7 +64,7 @@ class CorpusReport:
 
 
 def read_pairs(source: PathLike, target: PathLike) -> Iterator[tuple[str, str]]:
-    """The lines of two files side by side. Raises FormatError if one ends before the other."""
+    """Yields the lines of two files in pairs. Raises FormatError if one file has fewer lines."""
     lines = itertools.zip_longest(read_lines(source), read_lines(target))
     for number, (source_line, target_line) in enumerate(lines):
         if source_line is None or target_line is None:
@@ -82,12 +85,13 @@ def prepare_corpus(
     max_ratio: float = _DEFAULTS.max_ratio,
     progress: Callable[[int], object] | None = None,
 ) -> CorpusReport:
-    """Writes the bitexts one after the other as two files of tokens.
+    """Writes the tokens of all bitexts, one bitext after the other, to two files.
 
-    Pairs with an empty side, more than ``max_length`` tokens on one, or one side more than ``max_ratio``
-    times as long as the other become blank lines. Raises FormatError naming the line for files of different
-    length, invalid UTF-8 and tokens that no language model takes (``<s>``, ``</s>``, ``<unk>``, ``<UNK>``)
-    on the target side, and for a corpus of which nothing is left; OSError.
+    A pair becomes an empty line if one side is empty, if one side has more than ``max_length`` tokens, or if
+    one side is more than ``max_ratio`` times as long as the other.
+    Raises FormatError, naming the line, for files of different lengths, for invalid UTF-8 and for target
+    tokens that are reserved in language models (``<s>``, ``</s>``, ``<unk>``, ``<UNK>``); also if no pair is
+    kept. Raises OSError.
     """
     text = text or TextProcessing()
     report = CorpusReport()
@@ -101,7 +105,7 @@ def prepare_corpus(
                     source_tokens = text.source.tokens(source_line)
                     target_tokens = text.target.tokens(target_line)
                     check_reserved(target_tokens, target, number)
-                    keep = _judge(source_tokens, target_tokens, max_length, max_ratio, report)
+                    keep = _count_pair(source_tokens, target_tokens, max_length, max_ratio, report)
                     source_file.write((" ".join(source_tokens) if keep else "") + "\n")
                     target_file.write((" ".join(target_tokens) if keep else "") + "\n")
                     lines = report.pairs + report.blank
@@ -119,9 +123,9 @@ def prepare_text(
     side: TextSide,
     progress: Callable[[int], object] | None = None,
 ) -> int:
-    """Writes monolingual texts one after the other as tokens, without blank lines; returns how many lines.
+    """Writes the tokens of monolingual texts to one file without empty lines. Returns the number of lines.
 
-    Raises FormatError as ``prepare_corpus`` does, also where nothing is left; OSError.
+    Raises FormatError as ``prepare_corpus`` does, also if there are no tokens; OSError.
     """
     lines = 0
     with replacing(output) as path, path.open("w", encoding="utf-8", newline="\n") as file:
@@ -142,17 +146,17 @@ def prepare_text(
 
 
 def check_reserved(tokens: Sequence[str], path: PathLike, number: int) -> None:
-    """Raises FormatError for a token that no language model can be trained on."""
+    """Raises FormatError for a token that is reserved in language models."""
     for token in tokens:
         if token in _RESERVED:
             where = f"{os.fspath(path)}:{number}"
             raise FormatError(f"{where}: {token} may not occur in the text of a language model")
 
 
-def _judge(
+def _count_pair(
     source: Sequence[str], target: Sequence[str], max_length: int, max_ratio: float, report: CorpusReport
 ) -> bool:
-    """Counts a pair in the report; True if it is kept."""
+    """Adds a pair to the counts of the report. Returns whether it is kept."""
     if not source and not target:
         report.blank += 1
         return False

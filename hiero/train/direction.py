@@ -1,12 +1,13 @@
-"""One direction of word alignment as a program: sil-thot's eflomal model of targets given sources.
-
-A process of its own, since the library holds Python's lock while it trains: two directions in threads would
-take turns. Started by ``alignment.py``; imports nothing of the package, so that it runs wherever that is.
+"""A program that aligns words in one direction, with sil-thot's eflomal model of targets given sources.
 
     direction.py SEED
 
-stdin: per sentence pair a line ``source tokens TAB target tokens``. stdout: lines ``iterations done, to do``,
-a blank line, then for every target word in turn its source word's position as native int32, -1 for none.
+Input: one line for each sentence pair, ``source tokens TAB target tokens``. Output: lines with the number of
+iterations done and their total, an empty line, then for every target word the position of its source word as
+a native int32, or -1.
+
+It is a process of its own because the library holds Python's global lock during training. It imports nothing
+from this package, so it runs wherever ``alignment.py`` finds it.
 """
 
 from __future__ import annotations
@@ -22,7 +23,7 @@ def main() -> None:
     model.seed = int(sys.argv[1])
     model.deterministic = True
     model.emit_training_alignments = True
-    # Words by number: the library has names such as NULL that a text may hold.
+    # Words are replaced by names such as w0, because some words, such as NULL, are special to the library.
     numbers: tuple[dict[bytes, str], dict[bytes, str]] = ({}, {})
     for line in sys.stdin.buffer:
         source, target = (

@@ -1,11 +1,11 @@
-"""Sets for tuning and testing out of a bitext, and what is left to train on."""
+"""Tuning and test sets drawn from a bitext; the remaining bitext is for training."""
 
 from __future__ import annotations
 
 import os
 import random
 import unicodedata
-from collections.abc import Iterable, Mapping
+from collections.abc import Callable, Iterable, Mapping, Sequence, Set
 from contextlib import ExitStack
 from pathlib import Path
 from typing import IO
@@ -27,79 +27,108 @@ def set_aside(
     seed: int,
     others: Iterable[str] = (),
 ) -> dict[str, int]:
-    """Draws sets of these sizes from a bitext, and writes each into files ``NAME.source`` and
-    ``NAME.target`` of the folder, in the order of the bitext; and the bitext, as "train", with blank lines in
-    place of all pairs whose source sentence is one of a set, or of ``others``. The numbers of pairs, and of
-    those "left out".
+    """Draws tuning or test sets from a bitext, and writes the bitext without their sentences.
 
-    So nothing is tested that was trained on, and lines keep their numbers. Sentences are the same if they
-    have the same letters, digits and symbols, whatever case, spaces and punctuation. Of pairs with the same
-    source sentence the first is drawn. The source side is held in memory. Raises FormatError for files of
-    different length, and for too few pairs: the sets may take half of them.
+    Each set is written to ``NAME.source`` and ``NAME.target`` in ``folder``, in the order of the bitext. The
+    remaining bitext is called "train". In it, every pair whose source sentence is in a set or in ``others``
+    is replaced by an empty line, so that no test sentence is used in training and lines keep their numbers.
+    Sentences are compared by letters, digits and symbols; case, spaces and punctuation are ignored. If a
+    source sentence occurs more than once, its first pair is drawn. The source side is held in memory.
+
+    Args:
+        source: the source side of the bitext.
+        target: the target side of the bitext.
+        folder: an existing folder for the output files.
+        sizes: the name and the number of sentence pairs of each set.
+        seed: the random seed.
+        others: more source sentences to leave out.
+
+    Returns the number of sentence pairs in each set, in "train", and "left out".
+    Raises FormatError for files of different lengths, or if the sets would take more than half of the pairs.
     """
-    other_keys = set(map(sentence_key, others))
-    first: dict[str, int] = {}
-    for number, pair in enumerate(read_pairs(source, target)):
-        if all(map(str.strip, pair)) and (key := sentence_key(pair[0])) not in other_keys:
-            first.setdefault(key, number)
-    if 2 * sum(sizes.values()) > len(first):
+    left_out = set(map(sentence_key, others))
+    first_lines = _first_lines(source, target, left_out)
+    if 2 * sum(sizes.values()) > len(first_lines):
         raise FormatError(
-            f"{os.fspath(source)}: {len(first):,} different sentences with a translation are too few to set "
-            f"{sum(sizes.values()):,} of them aside"
+            f"{os.fspath(source)}: {len(first_lines):,} different sentences with a translation are too few "
+            f"to set {sum(sizes.values()):,} of them aside"
         )
-    drawn = random.Random(seed).sample(list(first), sum(sizes.values()))
+    drawn = random.Random(seed).sample(list(first_lines), sum(sizes.values()))
     names = iter(name for name, size in sizes.items() for _ in range(size))
-    set_of = {key: next(names) for key in drawn} | dict.fromkeys(other_keys, LEFT_OUT)
-    counts = dict.fromkeys((*sizes, REST, LEFT_OUT), 0)
+    set_of = {key: next(names) for key in drawn} | dict.fromkeys(left_out, LEFT_OUT)
+
+    def choose_set(number: int, pair: tuple[str, str]) -> str:
+        key = sentence_key(pair[0])
+        name = set_of.get(key, REST)
+        return name if name == REST or first_lines.get(key) == number else LEFT_OUT
+
+    return _write_sets(source, target, folder, list(sizes), choose_set)
+
+
+def _first_lines(source: PathLike, target: PathLike, left_out: Set[str]) -> dict[str, int]:
+    """Maps the key of every source sentence that has a translation to the number of its first line."""
+    first_lines: dict[str, int] = {}
+    for number, pair in enumerate(read_pairs(source, target)):
+        if all(map(str.strip, pair)) and (key := sentence_key(pair[0])) not in left_out:
+            first_lines.setdefault(key, number)
+    return first_lines
+
+
+def _write_sets(
+    source: PathLike,
+    target: PathLike,
+    folder: Path,
+    names: Sequence[str],
+    choose_set: Callable[[int, tuple[str, str]], str],
+) -> dict[str, int]:
+    """Writes each pair of a bitext to its set. Returns the number of sentence pairs in each set."""
+    counts = dict.fromkeys((*names, REST, LEFT_OUT), 0)
     with ExitStack() as stack:
-
-        def opened(name: str) -> IO[str]:
-            path = stack.enter_context(replacing(folder / name))
-            return stack.enter_context(path.open("w", encoding="utf-8", newline="\n"))
-
-        files = {name: (opened(f"{name}.source"), opened(f"{name}.target")) for name in (*sizes, REST)}
-
-        def write(name: str, pair: tuple[str, str]) -> None:
-            for file, line in zip(files[name], pair, strict=True):
-                file.write(line + "\n")
-
+        files = {name: _open_bitext(stack, folder, name) for name in (*names, REST)}
         for number, pair in enumerate(read_pairs(source, target)):
-            key = sentence_key(pair[0])
-            name = set_of.get(key, REST)
-            if name != REST and first.get(key) != number:
-                name = LEFT_OUT
-            if name in sizes:
-                write(name, pair)
-            write(REST, pair if name == REST else ("", ""))
+            name = choose_set(number, pair)
+            if name in names:
+                _write_pair(files[name], pair)
+            _write_pair(files[REST], pair if name == REST else ("", ""))
             counts[name] += all(map(str.strip, pair))
     return counts
 
 
+def _open_bitext(stack: ExitStack, folder: Path, name: str) -> tuple[IO[str], IO[str]]:
+    paths = [stack.enter_context(replacing(folder / f"{name}.{side}")) for side in ("source", "target")]
+    source, target = (stack.enter_context(path.open("w", encoding="utf-8", newline="\n")) for path in paths)
+    return source, target
+
+
+def _write_pair(files: tuple[IO[str], IO[str]], pair: tuple[str, str]) -> None:
+    for file, line in zip(files, pair, strict=True):
+        file.write(line + "\n")
+
+
 def leave_out(text: PathLike, output: PathLike, others: Iterable[str]) -> int:
-    """Writes a text with blank lines in place of sentences that are among ``others``; how many there are."""
+    """Writes a text with an empty line for every sentence in ``others``. Returns their number."""
     keys = set(map(sentence_key, others)) - {""}
     count = 0
     with replacing(output) as path, path.open("w", encoding="utf-8", newline="\n") as file:
         for line in read_lines(text):
-            found = sentence_key(line) in keys
-            count += found
-            file.write(("" if found else line) + "\n")
+            is_left_out = sentence_key(line) in keys
+            count += is_left_out
+            file.write(("" if is_left_out else line) + "\n")
     return count
 
 
 def sentence_key(line: str) -> str:
-    """Makes a key that sentences share which differ in case, spaces and punctuation alone; the line itself
-    where it has nothing else."""
-    return line.casefold().translate(_KEPT) or line.strip()
+    """Returns a key that ignores case, spaces and punctuation, or the line itself if it has nothing else."""
+    return line.casefold().translate(_SIGNIFICANT) or line.strip()
 
 
-class _Kept(dict[int, int | None]):
-    """Characters but for spaces, controls and punctuation, for ``str.translate``."""
+class _SignificantCharacters(dict[int, int | None]):
+    """A table for ``str.translate`` that deletes white space, control characters and punctuation."""
 
     def __missing__(self, character: int) -> int | None:
-        dropped = unicodedata.category(chr(character))[0] in "ZCP"
-        self[character] = kept = None if dropped else character
-        return kept
+        deleted = unicodedata.category(chr(character))[0] in "ZCP"
+        self[character] = None if deleted else character
+        return self[character]
 
 
-_KEPT = _Kept()
+_SIGNIFICANT = _SignificantCharacters()

@@ -1,8 +1,8 @@
-"""Language models from text, by KenLM's lmplz, which comes with this package.
+"""Language models estimated from text by KenLM's lmplz, which is part of this package.
 
-The models are interpolated modified Kneser-Ney (Chen and Goodman 1998, section 3; Heafield et al. 2013,
-"Scalable Modified Kneser-Ney Language Model Estimation"), unpruned, with unigrams interpolated with the
-uniform distribution over the vocabulary and ``<unk>``.
+The models use interpolated modified Kneser-Ney smoothing (Chen and Goodman 1998, section 3; Heafield et al.
+2013, "Scalable Modified Kneser-Ney Language Model Estimation"). They are not pruned. Unigrams are
+interpolated with the uniform distribution over the vocabulary and ``<unk>``.
 
 >>> from hiero.train import estimate_lm
 >>> estimate = estimate_lm(["train.en"], "lm.binary", order=5)  # doctest: +SKIP
@@ -29,7 +29,7 @@ from hiero import _core
 from hiero._core import Error, FormatError, LanguageModel
 from hiero.base.directories import temporary_folder
 from hiero.base.files import replacing
-from hiero.base.lines import DAMAGE, PathLike, damaged, open_source
+from hiero.base.lines import DAMAGE, PathLike, damage_error, open_source
 from hiero.base.settings import Settings
 from hiero.decode.model_files import is_arpa
 from hiero.train.lm_text import LineCounts, checked_blocks
@@ -38,17 +38,17 @@ DEFAULT_MEMORY = 1 << 30
 ORDERS = range(2, 7)
 QUANTIZE_BITS = range(2, 26)
 _MIN_MEMORY = 32 << 20
-# Bytes of a line that is not what it should be.
+# The number of bytes of an invalid line that a message shows.
 _LONGEST_SHOWN = 40
 _SYSTEM_ERRORS = (errno.ENOSPC, errno.EDQUOT, errno.EFBIG, errno.EIO, errno.ENOMEM)
 
 
 class LmSettings(Settings):
-    """Settings of the language model to estimate."""
+    """Settings of language model estimation."""
 
     order: int = Field(5, ge=ORDERS[0], le=ORDERS[-1], description="length of the longest n-grams, in words")
     binary: Literal["probing", "trie"] = Field(
-        "probing", description="data structure of KenLM: hash tables, or a trie, which is smaller and slower"
+        "probing", description="KenLM data structure: hash tables (probing), or a smaller and slower trie"
     )
     quantize: int | None = Field(
         None,
@@ -63,16 +63,16 @@ _DEFAULTS = LmSettings()
 
 @dataclass(frozen=True)
 class LmEstimate:
-    """The counts that a language model was made from."""
+    """Counts from the estimation of a language model."""
 
     sentences: int
-    """Lines that are not blank."""
+    """Number of lines that are not empty."""
     ngrams: tuple[int, ...]
-    """Different n-grams of each order from 1."""
+    """Number of different n-grams of each order, starting at 1."""
     fallback_orders: tuple[int, ...]
-    """Orders whose Kneser-Ney discounts could not be estimated, so that lmplz's fallback was used."""
+    """Orders with too little text to estimate Kneser-Ney discounts; lmplz's default discounts were used."""
     reserved_words: int
-    """Words ``<s>``, ``</s>``, ``<unk>`` and ``<UNK>`` that were skipped."""
+    """Number of words ``<s>``, ``</s>``, ``<unk>`` and ``<UNK>`` that were skipped."""
 
 
 def estimate_lm(
@@ -86,26 +86,32 @@ def estimate_lm(
     reserved_words: Literal["error", "skip"] = "error",
     progress: Callable[[int], object] | None = None,
 ) -> LmEstimate:
-    """Estimates one model from all ``texts`` together and writes ``output``, which appears when whole.
+    """Estimates one language model from all ``texts`` and writes it to ``output``.
 
-    ``texts`` are plain, gzip or xz files of tokenised sentences, one a line; blank lines are left out.
-    ``output`` is an ARPA file if its name ends in ``.arpa`` or ``.arpa.gz``, else a KenLM binary: hash
-    tables (``probing``) or a ``trie``, whose probabilities and backoffs ``quantize`` bits may stand for.
-    ``memory`` bounds the bytes of n-grams being sorted; the rest lies beside ``output`` meanwhile. The
-    same texts give the same bytes, whatever the memory. ``reserved_words`` says what becomes of ``<s>``,
-    ``</s>``, ``<unk>`` and ``<UNK>`` in the text. ``progress`` is called with the sentences read so far.
-    Raises ValueError for impossible options, FormatError naming file and line for bad text, OSError.
+    Args:
+        texts: plain, gzip or xz files of tokenised sentences, one per line. Empty lines are skipped.
+        output: an ARPA file if its name ends in ``.arpa`` or ``.arpa.gz``, else a KenLM binary. The file
+            appears only when it is complete.
+        order: the order of the n-gram model.
+        memory: the maximum number of bytes for sorting n-grams. The rest is sorted in files beside
+            ``output``. It does not change the result.
+        binary: the data structure of a KenLM binary.
+        quantize: the number of bits for each probability and backoff of a trie, or None.
+        reserved_words: whether ``<s>``, ``</s>``, ``<unk>`` and ``<UNK>`` in a text are errors or skipped.
+        progress: called with the number of sentences read.
+
+    Raises ValueError for invalid options, FormatError, naming file and line, for invalid text; OSError.
     """
     if not texts:
         raise ValueError("no text to estimate a language model from")
     check_options(order, memory, binary, quantize)
     output = Path(output)
     counts = LineCounts()
-    blocks = _blocks(texts, counts, reserved_words == "skip", progress)
-    # lmplz's own files lie in a folder, since it leaves one behind if it is stopped while it makes it.
+    blocks = _all_blocks(texts, counts, reserved_words == "skip", progress)
+    # lmplz may leave temporary files behind if it is stopped, so it gets a folder for them.
     with replacing(output) as temporary, temporary_folder(output) as folder:
         arpa = temporary if output.suffix == ".arpa" else folder / "lm.arpa"
-        messages = _run_lmplz(blocks, arpa, folder, order, _useful(memory, texts), output)
+        messages = _run_lmplz(blocks, arpa, folder, order, _memory_for(texts, memory), output)
         ngrams = _ngram_counts(arpa)
         if output.name.endswith(".arpa.gz"):
             _compress(arpa, temporary)
@@ -117,14 +123,14 @@ def estimate_lm(
                 quantize_bits=quantize or 0,
                 memory=memory,
             )
-    # lmplz counts orders from zero here.
+    # In this message lmplz counts orders from 0.
     fallback = re.findall(r"Substituting fallback discounts for order (\d+)", messages)
     fallback_orders = tuple(int(number) + 1 for number in fallback)
     return LmEstimate(counts.sentences, ngrams, fallback_orders, counts.reserved_words)
 
 
 def check_options(order: int, memory: int, binary: str, quantize: int | None) -> None:
-    """Raises ValueError for what ``estimate_lm`` cannot do."""
+    """Raises ValueError for options that ``estimate_lm`` does not support."""
     if order not in ORDERS:
         raise ValueError(f"order {order}: expected {ORDERS[0]} to {ORDERS[-1]}")
     if memory < _MIN_MEMORY:
@@ -137,9 +143,11 @@ def check_options(order: int, memory: int, binary: str, quantize: int | None) ->
         raise ValueError(f"{quantize} bits: expected {QUANTIZE_BITS[0]} to {QUANTIZE_BITS[-1]}")
 
 
-def check_given_lm(path: PathLike) -> None:
-    """Raises FormatError for a file that is no language model: a binary is loaded, of an ARPA file the
-    beginning is looked at, which costs nothing; OSError."""
+def check_lm(path: PathLike) -> None:
+    """Raises FormatError for a file that is not a language model; OSError.
+
+    A binary is loaded, which is fast. Only the beginning of an ARPA file is read.
+    """
     if not is_arpa(Path(path)):
         LanguageModel.load(os.fspath(path))
         return
@@ -149,23 +157,23 @@ def check_given_lm(path: PathLike) -> None:
             while line.startswith(b"#") or line.isspace():  # as KenLM skips them
                 line = file.readline(_LONGEST_SHOWN)
         except DAMAGE as error:
-            raise damaged(os.fspath(path), error) from None
-    # KenLM unpacks bzip2 too, and is to say what it finds.
+            raise damage_error(os.fspath(path), error) from None
+    # A bzip2 file is accepted here, because KenLM can unpack it and then checks it.
     if line.strip() != b"\\data\\" and not line.startswith(b"BZh"):
-        found = repr(line.rstrip().decode(errors="replace")) if line else "nothing"
+        content = repr(line.rstrip().decode(errors="replace")) if line else "nothing"
         raise FormatError(
             f"{os.fspath(path)}: not a language model: expected an ARPA file, which begins with \\data\\, "
-            f"or a binary of KenLM's, found {found}"
+            f"or a KenLM binary, found {content}"
         )
 
 
-def _blocks(
+def _all_blocks(
     texts: Iterable[str | os.PathLike[str]],
     counts: LineCounts,
     skip_reserved: bool,
     progress: Callable[[int], object] | None,
 ) -> Iterator[bytes]:
-    # The blank keeps KenLM from taking a text that begins with "BZh" for a bzip2 file.
+    # The space prevents KenLM from taking a text that begins with "BZh" for a bzip2 file.
     yield b" "
     for path in texts:
         for block in checked_blocks(path, counts, skip_reserved=skip_reserved):
@@ -177,11 +185,13 @@ def _blocks(
         raise FormatError(f"{names}: no text to estimate a language model from")
 
 
-def _useful(memory: int, texts: Sequence[str | os.PathLike[str]]) -> int:
-    """As much of ``memory`` as the n-grams of the texts could fill. lmplz clears a fifth of what it may have,
-    which takes seconds for gigabytes."""
-    # N-grams take some 30 bytes for each of the text's, which may have been four in a compressed file. Where
-    # that is too little, lmplz sorts on disk. Of what is no file nobody knows how long it is.
+def _memory_for(texts: Sequence[str | os.PathLike[str]], memory: int) -> int:
+    """Returns the memory that the n-grams of the texts can fill, at most ``memory``.
+
+    lmplz clears a fifth of its memory before it begins, which takes seconds for gigabytes.
+    """
+    # N-grams take about 30 bytes per byte of text, and a compressed text may be four times as long. If that
+    # is too little, lmplz sorts on disk. The length of a pipe is unknown.
     sizes = [os.path.getsize(text) if os.path.isfile(text) else memory for text in texts]
     return min(memory, max(_MIN_MEMORY, 128 * sum(sizes)))
 
@@ -189,19 +199,19 @@ def _useful(memory: int, texts: Sequence[str | os.PathLike[str]]) -> int:
 def _run_lmplz(
     blocks: Iterator[bytes], arpa: Path, folder: Path, order: int, memory: int, output: Path
 ) -> str:
-    """Runs lmplz on all of ``blocks``, its temporary files in ``folder``; its messages."""
+    """Runs lmplz on ``blocks``, with its temporary files in ``folder``. Returns its messages."""
     program = Path(_core.__file__).parent / "bin" / "hiero-lmplz"
     scratch = os.path.join(os.path.abspath(folder), "")
     command = [str(program), "-o", str(order), "-S", str(memory), "-T", scratch, "--discount_fallback"]
     with open(arpa, "wb") as file:
-        # Signals stay as Python has them: a file that grows too large is then an error, not a death.
+        # Python ignores SIGXFSZ. If lmplz does so, too, it reports an error for a file that grows too large.
         process = subprocess.Popen(
             command, stdin=subprocess.PIPE, stdout=file, stderr=subprocess.PIPE, restore_signals=False
         )
         assert process.stdin is not None and process.stderr is not None
         try:
-            whole = _feed(process.stdin, blocks)
-            # A few thousand bytes, less than a pipe holds: lmplz did not have to wait for us.
+            is_complete = _feed(process.stdin, blocks)
+            # The messages fit into the pipe, so lmplz is not blocked while it is fed.
             messages = process.stderr.read().decode(errors="replace")
             code = process.wait()
         except BaseException:
@@ -212,13 +222,13 @@ def _run_lmplz(
             process.stderr.close()
             with contextlib.suppress(BrokenPipeError):
                 process.stdin.close()
-    if code != 0 or not whole:
+    if code != 0 or not is_complete:
         raise _failure(code, messages, output)
     return messages
 
 
 def _feed(stdin: IO[bytes], blocks: Iterator[bytes]) -> bool:
-    """Whether the reader took everything."""
+    """Writes the blocks to lmplz. Returns False if it closed its input early."""
     try:
         for block in blocks:
             stdin.write(block)
@@ -229,7 +239,7 @@ def _feed(stdin: IO[bytes], blocks: Iterator[bytes]) -> bool:
 
 
 def _failure(code: int, messages: str, output: Path) -> Exception:
-    # lmplz aborts where a thread of it fails; what went wrong stands in its messages alone.
+    # lmplz aborts if one of its threads fails. The cause is only in its messages.
     for number in _SYSTEM_ERRORS:
         if os.strerror(number) in messages:
             return OSError(number, os.strerror(number), str(output))
@@ -252,7 +262,7 @@ def _ngram_counts(arpa: Path) -> tuple[int, ...]:
 
 
 def _compress(source: Path, target: Path) -> None:
-    # Without a time and a name, so that the same model gives the same bytes.
+    # The header has no time and no name, so that the same model gives the same bytes.
     with (
         open(source, "rb") as plain,
         open(target, "wb") as file,

@@ -1,8 +1,8 @@
-"""The text of a language model as blocks of checked lines.
+"""The text for a language model, in blocks of checked lines.
 
-Lines are tokenised sentences, passed on as they are, each ended by a newline; blank lines are left out.
-The words ``<s>``, ``</s>`` and ``<unk>`` mean something to KenLM (as does ``<UNK>``, which its models take
-for ``<unk>``): in a text they are errors, or left out.
+Lines are tokenised sentences. They are passed on unchanged, with a newline at the end; empty lines are
+skipped. The words ``<s>``, ``</s>`` and ``<unk>`` have a special meaning in KenLM, and its models treat
+``<UNK>`` as ``<unk>``. If a text contains them, they are errors or are removed.
 """
 
 from __future__ import annotations
@@ -15,10 +15,10 @@ from dataclasses import dataclass
 from typing import IO
 
 from hiero._core import FormatError
-from hiero.base.lines import DAMAGE, damaged, open_source
+from hiero.base.lines import DAMAGE, damage_error, open_source
 
 RESERVED = (b"<s>", b"</s>", b"<unk>", b"<UNK>")
-# Words end where KenLM says so.
+# Words are separated by the same characters as in KenLM.
 _RESERVED_WORD = re.compile(rb"(?<![^\0\t\n\r ])(?:%s)(?![^\0\t\n\r ])" % b"|".join(RESERVED))
 _BLANKS = b"\0\t\n\v\f\r "
 _BLOCK = 1 << 20
@@ -35,10 +35,10 @@ class LineCounts:
 def checked_blocks(
     path: str | os.PathLike[str], counts: LineCounts, *, skip_reserved: bool
 ) -> Iterator[bytes]:
-    """The lines of a plain, gzip or xz file in blocks of about a megabyte.
+    """Yields the lines of a plain, gzip or xz file in blocks of about a megabyte.
 
-    Raises FormatError naming file and line for invalid UTF-8 and, unless they are to be skipped,
-    reserved words; OSError for a file that cannot be read.
+    Raises FormatError, naming file and line, for invalid UTF-8 and for reserved words that are not skipped;
+    OSError for a file that cannot be read.
     """
     with open_source(path) as file:
         number = 0
@@ -51,7 +51,7 @@ def checked_blocks(
                 lines[-1] += b"\n"
             block = b"".join(lines)
             if any(word in block for word in RESERVED):
-                lines = _without_reserved(lines, path, number, counts, skip_reserved)
+                lines = _remove_reserved(lines, path, number, counts, skip_reserved)
             lines = [line for line in lines if line.strip(_BLANKS)]
             counts.sentences += len(lines)
             number += read
@@ -62,7 +62,7 @@ def _read(file: IO[bytes], path: str | os.PathLike[str]) -> list[bytes]:
     try:
         return file.readlines(_BLOCK)
     except DAMAGE as error:
-        raise damaged(os.fspath(path), error) from None
+        raise damage_error(os.fspath(path), error) from None
 
 
 def _check_utf8(lines: list[bytes], path: str | os.PathLike[str], before: int) -> None:
@@ -76,10 +76,10 @@ def _check_utf8(lines: list[bytes], path: str | os.PathLike[str], before: int) -
                 raise FormatError(f"{os.fspath(path)}:{number}: invalid UTF-8") from None
 
 
-def _without_reserved(
+def _remove_reserved(
     lines: list[bytes], path: str | os.PathLike[str], before: int, counts: LineCounts, skip: bool
 ) -> list[bytes]:
-    kept = []
+    cleaned = []
     for number, line in enumerate(lines, before + 1):
         word = _RESERVED_WORD.search(line)
         if word and not skip:
@@ -87,7 +87,7 @@ def _without_reserved(
                 f"{os.fspath(path)}:{number}: "
                 f"{word[0].decode()} may not occur in the text of a language model"
             )
-        rest, found = _RESERVED_WORD.subn(b"", line)
-        counts.reserved_words += found
-        kept.append(rest)
-    return kept
+        cleaned_line, removed = _RESERVED_WORD.subn(b"", line)
+        counts.reserved_words += removed
+        cleaned.append(cleaned_line)
+    return cleaned

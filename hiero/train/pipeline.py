@@ -1,4 +1,4 @@
-"""From bitext to a model directory, step by step; see ``train``."""
+"""Training of a model directory from a bitext, step by step; see ``train``."""
 
 from __future__ import annotations
 
@@ -33,9 +33,9 @@ from hiero.train.steps import Journal, Step, open_journal
 from hiero.train.truecaser import train_truecaser
 from hiero.train.weights import weights_by_length
 
-_ALL = tuple(TrainSettings.model_fields)
-# How many lines are looked at for whether they are tokens.
-_LOOKED_AT = 1000
+_ALL_SETTINGS = tuple(TrainSettings.model_fields)
+# The number of lines that are checked for missing tokenisation.
+_CHECKED_LINES = 1000
 
 
 def train(
@@ -47,19 +47,26 @@ def train(
     report: Callable[[str], object] = lambda line: None,
     progress: Report | None = None,
 ) -> Model:
-    """Trains a model and writes it as the directory ``output``.
+    """Trains a model and writes it to the directory ``output``.
 
-    The steps leave their files in the directory ``OUTPUT.train`` beside it: prepared corpus, alignment,
-    counted rules, rule table, language models, and ``log.jsonl`` with times and peak memory. Run again,
-    only steps are done that are not done already or whose inputs or settings have changed. The model is
-    the same, byte for byte, however often training was interrupted.
+    The steps write their files to the directory ``OUTPUT.train``: the prepared corpus, the alignment, rule
+    counts, the rule table, language models, and ``log.jsonl`` with times and peak memory. If training runs
+    again, it repeats only the steps that are not done, or whose inputs or settings have changed. The model is
+    the same, byte for byte, even if training was interrupted.
 
-    A dictionary is aligned and used for rules as if it stood at the end of the bitext; language models leave
-    it out. Language models that are there already (ARPA or KenLM binaries of the target's tokens) come after
-    those that are estimated. An alignment file has a line of links for each pair of bitext and dictionary.
-    ``memory`` (bytes) bounds the sorting of rules and n-grams; word alignment holds the corpus in memory.
-    ``report`` is told what is done in lines, ``progress`` how far a step has come.
-    Raises FormatError naming file and line, OSError, also where ``output`` is something else than a model,
+    Args:
+        inputs: the input files. A dictionary is appended to the bitext for alignment and rules, but not for
+            language models. Existing language models (ARPA files or KenLM binaries of target tokens) come
+            after the estimated ones. An alignment file has one line of links for each pair of the bitext
+            and the dictionary.
+        output: the model directory. An existing model is replaced.
+        settings: the settings; by default, those of ``TrainSettings()``.
+        memory: the maximum number of bytes for sorting rules and n-grams. Word alignment holds the corpus
+            in memory.
+        report: called with lines that say what was done.
+        progress: called with the progress of a step.
+
+    Raises FormatError naming file and line; OSError, also if ``output`` exists and is not a model;
     ValueError.
     """
     settings = settings or TrainSettings()
@@ -72,7 +79,7 @@ def train(
 
 
 class _Pipeline:
-    """The steps of one training run; each method makes the outputs of one."""
+    """The steps of one training run. Each method makes the outputs of one step."""
 
     def __init__(
         self,
@@ -101,31 +108,37 @@ class _Pipeline:
             files |= dict(
                 zip(("dictionary source", "dictionary target"), self.inputs.dictionary, strict=True)
             )
-        truecasers = self._truecasers() if self.settings.truecase else []
-        files |= self._files(*truecasers)
-        prepared = ["corpus.source", "corpus.target"]
-        self._step("corpus", files, prepared, self._corpus, "text", "max_length", "max_ratio")
-        self._texts()
-        estimated = len(self.lms)
+        truecasers = self._train_truecasers() if self.settings.truecase else []
+        files |= self._paths(*truecasers)
+        outputs = ["corpus.source", "corpus.target"]
+        self._step("corpus", files, outputs, self._prepare_corpus, "text", "max_length", "max_ratio")
+        self._prepare_texts()
+        estimated_lms = len(self.lms)
         for path in self.inputs.lms:
-            self._given_lm(len(self.lms), path)
-        corpus = self._files("corpus.source", "corpus.target")
+            self._copy_lm(len(self.lms), path)
+        corpus = self._paths("corpus.source", "corpus.target")
         if self.inputs.alignment is None:
             self._step("align", corpus, ["alignment"], self._align, "heuristic", "seed")
         else:
-            given = {"alignment": self.inputs.alignment}
-            self._step("align", {**corpus, **given}, ["alignment"], self._import_alignment)
-        aligned = {**corpus, **self._files("alignment")}
+            links = {"alignment": self.inputs.alignment}
+            self._step("align", {**corpus, **links}, ["alignment"], self._import_alignment)
+        aligned = {**corpus, **self._paths("alignment")}
         self._step("extract", aligned, ["rules.counts", "distortion.json"], self._extract, "extract")
-        self._step("score", {**corpus, **self._files("rules.counts")}, ["rules.hrt"], self._score, "score")
-        for k in range(estimated):
-            self._language_model(k)
-        weighed = {**corpus, **self._files("rules.hrt", *self.lms)}
-        self._step("weights", weighed, ["weights.txt"], self._weights, "extract", "seed")
-        made = self._files("rules.hrt", "distortion.json", *self.lms, *truecasers, "weights.txt")
+        self._step("score", {**corpus, **self._paths("rules.counts")}, ["rules.hrt"], self._score, "score")
+        for k in range(estimated_lms):
+            self._estimate_lm(k)
+        inputs = {**corpus, **self._paths("rules.hrt", *self.lms)}
+        self._step("weights", inputs, ["weights.txt"], self._write_weights, "extract", "seed")
+        parts = self._paths("rules.hrt", "distortion.json", *self.lms, *truecasers, "weights.txt")
         model_files = ["manifest.json", "rules0.hrt", *(f"lm{k}.binary" for k in range(len(self.lms)))]
-        place = os.path.relpath(self.output, self.work)
-        self._step("model", made, [os.path.join(place, name) for name in model_files], self._model, *_ALL)
+        folder = os.path.relpath(self.output, self.work)
+        self._step(
+            "model",
+            parts,
+            [os.path.join(folder, name) for name in model_files],
+            self._save_model,
+            *_ALL_SETTINGS,
+        )
         return Model.load(self.output)
 
     def _step(
@@ -141,39 +154,39 @@ class _Pipeline:
         used["program"] = __version__
         self.journal.run(Step(name, {label: Path(p) for label, p in inputs.items()}, used, outputs, run))
 
-    def _files(self, *names: str) -> dict[str, PathLike]:
+    def _paths(self, *names: str) -> dict[str, PathLike]:
         return {name: self.work / name for name in names}
 
-    def _count(self, unit: str, total: Callable[[], int] | None = None) -> Callable[..., object] | None:
-        """A progress function of one count, of the step that runs."""
+    def _progress(self, unit: str, total: Callable[[], int] | None = None) -> Callable[..., object] | None:
+        """Returns a function that reports the progress of the current step in units such as sentences."""
         if (progress := self.progress) is None:
             return None
-        what = f"{self.step}: {unit}"
-        known = None if total is None else total()
-        return lambda done, total=known: progress(what, done, total)
+        work = f"{self.step}: {unit}"
+        units = None if total is None else total()
+        return lambda done, total=units: progress(work, done, total)
 
-    def _truecasers(self) -> list[str]:
-        """Those of both sides; the files' names."""
+    def _train_truecasers(self) -> list[str]:
+        """Trains the truecasers of both sides. Returns the names of their files."""
         return [
-            self._truecaser("source", self.inputs.source, self.text.source),
-            self._truecaser("target", self.inputs.target, self.text.target),
+            self._train_truecaser("source", self.inputs.source, self.text.source),
+            self._train_truecaser("target", self.inputs.target, self.text.target),
         ]
 
-    def _truecaser(self, name: str, text: PathLike, side: TextSide) -> str:
+    def _train_truecaser(self, name: str, text: PathLike, side: TextSide) -> str:
         file = f"truecaser.{name}"
 
-        def learn() -> None:
+        def run() -> None:
             words = train_truecaser(
-                [text], self.work / file, side, self._count("sentences", partial(count_lines, text))
+                [text], self.work / file, side, self._progress("sentences", partial(count_lines, text))
             )
             self.report(f"truecaser {name}: {words:,} words with case")
 
-        self._step(f"truecaser {name}", {name: text}, [file], learn, "text")
-        if (self.work / file).stat().st_size:  # where there is no case there is none to undo
+        self._step(f"truecaser {name}", {name: text}, [file], run, "text")
+        if (self.work / file).stat().st_size:  # an empty file: the text has no capital letters
             self.text = replace(self.text, **{name: replace(side, truecaser=str(self.work / file))})
         return file
 
-    def _corpus(self) -> None:
+    def _prepare_corpus(self) -> None:
         report = prepare_corpus(
             self.inputs.bitexts(),
             self.work / "corpus.source",
@@ -181,13 +194,13 @@ class _Pipeline:
             text=self.text,
             max_length=self.settings.max_length,
             max_ratio=self.settings.max_ratio,
-            progress=self._count(
+            progress=self._progress(
                 "sentence pairs", lambda: count_lines(*(s for s, _ in self.inputs.bitexts()))
             ),
         )
         self.report(f"corpus: {report}")
         for path, side in ((self.inputs.source, self.text.source), (self.inputs.target, self.text.target)):
-            if side.scheme == "none" and looks_untokenised(islice(read_lines(path), _LOOKED_AT)):
+            if side.scheme == "none" and looks_untokenised(islice(read_lines(path), _CHECKED_LINES)):
                 self.report(
                     f"warning: {os.fspath(path)}: looks like raw text, but is taken for tokens: most lines "
                     "have words that end in punctuation; see --tokenize, such as --tokenize de:moses en:moses"
@@ -199,7 +212,7 @@ class _Pipeline:
             [self.work / "alignment"],
             heuristic=self.settings.heuristic,
             seed=self.settings.seed,
-            progress=self._count("iterations"),
+            progress=self._progress("iterations"),
         )
 
     def _import_alignment(self) -> None:
@@ -212,7 +225,7 @@ class _Pipeline:
         )
 
     def _extract(self) -> None:
-        progress = self._count("sentence pairs", partial(count_lines, self.work / "corpus.source"))
+        progress = self._progress("sentence pairs", partial(count_lines, self.work / "corpus.source"))
         statistics = extract_rules(
             self.work / "corpus.source",
             self.work / "corpus.target",
@@ -222,7 +235,7 @@ class _Pipeline:
             memory=self.memory,
             progress=progress and (lambda pairs, rules: progress(pairs)),
         )
-        DistortionStatistics.of(statistics).save(self.work / "distortion.json")
+        DistortionStatistics.from_extraction(statistics).save(self.work / "distortion.json")
         self.report(f"extract: {statistics.occurrences:,} rule occurrences, {statistics.rules:,} rules")
 
     def _score(self) -> None:
@@ -231,14 +244,14 @@ class _Pipeline:
             self.work / "rules.hrt",
             settings=self.settings.score,
             bitext=(self.work / "corpus.source", self.work / "corpus.target"),
-            progress=self._count("rules"),
+            progress=self._progress("rules"),
         )
         self.report(f"score: {statistics.kept:,} of {statistics.read:,} rules kept")
 
-    def _texts(self) -> None:
-        """The texts of the language models: the target side (not of the dictionary), monolingual text.
+    def _prepare_texts(self) -> None:
+        """Prepares the texts for the language models: the bitext's target side and monolingual text.
 
-        They come before what takes long, so that what is wrong with them is said at once.
+        The dictionary is left out. This step comes early, so that errors in the texts are reported soon.
         """
         texts: list[list[PathLike]] = [[self.inputs.target], list(self.inputs.mono)]
         if self.settings.lms == "together":
@@ -246,74 +259,71 @@ class _Pipeline:
         elif self.settings.lms == "given":
             texts = []
         for k, files in enumerate(group for group in texts if group):
-            self._text(k, files)
+            self._prepare_text(k, files)
             self.lms.append(f"lm{k}.binary")
 
-    def _text(self, k: int, files: Sequence[PathLike]) -> None:
+    def _prepare_text(self, k: int, files: Sequence[PathLike]) -> None:
         text = f"lm{k}.text"
-        named = {f"text {i}": path for i, path in enumerate(files)}
+        inputs = {f"text {i}": path for i, path in enumerate(files)}
         if self.text.target.truecaser:
-            named["truecaser"] = self.text.target.truecaser
+            inputs["truecaser"] = self.text.target.truecaser
 
         def prepare() -> None:
-            progress = self._count("sentences", partial(count_lines, *files))
+            progress = self._progress("sentences", partial(count_lines, *files))
             lines = prepare_text(files, self.work / text, self.text.target, progress)
             self.report(f"text {k}: {lines:,} sentences")
 
-        self._step(f"text {k}", named, [text], prepare, "text")
+        self._step(f"text {k}", inputs, [text], prepare, "text")
 
-    def _language_model(self, k: int) -> None:
+    def _estimate_lm(self, k: int) -> None:
         text, binary = f"lm{k}.text", self.lms[k]
 
         def estimate() -> None:
-            made = estimate_lm(
+            counts = estimate_lm(
                 [self.work / text],
                 self.work / binary,
                 order=self.settings.lm_order,
                 memory=self.memory,
                 binary=self.settings.lm_binary,
                 quantize=self.settings.lm_quantize,
-                progress=self._count("sentences", partial(count_lines, self.work / text)),
+                progress=self._progress("sentences", partial(count_lines, self.work / text)),
             )
-            if made.fallback_orders:
-                orders = ", ".join(map(str, made.fallback_orders))
+            if counts.fallback_orders:
+                orders = ", ".join(map(str, counts.fallback_orders))
                 self.report(f"warning: lm {k}: too little text for Kneser-Ney discounts of order {orders}")
 
-        self._step(f"lm {k}", self._files(text), [binary], estimate, "lm_order", "lm_binary", "lm_quantize")
+        self._step(f"lm {k}", self._paths(text), [binary], estimate, "lm_order", "lm_binary", "lm_quantize")
 
-    def _given_lm(self, k: int, path: PathLike) -> None:
-        """A language model that is there already, as a KenLM binary. Like texts it comes before what takes
-        long."""
+    def _copy_lm(self, k: int, path: PathLike) -> None:
+        """Copies an existing language model as a KenLM binary. Comes early, so that errors are found soon."""
         binary = f"lm{k}.binary"
 
-        def take() -> None:
+        def copy() -> None:
             with replacing(self.work / binary) as temporary:
                 if is_arpa(Path(path)):
                     LanguageModel.write_binary(os.fspath(path), str(temporary))
                 else:
-                    LanguageModel.load(os.fspath(path))  # it is one
+                    LanguageModel.load(os.fspath(path))  # raises an error if it is not a language model
                     shutil.copyfile(path, temporary)
             self.report(f"lm {k}: {os.fspath(path)}")
 
-        self._step(f"lm {k}", {"given": path}, [binary], take)
+        self._step(f"lm {k}", {"given": path}, [binary], copy)
         self.lms.append(binary)
 
-    def _weights(self) -> None:
-        """The default weights, with a WordPenalty by which translations of the bitext are as long as it."""
+    def _write_weights(self) -> None:
+        """Writes default weights, with a WordPenalty for which translations are as long as references."""
         bitext = sum(1 for _ in read_lines(self.inputs.source))  # without the dictionary
         pairs = read_pairs(self.work / "corpus.source", self.work / "corpus.target")
-        weights, found = weights_by_length(
-            self._assembled(), islice(pairs, bitext), self.settings.seed, self._count("sentences")
+        weights, fit = weights_by_length(
+            self._assemble(), islice(pairs, bitext), self.settings.seed, self._progress("sentences")
         )
-        if found is not None:
+        if fit is not None:
             self.report(
-                f"weights: WordPenalty {found.word_penalty:g}, lengths {found.ratio:.3f} times references'"
+                f"weights: WordPenalty {fit.word_penalty:g}, lengths {fit.ratio:.3f} times references'"
             )
         write_weights(self.work / "weights.txt", weights)
 
-    def _assembled(
-        self, weights: PathLike | None = None, made_from: Mapping[str, Any] | None = None
-    ) -> Model:
+    def _assemble(self, weights: PathLike | None = None, made_from: Mapping[str, Any] | None = None) -> Model:
         return Model.assemble(
             [self.work / "rules.hrt"],
             [self.work / name for name in self.lms],
@@ -324,35 +334,35 @@ class _Pipeline:
             made_from=made_from,
         )
 
-    def _model(self) -> None:
-        model = self._assembled(self.work / "weights.txt", self._provenance())
-        model = self._with_kept_weights(model)
+    def _save_model(self) -> None:
+        model = self._assemble(self.work / "weights.txt", self._provenance())
+        model = self._keep_tuned_weights(model)
         model.save(self.output, scratch=self.work)
 
-    def _with_kept_weights(self, model: Model) -> Model:
-        """With the weights that were put into the model which is to be replaced, as by tuning."""
+    def _keep_tuned_weights(self, model: Model) -> Model:
+        """Takes over the weights of the model that is replaced, if they were set after training."""
         if not (self.output / MANIFEST).is_file():
             return model
         origin = read_made_from(self.output).get(WEIGHTS)
         if origin is None:
             return model
-        weights = read_weights(self.output / read_config(self.output).weights)
-        if list(weights) != list(model.feature_names):
-            self.report("warning: the tuned weights are lost, as the model has other features now")
+        tuned_weights = read_weights(self.output / read_config(self.output).weights)
+        if list(tuned_weights) != list(model.feature_names):
+            self.report("warning: the tuned weights are dropped, as the model now has other features")
             return model
-        self.report("model: keeps its weights, which were not training's")
-        return model.with_weights(weights, origin)
+        self.report("model: keeps the weights that were set after training")
+        return model.with_weights(tuned_weights, origin)
 
     def _provenance(self) -> dict[str, Any]:
-        """Describes for the manifest how the model was made; without time, host or place."""
+        """Returns a description of how the model was made, without time, host or paths."""
         inputs = dict(self.journal.inputs_of("corpus"))
-        estimated = len(self.lms) - len(self.inputs.lms)
+        estimated_lms = len(self.lms) - len(self.inputs.lms)
         for k in range(len(self.lms)):
-            made_from = self.journal.inputs_of(f"text {k}" if k < estimated else f"lm {k}")
+            made_from = self.journal.inputs_of(f"text {k}" if k < estimated_lms else f"lm {k}")
             inputs |= {f"lm{k} {label}": value for label, value in made_from.items()}
         settings = self.settings.model_dump(mode="json")
         sizes = {"sentence pairs": _sentences(self.work / "corpus.source")}
-        for k in range(estimated):
+        for k in range(estimated_lms):
             sizes[f"sentences for LM{k}"] = _sentences(self.work / f"lm{k}.text")
         program = f"hiero {__version__}"
         return {"program": program, "settings": settings, "inputs": inputs, "sizes": sizes}

@@ -1,4 +1,4 @@
-"""Rules from aligned text: extraction, then scoring, as settings and two functions over the C++ core."""
+"""Rule extraction and rule scoring: settings, and a function for each step of the C++ core."""
 
 from __future__ import annotations
 
@@ -21,7 +21,7 @@ DEFAULT_MEMORY = 1 << 30
 
 
 class ExtractArguments(TypedDict, total=False):
-    """The names and types of ``ExtractSettings``; lines also as commands take them, such as "1-9,20-30"."""
+    """Names and types of the settings in ``ExtractSettings``. Lines may also be text, such as "1-9,20-30"."""
 
     max_phrase: int
     max_symbols: int
@@ -33,7 +33,7 @@ class ExtractArguments(TypedDict, total=False):
 
 
 class ScoreArguments(TypedDict, total=False):
-    """The names and types of ``ScoreSettings``."""
+    """Names and types of the settings in ``ScoreSettings``."""
 
     discount: Literal["none", "good_turing", "absolute"]
     min_count: int
@@ -44,9 +44,9 @@ class ScoreArguments(TypedDict, total=False):
 
 
 class ExtractSettings(settings_model(_core.ExtractOptions)):  # type: ignore[misc]
-    """Settings of the extraction; the defaults are those of Chiang (2007), section 3.2."""
+    """Settings of rule extraction; the defaults are those of Chiang (2007), section 3.2."""
 
-    model_config = ConfigDict(title="Extraction of rules")
+    model_config = ConfigDict(title="Rule extraction")
 
     if TYPE_CHECKING:
 
@@ -66,14 +66,14 @@ class ExtractSettings(settings_model(_core.ExtractOptions)):  # type: ignore[mis
         return ranges
 
     def options(self) -> _core.ExtractOptions:
-        """The settings as the core takes them."""
+        """Returns the settings as an options struct of the core."""
         return _core.ExtractOptions(**self.model_dump())
 
 
 class ScoreSettings(settings_model(_core.ScoreOptions)):  # type: ignore[misc]
-    """Settings of the rules to keep and of the smoothing of their probabilities."""
+    """Settings of rule scoring and pruning."""
 
-    model_config = ConfigDict(title="Scores of rules")
+    model_config = ConfigDict(title="Rule scoring")
 
     if TYPE_CHECKING:
 
@@ -87,12 +87,15 @@ class ScoreSettings(settings_model(_core.ScoreOptions)):  # type: ignore[misc]
     )
 
     def options(self) -> _core.ScoreOptions:
-        """The settings as the core takes them, but for significance."""
+        """Returns the settings, except for significance, as an options struct of the core."""
         return _core.ScoreOptions(**self.model_dump(exclude={"significance"}))
 
     def least_significance(self, pairs: int) -> float:
-        """The -log p that rules must exceed. A rule that meets once, both sides occurring once, has a = log N
-        for N sentence pairs: ``a+e`` just leaves those out, ``a-e`` just keeps them (Johnson et al. 2007)."""
+        """Returns the -log p that rules must exceed.
+
+        A rule that occurs once, and both of whose sides occur once, has -log p = a = log N for N sentence
+        pairs. ``a+e`` prunes such rules, ``a-e`` keeps them (Johnson et al. 2007).
+        """
         if self.significance is None:
             return 0.0
         if isinstance(self.significance, float):
@@ -101,7 +104,7 @@ class ScoreSettings(settings_model(_core.ScoreOptions)):  # type: ignore[misc]
 
 
 def parse_ranges(text: str) -> Ranges:
-    """Line ranges such as ``1-20000,30001-40000``. Raises ValueError."""
+    """Parses line ranges such as ``1-20000,30001-40000``. Raises ValueError."""
     ranges = []
     for part in text.split(","):
         first, dash, last = part.partition("-")
@@ -122,12 +125,12 @@ def extract_rules(
     memory: int = DEFAULT_MEMORY,
     progress: Callable[[int, int], object] | None = None,
 ) -> ExtractStatistics:
-    """Extracts the rules of line-aligned files of tokens and links, and writes the file of their counts.
+    """Extracts rules from two files of tokens and a file of links, and writes a file of rule counts.
 
-    ``memory`` bounds the bytes of rules being sorted; the result is the same for any. ``progress`` is called
-    with the sentence pairs and rule occurrences so far. Pairs with a blank side are left out.
-    Raises FormatError naming the line for files of different length, invalid UTF-8 or links that point
-    beyond a sentence; OSError.
+    ``memory`` limits the bytes used for sorting and does not change the result. ``progress`` is called with
+    the numbers of sentence pairs and of rule occurrences so far. Pairs with an empty side are skipped.
+    Raises FormatError, naming the line, for files of different lengths, invalid UTF-8 or links outside a
+    sentence; OSError.
     """
     with open_source(source) as f, open_source(target) as e, open_source(alignment) as a:
         return _core.extract(
@@ -149,17 +152,18 @@ def score_rules(
     bitext: tuple[PathLike, PathLike] | None = None,
     progress: Callable[[int, int], object] | None = None,
 ) -> ScoreStatistics:
-    """Writes the packed rule table of counted rules, with the features PhraseFE, PhraseEF, LexFE, LexEF
-    (natural logs), RuleCount (log of the count) and Singleton (1 for a rule that occurred once).
+    """Writes a packed rule table from rule counts.
 
-    Probabilities are of all counted rules, before any are left out. ``progress`` is called with the rules so
-    far and in all. Pruning by significance counts the
-    sentence pairs of the ``bitext`` that hold each side, which must be what the rules were extracted from.
-    Raises ValueError for pruning by significance without it; FormatError, OSError.
+    Its features are PhraseFE, PhraseEF, LexFE and LexEF (natural logs of probabilities), RuleCount (log of
+    the count) and Singleton (1 for a rule that occurred once). Probabilities are estimated from all counted
+    rules, before pruning. Pruning by significance counts in how many sentence pairs of ``bitext`` each side
+    occurs; the bitext must be the one from which the rules were extracted.
+    ``progress`` is called with the number of rules done and their total.
+    Raises ValueError for pruning by significance without a bitext; FormatError, OSError.
     """
     settings = settings or ScoreSettings()
     rules = RuleCounts(os.fspath(counts))
-    least = settings.least_significance(rules.statistics.pairs)
+    least_significance = settings.least_significance(rules.statistics.pairs)
     with ExitStack() as stack:
         files = None
         if settings.significance is not None:
@@ -169,4 +173,4 @@ def score_rules(
             files = (source, target)
         total = rules.statistics.rules
         report = None if progress is None else lambda done: progress(done, total)
-        return _core.score(rules, os.fspath(output), settings.options(), files, least, report)
+        return _core.score(rules, os.fspath(output), settings.options(), files, least_significance, report)

@@ -16,7 +16,7 @@ from hiero.base.lines import PathLike
 from hiero.base.text import TextProcessing
 from hiero.train.alignment import AlignSettings
 from hiero.train.corpus import CorpusSettings
-from hiero.train.lm import LmSettings, check_given_lm, check_options
+from hiero.train.lm import LmSettings, check_lm, check_options
 from hiero.train.rules import ExtractSettings, ScoreSettings
 
 DEFAULT_MEMORY = 4 << 30
@@ -24,22 +24,27 @@ DEFAULT_MEMORY = 4 << 30
 
 @dataclass(frozen=True)
 class TrainInputs:
-    """The files that a model is trained on; plain, gzip or xz."""
+    """The input files of training: plain, gzip or xz."""
 
     source: PathLike
     target: PathLike
+    # The source and the target side of a bilingual dictionary.
     dictionary: tuple[PathLike, PathLike] | None = None
+    # Monolingual texts of the target language.
     mono: Sequence[PathLike] = ()
     alignment: PathLike | None = None
+    # Existing language models, ARPA files or KenLM binaries.
     lms: Sequence[PathLike] = ()
 
     def bitexts(self) -> list[tuple[PathLike, PathLike]]:
-        """The bitext and, after it, the dictionary."""
+        """Returns the bitext, followed by the dictionary if there is one."""
         return [(self.source, self.target), *([self.dictionary] if self.dictionary else [])]
 
     def check(self) -> None:
-        """Raises OSError for a file that cannot be read, or not twice, as steps do, and FormatError for a
-        language model that is none."""
+        """Raises OSError for a file that cannot be read, or only once, like a pipe.
+
+        Raises FormatError for a file in ``lms`` that is not a language model.
+        """
         alignment = [] if self.alignment is None else [self.alignment]
         for path in [*chain.from_iterable(self.bitexts()), *self.mono, *alignment, *self.lms]:
             kind = os.stat(path).st_mode
@@ -48,24 +53,24 @@ class TrainInputs:
             with open(path, "rb"):
                 pass
         for path in self.lms:
-            check_given_lm(path)
+            check_lm(path)
 
 
-def _lm(name: str) -> Any:
-    """A setting of language models as one of training."""
+def _lm_setting(name: str) -> Any:
+    """Returns the field of ``LmSettings`` with this name."""
     return LmSettings.model_fields[name]
 
 
 class TrainSettings(CorpusSettings, AlignSettings):
-    """Every setting of training with its default."""
+    """Settings of all training steps."""
 
     text: TextProcessing = TextProcessing()
     truecase: bool = Field(
         False, description="lowercase words at the beginning of a sentence that have capitals only there"
     )
-    lm_order: int = _lm("order")
-    lm_binary: Literal["probing", "trie"] = _lm("binary")
-    lm_quantize: int | None = _lm("quantize")
+    lm_order: int = _lm_setting("order")
+    lm_binary: Literal["probing", "trie"] = _lm_setting("binary")
+    lm_quantize: int | None = _lm_setting("quantize")
     lms: Literal["separate", "together", "given"] = Field(
         "separate",
         description="language models to make: one of the bitext's target side and one of monolingual text"
@@ -75,7 +80,7 @@ class TrainSettings(CorpusSettings, AlignSettings):
     score: ScoreSettings = ScoreSettings()
 
     def check(self, inputs: TrainInputs, memory: int = DEFAULT_MEMORY) -> None:
-        """Raises ValueError for settings that contradict each other, what is trained on, or the memory."""
+        """Raises ValueError for settings that contradict each other, the inputs, or the memory limit."""
         if self.truecase and (self.text.source.lowercase or self.text.target.lowercase):
             raise ValueError("text is lowercased or truecased, not both")
         if self.lms == "given" and not inputs.lms:

@@ -1,7 +1,8 @@
-"""Steps that are done once: a record of what each was made from says whether its outputs still hold.
+"""Steps of a long run that are done only once, like the targets of a makefile.
 
-A step is done if it was recorded with the same settings and inputs and its outputs are there, unchanged.
-Whatever is interrupted leaves no record and is made again; outputs appear whole or not at all.
+A step is done if it was recorded with the same settings and the same inputs, and if its outputs exist and
+have not changed. A step that is interrupted leaves no record and runs again. Outputs appear only when they
+are complete.
 """
 
 from __future__ import annotations
@@ -22,7 +23,7 @@ from hiero.base.ownership import STEPS
 
 @dataclass(frozen=True)
 class Step:
-    """A piece of work: ``run()`` makes ``outputs``, names in the working directory, of ``inputs``."""
+    """A piece of work: ``run()`` makes the files ``outputs`` in the working directory from ``inputs``."""
 
     name: str
     inputs: Mapping[str, Path]
@@ -33,35 +34,35 @@ class Step:
 
 @contextlib.contextmanager
 def open_journal(directory: Path, report: Callable[[str], object]) -> Iterator[Journal]:
-    """The journal of a working directory, which is made if need be and locked meanwhile.
+    """Yields the journal of a working directory. Makes the directory if needed, and locks it.
 
-    ``report`` is told in a line what is done, and what had been. What an interrupted run left half-made is
-    removed. Raises OSError where another process works in the directory, and for one that holds files but
-    no record of steps.
+    ``report`` is called with a line for every step that is done or was done before. Temporary files of an
+    interrupted run are removed. Raises OSError if another process works in the directory, or if it contains
+    files but no record of steps.
     """
     with working_directory(directory, STEPS, "{}\n"):
         yield Journal(directory, report)
 
 
 class Journal:
-    """The steps done in a working directory; see ``run``, and ``open_journal`` for how to get one."""
+    """The record of the steps done in a working directory. Use ``open_journal`` to open one."""
 
     def __init__(self, directory: Path, report: Callable[[str], object]) -> None:
         self.directory = directory
         self.report = report
         self._path = directory / STEPS
         self._records: dict[str, Any] = {}
-        self._known: dict[Path, tuple[int, int, str]] = {}
-        with contextlib.suppress(ValueError):  # no good record: everything is made again
+        self._checksums: dict[Path, tuple[int, int, str]] = {}
+        with contextlib.suppress(ValueError):  # if the record is damaged, all steps run again
             self._records = dict(json.loads(self._path.read_text(encoding="utf-8")))
 
     def run(self, step: Step) -> None:
-        """Runs a step unless it is done. What it raises goes through, and the step is not recorded."""
+        """Runs a step unless it is done. If the step raises an exception, it is not recorded."""
         made_from = {
             "inputs": {label: self.checksum(path) for label, path in step.inputs.items()},
             "settings": json.loads(json.dumps(dict(step.settings))),
         }
-        reason = self._stale(step, made_from)
+        reason = self._reason_to_run(step, made_from)
         if not reason:
             self.report(f"{step.name}: done before")
             return
@@ -79,19 +80,19 @@ class Journal:
         self.report(f"{step.name}: done in {seconds:.1f} s, {peak.megabytes:,.0f} MB")
 
     def inputs_of(self, name: str) -> Mapping[str, str]:
-        """The checksums of what a recorded step was made from."""
+        """Returns the checksums of the inputs of a recorded step."""
         return dict(self._records[name]["inputs"])
 
     def checksum(self, path: Path) -> str:
-        """SHA-256 of a file, computed once as long as it does not change."""
+        """Returns the SHA-256 of a file. It is computed again only if the file has changed."""
         status = path.stat()
-        known = self._known.get(path)
-        if known is None or known[:2] != (status.st_size, status.st_mtime_ns):
-            known = self._known[path] = (status.st_size, status.st_mtime_ns, sha256(path))
-        return known[2]
+        cached = self._checksums.get(path)
+        if cached is None or cached[:2] != (status.st_size, status.st_mtime_ns):
+            cached = self._checksums[path] = (status.st_size, status.st_mtime_ns, sha256(path))
+        return cached[2]
 
-    def _stale(self, step: Step, made_from: Mapping[str, Any]) -> str:
-        """Why a step has to run; "" if it is done."""
+    def _reason_to_run(self, step: Step, made_from: Mapping[str, Any]) -> str:
+        """Returns why a step has to run; an empty string if it is done."""
         record = self._records.get(step.name)
         if record is None:
             return "to be made"

@@ -1,4 +1,4 @@
-"""Truecasers: which words are written with capitals for what they are, not for where they stand."""
+"""Training of truecasers, which learn the usual case of each word."""
 
 from __future__ import annotations
 
@@ -17,17 +17,17 @@ def train_truecaser(
     side: TextSide,
     progress: Callable[[int], object] | None = None,
 ) -> int:
-    """Writes what sacremoses' port of Moses' truecaser learns from texts, in its format; ``side`` says how
-    they become tokens.
+    """Trains sacremoses' port of the Moses truecaser on texts, and writes it in Moses' format.
 
-    Words at the beginning of a sentence do not count. The counts are held in memory. Returns how many words
-    with case were found. Raises FormatError for text that is not UTF-8; OSError.
+    ``side`` tokenises the texts. Words at the beginning of a sentence are not counted. All counts are held in
+    memory. Returns the number of words in the truecaser.
+    Raises FormatError for text that is not UTF-8; OSError.
     """
-    from sacremoses import MosesTruecaser  # here, as it takes long to start
+    from sacremoses import MosesTruecaser  # imported late, as it is slow
 
     truecaser = MosesTruecaser()
     truecaser.train(_sentences(texts, side, progress))
-    # It would replace a file itself, by one that nobody else may read.
+    # save_model() would replace an existing file by one that only this user may read.
     with tempfile.TemporaryDirectory() as folder:
         path = Path(folder, "truecaser")
         truecaser.save_model(path)
@@ -41,7 +41,7 @@ def _sentences(
     done = 0
     for text in texts:
         for line in read_lines(text):
-            # Its format has no words with white space of any kind.
+            # Words in a truecaser file cannot contain white space of any kind.
             yield " ".join(side.words(line)).split()
             done += 1
             if progress is not None and done % 1000 == 0:

@@ -1,4 +1,4 @@
-"""Weights to decode with before they are tuned."""
+"""Default weights for a model that is not tuned yet."""
 
 from __future__ import annotations
 
@@ -12,31 +12,32 @@ from hiero.decode.decoder import Decoder
 from hiero.decode.model import Model
 
 Pairs = Sequence[tuple[Sequence[str], Sequence[str]]]
-# Sentence pairs whose lengths are compared, of at most so many tokens a side, and the hypotheses a span.
+# The sample for comparing lengths: the number of sentence pairs, the maximum number of tokens on each side,
+# and the pop limit of decoding.
 _SENTENCES = 500
-_LONGEST = 40
+_MAX_LENGTH = 40
 _POP_LIMIT = 100
-# How far lengths may be apart, and what WordPenalty is changed by, so many times at most.
+# WordPenalty is changed in steps until lengths differ by less than the tolerance.
 _TOLERANCE = 0.02
 _STEP = 0.1
 _STEPS = 5
-# Of rules seen once: one may come from the very sentence that is translated.
+# The weight of rules seen once. Otherwise a sentence of the bitext would be translated by its own rules.
 _SINGLETON = -10.0
 
 
 class LengthRatio(NamedTuple):
-    """``WordPenalty``, and how long it makes translations, of their references' length."""
+    """A value of ``WordPenalty`` and the ratio of the length of translations to the length of references."""
 
     word_penalty: float
     ratio: float
 
 
 def default_weights(feature_names: Sequence[str]) -> dict[str, float]:
-    """The LMs share 0.5, the four translation probabilities have 0.2 each, WordPenalty -1, all others 0."""
+    """Returns 0.5 divided among the LMs, 0.2 for each translation probability, WordPenalty -1, and 0 else."""
     lms = [name for name in feature_names if name.removeprefix("LM").isdecimal()]
-    known = dict.fromkeys(("PhraseFE", "PhraseEF", "LexFE", "LexEF"), 0.2) | {"WordPenalty": -1.0}
-    known |= {name: 0.5 / len(lms) for name in lms}
-    return {name: known.get(name, 0.0) for name in feature_names}
+    defaults = dict.fromkeys(("PhraseFE", "PhraseEF", "LexFE", "LexEF"), 0.2) | {"WordPenalty": -1.0}
+    defaults |= {name: 0.5 / len(lms) for name in lms}
+    return {name: defaults.get(name, 0.0) for name in feature_names}
 
 
 def weights_by_length(
@@ -45,24 +46,26 @@ def weights_by_length(
     seed: int,
     progress: Callable[[int], object] | None = None,
 ) -> tuple[dict[str, float], LengthRatio | None]:
-    """``default_weights`` with ``fitting_word_penalty`` for a sample of a corpus in tokens, and that; None if
-    all of its sentences are too long. ``progress`` is called with the sentences translated so far."""
+    """Returns ``default_weights`` with the ``fitting_word_penalty`` for a sample of a tokenised corpus.
+
+    Also returns that penalty with its length ratio, or None if all sentences are too long. ``progress`` is
+    called with the number of sentences translated.
+    """
     weights = default_weights(model.feature_names)
-    some = sample(corpus, seed)
-    if not some:
+    pairs = sample(corpus, seed)
+    if not pairs:
         return weights, None
-    found = fitting_word_penalty(model, some, progress)
-    return {**weights, "WordPenalty": found.word_penalty}, found
+    fit = fitting_word_penalty(model, pairs, progress)
+    return {**weights, "WordPenalty": fit.word_penalty}, fit
 
 
 def fitting_word_penalty(
     model: Model, pairs: Pairs, progress: Callable[[int], object] | None = None
 ) -> LengthRatio:
-    """``WordPenalty`` by length: that of ``default_weights``, moved until translations of the source sides
-    are together as long as the target sides, within two per cent.
+    """Finds a ``WordPenalty`` for which translations have the total length of the references, within 2 %.
 
-    Both sides are tokens of sentences, one or more, that the model may have been trained on. Of what is tried
-    the first that fits is taken, else the one that comes closest.
+    ``pairs`` are tokens of source and target sentences, which the model may have been trained on. The search
+    starts at the default weight. If no value reaches the tolerance, it returns the best one.
     """
     decoder = Decoder(model, pop_limit=_POP_LIMIT)
     weights = default_weights(model.feature_names)
@@ -72,29 +75,29 @@ def fitting_word_penalty(
     direction = 0
     for step in range(_STEPS + 1):
         weights["WordPenalty"] = round(-1.0 + direction * step * _STEP, 3)
-        ratio = _ratio(decoder.with_weights(model.weight_vector(weights)), pairs)
+        ratio = _length_ratio(decoder.with_weights(model.weight_vector(weights)), pairs)
         tried.append(LengthRatio(weights["WordPenalty"], ratio))
         if progress is not None:
             progress(len(tried) * len(pairs))
         if abs(ratio - 1) <= _TOLERANCE or (tried[0].ratio > 1) != (ratio > 1):
             break
         direction = 1 if ratio > 1 else -1
-    return min(tried, key=lambda each: abs(each.ratio - 1))
+    return min(tried, key=lambda candidate: abs(candidate.ratio - 1))
 
 
-def _ratio(decoder: Decoder, pairs: Pairs) -> float:
-    found = decoder.translate_batch([source for source, _ in pairs], threads=processors())
-    return sum(len(each.tokens) for each in found) / sum(len(target) for _, target in pairs)
+def _length_ratio(decoder: Decoder, pairs: Pairs) -> float:
+    translations = decoder.translate_batch([source for source, _ in pairs], threads=processors())
+    return sum(len(t.tokens) for t in translations) / sum(len(target) for _, target in pairs)
 
 
 def sample(pairs: Iterator[tuple[str, str]], seed: int) -> list[tuple[list[str], list[str]]]:
-    """Some pairs of sentences of both sides, drawn with equal chances, of those that are not too long."""
+    """Draws sentence pairs at random, with equal probability, from those that are not too long."""
     rng = random.Random(seed)
     drawn: list[tuple[list[str], list[str]]] = []
     seen = 0
     for lines in pairs:
         source, target = map(split, lines)
-        if not (0 < len(source) <= _LONGEST and 0 < len(target) <= _LONGEST):
+        if not (0 < len(source) <= _MAX_LENGTH and 0 < len(target) <= _MAX_LENGTH):
             continue
         seen += 1
         place = len(drawn) if len(drawn) < _SENTENCES else rng.randrange(seen)

@@ -169,7 +169,7 @@ def test_other_commands(folder: Path) -> None:
     (folder / "weights.txt").write_text("CurrencyRule 3\n")
     for command in commands:
         message = one_error_line(call("hiero", *command))
-        assert "model: needs local features of Python's that have HalfQuoted, FarReordering" in message
+        assert "model: needs local features in Python for HalfQuoted, FarReordering" in message
         assert "--load MODULE:NAME" in message
         done = call("hiero", *command, "--load", "own:everything")
         assert (done.returncode, done.stderr) == (0, b""), done
@@ -253,7 +253,7 @@ def test_second_stages_and_experiments_open_them(folder: Path) -> None:
         ("bad:x", "bad.py:2: SyntaxError: "),
         ("bad.lines:x", "lines.py:3: ModuleNotFoundError: No module named 'nowhere'"),
         ("bad.ends:x", "ends.py:1: SystemExit: 3"),
-        ("own:InQuotes", "model: needs local features of Python's that have FarReordering: give"),
+        ("own:InQuotes", "model: needs local features in Python for FarReordering: pass"),
     ],
 )
 def test_one_line_says_what_is_wrong(folder: Path, load: str, message: str) -> None:

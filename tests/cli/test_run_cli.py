@@ -297,7 +297,7 @@ def test_wrong_usage_makes_nothing(raw: tuple[Path, Path], tmp_path: Path) -> No
         (("--test-references", raw[0]), "--test-source and --test-references"),
         (("--test-source", raw[0], "--test-references", raw[1], "--test-size", "3"), "--test-size"),
         (("--truecase", "--lowercase"), "not both"),
-        (("--tokenize", "xx:moses", "en:moses"), "moses knows no language xx"),
+        (("--tokenize", "xx:moses", "en:moses"), "moses does not support xx"),
         (("--method", "simplex", "-k", "3"), "simplex"),
         (("--lms", "given"), "no language models are given"),
         (("--tune-size", "0"), "--tune-size"),
@@ -316,7 +316,7 @@ def test_wrong_usage_makes_nothing(raw: tuple[Path, Path], tmp_path: Path) -> No
         (output / name).mkdir(parents=True)
         write(output / name / "notes", ["mine"])
         result = call("hiero", *start)
-        assert f"{name}: exists and is no model directory" in one_error_line(result)
+        assert f"{name}: exists and is not a model directory" in one_error_line(result)
         assert [path.name for path in output.iterdir()] == [name]
         shutil.rmtree(output)
     result = call("hiero", *start, "--tune-size", "200")

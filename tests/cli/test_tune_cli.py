@@ -105,7 +105,7 @@ def test_runs_and_options(tuning_set: Path, tmp_path: Path) -> None:
 def test_where_to_save_is_looked_at_first(tuning_set: Path, tmp_path: Path) -> None:
     (tmp_path / "notes").write_text("mine")
     done = call("hiero", *arguments(tuning_set, tmp_path / "out", "mert", "--save", tmp_path / "notes"))
-    assert one_error_line(done, 1) == f"hiero: {tmp_path / 'notes'}: exists and is no model directory\n"
+    assert one_error_line(done, 1) == f"hiero: {tmp_path / 'notes'}: exists and is not a model directory\n"
     assert not (tmp_path / "out").exists()
 
 

@@ -106,7 +106,7 @@ def test_training_again_keeps_weights(trained: Path, tmp_path: Path) -> None:
     assert call("hiero", "weights", tmp_path / "model", tmp_path / "some.txt").returncode == 0
     put = (tmp_path / "model" / "manifest.json").read_bytes()
     again = call(*(part for part in train_command(tmp_path) if part != "--quiet"))
-    assert again.returncode == 0 and b"model: keeps its weights, which were not training's" in again.stderr
+    assert again.returncode == 0 and b"model: keeps the weights that were set after training" in again.stderr
     assert (tmp_path / "model" / "manifest.json").read_bytes() == put
     third = call(*(part for part in train_command(tmp_path) if part != "--quiet"))
     assert all(line.endswith(b"done before") for line in third.stderr.splitlines())
@@ -114,5 +114,5 @@ def test_training_again_keeps_weights(trained: Path, tmp_path: Path) -> None:
     assert call(*train_command(tmp_path, "--max-phrase", 5)).returncode == 0
     assert read_weights(tmp_path / "model" / "weights.txt") == {**default, "LM0": 0.75}
     mono = call(*train_command(tmp_path, "--mono", tmp_path / "train.en"))
-    assert mono.returncode == 0 and b"warning: the tuned weights are lost" in mono.stderr
+    assert mono.returncode == 0 and b"warning: the tuned weights are dropped" in mono.stderr
     assert read_weights(tmp_path / "model" / "weights.txt")["LM0"] == 0.25

@@ -120,14 +120,18 @@ def test_chart_keeps_every_item(model: hiero.Model) -> None:
 def test_sentence_rules_hold_for_one_sentence(model: hiero.Model) -> None:
     decoder = hiero.Decoder(model)
     rule = hiero.Rule("[X] ||| madame dubois ||| mrs dubois ||| NameRule=1")
-    result = decoder.translate(hiero.Sentence.of("madame dubois dort .", rules=[rule]))
+    result = decoder.translate(hiero.Sentence.from_source("madame dubois dort .", rules=[rule]))
     assert result.text == "mrs dubois sleeps ."
     assert result.features["NameRule"] == 1
     assert decoder.translate("madame dubois dort .").text == "madame dubois sleeps ."
     with pytest.raises(hiero.FormatError, match="no feature"):
-        decoder.translate(hiero.Sentence.of("x", rules=[hiero.Rule("[X] ||| x ||| y ||| Unheard=1")]))
+        decoder.translate(
+            hiero.Sentence.from_source("x", rules=[hiero.Rule("[X] ||| x ||| y ||| Unheard=1")])
+        )
     with pytest.raises(hiero.FormatError, match=r"no nonterminal \[Z\]"):
-        decoder.translate(hiero.Sentence.of("x", rules=[hiero.Rule("[Z] ||| x ||| y ||| NameRule=1")]))
+        decoder.translate(
+            hiero.Sentence.from_source("x", rules=[hiero.Rule("[Z] ||| x ||| y ||| NameRule=1")])
+        )
 
 
 def test_pass_through(model: hiero.Model) -> None:

@@ -248,7 +248,7 @@ def test_models_do_not_change(model: hiero.Model, name: str) -> None:
     kinds = (model, model.with_weights({}), model.with_features(), pickle.loads(pickle.dumps(model)))
     for each in kinds:
         before = getattr(each, name, None)
-        with pytest.raises(AttributeError, match=f"{name}: a model does not change; see with_weights"):
+        with pytest.raises(AttributeError, match=f"{name}: a model is immutable; use with_weights"):
             setattr(each, name, before)
         with pytest.raises(AttributeError):
             delattr(each, name)

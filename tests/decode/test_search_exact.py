@@ -76,7 +76,7 @@ def check(rng: random.Random, case: Case) -> int:
         brought = {name for rule in case.own for name in rule.features}.difference(weights)
         weights |= {name: rng.uniform(-1, 1) for name in sorted(brought)}
         result = decoder.translate(
-            hiero.Sentence.of(case.sentence, rules=case.own), keep="forest", weights=weights
+            hiero.Sentence.from_source(case.sentence, rules=case.own), keep="forest", weights=weights
         )
     else:
         result = decoder.with_weights(weights).translate(case.sentence, keep="forest")

@@ -208,7 +208,9 @@ def test_marks_are_words_where_another_goal_is_named(tmp_path: Path) -> None:
 def test_rules_of_a_sentence_are_not_of_a_goal_with_marks(rule: str) -> None:
     model = hiero.Model([table("[X] ||| a ||| A ||| W=1"), table(*GLUE)], [], {})
     with pytest.raises(hiero.FormatError, match=r"of the goal \[G\], which the model's tables open with <s>"):
-        decoder(model, {"O": -5.0}).translate(hiero.Sentence.of("a a", rules=[Rule(rule + " ||| W=1")]))
+        decoder(model, {"O": -5.0}).translate(
+            hiero.Sentence.from_source("a a", rules=[Rule(rule + " ||| W=1")])
+        )
 
 
 def test_alignment_and_spans_are_of_the_real_words(tmp_path: Path) -> None:

@@ -32,7 +32,9 @@ def derivations(result: hiero.Translation) -> list[tuple[str, float]]:
 
 @pytest.mark.parametrize("sentence", ["2 v", "2", "n v 2 v", "n v"])
 def test_a_unary_rule_is_as_good_as_in_the_table(sentence: str) -> None:
-    own = decoder_of(TABLE, pop_limit=0).translate(hiero.Sentence.of(sentence, rules=[UNARY]), keep="forest")
+    own = decoder_of(TABLE, pop_limit=0).translate(
+        hiero.Sentence.from_source(sentence, rules=[UNARY]), keep="forest"
+    )
     table = decoder_of([*TABLE, UNARY], pop_limit=0).translate(sentence, keep="forest")
     assert own.text == table.text
     assert own.score == pytest.approx(table.score)
@@ -64,7 +66,9 @@ def test_unary_rules_between_many_labels(seed: int) -> None:
     table = hiero.RuleTable.from_rules([rule for rule in rules if rule not in own])
     model = hiero.Model([table], [], {"P": 1.0}, goal=labels[-1])
     forest = (
-        hiero.Decoder(model, pop_limit=0).translate(hiero.Sentence.of("a", rules=own), keep="forest").forest
+        hiero.Decoder(model, pop_limit=0)
+        .translate(hiero.Sentence.from_source("a", rules=own), keep="forest")
+        .forest
     )
     assert forest is not None
     below_all = 0
@@ -77,27 +81,29 @@ def test_unary_rules_between_many_labels(seed: int) -> None:
 @pytest.mark.parametrize("rule", ["[X] ||| [S,1] ||| [S,1]", "[X] ||| [S,1] c ||| [S,1] books"])
 def test_the_goal_is_on_no_right_hand_side(rule: str) -> None:
     with pytest.raises(FormatError, match=r"the goal \[S\] on a right-hand side"):
-        decoder_of(TABLE).translate(hiero.Sentence.of("n c", rules=[Rule(rule + " ||| P=0")]))
+        decoder_of(TABLE).translate(hiero.Sentence.from_source("n c", rules=[Rule(rule + " ||| P=0")]))
 
 
 def test_a_cycle_with_the_table_is_named() -> None:
     back = Rule("[NUM] ||| [X,1] ||| [X,1] ||| P=0")
     with pytest.raises(FormatError, match="cycle") as raised:
-        decoder_of(TABLE).translate(hiero.Sentence.of("n", rules=[UNARY, back]))
+        decoder_of(TABLE).translate(hiero.Sentence.from_source("n", rules=[UNARY, back]))
     for arc in ("[NP] ||| [NUM,1] (table sentence)", "[NUM] ||| [X,1] (table sentence)", "[X] ||| [NP,1]"):
         assert arc in str(raised.value)
     with pytest.raises(FormatError, match=r"cycle: \[NP\] \|\|\| \[NP,1\]"):
         decoder_of(TABLE).translate(
-            hiero.Sentence.of("n", rules=[Rule("[NP] ||| [NP,1] ||| [NP,1] ||| P=0")])
+            hiero.Sentence.from_source("n", rules=[Rule("[NP] ||| [NP,1] ||| [NP,1] ||| P=0")])
         )
-    assert decoder_of(TABLE).translate(hiero.Sentence.of("n", rules=[UNARY])).text == "noun"
+    assert decoder_of(TABLE).translate(hiero.Sentence.from_source("n", rules=[UNARY])).text == "noun"
 
 
 def test_no_rule_but_those_of_the_cycle_is_named() -> None:
     rules = [Rule("[A] ||| [B,1] ||| [B,1] ||| P=0"), Rule("[C] ||| [A,1] ||| [A,1] ||| P=0")]
     back = Rule("[B] ||| [A,1] ||| [A,1] ||| P=0")
     with pytest.raises(FormatError) as raised:
-        decoder_of([*rules, Rule("[B] ||| b ||| B ||| P=0")]).translate(hiero.Sentence.of("b", rules=[back]))
+        decoder_of([*rules, Rule("[B] ||| b ||| B ||| P=0")]).translate(
+            hiero.Sentence.from_source("b", rules=[back])
+        )
     arcs = "[A] ||| [B,1] (table pt), [B] ||| [A,1] (table sentence)"
     assert sorted(str(raised.value).split(": ")[1].split(", ")) == arcs.split(", ")
 
@@ -107,14 +113,17 @@ def test_a_very_long_sentence(source: str) -> None:
     """A rule with a nonterminal may span all of it, at no cost where nothing is spanned."""
     rule = Rule(f"[X] ||| {source} ||| over [X,1] ||| P=9")
     result = decoder_of(TABLE, pop_limit=1).translate(
-        hiero.Sentence.of(["n"] * 200_000 + ["v"], rules=[rule])
+        hiero.Sentence.from_source(["n"] * 200_000 + ["v"], rules=[rule])
     )
     assert len(result.tokens) == (200_001 if source.startswith("q") else 200_000)
 
 
 def test_rules_from_an_iterator() -> None:
     rules = iter([Rule("[X] ||| q ||| Q ||| P=2")])
-    assert decoder_of(TABLE).translate(hiero.Sentence.of("q", rules=rules), weights={"P": 1.0}).text == "Q"  # type: ignore[arg-type]
+    assert (
+        decoder_of(TABLE).translate(hiero.Sentence.from_source("q", rules=rules), weights={"P": 1.0}).text
+        == "Q"
+    )  # type: ignore[arg-type]
 
 
 @pytest.mark.parametrize("source", ["a b c d e", "a [NP,1] b c", "a [NP,1] c [NP,2]"])
@@ -122,7 +131,7 @@ def test_longer_than_the_span_limit(source: str) -> None:
     target = " ".join(token for token in source.split(" ") if token.startswith("[")) + " long"
     rule = Rule(f"[X] ||| {source} ||| {target.strip()} ||| P=3")
     sentence = source.replace("[NP,1]", "n").replace("[NP,2]", "n")
-    result = decoder_of(TABLE, span_limit=2).translate(hiero.Sentence.of(sentence, rules=[rule]))
+    result = decoder_of(TABLE, span_limit=2).translate(hiero.Sentence.from_source(sentence, rules=[rule]))
     assert result.text == target.strip().replace("[NP,1]", "noun").replace("[NP,2]", "noun")
     assert result.features["RulePenalty" if "NP" in source else "P"] > 0
     in_table = decoder_of([*TABLE, rule], span_limit=2).translate(sentence)
@@ -133,15 +142,15 @@ def test_unknown_words_that_a_rule_covers() -> None:
     decoder = decoder_of(TABLE)
     name = Rule("[X] ||| ann lee ||| Ann Lee ||| NameRule=1")
     assert decoder.translate("ann lee v").unknown == [0, 1, 2]
-    assert decoder.translate(hiero.Sentence.of("ann lee q ann", rules=[name])).unknown == [2, 3]
+    assert decoder.translate(hiero.Sentence.from_source("ann lee q ann", rules=[name])).unknown == [2, 3]
     around = Rule("[X] ||| ann [NP,1] lee ||| Ann [NP,1] Lee ||| NameRule=1")
-    assert decoder.translate(hiero.Sentence.of("ann n lee", rules=[around])).unknown == []
+    assert decoder.translate(hiero.Sentence.from_source("ann n lee", rules=[around])).unknown == []
     # What stands in the gap is not covered by the words around it.
     gap = Rule("[X] ||| ann [X,1] lee ||| Ann [X,1] Lee ||| NameRule=1")
-    assert decoder.translate(hiero.Sentence.of("ann q lee lee", rules=[gap])).unknown == [1, 3]
-    assert decoder.translate(hiero.Sentence.of("lee ann q lee", rules=[gap])).unknown == [0, 2]
+    assert decoder.translate(hiero.Sentence.from_source("ann q lee lee", rules=[gap])).unknown == [1, 3]
+    assert decoder.translate(hiero.Sentence.from_source("lee ann q lee", rules=[gap])).unknown == [0, 2]
     word = Rule("[X] ||| ann ||| Ann ||| NameRule=1")
-    assert decoder.translate(hiero.Sentence.of("ann lee ann", rules=[word])).unknown == [1]
+    assert decoder.translate(hiero.Sentence.from_source("ann lee ann", rules=[word])).unknown == [1]
 
 
 def test_features_of_their_own() -> None:
@@ -151,7 +160,9 @@ def test_features_of_their_own() -> None:
         Rule("[X] ||| a ||| A ||| First=1 Second=0.25 P=-1"),
         Rule("[X] ||| b [NP,1] ||| [NP,1] B ||| Second=4"),
     ]
-    result = decoder.translate(hiero.Sentence.of("a b n", rules=rules), weights=weights, keep="forest")
+    result = decoder.translate(
+        hiero.Sentence.from_source("a b n", rules=rules), weights=weights, keep="forest"
+    )
     assert result.text == "A noun B"
     assert result.features["First"] == 1
     assert result.features["Second"] == 4.25
@@ -175,18 +186,20 @@ def test_features_of_their_own() -> None:
 def test_features_that_the_decoder_computes(french: Path, name: str) -> None:
     model = hiero.Model.assemble([french / "grammar.txt"], [french / "lm.arpa"], {"LM0": 1.0})
     with pytest.raises(FormatError, match=f"feature {name} is one that the decoder computes itself"):
-        hiero.Decoder(model).translate(hiero.Sentence.of("x", rules=[Rule(f"[X] ||| x ||| y ||| {name}=1")]))
+        hiero.Decoder(model).translate(
+            hiero.Sentence.from_source("x", rules=[Rule(f"[X] ||| x ||| y ||| {name}=1")])
+        )
 
 
 def test_a_feature_without_a_weight() -> None:
     rule = Rule("[X] ||| x ||| y ||| Unheard=1")
     for weights in (None, {"P": 1.0}):
         with pytest.raises(FormatError, match='no feature "Unheard", and no weight is given'):
-            decoder_of(TABLE).translate(hiero.Sentence.of("x", rules=[rule]), weights=weights)
+            decoder_of(TABLE).translate(hiero.Sentence.from_source("x", rules=[rule]), weights=weights)
     # A weight for a feature that no rule brings is one too many.
     with pytest.raises(FormatError, match="no such feature: Other"):
         decoder_of(TABLE).translate(
-            hiero.Sentence.of("x", rules=[rule]), weights={"Unheard": 1.0, "Other": 1.0}
+            hiero.Sentence.from_source("x", rules=[rule]), weights={"Unheard": 1.0, "Other": 1.0}
         )
 
 
@@ -196,7 +209,9 @@ def test_unknown_words(setting: str, text: str) -> None:
     result = decoder.translate("q n")
     assert (result.text, result.unknown, result.features["OOV"]) == (text, [0], 1)
     assert result.features.get("Identity", 0) == (setting == "copy")
-    named = decoder.translate(hiero.Sentence.of("q n", rules=[Rule("[X] ||| q ||| Q ||| NameRule=1")]))
+    named = decoder.translate(
+        hiero.Sentence.from_source("q n", rules=[Rule("[X] ||| q ||| Q ||| NameRule=1")])
+    )
     assert (named.text, named.unknown) == ("Q noun", [])
 
 

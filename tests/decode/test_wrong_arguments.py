@@ -29,15 +29,15 @@ PLAIN = DECODER.translate(LINE)
 KEPT = DECODER.translate(LINE, keep="forest")
 CHART = DECODER.translate(LINE, keep="splits").chart
 TABLE, LM = MODEL.tables[0], MODEL.lms[0]
-NO_MODEL = "expected a hiero.Model, as hiero.Model.load(path) gives one, not "
+NO_MODEL = "expected a hiero.Model, as hiero.Model.load(path) returns one, not "
 NO_SENTENCE = "expected a sentence (raw text, a list of tokens or a hiero.Sentence), not "
 NO_WEIGHTS = "weights: expected a mapping by names or a vector, not "
-NO_TREE = "parse: expected a hiero.Tree, as hiero.Tree.read(text) gives one, not the string '(S a)'"
+NO_TREE = "parse: expected a hiero.Tree, as hiero.Tree.read(text) returns one, not the string '(S a)'"
 NO_SEGMENTS = "references: expected a list of segments, each a list of references, not "
 HYPOTHESES = "hypotheses: expected a list of lines of text, one for each segment, not "
 NEGATIVE = "Input should be greater than or equal to 0"
 NOT_OF_MIRA = "mira takes no search_aware: mert, pro, mira-batch take it"
-RULES = "rules: expected a list of hiero.Rule, each made of its text by hiero.Rule(text), not "
+RULES = "rules: expected a list of hiero.Rule, such as hiero.Rule(text), not "
 REFERENCES = "segment 0: expected a list of references, each a line of text, not "
 # Some calls are meant to have types that checkers refuse.
 ANY: Any = None
@@ -93,8 +93,8 @@ WRONG_TYPES: list[tuple[Call, str]] = [
     (lambda: translate_batch(LINE), "expected lines, not the string 'le chat dort .': translate() takes"),
     (lambda: translate_batch(Sentence(LINE)), "expected lines, not Sentence"),
     (lambda: translate_batch(ANY), "expected lines, not None: translate() takes one sentence"),
-    (lambda: sentence(["le"]), "text: expected a string, not list ['le']; tokens are given as tokens=[...]"),
-    (lambda: sentence(b"le"), "text: expected a string, not bytes b'le'; tokens"),
+    (lambda: sentence(["le"]), "text: expected a string, or tokens passed as tokens=[...], not list ['le']"),
+    (lambda: sentence(b"le"), "text: expected a string, or tokens passed as tokens=[...], not bytes b'le'"),
     (lambda: sentence(tokens=b"le"), "tokens: expected a list of tokens, not bytes b'le'"),
     (lambda: sentence(tokens=[None]), "tokens: expected a list of tokens, not one with None"),
     (lambda: sentence(LINE, rules=["[X] ||| a ||| b"]), f"{RULES}one with the string '[X] ||| a ||| b'"),
@@ -149,7 +149,7 @@ WRONG_VALUES: list[tuple[Call, type[Exception], str]] = [
     (lambda: TABLE.rule(TABLE.rule_count), IndexError, f"no rule {TABLE.rule_count}, there are"),
     (lambda: Decoder(MODEL, pop_limit=-3), ValueError, f"pop_limit: {NEGATIVE}"),
     (lambda: DecodingSettings(pop_limit=-3), ValueError, f"pop_limit: {NEGATIVE}"),
-    (lambda: FineSyntax(labels=("NP", "NP")), ValueError, "labels: NP is there twice"),
+    (lambda: FineSyntax(labels=("NP", "NP")), ValueError, "labels: NP occurs twice"),
     (lambda: Decision(gamma=2.0), ValueError, "gamma "),
     (lambda: Reranker(weights={}, score=1.0, ngrams={"a  b": 1.0}), ValueError, "ngrams: n-gram 'a  b'"),
     (lambda: TuneOptions("mira", search_aware="guided"), ValueError, NOT_OF_MIRA),

@@ -81,7 +81,7 @@ def test_label_sets_are_settings() -> None:
 
 def test_numbers_of_features() -> None:
     """They are those of the paper's Table 1, less its 12 basic ones."""
-    statistics = CoarseDistortion.of(STATISTICS)
+    statistics = CoarseDistortion.from_statistics(STATISTICS)
     counts = [len(f.names) for f in (CoarseSyntax(), FineSyntax(), statistics, FineDistortion())]
     assert counts == [2, 22, 1, 22]
 
@@ -124,7 +124,7 @@ def test_reordered(rule: str, flags: list[bool]) -> None:
 def test_sizes_of_gaps() -> None:
     """1 to 9, and 10 or more; S itself is the number of words below, not of tokens in the rule."""
     rules = [Rule("[X] ||| a [X,1] ||| [X,1] A ||| ||| 0-1"), Rule("[S] ||| [X,1] ||| [X,1]")]
-    local = [FineDistortion(), CoarseDistortion.of(STATISTICS)]
+    local = [FineDistortion(), CoarseDistortion.from_statistics(STATISTICS)]
     for size in (1, 2, 3, 4, 9, 10, 11, 30):
         own = [Rule(f"[X] ||| {' '.join('b' * size)} ||| B")]
         model = hiero.Model([hiero.RuleTable.from_rules(rules)], [], {}, local_features=local)
@@ -136,8 +136,11 @@ def test_sizes_of_gaps() -> None:
 
 
 def test_probabilities_are_those_of_the_statistics() -> None:
-    assert CoarseDistortion.of(STATISTICS).by_gap()[2].tolist() == [[math.log(31 / 39)], [math.log(8 / 39)]]
-    unseen = CoarseDistortion.of(DistortionStatistics([0] * 10, [0] * 10))
+    assert CoarseDistortion.from_statistics(STATISTICS).by_gap()[2].tolist() == [
+        [math.log(31 / 39)],
+        [math.log(8 / 39)],
+    ]
+    unseen = CoarseDistortion.from_statistics(DistortionStatistics([0] * 10, [0] * 10))
     assert np.exp(unseen.by_gap()).tolist() == pytest.approx(np.full((10, 2, 1), 0.5))
     for bad in ({"monotone": [1] * 9}, {"monotone": [-1] * 10}):
         with pytest.raises(ValueError, match="monotone"):

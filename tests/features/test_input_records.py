@@ -19,10 +19,10 @@ DORT = "(S (NP (DT le) (NN chat)) (VP (VB dort)))"
 
 def test_short_forms() -> None:
     tree = Tree.read(CHAT)
-    assert Sentence.of("le chat") == Sentence(text="le chat")
-    assert Sentence.of(["le", "chat"], id=3) == Sentence(tokens=["le", "chat"], id=3)
+    assert Sentence.from_source("le chat") == Sentence(text="le chat")
+    assert Sentence.from_source(["le", "chat"], id=3) == Sentence(tokens=["le", "chat"], id=3)
     whole = Sentence("le chat", parse=tree)
-    assert Sentence.of(whole) is whole and Sentence.of(whole, id="a") == Sentence(
+    assert Sentence.from_source(whole) is whole and Sentence.from_source(whole, id="a") == Sentence(
         "le chat", id="a", parse=tree
     )
     assert Sentence() == Sentence(tokens=[]) != Sentence("")
@@ -30,16 +30,16 @@ def test_short_forms() -> None:
         Sentence("le", tokens=["le"])
     with pytest.raises(TypeError, match="a list of tokens, not the string 'le chat'"):
         Sentence(tokens="le chat")
-    with pytest.raises(FormatError, match="tokens: 'le chat' is empty, or has white space in it"):
-        Sentence.of(["le chat"])
+    with pytest.raises(FormatError, match="tokens: 'le chat' is empty or contains white space"):
+        Sentence.from_source(["le chat"])
 
 
 def test_features_see_tokens_and_the_parse_over_them() -> None:
-    found = Sentence("Le CHAT", parse=Tree.read(CHAT)).in_tokens(TextSide(lowercase=True))
+    found = Sentence("Le CHAT", parse=Tree.read(CHAT)).with_tokens(TextSide(lowercase=True))
     assert found.text is None and list(found.tokens) == ["le", "chat"]
     assert found.parse is not None and found.parse.tokens == ("le", "chat")
     with pytest.raises(FormatError, match="chien"):
-        Sentence("le chien", parse=Tree.read(CHAT)).in_tokens(TextSide())
+        Sentence("le chien", parse=Tree.read(CHAT)).with_tokens(TextSide())
 
 
 def test_json_holds_all_of_it() -> None:
@@ -63,10 +63,10 @@ def test_json_holds_all_of_it() -> None:
     [
         ("", "Invalid JSON"),
         ("[]", "object"),
-        ("{}", "expected text or tokens, one of them"),
-        ('{"text": "a", "tokens": ["a"]}', "expected text or tokens, one of them"),
+        ("{}", "expected either text or tokens"),
+        ('{"text": "a", "tokens": ["a"]}', "expected either text or tokens"),
         ('{"tokens": "a b"}', "tokens: Input should be a valid (list|array)"),
-        ('{"tokens": ["a", "b c"]}', "tokens: 'b c' is empty, or has white space in it"),
+        ('{"tokens": ["a", "b c"]}', "tokens: 'b c' is empty or contains white space"),
         ('{"tokens": [" a"]}', "tokens: ' a' is empty"),
         ('{"tokens": [""]}', "tokens: '' is empty"),
         ('{"tokens": [1]}', r"tokens\.0: Input should be a valid string"),
@@ -227,7 +227,7 @@ def test_tuning_reads_the_same(model: Path, tmp_path: Path) -> None:
     assert f"{tmp_path / 'parses'}:2: the parse has " in other_words
     (tmp_path / "records").write_text(f"{records[0]}\n{{}}\n")
     bad = call(*common, *records_of, "-o", tmp_path / "none")
-    assert f"{tmp_path / 'records'}:2: expected text or tokens" in one_error_line(bad)
+    assert f"{tmp_path / 'records'}:2: expected either text or tokens" in one_error_line(bad)
     (tmp_path / "parses").write_text(f"{CHAT}\n")
     few = call(
         *common, "--source", tmp_path / "text", "--parses", tmp_path / "parses", "-o", tmp_path / "none"

@@ -75,7 +75,7 @@ def test_search_is_exact_and_features_are_those_of_a_walk(
             FineSyntax(glue=glue),
             CoarseSyntax(glue=glue),
             FineDistortion(glue=glue),
-            CoarseDistortion.of(STATISTICS, glue=glue),
+            CoarseDistortion.from_statistics(STATISTICS, glue=glue),
         ]
         if case % 3 == 0:
             local.append(SpanAndGapSize())
@@ -190,7 +190,7 @@ def test_features_of_a_trained_model_equal_a_walk(demo: Path, tmp_path: Path) ->
         FineSyntax(labels=labels),
         CoarseSyntax(labels=labels[1:]),
         FineDistortion(),
-        CoarseDistortion.of(plain.distortion),
+        CoarseDistortion.from_statistics(plain.distortion),
     ]
     model = hiero.Model(plain.tables, plain.lms, plain.weights, local_features=local, log_base=100)
     rng = random.Random(1)

@@ -130,18 +130,18 @@ def test_functions_and_empty_elements_are_left_out(tree: Tree, data: st.DataObje
         ("", "a tree without words"),
         (" ", "a tree without words"),
         ("(TOP (S (-NONE- *)))", "a tree without words"),
-        ("(", "column 1: a bracket that is not closed"),
-        ("(S (NP he)", "column 1: a bracket that is not closed"),
-        ("(S (NP (PRP he)) (VP (VBD slept", "column 22: a bracket that is not closed"),
-        ("(S (PRP he))) ", 'column 13: "\\)" outside of the tree\'s brackets'),
-        (")", r'column 1: "\)" outside'),
-        ("he (S (PRP he))", 'column 1: "he" outside'),
-        ("(S (PRP he)) .", 'column 14: "." outside'),
-        ("(S (PRP he)) (S (PRP he))", r'column 14: "\(" outside'),
+        ("(", "column 1: this bracket is not closed"),
+        ("(S (NP he)", "column 1: this bracket is not closed"),
+        ("(S (NP (PRP he)) (VP (VBD slept", "column 22: this bracket is not closed"),
+        ("(S (PRP he))) ", 'column 13: "\\)" is outside the brackets of the tree'),
+        (")", r'column 1: "\)" is outside'),
+        ("he (S (PRP he))", 'column 1: "he" is outside'),
+        ("(S (PRP he)) .", 'column 14: "." is outside'),
+        ("(S (PRP he)) (S (PRP he))", r'column 14: "\(" is outside'),
         ("(S (PRP he) slept)", 'column 13: the word "slept" beside constituents'),
         ("(S he (VBD slept))", 'column 7: a bracket beside the word "he"'),
         ("(S (PRP he she))", 'column 12: the word "she" beside the word "he"'),
-        ("(S ((PRP he)))", "column 5: a constituent without a label, which only the outermost may be"),
+        ("(S ((PRP he)))", "column 5: a constituent without a label is not the outermost one"),
         ("(S (PRP he) ())", "column 14: empty brackets"),
         ("(S (PRP he) (VP))", 'column 16: "VP" is empty'),
         ("(UH yes)", "column 8: a part of speech without a constituent above it"),
@@ -178,8 +178,8 @@ def test_depth_has_no_limit() -> None:
     tree = Tree.read(text)
     assert tree.constituents == (("S", 0, 1),) * depth
     assert str(tree) == text
-    assert len(tree.on(["y", "es"]).constituents) == depth
-    with pytest.raises(hiero.FormatError, match=f"column {3 * depth - 2}: a bracket"):
+    assert len(tree.retokenize(["y", "es"]).constituents) == depth
+    with pytest.raises(hiero.FormatError, match=f"column {3 * depth - 2}: this bracket"):
         Tree.read("(S " * depth)
 
 
@@ -189,16 +189,16 @@ def test_depth_has_no_limit() -> None:
         ((), (), (), "0 tokens"),
         (("a",), ("N", "N"), (), "1 tokens and 2 parts of speech"),
         (("a", "b"), ("N", "N"), (), "a tree without constituents"),
-        (("a", "b"), ("N", "N"), (("S", 0, 1),), "'S' from 0 to 1 is outermost, of 2 tokens"),
+        (("a", "b"), ("N", "N"), (("S", 0, 1),), "'S' from 0 to 1 is outermost but does not cover 2 tokens"),
         (("a", "b"), ("N", "N"), (("S", 0, 2), ("NP", 1, 1)), "'NP' from 1 to 1 does not nest"),
         (("a", "b"), ("N", "N"), (("S", 0, 2), ("NP", 1, 3)), "does not nest"),
         (("a", "b"), ("N", "N"), (("S", 0, 2), ("NP", 1, 2), ("VP", 0, 1)), "does not nest"),
         (("a", "b"), ("N", "N"), (("S", 0, 2), ("NP", 0, 1), ("VP", 0, 2)), "does not nest"),
-        (("a", "b"), ("N", "N"), (("S", 0, 2), ("", 0, 1)), "'' is no label"),
-        (("a",), ("",), (("S", 0, 1),), "'' is no label"),
-        (("a",), ("N P",), (("S", 0, 1),), "'N P' is no label"),
-        (("a",), ("N",), (("NP-SBJ", 0, 1),), "'NP-SBJ' is no label"),
-        (("a",), ("N)",), (("S", 0, 1),), "is no label"),
+        (("a", "b"), ("N", "N"), (("S", 0, 2), ("", 0, 1)), "'' is not a label"),
+        (("a",), ("",), (("S", 0, 1),), "'' is not a label"),
+        (("a",), ("N P",), (("S", 0, 1),), "'N P' is not a label"),
+        (("a",), ("N",), (("NP-SBJ", 0, 1),), "'NP-SBJ' is not a label"),
+        (("a",), ("N)",), (("S", 0, 1),), "is not a label"),
         (("a b",), ("N",), (("S", 0, 1),), "white space"),
         (("",), ("N",), (("S", 0, 1),), "empty"),
     ],
@@ -266,7 +266,7 @@ def slow_leaves(owners: list[list[int]]) -> list[int]:
 def test_forced_trees_against_the_definition(case: tuple[Tree, list[str], list[list[int]]]) -> None:
     tree, tokens, owners = case
     leaves = slow_leaves(owners)
-    forced = tree.on(tokens)
+    forced = tree.retokenize(tokens)
     if tuple(tokens) == tree.tokens:
         assert forced is tree
         return
@@ -286,13 +286,13 @@ def test_forced_trees_against_the_definition(case: tuple[Tree, list[str], list[l
 
 def test_forced_trees() -> None:
     tree = Tree.read("(NP (NP (DT the) (NN dog) (POS 's)) (NN tail))")
-    assert str(tree.on(["the", "dog's", "tail"])) == "(NP (NP (DT the) (NN dog's)) (NN tail))"
-    assert str(tree.on(["th", "e", "dog", "&apos;s", "tail"])) == (
+    assert str(tree.retokenize(["the", "dog's", "tail"])) == "(NP (NP (DT the) (NN dog's)) (NN tail))"
+    assert str(tree.retokenize(["th", "e", "dog", "&apos;s", "tail"])) == (
         "(NP (NP (DT th) (DT e) (NN dog) (POS &apos;s)) (NN tail))"
     )
     # Proclitic prepositions: PP and NP have the same words.
     tree = Tree.read("(VP (VBD raO) (PP (IN b) (NP (NN AlbAb) (NN AlkbIr))))")
-    forced = tree.on(["raO", "bAlbAb", "AlkbIr"])
+    forced = tree.retokenize(["raO", "bAlbAb", "AlkbIr"])
     assert str(forced) == "(VP (VBD raO) (PP (NP (NN bAlbAb) (NN AlkbIr))))"
     assert [each for each in forced.constituents if each.begin == 1] == [("PP", 1, 3), ("NP", 1, 3)]
 
@@ -309,7 +309,7 @@ def test_forced_trees() -> None:
 )
 def test_other_characters(tokens: str, message: str) -> None:
     with pytest.raises(hiero.FormatError, match=message):
-        Tree.read("(S (NP (PRP he)) (VP (VBD slept)))").on(tokens.split())
+        Tree.read("(S (NP (PRP he)) (VP (VBD slept)))").retokenize(tokens.split())
 
 
 def test_files(tmp_path: Path) -> None:
@@ -321,7 +321,7 @@ def test_files(tmp_path: Path) -> None:
     assert [tree and str(tree) for tree in found] == ["(S (UH yes))", None, None, None, "( (S (UH no)))"]
     assert read_trees(tmp_path / "trees.gz") == found
     (tmp_path / "trees").write_text("(S (UH yes))\n(S (UH yes)\n")
-    with pytest.raises(hiero.FormatError, match=r"trees:2: column 1: a bracket that is not closed"):
+    with pytest.raises(hiero.FormatError, match=r"trees:2: column 1: this bracket is not closed"):
         read_trees(tmp_path / "trees")
     (tmp_path / "trees").write_bytes(b"(S (UH \xff))\n")
     with pytest.raises(hiero.FormatError, match="trees:1: invalid UTF-8"):
@@ -361,7 +361,7 @@ def check(texts: list[str], parsed: list[Tree | None]) -> None:
     assert len(texts) == len(parsed)
     for text, tree in zip(texts, parsed, strict=True):
         assert tree is not None and list(tree.tokens) == text.split()
-        assert tree.on(text.split()) is tree
-        characters = tree.on(list("".join(tree.tokens)))
-        assert characters.on(tree.tokens) == tree
-        assert len(tree.on(["".join(tree.tokens)]).tokens) == 1
+        assert tree.retokenize(text.split()) is tree
+        characters = tree.retokenize(list("".join(tree.tokens)))
+        assert characters.retokenize(tree.tokens) == tree
+        assert len(tree.retokenize(["".join(tree.tokens)]).tokens) == 1

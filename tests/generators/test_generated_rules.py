@@ -121,7 +121,7 @@ def test_a_generator_of_ones_own(plain: hiero.Model, tmp_path: Path) -> None:
     assert result.text == "the cat wug 3.5" and result.features["ShoutedRule"] == 1
     path = tmp_path / "m"
     model.save(path)
-    message = f"{path}: needs rule generators of Python's, shouted: give them to hiero.Model.load"
+    message = f"{path}: needs rule generators in Python, shouted: pass them to hiero.Model.load"
     with pytest.raises(FormatError, match=message):
         hiero.Model.load(path)
     for command in (("hiero", "check"), ("hiero-decode", "--quiet", "--model")):
@@ -168,7 +168,7 @@ def test_bad_answers(plain: hiero.Model, answer: object, message: str) -> None:
 
 
 def test_bad_features(plain: hiero.Model) -> None:
-    with pytest.raises(TypeError, match="rule generator wrong: features: expected several, not a string"):
+    with pytest.raises(TypeError, match="rule generator wrong: features: expected a list, not a string"):
         plain.with_features(generators=[Wrong([], "Own")])
     with pytest.raises(FormatError, match="Own feature"):
         plain.with_features(generators=[Wrong([], ["Own feature"])])

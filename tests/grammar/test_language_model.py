@@ -55,7 +55,7 @@ def test_each_model_weighs_its_own_unknown_words(tmp_path: Path, own: bool) -> N
     rules = [hiero.Rule(f"[X] ||| x ||| {target} ||| N=1") for target in ("a", "b", "a b b", "c c")]
     other = hiero.Rule("[X] ||| y ||| d ||| N=1")
     model = hiero.Model([hiero.RuleTable.from_rules([other] if own else rules)], lms, {"N": 0.0})
-    sentence = hiero.Sentence.of("x", rules=rules) if own else hiero.Sentence.of("x")
+    sentence = hiero.Sentence.from_source("x", rules=rules) if own else hiero.Sentence.from_source("x")
     unknown = {"a": (0, 1), "b": (1, 0), "a b b": (2, 1), "c c": (2, 2)}
     for weights in ((-1.0, -3.0), (-3.0, -1.0), (2.0, -0.5), (0.25, 0.5)):
         decoder = hiero.Decoder(model).with_weights(dict(zip(("LM0_OOV", "LM1_OOV"), weights, strict=True)))

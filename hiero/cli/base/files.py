@@ -17,7 +17,7 @@ from typing import IO, Annotated, Any, cast
 import typer
 
 from hiero.base.files import replacing
-from hiero.base.lines import open_source, unpacked
+from hiero.base.lines import open_source
 
 STREAM = Path("-")
 _STDIN = Path("/dev/stdin")
@@ -131,7 +131,7 @@ def reading(path: Path | None) -> Iterator[IO[bytes]]:
             yield file
         return
     # Not sys.stdin.buffer: a thread that waits for a line holds its lock, and Python cannot end without it.
-    with unpacked(open(sys.stdin.fileno(), "rb", closefd=False)) as file:
+    with decompressed(open(sys.stdin.fileno(), "rb", closefd=False)) as file:
         yield file
 
 

@@ -19,7 +19,7 @@ from typing import Annotated, Any, TypedDict, TypeVar
 import typer
 
 from hiero import Error, Model
-from hiero.decode.model_directory import ModelFile, read_config, some_of
+from hiero.decode.model_directory import ModelFile, read_config
 from hiero.features.protocols import LocalFeatures
 from hiero.generators.protocol import RuleGenerator
 
@@ -89,8 +89,8 @@ class _SavedParts:
         self, text: str, kind: str, names: Sequence[str], available: set[str] | dict[str, Any]
     ) -> None:
         if unknown := [name for name in names if name not in available]:
-            others = f"but {some_of(sorted(available))}" if available else "and none at all"
-            raise _refused(text, f"{self._path} has no {kind} {some_of(unknown)}, {others}")
+            others = f"but {abbreviated(sorted(available))}" if available else "and none at all"
+            raise _refused(text, f"{self._path} has no {kind} {abbreviated(unknown)}, {others}")
 
     def _take(self, text: str, names: Sequence[str]) -> None:
         for name in names:

@@ -15,10 +15,10 @@ from hiero.base.text import TextSide
 from hiero.cli.io.records import assignments
 from hiero.decode.model_directory import (
     WEIGHTS,
-    GivenFeatures,
-    GivenGenerator,
+    ExternalFeatures,
+    ExternalGenerator,
+    abbreviated,
     read_config,
-    some_of,
 )
 from hiero.features.built_in import BuiltIn as Features
 from hiero.generators.built_in import BuiltIn as Generator
@@ -50,12 +50,14 @@ def describe_model(path: Path) -> dict[str, object]:
     model = Model.load(
         path,
         local_features=[
-            _AbsentFeatures(part.names) for part in config.local_features if isinstance(part, GivenFeatures)
+            _AbsentFeatures(part.names)
+            for part in config.local_features
+            if isinstance(part, ExternalFeatures)
         ],
         generators=[
             _AbsentGenerator(part.name, part.features)
             for part in config.generators
-            if isinstance(part, GivenGenerator)
+            if isinstance(part, ExternalGenerator)
         ],
     )
     local = [_describe_part(part) for part in config.local_features]
@@ -114,11 +116,11 @@ def describe_making(made_from: Mapping[str, Any]) -> dict[str, str]:
     return facts
 
 
-def _describe_part(part: Features | GivenFeatures | Generator | GivenGenerator) -> str:
+def _describe_part(part: Features | ExternalFeatures | Generator | ExternalGenerator) -> str:
     """Describes local features or a generator by kind and settings, without default settings and counts."""
-    if isinstance(part, GivenFeatures):
-        return f"(given from Python: {some_of(part.names)})"
-    if isinstance(part, GivenGenerator):
+    if isinstance(part, ExternalFeatures):
+        return f"(given from Python: {abbreviated(part.names)})"
+    if isinstance(part, ExternalGenerator):
         return f"(given from Python: {part.name})"
     left_out = {"kind", "monotone", "reordered"}
     settings = part.model_dump(mode="json", exclude=left_out, exclude_defaults=True)

@@ -7,7 +7,7 @@ from pathlib import Path
 from typing import Literal
 
 from hiero import FormatError, Sentence, Tree
-from hiero.base.lines import DAMAGE, damaged, line_text
+from hiero.base.lines import DAMAGE, damage_error, line_text
 from hiero.base.text import split
 from hiero.evaluate.evaluation_sets import ending, is_nist
 from hiero.evaluate.nist_xml import SegmentSet, parse_sets
@@ -34,7 +34,7 @@ def _json_in_tokens(line: str) -> Sentence:
     sentence = Sentence.from_json(line)
     if sentence.text is None:
         return sentence
-    return Sentence.of(sentence, text=None, tokens=split(sentence.text))
+    return Sentence.from_source(sentence, text=None, tokens=split(sentence.text))
 
 
 class Lines:
@@ -92,7 +92,7 @@ class Lines:
                     sentence, self.invalid[number] = Sentence("", id=legible_id), str(error)
                 yield number, sentence
         except DAMAGE as error:
-            raise damaged(self.place(number + 1), error) from None
+            raise damage_error(self.place(number + 1), error) from None
 
 
 class SentenceParses:
@@ -111,7 +111,7 @@ class SentenceParses:
         if number >= len(self._trees):
             raise FormatError(f"no tree: {self.path} has {len(self._trees)}")
         tree = self._trees[number]
-        return sentence if tree is None else Sentence.of(sentence, parse=tree)
+        return sentence if tree is None else Sentence.from_source(sentence, parse=tree)
 
     def check(self, sentences: int, *, complete: bool = False) -> None:
         """Raises FormatError for more trees than sentences, and with ``complete`` also for fewer."""

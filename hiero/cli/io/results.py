@@ -11,7 +11,7 @@ from typing import Literal
 from pydantic import TypeAdapter, ValidationError
 
 from hiero import FormatError
-from hiero.base.json_files import complaint
+from hiero.base.json_files import validation_message
 
 
 @dataclass
@@ -49,7 +49,7 @@ def read_results(path: Path) -> list[Result]:
     try:
         return TypeAdapter(list[Result]).validate_json(path.read_bytes())
     except ValidationError as error:
-        raise FormatError(f"{path}: damaged: {complaint(error)}") from None
+        raise FormatError(f"{path}: damaged: {validation_message(error)}") from None
 
 
 def results_json(results: Sequence[Result]) -> str:

@@ -117,7 +117,9 @@ class SentenceRules:
         features = {name for rule in rules for name in rule.features}
         self._seen |= features
         weights = {name: weight for name, weight in self.weights.items() if name in features}
-        return decoder.attempt(Sentence.of(sentence, rules=rules), keep=keep, weights=weights or None)
+        return decoder.attempt(
+            Sentence.from_source(sentence, rules=rules), keep=keep, weights=weights or None
+        )
 
     def check(self, sentences: int) -> None:
         """Raises FormatError for rules of a sentence beyond the last, and for weights of unknown features."""

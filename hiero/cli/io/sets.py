@@ -55,7 +55,7 @@ def read_set(
     sentences = [trees.parsed(number, sentence) for number, sentence in enumerate(sentences)]
     for number, sentence in enumerate(sentences, start=1):
         try:
-            sentence.in_tokens(model.text.source)
+            sentence.with_tokens(model.text.source)
         except FormatError as error:
             raise FormatError(f"{parses or source}:{number}: {error}") from None
     if tokens:
@@ -77,7 +77,7 @@ def read_alignments(
     from hiero.train.alignment import check_links, read_alignment
 
     sentences, references = tuning_set
-    words = [len(sentence.in_tokens(model.text.source).tokens) for sentence in sentences]
+    words = [len(sentence.with_tokens(model.text.source).tokens) for sentence in sentences]
     most = max(map(len, references))
     if len(paths) != most or any(len(lines) != most for lines in references):
         raise FormatError(f"{paths[0]}: {len(paths)} files of word links for {most} references")

@@ -146,7 +146,7 @@ def _distortion(grain: Grain, model: Model, path: Path, glue: bool) -> list[Buil
         return [features.FineDistortion(glue=glue)]
     if model.distortion is None:
         raise FormatError(f"{path}: training counted no distortion: only fine features are to be had")
-    return [features.CoarseDistortion.of(model.distortion, glue=glue)]
+    return [features.CoarseDistortion.from_statistics(model.distortion, glue=glue)]
 
 
 def _numbers(languages: str, model: Model) -> list[generators.NumberRules]:

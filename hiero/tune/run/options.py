@@ -8,8 +8,8 @@ from typing import Any
 
 from pydantic import ValidationError
 
-from hiero.base.arguments import nearest
-from hiero.base.json_files import complaint
+from hiero.base.arguments import similar_names
+from hiero.base.json_files import validation_message
 from hiero.tune.run.method import METHODS, Method
 
 # Options that may change when a run is taken up: they only say when it stops.
@@ -89,7 +89,7 @@ def _method_with(name: str, settings: Mapping[str, object]) -> Method[Any]:
     kind = type(METHODS[name])
     every = {key for method in METHODS.values() for key in type(method).model_fields}
     if unknown := settings.keys() - every:
-        near = ", ".join(nearest(min(unknown), every))
+        near = ", ".join(similar_names(min(unknown), every))
         raise TypeError(f"no method has an option {min(unknown)!r}: is it {near}?")
     # A flag that is off may be given to methods that do not have it.
     given = {
@@ -107,4 +107,4 @@ def _method_with(name: str, settings: Mapping[str, object]) -> Method[Any]:
         if "ge" in first.get("ctx", {}):
             least = first["ctx"]["ge"]
             raise ValueError(f"{first['loc'][0]} must be at least {least}, not {first['input']}") from None
-        raise ValueError(complaint(error)) from None
+        raise ValueError(validation_message(error)) from None
