@@ -36,17 +36,16 @@ def pack(
 ) -> None:
     """Packs a text grammar (plain, gzip, xz) or another packed table into the table ``output``.
 
-    Args:
-        source: the grammar. A packed table keeps its owner and span limit unless others are given.
-        output: the packed table. The file appears only when it is complete.
-        owner: the name of the table in a model. If it is empty, the model names the table.
-        span_limit: the maximum number of source words that a rule may cover; 0 for the decoder's limit.
-        memory: the maximum number of bytes for sorting. It does not change the result.
-        filter_for: a file of tokenised sentences, one per line. Only rules whose source side can match one
-            of them are packed: its words occur in order, each nonterminal covers at least one word, and the
-            rule covers at most ``span_limit`` words. Rules with the label ``goal`` may cover any number.
-        goal: the label of rules that the decoder allows to cover any number of words.
-        progress: called with the number of lines read.
+    - ``source``: the grammar. A packed table keeps its owner and span limit unless others are given.
+    - ``output``: the packed table. The file appears only when it is complete.
+    - ``owner``: the name of the table in a model. If it is empty, the model names the table.
+    - ``span_limit``: the maximum number of source words that a rule may cover; 0 for the decoder's limit.
+    - ``memory``: the maximum number of bytes for sorting. It does not change the result.
+    - ``filter_for``: a file of tokenised sentences, one per line. Only rules whose source side can match one
+      of them are packed: its words occur in order, each nonterminal covers at least one word, and the
+      rule covers at most ``span_limit`` words. Rules with the label ``goal`` may cover any number.
+    - ``goal``: the label of rules that the decoder allows to cover any number of words.
+    - ``progress``: called with the number of lines read.
 
     Raises FormatError naming file and line, ValueError for an owner that is not UTF-8, or OSError.
     """

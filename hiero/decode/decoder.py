@@ -107,13 +107,12 @@ class Decoder:
         default, tokens are separated by white space.
         A sentence that no derivation covers has no tokens and ``has_parse`` is False; that is not an error.
 
-        Args:
-            source: the sentence. Its rules may span any number of words. They may have features that the
-                model does not have, if ``weights`` names them.
-            keep: what the result contains besides the best derivation. With "forest" it has ``.forest`` and
-                ``.kbest``, with "chart" a ``.chart`` of everything that the search found in every cell, with
-                "splits" also the best derivation of every split point.
-            weights: weights for this call only, merged as by ``with_weights``.
+        - ``source``: the sentence. Its rules may span any number of words. They may have features that the
+          model does not have, if ``weights`` names them.
+        - ``keep``: what the result contains besides the best derivation. With "forest" it has ``.forest`` and
+          ``.kbest``, with "chart" a ``.chart`` of everything that the search found in every cell, with
+          "splits" also the best derivation of every split point.
+        - ``weights``: weights for this call only, merged as by ``with_weights``.
 
         Raises FormatError for rules that do not fit the model: for labels that it does not have, the goal on
         a right-hand side, unary rules that form a cycle, and features that are neither in the model nor in

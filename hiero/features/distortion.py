@@ -116,8 +116,8 @@ class CoarseDistortion(_Distortion):
 class FineDistortion(_Distortion):
     """Counts of monotone and of reordered nonterminals, for each size S and for all sizes together.
 
-    >>> FineDistortion().names[9:12]
-    ['Distortion_Monotone_10+', 'Distortion_Monotone_*', 'Distortion_Reordered_1']
+    >>> tuple(FineDistortion().names[9:12])
+    ('Distortion_Monotone_10+', 'Distortion_Monotone_*', 'Distortion_Reordered_1')
     """
 
     kind: Literal["fine-distortion"] = "fine-distortion"

@@ -50,8 +50,8 @@ class LinearBleu:
     the precisions of successive orders.
 
     >>> loss = LinearBleu(words=10, precision=0.8, ratio=0.5)
-    >>> [round(theta, 4) for theta in loss.theta]
-    [-0.1, 0.0312, 0.0625, 0.125, 0.25]
+    >>> tuple(round(theta, 4) for theta in loss.theta)
+    (-0.1, 0.0312, 0.0625, 0.125, 0.25)
     """
 
     words: float

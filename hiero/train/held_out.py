@@ -35,13 +35,12 @@ def set_aside(
     Sentences are compared by letters, digits and symbols; case, spaces and punctuation are ignored. If a
     source sentence occurs more than once, its first pair is drawn. The source side is held in memory.
 
-    Args:
-        source: the source side of the bitext.
-        target: the target side of the bitext.
-        folder: an existing folder for the output files.
-        sizes: the name and the number of sentence pairs of each set.
-        seed: the random seed.
-        others: more source sentences to leave out.
+    - ``source``: the source side of the bitext.
+    - ``target``: the target side of the bitext.
+    - ``folder``: an existing folder for the output files.
+    - ``sizes``: the name and the number of sentence pairs of each set.
+    - ``seed``: the random seed.
+    - ``others``: more source sentences to leave out.
 
     Returns the number of sentence pairs in each set, in "train", and "left out".
     Raises FormatError for files of different lengths, or if the sets would take more than half of the pairs.

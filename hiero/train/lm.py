@@ -88,17 +88,16 @@ def estimate_lm(
 ) -> LmEstimate:
     """Estimates one language model from all ``texts`` and writes it to ``output``.
 
-    Args:
-        texts: plain, gzip or xz files of tokenised sentences, one per line. Empty lines are skipped.
-        output: an ARPA file if its name ends in ``.arpa`` or ``.arpa.gz``, else a KenLM binary. The file
-            appears only when it is complete.
-        order: the order of the n-gram model.
-        memory: the maximum number of bytes for sorting n-grams. The rest is sorted in files beside
-            ``output``. It does not change the result.
-        binary: the data structure of a KenLM binary.
-        quantize: the number of bits for each probability and backoff of a trie, or None.
-        reserved_words: whether ``<s>``, ``</s>``, ``<unk>`` and ``<UNK>`` in a text are errors or skipped.
-        progress: called with the number of sentences read.
+    - ``texts``: plain, gzip or xz files of tokenised sentences, one per line. Empty lines are skipped.
+    - ``output``: an ARPA file if its name ends in ``.arpa`` or ``.arpa.gz``, else a KenLM binary. The file
+      appears only when it is complete.
+    - ``order``: the order of the n-gram model.
+    - ``memory``: the maximum number of bytes for sorting n-grams. The rest is sorted in files beside
+      ``output``. It does not change the result.
+    - ``binary``: the data structure of a KenLM binary.
+    - ``quantize``: the number of bits for each probability and backoff of a trie, or None.
+    - ``reserved_words``: whether ``<s>``, ``</s>``, ``<unk>`` and ``<UNK>`` in a text are errors or skipped.
+    - ``progress``: called with the number of sentences read.
 
     Raises ValueError for invalid options, FormatError, naming file and line, for invalid text; OSError.
     """

@@ -54,17 +54,16 @@ def train(
     again, it repeats only the steps that are not done, or whose inputs or settings have changed. The model is
     the same, byte for byte, even if training was interrupted.
 
-    Args:
-        inputs: the input files. A dictionary is appended to the bitext for alignment and rules, but not for
-            language models. Existing language models (ARPA files or KenLM binaries of target tokens) come
-            after the estimated ones. An alignment file has one line of links for each pair of the bitext
-            and the dictionary.
-        output: the model directory. An existing model is replaced.
-        settings: the settings; by default, those of ``TrainSettings()``.
-        memory: the maximum number of bytes for sorting rules and n-grams. Word alignment holds the corpus
-            in memory.
-        report: called with lines that say what was done.
-        progress: called with the progress of a step.
+    - ``inputs``: the input files. A dictionary is appended to the bitext for alignment and rules, but not for
+      language models. Existing language models (ARPA files or KenLM binaries of target tokens) come
+      after the estimated ones. An alignment file has one line of links for each pair of the bitext
+      and the dictionary.
+    - ``output``: the model directory. An existing model is replaced.
+    - ``settings``: the settings; by default, those of ``TrainSettings()``.
+    - ``memory``: the maximum number of bytes for sorting rules and n-grams. Word alignment holds the corpus
+      in memory.
+    - ``report``: called with lines that say what was done.
+    - ``progress``: called with the progress of a step.
 
     Raises FormatError naming file and line; OSError, also if ``output`` exists and is not a model;
     ValueError.

@@ -17,7 +17,7 @@ from typing import IO, Annotated, Any, cast
 import typer
 
 from hiero.base.files import replacing
-from hiero.base.lines import open_source
+from hiero.base.lines import decompressed, open_source
 
 STREAM = Path("-")
 _STDIN = Path("/dev/stdin")

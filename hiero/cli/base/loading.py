@@ -19,7 +19,7 @@ from typing import Annotated, Any, TypedDict, TypeVar
 import typer
 
 from hiero import Error, Model
-from hiero.decode.model_directory import ModelFile, read_config
+from hiero.decode.model_directory import ModelFile, abbreviated, read_config
 from hiero.features.protocols import LocalFeatures
 from hiero.generators.protocol import RuleGenerator
 
