@@ -10,6 +10,7 @@ import subprocess
 import sys
 import threading
 from collections.abc import Callable
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
@@ -20,7 +21,11 @@ from hiero import _core
 from hiero.base import tables
 from hiero.base.directories import publish, temporary_folder
 from hiero.base.files import write_atomically
+from hiero.base.text import TextProcessing, TextSide
+from hiero.decode.model_directory import read_manifest
 from hiero.evaluate import Bleu
+from hiero.features import DistortionStatistics
+from hiero.generators import NameRules
 from hiero.train import TrainInputs, TrainSettings, estimate_lm, train
 from hiero.tune import TuneOptions, tune
 from support.killed_saves import CALLS, FRENCH, translation, wrapped
@@ -285,3 +290,19 @@ def test_what_is_published_is_on_the_disk(model: hiero.Model, tmp_path: Path, di
         (hidden / "model").mkdir()
         (hidden / "model" / "file").write_text("new")
         os.rename(hidden / "model", tmp_path / "x")
+
+
+def test_a_manifest_lists_all_files(model: hiero.Model, tmp_path: Path) -> None:
+    (tmp_path / "truecaser").write_text("the (2/2)\n")
+    (tmp_path / "names").write_text("anna\tAnna\n")
+    side = TextSide(truecaser=str(tmp_path / "truecaser"))
+    larger = replace(
+        model,
+        text=TextProcessing(side, side),
+        generators=[NameRules(dictionary=tmp_path / "names")],
+        distortion=DistortionStatistics([1] * 10, [0] * 10),
+    )
+    larger.save(tmp_path / "saved")
+    files = {path.name for path in (tmp_path / "saved").iterdir()} - {"manifest.json"}
+    assert {"truecaser.source", "truecaser.target", "names0", "distortion.json"} < files
+    assert read_manifest(tmp_path / "saved").keys() == files

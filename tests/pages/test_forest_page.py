@@ -98,6 +98,16 @@ def test_glue_stays_at_one_level(decoder: hiero.Decoder, weights: dict[str, floa
     assert levels == [("0:8", 1), *[("S", 2)] * 8, *[("X", 3)] * 8]
 
 
+def test_rules_with_words_are_no_glue() -> None:
+    """A rule below one of the same label is indented, unless the upper rule has nothing but nonterminals."""
+    rules = [hiero.Rule("[X] ||| a [X,1] ||| a [X,1] ||| P=0"), hiero.Rule("[X] ||| b ||| b ||| P=0")]
+    weights = {"P": 1.0, "OOV": -100.0, "Glue": -1.0}
+    decoder = hiero.Decoder(hiero.Model([hiero.RuleTable.from_rules(rules)], [], weights))
+    page = checked(derivation_page(decoder.translate("a a b").derivation))
+    levels = [(row["head"], int(row["aria-level"])) for row in page.rules]
+    assert levels == [("0:3", 1), ("S 0:3", 2), ("X 0:3", 3), ("X 1:3", 4), ("X 2:3", 5)]
+
+
 def test_words_of_all_scripts_are_in_one_order(decoder: hiero.Decoder, weights: dict[str, float]) -> None:
     """Those that would turn what is beside them are by themselves, letters and digits alike."""
     source = ["سرد", "جنگ", "٣", "x", "שלום"]

@@ -62,6 +62,10 @@ CASES = {
         "did/VBD/aux/2 he/PRP/nsubj/2 sleep/VB/ROOT/2 ?/./punct/2",
         "(SQ (VBD did) (NP (PRP he)) (VP (VB sleep)) (. ?))",
     ),
+    "a question without inversion is a sentence": (
+        "he/PRP/nsubj/2 did/VBD/aux/2 sleep/VB/ROOT/2 ?/./punct/2",
+        "(S (NP (PRP he)) (VP (VBD did) (VP (VB sleep))) (. ?))",
+    ),
     "or with what it asks for": (
         "where/WRB/advmod/3 did/VBD/aux/3 he/PRP/nsubj/3 sleep/VB/ROOT/3 ?/./punct/3",
         "(SBARQ (WHADVP (WRB where)) (SQ (VBD did) (NP (PRP he)) (VP (VB sleep))) (. ?))",
