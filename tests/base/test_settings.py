@@ -138,7 +138,9 @@ def test_models_have_the_settings_of_the_core() -> None:
 
 def test_documented_defaults_of_decoding() -> None:
     text = (DOCS / "decoding.md").read_text()
-    rows = dict(re.findall(r"^\| `--([a-z-]+)` \| (off|\d+) \|", text, re.MULTILINE))
+    (search,) = re.findall(r"^## Search .*?(?=^## )", text, re.DOTALL | re.MULTILINE)
+    rows = dict(re.findall(r"^\| `--([a-z-]+)` \| (off|\d+) \|", search, re.MULTILINE))
+    assert len(rows) == 5
     stated = {name.replace("-", "_"): value for name, value in rows.items()}
     for name, value in hiero.DecodingSettings().model_dump().items():
         if name in stated:
