@@ -1,4 +1,4 @@
-// A word-alignment link: a source and a target position, both from 0.
+// A link of a word alignment: a source and a target position, both counted from 0.
 #pragma once
 
 #include <cstdint>

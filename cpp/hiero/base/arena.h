@@ -1,5 +1,11 @@
-// A bump allocator for trivially destructible objects: allocation is a pointer increment, reset() frees
-// everything at once and keeps the first blocks for the next sentence. One arena belongs to one thread.
+// A bump allocator for trivially destructible objects: allocation moves a pointer, and all objects are freed
+// together.
+//
+// How to use:
+//   1. Arena arena;                                  // one per thread
+//   2. Item* item = arena.make<Item>(...);           // or arena.array<Item>(n), uninitialised
+//   3. arena.reset();                                // frees all objects; their pointers are invalid now
+// reset() keeps the first 64 MB for the next sentence.
 #pragma once
 
 #include <cstddef>
@@ -13,7 +19,7 @@ namespace hiero {
 
 class Arena {
  public:
-  // An uninitialised array of n objects.
+  // Returns an uninitialised array of n objects.
   template <class T>
   T* array(std::size_t n) {
     static_assert(std::is_trivially_destructible_v<T>);
@@ -27,15 +33,15 @@ class Arena {
   }
 
   void reset() {
-    if (blocks_.size() > kKeptBlocks) blocks_.resize(kKeptBlocks);
+    if (blocks_.size() > kMaxReusedBlocks) blocks_.resize(kMaxReusedBlocks);
     current_ = 0;
     set_block();
   }
 
  private:
   static constexpr std::size_t kAlign = 16;
-  static constexpr std::size_t kBlock = std::size_t{1} << 20;
-  static constexpr std::size_t kKeptBlocks = 64;
+  static constexpr std::size_t kBlockBytes = std::size_t{1} << 20;
+  static constexpr std::size_t kMaxReusedBlocks = 64;
 
   struct Block {
     std::unique_ptr<std::byte[]> data;
@@ -45,17 +51,18 @@ class Arena {
   void* allocate(std::size_t bytes) {
     bytes = (bytes + kAlign - 1) & ~(kAlign - 1);
     if (static_cast<std::size_t>(end_ - next_) < bytes) grow(bytes);
-    void* out = next_;
+    void* const memory = next_;
     next_ += bytes;
-    return out;
+    return memory;
   }
 
   void grow(std::size_t bytes) {
-    // The rest of the current block stays unused until reset(); oversized requests get their own block.
+    // The rest of the current block stays unused until reset(). A request larger than a block gets a block
+    // of its size.
     if (!blocks_.empty() && end_ != nullptr) ++current_;
     while (current_ < blocks_.size() && blocks_[current_].size < bytes) ++current_;
     if (current_ >= blocks_.size()) {
-      const std::size_t size = bytes > kBlock ? bytes : kBlock;
+      const std::size_t size = bytes > kBlockBytes ? bytes : kBlockBytes;
       blocks_.push_back({std::make_unique_for_overwrite<std::byte[]>(size), size});
       current_ = blocks_.size() - 1;
     }

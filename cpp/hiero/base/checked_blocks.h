@@ -1,8 +1,11 @@
-// Bytes of a file in blocks that have checksums of their own, each verified when it is touched for the first
-// time: a large file is mapped at once, and damage is found where it is read.
+// A checksum per block of a file. Each block is verified when it is first read, so that a large file can be
+// mapped without reading all of it.
 //
-// How to use: block_sums(bytes) to write; CheckedBlocks(bytes, sums, name) to read; touch(offset, size)
-// before every access. All const calls may run on several threads.
+// How to use:
+//   1. To write: block_sums(bytes) returns the checksums to store.
+//   2. To read: CheckedBlocks blocks(bytes, sums, name);
+//   3. blocks.touch(offset, size) before every access to these bytes.
+// touch() may be called by several threads at once.
 #pragma once
 
 #include <algorithm>
@@ -28,22 +31,24 @@ inline constexpr std::uint64_t block_count(std::uint64_t bytes) {
 
 inline std::vector<std::uint64_t> block_sums(std::span<const std::byte> bytes) {
   std::vector<std::uint64_t> sums;
-  for (std::size_t at = 0; at < bytes.size(); at += kBlockSize)
-    sums.push_back(checksum(bytes.data() + at, std::min(kBlockSize, bytes.size() - at)));
+  for (std::size_t begin = 0; begin < bytes.size(); begin += kBlockSize)
+    sums.push_back(checksum(bytes.data() + begin, std::min(kBlockSize, bytes.size() - begin)));
   return sums;
 }
 
 class CheckedBlocks {
  public:
   CheckedBlocks() = default;
-  // `sums`: a checksum a block, anywhere in memory; both must outlive this. `name`: what messages begin with.
+  // `sums` points to one checksum per block and may be unaligned. `bytes` and `sums` must outlive this
+  // object. Error messages begin with `name`.
   CheckedBlocks(std::span<const std::byte> bytes, const std::byte* sums, std::string name)
       : bytes_(bytes),
         sums_(sums),
         name_(std::move(name)),
         verified_((block_count(bytes.size()) + 63) / 64) {}
 
-  // Throws FormatError if a block of these bytes, which must be within bounds, is damaged.
+  // Verifies the blocks that hold bytes [offset, offset + size), which must be within bounds. Throws
+  // FormatError for a damaged block.
   void touch(std::uint64_t offset, std::uint64_t size) const {
     if (size == 0) return;
     const std::uint64_t last = (offset + size - 1) / kBlockSize;
@@ -66,7 +71,7 @@ class CheckedBlocks {
   std::span<const std::byte> bytes_;
   const std::byte* sums_ = nullptr;
   std::string name_;
-  mutable std::vector<std::atomic<std::uint64_t>> verified_;  // a bit a block
+  mutable std::vector<std::atomic<std::uint64_t>> verified_;  // one bit per block
 };
 
 }  // namespace hiero

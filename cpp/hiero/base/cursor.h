@@ -1,5 +1,11 @@
-// Reads numbers and bytes as varint.h writes them out of memory that may be damaged: never beyond the end;
-// ok() turns false where that would happen.
+// A reader of varints (varint.h), strings and raw bytes from memory that may be damaged. It never reads
+// beyond the end.
+//
+// How to use:
+//   1. Cursor in(begin, end);
+//   2. in.varint(), in.string(), ...       // 0 or empty where memory ends too early
+//   3. if (!in.ok()) ...                   // true only if all reads stayed within the memory
+// Check ok() before you use values for more than comparisons.
 #pragma once
 
 #include <cstddef>
@@ -10,41 +16,46 @@ namespace hiero {
 
 class Cursor {
  public:
-  Cursor(const std::byte* begin, const std::byte* end) : at_(begin), end_(end) {}
+  Cursor(const std::byte* begin, const std::byte* end) : next_(begin), end_(end) {}
 
   std::uint64_t varint() {
     std::uint64_t value = 0;
-    for (unsigned shift = 0; shift < 64 && at_ < end_; shift += 7) {
-      const auto byte = static_cast<std::uint8_t>(*at_++);
+    for (unsigned shift = 0; shift < 64 && next_ < end_; shift += 7) {
+      const auto byte = static_cast<std::uint8_t>(*next_++);
       value |= std::uint64_t{byte & 0x7Fu} << shift;
       if (byte < 0x80) return value;
     }
     ok_ = false;
     return 0;
   }
-  // A count of things that take at least one byte each.
+  // Reads the number of elements of a list. An element takes at least one byte, so a number larger than the
+  // remaining bytes is an error; this bounds loops over damaged lists.
   std::uint64_t count() {
     const std::uint64_t value = varint();
-    if (value <= static_cast<std::uint64_t>(end_ - at_)) return value;
+    if (value <= remaining()) return value;
     ok_ = false;
     return 0;
   }
   std::string_view bytes(std::uint64_t size) {
-    if (size > static_cast<std::uint64_t>(end_ - at_)) {
+    if (size > remaining()) {
       ok_ = false;
       return {};
     }
-    const std::string_view out(reinterpret_cast<const char*>(at_), size);
-    at_ += size;
-    return out;
+    const std::string_view text(reinterpret_cast<const char*>(next_), size);
+    next_ += size;
+    return text;
   }
+  // Reads a length and as many bytes.
   std::string_view string() { return bytes(varint()); }
-  std::string_view rest() { return bytes(static_cast<std::uint64_t>(end_ - at_)); }
+  // Reads all remaining bytes.
+  std::string_view rest() { return bytes(remaining()); }
   bool ok() const { return ok_; }
-  bool at_end() const { return at_ == end_; }
+  bool at_end() const { return next_ == end_; }
 
  private:
-  const std::byte* at_;
+  std::uint64_t remaining() const { return static_cast<std::uint64_t>(end_ - next_); }
+
+  const std::byte* next_;
   const std::byte* end_;
   bool ok_ = true;
 };

@@ -1,8 +1,10 @@
-// Error types of the core. Each maps to one Python exception:
-//   Error -> hiero.Error, FormatError -> hiero.FormatError (also a ValueError),
-//   ForestError -> hiero.ForestError, FileError -> the OSError subclass of its errno.
-// Arguments that are wrong in themselves raise std::invalid_argument (ValueError) or std::out_of_range
-// (IndexError).
+// Error types of the core and the Python exceptions that the bindings make of them:
+//   Error                  hiero.Error
+//   FormatError            hiero.FormatError, also a ValueError
+//   ForestError            hiero.ForestError
+//   FileError              the subclass of OSError for its errno
+//   std::invalid_argument  ValueError, for a wrong argument
+//   std::out_of_range      IndexError
 #pragma once
 
 #include <stdexcept>
@@ -15,12 +17,13 @@ class Error : public std::runtime_error {
   using std::runtime_error::runtime_error;
 };
 
-// Malformed input: the text names file and line, or sentence and token, and what was expected.
+// Malformed input. The message names the file and line, or the sentence and token, and what was expected.
 class FormatError : public Error {
  public:
   using Error::Error;
 };
 
+// A hypergraph that is no forest, such as one with a cycle.
 class ForestError : public FormatError {
  public:
   using FormatError::FormatError;

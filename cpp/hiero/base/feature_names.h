@@ -1,5 +1,7 @@
-// Feature names and their ids, their places in the order they were added: the one index that a model, its
-// forests and lists, and weights share. Grows while it is put together and is fixed afterwards.
+// Feature names with dense ids, in the order in which they were added. A model, its weights, its forests and
+// its k-best lists share one such index.
+//
+// How to use: add() the names while the model is built; share the object as const afterwards.
 #pragma once
 
 #include <cstddef>
@@ -23,7 +25,7 @@ class FeatureNames {
     for (const std::string& name : names) add(name);
   }
 
-  // The id of a name, a new one if it is not there.
+  // Returns the id of a name. A name that is not there is added.
   std::uint32_t add(const std::string& name) {
     const auto [it, added] = ids_.try_emplace(name, static_cast<std::uint32_t>(names_.size()));
     if (added) {
@@ -33,6 +35,7 @@ class FeatureNames {
     }
     return it->second;
   }
+  // Returns the id of a name, or kAbsent.
   std::uint32_t find(const std::string& name) const {
     const auto it = ids_.find(name);
     return it == ids_.end() ? kAbsent : it->second;
@@ -41,7 +44,7 @@ class FeatureNames {
   const std::string& operator[](std::size_t id) const { return names_[id]; }
   const std::vector<std::string>& list() const { return names_; }
 
-  // Of the names in their order; others have another one, but for chance.
+  // Returns a hash of the names and their order.
   std::uint64_t fingerprint() const { return fingerprint_; }
   bool operator==(const FeatureNames& other) const {
     return size() == other.size() && fingerprint_ == other.fingerprint_;

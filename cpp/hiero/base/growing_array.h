@@ -1,5 +1,5 @@
-// An array that grows at its end, for plain data by the hundred megabytes: where the system can move pages
-// instead of copying them, growing never holds the contents twice, as std::vector does.
+// A std::vector for hundreds of megabytes of trivially copyable data. It grows by realloc, which moves pages
+// instead of copying them where the system can; std::vector holds its contents twice while it grows.
 #pragma once
 
 #include <cstddef>
@@ -24,16 +24,17 @@ class GrowingArray {
   const T* begin() const { return data(); }
   const T* end() const { return data() + size_; }
 
-  // Room for `count` more at the end, to be written by the caller.
+  // Adds `count` uninitialised elements at the end and returns the first of them, for the caller to write.
   T* extend(std::size_t count) {
     if (count > capacity_ - size_) grow(size_ + count);
-    T* const at = data() + size_;
+    T* const first = data() + size_;
     size_ += count;
-    return at;
+    return first;
   }
   void push_back(const T& item) { *extend(1) = item; }
-  // Keeps the memory; release() does not.
+  // Removes all elements and keeps the memory.
   void clear() { size_ = 0; }
+  // Removes all elements and frees the memory.
   void release() {
     data_.reset();
     size_ = capacity_ = 0;
@@ -44,10 +45,10 @@ class GrowingArray {
     void operator()(T* data) const { std::free(data); }
   };
 
-  void grow(std::size_t least) {
-    constexpr std::size_t kFirst = 4096;
-    std::size_t capacity = capacity_ + capacity_ / 8 + kFirst;
-    if (capacity < least) capacity = least;
+  void grow(std::size_t min_capacity) {
+    constexpr std::size_t kFirstCapacity = 4096;
+    std::size_t capacity = capacity_ + capacity_ / 8 + kFirstCapacity;
+    if (capacity < min_capacity) capacity = min_capacity;
     T* const moved = static_cast<T*>(std::realloc(data_.get(), capacity * sizeof(T)));
     if (!moved) throw std::bad_alloc();
     static_cast<void>(data_.release());

@@ -1,4 +1,7 @@
-// Lets the program around this library end long work: a hook, called every now and then, that may throw.
+// A hook by which the program that uses this library interrupts long work, as Python does for Ctrl-C.
+//
+// How to use: the program sets interrupt_hook once; long loops call poll_interrupts(). The hook may throw,
+// and the exception leaves the loop. It is called on whatever thread runs the loop.
 #pragma once
 
 #include <atomic>

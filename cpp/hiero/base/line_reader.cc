@@ -38,6 +38,30 @@ bool LineReader::next(std::string_view& line) {
   return true;
 }
 
+namespace {
+
+// The bytes that may follow the first byte of a multibyte character: their number, and the range of the
+// second byte. The others are 0x80 to 0xBF.
+struct Continuation {
+  int count;
+  unsigned char low;
+  unsigned char high;
+};
+
+// Returns count 0 for a byte that cannot begin a multibyte character.
+Continuation continuation_after(unsigned char first) {
+  if (first >= 0xC2 && first <= 0xDF) return {1, 0x80, 0xBF};
+  if (first == 0xE0) return {2, 0xA0, 0xBF};  // without overlong encodings
+  if (first == 0xED) return {2, 0x80, 0x9F};  // without surrogates
+  if (first >= 0xE1 && first <= 0xEF) return {2, 0x80, 0xBF};
+  if (first == 0xF0) return {3, 0x90, 0xBF};  // without overlong encodings
+  if (first == 0xF4) return {3, 0x80, 0x8F};  // not beyond U+10FFFF
+  if (first >= 0xF1 && first <= 0xF3) return {3, 0x80, 0xBF};
+  return {0, 0, 0};
+}
+
+}  // namespace
+
 bool is_utf8(std::string_view text) {
   const auto* at = reinterpret_cast<const unsigned char*>(text.data());
   const auto* const end = at + text.size();
@@ -52,23 +76,9 @@ bool is_utf8(std::string_view text) {
     }
     const unsigned char first = *at++;
     if (first < 0x80) continue;
-    int more;
-    unsigned char low = 0x80;
-    unsigned char high = 0xBF;
-    if (first >= 0xC2 && first <= 0xDF) {
-      more = 1;
-    } else if (first >= 0xE0 && first <= 0xEF) {
-      more = 2;
-      if (first == 0xE0) low = 0xA0;   // overlong
-      if (first == 0xED) high = 0x9F;  // surrogates
-    } else if (first >= 0xF0 && first <= 0xF4) {
-      more = 3;
-      if (first == 0xF0) low = 0x90;   // overlong
-      if (first == 0xF4) high = 0x8F;  // beyond U+10FFFF
-    } else {
-      return false;
-    }
-    for (; more > 0; --more) {
+    auto [count, low, high] = continuation_after(first);
+    if (count == 0) return false;
+    for (; count > 0; --count) {
       if (at == end || *at < low || *at > high) return false;
       ++at;
       low = 0x80;

@@ -1,5 +1,7 @@
-// A whole file mapped read-only and shared. It stays readable after the file is unlinked or replaced by
-// rename; truncating a mapped file in place is the one thing nobody may do.
+// A whole file, mapped read-only and shared between processes.
+//
+// The mapping stays readable after the file is removed or replaced by a rename. Never truncate a mapped file
+// in place: reading the lost pages kills the process.
 #pragma once
 
 #include <cstddef>
@@ -17,7 +19,7 @@ class MappedFile {
   MappedFile& operator=(const MappedFile&) = delete;
 
   std::span<const std::byte> bytes() const { return {data_, size_}; }
-  // Lets go of the pages held in memory; they are read again when touched.
+  // Frees the memory of pages that were read. They are read again at the next access.
   void release_pages() const;
 
  private:

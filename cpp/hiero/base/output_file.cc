@@ -12,9 +12,9 @@
 namespace hiero {
 namespace {
 
-// Only then is a renamed file sure to have its name after a power failure. Some file systems do not sync
-// folders, and some folders may be written but not read.
-void sync_folder_of(const std::string& path) {
+// Syncs the folder of a file, without which a rename may be lost when the power fails. Some file systems
+// cannot sync folders, and a folder that may be written but not read cannot be opened; neither is an error.
+void sync_parent_folder(const std::string& path) {
   const int descriptor = ::open(folder_of(path).c_str(), O_RDONLY | O_DIRECTORY | O_CLOEXEC);
   if (descriptor < 0) {
     if (errno == EACCES) return;
@@ -33,16 +33,16 @@ std::string folder_of(const std::string& path) {
 }
 
 OutputFile::OutputFile(const std::string& path) : path_(path) {
-  // A device or pipe cannot be replaced by renaming, and must not be.
+  // A rename would replace a device or pipe by a plain file.
   struct stat status{};
   if (::stat(path.c_str(), &status) == 0 && !S_ISREG(status.st_mode)) {
     throw FileError(S_ISDIR(status.st_mode) ? EISDIR : EINVAL, path);
   }
-  // Not mkstemp, which makes files private: tables are meant to be shared as far as the umask allows.
-  const std::size_t name = path.rfind('/') + 1;  // 0 if there is no slash
+  // mkstemp would make the file private; tables are shared as far as the umask allows.
+  const std::size_t name_begin = path.rfind('/') + 1;  // 0 if there is no slash
   for (unsigned attempt = 0; descriptor_ < 0; ++attempt) {
-    temporary_ = path.substr(0, name) + "." + path.substr(name) + ".hiero-" + std::to_string(::getpid()) +
-                 "-" + std::to_string(attempt);
+    temporary_ = path.substr(0, name_begin) + "." + path.substr(name_begin) + ".hiero-" +
+                 std::to_string(::getpid()) + "-" + std::to_string(attempt);
     descriptor_ = ::open(temporary_.c_str(), O_RDWR | O_CREAT | O_EXCL | O_CLOEXEC, 0666);
     if (descriptor_ < 0 && errno != EEXIST) throw FileError(errno, path);
   }
@@ -55,28 +55,28 @@ OutputFile::~OutputFile() {
 }
 
 void OutputFile::write_at(std::uint64_t offset, const void* data, std::size_t size) {
-  const char* at = static_cast<const char*>(data);
+  const char* next = static_cast<const char*>(data);
   while (size > 0) {
-    const ssize_t written = ::pwrite(descriptor_, at, size, static_cast<off_t>(offset));
+    const ssize_t written = ::pwrite(descriptor_, next, size, static_cast<off_t>(offset));
     if (written < 0) {
       if (errno == EINTR) continue;
       throw FileError(errno, path_);
     }
-    at += written;
+    next += written;
     offset += static_cast<std::uint64_t>(written);
     size -= static_cast<std::size_t>(written);
   }
 }
 
 void OutputFile::read_at(std::uint64_t offset, void* data, std::size_t size) const {
-  char* at = static_cast<char*>(data);
+  char* next = static_cast<char*>(data);
   while (size > 0) {
-    const ssize_t got = ::pread(descriptor_, at, size, static_cast<off_t>(offset));
-    if (got < 0 && errno == EINTR) continue;
-    if (got <= 0) throw FileError(got < 0 ? errno : EIO, path_);
-    at += got;
-    offset += static_cast<std::uint64_t>(got);
-    size -= static_cast<std::size_t>(got);
+    const ssize_t bytes_read = ::pread(descriptor_, next, size, static_cast<off_t>(offset));
+    if (bytes_read < 0 && errno == EINTR) continue;
+    if (bytes_read <= 0) throw FileError(bytes_read < 0 ? errno : EIO, path_);
+    next += bytes_read;
+    offset += static_cast<std::uint64_t>(bytes_read);
+    size -= static_cast<std::size_t>(bytes_read);
   }
 }
 
@@ -85,7 +85,7 @@ void OutputFile::commit() {
   if (::rename(temporary_.c_str(), path_.c_str()) != 0) throw FileError(errno, path_);
   ::close(descriptor_);
   descriptor_ = -1;
-  sync_folder_of(path_);
+  sync_parent_folder(path_);
 }
 
 }  // namespace hiero

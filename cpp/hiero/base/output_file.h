@@ -1,6 +1,10 @@
-// A file that appears under its name only when it is whole: written under a temporary name in the same
-// folder, synced, and renamed by commit(), which syncs the folder too: a power failure leaves the old file or
-// the new one. Without commit() nothing is left behind.
+// A file that is written in full or not at all, even if the power fails.
+//
+// How to use:
+//   1. OutputFile file("table");                // a temporary file in the same folder
+//   2. file.write_at(offset, data, size);       // in any order
+//   3. file.commit();                           // syncs the file, renames it to "table", syncs the folder
+// Without commit() the destructor removes the temporary file and leaves an old "table" as it was.
 #pragma once
 
 #include <cstddef>
@@ -9,19 +13,20 @@
 
 namespace hiero {
 
-// The folder that a file is in, as far as its path says: "." for a bare name.
+// Returns the folder part of a path, or "." for a path without a slash.
 std::string folder_of(const std::string& path);
 
 class OutputFile {
  public:
-  // Throws FileError, as all methods do.
+  // Throws FileError, as all methods do. A device, pipe or folder at `path` is an error: a rename would
+  // replace it.
   explicit OutputFile(const std::string& path);
   ~OutputFile();
   OutputFile(const OutputFile&) = delete;
   OutputFile& operator=(const OutputFile&) = delete;
 
   void write_at(std::uint64_t offset, const void* data, std::size_t size);
-  // Reads back what was written.
+  // Reads bytes that were written before.
   void read_at(std::uint64_t offset, void* data, std::size_t size) const;
   void commit();
 

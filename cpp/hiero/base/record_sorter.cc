@@ -13,26 +13,26 @@
 namespace hiero {
 namespace {
 
-// In memory and on disk a record is: length of the key, length of the value, key, value.
-struct View {
+// An encoded record. In memory and on disk it is: length of the key, length of the value, key, value.
+struct Record {
   Bytes key;
   Bytes value;
   const std::byte* end;
 };
 
-View view(const std::byte* at) {
-  const std::size_t key = get_varint(at);
-  const std::size_t value = get_varint(at);
-  return {{at, key}, {at + key, value}, at + key + value};
+Record decode_record(const std::byte* at) {
+  const std::size_t key_size = get_varint(at);
+  const std::size_t value_size = get_varint(at);
+  return {{at, key_size}, {at + key_size, value_size}, at + key_size + value_size};
 }
 
 int compare(Bytes a, Bytes b) {
-  const std::size_t shared = std::min(a.size(), b.size());
-  const int order = shared == 0 ? 0 : std::memcmp(a.data(), b.data(), shared);
+  const std::size_t common_size = std::min(a.size(), b.size());
+  const int order = common_size == 0 ? 0 : std::memcmp(a.data(), b.data(), common_size);
   return order != 0 ? order : (a.size() > b.size()) - (a.size() < b.size());
 }
 
-std::uint64_t prefix_of(Bytes key) {
+std::uint64_t key_prefix(Bytes key) {
   std::uint64_t prefix = 0;
   for (std::size_t i = 0; i < 8; ++i) {
     prefix = prefix << 8 | (i < key.size() ? static_cast<std::uint64_t>(key[i]) : 0);
@@ -49,10 +49,10 @@ void put_record(std::vector<std::byte>& out, Bytes key, Bytes value) {
 
 }  // namespace
 
-// A sorted run on disk, read back through one buffer.
+// A sorted run on disk. It is written once, and then read from front to back through one buffer.
 class RecordSorter::Run {
  public:
-  // `level`: how often its records have been merged.
+  // `level` is the number of merges that its records went through.
   Run(const std::string& folder, std::uint32_t level) : folder_(folder), level_(level) {
     std::string name = folder + "/.hiero-sort-XXXXXX";
     descriptor_ = ::mkstemp(name.data());
@@ -63,18 +63,18 @@ class RecordSorter::Run {
 
   void write(Bytes key, Bytes value) {
     put_record(buffer_, key, value);
-    if (buffer_.size() >= kBuffer) flush();
+    if (buffer_.size() >= kBufferBytes) flush();
   }
 
   void flush() {
-    const std::byte* at = buffer_.data();
-    std::size_t left = buffer_.size();
-    while (left > 0) {
-      const ssize_t done = ::write(descriptor_, at, left);
-      if (done < 0 && errno == EINTR) continue;
-      if (done < 0) throw FileError(errno, folder_);
-      at += done;
-      left -= static_cast<std::size_t>(done);
+    const std::byte* next = buffer_.data();
+    std::size_t unwritten = buffer_.size();
+    while (unwritten > 0) {
+      const ssize_t written = ::write(descriptor_, next, unwritten);
+      if (written < 0 && errno == EINTR) continue;
+      if (written < 0) throw FileError(errno, folder_);
+      next += written;
+      unwritten -= static_cast<std::size_t>(written);
     }
     size_ += buffer_.size();
     buffer_ = {};
@@ -87,20 +87,20 @@ class RecordSorter::Run {
     next();
   }
 
-  // Moves to the next record, if there is one.
+  // Moves to the next record, or to the end.
   void next() {
     at_end_ = next_ == buffer_.size() && offset_ == size_;
     if (at_end_) return;
-    // A record is read when its lengths, at most 20 bytes, are there and then all of it.
-    have(std::min<std::uint64_t>(20, left()));
+    // The two lengths take at most 20 bytes. They tell the size of the whole record.
+    fill_buffer(std::min<std::uint64_t>(20, unread()));
     const std::byte* at = buffer_.data() + next_;
-    const std::byte* const start = at;
-    const std::uint64_t body = get_varint(at) + get_varint(at);
-    have(static_cast<std::uint64_t>(at - start) + body);
-    const View record = view(buffer_.data() + next_);
+    const std::byte* const begin = at;
+    const std::uint64_t body_size = get_varint(at) + get_varint(at);
+    fill_buffer(static_cast<std::uint64_t>(at - begin) + body_size);
+    const Record record = decode_record(buffer_.data() + next_);
     key_ = record.key;
     value_ = record.value;
-    prefix_ = prefix_of(key_);
+    prefix_ = key_prefix(key_);
     next_ = static_cast<std::size_t>(record.end - buffer_.data());
   }
 
@@ -115,42 +115,43 @@ class RecordSorter::Run {
   bool same_key(const Run& other) const { return prefix_ == other.prefix_ && compare(key_, other.key_) == 0; }
 
  private:
-  static constexpr std::size_t kBuffer = std::size_t{1} << 18;
+  static constexpr std::size_t kBufferBytes = std::size_t{1} << 18;
 
-  std::uint64_t left() const { return buffer_.size() - next_ + size_ - offset_; }
+  std::uint64_t unread() const { return buffer_.size() - next_ + size_ - offset_; }
 
-  void have(std::uint64_t bytes) {
+  // Reads on until the buffer holds at least `bytes` unread bytes.
+  void fill_buffer(std::uint64_t bytes) {
     if (buffer_.size() - next_ >= bytes) return;
-    if (left() < bytes) throw FileError(EIO, folder_);
+    if (unread() < bytes) throw FileError(EIO, folder_);
     buffer_.erase(buffer_.begin(), buffer_.begin() + static_cast<std::ptrdiff_t>(next_));
     next_ = 0;
-    const std::size_t old = buffer_.size();
-    const std::uint64_t wanted = std::max<std::uint64_t>(bytes, kBuffer) - old;
-    buffer_.resize(old + std::min(wanted, size_ - offset_));
-    for (std::size_t at = old; at < buffer_.size();) {
-      const ssize_t got =
+    const std::size_t old_size = buffer_.size();
+    const std::uint64_t read_size = std::max<std::uint64_t>(bytes, kBufferBytes) - old_size;
+    buffer_.resize(old_size + std::min(read_size, size_ - offset_));
+    for (std::size_t at = old_size; at < buffer_.size();) {
+      const ssize_t bytes_read =
           ::pread(descriptor_, buffer_.data() + at, buffer_.size() - at, static_cast<off_t>(offset_));
-      if (got < 0 && errno == EINTR) continue;
-      if (got <= 0) throw FileError(got < 0 ? errno : EIO, folder_);
-      at += static_cast<std::size_t>(got);
-      offset_ += static_cast<std::uint64_t>(got);
+      if (bytes_read < 0 && errno == EINTR) continue;
+      if (bytes_read <= 0) throw FileError(bytes_read < 0 ? errno : EIO, folder_);
+      at += static_cast<std::size_t>(bytes_read);
+      offset_ += static_cast<std::uint64_t>(bytes_read);
     }
   }
 
   int descriptor_ = -1;
   std::string folder_;
   std::uint32_t level_;
-  std::uint64_t size_ = 0;    // of the file
-  std::uint64_t offset_ = 0;  // read so far
+  std::uint64_t size_ = 0;    // bytes in the file
+  std::uint64_t offset_ = 0;  // bytes of the file that were read
   std::vector<std::byte> buffer_;
-  std::size_t next_ = 0;  // of the record after the current one
+  std::size_t next_ = 0;  // start of the record after the current one, in the buffer
   std::uint64_t prefix_ = 0;
   Bytes key_;
   Bytes value_;
   bool at_end_ = true;
 };
 
-// Passes records on, combined where keys are equal and there is a way to.
+// Passes records on to a visitor. With a `combine` function, records with equal keys become one.
 class RecordSorter::Combiner {
  public:
   Combiner(Combine combine, const Visit& visit) : combine_(combine), visit_(visit) {}
@@ -160,18 +161,18 @@ class RecordSorter::Combiner {
       visit_(key, value);
       return;
     }
-    if (held_ && compare(key_, key) == 0) {
+    if (pending_ && compare(key_, key) == 0) {
       combine_(value_, value);
       return;
     }
     end();
     key_.assign(key.begin(), key.end());
     value_.assign(value.begin(), value.end());
-    held_ = true;
+    pending_ = true;
   }
 
   void end() {
-    if (held_) visit_(key_, value_);
+    if (pending_) visit_(key_, value_);
   }
 
  private:
@@ -179,7 +180,7 @@ class RecordSorter::Combiner {
   const Visit& visit_;
   std::vector<std::byte> key_;
   std::vector<std::byte> value_;
-  bool held_ = false;
+  bool pending_ = false;  // whether a combined record waits to be passed on
 };
 
 RecordSorter::RecordSorter(std::uint64_t memory, std::string folder, Combine combine)
@@ -189,9 +190,9 @@ RecordSorter::~RecordSorter() = default;
 void RecordSorter::add(Bytes key, Bytes value) {
   record_.clear();
   put_record(record_, key, value);
-  const std::uint64_t used = buffer_.size() + entries_.size() * sizeof(Entry);
-  if (used + record_.size() + sizeof(Entry) > memory_ && !entries_.empty()) spill();
-  entries_.push_back({prefix_of(key), buffer_.size()});
+  const std::uint64_t used_memory = buffer_.size() + entries_.size() * sizeof(Entry);
+  if (used_memory + record_.size() + sizeof(Entry) > memory_ && !entries_.empty()) spill();
+  entries_.push_back({key_prefix(key), buffer_.size()});
   std::memcpy(buffer_.extend(record_.size()), record_.data(), record_.size());
   if (in_order_ && entries_.size() > 1) in_order_ = !before(entries_.end()[-1], entries_.end()[-2]);
   ++count_;
@@ -199,7 +200,8 @@ void RecordSorter::add(Bytes key, Bytes value) {
 
 bool RecordSorter::before(const Entry& a, const Entry& b) const {
   if (a.prefix != b.prefix) return a.prefix < b.prefix;
-  const int order = compare(view(buffer_.data() + a.offset).key, view(buffer_.data() + b.offset).key);
+  const int order =
+      compare(decode_record(buffer_.data() + a.offset).key, decode_record(buffer_.data() + b.offset).key);
   return order != 0 ? order < 0 : a.offset < b.offset;
 }
 
@@ -221,8 +223,8 @@ void RecordSorter::spill() {
   in_order_ = true;
 }
 
-// Makes one run of the last ones where so many are of one level, and again where that gives as many of the
-// next: all files are open at once. Runs stay in the order in which their records were added.
+// Merges the last kFanIn runs if they have the same level, and repeats this for the run that it makes: all
+// files are open at once, so their number must stay small. Runs stay in the order of their records.
 void RecordSorter::merge_tail() {
   constexpr std::size_t kFanIn = 128;
   while (runs_.size() >= kFanIn && runs_[runs_.size() - kFanIn]->level() == runs_.back()->level()) {
@@ -262,14 +264,13 @@ void RecordSorter::scan(const Visit& visit) const {
 void RecordSorter::scan_buffer(const Visit& visit) const {
   Combiner out(combine_, visit);
   for (const Entry& entry : entries_) {
-    const View record = view(buffer_.data() + entry.offset);
+    const Record record = decode_record(buffer_.data() + entry.offset);
     out(record.key, record.value);
   }
   out.end();
 }
 
-// Merges the runs from `first` on; equal keys come from earlier runs first, which is the order in which they
-// were added.
+// Merges the runs from `first` on. Of equal keys those of earlier runs come first: they were added first.
 void RecordSorter::scan_runs(std::size_t first, const Visit& visit) const {
   const auto after = [this](std::size_t a, std::size_t b) {
     if (runs_[a]->after(*runs_[b])) return true;

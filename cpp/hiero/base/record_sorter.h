@@ -1,10 +1,16 @@
-// Sorts byte records by key in bounded memory: what does not fit is written to sorted runs on disk, which
-// are merged when read back; of many runs, groups that were merged equally often are merged before, so that a
-// record is written again as often as the logarithm of their number. Records of equal keys come in the order
-// in which they were added, or, given a way to combine their values, as one. The result does not depend on
-// the memory.
+// An external merge sort (Knuth, The Art of Computer Programming 3, section 5.4) of byte records by key, in
+// bounded memory. Records that do not fit in memory are written to sorted runs on disk, which are merged when
+// they are read back. Many runs are merged in groups of 128 first, so that a record is written
+// O(log(number of runs)) times.
 //
-// How to use: add() every record; finish(); then scan() as often as needed.
+// How to use:
+//   1. RecordSorter sorter(memory, folder);
+//   2. sorter.add(key, value);              // every record
+//   3. sorter.finish();
+//   4. sorter.scan(visit);                  // as often as needed, in the order of keys
+// Records with equal keys come in the order in which they were added, or as one record if the sorter has a
+// function that combines their values. The result does not depend on the memory. The folder must be on a file
+// system with room for all records.
 #pragma once
 
 #include <cstddef>
@@ -23,22 +29,22 @@ using Bytes = std::span<const std::byte>;
 
 class RecordSorter {
  public:
-  // Takes `value` into the value `into` of an equal key; both are of the same size.
-  using Combine = void (*)(std::span<std::byte> into, Bytes value);
-  // The spans hold until the visit ends.
+  // Adds `value` to the value `sum` of an equal key; both have the same size.
+  using Combine = void (*)(std::span<std::byte> sum, Bytes value);
+  // Receives a record, whose spans are valid until the call returns.
   using Visit = std::function<void(Bytes key, Bytes value)>;
 
-  // `memory` counts bytes. Run files go to `folder`, unnamed, so that they vanish with the process.
+  // `memory` is in bytes. Runs are unnamed files in `folder`, which vanish with the process.
   RecordSorter(std::uint64_t memory, std::string folder, Combine combine = nullptr);
   ~RecordSorter();
 
-  // Keys are ordered by memcmp, a prefix first. Throws FileError.
+  // Keys are ordered by memcmp; a key comes before longer keys that it begins. Throws FileError.
   void add(Bytes key, Bytes value);
   void finish();
   void scan(const Visit& visit) const;
-  // Lets go of memory and run files; there is nothing left to scan.
+  // Frees memory and run files. Nothing can be scanned afterwards.
   void release();
-  // Records added.
+  // Returns the number of records that were added.
   std::uint64_t size() const { return count_; }
 
  private:
@@ -61,8 +67,8 @@ class RecordSorter {
   Combine combine_;
   GrowingArray<std::byte> buffer_;
   GrowingArray<Entry> entries_;
-  std::vector<std::byte> record_;  // being added
-  bool in_order_ = true;           // entries_ came sorted
+  std::vector<std::byte> record_;  // the record that is being added, encoded
+  bool in_order_ = true;           // whether the entries were added in sorted order
   std::vector<std::unique_ptr<Run>> runs_;
   std::uint64_t count_ = 0;
 };

@@ -1,8 +1,12 @@
-// What is known of a setting besides its default: said once, beside the fields of an options struct, for
-// whoever checks, binds, prints or asks for settings. A struct with settings has a function
-//   template <class Visit> static void visit_settings(const Visit& visit)
-// which calls visit(Setting{field, name, meaning}) for every one of them, and an enumeration that is a
-// setting has the names of its values: a specialisation of kNames.
+// The description of a setting: its field in an options struct, its name, its meaning and its limits. It is
+// written once, beside the struct. The checks, the bindings, model.toml and the command line use it.
+//
+// How to add a setting:
+//   1. Add a field with its default to the options struct.
+//   2. Call visit(Setting{&Options::field, "field", "meaning", min, max}) in the struct's function
+//      template <class Visit> static void visit_settings(const Visit& visit). The limits may be left out.
+//   3. An enumeration also needs names of its values: specialise kNames for it.
+// The meaning is a noun phrase that begins with a small letter; the command line shows it as help.
 #pragma once
 
 #include <algorithm>
@@ -22,14 +26,14 @@ struct Setting {
   T Options::* field;
   const char* name;
   const char* meaning;
-  // Where the type says more.
+  // Limits of a number, inclusive.
   std::optional<std::type_identity_t<T>> least = std::nullopt;
   std::optional<std::type_identity_t<T>> most = std::nullopt;
 };
 template <class Options, class T, class... Limits>
 Setting(T Options::*, const char*, const char*, Limits...) -> Setting<Options, T>;
 
-// The names of an enumeration's values, which count from 0.
+// Names of an enumeration's values, which are numbered from 0.
 template <class E>
 inline constexpr std::array<std::string_view, 0> kNames{};
 
@@ -39,13 +43,14 @@ std::string name_of(E value) {
   return std::string(kNames<E>.at(static_cast<std::size_t>(value)));
 }
 
-// The value of that name. Throws std::invalid_argument, with `what`, for another name.
+// Returns the value with this name. For an unknown name it throws std::invalid_argument with a message that
+// begins with `what`.
 template <class E>
 E value_named(std::string_view name, const char* what) {
   const auto& names = kNames<E>;
   static_assert(!kNames<E>.empty());
-  const auto found = std::ranges::find(names, name);
-  if (found != names.end()) return static_cast<E>(found - names.begin());
+  const auto it = std::ranges::find(names, name);
+  if (it != names.end()) return static_cast<E>(it - names.begin());
   std::string expected;
   for (std::size_t i = 0; i < names.size(); ++i) {
     expected += (i == 0 ? "" : i + 1 < names.size() ? ", " : " or ") + std::string(names[i]);
@@ -53,7 +58,7 @@ E value_named(std::string_view name, const char* what) {
   throw std::invalid_argument(std::string(what) + ": expected " + expected + ", not " + std::string(name));
 }
 
-// Throws std::invalid_argument for a setting that is out of its limits.
+// Throws std::invalid_argument for a number outside the limits of its setting.
 template <class Options>
 void check_settings(const Options& options) {
   Options::visit_settings([&options](const auto& setting) {
@@ -64,7 +69,7 @@ void check_settings(const Options& options) {
         text << setting.name << " must be at " << than << " " << limit << ", not " << value;
         throw std::invalid_argument(text.str());
       };
-      // Not a number is neither.
+      // The negation catches NaN, for which every comparison is false.
       if (setting.least && !(value >= *setting.least)) fail("least", *setting.least);
       if (setting.most && !(value <= *setting.most)) fail("most", *setting.most);
     }

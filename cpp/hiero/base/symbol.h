@@ -1,6 +1,7 @@
-// A symbol of a rule side: a word id, or (top bit set) a nonterminal. On a source side the rest of a
-// nonterminal is its label id; on a target side it is the index (0, 1, ...) of the source nonterminal it is
-// linked to, in source order.
+// A symbol of a rule side: a word id, or a nonterminal if the top bit is set. The other bits of a nonterminal
+// are its payload:
+//   source side  the label id
+//   target side  the index (0, 1, ...) of the linked source nonterminal, in source order
 #pragma once
 
 #include <cstdint>
@@ -14,7 +15,7 @@ using Symbol = std::uint32_t;
 inline constexpr Symbol kNonterminalBit = 1u << 31;
 inline constexpr WordId kNoWord = kNonterminalBit - 1;
 inline constexpr LabelId kNoLabel = ~LabelId{0};
-// Nonterminals that a rule may have: reordering flags are a bit each of one byte.
+// Maximum number of nonterminals in a rule, since its reordering flags are the bits of one byte.
 inline constexpr std::uint32_t kMaxArity = 8;
 
 inline constexpr bool is_nonterminal(Symbol s) { return s & kNonterminalBit; }

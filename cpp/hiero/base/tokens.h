@@ -1,4 +1,7 @@
-// Tokens of a line of text: what stands between ASCII white space.
+// Splits a line of text at ASCII white space.
+//
+// How to use:
+//   for (auto token = next_token(line); !token.empty(); token = next_token(line)) ...
 #pragma once
 
 #include <string_view>
@@ -7,7 +10,7 @@ namespace hiero {
 
 inline constexpr std::string_view kSpace = " \t\n\v\f\r";
 
-// The next token, which is cut off the line; empty at the end.
+// Removes the next token from the front of the line and returns it, or an empty token at the end.
 inline std::string_view next_token(std::string_view& line) {
   const std::size_t start = line.find_first_not_of(kSpace);
   if (start == std::string_view::npos) {

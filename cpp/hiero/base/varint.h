@@ -1,4 +1,6 @@
-// Numbers of few bytes: seven bits a byte, the lowest first, the top bit set on all but the last.
+// Variable-length integers (LEB128): seven bits per byte, lowest first; the top bit is set on all bytes but
+// the last. Small numbers take one byte. Memory that may be damaged is read by Cursor (cursor.h), not by
+// get_varint().
 #pragma once
 
 #include <cstddef>
@@ -12,7 +14,7 @@ inline void put_varint(std::vector<std::byte>& out, std::uint64_t value) {
   out.push_back(static_cast<std::byte>(value));
 }
 
-// Reads a number that is known to be whole and moves `at` behind it.
+// Reads a number and moves `at` behind it. Does not check where memory ends.
 inline std::uint64_t get_varint(const std::byte*& at) {
   std::uint64_t value = 0;
   for (int shift = 0;; shift += 7) {

@@ -24,16 +24,16 @@ std::uint32_t Vocab::intern(std::string_view text) {
 }
 
 std::string_view Vocab::store(std::string_view text) {
-  constexpr std::size_t kBlock = std::size_t{1} << 18;
-  if (text.size() > left_) {
-    left_ = text.size() > kBlock ? text.size() : kBlock;
-    blocks_.push_back(std::make_unique_for_overwrite<char[]>(left_));
+  constexpr std::size_t kBlockBytes = std::size_t{1} << 18;
+  if (text.size() > free_) {
+    free_ = text.size() > kBlockBytes ? text.size() : kBlockBytes;
+    blocks_.push_back(std::make_unique_for_overwrite<char[]>(free_));
     next_ = blocks_.back().get();
   }
   if (!text.empty()) std::memcpy(next_, text.data(), text.size());
   const std::string_view stored(next_, text.size());
   next_ += text.size();
-  left_ -= text.size();
+  free_ -= text.size();
   return stored;
 }
 

@@ -1,4 +1,7 @@
-// Interned strings with dense ids in order of first occurrence.
+// Interned strings with dense ids, in order of first occurrence.
+//
+// How to use: Vocab words; id = words.intern("maison"); words[id] is "maison". A string_view that it returns
+// stays valid as long as the vocabulary.
 #pragma once
 
 #include <cstdint>
@@ -8,11 +11,12 @@
 
 namespace hiero {
 
-// Also the hash of the word index inside packed tables: changing it changes their format.
+// Hashes a word. Packed tables store an index by this hash: a change of it is a change of their format.
 std::uint64_t hash_word(std::string_view text);
 
 class Vocab {
  public:
+  // Returns the id of a string. A string that is not there is added.
   std::uint32_t intern(std::string_view text);
   std::uint32_t size() const { return static_cast<std::uint32_t>(words_.size()); }
   std::string_view operator[](std::uint32_t id) const { return words_[id]; }
@@ -25,8 +29,8 @@ class Vocab {
   std::vector<std::string_view> words_;
   std::vector<std::uint32_t> slots_ = std::vector<std::uint32_t>(1024, kEmpty);
   std::vector<std::unique_ptr<char[]>> blocks_;
-  std::size_t left_ = 0;  // bytes left in the last block
-  char* next_ = nullptr;
+  char* next_ = nullptr;  // first free byte of the last block
+  std::size_t free_ = 0;  // number of free bytes in the last block
 };
 
 }  // namespace hiero
