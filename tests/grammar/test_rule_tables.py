@@ -85,21 +85,21 @@ BAD = [
     ("[X] ||| a", 'expected 4 fields separated by "|||", found 2'),
     ("a ||| b ||| c ||| d", "expected a left-hand label"),
     ("[X] ||| ||| b ||| A=1", "empty source side"),
-    ("[X] ||| a [X] ||| b ||| A=1", "source side only"),
+    ("[X] ||| a [X] ||| b ||| A=1", "occurs on the source side only"),
     ("[X] ||| a [X] ||| b [X] ||| A=1", "bad nonterminal [X]"),
     ("[X] ||| a [1] ||| b [1] ||| A=1", "bad nonterminal [1]"),
     ("[X] ||| a [X,1,1] ||| b [1] ||| A=1", "bad nonterminal [X,1,1]"),
     ("[X] ||| a [X,1] ||| b [X,] ||| A=1", "bad nonterminal [X,]"),
     ("[X,1] ||| a ||| b ||| A=1", "bad left-hand label [X,1]"),
     ("a [X][X,1] [X] ||| b [X][X,1] [X] ||| 1 ||| 1-1", "bad nonterminal [X][X,1]"),
-    ("[X] ||| [X,2] a [X] ||| [1] [2] ||| A=1", "nonterminal 2 twice"),
+    ("[X] ||| [X,2] a [X] ||| [1] [2] ||| A=1", "nonterminal 2 occurs twice"),
     ("[X] ||| a [X,9] ||| b [X,9] ||| A=1", "nonterminal index 9"),
     ("[X] ||| a [X,0] ||| b [X,0] ||| A=1", "nonterminal index 0"),
     ("[X] ||| " + "[X] " * 9 + "||| b ||| A=1", "more than 8 nonterminals"),
-    ("[X] ||| a [X,1] ||| b ||| A=1", "source side only"),
-    ("[X] ||| a ||| b [X,1] ||| A=1", "target side only"),
+    ("[X] ||| a [X,1] ||| b ||| A=1", "occurs on the source side only"),
+    ("[X] ||| a ||| b [X,1] ||| A=1", "occurs on the target side only"),
     ("[X] ||| a [X,1] ||| [Y,1] ||| A=1", "[X] on the source side and [Y]"),
-    ("[X] ||| [X,1] [X,1] ||| [X,1] ||| A=1", "twice"),
+    ("[X] ||| [X,1] [X,1] ||| [X,1] ||| A=1", "occurs twice"),
     ("[X] ||| a ||| b ||| A=nan", "not finite"),
     ("[X] ||| a ||| b ||| A=inf", "not finite"),
     ("[X] ||| a ||| b ||| A=1e99", "not finite"),
@@ -109,13 +109,13 @@ BAD = [
     ("[X] ||| a ||| b ||| A=1e-999,5", "expected a number"),
     ("[X] ||| a ||| b ||| A=x", "expected a number"),
     ("[X] ||| a ||| b ||| A=+-1", "expected a number"),
-    ("[X] ||| a ||| b ||| A=1 A=2", "feature A twice"),
-    ("[X] ||| a ||| b ||| A=1 ||| 0-1", "link 0-1 out of range"),
-    ("[X] ||| a [X,1] ||| [X,1] b ||| A=1 ||| 0-0", "link 0-0 between a word and a nonterminal"),
+    ("[X] ||| a ||| b ||| A=1 A=2", "feature A occurs twice"),
+    ("[X] ||| a ||| b ||| A=1 ||| 0-1", "link 0-1 is out of range"),
+    ("[X] ||| a [X,1] ||| [X,1] b ||| A=1 ||| 0-0", "link 0-0 is between a word and a nonterminal"),
     ("[X] ||| a ||| b ||| A=1 ||| 00", "bad alignment link"),
     ("[X][X] " * 9 + "[X] ||| a [X] ||| 1 ||| 0-0", "more than 8 nonterminals"),
     ("[X][X] [X][X] [X] ||| [X][X] [X][X] [X] ||| 1", "expected a link for every nonterminal"),
-    ("[X][X] a [X] ||| a [X] ||| 1 ||| 0-0", "differ in their nonterminals"),
+    ("[X][X] a [X] ||| a [X] ||| 1 ||| 0-0", "different numbers of nonterminals"),
     ("[X] ||| [X,1] ||| [X,1] ||| A=1", "unary rules form a cycle"),
 ]
 
@@ -214,7 +214,7 @@ def test_a_value_without_a_name_and_its_name_are_one_feature(tmp_path: Path) -> 
     table = packed(tmp_path, "[X] ||| a ||| b ||| 0.5\n[X] ||| b ||| c ||| tm_pt_0=2\n")
     assert table.feature_names == ["tm_pt_0"]
     assert table.lookup(["b"])[0].features == {"tm_pt_0": 2}
-    with pytest.raises(hiero.FormatError, match=r"rules\.txt:1: feature tm_pt_0 twice"):
+    with pytest.raises(hiero.FormatError, match=r"rules\.txt:1: feature tm_pt_0 occurs twice"):
         packed(tmp_path, "[X] ||| a ||| b ||| tm_pt_0=1 0.5\n")
 
 

@@ -29,7 +29,7 @@ InputFilter::InputFilter(LineReader& input, std::uint32_t span_limit, std::strin
     sentence.push_back(words_.intern(kCloseMark));
     marked_.add(sentence);
   }
-  known_words_ = words_.size();
+  input_words_ = words_.size();
 }
 
 bool InputFilter::can_match(const RuleParser& rule) {
@@ -37,7 +37,7 @@ bool InputFilter::can_match(const RuleParser& rule) {
   const bool opens = is_word(source.front(), kOpenMark);
   const bool closes = is_word(source.back(), kCloseMark);
   if (opens && !rule.target().empty() && is_word(rule.target().front(), kOpenMark)) {
-    // They say what the goal is, also where none of them matches.
+    // The decoder learns the goal from this rule, even if it never matches.
     marked_goals_.emplace(rule.lhs());
     return true;
   }
@@ -46,22 +46,21 @@ bool InputFilter::can_match(const RuleParser& rule) {
   const Kind kind = marked ? Kind::kMarked : maybe_marked ? Kind::kEither : Kind::kPlain;
   pattern_.clear();
   for (const TokenView& token : source) {
-    // Words that the input does not have make the vocabulary grow by what the grammar has, no more.
     const Symbol symbol = token.index > 0 ? nonterminal(0) : words_.intern(token.text);
     pattern_.push_back(symbol);
   }
-  if (pattern_ == last_ && kind == last_kind_) return last_matched_;
-  last_ = pattern_;
+  if (pattern_ == last_pattern_ && kind == last_kind_) return last_matched_;
+  last_pattern_ = pattern_;
   last_kind_ = kind;
   last_matched_ = kind != Kind::kMarked && find_match(plain_, kind == Kind::kPlain ? span_limit_ : 0);
-  // What follows has </s> in it, which no nonterminal of the rule stands for.
+  // The words after the rule end with </s>, which no nonterminal of the rule stands for.
   if (!closes) pattern_.push_back(nonterminal(0));
   last_matched_ = last_matched_ || (kind != Kind::kPlain && find_match(marked_, 0));
   return last_matched_;
 }
 
 bool InputFilter::find_match(const PatternIndex& index, std::uint32_t span_limit) const {
-  const auto in_input = [this](Symbol symbol) { return is_nonterminal(symbol) || symbol < known_words_; };
+  const auto in_input = [this](Symbol symbol) { return is_nonterminal(symbol) || symbol < input_words_; };
   if (!std::ranges::all_of(pattern_, in_input)) return false;
   const auto match = [&](std::uint32_t s) { return index.matches(s, pattern_, span_limit); };
   const WordId rarest = index.rarest(pattern_);

@@ -1,6 +1,7 @@
-// Layout of a packed rule table. All numbers little-endian; sections start at multiples of 64 bytes.
+// The layout of a packed rule table. Numbers are little-endian, and sections start at multiples of 64 bytes.
+// Written by table_writer.h, read by rule_table.h.
 //
-//   header          PackedHeader with the section table, and a checksum of both
+//   header          Header with the section table, and a checksum of both
 //   kMeta           owner, span limit, labels, features, label uses (varints and strings)
 //   kWordOffsets    u64 [words + 1] into kWordBytes
 //   kWordBytes      the words' UTF-8
@@ -12,10 +13,10 @@
 //   kGroups         RuleGroup [groups], by node
 //   kDense          f32 [rules * dense features]; rules are numbered depth first
 //   kRecordOffsets  u64 [rules + 1] into kRecords
-//   kRecords        per rule: reordered flags (1 byte), then varints: number of target symbols, symbols
-//                   (id << 1 | is nonterminal), number of links, links, number of sparse features,
-//                   features (index << 1 | is a mark) each followed by a float unless it is a mark.
-//                   A mark says that the rule did not give this dense feature.
+//   kRecords        per rule: reordering flags (1 byte), then varints: number of target symbols, symbols
+//                   (id << 1 | is nonterminal), number of links, links, number of feature entries, entries.
+//                   An entry is index << 1 and a float for a sparse feature, or index << 1 | 1 for a dense
+//                   feature that the rule does not have.
 //   kBlockSums      u64 per kBlockSize bytes before this section: checksum()
 #pragma once
 
@@ -60,7 +61,7 @@ struct Header {
   std::array<char, 8> magic;
   std::uint32_t version;
   std::uint32_t byte_order;
-  std::uint64_t length;  // of the file
+  std::uint64_t length;  // bytes of the file
   std::uint64_t words;
   std::uint64_t nodes;
   std::uint64_t groups;
@@ -68,7 +69,7 @@ struct Header {
   std::uint32_t dense;  // dense features per rule
   std::uint32_t unused;
   std::array<Extent, kSectionCount> sections;
-  std::uint64_t sum;  // checksum of all before it
+  std::uint64_t sum;  // checksum of all fields before it
 };
 
 inline std::uint64_t header_sum(const Header& header) {

@@ -17,15 +17,16 @@
 namespace hiero {
 namespace {
 
-// Turns parsed rules into rows with table-wide ids.
+// Converts parsed rules to rows with the ids of the table, and passes them to the sorter.
 class RuleEncoder {
  public:
   RuleEncoder(TableNames& names, SortedRules& sorted) : names_(names), sorted_(sorted) {}
 
-  // `where` describes the rule in an error message.
+  // Error messages begin with `where`.
   void add(const RuleParser& rule, const std::string& where);
-  // Names the features of a rule that is left out: weights of the whole table fit what is kept of it.
-  void name_features(const RuleParser& rule);
+  // Adds only the feature names of a rule that is left out, so that weights for the whole grammar fit a
+  // filtered table.
+  void add_feature_names(const RuleParser& rule);
   // Throws FormatError if unary rules form a cycle.
   void check_unary_rules() const;
 
@@ -38,9 +39,10 @@ class RuleEncoder {
   SortedRules& sorted_;
   Vocab feature_index_;
   std::uint64_t rules_ = 0;
-  std::vector<std::uint64_t> last_rule_;                      // that gave a feature, by feature id
-  std::vector<std::uint32_t> positional_;                     // feature id by position
-  std::map<std::pair<LabelId, LabelId>, std::string> unary_;  // (child, parent): where it was first seen
+  std::vector<std::uint64_t> last_rule_;   // by feature id: number of the last rule with this feature
+  std::vector<std::uint32_t> positional_;  // by position of a value without a name: feature id
+  // Arcs of unary rules (child, parent) and the place of the first rule of each, for messages.
+  std::map<std::pair<LabelId, LabelId>, std::string> unary_;
   std::vector<Symbol> source_;
   std::vector<Symbol> target_;
   std::vector<AlignmentLink> links_;
@@ -63,7 +65,7 @@ void RuleEncoder::add(const RuleParser& rule, const std::string& where) {
     const std::uint32_t id = feature_id(feature);
     if (std::exchange(last_rule_[id], rules_) == rules_) {
       throw FormatError(where + ": feature " + positional_name(names_.features[id]) +
-                        " twice, once as a value without a name");
+                        " occurs twice, once as a value without a name");
     }
     features_.push_back({id, feature.value});
     ++names_.features[id].rules;
@@ -79,7 +81,7 @@ void RuleEncoder::add(const RuleParser& rule, const std::string& where) {
   sorted_.add({source_, lhs, features_, body_});
 }
 
-void RuleEncoder::name_features(const RuleParser& rule) {
+void RuleEncoder::add_feature_names(const RuleParser& rule) {
   for (const FeatureView& feature : rule.features()) feature_id(feature);
 }
 
@@ -90,7 +92,7 @@ std::uint32_t RuleEncoder::feature_id(const FeatureView& feature) {
   if (id == ~0u) {
     TableNames::Feature unnamed;
     unnamed.position = static_cast<std::int32_t>(feature.position);
-    // A rule that spells the name out means the same feature.
+    // Another rule may use the full name for the same feature.
     id = named_feature(positional_name(unnamed));
     names_.features[id].position = unnamed.position;
   }
@@ -121,13 +123,13 @@ void RuleEncoder::check_unary_rules() const {
   throw FormatError(*arcs[0].where + ": unary rules form a cycle: " + arc_list(arcs, labels));
 }
 
-// Rule text is split at white space: a token that holds some would come apart.
+// Checks tokens that will be written as text, which is split at white space.
 void check_tokens(const Rule& rule, const std::string& where) {
   for (const auto* side : {&rule.source, &rule.target}) {
     for (const RuleToken& token : *side) {
-      if (token.text.empty()) throw FormatError(where + ": an empty token");
+      if (token.text.empty()) throw FormatError(where + ": a token is empty");
       if (token.text.find_first_of(kSpace) != std::string::npos)
-        throw FormatError(where + ": white space in the token \"" + token.text + "\"");
+        throw FormatError(where + ": there is white space in the token \"" + token.text + "\"");
     }
   }
 }
@@ -137,7 +139,7 @@ void check_tokens(const Rule& rule, const std::string& where) {
 void pack_rules(LineReader& lines, const std::string& output, const PackOptions& options, InputFilter* filter,
                 const PackProgress& progress) {
   constexpr std::uint64_t kProgressStep = 1u << 14;
-  OutputFile file(output);  // first, so that a folder that cannot be written is found out at once
+  OutputFile file(output);  // opened first, so that an unwritable folder is an error before any work
   TableNames names;
   names.owner = options.owner;
   names.span_limit = options.span_limit;
@@ -152,7 +154,7 @@ void pack_rules(LineReader& lines, const std::string& output, const PackOptions&
       if (!filter || filter->can_match(parser)) {
         encoder.add(parser, where);
       } else {
-        encoder.name_features(parser);
+        encoder.add_feature_names(parser);
       }
     }
     if (++lines_read % kProgressStep == 0) progress(lines_read);
@@ -191,7 +193,7 @@ std::shared_ptr<const RuleTable> RuleTable::build(const std::vector<Rule>& rules
   RuleEncoder encoder(names, sorted);
   RuleParser parser;
   for (std::size_t r = 0; r < rules.size(); ++r) {
-    // Through text, so that a rule from elsewhere is checked just as one from a file.
+    // Rules take the way of text, so that they are checked as rules of a file are.
     const std::string text = format_rule(rules[r]);
     const std::string where = (owner.empty() ? "" : owner + " ") + "rule " + std::to_string(r + 1);
     check_tokens(rules[r], where);

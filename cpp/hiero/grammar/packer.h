@@ -1,4 +1,8 @@
-// Packs rules into a table: text through an external sort into a file, or a few rules into memory.
+// Packs a grammar in text form (rule_text.h) into a rule table (rule_table.h), in bounded memory: rules are
+// parsed, sorted on disk (sorted_rules.h), and written (table_writer.h).
+//
+// How to use: pack_rules(lines, "grammar.hrt", {}, nullptr, progress); then RuleTable::open("grammar.hrt").
+// RuleTable::build() makes a table of a few rules in memory in the same way.
 #pragma once
 
 #include <cstdint>
@@ -11,17 +15,20 @@
 namespace hiero {
 
 struct PackOptions {
-  std::string owner;             // "": whoever loads the table names it
-  std::uint32_t span_limit = 0;  // 0: the decoder's
-  // Bytes for rules being sorted; the vocabulary comes on top.
+  // Name of the table, used in names of features: tm_<owner>_0. If empty, the model chooses a name.
+  std::string owner;
+  // Maximum number of source words that a rule may span; 0: the span limit of the decoder.
+  std::uint32_t span_limit = 0;
+  // Bytes for sorting rules. The vocabulary takes additional memory.
   std::uint64_t memory = std::uint64_t{320} << 20;
 };
 
-// Called now and then, also while the table is written, with the number of rules read; may throw to stop.
+// Receives the number of rules that were read. It is called regularly, also while the table is written, and
+// may throw to stop the work.
 using PackProgress = std::function<void(std::uint64_t rules)>;
 
-// Replaces `output` only when the new table is whole. Throws FormatError naming the line for malformed
-// rules or a cycle of unary rules, FileError. A filter, unless null, says which rules are kept.
+// Writes the table in full or not at all. Only rules that `filter` can match are kept, or all rules if it is
+// null. Throws FormatError naming the line for a malformed rule or a cycle of unary rules, and FileError.
 void pack_rules(LineReader& lines, const std::string& output, const PackOptions& options, InputFilter* filter,
                 const PackProgress& progress);
 

@@ -29,36 +29,38 @@ WordId PatternIndex::rarest(std::span<const Symbol> pattern) const {
 
 namespace {
 
-// A run of words in a pattern, and how many nonterminals stand before it.
-struct Piece {
-  std::size_t gaps = 0;
+// A run of words in a pattern, and the number of nonterminals before it.
+struct WordRun {
+  std::size_t nonterminals = 0;
   std::span<const Symbol> words;
 };
 
-// Takes the next run off the pattern; one without words is all nonterminals.
-Piece take_piece(std::span<const Symbol>& pattern) {
-  Piece piece;
-  while (piece.gaps < pattern.size() && is_nonterminal(pattern[piece.gaps])) ++piece.gaps;
-  std::size_t end = piece.gaps;
+// Removes the next run from the front of the pattern. A run without words is the last one.
+WordRun take_word_run(std::span<const Symbol>& pattern) {
+  WordRun run;
+  while (run.nonterminals < pattern.size() && is_nonterminal(pattern[run.nonterminals])) ++run.nonterminals;
+  std::size_t end = run.nonterminals;
   while (end < pattern.size() && !is_nonterminal(pattern[end])) ++end;
-  piece.words = pattern.subspan(piece.gaps, end - piece.gaps);
+  run.words = pattern.subspan(run.nonterminals, end - run.nonterminals);
   pattern = pattern.subspan(end);
-  return piece;
+  return run;
 }
 
-// Where the rest of a pattern ends at the earliest if it begins at `at`; beyond the sentence if it does not
-// fit.
-std::size_t earliest_end(std::span<const WordId> sentence, std::size_t at, std::span<const Symbol> rest) {
-  while (!rest.empty()) {
-    const Piece piece = take_piece(rest);
-    at += piece.gaps;
-    if (piece.words.empty() || at > sentence.size()) return at;
-    const auto found = std::search(sentence.begin() + static_cast<std::ptrdiff_t>(at), sentence.end(),
-                                   piece.words.begin(), piece.words.end());
-    if (found == sentence.end()) return sentence.size() + 1;
-    at = static_cast<std::size_t>(found - sentence.begin()) + piece.words.size();
+// Returns the earliest position where the pattern can end if it begins at `begin`, or a position beyond the
+// sentence if it does not match.
+std::size_t earliest_end(std::span<const WordId> sentence, std::size_t begin,
+                         std::span<const Symbol> pattern) {
+  std::size_t end = begin;
+  while (!pattern.empty()) {
+    const WordRun run = take_word_run(pattern);
+    end += run.nonterminals;
+    if (run.words.empty() || end > sentence.size()) return end;
+    const auto match = std::search(sentence.begin() + static_cast<std::ptrdiff_t>(end), sentence.end(),
+                                   run.words.begin(), run.words.end());
+    if (match == sentence.end()) return sentence.size() + 1;
+    end = static_cast<std::size_t>(match - sentence.begin()) + run.words.size();
   }
-  return at;
+  return end;
 }
 
 }  // namespace
@@ -68,18 +70,19 @@ bool PatternIndex::matches(std::uint32_t sentence, std::span<const Symbol> patte
   const std::span<const WordId> words(words_.data() + starts_[sentence],
                                       starts_[sentence + 1] - starts_[sentence]);
   const std::size_t limit = max_span > 0 ? max_span : words.size();
-  const Piece first = take_piece(pattern);
-  if (first.words.empty()) return first.gaps <= std::min(words.size(), limit);
-  // The first words may stand anywhere; what follows then ends as early as it can, which is never worse.
-  for (std::size_t at = first.gaps; at + first.words.size() <= words.size(); ++at) {
-    // Mostly the first word differs already, which is told sooner than memcmp is called.
+  const WordRun first = take_word_run(pattern);
+  if (first.words.empty()) return first.nonterminals <= std::min(words.size(), limit);
+  // Every position of the first run is tried. For each, it is enough to let the other runs end as early as
+  // they can.
+  for (std::size_t at = first.nonterminals; at + first.words.size() <= words.size(); ++at) {
+    // In most cases the first word differs. This comparison is faster than a call of memcmp.
     if (words[at] != first.words[0] ||
         !std::ranges::equal(first.words, words.subspan(at, first.words.size())))
       continue;
-    const std::size_t begin = at - first.gaps;
+    const std::size_t begin = at - first.nonterminals;
     const auto window = words.first(begin + std::min(limit, words.size() - begin));
     if (earliest_end(window, at + first.words.size(), pattern) <= window.size()) return true;
-    if (window.size() == words.size()) return false;  // nor from any later start
+    if (window.size() == words.size()) return false;  // a later start cannot match either
   }
   return false;
 }

@@ -1,4 +1,5 @@
-// One synchronous rule outside any table, as read from text or made for one sentence.
+// A rule of a synchronous context-free grammar as strings: one that was read from text, or made for a
+// sentence. Tables store rules in another form (rule_table.h).
 #pragma once
 
 #include <string>
@@ -8,8 +9,10 @@
 
 namespace hiero {
 
-// A token of a rule side. For a nonterminal, `text` is its label and `index` (1 to kMaxArity) links source
-// and target; for a word, `text` is the unescaped word and `index` is 0.
+// A token of a rule side:
+//   word         `text` is the word, unescaped, and `index` is 0
+//   nonterminal  `text` is the label, and `index` (1 to kMaxArity) is the same as that of the linked
+//   nonterminal
 struct RuleToken {
   std::string text;
   int index = 0;
@@ -23,7 +26,7 @@ struct Rule {
   std::vector<RuleToken> source;
   std::vector<RuleToken> target;
   std::vector<std::pair<std::string, float>> features;
-  // Source-target token positions; nonterminals count as positions.
+  // Pairs of source and target position, counted from 0 in tokens, nonterminals included.
   std::vector<std::pair<int, int>> links;
 
   bool operator==(const Rule&) const = default;

@@ -7,17 +7,17 @@
 namespace hiero {
 namespace {
 
-// A nonterminal is reordered if, between source and target, it changes places with another nonterminal or
-// with a link (Chiang et al. 2008, section 4).
+// Returns a bit per source nonterminal, set if the nonterminal is reordered: if its link crosses that of
+// another nonterminal or of a word (Chiang et al. 2008, section 4).
 std::uint8_t reordered_flags(std::span<const Symbol> source, std::span<const Symbol> target,
                              std::span<const AlignmentLink> links) {
-  AlignmentLink at[kMaxArity];
+  AlignmentLink nonterminals[kMaxArity];
   std::size_t count = 0;
   for (std::uint32_t i = 0; i < source.size(); ++i) {
-    if (is_nonterminal(source[i])) at[count++].source = i;
+    if (is_nonterminal(source[i])) nonterminals[count++].source = i;
   }
   for (std::uint32_t i = 0; i < target.size(); ++i) {
-    if (is_nonterminal(target[i])) at[payload(target[i])].target = i;
+    if (is_nonterminal(target[i])) nonterminals[payload(target[i])].target = i;
   }
   const auto crosses = [](const AlignmentLink& a, const AlignmentLink& b) {
     return a.source != b.source && a.target != b.target && (a.source < b.source) != (a.target < b.target);
@@ -25,8 +25,8 @@ std::uint8_t reordered_flags(std::span<const Symbol> source, std::span<const Sym
   std::uint8_t flags = 0;
   for (std::size_t n = 0; n < count; ++n) {
     bool crossed = false;
-    for (std::size_t m = 0; m < count; ++m) crossed |= crosses(at[m], at[n]);
-    for (const AlignmentLink& link : links) crossed |= crosses(link, at[n]);
+    for (std::size_t m = 0; m < count; ++m) crossed |= crosses(nonterminals[m], nonterminals[n]);
+    for (const AlignmentLink& link : links) crossed |= crosses(link, nonterminals[n]);
     if (crossed) flags |= static_cast<std::uint8_t>(1u << n);
   }
   return flags;

@@ -1,5 +1,5 @@
-// What a rule has besides its source side and features, as packed tables store it: reordering flags,
-// target side and links (see kRecords in packed_format.h).
+// Encodes the body of a rule for a packed table: reordering flags, target side and links (the beginning of
+// kRecords in packed_format.h).
 #pragma once
 
 #include <cstddef>
@@ -11,7 +11,7 @@
 
 namespace hiero {
 
-// Replaces `out`. Nonterminals of the target side are indices of those of the source side.
+// Replaces the contents of `out`. A target nonterminal is the index of its source nonterminal (symbol.h).
 void encode_body(std::span<const Symbol> source, std::span<const Symbol> target,
                  std::span<const AlignmentLink> links, std::vector<std::byte>& out);
 

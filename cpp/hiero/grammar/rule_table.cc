@@ -35,7 +35,7 @@ RuleTable::RuleTable(std::unique_ptr<MappedFile> file, std::vector<std::byte> bu
   read_meta();
 }
 
-void RuleTable::damaged(const std::string& what) const {
+void RuleTable::throw_damaged(const std::string& what) const {
   throw FormatError(name_ + ": damaged rule table: " + what);
 }
 
@@ -45,27 +45,34 @@ void RuleTable::read_header() {
     throw FormatError(name_ + ": not a packed rule table (hiero pack makes one from text)");
   }
   std::memcpy(&header_, image_.data(), std::min(image_.size(), sizeof header_));
-  if (image_.size() >= offsetof(packed::Header, length)) {
-    if (header_.byte_order != packed::kByteOrder) {
-      throw FormatError(name_ + ": rule table of another byte order: pack the text grammar on this machine");
-    }
-    if (header_.version != packed::kVersion) {
-      throw FormatError(name_ + ": rule table of format version " + std::to_string(header_.version) +
-                        ", this program reads version " + std::to_string(packed::kVersion) +
-                        ": pack the text grammar again");
-    }
-  }
-  if (image_.size() < sizeof header_) damaged("cut short");
-  if (header_.sum != packed::header_sum(header_)) damaged("wrong checksum of the header");
+  if (image_.size() >= offsetof(packed::Header, length)) check_version();
+  if (image_.size() < sizeof header_) throw_damaged("truncated");
+  if (header_.sum != packed::header_sum(header_)) throw_damaged("wrong checksum of the header");
   if (header_.length != image_.size()) {
-    damaged(std::to_string(image_.size()) + " bytes long, expected " + std::to_string(header_.length));
+    throw_damaged(std::to_string(image_.size()) + " bytes long, expected " + std::to_string(header_.length));
   }
+  check_sections();
+}
+
+void RuleTable::check_version() const {
+  if (header_.byte_order != packed::kByteOrder) {
+    throw FormatError(name_ + ": rule table of another byte order: pack the text grammar on this machine");
+  }
+  if (header_.version != packed::kVersion) {
+    throw FormatError(name_ + ": rule table of format version " + std::to_string(header_.version) +
+                      ", this program reads version " + std::to_string(packed::kVersion) +
+                      ": pack the text grammar again");
+  }
+}
+
+void RuleTable::check_sections() const {
   const std::uint64_t sums = block_count(header_.sections[packed::kBlockSums].offset);
   const std::uint64_t slots = header_.sections[packed::kWordSlots].size / sizeof(std::uint32_t);
   const std::uint64_t limit = image_.size();
-  const bool counts = header_.nodes > 0 && header_.nodes < limit && header_.rules < limit &&
-                      header_.words < limit && header_.groups < limit && header_.dense < limit &&
-                      std::has_single_bit(slots) && slots > header_.words;
+  const bool plausible = header_.nodes > 0 && header_.nodes < limit && header_.rules < limit &&
+                         header_.words < limit && header_.groups < limit && header_.dense < limit &&
+                         std::has_single_bit(slots) && slots > header_.words;
+  if (!plausible) throw_damaged("impossible counts");
   const std::uint64_t sizes[] = {0,
                                  (header_.words + 1) * sizeof(std::uint64_t),
                                  0,
@@ -78,7 +85,6 @@ void RuleTable::read_header() {
                                  (header_.rules + 1) * sizeof(std::uint64_t),
                                  0,
                                  sums * sizeof(std::uint64_t)};
-  if (!counts) damaged("impossible counts");
   for (std::uint32_t s = 0; s < packed::kSectionCount; ++s) {
     const packed::Extent extent = header_.sections[s];
     const bool inside = extent.offset % packed::kAlign == 0 && extent.offset >= sizeof header_ &&
@@ -87,7 +93,7 @@ void RuleTable::read_header() {
     const bool before_sums =
         s == packed::kBlockSums || extent.offset + extent.size <= header_.sections[packed::kBlockSums].offset;
     if (!inside || !before_sums || (!any_size && extent.size != sizes[s]))
-      damaged("impossible section table");
+      throw_damaged("impossible section table");
   }
 }
 
@@ -102,7 +108,7 @@ void RuleTable::read_meta() {
   Cursor in(meta, meta + size);
   const auto text = [&](const char* what) {
     std::string name(in.string());
-    if (!is_utf8(name)) damaged(std::string(what) + " that is not UTF-8");
+    if (!is_utf8(name)) throw_damaged(std::string(what) + " that is not UTF-8");
     return name;
   };
   owner_ = text("an owner");
@@ -119,10 +125,10 @@ void RuleTable::read_meta() {
     const std::uint64_t flags = in.varint();
     label_uses_.push_back({lhs, rhs, (flags & 1) != 0, (flags & 2) != 0});
   }
-  bool good = in.ok() && in.at_end() && feature_names_.size() >= header_.dense;
-  for (LabelId label : lhs_labels_) good &= label < labels_.size();
-  for (const LabelUse& use : label_uses_) good &= use.lhs < labels_.size() && use.rhs < labels_.size();
-  if (!good) damaged("unreadable names");
+  bool valid = in.ok() && in.at_end() && feature_names_.size() >= header_.dense;
+  for (LabelId label : lhs_labels_) valid &= label < labels_.size();
+  for (const LabelUse& use : label_uses_) valid &= use.lhs < labels_.size() && use.rhs < labels_.size();
+  if (!valid) throw_damaged("unreadable names");
 }
 
 std::vector<std::string> RuleTable::feature_names(const std::string& owner) const {
@@ -135,17 +141,17 @@ std::vector<std::string> RuleTable::feature_names(const std::string& owner) cons
 
 std::string_view RuleTable::word(WordId id) const {
   const std::uint64_t* offsets = elements<std::uint64_t>(packed::kWordOffsets, id, 2);
-  if (offsets[1] < offsets[0]) damaged("word offsets");
+  if (offsets[1] < offsets[0]) throw_damaged("word offsets");
   const std::uint64_t size = offsets[1] - offsets[0];
   const std::string_view text(elements<char>(packed::kWordBytes, offsets[0], size), size);
-  if (!is_utf8(text)) damaged("a word that is not UTF-8");
+  if (!is_utf8(text)) throw_damaged("a word that is not UTF-8");
   return text;
 }
 
 WordId RuleTable::find_word(std::string_view text) const {
   const std::uint64_t mask = header_.sections[packed::kWordSlots].size / sizeof(std::uint32_t) - 1;
   std::uint64_t at = hash_word(text) & mask;
-  // A damaged table may have no empty slot: never probe more than all.
+  // A damaged table may have no empty slot, so the number of probes is bounded.
   for (std::uint64_t probes = 0; probes <= mask; ++probes, at = (at + 1) & mask) {
     const std::uint32_t slot = *elements<std::uint32_t>(packed::kWordSlots, at, 1);
     if (slot == 0) return kNoWord;
@@ -161,15 +167,15 @@ LabelId RuleTable::find_label(std::string_view text) const {
 
 std::pair<NodeId, NodeId> RuleTable::children(NodeId node) const {
   const NodeId* first = elements<NodeId>(packed::kFirstChild, node, 2);
-  // Children have larger ids than their parent, so that no walk can run in circles.
-  if (first[0] <= node || first[1] < first[0] || first[1] > header_.nodes) damaged("trie");
+  // Children have larger ids than their parent, so that a walk always ends.
+  if (first[0] <= node || first[1] < first[0] || first[1] > header_.nodes) throw_damaged("trie");
   return {first[0], first[1]};
 }
 
 NodeId RuleTable::child(NodeId node, Symbol symbol) const {
   const auto [first, last] = children(node);
   const Symbol* symbols = elements<Symbol>(packed::kSymbols, first, last - first);
-  // Branch-free binary search: the loads of one step do not wait for a mispredicted branch.
+  // A binary search without branches: no load waits for a mispredicted branch.
   std::size_t size = last - first;
   if (size == 0) return kNoNode;
   const Symbol* base = symbols;
@@ -183,16 +189,16 @@ NodeId RuleTable::child(NodeId node, Symbol symbol) const {
 
 std::span<const RuleGroup> RuleTable::groups(NodeId node) const {
   const std::uint32_t* first = elements<std::uint32_t>(packed::kFirstGroup, node, 2);
-  if (first[1] < first[0]) damaged("rule groups");
-  const std::span<const RuleGroup> out(elements<RuleGroup>(packed::kGroups, first[0], first[1] - first[0]),
-                                       first[1] - first[0]);
-  for (const RuleGroup& group : out) {
+  if (first[1] < first[0]) throw_damaged("rule groups");
+  const std::uint32_t count = first[1] - first[0];
+  const std::span<const RuleGroup> node_groups(elements<RuleGroup>(packed::kGroups, first[0], count), count);
+  for (const RuleGroup& group : node_groups) {
     if (group.lhs >= labels_.size() || group.count == 0 || group.first_rule > header_.rules ||
         group.count > header_.rules - group.first_rule) {
-      damaged("rule groups");
+      throw_damaged("rule groups");
     }
   }
-  return out;
+  return node_groups;
 }
 
 std::span<const float> RuleTable::dense(RuleId first, std::uint32_t count) const {
@@ -200,9 +206,63 @@ std::span<const float> RuleTable::dense(RuleId first, std::uint32_t count) const
   return {elements<float>(packed::kDense, first * width, count * width), count * width};
 }
 
+namespace {
+
+// The readers of the parts of a record return whether all ids are in range. Whether bytes are missing, the
+// cursor tells.
+bool read_target(Cursor& in, std::uint64_t word_count, std::vector<Symbol>& target) {
+  bool valid = true;
+  unsigned seen = 0;  // a bit per source nonterminal
+  for (std::uint64_t n = in.count(); n > 0; --n) {
+    const std::uint64_t code = in.varint();
+    const auto id = static_cast<std::uint32_t>(code >> 1);
+    if (code & 1) {
+      valid &= id < kMaxArity && !(seen >> id & 1);
+      seen |= 1u << (id % kMaxArity);
+      target.push_back(nonterminal(id % kMaxArity));
+    } else {
+      valid &= id < word_count;
+      target.push_back(id);
+    }
+  }
+  return valid && (seen & (seen + 1)) == 0;  // nonterminals are numbered without a gap
+}
+
+bool read_links(Cursor& in, std::size_t target_size, std::vector<AlignmentLink>& links) {
+  bool valid = true;
+  for (std::uint64_t n = in.count(); n > 0; --n) {
+    const auto source = static_cast<std::uint32_t>(in.varint());
+    const auto target = static_cast<std::uint32_t>(in.varint());
+    valid &= target < target_size;
+    links.push_back({source, target});
+  }
+  return valid;
+}
+
+bool read_features(Cursor& in, std::size_t feature_count, RuleRecord& record) {
+  bool valid = true;
+  for (std::uint64_t n = in.count(); n > 0; --n) {
+    const std::uint64_t code = in.varint();
+    const auto feature = static_cast<std::uint32_t>(code >> 1);
+    valid &= feature < feature_count;
+    if (code & 1) {
+      record.absent.push_back(feature);
+      continue;
+    }
+    float value = 0;
+    const std::string_view bytes = in.bytes(sizeof value);
+    if (bytes.size() == sizeof value) std::memcpy(&value, bytes.data(), sizeof value);
+    valid &= std::isfinite(value);
+    record.sparse.push_back({feature, value});
+  }
+  return valid;
+}
+
+}  // namespace
+
 void RuleTable::record(RuleId rule, RuleRecord& out) const {
   const std::uint64_t* offsets = elements<std::uint64_t>(packed::kRecordOffsets, rule, 2);
-  if (offsets[1] < offsets[0]) damaged("record offsets");
+  if (offsets[1] < offsets[0]) throw_damaged("record offsets");
   const std::uint64_t size = offsets[1] - offsets[0];
   const std::byte* data = elements<std::byte>(packed::kRecords, offsets[0], size);
   Cursor in(data, data + size);
@@ -213,42 +273,10 @@ void RuleTable::record(RuleId rule, RuleRecord& out) const {
   out.reordered = 0;
   const std::string_view flags = in.bytes(1);
   if (!flags.empty()) out.reordered = static_cast<std::uint8_t>(flags[0]);
-  bool good = true;
-  unsigned seen = 0;
-  for (std::uint64_t n = in.count(); n > 0; --n) {
-    const std::uint64_t code = in.varint();
-    const auto id = static_cast<std::uint32_t>(code >> 1);
-    if (code & 1) {
-      good &= id < kMaxArity && !(seen >> id & 1);
-      seen |= 1u << (id % kMaxArity);
-      out.target.push_back(nonterminal(id % kMaxArity));
-    } else {
-      good &= id < header_.words;
-      out.target.push_back(id);
-    }
-  }
-  good &= (seen & (seen + 1)) == 0;  // a second nonterminal needs a first, and so on
-  for (std::uint64_t n = in.count(); n > 0; --n) {
-    const auto source = static_cast<std::uint32_t>(in.varint());
-    const auto target = static_cast<std::uint32_t>(in.varint());
-    good &= target < out.target.size();
-    out.links.push_back({source, target});
-  }
-  for (std::uint64_t n = in.count(); n > 0; --n) {
-    const std::uint64_t code = in.varint();
-    const auto feature = static_cast<std::uint32_t>(code >> 1);
-    good &= feature < feature_names_.size();
-    if (code & 1) {
-      out.absent.push_back(feature);
-      continue;
-    }
-    float value = 0;
-    const std::string_view bytes = in.bytes(sizeof value);
-    if (bytes.size() == sizeof value) std::memcpy(&value, bytes.data(), sizeof value);
-    good &= std::isfinite(value);
-    out.sparse.push_back({feature, value});
-  }
-  if (!good || !in.ok() || !in.at_end()) damaged("record of rule " + std::to_string(rule));
+  bool valid = read_target(in, header_.words, out.target);
+  valid &= read_links(in, out.target.size(), out.links);
+  valid &= read_features(in, feature_names_.size(), out);
+  if (!valid || !in.ok() || !in.at_end()) throw_damaged("record of rule " + std::to_string(rule));
 }
 
 void RuleTable::visit(
@@ -257,11 +285,11 @@ void RuleTable::visit(
     NodeId next;
     NodeId last;
   };
-  std::vector<Symbol> path;
+  std::vector<Symbol> source;
   std::vector<Level> stack;
   const auto enter = [&](NodeId node) {
-    const std::span<const RuleGroup> found = groups(node);
-    if (!found.empty()) visit(path, found);
+    const std::span<const RuleGroup> node_groups = groups(node);
+    if (!node_groups.empty()) visit(source, node_groups);
     const auto [first, last] = children(node);
     stack.push_back({first, last});
   };
@@ -270,20 +298,20 @@ void RuleTable::visit(
     Level& level = stack.back();
     if (level.next == level.last) {
       stack.pop_back();
-      if (!path.empty()) path.pop_back();
+      if (!source.empty()) source.pop_back();
       continue;
     }
     const NodeId node = level.next++;
-    path.push_back(symbol(node));
+    source.push_back(symbol(node));
     enter(node);
   }
 }
 
 RuleId RuleTable::first_rule(NodeId node) const {
   while (true) {
-    if (const auto found = groups(node); !found.empty()) return found.front().first_rule;
+    if (const auto node_groups = groups(node); !node_groups.empty()) return node_groups.front().first_rule;
     const auto [first, last] = children(node);
-    if (first == last) damaged("trie");
+    if (first == last) throw_damaged("trie");
     node = first;
   }
 }
@@ -298,9 +326,9 @@ Rule RuleTable::rule(RuleId id, const std::vector<std::string>& names) const {
       if (id >= group.first_rule && id - group.first_rule < group.count)
         return rule(source, group.lhs, id, names);
     }
-    // Rules are numbered depth first: it is below the last child that does not begin behind it.
+    // Rules are numbered depth first, so the rule is below the last child whose first rule is not after it.
     auto [first, last] = children(node);
-    if (first == last) damaged("trie");
+    if (first == last) throw_damaged("trie");
     while (last - first > 1) {
       const NodeId middle = first + (last - first) / 2;
       (first_rule(middle) <= id ? first : last) = middle;
@@ -312,38 +340,37 @@ Rule RuleTable::rule(RuleId id, const std::vector<std::string>& names) const {
 
 Rule RuleTable::rule(std::span<const Symbol> source, LabelId lhs, RuleId id,
                      const std::vector<std::string>& names) const {
-  RuleRecord record_of;
-  record(id, record_of);
+  RuleRecord packed_rule;
+  record(id, packed_rule);
   Rule out;
   out.lhs = labels_[lhs];
-  std::vector<std::string> gaps;
+  std::vector<std::string> nonterminal_labels;
   for (Symbol s : source) {
     if (is_nonterminal(s)) {
-      if (payload(s) >= labels_.size()) damaged("label");
-      gaps.push_back(labels_[payload(s)]);
-      out.source.push_back({gaps.back(), static_cast<int>(gaps.size())});
+      if (payload(s) >= labels_.size()) throw_damaged("label");
+      nonterminal_labels.push_back(labels_[payload(s)]);
+      out.source.push_back({nonterminal_labels.back(), static_cast<int>(nonterminal_labels.size())});
     } else {
       out.source.push_back({std::string(word(s)), 0});
     }
   }
-  for (Symbol s : record_of.target) {
+  for (Symbol s : packed_rule.target) {
     if (!is_nonterminal(s)) {
       out.target.push_back({std::string(word(s)), 0});
-    } else if (payload(s) < gaps.size()) {
-      out.target.push_back({gaps[payload(s)], static_cast<int>(payload(s)) + 1});
+    } else if (payload(s) < nonterminal_labels.size()) {
+      out.target.push_back({nonterminal_labels[payload(s)], static_cast<int>(payload(s)) + 1});
     } else {
-      damaged("nonterminal of rule " + std::to_string(id));
+      throw_damaged("nonterminal of rule " + std::to_string(id));
     }
   }
   const std::span<const float> values = dense(id, 1);
   for (std::uint32_t f = 0; f < values.size(); ++f) {
-    const bool given =
-        std::find(record_of.absent.begin(), record_of.absent.end(), f) == record_of.absent.end();
-    if (given) out.features.emplace_back(names[f], values[f]);
+    const bool absent = std::ranges::find(packed_rule.absent, f) != packed_rule.absent.end();
+    if (!absent) out.features.emplace_back(names[f], values[f]);
   }
-  for (const SparseFeature& feature : record_of.sparse)
+  for (const SparseFeature& feature : packed_rule.sparse)
     out.features.emplace_back(names[feature.feature], feature.value);
-  for (const AlignmentLink& link : record_of.links) {
+  for (const AlignmentLink& link : packed_rule.links) {
     out.links.emplace_back(static_cast<int>(link.source), static_cast<int>(link.target));
   }
   return out;
@@ -354,17 +381,17 @@ void RuleTable::check() const {
   const std::vector<std::string> names = feature_names(owner_);
   for (WordId w = 0; w < word_count(); ++w) static_cast<void>(word(w));
   std::uint64_t rules = 0;
-  visit([&](std::span<const Symbol> source, std::span<const RuleGroup> found) {
-    for (const RuleGroup& group : found) {
+  visit([&](std::span<const Symbol> source, std::span<const RuleGroup> node_groups) {
+    for (const RuleGroup& group : node_groups) {
       for (float value : dense(group.first_rule, group.count)) {
-        if (!std::isfinite(value)) damaged("a feature that is not finite");
+        if (!std::isfinite(value)) throw_damaged("a feature that is not finite");
       }
       for (RuleId id = group.first_rule; id < group.first_rule + group.count; ++id)
         static_cast<void>(rule(source, group.lhs, id, names));
       rules += group.count;
     }
   });
-  if (rules != header_.rules) damaged("number of rules");
+  if (rules != header_.rules) throw_damaged("number of rules");
 }
 
 }  // namespace hiero

@@ -17,10 +17,10 @@ bool is_number(std::string_view text) {
   return !text.empty() && text.find_first_not_of("0123456789") == std::string_view::npos;
 }
 
-// Of a decimal number other than 0 that is too small or too large for a double: whether it is too small.
+// Returns whether a decimal number, not 0 and out of the range of a double, is too small and not too large.
 bool is_tiny(std::string_view number) {
   const std::size_t mantissa_end = std::min(number.find_first_of("eE"), number.size());
-  double exponent = 0;  // may have more digits than any integer type holds
+  double exponent = 0;  // it may have more digits than any integer type holds
   if (mantissa_end < number.size()) {
     std::string_view digits = number.substr(mantissa_end + 1);
     if (digits.starts_with('+')) digits.remove_prefix(1);
@@ -57,18 +57,21 @@ bool RuleParser::parse(std::string_view line, const std::string& where) {
     parse_moses();
   }
   if (source_.empty()) fail("empty source side");
-  for (const LinkView& link : links_) {
-    if (link.source >= source_.size() || link.target >= target_.size()) {
-      fail("alignment link " + std::to_string(link.source) + "-" + std::to_string(link.target) +
-           " out of range");
-    }
-    if ((source_[link.source].index == 0) != (target_[link.target].index == 0)) {
-      fail("alignment link " + std::to_string(link.source) + "-" + std::to_string(link.target) +
-           " between a word and a nonterminal");
-    }
-  }
+  check_links();
   check_feature_names();
   return true;
+}
+
+void RuleParser::check_links() const {
+  const auto link_text = [](const LinkView& link) {
+    return "alignment link " + std::to_string(link.source) + "-" + std::to_string(link.target);
+  };
+  for (const LinkView& link : links_) {
+    if (link.source >= source_.size() || link.target >= target_.size())
+      fail(link_text(link) + " is out of range");
+    if ((source_[link.source].index == 0) != (target_[link.target].index == 0))
+      fail(link_text(link) + " is between a word and a nonterminal");
+  }
 }
 
 void RuleParser::split_fields(std::string_view line) {
@@ -100,93 +103,95 @@ void RuleParser::parse_hiero() {
     fail("expected 4 or 5 fields separated by \"|||\", found " + std::to_string(field_count_));
   int nonterminals = 0;
   for (std::string_view token : fields_[1]) {
-    if (is_bracketed(token) && ++nonterminals > kMaxGaps) too_many_nonterminals();
-    source_.push_back(source_token(token, nonterminals));
+    if (is_bracketed(token) && ++nonterminals > kMaxIndex) fail_too_many_nonterminals();
+    source_.push_back(parse_source_token(token, nonterminals));
   }
-  for (std::string_view token : fields_[2]) target_.push_back(target_token(token));
+  for (std::string_view token : fields_[2]) target_.push_back(parse_target_token(token));
   number_nonterminals();
   if (field_count_ >= 4) parse_hiero_features(fields_[3]);
   if (field_count_ == 5) parse_links(fields_[4]);
 }
 
-void RuleParser::too_many_nonterminals() const {
-  fail("more than " + std::to_string(kMaxGaps) + " nonterminals");
+void RuleParser::fail_too_many_nonterminals() const {
+  fail("more than " + std::to_string(kMaxIndex) + " nonterminals");
 }
 
-void RuleParser::bad_nonterminal(std::string_view token) const {
+void RuleParser::fail_bad_nonterminal(std::string_view token) const {
   fail("bad nonterminal " + std::string(token) +
-       " (expected [label,1], [label,2] and so on; as a word it is written \\" + std::string(token) + ")");
+       " (expected [label,1], [label,2] and so on; for the word write \\" + std::string(token) + ")");
 }
 
-// `[X,1]`, or `[X]`, which is numbered `nonterminals`.
-TokenView RuleParser::source_token(std::string_view token, int nonterminals) const {
+// Reads a word, `[X,1]`, or `[X]`, which gets the index `nonterminals`.
+TokenView RuleParser::parse_source_token(std::string_view token, int nonterminals) const {
   if (!is_bracketed(token)) return {unescape(token), 0};
   const std::string_view inside = token.substr(1, token.size() - 2);
   if (ends_in_index(inside)) {
     const std::size_t comma = inside.rfind(',');
-    if (!is_label(inside.substr(0, comma))) bad_nonterminal(token);
-    return indexed(token, inside.substr(0, comma), inside.substr(comma + 1));
+    if (!is_label(inside.substr(0, comma))) fail_bad_nonterminal(token);
+    return make_nonterminal(token, inside.substr(0, comma), inside.substr(comma + 1));
   }
-  if (!is_label(inside) || is_number(inside)) bad_nonterminal(token);
+  if (!is_label(inside) || is_number(inside)) fail_bad_nonterminal(token);
   return {inside, nonterminals};
 }
 
-// `[X,1]` or `[1]`.
-TokenView RuleParser::target_token(std::string_view token) const {
+// Reads a word, `[X,1]` or `[1]`.
+TokenView RuleParser::parse_target_token(std::string_view token) const {
   if (!is_bracketed(token)) return {unescape(token), 0};
   const std::string_view inside = token.substr(1, token.size() - 2);
   const std::size_t comma = inside.rfind(',');
-  if (comma == std::string_view::npos) return indexed(token, {}, inside);
-  if (!is_label(inside.substr(0, comma))) bad_nonterminal(token);
-  return indexed(token, inside.substr(0, comma), inside.substr(comma + 1));
+  if (comma == std::string_view::npos) return make_nonterminal(token, {}, inside);
+  if (!is_label(inside.substr(0, comma))) fail_bad_nonterminal(token);
+  return make_nonterminal(token, inside.substr(0, comma), inside.substr(comma + 1));
 }
 
-TokenView RuleParser::indexed(std::string_view token, std::string_view label, std::string_view index) const {
-  if (!is_number(index)) bad_nonterminal(token);
-  if (index.size() > 1 || index[0] < '1' || index[0] > '0' + kMaxGaps) {
+TokenView RuleParser::make_nonterminal(std::string_view token, std::string_view label,
+                                       std::string_view index) const {
+  if (!is_number(index)) fail_bad_nonterminal(token);
+  if (index.size() > 1 || index[0] < '1' || index[0] > '0' + kMaxIndex) {
     fail("nonterminal index " + std::string(index) + " in " + std::string(token) + ", expected 1 to " +
-         std::to_string(kMaxGaps));
+         std::to_string(kMaxIndex));
   }
   return {label, index[0] - '0'};
 }
 
 // Checks that both sides have the same nonterminals and numbers them in source order.
 void RuleParser::number_nonterminals() {
-  int order[kMaxGaps + 1] = {};  // new number by old
-  std::string_view labels[kMaxGaps + 1];
+  int new_index[kMaxIndex + 1] = {};       // by index in the text; 0: not on the source side
+  std::string_view labels[kMaxIndex + 1];  // by index in the text
   int count = 0;
   for (TokenView& token : source_) {
     if (token.index == 0) continue;
-    if (order[token.index] != 0)
-      fail("nonterminal " + std::to_string(token.index) + " twice on the source side");
+    if (new_index[token.index] != 0)
+      fail("nonterminal " + std::to_string(token.index) + " occurs twice on the source side");
     labels[token.index] = token.text;
-    order[token.index] = ++count;
+    new_index[token.index] = ++count;
     token.index = count;
   }
-  bool seen[kMaxGaps + 1] = {};
-  int found = 0;
+  bool seen[kMaxIndex + 1] = {};
+  int target_count = 0;
   for (TokenView& token : target_) {
     if (token.index == 0) continue;
-    if (order[token.index] == 0)
-      fail("nonterminal " + std::to_string(token.index) + " on the target side only");
-    if (seen[token.index]) fail("nonterminal " + std::to_string(token.index) + " twice on the target side");
+    if (new_index[token.index] == 0)
+      fail("nonterminal " + std::to_string(token.index) + " occurs on the target side only");
+    if (seen[token.index])
+      fail("nonterminal " + std::to_string(token.index) + " occurs twice on the target side");
     const std::string_view label = labels[token.index];
     if (!token.text.empty() && token.text != label) {
       fail("nonterminal " + std::to_string(token.index) + " is [" + std::string(label) +
            "] on the source side and [" + std::string(token.text) + "] on the target side");
     }
     seen[token.index] = true;
-    ++found;
-    token = {label, order[token.index]};
+    ++target_count;
+    token = {label, new_index[token.index]};
   }
-  if (found < count) fail("a nonterminal on the source side only");
+  if (target_count < count) fail("a nonterminal occurs on the source side only");
 }
 
 void RuleParser::parse_hiero_features(const Tokens& tokens) {
   std::uint32_t position = 0;
   for (std::string_view token : tokens) {
     const std::size_t equals = token.rfind('=');
-    if (equals == 0) fail("a feature without a name: " + std::string(token));
+    if (equals == 0) fail("feature without a name: " + std::string(token));
     if (equals == std::string_view::npos) {
       features_.push_back({{}, position++, parse_value(token)});
     } else {
@@ -203,14 +208,14 @@ float RuleParser::parse_value(std::string_view text) const {
   const bool out_of_range = error == std::errc::result_out_of_range;
   if ((error != std::errc() && !out_of_range) || end != text.data() + text.size())
     fail("expected a number, found \"" + std::string(text) + "\"");
-  // Beyond the range of a double, tiny values are 0 and huge ones an error.
+  // A value too small for a double is 0; a value too large is an error.
   if (out_of_range && is_tiny(text)) return 0.0f;
   if (out_of_range || !std::isfinite(static_cast<float>(value)))
     fail("value " + std::string(text) + " is not finite");
   return static_cast<float>(value);
 }
 
-std::uint32_t RuleParser::parse_count(std::string_view text) const {
+std::uint32_t RuleParser::parse_position(std::string_view text) const {
   std::uint32_t value = 0;
   const auto [end, error] = std::from_chars(text.data(), text.data() + text.size(), value);
   if (error != std::errc() || end != text.data() + text.size()) fail("bad alignment link");
@@ -222,7 +227,7 @@ void RuleParser::parse_links(const Tokens& tokens) {
     const std::size_t dash = token.find('-');
     if (dash == std::string_view::npos)
       fail("bad alignment link \"" + std::string(token) + "\", expected 0-1");
-    links_.push_back({parse_count(token.substr(0, dash)), parse_count(token.substr(dash + 1))});
+    links_.push_back({parse_position(token.substr(0, dash)), parse_position(token.substr(dash + 1))});
   }
 }
 
@@ -232,8 +237,8 @@ void RuleParser::check_feature_names() {
     if (!feature.name.empty()) names_.push_back(feature.name);
   }
   std::sort(names_.begin(), names_.end());
-  const auto twice = std::adjacent_find(names_.begin(), names_.end());
-  if (twice != names_.end()) fail("feature " + std::string(*twice) + " twice");
+  const auto duplicate = std::adjacent_find(names_.begin(), names_.end());
+  if (duplicate != names_.end()) fail("feature " + std::string(*duplicate) + " occurs twice");
 }
 
 Rule RuleParser::rule(const std::string& prefix) const {
@@ -276,7 +281,7 @@ std::string format_rule(const Rule& rule) {
 
 Rule parse_rule(std::string_view line, const std::string& where) {
   RuleParser parser;
-  if (!parser.parse(line, where)) throw FormatError(where + ": a blank line, expected a rule");
+  if (!parser.parse(line, where)) throw FormatError(where + ": expected a rule, found a blank line");
   return parser.rule("tm_sentence_");
 }
 

@@ -1,13 +1,17 @@
-// Rules as text, one a line. Two formats are read, told apart by the shape of the first field:
+// Reads and writes rules as text, one rule per line. Two formats are read. The first field tells them apart:
+// in the Hiero format it is a single label.
 //   Hiero (cdec, Joshua, Thrax):  [X] ||| ne [X,1] pas ||| do not [X,1] ||| A=-0.3 0.5 ||| 0-1 2-1
 //   Moses:                        ne [X][X] pas [X] ||| do not [X][X] [X] ||| 0.1 0.2 ||| 1-2 ||| counts
-// In Hiero format a source nonterminal may leave out its index ([X], numbered from left to right) and a
-// target nonterminal its label ([1]), features and links may be missing, values without a name are numbered.
-// In Moses format links between nonterminals pair them up (a single one needs none) and the probabilities
-// become natural logs, at least -100.
+// Hiero format: a source nonterminal may leave out its index ([X]; they are numbered from left to right) and
+// a target nonterminal its label ([1]). Features and links may be missing. Values without a name are
+// numbered. Moses format: a link between nonterminals pairs them; a single nonterminal needs no link.
+// Probabilities become natural logs, at least -100.
 //
-// How to use: RuleParser parser; parser.parse(line, where); then parser.lhs() and so on, which point
-// into the line and hold until the next call.
+// How to use:
+//   1. RuleParser parser;
+//   2. if (parser.parse(line, where)) ...    // false for a blank line
+//   3. parser.lhs(), parser.source(), ...    // views of the line, valid until the next call of parse()
+// parse_rule() and format_rule() convert single rules.
 #pragma once
 
 #include <cstdint>
@@ -22,11 +26,11 @@ namespace hiero {
 
 struct TokenView {
   std::string_view text;  // a word (unescaped), or a nonterminal's label
-  int index = 0;          // 0: a word; 1, 2, ...: nonterminal, numbered in source order
+  int index = 0;          // 0 for a word; nonterminals are numbered 1, 2, ... in source order
 };
 
 struct FeatureView {
-  std::string_view name;  // empty: the value is known by its position
+  std::string_view name;  // empty for a value without a name, which has a position
   std::uint32_t position = 0;
   float value = 0;
 };
@@ -38,8 +42,8 @@ struct LinkView {
 
 class RuleParser {
  public:
-  // Throws FormatError, its text beginning with `where`, for anything that is no rule. False for a
-  // blank line.
+  // Returns false for a blank line. Throws FormatError for a malformed rule, with a message that begins with
+  // `where`.
   bool parse(std::string_view line, const std::string& where);
 
   std::string_view lhs() const { return lhs_; }
@@ -48,7 +52,7 @@ class RuleParser {
   const std::vector<FeatureView>& features() const { return features_; }
   const std::vector<LinkView>& links() const { return links_; }
 
-  // The rule with strings of its own; values without a name are called prefix0, prefix1, ...
+  // Returns a copy of the rule. Values without a name are called <prefix>0, <prefix>1, ...
   Rule rule(const std::string& prefix) const;
 
  private:
@@ -58,21 +62,22 @@ class RuleParser {
   void split_fields(std::string_view line);
   void parse_hiero();
   void parse_moses();
-  TokenView source_token(std::string_view token, int nonterminals) const;
-  TokenView target_token(std::string_view token) const;
-  TokenView indexed(std::string_view token, std::string_view label, std::string_view index) const;
-  [[noreturn]] void bad_nonterminal(std::string_view token) const;
-  [[noreturn]] void too_many_nonterminals() const;
-  std::string_view moses_side(std::size_t field, std::vector<TokenView>& side) const;
-  std::string_view moses_label(std::string_view token) const;
+  TokenView parse_source_token(std::string_view token, int nonterminals) const;
+  TokenView parse_target_token(std::string_view token) const;
+  TokenView make_nonterminal(std::string_view token, std::string_view label, std::string_view index) const;
+  [[noreturn]] void fail_bad_nonterminal(std::string_view token) const;
+  [[noreturn]] void fail_too_many_nonterminals() const;
+  std::string_view parse_moses_side(std::size_t field, std::vector<TokenView>& side) const;
+  std::string_view parse_moses_label(std::string_view token) const;
   void pair_moses_nonterminals();
-  void pair_single_nonterminals();
+  void add_single_nonterminal_link();
   void number_nonterminals();
+  void check_links() const;
   void parse_hiero_features(const Tokens& tokens);
   void parse_moses_features(const Tokens& tokens);
   void parse_links(const Tokens& tokens);
   float parse_value(std::string_view text) const;
-  std::uint32_t parse_count(std::string_view text) const;
+  std::uint32_t parse_position(std::string_view text) const;
   void check_feature_names();
 
   const std::string* where_ = nullptr;
@@ -86,14 +91,14 @@ class RuleParser {
   std::vector<std::string_view> names_;
 };
 
-// A token as it stands in rule, n-best and forest text: one that matches \\*(\[.*\]|\|\|\|) in full
-// gets one more leading backslash.
+// Returns a word as it is written in rule, n-best and forest text: a word that matches the regular expression
+// \\*(\[.*\]|\|\|\|) in full gets one more leading backslash.
 std::string escape(std::string_view token);
 
-// The rule as one line without line end, in the form that is read back the same.
+// Returns the rule in Hiero format, without line end. parse_rule() reads the same rule from it.
 std::string format_rule(const Rule& rule);
 
-// One line of text; `where` begins error messages.
+// Reads one rule. Throws FormatError, with a message that begins with `where`.
 Rule parse_rule(std::string_view line, const std::string& where);
 
 }  // namespace hiero

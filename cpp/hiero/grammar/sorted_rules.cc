@@ -7,8 +7,7 @@
 
 namespace hiero {
 
-// The key is the source side and the label, most significant byte first; the value the number of
-// features, the features and the body.
+// Key: source side, label with the most significant byte first. Value: number of features, features, body.
 void SortedRules::add(const RuleRow& row) {
   key_.clear();
   for (const Symbol symbol : row.source) put_symbol(key_, symbol);

@@ -1,7 +1,11 @@
-// Rules as compact records, sorted by source side, left-hand label and order of arrival, in bounded
-// memory (see base/record_sorter.h).
+// Sorts rules by source side, then by left-hand label, then by the order in which they were added, in bounded
+// memory (base/record_sorter.h).
 //
-// How to use: add() every rule; finish(); then scan() as often as needed.
+// How to use:
+//   1. SortedRules sorted(memory, folder);
+//   2. sorted.add(row);                        // every rule
+//   3. sorted.finish();
+//   4. sorted.scan(visit);                     // as often as needed
 #pragma once
 
 #include <cstdint>
@@ -16,12 +20,12 @@
 
 namespace hiero {
 
-// One rule in table-wide numbering. The spans of a record read back hold until the next one.
+// A rule with the ids of a table. In a scan its spans are valid until the next rule.
 struct RuleRow {
   std::span<const Symbol> source;
   LabelId lhs;
-  std::span<const SparseFeature> features;  // all of them, feature ids in order of first occurrence
-  std::span<const std::byte> body;          // flags, target and links as packed (see packed_format.h)
+  std::span<const SparseFeature> features;  // dense and sparse ones; ids in order of first occurrence
+  std::span<const std::byte> body;          // reordering flags, target side and links (rule_body.h)
 };
 
 class SortedRules {
@@ -31,7 +35,7 @@ class SortedRules {
   void add(const RuleRow& row);
   void finish() { sorter_.finish(); }
   void scan(const std::function<void(const RuleRow&)>& visit) const;
-  // scan() as a function, for write_table().
+  // Returns scan() as a function, for write_table(). This object must outlive it.
   auto scanner() const {
     return [this](const std::function<void(const RuleRow&)>& visit) { scan(visit); };
   }

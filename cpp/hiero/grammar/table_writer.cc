@@ -16,15 +16,15 @@ namespace {
 
 using packed::Header;
 
-// A stretch of a section, written from front to back through a small buffer.
-class Stream {
+// A part of a section, written from front to back through a small buffer.
+class SectionStream {
  public:
-  Stream(ImageSink& sink, std::uint64_t offset) : sink_(&sink), offset_(offset) {}
+  SectionStream(ImageSink& sink, std::uint64_t offset) : sink_(&sink), offset_(offset) {}
 
   void write(const void* data, std::size_t size) {
     const auto* bytes = static_cast<const std::byte*>(data);
     buffer_.insert(buffer_.end(), bytes, bytes + size);
-    if (buffer_.size() >= kBuffer) flush();
+    if (buffer_.size() >= kBufferBytes) flush();
   }
   template <class T>
   void put(const T& value) {
@@ -37,56 +37,150 @@ class Stream {
   }
 
  private:
-  static constexpr std::size_t kBuffer = std::size_t{1} << 14;
+  static constexpr std::size_t kBufferBytes = std::size_t{1} << 14;
   ImageSink* sink_;
   std::uint64_t offset_;
   std::vector<std::byte> buffer_;
 };
 
-class Writer {
+// The streams into the sections of nodes and groups. Nodes are added depth first but numbered breadth first.
+// Nodes of one depth come in the order of their numbers, so every depth has one stream per section.
+class NodeStreams {
  public:
-  Writer(const TableNames& names, const RuleScan& rules, ImageSink& sink, const std::function<void()>& pause)
-      : names_(names), rules_(rules), sink_(sink), pause_(pause) {
+  // `nodes_at` and `groups_at` are the numbers of nodes and groups by depth.
+  NodeStreams(ImageSink& sink, const Header& header, const std::vector<std::uint64_t>& nodes_at,
+              const std::vector<std::uint64_t>& groups_at);
+
+  void add_node(std::size_t depth, Symbol symbol);
+  // Begins a group of the node that was added last at this depth.
+  void add_group(std::size_t depth, LabelId lhs, RuleId first_rule);
+  // Adds a rule to the current group.
+  void add_rule() { ++group_.count; }
+  void finish();
+
+ private:
+  struct Level {
+    SectionStream symbols;
+    SectionStream first_child;
+    SectionStream first_group;
+    SectionStream groups;
+    std::uint32_t next_node;
+    std::uint32_t next_group;
+  };
+
+  std::uint64_t offset(packed::Section section, std::uint64_t element, std::size_t size) const {
+    return header_.sections[section].offset + element * size;
+  }
+  void close_group();
+
+  ImageSink& sink_;
+  const Header& header_;
+  std::vector<Level> levels_;  // by depth
+  RuleGroup group_{kNoLabel, 0, 0};
+  std::size_t group_depth_ = 0;
+};
+
+NodeStreams::NodeStreams(ImageSink& sink, const Header& header, const std::vector<std::uint64_t>& nodes_at,
+                         const std::vector<std::uint64_t>& groups_at)
+    : sink_(sink), header_(header) {
+  std::uint32_t node = 0;
+  std::uint32_t group = 0;
+  for (std::size_t depth = 0; depth < nodes_at.size(); ++depth) {
+    levels_.push_back({SectionStream(sink, offset(packed::kSymbols, node, sizeof(Symbol))),
+                       SectionStream(sink, offset(packed::kFirstChild, node, sizeof(NodeId))),
+                       SectionStream(sink, offset(packed::kFirstGroup, node, sizeof(std::uint32_t))),
+                       SectionStream(sink, offset(packed::kGroups, group, sizeof(RuleGroup))), node, group});
+    node += static_cast<std::uint32_t>(nodes_at[depth]);
+    group += static_cast<std::uint32_t>(groups_at[depth]);
+  }
+}
+
+void NodeStreams::add_node(std::size_t depth, Symbol symbol) {
+  close_group();
+  Level& level = levels_[depth];
+  level.symbols.put(symbol);
+  const bool deepest = depth + 1 == levels_.size();
+  level.first_child.put(deepest ? static_cast<NodeId>(header_.nodes) : levels_[depth + 1].next_node);
+  level.first_group.put(level.next_group);
+  ++level.next_node;
+}
+
+void NodeStreams::add_group(std::size_t depth, LabelId lhs, RuleId first_rule) {
+  close_group();
+  group_ = {lhs, first_rule, 0};
+  group_depth_ = depth;
+  ++levels_[depth].next_group;
+}
+
+void NodeStreams::close_group() {
+  if (group_.count > 0) levels_[group_depth_].groups.put(group_);
+  group_.count = 0;
+}
+
+void NodeStreams::finish() {
+  close_group();
+  for (Level& level : levels_) {
+    level.symbols.flush();
+    level.first_child.flush();
+    level.first_group.flush();
+    level.groups.flush();
+  }
+  const auto nodes = static_cast<std::uint32_t>(header_.nodes);
+  const auto groups = static_cast<std::uint32_t>(header_.groups);
+  sink_.write(offset(packed::kFirstChild, nodes, sizeof(NodeId)), &nodes, sizeof nodes);
+  sink_.write(offset(packed::kFirstGroup, nodes, sizeof groups), &groups, sizeof groups);
+}
+
+class TableWriter {
+ public:
+  TableWriter(const TableNames& names, const RuleScan& rules, ImageSink& sink,
+              const std::function<void()>& poll)
+      : names_(names), rules_(rules), sink_(sink), poll_(poll) {
     order_features();
   }
 
+  // The first pass: counts, and finds the place of every section. Returns the length of the table.
   std::uint64_t plan();
+  // The second pass: writes all sections but the checksums.
   void write();
   void write_sums();
 
  private:
-  // Walks the trie that the sorted rules spell out: visit_node(depth, symbol) once per node in depth-
-  // first order, visit_group(depth, lhs) per source side and label, visit_rule(row).
+  // Walks the trie of the sorted rules. Calls visit_node(depth, symbol) for every node, depth first,
+  // visit_group(depth, lhs) for every source side and label, and visit_rule(row) for every rule.
   template <class Node, class Group, class RuleVisit>
   void walk(const Node& visit_node, const Group& visit_group, const RuleVisit& visit_rule);
+  void count();
+  void place_sections();
   void order_features();
   void encode(const RuleRow& row);
   std::vector<std::byte> encode_meta() const;
   void write_words();
-  void write_trie();
+  void write_rules();
   void place(packed::Section section, std::uint64_t size);
 
-  static constexpr std::uint64_t kPauseStep = 1u << 14;  // rules
+  static constexpr std::uint64_t kPollInterval = 1u << 14;  // rules
   const TableNames& names_;
   const RuleScan& rules_;
   ImageSink& sink_;
-  const std::function<void()>& pause_;
+  const std::function<void()>& poll_;
   Header header_{};
-  std::vector<std::uint32_t> index_;     // feature id -> index, dense ones first
-  std::vector<std::uint32_t> by_index_;  // index -> feature id
-  std::vector<std::uint64_t> nodes_at_;  // by depth
-  std::vector<std::uint64_t> groups_at_;
+  std::vector<std::uint32_t> index_;      // feature id -> index in the table, dense features first
+  std::vector<std::uint32_t> by_index_;   // index -> feature id
+  std::vector<std::uint64_t> nodes_at_;   // by depth: number of nodes
+  std::vector<std::uint64_t> groups_at_;  // by depth: number of groups
+  std::uint64_t record_bytes_ = 0;        // of all rules
   std::vector<std::byte> meta_;
   std::set<std::tuple<LabelId, LabelId, bool, bool>> label_uses_;
   std::set<LabelId> lhs_labels_;
   std::vector<float> dense_row_;
-  std::vector<char> given_;  // of dense_row_
+  std::vector<char> has_dense_;  // whether the rule has the feature, parallel to dense_row_
   std::vector<std::byte> record_;
-  std::vector<SparseFeature> sparse_;  // of the current rule; marks have the value NaN
+  std::vector<SparseFeature> sparse_;  // of the current rule
 };
 
-// Dense are the features that at least half of the rules give.
-void Writer::order_features() {
+// Puts the dense features first: those that at least half of the rules have.
+void TableWriter::order_features() {
   const auto count = static_cast<std::uint32_t>(names_.features.size());
   by_index_.resize(count);
   std::iota(by_index_.begin(), by_index_.end(), 0u);
@@ -99,17 +193,17 @@ void Writer::order_features() {
 }
 
 template <class Node, class Group, class RuleVisit>
-void Writer::walk(const Node& visit_node, const Group& visit_group, const RuleVisit& visit_rule) {
+void TableWriter::walk(const Node& visit_node, const Group& visit_group, const RuleVisit& visit_rule) {
   std::vector<Symbol> path;
   LabelId last_lhs = kNoLabel;
-  std::uint64_t seen = 0;
+  std::uint64_t visited = 0;
   visit_node(std::size_t{0}, Symbol{0});
   rules_([&](const RuleRow& row) {
-    if (seen++ % kPauseStep == 0) pause_();
-    std::size_t shared = 0;
-    while (shared < path.size() && shared < row.source.size() && path[shared] == row.source[shared]) ++shared;
-    if (shared < path.size() || shared < row.source.size()) {
-      path.resize(shared);
+    if (visited++ % kPollInterval == 0) poll_();
+    std::size_t common = 0;
+    while (common < path.size() && common < row.source.size() && path[common] == row.source[common]) ++common;
+    if (common < path.size() || common < row.source.size()) {
+      path.resize(common);
       last_lhs = kNoLabel;
       while (path.size() < row.source.size()) {
         path.push_back(row.source[path.size()]);
@@ -123,29 +217,29 @@ void Writer::walk(const Node& visit_node, const Group& visit_group, const RuleVi
 }
 
 // Fills dense_row_ and record_ for a rule.
-void Writer::encode(const RuleRow& row) {
+void TableWriter::encode(const RuleRow& row) {
   std::fill(dense_row_.begin(), dense_row_.end(), 0.0f);
-  given_.assign(header_.dense, 0);
+  has_dense_.assign(header_.dense, 0);
   sparse_.clear();
   for (const SparseFeature& feature : row.features) {
     const std::uint32_t index = index_[feature.feature];
     if (index < header_.dense) {
       dense_row_[index] = feature.value;
-      given_[index] = 1;
+      has_dense_[index] = 1;
     } else {
       sparse_.push_back({index, feature.value});
     }
   }
   record_.assign(row.body.begin(), row.body.end());
-  const auto marks = static_cast<std::size_t>(std::count(given_.begin(), given_.end(), 0));
-  put_varint(record_, sparse_.size() + marks);
+  const auto absent = static_cast<std::size_t>(std::ranges::count(has_dense_, 0));
+  put_varint(record_, sparse_.size() + absent);
   for (const SparseFeature& feature : sparse_) {
     put_varint(record_, std::uint64_t{feature.feature} << 1);
     const auto* bytes = reinterpret_cast<const std::byte*>(&feature.value);
     record_.insert(record_.end(), bytes, bytes + sizeof(float));
   }
   for (std::uint32_t i = 0; i < header_.dense; ++i) {
-    if (!given_[i]) put_varint(record_, (std::uint64_t{i} << 1) | 1);
+    if (!has_dense_[i]) put_varint(record_, (std::uint64_t{i} << 1) | 1);
   }
 }
 
@@ -155,7 +249,7 @@ void put_string(std::vector<std::byte>& out, std::string_view text) {
   out.insert(out.end(), bytes, bytes + text.size());
 }
 
-std::vector<std::byte> Writer::encode_meta() const {
+std::vector<std::byte> TableWriter::encode_meta() const {
   std::vector<std::byte> out;
   put_string(out, names_.owner);
   put_varint(out, names_.span_limit);
@@ -177,24 +271,22 @@ std::vector<std::byte> Writer::encode_meta() const {
   return out;
 }
 
-void Writer::place(packed::Section section, std::uint64_t size) {
+void TableWriter::place(packed::Section section, std::uint64_t size) {
   header_.length = packed::aligned(header_.length);
   header_.sections[section] = {header_.length, size};
   header_.length += size;
 }
 
-// First pass: counts and the place of every section. Returns the length of the image.
-std::uint64_t Writer::plan() {
-  std::uint64_t record_bytes = 0;
-  const auto count = [](std::vector<std::uint64_t>& at, std::size_t depth) {
-    if (depth >= at.size()) at.resize(depth + 1, 0);
-    ++at[depth];
+void TableWriter::count() {
+  const auto increment = [](std::vector<std::uint64_t>& counts, std::size_t depth) {
+    if (depth >= counts.size()) counts.resize(depth + 1, 0);
+    ++counts[depth];
   };
-  walk([&](std::size_t depth, Symbol) { count(nodes_at_, depth); },
-       [&](std::size_t depth, LabelId) { count(groups_at_, depth); },
+  walk([&](std::size_t depth, Symbol) { increment(nodes_at_, depth); },
+       [&](std::size_t depth, LabelId) { increment(groups_at_, depth); },
        [&](const RuleRow& row) {
          encode(row);
-         record_bytes += record_.size();
+         record_bytes_ += record_.size();
          ++header_.rules;
          lhs_labels_.insert(row.lhs);
          for (std::size_t i = 0; i < row.source.size(); ++i) {
@@ -210,13 +302,23 @@ std::uint64_t Writer::plan() {
     throw FormatError(
         "more than 4294967294 rules or trie nodes in one table: split the grammar into several");
   }
+}
+
+std::uint64_t TableWriter::plan() {
+  count();
   header_.magic = packed::kMagic;
   header_.version = packed::kVersion;
   header_.byte_order = packed::kByteOrder;
   header_.words = names_.words.size();
+  meta_ = encode_meta();
+  place_sections();
+  header_.sum = packed::header_sum(header_);
+  return header_.length;
+}
+
+void TableWriter::place_sections() {
   std::uint64_t word_bytes = 0;
   for (std::uint32_t w = 0; w < names_.words.size(); ++w) word_bytes += names_.words[w].size();
-  meta_ = encode_meta();
   header_.length = sizeof(Header);
   place(packed::kMeta, meta_.size());
   place(packed::kWordOffsets, (header_.words + 1) * sizeof(std::uint64_t));
@@ -228,23 +330,21 @@ std::uint64_t Writer::plan() {
   place(packed::kGroups, header_.groups * sizeof(RuleGroup));
   place(packed::kDense, header_.rules * header_.dense * sizeof(float));
   place(packed::kRecordOffsets, (header_.rules + 1) * sizeof(std::uint64_t));
-  place(packed::kRecords, record_bytes);
+  place(packed::kRecords, record_bytes_);
   const std::uint64_t end = packed::aligned(header_.length);
   place(packed::kBlockSums, block_count(end) * sizeof(std::uint64_t));
-  header_.sum = packed::header_sum(header_);
-  return header_.length;
 }
 
-void Writer::write() {
+void TableWriter::write() {
   sink_.write(0, &header_, sizeof header_);
   sink_.write(header_.sections[packed::kMeta].offset, meta_.data(), meta_.size());
   write_words();
-  write_trie();
+  write_rules();
 }
 
-void Writer::write_words() {
-  Stream offsets(sink_, header_.sections[packed::kWordOffsets].offset);
-  Stream bytes(sink_, header_.sections[packed::kWordBytes].offset);
+void TableWriter::write_words() {
+  SectionStream offsets(sink_, header_.sections[packed::kWordOffsets].offset);
+  SectionStream bytes(sink_, header_.sections[packed::kWordBytes].offset);
   std::vector<std::uint32_t> slots(header_.sections[packed::kWordSlots].size / sizeof(std::uint32_t), 0);
   std::uint64_t offset = 0;
   offsets.put(offset);
@@ -263,94 +363,41 @@ void Writer::write_words() {
               slots.size() * sizeof(std::uint32_t));
 }
 
-// Second pass. Nodes of one depth come in the order of their breadth-first numbers, so every depth has
-// its own stream into each of the node sections.
-void Writer::write_trie() {
-  struct Level {
-    Stream symbols;
-    Stream first_child;
-    Stream first_group;
-    Stream groups;
-    std::uint32_t next_node;
-    std::uint32_t next_group;
-  };
-  const auto at = [this](packed::Section section, std::uint64_t element, std::size_t size) {
-    return header_.sections[section].offset + element * size;
-  };
-  std::vector<Level> levels;
-  std::uint32_t node = 0;
-  std::uint32_t group = 0;
-  for (std::size_t depth = 0; depth < nodes_at_.size(); ++depth) {
-    levels.push_back({Stream(sink_, at(packed::kSymbols, node, sizeof(Symbol))),
-                      Stream(sink_, at(packed::kFirstChild, node, sizeof(NodeId))),
-                      Stream(sink_, at(packed::kFirstGroup, node, sizeof(std::uint32_t))),
-                      Stream(sink_, at(packed::kGroups, group, sizeof(RuleGroup))), node, group});
-    node += static_cast<std::uint32_t>(nodes_at_[depth]);
-    group += static_cast<std::uint32_t>(groups_at_[depth]);
-  }
-  Stream dense(sink_, header_.sections[packed::kDense].offset);
-  Stream offsets(sink_, header_.sections[packed::kRecordOffsets].offset);
-  Stream records(sink_, header_.sections[packed::kRecords].offset);
+void TableWriter::write_rules() {
+  NodeStreams nodes(sink_, header_, nodes_at_, groups_at_);
+  SectionStream dense(sink_, header_.sections[packed::kDense].offset);
+  SectionStream offsets(sink_, header_.sections[packed::kRecordOffsets].offset);
+  SectionStream records(sink_, header_.sections[packed::kRecords].offset);
   RuleId rule = 0;
   std::uint64_t record_end = 0;
   offsets.put(record_end);
-  RuleGroup open{kNoLabel, 0, 0};
-  std::size_t open_depth = 0;
-  const auto close_group = [&] {
-    if (open.count > 0) levels[open_depth].groups.put(open);
-    open.count = 0;
-  };
-  walk(
-      [&](std::size_t depth, Symbol symbol) {
-        close_group();
-        Level& level = levels[depth];
-        level.symbols.put(symbol);
-        const bool deepest = depth + 1 == levels.size();
-        level.first_child.put(deepest ? static_cast<NodeId>(header_.nodes) : levels[depth + 1].next_node);
-        level.first_group.put(level.next_group);
-        ++level.next_node;
-      },
-      [&](std::size_t depth, LabelId lhs) {
-        close_group();
-        open = {lhs, rule, 0};
-        open_depth = depth;
-        ++levels[depth].next_group;
-      },
-      [&](const RuleRow& row) {
-        encode(row);
-        dense.write(dense_row_.data(), dense_row_.size() * sizeof(float));
-        records.write(record_.data(), record_.size());
-        record_end += record_.size();
-        offsets.put(record_end);
-        ++open.count;
-        ++rule;
-      });
-  close_group();
-  for (Level& level : levels) {
-    level.symbols.flush();
-    level.first_child.flush();
-    level.first_group.flush();
-    level.groups.flush();
-  }
+  walk([&](std::size_t depth, Symbol symbol) { nodes.add_node(depth, symbol); },
+       [&](std::size_t depth, LabelId lhs) { nodes.add_group(depth, lhs, rule); },
+       [&](const RuleRow& row) {
+         encode(row);
+         dense.write(dense_row_.data(), dense_row_.size() * sizeof(float));
+         records.write(record_.data(), record_.size());
+         record_end += record_.size();
+         offsets.put(record_end);
+         nodes.add_rule();
+         ++rule;
+       });
+  nodes.finish();
   dense.flush();
   offsets.flush();
   records.flush();
-  const auto nodes = static_cast<std::uint32_t>(header_.nodes);
-  const auto groups = static_cast<std::uint32_t>(header_.groups);
-  sink_.write(at(packed::kFirstChild, nodes, sizeof(NodeId)), &nodes, sizeof nodes);
-  sink_.write(at(packed::kFirstGroup, nodes, sizeof groups), &groups, sizeof groups);
 }
 
-void Writer::write_sums() {
-  const packed::Extent place = header_.sections[packed::kBlockSums];
+void TableWriter::write_sums() {
+  const packed::Extent extent = header_.sections[packed::kBlockSums];
   std::vector<std::byte> block(kBlockSize);
   std::vector<std::uint64_t> sums;
-  for (std::uint64_t at = 0; at < place.offset; at += kBlockSize) {
-    const std::size_t size = std::min<std::uint64_t>(kBlockSize, place.offset - at);
-    sink_.read(at, block.data(), size);
+  for (std::uint64_t begin = 0; begin < extent.offset; begin += kBlockSize) {
+    const std::size_t size = std::min<std::uint64_t>(kBlockSize, extent.offset - begin);
+    sink_.read(begin, block.data(), size);
     sums.push_back(checksum(block.data(), size));
   }
-  sink_.write(place.offset, sums.data(), sums.size() * sizeof(std::uint64_t));
+  sink_.write(extent.offset, sums.data(), sums.size() * sizeof(std::uint64_t));
 }
 
 class FileSink : public ImageSink {
@@ -373,17 +420,17 @@ class FileSink : public ImageSink {
 }  // namespace
 
 void write_table(const TableNames& names, const RuleScan& rules, ImageSink& sink,
-                 const std::function<void()>& pause) {
-  Writer writer(names, rules, sink, pause);
+                 const std::function<void()>& poll) {
+  TableWriter writer(names, rules, sink, poll);
   sink.allocate(writer.plan());
   writer.write();
   writer.write_sums();
 }
 
 void write_table(const TableNames& names, const RuleScan& rules, OutputFile& file,
-                 const std::function<void()>& pause) {
+                 const std::function<void()>& poll) {
   FileSink sink(file);
-  write_table(names, rules, sink, pause);
+  write_table(names, rules, sink, poll);
 }
 
 }  // namespace hiero

@@ -1,5 +1,7 @@
-// Writes the image of a packed rule table (packed_format.h) from rules in sorted order, in two passes:
-// the first counts, so that every section's place is known, the second writes all sections at once.
+// Writes a packed rule table (packed_format.h) from sorted rules, in two passes over them: the first counts,
+// so that the place of every section is known, and the second writes all sections at once.
+//
+// How to use: write_table(names, sorted.scanner(), file, poll); file.commit();
 #pragma once
 
 #include <cstddef>
@@ -16,41 +18,43 @@
 
 namespace hiero {
 
+// The parts of a table besides its rules, and the number of rules.
 struct TableNames {
-  std::string owner;  // "": not given
+  std::string owner;  // may be empty
   std::uint32_t span_limit = 0;
   Vocab words;
   Vocab labels;
   struct Feature {
     std::string name;
-    std::int32_t position = -1;  // of a value without a name
-    std::uint64_t rules = 0;     // how many give it
+    std::int32_t position = -1;  // of a value without a name; -1: it has a name
+    std::uint64_t rules = 0;     // number of rules with this feature
   };
   std::vector<Feature> features;
   std::uint64_t rules = 0;
 };
 
-// Visits all rules by source side (symbols in numeric order, a prefix first), then left-hand label; the same
-// every time it is called.
+// Visits all rules, sorted by source side (symbols in numeric order, a prefix first) and then by left-hand
+// label. Each call must visit the same rules.
 using RuleScan = std::function<void(const std::function<void(const RuleRow&)>& visit)>;
 
-// Where the image goes, piece by piece, in any order, every byte of it at most once; what is not written is
-// zero.
+// The destination of a table. Pieces come in any order, and every byte is written at most once; all other
+// bytes must be zero.
 class ImageSink {
  public:
   virtual ~ImageSink() = default;
-  virtual void allocate(std::uint64_t length) = 0;  // called first
+  // Called once, before all others.
+  virtual void allocate(std::uint64_t length) = 0;
   virtual void write(std::uint64_t offset, const void* data, std::size_t size) = 0;
-  // Reads back what was written.
+  // Reads bytes that were written before.
   virtual void read(std::uint64_t offset, void* data, std::size_t size) const = 0;
 };
 
-// `pause` is called now and then and may throw. Throws FormatError for more than 2^32 - 2 rules or trie
-// nodes.
+// Calls `poll` regularly, which may throw to stop the work. Throws FormatError for more than 2^32 - 2 rules
+// or trie nodes.
 void write_table(const TableNames& names, const RuleScan& rules, ImageSink& sink,
-                 const std::function<void()>& pause);
-// The same into a file that is still to be committed.
+                 const std::function<void()>& poll);
+// Writes the table to a file. The caller commits the file.
 void write_table(const TableNames& names, const RuleScan& rules, OutputFile& file,
-                 const std::function<void()>& pause);
+                 const std::function<void()>& poll);
 
 }  // namespace hiero

@@ -6,31 +6,31 @@
 namespace hiero {
 namespace {
 
-// Drops, until there are none, arcs out of labels that no arc leads into: what stays lies on a cycle or
-// can be reached from one. Linear but for the sort (Kahn 1962).
-void drop_loose_arcs(std::vector<UnaryArc>& arcs, LabelId UnaryArc::* from, LabelId UnaryArc::* to,
-                     std::size_t labels) {
-  std::vector<std::uint32_t> leading_in(labels, 0);
-  for (const UnaryArc& arc : arcs) ++leading_in[arc.*to];
+// Removes arcs out of labels without incoming arcs, again and again (Kahn 1962). The remaining arcs lie on a
+// cycle or can be reached from one. Takes linear time, besides a sort.
+void remove_arcs_before_cycles(std::vector<UnaryArc>& arcs, LabelId UnaryArc::* from, LabelId UnaryArc::* to,
+                               std::size_t labels) {
+  std::vector<std::uint32_t> in_degree(labels, 0);
+  for (const UnaryArc& arc : arcs) ++in_degree[arc.*to];
   std::ranges::stable_sort(arcs, {}, from);
-  std::vector<LabelId> loose;
+  std::vector<LabelId> queue;
   for (LabelId label = 0; label < labels; ++label) {
-    if (leading_in[label] == 0) loose.push_back(label);
+    if (in_degree[label] == 0) queue.push_back(label);
   }
-  for (std::size_t i = 0; i < loose.size(); ++i) {
-    for (const UnaryArc& arc : std::ranges::equal_range(arcs, loose[i], {}, from)) {
-      if (--leading_in[arc.*to] == 0) loose.push_back(arc.*to);
+  for (std::size_t i = 0; i < queue.size(); ++i) {
+    for (const UnaryArc& arc : std::ranges::equal_range(arcs, queue[i], {}, from)) {
+      if (--in_degree[arc.*to] == 0) queue.push_back(arc.*to);
     }
   }
-  std::erase_if(arcs, [&](const UnaryArc& arc) { return leading_in[arc.*from] == 0; });
+  std::erase_if(arcs, [&](const UnaryArc& arc) { return in_degree[arc.*from] == 0; });
 }
 
 }  // namespace
 
 std::vector<UnaryArc> cyclic_arcs(std::vector<UnaryArc> arcs, std::size_t labels) {
-  // What hangs below a cycle goes first, then what hangs above one.
-  drop_loose_arcs(arcs, &UnaryArc::child, &UnaryArc::parent, labels);
-  drop_loose_arcs(arcs, &UnaryArc::parent, &UnaryArc::child, labels);
+  // The first call removes arcs below all cycles, the second arcs above all cycles.
+  remove_arcs_before_cycles(arcs, &UnaryArc::child, &UnaryArc::parent, labels);
+  remove_arcs_before_cycles(arcs, &UnaryArc::parent, &UnaryArc::child, labels);
   return arcs;
 }
 
