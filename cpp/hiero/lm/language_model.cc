@@ -26,16 +26,16 @@ using ::lm::ngram::State;
 
 constexpr float kLn10 = 2.302585093f;
 
-std::uint64_t fingerprint_of(const std::string& path) {
+std::uint64_t hash_file(const std::string& path) {
   const MappedFile file(path);
   return checksum(file.bytes().data(), file.bytes().size());
 }
 
-// Forwards KenLM's scoring interface and counts look-ups.
+// A KenLM model that counts look-ups, for KenLM's templates.
 template <class Model>
-class Counted {
+class CountingModel {
  public:
-  Counted(const Model& model, std::uint64_t& queries) : model_(model), queries_(queries) {}
+  CountingModel(const Model& model, std::uint64_t& queries) : model_(model), queries_(queries) {}
 
   FullScoreReturn FullScore(const State& in, LmWord word, State& out) const {
     ++queries_;
@@ -65,7 +65,7 @@ class KenLm final : public LanguageModel {
       : model_(path.c_str(), config) {
     path_ = path;
     kind_ = kind;
-    fingerprint_ = fingerprint_of(path);
+    fingerprint_ = hash_file(path);
   }
 
   unsigned order() const override { return model_.Order(); }
@@ -78,8 +78,8 @@ class KenLm final : public LanguageModel {
 
   float score_terminals(std::span<const LmWord> words, bool after_bos, ChartState& state,
                         std::uint64_t& queries) const override {
-    Counted<Model> counted(model_, queries);
-    ::lm::ngram::RuleScore<Counted<Model>> scorer(counted, state);
+    CountingModel<Model> counting_model(model_, queries);
+    ::lm::ngram::RuleScore<CountingModel<Model>> scorer(counting_model, state);
     if (after_bos) scorer.BeginSentence();
     for (LmWord word : words) scorer.Terminal(word);
     return scorer.Finish() * kLn10;
@@ -87,8 +87,8 @@ class KenLm final : public LanguageModel {
 
   float score_rule(std::span<const Symbol> words, const ChartState* const* tails, bool after_bos,
                    ChartState& state, std::uint64_t& queries) const override {
-    Counted<Model> counted(model_, queries);
-    ::lm::ngram::RuleScore<Counted<Model>> scorer(counted, state);
+    CountingModel<Model> counting_model(model_, queries);
+    ::lm::ngram::RuleScore<CountingModel<Model>> scorer(counting_model, state);
     if (after_bos) scorer.BeginSentence();
     for (Symbol symbol : words) {
       if (is_nonterminal(symbol)) {
@@ -101,26 +101,26 @@ class KenLm final : public LanguageModel {
   }
 
   float score_goal(const ChartState& tail, bool has_bos, std::uint64_t& queries) const override {
-    Counted<Model> counted(model_, queries);
+    CountingModel<Model> counting_model(model_, queries);
     ChartState state;
-    ::lm::ngram::RuleScore<Counted<Model>> scorer(counted, state);
+    ::lm::ngram::RuleScore<CountingModel<Model>> scorer(counting_model, state);
     if (!has_bos) scorer.BeginSentence();
     scorer.NonTerminal(tail);
     scorer.Terminal(model_.GetVocabulary().EndSentence());
     return scorer.Finish() * kLn10;
   }
 
-  float reveal_left(ChartState& before, const Left& reveal, unsigned char known,
+  float reveal_left(ChartState& before, const Left& reveal, unsigned char seen,
                     std::uint64_t& queries) const override {
-    return ::lm::ngram::RevealAfter(Counted<Model>(model_, queries), before.left, before.right, reveal,
-                                    known) *
+    return ::lm::ngram::RevealAfter(CountingModel<Model>(model_, queries), before.left, before.right, reveal,
+                                    seen) *
            kLn10;
   }
 
-  float reveal_right(const Right& reveal, unsigned char known, bool full, ChartState& after,
+  float reveal_right(const Right& reveal, unsigned char seen, bool reveal_full, ChartState& after,
                      std::uint64_t& queries) const override {
-    return ::lm::ngram::RevealBefore(Counted<Model>(model_, queries), reveal, known, full, after.left,
-                                     after.right) *
+    return ::lm::ngram::RevealBefore(CountingModel<Model>(model_, queries), reveal, seen, reveal_full,
+                                     after.left, after.right) *
            kLn10;
   }
 
@@ -130,8 +130,8 @@ class KenLm final : public LanguageModel {
     if (constituent.left.full) {
       before.left.full = true;
     } else {
-      change = ::lm::ngram::Subsume(Counted<Model>(model_, queries), before.left, before.right, after.left,
-                                    after.right, constituent.left.length) *
+      change = ::lm::ngram::Subsume(CountingModel<Model>(model_, queries), before.left, before.right,
+                                    after.left, after.right, constituent.left.length) *
                kLn10;
     }
     before.right = after.right;
@@ -150,7 +150,8 @@ class KenLm final : public LanguageModel {
   return config;
 }
 
-std::shared_ptr<const LanguageModel> load_recognised(const std::string& path) {
+// Loads a binary of any type, or an ARPA file into hash tables.
+std::shared_ptr<const LanguageModel> load_any_type(const std::string& path) {
   const ::lm::ngram::Config config = quiet_config();
   ::lm::ngram::ModelType type = ::lm::ngram::PROBING;
   ::lm::ngram::RecognizeBinary(path.c_str(), type);
@@ -171,12 +172,12 @@ std::shared_ptr<const LanguageModel> load_recognised(const std::string& path) {
   throw FormatError(path + ": unknown kind of KenLM model");
 }
 
-// KenLM's message in one line. It begins with a source position of its build and a condition.
+// Returns a message of KenLM as one line, without the source position and condition that it begins with.
 std::string one_line(const std::string& message) {
-  const std::string_view end = ".\n";
-  const std::size_t place = message.find(end);
+  const std::string_view end_of_position = ".\n";
+  const std::size_t end = message.find(end_of_position);
   std::string out;
-  for (char c : place == std::string::npos ? message : message.substr(place + end.size())) {
+  for (char c : end == std::string::npos ? message : message.substr(end + end_of_position.size())) {
     if (c != '\n') {
       out += c;
     } else if (!out.empty() && out.back() != ' ') {
@@ -187,15 +188,16 @@ std::string one_line(const std::string& message) {
   return out.empty() ? "KenLM cannot read it" : out;
 }
 
-// What is wrong with a file. KenLM quotes lines of it, which may be anything, and of any length.
-FormatError unusable(const std::string& path, const util::Exception& error) {
-  constexpr std::size_t kLongest = 400;
+// Returns the error for a file that KenLM cannot read. KenLM quotes lines of the file; a message that is very
+// long or no text is replaced.
+FormatError unusable_model(const std::string& path, const util::Exception& error) {
+  constexpr std::size_t kMaxMessage = 400;
   const std::string message = one_line(error.what());
   const bool is_text = is_utf8(message) && std::ranges::none_of(message, [](unsigned char c) {
                          return (c < ' ' && c != '\t') || c == 0x7F;
                        });
   return FormatError(path + ": not a usable language model: " +
-                     (is_text && message.size() <= kLongest
+                     (is_text && message.size() <= kMaxMessage
                           ? message
                           : "expected an ARPA file, which is text, or a KenLM binary"));
 }
@@ -209,7 +211,7 @@ void require_readable(const std::string& path) {
   }
 }
 
-void check(const BinaryOptions& options) {
+void check_options(const BinaryOptions& options) {
   if (options.quantize_bits > 0 && !options.trie) {
     throw std::invalid_argument("only a trie can be quantised");
   }
@@ -221,15 +223,15 @@ void check(const BinaryOptions& options) {
 std::shared_ptr<const LanguageModel> LanguageModel::load(const std::string& path) {
   require_readable(path);
   try {
-    return load_recognised(path);
+    return load_any_type(path);
   } catch (const util::Exception& error) {
-    throw unusable(path, error);
+    throw unusable_model(path, error);
   }
 }
 
 void LanguageModel::write_binary(const std::string& arpa, const std::string& output,
                                  const BinaryOptions& options) {
-  check(options);
+  check_options(options);
   require_readable(arpa);
   ::lm::ngram::Config config = quiet_config();
   config.write_mmap = output.c_str();
@@ -246,7 +248,7 @@ void LanguageModel::write_binary(const std::string& arpa, const std::string& out
   } catch (const util::ErrnoException& error) {
     throw FileError(error.Error(), output);
   } catch (const util::Exception& error) {
-    throw unusable(arpa, error);
+    throw unusable_model(arpa, error);
   }
 }
 

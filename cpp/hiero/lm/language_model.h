@@ -1,13 +1,17 @@
-// A KenLM model behind a facade whose virtual calls each do a whole piece of scoring, so that no virtual
-// call is made per n-gram. All log probabilities that leave this file are natural logs.
+// A facade of KenLM for decoding. A virtual call does a whole piece of scoring, never a single n-gram. All
+// log probabilities are natural logs; those of KenLM are base 10.
 //
-// States are KenLM's own (lm/state.hh): a ChartState holds the words at both ends of a string that
-// words outside can still affect; its left part points into the model. Partial states (Heafield et al.
-// 2013, "Grouping Language Model Boundary Words") reveal those words step by step:
-//   1. score_terminals() scores a run of words of a rule's target side, context unknown (or <s>);
-//   2. reveal_left/right() tell what a few more words of a neighbouring constituent change;
-//   3. join() merges the states around a constituent once all its boundary words are revealed.
-// `queries` counts the n-gram look-ups made.
+// States are those of KenLM (lm/state.hh): a ChartState holds the words at both ends of a string whose scores
+// depend on words outside; its left part points into the model.
+//
+// How to score a rule at once:
+//   1. score_rule() for each rule, bottom up, and score_goal() for the complete translation.
+// How to score with partial states (Heafield et al. 2013, "Grouping Language Model Boundary Words"):
+//   1. score_terminals() scores a run of words of a target side without context, or after <s>.
+//   2. reveal_left() and reveal_right() reveal words of a neighbouring constituent, and return the change of
+//   score.
+//   3. join() merges the states around a constituent when all its boundary words are revealed.
+// Each function adds the number of its n-gram look-ups to `queries`.
 #pragma once
 
 #include <cstddef>
@@ -26,9 +30,9 @@ using ChartState = ::lm::ngram::ChartState;
 using LmWord = ::lm::WordIndex;
 
 struct BinaryOptions {
-  // A trie in place of hash tables: about half the size, slower to query.
+  // Whether to use a trie instead of hash tables: about half the size, and slower queries.
   bool trie = false;
-  // Bits of each probability and each backoff in a trie, 1 to 25; 0: exact.
+  // Bits per probability and per backoff weight in a trie, 1 to 25; 0: 32-bit floats.
   unsigned quantize_bits = 0;
   // Bytes for sorting n-grams while a trie is built.
   std::size_t memory = std::size_t{1} << 30;
@@ -38,38 +42,42 @@ class LanguageModel {
  public:
   static constexpr LmWord kUnknown = 0;
 
-  // Loads ARPA (plain or compressed) or KenLM binary. Throws FileError or FormatError.
+  // Loads an ARPA file, plain or compressed, or a KenLM binary. Throws FileError or FormatError.
   static std::shared_ptr<const LanguageModel> load(const std::string& path);
-  // Writes the ARPA file `arpa` as a binary. A trie's sorted parts are nameless files beside `output`.
-  // Throws FileError, FormatError or, for options that contradict each other, std::invalid_argument.
+  // Converts an ARPA file to a KenLM binary. Sorting for a trie uses unnamed files in the folder of `output`.
+  // Throws FileError, FormatError, or std::invalid_argument for options that contradict each other.
   static void write_binary(const std::string& arpa, const std::string& output, const BinaryOptions& options);
 
   virtual ~LanguageModel() = default;
   const std::string& path() const { return path_; }
   const std::string& kind() const { return kind_; }
-  // Of all that the file holds: tells models apart.
+  // Returns a hash of the file.
   std::uint64_t fingerprint() const { return fingerprint_; }
   virtual unsigned order() const = 0;
+  // Returns the id of a word, or kUnknown.
   virtual LmWord index(std::string_view word) const = 0;
-  // Words are numbered below this.
+  // Returns a number that is larger than all word ids.
   virtual LmWord word_bound() const = 0;
 
-  // Scores `words` left to right into `state` with unknown context, or after <s> if `after_bos`.
+  // Returns the score of `words` without context, or after <s> if `after_bos`, and sets `state`.
   virtual float score_terminals(std::span<const LmWord> words, bool after_bos, ChartState& state,
                                 std::uint64_t& queries) const = 0;
-  // Scores one target side, after <s> if `after_bos`: words are LM words, nonterminal(i) stands for
-  // tails[i]. The result is what this rule adds to the scores of its tails.
+  // Returns the score that a target side adds to the scores of its tails, and sets `state`. `words` are LM
+  // words, and nonterminal(i) stands for tails[i]. The context is unknown, or <s> if `after_bos`.
   virtual float score_rule(std::span<const Symbol> words, const ChartState* const* tails, bool after_bos,
                            ChartState& state, std::uint64_t& queries) const = 0;
-  // What </s> after (and, unless `has_bos`, <s> before) a complete translation adds.
+  // Returns the score that </s> after a complete translation adds, and <s> before it unless `has_bos`.
   virtual float score_goal(const ChartState& tail, bool has_bos, std::uint64_t& queries) const = 0;
 
-  // `before` and `after` are the states around a constituent of which `known` was revealed so far and
-  // `reveal` is revealed now. The return is the change of score.
-  virtual float reveal_left(ChartState& before, const ::lm::ngram::Left& reveal, unsigned char known,
+  // Reveal the left or right boundary words `reveal` of a constituent between the states `before` and
+  // `after`, of which the first `seen` words were revealed before. `reveal_full` is the `full` flag of the
+  // constituent's state. They return the change of score and update the state.
+  virtual float reveal_left(ChartState& before, const ::lm::ngram::Left& reveal, unsigned char seen,
                             std::uint64_t& queries) const = 0;
-  virtual float reveal_right(const ::lm::ngram::Right& reveal, unsigned char known, bool full,
+  virtual float reveal_right(const ::lm::ngram::Right& reveal, unsigned char seen, bool reveal_full,
                              ChartState& after, std::uint64_t& queries) const = 0;
+  // Merges the states around a constituent into `before`, which then describes the whole string. Returns the
+  // change of score.
   virtual float join(ChartState& before, const ChartState& constituent, ChartState& after,
                      std::uint64_t& queries) const = 0;
 
