@@ -13,8 +13,8 @@ bool parse_link(std::string_view token, AlignmentLink& link) {
   const char* const end = token.data() + token.size();
   const auto [dash, error] = std::from_chars(token.data(), end, link.source);
   if (error != std::errc() || dash == end || *dash != '-') return false;
-  const auto [at, target_error] = std::from_chars(dash + 1, end, link.target);
-  return target_error == std::errc() && at == end;
+  const auto [link_end, target_error] = std::from_chars(dash + 1, end, link.target);
+  return target_error == std::errc() && link_end == end;
 }
 
 }  // namespace
@@ -32,20 +32,22 @@ bool AlignedPairReader::next(AlignedPair& pair) {
 
 bool AlignedPairReader::read_lines() {
   LineReader* const readers[3] = {&source_, &target_, &links_};
-  bool more[3];
-  for (int i = 0; i < 3; ++i) more[i] = readers[i]->next(lines_[i]);
-  if (more[0] && more[1] && more[2]) return true;
-  if (!more[0] && !more[1] && !more[2]) return false;
+  bool has_line[3];
+  for (int i = 0; i < 3; ++i) has_line[i] = readers[i]->next(lines_[i]);
+  if (has_line[0] && has_line[1] && has_line[2]) return true;
+  if (!has_line[0] && !has_line[1] && !has_line[2]) return false;
   for (int i = 0; i < 3; ++i) {
-    if (more[i]) continue;
+    if (has_line[i]) continue;
     throw FormatError(readers[i]->name() + ": ends after " + std::to_string(readers[i]->line_number()) +
-                      " lines, where " + readers[std::ranges::find(more, true) - more]->name() + " has more");
+                      " lines, where " + readers[std::ranges::find(has_line, true) - has_line]->name() +
+                      " has more");
   }
   return false;
 }
 
-void AlignedPairReader::read_words(std::string_view line, const LineReader& from, std::vector<WordId>& out) {
-  if (!is_utf8(line)) throw FormatError(from.where() + ": invalid UTF-8");
+void AlignedPairReader::read_words(std::string_view line, const LineReader& reader,
+                                   std::vector<WordId>& out) {
+  if (!is_utf8(line)) throw FormatError(reader.where() + ": invalid UTF-8");
   out.clear();
   while (true) {
     const std::string_view token = next_token(line);
@@ -74,8 +76,8 @@ void AlignedPairReader::read_links(AlignedPair& pair) {
   }
   const auto key = [](const AlignmentLink& link) { return std::pair(link.source, link.target); };
   std::ranges::sort(pair.links, {}, key);
-  const auto repeated = std::ranges::unique(pair.links, {}, key);
-  pair.links.erase(repeated.begin(), repeated.end());
+  const auto duplicates = std::ranges::unique(pair.links, {}, key);
+  pair.links.erase(duplicates.begin(), duplicates.end());
 }
 
 }  // namespace hiero

@@ -1,5 +1,8 @@
-// A sentence pair with its word alignment, and the reader of line-aligned files of them: source text, target
-// text and links as 0-0 1-2 (Pharaoh format), tokens split at ASCII white space.
+// A sentence pair with its word alignment, and a reader of three files with one sentence pair per line:
+// source text, target text, and links such as 0-0 1-2 (Pharaoh format). White space is ASCII.
+//
+// How to use: AlignedPairReader reader(source, target, links, words); AlignedPair pair;
+//   while (reader.next(pair)) ...
 #pragma once
 
 #include <cstdint>
@@ -17,8 +20,8 @@ namespace hiero {
 struct AlignedPair {
   std::vector<WordId> source;
   std::vector<WordId> target;
-  std::vector<AlignmentLink> links;  // sorted, each once
-  std::uint64_t line = 0;            // from 1
+  std::vector<AlignmentLink> links;  // sorted, without duplicates
+  std::uint64_t line = 0;            // line number, counted from 1
 };
 
 class AlignedPairReader {
@@ -26,13 +29,14 @@ class AlignedPairReader {
   AlignedPairReader(LineReader& source, LineReader& target, LineReader& links, Vocab& words)
       : source_(source), target_(target), links_(links), words_(words) {}
 
-  // The next pair of which neither side is blank. False at the end. Throws FormatError for files of
-  // different length, invalid UTF-8, malformed links and links that point beyond a sentence.
+  // Reads the next pair and skips pairs with a blank side. Returns false at the end. Throws FormatError for
+  // files with different numbers of lines, invalid UTF-8, malformed links, and links that point beyond a
+  // sentence.
   bool next(AlignedPair& pair);
 
  private:
   bool read_lines();
-  void read_words(std::string_view line, const LineReader& from, std::vector<WordId>& out);
+  void read_words(std::string_view line, const LineReader& reader, std::vector<WordId>& out);
   void read_links(AlignedPair& pair);
 
   LineReader& source_;

@@ -17,27 +17,27 @@ constexpr std::uint32_t kCountsVersion = 1;
 constexpr std::uint32_t kByteOrder = 0x01020304;
 constexpr std::size_t kBlock = std::size_t{1} << 20;
 
-// The checksum so far and that of one more block.
-std::uint64_t chain(std::uint64_t sum, const std::byte* block, std::size_t size) {
+// Returns the checksum of a sequence of blocks from that of the previous blocks and one more block.
+std::uint64_t add_to_sum(std::uint64_t sum, const std::byte* block, std::size_t size) {
   return checksum_detail::mix(sum, checksum(block, size));
 }
 
-std::uint64_t finish(std::uint64_t sum, const CountsHeader& header) {
-  return chain(sum, reinterpret_cast<const std::byte*>(&header), offsetof(CountsHeader, sum));
+std::uint64_t add_header_to_sum(std::uint64_t sum, const CountsHeader& header) {
+  return add_to_sum(sum, reinterpret_cast<const std::byte*>(&header), offsetof(CountsHeader, sum));
 }
 
 std::uint64_t word_code(WordId word) { return word == Lexicon::kNull ? 0 : std::uint64_t{word} + 1; }
 
 }  // namespace
 
-// Leaves less than a block in the buffer.
+// Writes the complete blocks of the buffer.
 void CountsWriter::flush() {
-  std::size_t at = 0;
-  for (; buffer_.size() - at >= kBlock; at += kBlock) sum_ = chain(sum_, buffer_.data() + at, kBlock);
-  if (at == 0) return;
-  file_.write_at(sizeof(CountsHeader) + written_, buffer_.data(), at);
-  written_ += at;
-  buffer_.erase(buffer_.begin(), buffer_.begin() + static_cast<std::ptrdiff_t>(at));
+  std::size_t end = 0;
+  for (; buffer_.size() - end >= kBlock; end += kBlock) sum_ = add_to_sum(sum_, buffer_.data() + end, kBlock);
+  if (end == 0) return;
+  file_.write_at(sizeof(CountsHeader) + written_, buffer_.data(), end);
+  written_ += end;
+  buffer_.erase(buffer_.begin(), buffer_.begin() + static_cast<std::ptrdiff_t>(end));
 }
 
 void CountsWriter::words(const Vocab& words) {
@@ -84,12 +84,12 @@ void CountsWriter::rule(const CodedRule& rule) {
 void CountsWriter::commit(ExtractStatistics statistics) {
   header_.length = position();
   file_.write_at(sizeof(CountsHeader) + written_, buffer_.data(), buffer_.size());
-  sum_ = chain(sum_, buffer_.data(), buffer_.size());
+  sum_ = add_to_sum(sum_, buffer_.data(), buffer_.size());
   header_.magic = kCountsMagic;
   header_.version = kCountsVersion;
   header_.byte_order = kByteOrder;
   header_.statistics = statistics;
-  header_.sum = finish(sum_, header_);
+  header_.sum = add_header_to_sum(sum_, header_);
   file_.write_at(0, &header_, sizeof header_);
   file_.commit();
 }
@@ -108,11 +108,11 @@ CountsFile::CountsFile(const std::string& path) : path_(path), file_(path) {
   std::uint64_t sum = 0;
   for (std::size_t at = sizeof header_;; at += kBlock) {
     const std::size_t size = std::min(kBlock, bytes.size() - at);
-    sum = chain(sum, bytes.data() + at, size);
+    sum = add_to_sum(sum, bytes.data() + at, size);
     if (at % (64 * kBlock) < kBlock) file_.release_pages();
     if (size < kBlock) break;
   }
-  if (finish(sum, header_) != header_.sum || header_.lexicon_at < sizeof header_ ||
+  if (add_header_to_sum(sum, header_) != header_.sum || header_.lexicon_at < sizeof header_ ||
       header_.rules_at < header_.lexicon_at || header_.rules_at > header_.length) {
     damaged();
   }
@@ -171,15 +171,15 @@ CodedRule CountsFile::read_rule(const std::byte*& at, const std::byte* end) cons
 }
 
 void CountsFile::read_rules(const std::function<void(std::span<const CodedRule>)>& visit) const {
-  constexpr std::uint64_t kRelease = std::uint64_t{64} << 20;
+  constexpr std::uint64_t kReleaseInterval = std::uint64_t{64} << 20;  // bytes
   const std::byte* at = file_.bytes().data() + header_.rules_at;
   const std::byte* const end = file_.bytes().data() + file_.bytes().size();
   const std::byte* released = at;
   std::vector<CodedRule> group;
-  const auto close = [&] {
+  const auto close_group = [&] {
     if (!group.empty()) visit(group);
     group.clear();
-    if (at - released > static_cast<std::ptrdiff_t>(kRelease)) {
+    if (at - released > static_cast<std::ptrdiff_t>(kReleaseInterval)) {
       file_.release_pages();
       released = at;
     }
@@ -187,7 +187,7 @@ void CountsFile::read_rules(const std::function<void(std::span<const CodedRule>)
   while (at < end) {
     CodedRule rule = read_rule(at, end);
     if (rule.source.size() > 1) {
-      close();
+      close_group();
     } else if (group.empty()) {
       damaged();
     } else {
@@ -195,7 +195,7 @@ void CountsFile::read_rules(const std::function<void(std::span<const CodedRule>)
     }
     group.push_back(rule);
   }
-  close();
+  close_group();
 }
 
 }  // namespace hiero

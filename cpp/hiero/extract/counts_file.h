@@ -1,17 +1,20 @@
-// Counted rules in a file: what extraction hands to scoring. Rules stand by source side, then target side,
-// each with its counts and its most frequent alignment; vocabulary, word translation counts and statistics
-// come with them. Checksummed; it appears when it is whole.
+// The file of counted rules that extraction writes and scoring reads: the vocabulary, word translation
+// counts, and rules sorted by source side and target side, each with its counts and its most frequent
+// alignment. The file has checksums and is written in full or not at all.
 //
 //   CountsHeader
-//   words           varint length and bytes each
-//   lexicon         varints: source, target (word id + 1, or 0 for NULL), count
-//   rules           source symbols (symbol_code.h; none: as the rule before), target symbols, varint number
-//   of
-//                   bytes of what follows, varints shares, occurrences, shares of the target side, then a
-//                   byte each for source and target position of every link
+//   words           per word: varint length, bytes
+//   lexicon         per word pair, varints: source, target (word id + 1, or 0 for NULL), count
+//   rules           per rule: source symbols (symbol_code.h; none if the same as before), target symbols,
+//                   varint number of the following bytes, varints shares, occurrences, shares of the target
+//                   side, then one byte each for the source and target position of every link
 //
-// How to write: CountsWriter out(path); out.words(...); out.lexicon(...); out.rule(...) in order;
-//   out.commit(statistics). How to read: CountsFile file(path); file.read_rules(visit).
+// How to write:
+//   1. CountsWriter out(path);
+//   2. out.words(words); out.lexicon(lexicon);
+//   3. out.rule(rule);                           // every rule, sorted
+//   4. out.commit(statistics);
+// How to read: CountsFile file(path); file.read_rules(visit);
 #pragma once
 
 #include <array>
@@ -32,21 +35,21 @@ namespace hiero {
 
 struct ExtractStatistics {
   std::uint64_t pairs = 0;        // sentence pairs
-  std::uint64_t phrases = 0;      // initial phrase occurrences
-  std::uint64_t occurrences = 0;  // of rules
-  std::uint64_t rules = 0;
+  std::uint64_t phrases = 0;      // occurrences of initial phrase pairs
+  std::uint64_t occurrences = 0;  // occurrences of rules
+  std::uint64_t rules = 0;        // different rules
   DistortionCounts distortion;
-  // rules_seen[n]: rules of n + 1 occurrences.
+  // rules_seen[n] is the number of rules that occurred n + 1 times.
   std::array<std::uint64_t, 16> rules_seen{};
 };
 
-// A rule in coded form; see above.
+// A rule with its sides and links in the encoding above.
 struct CodedRule {
   Bytes source;  // with its end mark
   Bytes target;  // with its end mark
   Bytes links;
   RuleCount count;
-  std::uint64_t target_shares;  // of all rules with this target side
+  std::uint64_t target_shares;  // sum of the shares of all rules with this target side
 };
 
 struct CountsHeader {
@@ -59,7 +62,7 @@ struct CountsHeader {
   std::uint64_t lexicon_at;
   std::uint64_t rules_at;
   ExtractStatistics statistics;
-  std::uint64_t sum;  // of all that follows the header, then of the header before this
+  std::uint64_t sum;  // checksum of all bytes after the header, then of the header fields before this one
 };
 
 class CountsWriter {
@@ -80,22 +83,22 @@ class CountsWriter {
   std::vector<std::byte> buffer_;
   std::uint64_t written_ = 0;
   std::uint64_t sum_ = 0;
-  std::vector<std::byte> source_;
-  std::vector<std::byte> tail_;
+  std::vector<std::byte> source_;  // the source side of the last rule
+  std::vector<std::byte> tail_;    // counts and links of a rule
 };
 
 class CountsFile {
  public:
-  // Checks the whole file. Throws FileError, or FormatError for a file that is no such file, of another
-  // version, cut short or damaged.
+  // Opens a file and checks all of it. Throws FileError, or FormatError for a file of another kind or
+  // version, or one that is truncated or damaged.
   explicit CountsFile(const std::string& path);
 
   const ExtractStatistics& statistics() const { return header_.statistics; }
   Vocab words() const;
   Lexicon lexicon() const;
-  // Visits the rules of each source side. Throws FormatError.
+  // Calls visit(rules) for every source side. Throws FormatError.
   void read_rules(const std::function<void(std::span<const CodedRule>)>& visit) const;
-  // Throws the FormatError of a file whose contents make no sense.
+  // Throws the FormatError for a file whose contents contradict each other.
   [[noreturn]] void damaged() const;
 
  private:

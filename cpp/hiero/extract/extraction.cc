@@ -15,13 +15,13 @@ bool equal(Bytes a, Bytes b) {
   return a.size() == b.size() && std::memcmp(a.data(), b.data(), a.size()) == 0;
 }
 
-// Takes rule occurrences by target side, source side and alignment, and passes on rules with their most
-// frequent alignment and the total of their target side, to be sorted by source side.
+// Sums rule occurrences, which come sorted by target side, source side and alignment. Adds each rule, with
+// its most frequent alignment and the sum of its target side, to a sorter by source side.
 class RuleSums {
  public:
-  explicit RuleSums(RecordSorter& out) : out_(out) {}
+  explicit RuleSums(RecordSorter& by_source) : by_source_(by_source) {}
 
-  // `key` as RuleExtractor makes it.
+  // `key` is that of RuleExtractor::extract().
   void add(Bytes key, const RuleCount& count) {
     const std::byte* const begin = key.data();
     const std::byte* const end = begin + key.size();
@@ -31,35 +31,35 @@ class RuleSums {
       close_target();
       target_.assign(begin, source);
     }
-    if (rules_.empty() || !equal({source, links}, source_of(rules_.back()))) open_rule({source, links});
+    if (rules_.empty() || !equal({source, links}, source_bytes(rules_.back()))) open_rule({source, links});
     Rule& rule = rules_.back();
     rule.count.shares = sum_of_shares(rule.count.shares, count.shares);
     rule.count.occurrences += count.occurrences;
-    total_ = sum_of_shares(total_, count.shares);
-    // Of equally frequent alignments the first in byte order stays.
-    if (count.occurrences > rule.best) {
-      rule.best = count.occurrences;
+    target_shares_ = sum_of_shares(target_shares_, count.shares);
+    // Among equally frequent alignments the first in byte order is kept.
+    if (count.occurrences > rule.alignment_count) {
+      rule.alignment_count = count.occurrences;
       bytes_.resize(rule.links_at);
       bytes_.insert(bytes_.end(), links, end);
     }
   }
 
   void close_target() {
-    for (std::size_t r = 0; r < rules_.size(); ++r) pass_on(r);
+    for (std::size_t r = 0; r < rules_.size(); ++r) add_to_sorter(r);
     rules_.clear();
     bytes_.clear();
-    total_ = 0;
+    target_shares_ = 0;
   }
 
  private:
   struct Rule {
-    std::size_t source_at;  // into bytes_
-    std::size_t links_at;
+    std::size_t source_at;  // start of its source side in bytes_
+    std::size_t links_at;   // start of its links in bytes_
     RuleCount count;
-    std::uint64_t best;  // occurrences with the alignment kept
+    std::uint64_t alignment_count;  // occurrences with these links
   };
 
-  Bytes source_of(const Rule& rule) const {
+  Bytes source_bytes(const Rule& rule) const {
     return {bytes_.data() + rule.source_at, rule.links_at - rule.source_at};
   }
 
@@ -69,31 +69,32 @@ class RuleSums {
     rules_.push_back({at, bytes_.size(), {0, 0}, 0});
   }
 
-  void pass_on(std::size_t r) {
+  void add_to_sorter(std::size_t r) {
     const Rule& rule = rules_[r];
     const std::size_t end = r + 1 < rules_.size() ? rules_[r + 1].source_at : bytes_.size();
-    const Bytes source = source_of(rule);
+    const Bytes source = source_bytes(rule);
     key_.assign(source.begin(), source.end());
     key_.insert(key_.end(), target_.begin(), target_.end());
     value_.clear();
     put_varint(value_, rule.count.shares);
     put_varint(value_, rule.count.occurrences);
-    put_varint(value_, total_);
+    put_varint(value_, target_shares_);
     value_.insert(value_.end(), bytes_.begin() + static_cast<std::ptrdiff_t>(rule.links_at),
                   bytes_.begin() + static_cast<std::ptrdiff_t>(end));
-    out_.add(key_, value_);
+    by_source_.add(key_, value_);
   }
 
-  RecordSorter& out_;
-  std::vector<std::byte> target_;
-  std::vector<std::byte> bytes_;  // source side and links of each of rules_
-  std::vector<Rule> rules_;       // of the current target side
-  std::uint64_t total_ = 0;
+  RecordSorter& by_source_;
+  std::vector<std::byte> target_;    // the current target side
+  std::vector<Rule> rules_;          // the rules with this target side
+  std::vector<std::byte> bytes_;     // source side and links of each of these rules
+  std::uint64_t target_shares_ = 0;  // sum over these rules
   std::vector<std::byte> key_;
   std::vector<std::byte> value_;
 };
 
-CodedRule decode(Bytes key, Bytes value) {
+// Decodes a record of RuleSums.
+CodedRule decode_rule(Bytes key, Bytes value) {
   const std::byte* const target = skip_symbols(key.data(), key.data() + key.size());
   const std::byte* at = value.data();
   CodedRule rule{};
@@ -106,58 +107,72 @@ CodedRule decode(Bytes key, Bytes value) {
   return rule;
 }
 
+// Adds all rule occurrences to a sorter by target side, and all links to the lexicon.
+ExtractStatistics extract_occurrences(AlignedPairReader& reader, const ExtractOptions& options,
+                                      Lexicon& lexicon, RecordSorter& by_target,
+                                      const ExtractProgress& progress) {
+  constexpr std::uint64_t kProgressInterval = 256;  // sentence pairs
+  RuleExtractor extractor(options);
+  ExtractStatistics statistics;
+  AlignedPair pair;
+  while (reader.next(pair)) {
+    extractor.extract(pair, by_target);
+    lexicon.add(pair);
+    if (++statistics.pairs % kProgressInterval == 0) progress(statistics.pairs, by_target.size());
+  }
+  statistics.phrases = extractor.phrase_count();
+  statistics.occurrences = by_target.size();
+  statistics.distortion = extractor.distortion();
+  return statistics;
+}
+
+// Sums the occurrences and adds the rules to a sorter by source side. Calls count_record() for every record.
+template <class CountRecord>
+void sum_occurrences(RecordSorter& by_target, RecordSorter& by_source, const CountRecord& count_record) {
+  by_target.finish();
+  RuleSums sums(by_source);
+  by_target.scan([&](Bytes key, Bytes value) {
+    RuleCount count{};
+    std::memcpy(&count, value.data(), sizeof count);
+    sums.add(key, count);
+    count_record();
+  });
+  sums.close_target();
+}
+
 }  // namespace
 
 ExtractStatistics extract_rules(LineReader& source, LineReader& target, LineReader& links,
                                 const std::string& output, const ExtractOptions& options,
                                 std::uint64_t memory, const ExtractProgress& progress) {
-  constexpr std::uint64_t kPauseStep = 1u << 14;
-  CountsWriter out(output);  // first, so that a folder that cannot be written is found out at once
+  constexpr std::uint64_t kProgressInterval = 1u << 14;  // records
+  CountsWriter out(output);  // opened first, so that an unwritable folder is an error before any work
   Vocab words;
   Lexicon lexicon;
-  RuleExtractor extractor(options);
-  ExtractStatistics statistics;
-  // Both sorters are full while the one is emptied into the other.
+  // Both sorters are full while one is emptied into the other.
   RecordSorter by_target(memory / 2, folder_of(output), RuleExtractor::add_counts);
   RecordSorter by_source(memory / 2, folder_of(output));
 
   AlignedPairReader reader(source, target, links, words);
-  AlignedPair pair;
-  while (reader.next(pair)) {
-    extractor.extract(pair, by_target);
-    lexicon.add(pair);
-    if (++statistics.pairs % 256 == 0) progress(statistics.pairs, by_target.size());
-  }
+  ExtractStatistics statistics = extract_occurrences(reader, options, lexicon, by_target, progress);
   if (statistics.pairs == 0) throw FormatError(source.name() + ": no sentence pairs");
-  statistics.phrases = extractor.phrase_count();
-  statistics.occurrences = by_target.size();
-  statistics.distortion = extractor.distortion();
-
-  by_target.finish();
-  RuleSums sums(by_source);
-  std::uint64_t seen = 0;
-  const auto pause = [&] {
-    if (seen++ % kPauseStep == 0) progress(statistics.pairs, statistics.occurrences);
+  std::uint64_t records = 0;
+  const auto count_record = [&] {
+    if (records++ % kProgressInterval == 0) progress(statistics.pairs, statistics.occurrences);
   };
-  by_target.scan([&](Bytes key, Bytes value) {
-    RuleCount count{};
-    std::memcpy(&count, value.data(), sizeof count);
-    sums.add(key, count);
-    pause();
-  });
-  sums.close_target();
+  sum_occurrences(by_target, by_source, count_record);
   by_target.release();
 
   by_source.finish();
   out.words(words);
   out.lexicon(lexicon);
   by_source.scan([&](Bytes key, Bytes value) {
-    const CodedRule rule = decode(key, value);
+    const CodedRule rule = decode_rule(key, value);
     ++statistics.rules;
     if (rule.count.occurrences <= statistics.rules_seen.size())
       ++statistics.rules_seen[rule.count.occurrences - 1];
     out.rule(rule);
-    pause();
+    count_record();
   });
   out.commit(statistics);
   return statistics;

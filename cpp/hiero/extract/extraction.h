@@ -1,4 +1,5 @@
-// From aligned sentence pairs to counted rules: extracts, sorts and adds up in bounded memory.
+// Extracts rules from aligned sentence pairs and counts them, in bounded memory: occurrences are sorted on
+// disk by target side to be summed, and the sums by source side to be written.
 #pragma once
 
 #include <cstdint>
@@ -11,13 +12,14 @@
 
 namespace hiero {
 
-// Called now and then with the number of sentence pairs read and of rule occurrences; may throw to stop.
+// Receives the numbers of sentence pairs and rule occurrences so far. It is called regularly and may throw to
+// stop the work.
 using ExtractProgress = std::function<void(std::uint64_t pairs, std::uint64_t occurrences)>;
 
-// Reads pairs of lines and their links, leaves out pairs with a blank side, and writes the file of counts
-// `output` (see counts_file.h), which does not depend on `memory` (bytes; the vocabulary and the word
-// translation counts come on top). Throws FormatError naming the line, FileError, std::invalid_argument;
-// Error for a rule or target side in 2^28 initial phrases or more.
+// Writes the counts (counts_file.h) of the rules of all pairs without a blank side. `memory` is in bytes; the
+// vocabulary and the word translation counts take additional memory. The counts do not depend on it.
+// Throws FormatError naming the line, FileError, std::invalid_argument for wrong options, and Error if a rule
+// or target side occurs in 2^28 initial phrases or more.
 ExtractStatistics extract_rules(LineReader& source, LineReader& target, LineReader& links,
                                 const std::string& output, const ExtractOptions& options,
                                 std::uint64_t memory, const ExtractProgress& progress);

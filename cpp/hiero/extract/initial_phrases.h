@@ -1,5 +1,5 @@
-// Initial phrase pairs of a word-aligned sentence pair (Chiang 2007, section 3.2): spans of at most
-// max_phrase words on either side, at least one link between them and none that leaves them.
+// Finds the initial phrase pairs of a word-aligned sentence pair (Chiang 2007, section 3.2): pairs of spans
+// of at most max_phrase words each, with at least one link between them and no link that leaves them.
 #pragma once
 
 #include <cstdint>
@@ -10,7 +10,7 @@
 
 namespace hiero {
 
-// Half-open spans of word positions.
+// A phrase pair as half-open spans of word positions.
 struct Phrase {
   std::uint32_t source_begin;
   std::uint32_t source_end;
@@ -25,26 +25,26 @@ class InitialPhrases {
  public:
   explicit InitialPhrases(const ExtractOptions& options) : options_(options) {}
 
-  // All of them, ordered by source span, then target span. Tight ones unless the options allow
-  // unaligned words at the edges.
+  // Returns all initial phrase pairs, sorted by source span, then target span. The words at the ends of a
+  // span are aligned unless the options allow unaligned words there. The result is valid until the next call.
   const std::vector<Phrase>& find(const AlignedPair& pair);
 
  private:
-  // Positions on the other side that a word links to; none: first > last.
-  struct Reach {
-    std::uint32_t first;
-    std::uint32_t last;
-    bool none() const { return first > last; }
-    void add(const Reach& other);
+  // The first and the last position on the other side that words are linked to.
+  struct LinkedRange {
+    std::uint32_t first = ~0u;
+    std::uint32_t last = 0;
+    bool empty() const { return first > last; }
+    void extend(const LinkedRange& other);
   };
 
-  void reach(const AlignedPair& pair);
-  void add(std::uint32_t begin, std::uint32_t end, const Reach& target);
-  void add_loose(std::uint32_t begin, std::uint32_t end, const Reach& target);
+  void find_linked_ranges(const AlignedPair& pair);
+  void add(std::uint32_t begin, std::uint32_t end, const LinkedRange& target);
+  void add_with_unaligned_edges(std::uint32_t begin, std::uint32_t end, const LinkedRange& target);
 
   const ExtractOptions& options_;
-  std::vector<Reach> source_reach_;
-  std::vector<Reach> target_reach_;
+  std::vector<LinkedRange> source_links_;  // by source position: the range of linked target positions
+  std::vector<LinkedRange> target_links_;  // by target position: the range of linked source positions
   std::vector<Phrase> phrases_;
 };
 

@@ -1,4 +1,12 @@
-// Lexical weights of a rule under its alignment (Koehn et al. 2003, section 3.1); nonterminals have none.
+// Lexical weights of a rule (Koehn et al. 2003, section 3.1). For target words e linked to source words f:
+//
+//   log p_w(e | f) = sum over target words of log w, where w is the mean of w(e | f) over the links of the
+//   word,
+//                    or w(e | NULL) if it has no link,
+//
+// and likewise in the other direction. Nonterminals have no weight.
+//
+// How to use: LexicalScorer scorer(lexicon); scorer(source, target, links).target_given_source.
 #pragma once
 
 #include <span>
@@ -9,8 +17,8 @@
 namespace hiero {
 
 struct LexicalWeights {
-  double target_given_source;  // natural logs
-  double source_given_target;
+  double target_given_source;  // natural log
+  double source_given_target;  // natural log
 };
 
 class LexicalScorer {
@@ -27,8 +35,8 @@ class LexicalScorer {
   };
 
   const Lexicon& lexicon_;
-  std::vector<Mean> source_;
-  std::vector<Mean> target_;
+  std::vector<Mean> source_;  // by source position
+  std::vector<Mean> target_;  // by target position
 };
 
 }  // namespace hiero

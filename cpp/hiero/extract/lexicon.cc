@@ -51,9 +51,9 @@ std::size_t Lexicon::find(std::uint64_t key) const {
 }
 
 void Lexicon::grow() {
-  std::vector<Slot> old(2 * slots_.size());
-  old.swap(slots_);
-  for (const Slot& slot : old) {
+  std::vector<Slot> old_slots(2 * slots_.size());
+  old_slots.swap(slots_);
+  for (const Slot& slot : old_slots) {
     if (slot.count != 0) slots_[find(slot.key)] = slot;
   }
 }
@@ -73,13 +73,17 @@ std::uint64_t Lexicon::count(WordId source, WordId target) const {
 }
 
 double Lexicon::target_given_source(WordId source, WordId target) const {
-  const std::uint64_t both = count(source, target);
-  return both == 0 ? 0 : static_cast<double>(both) / static_cast<double>(source_totals_[total_index(source)]);
+  const std::uint64_t pair_count = count(source, target);
+  return pair_count == 0
+             ? 0
+             : static_cast<double>(pair_count) / static_cast<double>(source_totals_[total_index(source)]);
 }
 
 double Lexicon::source_given_target(WordId source, WordId target) const {
-  const std::uint64_t both = count(source, target);
-  return both == 0 ? 0 : static_cast<double>(both) / static_cast<double>(target_totals_[total_index(target)]);
+  const std::uint64_t pair_count = count(source, target);
+  return pair_count == 0
+             ? 0
+             : static_cast<double>(pair_count) / static_cast<double>(target_totals_[total_index(target)]);
 }
 
 }  // namespace hiero

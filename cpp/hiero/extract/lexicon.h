@@ -1,5 +1,10 @@
-// Word translation counts and probabilities from word alignments (Koehn et al. 2003, section 3.1): a link
-// counts one for its pair of words, an unaligned word counts one for itself with the empty word NULL.
+// Word translation counts and probabilities from word alignments (Koehn et al. 2003, section 3.1):
+//
+//   w(e | f) = count(f, e) / sum over e' of count(f, e')
+//
+// A link counts 1 for its pair of words. An unaligned word counts 1 for its pair with the empty word NULL.
+//
+// How to use: lexicon.add(pair) for every sentence pair; then lexicon.target_given_source(f, e).
 #pragma once
 
 #include <cstdint>
@@ -12,7 +17,7 @@ namespace hiero {
 
 class Lexicon {
  public:
-  // Stands for NULL on either side.
+  // The id of NULL, on either side.
   static constexpr WordId kNull = kNoWord;
 
   struct Entry {
@@ -23,12 +28,12 @@ class Lexicon {
 
   void add(const AlignedPair& pair);
   void add(WordId source, WordId target, std::uint64_t count);
-  // By source, then target.
+  // Returns all pairs that were seen, sorted by source, then target.
   std::vector<Entry> entries() const;
 
-  // w(e|f) = count(f, e) / sum over e' of count(f, e'); 0 for a pair not seen.
+  // Returns w(e | f), or 0 for a pair that was not seen.
   double target_given_source(WordId source, WordId target) const;
-  // w(f|e) likewise.
+  // Returns w(f | e), or 0 for a pair that was not seen.
   double source_given_target(WordId source, WordId target) const;
 
  private:
@@ -36,14 +41,14 @@ class Lexicon {
     std::uint64_t key = ~std::uint64_t{0};
     std::uint64_t count = 0;
   };
-  // The slot of a pair, or the empty one where it belongs.
+  // Returns the index of the slot of a pair, or of the empty slot for it.
   std::size_t find(std::uint64_t key) const;
   std::uint64_t count(WordId source, WordId target) const;
   void grow();
 
-  std::vector<Slot> slots_ = std::vector<Slot>(1024);
+  std::vector<Slot> slots_ = std::vector<Slot>(1024);  // a hash table with linear probing
   std::size_t size_ = 0;
-  // Sums over the pairs of a word; NULL first, then word 0, 1, ...
+  // Sum of the counts of a word: NULL first, then words 0, 1, ...
   std::vector<std::uint64_t> source_totals_;
   std::vector<std::uint64_t> target_totals_;
 };

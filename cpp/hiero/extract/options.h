@@ -1,5 +1,5 @@
-// What is extracted and what is kept of it, with defaults; those of extraction are Chiang's (2007,
-// section 3.2).
+// Settings of rule extraction and of rule scoring (setting.h). The defaults of extraction are those of Chiang
+// (2007, section 3.2).
 #pragma once
 
 #include <array>
@@ -12,7 +12,7 @@
 
 namespace hiero {
 
-// Lines first .. last of a bitext, from 1.
+// Lines first to last of a bitext, inclusive, counted from 1.
 struct LineRange {
   std::uint64_t first;
   std::uint64_t last;
@@ -47,11 +47,13 @@ struct ExtractOptions {
   }
 };
 
+// A discount replaces the count n of a rule by d(n). N(n) is the number of rules that occurred n times.
 enum class Discount {
   kNone,
-  kGoodTuring,  // d(n) = (n + 1) N(n + 1) / N(n) where that is less than n, for n <= 10 (Good 1953)
-  // d(n) = n - D, D = N(1) / (N(1) + 2 N(2)) (Ney et al. 1994); without a rule that occurred twice that
-  // would leave nothing of a rule that occurred once, and D is 0
+  // d(n) = (n + 1) N(n + 1) / N(n) where this is less than n, for n <= 10 (Good 1953).
+  kGoodTuring,
+  // d(n) = n - D with D = N(1) / (N(1) + 2 N(2)) (Ney et al. 1994). D is 0 if N(2) is 0, since D = 1 would
+  // leave nothing of rules that occurred once.
   kAbsolute
 };
 
@@ -61,7 +63,7 @@ inline constexpr std::array<std::string_view, 3> kNames<Discount>{"none", "good_
 struct ScoreOptions {
   Discount discount = Discount::kNone;
   std::uint64_t min_count = 1;
-  std::uint64_t ttable_limit = 0;  // of equals, those that come first
+  std::uint64_t ttable_limit = 0;  // among rules with equal probability the first are kept
   std::string owner;
   std::uint32_t span_limit = 0;
 

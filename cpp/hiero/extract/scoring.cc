@@ -20,38 +20,39 @@ constexpr std::array<const char*, 6> kFeatures = {"PhraseFE", "PhraseEF",  "LexF
                                                   "LexEF",    "RuleCount", "Singleton"};
 constexpr LabelId kLabel = 0;
 
-// c(f, e) as it counts in the probabilities, in units of RuleExtractor::kOne.
+// Returns the discounted count c(f, e) of a rule, in units of 1/RuleExtractor::kOne.
 class Discounting {
  public:
   Discounting(Discount kind, const ExtractStatistics& statistics) : kind_(kind) {
-    const auto& seen = statistics.rules_seen;
-    for (std::size_t n = 0; n < seen.size(); ++n) seen_[n] = static_cast<double>(seen[n]);
-    if (seen_[1] > 0) absolute_ = seen_[0] / (seen_[0] + 2 * seen_[1]);
+    std::ranges::copy(statistics.rules_seen, rules_seen_.begin());
+    if (rules_seen_[1] > 0) absolute_ = rules_seen_[0] / (rules_seen_[0] + 2 * rules_seen_[1]);
   }
 
   double operator()(const RuleCount& count) const {
     const auto shares = static_cast<double>(count.shares);
     const auto n = static_cast<double>(count.occurrences);
     if (kind_ == Discount::kAbsolute) return shares * (n - absolute_) / n;
-    if (kind_ == Discount::kGoodTuring && count.occurrences <= kGoodTuringUpTo) {
-      const double now = seen_[count.occurrences - 1];
-      const double next = (n + 1) * seen_[count.occurrences];
-      if (next > 0 && next < n * now) return shares * next / (now * n);
+    if (kind_ == Discount::kGoodTuring && count.occurrences <= kGoodTuringLimit) {
+      const double same = rules_seen_[count.occurrences - 1];
+      const double next = (n + 1) * rules_seen_[count.occurrences];
+      if (next > 0 && next < n * same) return shares * next / (same * n);
     }
     return shares;
   }
 
  private:
-  static constexpr std::uint64_t kGoodTuringUpTo = 10;
+  static constexpr std::uint64_t kGoodTuringLimit = 10;
   Discount kind_;
-  std::array<double, std::tuple_size_v<decltype(ExtractStatistics::rules_seen)>> seen_{};
+  std::array<double, std::tuple_size_v<decltype(ExtractStatistics::rules_seen)>> rules_seen_{};
   double absolute_ = 0;  // D
 };
 
-class Scorer {
+// Selects and scores the rules of one source side after the other. The table writer reads all rules twice;
+// the significance test runs in the first pass only.
+class RuleScorer {
  public:
-  Scorer(const CountsFile& counts, const Vocab& words, const ScoreOptions& options, SignificanceTest* test,
-         double least_significance)
+  RuleScorer(const CountsFile& counts, const Vocab& words, const ScoreOptions& options,
+             SignificanceTest* test, double least_significance)
       : counts_(counts),
         options_(options),
         test_(test),
@@ -61,13 +62,13 @@ class Scorer {
         lexicon_(counts.lexicon()),
         lexical_(lexicon_) {}
 
-  // Another round through all rules begins.
-  void restart() {
-    judged_ = !significant_.empty();
-    next_ = 0;
+  // Call it before every pass through all rules.
+  void begin_pass() {
+    tested_ = !significant_.empty();
+    next_rule_ = 0;
   }
 
-  // Passes on what is kept of the rules of one source side.
+  // Calls visit(row) for the rules of one source side that are kept.
   void score(std::span<const CodedRule> group, const std::function<void(const RuleRow&)>& visit) {
     const std::byte* at = group.front().source.data();
     get_symbols(at, source_);
@@ -84,14 +85,14 @@ class Scorer {
   }
 
  private:
-  void check(bool good) const {
-    if (!good) counts_.damaged();
+  void check(bool valid) const {
+    if (!valid) counts_.damaged();
   }
 
-  // Rules that are kept, in order.
+  // Fills selected_ with the rules that are kept, in their order.
   void select(std::span<const CodedRule> group) {
     selected_.clear();
-    if (test_ && !judged_) test_->set_source(source_);
+    if (test_ && !tested_) test_->set_source(source_);
     for (std::size_t r = 0; r < group.size(); ++r) {
       if (is_significant(group[r]) && group[r].count.occurrences >= options_.min_count)
         selected_.push_back(r);
@@ -108,10 +109,10 @@ class Scorer {
     std::ranges::sort(selected_);
   }
 
-  // Tests every rule in the first round and remembers the answers.
+  // Tests every rule in the first pass and stores the results.
   bool is_significant(const CodedRule& rule) {
     if (!test_) return true;
-    if (judged_) return significant_[next_++];
+    if (tested_) return significant_[next_rule_++];
     decode(rule);
     significant_.push_back(test_->minus_log_p(target_) > least_significance_);
     return significant_.back();
@@ -120,8 +121,8 @@ class Scorer {
   void decode(const CodedRule& rule) {
     const std::byte* at = rule.target.data();
     get_symbols(at, target_);
-    const auto gaps = static_cast<std::size_t>(std::ranges::count_if(source_, is_nonterminal));
-    bool seen[2] = {gaps < 1, gaps < 2};
+    const auto arity = static_cast<std::size_t>(std::ranges::count_if(source_, is_nonterminal));
+    bool seen[2] = {arity < 1, arity < 2};
     for (const Symbol symbol : target_) {
       if (is_nonterminal(symbol)) {
         check(payload(symbol) < 2 && !seen[payload(symbol)]);
@@ -130,7 +131,7 @@ class Scorer {
         check(symbol < words_);
       }
     }
-    check(gaps <= 2 && seen[0] && seen[1]);
+    check(arity <= 2 && seen[0] && seen[1]);
     links_.clear();
     for (std::size_t i = 0; i + 1 < rule.links.size(); i += 2) {
       links_.push_back(
@@ -167,9 +168,9 @@ class Scorer {
   std::uint32_t words_;
   Lexicon lexicon_;
   LexicalScorer lexical_;
-  std::vector<bool> significant_;  // by rule, once judged
-  bool judged_ = false;
-  std::size_t next_ = 0;
+  std::vector<bool> significant_;  // by rule: the result of the test
+  bool tested_ = false;            // whether all rules were tested
+  std::size_t next_rule_ = 0;
   std::vector<std::size_t> selected_;
   std::vector<Symbol> source_;
   std::vector<Symbol> target_;
@@ -192,11 +193,11 @@ ScoreStatistics score_rules(const CountsFile& counts, const std::string& output,
   names.labels.intern("X");
   names.rules = counts.statistics().rules;
   for (const char* feature : kFeatures) names.features.push_back({feature, -1, names.rules});
-  Scorer scorer(counts, names.words, options, test, least_significance);
+  RuleScorer scorer(counts, names.words, options, test, least_significance);
   ScoreStatistics statistics;
   const RuleScan scan = [&](const std::function<void(const RuleRow&)>& visit) {
     statistics = {};
-    scorer.restart();
+    scorer.begin_pass();
     counts.read_rules([&](std::span<const CodedRule> group) {
       statistics.read += group.size();
       scorer.score(group, [&](const RuleRow& row) {
@@ -204,7 +205,7 @@ ScoreStatistics score_rules(const CountsFile& counts, const std::string& output,
         visit(row);
       });
     });
-    if (statistics.kept == 0) throw FormatError(output + ": no rule is left");
+    if (statistics.kept == 0) throw FormatError(output + ": the table would have no rules");
   };
   write_table(names, scan, file, [&] { progress(statistics.read); });
   file.commit();

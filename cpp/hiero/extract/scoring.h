@@ -1,12 +1,11 @@
-// From counted rules to a packed rule table with features:
-//   PhraseEF   log p(e|f) = log c(f, e) / c(f)
-//   PhraseFE   log p(f|e) = log c(f, e) / c(e)
-//   LexEF      log of the product, over target words, of the mean w(e|f) over the source words each is
-//              linked to, or w(e|NULL) (Koehn et al. 2003, section 3.1)
-//   LexFE      likewise over source words
+// Converts counted rules (counts_file.h) to a packed rule table with these features, in natural logs:
+//   PhraseEF   log p(e | f) = log c(f, e) / c(f)
+//   PhraseFE   log p(f | e) = log c(f, e) / c(e)
+//   LexEF      log p_w(e | f), the lexical weight of the target side (lexical_weights.h)
+//   LexFE      log p_w(f | e), the lexical weight of the source side
 //   RuleCount  log c(f, e)
-//   Singleton  1 if the rule occurred once
-// c(f, e) may be discounted: times d(n) / n for a rule that occurred n times.
+//   Singleton  1 if the rule occurred once, else 0
+// A discount multiplies c(f, e) by d(n) / n for a rule that occurred n times (options.h).
 #pragma once
 
 #include <cstdint>
@@ -20,18 +19,17 @@
 namespace hiero {
 
 struct ScoreStatistics {
-  std::uint64_t read = 0;
-  std::uint64_t kept = 0;
+  std::uint64_t read = 0;  // rules in the file of counts
+  std::uint64_t kept = 0;  // rules in the table
 };
 
-// Called now and then with the number of rules read; may throw to stop.
+// Receives the number of rules that were read. It is called regularly and may throw to stop the work.
 using ScoreProgress = std::function<void(std::uint64_t rules)>;
 
-// Memory goes into vocabulary, lexicon and the rules of one source side; the rules themselves are read twice.
-// Probabilities are of all counted rules, also those that are then left out. Replaces `output` when the
-// table is whole. Throws FormatError, FileError.
-// The test, if there is one, decides before the ttable limit does: rules stay whose -log p by Fisher's exact
-// test is larger than `least_significance`.
+// Writes the table in full or not at all. Rules are read twice; memory holds the vocabulary, the lexicon and
+// the rules of one source side. Probabilities are computed over all counted rules, before rules are left out.
+// If there is a test, only rules with -log p larger than `least_significance` are kept, and the ttable limit
+// applies to these. Throws FormatError and FileError.
 ScoreStatistics score_rules(const CountsFile& counts, const std::string& output, const ScoreOptions& options,
                             SignificanceTest* test, double least_significance, const ScoreProgress& progress);
 

@@ -19,15 +19,16 @@ double log_choose(std::uint64_t n, std::uint64_t k) {
 
 double fisher_minus_log_p(std::uint64_t both, std::uint64_t source, std::uint64_t target,
                           std::uint64_t pairs) {
-  const std::uint64_t least = source + target > pairs ? source + target - pairs : 0;
-  both = std::max(both, least);
-  const std::uint64_t most = std::min(source, target);
+  const std::uint64_t min_both = source + target > pairs ? source + target - pairs : 0;
+  both = std::max(both, min_both);
+  const std::uint64_t max_both = std::min(source, target);
   const double first =
       log_choose(source, both) + log_choose(pairs - source, target - both) - log_choose(pairs, target);
-  // Each term by its ratio to the one before; they fall fast or, below the mode, rise and then fall.
+  // Terms are computed relative to the first, each from the one before. They fall fast, or rise first below
+  // the mode.
   double sum = 1;
   double term = 1;
-  for (std::uint64_t k = both; k < most; ++k) {
+  for (std::uint64_t k = both; k < max_both; ++k) {
     term *= static_cast<double>(source - k) * static_cast<double>(target - k) /
             (static_cast<double>(k + 1) * static_cast<double>(pairs + k + 1 - source - target));
     sum += term;
@@ -47,62 +48,63 @@ SignificanceTest::SignificanceTest(LineReader& source, LineReader& target, Vocab
   std::string_view source_line;
   std::string_view target_line;
   for (;;) {
-    const bool more = source.next(source_line);
-    if (target.next(target_line) != more) {
-      throw FormatError(source.name() + " and " + target.name() + " are of different length");
+    const bool has_line = source.next(source_line);
+    if (target.next(target_line) != has_line) {
+      throw FormatError(source.name() + " and " + target.name() + " have different numbers of lines");
     }
-    if (!more) break;
+    if (!has_line) break;
     read(source_line, f);
     read(target_line, e);
     if (f.empty() || e.empty()) continue;
     source_.add(f);
     target_.add(e);
   }
-  holds_.assign(source_.size(), 0);
-  all_.resize(source_.size());
-  std::iota(all_.begin(), all_.end(), 0u);
+  has_source_.assign(source_.size(), 0);
+  all_sentences_.resize(source_.size());
+  std::iota(all_sentences_.begin(), all_sentences_.end(), 0u);
 }
 
 void SignificanceTest::set_source(std::span<const Symbol> source) {
-  for (const std::uint32_t sentence : held_) holds_[sentence] = 0;
-  held_.clear();
+  for (const std::uint32_t sentence : source_sentences_) has_source_[sentence] = 0;
+  source_sentences_.clear();
   const WordId rarest = source_.rarest(source);
   const std::span<const std::uint32_t> candidates =
-      rarest == kNoWord ? std::span<const std::uint32_t>(all_) : source_.sentences_with(rarest);
+      rarest == kNoWord ? std::span<const std::uint32_t>(all_sentences_) : source_.sentences_with(rarest);
   for (const std::uint32_t sentence : candidates) {
     if (!source_.matches(sentence, source, 0)) continue;
-    held_.push_back(sentence);
-    holds_[sentence] = 1;
+    source_sentences_.push_back(sentence);
+    has_source_[sentence] = 1;
   }
 }
 
 double SignificanceTest::minus_log_p(std::span<const Symbol> target) {
-  constexpr std::size_t kLong = 64;
+  constexpr std::size_t kManyCandidates = 64;
   const WordId rarest = target_.rarest(target);
   const std::span<const std::uint32_t> candidates =
-      rarest == kNoWord ? std::span<const std::uint32_t>(all_) : target_.sentences_with(rarest);
+      rarest == kNoWord ? std::span<const std::uint32_t>(all_sentences_) : target_.sentences_with(rarest);
   const auto matches = [&](std::uint32_t sentence) { return target_.matches(sentence, target, 0); };
   std::uint64_t both = 0;
   std::uint64_t count = 0;
-  if (candidates.size() < kLong) {
+  if (candidates.size() < kManyCandidates) {
     for (const std::uint32_t sentence : candidates) {
       if (!matches(sentence)) continue;
       ++count;
-      both += static_cast<std::uint64_t>(holds_[sentence]);
+      both += static_cast<std::uint64_t>(has_source_[sentence]);
     }
   } else {
     const std::string key(reinterpret_cast<const char*>(target.data()), target.size_bytes());
-    const auto [known, fresh] = target_counts_.try_emplace(key, 0);
-    if (fresh) known->second = static_cast<std::uint64_t>(std::ranges::count_if(candidates, matches));
-    count = known->second;
-    if (held_.size() < candidates.size()) {
-      both = static_cast<std::uint64_t>(std::ranges::count_if(held_, matches));
+    const auto [it, inserted] = target_counts_.try_emplace(key, 0);
+    if (inserted) it->second = static_cast<std::uint64_t>(std::ranges::count_if(candidates, matches));
+    count = it->second;
+    if (source_sentences_.size() < candidates.size()) {
+      both = static_cast<std::uint64_t>(std::ranges::count_if(source_sentences_, matches));
     } else {
-      both = static_cast<std::uint64_t>(std::ranges::count_if(
-          candidates, [&](std::uint32_t sentence) { return holds_[sentence] != 0 && matches(sentence); }));
+      both = static_cast<std::uint64_t>(std::ranges::count_if(candidates, [&](std::uint32_t sentence) {
+        return has_source_[sentence] != 0 && matches(sentence);
+      }));
     }
   }
-  return fisher_minus_log_p(both, held_.size(), count, pairs());
+  return fisher_minus_log_p(both, source_sentences_.size(), count, pairs());
 }
 
 }  // namespace hiero

@@ -1,6 +1,16 @@
-// Fisher's exact test of rules (Johnson et al. 2007): how unlikely it is that source and target side, which
-// C(f) and C(e) of N sentence pairs hold, meet in C(f, e) of them or more by chance. Sides with
-// nonterminals are held by sentences in which their words occur in order with a word at least in each gap.
+// Fisher's exact test of rules (Johnson et al. 2007). The source side occurs in C(f) of N sentence pairs, the
+// target side in C(e), and both in C(f, e). The test returns
+//
+//   -log p = -log of the probability that both occur in C(f, e) pairs or more by chance.
+//
+// A side with nonterminals occurs in a sentence that has its words in order, with at least one word in the
+// place of each nonterminal.
+//
+// How to use:
+//   1. SignificanceTest test(source, target, words);
+//   2. test.set_source(source_side);
+//   3. test.minus_log_p(target_side);                  // for every rule with this source side
+// Sort rules by source side: set_source() searches the bitext.
 #pragma once
 
 #include <cstdint>
@@ -15,28 +25,29 @@
 
 namespace hiero {
 
-// -log of sum over k >= both of C(source, k) C(pairs - source, target - k) / C(pairs, target).
+// Returns -log of the sum over k >= both of C(source, k) C(pairs - source, target - k) / C(pairs, target),
+// where C is the binomial coefficient, and the arguments are C(f, e), C(f), C(e) and N.
 double fisher_minus_log_p(std::uint64_t both, std::uint64_t source, std::uint64_t target,
                           std::uint64_t pairs);
 
 class SignificanceTest {
  public:
-  // Reads the bitext that the rules come from, words numbered as in `words`; pairs with a blank side do not
-  // count. Throws FormatError for files of different length.
+  // Reads the bitext that the rules come from, without pairs with a blank side. `words` is the vocabulary of
+  // the rules. Throws FormatError for files with different numbers of lines.
   SignificanceTest(LineReader& source, LineReader& target, Vocab& words);
 
   std::uint64_t pairs() const { return source_.size(); }
-  // Chooses the source side that the following questions are about.
+  // Sets the source side for the following calls of minus_log_p().
   void set_source(std::span<const Symbol> source);
   double minus_log_p(std::span<const Symbol> target);
 
  private:
   PatternIndex source_;
   PatternIndex target_;
-  std::vector<std::uint32_t> held_;                               // sentences that hold the source side
-  std::vector<char> holds_;                                       // the same by sentence
-  std::vector<std::uint32_t> all_;                                // every sentence
-  std::unordered_map<std::string, std::uint64_t> target_counts_;  // of target sides that took long to count
+  std::vector<std::uint32_t> source_sentences_;  // the sentences with the source side
+  std::vector<char> has_source_;                 // by sentence: whether it has the source side
+  std::vector<std::uint32_t> all_sentences_;
+  std::unordered_map<std::string, std::uint64_t> target_counts_;  // C(e) of target sides with many candidates
 };
 
 }  // namespace hiero
