@@ -1,5 +1,5 @@
-// Loops that allocate nothing once their buffers have grown: search, of a sentence like one seen before, and
-// writing rules into a table. Counts calls of operator new.
+// Tests that two loops do not allocate once their buffers have grown: search of a sentence like one before,
+// and writing rules into a table. Counts calls of operator new.
 #include <atomic>
 #include <cstdio>
 #include <cstdlib>
@@ -23,7 +23,8 @@ void* operator new(std::size_t size) {
   throw std::bad_alloc();
 }
 void* operator new[](std::size_t size) { return ::operator new(size); }
-// The library's temporary buffers are made with this one and freed by the plain operator delete.
+// The standard library allocates temporary buffers with this one, and frees them with the plain operator
+// delete.
 void* operator new(std::size_t size, const std::nothrow_t&) noexcept {
   ++allocations;
   return std::malloc(size);
@@ -84,7 +85,7 @@ int search() {
   return hypotheses > 1000 && counted == 0 ? 0 : 1;
 }
 
-// Takes the image as a file would.
+// Stores a table in memory.
 class Sink : public ImageSink {
  public:
   void allocate(std::uint64_t length) override { image_.resize(length); }
@@ -99,8 +100,8 @@ class Sink : public ImageSink {
   std::vector<std::byte> image_;
 };
 
-// What it takes to write so many rules of one source side.
-long writing(std::uint64_t count) {
+// Returns the number of allocations for writing `count` rules of one source side.
+long count_allocations(std::uint64_t count) {
   TableNames names;
   names.words.intern("a");
   names.labels.intern("X");
@@ -111,7 +112,7 @@ long writing(std::uint64_t count) {
   const SparseFeature features[] = {{0, 1.0f}, {1, 2.0f}};
   const std::byte body[] = {std::byte{0}, std::byte{0}, std::byte{0}};
   const RuleScan scan = [&](const std::function<void(const RuleRow&)>& visit) {
-    // Every fourth rule has the sparse feature, and every third lacks the dense one.
+    // Every fourth rule has the sparse feature, and every third does not have the dense feature.
     for (std::uint64_t i = 0; i < count; ++i) {
       const std::size_t first = i % 3 == 0 ? 1 : 0;
       const std::size_t past = i % 4 == 0 ? 2 : 1;
@@ -126,8 +127,8 @@ long writing(std::uint64_t count) {
 }
 
 int run() {
-  const long few = writing(1000);
-  const long many = writing(50000);
+  const long few = count_allocations(1000);
+  const long many = count_allocations(50000);
   std::printf("allocation_test: %ld allocations for 1,000 rules, %ld for 50,000\n", few, many);
   return many > few + 100 ? 1 : search();
 }

@@ -1,5 +1,5 @@
-// Counts near what 64 bits hold: sums that would wrap are refused, and those that fit are scored as they are;
-// and that limits of settings hold for who calls from C++.
+// Tests counts near the largest 64-bit number: sums that overflow are errors, and the others are scored.
+// Tests also that C++ checks the limits of settings.
 #include <unistd.h>
 
 #include <cmath>
@@ -18,41 +18,43 @@
 namespace hiero {
 namespace {
 
-constexpr std::uint64_t kMost = std::numeric_limits<std::uint64_t>::max();
+constexpr std::uint64_t kMaxCount = std::numeric_limits<std::uint64_t>::max();
 
-// The sum of two records as the sorter makes it.
-RuleCount combined(RuleCount into, RuleCount value) {
-  RuleExtractor::add_counts(std::as_writable_bytes(std::span(&into, 1)), std::as_bytes(std::span(&value, 1)));
-  return into;
+// Returns the sum of two records as the sorter computes it.
+RuleCount sum(RuleCount total, RuleCount value) {
+  RuleExtractor::add_counts(std::as_writable_bytes(std::span(&total, 1)),
+                            std::as_bytes(std::span(&value, 1)));
+  return total;
 }
 
-template <class Problem = Error, class Work>
-bool refuses(const Work& work) {
+template <class Exception = Error, class Function>
+bool throws(const Function& function) {
   try {
-    (void)work();
-  } catch (const Problem&) {
+    (void)function();
+  } catch (const Exception&) {
     return true;
   }
   return false;
 }
 
-bool sums_do_not_wrap() {
-  const std::uint64_t whole = kMost / RuleExtractor::kOne * RuleExtractor::kOne;  // 2^28 - 1 occurrences
-  return combined({whole, 7}, {RuleExtractor::kOne - 1, 1}).shares == kMost &&
-         combined({whole, 7}, {0, 1}).occurrences == 8 &&
-         refuses([&] { return combined({whole, 7}, {RuleExtractor::kOne, 1}); }) &&
-         sum_of_shares(kMost, 0) == kMost && refuses([] { return sum_of_shares(kMost, 1); }) &&
-         refuses([] { return sum_of_shares(kMost, kMost); });
+bool sums_do_not_overflow() {
+  const std::uint64_t shares = kMaxCount / RuleExtractor::kOne * RuleExtractor::kOne;  // 2^28 - 1 occurrences
+  return sum({shares, 7}, {RuleExtractor::kOne - 1, 1}).shares == kMaxCount &&
+         sum({shares, 7}, {0, 1}).occurrences == 8 &&
+         throws([&] { return sum({shares, 7}, {RuleExtractor::kOne, 1}); }) &&
+         sum_of_shares(kMaxCount, 0) == kMaxCount && throws([] { return sum_of_shares(kMaxCount, 1); }) &&
+         throws([] { return sum_of_shares(kMaxCount, kMaxCount); });
 }
 
-std::vector<std::byte> side(WordId word) {
+// Returns a rule side of one word, encoded.
+std::vector<std::byte> encoded_side(WordId word) {
   std::vector<std::byte> out;
   put_symbol(out, word);
   out.push_back(kEndOfSymbols);
   return out;
 }
 
-// Two rules of one source side, whose shares together are more than 64 bits hold.
+// Writes two rules of one source side. The sum of their shares does not fit into 64 bits.
 void write_counts(const std::string& path) {
   Vocab words;
   Lexicon lexicon;
@@ -61,13 +63,13 @@ void write_counts(const std::string& path) {
   for (const char* target : {"x", "y"}) lexicon.add(source, words.intern(target), 1);
   out.words(words);
   out.lexicon(lexicon);
-  const std::vector<std::byte> coded = side(source);
+  const std::vector<std::byte> source_side = encoded_side(source);
   const std::byte links[2]{};
   ExtractStatistics statistics;
   statistics.pairs = 1;
   for (const char* target : {"x", "y"}) {
-    const std::vector<std::byte> coded_target = side(words.intern(target));
-    out.rule({coded, coded_target, links, {kMost, kMost}, kMost});
+    const std::vector<std::byte> target_side = encoded_side(words.intern(target));
+    out.rule({source_side, target_side, links, {kMaxCount, kMaxCount}, kMaxCount});
     ++statistics.rules;
   }
   out.commit(statistics);
@@ -88,30 +90,29 @@ bool large_counts_are_scored(const std::string& folder) {
   return true;
 }
 
-// Settings out of their limits, from C++ too.
-bool limits_hold(const std::string& folder) {
+bool limits_are_checked(const std::string& folder) {
   const CountsFile counts(folder + "/counts");
   ScoreOptions scoring;
   scoring.min_count = 0;
   ExtractOptions extraction;
   extraction.min_gap = 101;
-  return refuses<std::invalid_argument>([&] {
+  return throws<std::invalid_argument>([&] {
            return score_rules(counts, folder + "/rules", scoring, nullptr, 0, [](std::uint64_t) {});
          }) &&
-         refuses<std::invalid_argument>([&] { return RuleExtractor(extraction); });
+         throws<std::invalid_argument>([&] { return RuleExtractor(extraction); });
 }
 
 int run() {
   const std::string folder =
       (std::filesystem::temp_directory_path() / ("counts_test." + std::to_string(getpid()))).string();
   std::filesystem::create_directory(folder);
-  const bool scored = large_counts_are_scored(folder);
-  const bool limited = limits_hold(folder);
+  const bool scores_ok = large_counts_are_scored(folder);
+  const bool limits_ok = limits_are_checked(folder);
   std::filesystem::remove_all(folder);
-  const bool summed = sums_do_not_wrap();
-  std::printf("counts_test: sums %s, scores %s, limits %s\n", summed ? "hold" : "wrap",
-              scored ? "hold" : "differ", limited ? "hold" : "do not");
-  return summed && scored && limited ? 0 : 1;
+  const bool sums_ok = sums_do_not_overflow();
+  std::printf("counts_test: sums %s, scores %s, limits %s\n", sums_ok ? "ok" : "overflow",
+              scores_ok ? "ok" : "differ", limits_ok ? "ok" : "not checked");
+  return sums_ok && scores_ok && limits_ok ? 0 : 1;
 }
 
 }  // namespace

@@ -1,4 +1,4 @@
-// Every kind of KenLM binary loads and scores a sentence as the ARPA file does.
+// Tests that every type of KenLM binary can be loaded and scores a sentence as the ARPA file does.
 #include <unistd.h>
 
 #include <cmath>
@@ -23,7 +23,7 @@ double score(const LanguageModel& lm) {
 }
 
 template <class Model>
-bool same(const std::string& arpa, const char* kind, double expected, double tolerance) {
+bool scores_equal(const std::string& arpa, const char* kind, double expected, double tolerance) {
   const std::string binary = arpa + ".binary";
   ::lm::ngram::Config config;
   config.messages = nullptr;
@@ -34,9 +34,9 @@ bool same(const std::string& arpa, const char* kind, double expected, double tol
   }
   const auto lm = LanguageModel::load(binary);
   ::unlink(binary.c_str());
-  const double found = score(*lm);
-  std::printf("lm_test: %s %.6f, ARPA %.6f\n", lm->kind().c_str(), found, expected);
-  return lm->kind() == kind && std::abs(found - expected) < tolerance;
+  const double actual = score(*lm);
+  std::printf("lm_test: %s %.6f, ARPA %.6f\n", lm->kind().c_str(), actual, expected);
+  return lm->kind() == kind && std::abs(actual - expected) < tolerance;
 }
 
 int run() {
@@ -50,16 +50,17 @@ int run() {
          "-0.2\t<s> u\t-0.15\n-0.3\tu v\t-0.25\n-0.4\tv w\t-0.1\n-0.5\tw </s>\n-0.6\tu </s>\n\n"
          "\\3-grams:\n-0.11\t<s> u v\n-0.12\tu v w\n\n\\end\\\n";
   const double expected = score(*LanguageModel::load(path));
-  // <s> u, <s> u v, u v w, <unk> after back-off of "v w" and "w", u, and u </s>.
+  // The sum over <s> u, <s> u v, u v w, <unk> after the back-off of "v w" and "w", u, and u </s>.
   const double by_hand = -(0.2 + 0.11 + 0.12 + (0.1 + 0.1 + 1) + 0.7 + 0.6) * std::log(10.0);
-  const bool good = std::abs(expected - by_hand) < 1e-4 &&
-                    same<::lm::ngram::ProbingModel>(path, "probing", expected, 1e-5) &&
-                    same<::lm::ngram::TrieModel>(path, "trie", expected, 1e-5) &&
-                    same<::lm::ngram::ArrayTrieModel>(path, "array trie", expected, 1e-5) &&
-                    same<::lm::ngram::QuantTrieModel>(path, "quantised trie", expected, 0.1) &&
-                    same<::lm::ngram::QuantArrayTrieModel>(path, "quantised array trie", expected, 0.1);
+  const bool equal =
+      std::abs(expected - by_hand) < 1e-4 &&
+      scores_equal<::lm::ngram::ProbingModel>(path, "probing", expected, 1e-5) &&
+      scores_equal<::lm::ngram::TrieModel>(path, "trie", expected, 1e-5) &&
+      scores_equal<::lm::ngram::ArrayTrieModel>(path, "array trie", expected, 1e-5) &&
+      scores_equal<::lm::ngram::QuantTrieModel>(path, "quantised trie", expected, 0.1) &&
+      scores_equal<::lm::ngram::QuantArrayTrieModel>(path, "quantised array trie", expected, 0.1);
   ::unlink(path);
-  return good ? 0 : 1;
+  return equal ? 0 : 1;
 }
 
 }  // namespace

@@ -1,6 +1,5 @@
-// A seeded mutation loop over the rule reader, the loaders of packed tables and of estimates, and the
-// decoder: whatever the bytes, this ends in success or in an Error, never in a fault. Usage: mutation_test
-// [cases = 20000] [seed = 1]
+// Reads randomly mutated rules, packed tables and files of estimates, and decodes with them. Every case must
+// end in success or in an Error, never in a fault. Usage: mutation_test [cases = 20000] [seed = 1]
 #include <algorithm>
 #include <cstdio>
 #include <cstdlib>
@@ -61,7 +60,7 @@ std::string mutated_line(Random& random) {
   return line;
 }
 
-// A line that parses must survive writing and reading, and packing.
+// Parses a line. A rule that parses must be the same after writing and reading, and must be packed.
 void try_line(const std::string& line) {
   const Rule rule = parse_rule(line, "line:1");
   if (parse_rule(format_rule(rule), "again:1") != rule)
@@ -84,7 +83,7 @@ std::vector<std::byte> sample_image() {
   return {table->image().begin(), table->image().end()};
 }
 
-// Makes the checksums good again, so that what they protect is read with its damage.
+// Makes the checksums match again, so that the damage is not found by them.
 void repair(std::vector<std::byte>& image) {
   packed::Header header;
   std::memcpy(&header, image.data(), sizeof header);
@@ -148,7 +147,7 @@ void try_decoding(const std::shared_ptr<const RuleTable>& table,
     decoder.translate({.tokens = {"w3", "w2", last, "w1", "w3"}}, Keep::kForest);
 }
 
-// Reads all there is, each part whether or not another failed.
+// Reads all parts of a table. A part that fails does not stop the others.
 void try_image(Random& random, std::vector<std::byte> image, const std::shared_ptr<const LanguageModel>& lm) {
   const std::shared_ptr<const RuleTable> table = RuleTable::from_image(std::move(image), "mutant");
   const auto attempt = [](const auto& read) {
@@ -178,7 +177,7 @@ void try_image(Random& random, std::vector<std::byte> image, const std::shared_p
   table->check();
 }
 
-// A good table whose file of estimates is not; mostly its checksum is good again.
+// Decodes with a valid table and a mutated file of estimates, in three of four cases with matching checksums.
 class EstimatesMutator {
  public:
   EstimatesMutator(std::shared_ptr<const RuleTable> table, std::shared_ptr<const LanguageModel> lm)
@@ -198,8 +197,8 @@ class EstimatesMutator {
   }
 
  private:
-  // Behind the header come arrays that are one block, and its checksum; the header ends with the checksum of
-  // that one and its own.
+  // The file is a header, arrays of one block, and the checksum of this block. The header ends with the
+  // checksum of that checksum and its own.
   static void repair(std::vector<std::byte>& bytes) {
     constexpr std::size_t kHeader = 64;
     constexpr std::size_t kSum = sizeof(std::uint64_t);

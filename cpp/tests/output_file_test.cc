@@ -1,5 +1,5 @@
-// What commit() publishes is on disk before it gets its name, and the name is when commit() returns: counts
-// calls of fsync and rename, which are this program's own, by inode and in order.
+// Tests that OutputFile::commit() syncs the file, renames it, and syncs its folder, in this order. The
+// program defines fsync and rename itself and records their calls by inode.
 #ifdef __linux__
 
 #include <fcntl.h>
@@ -21,13 +21,13 @@
 namespace {
 
 struct Call {
-  char kind;  // s for sync, r for rename
+  char kind;  // s: fsync, r: rename
   ino_t inode;
 };
 std::vector<Call> calls;
-bool folders_fail = false;
+bool fail_folder_sync = false;
 
-ino_t inode_of(const std::string& path) {
+ino_t path_inode(const std::string& path) {
   struct stat status{};
   return ::stat(path.c_str(), &status) == 0 ? status.st_ino : 0;
 }
@@ -38,7 +38,7 @@ extern "C" int fsync(int descriptor) {
   struct stat status{};
   ::fstat(descriptor, &status);
   calls.push_back({'s', status.st_ino});
-  if (folders_fail && S_ISDIR(status.st_mode)) {
+  if (fail_folder_sync && S_ISDIR(status.st_mode)) {
     errno = EIO;
     return -1;
   }
@@ -46,35 +46,35 @@ extern "C" int fsync(int descriptor) {
 }
 
 extern "C" int rename(const char* from, const char* to) noexcept {
-  calls.push_back({'r', inode_of(from)});
+  calls.push_back({'r', path_inode(from)});
   return static_cast<int>(::syscall(SYS_renameat2, AT_FDCWD, from, AT_FDCWD, to, 0));
 }
 
 namespace hiero {
 namespace {
 
-bool synced_around_the_rename(const std::string& path, const std::string& folder) {
+bool syncs_before_and_after_rename(const std::string& path, const std::string& folder) {
   calls.clear();
   OutputFile file(path);
-  file.write_at(0, "whole", 5);
+  file.write_at(0, "text\n", 5);
   file.commit();
-  const ino_t inode = inode_of(path);
-  const bool good = calls.size() == 3 && calls[0].kind == 's' && calls[0].inode == inode &&
-                    calls[1].kind == 'r' && calls[1].inode == inode && calls[2].kind == 's' &&
-                    calls[2].inode == inode_of(folder);
-  if (!good) {
+  const ino_t inode = path_inode(path);
+  const bool in_order = calls.size() == 3 && calls[0].kind == 's' && calls[0].inode == inode &&
+                        calls[1].kind == 'r' && calls[1].inode == inode && calls[2].kind == 's' &&
+                        calls[2].inode == path_inode(folder);
+  if (!in_order) {
     std::printf("output_file_test: %s:", path.c_str());
     for (const Call& call : calls) {
       std::printf(" %c %llu", call.kind, static_cast<unsigned long long>(call.inode));
     }
     std::printf("\n");
   }
-  return good;
+  return in_order;
 }
 
-// The file has its name then, and nothing else is left.
-bool a_folder_that_fails_is_an_error(const std::string& path) {
-  folders_fail = true;
+// The file has its final name at that time, and no temporary file is left; run() counts the files.
+bool folder_sync_failure_is_an_error(const std::string& path) {
+  fail_folder_sync = true;
   bool thrown = false;
   try {
     OutputFile file(path);
@@ -82,7 +82,7 @@ bool a_folder_that_fails_is_an_error(const std::string& path) {
   } catch (const FileError& error) {
     thrown = error.code() == EIO && error.path() == path;
   }
-  folders_fail = false;
+  fail_folder_sync = false;
   return thrown;
 }
 
@@ -91,17 +91,18 @@ int run() {
   if (::mkdtemp(name) == nullptr) return 1;
   const std::string folder = name;
   std::filesystem::create_directory(folder + "/in");
-  bool good = synced_around_the_rename(folder + "/in/new", folder + "/in") &&
-              synced_around_the_rename(folder + "/in/new", folder + "/in") &&
-              a_folder_that_fails_is_an_error(folder + "/in/new");
+  bool passed = syncs_before_and_after_rename(folder + "/in/new", folder + "/in") &&
+                syncs_before_and_after_rename(folder + "/in/new", folder + "/in") &&
+                folder_sync_failure_is_an_error(folder + "/in/new");
   std::filesystem::current_path(folder);
-  good = good && synced_around_the_rename("here", ".") && synced_around_the_rename("in/new", "in");
+  passed =
+      passed && syncs_before_and_after_rename("here", ".") && syncs_before_and_after_rename("in/new", "in");
   std::filesystem::current_path("/");
-  good = good && synced_around_the_rename(folder + "/here", folder);
+  passed = passed && syncs_before_and_after_rename(folder + "/here", folder);
   const auto entries = std::filesystem::recursive_directory_iterator(folder);
-  good = good && std::distance(begin(entries), end(entries)) == 3;
+  passed = passed && std::distance(begin(entries), end(entries)) == 3;
   std::filesystem::remove_all(folder);
-  return good ? 0 : 1;
+  return passed ? 0 : 1;
 }
 
 }  // namespace

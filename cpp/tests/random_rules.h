@@ -1,4 +1,5 @@
-// Random grammars over the source words a, b, c and the target words u, v, w, for tests of the decoder.
+// Random grammars and sentences for tests of the decoder. Source words are a, b and c, target words u, v and
+// w.
 #pragma once
 
 #include <random>
@@ -11,6 +12,7 @@ namespace hiero {
 
 using Random = std::mt19937;
 
+// Returns a random number below `limit`.
 inline std::size_t below(Random& random, std::size_t limit) { return random() % limit; }
 
 inline std::vector<Rule> random_rules(Random& random) {
@@ -18,12 +20,12 @@ inline std::vector<Rule> random_rules(Random& random) {
   for (std::size_t n = 4 + below(random, 10); n > 0; --n) {
     std::string source;
     std::string target;
-    int gaps = 0;
+    int arity = 0;
     for (std::size_t i = 1 + below(random, 4); i > 0; --i) {
-      if (gaps < 2 && below(random, 3) == 0) {
-        const std::string gap = " [X," + std::to_string(++gaps) + "]";
-        source += gap;
-        target = below(random, 2) == 0 ? target + gap : gap + target;
+      if (arity < 2 && below(random, 3) == 0) {
+        const std::string nonterminal = " [X," + std::to_string(++arity) + "]";
+        source += nonterminal;
+        target = below(random, 2) == 0 ? target + nonterminal : nonterminal + target;
       } else {
         source += std::string(" ") + "abc"[below(random, 3)];
       }
@@ -37,10 +39,10 @@ inline std::vector<Rule> random_rules(Random& random) {
   return rules;
 }
 
-// Some words of which "d" is in no rule.
-inline std::vector<std::string> random_sentence(Random& random, std::size_t longest) {
+// Returns 0 to `max_length` words; the word "d" occurs in no rule.
+inline std::vector<std::string> random_sentence(Random& random, std::size_t max_length) {
   std::vector<std::string> tokens;
-  for (std::size_t n = below(random, longest + 1); n > 0; --n)
+  for (std::size_t n = below(random, max_length + 1); n > 0; --n)
     tokens.emplace_back(1, "abcd"[below(random, 4)]);
   return tokens;
 }

@@ -1,4 +1,4 @@
-// Language models of a few words, read from files as any other, for tests of what scores with them.
+// Small language models for tests, loaded from temporary files.
 #pragma once
 
 #include <unistd.h>
@@ -14,7 +14,7 @@
 
 namespace hiero {
 
-// A file with a name of its own, which goes with this object.
+// A temporary file, removed by the destructor.
 class TemporaryFile {
  public:
   TemporaryFile() {
@@ -32,7 +32,7 @@ class TemporaryFile {
   std::string path_ = "/tmp/hiero-test-XXXXXX";
 };
 
-// A trigram model of u and v, to which all other words are unknown. `uv` is the log10 probability of v after
+// Returns the ARPA text of a trigram model with the words u and v. `uv` is the log10 probability of v after
 // u.
 inline std::string small_arpa(const std::string& uv) {
   return "\\data\\\nngram 1=5\nngram 2=5\nngram 3=3\n\n"
@@ -49,7 +49,7 @@ inline std::shared_ptr<const LanguageModel> small_lm(const std::string& uv = "-0
   return LanguageModel::load(arpa.path());
 }
 
-// The same with upper bounds in place of probabilities where the words before are not known yet.
+// Returns the same model with KenLM's rest costs: upper bounds of probabilities where the context is unknown.
 inline std::shared_ptr<const LanguageModel> small_rest_lm() {
   const TemporaryFile arpa;
   const TemporaryFile binary;

@@ -1,5 +1,5 @@
-// The external sorter against std::stable_sort, with so little memory that records make runs of one or a few:
-// also with over two levels of merging, where each record may be written again only once a level.
+// Tests the external sorter against std::stable_sort, with so little memory that runs have one or a few
+// records. One case has more than two levels of merging, and each level may write every record only once.
 #include <algorithm>
 #include <cstdio>
 #include <filesystem>
@@ -20,10 +20,10 @@ using Records = std::vector<std::pair<std::string, std::string>>;
 Bytes bytes(const std::string& text) { return std::as_bytes(std::span(text)); }
 std::string text(Bytes bytes) { return {reinterpret_cast<const char*>(bytes.data()), bytes.size()}; }
 
-// Values of equal keys, four digits, as one: their sum modulo 10,000.
-void add_numbers(std::span<std::byte> into, Bytes value) {
-  int sum = (std::stoi(text(into)) + std::stoi(text(value))) % 10000;
-  for (std::size_t i = 4; i-- > 0; sum /= 10) into[i] = static_cast<std::byte>('0' + sum % 10);
+// Combines two values of four digits to their sum modulo 10,000.
+void add_numbers(std::span<std::byte> total, Bytes value) {
+  int sum = (std::stoi(text(total)) + std::stoi(text(value))) % 10000;
+  for (std::size_t i = 4; i-- > 0; sum /= 10) total[i] = static_cast<std::byte>('0' + sum % 10);
 }
 
 Records random_records(Random& random, std::size_t count, std::size_t keys) {
@@ -38,7 +38,7 @@ Records random_records(Random& random, std::size_t count, std::size_t keys) {
   return out;
 }
 
-Records expected(Records records, bool combined) {
+Records expected_records(Records records, bool combined) {
   std::ranges::stable_sort(records, {}, &Records::value_type::first);
   if (!combined) return records;
   Records out;
@@ -52,7 +52,7 @@ Records expected(Records records, bool combined) {
   return out;
 }
 
-Records sorted(const Records& records, std::uint64_t memory, bool combined) {
+Records sorted_records(const Records& records, std::uint64_t memory, bool combined) {
   RecordSorter sorter(memory, std::filesystem::temp_directory_path(), combined ? add_numbers : nullptr);
   for (const auto& [key, value] : records) sorter.add(bytes(key), bytes(value));
   sorter.finish();
@@ -64,8 +64,8 @@ Records sorted(const Records& records, std::uint64_t memory, bool combined) {
   return out;
 }
 
-// Bytes that this process has written to files, where the system tells it.
-std::uint64_t written() {
+// Returns the number of bytes that this process has written, or 0 where the system does not report it.
+std::uint64_t bytes_written() {
   std::ifstream file("/proc/self/io");
   std::string name;
   std::uint64_t value = 0;
@@ -81,25 +81,25 @@ int run(std::size_t cases, std::uint64_t seed) {
     const Records records = random_records(random, random() % 1000, 1 + random() % 300);
     const bool combined = i % 2 == 0;
     const std::uint64_t memory = random() % 4 == 0 ? 1 << 20 : random() % 400;
-    if (sorted(records, memory, combined) != expected(records, combined)) {
+    if (sorted_records(records, memory, combined) != expected_records(records, combined)) {
       std::printf("sorter_test: case %zu, %zu records in %llu bytes\n", i, records.size(),
                   static_cast<unsigned long long>(memory));
       return 1;
     }
   }
   Random random(seed);
-  const Records many = random_records(random, 20000, 5000);  // over 128 squared
-  const std::uint64_t before = written();
-  if (sorted(many, 0, false) != expected(many, false)) {
+  const Records many = random_records(random, 20000, 5000);  // more than 128 * 128 runs
+  const std::uint64_t before = bytes_written();
+  if (sorted_records(many, 0, false) != expected_records(many, false)) {
     std::printf("sorter_test: 20,000 runs\n");
     return 1;
   }
   std::uint64_t size = 0;
   for (const auto& [key, value] : many) size += key.size() + value.size() + 2;
-  const std::uint64_t bytes_written = written() - before;
+  const std::uint64_t written = bytes_written() - before;
   std::printf("sorter_test: %zu cases; 20,000 runs of %.1f MB took %.1f MB of writing\n", cases,
-              static_cast<double>(size) / 1e6, static_cast<double>(bytes_written) / 1e6);
-  return bytes_written <= 3 * size ? 0 : 1;
+              static_cast<double>(size) / 1e6, static_cast<double>(written) / 1e6);
+  return written <= 3 * size ? 0 : 1;
 }
 
 }  // namespace

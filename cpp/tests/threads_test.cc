@@ -1,5 +1,5 @@
-// Decodes the same random sentences from several threads with one shared decoder, some with other weights and
-// some with rules of their own, for ThreadSanitizer's eyes; what comes out must be what one thread gets.
+// Tests that several threads with one shared decoder get the results of one thread. They decode the same
+// random sentences, some with other weights, some with sentence rules. Run it with ThreadSanitizer too.
 // Usage: threads_test [cases = 30] [seed = 1]
 #include <cstdio>
 #include <thread>
@@ -17,7 +17,7 @@ constexpr std::size_t kSentences = 24;
 
 struct Job {
   std::vector<std::string> tokens;
-  std::vector<Rule> rules;  // of the sentence
+  std::vector<Rule> sentence_rules;
   bool other_weights;
 };
 
@@ -39,8 +39,9 @@ std::shared_ptr<const Weights> random_weights(Random& random, const TranslationM
 }
 
 Translation decode(const Decoder& decoder, const std::shared_ptr<const Weights>& other, const Job& job) {
-  if (!job.other_weights) return decoder.translate({.tokens = job.tokens, .rules = job.rules}, Keep::kForest);
-  return decoder.with_weights(other).translate({.tokens = job.tokens, .rules = job.rules}, Keep::kForest);
+  const SentenceInput input{.tokens = job.tokens, .rules = job.sentence_rules};
+  if (!job.other_weights) return decoder.translate(input, Keep::kForest);
+  return decoder.with_weights(other).translate(input, Keep::kForest);
 }
 
 bool same(const Hypergraph& a, const Hypergraph& b) {
@@ -61,7 +62,7 @@ bool same(const Translation& a, const Translation& b) {
 
 bool threads_agree(Random& random, const std::shared_ptr<const LanguageModel>& lm) {
   const auto built = RuleTable::build(random_rules(random), "t", 0);
-  // One that nothing has been read of yet.
+  // A copy of the table of which nothing has been read yet, so that threads verify its blocks at once.
   const auto table = RuleTable::from_image({built->image().begin(), built->image().end()}, "t");
   ModelParts parts;
   parts.tables.push_back({table, "t", ""});
@@ -72,20 +73,20 @@ bool threads_agree(Random& random, const std::shared_ptr<const LanguageModel>& l
   const Decoder decoder(model, random_weights(random, *model), options);
   const auto other = random_weights(random, *model);
   const std::vector<Job> jobs = random_jobs(random);
-  std::vector<std::vector<Translation>> found(kThreads);
+  std::vector<std::vector<Translation>> results(kThreads);
   std::vector<std::thread> threads;
   for (std::size_t t = 0; t < kThreads; ++t) {
     threads.emplace_back([&, t] {
-      // Not all the same sentence at once.
+      // Each thread begins with another sentence.
       for (std::size_t i = 0; i < kSentences; ++i)
-        found[t].push_back(decode(decoder, other, jobs[(i + t) % kSentences]));
+        results[t].push_back(decode(decoder, other, jobs[(i + t) % kSentences]));
     });
   }
   for (std::thread& thread : threads) thread.join();
   for (std::size_t i = 0; i < kSentences; ++i) {
     const Translation expected = decode(decoder, other, jobs[i]);
     for (std::size_t t = 0; t < kThreads; ++t) {
-      if (!same(found[t][(i + kSentences - t) % kSentences], expected)) return false;
+      if (!same(results[t][(i + kSentences - t) % kSentences], expected)) return false;
     }
   }
   return true;
