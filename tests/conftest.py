@@ -15,13 +15,13 @@ import pytest
 
 import hiero
 from hiero.train import weights
-from support.files import MadeOnce, write
+from support.files import SharedFolder, write
 from support.paths import DEMO, FRENCH, SHARED
 
 
 def pytest_configure() -> None:
-    """Stops looking for garbage in what is imported and collected, which stays: it takes a quarter of the
-    time."""
+    """Stops the garbage collector while tests are imported and collected. Nothing of this is freed, and
+    looking at it takes a quarter of the time."""
     gc.disable()
 
 
@@ -32,14 +32,15 @@ def pytest_collection_finish() -> None:
 
 @pytest.fixture(scope="session", autouse=True)
 def interrupts() -> None:
-    """Shells start what runs in the background with SIGINT ignored; tests that interrupt would never end."""
+    """The default handler of SIGINT. Shells let background processes ignore it; tests that interrupt would
+    hang."""
     signal.signal(signal.SIGINT, signal.default_int_handler)
 
 
 @pytest.fixture(scope="session", autouse=True)
 def no_disk() -> Iterator[None]:
-    """Tests need what they write to be on no disk, and would wait for one a tenth of their time. Commands do
-    wait; what tells when files are synced wraps the function."""
+    """An fsync that does nothing, which saves a tenth of the time. Commands that run as programs do sync;
+    tests that check when files are synced replace the function themselves."""
     with pytest.MonkeyPatch.context() as patch:
         patch.setattr(os, "fsync", lambda descriptor: None)
         yield
@@ -47,8 +48,8 @@ def no_disk() -> Iterator[None]:
 
 @pytest.fixture(scope="session", autouse=True)
 def few_lengths() -> Iterator[int]:
-    """Training compares the lengths of few translations, which most of its time would go into here. Gives the
-    number that it compares otherwise."""
+    """A limit of 30 translations whose lengths training compares, since this takes most of its time. The
+    value is the usual limit."""
     number = weights._SENTENCES
     with pytest.MonkeyPatch.context() as patch:
         patch.setattr(weights, "_SENTENCES", 30)
@@ -56,32 +57,33 @@ def few_lengths() -> Iterator[int]:
 
 
 @pytest.fixture(scope="session")
-def made_once(tmp_path_factory: pytest.TempPathFactory) -> MadeOnce:
-    """Makes a folder by a name once for all workers that run tests; the others wait for it."""
+def shared_folder(tmp_path_factory: pytest.TempPathFactory) -> SharedFolder:
+    """A function that makes a folder with a name once for all workers that run tests; the others wait for
+    it."""
     base = tmp_path_factory.getbasetemp()
     root = base.parent if "PYTEST_XDIST_WORKER" in os.environ else base
 
-    def made(name: str, make: Callable[[Path], None]) -> Path:
+    def make_shared(name: str, make: Callable[[Path], None]) -> Path:
         folder, done = root / name, root / f"{name}.done"
         with (root / f"{name}.lock").open("w") as lock:
             fcntl.flock(lock, fcntl.LOCK_EX)
             if not done.exists():
-                shutil.rmtree(folder, ignore_errors=True)  # where another failed
+                shutil.rmtree(folder, ignore_errors=True)  # a worker may have failed before
                 folder.mkdir()
                 make(folder)
                 done.touch()
         return folder
 
-    return made
+    return make_shared
 
 
 @pytest.fixture(scope="session")
 def browser() -> Iterator[Any]:
-    """A browser to look at pages; tests that want it skip where there is none."""
-    from support.browser import chromium  # here, as its import takes a second
+    """A page of a browser. Tests that use it skip where there is no browser."""
+    from support.browser import chromium  # imported here because it takes a second
 
-    with chromium() as found:
-        yield found
+    with chromium() as page:
+        yield page
 
 
 @pytest.fixture(scope="session")
@@ -98,7 +100,7 @@ def demo() -> Path:
 
 @pytest.fixture(scope="session")
 def shared() -> Path:
-    """Real corpora and prepared systems; tests that want them skip where they are missing."""
+    """The folder of real corpora and prepared systems. Tests that use it skip where it is missing."""
     if not (SHARED / "ja-en" / "system").is_dir():
         pytest.skip("no prepared systems beside the repository")
     return SHARED
@@ -106,7 +108,8 @@ def shared() -> Path:
 
 @pytest.fixture(scope="session")
 def files(tmp_path_factory: pytest.TempPathFactory) -> Path:
-    """A folder with the French model and small sets, for commands that stop before they do their work."""
+    """A folder with the French model and small sets, for tests of commands that stop before they do their
+    work."""
     folder = tmp_path_factory.mktemp("handed")
     model = hiero.Model.assemble([FRENCH / "grammar.txt"], [FRENCH / "lm.arpa"], FRENCH / "weights.txt")
     model.save(folder / "model")

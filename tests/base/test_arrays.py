@@ -1,4 +1,5 @@
-"""Blocks of arrays on disk: what was written, or FormatError, whatever happens to the file."""
+"""Tests of blocks of arrays on disk: reading returns what was written, or raises FormatError for a damaged
+file."""
 
 from __future__ import annotations
 
@@ -36,7 +37,7 @@ def mira(tmp_path_factory: pytest.TempPathFactory) -> Path:
 
 
 def pass_arrays(path: Path) -> list[list[float]]:
-    """All that a pass of MIRA goes on with."""
+    """Reads all arrays of a pass of MIRA."""
     workers, average = load_pass(path, np.ones(FEATURES), WORKERS)
     documents = [[*worker.document.counts, worker.document.source] for worker in workers]
     return [average.tolist(), *(worker.weights.current.tolist() for worker in workers), *documents]
@@ -55,15 +56,16 @@ def block_arrays(path: Path) -> list[Any]:
     ]
 
 
-def flips(path: Path, read: Callable[[Path], Any], folder: Path, count: int) -> int:
-    """How many of so many single bits are told of when they are flipped; the others change nothing."""
-    kept, expected, rng = path.read_bytes(), read(path), random.Random(count)
+def count_refused(path: Path, read: Callable[[Path], Any], folder: Path, count: int) -> int:
+    """Flips single bits of a file, ``count`` times, and returns how often reading fails. Otherwise the
+    contents must be the same."""
+    content, expected, rng = path.read_bytes(), read(path), random.Random(count)
     damaged = folder / path.name
     refused = 0
     for _ in range(count):
-        content, bit = bytearray(kept), rng.randrange(8 * len(kept))
-        content[bit // 8] ^= 1 << bit % 8
-        damaged.write_bytes(content)
+        damaged_content, bit = bytearray(content), rng.randrange(8 * len(content))
+        damaged_content[bit // 8] ^= 1 << bit % 8
+        damaged.write_bytes(damaged_content)
         try:
             assert read(damaged) == expected
         except FormatError as error:
@@ -80,17 +82,24 @@ KINDS = {"pass": ("pass-001.npz", pass_arrays), "pool": ("iteration-000/new.npz"
 def test_a_bit_that_flips(mira: Path, tmp_path: Path, kind: str, count: int) -> None:
     name, read = KINDS[kind]
     assert len({str(row) for row in read(mira / name)}) > 2
-    # The checksum is of all bytes: no flip goes unseen.
-    assert flips(mira / name, read, tmp_path, count) == count
+    # The checksum covers all bytes, so every flip must be noticed.
+    assert count_refused(mira / name, read, tmp_path, count) == count
 
 
 @pytest.mark.parametrize("kind", KINDS)
 def test_a_file_that_is_cut_short_or_of_another_kind(mira: Path, tmp_path: Path, kind: str) -> None:
     name, read = KINDS[kind]
-    kept = (mira / name).read_bytes()
+    content = (mira / name).read_bytes()
     path = tmp_path / "some.npz"
-    for content in (b"", kept[:-1], kept[: len(kept) // 2], kept[:-32], kept + b"\0", b"PK" * 100):
-        path.write_bytes(content)
+    for damaged_content in (
+        b"",
+        content[:-1],
+        content[: len(content) // 2],
+        content[:-32],
+        content + b"\0",
+        b"PK" * 100,
+    ):
+        path.write_bytes(damaged_content)
         with pytest.raises(FormatError, match=r"some\.npz: damaged, or of another version: wrong checksum"):
             read(path)
 
@@ -100,7 +109,7 @@ def test_a_file_that_is_cut_short_or_of_another_kind(mira: Path, tmp_path: Path,
     [{"weights": np.ones((WORKERS, 1))}, {"documents": np.ones((WORKERS, 10))}, {"ids": [FEATURES]}],
 )
 def test_a_pass_of_another_run(tmp_path: Path, change: dict[str, Any]) -> None:
-    """The checksum is good, the arrays are not what this run can go on with."""
+    """The checksum matches, but the run cannot continue with these arrays."""
     arrays = {"ids": [0], "weights": np.ones((WORKERS + 1, 1)), "documents": np.ones((WORKERS, 11))}
     path = tmp_path / "some.npz"
     save_arrays(path, **arrays)
@@ -130,13 +139,13 @@ def test_nothing_is_unpickled(tmp_path: Path) -> None:
 def test_what_to_do_about_damage_helps(
     mira: Path, tmp_path: Path, name: str, before: tuple[str, ...], deleted: str
 ) -> None:
-    """The run makes again what the message says to delete, and comes to the same."""
+    """The run makes the deleted files again and ends with the same result."""
     folder = tmp_path / "run"
     shutil.copytree(mira, folder)
-    for each in before:
-        shutil.rmtree(folder / each)
-    kept = (folder / name).read_bytes()
-    (folder / name).write_bytes(kept[:100])
+    for directory in before:
+        shutil.rmtree(folder / directory)
+    content = (folder / name).read_bytes()
+    (folder / name).write_bytes(content[:100])
     with pytest.raises(FormatError, match=rf"{folder / name}: damaged.*; delete (it|{folder / deleted}),"):
         run(folder, workers=WORKERS)
     if (folder / deleted).is_dir():

@@ -1,4 +1,4 @@
-"""Numbers of users, which may be NumPy's, in files that must be read again."""
+"""Tests of NumPy numbers in files: they are read again as the same plain numbers."""
 
 from __future__ import annotations
 
@@ -31,16 +31,16 @@ def model() -> hiero.Model:
 
 
 def test_weights(tmp_path: Path) -> None:
-    given = {f"{kind.__name__}{value}": kind(value) for kind in KINDS for value in (0, 0.1, -3e-7, 1e4)}
-    write_weights(tmp_path / "w", given)
-    found = read_weights(tmp_path / "w")
-    assert list(found) == list(given)
-    assert all(found[name] == float(weight) for name, weight in given.items())
+    weights = {f"{kind.__name__}{value}": kind(value) for kind in KINDS for value in (0, 0.1, -3e-7, 1e4)}
+    write_weights(tmp_path / "w", weights)
+    loaded = read_weights(tmp_path / "w")
+    assert list(loaded) == list(weights)
+    assert all(loaded[name] == float(weight) for name, weight in weights.items())
     assert "np" not in (tmp_path / "w").read_text()
     for bad in (np.nan, np.float32("inf"), -np.inf):
         with pytest.raises(FormatError, match="weight of A is not finite"):
             write_weights(tmp_path / "w", {"A": bad})
-    assert read_weights(tmp_path / "w") == found
+    assert read_weights(tmp_path / "w") == loaded
 
 
 def test_models(model: hiero.Model, tmp_path: Path) -> None:
@@ -50,11 +50,11 @@ def test_models(model: hiero.Model, tmp_path: Path) -> None:
     counts = np.arange(10)
     distortion = DistortionStatistics(counts, counts[::-1])  # type: ignore[arg-type]
 
-    def made(made_from: dict[str, object]) -> hiero.Model:
+    def make_model(made_from: dict[str, object]) -> hiero.Model:
         parts: dict[str, Any] = {"settings": settings, "distortion": distortion, "made_from": made_from}
         return hiero.Model(model.tables, model.lms, weights, **parts)
 
-    made({"seed": np.int64(1), "share": np.float32(0.5), "raw": np.bool_(True)}).save(tmp_path / "m")
+    make_model({"seed": np.int64(1), "share": np.float32(0.5), "raw": np.bool_(True)}).save(tmp_path / "m")
     again = hiero.Model.load(tmp_path / "m")
     assert again.weights == weights and again.settings == settings
     assert (again.settings.pop_limit, again.settings.beam_threshold) == (7, 2.5)
@@ -62,7 +62,7 @@ def test_models(model: hiero.Model, tmp_path: Path) -> None:
     written = json.loads((tmp_path / "m" / "manifest.json").read_text())["made_from"]
     assert written == {"seed": 1, "share": 0.5, "raw": True}
     with pytest.raises(TypeError, match="object is no JSON value"):
-        made({"what": object()}).save(tmp_path / "n")
+        make_model({"what": object()}).save(tmp_path / "n")
 
 
 def test_archives_of_forests(tmp_path: Path) -> None:
@@ -91,7 +91,7 @@ def test_records_of_runs(tmp_path: Path) -> None:
 
     once = run(float, int)
     record = (tmp_path / "run.json").read_bytes()
-    # The same numbers are the same run.
+    # The same numbers of other types continue the same run.
     for number, whole in ((np.float64, np.int64), (np.float32, np.uint8)):
         assert run(number, whole) == once  # type: ignore[arg-type]
         assert (tmp_path / "run.json").read_bytes() == record
@@ -105,10 +105,12 @@ def test_working_points(model: hiero.Model, french: Path, tmp_path: Path) -> Non
         scales=tuple(np.float32([0.5, 1])),
         decodings=np.int32(1),  # type: ignore[arg-type]
     )
-    one = LabelledSet("test", [hiero.Sentence(line) for line in lines], texts)
-    laboratory = Cettolo2004(model=model, tuning=one, tests=[one], folder=tmp_path, options=options)
-    found = laboratory.run()
+    labelled_set = LabelledSet("test", [hiero.Sentence(line) for line in lines], texts)
+    laboratory = Cettolo2004(
+        model=model, tuning=labelled_set, tests=[labelled_set], folder=tmp_path, options=options
+    )
+    result = laboratory.run()
     rows = [line.split("\t") for line in (tmp_path / "curves.tsv").read_text().splitlines()[1:]]
     assert [float(row[1]) for row in rows] == [0.5, 1.0] * 5
     table = (tmp_path / "table.txt").read_bytes()
-    assert laboratory.run() == found and (tmp_path / "table.txt").read_bytes() == table
+    assert laboratory.run() == result and (tmp_path / "table.txt").read_bytes() == table

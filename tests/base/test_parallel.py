@@ -1,4 +1,4 @@
-"""The ordered map that everything parallel goes through; how far it reads ahead is tested with decoders."""
+"""Tests of the ordered parallel map. How far it reads ahead is tested with decoders."""
 
 from __future__ import annotations
 

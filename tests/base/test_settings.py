@@ -1,4 +1,4 @@
-"""Settings: said in the core once, and what Python, documentation and the command line make of that."""
+"""Tests of settings: Python, documentation and the command line have the settings of the core."""
 
 from __future__ import annotations
 
@@ -52,7 +52,7 @@ def test_what_the_core_tells_of_its_settings(options: type) -> None:
     ],
 )
 def test_arguments_are_the_settings(arguments: type, settings: type[BaseModel]) -> None:
-    """Type checkers see the settings of the core, in its order."""
+    """The declarations for type checkers have the settings of the core, in its order."""
     kinds = {name: get_type_hints(settings)[name] for name in settings.model_fields}
     ranges = {name: kind | str for name, kind in kinds.items() if kind == Ranges}
     assert get_type_hints(arguments) == kinds | ranges
@@ -189,7 +189,8 @@ class Outer(BaseModel):
 
 
 def run(options: object, *arguments: str) -> tuple[int, str, object]:
-    """Exit code and output of a command with these options, and what it got."""
+    """Runs a command with these options, and returns its exit code, its output and the value that it
+    received."""
     got: list[object] = []
 
     def command(*, settings: Annotated[object, options]) -> None:

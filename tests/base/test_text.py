@@ -1,4 +1,4 @@
-"""Raw text and tokens: schemes, languages, case, and models that know theirs."""
+"""Tests of tokenisation, case and detokenisation, and of models that store how their text is processed."""
 
 from __future__ import annotations
 
@@ -56,8 +56,8 @@ def test_languages_that_a_tokeniser_does_not_know_are_refused(side: str, message
 def test_every_language_of_moses_is_one_that_it_knows() -> None:
     from sacremoses.corpus import NonbreakingPrefixes
 
-    known = {name for name in NonbreakingPrefixes().available_langs.values()} | {"ko", "und"}
-    for language in known - {"zh", "yue"}:  # written without spaces
+    languages = {name for name in NonbreakingPrefixes().available_langs.values()} | {"ko", "und"}
+    for language in languages - {"zh", "yue"}:  # written without spaces
         assert TextSide("moses", language).tokens("a b") == ["a", "b"]
 
 
@@ -92,13 +92,13 @@ def test_truecasing_is_applied_and_undone(truecaser: Path) -> None:
     side = TextSide("moses", "en", truecaser=str(truecaser))
     assert side.tokens("The house in Paris is old.") == ["the", "house", "in", "Paris", "is", "old", "."]
     assert side.tokens("Paris is old.") == ["Paris", "is", "old", "."]
-    # A form that is known stays, where it does not begin the sentence; one that is not gets the usual one.
+    # A known form is kept unless it begins the sentence; an unknown form is replaced by the usual one.
     assert side.tokens("We go to PARIS") == ["we", "go", "to", "Paris"]
     assert side.tokens("Old. The house: We saw.") == ["old", ".", "the", "house", ":", "we", "saw", "."]
     assert side.text(["the", "house", "in", "Paris", "is", "old", "."]) == "The house in Paris is old."
     assert side.text(["we", "saw", "it", ".", "the", "house", "!"]) == "We saw it. The house!"
     assert side.text([]) == "" and side.tokens("  ") == []
-    # In one piece the library would take time that grows with the square.
+    # The library takes quadratic time for a line in one piece.
     assert side.tokens("The house is old. " * 20_000) == ["the", "house", "is", "old", "."] * 20_000
 
 
@@ -124,7 +124,8 @@ def test_only_one_kind_of_case() -> None:
 
 @pytest.fixture(scope="module")
 def chinese(tmp_path_factory: pytest.TempPathFactory, demo: Path) -> Path:
-    """The demo corpus as raw text: Chinese without spaces, English with capitals, and a model of both."""
+    """A folder with raw text from the demo corpus, Chinese without spaces and English with capitals, and a
+    model."""
     folder = tmp_path_factory.mktemp("raw")
     english = TextSide("moses", "en")
     for name, target in (("train", "train.en"), ("test", "test.en.0")):
@@ -135,8 +136,8 @@ def chinese(tmp_path_factory: pytest.TempPathFactory, demo: Path) -> Path:
         (folder / f"{name}.en").write_text("".join(line[:1].upper() + line[1:] + "\n" for line in cased))
     sides = ("--source", folder / "train.zh", "--target", folder / "train.en")
     text = ("--tokenize", "zh:jieba", "en:moses", "--truecase")
-    made = call("hiero", "train", *sides, *text, "-o", folder / "model", "--quiet")
-    assert (made.returncode, made.stderr) == (0, b"")
+    done = call("hiero", "train", *sides, *text, "-o", folder / "model", "--quiet")
+    assert (done.returncode, done.stderr) == (0, b"")
     return folder
 
 

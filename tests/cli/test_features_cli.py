@@ -10,7 +10,7 @@ import pytest
 import hiero
 from hiero.features import CoarseDistortion, CoarseSyntax, DistortionStatistics, FineDistortion, FineSyntax
 from support.commands import call, one_error_line
-from support.decoding import lines
+from support.decoding import input_lines
 from support.paths import FRENCH
 
 STATISTICS = DistortionStatistics(range(1, 11), range(11, 21))
@@ -143,7 +143,7 @@ def test_another_base_translates_the_same(french: Path, tmp_path: Path, model: P
     assert len(logs) > 3
     for name, weight in natural.weights.items():
         assert hundred.weights[name] == pytest.approx(weight * (math.log(100) if name in logs else 1))
-    for line in lines(french):
+    for line in input_lines(french):
         one, other = (hiero.Decoder(each).translate(line, keep="forest") for each in (natural, hundred))
         lists = [result.kbest(5) for result in (one, other)]
         for a, b in zip(*lists, strict=True):

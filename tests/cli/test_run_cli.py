@@ -24,10 +24,10 @@ from hiero.cli.system import stages
 from hiero.cli.system.report import Evaluation
 from hiero.cli.system.system import bleu_tokenizer
 from hiero.train import ExtractSettings, TrainSettings
-from support.browser import blank_end, cut_off, opened, unreadable
+from support.browser import blank_pixels_at_end, cut_off_texts, low_contrast_texts, open_page
 from support.commands import call, one_error_line
 from support.files import write
-from support.html_page import checked
+from support.html_page import checked_page
 
 HOSTILE = "Das <script>alert(1)</script> & ist ein \u202eTest."
 SIZES = ("--tune-size", "20", "--test-size", "15")
@@ -191,7 +191,7 @@ def test_a_run_that_has_no_model_gives_way(raw: tuple[Path, Path], tmp_path: Pat
 
 def test_the_report(done: tuple[Path, str]) -> None:
     text = (done[0] / "report.html").read_text(encoding="utf-8")
-    page = checked(text)
+    page = checked_page(text)
     sections = re.findall(r'<section id="([^"]+)"', text)
     assert sections[0] == "overview" and len(sections) == 11
     assert page.texts["h2"] == [
@@ -224,14 +224,14 @@ def test_the_report_in_a_browser(done: tuple[Path, str], browser: Any) -> None:
     """Readable in the dark, and whole on narrow windows, where tables fit, and on paper."""
     report = done[0] / "report.html"
     for section in ("", re.findall('href="(#[^"]+)"', report.read_text())[0]):
-        page = opened(browser, report, 420, "dark", at=section)
-        assert unreadable(page) == [] == cut_off(page)
-        assert blank_end(page) < 40
+        page = open_page(browser, report, 420, "dark", at=section)
+        assert low_contrast_texts(page) == [] == cut_off_texts(page)
+        assert blank_pixels_at_end(page) < 40
         wide = "all => all.filter(e => e.scrollWidth > e.clientWidth).map(e => e.className)"
         assert page.eval_on_selector_all(".report *", wide) == []
-        page = opened(browser, report, 680, "dark", "print", section)
-        assert unreadable(page) == [] == cut_off(page)
-    page = opened(browser, report, 420)
+        page = open_page(browser, report, 680, "dark", "print", section)
+        assert low_contrast_texts(page) == [] == cut_off_texts(page)
+    page = open_page(browser, report, 420)
     # No command is cut within a word, as behind a hyphen.
     parts = "words => words.map(word => word.getClientRects().length)"
     assert set(page.eval_on_selector_all("pre span", parts)) == {1}

@@ -12,7 +12,7 @@ import pytest
 import hiero
 from hiero import Forest
 from hiero._core import Chart
-from support.brute_force import Enumerator, is_nonterminal, label_of, random_rules, write_arpa
+from support.brute_force import Enumerator, is_nonterminal, nonterminal_label, random_rules, write_arpa
 
 SOURCE = "abc"
 TARGET = "uvw"
@@ -63,17 +63,17 @@ def useful_cells(rules: Enumerator) -> set[Cell]:
     open_ = [(0, len(rules.sentence), rules.goal)]
     while open_:
         cell = open_.pop()
-        if cell in seen or not rules.of_span(*cell):
+        if cell in seen or not rules.span_derivations(*cell):
             continue
         seen.add(cell)
         begin, end, label = cell
         for rule in rules.rules:
-            if rule.lhs != label or end - begin > rule.longest:
+            if rule.lhs != label or end - begin > rule.span_limit:
                 continue
-            below = [label_of(token) for token in rule.source if is_nonterminal(token)]
+            below = [nonterminal_label(token) for token in rule.source if is_nonterminal(token)]
             for gaps in rules.matches(rule.source, begin, end):
                 tails = [(*gap, label) for gap, label in zip(gaps, below, strict=True)]
-                if all(rules.of_span(*tail) for tail in tails):
+                if all(rules.span_derivations(*tail) for tail in tails):
                     open_ += tails
     return seen
 
@@ -82,7 +82,7 @@ def enumerated(rules: Enumerator, weights: dict[str, float]) -> dict[Cell, list[
     return {
         cell: [
             (sum(weights.get(name, 0.0) * value for name, value in d.features.items()), d.words)
-            for d in rules.of_span(*cell)
+            for d in rules.span_derivations(*cell)
         ]
         for cell in useful_cells(rules)
     }

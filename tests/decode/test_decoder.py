@@ -17,7 +17,7 @@ import hiero
 from hiero import _core
 from hiero.tune import ModelDecoder
 from support.brute_force import BackoffModel, write_arpa
-from support.decoding import lines, used_rules
+from support.decoding import input_lines, used_rules
 from support.paths import FRENCH
 
 
@@ -30,7 +30,7 @@ def model() -> hiero.Model:
 def test_every_edge_scores_weights_times_features(model: hiero.Model, french: Path) -> None:
     decoder = hiero.Decoder(model)
     weights = model.weight_vector(model.weights)
-    for line in lines(french):
+    for line in input_lines(french):
         result = decoder.translate(line, keep="forest")
         forest = result.forest
         scores = forest.scores(weights)
@@ -97,7 +97,7 @@ def test_weights_per_call_and_with_weights(model: hiero.Model) -> None:
 def test_scaled_weights_give_the_same_search(model: hiero.Model, french: Path) -> None:
     decoder = hiero.Decoder(model, pop_limit=3)
     scaled = decoder.with_weights({name: 8 * value for name, value in model.weights.items()})
-    for line in lines(french):
+    for line in input_lines(french):
         one, eight = decoder.translate(line), scaled.translate(line)
         assert one.text == eight.text
         assert one.stats.hypotheses == eight.stats.hypotheses
@@ -153,7 +153,7 @@ def test_lm_knows_a_word_that_no_table_knows(tmp_path: Path) -> None:
     model = hiero.Model([table], [lm], {"LM0": 1.0, "LM0_OOV": -1.0})
     result = hiero.Decoder(model).translate("le zebra")
     twin = BackoffModel(tmp_path / "lm.arpa")
-    assert result.features["LM0"] == pytest.approx(twin.sentence(["the", "zebra"]), abs=1e-4)
+    assert result.features["LM0"] == pytest.approx(twin.sentence_score(["the", "zebra"]), abs=1e-4)
     assert "LM0_OOV" not in result.features
     assert hiero.Decoder(model).translate("le gnu").features["LM0_OOV"] == 1
 
@@ -161,7 +161,7 @@ def test_lm_knows_a_word_that_no_table_knows(tmp_path: Path) -> None:
 def test_lm_scores_equal_the_kenlm_module(model: hiero.Model, french: Path) -> None:
     kenlm = pytest.importorskip("kenlm")
     reference = kenlm.Model(str(french / "lm.arpa"))
-    for line in lines(french):
+    for line in input_lines(french):
         result = hiero.Decoder(model).translate(line)
         expected = reference.score(result.text) * np.log(10)
         assert result.features["LM0"] == pytest.approx(expected, abs=1e-4)
@@ -170,7 +170,7 @@ def test_lm_scores_equal_the_kenlm_module(model: hiero.Model, french: Path) -> N
 
 def test_threads_give_the_same_results(model: hiero.Model, french: Path) -> None:
     decoder = hiero.Decoder(model)
-    text = lines(french) * 5
+    text = input_lines(french) * 5
     expected = [(t.text, t.score) for t in decoder.translate_batch(text)]
     for threads in (2, 8):
         assert [(t.text, t.score) for t in decoder.translate_batch(text, threads=threads)] == expected
@@ -348,7 +348,7 @@ def test_weights_as_a_vector(french: Path) -> None:
     vector = np.array(list(named.values()))
     other = decoder.with_weights(vector)
     kept = vector.copy()
-    for line in lines(french):
+    for line in input_lines(french):
         twin = decoder.with_weights(named).translate(line)
         for found in (other.translate(line), decoder.translate(line, weights=kept)):
             assert (found.text, found.score, found.weights) == (twin.text, twin.score, named)

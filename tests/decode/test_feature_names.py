@@ -15,7 +15,7 @@ import hiero
 from hiero import FeatureNames, FormatError
 from hiero.forest import ForestFile, ForestWriter
 from hiero.tune import ModelDecoder
-from support.decoding import lines
+from support.decoding import input_lines
 
 NAMES = ["LM0", "WordPenalty", "é", "a=b"]
 
@@ -75,7 +75,7 @@ def test_ids_and_vectors() -> None:
 
 def test_a_model_and_its_forests_share_one(model: hiero.Model, french: Path) -> None:
     decoder = hiero.Decoder(model)
-    forests = [decoder.translate(line, keep="forest").forest for line in lines(french)[:3]]
+    forests = [decoder.translate(line, keep="forest").forest for line in input_lines(french)[:3]]
     assert all(forest is not None and forest.feature_names is model.feature_names for forest in forests)
     assert hiero.Forest.union([forests[0], forests[0]]).feature_names is model.feature_names
     arrays = {
@@ -88,7 +88,7 @@ def test_a_model_and_its_forests_share_one(model: hiero.Model, french: Path) -> 
 
 def test_an_archive_holds_names_once(model: hiero.Model, french: Path, tmp_path: Path) -> None:
     decoder = hiero.Decoder(model)
-    forests = [decoder.translate(line, keep="forest").forest for line in lines(french)[:3]]
+    forests = [decoder.translate(line, keep="forest").forest for line in input_lines(french)[:3]]
     with ForestWriter(tmp_path / "all") as writer:
         for forest in forests:
             writer.write(forest)
@@ -102,7 +102,7 @@ def test_an_archive_holds_names_once(model: hiero.Model, french: Path, tmp_path:
 
 def test_a_list_of_one_has_the_row_of_what_it_says(model: hiero.Model, french: Path) -> None:
     decoder = hiero.Decoder(model)
-    sentences = lines(french)[:3]
+    sentences = input_lines(french)[:3]
     vector = model.weight_vector(model.weights)
     for sentence, found in zip(sentences, ModelDecoder(decoder, sentences).kbest(vector, 1), strict=True):
         expected = model.feature_names.vector(decoder.translate(sentence).features)

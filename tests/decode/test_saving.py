@@ -28,7 +28,7 @@ from hiero.features import DistortionStatistics
 from hiero.generators import NameRules
 from hiero.train import TrainInputs, TrainSettings, estimate_lm, train
 from hiero.tune import TuneOptions, tune
-from support.killed_saves import CALLS, FRENCH, translation, wrapped
+from support.killed_saves import CALLS, FRENCH, intercept_calls, translation
 from support.paths import TESTS
 
 
@@ -251,7 +251,7 @@ def disk(monkeypatch: pytest.MonkeyPatch) -> Disk:
     for name in CALLS:
         monkeypatch.setattr(os, name, getattr(os, name))
     monkeypatch.setattr(_core, "exchange", _core.exchange)
-    wrapped(disk.watch)
+    intercept_calls(disk.watch)
     return disk
 
 

@@ -17,8 +17,8 @@ from support.brute_force import (
     BackoffModel,
     Enumerator,
     is_nonterminal,
-    label_of,
     lm_features,
+    nonterminal_label,
     random_rules,
     same_features,
     unary_rules,
@@ -81,7 +81,7 @@ def check(rng: random.Random, case: Case) -> int:
     else:
         result = decoder.with_weights(weights).translate(case.sentence, keep="forest")
 
-    expected = Enumerator(case.rules, case.sentence, case.span_limit, own=case.own).derivations()
+    expected = Enumerator(case.rules, case.sentence, case.span_limit, sentence_rules=case.own).derivations()
     assert result.has_parse == bool(expected)
     assert result.forest.derivation_count == len(expected)
     if not expected:
@@ -136,7 +136,7 @@ def own_rules(rng: random.Random, lms: list[Path]) -> Case:
     known = [label for label in labels if any(f"[{label}" in str(rule) for rule in rules)]
     own = []
     for rule in random_rules(rng, known, SOURCE, TARGET, features=("P", rng.choice(["P2", "OwnRule"]))):
-        if all(label_of(t) != "S" for t in rule.source if is_nonterminal(t)):
+        if all(nonterminal_label(t) != "S" for t in rule.source if is_nonterminal(t)):
             lhs = "S" if rng.random() < 0.3 else rule.lhs
             own.append(Rule(str(rule).replace(f"[{rule.lhs}]", f"[{lhs}]", 1)))
     if known[0] != "S" and rng.random() < 0.5:

@@ -1,4 +1,4 @@
-"""Metrics that are made of others keep what every metric promises."""
+"""Tests of metrics that are made of others: they fulfil the interface of a metric."""
 
 from __future__ import annotations
 

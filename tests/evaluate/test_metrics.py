@@ -1,4 +1,4 @@
-"""Metrics: against sacrebleu, nltk, counting one by one, and examples worked by hand."""
+"""Tests of metrics against sacrebleu, nltk, slow versions and examples worked by hand."""
 
 from __future__ import annotations
 
@@ -20,7 +20,8 @@ EFFECTIVE = ("shortest", "closest", "average")
 
 
 def streams(references: list[list[str]]) -> list[list[str | None]]:
-    """As sacrebleu takes references: a list per translator, None where one is missing."""
+    """Returns references as sacrebleu takes them: a list per translator, with None for a missing
+    reference."""
     most = max(map(len, references))
     return [[s[k] if k < len(s) and s[k].strip() else None for s in references] for k in range(most)]
 
@@ -30,7 +31,7 @@ def ngrams(tokens: list[str], n: int) -> Counter[tuple[str, ...]]:
 
 
 def nist_by_definition(hypotheses: list[str], references: list[list[str]]) -> float:
-    """Doddington (2002), as mteval-v13a."""
+    """Computes NIST (Doddington 2002) as mteval-v13a does."""
     counts: Counter[tuple[str, ...]] = Counter()
     for segment in references:
         for line in segment:
@@ -60,7 +61,8 @@ def nist_by_definition(hypotheses: list[str], references: list[list[str]]) -> fl
 
 
 def random_set(rng: random.Random, most_references: int = 4) -> tuple[list[str], list[list[str]]]:
-    """Short lines of few words, so that much matches; some references and hypotheses are empty."""
+    """Makes short lines of few words, so that many n-grams match; some references and hypotheses are
+    empty."""
     words = ["a", "b", "c", "the", "Of", "."][: rng.randint(2, 6)]
 
     def line(least: int) -> str:
@@ -132,7 +134,7 @@ def test_nist_is_nltks_with_one_reference() -> None:
     checked = 0
     while checked < 300:
         lines, references = random_set(rng, most_references=1)
-        # nltk divides by the n-grams of a set too short to have any.
+        # nltk divides by zero for a set that is too short to have n-grams.
         if sum(max(len(line.split()) - 4, 0) for line in lines) == 0:
             continue
         theirs = corpus_nist([[r.split() for r in s] for s in references], [h.split() for h in lines], n=5)
@@ -173,7 +175,8 @@ def test_effective_lengths_by_hand() -> None:
 
 
 def test_differences_from_mteval() -> None:
-    """Our side of the table in docs/evaluation.md; in comments what mteval-v13a has instead."""
+    """Checks the column of hiero in the table of docs/evaluation.md; comments have the result of
+    mteval-v13a."""
     # Two words, one of which matches, of three: (1/2 1/2)^(1/4) exp(-1/2) of 1, also as a set.
     short = Bleu([["a b c"]])
     rows = short.statistics(["a x"])
@@ -291,7 +294,7 @@ def test_missing_tokenisers_are_named(monkeypatch: pytest.MonkeyPatch) -> None:
 
 
 def test_bleu_by_definition() -> None:
-    """The one formula of the core: brevity penalty times a geometric mean of precisions."""
+    """Compares the formula of the core with brevity penalty times geometric mean of precisions."""
     rng = np.random.default_rng(1)
     counts = np.concatenate([rng.uniform(1, 30, (50, 6)), rng.uniform(0, 1, (50, 4))], axis=1)
     counts[:, 6:] *= counts[:, 2:6]

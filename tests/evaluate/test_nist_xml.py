@@ -1,4 +1,4 @@
-"""NIST's XML and SGML: sets as the campaigns had them, and files that want to do harm."""
+"""Tests of NIST's XML and SGML: sets of evaluation campaigns, and malicious files."""
 
 from __future__ import annotations
 
@@ -41,13 +41,13 @@ def test_old_sgml() -> None:
 
 
 def test_what_mteval_refuses_or_joins() -> None:
-    """Our side of rows of the table in docs/evaluation.md."""
+    """Checks rows of the column of hiero in the table of docs/evaluation.md."""
     lines = SOURCE.replace("le chat", "\n\tle porte-\nclef").replace('id="2"', 'id="0"')
     (source,) = parse(lines)
     assert list(source)[:2] == [("d1", "1", "le porte- clef"), ("d1", "0", "AT&T <s> é")]
     bare = re.sub("</?mteval>|<!DOCTYPE[^>]*>", "", lines)
     assert list(parse(bare)[0]) == list(source)
-    # Names of sets are not compared.
+    # The names of the sets may differ.
     renamed = parse(lines.replace('setid="demo"', 'setid="other"'))[0]
     assert aligned(source, renamed, "r") == [text for _, _, text in source]
 
@@ -136,7 +136,7 @@ def test_a_dtd_is_passed_over(monkeypatch: pytest.MonkeyPatch) -> None:
     for address in ("http://127.0.0.1:9/x.dtd", "file:///etc/passwd", "/dev/zero"):
         text = SOURCE.replace("ftp://jaguar.ncsl.nist.gov/mt/resources/mteval-xml-v1.3.dtd", address)
         assert parse(text)[0].documents[0].segments["1"] == "le chat"
-    # With a DTD that is not read, expat knows no entity: HTML's are, others are not lost in silence.
+    # The DTD is not read, so expat knows no entities. Those of HTML are replaced, and others are an error.
     assert parse(SOURCE.replace("le chat", "caf&eacute;"))[0].documents[0].segments["1"] == "café"
 
 
@@ -169,7 +169,7 @@ def test_alignment_of_sets() -> None:
     (source,) = parse(SOURCE)
     first, _ = parse(SGML)
     assert aligned(source, first, "r") == ["the cat", "AT&T café a < b", "x"]
-    # The order of documents and segments is the source's.
+    # The order of documents and segments is that of the source.
     first.documents.reverse()
     assert aligned(source, first, "r") == ["the cat", "AT&T café a < b", "x"]
     for change, message in (
@@ -191,12 +191,12 @@ def test_written_sets_are_read_again(texts: list[str], language: str, system: st
     (source,) = parse(SOURCE)
     written = write_tstset(source, texts, language, system)
     ElementTree.fromstring(written.encode())
-    (found,) = parse_sets(written.encode(), "out.xml")
-    assert found.kind == "tstset" and found.name == "demo"
+    (test_set,) = parse_sets(written.encode(), "out.xml")
+    assert test_set.kind == "tstset" and test_set.name == "demo"
     illegal = "[^\t\n\r -\ud7ff\ue000-\ufffd\U00010000-\U0010ffff]"
     expected = [" ".join(re.sub(illegal, "\ufffd", text).split()) for text in texts]
-    assert aligned(source, found, "out.xml") == expected
-    assert [d.attributes["genre"] for d in found.documents] == ["nw", "wb"]
+    assert aligned(source, test_set, "out.xml") == expected
+    assert [d.attributes["genre"] for d in test_set.documents] == ["nw", "wb"]
 
 
 def test_wrong_numbers_of_translations() -> None:
@@ -208,26 +208,26 @@ def test_wrong_numbers_of_translations() -> None:
 def test_sets_of_references(tmp_path: Path) -> None:
     (tmp_path / "r.sgm").write_text(SGML)
     (tmp_path / "h.txt").write_text("a\nb\nc\n")
-    found = EvaluationSet.read([tmp_path / "r.sgm"])
-    assert found.references == [["the cat", "a cat"], ["AT&T café a < b", ""], ["x", "y"]]
-    assert found.documents() == [("d1", [0, 1]), ("d2", [2])]
-    assert found.name(1) == "document 'd1': segment 2"
-    assert found.place(1, "r.xml") == "r.xml: document 'd1': segment 2"
-    # Lines of text may be in another order than the references' segments.
+    test_set = EvaluationSet.read([tmp_path / "r.sgm"])
+    assert test_set.references == [["the cat", "a cat"], ["AT&T café a < b", ""], ["x", "y"]]
+    assert test_set.documents() == [("d1", [0, 1]), ("d2", [2])]
+    assert test_set.name(1) == "document 'd1': segment 2"
+    assert test_set.place(1, "r.xml") == "r.xml: document 'd1': segment 2"
+    # Lines of text may be in another order than the segments of the references.
     with pytest.raises(FormatError, match=r"h\.txt: no .* or tstset; references are NIST's, and hypotheses"):
-        found.hypotheses(tmp_path / "h.txt")
+        test_set.hypotheses(tmp_path / "h.txt")
     (tmp_path / "t").write_text(write_tstset(parse_sets(SGML.encode(), "r")[0], ["a", "b", "c"], "en", "us"))
-    assert found.hypotheses(tmp_path / "t") == ["a", "b", "c"]
+    assert test_set.hypotheses(tmp_path / "t") == ["a", "b", "c"]
     (tmp_path / "r.sgm.gz").write_bytes(gzip.compress(SGML.encode()))
     (tmp_path / "t.xml.gz").write_bytes(gzip.compress((tmp_path / "t").read_bytes()))
     packed = EvaluationSet.read([tmp_path / "r.sgm.gz"])
-    assert packed.references == found.references
+    assert packed.references == test_set.references
     assert packed.hypotheses(tmp_path / "t.xml.gz") == ["a", "b", "c"]
     (tmp_path / "cut.xml.gz").write_bytes((tmp_path / "t.xml.gz").read_bytes()[:50])
     with pytest.raises(FormatError, match=r"cut\.xml\.gz: damaged or truncated"):
         packed.hypotheses(tmp_path / "cut.xml.gz")
     with pytest.raises(FormatError, match="no tstset"):
-        found.hypotheses(tmp_path / "r.sgm")
+        test_set.hypotheses(tmp_path / "r.sgm")
     with pytest.raises(FormatError, match=r"h\.txt: text among references"):
         EvaluationSet.read([tmp_path / "r.sgm", tmp_path / "h.txt"])
     (tmp_path / "short").write_text("a\n")
@@ -248,11 +248,11 @@ def test_sets_of_references(tmp_path: Path) -> None:
 @pytest.mark.skipif(not UR_EN.is_dir(), reason="needs the shared data")
 def test_real_sets() -> None:
     for name in ("dev", "test"):
-        found = EvaluationSet.read([UR_EN / f"{name}-ref.xml"])
+        test_set = EvaluationSet.read([UR_EN / f"{name}-ref.xml"])
         texts = [(UR_EN / f"{name}.en.{k}").read_text().splitlines() for k in range(4)]
         # The text files have the segments in another order.
         plain = [[" ".join(t.split()) for t in s] for s in zip(*texts, strict=True)]
-        assert sorted(found.references) == sorted(plain)
+        assert sorted(test_set.references) == sorted(plain)
         (source,) = read_sets(UR_EN / f"{name}-src.xml")
         lines = [" ".join(t.split()) for t in (UR_EN / f"{name}.ur").read_text().splitlines()]
         assert sorted(text for _, _, text in source) == sorted(lines)

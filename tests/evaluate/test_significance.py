@@ -1,4 +1,4 @@
-"""Significance tests: against all permutations, known cases, and what they say of equal systems."""
+"""Tests of significance tests: against all permutations, for known cases, and for equal systems."""
 
 from __future__ import annotations
 
@@ -21,7 +21,7 @@ from hiero.evaluate.metric import Array
 
 
 def noisy(rng: random.Random, references: list[list[str]], errors: float) -> list[str]:
-    """The first references with that share of words wrong."""
+    """Returns the first references with a share of their words replaced."""
     return [
         " ".join("?" if rng.random() < errors else word for word in segment[0].split())
         for segment in references
@@ -80,8 +80,8 @@ def test_randomization_is_a_sample_of_all_permutations() -> None:
 
 
 def test_bootstrap_of_one_deciding_segment() -> None:
-    # The systems differ in one of n segments: the better one is not ahead where that is never drawn, which
-    # is (1 - 1/n)^n of the samples.
+    # The systems differ in one of n segments. The better one is not ahead in samples without this segment,
+    # whose share is (1 - 1/n)^n.
     references = [["a b c d e"]] * 8
     metric = Bleu(references)
     same = ["a b c d e"] * 8
@@ -95,20 +95,23 @@ def test_bootstrap_of_one_deciding_segment() -> None:
 def test_p_is_uniform_without_a_difference(
     references: list[list[str]], runs_of_first: int, runs_of_second: int, alike: float
 ) -> None:
-    """Nor where the runs of a system share most of their translations, as they do."""
+    """The same holds if the runs of a system share most of their translations, as real runs do."""
     metric, rng = Bleu(references), random.Random(5)
 
     def system(number: int) -> Runs:
-        common, *own = (noisy(rng, references, 0.3) for _ in range(number + 1))
-        shared = [[c if rng.random() < alike else o for c, o in zip(common, run, strict=True)] for run in own]
+        common, *independent = (noisy(rng, references, 0.3) for _ in range(number + 1))
+        shared = [
+            [c if rng.random() < alike else o for c, o in zip(common, run, strict=True)]
+            for run in independent
+        ]
         return runs(metric, shared)
 
-    found = [
+    p_values = [
         approximate_randomization(metric, system(runs_of_first), system(runs_of_second), trials=200)
         for _ in range(200)
     ]
     for share in (0.1, 0.5, 0.9):
-        assert np.mean(np.array(found) <= share) == pytest.approx(share, abs=0.1)
+        assert np.mean(np.array(p_values) <= share) == pytest.approx(share, abs=0.1)
 
 
 def test_seeds_and_numbers_of_runs(references: list[list[str]]) -> None:
@@ -128,7 +131,7 @@ def test_seeds_and_numbers_of_runs(references: list[list[str]]) -> None:
 
 
 def drawn(rng: np.random.Generator, segments: int) -> Array:
-    """Rows of BLEU's statistics, all from one population."""
+    """Draws rows of BLEU statistics from one population."""
     lengths = rng.integers(5, 30, (segments, 1)).astype(np.float64)
     matched = rng.binomial(lengths.astype(int), 0.6)
     orders = [np.maximum(lengths - n, 0) for n in range(4)]
@@ -145,7 +148,7 @@ def test_intervals_hold_what_they_say() -> None:
         for trial in range(200)
     ]
     assert 180 <= sum(low <= population <= high for low, high in intervals) <= 199
-    # Of several runs it is the mean's, which they share the segments of.
+    # For several runs it is the interval of their mean, over the same segments.
     rows = drawn(rng, 200)
     one = confidence_interval(metric, Runs.of(metric, rows[None]))
     assert one == confidence_interval(metric, Runs.of(metric, np.stack([rows, rows])))

@@ -1,4 +1,4 @@
-"""Soft syntax and structural distortion by hand, and tables of features that are none."""
+"""Tests of soft syntax and structural distortion on hand-made examples, and of invalid tables of features."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ import pytest
 import hiero
 from hiero import Rule, Sentence, Tree
 from hiero.features import CoarseDistortion, CoarseSyntax, DistortionStatistics, FineDistortion, FineSyntax
-from support.structured_features_twin import STATISTICS, Walk, reordered
+from support.structured_features_twin import STATISTICS, Walk, reordering_flags
 
 # --- match and cross, by hand --------------------------------------------------------------------------
 
@@ -43,12 +43,12 @@ BRACKETS = (
 )
 def test_match_and_cross(span: tuple[int, int], fired: str) -> None:
     sentence = Sentence(tokens=[], parse=Tree.read(BRACKETS))
-    found = []
+    fired_names = []
     for features in (FineSyntax(), CoarseSyntax()):
         (row,) = features.by_span(sentence, np.array([span], dtype=np.int32))
         assert set(row.tolist()) <= {0.0, 1.0}
-        found += [name for name, value in zip(features.names, row, strict=True) if value]
-    assert sorted(found) == sorted(f"Syntax_{name}" for name in fired.split())
+        fired_names += [name for name, value in zip(features.names, row, strict=True) if value]
+    assert sorted(fired_names) == sorted(f"Syntax_{name}" for name in fired.split())
 
 
 def test_unary_chains_match_all_their_labels() -> None:
@@ -61,7 +61,7 @@ def test_unary_chains_match_all_their_labels() -> None:
 
     assert fired(2, 3) == ["Syntax_NP_Match", "Syntax_QP_Match"]
     assert fired(0, 3) == ["Syntax_S_Match", "Syntax_VP_Match"]
-    # An NP is crossed while another one lies within.
+    # The span crosses one NP and contains another.
     assert fired(1, 3) == ["Syntax_NP_Cross"]
 
 
@@ -80,7 +80,7 @@ def test_label_sets_are_settings() -> None:
 
 
 def test_numbers_of_features() -> None:
-    """They are those of the paper's Table 1, less its 12 basic ones."""
+    """The numbers are those of Table 1 of the paper, without its 12 basic features."""
     statistics = CoarseDistortion.from_statistics(STATISTICS)
     counts = [len(f.names) for f in (CoarseSyntax(), FineSyntax(), statistics, FineDistortion())]
     assert counts == [2, 22, 1, 22]
@@ -104,8 +104,8 @@ def test_numbers_of_features() -> None:
 )
 def test_reordered(rule: str, flags: list[bool]) -> None:
     model = hiero.Model([hiero.RuleTable.from_rules([Rule(rule)])], [], {}, local_features=[FineDistortion()])
-    assert reordered(Rule(rule)) == flags
-    own = [Rule(f"[X] ||| v{i} ||| v{i}") for i in range(3)]
+    assert reordering_flags(Rule(rule)) == flags
+    sentence_rules = [Rule(f"[X] ||| v{i} ||| v{i}") for i in range(3)]
     tokens, number = [], 0
     for token in Rule(rule).source:
         if "," in token:
@@ -114,25 +114,28 @@ def test_reordered(rule: str, flags: list[bool]) -> None:
         else:
             tokens.append(token)
     weights = {"RulePenalty": 1.0}
-    found = hiero.Decoder(model.with_weights(weights)).translate(Sentence(tokens=tokens, rules=own))
+    result = hiero.Decoder(model.with_weights(weights)).translate(
+        Sentence(tokens=tokens, rules=sentence_rules)
+    )
     expected = Counter(
         f"Distortion_{'Reordered' if flag else 'Monotone'}_{size}" for flag in flags for size in "1*"
     )
-    assert {n: v for n, v in found.features.items() if n.startswith("Distortion")} == expected
+    assert {n: v for n, v in result.features.items() if n.startswith("Distortion")} == expected
 
 
 def test_sizes_of_gaps() -> None:
-    """1 to 9, and 10 or more; S itself is the number of words below, not of tokens in the rule."""
+    """Sizes are 1 to 9, and 10 or more. A size is the number of words that a nonterminal covers."""
     rules = [Rule("[X] ||| a [X,1] ||| [X,1] A ||| ||| 0-1"), Rule("[S] ||| [X,1] ||| [X,1]")]
     local = [FineDistortion(), CoarseDistortion.from_statistics(STATISTICS)]
     for size in (1, 2, 3, 4, 9, 10, 11, 30):
-        own = [Rule(f"[X] ||| {' '.join('b' * size)} ||| B")]
+        sentence_rules = [Rule(f"[X] ||| {' '.join('b' * size)} ||| B")]
         model = hiero.Model([hiero.RuleTable.from_rules(rules)], [], {}, local_features=local)
-        found = hiero.Decoder(model, span_limit=50).translate(
-            Sentence(tokens=[*"a" * 1, *"b" * size], rules=own)
+        result = hiero.Decoder(model, span_limit=50).translate(
+            Sentence(tokens=[*"a" * 1, *"b" * size], rules=sentence_rules)
         )
-        expected = {"RulePenalty": 2.0, "WordPenalty": -2.0} | dict(Walk(model, "(X b)").of_gap(size, True))
-        assert found.features == pytest.approx(expected)
+        distortion = Walk(model, "(X b)").gap_features(size, True)
+        expected = {"RulePenalty": 2.0, "WordPenalty": -2.0} | dict(distortion)
+        assert result.features == pytest.approx(expected)
 
 
 def test_probabilities_are_those_of_the_statistics() -> None:
@@ -147,7 +150,7 @@ def test_probabilities_are_those_of_the_statistics() -> None:
             CoarseDistortion(**({"reordered": [0] * 10} | bad))  # type: ignore[arg-type]
 
 
-# --- tables that are none ------------------------------------------------------------------------------
+# --- invalid tables ------------------------------------------------------------------------------------
 
 
 class Table:

@@ -1,4 +1,4 @@
-"""The record of an input sentence: short forms, JSON lines, and parses from a file beside the text."""
+"""Tests of input records: short forms, JSON lines, and parses from a file beside the text."""
 
 from __future__ import annotations
 
@@ -35,9 +35,9 @@ def test_short_forms() -> None:
 
 
 def test_features_see_tokens_and_the_parse_over_them() -> None:
-    found = Sentence("Le CHAT", parse=Tree.read(CHAT)).with_tokens(TextSide(lowercase=True))
-    assert found.text is None and list(found.tokens) == ["le", "chat"]
-    assert found.parse is not None and found.parse.tokens == ("le", "chat")
+    sentence = Sentence("Le CHAT", parse=Tree.read(CHAT)).with_tokens(TextSide(lowercase=True))
+    assert sentence.text is None and list(sentence.tokens) == ["le", "chat"]
+    assert sentence.parse is not None and sentence.parse.tokens == ("le", "chat")
     with pytest.raises(FormatError, match="chien"):
         Sentence("le chien", parse=Tree.read(CHAT)).with_tokens(TextSide())
 
@@ -83,11 +83,13 @@ def test_bad_records(line: str, message: str) -> None:
 
 @pytest.fixture
 def model(french: Path, tmp_path: Path) -> Path:
-    """With soft syntax."""
+    """A directory with the French model and soft syntax features."""
     weights = hiero.read_weights(french / "weights.txt") | {"Syntax_NP_Match": 0.5, "NameRule": 0.25}
     local = [FineSyntax(labels=("NP",))]
-    made = hiero.Model.assemble([french / "grammar.txt"], [french / "lm.arpa"], weights, local_features=local)
-    made.save(tmp_path / "model")
+    model = hiero.Model.assemble(
+        [french / "grammar.txt"], [french / "lm.arpa"], weights, local_features=local
+    )
+    model.save(tmp_path / "model")
     return tmp_path / "model"
 
 
@@ -120,18 +122,18 @@ def test_decoding_json_lines(model: Path, tmp_path: Path) -> None:
     )
     done = call(*common, "-i", path)
     assert done.returncode == 1
-    found = [json.loads(line) for line in done.stdout.splitlines()]
-    # Numbers may be ids of others.
-    assert [each["id"] for each in found] == ["first", 1, "third", 3, 7, None, 9, None]
+    records = [json.loads(line) for line in done.stdout.splitlines()]
+    # The number of a line may be the id of another record.
+    assert [record["id"] for record in records] == ["first", 1, "third", 3, 7, None, 9, None]
     errors = done.stderr.decode().splitlines()
     assert errors[0].startswith(f"{path}:3: text: Input should be a valid string")
     assert errors[1] == f"{path}:4: local features Syntax_NP_Match, Syntax_NP_Cross: no parse"
     assert errors[2].startswith(f"{path}:6: Invalid JSON") and len(errors) == 5
-    assert found[0]["features"]["Syntax_NP_Match"] >= 1 and found[1]["error"] is None
-    assert found[4]["text"] == "the wug" and found[4]["features"]["Own"] == 1
+    assert records[0]["features"]["Syntax_NP_Match"] >= 1 and records[1]["error"] is None
+    assert records[4]["text"] == "the wug" and records[4]["features"]["Own"] == 1
     again = call(*common, "--input-format", "jsonl", stdin=path.read_text())
     assert again.stdout == done.stdout
-    # A weight that nothing has.
+    # A weight without a feature.
     done = call(*common, "-i", path, "--set-weight", "Onw=2")
     assert (
         done.returncode == 1
@@ -146,10 +148,10 @@ def test_parses_beside_the_text(model: Path, tmp_path: Path) -> None:
     command = ("hiero-decode", "--model", model, "--quiet", "-i", text, "--parses", parses)
     done = call(*command, "--output-format", "jsonl")
     assert done.returncode == 0
-    found = [json.loads(line) for line in done.stdout.splitlines()]
+    records = [json.loads(line) for line in done.stdout.splitlines()]
     decoder = hiero.Decoder(hiero.Model.load(model))
     twins = [Sentence("le chat", parse=Tree.read(CHAT)), Sentence("le chat dort", parse=Tree.read(DORT))]
-    assert [each["features"] for each in found] == [decoder.translate(twin).features for twin in twins]
+    assert [record["features"] for record in records] == [decoder.translate(twin).features for twin in twins]
     for wrong, message, lines in (
         (f"{CHAT}\n", f"{text}:2: no tree: {parses} has 1", 2),
         (f"{CHAT}\n{DORT}\n{DORT}\n", f"{parses}: 3 trees for 2 sentences", 2),
@@ -161,13 +163,13 @@ def test_parses_beside_the_text(model: Path, tmp_path: Path) -> None:
         done = call(*command)
         assert message in one_error_line(done)
         assert len(done.stdout.splitlines()) == lines
-    # Where the file has no tree, a record has its own.
+    # Where the file has no tree, the tree of the record is used.
     records = [Sentence("le chat", parse=Tree.read(CHAT)), Sentence("le chat dort")]
     text.write_text("".join(f"{record.to_json()}\n" for record in records))
     parses.write_text(f"\n{DORT}\n")
     again = call(*command, "--input-format", "jsonl", "--output-format", "jsonl")
     assert [json.loads(line)["features"] for line in again.stdout.splitlines()] == [
-        each["features"] for each in found
+        record["features"] for record in records
     ]
 
 
@@ -189,7 +191,7 @@ def test_tuning_reads_the_same(model: Path, tmp_path: Path) -> None:
     assert other.returncode == 0
     written = [(tmp_path / run / "weights.txt").read_text() for run in ("one", "other")]
     assert written[0] == written[1]
-    # A held-out set has parses in either way, too.
+    # A held-out set takes parses in both ways too.
     held_out = ("--held-out-references", tmp_path / "references", "--held-out-source")
     parses = ("--parses", tmp_path / "parses", "--held-out-parses", tmp_path / "parses")
     tuned_on = ("--source", tmp_path / "text", *held_out, tmp_path / "text", *parses)
@@ -197,14 +199,14 @@ def test_tuning_reads_the_same(model: Path, tmp_path: Path) -> None:
     assert call(*common, *records_of, *held_out, tmp_path / "records", "-o", tmp_path / "out").returncode == 0
     scores = [(tmp_path / run / "iteration-001" / "scores.json").read_text() for run in ("held", "out")]
     assert scores[0] == scores[1] and '"held_out":null' not in scores[0]
-    # It knows its parses again, and goes on.
+    # The run recognises its parses and continues.
     assert call(*common, *records_of, "-o", tmp_path / "one").returncode == 0
     missing = call(*common, "--source", tmp_path / "text", "-o", tmp_path / "none")
     errors = missing.stderr.decode().splitlines()
     what = "local features Syntax_NP_Match, Syntax_NP_Cross: no parse"
     assert errors[:2] == [f"{tmp_path / 'text'}:{line}: {what}" for line in (1, 2)]
     assert errors[2:] == ["hiero: none of the sentences can be decoded"] and missing.returncode == 1
-    # One that cannot be decoded ends alone.
+    # A sentence that cannot be decoded does not stop the others.
     (tmp_path / "parses").write_text(f"{CHAT}\n\n")
     parsed = ("--source", tmp_path / "text", "--parses", tmp_path / "parses")
     for method, out in (("mert", "alone"), ("mira", "mira")):
@@ -214,7 +216,7 @@ def test_tuning_reads_the_same(model: Path, tmp_path: Path) -> None:
             "hiero: 1 sentence could not be decoded and had no translation",
         ]
         assert alone.returncode == 1 and (tmp_path / out / "weights.txt").is_file()
-        # The same when nothing is left to do, or the note was cut off.
+        # The result is the same if nothing is left to do, or if the note is truncated.
         for more in ("", "x"):
             with (tmp_path / out / "failures.tsv").open("a") as file:
                 file.write(more)

@@ -1,4 +1,4 @@
-"""Local features: against a walk over derivations, in exact search, and answers that are none."""
+"""Tests of local features: against a walk over derivations, in exact search, and with invalid answers."""
 
 from __future__ import annotations
 
@@ -17,15 +17,15 @@ import hiero
 from hiero.features import CoarseDistortion, CoarseSyntax, FineDistortion, FineSyntax
 from support.brute_force import Enumerator, random_rules, write_arpa
 from support.commands import call, one_error_line
-from support.decoding import lines, used_rules
+from support.decoding import input_lines, used_rules
 from support.local_features import SpanAndGapSize
 
 
 class WalkedFeatures:
-    """SpanAndGapSize again, read off a derivation one rule application at a time."""
+    """The features of SpanAndGapSize, computed from a derivation one rule application at a time."""
 
     @staticmethod
-    def of(derivation: hiero.Derivation) -> dict[str, float]:
+    def walk_features(derivation: hiero.Derivation) -> dict[str, float]:
         forest = derivation.forest
         heads = np.repeat(np.arange(forest.node_count), np.diff(forest.edge_offsets))
         sums = dict.fromkeys(SpanAndGapSize.names, 0.0)
@@ -48,7 +48,7 @@ def test_local_features_equal_a_derivation_walk(french: Path) -> None:
         local_features=[SpanAndGapSize()],
     )
     decoder = hiero.Decoder(model)
-    for line in lines(french):
+    for line in input_lines(french):
         for derivation in decoder.translate(line, keep="forest").kbest(20):
             walked = WalkedFeatures.of(derivation)
             for name, value in walked.items():
@@ -74,8 +74,8 @@ def test_search_with_local_features_is_exact(tmp_path: Path) -> None:
         assert result.score == pytest.approx(max(walked), abs=1e-4)
 
 
-class Kept:
-    """Keeps what it saw."""
+class Recorder:
+    """A local feature that keeps the batches that it is called with."""
 
     names: Sequence[str] = ["Nothing"]
 
@@ -88,19 +88,20 @@ class Kept:
 
 
 def test_what_rules_share_stands_there_once() -> None:
-    """A row for every rule of an application, and what they share once; the enumerated ones, none twice."""
+    """A batch has a row for every rule of an application, and stores once what these rules share. No rule
+    occurs twice."""
     rng = random.Random(5)
     rules = random_rules(rng, ["X", "Y"], "abc", "uvw")
     parts = [str(rule).split(" ||| ") for rule in rules]
     rules += [
         hiero.Rule(" ||| ".join([*part[:2], f"{part[2]} more", *part[3:]])) for part in parts if part[3:]
     ]
-    kept = Kept()
+    recorder = Recorder()
     table = hiero.RuleTable.from_rules(rules)
-    model = hiero.Model([table], [], {}, local_features=[kept])
+    model = hiero.Model([table], [], {}, local_features=[recorder])
     hiero.Decoder(model, pop_limit=0).translate(rng.choices("abc", k=6))
-    (batch,) = kept.seen
-    kept.seen.clear()
+    (batch,) = recorder.seen
+    recorder.seen.clear()
     shared = batch.applications
     assert 0 < len(shared) < len(batch)
     assert shared.tables.shape == shared.labels.shape == (len(shared),)
@@ -143,7 +144,7 @@ def test_bad_local_features(french: Path, answer: object) -> None:
     message = named + ("RuntimeError: mine" if isinstance(answer, Exception) else "expected")
     with pytest.raises((ValueError, hiero.Error), match=message) as raised:
         hiero.Decoder(model).translate("le chat")
-    # What was raised is the cause.
+    # The exception of the feature is the cause.
     assert raised.value.__cause__ is (answer if isinstance(answer, Exception) else None)
 
 
@@ -155,7 +156,7 @@ def test_local_features_beyond_all_numbers(french: Path) -> None:
 
 
 class OneEntry:
-    """A matrix with one entry, of a column that its shape need not have."""
+    """A feature that answers with a matrix of one entry, whose column may be outside the shape."""
 
     names: Sequence[str] = ["Bad"]
 
@@ -221,7 +222,8 @@ def test_what_is_no_local_feature(features: Any, message: str) -> None:
 
 
 class RuleNumbers:
-    """Rules of high numbers are good at the first word, and bad at others."""
+    """A feature that prefers rules with high numbers at the first word, and rules with low numbers
+    elsewhere."""
 
     names: Sequence[str] = ["Number"]
 
@@ -242,7 +244,7 @@ def test_the_limit_of_targets_sees_local_features(weight: float) -> None:
 
 
 class WordCount:
-    """Local features that no package has."""
+    """A local feature that is defined in a test, not in a package."""
 
     names = ["WordsBelow"]  # noqa: RUF012
 
@@ -251,7 +253,7 @@ class WordCount:
 
 
 def saved(french: Path, path: Path, *features: hiero.LocalFeatures) -> Path:
-    weights = dict.fromkeys([name for each in features for name in each.names], -0.1) | {"LM0": 0.5}
+    weights = dict.fromkeys([name for feature in features for name in feature.names], -0.1) | {"LM0": 0.5}
     grammar, lm = french / "grammar.txt", french / "lm.arpa"
     hiero.Model.assemble([grammar], [lm], weights, local_features=features).save(path)
     return path
@@ -262,12 +264,12 @@ TREE = "(S (NP (DT le) (NN chat)))"
 
 def test_a_model_has_its_local_features(french: Path, tmp_path: Path) -> None:
     syntax = FineSyntax(labels=("NP", "PRP$"), glue=True)
-    own = [syntax, FineDistortion(), CoarseDistortion(monotone=range(10), reordered=range(10, 20))]
-    path = saved(french, tmp_path / "m", *own)
+    local_features = [syntax, FineDistortion(), CoarseDistortion(monotone=range(10), reordered=range(10, 20))]
+    path = saved(french, tmp_path / "m", *local_features)
     loaded = hiero.Model.load(path)
-    assert list(loaded.local_features) == own
+    assert list(loaded.local_features) == local_features
     again = hiero.Model.load(path, local_features=[syntax])
-    assert list(again.local_features) == own and again.local_features[0] is syntax
+    assert list(again.local_features) == local_features and again.local_features[0] is syntax
     assert call("hiero", "check", path).returncode == 0
     described = call("hiero", "info", path).stdout.decode()
     assert (
@@ -297,18 +299,18 @@ def test_local_features_that_only_python_can_give(french: Path, tmp_path: Path) 
     line = b"local features   coarse-syntax, (given from Python: WordsBelow)\n"
     assert described.returncode == 0 and line in described.stdout
     config = path / "model.toml"
-    kept = config.read_bytes()
-    config.write_bytes(kept + b"\xff")
+    saved_config = config.read_bytes()
+    config.write_bytes(saved_config + b"\xff")
     with pytest.raises(hiero.FormatError, match=r"m/model\.toml: 'utf-8' codec can't decode"):
         hiero.Model.load(path, local_features=[WordCount()])
-    config.write_bytes(kept)
+    config.write_bytes(saved_config)
     config.write_text(config.read_text().replace('"coarse-syntax"', '"other"'))
     with pytest.raises(hiero.FormatError, match=r"local_features\.0: .*'other'.*'fine-syntax'"):
         hiero.Model.load(path, local_features=[WordCount()])
 
 
 class LargeGaps:
-    """Gaps of three words or more."""
+    """A feature of gaps with three words or more."""
 
     names = ("Large",)
 
@@ -317,22 +319,22 @@ class LargeGaps:
 
 
 def test_a_loaded_model_has_the_order_of_features_that_it_had(french: Path, tmp_path: Path) -> None:
-    """It is the order of weights as a vector, whatever the order in which features are given."""
-    own = [WordCount(), FineSyntax(labels=("NP",)), LargeGaps(), FineDistortion()]
-    path = saved(french, tmp_path / "m", *own)
-    names = hiero.Model.load(path, local_features=own).feature_names
+    """The order of features is that of weight vectors, and does not depend on the order of the arguments."""
+    local_features = [WordCount(), FineSyntax(labels=("NP",)), LargeGaps(), FineDistortion()]
+    path = saved(french, tmp_path / "m", *local_features)
+    names = hiero.Model.load(path, local_features=local_features).feature_names
     assert list(names)[-len(LargeGaps.names) - 22 :][:1] == ["Large"]
     again = hiero.Model.load(path, local_features=[LargeGaps(), Many(2), WordCount()])
     assert list(again.feature_names)[: len(names)] != list(names)  # there is one more, of rules
-    assert [type(each).__name__ for each in again.local_features] == [
-        *(type(each).__name__ for each in own),
+    assert [type(feature).__name__ for feature in again.local_features] == [
+        *(type(feature).__name__ for feature in local_features),
         "Many",
     ]
     assert hiero.Model.load(path, local_features=[LargeGaps(), WordCount()]).feature_names == names
 
 
 class Many:
-    """Features that fire nowhere."""
+    """Many features that never fire."""
 
     def __init__(self, count: int) -> None:
         self.names = [f"F{i}" for i in range(count)]

@@ -1,4 +1,5 @@
-"""Features of one's own, those of docs/features.md: what they say of a sentence, and that they score it."""
+"""Tests of the example features in docs/features.md: their values for a sentence, and that they change its
+score."""
 
 from __future__ import annotations
 
@@ -17,12 +18,12 @@ EXAMPLES = DOCS / "features.md"
 
 @pytest.fixture(scope="module")
 def examples() -> dict[str, Any]:
-    found = re.findall(
+    blocks = re.findall(
         r"<!-- by \w+ -->\n```python\n(.*?)^```$", EXAMPLES.read_text(), re.DOTALL | re.MULTILINE
     )
-    assert len(found) == 3
+    assert len(blocks) == 3
     names: dict[str, Any] = {"__name__": "docs"}
-    for code in found:
+    for code in blocks:
         exec(compile(code, "docs/features.md", "exec"), names)
     return names
 
@@ -49,7 +50,7 @@ def test_derivations_have_them(examples: dict[str, Any]) -> None:
     result = hiero.Decoder(model, pass_through="none").translate(sentence)
     assert result.text == 'B A "'
     features = {name: result.features.get(name, 0.0) for name in weights}
-    # The gap of four words is reordered, and begins with a verb; the glued word is half a quotation.
+    # The gap of four words is reordered and begins with a verb. The word that glue adds is one of two quotes.
     assert features == {"HalfQuoted": 1.0, "FarReordering": 1.0, "VerbFirst": 1.0}
     assert result.score == pytest.approx(-1.0 - 0.5 + 2.0)
     with pytest.raises(hiero.Error, match=r"^local features VerbFirst: no parse$"):

@@ -1,5 +1,5 @@
-"""Soft syntax and structural distortion (Chiang et al. 2008, sections 3 and 4), against walks over
-derivations that look at the parse, and at the links of every rule."""
+"""Tests of soft syntax and structural distortion (Chiang et al. 2008, sections 3 and 4) against a slow
+version that walks over derivations."""
 
 from __future__ import annotations
 
@@ -24,7 +24,7 @@ from support.files import head, write
 from support.local_features import SpanAndGapSize
 from support.structured_features_twin import STATISTICS, Walk
 
-# --- the slow twin -------------------------------------------------------------------------------------
+# --- comparison with the slow version ------------------------------------------------------------------
 
 
 def structured(names: Sequence[str]) -> list[str]:
@@ -35,11 +35,11 @@ def agree(walk: Walk, derivation: hiero.Derivation, weights: Mapping[str, float]
     walked = walk.features(derivation)
     if walk.model.log_base is not None:
         walked["Distortion"] /= math.log(walk.model.log_base)
-    found = derivation.features
+    features = derivation.features
     names = structured(walk.model.feature_names)
-    assert {n: found.get(n, 0.0) for n in names} == pytest.approx({n: walked[n] for n in names}, rel=1e-12)
+    assert {n: features.get(n, 0.0) for n in names} == pytest.approx({n: walked[n] for n in names}, rel=1e-12)
     assert not [name for name in walked if name not in names]
-    score = sum(weights.get(name, 0.0) * value for name, value in found.items())
+    score = sum(weights.get(name, 0.0) * value for name, value in features.items())
     assert derivation.score == pytest.approx(score, rel=1e-9, abs=1e-9)
     return walked
 
@@ -108,7 +108,7 @@ def test_search_is_exact_and_features_are_those_of_a_walk(
 
 
 class ByRule:
-    """The features of tables by span and by gap, in a row for every rule."""
+    """The features by span and by gap as features by rule, with a row for every rule."""
 
     def __init__(self, spans: FineSyntax, gaps: FineDistortion, model: hiero.Model) -> None:
         self.names = [*spans.names, *gaps.names]
@@ -129,7 +129,7 @@ class ByRule:
 
 @pytest.mark.parametrize("limits", [{"pop_limit": 0}, {"pop_limit": 5, "ttable_limit": 2}])
 def test_tables_are_as_rows_would_be(limits: dict[str, Any]) -> None:
-    """With many source sides of all kinds, some of whose targets reorder and others do not."""
+    """Features by table and by row agree, for many source sides with reordering and other target sides."""
     rng = random.Random(11)
     words = [f"w{i}" for i in range(60)]
     rules = [Rule(f"[X] ||| {word} ||| {word.upper()}{n}") for word in words for n in range(2)]
@@ -149,19 +149,19 @@ def test_tables_are_as_rows_would_be(limits: dict[str, Any]) -> None:
         tokens = rng.sample(words, k=6 if limits["pop_limit"] == 0 else 60)
         weights = {name: rng.uniform(-1, 1) for name in quick.feature_names}
         sentence = Sentence(tokens=tokens, parse=Tree.read(random_brackets(rng, tokens)))
-        found = []
+        results = []
         for model in (quick, slow):
             decoder = hiero.Decoder(model, **limits).with_weights(weights)
             result = decoder.translate(sentence, keep="forest")
             assert result.forest is not None
             kbest = [(d.text, round(d.score, 6)) for d in result.kbest(30)]
-            found.append((result.forest.derivation_count, kbest, decoder.translate(sentence).text))
-        assert found[0] == found[1]
+            results.append((result.forest.derivation_count, kbest, decoder.translate(sentence).text))
+        assert results[0] == results[1]
 
 
 @pytest.mark.parametrize("limit", [1, 2, 3])
 def test_the_limit_of_targets_sees_distortion(limit: int) -> None:
-    """A source side has targets that reorder its gap, and such that do not."""
+    """The source side has target sides that reorder its gap, and others that do not."""
     rules = [
         Rule(f"[X] ||| a [X,1] ||| {t} ||| V={i} ||| 0-{at}")
         for i, (t, at) in enumerate([("A [X,1]", 0), ("B [X,1]", 0), ("[X,1] C", 1), ("[X,1] D", 1)])
@@ -176,12 +176,12 @@ def test_the_limit_of_targets_sees_distortion(limit: int) -> None:
             result = decoder.translate(tokens, keep="forest")
             order = "ABCD" if weight > 0 else "CDAB"
             expected = set(order[-limit:])
-            found = {word for d in result.kbest(99) for word in d.tokens} & set("ABCD")
-            assert found == expected
+            words = {word for d in result.kbest(99) for word in d.tokens} & set("ABCD")
+            assert words == expected
 
 
 def test_features_of_a_trained_model_equal_a_walk(demo: Path, tmp_path: Path) -> None:
-    """With the rules and the statistics that training made, and the demo corpus's parses."""
+    """Uses rules and statistics of training, and parses of the demo corpus."""
     files = [write(tmp_path / side, head(demo / f"train.{side}", 150)) for side in ("zh", "en", "align")]
     plain = train(TrainInputs(*files[:2], alignment=files[2]), tmp_path / "model")
     assert plain.distortion is not None
@@ -212,10 +212,10 @@ def test_a_sentence_without_a_parse_fails_alone(french: Path) -> None:
     model = hiero.Model.assemble([french / "grammar.txt"], [], {}, local_features=[FineSyntax()])
     good = Sentence("le chat", parse=Tree.read("(NP (DT le) (NN chat))"))
     other = Sentence("le chat", parse=Tree.read("(NP (DT le) (NN chien))"))
-    found = list(hiero.Decoder(model).translate_iter([good, "le chat", other, good, ""], threads=2))
-    assert [isinstance(each, hiero.Failure) for each in found] == [False, True, True, False, False]
-    assert isinstance(found[1], hiero.Failure) and isinstance(found[2], hiero.Failure)
-    message = str(found[1].error)
+    results = list(hiero.Decoder(model).translate_iter([good, "le chat", other, good, ""], threads=2))
+    assert [isinstance(result, hiero.Failure) for result in results] == [False, True, True, False, False]
+    assert isinstance(results[1], hiero.Failure) and isinstance(results[2], hiero.Failure)
+    message = str(results[1].error)
     assert message.startswith("local features Syntax_NP_Match, Syntax_NP_Cross, Syntax_PP_Match")
     assert message.endswith(", ... (22): no parse")
-    assert isinstance(found[2].error, FormatError) and "chien" in str(found[2].error)
+    assert isinstance(results[2].error, FormatError) and "chien" in str(results[2].error)

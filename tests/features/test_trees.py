@@ -1,5 +1,5 @@
-"""Trees: brackets against a slow reader, trees forced onto other tokens against a slow twin, and the files of
-trees that there are."""
+"""Tests of trees: reading brackets and mapping trees to other tokens, against slow versions, and files of
+trees."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ import hiero
 from hiero.features.trees import Constituent, Tree, frequent_labels, read_trees
 
 LABELS = ["S", "NP", "VP", "PRP$", "-LRB-", ",", "``", "."]
-# Brackets and what stands for them, escapes of Moses, white space that separates nothing.
+# Brackets and their escapes, escapes of Moses, and white space that does not separate tokens.
 TOKENS = st.text("ab()[]{}&;#4'\"`\\/*-\u3000é字", min_size=1, max_size=4).filter(
     lambda token: not re.search("-[LR][RSC]B-", token)
 )
@@ -24,7 +24,7 @@ TOKENS = st.text("ab()[]{}&;#4'\"`\\/*-\u3000é字", min_size=1, max_size=4).fil
 
 @st.composite
 def trees(draw: st.DrawFn, tokens: st.SearchStrategy[str] = TOKENS, depth: int = 4) -> Tree:
-    """With unary chains; the outermost constituent may have no label."""
+    """Draws trees with unary chains. The outermost constituent may have no label."""
     words, tags, constituents = [], [], []
 
     def grow(depth: int) -> None:
@@ -48,7 +48,7 @@ Node = tuple[str, object]
 
 
 def slow_read(text: str) -> Tree:
-    """By recursion over nested lists, in one pass for each thing that is wanted."""
+    """Reads a tree as nested lists, with one recursion for each part of the result."""
     parts = re.findall(r"[()]|[^()\s]+", text, re.ASCII)
 
     def nested() -> Node:
@@ -67,8 +67,8 @@ def slow_read(text: str) -> Tree:
         label, content = node
         if isinstance(content, str):
             return None if label == "-NONE-" else node
-        kept = [child for child in map(pruned, content) if child is not None]
-        return (label, kept) if kept else None
+        children = [child for child in map(pruned, content) if child is not None]
+        return (label, children) if children else None
 
     def leaves(node: Node) -> list[Node]:
         return [node] if isinstance(node[1], str) else [leaf for child in node[1] for leaf in leaves(child)]
@@ -109,15 +109,15 @@ def test_brackets_read_back_as_the_same_tree(tree: Tree) -> None:
 def test_functions_and_empty_elements_are_left_out(tree: Tree, data: st.DataObject) -> None:
     assume(tree.constituents)
 
-    def add_function(found: re.Match[str]) -> str:
+    def add_function(match: re.Match[str]) -> str:
         functions = (
-            "" if found[1].startswith("-") else data.draw(st.sampled_from(["", "-SBJ-1", "=2", "-TMP=3"]))
+            "" if match[1].startswith("-") else data.draw(st.sampled_from(["", "-SBJ-1", "=2", "-TMP=3"]))
         )
-        return f"({found[1]}{functions} "
+        return f"({match[1]}{functions} "
 
-    def add_empty(found: re.Match[str]) -> str:
+    def add_empty(match: re.Match[str]) -> str:
         empty = ["", "(-NONE- *T*-1) ", "(NP-SBJ (-NONE- *)) ", "(SBAR (-NONE- 0) (S (NP (-NONE- *)))) "]
-        return data.draw(st.sampled_from(empty)) + found[0]
+        return data.draw(st.sampled_from(empty)) + match[0]
 
     text = re.sub(r"\(([^ ()]+) ", add_function, str(tree))
     text = text[0] + re.sub(r"\(", add_empty, text[1:])
@@ -207,10 +207,10 @@ def test_what_is_made_is_a_tree(
     tokens: tuple[str, ...], tags: tuple[str, ...], constituents: tuple[Constituent, ...], message: str
 ) -> None:
     with pytest.raises(ValueError, match=message):
-        Tree(tokens, tags, tuple(Constituent(*each) for each in constituents))
+        Tree(tokens, tags, tuple(Constituent(*fields) for fields in constituents))
 
 
-# Spellings of the same, with how many characters each counts for.
+# Different spellings of a character, each with the number of characters that it counts as.
 UNITS = [
     (1, ["a", "A"]),
     (1, ["b"]),
@@ -233,7 +233,7 @@ UNITS = [
 
 @st.composite
 def cuttings(draw: st.DrawFn) -> tuple[Tree, list[str], list[list[int]]]:
-    """A tree, other tokens of its characters, and for each of these the leaf of each character."""
+    """Draws a tree, another tokenisation of its characters, and for each token the leaf of each character."""
     tree = draw(trees(st.just("x")))
     units: list[tuple[int, int, str]] = []
     words = []
@@ -253,7 +253,8 @@ def cuttings(draw: st.DrawFn) -> tuple[Tree, list[str], list[list[int]]]:
 
 
 def slow_leaves(owners: list[list[int]]) -> list[int]:
-    """The leaf of each token: of most characters, then the last; without any, that of the token before."""
+    """Returns the leaf of each token: the leaf with the most of its characters, the last one if there are
+    several, or that of the token before if it has no characters of a leaf."""
     leaves = []
     for leaf_of in owners:
         before = leaves[-1] if leaves else 0
@@ -290,11 +291,14 @@ def test_forced_trees() -> None:
     assert str(tree.retokenize(["th", "e", "dog", "&apos;s", "tail"])) == (
         "(NP (NP (DT th) (DT e) (NN dog) (POS &apos;s)) (NN tail))"
     )
-    # Proclitic prepositions: PP and NP have the same words.
+    # The preposition is part of the word, so PP and NP have the same words.
     tree = Tree.read("(VP (VBD raO) (PP (IN b) (NP (NN AlbAb) (NN AlkbIr))))")
     forced = tree.retokenize(["raO", "bAlbAb", "AlkbIr"])
     assert str(forced) == "(VP (VBD raO) (PP (NP (NN bAlbAb) (NN AlkbIr))))"
-    assert [each for each in forced.constituents if each.begin == 1] == [("PP", 1, 3), ("NP", 1, 3)]
+    assert [constituent for constituent in forced.constituents if constituent.begin == 1] == [
+        ("PP", 1, 3),
+        ("NP", 1, 3),
+    ]
 
 
 @pytest.mark.parametrize(
@@ -317,9 +321,9 @@ def test_files(tmp_path: Path) -> None:
     (tmp_path / "trees").write_text(lines)
     with gzip.open(tmp_path / "trees.gz", "wt") as file:
         file.write(lines)
-    found = read_trees(tmp_path / "trees")
-    assert [tree and str(tree) for tree in found] == ["(S (UH yes))", None, None, None, "( (S (UH no)))"]
-    assert read_trees(tmp_path / "trees.gz") == found
+    trees_read = read_trees(tmp_path / "trees")
+    assert [tree and str(tree) for tree in trees_read] == ["(S (UH yes))", None, None, None, "( (S (UH no)))"]
+    assert read_trees(tmp_path / "trees.gz") == trees_read
     (tmp_path / "trees").write_text("(S (UH yes))\n(S (UH yes)\n")
     with pytest.raises(hiero.FormatError, match=r"trees:2: column 1: this bracket is not closed"):
         read_trees(tmp_path / "trees")
@@ -357,7 +361,8 @@ def test_real_parses(shared: Path, name: str) -> None:
 
 
 def check(texts: list[str], parsed: list[Tree | None]) -> None:
-    """A tree for every text, which any other cutting of it takes too."""
+    """Checks that every text has a tree, and that the tree can be mapped to any other tokenisation of the
+    text."""
     assert len(texts) == len(parsed)
     for text, tree in zip(texts, parsed, strict=True):
         assert tree is not None and list(tree.tokens) == text.split()

@@ -1,4 +1,4 @@
-"""Decisions by the distribution over strings, against enumeration of all derivations of small forests."""
+"""Tests of decisions by the distribution over strings, against all derivations of small forests."""
 
 from __future__ import annotations
 
@@ -25,7 +25,8 @@ SEEDS = range(150)
 
 
 def problem(seed: int) -> tuple[Forest, np.ndarray, list[tuple[Words, float, tuple[int, ...]]]]:  # type: ignore[type-arg]
-    """An annotated forest with scores, and of each of its derivations string, probability and edges."""
+    """Makes an annotated forest with scores, and lists the string, probability and edges of all
+    derivations."""
     rng = random.Random(seed)
     forest = small_random_forest(rng, most=150)
     split = forest.annotate_ngrams(4)
@@ -63,7 +64,7 @@ def test_posteriors_of_ngrams(seed: int) -> None:
 
 @each_seed(SEEDS)
 def test_minimum_bayes_risk(seed: int) -> None:
-    """The gain of linear BLEU, expected over all strings as references."""
+    """The value of a string is its expected linear BLEU, with all strings as references."""
     forest, scores, every = problem(seed)
     theta = [-0.3, 0.4, 0.5, 0.6, 0.7]
 
@@ -78,7 +79,7 @@ def test_minimum_bayes_risk(seed: int) -> None:
         assert values[list(edges)].sum() == pytest.approx(value)
     best = forest.viterbi(values)
     assert best is not None and best.score == pytest.approx(max(expected))
-    # Of fewer orders.
+    # The same with fewer orders of n-grams.
     unigrams = forest.distribution(scores).mbr_values(theta[:2])
     one = sum(q * len([w for w in every[0][0] if w in other]) for other, q, _ in every)
     assert unigrams[list(every[0][2])].sum() == pytest.approx(-0.3 * len(every[0][0]) + 0.4 * one)
@@ -106,14 +107,14 @@ def test_variational(seed: int, order: int) -> None:
     best = forest.viterbi(values)
     top = max(sum(math.log(q[gram]) for gram in padded(words, order)) for words, _, _ in every)
     assert best is not None and best.score == pytest.approx(top)
-    # Its expected counts are those of the forest, which is what makes it the nearest.
+    # The model has the expected counts of the forest: this is why it is the nearest.
     expectations = steady(q, order)
     for gram, count in counts.items():
         assert expectations[gram] == pytest.approx(count, abs=1e-6)
 
 
 def steady(q: dict[Words, float], order: int) -> dict[Words, float]:
-    """Expected n-grams of strings drawn word by word."""
+    """Computes expected n-gram counts of strings that are drawn word by word."""
     flow = {("<s>",) * (order - 1): 1.0}
     total: defaultdict[Words, float] = defaultdict(float)
     following: defaultdict[Words, list[tuple[Words, float]]] = defaultdict(list)
@@ -134,7 +135,7 @@ def steady(q: dict[Words, float], order: int) -> dict[Words, float]:
 
 @each_seed(range(60))
 def test_decisions(seed: int) -> None:
-    """Decides in forests without n-gram states, with scores that gamma makes sharper."""
+    """Decisions in forests without n-gram states, with scores scaled by gamma."""
     rng = random.Random(seed)
     forest = small_random_forest(rng, most=150)
     scores = np.array([rng.gauss(0, 1) for _ in range(forest.edge_count)])
@@ -178,13 +179,13 @@ def test_decisions(seed: int) -> None:
     assert nearest(tuple(variational.tokens), variational.score) == pytest.approx(best)
     viterbi = Decision().choose(forest, scores)
     assert viterbi is not None and viterbi.score == pytest.approx(max(d.score for d in every))
-    # The string may be chosen among few edges, its best derivation is that of the whole forest.
+    # The string may be chosen in a smaller forest; its best derivation is searched in the whole forest.
     few = Decision(decision="variational", decision_edges=3, gamma=0.1).choose(forest, scores)
     assert few is not None
     for found in (mbr, variational, few):
         assert found.forest is forest and found.score == pytest.approx(scores[found.edges].sum())
         assert found.score == pytest.approx(max(d.score for d in every if d.tokens == found.tokens))
-    # With few edges little but the best derivation is left.
+    # With few edges little more than the best derivation is left.
     one = Decision(decision="mbr", decision_edges=1).choose(forest, scores)
     assert one is not None and one.score == pytest.approx(viterbi.score)
     assert Decision(decision="mbr").choose(NO_FOREST, {}) is None
@@ -193,7 +194,7 @@ def test_decisions(seed: int) -> None:
 
 
 def test_best_derivation_of_a_string() -> None:
-    # "a b" as b in the place of a's tail, or a in that of b's.
+    # The string "a b" has two derivations.
     two_ways = Forest.from_arrays(
         edge_offsets=[0, 1, 2, 4],
         tail_offsets=[0, 0, 0, 1, 2],
@@ -211,7 +212,7 @@ def test_best_derivation_of_a_string() -> None:
 
 @each_seed(range(40))
 def test_a_gamma_that_leaves_one_derivation(seed: int) -> None:
-    """All others have a probability of 0 in doubles, as have their n-grams and the histories of these."""
+    """All other derivations, their n-grams and the histories of these have probability 0 in doubles."""
     rng = random.Random(seed)
     forest = small_random_forest(rng, most=150)
     scores = np.array([rng.gauss(0, 1) for _ in range(forest.edge_count)])
@@ -240,7 +241,7 @@ def test_a_gamma_that_leaves_one_derivation(seed: int) -> None:
 
 
 def test_forests_that_are_too_large() -> None:
-    """The best part that can be annotated is taken; where nothing is better than the rest, an error."""
+    """A large forest is pruned until it can be annotated. If pruning is impossible, there is an error."""
     nodes = 12
     chain = Forest.from_arrays(
         edge_offsets=range(0, 2 * nodes + 1, 2),
@@ -291,7 +292,7 @@ def test_commands(french: Path, tmp_path: Path) -> None:
     plain = call(*decode).stdout.decode()
     assert call("hiero", "forest", "decide", tmp_path / "all").stdout.decode() == plain
     assert len({*texts, plain}) > 1
-    # A sentence that no decision can be made of is named, and the others go on.
+    # An error for one sentence names it, and the others are translated.
     cold = call(*decode, "--decision", "mbr", "--gamma", 1e15)
     assert cold.returncode == 1 and cold.stdout.count(b"\n") == len(lines)
     assert b"has a log weight beyond 1e12" in cold.stderr
@@ -342,7 +343,7 @@ def test_options_of_other_decisions() -> None:
 
 
 def test_repetitions_mislead_where_one_string_has_all_of_the_mass() -> None:
-    """As docs/decoding.md says: matches are not clipped, and n-gram models know no second time."""
+    """As docs/decoding.md says, matches are not clipped, and n-gram models do not count repetitions."""
     for decision, strings in (
         ("mbr", ["a b c d e", "a b c d e a b c d e"]),
         ("variational", ["a b c a b c d", "a b c d"]),

@@ -1,4 +1,4 @@
-"""Statistics of `hiero forest stats`, against enumeration."""
+"""Tests of the statistics of `hiero forest stats`, against all derivations."""
 
 from __future__ import annotations
 
@@ -26,18 +26,18 @@ def test_stats(french: Path, tmp_path: Path) -> None:
     texts = [["i do not see the cat", "i understand"], ["the cat", "", "you", "no .", ""]]
     texts[0] += ["a", "b", "c"]
     paths = [tmp_path / "r0", tmp_path / "r1"]
-    for path, own in zip(paths, texts, strict=True):
-        path.write_text("".join(f"{line}\n" for line in own))
+    for path, lines_of_reference in zip(paths, texts, strict=True):
+        path.write_text("".join(f"{line}\n" for line in lines_of_reference))
     archive = tmp_path / "all.forests"
     decode = ("hiero-decode", "--model", tmp_path / "model", "--tokens", "--input", tmp_path / "source")
     assert call(*decode, "--forests", archive).returncode == 0
     command = ("hiero", "forest", "stats", archive, "--gamma", 0.4, "--top", 2, "--references", *paths)
     done = call(*command)
     assert (done.returncode, done.stderr) == (0, b"")
-    found = [json.loads(line) for line in done.stdout.splitlines()]
-    assert [entry["words"] for entry in found] == [len(line.split()) for line in lines]
-    assert "entropy" not in found[4]
-    for number, entry in enumerate(found[:4]):
+    entries = [json.loads(line) for line in done.stdout.splitlines()]
+    assert [entry["words"] for entry in entries] == [len(line.split()) for line in lines]
+    assert "entropy" not in entries[4]
+    for number, entry in enumerate(entries[:4]):
         forest = hiero.Decoder(model).translate(lines[number], keep="forest").forest
         scores = 0.4 * forest.scores(model.weights)
         every = [forest.derivation(d, scores) for d in derivations(forest)]
@@ -54,22 +54,22 @@ def test_stats(french: Path, tmp_path: Path) -> None:
         assert list(entry["feature_variances"]) == [name for _, name in most]
         values = list(entry["feature_variances"].values())
         assert values == pytest.approx([v for v, _ in most], rel=1e-3)
-        references = [own[number].split() for own in texts]
+        references = [reference_lines[number].split() for reference_lines in texts]
         counts = np.zeros(10)
         for derivation, mass in zip(every, p, strict=True):
             words = derivation.tokens
             counts[0] += mass * len(words)
             for n in range(1, 5):
                 grams = [tuple(words[i : i + n]) for i in range(len(words) - n + 1)]
-                known = {tuple(r[i : i + n]) for r in references for i in range(len(r) - n + 1)}
+                reference_grams = {tuple(r[i : i + n]) for r in references for i in range(len(r) - n + 1)}
                 counts[1 + n] += mass * len(grams)
-                counts[5 + n] += mass * sum(gram in known for gram in grams)
+                counts[5 + n] += mass * sum(gram in reference_grams for gram in grams)
         own_lengths = [len(r) for r in references if r]
         counts[1] = min(own_lengths, key=lambda n: (abs(n - round(counts[0])), n))
         assert entry["expected_bleu"] == pytest.approx(100 * float(bleu(counts)), abs=0.01)
     bare = json.loads(call("hiero", "forest", "stats", archive).stdout.splitlines()[0])
     assert "expected_bleu" not in bare and len(bare["feature_variances"]) == 3
-    assert bare["entropy"] < found[0]["entropy"]
+    assert bare["entropy"] < entries[0]["entropy"]
     for gamma in (0, "nan", "inf"):
         wrong = call("hiero", "forest", "stats", archive, "--gamma", gamma)
         assert wrong.returncode == 2 and b"--gamma must be finite and greater than 0" in wrong.stderr
@@ -95,7 +95,7 @@ def test_features_that_do_not_vary_are_not_told(french: Path) -> None:
 
 
 def test_a_variance_is_not_below_zero() -> None:
-    """Where all lengths are the same, rounding may have it so."""
+    """Rounding could make it negative if all lengths are the same."""
     scores = np.random.default_rng(7).normal(size=3)
     forest = Forest.from_arrays(
         edge_offsets=[0, 3],

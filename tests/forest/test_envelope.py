@@ -1,4 +1,4 @@
-"""Envelopes of forests: against the lines of all derivations."""
+"""Tests of envelopes of forests, against the lines of all derivations."""
 
 from __future__ import annotations
 
@@ -10,15 +10,15 @@ import pytest
 
 from hiero import Forest
 from hiero._core import line_search
-from support.brute_force_forest import derivations, small_random_forest, total, words
+from support.brute_force_forest import derivation_value, derivation_words, derivations, small_random_forest
 
 Array = np.ndarray  # type: ignore[type-arg]
 Piece = tuple[float, float, float, list[str]]  # begin, intercept, slope, words
 
 
 def pieces(forest: Forest, intercepts: Array, slopes: Array) -> list[Piece]:
-    begins, b, a, offsets, found = forest.envelope(intercepts, slopes)
-    texts = [[forest.words[w] for w in found[x:y].tolist()] for x, y in itertools.pairwise(offsets.tolist())]
+    begins, b, a, offsets, words = forest.envelope(intercepts, slopes)
+    texts = [[forest.words[w] for w in words[x:y].tolist()] for x, y in itertools.pairwise(offsets.tolist())]
     return list(zip(begins.tolist(), b.tolist(), a.tolist(), texts, strict=True))
 
 
@@ -33,43 +33,45 @@ def test_envelopes_are_those_of_all_derivations(integers: bool) -> None:
             for _ in range(2)
         )
         everything = derivations(forest)
-        lines = np.array([[total(intercepts, d), total(slopes, d)] for d in everything]).reshape(-1, 2)
-        found = pieces(forest, intercepts, slopes)
+        lines = np.array(
+            [[derivation_value(intercepts, d), derivation_value(slopes, d)] for d in everything]
+        ).reshape(-1, 2)
+        envelope_pieces = pieces(forest, intercepts, slopes)
         if not everything:
-            assert found == []
+            assert envelope_pieces == []
             continue
-        several += len(found) > 2
-        begins = [piece[0] for piece in found]
+        several += len(envelope_pieces) > 2
+        begins = [piece[0] for piece in envelope_pieces]
         assert begins[0] == -np.inf and begins == sorted(begins)
-        assert [piece[2] for piece in found] == sorted(piece[2] for piece in found)
-        for piece, end in zip(found, [*begins[1:], np.inf], strict=True):
+        assert [piece[2] for piece in envelope_pieces] == sorted(piece[2] for piece in envelope_pieces)
+        for piece, end in zip(envelope_pieces, [*begins[1:], np.inf], strict=True):
             places = np.clip([piece[0], end], -1e3, 1e3)
             if places[1] - places[0] < 1e-9:
                 continue  # rounding decides
             gamma = float(places.mean())
             scores = lines[:, 0] + gamma * lines[:, 1]
             assert piece[1] + gamma * piece[2] == pytest.approx(scores.max(), abs=1e-9)
-            # The words are those of a derivation of that line, the one that viterbi takes.
+            # The words are those of the derivation that viterbi chooses on this line.
             best = forest.viterbi(intercepts + gamma * slopes)
             assert best is not None
             same = [
-                words(forest, d)
+                derivation_words(forest, d)
                 for d, line in zip(everything, lines, strict=True)
                 if np.allclose(line, piece[1:3], atol=1e-9)
             ]
             assert piece[3] in same
             if scores[scores < scores.max() - 1e-9].size == scores.size - 1:
                 assert piece[3] == best.tokens
-        # As many pieces as the plain envelope has.
+        # The plain envelope has as many pieces.
         changes = line_search([0, len(lines)], lines[:, 0], lines[:, 1])[1]
         if integers:
-            assert len(found) == len(changes) + 1
+            assert len(envelope_pieces) == len(changes) + 1
             assert begins[1:] == pytest.approx(changes.tolist())
     assert several > 100
 
 
 def test_ties_are_viterbis() -> None:
-    # Two edges and two tails that score the same everywhere: the first edges win.
+    # If edges score the same everywhere, the first ones win.
     forest = Forest.from_arrays(
         edge_offsets=[0, 2, 4],
         tail_offsets=[0, 0, 0, 2, 4],

@@ -1,4 +1,5 @@
-"""Expectations and gradients: by hand, by enumeration, by finite differences, by the plain algorithm."""
+"""Tests of expectations and gradients: by hand, against all derivations, finite differences and the plain
+algorithm."""
 
 from __future__ import annotations
 
@@ -15,7 +16,7 @@ from hiero import Forest, FormatError
 from hiero import forest as hf
 from hiero._core import bleu
 from hiero.forest import LogLinear
-from support.brute_force_forest import derivations, small_random_forest, total
+from support.brute_force_forest import derivation_value, derivations, small_random_forest
 from support.finite_differences import slope
 from support.seeds import each_seed
 
@@ -24,7 +25,7 @@ METHODS: list[hf.Method] = ["inside-outside", "inside"]
 
 @pytest.fixture
 def toy() -> Forest:
-    """Figure 1 of Li and Eisner (2009): four derivations of 垫子 上 的 猫.
+    """The forest in Figure 1 of Li and Eisner (2009), with four derivations of 垫子 上 的 猫.
 
     Nodes: X[0,2] the mat, X[3,4] a cat, X[0,4] a cat ... the mat, X[0,4] the mat ... a cat, the goal.
     """
@@ -44,7 +45,7 @@ def toy() -> Forest:
     )
 
 
-# Weights of the rules with on, of, 's and nothing, which make 2, 1, 3 and 2 of Z = 8.
+# Scores by which the derivations with on, of, 's and nothing have weights 2, 1, 3 and 2, and Z = 8.
 SCORES = np.log([1, 1, 2, 1, 3, 2, 1, 1])
 LENGTHS = [2.0, 2.0, 1.0, 1.0, 1.0, 0.0, 0.0, 0.0]
 
@@ -59,12 +60,12 @@ def test_toy_forest_by_hand(toy: Forest, method: hf.Method) -> None:
         "the mat a cat": 2,
     }
     assert math.exp(p.log_z) == pytest.approx(8)
-    # 3/4 of 5 words and 1/4 of 4
+    # Three quarters have 5 words, one quarter 4.
     assert float(hf.expectation(p, LENGTHS, method)) == pytest.approx(4.75)
     assert float(hf.variance(p, LENGTHS, method)) == pytest.approx(0.75 * 0.25**2 + 0.25 * 0.75**2)
     expected_entropy = math.log(8) - (2 * math.log(2) + 3 * math.log(3) + 2 * math.log(2)) / 8
     assert hf.entropy(p, method) == pytest.approx(expected_entropy)
-    # Against the reference "a cat on the mat" each word that "on" is not costs one.
+    # For the reference "a cat on the mat", each derivation without "on" has loss 1.
     loss = [0.0, 0.0, 0.0, 1.0, 1.0, 1.0, 0.0, 0.0]
     assert hf.risk(p, loss, method) == pytest.approx(6 / 8)
     uniform = toy.distribution(np.zeros(8))
@@ -72,7 +73,7 @@ def test_toy_forest_by_hand(toy: Forest, method: hf.Method) -> None:
         math.log(8) - (math.log(2) + math.log(3) + math.log(2)) / 4
     )
     assert hf.kl_divergence(p, uniform, method) == pytest.approx(math.log(4) - expected_entropy)
-    # Length and "a cat comes first": E = 3/8; 5 words wherever it does.
+    # The covariance of the length and of "a cat comes first", which has expectation 3/8 and always 5 words.
     first = [0.0, 0.0, 1.0, 1.0, 0.0, 0.0, 0.0, 0.0]
     assert float(hf.covariance(p, LENGTHS, first, method)) == pytest.approx(5 * 3 / 8 - 4.75 * 3 / 8)
 
@@ -81,7 +82,7 @@ def enumerated(
     forest: Forest, scores: np.ndarray[Any, Any]
 ) -> tuple[list[tuple[int, ...]], np.ndarray[Any, Any]]:
     all_of_them = derivations(forest)
-    logs = np.array([total(scores, d) for d in all_of_them])
+    logs = np.array([derivation_value(scores, d) for d in all_of_them])
     weights = np.exp(logs - logs.max())
     return all_of_them, weights / weights.sum()
 
@@ -130,7 +131,7 @@ def test_expectations_by_enumeration(seed: int) -> None:
 def differences(
     value: Callable[[np.ndarray[Any, Any]], Any], at: np.ndarray[Any, Any]
 ) -> np.ndarray[Any, Any]:
-    """Central differences of a function of a vector."""
+    """Computes central differences of a function of a vector."""
     step = 1e-5
     rows = []
     for i in range(len(at)):
@@ -166,7 +167,7 @@ def test_gradients_are_those_of_finite_differences(seed: int) -> None:
                 np.array([gamma]),  # type: ignore[misc]
             )
             assert got.gamma == pytest.approx(by_gamma[0], **close)
-            # One form of the derivative in gamma (Li and Eisner 2009, equation 16)
+            # The derivative in gamma in another form (Li and Eisner 2009, equation 16).
             assert got.gamma == pytest.approx(theta @ got.theta / gamma)
     for method in METHODS if seed % 5 == 0 else METHODS[:1]:
         hessian = hf.log_z_hessian(model, method)
@@ -219,24 +220,24 @@ def test_variance_and_its_gradient(seed: int) -> None:
     model = LogLinear(forest, weights, gamma=rng.uniform(0.3, 2))
     r = np.array([rng.gauss(3, 1) for _ in range(forest.edge_count)])
     every = [list(d) for d in derivations(forest)]
-    p = np.exp([total(model.gamma * model.scores, tuple(d)) for d in every])
+    p = np.exp([derivation_value(model.gamma * model.scores, tuple(d)) for d in every])
     p /= p.sum()
     sums = np.array([r[d].sum() for d in every])
     moments = model.p.edge_second_moments(r)
     for edge in range(forest.edge_count):
         uses = [d.count(edge) for d in every]
         assert moments[edge] == pytest.approx(float((p * uses) @ np.square(sums)))
-    found = hf.variance_gradient(model, r)
-    assert found.value == pytest.approx(float(p @ np.square(sums - p @ sums)), abs=1e-9)
+    gradient = hf.variance_gradient(model, r)
+    assert gradient.value == pytest.approx(float(p @ np.square(sums - p @ sums)), abs=1e-9)
 
     def variance(theta: np.ndarray, gamma: float) -> float:  # type: ignore[type-arg]
         return float(hf.variance(LogLinear(forest, theta, gamma).p, r))
 
     for feature, unit in enumerate(np.eye(4)):
         along = slope(lambda step, unit=unit: variance(weights + step * unit, model.gamma))  # type: ignore[misc]
-        assert found.theta[feature] == pytest.approx(along, rel=1e-6, abs=1e-7)
+        assert gradient.theta[feature] == pytest.approx(along, rel=1e-6, abs=1e-7)
     along = slope(lambda step: variance(weights, model.gamma + step))
-    assert found.gamma == pytest.approx(along, rel=1e-6, abs=1e-7)
+    assert gradient.gamma == pytest.approx(along, rel=1e-6, abs=1e-7)
 
 
 @each_seed(range(60))
@@ -247,7 +248,7 @@ def test_expected_bleu(seed: int, effective_length: str) -> None:
     references = [[rng.choice("abcd") for _ in range(rng.randint(4, 9))] for _ in range(2)] + [[]]
     weights = np.array([rng.gauss(0, 1) for _ in range(4)])
     model = LogLinear(forest, weights)
-    found = hf.expected_bleu_gradient(model, references, effective_length)
+    gradient = hf.expected_bleu_gradient(model, references, effective_length)
     every = [forest.derivation(d, model.scores) for d in derivations(forest)]
     p = np.exp([d.score for d in every])
     expected = np.zeros(10)
@@ -255,9 +256,9 @@ def test_expected_bleu(seed: int, effective_length: str) -> None:
         words = d.tokens
         for n in range(1, 5):
             grams = [tuple(words[i : i + n]) for i in range(len(words) - n + 1)]
-            known = {tuple(r[i : i + n]) for r in references for i in range(len(r) - n + 1)}
+            reference_grams = {tuple(r[i : i + n]) for r in references for i in range(len(r) - n + 1)}
             expected[1 + n] += mass * len(grams)
-            expected[5 + n] += mass * sum(gram in known for gram in grams)
+            expected[5 + n] += mass * sum(gram in reference_grams for gram in grams)
         expected[0] += mass * len(words)
     lengths = [len(r) for r in references if r]
     length = round(expected[0])
@@ -266,9 +267,9 @@ def test_expected_bleu(seed: int, effective_length: str) -> None:
         "closest": min(lengths, key=lambda n: (abs(n - length), n)),
         "average": np.mean(lengths),
     }[effective_length]
-    assert found.value == pytest.approx(float(bleu(expected)), abs=1e-12)
-    if found.value == 0:
-        assert not found.theta.any() and found.gamma == 0
+    assert gradient.value == pytest.approx(float(bleu(expected)), abs=1e-12)
+    if gradient.value == 0:
+        assert not gradient.theta.any() and gradient.gamma == 0
         return
 
     def value(theta: np.ndarray) -> float:  # type: ignore[type-arg]
@@ -277,7 +278,7 @@ def test_expected_bleu(seed: int, effective_length: str) -> None:
     for feature, unit in enumerate(np.eye(4)):
         along = slope(lambda step, unit=unit: value(weights + step * unit), 1e-5)  # type: ignore[misc]
         if abs(expected[0] - expected[1]) > 1e-3 and abs(expected[0] - length) < 0.49:
-            assert found.theta[feature] == pytest.approx(along, rel=1e-5, abs=1e-8)
+            assert gradient.theta[feature] == pytest.approx(along, rel=1e-5, abs=1e-8)
     with pytest.raises(ValueError, match="annotate the forest with n = 4"):
         hf.expected_bleu_gradient(LogLinear(forest.annotate_ngrams(2), weights), references)
     with pytest.raises(ValueError, match="references: all are empty"):

@@ -1,4 +1,4 @@
-"""Forest algorithms against enumeration of all derivations of small random forests."""
+"""Tests of forest algorithms against all derivations of small random forests."""
 
 from __future__ import annotations
 
@@ -14,22 +14,22 @@ import pytest
 import hiero
 from hiero import Forest
 from support.brute_force_forest import (
+    derivation_value,
+    derivation_words,
     derivations,
-    incoming,
+    incoming_edges,
     small_random_forest,
     tails,
-    total,
-    words,
 )
 from support.seeds import each_seed
-from support.small_forest import GOOD
+from support.small_forest import VALID_ARRAYS
 
 SEEDS = range(300)
 
 
 @pytest.mark.parametrize("length", [1, 2, 63, 64, 65, 127, 128, 4095, 4096, 4097])
 def test_strings_are_told_apart_at_any_length(length: int) -> None:
-    # Two strings in both orders, and the first order again as one string.
+    # Two long strings as tails in both orders, and the first order again as one target side.
     a, b = [0] * length, [1] * length
     targets = [a, b, [-1, -2], [-2, -1], [*a, *b]]
     forest = Forest.from_arrays(
@@ -41,8 +41,8 @@ def test_strings_are_told_apart_at_any_length(length: int) -> None:
         target_symbols=list(itertools.chain(*targets)),
         words=["a", "b"],
     )
-    found = forest.kbest(9, np.zeros(5), unique=True)
-    assert [derivation.text for derivation in found] == [
+    kbest = forest.kbest(9, np.zeros(5), unique=True)
+    assert [derivation.text for derivation in kbest] == [
         " ".join(first * length + second * length) for first, second in ("ab", "ba")
     ]
 
@@ -61,33 +61,33 @@ def test_best_derivations_and_their_number(seed: int) -> None:
     scores = random_scores(rng, forest, ties=seed % 2 == 0)
     all_of_them = derivations(forest)
     assert forest.derivation_count == len(all_of_them)
-    # Whole numbers add up exactly; ties go by edge index.
-    expected = sorted(all_of_them, key=lambda d: (-round(total(scores, d), 9), d))
-    found = forest.kbest(len(expected) + 5, scores)
-    assert [d.score for d in found] == pytest.approx([total(scores, d) for d in expected])
+    # Sums of integers are exact; ties are broken by edge index.
+    expected = sorted(all_of_them, key=lambda d: (-round(derivation_value(scores, d), 9), d))
+    kbest = forest.kbest(len(expected) + 5, scores)
+    assert [d.score for d in kbest] == pytest.approx([derivation_value(scores, d) for d in expected])
     if seed % 2 == 0:
-        assert sorted(tuple(d.edges) for d in found) == sorted(expected)
-        assert tuple(found[0].edges) == expected[0]
+        assert sorted(tuple(d.edges) for d in kbest) == sorted(expected)
+        assert tuple(kbest[0].edges) == expected[0]
     best = forest.viterbi(scores)
-    assert best is not None and list(best.edges) == list(found[0].edges)
-    assert best.score == pytest.approx(found[0].score)
+    assert best is not None and list(best.edges) == list(kbest[0].edges)
+    assert best.score == pytest.approx(kbest[0].score)
     lazy = list(itertools.islice(forest.kbest_iter(scores), 3))
-    assert [list(d.edges) for d in lazy] == [list(d.edges) for d in found[:3]]
+    assert [list(d.edges) for d in lazy] == [list(d.edges) for d in kbest[:3]]
 
-    for derivation in found[:20]:
-        assert derivation.tokens == words(forest, tuple(derivation.edges))
+    for derivation in kbest[:20]:
+        assert derivation.tokens == derivation_words(forest, tuple(derivation.edges))
     strings: dict[tuple[str, ...], float] = {}
     for d in expected:
-        strings.setdefault(tuple(words(forest, d)), total(scores, d))
+        strings.setdefault(tuple(derivation_words(forest, d)), derivation_value(scores, d))
     unique = forest.kbest(len(expected), scores, unique=True)
     assert {tuple(d.tokens): d.score for d in unique} == pytest.approx(strings)
     assert [d.score for d in unique] == sorted((d.score for d in unique), reverse=True)
 
     # Any node may be the root.
     node = rng.randrange(forest.node_count)
-    below = sorted(derivations(forest, node), key=lambda d: -total(scores, d))
+    below = sorted(derivations(forest, node), key=lambda d: -derivation_value(scores, d))
     some = forest.kbest(len(below) + 5, scores, node=node)
-    assert [d.score for d in some] == pytest.approx([total(scores, d) for d in below])
+    assert [d.score for d in some] == pytest.approx([derivation_value(scores, d) for d in below])
     assert sorted(tuple(d.edges) for d in some) == sorted(below)
     first = forest.viterbi(scores, node)
     assert first is not None and first.edges.tolist() == some[0].edges.tolist()
@@ -97,11 +97,11 @@ def test_best_derivations_and_their_number(seed: int) -> None:
     assert forest.kbest_arrays(3, scores, node=node).scores.tolist() == [d.score for d in some[:3]]
     again = forest.derivation(some[-1].edges, scores, node)
     assert again.score == pytest.approx(some[-1].score) and again.tokens == some[-1].tokens
-    assert some[-1].tokens == words(forest, tuple(some[-1].edges))
+    assert some[-1].tokens == derivation_words(forest, tuple(some[-1].edges))
 
     arrays = forest.kbest_arrays(10, scores)
-    assert len(arrays) == len(found[:10])
-    for k, derivation in enumerate(found[:10]):
+    assert len(arrays) == len(kbest[:10])
+    for k, derivation in enumerate(kbest[:10]):
         edges = arrays.edges[arrays.edge_offsets[k] : arrays.edge_offsets[k + 1]]
         assert list(edges) == list(derivation.edges) and arrays.scores[k] == derivation.score
         text = [forest.words[w] for w in arrays.words[arrays.word_offsets[k] : arrays.word_offsets[k + 1]]]
@@ -111,22 +111,26 @@ def test_best_derivations_and_their_number(seed: int) -> None:
 
 
 def ranked(forest: Forest, scores: Sequence[float], unique: bool) -> list[tuple[float, list[int]]]:
-    """All derivations of the root with their scores, in the order of kbest.h straight from its words: at each
-    node by score, then edge, then the ranks of the tails; with `unique` the first of every string alone."""
+    """Returns all derivations of the root with their scores, in the order that kbest.h defines: at each node
+    by score, then edge, then the ranks of the tails. With `unique`, only the first derivation of each
+    string."""
     by_node: list[list[tuple[float, list[int]]]] = []
     for node in range(forest.node_count):
         choices = []
-        for edge in incoming(forest, node):
+        for edge in incoming_edges(forest, node):
             below = [by_node[tail] for tail in tails(forest, edge)]
-            for ranks in itertools.product(*(range(len(found)) for found in below)):
-                parts = [found[rank] for found, rank in zip(below, ranks, strict=True)]
+            for ranks in itertools.product(*(range(len(node_derivations)) for node_derivations in below)):
+                parts = [node_derivations[rank] for node_derivations, rank in zip(below, ranks, strict=True)]
                 score = scores[edge] + sum(part[0] for part in parts)
                 choices.append((-score, edge, ranks, [edge, *(e for _, edges in parts for e in edges)]))
-        found = [(-score, edges) for score, _, _, edges in sorted(choices)]
+        node_derivations = [(-score, edges) for score, _, _, edges in sorted(choices)]
         if unique:
-            first = {tuple(words(forest, tuple(edges))): (score, edges) for score, edges in reversed(found)}
-            found = [one for one in found if one in first.values()]
-        by_node.append(found)
+            first = {
+                tuple(derivation_words(forest, tuple(edges))): (score, edges)
+                for score, edges in reversed(node_derivations)
+            }
+            node_derivations = [derivation for derivation in node_derivations if derivation in first.values()]
+        by_node.append(node_derivations)
     return by_node[-1]
 
 
@@ -137,8 +141,8 @@ def test_ties_of_kbest_lists_go_by_edges_and_ranks(seed: int) -> None:
     scores = [float(rng.randint(-1, 1)) for _ in range(forest.edge_count)]
     for unique in (False, True):
         expected = ranked(forest, scores, unique)
-        found = forest.kbest(len(expected) + 5, scores, unique)
-        assert [(d.score, d.edges.tolist()) for d in found] == expected
+        kbest = forest.kbest(len(expected) + 5, scores, unique)
+        assert [(d.score, d.edges.tolist()) for d in kbest] == expected
         iterated = forest.kbest_iter(scores, unique)
         assert [d.edges.tolist() for d in iterated] == [edges for _, edges in expected]
 
@@ -151,7 +155,7 @@ def test_inside_outside_and_posteriors(seed: int) -> None:
     if seed % 3 == 0:
         scores[rng.randrange(forest.edge_count)] = -np.inf
     all_of_them = derivations(forest)
-    weights = np.array([np.exp(total(scores, d)) for d in all_of_them])
+    weights = np.array([np.exp(derivation_value(scores, d)) for d in all_of_them])
     if weights.sum() == 0:
         with pytest.raises(ValueError, match="no derivation of positive weight"):
             forest.distribution(scores)
@@ -167,16 +171,16 @@ def test_inside_outside_and_posteriors(seed: int) -> None:
     nodes = np.bincount(heads, uses, forest.node_count)
     assert p.nodes == pytest.approx(nodes)
     for node in range(forest.node_count):
-        inside = sum(np.exp(total(scores, d)) for d in derivations(forest, node))
+        inside = sum(np.exp(derivation_value(scores, d)) for d in derivations(forest, node))
         assert np.exp(p.inside[node]) == pytest.approx(inside)
-        # inside times outside over Z: expected uses of the node
+        # Inside times outside over Z is the expected number of uses of a node.
         if nodes[node] > 0:
             assert np.exp(p.inside[node] + p.outside[node] - p.log_z) == pytest.approx(nodes[node])
     r = random_scores(rng, forest)
     expected, sizes = np.zeros(forest.edge_count), np.zeros(forest.edge_count)
     for weight, d in zip(probability, all_of_them, strict=True):
-        np.add.at(expected, list(d), weight * total(r, d))
-        np.add.at(sizes, list(d), weight * total(np.abs(r), d))
+        np.add.at(expected, list(d), weight * derivation_value(r, d))
+        np.add.at(sizes, list(d), weight * derivation_value(np.abs(r), d))
     assert isinstance(p.edge_expectations(r), np.ndarray)
     assert (np.abs(p.edge_expectations(r) - expected) <= 1e-12 * sizes).all()
 
@@ -192,13 +196,13 @@ def test_samples_follow_the_distribution() -> None:
     drawn = p.sample(20000, seed=1)
     assert [list(d.edges) for d in p.sample(50, seed=1)] == [list(d.edges) for d in drawn[:50]]
     assert [list(d.edges) for d in p.sample(50, seed=2)] != [list(d.edges) for d in drawn[:50]]
-    weights = {d: np.exp(total(scores, d) - p.log_z) for d in derivations(forest)}
+    weights = {d: np.exp(derivation_value(scores, d) - p.log_z) for d in derivations(forest)}
     chi_square = 0.0
     for d, probability in weights.items():
         seen = sum(tuple(other.edges) == d for other in drawn)
         chi_square += (seen - 20000 * probability) ** 2 / (20000 * probability)
     assert chi_square < n + 5 * np.sqrt(2 * n)
-    assert drawn[0].score == pytest.approx(total(scores, tuple(drawn[0].edges)))
+    assert drawn[0].score == pytest.approx(derivation_value(scores, tuple(drawn[0].edges)))
 
 
 @each_seed(SEEDS)
@@ -207,15 +211,15 @@ def test_pruning(seed: int) -> None:
     forest = small_random_forest(rng)
     scores = random_scores(rng, forest)
     all_of_them = derivations(forest)
-    best = max(total(scores, d) for d in all_of_them)
+    best = max(derivation_value(scores, d) for d in all_of_them)
     margin = rng.choice([0.0, 0.5, 2.0])
     pruned = forest.prune(scores, margin=margin)
-    kept = {e for d in all_of_them if total(scores, d) >= best - margin - 1e-9 for e in d}
-    assert set(pruned.edge_origins) == kept
+    kept_edges = {e for d in all_of_them if derivation_value(scores, d) >= best - margin - 1e-9 for e in d}
+    assert set(pruned.edge_origins) == kept_edges
     left = {tuple(int(pruned.edge_origins[e]) for e in d) for d in derivations(pruned)}
-    assert left == {d for d in all_of_them if set(d) <= kept}
-    assert [words(pruned, d) for d in derivations(pruned)] == [
-        words(forest, tuple(int(pruned.edge_origins[e]) for e in d)) for d in derivations(pruned)
+    assert left == {d for d in all_of_them if set(d) <= kept_edges}
+    assert [derivation_words(pruned, d) for d in derivations(pruned)] == [
+        derivation_words(forest, tuple(int(pruned.edge_origins[e]) for e in d)) for d in derivations(pruned)
     ]
     assert (pruned.features != forest.features[pruned.edge_origins]).nnz == 0
 
@@ -230,7 +234,8 @@ def test_pruning(seed: int) -> None:
 
     most = rng.randint(0, forest.edge_count + 1)
     through = [
-        max((total(scores, d) for d in all_of_them if e in d), default=-9e9) for e in range(forest.edge_count)
+        max((derivation_value(scores, d) for d in all_of_them if e in d), default=-9e9)
+        for e in range(forest.edge_count)
     ]
     margins = sorted({best - score for score in through if score > -9e9})
     sets = [{e for e, score in enumerate(through) if score >= best - margin - 1e-9} for margin in margins]
@@ -262,7 +267,7 @@ def test_scores_of_forests_that_share_rows() -> None:
 
 
 def test_limits_of_pruning() -> None:
-    forest = Forest.from_arrays(**GOOD)
+    forest = Forest.from_arrays(**VALID_ARRAYS)
     for limit in (-1.0, float("nan")):
         with pytest.raises(ValueError, match="posterior: expected 0 or more"):
             forest.prune([0.0] * 3, posterior=limit)
@@ -280,7 +285,7 @@ def test_limits_of_pruning() -> None:
 def test_forced_decoding(seed: int) -> None:
     rng = random.Random(seed)
     forest = small_random_forest(rng, most=300)
-    strings = {d: tuple(words(forest, d)) for d in derivations(forest)}
+    strings = {d: tuple(derivation_words(forest, d)) for d in derivations(forest)}
     references = [list(rng.choice(list(strings.values()))) for _ in range(rng.randint(1, 2))]
     references.append([rng.choice("abcde") for _ in range(rng.randint(0, 4))])
     forced = forest.constrain(references)
@@ -298,7 +303,7 @@ def leaves_out(forest: Forest) -> bool:
 
 
 def with_rules(forest: Forest) -> Forest:
-    """Each edge with a rule of its own."""
+    """Returns the forest with a different rule for each edge."""
     names = ("edge_offsets", "tail_offsets", "tails", "words", "edge_targets", "target_offsets")
     arrays = {name: getattr(forest, name) for name in (*names, "target_symbols", "features", "feature_names")}
     return Forest.from_arrays(**arrays, edge_rules=range(forest.edge_count))
@@ -306,10 +311,10 @@ def with_rules(forest: Forest) -> Forest:
 
 @each_seed(range(300))
 def test_union(seed: int) -> None:
-    """Unites parts of one forest, whose nodes are split in different ways, as those of several searches
-    are."""
+    """The union of parts of one forest, with nodes split in different ways as in several searches."""
     rng = random.Random(seed)
-    # Annotation makes other targets below tails that one leaves out.
+    # Annotation changes target sides below tails that a target side does not have, so such forests are
+    # skipped.
     while leaves_out(whole := with_rules(small_random_forest(rng, most=300, nodes=7))):
         pass
     forests, expected = [], {}
@@ -322,32 +327,32 @@ def test_union(seed: int) -> None:
         forests.append(part)
         for d in derivations(part) if part.root >= 0 else []:
             rules = tuple(part.edge_rules[list(d)].tolist())
-            found = part.derivation(d)
-            expected.setdefault(rules, (found.tokens, found.features))
+            derivation = part.derivation(d)
+            expected.setdefault(rules, (derivation.tokens, derivation.features))
     union = Forest.union(forests)
     assert union.derivation_count == len(expected)
     for d in derivations(union) if union.root >= 0 else []:
         tokens, features = expected.pop(tuple(union.edge_rules[list(d)].tolist()))
-        found = union.derivation(d)
-        assert (found.tokens, found.features) == (tokens, pytest.approx(features))
+        derivation = union.derivation(d)
+        assert (derivation.tokens, derivation.features) == (tokens, pytest.approx(features))
     assert not expected
 
 
 @each_seed(range(100))
 def test_union_of_other_forests(seed: int) -> None:
-    """Without a rule edges are the same where target and features are."""
+    """Edges without a rule are the same if their target sides and features are."""
     rng = random.Random(seed)
     forests = [small_random_forest(rng, most=100) for _ in range(rng.randint(1, 3))]
     copies = [*forests, forests[0].subforest(np.zeros(forests[0].edge_count, bool)), forests[-1]]
     union = Forest.union(copies)
     weights = np.array([rng.gauss(0, 1) for _ in union.feature_names])
-    found = {(round(d.score, 9), tuple(d.tokens)) for d in union.kbest(1000, union.scores(weights))}
+    actual = {(round(d.score, 9), tuple(d.tokens)) for d in union.kbest(1000, union.scores(weights))}
     expected = {
         (round(d.score, 9), tuple(d.tokens))
         for forest in forests
         for d in forest.kbest(1000, forest.scores(weights))
     }
-    assert found == expected
+    assert actual == expected
     assert union.derivation_count <= sum(forest.derivation_count for forest in forests)
     with pytest.raises(ValueError, match="a forest or more"):
         Forest.union([])
@@ -377,7 +382,7 @@ def test_union_of_two_searches(french: Path) -> None:
 
 def test_union_with_nothing() -> None:
     with pytest.raises(TypeError, match="None is no forest"):
-        Forest.union([Forest.from_arrays(**GOOD), None])  # type: ignore[list-item]
+        Forest.union([Forest.from_arrays(**VALID_ARRAYS), None])  # type: ignore[list-item]
 
 
 def test_no_links_below_tails_that_a_target_leaves_out() -> None:

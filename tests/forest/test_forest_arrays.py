@@ -1,4 +1,4 @@
-"""Forests of arrays: those that make one, those that make none, and what their edges may score."""
+"""Tests of forests from arrays: valid and invalid arrays, and valid scores of edges."""
 
 from __future__ import annotations
 
@@ -13,10 +13,10 @@ from hiero import Forest, ForestError, FormatError
 from hiero.forest import LogLinear
 from hiero.forest.files import NO_FOREST
 from support.brute_force_forest import (
-    incoming,
+    incoming_edges,
     tails,
 )
-from support.small_forest import GOOD
+from support.small_forest import VALID_ARRAYS
 
 BAD: list[tuple[dict[str, Any], str]] = [
     ({"tails": [0, 1, 0]}, "edge 2: tail 1 does not come before its head, node 1"),
@@ -58,10 +58,10 @@ BAD: list[tuple[dict[str, Any], str]] = [
 
 
 def test_good_arrays() -> None:
-    forest = Forest.from_arrays(**GOOD)
+    forest = Forest.from_arrays(**VALID_ARRAYS)
     assert [d.text for d in forest.kbest(5, [0.0, 0.0, -1.0])] == ["a", "a b a"]
     assert [d.score for d in forest.kbest(2, {"f": -1.0})] == [0.0, -1.0]
-    assert tails(forest, 2) == [0, 0] and list(incoming(forest, 1)) == [1, 2]
+    assert tails(forest, 2) == [0, 0] and list(incoming_edges(forest, 1)) == [1, 2]
     assert forest.derivation([2, 0, 0], [1.0, 0.0, 2.0]).score == 4.0
     for edges in ([2, 0], [1, 0, 0], [0], [2, 0, 5], []):
         with pytest.raises(ForestError, match="derivation: "):
@@ -73,17 +73,17 @@ def test_good_arrays() -> None:
     assert (empty.root, empty.derivation_count, empty.viterbi([])) == (-1, 0, None)
     assert empty.kbest(3, []) == []
     with pytest.raises(TypeError, match="unexpected argument 'node'"):
-        Forest.from_arrays(**GOOD, node=1)
+        Forest.from_arrays(**VALID_ARRAYS, node=1)
 
 
 @pytest.mark.parametrize(("change", "message"), BAD, ids=lambda x: None if isinstance(x, dict) else x[:40])
 def test_arrays_that_make_no_forest(change: dict[str, Any], message: str) -> None:
     with pytest.raises(ForestError, match=message):
-        Forest.from_arrays(**{**GOOD, **change})
+        Forest.from_arrays(**{**VALID_ARRAYS, **change})
 
 
 def test_lattices_are_forests() -> None:
-    # A finite-state automaton: nodes are states, the first one's edge has no tail.
+    # A finite-state automaton: nodes are states, and the edge of the first node has no tail.
     forest = Forest.from_arrays(
         edge_offsets=[0, 1, 3, 6],
         tail_offsets=[0, 0, 1, 2, 3, 4, 5],
@@ -98,7 +98,7 @@ def test_lattices_are_forests() -> None:
 
 @pytest.mark.parametrize("score", [float("nan"), float("inf")])
 def test_scores_that_are_no_scores(score: float) -> None:
-    forest = Forest.from_arrays(**GOOD)
+    forest = Forest.from_arrays(**VALID_ARRAYS)
     scores = [0.0, score, 0.0]
     for search in (
         forest.viterbi,
@@ -113,7 +113,7 @@ def test_scores_that_are_no_scores(score: float) -> None:
 
 
 def test_arrays_by_edge_are_vectors() -> None:
-    forest = Forest.from_arrays(**GOOD)
+    forest = Forest.from_arrays(**VALID_ARRAYS)
     with pytest.raises(ValueError, match="keep: expected a vector"):
         forest.subforest([[True, True, True]])
     with pytest.raises(ValueError, match="values: expected a vector"):
@@ -121,7 +121,7 @@ def test_arrays_by_edge_are_vectors() -> None:
 
 
 def test_weights_that_are_no_weights() -> None:
-    forest = Forest.from_arrays(**GOOD)
+    forest = Forest.from_arrays(**VALID_ARRAYS)
     with pytest.raises(ValueError, match="could not convert string to float"):
         forest.viterbi({"f": "a"})  # type: ignore[dict-item]
     with pytest.raises(FormatError, match=r"no such feature: 7, g \(features: f\)"):
@@ -130,7 +130,7 @@ def test_weights_that_are_no_weights() -> None:
 
 def test_features_without_weight_count_nothing() -> None:
     forest = Forest.from_arrays(
-        **GOOD | {"features": [[1, 5, 0], [2, 0, 6], [3, 7, 0]], "feature_names": [*"fgh"]}
+        **VALID_ARRAYS | {"features": [[1, 5, 0], [2, 0, 6], [3, 7, 0]], "feature_names": [*"fgh"]}
     )
     whole, part = {"f": 0.0, "g": 0.0, "h": 0.5}, MappingProxyType({"h": 0.5})
     assert forest.scores(part).tolist() == forest.scores(whole).tolist() == [0, 3, 0]
@@ -151,13 +151,13 @@ def test_features_without_weight_count_nothing() -> None:
     ):
         with pytest.raises(FormatError, match=r"no such feature: H \(features: f, g, h\)"):
             search({"f": 1.0, "H": 1.0})
-    # What stands in for the forest of a sentence that failed has no features, and takes any model's weights.
+    # The empty forest of a failed sentence has no features and takes the weights of any model.
     assert NO_FOREST.viterbi(whole) is None and NO_FOREST.kbest(2, whole) == []
     assert NO_FOREST.scores(whole).shape == (0,)
 
 
 def test_no_derivation_of_weight_zero() -> None:
-    forest = Forest.from_arrays(**GOOD)
+    forest = Forest.from_arrays(**VALID_ARRAYS)
     scores = [0.0, float("-inf"), -3.0]
     assert [d.edges.tolist() for d in forest.kbest(5, scores)] == [[2, 0, 0]]
     assert len(forest.kbest_arrays(5, scores)) == 1
@@ -168,12 +168,16 @@ def test_no_derivation_of_weight_zero() -> None:
 @pytest.mark.parametrize("score", [1e30, -1e30, 1e13])
 def test_weights_beyond_all_range(score: float) -> None:
     with pytest.raises(ValueError, match="edge 1 has a log weight beyond 1e12"):
-        Forest.from_arrays(**GOOD).distribution([0.0, score, 0.0])
-    assert Forest.from_arrays(**GOOD).distribution([0.0, 1e12, -1e12]).edges.tolist() == [1.0, 1.0, 0.0]
+        Forest.from_arrays(**VALID_ARRAYS).distribution([0.0, score, 0.0])
+    assert Forest.from_arrays(**VALID_ARRAYS).distribution([0.0, 1e12, -1e12]).edges.tolist() == [
+        1.0,
+        1.0,
+        0.0,
+    ]
 
 
 def test_other_features_share_all_else() -> None:
-    forest = Forest.from_arrays(**GOOD)
+    forest = Forest.from_arrays(**VALID_ARRAYS)
     matrix = scipy.sparse.csr_array([[0.0, 2.0], [0.0, 0.0], [1.0, -1.0]])
     other = forest.with_features(matrix, ["g", "h"])
     for name in ("edge_offsets", "tail_offsets", "tails", "edge_targets", "target_symbols", "links"):
@@ -181,7 +185,7 @@ def test_other_features_share_all_else() -> None:
     assert (other.features != matrix).nnz == 0 and list(other.feature_names) == ["g", "h"]
     assert other.words == forest.words and other.scores({"h": 0.5, "g": 2}).tolist() == [1, 0, 1.5]
     assert forest.scores({"f": 1.0}).tolist() == [1, 0, -2] and list(forest.feature_names) == ["f"]
-    # Forests made from it have its features, also through several steps.
+    # Forests that are made from it in one or more steps have its features.
     few = other.annotate_ngrams(2).prune([0.0, -9.0, 0.0], margin=1).annotate_ngrams(3)
     assert few.edge_origins.tolist() == [0, 1] and few.features.toarray().tolist() == [[0, 2], [1, -1]]
     best = few.viterbi({"h": 1.0})
@@ -199,4 +203,4 @@ def test_other_features_share_all_else() -> None:
 )
 def test_other_features_are_checked(matrix: Any, names: list[str], message: str) -> None:
     with pytest.raises(ForestError, match=message):
-        Forest.from_arrays(**GOOD).with_features(matrix, names)
+        Forest.from_arrays(**VALID_ARRAYS).with_features(matrix, names)

@@ -1,4 +1,4 @@
-"""Forests in files: round trips through every format, and files that are damaged or hostile."""
+"""Tests of forests in files: round trips through every format, and damaged or malicious files."""
 
 from __future__ import annotations
 
@@ -42,16 +42,16 @@ def assert_same(a: Forest, b: Forest) -> None:
 
 @pytest.fixture(scope="module")
 def forests() -> list[Forest]:
-    """Makes forests by a decoder, one of them without a parse, and from arrays."""
+    """Forests of a decoder, one of them without a parse, and random ones."""
     french = FRENCH
     model = hiero.Model.assemble([french / "grammar.txt"], [french / "lm.arpa"], french / "weights.txt")
     decoder = hiero.Decoder(model, pass_through="none")
     lines = [*(french / "input.fr").read_text().splitlines()[:4], "? unbekannt [X,1] |||", ""]
-    found = [decoder.translate(line, keep="forest").forest for line in lines]
-    assert any(forest.root == -1 for forest in found)
+    decoded = [decoder.translate(line, keep="forest").forest for line in lines]
+    assert any(forest.root == -1 for forest in decoded)
     copying = hiero.Decoder(model, pass_through="all")
     strange = copying.translate("\\[] [X,1] ||| [3] \u3000 \x00", keep="forest").forest
-    return [*found, strange, *(small_random_forest(random.Random(seed)) for seed in range(20))]
+    return [*decoded, strange, *(small_random_forest(random.Random(seed)) for seed in range(20))]
 
 
 def test_archives(forests: list[Forest], tmp_path: Path) -> None:
@@ -83,8 +83,8 @@ def test_weights_of_a_model_fit_its_forests_from_an_archive(french: Path, tmp_pa
             writer.write(result.forest)
         writer.write(NO_FOREST)
     with ForestFile(tmp_path / "forests") as archive:
-        *found, none = [forest.viterbi(model.weights) for forest in archive]
-        assert [d.score for d in found] == pytest.approx([result.score for result in results])
+        *derivations, none = [forest.viterbi(model.weights) for forest in archive]
+        assert [d.score for d in derivations] == pytest.approx([result.score for result in results])
         assert none is None
         with pytest.raises(hiero.FormatError, match="no such feature: LM9"):
             archive[0].viterbi({**model.weights, "LM9": 1.0})
@@ -110,12 +110,12 @@ def test_hypergraph_text(forests: list[Forest], tmp_path: Path) -> None:
         weights = {name: 0.5 + i for i, name in enumerate(forest.feature_names)}
         scores = read.scores({name: weights[name] for name in read.feature_names})
         assert read.derivation_count == forest.derivation_count
-        # Tails come in the order of the target, so that ties may go another way.
+        # Tails are in the order of the target side, so ties may be broken in another way.
         expected = sorted((round(d.score, 6), d.tokens) for d in forest.kbest(3000, weights))
-        found = sorted((round(d.score, 6), d.tokens) for d in read.kbest(3000, scores))
+        derivations = sorted((round(d.score, 6), d.tokens) for d in read.kbest(3000, scores))
         if forest.derivation_count <= 3000:
-            assert found == expected
-        assert [score for score, _ in found] == [score for score, _ in expected]
+            assert derivations == expected
+        assert [score for score, _ in derivations] == [score for score, _ in expected]
         with (tmp_path / "again").open("w", encoding="utf-8", newline="\n") as file:
             write_hypergraph(read, file)
         again = read_hypergraph(tmp_path / "again")
@@ -214,7 +214,7 @@ def test_damaged_text(forests: list[Forest], tmp_path: Path) -> None:
 
 
 def rewritten(path: Path, change: Callable[[dict[str, Any]], object]) -> Path:
-    """An archive with another index."""
+    """Writes a copy of an archive with a changed index, and returns its path."""
     data = path.read_bytes()
     begin, size, _, magic = struct.unpack("<QQI8s", data[-28:])
     index = json.loads(data[begin : begin + size])
@@ -266,7 +266,7 @@ def test_hostile_archives(forests: list[Forest], tmp_path: Path) -> None:
 
 
 def test_damaged_archives(forests: list[Forest], tmp_path: Path) -> None:
-    """Every byte is under a checksum."""
+    """Checksums cover every byte."""
     with ForestWriter(tmp_path / "good") as writer:
         for forest in forests[:2]:
             writer.write(forest)
@@ -284,7 +284,7 @@ def test_damaged_archives(forests: list[Forest], tmp_path: Path) -> None:
 
 
 def test_forests_that_were_packed_before(forests: list[Forest], tmp_path: Path) -> None:
-    """In any order."""
+    """Forests may be packed in another order than they are written."""
     packed = list(map(pack_forest, reversed(forests)))[::-1]
     with ForestWriter(tmp_path / "packed") as writer:
         for forest in packed:
@@ -296,12 +296,16 @@ def test_forests_that_were_packed_before(forests: list[Forest], tmp_path: Path) 
 
 
 def test_records_hold_all_that_forests_hold(forests: list[Forest]) -> None:
-    """Also of those made from others, whose edges share rows."""
+    """The same holds for forests that are made from others, whose edges share rows of features."""
     rng = random.Random(5)
     for forest in [f for f in forests if f.root >= 0]:
         scores = [rng.gauss(0, 1) for _ in range(forest.edge_count)]
-        made = forest.prune(scores, margin=1.0).annotate_ngrams(3)
-        for one in (forest, made, made.with_features(made.features * 0.1, made.feature_names)):
+        annotated = forest.prune(scores, margin=1.0).annotate_ngrams(3)
+        for one in (
+            forest,
+            annotated,
+            annotated.with_features(annotated.features * 0.1, annotated.feature_names),
+        ):
             record = one.record()
             for read in (
                 Forest.from_record(record, one.feature_names),

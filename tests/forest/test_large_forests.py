@@ -1,4 +1,4 @@
-"""Forests that are deep, wide or hold more derivations than anything can list."""
+"""Tests of forests that are deep or wide, or have too many derivations to enumerate."""
 
 from __future__ import annotations
 
@@ -14,12 +14,12 @@ import pytest
 
 from hiero import Forest, ForestError
 from support.brute_force_forest import (
-    counts,
+    derivation_counts,
 )
 
 
 def test_large_numbers_of_derivations() -> None:
-    # n nodes with two edges to the one below, one of them with that tail twice
+    # Each of n nodes has two edges with the node below as their tail, one of them twice.
     n = 9
     forest = Forest.from_arrays(
         edge_offsets=[0, 1, *(1 + 2 * i for i in range(1, n))],
@@ -30,12 +30,12 @@ def test_large_numbers_of_derivations() -> None:
     for _ in range(n - 1):
         expected = expected + expected**2
     assert expected > 2**128
-    assert forest.derivation_count == expected == counts(forest)[-1]
+    assert forest.derivation_count == expected == derivation_counts(forest)[-1]
 
 
 @pytest.mark.slow
 def test_derivations_beyond_all_memory() -> None:
-    # Every node but the first has the one below twice, so that derivations have 2^n - 1 edges.
+    # The edge of each node has the node below as a tail twice, so that derivations have 2^n - 1 edges.
     n = 100
     forest = Forest.from_arrays(
         edge_offsets=[0, *range(2, n + 2)],
@@ -62,7 +62,7 @@ def test_derivations_beyond_all_memory() -> None:
     ],
 )
 def test_oracles_beyond_all_memory(symbols: list[int], nodes: int, message: str) -> None:
-    # As above; the strings of the first are empty.
+    # The same forest with target sides. In the first case the strings are empty.
     forest = Forest.from_arrays(
         node_spans=np.tile([0, 1], (nodes, 1)),
         edge_offsets=range(nodes + 1),
@@ -116,17 +116,17 @@ def test_threads_may_share_a_list() -> None:
     )
     scores = np.random.default_rng(3).normal(size=2 * nodes)
     shared = chain.kbest_iter(scores)
-    found: list[float] = []
+    scores_taken: list[float] = []
 
     def take() -> None:
-        found.extend(next(shared).score for _ in range(count))
+        scores_taken.extend(next(shared).score for _ in range(count))
 
     threads = [threading.Thread(target=take) for _ in range(workers)]
     for thread in threads:
         thread.start()
     for thread in threads:
         thread.join()
-    assert sorted(found, reverse=True) == [d.score for d in chain.kbest(workers * count, scores)]
+    assert sorted(scores_taken, reverse=True) == [d.score for d in chain.kbest(workers * count, scores)]
 
 
 LONG: dict[str, Callable[[Forest, npt.NDArray[np.float64]], object]] = {
@@ -141,7 +141,7 @@ LONG: dict[str, Callable[[Forest, npt.NDArray[np.float64]], object]] = {
 
 @pytest.mark.parametrize("work", LONG)
 def test_long_work_can_be_interrupted(work: str) -> None:
-    # Two words to choose from at each of 60 places: 2^60 derivations and strings.
+    # One of two words at each of 60 positions: 2^60 derivations and strings.
     nodes = 60
     chain = Forest.from_arrays(
         edge_offsets=range(0, 2 * nodes + 1, 2),
@@ -161,8 +161,8 @@ def test_long_work_can_be_interrupted(work: str) -> None:
 
 
 def test_distinct_strings_of_very_many_derivations() -> None:
-    # 60 nodes with two edges each that make the same word: 2^60 derivations of one string, and two words at
-    # the last node.
+    # 60 nodes have two edges each with the same word, except for the last node: 2^60 derivations of two
+    # strings.
     words, depth = ["a", "b"], 60
     forest = Forest.from_arrays(
         edge_offsets=range(0, 2 * depth + 1, 2),
@@ -174,6 +174,6 @@ def test_distinct_strings_of_very_many_derivations() -> None:
         target_symbols=[0, 0, -1, 1, -1],
     )
     scores = np.linspace(0, 1, forest.edge_count)
-    found = [d.tokens for d in forest.kbest_iter(scores, unique=True)]
-    assert found == [["b"] + ["a"] * (depth - 1), ["a"] * depth]
+    strings = [d.tokens for d in forest.kbest_iter(scores, unique=True)]
+    assert strings == [["b"] + ["a"] * (depth - 1), ["a"] * depth]
     assert len(forest.kbest_arrays(10, scores, unique=True)) == 2

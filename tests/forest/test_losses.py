@@ -1,4 +1,4 @@
-"""Linear BLEU and the pseudo-document, worked by hand and by enumeration."""
+"""Tests of linear BLEU and the pseudo-document, by hand and against all derivations."""
 
 from __future__ import annotations
 
@@ -8,18 +8,18 @@ import numpy as np
 import pytest
 
 from hiero.forest.losses import BleuDocument, LinearBleu, bleu, bleu_counts
-from support.brute_force_forest import derivations, small_random_forest, total, words
+from support.brute_force_forest import derivation_value, derivation_words, derivations, small_random_forest
 from support.seeds import each_seed
 
 
 def test_parameters_worked_by_hand() -> None:
-    # 10 words, 8 unigrams right, then 6 of 9, 4 of 8, 2 of 7; the third root of (2/7) / (8/10)
+    # Of 10 words 8 match, then 6 of 9 bigrams, 4 of 8, 2 of 7: the ratio is the third root of (2/7) / (8/10).
     loss = LinearBleu.estimate([10, 9, 10, 9, 8, 7, 8, 6, 4, 2])
     ratio = (2 / 7 / 0.8) ** (1 / 3)
     assert (loss.words, loss.precision) == (10, 0.8) and loss.ratio == pytest.approx(ratio)
     expected = [-0.1, *(1 / (4 * 10 * 0.8 * ratio**n) for n in range(4))]
     assert loss.theta == pytest.approx(expected)
-    # With precisions that fall as they are estimated to, all that matches lowers the loss alike.
+    # If precisions fall by the estimated ratio, matches of all orders lower the loss equally.
     even = LinearBleu(10, 0.8, 0.5)
     assert -even.theta[0] * 10 - sum(
         even.theta[n + 1] * 10 * 0.8 * 0.5**n for n in range(4)
@@ -36,15 +36,17 @@ def test_parameters_worked_by_hand() -> None:
 def test_losses_by_enumeration(seed: int) -> None:
     rng = random.Random(seed)
     forest = small_random_forest(rng, most=100).annotate_ngrams(4)
-    strings = {d: words(forest, d) for d in derivations(forest)}
+    strings = {d: derivation_words(forest, d) for d in derivations(forest)}
     references = [rng.choice(list(strings.values())), [rng.choice("abce") for _ in range(6)]]
     loss = LinearBleu(words=7.0, precision=0.6, ratio=0.5)
     by_edge = loss.losses(forest, references)
-    known = {tuple(r[i : i + n]) for r in references for n in range(1, 5) for i in range(len(r) - n + 1)}
+    reference_grams = {
+        tuple(r[i : i + n]) for r in references for n in range(1, 5) for i in range(len(r) - n + 1)
+    }
     for d, text in strings.items():
         grams = [tuple(text[i : i + n]) for n in range(1, 5) for i in range(len(text) - n + 1)]
-        gain = loss.theta[0] * len(text) + sum(loss.theta[len(g)] for g in grams if g in known)
-        assert total(by_edge, d) == pytest.approx(-gain)
+        gain = loss.theta[0] * len(text) + sum(loss.theta[len(g)] for g in grams if g in reference_grams)
+        assert derivation_value(by_edge, d) == pytest.approx(-gain)
 
 
 def test_only_four_grams_will_do() -> None:

@@ -1,4 +1,4 @@
-"""n-gram boundaries and counts over forests against the strings of all derivations."""
+"""Tests of n-gram annotation and counts of forests, against the strings of all derivations."""
 
 from __future__ import annotations
 
@@ -9,7 +9,7 @@ import numpy as np
 import pytest
 
 from hiero import Forest, ForestError
-from support.brute_force_forest import derivations, small_random_forest, total, words
+from support.brute_force_forest import derivation_value, derivation_words, derivations, small_random_forest
 from support.seeds import each_seed
 
 
@@ -28,31 +28,33 @@ def test_annotated_forests_count_the_ngrams_of_strings(seed: int) -> None:
     after = derivations(refined)
     assert sorted(tuple(int(refined.edge_origins[e]) for e in d) for d in after) == before
     for d in after:
-        assert words(refined, d) == words(forest, tuple(int(refined.edge_origins[e]) for e in d))
+        assert derivation_words(refined, d) == derivation_words(
+            forest, tuple(int(refined.edge_origins[e]) for e in d)
+        )
 
-    # No two nodes are alike, and each knows how its strings begin and end.
+    # Nodes differ, and all strings of a node begin and end alike.
     for node in range(refined.node_count - 1):
         first, last = refined.node_boundaries[node]
         for d in derivations(refined, node):
-            text = words(refined, d)
+            text = derivation_words(refined, d)
             assert [refined.words[w] for w in first if w >= 0] == text[: n - 1]
             assert [refined.words[w] for w in last if w >= 0] == (text[1 - n :] if n > 1 else [])
     assert (refined.node_boundaries[refined.root] == -1).all()
 
     names, matrix = refined.ngrams()
-    references = [words(forest, rng.choice(before)), [rng.choice("abce") for _ in range(4)]]
-    known = {ngram for reference in references for ngram in ngrams(reference, n)}
+    references = [derivation_words(forest, rng.choice(before)), [rng.choice("abce") for _ in range(4)]]
+    reference_ngrams = {ngram for reference in references for ngram in ngrams(reference, n)}
     totals, matches = refined.ngram_matches(references)
     for d in after:
-        text = words(refined, d)
+        text = derivation_words(refined, d)
         expected = ngrams(text, n)
-        found = matrix[list(d)].sum(axis=0)
-        assert {name: count for name, count in zip(names, found, strict=True) if count} == expected
+        counts = matrix[list(d)].sum(axis=0)
+        assert {name: count for name, count in zip(names, counts, strict=True) if count} == expected
         assert refined.target_words[list(d)].sum() == len(text)
         for k in range(1, n + 1):
             same = [(g, c) for g, c in expected.items() if len(g) == k]
             assert totals[list(d)].sum(axis=0)[k - 1] == sum(c for _, c in same)
-            assert matches[list(d)].sum(axis=0)[k - 1] == sum(c for g, c in same if g in known)
+            assert matches[list(d)].sum(axis=0)[k - 1] == sum(c for g, c in same if g in reference_ngrams)
 
 
 @each_seed(range(50))
@@ -66,7 +68,7 @@ def test_beams_keep_the_best(seed: int) -> None:
         assert part.edge_count <= whole.edge_count
         left = {tuple(int(part.edge_origins[e]) for e in d) for d in derivations(part)}
         assert left <= set(derivations(forest))
-        best = max(derivations(forest), key=lambda d: total(scores, d))
+        best = max(derivations(forest), key=lambda d: derivation_value(scores, d))
         assert best in left
     assert part.edge_count == whole.edge_count and len(left) == len(derivations(forest))
 

@@ -1,4 +1,4 @@
-"""Oracle rescoring against enumeration; BLEU counts against sacrebleu."""
+"""Tests of oracle rescoring against all derivations, and of BLEU counts against sacrebleu."""
 
 from __future__ import annotations
 
@@ -14,14 +14,21 @@ import sacrebleu
 
 from hiero import Forest
 from hiero._core import bleu, bleu_counts
-from support.brute_force_forest import derivations, incoming, small_random_forest, tails, total, words
+from support.brute_force_forest import (
+    derivation_value,
+    derivation_words,
+    derivations,
+    incoming_edges,
+    small_random_forest,
+    tails,
+)
 from support.seeds import each_seed
 
 START = [4.0, 4.0, 4.0, 3.0, 2.0, 1.0, 4.0, 3.0, 2.0, 1.0]
 
 
 def spans(rng: random.Random, forest: Forest) -> Forest:
-    """The same forest, the root's span six words."""
+    """Returns the forest with random spans, and one of six words for the root."""
     whole = [[0, rng.randint(0, 6)] for _ in range(forest.node_count - 1)] + [[0, 6]]
     names = [
         *("edge_offsets", "tail_offsets", "tails", "words", "edge_targets", "target_offsets"),
@@ -33,15 +40,15 @@ def spans(rng: random.Random, forest: Forest) -> Forest:
 def objective(
     tokens: Sequence[str], references: Sequence[Sequence[str]], score: float, mu: float, length: float
 ) -> float:
-    """(1 - mu) B + mu score of a whole derivation with unclipped matches, straight from the definition."""
+    """Computes (1 - mu) B + mu score of a derivation with unclipped matches, by the definition."""
     counts = np.array(START)
     counts[0] += len(tokens)
     counts[1] += length
     for n in range(1, 5):
-        known = {tuple(r[i : i + n]) for r in references for i in range(len(r) - n + 1)}
-        found = [tuple(tokens[i : i + n]) for i in range(len(tokens) - n + 1)]
-        counts[1 + n] += len(found)
-        counts[5 + n] += sum(ngram in known for ngram in found)
+        reference_ngrams = {tuple(r[i : i + n]) for r in references for i in range(len(r) - n + 1)}
+        string_ngrams = [tuple(tokens[i : i + n]) for i in range(len(tokens) - n + 1)]
+        counts[1 + n] += len(string_ngrams)
+        counts[5 + n] += sum(ngram in reference_ngrams for ngram in string_ngrams)
     b = (20 + 6) * math.exp(min(0, 1 - counts[1] / counts[0])) * math.prod(counts[6:] / counts[2:6]) ** 0.25
     return score - b if math.isinf(mu) else (1 - mu) * b + mu * score
 
@@ -51,7 +58,7 @@ def test_rescoring_by_enumeration(seed: int) -> None:
     rng = random.Random(seed)
     forest = spans(rng, small_random_forest(rng, most=120))
     scores = np.array([rng.gauss(0, 1) for _ in range(forest.edge_count)])
-    strings = {d: words(forest, d) for d in derivations(forest)}
+    strings = {d: derivation_words(forest, d) for d in derivations(forest)}
     references = [rng.choice(list(strings.values())) or ["a"], [rng.choice("abce") for _ in range(5)]]
     mu = rng.choice([0.0, 0.5, 1.0, 2.0, math.inf])
     kind = rng.choice(["shortest", "closest", "average"])
@@ -63,16 +70,17 @@ def test_rescoring_by_enumeration(seed: int) -> None:
         return lengths[0] if kind == "shortest" else min(lengths, key=lambda n: (abs(n - len(tokens)), n))
 
     expected = {
-        d: objective(text, references, total(scores, d), mu, length(text)) for d, text in strings.items()
+        d: objective(text, references, derivation_value(scores, d), mu, length(text))
+        for d, text in strings.items()
     }
     options = {"document": START, "document_source": 20.0, "effective_length": kind}
-    # With beams that hold everything the search is exact.
-    found = forest.rescore(scores, mu, references, k=8, beam=10**6, unique=False, **options)
-    assert [h.objective for h in found] == pytest.approx(sorted(expected.values(), reverse=True)[:8])
-    for h in found:
+    # The search is exact if beams hold all items.
+    hypotheses = forest.rescore(scores, mu, references, k=8, beam=10**6, unique=False, **options)
+    assert [h.objective for h in hypotheses] == pytest.approx(sorted(expected.values(), reverse=True)[:8])
+    for h in hypotheses:
         d = tuple(h.derivation.edges)
         assert h.objective == pytest.approx(expected[d])
-        assert h.derivation.score == pytest.approx(total(scores, d))
+        assert h.derivation.score == pytest.approx(derivation_value(scores, d))
         assert list(h.counts) == list(bleu_counts(strings[d], references, kind))
     unique = forest.rescore(scores, mu, references, k=8, beam=10**6, **options)
     best: dict[tuple[str, ...], float] = {}
@@ -80,15 +88,15 @@ def test_rescoring_by_enumeration(seed: int) -> None:
         best[tuple(text)] = max(best.get(tuple(text), -math.inf), expected[d])
     assert [h.objective for h in unique] == pytest.approx(sorted(best.values(), reverse=True)[:8])
     assert len({tuple(h.derivation.tokens) for h in unique}) == len(unique) == min(8, len(best))
-    # Narrow beams search less, and say truly what they found.
+    # Narrow beams find less, and report the right objective.
     for h in forest.rescore(scores, mu, references, k=3, beam=1, **options):
         assert h.objective == pytest.approx(expected[tuple(h.derivation.edges)])
-        assert h.objective <= found[0].objective + 1e-9
+        assert h.objective <= hypotheses[0].objective + 1e-9
 
 
 def test_beams_of_one_by_the_definition() -> None:
-    """With one item a node every edge has one candidate, and the search is known step by step: inner nodes
-    keep the best by the objective of their part of the sentence, the root as many as are asked for."""
+    """With beams of one item, every edge has one candidate. Inner nodes keep the best item by the objective
+    of their part of the sentence, and the root keeps k."""
 
     def length(tokens: Sequence[str], share: float, references: Sequence[Sequence[str]]) -> float:
         aim = len(tokens) / max(share, 1e-9)
@@ -105,16 +113,16 @@ def test_beams_of_one_by_the_definition() -> None:
         for node in range(forest.node_count):
             share = float(forest.node_spans[node, 1] - forest.node_spans[node, 0]) / 6
             choices = []
-            for edge in incoming(forest, node):
+            for edge in incoming_edges(forest, node):
                 d = (edge, *(e for tail in tails(forest, edge) for e in best[tail]))
-                text, score = words(forest, d), total(scores, d)
+                text, score = derivation_words(forest, d), derivation_value(scores, d)
                 part = length(text, share, references)
                 value = objective(text, references, score, mu, part)
                 choices.append((value, score, -edge, d))
                 lengths_differ += part != share * length(text, 1.0, references)
             choices.sort(reverse=True)
             best.append(choices[0][3])
-        found = forest.rescore(
+        hypotheses = forest.rescore(
             scores,
             mu,
             references,
@@ -125,8 +133,8 @@ def test_beams_of_one_by_the_definition() -> None:
             unique=False,
             effective_length="closest",
         )
-        assert [tuple(h.derivation.edges) for h in found] == [d for *_, d in choices[:8]]
-        assert [h.objective for h in found] == pytest.approx([value for value, *_ in choices[:8]])
+        assert [tuple(h.derivation.edges) for h in hypotheses] == [d for *_, d in choices[:8]]
+        assert [h.objective for h in hypotheses] == pytest.approx([value for value, *_ in choices[:8]])
     assert lengths_differ > 100
 
 
@@ -135,7 +143,7 @@ def test_more_weight_on_the_model_means_more_score_and_less_bleu(seed: int) -> N
     rng = random.Random(seed)
     forest = spans(rng, small_random_forest(rng, most=120))
     scores = np.array([rng.gauss(0, 1) for _ in range(forest.edge_count)])
-    references = [words(forest, rng.choice(derivations(forest))) or ["a"]]
+    references = [derivation_words(forest, rng.choice(derivations(forest))) or ["a"]]
     path = []
     for mu in (0.0, 0.3, 0.5, 0.8, 1.0):
         (h,) = forest.rescore(scores, mu, references, document=START, document_source=20.0, k=1, beam=10**6)
@@ -143,8 +151,8 @@ def test_more_weight_on_the_model_means_more_score_and_less_bleu(seed: int) -> N
         path.append((h.derivation.score, b))
     model, bleus = zip(*path, strict=True)
     assert all(low <= high + 1e-9 for low, high in pairwise(model))
-    known = [b for b in bleus if b is not None]
-    assert all(low >= high - 1e-9 for low, high in pairwise(known))
+    known_bleus = [b for b in bleus if b is not None]
+    assert all(low >= high - 1e-9 for low, high in pairwise(known_bleus))
 
 
 def test_bleu_is_that_of_sacrebleu() -> None:

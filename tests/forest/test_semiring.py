@@ -1,4 +1,5 @@
-"""Semiring axioms, range by mpmath, tables of Li and Eisner (2009), inside and outside by enumeration."""
+"""Tests of semirings: axioms, numeric range against mpmath, tables of Li and Eisner (2009), and inside and
+outside against all derivations."""
 
 from __future__ import annotations
 
@@ -15,14 +16,20 @@ import pytest
 from hiero import Forest
 from hiero.forest import semirings as sr
 from hiero.forest.semirings import Scaled
-from support.brute_force_forest import counts, derivations, incoming, small_random_forest, tails
+from support.brute_force_forest import (
+    derivation_counts,
+    derivations,
+    incoming_edges,
+    small_random_forest,
+    tails,
+)
 from support.seeds import each_seed
 
 mpmath.mp.dps = 60
 
 
 def exact(value: Scaled | float) -> mpmath.mpf:
-    """A Scaled as mpmath sees it."""
+    """Converts a Scaled to a number of mpmath."""
     if isinstance(value, Scaled):
         return value.sign * mpmath.exp(mpmath.mpf(value.log_abs)) if value.sign else mpmath.mpf(0)
     return mpmath.mpf(value)
@@ -34,7 +41,7 @@ def flat(value: Any) -> list[Scaled | float]:
 
 @dataclass
 class Case:
-    """A semiring, random values of it, and how close equal values are; star takes `closed` ones."""
+    """A semiring, random values of it, random values for `star`, and whether its operations are exact."""
 
     semiring: Any
     draw: Callable[[random.Random], Any]
@@ -44,7 +51,7 @@ class Case:
 
 
 def dyadic(rng: random.Random) -> float:
-    """Sums and products of a few of these are exact."""
+    """Draws a multiple of 1/8; sums and products of a few of them are exact."""
     return rng.randint(-16, 16) / 8
 
 
@@ -230,7 +237,7 @@ def test_table_2() -> None:
 
 
 def test_table_4() -> None:
-    # The lifted semiring has the same elements, arranged another way.
+    # The lifted semiring has the same elements in another structure.
     rng = random.Random(4)
     plain, lift = sr.SecondOrderSemiring(2, 3), sr.LiftedSemiring(2, 3)
     for _ in range(100):
@@ -256,7 +263,7 @@ def test_scaled_numbers() -> None:
             (a + b, exact_a + exact_b, exact_a + abs(exact_b)),
             (a - b, exact_a - exact_b, exact_a + abs(exact_b)),
         ]:
-            # log_abs has the accuracy of a double near 5000, so that this sees 1e-12 at best
+            # log_abs is a double near 5000, so the accuracy is 1e-12 at best.
             assert abs(exact(got) - expected) <= 1e-11 * size
     for value in (0.0, 1.0, -1.5, 1e308, 5e-324, -1e-300):
         assert float(Scaled(value)) == value and Scaled(value) == value
@@ -272,7 +279,7 @@ def test_scaled_numbers() -> None:
 
 @each_seed(range(40))
 def test_range_and_signs(seed: int) -> None:
-    """Second-order values of derivations of weight e^-5000 to e^5000, against exact enumeration."""
+    """Second-order values of derivations with weights from e^-5000 to e^5000, against exact enumeration."""
     rng = random.Random(seed)
     forest = small_random_forest(rng, most=150)
     all_of_them = derivations(forest)
@@ -297,7 +304,7 @@ def test_range_and_signs(seed: int) -> None:
         p = mpmath.exp(sum(mpmath.mpf(logs[e]) for e in d))
         r_d = sum(mpmath.mpf(r[e]) for e in d)
         s_d = sum(mpmath.mpf(s[e]) for e in d)
-        # the terms, and what they are sums of themselves
+        # Each term, and the sum of the absolute values that it consists of.
         size_r, size_s = sum(abs(r[e]) for e in d), sum(abs(s[e]) for e in d)
         for i, (term, size) in enumerate(
             [(p, p), (p * r_d, p * size_r), (p * s_d, p * size_s), (p * r_d * s_d, p * size_r * size_s)]
@@ -334,7 +341,7 @@ def test_inside_and_outside_by_enumeration(name: str, seed: int) -> None:
         for derivation in derivations(forest, node):
             expected = semiring.plus(expected, product(semiring, weights, derivation))
         assert_equal(case, inside[node], expected, rounding=name not in ("viterbi", "kbest"))
-    # Python's own loops give the same.
+    # A semiring of Python methods gives the same.
     assert sr.inside(forest, InPython(semiring), weights) == inside
     if not case.commutes:
         return
@@ -342,7 +349,7 @@ def test_inside_and_outside_by_enumeration(name: str, seed: int) -> None:
     assert sr.outside(forest, InPython(semiring), weights, inside) == outside
     assert_equal(case, outside[forest.root], semiring.one)
     for node in range(forest.node_count):
-        # Every use of the node in a derivation, its own part left out.
+        # Sum over every use of the node in a derivation, without the part below the node.
         expected = semiring.zero
         for context in contexts(forest, node):
             expected = semiring.plus(expected, product(semiring, weights, context))
@@ -350,7 +357,7 @@ def test_inside_and_outside_by_enumeration(name: str, seed: int) -> None:
 
 
 class InPython:
-    """The same semiring as an object that the core does not know."""
+    """A semiring with the same operations as a Python object that the core does not know."""
 
     def __init__(self, semiring: Any) -> None:
         self.zero, self.one = semiring.zero, semiring.one
@@ -358,12 +365,13 @@ class InPython:
 
 
 def contexts(forest: Forest, node: int) -> list[list[int]]:
-    """Derivations of the root with a hole in place of one use of the node, as lists of edges."""
+    """Enumerates the derivations of the root without the part below one use of the node, as lists of
+    edges."""
     if node == forest.root:
         return [[]]
     out = []
     for head in range(forest.node_count):
-        for edge in incoming(forest, head):
+        for edge in incoming_edges(forest, head):
             mine = tails(forest, edge)
             for place in (i for i, tail in enumerate(mine) if tail == node):
                 others = [derivations(forest, tail) for i, tail in enumerate(mine) if i != place]
@@ -374,9 +382,10 @@ def contexts(forest: Forest, node: int) -> list[list[int]]:
 
 
 def test_repeated_tails_are_told_apart_by_place() -> None:
-    # One node twice among the tails of an edge: skipping siblings by node would give 1 in place of 0.5.
+    # An edge has a node twice as a tail. An algorithm that skips siblings by node would return 1 instead of
+    # 0.5.
     forest = Forest.from_arrays(edge_offsets=[0, 1, 2], tail_offsets=[0, 0, 2], tails=[0, 0])
     inside = sr.inside(forest, sr.RealSemiring(), [0.25, 1.0])
     assert inside == [0.25, 0.0625]
     assert sr.outside(forest, sr.RealSemiring(), [0.25, 1.0], inside) == [0.5, 1.0]
-    assert counts(forest) == [1, 1]
+    assert derivation_counts(forest) == [1, 1]

@@ -1,4 +1,5 @@
-"""Models with generators of rules: decoding, saving, tuning, the command that puts them in, and one's own."""
+"""Tests of models with rule generators: decoding, saving, tuning, the command that adds them, and a user's
+generator."""
 
 from __future__ import annotations
 
@@ -49,15 +50,17 @@ def test_a_number_and_a_name_that_no_table_knows(plain: hiero.Model, model: hier
     (best,) = after.kbest(1)
     assert best.features == after.features
     assert {"NumberRule", "NameRule"} <= set(after.forest.feature_names)
-    # Their weights are as all others, and other ways to write a number are there.
+    # Their features have weights as others, and the forest has other ways to write a number.
     weights = {**model.weights, "NumberRule": 2.0, "WordPenalty": -10.0}
     again = hiero.Decoder(model).translate(LINE, weights=weights)
     assert "12 / 24 / 2008" in again.text and again.features["NumberRule"] == 2
 
 
 def test_rules_of_the_sentence_stay(model: hiero.Model) -> None:
-    own = Rule("[X] ||| 1234,5 ||| many ||| NameRule=5")
-    result = hiero.Decoder(model.with_weights({"NameRule": 1.0})).translate(Sentence("1234,5", rules=[own]))
+    sentence_rule = Rule("[X] ||| 1234,5 ||| many ||| NameRule=5")
+    result = hiero.Decoder(model.with_weights({"NameRule": 1.0})).translate(
+        Sentence("1234,5", rules=[sentence_rule])
+    )
     assert (result.text, result.features["NameRule"]) == ("many", 5)
 
 
@@ -67,9 +70,13 @@ def test_a_saved_model_gives_the_same(model: hiero.Model, names: Path, tmp_path:
     names.write_text("anna schmidt\tsomeone else\n")
     loaded = hiero.Model.load(tmp_path / "m")
     loaded.save(tmp_path / "again")
-    for each in (loaded, hiero.Model.load(tmp_path / "again"), pickle.loads(pickle.dumps(loaded))):
-        found = hiero.Decoder(each).translate(LINE)
-        assert (found.text, found.features, found.score) == (expected.text, expected.features, expected.score)
+    for loaded_model in (loaded, hiero.Model.load(tmp_path / "again"), pickle.loads(pickle.dumps(loaded))):
+        result = hiero.Decoder(loaded_model).translate(LINE)
+        assert (result.text, result.features, result.score) == (
+            expected.text,
+            expected.features,
+            expected.score,
+        )
     done = call("hiero-decode", "--model", tmp_path / "m", "--quiet", stdin=f"{LINE}\n")
     assert done.stdout.decode() == expected.text + "\n"
     described = call("hiero", "info", tmp_path / "m").stdout.decode()
@@ -82,14 +89,17 @@ def test_a_saved_model_gives_the_same(model: hiero.Model, names: Path, tmp_path:
     assert f"{tmp_path / 'm' / 'names1'}: wrong checksum" in one_error_line(
         call("hiero", "check", tmp_path / "m")
     )
-    # What is given takes the place of what the directory has of the same name.
-    given = NumberRules(source="fr", target="de")
-    other = hiero.Model.load(tmp_path / "again", generators=[given])
-    assert [own.name for own in other.generators] == ["numbers", "names"] and other.generators[0] is given
+    # A generator that is passed replaces the one with the same name in the directory.
+    generator = NumberRules(source="fr", target="de")
+    other = hiero.Model.load(tmp_path / "again", generators=[generator])
+    assert [loaded_generator.name for loaded_generator in other.generators] == [
+        "numbers",
+        "names",
+    ] and other.generators[0] is generator
 
 
 class Shouted:
-    """Words in capitals are translated in small letters by rules of their own class."""
+    """A generator that translates words in capitals to words in small letters."""
 
     name = "shouted"
     features = ("ShoutedRule",)
@@ -103,7 +113,7 @@ class Shouted:
 
 
 class Wrong:
-    """A generator whose answers are what it is given."""
+    """A generator that returns a given answer."""
 
     name = "wrong"
 
@@ -143,7 +153,7 @@ def test_an_error_ends_its_sentence_alone(plain: hiero.Model, threads: int) -> N
 
 
 def test_an_error_names_the_line(model: hiero.Model, tmp_path: Path) -> None:
-    """It is that of the dictionary, which is read once, not for each sentence."""
+    """The line is that of the dictionary, which is read once, not for each sentence."""
     model.save(tmp_path / "m")
     (tmp_path / "m" / "names1").write_text("# names\nanna schmidt\n")
     (tmp_path / "in").write_text("le chat\n\nle chat dort\n")
@@ -178,16 +188,16 @@ def test_the_command(plain: hiero.Model, names: Path, tmp_path: Path) -> None:
     plain.save(tmp_path / "m")
     command = ("hiero", "features", tmp_path / "m")
     assert call(*command, "-o", tmp_path / "n", "--numbers", "fr:en", "--names", names).returncode == 0
-    found = hiero.Model.load(tmp_path / "n")
+    loaded = hiero.Model.load(tmp_path / "n")
     lowercase = NUMBERS.model_copy(update={"lowercase": True})
-    assert list(found.generators) == [lowercase, NameRules(dictionary=tmp_path / "n" / "names1")]
-    assert found.weights == plain.weights and not hiero.Model.load(tmp_path / "m").generators
-    # In place, where what stays has its file in the model itself.
+    assert list(loaded.generators) == [lowercase, NameRules(dictionary=tmp_path / "n" / "names1")]
+    assert loaded.weights == plain.weights and not hiero.Model.load(tmp_path / "m").generators
+    # The model is changed in place; generators that stay have their files in the model.
     assert call("hiero", "features", tmp_path / "n", "--numbers", "none").returncode == 0
     assert list(hiero.Model.load(tmp_path / "n").generators) == [
         NameRules(dictionary=tmp_path / "n" / "names0")
     ]
-    # A dictionary that is damaged or missing is said once, when the model is loaded.
+    # A damaged or missing dictionary is reported once, when the model is loaded.
     dictionary = (tmp_path / "n" / "names0").read_bytes()
     (tmp_path / "n" / "names0").unlink()
     with pytest.raises(FileNotFoundError, match="names0"):
@@ -219,8 +229,8 @@ def test_numbers_are_in_lower_case_where_all_is(word: str, expected: str, tmp_pa
     table = hiero.RuleTable.from_rules([Rule(f"[X] ||| chat [X,1] ||| {word} [X,1]")])
     hiero.Model([table], [], {"Identity": -1.0}).save(tmp_path / "m")
     assert call("hiero", "features", tmp_path / "m", "--numbers", "fr:en").returncode == 0
-    found = hiero.Decoder(hiero.Model.load(tmp_path / "m")).translate("24 décembre")
-    assert found.text == expected
+    result = hiero.Decoder(hiero.Model.load(tmp_path / "m")).translate("24 décembre")
+    assert result.text == expected
 
 
 def test_tuning_sees_them(model: hiero.Model) -> None:

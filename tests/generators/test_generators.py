@@ -1,4 +1,4 @@
-"""Rules that are generated for single sentences: numbers and dates between conventions, and names."""
+"""Tests of generated rules: numbers and dates in the conventions of two languages, and names."""
 
 from __future__ import annotations
 
@@ -18,11 +18,11 @@ from hiero.generators import (
     NameRules,
     NumberRules,
 )
-from support.generated_rules import between, rules_for, targets
+from support.generated_rules import generate_rules, number_rules, targets
 
-# Languages, source phrase, all that it becomes.
+# Languages, source phrase, all translations.
 CASES = [
-    # Integers and decimals; what is ambiguous by itself has one reading by its convention.
+    # Integers and decimals. The convention of the language decides how to read an ambiguous number.
     ("de en", "7", "7"),
     ("de en", "1.234", "1,234 | 1234"),
     ("de en", "1.234.567,89", "1,234,567.89 | 1234567.89"),
@@ -50,16 +50,16 @@ CASES = [
     ("ja en", "１２", "12"),
     ("ja en", "１，２３４．５", "1,234.5 | 1234.5"),
     ("en ja", "5", "5 | ５"),
-    # In Urdu ٫ and the comma stand between thousands too.
+    # In Urdu, ٫ and the comma also separate thousands.
     ("ur en", "62٫000", "62.000 | 62,000 | 62000"),
     ("ur en", "3 ، 527", "3 , 527 | 3527 | 3,527"),
     ("ur en", "94 اعشاریہ 04", "94 . 04 | 94.04"),
-    # Marks that a tokeniser cut off may be others after all; in an enumeration they are.
+    # Marks that a tokeniser split off may be separate marks; in an enumeration they are.
     ("en de", "3 . 5", "3 , 5 | 3,5"),
     ("de en", "1 . 234 , 5", "1 , 234 . 5 | 1234 . 5 | 1,234.5 | 1234.5"),
     ("de en", "3 , 5 , 7", ""),
     ("de en", "5 , 7", ""),
-    # Powers of ten in words and characters.
+    # Powers of ten as words and as characters.
     ("ur en", "4 لاکھ 25 ہزار 529", "425,529 | 425529"),
     ("ur en", "51 لاکھ 13 ہزار 1 سو 49", "5,113,149 | 5113149"),
     ("ur en", "5 ہزار 2008", ""),
@@ -89,7 +89,7 @@ CASES = [
         "3 亿",
         "300,000,000 | 300000000 | 3 億 | 3億 | ３００，０００，０００ | ３００００００００ | ３ 億 | ３億",
     ),
-    # Characters of numbers that are rather words, or no numbers.
+    # Number characters that are words, or no numbers.
     ("ja en", "一", ""),
     ("ja en", "十", ""),
     ("ja en", "二三", ""),
@@ -118,7 +118,7 @@ CASES = [
     ("en zh", "5%", "5% | 5 % | 百分之5 | 百分之 5 | ５％ | ５ ％ | 百分之５ | 百分之 ５"),
     ("en ar", "2nd", ""),
     ("ur en", "21 ویں", "21st"),
-    # At the end of a sentence a full stop may be one, and one that stands apart is one.
+    # A full stop at the end of a sentence may be the end of the sentence; a separate one always is.
     ("de en", "28.", "28th | 28. | 28 ."),
     ("de en", "28 .", ""),
     ("en de", "28.", "28. | 28 ."),
@@ -126,7 +126,7 @@ CASES = [
     ("ur en", "1889ء", "1889"),
     ("ur en", "60ھ", "60 AH | AH 60"),
     ("ja ur", "２００８年", "2008ء | 2008 عیسوی | ۲۰۰۸ء | ۲۰۰۸ عیسوی"),
-    # Dates: by the order of their convention.
+    # Dates, in the order of the convention.
     ("de en-GB", "24.12.08", "24/12/08 | 24 / 12 / 08"),
     ("de fr", "24.12.2008", "24/12/2008 | 24 / 12 / 2008 | 24 décembre 2008"),
     ("en de", "12/24/2008", "24.12.2008 | 24 . 12 . 2008 | 24. Dezember 2008"),
@@ -149,7 +149,7 @@ CASES = [
     # Times, ranges and the like.
     ("en fr", "10:30", "10h30 | 10:30 | 10 : 30"),
     ("fr en", "10h30", "10:30 | 10 : 30"),
-    # No day has more than 24 hours, and none a minute that is the 24th hour's.
+    # Hours are below 24, minutes below 60.
     ("en fr", "23:59", "23h59 | 23:59 | 23 : 59"),
     ("en fr", "0:00", "0h00 | 0:00 | 0 : 00"),
     ("en fr", "24:15", "24:15 | 24 : 15"),
@@ -164,12 +164,14 @@ CASES = [
 
 @pytest.mark.parametrize(("languages", "phrase", "expected"), CASES)
 def test_numbers(languages: str, phrase: str, expected: str) -> None:
-    """At the edges of a sentence, and within one; a phrase with an x is within one only."""
+    """Translates the phrase alone and within a sentence; a phrase with an x only within one."""
     sentence, phrase = phrase, phrase.removesuffix(" x")
-    generator = between(languages)
-    assert " | ".join(targets(rules_for(generator, sentence), phrase)) == expected
+    generator = number_rules(languages)
+    assert " | ".join(targets(generate_rules(generator, sentence), phrase)) == expected
     if not sentence.endswith("."):
-        assert " | ".join(targets(rules_for(generator, f"w {sentence} w {phrase} w"), phrase)) == expected
+        assert (
+            " | ".join(targets(generate_rules(generator, f"w {sentence} w {phrase} w"), phrase)) == expected
+        )
 
 
 @pytest.mark.parametrize(
@@ -177,18 +179,18 @@ def test_numbers(languages: str, phrase: str, expected: str) -> None:
 )
 def test_what_is_no_number(sentence: str) -> None:
     for source in CONVENTIONS:
-        assert rules_for(NumberRules(source=source, target="en"), sentence) == [], source
+        assert generate_rules(NumberRules(source=source, target="en"), sentence) == [], source
 
 
 def test_parts_of_larger_numbers() -> None:
-    """In words before them, or not."""
+    """A number is not translated alone if a word before it makes it a part of a larger number."""
     generator = NumberRules(source="ur", target="en")
     for phrase in ("ایک لاکھ 37 ہزار 687", "4 لاکھ 37 ہزار 687"):
-        found = rules_for(generator, phrase)
-        assert not targets(found, "37 ہزار 687") and not targets(found, "687")
-    assert targets(rules_for(generator, "687 ہزار"), "687") == ["687"]
-    found = rules_for(NumberRules(source="fr", target="en"), "1 234 567,5")
-    assert not targets(found, "234 567,5") and "1,234,567.5" in targets(found, "1 234 567,5")
+        rules = generate_rules(generator, phrase)
+        assert not targets(rules, "37 ہزار 687") and not targets(rules, "687")
+    assert targets(generate_rules(generator, "687 ہزار"), "687") == ["687"]
+    rules = generate_rules(NumberRules(source="fr", target="en"), "1 234 567,5")
+    assert not targets(rules, "234 567,5") and "1,234,567.5" in targets(rules, "1 234 567,5")
 
 
 @pytest.mark.parametrize("target", ["de", "fr", "zh"])
@@ -201,36 +203,36 @@ def test_parts_of_larger_numbers() -> None:
     ],
 )
 def test_a_year_is_no_day_and_a_year(target: str, sentence: str, phrase: str) -> None:
-    """No date takes digits apart."""
-    found = rules_for(NumberRules(source="en", target=target), sentence)
-    assert found and targets(found, phrase) == []
+    """A date does not split the digits of a number."""
+    rules = generate_rules(NumberRules(source="en", target=target), sentence)
+    assert rules and targets(rules, phrase) == []
 
 
 def test_letters_that_are_like_others() -> None:
-    """Expressions that ignore case take ı for i, and ſ for s."""
+    """Regular expressions that ignore case match ı as i, and ſ as s."""
     for phrase in ("3 mıllion", "Aprıl 5", "5 Auguſt"):
-        found = rules_for(NumberRules(source="en", target="de"), phrase)
-        assert len(targets(found, phrase)) == ("ſ" in phrase)
+        rules = generate_rules(NumberRules(source="en", target="de"), phrase)
+        assert len(targets(rules, phrase)) == ("ſ" in phrase)
 
 
 def test_links() -> None:
     rules = {
         " ".join(rule.target): rule.links
-        for rule in rules_for(NumberRules(source="de", target="en"), "24 . 12 . 2008")
+        for rule in generate_rules(NumberRules(source="de", target="en"), "24 . 12 . 2008")
         if len(rule.source) == 5
     }
     assert rules["12 / 24 / 2008"] == [(0, 2), (1, 1), (2, 0), (3, 3), (4, 4)]
     assert rules["December 24 , 2008"] == [(0, 1), (1, 1), (2, 0), (3, 0), (4, 3)]
     assert rules["12/24/2008"] == [(s, 0) for s in range(5)]
-    (rule, *_) = rules_for(NumberRules(source="ja", target="en"), "第 ２")
+    (rule, *_) = generate_rules(NumberRules(source="ja", target="en"), "第 ２")
     assert rule.links == [(0, 0), (1, 0)]
-    (rule, *_) = rules_for(NumberRules(source="de", target="en"), "5 %")
+    (rule, *_) = generate_rules(NumberRules(source="de", target="en"), "5 %")
     assert rule.links == [(0, 0), (1, 1)]
 
 
 def test_every_rule_once_and_on_its_tokens() -> None:
     sentence = "am 24.12.2008 3 , 5 % 1.234 1.234 24.12.2008 und 10 - 12 Uhr 1. Mai"
-    rules = rules_for(NumberRules(source="de", target="en", label="NUM"), sentence)
+    rules = generate_rules(NumberRules(source="de", target="en", label="NUM"), sentence)
     assert len({str(rule) for rule in rules}) == len(rules) > 20
     for rule in rules:
         assert (rule.lhs, rule.features) == ("NUM", {"NumberRule": 1.0})
@@ -239,16 +241,16 @@ def test_every_rule_once_and_on_its_tokens() -> None:
 
 
 def test_lower_case() -> None:
-    rules = rules_for(NumberRules(source="de", target="en", lowercase=True), "24. dezember")
+    rules = generate_rules(NumberRules(source="de", target="en", lowercase=True), "24. dezember")
     assert targets(rules, "24. dezember")[0] == "december 24"
 
 
 @pytest.mark.parametrize("source", CONVENTIONS)
 def test_long_sentences(source: str) -> None:
-    """They would take hours if time were not in proportion to the length."""
+    """Time is linear in the length; quadratic time would be hours."""
     generator = NumberRules(source=source, target="en")
     digits = "1" * 50_000
-    assert targets(rules_for(generator, digits), digits) == [digits]
+    assert targets(generate_rules(generator, digits), digits) == [digits]
     for sentence in (
         [str(i) for i in range(1_000)],
         ["111"] * 5_000,
@@ -260,7 +262,7 @@ def test_long_sentences(source: str) -> None:
         assert len(generator.rules(Sentence(tokens=sentence))) < 10 * len(sentence)
 
 
-# The decimal mark, and the one between thousands.
+# The decimal mark and the thousands separator.
 MARKS = {"en": ".,", "de": ",.", "fr": ", ", "de-CH": ".’", "es": ",.", "ja": ".,", "hi": ".,"}
 SCALES = {
     **{"thousand": 3, "million": 6, "billion": 9, "trillion": 12},
@@ -269,7 +271,7 @@ SCALES = {
 
 
 def value_of(text: str, language: str) -> Decimal:
-    """Computes the value of a number, with a word for a power of ten or none."""
+    """Computes the value of a number with or without a word for a power of ten."""
     number, _, scale = text.replace(f" {MARKS[language][0]} ", MARKS[language][0]).partition(" ")
     plain = number.replace(MARKS[language][1], "").replace(MARKS[language][0], ".")
     return Decimal(plain) * 10 ** (SCALES[scale] if scale else 0)
@@ -289,8 +291,10 @@ def test_numbers_keep_their_value(source: str, target: str, value: Decimal, with
     decimal, group = MARKS[source]
     text = f"{value:,f}" if with_groups and source != "hi" else f"{value:f}"
     text = text.translate({ord(","): group.strip(" "), ord("."): decimal})
-    found = targets(rules_for(NumberRules(source=source, target=target), text), text)
-    assert found and all(value_of(each, target) == value for each in found if " . " not in each)
+    translations = targets(generate_rules(NumberRules(source=source, target=target), text), text)
+    assert translations and all(
+        value_of(translation, target) == value for translation in translations if " . " not in translation
+    )
 
 
 NAMES = """# persons
@@ -307,23 +311,23 @@ anna\tAnna
 def test_names(tmp_path: Path) -> None:
     (tmp_path / "names.gz").write_bytes(gzip.compress(NAMES.encode()))
     generator = NameRules(dictionary=tmp_path / "names.gz", label="NP")
-    found = rules_for(generator, "new york , anna schmidt and anna : [X,1] |||")
-    assert [str(rule) for rule in found] == [
+    rules = generate_rules(generator, "new york , anna schmidt and anna : [X,1] |||")
+    assert [str(rule) for rule in rules] == [
         "[NP] ||| anna ||| Anna ||| NameRule=1 ||| 0-0",
         "[NP] ||| anna ||| Anne ||| NameRule=1 ||| 0-0",
         "[NP] ||| new york ||| NewYork ||| NameRule=1 ||| 0-0 1-0",
         "[NP] ||| anna schmidt ||| Anna Schmidt ||| NameRule=1 ||| 0-0 1-1",
         r"[NP] ||| \[X,1] \||| ||| syntax ||| NameRule=1 ||| 0-0 1-0",
     ]
-    assert rules_for(generator, "york new Anna") == rules_for(generator, "") == []
-    assert rules_for(pickle.loads(pickle.dumps(generator)), "anna") == found[:2]
+    assert generate_rules(generator, "york new Anna") == generate_rules(generator, "") == []
+    assert generate_rules(pickle.loads(pickle.dumps(generator)), "anna") == rules[:2]
 
 
 @pytest.mark.parametrize("line", ["anna", "a\tb\tc", "\tb", "a\t", "a\t "])
 def test_lines_that_are_no_names(tmp_path: Path, line: str) -> None:
     (tmp_path / "names").write_text(f"a\tb\n{line}\n")
     with pytest.raises(FormatError, match="names:2: expected a source phrase, a tab and a target phrase"):
-        rules_for(NameRules(dictionary=tmp_path / "names"), "a")
+        generate_rules(NameRules(dictionary=tmp_path / "names"), "a")
 
 
 def test_bad_settings() -> None:

@@ -1,4 +1,4 @@
-"""Words for powers of ten and for months, of every language, against tables that are not the program's."""
+"""Tests of words for powers of ten and months in all languages, against tables independent of the program."""
 
 from __future__ import annotations
 
@@ -7,9 +7,10 @@ import itertools
 import pytest
 
 from hiero.generators import CONVENTIONS
-from support.generated_rules import between, rules_for, targets
+from support.generated_rules import generate_rules, number_rules, targets
 
-# By language and power of ten: the words to write after one and after three, and others that are read.
+# By language and power of ten: the words that are written after one and after three, and words that are only
+# read.
 SCALES = {
     "en": {
         3: ("thousand", "thousand"),
@@ -39,12 +40,12 @@ ALSO_READ = {
     "hi": {"सौ": 2, "हज़ार": 3},
     "zh": {"萬": 4, "億": 8, "万亿": 12},
 }
-# Three times a power of ten in English.
+# Three of each power of ten, in English.
 ENGLISH = {
     **{3: "3 thousand", 4: "30 thousand", 5: "3 lakh", 6: "3 million", 7: "3 crore", 8: "300 million"},
     **{9: "3 billion", 12: "3 trillion"},
 }
-# The fifth day of each month as a language writes it, and other names of months that are read.
+# The fifth day of each month as it is written, and other names of months that are only read.
 MONTHS = {
     "en": ("{} 5", "January February March April May June July August September October November December"),
     "de": ("5. {}", "Januar Februar März April Mai Juni Juli August September Oktober November Dezember"),
@@ -88,19 +89,19 @@ OTHER_MONTHS = {
 LANGUAGES = sorted(CONVENTIONS)
 
 
-def of(language: str, table: dict[str, dict]) -> dict:  # type: ignore[type-arg]
-    """The part of a language, which one of a country shares."""
+def language_entry(language: str, table: dict[str, dict]) -> dict:  # type: ignore[type-arg]
+    """Returns the entry of a language. A language with a country has that of the language without it."""
     return table.get(language.partition("-")[0], {})
 
 
 def translations(languages: str, phrase: str) -> list[str]:
-    """All targets of a phrase that is a whole sentence."""
-    return targets(rules_for(between(languages), phrase), phrase)
+    """Returns all translations of a phrase as a whole sentence."""
+    return targets(generate_rules(number_rules(languages), phrase), phrase)
 
 
 @pytest.mark.parametrize("language", LANGUAGES)
 def test_words_for_powers_of_ten(language: str) -> None:
-    written, read = of(language, SCALES), dict(of(language, ALSO_READ))
+    written, read = language_entry(language, SCALES), dict(language_entry(language, ALSO_READ))
     read |= {word: power for power, words in written.items() for word in words}
     convention = CONVENTIONS[language]
     there = {word for scale in convention.scales for word in (scale.one, scale.many)}
@@ -117,26 +118,26 @@ def test_words_for_powers_of_ten(language: str) -> None:
 @pytest.mark.parametrize("language", LANGUAGES)
 def test_months(language: str) -> None:
     pattern, text = MONTHS[language.partition("-")[0]]
-    names, others = text.split(), of(language, OTHER_MONTHS)
-    known = set(itertools.chain.from_iterable(CONVENTIONS[language].months))
-    assert known == (set() if names[0] == "1" else {*names, *others})
+    names, others = text.split(), language_entry(language, OTHER_MONTHS)
+    months = set(itertools.chain.from_iterable(CONVENTIONS[language].months))
+    assert months == (set() if names[0] == "1" else {*names, *others})
     english = MONTHS["en"][1].split()
     for month, name in enumerate(names, start=1):
         phrase = pattern.format(name)
         assert translations(f"{language} en", phrase)[0] == f"{english[month - 1]} 5"
-        made = translations(f"en {language}", f"{english[month - 1]} 5")
-        assert phrase in (made[0], made[0].replace(" ", ""))
+        results = translations(f"en {language}", f"{english[month - 1]} 5")
+        assert phrase in (results[0], results[0].replace(" ", ""))
     for name, month in others.items():
         assert translations(f"{language} en", pattern.format(name))[0] == f"{english[month - 1]} 5"
 
 
 def test_hundredths_of_a_power_of_ten() -> None:
-    """From 0.01 to 9.99 million, each with its own digits."""
+    """Translates all numbers from 0.01 to 9.99 million."""
     for hundredths in range(1, 1000):
         whole, rest = divmod(hundredths, 100)
         text = f"{whole}.{rest:02}".rstrip("0").rstrip(".")
-        found = translations("en de", f"{text} million")
-        assert found[0] == f"{hundredths * 10_000:,}".replace(",", ".")
+        results = translations("en de", f"{text} million")
+        assert results[0] == f"{hundredths * 10_000:,}".replace(",", ".")
         if whole:
             word = "Million" if text == "1" else "Millionen"
-            assert found[-1] == f"{text.replace('.', ',')} {word}"
+            assert results[-1] == f"{text.replace('.', ',')} {word}"

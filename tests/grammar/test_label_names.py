@@ -1,4 +1,4 @@
-"""Labels of nonterminals that have commas, as tags of treebanks do."""
+"""Tests of nonterminal labels with commas, as in treebank tags."""
 
 from __future__ import annotations
 
@@ -9,7 +9,7 @@ from hiero.base.tables import search
 
 
 def test_labels_with_commas() -> None:
-    """Treebanks have such tags: ``$,`` in German, ``,`` in English; Moses' target syntax passes them on."""
+    """Treebank tags such as ``$,`` in German and ``,`` in English become labels in Moses' target syntax."""
     moses = Rule("das [X][PUNC,] [X] ||| that [X][PUNC,] [S,] ||| 1 ||| 1-1")
     assert str(moses) == "[S,] ||| das [PUNC,,1] ||| that [PUNC,,1] ||| tm_sentence_0=0"
     indexed = Rule("[$,] ||| [$,,2] a [,,1] ||| [,,1] [2] b ||| A=1")
@@ -27,7 +27,7 @@ def test_labels_with_commas() -> None:
 
 
 def test_labels_with_commas_derive(tmp_path: Path) -> None:
-    """Through a packed table, search in it, decoding, and as labels that are chosen by name."""
+    """Such labels work in packed tables, searching them, decoding, and options that name labels."""
     (tmp_path / "rules").write_text(
         "[S] ||| das [$,,1] haus ||| the [$,,1] house ||| A=1\n"
         "[$,] ||| , ||| ; ||| A=1\n"
@@ -41,7 +41,7 @@ def test_labels_with_commas_derive(tmp_path: Path) -> None:
     without_goal.write_text("[$,] ||| , ||| ; ||| A=1\n")
     glued = Decoder(Model.assemble([without_goal], weights={"A": 1.0}, glue_labels=["$,"]))
     assert glued.translate(", ,").text == "; ;"
-    found: list[str] = []
-    search(model.tables[0], found.append, prefix="[$,] [$,]")
-    search(model.tables[0], found.append, prefix="[$,,1]", target="[$,,2] [$,,1]")
-    assert found == ["[X] ||| [$,,1] [$,,2] ||| [$,,2] [$,,1] ||| A=1"] * 2
+    matches: list[str] = []
+    search(model.tables[0], matches.append, prefix="[$,] [$,]")
+    search(model.tables[0], matches.append, prefix="[$,,1]", target="[$,,2] [$,,1]")
+    assert matches == ["[X] ||| [$,,1] [$,,2] ||| [$,,2] [$,,1] ||| A=1"] * 2

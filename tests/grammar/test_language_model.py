@@ -1,4 +1,4 @@
-"""Messages for files that are no language models, and words that models do not know."""
+"""Tests of messages for files that are no language models, and of unknown words."""
 
 from __future__ import annotations
 
@@ -47,25 +47,29 @@ def test_what_is_neither_table_nor_model(tmp_path: Path) -> None:
 
 
 @pytest.mark.parametrize("own", [False, True])
-def test_each_model_weighs_its_own_unknown_words(tmp_path: Path, own: bool) -> None:
-    """They are words of rules in a table, and of rules of a sentence."""
+def test_each_model_weighs_its_own_unknown_words(tmp_path: Path, in_sentence: bool) -> None:
+    """The unknown words come from rules of a table, or from sentence rules."""
     for k, word in enumerate("ab"):
         write_arpa(tmp_path / f"{k}.arpa", [[word, "d"]] * 3, 2)
     lms = [hiero.LanguageModel.load(str(tmp_path / f"{k}.arpa")) for k in range(2)]
     rules = [hiero.Rule(f"[X] ||| x ||| {target} ||| N=1") for target in ("a", "b", "a b b", "c c")]
     other = hiero.Rule("[X] ||| y ||| d ||| N=1")
-    model = hiero.Model([hiero.RuleTable.from_rules([other] if own else rules)], lms, {"N": 0.0})
-    sentence = hiero.Sentence.from_source("x", rules=rules) if own else hiero.Sentence.from_source("x")
+    model = hiero.Model([hiero.RuleTable.from_rules([other] if in_sentence else rules)], lms, {"N": 0.0})
+    sentence = (
+        hiero.Sentence.from_source("x", rules=rules) if in_sentence else hiero.Sentence.from_source("x")
+    )
     unknown = {"a": (0, 1), "b": (1, 0), "a b b": (2, 1), "c c": (2, 2)}
     for weights in ((-1.0, -3.0), (-3.0, -1.0), (2.0, -0.5), (0.25, 0.5)):
         decoder = hiero.Decoder(model).with_weights(dict(zip(("LM0_OOV", "LM1_OOV"), weights, strict=True)))
         expected = {text: sum(np.multiply(weights, counts)) for text, counts in unknown.items()}
-        # Search itself, and forests, whose scores are those of features.
+        # Compare the search, and the forest, whose scores are computed from features.
         assert expected[decoder.translate(sentence).text] == max(expected.values())
         result = decoder.translate(sentence, keep="forest")
         assert expected[result.text] == max(expected.values()) == pytest.approx(result.score)
-        found = {derivation.text: derivation for derivation in result.kbest(9) if derivation.text != "x"}
-        assert {text: derivation.score for text, derivation in found.items()} == pytest.approx(expected)
-        for text, derivation in found.items():
+        derivations = {
+            derivation.text: derivation for derivation in result.kbest(9) if derivation.text != "x"
+        }
+        assert {text: derivation.score for text, derivation in derivations.items()} == pytest.approx(expected)
+        for text, derivation in derivations.items():
             counts = [derivation.features.get(f"LM{k}_OOV", 0.0) for k in range(2)]
             assert tuple(counts) == unknown[text]

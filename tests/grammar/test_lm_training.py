@@ -1,4 +1,4 @@
-"""Language model estimation: against the formulas written out slowly, and bad text, disks and signals."""
+"""Tests of language model estimation: a slow version of the formulas, bad text, full disks and signals."""
 
 from __future__ import annotations
 
@@ -30,7 +30,7 @@ Gram = tuple[str, ...]
 
 
 def random_text(seed: int, sentences: int = 400) -> list[str]:
-    """Zipfian words that like to recur in runs. The last one is new: see `discounts`."""
+    """Makes sentences of Zipfian words that often recur in runs. The last word is new: see `discounts`."""
     source = random.Random(seed)
     weights = [1 / (i + 1) for i in range(500)]
     lines = []
@@ -44,7 +44,8 @@ def random_text(seed: int, sentences: int = 400) -> list[str]:
 
 
 def adjusted_counts(lines: list[str], order: int) -> dict[int, Counter[Gram]]:
-    """Counts of the longest n-grams and of those after <s>; else how many words come before an n-gram."""
+    """Returns n-gram counts. N-grams of the highest order and after <s> have their frequency, the others the
+    number of different words before them."""
     counts: dict[int, Counter[Gram]] = {n: Counter() for n in range(1, order + 1)}
     left: dict[Gram, set[str]] = defaultdict(set)
     for line in lines:
@@ -62,9 +63,9 @@ def adjusted_counts(lines: list[str], order: int) -> dict[int, Counter[Gram]]:
 
 
 def discounts(counts: Counter[Gram]) -> tuple[float, float, float]:
-    """D1, D2, D3+ of Chen and Goodman (1998), equation 26.
+    """Computes D1, D2 and D3+ of Chen and Goodman (1998), equation 26.
 
-    lmplz takes the n-grams at the end of its sorted list by their plain instead of adjusted counts; the
+    lmplz uses the plain instead of the adjusted counts of the n-grams at the end of its sorted list. The
     texts here end with a new word, for which the two are the same.
     """
     t = Counter(counts.values())
@@ -73,7 +74,8 @@ def discounts(counts: Counter[Gram]) -> tuple[float, float, float]:
 
 
 def kneser_ney(lines: list[str], order: int, fallback: bool = False) -> dict[Gram, tuple[float, float]]:
-    """log10 probability and backoff of every n-gram, interpolated down to the uniform distribution."""
+    """Computes the log10 probability and back-off weight of every n-gram, interpolated with lower orders down
+    to the uniform distribution."""
     counts = adjusted_counts(lines, order)
     total: Counter[Gram] = Counter()
     held_back: dict[Gram, float] = defaultdict(float)
@@ -86,9 +88,9 @@ def kneser_ney(lines: list[str], order: int, fallback: bool = False) -> dict[Gra
             held_back[gram[:-1]] += d[min(count, 3) - 1]
         for gram in vocabulary if n == 1 else counts[n]:
             context, count = gram[:-1], counts[n][gram]
-            own = (count - d[min(count, 3) - 1] if count else 0) / total[context]
+            discounted = (count - d[min(count, 3) - 1] if count else 0) / total[context]
             lower = probability[gram[1:]] if n > 1 else 1 / len(vocabulary)
-            probability[gram] = own + held_back[context] / total[context] * lower
+            probability[gram] = discounted + held_back[context] / total[context] * lower
     probability[("<s>",)] = 1
     return {
         gram: (math.log10(p), math.log10(held_back[gram] / total[gram]) if gram in total else 0)
@@ -105,10 +107,10 @@ def read_arpa(path: Path) -> dict[Gram, tuple[float, float]]:
     return model
 
 
-def assert_same(found: dict[Gram, tuple[float, float]], expected: dict[Gram, tuple[float, float]]) -> None:
-    assert found.keys() == expected.keys()
+def assert_same(actual: dict[Gram, tuple[float, float]], expected: dict[Gram, tuple[float, float]]) -> None:
+    assert actual.keys() == expected.keys()
     for gram, values in expected.items():
-        assert found[gram] == pytest.approx(values, abs=2e-5), gram
+        assert actual[gram] == pytest.approx(values, abs=2e-5), gram
 
 
 def write(path: Path, lines: list[str]) -> Path:
@@ -150,7 +152,7 @@ def test_probabilities_sum_to_one_in_every_context(arpa: Path) -> None:
         state, after = kenlm.State(), kenlm.State()
         model.NullContextWrite(state)
         for word in context:
-            # Not a word's own state: that would let <s> be scored.
+            # The state after a single word would allow <s> to be scored.
             if word == "<s>":
                 model.BeginSentenceWrite(after)
             else:
@@ -170,8 +172,8 @@ def test_small_texts_get_fallback_discounts(tmp_path: Path, lines: list[str]) ->
         estimate_lm(
             [tmp_path / "text"], tmp_path / "lm", order=3, memory=SMALL, binary=binary, quantize=quantize
         )
-        found = hiero.LanguageModel.load(str(tmp_path / "lm")).score(lines[0].split())
-        assert found == pytest.approx(score, rel=1 if quantize else 1e-5)
+        actual = hiero.LanguageModel.load(str(tmp_path / "lm")).score(lines[0].split())
+        assert actual == pytest.approx(score, rel=1 if quantize else 1e-5)
 
 
 @pytest.mark.parametrize(
@@ -190,11 +192,11 @@ def test_binaries_score_as_the_arpa_file(
     for output in (path, again):
         estimate_lm([text], output, order=3, memory=SMALL, binary=binary, quantize=quantize)  # type: ignore[arg-type]
     assert path.read_bytes() == again.read_bytes()
-    expected, found = hiero.LanguageModel.load(str(arpa)), hiero.LanguageModel.load(str(path))
-    assert (found.kind, found.order, hidden_files(tmp_path)) == (kind, 3, [])
+    expected, actual = hiero.LanguageModel.load(str(arpa)), hiero.LanguageModel.load(str(path))
+    assert (actual.kind, actual.order, hidden_files(tmp_path)) == (kind, 3, [])
     for line in text.read_text().splitlines()[:50]:
         tokens = [*line.split(), "unheard-of"]
-        assert found.score(tokens) == pytest.approx(expected.score(tokens), abs=tolerance * len(tokens))
+        assert actual.score(tokens) == pytest.approx(expected.score(tokens), abs=tolerance * len(tokens))
 
 
 def test_same_bytes_however_the_text_comes(tmp_path: Path, text: Path, arpa: Path) -> None:
@@ -211,7 +213,8 @@ def test_same_bytes_however_the_text_comes(tmp_path: Path, text: Path, arpa: Pat
 
 
 def test_any_memory_gives_the_prepared_model(tmp_path: Path, shared: Path) -> None:
-    """Byte by byte what lmplz built with Boost gave; 32 MB are too few to sort without merging."""
+    """The model is equal to that of lmplz with Boost, byte by byte. 32 MB are too small to sort without
+    merging."""
     with gzip.open(shared / "ja-en" / "system" / "lm.arpa.gz") as file:
         expected = file.read()
     for memory in (SMALL, 1 << 30):
@@ -294,7 +297,7 @@ def test_command_line(tmp_path: Path, text: Path, arpa: Path) -> None:
 
 @pytest.mark.parametrize("limit", [1, 40])
 def test_a_full_disk_leaves_nothing_behind(tmp_path: Path, text: Path, arpa: Path, limit: int) -> None:
-    """A limit of 1 KB stops lmplz at its temporary files, 40 KB at the ARPA file."""
+    """A limit of 1 KB stops lmplz at its temporary files, one of 40 KB at the ARPA file."""
     assert arpa.stat().st_size > limit << 10
     (tmp_path / "lm").write_text("the old one")
     command = f"ulimit -f {limit}; {HIERO} lm {text} -o {tmp_path}/lm --order 3"

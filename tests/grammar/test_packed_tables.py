@@ -1,4 +1,5 @@
-"""Files of packed tables: written whole whatever the memory, read back, damaged ones refused."""
+"""Tests of packed table files: written in full, the same for any memory, read again, and refused if
+damaged."""
 
 from __future__ import annotations
 
@@ -18,7 +19,7 @@ from hiero import Rule, RuleTable
 from hiero.base import tables
 from hiero.base.lines import open_source
 from support.brute_force import random_rules
-from support.packed_rules import packed, unpacked
+from support.packed_rules import pack_text, unpack_lines
 
 RULES = [
     "[X] ||| ne [X,1] pas ||| do not [X,1] ||| A=-0.3 B=1.25 ||| 0-1 2-1",
@@ -30,7 +31,7 @@ RULES = [
 def test_files_obey_the_umask(tmp_path: Path) -> None:
     old = os.umask(0o027)
     try:
-        packed(tmp_path, RULES[0])
+        pack_text(tmp_path, RULES[0])
     finally:
         os.umask(old)
     assert (tmp_path / "rules.hrt").stat().st_mode & 0o777 == 0o640
@@ -57,13 +58,13 @@ def test_packing_can_be_stopped_while_the_table_is_written(tmp_path: Path) -> No
 def test_memory_does_not_change_the_file(tmp_path: Path) -> None:
     rng = random.Random(2)
     lines = [str(rule) for _ in range(400) for rule in random_rules(rng, ["X", "Y"], "abcdefgh", "uvw")]
-    one = packed(tmp_path, "\n".join(lines))
+    one = pack_text(tmp_path, "\n".join(lines))
     first = (tmp_path / "rules.hrt").read_bytes()
     for memory in (1 << 10, 1 << 14, 1 << 17):
-        packed(tmp_path, "\n".join(lines) + "\r\n", memory=memory)
+        pack_text(tmp_path, "\n".join(lines) + "\r\n", memory=memory)
         assert (tmp_path / "rules.hrt").read_bytes() == first
-    assert Counter(unpacked(one)) == Counter(lines)
-    sources = [line.split(" ||| ")[1] for line in unpacked(one)]
+    assert Counter(unpack_lines(one)) == Counter(lines)
+    sources = [line.split(" ||| ")[1] for line in unpack_lines(one)]
     assert len([s for s, t in itertools.pairwise(sources) if s != t]) + 1 == len(set(sources))
 
 
@@ -89,15 +90,15 @@ def test_any_words_and_values_survive(entries: list[tuple[list[str], list[str], 
         sides = [" ".join(map(hiero._core.escape, side)) for side in (source, target)]
         lines.append(Rule(f"[X] ||| {sides[0]} ||| {sides[1]} ||| A={value!r}"))
     table = RuleTable.from_rules(lines)
-    assert Counter(unpacked(table)) == Counter(map(str, lines))
+    assert Counter(unpack_lines(table)) == Counter(map(str, lines))
     for (source, _, value), line in zip(entries, lines, strict=True):
-        found = table.lookup([hiero._core.escape(token) for token in source])
-        assert line in found
+        matches = table.lookup([hiero._core.escape(token) for token in source])
+        assert line in matches
         assert line.features["A"] == value
 
 
 def test_every_flipped_bit_is_found(tmp_path: Path) -> None:
-    packed(tmp_path, "\n".join(RULES))
+    pack_text(tmp_path, "\n".join(RULES))
     data = (tmp_path / "rules.hrt").read_bytes()
     mutant = tmp_path / "mutant.hrt"
     for position in range(len(data)):
@@ -116,7 +117,7 @@ def test_every_flipped_bit_is_found(tmp_path: Path) -> None:
 
 
 def test_other_versions_and_byte_orders(tmp_path: Path) -> None:
-    packed(tmp_path, RULES[0])
+    pack_text(tmp_path, RULES[0])
     data = bytearray((tmp_path / "rules.hrt").read_bytes())
     other = tmp_path / "other.hrt"
     other.write_bytes(data[:8] + b"\x63" + data[9:])
@@ -139,8 +140,8 @@ def test_real_grammar_round_trip(shared: Path, tmp_path: Path) -> None:
     with open_source(grammar) as file:
         original = file.read().decode().splitlines()
     assert table.rule_count == len(original)
-    written = unpacked(table)
+    written = unpack_lines(table)
     sample = random.Random(4).sample(original, 5000)
-    known = set(written)
-    assert all(str(Rule(line)) in known for line in sample)
+    written_lines = set(written)
+    assert all(str(Rule(line)) in written_lines for line in sample)
     assert len(written) == len(original)

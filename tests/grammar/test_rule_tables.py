@@ -1,4 +1,4 @@
-"""Rule text and tables of it: reading, looking up, writing back; bad input."""
+"""Tests of rule text and rule tables: reading, look-up, writing, and bad input."""
 
 from __future__ import annotations
 
@@ -20,7 +20,7 @@ from hiero import Rule, RuleTable
 from hiero.base import tables
 from support.brute_force import random_rules
 from support.commands import call
-from support.packed_rules import packed, unpacked
+from support.packed_rules import pack_text, unpack_lines
 
 CANONICAL = [
     "[X] ||| ne [X,1] pas ||| do not [X,1] ||| A=-0.3 B=1.25 ||| 0-1 2-1",
@@ -123,7 +123,7 @@ BAD = [
 @pytest.mark.parametrize(("line", "message"), BAD)
 def test_bad_lines_name_file_and_line(tmp_path: Path, line: str, message: str) -> None:
     with pytest.raises(hiero.FormatError) as caught:
-        packed(tmp_path, f"[X] ||| fine ||| fine ||| A=1\n\n{line}\n")
+        pack_text(tmp_path, f"[X] ||| fine ||| fine ||| A=1\n\n{line}\n")
     assert "rules.txt:3: " in str(caught.value)
     assert message in str(caught.value)
     assert [file.name for file in tmp_path.iterdir()] == ["rules.txt"]
@@ -148,7 +148,7 @@ def test_grammars_from_pipes(tmp_path: Path, opener: Callable[..., IO[bytes]]) -
 
 def test_invalid_utf8(tmp_path: Path) -> None:
     with pytest.raises(hiero.FormatError, match=r"rules\.txt:2: invalid UTF-8"):
-        packed(tmp_path, b"[X] ||| a ||| b ||| A=1\n[X] ||| \xe5\xbd ||| b ||| A=1\n")
+        pack_text(tmp_path, b"[X] ||| a ||| b ||| A=1\n[X] ||| \xe5\xbd ||| b ||| A=1\n")
 
 
 def test_unary_cycles_name_the_rules(tmp_path: Path) -> None:
@@ -156,7 +156,7 @@ def test_unary_cycles_name_the_rules(tmp_path: Path) -> None:
         "[A] ||| [B,1] ||| [B,1] ||| f=1\n[B] ||| [C,1] ||| [C,1] ||| f=1\n[C] ||| [A,1] ||| [A,1] ||| f=1\n"
     )
     with pytest.raises(hiero.FormatError, match="cycle") as caught:
-        packed(tmp_path, text + "[A] ||| a ||| a ||| f=1\n")
+        pack_text(tmp_path, text + "[A] ||| a ||| a ||| f=1\n")
     for line in (1, 2, 3):
         assert f"rules.txt:{line}" in str(caught.value)
     parts = [RuleTable.from_rules([Rule(line)]) for line in text.splitlines()]
@@ -166,12 +166,12 @@ def test_unary_cycles_name_the_rules(tmp_path: Path) -> None:
 
 def test_long_unary_chains_and_what_hangs_on_a_cycle(tmp_path: Path) -> None:
     chain = [f"[L{i}] ||| [L{i + 1},1] ||| [L{i + 1},1] ||| f=1" for i in range(20000)]
-    assert packed(tmp_path, "\n".join(chain)).rule_count == len(chain)
+    assert pack_text(tmp_path, "\n".join(chain)).rule_count == len(chain)
     above = "[S] ||| [A,1] ||| [A,1] ||| f=1\n"
     below = "[A] ||| [C,1] ||| [C,1] ||| f=1\n"
     cycle = "[A] ||| [B,1] ||| [B,1] ||| f=1\n[B] ||| [A,1] ||| [A,1] ||| f=1\n"
     with pytest.raises(hiero.FormatError, match="cycle") as caught:
-        packed(tmp_path, above + below + cycle)
+        pack_text(tmp_path, above + below + cycle)
     assert {f"rules.txt:{n}" in str(caught.value) for n in (3, 4)} == {True}
     assert {f"rules.txt:{n}" in str(caught.value) for n in (1, 2)} == {False}
 
@@ -182,13 +182,13 @@ def test_unnamed_features_follow_the_owner() -> None:
     assert model.core.owners == ["pt", "pt1", "glue"]
     with pytest.raises(hiero.FormatError, match="owner"):
         hiero.Model([RuleTable.from_rules([rule], owner="x")] * 2, [], {})
-    # A table without a name leaves those that others have to them.
+    # A table without a name does not take a name that another table has.
     tables = [RuleTable.from_rules([rule], owner=owner) for owner in ("", "pt", "", "pt2", "")]
     assert hiero.Model(tables, [], {}).core.owners == ["pt1", "pt", "pt3", "pt2", "pt4", "glue"]
 
 
 def test_messages_name_the_text_of_a_table(tmp_path: Path) -> None:
-    """Not the file that it is packed to, which is gone by then."""
+    """A message does not name the temporary packed file, which is removed by then."""
     text = tmp_path / "rules.txt"
     text.write_text("[X] ||| [Y,1] ||| [Y,1]\n[Y] ||| a ||| b\n")
     other = tmp_path / "more.txt"
@@ -197,25 +197,25 @@ def test_messages_name_the_text_of_a_table(tmp_path: Path) -> None:
     with pytest.raises(hiero.FormatError, match=cycle) as raised:
         hiero.Model.assemble([text, other])
     assert str(text) in str(raised.value) and "hiero-" not in str(raised.value)
-    # In another process too, which gets the table as a whole.
+    # The same in another process, to which the whole table is sent.
     table = pickle.loads(pickle.dumps(tables.load_table(text)))
     with pytest.raises(hiero.FormatError, match=rf"\({text}\)"):
         hiero.Model([table, tables.load_table(other)], [], {})
 
 
 def test_unnamed_features_in_two_tables(tmp_path: Path) -> None:
-    table = packed(tmp_path, "[X] ||| a ||| b ||| 0.5 0.25\n")
+    table = pack_text(tmp_path, "[X] ||| a ||| b ||| 0.5 0.25\n")
     names = hiero.Model([table, table], [], {}).feature_names
     assert {"tm_pt_0", "tm_pt_1", "tm_pt1_0", "tm_pt1_1"} <= set(names)
     assert table.lookup(["a"])[0].features == {"tm_pt_0": 0.5, "tm_pt_1": 0.25}
 
 
 def test_a_value_without_a_name_and_its_name_are_one_feature(tmp_path: Path) -> None:
-    table = packed(tmp_path, "[X] ||| a ||| b ||| 0.5\n[X] ||| b ||| c ||| tm_pt_0=2\n")
+    table = pack_text(tmp_path, "[X] ||| a ||| b ||| 0.5\n[X] ||| b ||| c ||| tm_pt_0=2\n")
     assert table.feature_names == ["tm_pt_0"]
     assert table.lookup(["b"])[0].features == {"tm_pt_0": 2}
     with pytest.raises(hiero.FormatError, match=r"rules\.txt:1: feature tm_pt_0 occurs twice"):
-        packed(tmp_path, "[X] ||| a ||| b ||| tm_pt_0=1 0.5\n")
+        pack_text(tmp_path, "[X] ||| a ||| b ||| tm_pt_0=1 0.5\n")
 
 
 @pytest.mark.parametrize("token", ["", " ", "new york", "a\tb", "a\nb", "x ||| y"])
@@ -237,7 +237,7 @@ def test_lookup_equals_a_dictionary() -> None:
             assert Counter(map(str, table.lookup(source))) == Counter(expected)
         assert table.lookup(["a", "b", "c", "a", "b"]) == []
         assert table.lookup(["never"]) == table.lookup(["[Never]"]) == []
-        assert Counter(unpacked(table)) == Counter(map(str, rules))
+        assert Counter(unpack_lines(table)) == Counter(map(str, rules))
         table.check()
 
 
@@ -252,20 +252,20 @@ def test_rules_by_beginning_and_target(tmp_path: Path) -> None:
     grammar = tmp_path / "grammar"
     grammar.write_text("".join(f"{line}\n" for line in lines))
 
-    def found(*options: str) -> set[int]:
+    def find_rules(*options: str) -> set[int]:
         done = call("hiero", "rules", grammar, *options)
         assert (done.returncode, bool(done.stderr)) == ((0, False) if done.stdout else (1, True)), done
         features = [line.split(" ||| ")[3] for line in done.stdout.decode().splitlines()]
         assert len(set(features)) == len(features)
         return {int(feature.removeprefix("F=")) for feature in features}
 
-    assert found("--prefix", "ne") == {1, 2, 3} and found("--prefix", "nez") == {4}
-    assert found("--prefix", "ne [X]") == found("--prefix", "ne [X,1]") == {1, 2}
-    assert found("--prefix", "ne [X] [Y]") == {2} and found("--prefix", "[X]") == set()
-    assert found("--target", "not") == {3, 5} and found("--target", "not [X]") == {1}
-    assert found("--target", "[Y,2] not [X,1]") == {2} and found("--target", "no") == set()
-    assert found("--prefix", "ne", "--target", "not") == {3}
-    assert found("--source", "ne [X] pas") == {1}
+    assert find_rules("--prefix", "ne") == {1, 2, 3} and find_rules("--prefix", "nez") == {4}
+    assert find_rules("--prefix", "ne [X]") == find_rules("--prefix", "ne [X,1]") == {1, 2}
+    assert find_rules("--prefix", "ne [X] [Y]") == {2} and find_rules("--prefix", "[X]") == set()
+    assert find_rules("--target", "not") == {3, 5} and find_rules("--target", "not [X]") == {1}
+    assert find_rules("--target", "[Y,2] not [X,1]") == {2} and find_rules("--target", "no") == set()
+    assert find_rules("--prefix", "ne", "--target", "not") == {3}
+    assert find_rules("--source", "ne [X] pas") == {1}
     for options in ((), ("--source", "ne", "--prefix", "ne"), ("--source", "ne", "--target", "not")):
         assert call("hiero", "rules", grammar, *options).returncode == 2
 

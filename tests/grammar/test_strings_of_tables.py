@@ -1,4 +1,5 @@
-"""Strings of packed tables that are not UTF-8, and binaries that are no tables or language models."""
+"""Tests of packed tables with strings that are not UTF-8, and of binary files that are no tables or language
+models."""
 
 from __future__ import annotations
 
@@ -12,7 +13,7 @@ import hiero
 from hiero import FormatError, RuleTable
 from hiero.base import tables
 from support.commands import call, one_error_line
-from support.packed_image import with_bytes
+from support.packed_image import replace_bytes
 
 RULES = """\
 [Label] ||| source ||| target ||| Dense=1 Sparse=2
@@ -31,15 +32,15 @@ def image(tmp_path_factory: pytest.TempPathFactory) -> bytes:
 
 
 def written(image: bytes, path: Path, name: str) -> str:
-    """A table with a byte of a name that no UTF-8 has; the name of its file."""
+    """Writes a table in which one byte of a name is invalid in UTF-8, and returns the path."""
     old = name.encode()
-    path.write_bytes(with_bytes(image, old, b"\xff" + old[1:]))
+    path.write_bytes(replace_bytes(image, old, b"\xff" + old[1:]))
     return str(path)
 
 
 def test_the_checksum_is_the_core_s(image: bytes, tmp_path: Path) -> None:
     path = tmp_path / "rules.hrt"
-    path.write_bytes(with_bytes(image, b"Sparse", b"sparse"))
+    path.write_bytes(replace_bytes(image, b"Sparse", b"sparse"))
     table = RuleTable.open(str(path))
     table.check()
     assert "sparse" in table.feature_names

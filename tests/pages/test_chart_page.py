@@ -1,4 +1,4 @@
-"""Pages of charts: well-formed, complete, and with what spans have lost."""
+"""Tests of chart pages: well-formed, complete, and with the items that search lost."""
 
 from __future__ import annotations
 
@@ -11,12 +11,12 @@ import hiero
 from hiero.pages import chart_page
 from hiero.pages.chart import lost_derivations
 from support.commands import call
-from support.html_page import checked
+from support.html_page import checked_page
 from support.paper_chart import PAPER, REFERENCE, paper
 
 
 def test_the_page_of_the_paper_s_example(tmp_path: Path) -> None:
-    """Figure 2: [1, 5] has lost what the reference has, and so has the whole sentence."""
+    """As in Figure 2, span [1, 5] has lost the words of the reference, and so has the whole sentence."""
     grammar = PAPER.replace("lived in Berlin ||| P=0", "lived in Berlin ||| P=-2")
     outside = paper(tmp_path, grammar, beam_size=2).outside("guided", [REFERENCE.split()])
     lost = lost_derivations(outside)
@@ -24,8 +24,8 @@ def test_the_page_of_the_paper_s_example(tmp_path: Path) -> None:
         ((0, 5), REFERENCE, 1.0),
         ((1, 5), "lived in Berlin before getting married", 1.0),
     ]
-    page = checked(chart_page(outside, {"P": 1.0}, "Aimi"))
-    # And one of each kind that says what it is.
+    page = checked_page(chart_page(outside, {"P": 1.0}, "Aimi"))
+    # The legend has one of each kind.
     assert page.classes.count("lost") == 2 + 1 and page.classes.count("cell") == len(outside.chart.spans) + 3
     assert page.classes.count("reached") == len(outside.reached) - 2 + 1
     sections = [name for name in page.ids if re.fullmatch(r"chart|c\d+-\d+", name)]
@@ -57,7 +57,7 @@ def test_a_sentence_without_translation(tmp_path: Path) -> None:
     model = hiero.Model.assemble([tmp_path / "grammar"], [tmp_path / "lm"], tmp_path / "weights")
     chart = hiero.Decoder(model, pass_through="none").translate("Aimi unheard", keep="splits").chart
     assert chart is not None and chart.forest.root == -1
-    page = checked(chart_page(chart.outside("guided", [REFERENCE.split()])))
+    page = checked_page(chart_page(chart.outside("guided", [REFERENCE.split()])))
     assert "0 spans that lost a derivation" in " ".join(page.texts["p"])
 
 
@@ -71,6 +71,6 @@ def test_the_command(tmp_path: Path) -> None:
     command = ("hiero", "analyse", tmp_path / "model", *sets, "--page", tmp_path / "page.html")
     done = call(*command, "--sentence", 1, "--beam-size", 1, "--pass-through", "none")
     assert (done.returncode, done.stderr) == (0, b""), done
-    page = checked((tmp_path / "page.html").read_text())
+    page = checked_page((tmp_path / "page.html").read_text())
     assert "Sentence 1" in page.texts["h1"]
     assert call(*command, "--sentence", 2).returncode == 2

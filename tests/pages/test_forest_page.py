@@ -1,4 +1,5 @@
-"""Pages of derivations and forests: well-formed, complete, without references, whatever the words are."""
+"""Tests of derivation and forest pages: well-formed, complete, and without external references, for any
+words."""
 
 from __future__ import annotations
 
@@ -17,7 +18,7 @@ from hiero.forest.files import ForestWriter
 from hiero.pages.forest import MOST_EDGES, derivation_page, derivations_page, forest_page
 from support.brute_force_forest import small_random_forest
 from support.commands import call, one_error_line
-from support.html_page import checked
+from support.html_page import checked_page
 from support.paths import FRENCH
 
 HOSTILE = [
@@ -39,9 +40,9 @@ def weights(french: Path) -> dict[str, float]:
 
 
 def best(forest: Forest, weights: dict[str, float]) -> Derivation:
-    found = forest.viterbi({name: weights.get(name, 0.0) for name in forest.feature_names})
-    assert found is not None
-    return found
+    derivation = forest.viterbi({name: weights.get(name, 0.0) for name in forest.feature_names})
+    assert derivation is not None
+    return derivation
 
 
 def test_derivations_of_a_decoder(decoder: hiero.Decoder, weights: dict[str, float], french: Path) -> None:
@@ -49,7 +50,7 @@ def test_derivations_of_a_decoder(decoder: hiero.Decoder, weights: dict[str, flo
         derivation = best(decoder.translate(line, keep="forest").forest, weights)
         text = derivation_page(derivation, weights)
         assert text == derivation_page(derivation, weights)
-        page = checked(text)
+        page = checked_page(text)
         rules = list(derivation_tree(derivation).preorder())
         assert [row["sides"] for row in page.rules] == [f"{r.source} → {r.target}" for r in rules]
         assert [row["head"] for row in page.rules] == [
@@ -59,26 +60,26 @@ def test_derivations_of_a_decoder(decoder: hiero.Decoder, weights: dict[str, flo
         assert page.classes.count("word") == len(derivation.forest.source) + len(derivation.tokens)
         assert page.texts["p"][0] == derivation.text
         assert page.texts["p"][1].startswith(f"score {derivation.score:.3f}, ")
-        bare = checked(derivation_page(derivation))
+        bare = checked_page(derivation_page(derivation))
         assert "score" not in bare.texts["p"][1] and bare.data["weights"] is None
         assert {row["score"] for row in bare.rules} == {""}
 
 
 def test_features_of_rules(decoder: hiero.Decoder, weights: dict[str, float]) -> None:
     derivation = best(decoder.translate("le chat noir dort", keep="forest").forest, weights)
-    page = checked(derivation_page(derivation, weights))
-    known = dict(zip(page.data["features"], page.data["weights"], strict=True))
-    assert known == {name: weights.get(name, 0.0) for name in known}
+    page = checked_page(derivation_page(derivation, weights))
+    page_weights = dict(zip(page.data["features"], page.data["weights"], strict=True))
+    assert page_weights == {name: weights.get(name, 0.0) for name in page_weights}
     for row, rule in zip(page.rules, derivation_tree(derivation).preorder(), strict=True):
         assert page.features(row) == pytest.approx(rule.features, rel=1e-5)
         where = f"rule {rule.rule} of {rule.table}" if rule.table else "into the root"
         assert page.data["rules"][int(row["data-rule"])][0] == where
-        score = sum(value * known[name] for name, value in page.features(row).items())
+        score = sum(value * page_weights[name] for name, value in page.features(row).items())
         assert float(row["score"]) == pytest.approx(score, abs=6e-4)
 
 
 def test_a_rule_has_its_words(decoder: hiero.Decoder, weights: dict[str, float]) -> None:
-    page = checked(
+    page = checked_page(
         derivation_page(best(decoder.translate("je ne comprends pas", keep="forest").forest, weights))
     )
     marked = {
@@ -91,9 +92,9 @@ def test_a_rule_has_its_words(decoder: hiero.Decoder, weights: dict[str, float])
 
 
 def test_glue_stays_at_one_level(decoder: hiero.Decoder, weights: dict[str, float]) -> None:
-    """However long a chain of it, and what it glues at the next one."""
+    """All rules of a glue chain are at one level, and the phrases that they join at the next."""
     derivation = best(decoder.translate(" ".join("abcdefgh"), keep="forest").forest, weights)
-    page = checked(derivation_page(derivation, weights))
+    page = checked_page(derivation_page(derivation, weights))
     levels = [(row["head"].split()[0], int(row["aria-level"])) for row in page.rules]
     assert levels == [("0:8", 1), *[("S", 2)] * 8, *[("X", 3)] * 8]
 
@@ -109,7 +110,8 @@ def test_rules_with_words_are_no_glue() -> None:
 
 
 def test_words_of_all_scripts_are_in_one_order(decoder: hiero.Decoder, weights: dict[str, float]) -> None:
-    """Those that would turn what is beside them are by themselves, letters and digits alike."""
+    """Words of right-to-left scripts are isolated, so that they do not change the order of words beside
+    them."""
     source = ["سرد", "جنگ", "٣", "x", "שלום"]
     page = derivation_page(best(decoder.translate(" ".join(source), keep="forest").forest, weights))
     text = re.findall('<p class="text">(.*)</p>', page)
@@ -123,11 +125,13 @@ def test_hostile_words(decoder: hiero.Decoder, weights: dict[str, float]) -> Non
     assert forest.source == HOSTILE
     derivation = best(forest, weights)
     title = "</title><b>&"
-    page = checked(derivation_page(derivation, weights, title))
+    page = checked_page(derivation_page(derivation, weights, title))
     assert page.texts["title"][0] == page.texts["h1"][0] == title
     assert [t for t in page.texts["text"] if t == "</script>"] == ["</script>"] * 2
     assert "\N{SYMBOL FOR NULL}" in page.texts["text"]
-    checked(forest_page(forest.prune(forest.scores(dict.fromkeys(forest.feature_names, 0.0)), margin=0.0)))
+    checked_page(
+        forest_page(forest.prune(forest.scores(dict.fromkeys(forest.feature_names, 0.0)), margin=0.0))
+    )
 
 
 def test_hostile_names() -> None:
@@ -147,7 +151,7 @@ def test_hostile_names() -> None:
         source=["a"],
     )
     for text in (derivation_page(best(forest, {}), {}), forest_page(forest)):
-        page = checked(text)
+        page = checked_page(text)
         assert page.data["features"] == ["</script><b>", "\ufffd", "\N{SYMBOL FOR NULL}", "<!--<script>"]
         assert page.data["rules"][0][0].startswith("rule 1,234,567 of </script>")
         assert page.data["rules"][0][1][3] == [3, 1e-9]
@@ -161,7 +165,7 @@ def test_several_derivations(decoder: hiero.Decoder, weights: dict[str, float]) 
         n: {f"derivation {k}": d for k, d in enumerate(forest.kbest(counts[n], forest.scores({})), start=1)}
         for n, forest in full.items()
     }
-    page = checked(derivations_page(sentences, None, "Three"))
+    page = checked_page(derivations_page(sentences, None, "Three"))
     sections = ["s7-d1", "s7-d2", "s2-d1", "s4-d1", "s4-d2", "s4-d3"]
     assert [name for name in page.ids if re.fullmatch(r"s\d+-d\d+", name)] == sections
     assert page.texts["h1"][4] == "Sentence 4, derivation 2"
@@ -174,51 +178,52 @@ def test_several_derivations(decoder: hiero.Decoder, weights: dict[str, float]) 
     }
     for meaning, targets in ways.items():
         assert [links[name, meaning] for name in sections] == targets, meaning
-    # Where one kind says it all there is no other; alone, a derivation needs none.
-    kinds = {meaning for _, meaning, _ in checked(derivations_page({4: sentences[4]})).links}
+    # If a sentence has one derivation, or there is one sentence, links of one kind are enough.
+    kinds = {meaning for _, meaning, _ in checked_page(derivations_page({4: sentences[4]})).links}
     assert kinds == {"previous derivation", "next derivation"}
     bests = {n: {"best": named["derivation 1"]} for n, named in sentences.items()}
-    kinds = {meaning for _, meaning, _ in checked(derivations_page(bests)).links}
+    kinds = {meaning for _, meaning, _ in checked_page(derivations_page(bests)).links}
     assert kinds == {"previous sentence", "next sentence"}
-    assert checked(derivations_page({2: sentences[2]})).links == []
+    assert checked_page(derivations_page({2: sentences[2]})).links == []
     with pytest.raises(ValueError, match="no derivations"):
         derivations_page({3: {}})
 
 
 def test_made_forests() -> None:
-    """With repeated tails, targets that leave tails out, spans beyond the source and no names."""
+    """Random forests have repeated tails, target sides without some tails, spans beyond the source, and no
+    names."""
     for seed in range(50):
         forest = small_random_forest(random.Random(seed))
-        page = checked(forest_page(forest))
+        page = checked_page(forest_page(forest))
         assert (page.classes.count("node"), page.classes.count("edge")) == (
             forest.node_count,
             forest.edge_count,
         )
         assert page.tags.count("path") == len(forest.tails)
         for derivation in forest.kbest(3, [0.0] * forest.edge_count):
-            page = checked(derivation_page(derivation, {}))
+            page = checked_page(derivation_page(derivation, {}))
             assert len(page.rules) == len(derivation.edges)
     wide = Forest.from_arrays(
         edge_offsets=[0, 1], tail_offsets=[0, 0], tails=[], node_spans=[[0, 2**31 - 1]], source=["a"]
     )
-    assert checked(derivation_page(best(wide, {}))).classes.count("word") == 1
+    assert checked_page(derivation_page(best(wide, {}))).classes.count("word") == 1
 
 
 def test_best_edges_of_a_forest(decoder: hiero.Decoder, weights: dict[str, float]) -> None:
     forest = decoder.translate("le chat noir dort", keep="forest").forest
     small = forest.prune(forest.scores({n: weights.get(n, 0.0) for n in forest.feature_names}), margin=1.0)
     text = forest_page(small, weights)
-    page = checked(text)
+    page = checked_page(text)
     assert page.texts["p"] == [
         f"{small.node_count} nodes, {small.edge_count} edges, {small.derivation_count} derivations"
     ]
-    # Nodes have numbers, as labels and spans may be the same.
+    # Nodes have numbers, since labels and spans may be the same.
     named = [t.split(",")[0] for t in page.texts["span"] if t.startswith("node ")]
     assert sorted(named) == sorted(f"node {n}" for n in range(small.node_count))
     origins = [page.data["rules"][int(row["data-rule"])][0] for row in page.rules]
     assert any(re.search(r", of node \d+ over \d+", origin) for origin in origins)
     assert text.count('class="edge best"') == len(best(small, weights).edges)
-    assert "best" not in checked(forest_page(small)).classes
+    assert "best" not in checked_page(forest_page(small)).classes
     for misspelt in (
         lambda: forest_page(small, weights | {"WordPenality": 1.0}),
         lambda: derivation_page(best(small, weights), weights | {"WordPenality": 1.0}),
@@ -228,7 +233,7 @@ def test_best_edges_of_a_forest(decoder: hiero.Decoder, weights: dict[str, float
 
 
 def test_huge_counts() -> None:
-    """Each node takes the one below twice, by either of two edges: 15 doublings of what it yields."""
+    """Each node has two edges, both with the node below as both tails: the yield doubles 15 times."""
     nodes = 16
     forest = Forest.from_arrays(
         edge_offsets=[0, *range(1, 2 * nodes, 2)],
@@ -239,7 +244,7 @@ def test_huge_counts() -> None:
         target_symbols=[0, 1, -1, -2],
         edge_targets=[0] + [1] * (2 * nodes - 2),
     )
-    page = checked(forest_page(forest))
+    page = checked_page(forest_page(forest))
     assert page.texts["p"] == ["16 nodes, 31 edges, 7.1e9863 derivations"]
     assert "a b a … b a b" in page.texts["span"]
 
@@ -273,7 +278,7 @@ def test_command(decoder: hiero.Decoder, weights: dict[str, float], french: Path
     second = derivations_page({0: {"derivation 2": two[2]}}, weights, "all.forests")
     assert show(*scored, "--rank", 2).stdout.decode() == second
     several = show("--sentence", 2, 0, "-k", 2, "--weights", french / "weights.txt").stdout.decode()
-    sections = [name for name in checked(several).ids if re.fullmatch(r"s\d-d\d", name)]
+    sections = [name for name in checked_page(several).ids if re.fullmatch(r"s\d-d\d", name)]
     assert sections == ["s2-d1", "s2-d2", "s0-d1", "s0-d2"]
     whole = show("--sentence", 2, "--forest").stdout.decode()
     assert whole == forest_page(forests[2], None, "Sentence 2")

@@ -1,4 +1,4 @@
-"""Pages as a browser shows them: readable in the dark, whole on narrow windows, and on paper."""
+"""Tests of pages in a browser: readable in both colour schemes, complete in narrow windows, and printable."""
 
 from __future__ import annotations
 
@@ -11,7 +11,14 @@ import pytest
 
 import hiero
 from hiero.pages import chart_page, derivations_page, forest_page
-from support.browser import blank_end, cut_off, edges, opened, texts, unreadable
+from support.browser import (
+    blank_pixels_at_end,
+    cut_off_texts,
+    low_contrast_texts,
+    open_page,
+    scroll_shadows,
+    visible_texts,
+)
 
 NARROW, WIDE, PAPER = 420, 1200, 680
 PAGES = ("chart", "derivations", "forest", "short")
@@ -45,46 +52,46 @@ def pages(french: Path, tmp_path_factory: pytest.TempPathFactory) -> dict[str, P
 
 @pytest.mark.parametrize("scheme", ["light", "dark"])
 def test_all_texts_can_be_read(browser: Any, pages: dict[str, Path], scheme: str) -> None:
-    """The numbers of the chart's words, and all others, in both colour schemes."""
+    """All texts, those of the chart included, have enough contrast in both colour schemes."""
     for name in PAGES:
-        page = opened(browser, pages[name], WIDE, scheme)
-        assert unreadable(page) == [], name
-        grounds = {one["ground"] for one in texts(page)}
+        page = open_page(browser, pages[name], WIDE, scheme)
+        assert low_contrast_texts(page) == [], name
+        grounds = {one["ground"] for one in visible_texts(page)}
         assert ("rgb(255, 255, 255)" in grounds) == (scheme == "light")
 
 
 def test_narrow_windows_show_all(browser: Any, pages: dict[str, Path]) -> None:
-    """Nothing is cut off by the window, which does not scroll sideways, nor ends in blank space."""
+    """No text is cut off, and the page does not scroll sideways or end with blank space."""
     for name in PAGES:
-        page = opened(browser, pages[name], NARROW)
+        page = open_page(browser, pages[name], NARROW)
         assert page.evaluate("document.documentElement.scrollWidth") == NARROW, name
-        assert cut_off(page) == [], name
-        assert blank_end(page) < 40, name
-        # What stays in sight leaves room for what scrolls.
+        assert cut_off_texts(page) == [], name
+        assert blank_pixels_at_end(page) < 40, name
+        # The fixed parts leave room for those that scroll.
         assert page.eval_on_selector(".bar", "bar => bar.offsetHeight") <= 190, name
 
 
 def test_rows_that_scroll_sideways_have_shadows(browser: Any, pages: dict[str, Path]) -> None:
-    """At the edge beyond which there is more, and there alone."""
+    """A shadow is only at an edge beyond which there is more."""
     for name, selector, width, scheme in (
         ("chart", ".words", NARROW, "light"),
         ("derivations", ".words", NARROW, "dark"),
         ("forest", ".graph", WIDE, "light"),
     ):
-        page = opened(browser, pages[name], width, scheme)
+        page = open_page(browser, pages[name], width, scheme)
         row = page.locator(selector).first
-        assert edges(row) == (False, True), name
+        assert scroll_shadows(row) == (False, True), name
         row.evaluate("row => row.scrollBy(60, 0)")
-        assert edges(row) == (True, True), name
+        assert scroll_shadows(row) == (True, True), name
         row.evaluate("row => row.scrollBy(1e6, 0)")
-        assert edges(row) == (True, False), name
-    page = opened(browser, pages["short"], WIDE)
-    assert edges(page.locator(".words").first) == (False, False)
+        assert scroll_shadows(row) == (True, False), name
+    page = open_page(browser, pages["short"], WIDE)
+    assert scroll_shadows(page.locator(".words").first) == (False, False)
 
 
 def test_a_forest_is_a_list_on_narrow_windows(browser: Any, pages: dict[str, Path]) -> None:
-    """One node below the other, as wide as the window, and edges say what they are over."""
-    page = opened(browser, pages["forest"], NARROW)
+    """Nodes are one below the other, as wide as the window, and edges name their tails."""
+    page = open_page(browser, pages["forest"], NARROW)
     boxes = page.eval_on_selector_all(
         ".node",
         "all => all.map(e => e.getBoundingClientRect()).map(b => [b.x, b.y, b.width, b.bottom])",
@@ -92,19 +99,21 @@ def test_a_forest_is_a_list_on_narrow_windows(browser: Any, pages: dict[str, Pat
     assert len(boxes) > 5
     assert all(x == 10 and width == NARROW - 20 for x, _, width, _ in boxes)
     assert all(above[3] < below[1] for above, below in pairwise(boxes))
-    shown = [one["text"] for one in texts(page)]
+    shown = [one["text"] for one in visible_texts(page)]
     rows = page.eval_on_selector_all(".edge", "rows => rows.map(row => row.dataset.own)")
-    tails = [re.findall(r"\bn(\d+)", own) for own in rows]
-    assert [f"over {', '.join(each)}" for each in tails if each] == [t for t in shown if t.startswith("over")]
+    tails = [re.findall(r"\bn(\d+)", row) for row in rows]
+    assert [f"over {', '.join(row_tails)}" for row_tails in tails if row_tails] == [
+        t for t in shown if t.startswith("over")
+    ]
     assert not page.locator(".graph svg").is_visible()
-    page = opened(browser, pages["forest"], WIDE)
+    page = open_page(browser, pages["forest"], WIDE)
     assert page.locator(".graph svg").is_visible()
-    assert not any(one["text"].startswith("over") for one in texts(page))
+    assert not any(one["text"].startswith("over") for one in visible_texts(page))
 
 
 def test_the_panel_of_a_narrow_window(browser: Any, pages: dict[str, Path]) -> None:
-    """It does not hide the last rule, whose panel it is."""
-    page = opened(browser, pages["derivations"], NARROW)
+    """The panel of the last rule does not hide this rule."""
+    page = open_page(browser, pages["derivations"], NARROW)
     last = page.locator("section:not([hidden]) [data-rule]").last
     before = page.evaluate("document.documentElement.scrollHeight")
     last.click()
@@ -118,10 +127,10 @@ def test_the_panel_of_a_narrow_window(browser: Any, pages: dict[str, Path]) -> N
 
 
 def test_paper(browser: Any, pages: dict[str, Path]) -> None:
-    """Dark on white whatever the screen has, without what is for screens alone, and no wider than a sheet."""
+    """A print is dark on white in both colour schemes, has no controls, and is not wider than a sheet."""
     for name in PAGES:
-        page = opened(browser, pages[name], PAPER, "dark", "print")
-        assert unreadable(page) == [], name
+        page = open_page(browser, pages[name], PAPER, "dark", "print")
+        assert low_contrast_texts(page) == [], name
         assert page.evaluate("getComputedStyle(document.body).backgroundColor") == "rgb(255, 255, 255)"
         assert not any(link.is_visible() for link in page.locator("nav").all())
         assert page.eval_on_selector(".bar", "bar => getComputedStyle(bar).position") == "static"
@@ -130,13 +139,14 @@ def test_paper(browser: Any, pages: dict[str, Path]) -> None:
             "all => all.map(e => e.getBoundingClientRect()).map(b => [b.left, b.right])",
         )
         assert min(left for left, _ in sides) >= 0 and max(right for _, right in sides) <= PAPER
-        assert all(0 <= one["left"] <= one["right"] <= PAPER for one in texts(page)), name
+        assert all(0 <= one["left"] <= one["right"] <= PAPER for one in visible_texts(page)), name
         assert page.evaluate("[...document.querySelectorAll('.scroll')].every(e => e.scrollWidth <= 680)")
 
 
 def test_sheets(browser: Any, pages: dict[str, Path]) -> None:
-    """Parts that fit on a sheet are on one, also while a rule is selected; white chips keep their colours."""
-    page = opened(browser, pages["short"], NARROW)
+    """Parts that fit on a sheet are not split, even while a rule is selected; white chips keep their
+    colours."""
+    page = open_page(browser, pages["short"], NARROW)
     page.locator("[data-rule]").first.click()
     assert page.locator(".panel").is_visible()
     sheets = page.pdf(format="A4")
@@ -144,7 +154,7 @@ def test_sheets(browser: Any, pages: dict[str, Path]) -> None:
     page.emulate_media(media="print")
     assert not page.locator(".panel").is_visible()
     assert page.locator("aside table").last.is_visible()
-    page = opened(browser, pages["derivations"], NARROW, media="print", at="#s4-d1")
+    page = open_page(browser, pages["derivations"], NARROW, media="print", at="#s4-d1")
     assert len(re.findall(PAGE, page.pdf(format="A4"))) == 1
     chip = page.locator("section:not([hidden]) .chip").first
     assert chip.evaluate("chip => getComputedStyle(chip).printColorAdjust") == "exact"

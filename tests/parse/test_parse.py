@@ -1,5 +1,5 @@
-"""`hiero parse`: constituents of dependencies worked out by hand and of any dependencies at all, and the
-command with the parser that there is."""
+"""Tests of `hiero parse`: constituents of hand-made and random dependencies, and the command with an
+installed parser."""
 
 from __future__ import annotations
 
@@ -138,14 +138,14 @@ RELATIONS += [
 
 @given(st.data(), st.integers(1, 12))
 def test_any_dependencies_give_a_tree_over_the_words_in_order(data: st.DataObject, size: int) -> None:
-    """Tree itself refuses constituents that overlap or have nothing."""
+    """The class Tree raises an error for constituents that overlap or are empty."""
     order = data.draw(st.permutations(range(size)))
-    made = {}
+    words_by_number = {}
     for place, word in enumerate(order):
         head = data.draw(st.sampled_from([*order[:place], word]))
         relation = "ROOT" if head == word else data.draw(st.sampled_from(RELATIONS))
-        made[word] = Word(f"w{word}", data.draw(st.sampled_from(TAGS)), relation, head)
-    sentence = [made[word] for word in range(size)]
+        words_by_number[word] = Word(f"w{word}", data.draw(st.sampled_from(TAGS)), relation, head)
+    sentence = [words_by_number[word] for word in range(size)]
     tree = constituents(sentence)
     assert list(tree.tokens) == [word.text for word in sentence]
     assert list(tree.tags) == [word.tag for word in sentence]
@@ -167,13 +167,13 @@ def spacy() -> Any:
 
 
 def test_text_and_tokens_are_parsed(spacy: Any) -> None:
-    found = list(
+    results = list(
         parser.parse_sentences(["He's asleep.", ["he", "&apos;s", "asleep", "."], " ", hiero.Sentence("Go!")])
     )
-    raw, tokens, nothing, record = found
+    raw, tokens, nothing, record = results
     assert raw is not None and tokens is not None and record is not None
     assert raw.tokens == ("He", "'s", "asleep", ".")
-    # Escaped tokens are parsed as what they stand for, and stay.
+    # Escaped tokens are parsed without escapes, and the tree has them with escapes.
     assert tokens.tokens == ("he", "&apos;s", "asleep", ".")
     assert tokens.tags == raw.tags == ("PRP", "VBZ", "JJ", ".")
     assert [c.label for c in raw.constituents] == ["TOP", "S", "NP", "VP", "ADJP"]

@@ -18,7 +18,7 @@ from hiero.rerank import NgramFeatures, Reranker, RerankerOptions
 from hiero.rerank.training import Examples, prepare, train_reranker
 from hiero.tune.methods.risk.annealing import Minimum
 from hiero.tune.methods.risk.losses import BleuLoss
-from support.brute_force_forest import WORDS, derivations, small_random_forest, words
+from support.brute_force_forest import WORDS, derivation_words, derivations, small_random_forest
 from support.grams import grams
 from support.seeds import each_seed
 
@@ -39,7 +39,9 @@ def test_the_choice_is_the_best_of_all(seed: int) -> None:
     scores = forest.scores(FIRST)
 
     def value(edges: tuple[int, ...]) -> float:
-        own = sum(reranker.ngrams.get(" ".join(ngram), 0.0) for ngram in grams(words(forest, edges), 2))
+        own = sum(
+            reranker.ngrams.get(" ".join(ngram), 0.0) for ngram in grams(derivation_words(forest, edges), 2)
+        )
         return 0.7 * float(scores[list(edges)].sum()) + own
 
     every = derivations(forest)
@@ -52,7 +54,7 @@ def test_the_choice_is_the_best_of_all(seed: int) -> None:
     assert few is not None
     for found in (best, few):
         assert found.score == pytest.approx(scores[found.edges].sum())
-        same = [d for d in every if words(forest, d) == found.tokens]
+        same = [d for d in every if derivation_words(forest, d) == found.tokens]
         assert found.score == pytest.approx(max(scores[list(d)].sum() for d in same))
 
 
@@ -113,7 +115,7 @@ def test_training_ends_at_a_minimum(seed: int, tmp_path: Path) -> None:
         known = set(grams(reference.split(), ORDER))
         rows, counts = [], []
         for edges in derivations(forest) if forest.root >= 0 else ():
-            tokens = words(forest, edges)
+            tokens = derivation_words(forest, edges)
             own = [forest.scores(FIRST)[list(edges)].sum()]
             own += [grams(tokens, 2).count(ngram) for ngram in features.ngrams]
             rows.append(own)
@@ -207,7 +209,9 @@ def test_an_archive_as_a_source(tmp_path: Path) -> None:
 def test_a_copy_with_other_weights() -> None:
     rng = random.Random(1)
     forest = small_random_forest(rng, most=300)
-    names = set(itertools.chain.from_iterable(words(forest, edges) for edges in derivations(forest)))
+    names = set(
+        itertools.chain.from_iterable(derivation_words(forest, edges) for edges in derivations(forest))
+    )
     first, *_, last = sorted(names)
     ngrams = {first: 50.0}
     reranker = Reranker(weights=FIRST, score=0.1, ngrams=ngrams)

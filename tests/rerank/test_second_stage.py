@@ -23,7 +23,7 @@ from hiero.rerank import (
 from hiero.rerank.jackknife import Bitext, folds, sentences_of, train_without, write_forests
 from hiero.rerank.pipeline import read_examples
 from support.commands import call
-from support.files import MadeOnce
+from support.files import SharedFolder
 from support.grams import grams
 from support.small_second_stage import DEMO, inputs_of, make_both, second_stage
 
@@ -46,9 +46,9 @@ def test_folds(tmp_path: Path) -> None:
 
 
 @pytest.fixture(scope="module")
-def trained(made_once: MadeOnce) -> Path:
+def trained(shared_folder: SharedFolder) -> Path:
     """A small model of the first sentences of the demo corpus and a dictionary, and its second stage."""
-    return made_once("second-stage", make_both)
+    return shared_folder("second-stage", make_both)
 
 
 def test_a_fold_is_not_trained_on(trained: Path, tmp_path: Path) -> None:

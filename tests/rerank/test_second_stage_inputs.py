@@ -16,15 +16,15 @@ from hiero.features.syntax import CoarseSyntax
 from hiero.rerank import SecondStageOptions, check_second_stage, train_second_stage
 from hiero.train import TrainInputs, TrainSettings, train
 from support.commands import call, one_error_line
-from support.files import MadeOnce
+from support.files import SharedFolder
 from support.paths import FRENCH
 from support.small_second_stage import inputs_of, make_both
 
 
 @pytest.fixture(scope="module")
-def trained(made_once: MadeOnce) -> Path:
+def trained(shared_folder: SharedFolder) -> Path:
     """A small model of the first sentences of the demo corpus and a dictionary, and its second stage."""
-    return made_once("second-stage", make_both)
+    return shared_folder("second-stage", make_both)
 
 
 def test_models_that_cannot_be_jackknifed(trained: Path, tmp_path: Path) -> None:

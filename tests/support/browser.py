@@ -1,4 +1,5 @@
-"""Pages in Debian's Chromium, driven by playwright: what is in sight, where it ends, and in which colours."""
+"""Checks of pages in Debian's Chromium, driven by playwright: visible texts, their contrast, and what is cut
+off."""
 
 from __future__ import annotations
 
@@ -13,8 +14,8 @@ from typing import Any
 import numpy as np
 import pytest
 
-# Texts that are rendered, each with its colour, that of what it stands on, its rectangle in the document, and
-# whether it is in something that scrolls sideways.
+# JavaScript that returns all visible texts, each with its colour, background colour, rectangle in the
+# document, and whether it is inside an element that scrolls sideways.
 _TEXTS = """() => {
   const texts = [], walker = document.createTreeWalker(document.body, NodeFilter.SHOW_TEXT);
   const clear = colour => ["none", "transparent", "rgba(0, 0, 0, 0)"].includes(colour);
@@ -42,7 +43,7 @@ _TEXTS = """() => {
 
 @contextmanager
 def chromium() -> Iterator[Any]:
-    """A browser's page; skips where there is none."""
+    """Opens a page in a browser. Skips the test if playwright or Chromium is missing."""
     playwright = pytest.importorskip(
         "playwright.sync_api", reason="NO BROWSER TESTS: playwright is missing, pip install playwright"
     )
@@ -55,11 +56,11 @@ def chromium() -> Iterator[Any]:
         browser.close()
 
 
-def opened(
+def open_page(
     page: Any, path: Path, width: int, scheme: str = "light", media: str = "screen", at: str = ""
 ) -> Any:
-    """The page with a file, in a window of this width and 800 pixels high, at a section."""
-    page.goto("about:blank")  # from where a place in the same file is read anew
+    """Opens a file at a section, in a window of the given width and a height of 800 pixels."""
+    page.goto("about:blank")  # so that another section of the same file is a new visit
     page.set_viewport_size({"width": width, "height": 800})
     page.emulate_media(media=media, color_scheme=scheme)
     page.mouse.move(0, 0)
@@ -67,15 +68,16 @@ def opened(
     return page
 
 
-def texts(page: Any) -> list[dict[str, Any]]:
-    found: list[dict[str, Any]] = page.evaluate(_TEXTS)
-    assert found
-    return found
+def visible_texts(page: Any) -> list[dict[str, Any]]:
+    """Returns the visible texts of a page, each with the properties that ``_TEXTS`` lists."""
+    texts: list[dict[str, Any]] = page.evaluate(_TEXTS)
+    assert texts
+    return texts
 
 
-def contrast(one: str, other: str) -> float:
+def contrast_ratio(colour: str, background: str) -> float:
     """Computes the contrast of two colours, from 1 to 21 (WCAG 2, relative luminance)."""
-    low, high = sorted(_luminance(colour) for colour in (one, other))
+    low, high = sorted(_luminance(value) for value in (colour, background))
     return (high + 0.05) / (low + 0.05)
 
 
@@ -88,47 +90,50 @@ def _luminance(colour: str) -> float:
 
 
 def pixels(element: Any) -> np.ndarray:
-    """Takes a picture of an element: rows, columns, red, green and blue."""
-    import matplotlib.image  # which takes a second
+    """Takes a picture of an element as an array (rows, columns, 3) of red, green and blue."""
+    import matplotlib.image  # imported here because it takes a second
 
     return np.asarray(matplotlib.image.imread(io.BytesIO(element.screenshot())))[:, :, :3]
 
 
-def edges(element: Any) -> tuple[bool, bool]:
-    """Whether there are shadows on the left and on the right edge of an element, by rows of pixels that are
-    added to it and have nothing else."""
+def scroll_shadows(element: Any) -> tuple[bool, bool]:
+    """Returns whether an element has shadows on its left and right edge. Looks at rows of pixels that it adds
+    below the contents."""
     element.evaluate("element => { element.style.paddingBottom = '9px' }")
-    seen = pixels(element)[-7:-2]
-    ground = seen[0, seen.shape[1] // 2]
-    filled = np.abs(seen - ground).max(axis=2) > 0.1
+    rows = pixels(element)[-7:-2]
+    background = rows[0, rows.shape[1] // 2]
+    filled = np.abs(rows - background).max(axis=2) > 0.1
     assert not filled[:, 40:-40].any()
     left, right = filled[:, 1], filled[:, -2]
     assert left.all() == left.any() and right.all() == right.any()
     return bool(left.all()), bool(right.all())
 
 
-def unreadable(page: Any) -> list[tuple[str, float]]:
-    """Texts with less contrast than 4.5, but for links that lead nowhere."""
-    found = [
-        (one["text"], contrast(one["colour"], one["ground"])) for one in texts(page) if not one["disabled"]
+def low_contrast_texts(page: Any) -> list[tuple[str, float]]:
+    """Returns texts with a contrast below 4.5 and their contrast, without links that are disabled."""
+    ratios = [
+        (text["text"], contrast_ratio(text["colour"], text["ground"]))
+        for text in visible_texts(page)
+        if not text["disabled"]
     ]
-    return [(text, ratio) for text, ratio in found if ratio < 4.5]
+    return [(text, ratio) for text, ratio in ratios if ratio < 4.5]
 
 
-def cut_off(page: Any) -> list[str]:
-    """Texts that end outside the window, and in nothing that scrolls sideways."""
+def cut_off_texts(page: Any) -> list[str]:
+    """Returns texts that end outside the window and cannot be scrolled to."""
     width = page.evaluate("document.documentElement.clientWidth")
     return [
-        one["text"]
-        for one in texts(page)
-        if not one["scrolls"] and (one["left"] < 0 or one["right"] > width + 0.5)
+        text["text"]
+        for text in visible_texts(page)
+        if not text["scrolls"] and (text["left"] < 0 or text["right"] > width + 0.5)
     ]
 
 
-def blank_end(page: Any) -> float:
-    """Pixels below the last text, or picture, that one can scroll to."""
+def blank_pixels_at_end(page: Any) -> float:
+    """Returns the height in pixels of the blank part below the last text or picture, 0 if the page does not
+    scroll."""
     boxes = "[...document.querySelectorAll('svg, .panel')].filter(box => box.checkVisibility())"
     ends = page.evaluate(f"{boxes}.map(box => box.getBoundingClientRect().bottom + scrollY)")
-    last = max(one["bottom"] for one in texts(page))
+    last = max(text["bottom"] for text in visible_texts(page))
     height, window = page.evaluate("[document.documentElement.scrollHeight, innerHeight]")
     return 0.0 if height <= window else float(height - max(last, *ends, 0.0))

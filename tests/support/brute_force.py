@@ -1,5 +1,5 @@
-"""Slow and obviously right twins of what the core computes: enumeration of all derivations of a small
-grammar, and back-off n-gram models read straight from ARPA text."""
+"""Slow and simple versions of what the core computes, for comparison: all derivations of a sentence by
+enumeration, and back-off n-gram models read from ARPA text. Also random grammars for them."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ Span = tuple[int, int]
 
 @dataclass(frozen=True)
 class Derivation:
-    """A derivation of one span: its words and the sums of its features (language models left out)."""
+    """A derivation of a span: its words and the sums of its features, without those of language models."""
 
     words: tuple[str, ...]
     features: Mapping[str, float]
@@ -29,12 +29,12 @@ def is_nonterminal(token: str) -> bool:
     return token.startswith("[") and token.endswith("]")
 
 
-def label_of(token: str) -> str:
+def nonterminal_label(token: str) -> str:
     return token[1:-1].rpartition(",")[0]
 
 
-def holds(sentence: Sequence[str], side: Sequence[str], max_span: int = 0) -> bool:
-    """Whether a side of a rule matches some words of a sentence, by a regular expression for each span."""
+def side_matches(sentence: Sequence[str], side: Sequence[str], max_span: int = 0) -> bool:
+    """Returns whether a rule side matches any span of a sentence. Tries a regular expression on each span."""
     pattern = re.compile("".join(r"(?:\S+ )+" if is_nonterminal(t) else re.escape(t) + " " for t in side))
     return any(
         pattern.fullmatch("".join(word + " " for word in sentence[i:j]))
@@ -45,19 +45,19 @@ def holds(sentence: Sequence[str], side: Sequence[str], max_span: int = 0) -> bo
 
 @dataclass(frozen=True)
 class EnumeratedRule:
-    """A rule as the enumeration uses it; `longest` is the number of words that it may span."""
+    """A rule for the enumeration; `span_limit` is the maximum number of words that it may span."""
 
     lhs: str
     source: Sequence[str]
     target: Sequence[str]
     features: Mapping[str, float]
-    longest: float = math.inf
+    span_limit: float = math.inf
 
 
 class Enumerator:
-    """All derivations of a sentence, by recursion over spans and labels.
+    """Enumerates all derivations of a sentence by recursion over spans and labels.
 
-    `own` are the rules of this sentence alone: they span any number of words and count no RulePenalty.
+    `sentence_rules` are rules for this sentence alone. They span any number of words and have no RulePenalty.
     """
 
     def __init__(
@@ -66,7 +66,7 @@ class Enumerator:
         sentence: Sequence[str],
         span_limit: int,
         goal: str = "S",
-        own: Sequence[Rule] = (),
+        sentence_rules: Sequence[Rule] = (),
     ) -> None:
         self.sentence = sentence
         self.goal = goal
@@ -74,40 +74,42 @@ class Enumerator:
         for rule in rules:
             features = Counter(rule.features)
             features["RulePenalty"] += 1
-            longest = math.inf if rule.lhs == goal else span_limit
-            self.rules.append(EnumeratedRule(rule.lhs, rule.source, rule.target, features, longest))
-        self.own_glue = any(rule.lhs == goal for rule in rules)
+            limit = math.inf if rule.lhs == goal else span_limit
+            self.rules.append(EnumeratedRule(rule.lhs, rule.source, rule.target, features, limit))
+        has_glue = any(rule.lhs == goal for rule in rules)
         labels = {rule.lhs for rule in rules} - {goal}
-        mentioned = labels | {label_of(t) for r in rules for t in r.source if is_nonterminal(t)}
-        self.pass_labels = ["X"] if "X" in mentioned or not labels else sorted(labels)
-        if not self.own_glue:
+        all_labels = labels | {nonterminal_label(t) for r in rules for t in r.source if is_nonterminal(t)}
+        self.pass_labels = ["X"] if "X" in all_labels or not labels else sorted(labels)
+        if not has_glue:
             for label in labels | set(self.pass_labels):
                 self.rules.append(EnumeratedRule(goal, [f"[{label},1]"], [f"[{label},1]"], {}))
                 pair = [f"[{goal},1]", f"[{label},2]"]
                 self.rules.append(EnumeratedRule(goal, pair, pair, {"Glue": 1.0}))
-        self.rules += [EnumeratedRule(rule.lhs, rule.source, rule.target, rule.features) for rule in own]
-        known = {rule.source[0] for rule in self.rules if len(rule.source) == 1}
-        for word in set(sentence) - known:
+        self.rules += [
+            EnumeratedRule(rule.lhs, rule.source, rule.target, rule.features) for rule in sentence_rules
+        ]
+        translated = {rule.source[0] for rule in self.rules if len(rule.source) == 1}
+        for word in set(sentence) - translated:
             for label in self.pass_labels:
                 self.rules.append(EnumeratedRule(label, [word], [word], {"OOV": 1.0, "Identity": 1.0}))
         self.memory: dict[tuple[int, int, str], list[Derivation]] = {}
 
     def derivations(self) -> list[Derivation]:
-        return self.of_span(0, len(self.sentence), self.goal)
+        return self.span_derivations(0, len(self.sentence), self.goal)
 
-    def of_span(self, begin: int, end: int, label: str) -> list[Derivation]:
+    def span_derivations(self, begin: int, end: int, label: str) -> list[Derivation]:
         key = (begin, end, label)
         if key not in self.memory:
-            found = []
+            derivations = []
             for rule in self.rules:
-                if rule.lhs == label and end - begin <= rule.longest:
+                if rule.lhs == label and end - begin <= rule.span_limit:
                     for gaps in self.matches(rule.source, begin, end):
-                        found += self.applications(rule, gaps)
-            self.memory[key] = found
+                        derivations += self.applications(rule, gaps)
+            self.memory[key] = derivations
         return self.memory[key]
 
     def matches(self, source: Sequence[str], begin: int, end: int) -> Iterator[list[Span]]:
-        """The spans of the nonterminals for every way `source` covers [begin, end)."""
+        """Yields the spans of the nonterminals for every way in which `source` covers [begin, end)."""
         if not source:
             if begin == end:
                 yield []
@@ -123,26 +125,28 @@ class Enumerator:
                 yield [(begin, middle), *rest]
 
     def applications(self, rule: EnumeratedRule, gaps: Sequence[Span]) -> Iterator[Derivation]:
-        labels = [label_of(token) for token in rule.source if is_nonterminal(token)]
-        choices = [self.of_span(*gap, label) for gap, label in zip(gaps, labels, strict=True)]
+        """Yields the derivations that a rule makes of the derivations of its gaps."""
+        labels = [nonterminal_label(token) for token in rule.source if is_nonterminal(token)]
+        choices = [self.span_derivations(*gap, label) for gap, label in zip(gaps, labels, strict=True)]
         for tails in itertools.product(*choices):
             words: list[str] = []
-            made = 0
+            terminals = 0
             for token in rule.target:
                 if is_nonterminal(token):
                     words += tails[int(token[1:-1].rpartition(",")[2]) - 1].words
                 else:
                     words.append(token)
-                    made += 1
+                    terminals += 1
             total = Counter(rule.features)
-            total["WordPenalty"] -= made
+            total["WordPenalty"] -= terminals
             for tail in tails:
                 total.update(tail.features)
             yield Derivation(tuple(words), total)
 
 
 class BackoffModel:
-    """An n-gram model as its ARPA file defines it; natural logs."""
+    """A back-off n-gram model of an ARPA file. Scores of words are base 10, those of sentences natural
+    logs."""
 
     def __init__(self, path: Path) -> None:
         self.entries: dict[tuple[str, ...], tuple[float, float]] = {}
@@ -155,29 +159,30 @@ class BackoffModel:
                 backoff = float(fields[2]) if len(fields) > 2 else 0.0
                 self.entries[tuple(fields[1].split(" "))] = (float(fields[0]), backoff)
 
-    def knows(self, word: str) -> bool:
+    def has_word(self, word: str) -> bool:
         return (word,) in self.entries and word != "<unk>"
 
-    def word(self, context: tuple[str, ...], word: str) -> float:
+    def word_score(self, context: tuple[str, ...], word: str) -> float:
         if (*context, word) in self.entries:
             return self.entries[(*context, word)][0]
         if not context:
             return self.entries[("<unk>",)][0]
-        return self.entries.get(context, (0.0, 0.0))[1] + self.word(context[1:], word)
+        return self.entries.get(context, (0.0, 0.0))[1] + self.word_score(context[1:], word)
 
-    def sentence(self, words: Sequence[str]) -> float:
-        padded = ["<s>", *[w if self.knows(w) else "<unk>" for w in words], "</s>"]
+    def sentence_score(self, words: Sequence[str]) -> float:
+        padded = ["<s>", *[w if self.has_word(w) else "<unk>" for w in words], "</s>"]
         total = 0.0
         for i in range(1, len(padded)):
-            total += self.word(tuple(padded[max(0, i - self.order + 1) : i]), padded[i])
+            total += self.word_score(tuple(padded[max(0, i - self.order + 1) : i]), padded[i])
         return total * math.log(10)
 
-    def unknown(self, words: Sequence[str]) -> int:
-        return sum(not self.knows(word) for word in words)
+    def unknown_count(self, words: Sequence[str]) -> int:
+        return sum(not self.has_word(word) for word in words)
 
 
 def write_arpa(path: Path, sentences: Sequence[Sequence[str]], order: int, discount: float = 0.4) -> None:
-    """An interpolated absolute-discounting model of the sentences; every word has a unigram."""
+    """Estimates an interpolated model of sentences with absolute discounting, and writes it as an ARPA file.
+    Every word has a unigram."""
     counts: list[Counter[tuple[str, ...]]] = [Counter() for _ in range(order + 1)]
     for words in sentences:
         padded = ["<s>", *words, "</s>"]
@@ -188,9 +193,9 @@ def write_arpa(path: Path, sentences: Sequence[Sequence[str]], order: int, disco
     total = sum(counts[1].values())
     vocabulary = len(counts[1]) + 1
     unigram = {w: (c - discount) / total for w, c in counts[1].items()}
-    left = discount * len(counts[1]) / total
-    probability: dict[tuple[str, ...], float] = {w: p + left / vocabulary for w, p in unigram.items()}
-    probability[("<unk>",)] = left / vocabulary
+    discounted = discount * len(counts[1]) / total
+    probability: dict[tuple[str, ...], float] = {w: p + discounted / vocabulary for w, p in unigram.items()}
+    probability[("<unk>",)] = discounted / vocabulary
     backoff: dict[tuple[str, ...], float] = {}
     for n in range(2, order + 1):
         followers: Counter[tuple[str, ...]] = Counter()
@@ -223,9 +228,10 @@ def random_rules(
     arity_limit: int = 2,
     features: tuple[str, str] = ("P", "Q"),
 ) -> list[Rule]:
-    """A small grammar without unary cycles: few nonterminals, empty targets, repeated words.
+    """Makes a small grammar with few nonterminals, empty targets and repeated words, and without unary
+    cycles.
 
-    Every rule has the first feature, some have the second.
+    Every rule has the first feature, and some rules have the second.
     """
     rules = []
     for _ in range(rng.randint(3, 9)):
@@ -239,8 +245,8 @@ def random_rules(
             else:
                 symbols.append(rng.choice(source))
         if len(symbols) == 1 and arity == 1:
-            # Unary rules only lead from a later label to an earlier one.
-            child = label_of(symbols[0])
+            # A unary rule has an earlier label on its left-hand side, so that there is no cycle.
+            child = nonterminal_label(symbols[0])
             if labels.index(lhs) >= labels.index(child):
                 continue
         output = [s for s in symbols if is_nonterminal(s)]
@@ -255,7 +261,7 @@ def random_rules(
 
 
 def unary_rules(rng: random.Random, labels: Sequence[str], target: str) -> list[Rule]:
-    """Unary rules in numbers, from later labels to earlier ones."""
+    """Makes many unary rules, each of a later label with an earlier one as its left-hand side."""
     rules = []
     for lhs, child in itertools.combinations(labels, 2):
         if rng.random() < 0.4:
@@ -269,11 +275,12 @@ def unary_rules(rng: random.Random, labels: Sequence[str], target: str) -> list[
 def lm_features(words: tuple[str, ...], models: list[BackoffModel]) -> dict[str, float]:
     features: dict[str, float] = {}
     for k, model in enumerate(models):
-        features[f"LM{k}"] = model.sentence(words)
-        features[f"LM{k}_OOV"] = model.unknown(words)
+        features[f"LM{k}"] = model.sentence_score(words)
+        features[f"LM{k}_OOV"] = model.unknown_count(words)
     return features
 
 
-def same_features(ours: dict[str, float], theirs: dict[str, float]) -> bool:
-    names = set(ours) | set(theirs)
-    return all(abs(ours.get(n, 0.0) - theirs.get(n, 0.0)) < 1e-3 for n in names)
+def same_features(first: dict[str, float], second: dict[str, float]) -> bool:
+    """Compares features to within 0.001; a missing feature is 0."""
+    names = set(first) | set(second)
+    return all(abs(first.get(n, 0.0) - second.get(n, 0.0)) < 1e-3 for n in names)

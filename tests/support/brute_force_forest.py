@@ -1,4 +1,5 @@
-"""Small random forests, and all their derivations by plain enumeration."""
+"""Small random forests, and slow and simple versions of what forests compute: enumerated derivations, their
+number, yield and score."""
 
 from __future__ import annotations
 
@@ -17,18 +18,18 @@ WORDS = ["a", "b", "c", "d"]
 
 
 def random_forest(rng: random.Random, nodes: int = 6, features: int = 4) -> Forest:
-    """Repeated tails, parallel edges, unary chains, nodes that no derivation uses, arity 0 to 4."""
+    """Makes a forest with repeated tails, parallel edges, unary chains, unused nodes, and arity 0 to 4."""
     edge_offsets, tail_offsets, tails, targets = [0], [0], [], []
     target_offsets, target_symbols = [0], []
     for node in range(nodes):
         for _ in range(rng.choice([1, 1, 2, 2, 3])):
             arity = min(rng.choice([0, 0, 1, 1, 2, 2, 3, 4]), 4 if node else 0)
-            # The last two nodes before it most of the time, so that derivations are deep and tails repeat.
-            mine = [rng.choice([node - 1, max(node - 2, 0), rng.randrange(node)]) for _ in range(arity)]
+            # Most tails are the two nodes before, so that derivations are deep and tails repeat.
+            edge_tails = [rng.choice([node - 1, max(node - 2, 0), rng.randrange(node)]) for _ in range(arity)]
             side = [-1 - i for i in range(arity) if rng.random() < 0.95]
             side += [rng.randrange(len(WORDS)) for _ in range(rng.choice([0, 1, 1, 2]))]
             rng.shuffle(side)
-            tails += mine
+            tails += edge_tails
             tail_offsets.append(len(tails))
             targets.append(len(target_offsets) - 1)
             target_symbols += side
@@ -51,28 +52,28 @@ def random_forest(rng: random.Random, nodes: int = 6, features: int = 4) -> Fore
 
 
 def small_random_forest(rng: random.Random, most: int = 2000, nodes: int = 6) -> Forest:
-    """A random forest whose nodes have so many derivations each at most."""
+    """Makes a random forest with at most ``most`` derivations per node."""
     while True:
         forest = random_forest(rng, rng.randint(1, nodes))
-        if max(counts(forest)) <= most:
+        if max(derivation_counts(forest)) <= most:
             return forest
 
 
-def counts(forest: Forest) -> list[int]:
-    """Numbers of derivations of every node, as Python counts."""
-    out: list[int] = []
+def derivation_counts(forest: Forest) -> list[int]:
+    """Computes the number of derivations of every node, in integers without limit."""
+    counts: list[int] = []
     for node in range(forest.node_count):
         total = 0
-        for edge in incoming(forest, node):
+        for edge in incoming_edges(forest, node):
             product = 1
             for tail in tails(forest, edge):
-                product *= out[tail]
+                product *= counts[tail]
             total += product
-        out.append(total)
-    return out
+        counts.append(total)
+    return counts
 
 
-def incoming(forest: Forest, node: int) -> range:
+def incoming_edges(forest: Forest, node: int) -> range:
     return range(int(forest.edge_offsets[node]), int(forest.edge_offsets[node + 1]))
 
 
@@ -82,12 +83,12 @@ def tails(forest: Forest, edge: int) -> list[int]:
 
 
 def derivations(forest: Forest, node: int | None = None) -> list[Derivation]:
-    """All derivations of a node, by default of the root, in the order of their edges."""
+    """Enumerates all derivations of a node, by default of the root, sorted by their edges."""
 
     @cache
     def below(v: int) -> list[Derivation]:
         out = []
-        for edge in incoming(forest, v):
+        for edge in incoming_edges(forest, v):
             for parts in itertools.product(*(below(tail) for tail in tails(forest, edge))):
                 out.append((edge, *itertools.chain.from_iterable(parts)))
         return out
@@ -96,8 +97,8 @@ def derivations(forest: Forest, node: int | None = None) -> list[Derivation]:
 
 
 @lru_cache(maxsize=4)
-def rules(forest: Forest) -> list[tuple[int, list[str | int]]]:
-    """Lists for every edge the number of its tails, and its target: words, and -1 - i for the yield of tail
+def edge_rules(forest: Forest) -> list[tuple[int, list[str | int]]]:
+    """Returns the number of tails and the target side of every edge: words, and -1 - i for the yield of tail
     i."""
     symbols, offsets = forest.target_symbols.tolist(), forest.target_offsets.tolist()
     targets = [
@@ -108,19 +109,19 @@ def rules(forest: Forest) -> list[tuple[int, list[str | int]]]:
     return [(size, targets[target]) for size, target in zip(sizes, forest.edge_targets.tolist(), strict=True)]
 
 
-def words(forest: Forest, derivation: Derivation) -> list[str]:
-    """Gives the yield of a derivation."""
-    every = rules(forest)
+def derivation_words(forest: Forest, derivation: Derivation) -> list[str]:
+    """Returns the yield of a derivation."""
+    rules = edge_rules(forest)
     edges = iter(derivation)
 
     def walk() -> list[str]:
-        arity, target = every[next(edges)]
+        arity, target = rules[next(edges)]
         parts = [walk() for _ in range(arity)]
         return [word for s in target for word in ([s] if isinstance(s, str) else parts[-1 - s])]
 
     return walk()
 
 
-def total(values: Sequence[float] | npt.NDArray[np.float64], derivation: Derivation) -> float:
-    """The sum of edge values over a derivation."""
+def derivation_value(values: Sequence[float] | npt.NDArray[np.float64], derivation: Derivation) -> float:
+    """Returns the sum of edge values over a derivation."""
     return float(sum(values[edge] for edge in derivation))

@@ -1,4 +1,4 @@
-"""Runs the commands: as programs, or without a process of their own, which takes a second each to start."""
+"""Runs the commands of hiero, as programs or, faster, within this process."""
 
 from __future__ import annotations
 
@@ -26,14 +26,15 @@ _ENTRIES = {"hiero": main, "hiero-decode": decode_main}
 
 
 def program(*args: object, stdin: str | bytes = "") -> subprocess.CompletedProcess[bytes]:
-    """A command as a program."""
+    """Runs a command as a program."""
     data = stdin.encode() if isinstance(stdin, str) else stdin
     command = [str(BIN / str(args[0])), *map(str, args[1:])]
     return subprocess.run(command, input=data, capture_output=True, timeout=120)
 
 
 def call(*args: object, stdin: str | bytes = "") -> subprocess.CompletedProcess[bytes]:
-    """The same in this process; the command reads its standard input from a file."""
+    """Runs a command within this process, which saves the second that a program takes to start. Standard
+    input is a file."""
     command = [str(part) for part in args]
     out, err = (io.TextIOWrapper(io.BytesIO(), encoding="utf-8", newline="\n") for _ in range(2))
     with tempfile.TemporaryFile() as source, contextlib.ExitStack() as stack:
@@ -63,11 +64,12 @@ def call(*args: object, stdin: str | bytes = "") -> subprocess.CompletedProcess[
 
 
 class HandedError(Exception):
-    """Carries the arguments of a function that did nothing, by the names of its parameters."""
+    """The arguments of a call, by the names of the parameters. Raised in place of the call."""
 
 
 def handed(module: ModuleType, name: str, *words: object) -> dict[str, Any]:
-    """Runs a command of hiero until it calls a function of a module; what it hands to that."""
+    """Runs a command of hiero until it calls a function of a module, and returns the arguments of this
+    call."""
     signature = inspect.signature(getattr(module, name))
 
     def called(*values: object, **named: object) -> None:
@@ -75,9 +77,9 @@ def handed(module: ModuleType, name: str, *words: object) -> dict[str, Any]:
         bound.apply_defaults()
         raise HandedError(bound.arguments)
 
-    with mock.patch.object(module, name, called), pytest.raises(HandedError) as found:
+    with mock.patch.object(module, name, called), pytest.raises(HandedError) as error:
         call("hiero", *words)
-    return dict(found.value.args[0])
+    return dict(error.value.args[0])
 
 
 def decode(parts: list[object], *args: object, stdin: str | bytes = "") -> subprocess.CompletedProcess[bytes]:
@@ -104,7 +106,7 @@ def usage_error_after_output(done: subprocess.CompletedProcess[bytes]) -> str:
 
 
 def commands() -> dict[str, Any]:
-    """By name, with those of groups."""
+    """Returns all commands by name, those of groups included."""
     return {
         leaf: command
         for name in hiero.cli._PLACES

@@ -1,4 +1,4 @@
-"""Experiments that have a configuration, for the tests of each."""
+"""Checks that the tests of several experiments share."""
 
 from __future__ import annotations
 

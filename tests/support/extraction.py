@@ -1,4 +1,4 @@
-"""Extraction and scoring on small bitexts."""
+"""Runs extraction and scoring on small bitexts, and reads their files."""
 
 from __future__ import annotations
 
@@ -13,7 +13,8 @@ from support.brute_force_extraction import Pair
 Key = tuple[tuple[str, ...], tuple[str, ...]]
 
 
-def write(folder: Path, pairs: Sequence[Pair]) -> tuple[Path, Path, Path]:
+def write_bitext(folder: Path, pairs: Sequence[Pair]) -> tuple[Path, Path, Path]:
+    """Writes source, target and links as the files f, e and a, and returns their paths."""
     texts = {
         "f": [" ".join(p.source) for p in pairs],
         "e": [" ".join(p.target) for p in pairs],
@@ -28,11 +29,12 @@ def extract(
     folder: Path, pairs: Sequence[Pair], memory: int = 1 << 30, **settings: object
 ) -> ExtractStatistics:
     return extract_rules(
-        *write(folder, pairs), folder / "counts", settings=ExtractSettings(**settings), memory=memory
+        *write_bitext(folder, pairs), folder / "counts", settings=ExtractSettings(**settings), memory=memory
     )
 
 
-def read(folder: Path) -> dict[Key, tuple[tuple[tuple[int, int], ...], float, int]]:
+def read_counts(folder: Path) -> dict[Key, tuple[tuple[tuple[int, int], ...], float, int]]:
+    """Returns the links, count and occurrences of all counted rules."""
     rules: dict[Key, tuple[tuple[tuple[int, int], ...], float, int]] = {}
 
     def visit(
@@ -46,20 +48,22 @@ def read(folder: Path) -> dict[Key, tuple[tuple[tuple[int, int], ...], float, in
     return rules
 
 
-def rows(table: Path) -> dict[Key, dict[str, float]]:
+def read_features(table: Path) -> dict[Key, dict[str, float]]:
+    """Returns the features of all rules of a table."""
     from hiero.base.tables import unpack
 
     text = bytearray()
     unpack(RuleTable.open(str(table)), text.extend)
-    out = {}
+    rules = {}
     for line in text.decode().splitlines():
         _, source, target, features, *_ = (field.split() for field in line.split("|||"))
-        out[tuple(source), tuple(target)] = {n: float(v) for n, v in (f.split("=") for f in features)}
-    return out
+        rules[tuple(source), tuple(target)] = {n: float(v) for n, v in (f.split("=") for f in features)}
+    return rules
 
 
-def scored(
+def score(
     folder: Path, bitext: tuple[Path, Path] | None = None, **settings: object
 ) -> dict[Key, dict[str, float]]:
+    """Runs scoring on the counted rules of a folder, and returns the features of the rules that are kept."""
     score_rules(folder / "counts", folder / "rules.hrt", settings=ScoreSettings(**settings), bitext=bitext)
-    return rows(folder / "rules.hrt")
+    return read_features(folder / "rules.hrt")

@@ -1,12 +1,12 @@
-"""Small files, and folders that several tests share."""
+"""Reads and writes small files, and types for folders that several tests share."""
 
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
 from pathlib import Path
 
-# Makes a folder by a name once for all workers that run tests: the fixture ``made_once``.
-MadeOnce = Callable[[str, Callable[[Path], None]], Path]
+# The type of the fixture ``shared_folder``: makes a folder with a name once for all workers that run tests.
+SharedFolder = Callable[[str, Callable[[Path], None]], Path]
 
 
 def head(path: Path, lines: int) -> list[str]:
@@ -15,6 +15,6 @@ def head(path: Path, lines: int) -> list[str]:
 
 
 def write(path: Path, lines: Sequence[str]) -> Path:
-    """Writes a line each, and returns the path."""
+    """Writes lines to a file and returns its path."""
     path.write_text("".join(line + "\n" for line in lines), encoding="utf-8")
     return path

@@ -1,4 +1,4 @@
-"""Derivatives without calculus."""
+"""Derivatives by finite differences."""
 
 from __future__ import annotations
 
@@ -6,6 +6,6 @@ from collections.abc import Callable
 
 
 def slope(value: Callable[[float], float], step: float = 1e-4) -> float:
-    """The derivative at 0."""
-    far, near, up, upper = (value(k * step) for k in (-2, -1, 1, 2))
-    return (8 * (up - near) - (upper - far)) / (12 * step)
+    """Computes the derivative at 0 by the central difference of fourth order."""
+    minus_two, minus_one, plus_one, plus_two = (value(k * step) for k in (-2, -1, 1, 2))
+    return (8 * (plus_one - minus_one) - (plus_two - minus_two)) / (12 * step)

@@ -1,4 +1,4 @@
-"""Rules that generators make for a sentence."""
+"""Runs rule generators on a sentence and selects their rules."""
 
 from __future__ import annotations
 
@@ -7,20 +7,19 @@ from collections.abc import Sequence
 from hiero import Rule
 from hiero.base.text import split
 from hiero.features.sentence import Sentence
-from hiero.generators import (
-    NumberRules,
-    RuleGenerator,
-)
+from hiero.generators import NumberRules, RuleGenerator
 
 
-def rules_for(generator: RuleGenerator, sentence: str) -> list[Rule]:
+def generate_rules(generator: RuleGenerator, sentence: str) -> list[Rule]:
     return list(generator.rules(Sentence(tokens=split(sentence))))
 
 
 def targets(rules: Sequence[Rule], phrase: str) -> list[str]:
+    """Returns the target sides of the rules with this source side."""
     return [" ".join(rule.target) for rule in rules if " ".join(rule.source) == phrase]
 
 
-def between(languages: str) -> NumberRules:
+def number_rules(languages: str) -> NumberRules:
+    """Makes the generator of number rules for a pair of languages such as "fr en"."""
     source, target = languages.split(" ")
     return NumberRules(source=source, target=target)

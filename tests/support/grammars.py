@@ -9,7 +9,7 @@ from hiero import Rule, RuleTable
 
 
 def texts(folder: Path, **grammars: str) -> list[Path]:
-    """Grammars as files."""
+    """Writes grammars to files by their names, and returns the paths."""
     for name, text in grammars.items():
         (folder / name).write_text(text)
     return [folder / name for name in grammars]

@@ -1,4 +1,5 @@
-"""A page of a forest, read and checked: well-formed, complete in itself, and what it refers to is there."""
+"""A parser that checks HTML pages of forests: well-formed, without external resources or references to
+missing ids."""
 
 from __future__ import annotations
 
@@ -11,7 +12,8 @@ VOID = {"meta"}
 
 
 class Page(HTMLParser):
-    """Checks that tags balance; collects ids, texts by tag, classes, rules, links and what refers to ids."""
+    """A parsed page: its ids, references to ids, classes, texts by tag, rules and links. Checks that tags
+    balance."""
 
     def __init__(self, text: str) -> None:
         super().__init__()
@@ -22,7 +24,7 @@ class Page(HTMLParser):
         self.classes: list[str] = []
         self.texts: dict[str, list[str]] = {}
         self.rules: list[dict[str, str]] = []
-        self.links: list[tuple[str, str, str]] = []  # section, meaning, section or nothing
+        self.links: list[tuple[str, str, str]] = []  # section, label, target section or ""
         self.data: dict[str, Any] = {}
         self.feed(text)
         self.close()
@@ -71,7 +73,8 @@ class Page(HTMLParser):
         return {names[f]: value for f, value in self.data["rules"][int(rule["data-rule"])][1]}
 
 
-def checked(text: str) -> Page:
+def checked_page(text: str) -> Page:
+    """Parses a page and checks it."""
     assert text.startswith("<!DOCTYPE html>")
     assert not re.search(r"http|url\(|@import|//|innerHTML", text)
     assert not re.search("[\x00-\x09\x0b-\x1f\x7f-\x9f\u202a-\u202e\u2066-\u2069\ufffe]", text)

@@ -1,5 +1,7 @@
-"""Saves of a model that are killed before each call that changes names or makes changes last; a program of
-its own, as processes with other threads may not be forked.
+"""Saves a model and kills the process before each system call that renames or syncs files, one call at a
+time.
+
+This is a program, since a process with several threads must not be forked.
 
     python -m support.killed_saves FOLDER
 """
@@ -20,12 +22,12 @@ from hiero.base.directories import working_directory
 from support.paths import FRENCH
 
 LINE = "elle voit un chien noir ."
-# What changes names, and what makes changes last.
+# Functions of os that change names of files, or sync them.
 CALLS = ("mkdir", "link", "rename", "replace", "unlink", "rmdir", "fsync")
 
 
-def wrapped(watch: Callable[[str, Callable[..., Any], tuple[Any, ...]], Any]) -> None:
-    """Has all such calls go through ``watch(name, function, arguments)``."""
+def intercept_calls(watch: Callable[[str, Callable[..., Any], tuple[Any, ...]], Any]) -> None:
+    """Replaces these functions by calls of ``watch(name, function, arguments)``."""
 
     def through(name: str, function: Callable[..., Any]) -> Callable[..., Any]:
         return lambda *args, **options: watch(name, lambda *a: function(*a, **options), args)
@@ -40,7 +42,8 @@ def translation(directory: Path) -> hiero.Translation:
 
 
 def save_and_die(number: int, model: hiero.Model, target: Path, scratch: Path | None) -> None:
-    """In a process of its own: saves, and is killed before the call of this number, or after the last."""
+    """Saves a model and kills this process before the call with this number. Exits if there are fewer
+    calls."""
     calls = 0
 
     def counted(name: str, function: Callable[..., Any], arguments: tuple[Any, ...]) -> Any:
@@ -50,7 +53,7 @@ def save_and_die(number: int, model: hiero.Model, target: Path, scratch: Path | 
         calls += 1
         return function(*arguments)
 
-    wrapped(counted)
+    intercept_calls(counted)
     if scratch is None:
         model.save(target)
     else:
@@ -59,10 +62,15 @@ def save_and_die(number: int, model: hiero.Model, target: Path, scratch: Path | 
     os._exit(0)
 
 
-def killed_everywhere(folder: Path, with_scratch: bool, exists: bool) -> None:
-    """Saves where a model is, or nothing, growing beside it or in a working directory; prints how often."""
-    made = hiero.Model.assemble([FRENCH / "grammar.txt"], [FRENCH / "lm.arpa"], FRENCH / "weights.txt")
-    made.save(folder / "first")
+def kill_at_every_call(folder: Path, with_scratch: bool, exists: bool) -> None:
+    """Kills a save at every call, checks that the old or the new model is left, and prints the number of
+    saves.
+
+    The target is a model if ``exists``, and nothing otherwise. The new model is written to a working
+    directory if ``with_scratch``, and beside the target otherwise.
+    """
+    model = hiero.Model.assemble([FRENCH / "grammar.txt"], [FRENCH / "lm.arpa"], FRENCH / "weights.txt")
+    model.save(folder / "first")
     old = hiero.Model.load(folder / "first")
     new = old.with_weights({**old.weights, "WordPenalty": 3.0})
     target, scratch = folder / "model", folder / "scratch" if with_scratch else None
@@ -81,7 +89,7 @@ def killed_everywhere(folder: Path, with_scratch: bool, exists: bool) -> None:
             assert seen[-1] or (exists and score == scores[id(old)])
         else:
             seen.append(False)
-        # What comes next takes away what was left.
+        # The next user of the working directory removes what is left in it.
         if scratch is not None:
             with working_directory(scratch, "record", ""):
                 pass
@@ -100,14 +108,15 @@ def killed_everywhere(folder: Path, with_scratch: bool, exists: bool) -> None:
         if os.WIFEXITED(status):
             break
         assert os.WTERMSIG(status) == signal.SIGKILL
-    # The model changes once, somewhere on the way.
+    # From some call on, the target is the new model.
     assert seen == sorted(seen) and len(set(seen)) == 2, seen
     print(len(seen))
 
 
 if __name__ == "__main__":
-    os.fsync = lambda descriptor: None  # which takes most of the time: what a killed process wrote is there
+    # Saves time: what a killed process has written is kept without a sync.
+    os.fsync = lambda descriptor: None
     for case in ((False, True), (True, True), (False, False)):
         folder = Path(sys.argv[1]) / "-".join(map(str, case))
         folder.mkdir()
-        killed_everywhere(folder, *case)
+        kill_at_every_call(folder, *case)

@@ -1,4 +1,4 @@
-"""Local features of the tests' own."""
+"""A local feature in Python for tests."""
 
 from __future__ import annotations
 
@@ -8,7 +8,7 @@ import hiero
 
 
 class SpanAndGapSize:
-    """Log of the span length, and the gap sizes of the first two nonterminals, of every rule application."""
+    """Log of the span length of a rule application, and the number of words of its first two nonterminals."""
 
     names = ["LogSpan", "GapSize_1", "GapSize_2"]  # noqa: RUF012
 

@@ -1,4 +1,4 @@
-"""Sets in NIST's XML and SGML."""
+"""A source set in NIST's XML, and a reference set in SGML."""
 
 from __future__ import annotations
 

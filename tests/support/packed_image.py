@@ -1,4 +1,4 @@
-"""Packed rule tables with other bytes and good checksums, as only another program would write them."""
+"""Changes bytes of packed rule tables and makes their checksums match again."""
 
 from __future__ import annotations
 
@@ -7,7 +7,7 @@ import struct
 _MASK = (1 << 64) - 1
 _LANES = (0x243F6A8885A308D3, 0x13198A2E03707344, 0xA4093822299F31D0, 0x082EFA98EC4E6C89)
 _BLOCK = 1 << 16
-# Where the header has the place of the last section, which is the checksums of blocks: see packed_format.h.
+# The offset in the header of the place of the last section, the checksums of blocks (packed_format.h).
 _SUMS = 64 + 11 * 16
 
 
@@ -17,19 +17,19 @@ def _mix(lane: int, value: int) -> int:
 
 
 def checksum(data: bytes) -> int:
-    """The same as cpp/hiero/base/checksum.h."""
+    """Computes the checksum of cpp/hiero/base/checksum.h."""
     lanes = [*_LANES[:3], _LANES[3] ^ len(data)]
     for at in range(0, len(data), 8):
-        # Whole stripes of four words, and the rest from the first lane on: each word goes to the next lane.
+        # Each word of 8 bytes goes to the next lane.
         lanes[at // 8 % 4] = _mix(lanes[at // 8 % 4], int.from_bytes(data[at : at + 8], "little"))
-    out = lanes[0]
+    total = lanes[0]
     for lane in lanes[1:]:
-        out = _mix(out, lane)
-    return out ^ out >> 32
+        total = _mix(total, lane)
+    return total ^ total >> 32
 
 
-def with_bytes(image: bytes, old: bytes, new: bytes) -> bytes:
-    """The image with the one place where ``old`` stands changed, and the checksum of its block."""
+def replace_bytes(image: bytes, old: bytes, new: bytes) -> bytes:
+    """Returns the image with ``new`` in the only place of ``old``, and with matching checksums."""
     assert image.count(old) == 1 and len(old) == len(new)
     changed = bytearray(image.replace(old, new))
     (sums,) = struct.unpack_from("<Q", changed, _SUMS)

@@ -1,4 +1,4 @@
-"""Rule text to packed tables and back, for tests."""
+"""Packs rule text into tables, and unpacks tables into lines of text."""
 
 from __future__ import annotations
 
@@ -8,13 +8,13 @@ from hiero import RuleTable
 from hiero.base import tables
 
 
-def unpacked(table: RuleTable) -> list[str]:
+def unpack_lines(table: RuleTable) -> list[str]:
     parts: list[bytes] = []
     tables.unpack(table, parts.append)
     return b"".join(parts).decode().split("\n")[:-1]
 
 
-def packed(tmp_path: Path, text: str | bytes, **options: object) -> RuleTable:
+def pack_text(tmp_path: Path, text: str | bytes, **options: object) -> RuleTable:
     source = tmp_path / "rules.txt"
     source.write_bytes(text.encode() if isinstance(text, str) else text)
     tables.pack(source, tmp_path / "rules.hrt", **options)  # type: ignore[arg-type]

@@ -9,7 +9,7 @@ import hiero
 from hiero import Chart
 from support.brute_force import write_arpa
 
-# Figure 1 (a), and a rule of three nonterminals for Figure 3.
+# The rules of Figure 1 (a).
 PAPER = """\
 [X] ||| Aimi ||| Amy ||| P=0
 [X] ||| Aimi ||| Amy has ||| P=-2
@@ -31,9 +31,10 @@ SENTENCE = "Aimi jiehun qian zhuzai bolin"
 
 
 def paper(tmp_path: Path, grammar: str, **settings: Any) -> Chart:
+    """Decodes the sentence and returns its chart."""
     (tmp_path / "grammar").write_text(grammar)
     (tmp_path / "weights").write_text("P 1\nGlue -0.1\n")
-    # It tells items apart, and has no weight.
+    # The language model has weight 0; its states keep items apart.
     write_arpa(tmp_path / "lm", [REFERENCE.split(), ["Amy", "has", "got", "living"]], 3)
     model = hiero.Model.assemble([tmp_path / "grammar"], [tmp_path / "lm"], tmp_path / "weights")
     decoder = hiero.Decoder(model, pass_through="none", **settings)

@@ -1,4 +1,4 @@
-"""Folders that tests read."""
+"""Paths of the folders that tests read."""
 
 from __future__ import annotations
 
@@ -10,5 +10,5 @@ DOCS = ROOT / "docs"
 DEMO = ROOT / "data" / "demo"
 # A small system from French into English, written by hand.
 FRENCH = TESTS / "french"
-# Real corpora and prepared systems, which are not part of the repository.
+# Real corpora and prepared systems beside the repository. Tests that need them skip where they are missing.
 SHARED = ROOT.parent / "shared" / "data"

@@ -45,7 +45,7 @@ def tails_of(forest: Forest, edge: int) -> list[int]:
 
 @lru_cache(maxsize=1)
 def _tails(forest: Forest) -> list[list[int]]:
-    """Lists the tails of every edge. Slices of arrays take a hundred times as long as lists."""
+    """Returns the tails of every edge as lists, since slices of arrays take a hundred times as long."""
     tails = forest.tails.tolist()
     return [tails[begin:end] for begin, end in itertools.pairwise(forest.tail_offsets.tolist())]
 
@@ -222,8 +222,8 @@ class Twin:
         return good
 
     def with_label(self, tree: Tree, label: int) -> Tree | None:
-        """The derivation below the copying unary rules on top that has the label, or under one that gives
-        it."""
+        """Returns the derivation with this label below the copying unary rules on top, or puts a copying rule
+        with the label on top; None if there is neither."""
         levels = [tree]
         while self.label(levels[-1]) != label and self.is_copy(levels[-1]):
             levels.append(levels[-1].children[0])
@@ -254,7 +254,8 @@ class Twin:
             return 0, -float(self.chart.scores[nodes[0]]), self.e(self.best(int(nodes[0])))
 
         def cut(pieces: list[tuple[Span, Span, Span]]) -> tuple[int, float, Tokens]:
-            """The best way, of (left, right, the one of them that is a piece)."""
+            """Returns the best of the ways to cut a span into (left, right, the one of them that is
+            translated)."""
             made = []
             for left, right, piece in pieces:
                 found = whole(*piece)

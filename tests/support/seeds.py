@@ -1,4 +1,5 @@
-"""Tests of many seeds, a block of them as one test: pytest takes longer for a test than most seeds do."""
+"""A decorator for tests with many seeds. A block of seeds is one test, since pytest takes longer to begin a
+test than most seeds take to run."""
 
 from __future__ import annotations
 
@@ -14,7 +15,7 @@ Test = Callable[..., None]
 
 
 def each_seed(seeds: Sequence[int]) -> Callable[[Test], Test]:
-    """Runs a test for each of the seeds; what fails says of which one."""
+    """Makes a test run for each of the seeds. A failure names the seed."""
     blocks = [seeds[begin : begin + BLOCK] for begin in range(0, len(seeds), BLOCK)]
 
     def decorate(test: Test) -> Test:
@@ -27,11 +28,11 @@ def each_seed(seeds: Sequence[int]) -> Callable[[Test], Test]:
                     raise
 
         parameters = inspect.signature(test).parameters
-        kept = [each for name, each in parameters.items() if name != "seed"]
+        other_parameters = [parameter for name, parameter in parameters.items() if name != "seed"]
         block = inspect.Parameter("block", inspect.Parameter.POSITIONAL_OR_KEYWORD)
-        run.__signature__ = inspect.Signature([block, *kept])  # type: ignore[attr-defined]
+        run.__signature__ = inspect.Signature([block, *other_parameters])  # type: ignore[attr-defined]
         run.__name__, run.__doc__, run.__module__ = test.__name__, test.__doc__, test.__module__
-        # Marks of the test, such as other parameters.
+        # The marks of the test, such as other parameters.
         run.pytestmark = getattr(test, "pytestmark", [])  # type: ignore[attr-defined]
         names = [f"{block[0]}-{block[-1]}" for block in blocks]
         return pytest.mark.parametrize("block", blocks, ids=names)(run)

@@ -1,10 +1,10 @@
-"""Arrays of a small forest."""
+"""The arrays of a small valid forest, for Forest.from_arrays."""
 
 from __future__ import annotations
 
 from typing import Any
 
-GOOD: dict[str, Any] = {
+VALID_ARRAYS: dict[str, Any] = {
     "edge_offsets": [0, 1, 3],
     "tail_offsets": [0, 0, 1, 3],
     "tails": [0, 0, 0],

@@ -1,4 +1,4 @@
-"""A small model with a second stage, made once for all tests of second stages."""
+"""A small model and a second stage for it, made once for all tests of second stages."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ from hiero.train import TrainInputs
 from support.commands import call
 from support.paths import DEMO
 
-# With next to no prior, so that few sentences change something.
+# The prior is so weak that few sentences are enough to change translations.
 OPTIONS = (
     *("--folds", 2, "--sentences", 60, "--least-count", 2, "--steps", 5, "--pop-limit", 20),
     *("--variance", 1),
@@ -19,6 +19,7 @@ OPTIONS = (
 
 
 def make_both(folder: Path) -> None:
+    """Trains the model and the second stage."""
     for side in ("zh", "en"):
         lines = (DEMO / f"train.{side}").read_text().splitlines()
         (folder / f"train.{side}").write_text("".join(f"{line}\n" for line in [*lines[:250], ""]))
@@ -39,6 +40,7 @@ def make_both(folder: Path) -> None:
 
 
 def second_stage(trained: Path, output: Path, *more: object) -> tuple[str, str]:
+    """Trains a second stage for the model of a folder, and returns standard output and standard error."""
     done = call(
         *("hiero", "train-reranker", trained / "model", "-o", output),
         *("--source", trained / "train.zh", "--target", trained / "train.en"),
@@ -49,6 +51,6 @@ def second_stage(trained: Path, output: Path, *more: object) -> tuple[str, str]:
 
 
 def inputs_of(folder: Path, **changes: Any) -> TrainInputs:
-    """Names the inputs that the model there was trained on, or others."""
+    """Returns the inputs that the model of a folder was trained on, with changes."""
     dictionary = folder / "dict.zh", folder / "dict.en"
     return replace(TrainInputs(folder / "train.zh", folder / "train.en", dictionary), **changes)

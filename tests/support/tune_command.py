@@ -1,4 +1,4 @@
-"""The command that tunes the French system."""
+"""The command line that tunes the French system."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Fixtures of the tests in this folder."""
+"""Fixtures for tests of training."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ from support.training_command import PAIRS
 
 @pytest.fixture(scope="module")
 def inputs(tmp_path_factory: pytest.TempPathFactory) -> TrainInputs:
-    """A few pairs of the demo corpus, a dictionary and monolingual text."""
+    """Training inputs: a few pairs of the demo corpus, a dictionary and monolingual text."""
     demo = DEMO
     folder = tmp_path_factory.mktemp("corpus")
     return TrainInputs(

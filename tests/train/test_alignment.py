@@ -1,4 +1,4 @@
-"""Word alignment: symmetrisation against its definition, determinism, files of links."""
+"""Tests of word alignment: symmetrisation against its definition, determinism, and files of links."""
 
 from __future__ import annotations
 
@@ -23,8 +23,8 @@ Link = tuple[int, int]
 
 
 def symmetrised(there: set[Link], back: set[Link], rows: int, columns: int, heuristic: str) -> set[Link]:
-    """Koehn et al. (2005): from the intersection, grow into neighbours of the union of which one word at
-    least is free, then take links whose words are free."""
+    """Symmetrises two alignments (Koehn et al. 2005): begins with the intersection, adds neighbours in the
+    union with at least one free word, and then links of which the words are free."""
     cells = [(s, t) for s in range(rows) for t in range(columns)]
     if heuristic == "intersection":
         return there & back
@@ -88,14 +88,14 @@ def test_aligning(demo: Path, tmp_path: Path) -> None:
     first = run("th")
     assert (len(first[0]), len(first[1])) == (150, 200)
     assert first[0][7] == ""
-    # Chance has about one link in twelve right.
+    # About one link in twelve would be right by chance.
     for name, got in (("train", first[0]), ("test", first[1])):
         gold = (demo / f"{name}.align").read_text().splitlines()[: len(got)]
         pairs = [(set(g.split()), set(w.split())) for g, w in zip(got, gold, strict=True) if g]
         right = sum(len(g & w) for g, w in pairs)
         f1 = 2 * right / sum(len(g) + len(w) for g, w in pairs)
         assert f1 > 0.7, name
-    # The same links both ways, as they come from the same seed.
+    # Both runs have the same seed, and therefore the same links.
     union = run("th", heuristic="union")[0]
     assert sum(map(len, union)) > sum(map(len, first[0]))
     assert all(set(few.split()) <= set(many.split()) for few, many in zip(first[0], union, strict=True))
@@ -128,7 +128,7 @@ def test_links_are_read_once_and_in_order(tmp_path: Path) -> None:
 
 @pytest.mark.parametrize("direction", [0, 1])
 def test_a_direction_that_dies(demo: Path, tmp_path: Path, direction: int) -> None:
-    """Such as for want of memory: the other one ends too."""
+    """If one direction dies, for example for lack of memory, the other one is ended too."""
     killed = []
     others = _children()  # such as a browser, for other tests
 

@@ -1,4 +1,4 @@
-"""Preparing text: what is left out and why, tokens and text."""
+"""Tests of preparing a corpus: which pairs are left out and why, for tokens and raw text."""
 
 from __future__ import annotations
 
@@ -34,10 +34,11 @@ def test_pairs_are_judged(tmp_path: Path) -> None:
         "4 of 9 sentence pairs (3 empty, 1 too long, 1 lopsided); 2 lines are blank on both sides, as where"
         " pairs were set aside"
     )
-    kept = [0, 3, 6, 7]
+    kept_numbers = [0, 3, 6, 7]
     for name, lines in (("F", sources), ("E", targets)):
         expected = "".join(
-            (" ".join(line.split(" ")).strip() if i in kept else "") + "\n" for i, line in enumerate(lines)
+            (" ".join(line.split(" ")).strip() if i in kept_numbers else "") + "\n"
+            for i, line in enumerate(lines)
         )
         assert (tmp_path / name).read_bytes().decode() == expected
     report = prepare_corpus(

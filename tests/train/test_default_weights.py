@@ -1,4 +1,4 @@
-"""Weights before tuning: translations of training text are as long as its other side."""
+"""Tests of the weights before tuning: translations of training text have the length of its target side."""
 
 from __future__ import annotations
 
@@ -47,7 +47,7 @@ def length_of_translations(
 ) -> int:
     weights = {**default_weights(model.feature_names), "Singleton": -10.0, "WordPenalty": word_penalty}
     decoder = hiero.Decoder(model, pop_limit=100).with_weights(weights)
-    return sum(len(each.tokens) for each in decoder.translate_batch(sources))
+    return sum(len(result.tokens) for result in decoder.translate_batch(sources))
 
 
 def ratio(model: hiero.Model, some: list[tuple[list[str], list[str]]], word_penalty: float) -> float:
@@ -66,17 +66,18 @@ def test_what_fits_stays(model: hiero.Model, demo: Path) -> None:
 
 @pytest.mark.parametrize("longer", [False, True])
 def test_the_first_that_fits_is_taken(model: hiero.Model, demo: Path, longer: bool) -> None:
-    """References as long as translations with another weight move it as far as need be and no further."""
+    """The references have the length of translations with another weight; the fitted weight moves towards it,
+    and no further than needed."""
     some = pairs(demo)
     length = ratio(model, some, -1.5 if longer else -0.5)
     some = [(source, (target * 2)[: round(len(target) * length)]) for source, target in some]
-    found = fitting_word_penalty(model, some)
-    assert found.word_penalty != -1.0 and (found.word_penalty < -1.0) == longer
-    assert found.ratio == pytest.approx(ratio(model, some, found.word_penalty))
-    before = ratio(model, some, found.word_penalty + (0.1 if longer else -0.1))
+    fit = fitting_word_penalty(model, some)
+    assert fit.word_penalty != -1.0 and (fit.word_penalty < -1.0) == longer
+    assert fit.ratio == pytest.approx(ratio(model, some, fit.word_penalty))
+    before = ratio(model, some, fit.word_penalty + (0.1 if longer else -0.1))
     assert abs(before - 1) > 0.02 and (before < 1) == longer
-    after = ratio(model, some, found.word_penalty - (0.1 if longer else -0.1))
-    assert abs(found.ratio - 1) < max(0.02, abs(after - 1))
+    after = ratio(model, some, fit.word_penalty - (0.1 if longer else -0.1))
+    assert abs(fit.ratio - 1) < max(0.02, abs(after - 1))
 
 
 def test_samples_are_of_whole_sentences() -> None:

@@ -1,4 +1,4 @@
-"""Extraction and scoring against their slow twins, and against direct counts."""
+"""Tests of extraction and scoring against slow and simple versions, and against direct counts."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ from hiero.features.distortion import DistortionStatistics
 from hiero.train import ExtractSettings, extract_rules, score_rules
 from support import brute_force_extraction as twin
 from support.brute_force_extraction import Limits, Pair
-from support.extraction import extract, read, scored, write
+from support.extraction import extract, read_counts, score, write_bitext
 
 
 def random_pair(rng: random.Random, longest: int, words: str) -> Pair:
@@ -48,9 +48,9 @@ def test_extraction_equals_the_definition(seed: int, tmp_path: Path) -> None:
     pairs = [random_pair(rng, 5 if limits.unaligned_edges else 8, "abcdef") for _ in range(6)]
     statistics = extract(tmp_path, pairs, **vars(limits))
     expected = twin.extract(pairs, limits)
-    found = read(tmp_path)
-    assert found.keys() == expected.keys()
-    for rule, (links, count, occurrences) in found.items():
+    actual = read_counts(tmp_path)
+    assert actual.keys() == expected.keys()
+    for rule, (links, count, occurrences) in actual.items():
         assert occurrences == expected[rule].occurrences
         assert links == expected[rule].links()
         assert count == pytest.approx(float(expected[rule].count), rel=1e-9)
@@ -58,8 +58,8 @@ def test_extraction_equals_the_definition(seed: int, tmp_path: Path) -> None:
     assert statistics.occurrences == sum(rule.occurrences for rule in expected.values())
     phrases = sum(len(twin.initial_phrases(pair, limits)) for pair in pairs)
     assert statistics.phrases == phrases
-    # Every initial phrase counts one exactly; the sum of floats is exact in units of 2^-36.
-    assert sum(Fraction(count) for _, count, _ in found.values()) == phrases
+    # Every initial phrase counts exactly 1. Floats hold sums of units of 2^-36 exactly.
+    assert sum(Fraction(count) for _, count, _ in actual.values()) == phrases
     monotone, reordered = twin.distortion(pairs, limits)
     assert statistics.monotone == [monotone[size] for size in range(1, 11)]
     assert statistics.reordered == [reordered[size] for size in range(1, 11)]
@@ -69,12 +69,12 @@ def test_the_order_of_pairs_and_the_memory_change_nothing(tmp_path: Path) -> Non
     rng = random.Random(1)
     pairs = [random_pair(rng, 9, "abcdefgh") for _ in range(300)]
     extract(tmp_path, pairs)
-    one, whole = read(tmp_path), (tmp_path / "counts").read_bytes()
+    one, whole = read_counts(tmp_path), (tmp_path / "counts").read_bytes()
     extract(tmp_path, pairs, memory=1 << 14)  # many runs on disk, merged in several rounds
     assert (tmp_path / "counts").read_bytes() == whole
     rng.shuffle(pairs)
     extract(tmp_path, pairs)
-    assert read(tmp_path) == one
+    assert read_counts(tmp_path) == one
 
 
 def test_line_ranges_say_where_rules_come_from(tmp_path: Path) -> None:
@@ -82,11 +82,11 @@ def test_line_ranges_say_where_rules_come_from(tmp_path: Path) -> None:
         Pair(("c", "d"), ("C", "D"), frozenset({(0, 0), (1, 1)}))
     ]
     extract(tmp_path, pairs, phrase_lines="2-3", hierarchical_lines="4")
-    found = {
+    actual = {
         " ".join(source): (count, occurrences)
-        for (source, _), (_, count, occurrences) in read(tmp_path).items()
+        for (source, _), (_, count, occurrences) in read_counts(tmp_path).items()
     }
-    assert found == {
+    assert actual == {
         "a": (2.0, 2),
         "b": (2.0, 2),
         "a b": (2.0, 2),
@@ -108,8 +108,8 @@ def test_relative_frequencies_sum_to_one(tmp_path: Path) -> None:
     extract(tmp_path, [random_pair(rng, 8, "abc") for _ in range(100)])
     by_source: dict[tuple[str, ...], float] = defaultdict(float)
     by_target: dict[tuple[str, ...], float] = defaultdict(float)
-    table = scored(tmp_path)
-    counts = read(tmp_path)
+    table = score(tmp_path)
+    counts = read_counts(tmp_path)
     assert table.keys() == counts.keys()
     for (source, target), features in table.items():
         by_source[source] += math.exp(features["PhraseEF"])
@@ -127,7 +127,7 @@ def test_lexical_weights_worked_by_hand(tmp_path: Path) -> None:
         Pair(("a", "c", "b"), ("A", "D", "B"), frozenset({(0, 0), (2, 2)})),
     ]
     extract(tmp_path, pairs)
-    table = scored(tmp_path)
+    table = score(tmp_path)
     # w(A|a) = 2/3, w(B|a) = 1/3, w(B|b) = 1, w(D|NULL) = 1;
     # w(a|A) = 1, w(a|B) = 1/3, w(b|B) = 2/3, w(c|NULL) = 1
     both = table[("a", "b"), ("A", "B")]
@@ -143,13 +143,13 @@ def test_lexical_weights_worked_by_hand(tmp_path: Path) -> None:
 def test_pruning_and_discounts(tmp_path: Path) -> None:
     rng = random.Random(3)
     extract(tmp_path, [random_pair(rng, 6, "abc") for _ in range(200)])
-    counts = read(tmp_path)
-    plain = scored(tmp_path)
+    counts = read_counts(tmp_path)
+    plain = score(tmp_path)
 
-    kept = scored(tmp_path, min_count=3)
-    assert kept == {rule: plain[rule] for rule, (_, _, n) in counts.items() if n >= 3}
+    frequent = score(tmp_path, min_count=3)
+    assert frequent == {rule: plain[rule] for rule, (_, _, n) in counts.items() if n >= 3}
 
-    limited = scored(tmp_path, ttable_limit=2)
+    limited = score(tmp_path, ttable_limit=2)
     by_source: dict[tuple[str, ...], list[float]] = defaultdict(list)
     for (source, _), features in plain.items():
         by_source[source].append(features["PhraseEF"])
@@ -158,12 +158,12 @@ def test_pruning_and_discounts(tmp_path: Path) -> None:
         assert sorted(left, reverse=True) == sorted(values, reverse=True)[:2]
 
     seen = [sum(n == k for _, _, n in counts.values()) for k in range(20)]  # rules that occurred k times
-    for rule, features in scored(tmp_path, discount="absolute").items():
+    for rule, features in score(tmp_path, discount="absolute").items():
         n = counts[rule][2]
         factor = (n - seen[1] / (seen[1] + 2 * seen[2])) / n
         for name in ("PhraseEF", "PhraseFE"):
             assert features[name] == pytest.approx(plain[rule][name] + math.log(factor), abs=1e-5)
-    for rule, features in scored(tmp_path, discount="good_turing").items():
+    for rule, features in score(tmp_path, discount="good_turing").items():
         n = counts[rule][2]
         smoothed = (n + 1) * seen[n + 1] / seen[n] if n <= 10 else n
         factor = smoothed / n if 0 < smoothed < n else 1
@@ -174,7 +174,7 @@ def test_ties_at_the_limit_of_targets_go_by_the_order_of_counts(tmp_path: Path) 
     rng = random.Random(7)
     extract(tmp_path, [random_pair(rng, 5, "abcdef") for _ in range(400)], max_nonterminals=0)
     by_source: dict[tuple[str, ...], list[tuple[float, tuple[str, ...]]]] = defaultdict(list)
-    for (source, target), (_, count, _) in read(tmp_path).items():
+    for (source, target), (_, count, _) in read_counts(tmp_path).items():
         by_source[source].append((count, target))
     ties = 0
     for limit in (1, 3):
@@ -183,19 +183,19 @@ def test_ties_at_the_limit_of_targets_go_by_the_order_of_counts(tmp_path: Path) 
             best = sorted(targets, key=lambda one: one[0], reverse=True)  # which leaves ties as they are
             expected |= {(source, target) for _, target in best[:limit]}
             ties += len(best) > limit and best[limit - 1][0] == best[limit][0]
-        assert scored(tmp_path, ttable_limit=limit).keys() == expected
+        assert score(tmp_path, ttable_limit=limit).keys() == expected
     assert ties > 20
 
 
 def test_discounts_without_a_rule_seen_twice(tmp_path: Path) -> None:
     extract(tmp_path, [Pair(("a", "b"), ("A", "B"), frozenset({(0, 0), (1, 1)}))])
-    plain = scored(tmp_path)
+    plain = score(tmp_path)
     for discount in ("absolute", "good_turing"):
-        assert scored(tmp_path, discount=discount) == plain
+        assert score(tmp_path, discount=discount) == plain
 
 
 def test_many_unaligned_words_take_little_time(tmp_path: Path) -> None:
-    # With a look at every pair of ends among the unaligned words this would take hours.
+    # An algorithm that tries every pair of ends among the unaligned words would take hours.
     words = ("B",) * 2_000_000
     statistics = extract(
         tmp_path, [Pair(("a",), words, frozenset({(0, 1_000_000)}))], max_phrase=4, unaligned_edges=True
@@ -242,7 +242,7 @@ def test_bad_input(files: dict[str, str], message: str, tmp_path: Path) -> None:
 @pytest.mark.parametrize("bad", [0, 1, 2])
 def test_invalid_utf8_names_the_line(bad: int, tmp_path: Path) -> None:
     pair = Pair(("a",), ("A",), frozenset({(0, 0)}))
-    paths = write(tmp_path, [pair, pair])
+    paths = write_bitext(tmp_path, [pair, pair])
     line = paths[bad].read_bytes().splitlines()[0]
     paths[bad].write_bytes(line + b"\n" + line + b"\xff\n")
     with pytest.raises(FormatError, match=f"{'fea'[bad]}:2: invalid UTF-8"):
@@ -283,7 +283,7 @@ def checksum(data: bytes) -> int:
 
 
 def sealed(counts: bytes) -> bytes:
-    """A file of counts, less than a block of it, with the checksum it should have."""
+    """Returns a file of counts, which is smaller than a block, with a matching checksum."""
     sum_at = 376
     total = mix(mix(0, checksum(counts[sum_at + 8 :])), checksum(counts[:sum_at]))
     return counts[:sum_at] + total.to_bytes(8, "little") + counts[sum_at + 8 :]
@@ -299,14 +299,14 @@ def test_counts_of_words_that_there_are_not(tmp_path: Path) -> None:
         with pytest.raises(FormatError, match="counts: damaged: extract again"):
             score_rules(tmp_path / "counts", tmp_path / "rules.hrt")
         with pytest.raises(FormatError, match="counts: damaged: extract again"):
-            read(tmp_path)
+            read_counts(tmp_path)
 
 
 def test_distortion_statistics(tmp_path: Path) -> None:
     statistics = DistortionStatistics([4, 0, 7, 0, 0, 0, 0, 0, 0, 0], [1, 0, 0, 0, 0, 0, 0, 0, 0, 0])
     assert statistics.log_probability(True, 1) == pytest.approx(math.log(2 / 7))
     assert statistics.log_probability(False, 3) == pytest.approx(math.log(8 / 9))
-    # A size never seen takes the largest that was.
+    # For a size that was never seen, the largest size that was seen counts.
     assert statistics.log_probability(True, 2) == statistics.log_probability(True, 3)
     assert statistics.log_probability(True, 40) == pytest.approx(math.log(1 / 9))
     statistics.save(tmp_path / "d.json")

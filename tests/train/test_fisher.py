@@ -1,4 +1,5 @@
-"""Fisher's exact test of rules: probabilities against exact sums, counts against a look at every pair."""
+"""Tests of Fisher's exact test of rules: probabilities against exact sums, and counts against a search of all
+sentence pairs."""
 
 from __future__ import annotations
 
@@ -13,15 +14,16 @@ from pathlib import Path
 import pytest
 
 from hiero._core import fisher_minus_log_p
-from support.brute_force import holds, is_nonterminal
+from support.brute_force import is_nonterminal, side_matches
 from support.brute_force_extraction import Pair
-from support.extraction import Key, extract, read, scored
+from support.extraction import Key, extract, read_counts, score
 
 Side = tuple[str, ...]
 
 
 def exact_p(both: int, source: int, target: int, pairs: int) -> Fraction:
-    """The probability that of `target` pairs drawn at least `both` are among the `source` many."""
+    """Returns the probability that at least `both` of `target` random pairs are among `source` given
+    pairs."""
     ways = sum(
         math.comb(source, k) * math.comb(pairs - source, target - k)
         for k in range(both, min(source, target) + 1)
@@ -39,8 +41,8 @@ def test_probabilities_are_exact_sums() -> None:
         for source, target in itertools.product(range(pairs + 1), repeat=2):
             for both in range(min(source, target) + 1):
                 expected = minus_log(exact_p(both, source, target, pairs))
-                found = fisher_minus_log_p(both, source, target, pairs)
-                assert found == pytest.approx(expected, rel=1e-12, abs=1e-12)
+                actual = fisher_minus_log_p(both, source, target, pairs)
+                assert actual == pytest.approx(expected, rel=1e-12, abs=1e-12)
 
 
 def test_probabilities_of_larger_counts() -> None:
@@ -54,7 +56,7 @@ def test_probabilities_of_larger_counts() -> None:
 
 
 def corpus(rng: random.Random, size: int) -> list[Pair]:
-    """Pairs, word by word, of a few frequent words and some rare ones."""
+    """Makes sentence pairs of a few frequent words and some rare ones, aligned word by word."""
     out = []
     for _ in range(size):
         source = tuple(rng.choice("ab" if rng.random() < 0.8 else "cdefgh") for _ in range(rng.randint(1, 4)))
@@ -64,23 +66,25 @@ def corpus(rng: random.Random, size: int) -> list[Pair]:
 
 
 def holders(sentences: Sequence[Sequence[str]], sides: Iterable[Side]) -> dict[Side, set[int]]:
-    return {side: {i for i, words in enumerate(sentences) if holds(words, side)} for side in set(sides)}
+    return {
+        side: {i for i, words in enumerate(sentences) if side_matches(words, side)} for side in set(sides)
+    }
 
 
 def exact_values(pairs: Sequence[Pair], rules: Sequence[Key]) -> dict[Key, float]:
-    """-log p of every rule, of counts by a look at every sentence for every side."""
+    """Returns -log p of every rule, with counts from a search of all sentences for every side."""
     sources = holders([p.source for p in pairs], (f for f, _ in rules))
     targets = holders([p.target for p in pairs], (e for _, e in rules))
-    known: dict[tuple[int, int, int], float] = {}
+    p_values: dict[tuple[int, int, int], float] = {}
     out, ways = {}, Counter[str]()
     for source, target in rules:
         f, e = sources[source], targets[target]
         counts = len(f & e), len(f), len(e)
-        if counts not in known:
-            known[counts] = minus_log(exact_p(*counts, len(pairs)))
-        out[source, target] = known[counts]
-        # The sentences that hold the target's rarest word are looked at if they are few; if many, the
-        # sentences of the source side or they, of which there are fewer.
+        if counts not in p_values:
+            p_values[counts] = minus_log(exact_p(*counts, len(pairs)))
+        out[source, target] = p_values[counts]
+        # If few sentences have the rarest word of the target side, they are searched. If many have it, either
+        # they or the sentences with the source side are searched, whichever are fewer.
         near = min(sum(word in p.target for p in pairs) for word in target if not is_nonterminal(word))
         if len(e) < near and len(f & e) < len(f):
             ways["few" if near < 64 else "source" if len(f) < near else "target"] += 1
@@ -91,13 +95,13 @@ def exact_values(pairs: Sequence[Pair], rules: Sequence[Key]) -> dict[Key, float
 def test_rules_are_pruned_by_counts_of_pairs_that_hold_their_sides(tmp_path: Path) -> None:
     pairs = corpus(random.Random(2), 250)
     extract(tmp_path, pairs)
-    rules = list(read(tmp_path))
+    rules = list(read_counts(tmp_path))
     values = exact_values(pairs, rules)
-    plain = scored(tmp_path)
-    # What is kept at thresholds between the values brackets each of them.
+    plain = score(tmp_path)
+    # Thresholds between the values show that each value is right.
     levels = sorted({0.0, *values.values()})
     between = [(a + b) / 2 for a, b in itertools.pairwise(levels) if b - a > 1e-6 * b]
     assert len(between) > 100
     for threshold in [*between[:3], *between[3::40]]:
-        kept = scored(tmp_path, significance=threshold, bitext=(tmp_path / "f", tmp_path / "e"))
-        assert kept == {rule: plain[rule] for rule in rules if values[rule] > threshold}
+        significant = score(tmp_path, significance=threshold, bitext=(tmp_path / "f", tmp_path / "e"))
+        assert significant == {rule: plain[rule] for rule in rules if values[rule] > threshold}

@@ -1,4 +1,5 @@
-"""Sets out of a bitext: nothing is in two of them, and nothing that is trained on is tested."""
+"""Tests of drawing sets from a bitext: no pair is in two sets, and no test sentence is in the training
+text."""
 
 from __future__ import annotations
 
@@ -16,49 +17,56 @@ PAIRS = [(f"s{n % 60} ", f"t{n}") for n in range(100)] + [("", "t"), ("s", " "),
 OTHERS = ["S 3!", "s59", "elsewhere"]
 
 
-def sets(folder: Path, seed: int, others: list[str] = [], **sizes: int) -> dict[str, list[tuple[str, str]]]:  # noqa: B006
+def make_sets(
+    folder: Path, seed: int, others: list[str] | None = None, **sizes: int
+) -> dict[str, list[tuple[str, str]]]:
+    """Draws sets, and returns the pairs of each set and of the rest, "train"."""
     source = write(folder / "s", [pair[0] for pair in PAIRS])
     target = write(folder / "t", [pair[1] for pair in PAIRS])
-    counts = set_aside(source, target, folder, sizes, seed, others)
-    found = {}
+    counts = set_aside(source, target, folder, sizes, seed, others or [])
+    sets = {}
     for name in (*sizes, "train"):
         sides = ((folder / f"{name}.{side}").read_text().splitlines() for side in ("source", "target"))
-        found[name] = list(zip(*sides, strict=True))
-    whole = {name: sum(bool(s.strip() and t.strip()) for s, t in pairs) for name, pairs in found.items()}
-    assert counts == whole | {"left out": 101 - sum(whole.values())}
-    return found
+        sets[name] = list(zip(*sides, strict=True))
+    sizes_without_blank = {
+        name: sum(bool(s.strip() and t.strip()) for s, t in pairs) for name, pairs in sets.items()
+    }
+    assert counts == sizes_without_blank | {"left out": 101 - sum(sizes_without_blank.values())}
+    return sets
 
 
 @pytest.mark.parametrize("seed", range(5))
 def test_every_pair_is_in_one_set(tmp_path: Path, seed: int) -> None:
-    found = sets(tmp_path, seed, OTHERS, tune=11, test=18)
-    assert (len(found["tune"]), len(found["test"])) == (11, 18)
-    drawn = {source.strip() for name in ("tune", "test") for source, _ in found[name]}
-    assert len(drawn) == 29 and not drawn & {"s3", "s59"}  # each once
-    # What is drawn is the first with its source that has a translation.
+    sets = make_sets(tmp_path, seed, OTHERS, tune=11, test=18)
+    assert (len(sets["tune"]), len(sets["test"])) == (11, 18)
+    drawn = {source.strip() for name in ("tune", "test") for source, _ in sets[name]}
+    assert len(drawn) == 29 and not drawn & {"s3", "s59"}  # without duplicates
+    # A drawn pair is the first one with its source side that has a translation.
     first = {s.strip(): (s, t) for s, t in reversed(PAIRS) if s.strip() and t.strip()}
-    for pair in found["tune"] + found["test"]:
+    for pair in sets["tune"] + sets["test"]:
         assert first[pair[0].strip()] == pair
-    # Lines keep their numbers.
-    kept = [pair if pair[0].strip() not in drawn | {"s3", "s59"} else ("", "") for pair in PAIRS]
-    assert found["train"] == kept
+    # The training text keeps the line numbers.
+    remaining = [pair if pair[0].strip() not in drawn | {"s3", "s59"} else ("", "") for pair in PAIRS]
+    assert sets["train"] == remaining
     order = {pair: number for number, pair in enumerate(PAIRS)}
     for name in ("tune", "test"):
-        assert [order[pair] for pair in found[name]] == sorted(order[pair] for pair in found[name])
+        assert [order[pair] for pair in sets[name]] == sorted(order[pair] for pair in sets[name])
 
 
 def test_draws_are_of_the_seed_and_of_equal_chances(tmp_path: Path) -> None:
-    assert sets(tmp_path, 1, test=10) == sets(tmp_path, 1, test=10) != sets(tmp_path, 2, test=10)
-    often = Counter(pair for seed in range(200) for pair in sets(tmp_path, seed, test=10)["test"])
+    assert (
+        make_sets(tmp_path, 1, test=10) == make_sets(tmp_path, 1, test=10) != make_sets(tmp_path, 2, test=10)
+    )
+    often = Counter(pair for seed in range(200) for pair in make_sets(tmp_path, seed, test=10)["test"])
     assert len(often) == 61 and max(often.values()) < 60 and min(often.values()) > 10
 
 
 def test_too_few_pairs(tmp_path: Path) -> None:
-    assert len(sets(tmp_path, 1, test=30)["test"]) == 30
+    assert len(make_sets(tmp_path, 1, test=30)["test"]) == 30
     with pytest.raises(FormatError, match=r"s: 61 different sentences .* too few to set 31 of them aside"):
-        sets(tmp_path, 1, tune=1, test=30)
+        make_sets(tmp_path, 1, tune=1, test=30)
     with pytest.raises(FormatError, match="59 different sentences"):
-        sets(tmp_path, 1, OTHERS, test=30)
+        make_sets(tmp_path, 1, OTHERS, test=30)
 
 
 @pytest.mark.parametrize(

@@ -1,4 +1,4 @@
-"""Steps that are done once: what a record says of them, and what makes it void."""
+"""Tests of steps that are done once: the record of a step, and what makes it stale."""
 
 from __future__ import annotations
 
@@ -31,7 +31,7 @@ class Work:
         (self.folder / "copy").write_bytes(self.input.read_bytes())
 
     def run(self, step: Step) -> str:
-        """Runs a step in a process of its own, and gives its output."""
+        """Runs a step in another process and returns its output."""
         self.said.clear()
         with open_journal(self.folder, self.said.append) as journal:
             journal.run(step)
@@ -70,7 +70,8 @@ def test_what_makes_it_stale(work: Work, tmp_path: Path) -> None:
 
 
 def test_a_step_that_fails_is_not_done(work: Work) -> None:
-    """Also where it had been, and has touched what no record tells of, before it failed."""
+    """The same holds if the step was done before, and if it changed files that no record lists before it
+    failed."""
     work.run(work.step())
     beside = work.folder / "beside"
     beside.write_text("of the first time")
@@ -82,9 +83,9 @@ def test_a_step_that_fails_is_not_done(work: Work) -> None:
     with pytest.raises(RuntimeError, match="disk full"):
         work.run(work.step(fails, k=2))
     assert json.loads((work.folder / "steps.json").read_text()) == {}
-    # Its listed output is as it was.
+    # The output that the record lists is unchanged.
     assert work.run(work.step()) == "copy: to be made"
-    # In the same process as well.
+    # The same within this process.
     journal = Journal(work.folder, work.said.append)
     with pytest.raises(RuntimeError):
         journal.run(work.step(fails, k=2))
@@ -94,7 +95,7 @@ def test_a_step_that_fails_is_not_done(work: Work) -> None:
 
 
 def test_checksums_are_of_what_is_there(work: Work, monkeypatch: pytest.MonkeyPatch) -> None:
-    """A file is read again when it changes, be its size or its time the same, and only then."""
+    """A file is read again if and only if it changes, even if its size or its time stays the same."""
     work.run(work.step())
     read: list[Path] = []
     monkeypatch.setattr(steps, "sha256", lambda path: read.append(path) or path.read_text())

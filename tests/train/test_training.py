@@ -1,4 +1,5 @@
-"""`hiero train`: what it makes, going on after being killed, stale steps, other people's directories."""
+"""Tests of `hiero train`: its output, continuing after a kill, stale steps, and directories that are not its
+own."""
 
 from __future__ import annotations
 
@@ -23,22 +24,22 @@ from hiero.decode.model_files import write_model
 from hiero.train import TrainInputs, TrainSettings, train
 from support.commands import BIN, call
 from support.files import head, write
-from support.training_command import command, one_error_line
+from support.training_command import one_error_line, train_command
 
 STEPS = ["corpus", "text 0", "text 1", "align", "extract", "score", "lm 0", "lm 1", "weights", "model"]
 
 
 @pytest.fixture(scope="module")
 def trained(inputs: TrainInputs, tmp_path_factory: pytest.TempPathFactory) -> Path:
-    """A model trained on them without interruption."""
+    """A model that was trained on the inputs without interruption."""
     folder = tmp_path_factory.mktemp("trained") / "model"
     train(inputs, folder)
     return folder
 
 
 def start(inputs: TrainInputs, output: Path) -> subprocess.Popen[str]:
-    """Training as a process of its own, which says on stderr how far it is."""
-    arguments = command(inputs, output)[1:]
+    """Starts training as another process, which reports its progress on standard error."""
+    arguments = train_command(inputs, output)[1:]
     return subprocess.Popen([BIN / "hiero", *arguments], stderr=subprocess.PIPE, text=True)
 
 
@@ -131,7 +132,7 @@ def test_killed_in_every_step(inputs: TrainInputs, trained: Path, tmp_path: Path
             process.kill()
         assert process.returncode in (-signal.SIGKILL, 0)
         assert not output.exists() or files(output) == files(trained)
-    done = call(*command(inputs, output))
+    done = call(*train_command(inputs, output))
     assert done.returncode == 0, done.stderr
     assert b"hiero: corpus: done before\n" in done.stderr and b"hiero: align: done before\n" in done.stderr
     assert files(output) == files(trained)
@@ -142,7 +143,7 @@ def test_killed_in_every_step(inputs: TrainInputs, trained: Path, tmp_path: Path
 def test_a_half_made_model_is_removed(
     inputs: TrainInputs, trained: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    """Killing leaves one if it hits the moment, which it seldom does."""
+    """A kill rarely leaves a partial model, so this test makes one."""
     shutil.copytree(trained.with_name("model.train"), tmp_path / "model.train")
     left: list[str] = []
 
@@ -168,9 +169,9 @@ def test_text_that_looks_raw_is_said_to(tmp_path: Path) -> None:
         lines: list[str] = []
         settings = TrainSettings(text=text)
         train(TrainInputs(source, target), tmp_path / name, settings=settings, report=lines.append)
-        found = [line.split(": ")[1] for line in lines if "looks like raw text" in line]
-        assert sum(line.startswith("warning: ") for line in lines if "raw text" in line) == len(found)
-        return found
+        names = [line.split(": ")[1] for line in lines if "looks like raw text" in line]
+        assert sum(line.startswith("warning: ") for line in lines if "raw text" in line) == len(names)
+        return names
 
     assert warned(raw, tokens, TextProcessing(), "m1") == [str(raw)]
     assert warned(tokens, raw, TextProcessing(), "m2") == [str(raw)]
@@ -185,38 +186,38 @@ def test_stale_steps_are_made_again(inputs: TrainInputs, tmp_path: Path) -> None
     mine = TrainInputs(*copies)
     work = tmp_path / "m.train"
 
-    def made(settings: TrainSettings | None = None, inputs: TrainInputs = mine) -> dict[str, str]:
+    def changed_steps(settings: TrainSettings | None = None, inputs: TrainInputs = mine) -> dict[str, str]:
         lines: list[str] = []
         train(inputs, tmp_path / "m", settings=settings, report=lines.append)
         split = [line.split(": ", 1) for line in lines]
         return {name: text for name, text in split if text.startswith(("stale", "to be made"))}
 
     steps = {"corpus", "align", "extract", "score", "text 0", "lm 0", "weights", "model"}
-    assert made() == dict.fromkeys(steps, "to be made")
-    assert made() == {}
+    assert changed_steps() == dict.fromkeys(steps, "to be made")
+    assert changed_steps() == {}
     (work / "rules.counts").unlink()
-    assert made() == {"extract": "stale, rules.counts is missing"}  # which gives the same counts
+    assert changed_steps() == {"extract": "stale, rules.counts is missing"}  # which gives the same counts
     (work / "alignment").write_text("0-0\n")
-    assert made() == {"align": "stale, alignment has changed"}
+    assert changed_steps() == {"align": "stale, alignment has changed"}
     settings = TrainSettings(lm_order=3)
     changes = {"lm 0": "stale, other settings (lm_order)"}
     changes |= dict.fromkeys(["weights", "model"], "stale, lm0.binary has changed")
-    assert made(settings) == changes
-    assert made() == changes
+    assert changed_steps(settings) == changes
+    assert changed_steps() == changes
     with copies[1].open("a") as file:
         file.write("one more\n")
     with copies[0].open("a") as file:
         file.write("还 有\n")
-    changed = made()
+    changed = changed_steps()
     assert (
         changed["corpus"] == "stale, source has changed" and changed["text 0"] == "stale, text 0 has changed"
     )
     assert changed.keys() == steps
     (tmp_path / "links").write_bytes((work / "alignment").read_bytes())
-    given = TrainInputs(*copies, alignment=tmp_path / "links")
-    assert made(inputs=given) == {"align": "stale, there are other inputs"}
+    with_alignment = TrainInputs(*copies, alignment=tmp_path / "links")
+    assert changed_steps(inputs=with_alignment) == {"align": "stale, there are other inputs"}
     (tmp_path / "m" / "manifest.json").unlink()
-    assert list(made(inputs=given)) == ["model"]
+    assert list(changed_steps(inputs=with_alignment)) == ["model"]
 
 
 @pytest.mark.slow
@@ -272,7 +273,7 @@ def test_tokens_that_look_like_notation(tmp_path: Path) -> None:
 
 @pytest.mark.slow
 def test_a_full_disk(inputs: TrainInputs, trained: Path, tmp_path: Path) -> None:
-    # A bound on the size of files fails as a full disk does, and needs no disk of its own.
+    # A limit on the size of files has the effect of a full disk.
     sizes = sorted({len(data) for data in files(trained).values()} | {1000, 30_000, 100_000})
     limits = [size // 2 for size in sizes]
     output = tmp_path / "model"
@@ -281,7 +282,7 @@ def test_a_full_disk(inputs: TrainInputs, trained: Path, tmp_path: Path) -> None
     for limit in limits:
         resource.setrlimit(resource.RLIMIT_FSIZE, (limit, most))
         try:
-            done = call(*command(inputs, output, "--quiet"))
+            done = call(*train_command(inputs, output, "--quiet"))
         finally:
             resource.setrlimit(resource.RLIMIT_FSIZE, (most, most))
         if done.returncode != 0:
@@ -290,7 +291,7 @@ def test_a_full_disk(inputs: TrainInputs, trained: Path, tmp_path: Path) -> None
             assert not output.exists()
             failed += 1
     assert failed >= 4
-    run(*command(inputs, output, "--quiet"))
+    run(*train_command(inputs, output, "--quiet"))
     assert files(output) == files(trained)
 
 
@@ -303,7 +304,7 @@ def test_nothing_but_a_model_is_replaced(
     write(tmp_path / "file", ["more"])
     (tmp_path / "link").symlink_to(tmp_path / "nowhere")
     for name in ("thesis", "file", "link", ".", ".."):
-        done = call(*command(inputs, Path(name), "--quiet"))
+        done = call(*train_command(inputs, Path(name), "--quiet"))
         assert one_error_line(done) == f"hiero: {name}: exists and is not a model directory"
     with pytest.raises(FileExistsError):
         hiero.Model.load(trained).save(tmp_path / "thesis")
@@ -318,7 +319,7 @@ def test_nothing_but_a_model_is_replaced(
 def test_a_folder_of_other_files_is_left_alone(inputs: TrainInputs, tmp_path: Path) -> None:
     (tmp_path / "m.train").mkdir()
     write(tmp_path / "m.train" / ".notes", ["mine"])
-    done = call(*command(inputs, tmp_path / "m", "--quiet"))
+    done = call(*train_command(inputs, tmp_path / "m", "--quiet"))
     assert one_error_line(done) == f"hiero: {tmp_path}/m.train: exists and has no steps.json"
     assert [path.name for path in tmp_path.rglob("*")] == ["m.train", ".notes"]
 
@@ -329,7 +330,7 @@ def test_two_at_once(inputs: TrainInputs, tmp_path: Path) -> None:
     assert first.stderr is not None
     with first, first.stderr:
         first.stderr.readline()
-        second = call(*command(inputs, tmp_path / "m", "--quiet"))
+        second = call(*train_command(inputs, tmp_path / "m", "--quiet"))
         assert "another process is using this directory" in one_error_line(second)
         first.communicate()
     assert first.returncode == 0
@@ -341,19 +342,21 @@ def test_language_models_that_are_there_already(demo: Path, tmp_path: Path) -> N
     run("hiero", "lm", demo / "dev.en.0", "-o", tmp_path / "lm.arpa", "--order", 3, "--quiet")
     run("hiero", "lm", demo / "dev.en.0", "-o", tmp_path / "lm.binary", "--order", 3, "--quiet")
     options = ["--source", sides[0], "--target", sides[1], "--quiet", "-o"]
-    given = ["--lm", tmp_path / "lm.arpa", tmp_path / "lm.binary"]
-    run("hiero", "train", *options, tmp_path / "more", *given)
+    alignment_options = ["--lm", tmp_path / "lm.arpa", tmp_path / "lm.binary"]
+    run("hiero", "train", *options, tmp_path / "more", *alignment_options)
     more = hiero.Model.load(tmp_path / "more")
     assert [lm.order for lm in more.lms] == [5, 3, 3]
     assert [more.weights[f"LM{k}"] for k in range(3)] == [0.5 / 3] * 3
     assert {"lm1 given", "lm2 given"} <= set(more.made_from["inputs"])
     assert more.made_from["sizes"] == {"sentence pairs": 100, "sentences for LM0": 100}
-    run("hiero", "train", *options, tmp_path / "only", *given, "--lms", "given")
+    run("hiero", "train", *options, tmp_path / "only", *alignment_options, "--lms", "given")
     only = hiero.Model.load(tmp_path / "only")
     assert [lm.order for lm in only.lms] == [3, 3]
     score = hiero.Decoder(only).translate("她 来 了").features
     assert score["LM0"] == pytest.approx(score["LM1"])
-    again = call("hiero", "train", *options[:4], "-o", tmp_path / "only", *given, "--lms", "given")
+    again = call(
+        "hiero", "train", *options[:4], "-o", tmp_path / "only", *alignment_options, "--lms", "given"
+    )
     assert all(line.endswith(b"done before") for line in again.stderr.splitlines())
     none = call("hiero", "train", *options, tmp_path / "none", "--lms", "given")
     assert none.returncode == 2 and b"no language models are given" in none.stderr

@@ -1,4 +1,5 @@
-"""`hiero train` of bad text, links and options: one line that says where, and nothing made."""
+"""Tests of `hiero train` with bad text, links and options: one line names the place, and there is no
+output."""
 
 from __future__ import annotations
 
@@ -16,7 +17,7 @@ from hiero.train.lm import check_lm
 from support.commands import call, program
 from support.files import write
 from support.paths import FRENCH
-from support.training_command import command, one_error_line
+from support.training_command import one_error_line, train_command
 
 ZIPPED = gzip.compress(b"a b c\n" * 100)
 BAD: list[tuple[str, Sequence[str] | bytes, Sequence[str] | bytes, str]] = [
@@ -79,7 +80,8 @@ def test_monolingual_text_is_checked_before_the_long_work(
 
 
 ARPA = (FRENCH / "lm.arpa").read_bytes()
-# What the beginning of a file says, or all of a binary, and what is found when it is converted.
+# Errors that are reported at once, at the beginning of a file or anywhere in a binary, and errors of
+# conversion.
 AT_ONCE = [
     (
         b"a b c\n",
@@ -120,7 +122,7 @@ def test_language_models_are_checked_before_the_long_work(
 
 
 def test_language_models_by_their_beginning(tmp_path: Path) -> None:
-    """ARPA files as KenLM reads them, of which no more is read, and binaries."""
+    """An ARPA file is checked by its beginning alone, as KenLM reads it; a binary is loaded."""
     binary = tmp_path / "binary"
     hiero.LanguageModel.write_binary(str(FRENCH / "lm.arpa"), str(binary))
     plain = b"\n#comment\n\\data\\\nand so on"
@@ -177,7 +179,7 @@ def test_bad_options(
     message: str,
     tmp_path: Path,
 ) -> None:
-    done = call(*command(inputs, tmp_path / "m", *options))
+    done = call(*train_command(inputs, tmp_path / "m", *options))
     errors = done.stderr.decode()
     assert done.returncode == code and message in errors and "Traceback" not in errors
     assert not list(tmp_path.iterdir())

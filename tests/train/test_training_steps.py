@@ -1,4 +1,4 @@
-"""Settings and files that make steps of training again, and which."""
+"""Tests of which settings and files make which steps of training stale."""
 
 from __future__ import annotations
 
@@ -34,7 +34,7 @@ def inputs(tmp_path_factory: pytest.TempPathFactory) -> TrainInputs:
 
 @pytest.fixture(autouse=True)
 def one_to_one(monkeypatch: pytest.MonkeyPatch) -> None:
-    """Words are aligned where they stand, which takes no time."""
+    """An aligner that links words at equal positions, which saves time."""
 
     def aligned(bitexts: Sequence[tuple[Path, Path]], outputs: Sequence[Path], **_: Any) -> None:
         lines = [line.split() for line in Path(bitexts[0][0]).read_text().splitlines()]
@@ -44,7 +44,7 @@ def one_to_one(monkeypatch: pytest.MonkeyPatch) -> None:
 
 
 def again(inputs: TrainInputs, output: Path, settings: TrainSettings) -> dict[str, str]:
-    """Trains once more; the steps that have other settings, and which."""
+    """Trains once more, and returns the steps with changed settings and these settings."""
     said: list[str] = []
     train(inputs, output, settings=settings, report=said.append)
     begin = ": stale, other settings ("
@@ -76,18 +76,18 @@ def test_settings_make_their_steps_again(
     first = SETTINGS.model_copy(update=before)
     train(inputs, tmp_path / "model", settings=first)
     changed = first.model_copy(update=change)
-    found = again(inputs, tmp_path / "model", changed)
-    # The model goes by all settings, but says so only where no file has changed.
-    assert [name for name in found if name != "model"] == steps
-    assert all(names == ", ".join(change) for names in found.values())
+    repeated = again(inputs, tmp_path / "model", changed)
+    # The model depends on all settings, but only reports them if no file has changed.
+    assert [name for name in repeated if name != "model"] == steps
+    assert all(names == ", ".join(change) for names in repeated.values())
     assert again(inputs, tmp_path / "model", changed) == {}
 
 
 def test_what_the_model_has_of_training(
     inputs: TrainInputs, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    """The span limit that rules were extracted with, weights by the bitext's sentences alone, and a record of
-    what everything was made from."""
+    """The model has the span limit of extraction, weights from the sentences of the bitext alone, and a
+    record of its inputs."""
     pairs: list[tuple[str, str]] = []
     by_length = pipeline.weights_by_length
 
@@ -99,26 +99,26 @@ def test_what_the_model_has_of_training(
     lm = FRENCH / "lm.arpa"
     write_arpa(tmp_path / "own.arpa", [["a", "DAY"]], 2)
     lms = [lm, tmp_path / "own.arpa"]
-    given = TrainInputs(inputs.source, inputs.target, inputs.dictionary, inputs.mono, lms=lms)
+    inputs_with_lms = TrainInputs(inputs.source, inputs.target, inputs.dictionary, inputs.mono, lms=lms)
     settings = SETTINGS.model_copy(update={"extract": ExtractSettings(max_phrase=6)})
-    model = train(given, tmp_path / "model", settings=settings)
+    model = train(inputs_with_lms, tmp_path / "model", settings=settings)
     assert model.settings.span_limit == 6 and len(model.lms) == 4
     assert len(pairs) == 16 and ("Tag", "DAY DAY DAY") not in pairs
-    sums = {name: sha256(Path(path)) for name, path in files(given).items()}
+    sums = {name: sha256(Path(path)) for name, path in files(inputs_with_lms).items()}
     assert model.made_from["inputs"] == sums
     assert model.made_from["sizes"] == {"sentence pairs": 17, "sentences for LM0": 16, "sentences for LM1": 2}
     assert TrainSettings.model_validate(model.made_from["settings"]) == settings
     assert hiero.Model.load(tmp_path / "model").made_from == model.made_from
 
 
-def files(given: TrainInputs) -> dict[str, Any]:
-    """Those that a record names."""
-    assert given.dictionary is not None
+def files(inputs: TrainInputs) -> dict[str, Any]:
+    """Returns the inputs by their names in a record."""
+    assert inputs.dictionary is not None
     return {
-        **{"source": given.source, "target": given.target},
-        **{"dictionary source": given.dictionary[0], "dictionary target": given.dictionary[1]},
-        **{"lm0 text 0": given.target, "lm1 text 0": given.mono[0]},
-        **{"lm2 given": given.lms[0], "lm3 given": given.lms[1]},
+        **{"source": inputs.source, "target": inputs.target},
+        **{"dictionary source": inputs.dictionary[0], "dictionary target": inputs.dictionary[1]},
+        **{"lm0 text 0": inputs.target, "lm1 text 0": inputs.mono[0]},
+        **{"lm2 given": inputs.lms[0], "lm3 given": inputs.lms[1]},
     }
 
 
@@ -126,41 +126,41 @@ def files(given: TrainInputs) -> dict[str, Any]:
 def test_what_language_models_are_estimated_from(
     inputs: TrainInputs, tmp_path: Path, lms: Any, texts: list[list[int]]
 ) -> None:
-    """The target side first; not the dictionary. Models that are there come last."""
+    """Models are estimated from the target side first, not from the dictionary; given models come last."""
     lm = FRENCH / "lm.arpa"
-    given = TrainInputs(inputs.source, inputs.target, inputs.dictionary, inputs.mono, lms=[lm])
-    train(given, tmp_path / "model", settings=SETTINGS.model_copy(update={"lms": lms}))
-    sides = [Path(path).read_text() for path in (given.target, given.mono[0])]
+    inputs_with_lm = TrainInputs(inputs.source, inputs.target, inputs.dictionary, inputs.mono, lms=[lm])
+    train(inputs_with_lm, tmp_path / "model", settings=SETTINGS.model_copy(update={"lms": lms}))
+    sides = [Path(path).read_text() for path in (inputs_with_lm.target, inputs_with_lm.mono[0])]
     work = tmp_path / "model.train"
-    found = [(work / f"lm{k}.text").read_text() for k in range(len(texts))]
-    assert found == ["".join(sides[i] for i in text) for text in texts]
+    actual = [(work / f"lm{k}.text").read_text() for k in range(len(texts))]
+    assert actual == ["".join(sides[i] for i in text) for text in texts]
     assert not (work / f"lm{len(texts)}.text").exists()
     assert hiero.LanguageModel.load(str(work / f"lm{len(texts)}.binary")).knows("house")
 
 
 def test_what_is_missing_or_of_another_truecaser_is_made_again(inputs: TrainInputs, tmp_path: Path) -> None:
-    """A file of the model, and text that was cased by words that have another case now."""
+    """A missing file of the model is made again, and so is text after a change of the truecaser."""
     target = tmp_path / "target"
     write(target, Path(inputs.target).read_text().replace("DAS", "Das").splitlines())
-    given = TrainInputs(inputs.source, target, None, inputs.mono)
+    changed_inputs = TrainInputs(inputs.source, target, None, inputs.mono)
     settings = SETTINGS.model_copy(update={"truecase": True})
     said: list[str] = []
 
-    def made() -> list[str]:
+    def repeated_steps() -> list[str]:
         said.clear()
-        train(given, tmp_path / "model", settings=settings, report=said.append)
+        train(changed_inputs, tmp_path / "model", settings=settings, report=said.append)
         return [line for line in said if ": stale, " in line]
 
-    made()
+    repeated_steps()
     for name in ("rules0.hrt", "lm0.binary", "lm1.binary"):
         (tmp_path / "model" / name).unlink()
-        (line,) = made()
+        (line,) = repeated_steps()
         assert line.startswith("model: stale, ") and line.endswith(f"{name} is missing")
     write(target, [*Path(inputs.target).read_text().splitlines()[:-1], "x ein tag ist ein ."])
-    stale = made()
+    stale = repeated_steps()
     assert "truecaser target: stale, target has changed" in stale
     assert "text 1: stale, truecaser has changed" in stale
-    assert made() == []
+    assert repeated_steps() == []
 
 
 def test_memory_is_for_all_that_sorts(

@@ -19,7 +19,13 @@ from hiero.tune.methods.mert.climb import climb
 from hiero.tune.pool.candidates import PoolArrays
 from hiero.tune.run.limits import Limits
 from hiero.tune.run.objective import Mix, maximised_score
-from support.brute_force_forest import WORDS, derivations, small_random_forest, total, words
+from support.brute_force_forest import (
+    WORDS,
+    derivation_value,
+    derivation_words,
+    derivations,
+    small_random_forest,
+)
 from support.paths import DOCS
 from support.random_pools import METRIC, random_pool
 
@@ -231,8 +237,8 @@ def _all_derivations(sets: list[list[Forest]], metric: Metric) -> PoolArrays:
         for forest in forests:
             columns = forest.features.toarray().T
             for derivation in derivations(forest):
-                rows.append([total(column, derivation) for column in columns])
-                text = Hypotheses.from_tokens([words(forest, derivation)])
+                rows.append([derivation_value(column, derivation) for column in columns])
+                text = Hypotheses.from_tokens([derivation_words(forest, derivation)])
                 statistics.append(metric.token_statistics([sentence], text)[0])
         offsets.append(len(rows))
     return PoolArrays(np.array(offsets, dtype=np.int32), scipy.sparse.csr_array(rows), np.array(statistics))

@@ -239,10 +239,13 @@ def begins_sentences(lm: BackoffModel, twin: Twin, model: hiero.Model) -> bool:
 def log_probability(lm: BackoffModel, tokens: tuple[str, ...], begins: bool, ends: bool) -> float:
     """Returns the natural logarithm of the probability of words, given as many words before them as there
     are."""
-    words = [word if lm.knows(word) else "<unk>" for word in tokens]
+    words = [word if lm.has_word(word) else "<unk>" for word in tokens]
     padded = ["<s>"] * begins + words + ["</s>"] * ends
-    of = [lm.word(tuple(padded[max(0, i - lm.order + 1) : i]), padded[i]) for i in range(begins, len(padded))]
-    return float(sum(of) * np.log(10))
+    scores = [
+        lm.word_score(tuple(padded[max(0, i - lm.order + 1) : i]), padded[i])
+        for i in range(begins, len(padded))
+    ]
+    return float(sum(scores) * np.log(10))
 
 
 def test_bad_questions(arpa: Path) -> None:
