@@ -1,11 +1,12 @@
-// hiero-lmplz: text on stdin -> ARPA on stdout, an interpolated modified Kneser-Ney model by KenLM's
-// pipeline (Heafield et al. 2013, "Scalable Modified Kneser-Ney Language Model Estimation").
+// hiero-lmplz reads text from standard input and writes an interpolated modified Kneser-Ney model as ARPA to
+// standard output. It runs KenLM's pipeline (Heafield et al. 2013, "Scalable Modified Kneser-Ney Language
+// Model Estimation").
 //
 //   hiero-lmplz -o ORDER -S BYTES -T FOLDER [--discount_fallback]
 //
-// The options are those of KenLM's own lmplz, whose defaults hold for everything else: unigrams are
-// interpolated, nothing is pruned. Errors end with a message on stderr: exit 1, or SIGABRT where KenLM
-// gives up in one of its threads.
+// The options are those of KenLM's lmplz, with its defaults for all others: unigrams are interpolated, and
+// nothing is pruned. An error is a message on standard error and exit code 1, or SIGABRT if it occurs in a
+// thread of KenLM.
 #include <getopt.h>
 #include <sys/resource.h>
 
@@ -55,7 +56,7 @@ void fall_back(lm::builder::DiscountConfig& discount) {
   discount.fallback = lm::builder::Discount{{0.0f, 0.5f, 1.0f, 1.5f}};
 }
 
-// False where the options are not such as kUsage says.
+// Returns false for options that do not match kUsage.
 bool parse(int argc, char** argv, lm::builder::PipelineConfig& config) {
   const option long_options[] = {{"discount_fallback", no_argument, nullptr, 'f'}, {nullptr, 0, nullptr, 0}};
   for (int key; (key = getopt_long(argc, argv, "o:S:T:", long_options, nullptr)) != -1;) {
@@ -87,7 +88,7 @@ void estimate(lm::builder::PipelineConfig& config) {
 }  // namespace
 
 int main(int argc, char** argv) {
-  const rlimit no_core{0, 0};  // an abort is KenLM's way to report an error
+  const rlimit no_core{0, 0};  // KenLM reports errors by abort(), which should not write a core file
   setrlimit(RLIMIT_CORE, &no_core);
   try {
     lm::builder::PipelineConfig config = default_config();

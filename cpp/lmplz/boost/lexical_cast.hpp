@@ -1,5 +1,4 @@
-// Stands in for Boost's header of this name: boost::lexical_cast from an integer to std::string, no
-// other direction.
+// Replaces Boost's header of this name: boost::lexical_cast from an integer to std::string only.
 #pragma once
 
 #include <concepts>

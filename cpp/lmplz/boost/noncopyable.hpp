@@ -1,4 +1,4 @@
-// Stands in for Boost's header of this name: the base class boost::noncopyable, all of it.
+// Replaces Boost's header of this name: the base class boost::noncopyable.
 #pragma once
 
 namespace boost {

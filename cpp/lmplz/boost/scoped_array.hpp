@@ -1,4 +1,4 @@
-// Stands in for Boost's header of this name: boost::scoped_array with ownership, get() and indexing.
+// Replaces Boost's header of this name: boost::scoped_array with ownership, get() and indexing.
 #pragma once
 
 #include <memory>

@@ -1,4 +1,4 @@
-// Stands in for Boost's header of this name, of which KenLM uses boost::noncopyable alone.
+// Replaces Boost's header of this name. KenLM uses only its boost::noncopyable.
 #pragma once
 
 #include <boost/noncopyable.hpp>

@@ -1,6 +1,6 @@
-// Stands in for Boost's header of this name: boost::ptr_vector, a vector that owns what it is given
-// pointers to and shows the objects. Only appending, clearing, both ends and iteration; it is not copied.
-// KenLM has boost::scoped_array from here.
+// Replaces Boost's header of this name: boost::ptr_vector, a vector of pointers that owns the objects and
+// gives access to them. It can be appended to, cleared and iterated, but not copied. KenLM also gets
+// boost::scoped_array from this header.
 #pragma once
 
 #include <cstddef>

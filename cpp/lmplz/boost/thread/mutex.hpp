@@ -1,4 +1,4 @@
-// Stands in for Boost's header of this name: boost::mutex and boost::unique_lock, used as std's are.
+// Replaces Boost's header of this name: boost::mutex and boost::unique_lock are those of the standard library.
 #pragma once
 
 #include <mutex>

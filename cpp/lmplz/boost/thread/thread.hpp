@@ -1,8 +1,8 @@
-// Stands in for Boost's header of this name: boost::thread to start with arguments and to join, and
-// boost::ref with its reference_wrapper.
+// Replaces Boost's header of this name: boost::thread, which starts with arguments and joins, and boost::ref
+// with its reference_wrapper.
 //
-// Boost calls the function as boost::bind would: on copies of the arguments as lvalues, and on the object
-// itself where a reference_wrapper was given. std::thread does neither; std::bind does both.
+// Boost calls the function as boost::bind does: with copies of the arguments as lvalues, and with the object
+// itself for a reference_wrapper. std::thread does neither; std::bind does both.
 #pragma once
 
 #include <functional>

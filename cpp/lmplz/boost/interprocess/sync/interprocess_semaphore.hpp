@@ -1,8 +1,8 @@
-// Stands in for Boost's header of this name: boost::interprocess::interprocess_semaphore between the
-// threads of one process, with wait() and post(), and the exception that KenLM catches around them, which
-// is never thrown here.
+// Replaces Boost's header of this name: boost::interprocess::interprocess_semaphore with wait() and post(),
+// for the threads of one process, and the exception that KenLM catches, which is never thrown here.
 //
-// Not std::counting_semaphore: its waiters can sleep for ever in libstdc++ before 13 (GCC bug 104928).
+// std::counting_semaphore cannot be used: its waiters may sleep for ever in libstdc++ before 13 (GCC bug
+// 104928).
 #pragma once
 
 #include <condition_variable>
