@@ -40,7 +40,7 @@ MADE = {
 WORDS = ["The", "cat", "sleeps", "a", "he", "sees", "it", "Two", "or", "three"]
 
 
-def lines(seed: int) -> list[str]:
+def random_lines(seed: int) -> list[str]:
     rng = random.Random(seed)
     return [" ".join(rng.choices(WORDS, k=5)) for _ in REFERENCES]
 
@@ -51,9 +51,9 @@ def test_what_every_metric_promises(name: str) -> None:
     assert (metric.text, metric.segments, metric.most_references) == (LOWERCASE, 3, 3)
     assert metric.name and metric.signature and metric.checksum
     assert isinstance(metric.segment_signature, str)
-    rows = metric.statistics(lines(1))
+    rows = metric.statistics(random_lines(1))
     assert rows.shape == (3, metric.width) and rows.dtype == np.float64
-    tokens = metric.text.tokens(lines(1))
+    tokens = metric.text.tokens(random_lines(1))
     assert (metric.token_statistics(range(3), Hypotheses.from_tokens(tokens)) == rows).all()
     assert np.shape(metric.score(rows)) == np.shape(metric.segment_scores(rows)) == (3,)
     assert isinstance(metric.details(rows.sum(axis=0)), str)
@@ -64,7 +64,7 @@ def test_what_every_metric_promises(name: str) -> None:
 @pytest.mark.parametrize("seed", range(5))
 def test_unclipped_bleu_is_bleu(seed: int) -> None:
     one, other = bleu(), UnclippedBleu(bleu())
-    rows, wider = one.statistics(lines(seed)), other.statistics(lines(seed))
+    rows, wider = one.statistics(random_lines(seed)), other.statistics(random_lines(seed))
     assert (wider[:, :10] == rows).all() and wider.shape == (3, 14)
     assert (one.score(rows) == other.score(wider)).all()
     assert (one.segment_scores(rows) == other.segment_scores(wider)).all()
@@ -78,7 +78,7 @@ def test_a_mix_judges_segments_as_its_parts_do() -> None:
     mix = Mix(parts)
     assert mix.segment_signature == "eff:yes" and Mix(parts[1:]).segment_signature == ""
     for seed in range(5):
-        text = lines(seed)
+        text = random_lines(seed)
         blue, ter = (metric.segment_scores(metric.statistics(text)) for _, metric in parts)
         expected = 0.5 * blue + 0.25 * (100 - ter)
         assert mix.segment_scores(mix.statistics(text)) == pytest.approx(expected)

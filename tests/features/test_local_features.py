@@ -50,7 +50,7 @@ def test_local_features_equal_a_derivation_walk(french: Path) -> None:
     decoder = hiero.Decoder(model)
     for line in input_lines(french):
         for derivation in decoder.translate(line, keep="forest").kbest(20):
-            walked = WalkedFeatures.of(derivation)
+            walked = WalkedFeatures.walk_features(derivation)
             for name, value in walked.items():
                 assert derivation.features.get(name, 0.0) == pytest.approx(value)
 
@@ -69,7 +69,8 @@ def test_search_with_local_features_is_exact(tmp_path: Path) -> None:
         assert result.forest.derivation_count == len(Enumerator(rules, sentence, 10).derivations())
         every = result.kbest(10**6)
         walked = [
-            sum(weights[n] * v for n, v in {**d.features, **WalkedFeatures.of(d)}.items()) for d in every
+            sum(weights[n] * v for n, v in {**d.features, **WalkedFeatures.walk_features(d)}.items())
+            for d in every
         ]
         assert result.score == pytest.approx(max(walked), abs=1e-4)
 
@@ -252,7 +253,7 @@ class WordCount:
         return np.diff(spans, axis=1)
 
 
-def saved(french: Path, path: Path, *features: hiero.LocalFeatures) -> Path:
+def save_model(french: Path, path: Path, *features: hiero.LocalFeatures) -> Path:
     weights = dict.fromkeys([name for feature in features for name in feature.names], -0.1) | {"LM0": 0.5}
     grammar, lm = french / "grammar.txt", french / "lm.arpa"
     hiero.Model.assemble([grammar], [lm], weights, local_features=features).save(path)
@@ -265,7 +266,7 @@ TREE = "(S (NP (DT le) (NN chat)))"
 def test_a_model_has_its_local_features(french: Path, tmp_path: Path) -> None:
     syntax = FineSyntax(labels=("NP", "PRP$"), glue=True)
     local_features = [syntax, FineDistortion(), CoarseDistortion(monotone=range(10), reordered=range(10, 20))]
-    path = saved(french, tmp_path / "m", *local_features)
+    path = save_model(french, tmp_path / "m", *local_features)
     loaded = hiero.Model.load(path)
     assert list(loaded.local_features) == local_features
     again = hiero.Model.load(path, local_features=[syntax])
@@ -288,8 +289,8 @@ def test_a_model_has_its_local_features(french: Path, tmp_path: Path) -> None:
 
 
 def test_local_features_that_only_python_can_give(french: Path, tmp_path: Path) -> None:
-    path = saved(french, tmp_path / "m", CoarseSyntax(), WordCount())
-    message = f"{path}: needs local features in Python for WordsBelow: pass them to hiero.Model.load"
+    path = save_model(french, tmp_path / "m", CoarseSyntax(), WordCount())
+    message = f"{path}: needs local features of Python's that have WordsBelow: give them to hiero.Model.load"
     with pytest.raises(hiero.FormatError, match=message):
         hiero.Model.load(path)
     for command in (("hiero", "check"), ("hiero-decode", "--quiet", "--model")):
@@ -321,7 +322,7 @@ class LargeGaps:
 def test_a_loaded_model_has_the_order_of_features_that_it_had(french: Path, tmp_path: Path) -> None:
     """The order of features is that of weight vectors, and does not depend on the order of the arguments."""
     local_features = [WordCount(), FineSyntax(labels=("NP",)), LargeGaps(), FineDistortion()]
-    path = saved(french, tmp_path / "m", *local_features)
+    path = save_model(french, tmp_path / "m", *local_features)
     names = hiero.Model.load(path, local_features=local_features).feature_names
     assert list(names)[-len(LargeGaps.names) - 22 :][:1] == ["Large"]
     again = hiero.Model.load(path, local_features=[LargeGaps(), Many(2), WordCount()])
@@ -346,8 +347,8 @@ class Many:
 def test_messages_name_ten_features_at_most(french: Path, tmp_path: Path) -> None:
     ten = ", ".join(f"F{i}" for i in range(10))
     for count, listed in ((10, ten), (11, f"{ten}, ... (11)"), (1234, f"{ten}, ... (1,234)")):
-        path = saved(french, tmp_path / str(count), Many(count))
-        with pytest.raises(hiero.FormatError, match=re.escape(f"in Python for {listed}: pass")):
+        path = save_model(french, tmp_path / str(count), Many(count))
+        with pytest.raises(hiero.FormatError, match=re.escape(f"that have {listed}: give")):
             hiero.Model.load(path)
         described = call("hiero", "info", path).stdout.decode()
         assert f"local features   (given from Python: {listed})\n" in described

@@ -84,14 +84,14 @@ def slow_read(text: str) -> Tree:
     def bare(label: str) -> str:
         return label if label.startswith(("-", "=")) else re.sub("[-=].*", "", label)
 
-    def shown(word: str) -> str:
+    def escaped(word: str) -> str:
         for escape, bracket in BRACKETS:
             word = word.replace(f"-{escape}-", bracket)
         return word
 
     root = pruned(nested())
     assert root is not None and not parts
-    words = [shown(word) for _, word in leaves(root)]
+    words = [escaped(word) for _, word in leaves(root)]
     tags = [bare(tag) for tag, _ in leaves(root)]
     return Tree(tuple(words), tuple(tags), tuple(constituents(root, 0)))
 
@@ -232,7 +232,7 @@ UNITS = [
 
 
 @st.composite
-def cuttings(draw: st.DrawFn) -> tuple[Tree, list[str], list[list[int]]]:
+def retokenised_trees(draw: st.DrawFn) -> tuple[Tree, list[str], list[list[int]]]:
     """Draws a tree, another tokenisation of its characters, and for each token the leaf of each character."""
     tree = draw(trees(st.just("x")))
     units: list[tuple[int, int, str]] = []
@@ -263,7 +263,7 @@ def slow_leaves(owners: list[list[int]]) -> list[int]:
 
 
 @settings(max_examples=200)
-@given(cuttings())
+@given(retokenised_trees())
 def test_forced_trees_against_the_definition(case: tuple[Tree, list[str], list[list[int]]]) -> None:
     tree, tokens, owners = case
     leaves = slow_leaves(owners)

@@ -31,12 +31,12 @@ def problem(seed: int) -> tuple[Forest, np.ndarray, list[tuple[Words, float, tup
     forest = small_random_forest(rng, most=150)
     split = forest.annotate_ngrams(4)
     scores = np.array([rng.gauss(0, 1) for _ in range(forest.edge_count)])[split.edge_origins]
-    found = [(d, split.derivation(d, scores)) for d in derivations(split)]
-    mass = np.exp([d.score for _, d in found])
+    pairs = [(d, split.derivation(d, scores)) for d in derivations(split)]
+    mass = np.exp([d.score for _, d in pairs])
     return (
         split,
         scores,
-        [(tuple(d.tokens), p, edges) for (edges, d), p in zip(found, mass / mass.sum(), strict=True)],
+        [(tuple(d.tokens), p, edges) for (edges, d), p in zip(pairs, mass / mass.sum(), strict=True)],
     )
 
 
@@ -50,10 +50,10 @@ def test_posteriors_of_ngrams(seed: int) -> None:
     present: defaultdict[Words, float] = defaultdict(float)
     expected: defaultdict[Words, float] = defaultdict(float)
     for words, p, _ in every:
-        own = [gram for n in range(1, 5) for gram in grams(words, n)]
-        for gram in own:
+        string_ngrams = [gram for n in range(1, 5) for gram in grams(words, n)]
+        for gram in string_ngrams:
             expected[gram] += p
-        for gram in set(own):
+        for gram in set(string_ngrams):
             present[gram] += p
     ngrams, posteriors, expectations = forest.distribution(scores).ngrams()
     assert len(set(ngrams)) == len(ngrams) and set(ngrams) >= set(expected)
@@ -69,8 +69,10 @@ def test_minimum_bayes_risk(seed: int) -> None:
     theta = [-0.3, 0.4, 0.5, 0.6, 0.7]
 
     def gain(words: Words, reference: Words) -> float:
-        known = {gram for n in range(1, 5) for gram in grams(reference, n)}
-        matches = sum(theta[n] * sum(gram in known for gram in grams(words, n)) for n in range(1, 5))
+        reference_ngrams = {gram for n in range(1, 5) for gram in grams(reference, n)}
+        matches = sum(
+            theta[n] * sum(gram in reference_ngrams for gram in grams(words, n)) for n in range(1, 5)
+        )
         return theta[0] * len(words) + matches
 
     expected = [sum(q * gain(words, other) for other, q, _ in every) for words, _, _ in every]
@@ -182,9 +184,11 @@ def test_decisions(seed: int) -> None:
     # The string may be chosen in a smaller forest; its best derivation is searched in the whole forest.
     few = Decision(decision="variational", decision_edges=3, gamma=0.1).choose(forest, scores)
     assert few is not None
-    for found in (mbr, variational, few):
-        assert found.forest is forest and found.score == pytest.approx(scores[found.edges].sum())
-        assert found.score == pytest.approx(max(d.score for d in every if d.tokens == found.tokens))
+    for derivation in (mbr, variational, few):
+        assert derivation.forest is forest and derivation.score == pytest.approx(
+            scores[derivation.edges].sum()
+        )
+        assert derivation.score == pytest.approx(max(d.score for d in every if d.tokens == derivation.tokens))
     # With few edges little more than the best derivation is left.
     one = Decision(decision="mbr", decision_edges=1).choose(forest, scores)
     assert one is not None and one.score == pytest.approx(viterbi.score)
@@ -204,10 +208,10 @@ def test_best_derivation_of_a_string() -> None:
         target_offsets=[0, 1, 2, 4, 6],
         target_symbols=[0, 1, -1, 1, 0, -1],
     )
-    found = best_derivation(two_ways, ["a", "b"], np.array([0.0, 0.0, -1.0, -2.0]))
-    assert (found.score, found.edges.tolist()) == (-1.0, [2, 0])
-    found = best_derivation(two_ways, ["a", "b"], np.array([0.0, 0.5, -1.0, -1.0]))
-    assert (found.score, found.edges.tolist()) == (-0.5, [3, 1])
+    derivation = best_derivation(two_ways, ["a", "b"], np.array([0.0, 0.0, -1.0, -2.0]))
+    assert (derivation.score, derivation.edges.tolist()) == (-1.0, [2, 0])
+    derivation = best_derivation(two_ways, ["a", "b"], np.array([0.0, 0.5, -1.0, -1.0]))
+    assert (derivation.score, derivation.edges.tolist()) == (-0.5, [3, 1])
 
 
 @each_seed(range(40))
@@ -219,9 +223,11 @@ def test_a_gamma_that_leaves_one_derivation(seed: int) -> None:
     best = forest.viterbi(scores)
     assert best is not None
     split = forest.annotate_ngrams(3)
-    own = scores[split.edge_origins]
-    p = split.distribution(1e6 * own)
-    every = [(list(edges), tuple(split.derivation(edges, own).tokens)) for edges in derivations(split)]
+    origin_scores = scores[split.edge_origins]
+    p = split.distribution(1e6 * origin_scores)
+    every = [
+        (list(edges), tuple(split.derivation(edges, origin_scores).tokens)) for edges in derivations(split)
+    ]
     means = np.zeros(len(every))
     for order in (1, 2, 3):
         counts = Counter(padded(tuple(best.tokens), order))
@@ -229,8 +235,8 @@ def test_a_gamma_that_leaves_one_derivation(seed: int) -> None:
         values = p.variational_values(order)
         for i, (edges, words) in enumerate(every):
             grams = padded(words, order)
-            known = all(gram in counts for gram in grams)
-            expected = sum(math.log(counts[g] / histories[g[:-1]]) for g in grams) if known else -math.inf
+            possible = all(gram in counts for gram in grams)
+            expected = sum(math.log(counts[g] / histories[g[:-1]]) for g in grams) if possible else -math.inf
             assert values[edges].sum() == pytest.approx(expected, abs=1e-9)
             means[i] += expected / 3
     found = Decision(decision="variational", gamma=1e6, order=3).choose(forest, scores)

@@ -78,7 +78,7 @@ def test_toy_forest_by_hand(toy: Forest, method: hf.Method) -> None:
     assert float(hf.covariance(p, LENGTHS, first, method)) == pytest.approx(5 * 3 / 8 - 4.75 * 3 / 8)
 
 
-def enumerated(
+def enumerate_derivations(
     forest: Forest, scores: np.ndarray[Any, Any]
 ) -> tuple[list[tuple[int, ...]], np.ndarray[Any, Any]]:
     all_of_them = derivations(forest)
@@ -98,8 +98,8 @@ def test_expectations_by_enumeration(seed: int) -> None:
     scale = rng.choice([1.0, 1000.0])
     scores = scale * rng.normal(size=forest.edge_count)
     other = scores + rng.normal(size=forest.edge_count)
-    all_of_them, p = enumerated(forest, scores)
-    _, q = enumerated(forest, other)
+    all_of_them, p = enumerate_derivations(forest, scores)
+    _, q = enumerate_derivations(forest, other)
     one, two = forest.distribution(scores), forest.distribution(other)
     r, s = rng.normal(size=(forest.edge_count, 2)), rng.normal(size=(forest.edge_count, 3))
     s[rng.random(s.shape) < 0.5] = 0
@@ -128,7 +128,7 @@ def test_expectations_by_enumeration(seed: int) -> None:
         assert hf.cross_entropy(one, two, method) == pytest.approx(h + kl, rel=1e-9, abs=1e-9 + big)
 
 
-def differences(
+def central_differences(
     value: Callable[[np.ndarray[Any, Any]], Any], at: np.ndarray[Any, Any]
 ) -> np.ndarray[Any, Any]:
     """Computes central differences of a function of a vector."""
@@ -160,9 +160,9 @@ def test_gradients_are_those_of_finite_differences(seed: int) -> None:
             got = gradient(model, method=method)
             close = {"rel": 1e-5, "abs": 1e-6 * (1 + np.abs(got.theta).max())}
             assert got.value == pytest.approx(value(model))
-            by_theta = differences(lambda x, v=value: v(LogLinear(forest, x, gamma)), theta)  # type: ignore[misc]
+            by_theta = central_differences(lambda x, v=value: v(LogLinear(forest, x, gamma)), theta)  # type: ignore[misc]
             assert got.theta == pytest.approx(by_theta, **close)
-            by_gamma = differences(
+            by_gamma = central_differences(
                 lambda g, v=value: v(LogLinear(forest, theta, float(g[0]))),
                 np.array([gamma]),  # type: ignore[misc]
             )
@@ -171,7 +171,7 @@ def test_gradients_are_those_of_finite_differences(seed: int) -> None:
             assert got.gamma == pytest.approx(theta @ got.theta / gamma)
     for method in METHODS if seed % 5 == 0 else METHODS[:1]:
         hessian = hf.log_z_hessian(model, method)
-        expected = differences(lambda x: hf.log_z_gradient(LogLinear(forest, x, gamma)).theta, theta)
+        expected = central_differences(lambda x: hf.log_z_gradient(LogLinear(forest, x, gamma)).theta, theta)
         assert hessian == pytest.approx(expected, rel=1e-4, abs=1e-5 * (1 + np.abs(hessian).max()))
         assert hessian == pytest.approx(hessian.T)
 

@@ -213,7 +213,7 @@ def test_damaged_text(forests: list[Forest], tmp_path: Path) -> None:
                     read_hypergraph(tmp_path / "bad") if text == LAZY else list(read_json(tmp_path / "bad"))
 
 
-def rewritten(path: Path, change: Callable[[dict[str, Any]], object]) -> Path:
+def with_index(path: Path, change: Callable[[dict[str, Any]], object]) -> Path:
     """Writes a copy of an archive with a changed index, and returns its path."""
     data = path.read_bytes()
     begin, size, _, magic = struct.unpack("<QQI8s", data[-28:])
@@ -235,11 +235,11 @@ def test_hostile_archives(forests: list[Forest], tmp_path: Path) -> None:
         def move(index: dict[str, Any], place: list[int] = place) -> None:
             index["records"][1] = place
 
-        with ForestFile(rewritten(tmp_path / "good", move)) as archive:
+        with ForestFile(with_index(tmp_path / "good", move)) as archive:
             assert_same(archive[0], forests[0])
             with pytest.raises(ForestError, match="bad: sentence 1: "):
                 archive[1]
-    fewer = rewritten(tmp_path / "good", lambda index: index["feature_names"][0].clear())
+    fewer = with_index(tmp_path / "good", lambda index: index["feature_names"][0].clear())
     with ForestFile(fewer) as archive, pytest.raises(ForestError, match=r"bad: sentence 0: .*features"):
         archive[0]
     for change in (
@@ -250,7 +250,7 @@ def test_hostile_archives(forests: list[Forest], tmp_path: Path) -> None:
         lambda index: index.update(feature_names=[["f", "f"]]),
     ):
         with pytest.raises(ForestError, match="bad: not a file of forests: "):
-            ForestFile(rewritten(tmp_path / "good", change))
+            ForestFile(with_index(tmp_path / "good", change))
     for data in (b"", b"HIEROFR3", good[:-1], good[8:], b"HIEROFR2" + good[8:], good + b" "):
         (tmp_path / "bad").write_bytes(data)
         with pytest.raises(ForestError, match="bad: not a file of forests"):

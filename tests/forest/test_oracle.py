@@ -27,7 +27,7 @@ from support.seeds import each_seed
 START = [4.0, 4.0, 4.0, 3.0, 2.0, 1.0, 4.0, 3.0, 2.0, 1.0]
 
 
-def spans(rng: random.Random, forest: Forest) -> Forest:
+def with_spans(rng: random.Random, forest: Forest) -> Forest:
     """Returns the forest with random spans, and one of six words for the root."""
     whole = [[0, rng.randint(0, 6)] for _ in range(forest.node_count - 1)] + [[0, 6]]
     names = [
@@ -56,7 +56,7 @@ def objective(
 @each_seed(range(300))
 def test_rescoring_by_enumeration(seed: int) -> None:
     rng = random.Random(seed)
-    forest = spans(rng, small_random_forest(rng, most=120))
+    forest = with_spans(rng, small_random_forest(rng, most=120))
     scores = np.array([rng.gauss(0, 1) for _ in range(forest.edge_count)])
     strings = {d: derivation_words(forest, d) for d in derivations(forest)}
     references = [rng.choice(list(strings.values())) or ["a"], [rng.choice("abce") for _ in range(5)]]
@@ -105,7 +105,7 @@ def test_beams_of_one_by_the_definition() -> None:
     lengths_differ = 0
     for seed in range(300):
         rng = random.Random(seed)
-        forest = spans(rng, small_random_forest(rng))
+        forest = with_spans(rng, small_random_forest(rng))
         scores = [rng.gauss(0, 1) for _ in range(forest.edge_count)]
         references = [rng.choices("abcd", k=rng.randint(1, 3)), rng.choices("abcd", k=rng.randint(4, 9))]
         mu = rng.choice([0.0, 0.5, math.inf])
@@ -141,7 +141,7 @@ def test_beams_of_one_by_the_definition() -> None:
 @each_seed(range(50))
 def test_more_weight_on_the_model_means_more_score_and_less_bleu(seed: int) -> None:
     rng = random.Random(seed)
-    forest = spans(rng, small_random_forest(rng, most=120))
+    forest = with_spans(rng, small_random_forest(rng, most=120))
     scores = np.array([rng.gauss(0, 1) for _ in range(forest.edge_count)])
     references = [derivation_words(forest, rng.choice(derivations(forest))) or ["a"]]
     path = []

@@ -28,7 +28,7 @@ from support.seeds import each_seed
 mpmath.mp.dps = 60
 
 
-def exact(value: Scaled | float) -> mpmath.mpf:
+def to_mpmath(value: Scaled | float) -> mpmath.mpf:
     """Converts a Scaled to a number of mpmath."""
     if isinstance(value, Scaled):
         return value.sign * mpmath.exp(mpmath.mpf(value.log_abs)) if value.sign else mpmath.mpf(0)
@@ -257,14 +257,14 @@ def test_scaled_numbers() -> None:
         exact_a = mpmath.exp(mpmath.mpf(x))
         exact_b = mpmath.exp(mpmath.mpf(y)) * b.sign
         assert a.log_abs == pytest.approx(x, rel=1e-15, abs=1e-15)
-        for got, expected, size in [
+        for actual, expected, size in [
             (a * b, exact_a * exact_b, abs(exact_a * exact_b)),
             (a / b, exact_a / exact_b, abs(exact_a / exact_b)),
             (a + b, exact_a + exact_b, exact_a + abs(exact_b)),
             (a - b, exact_a - exact_b, exact_a + abs(exact_b)),
         ]:
             # log_abs is a double near 5000, so the accuracy is 1e-12 at best.
-            assert abs(exact(got) - expected) <= 1e-11 * size
+            assert abs(to_mpmath(actual) - expected) <= 1e-11 * size
     for value in (0.0, 1.0, -1.5, 1e308, 5e-324, -1e-300):
         assert float(Scaled(value)) == value and Scaled(value) == value
     assert float(Scaled.exp(-math.inf)) == 0.0 == Scaled(0) * Scaled.exp(5000)
@@ -292,11 +292,11 @@ def test_range_and_signs(seed: int) -> None:
     for log, r_e, s_e in zip(logs, r, s, strict=True):
         p = Scaled.exp(log)
         weights.append((p, (p * r_e,), (p * s_e,), (p * r_e * s_e,)))
-    got = sr.inside(forest, sr.SecondOrderSemiring(1, 1), weights)[forest.root]
+    actual = sr.inside(forest, sr.SecondOrderSemiring(1, 1), weights)[forest.root]
     again = sr.inside(forest, sr.LiftedSemiring(1, 1), [nested(w) for w in weights])[forest.root]
-    assert nested(got) == again or all(
+    assert nested(actual) == again or all(
         float(x / y) == pytest.approx(1, rel=1e-9)
-        for x, y in zip(flat(nested(got)), flat(again), strict=True)
+        for x, y in zip(flat(nested(actual)), flat(again), strict=True)
     )
     sums = [mpmath.mpf(0)] * 4
     sizes = [mpmath.mpf(0)] * 4
@@ -311,8 +311,8 @@ def test_range_and_signs(seed: int) -> None:
         ):
             sums[i] += term
             sizes[i] += size
-    for value, expected, size in zip(flat(got), sums, sizes, strict=True):
-        assert abs(exact(value) - expected) <= 1e-9 * size
+    for value, expected, size in zip(flat(actual), sums, sizes, strict=True):
+        assert abs(to_mpmath(value) - expected) <= 1e-9 * size
 
 
 def product(semiring: Any, weights: Sequence[Any], derivation: Sequence[int]) -> Any:
@@ -351,7 +351,7 @@ def test_inside_and_outside_by_enumeration(name: str, seed: int) -> None:
     for node in range(forest.node_count):
         # Sum over every use of the node in a derivation, without the part below the node.
         expected = semiring.zero
-        for context in contexts(forest, node):
+        for context in enumerate_contexts(forest, node):
             expected = semiring.plus(expected, product(semiring, weights, context))
         assert_equal(case, outside[node], expected, rounding=True)
 
@@ -364,7 +364,7 @@ class InPython:
         self.plus, self.times = semiring.plus, semiring.times
 
 
-def contexts(forest: Forest, node: int) -> list[list[int]]:
+def enumerate_contexts(forest: Forest, node: int) -> list[list[int]]:
     """Enumerates the derivations of the root without the part below one use of the node, as lists of
     edges."""
     if node == forest.root:
@@ -375,7 +375,7 @@ def contexts(forest: Forest, node: int) -> list[list[int]]:
             mine = tails(forest, edge)
             for place in (i for i, tail in enumerate(mine) if tail == node):
                 others = [derivations(forest, tail) for i, tail in enumerate(mine) if i != place]
-                for above in contexts(forest, head):
+                for above in enumerate_contexts(forest, head):
                     for parts in itertools.product(*others):
                         out.append([*above, edge, *itertools.chain.from_iterable(parts)])
     return out

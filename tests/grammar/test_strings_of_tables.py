@@ -31,7 +31,7 @@ def image(tmp_path_factory: pytest.TempPathFactory) -> bytes:
     return (folder / "rules.hrt").read_bytes()
 
 
-def written(image: bytes, path: Path, name: str) -> str:
+def write_damaged(image: bytes, path: Path, name: str) -> str:
     """Writes a table in which one byte of a name is invalid in UTF-8, and returns the path."""
     old = name.encode()
     path.write_bytes(replace_bytes(image, old, b"\xff" + old[1:]))
@@ -50,7 +50,7 @@ def test_the_checksum_is_the_core_s(image: bytes, tmp_path: Path) -> None:
 def test_names_are_checked_when_a_table_is_opened(
     image: bytes, tmp_path: Path, french: Path, name: str
 ) -> None:
-    path = written(image, tmp_path / "bad.hrt", name)
+    path = write_damaged(image, tmp_path / "bad.hrt", name)
     message = f"{path}: damaged rule table: {NAMES[name]} that is not UTF-8"
     for opened in (
         lambda: RuleTable.open(path),
@@ -67,7 +67,7 @@ def test_names_are_checked_when_a_table_is_opened(
 
 @pytest.mark.parametrize("name", WORDS)
 def test_words_are_checked_where_they_are_read(image: bytes, tmp_path: Path, french: Path, name: str) -> None:
-    path = written(image, tmp_path / "bad.hrt", name)
+    path = write_damaged(image, tmp_path / "bad.hrt", name)
     message = f"{path}: damaged rule table: a word that is not UTF-8"
     table = RuleTable.open(path)
     reads: list[Callable[[], object]] = [

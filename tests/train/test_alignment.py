@@ -22,15 +22,15 @@ from support.commands import call
 Link = tuple[int, int]
 
 
-def symmetrised(there: set[Link], back: set[Link], rows: int, columns: int, heuristic: str) -> set[Link]:
+def symmetrise(forward: set[Link], backward: set[Link], rows: int, columns: int, heuristic: str) -> set[Link]:
     """Symmetrises two alignments (Koehn et al. 2005): begins with the intersection, adds neighbours in the
     union with at least one free word, and then links of which the words are free."""
     cells = [(s, t) for s in range(rows) for t in range(columns)]
     if heuristic == "intersection":
-        return there & back
+        return forward & backward
     if heuristic == "union":
-        return there | back
-    links = there & back
+        return forward | backward
+    links = forward & backward
 
     def is_free(side: int, position: int) -> bool:
         return all(link[side] != position for link in links)
@@ -40,12 +40,12 @@ def symmetrised(there: set[Link], back: set[Link], rows: int, columns: int, heur
         grown = False
         for s, t in cells:
             near = any(abs(s - i) <= 1 and abs(t - j) <= 1 for i, j in links)
-            if (s, t) in (there | back) - links and near and (is_free(0, s) or is_free(1, t)):
+            if (s, t) in (forward | backward) - links and near and (is_free(0, s) or is_free(1, t)):
                 links.add((s, t))
                 grown = True
     if heuristic != "grow-diag":
         both = heuristic == "grow-diag-final-and"
-        for direction in (there, back):
+        for direction in (forward, backward):
             for s, t in cells:
                 free = (is_free(0, s), is_free(1, t))
                 if (s, t) in direction and (all(free) if both else any(free)):
@@ -65,8 +65,8 @@ def test_symmetrisation(heuristic: Heuristic) -> None:
             for link in links:
                 matrix[link] = True
         combine(*matrices, heuristic)
-        got = {(int(s), int(t)) for s, t in np.argwhere(matrices[0].to_numpy())}
-        assert got == symmetrised(there, back, rows, columns, heuristic)
+        actual = {(int(s), int(t)) for s, t in np.argwhere(matrices[0].to_numpy())}
+        assert actual == symmetrise(there, back, rows, columns, heuristic)
 
 
 def test_aligning(demo: Path, tmp_path: Path) -> None:
@@ -89,9 +89,9 @@ def test_aligning(demo: Path, tmp_path: Path) -> None:
     assert (len(first[0]), len(first[1])) == (150, 200)
     assert first[0][7] == ""
     # About one link in twelve would be right by chance.
-    for name, got in (("train", first[0]), ("test", first[1])):
-        gold = (demo / f"{name}.align").read_text().splitlines()[: len(got)]
-        pairs = [(set(g.split()), set(w.split())) for g, w in zip(got, gold, strict=True) if g]
+    for name, actual in (("train", first[0]), ("test", first[1])):
+        gold = (demo / f"{name}.align").read_text().splitlines()[: len(actual)]
+        pairs = [(set(g.split()), set(w.split())) for g, w in zip(actual, gold, strict=True) if g]
         right = sum(len(g & w) for g, w in pairs)
         f1 = 2 * right / sum(len(g) + len(w) for g, w in pairs)
         assert f1 > 0.7, name

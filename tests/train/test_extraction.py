@@ -282,7 +282,7 @@ def checksum(data: bytes) -> int:
     return out ^ out >> 32
 
 
-def sealed(counts: bytes) -> bytes:
+def with_checksum(counts: bytes) -> bytes:
     """Returns a file of counts, which is smaller than a block, with a matching checksum."""
     sum_at = 376
     total = mix(mix(0, checksum(counts[sum_at + 8 :])), checksum(counts[:sum_at]))
@@ -292,10 +292,10 @@ def sealed(counts: bytes) -> bytes:
 def test_counts_of_words_that_there_are_not(tmp_path: Path) -> None:
     extract(tmp_path, [Pair(("a",), ("A",), frozenset({(0, 0)}))])
     good = (tmp_path / "counts").read_bytes()
-    assert sealed(good) == good
+    assert with_checksum(good) == good
     rules_at = int.from_bytes(good[48:56], "little")
     for at in (rules_at, rules_at + 2):  # the source and the target word of the only rule
-        (tmp_path / "counts").write_bytes(sealed(good[:at] + b"\x7f" + good[at + 1 :]))
+        (tmp_path / "counts").write_bytes(with_checksum(good[:at] + b"\x7f" + good[at + 1 :]))
         with pytest.raises(FormatError, match="counts: damaged: extract again"):
             score_rules(tmp_path / "counts", tmp_path / "rules.hrt")
         with pytest.raises(FormatError, match="counts: damaged: extract again"):

@@ -55,7 +55,7 @@ def test_probabilities_of_larger_counts() -> None:
         assert fisher_minus_log_p(both, source, target, pairs) == pytest.approx(expected, rel=1e-9, abs=1e-9)
 
 
-def corpus(rng: random.Random, size: int) -> list[Pair]:
+def random_pairs(rng: random.Random, size: int) -> list[Pair]:
     """Makes sentence pairs of a few frequent words and some rare ones, aligned word by word."""
     out = []
     for _ in range(size):
@@ -93,7 +93,7 @@ def exact_values(pairs: Sequence[Pair], rules: Sequence[Key]) -> dict[Key, float
 
 
 def test_rules_are_pruned_by_counts_of_pairs_that_hold_their_sides(tmp_path: Path) -> None:
-    pairs = corpus(random.Random(2), 250)
+    pairs = random_pairs(random.Random(2), 250)
     extract(tmp_path, pairs)
     rules = list(read_counts(tmp_path))
     values = exact_values(pairs, rules)

@@ -37,7 +37,7 @@ def trained(inputs: TrainInputs, tmp_path_factory: pytest.TempPathFactory) -> Pa
     return folder
 
 
-def start(inputs: TrainInputs, output: Path) -> subprocess.Popen[str]:
+def start_training(inputs: TrainInputs, output: Path) -> subprocess.Popen[str]:
     """Starts training as another process, which reports its progress on standard error."""
     arguments = train_command(inputs, output)[1:]
     return subprocess.Popen([BIN / "hiero", *arguments], stderr=subprocess.PIPE, text=True)
@@ -122,7 +122,7 @@ def test_killed_in_every_step(inputs: TrainInputs, trained: Path, tmp_path: Path
     rng = random.Random()
     output = tmp_path / "model"
     for step in STEPS:
-        process = start(inputs, output)
+        process = start_training(inputs, output)
         assert process.stderr is not None
         with process, process.stderr:
             for line in process.stderr:
@@ -326,7 +326,7 @@ def test_a_folder_of_other_files_is_left_alone(inputs: TrainInputs, tmp_path: Pa
 
 @pytest.mark.slow
 def test_two_at_once(inputs: TrainInputs, tmp_path: Path) -> None:
-    first = start(inputs, tmp_path / "m")
+    first = start_training(inputs, tmp_path / "m")
     assert first.stderr is not None
     with first, first.stderr:
         first.stderr.readline()

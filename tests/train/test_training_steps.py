@@ -43,7 +43,7 @@ def one_to_one(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(pipeline, "align", aligned)
 
 
-def again(inputs: TrainInputs, output: Path, settings: TrainSettings) -> dict[str, str]:
+def train_again(inputs: TrainInputs, output: Path, settings: TrainSettings) -> dict[str, str]:
     """Trains once more, and returns the steps with changed settings and these settings."""
     said: list[str] = []
     train(inputs, output, settings=settings, report=said.append)
@@ -76,11 +76,11 @@ def test_settings_make_their_steps_again(
     first = SETTINGS.model_copy(update=before)
     train(inputs, tmp_path / "model", settings=first)
     changed = first.model_copy(update=change)
-    repeated = again(inputs, tmp_path / "model", changed)
+    repeated = train_again(inputs, tmp_path / "model", changed)
     # The model depends on all settings, but only reports them if no file has changed.
     assert [name for name in repeated if name != "model"] == steps
     assert all(names == ", ".join(change) for names in repeated.values())
-    assert again(inputs, tmp_path / "model", changed) == {}
+    assert train_again(inputs, tmp_path / "model", changed) == {}
 
 
 def test_what_the_model_has_of_training(
