@@ -290,7 +290,7 @@ def test_a_model_has_its_local_features(french: Path, tmp_path: Path) -> None:
 
 def test_local_features_that_only_python_can_give(french: Path, tmp_path: Path) -> None:
     path = save_model(french, tmp_path / "m", CoarseSyntax(), WordCount())
-    message = f"{path}: needs local features of Python's that have WordsBelow: give them to hiero.Model.load"
+    message = f"{path}: needs local features in Python for WordsBelow: pass them to hiero.Model.load"
     with pytest.raises(hiero.FormatError, match=message):
         hiero.Model.load(path)
     for command in (("hiero", "check"), ("hiero-decode", "--quiet", "--model")):
@@ -348,7 +348,7 @@ def test_messages_name_ten_features_at_most(french: Path, tmp_path: Path) -> Non
     ten = ", ".join(f"F{i}" for i in range(10))
     for count, listed in ((10, ten), (11, f"{ten}, ... (11)"), (1234, f"{ten}, ... (1,234)")):
         path = save_model(french, tmp_path / str(count), Many(count))
-        with pytest.raises(hiero.FormatError, match=re.escape(f"that have {listed}: give")):
+        with pytest.raises(hiero.FormatError, match=re.escape(f"in Python for {listed}: pass")):
             hiero.Model.load(path)
         described = call("hiero", "info", path).stdout.decode()
         assert f"local features   (given from Python: {listed})\n" in described

@@ -104,7 +104,7 @@ def test_rules_with_words_are_no_glue() -> None:
     rules = [hiero.Rule("[X] ||| a [X,1] ||| a [X,1] ||| P=0"), hiero.Rule("[X] ||| b ||| b ||| P=0")]
     weights = {"P": 1.0, "OOV": -100.0, "Glue": -1.0}
     decoder = hiero.Decoder(hiero.Model([hiero.RuleTable.from_rules(rules)], [], weights))
-    page = checked(derivation_page(decoder.translate("a a b").derivation))
+    page = checked_page(derivation_page(decoder.translate("a a b").derivation))
     levels = [(row["head"], int(row["aria-level"])) for row in page.rules]
     assert levels == [("0:3", 1), ("S 0:3", 2), ("X 0:3", 3), ("X 1:3", 4), ("X 2:3", 5)]
 
