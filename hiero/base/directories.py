@@ -130,12 +130,12 @@ def working_directory(directory: Path, record: str, first: str) -> Iterator[Path
 
 @contextlib.contextmanager
 def run_directory(
-    directory: Path, record: str, settings: Mapping[str, Any], begun: Callable[[], bool] = lambda: True
+    directory: Path, record: str, settings: Mapping[str, Any], has_results: Callable[[], bool] = lambda: True
 ) -> Iterator[None]:
     """Locks the ``working_directory`` of a run. Its ``record`` holds the settings of the run as JSON.
 
-    Raises FormatError if the directory holds a run with other settings and ``begun()`` says that this run
-    has results worth keeping. Raises the errors of ``working_directory``, too.
+    Raises FormatError if the directory holds a run with other settings and ``has_results()`` says that the
+    results of that run are worth keeping. Raises the errors of ``working_directory``, too.
     """
     text = json.dumps(settings, indent=1, ensure_ascii=False, default=json_number) + "\n"
     with working_directory(directory, record, text) as path:
@@ -144,20 +144,20 @@ def run_directory(
         except ValueError:
             recorded = None
         if recorded != json.loads(text):
-            if begun():
+            if has_results():
                 where = ", ".join([record, *changed_settings(recorded, json.loads(text))])
                 raise FormatError(f"{directory}: holds another run, see {where}; choose another directory")
             write_atomically(path, text)
         yield
 
 
-def changed_settings(recorded: Any, expected: Mapping[str, Any], within: str = "") -> Iterator[str]:
+def changed_settings(recorded: Any, expected: Mapping[str, Any], prefix: str = "") -> Iterator[str]:
     """Yields the names of settings, read from JSON, that differ from the expected ones."""
     if not isinstance(recorded, dict):
         return
     for name in sorted(recorded.keys() | expected.keys()):
-        one, other = recorded.get(name), expected.get(name)
-        if isinstance(one, dict) and isinstance(other, dict):
-            yield from changed_settings(one, other, f"{within}{name}.")
-        elif one != other:
-            yield f"{within}{name}"
+        old, new = recorded.get(name), expected.get(name)
+        if isinstance(old, dict) and isinstance(new, dict):
+            yield from changed_settings(old, new, f"{prefix}{name}.")
+        elif old != new:
+            yield f"{prefix}{name}"

@@ -61,20 +61,20 @@ class _SoftSyntax(Settings, ABC):
     @property
     @abstractmethod
     def columns(self) -> Sequence[int]:
-        """For every label the column of its match feature. Its cross feature is in the next column."""
+        """Columns of the match features, by label. The cross feature of a label is in the next column."""
 
     def by_span(self, sentence: Sentence, spans: npt.NDArray[np.int32]) -> npt.NDArray[Any]:
         """Computes the features of spans; see ``SpanFeatures``. Raises FormatError without a parse."""
         if sentence.parse is None:
             raise FormatError("no parse")
         constituents = [c for c in sentence.parse.constituents if c.label in self.labels]
-        begin, end = spans[:, :1], spans[:, 1:]
-        begins = np.array([c.begin for c in constituents], dtype=np.int32)
-        ends = np.array([c.end for c in constituents], dtype=np.int32)
-        equal = (begin == begins) & (end == ends)
-        crossing = ((begin < begins) & (begins < end) & (end < ends)) | (
-            (begins < begin) & (begin < ends) & (ends < end)
-        )
+        span_begin, span_end = spans[:, :1], spans[:, 1:]
+        begin = np.array([c.begin for c in constituents], dtype=np.int32)
+        end = np.array([c.end for c in constituents], dtype=np.int32)
+        equal = (span_begin == begin) & (span_end == end)
+        crosses_begin = (span_begin < begin) & (begin < span_end) & (span_end < end)
+        crosses_end = (begin < span_begin) & (span_begin < end) & (end < span_end)
+        crossing = crosses_begin | crosses_end
         values = np.zeros((len(spans), len(self.names)))
         column_of = dict(zip(self.labels, self.columns, strict=True))
         columns = np.array([column_of[c.label] for c in constituents], dtype=np.intp)

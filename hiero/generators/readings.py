@@ -89,7 +89,7 @@ class Reader:
         numerals = (raw[slice(*match.span(name))] for name in match.groupdict() if name in (*_NUMBERS, "i"))
         if any(map(self._numerals.is_word, numerals)):
             return False
-        # A full stop at the end of a sentence ends the sentence if it is a token. If it is not, it may do so.
+        # At the end of a sentence, a full stop ends the sentence if it is a token, and else it may end it.
         at_end = match.end(1) == len(raw)
         if kind == "ordinal" or kind == "end":
             return not (at_end and match[1].endswith(" .")) and (at_end or kind == "ordinal")

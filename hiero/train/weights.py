@@ -91,7 +91,7 @@ def _length_ratio(decoder: Decoder, pairs: Pairs) -> float:
 
 
 def sample(pairs: Iterator[tuple[str, str]], seed: int) -> list[tuple[list[str], list[str]]]:
-    """Draws sentence pairs at random, with equal probability, from those that are not too long."""
+    """Draws sentence pairs that are not too long, with equal probability, by reservoir sampling."""
     rng = random.Random(seed)
     drawn: list[tuple[list[str], list[str]]] = []
     seen = 0
@@ -100,7 +100,7 @@ def sample(pairs: Iterator[tuple[str, str]], seed: int) -> list[tuple[list[str],
         if not (0 < len(source) <= _MAX_LENGTH and 0 < len(target) <= _MAX_LENGTH):
             continue
         seen += 1
-        place = len(drawn) if len(drawn) < _SENTENCES else rng.randrange(seen)
-        if place < _SENTENCES:
-            drawn[place : place + 1] = [(source, target)]
+        index = len(drawn) if len(drawn) < _SENTENCES else rng.randrange(seen)
+        if index < _SENTENCES:
+            drawn[index : index + 1] = [(source, target)]
     return drawn
