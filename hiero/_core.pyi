@@ -1,3 +1,5 @@
+"""C++ core of hiero."""
+
 import mmap
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from typing import IO, Any, overload
@@ -6,52 +8,203 @@ import numpy as np
 import numpy.typing as npt
 import scipy.sparse
 
-class Error(Exception): ...
-class FormatError(Error, ValueError): ...
-class ForestError(FormatError): ...
+class Error(Exception):
+    """Base class of hiero's own errors."""
 
-def exchange(one: str, other: str) -> None: ...
+class FormatError(Error, ValueError):
+    """
+    Malformed input; the message names the file and line, or the sentence and token.
+    """
+
+class ForestError(FormatError):
+    """Malformed forest, or one that is too large."""
+
+def exchange(one: str, other: str) -> None:
+    """
+    Exchanges the names of two files or directories of one file system in one step.
+
+    Raises:
+        OSError: One of them does not exist, or, with errno ENOSYS, EINVAL or ENOTSUP, the file system or
+            platform cannot exchange names. The error names the first path.
+    """
+
+class Setting:
+    """A setting of the core: its default and its limits."""
+
+    @property
+    def name(self) -> str:
+        """Name."""
+
+    @property
+    def meaning(self) -> str:
+        """Description of one sentence."""
+
+    @property
+    def default(self) -> Any:
+        """Default value."""
+
+    @property
+    def least(self) -> float | None:
+        """Least value, or None if there is none."""
+
+    @property
+    def most(self) -> float | None:
+        """Greatest value, or None if there is none."""
+
+    @property
+    def choices(self) -> list[str]:
+        """All values, if they are names; else empty."""
 
 class Rule:
-    def __init__(self, text: str) -> None: ...
+    """Synchronous rule."""
+
+    def __init__(self, text: str) -> None:
+        """
+        Reads a rule from text.
+
+        Args:
+            text: One line, such as `[X] ||| ne [X,1] pas ||| do not [X,1] ||| A=-0.3 ||| 0-1`: label, source
+                side, target side, features, and links from source to target token positions.
+
+        Raises:
+            FormatError: The text is no rule.
+        """
+
     @property
-    def lhs(self) -> str: ...
+    def lhs(self) -> str:
+        """Left-hand label."""
+
     @property
-    def source(self) -> list[str]: ...
+    def source(self) -> list[str]:
+        """
+        Source side as in rule text: [X,1] is a nonterminal; words that look like one are escaped.
+        """
+
     @property
-    def target(self) -> list[str]: ...
+    def target(self) -> list[str]:
+        """
+        Target side as in rule text: [X,1] is a nonterminal; words that look like one are escaped.
+        """
+
     @property
-    def features(self) -> dict[str, float]: ...
+    def features(self) -> dict[str, float]:
+        """Feature values by name."""
+
     @property
-    def links(self) -> list[tuple[int, int]]: ...
+    def links(self) -> list[tuple[int, int]]:
+        """
+        Word alignment: (source, target) token positions, which count nonterminals.
+        """
+
+    def __eq__(self, other: object, /) -> bool: ...
+
+    __hash__: None = None
 
 class RuleTable:
+    """
+    Packed rule table: immutable, memory-mapped, and safe to share between threads.
+    """
+
     @staticmethod
-    def open(path: str, name: str = "") -> RuleTable: ...
+    def open(path: str, name: str = "") -> RuleTable:
+        """
+        Maps a packed table, which takes no parsing.
+
+        Args:
+            path: The file.
+            name: Name of the table in error messages (default: its path).
+
+        Raises:
+            OSError: The file cannot be read.
+            FormatError: The file is no table, is cut short, or has another format version.
+        """
+
     @staticmethod
-    def from_rules(rules: Sequence[Rule], owner: str = "", span_limit: int = 0) -> RuleTable: ...
-    def save(self, path: str) -> None: ...
+    def from_rules(rules: Sequence[Rule], owner: str = "", span_limit: int = 0) -> RuleTable:
+        """
+        Makes a table in memory.
+
+        Args:
+            rules: The rules.
+            owner: Owner name; "": none.
+            span_limit: Greatest number of source words that a rule may cover; 0: not set.
+
+        Raises:
+            FormatError: The rules do not fit into one table.
+        """
+
+    def save(self, path: str) -> None:
+        """
+        Writes the packed table to a file, in full or not at all.
+
+        Raises:
+            OSError: The file cannot be written.
+        """
+
     @property
-    def path(self) -> str: ...
+    def path(self) -> str:
+        """Path of the file; "" for a table in memory."""
+
     @property
-    def owner(self) -> str: ...
+    def owner(self) -> str:
+        """Owner name; "" if none was given."""
+
     @property
-    def span_limit(self) -> int: ...
+    def span_limit(self) -> int:
+        """
+        Greatest number of source words that a rule may cover; 0 if it was not set.
+        """
+
     @property
-    def rule_count(self) -> int: ...
+    def rule_count(self) -> int:
+        """Number of rules."""
+
     @property
-    def node_count(self) -> int: ...
+    def node_count(self) -> int:
+        """Number of nodes of the trie of source sides."""
+
     @property
-    def word_count(self) -> int: ...
+    def word_count(self) -> int:
+        """Number of words."""
+
     @property
-    def dense_count(self) -> int: ...
+    def dense_count(self) -> int:
+        """Number of dense features."""
+
     @property
-    def labels(self) -> list[str]: ...
+    def labels(self) -> list[str]:
+        """Nonterminal labels."""
+
     @property
-    def feature_names(self) -> list[str]: ...
-    def lookup(self, tokens: Sequence[str]) -> list[Rule]: ...
-    def rule(self, rule: int) -> Rule: ...
-    def check(self) -> None: ...
+    def feature_names(self) -> list[str]:
+        """
+        Names of the features, dense ones first. Features that came without a name are called
+        tm_pt_0, tm_pt_1, ..., with the owner instead of pt.
+        """
+
+    def lookup(self, tokens: Sequence[str]) -> list[Rule]:
+        """
+        Returns the rules with exactly this source side.
+
+        Args:
+            tokens: Source side as in rule text; [X] and [X,1] are nonterminals.
+        """
+
+    def rule(self, rule: int) -> Rule:
+        """
+        Returns the rule of an id.
+
+        Raises:
+            IndexError: There is no such rule.
+        """
+
+    def check(self) -> None:
+        """
+        Verifies every checksum and reads every rule.
+
+        Raises:
+            FormatError: The table is damaged.
+        """
 
 def pack(
     file: IO[bytes],
@@ -63,174 +216,307 @@ def pack(
     input: tuple[IO[bytes], str] | None,
     goal: str,
     progress: Callable[[int], object] | None,
-) -> None: ...
-def unpack(table: RuleTable, write: Callable[[bytes], object]) -> None: ...
-def escape(token: str) -> str: ...
+) -> None:
+    """
+    Packs rules from text into a table file.
 
-class Setting:
-    @property
-    def name(self) -> str: ...
-    @property
-    def meaning(self) -> str: ...
-    @property
-    def default(self) -> Any: ...
-    @property
-    def least(self) -> float | None: ...
-    @property
-    def most(self) -> float | None: ...
-    @property
-    def choices(self) -> list[str]: ...
+    Args:
+        file: Binary file of rule text, open for reading.
+        name: Name of the file in error messages.
+        output: The table file, written in full or not at all.
+        owner: Owner name of the table; "": none.
+        span_limit: Greatest number of source words that a rule may cover; 0: not set.
+        memory: Bytes for sorting.
+        input: File of source sentences and its name in error messages: only rules that can apply to one
+            of the sentences are packed. None: all rules.
+        goal: Label of whole sentences.
+        progress: Called with the number of rules read from time to time.
 
-class ExtractOptions:
-    def __init__(self, **values: Any) -> None: ...
-    @staticmethod
-    def settings() -> list[Setting]: ...
+    Raises:
+        FormatError: A line is no rule, or the file is damaged.
+        OSError: A file cannot be read or written.
+    """
 
-class ScoreOptions:
-    def __init__(self, **values: Any) -> None: ...
-    @staticmethod
-    def settings() -> list[Setting]: ...
+def unpack(table: RuleTable, write: Callable[[bytes], object]) -> None:
+    """
+    Writes all rules of a table as text.
 
-class ExtractStatistics:
-    @property
-    def pairs(self) -> int: ...
-    @property
-    def phrases(self) -> int: ...
-    @property
-    def occurrences(self) -> int: ...
-    @property
-    def rules(self) -> int: ...
-    @property
-    def rules_seen(self) -> list[int]: ...
-    @property
-    def monotone(self) -> list[int]: ...
-    @property
-    def reordered(self) -> list[int]: ...
+    Args:
+        table: The table.
+        write: Called with pieces of text, many lines each.
 
-class ScoreStatistics:
-    @property
-    def read(self) -> int: ...
-    @property
-    def kept(self) -> int: ...
+    Raises:
+        FormatError: The table is damaged.
+    """
 
-class RuleCounts:
-    def __init__(self, path: str) -> None: ...
-    @property
-    def statistics(self) -> ExtractStatistics: ...
-    def visit(
-        self, visit: Callable[[list[str], list[str], list[tuple[int, int]], float, int], object]
-    ) -> None: ...
-
-def extract(
-    source: tuple[IO[bytes], str],
-    target: tuple[IO[bytes], str],
-    links: tuple[IO[bytes], str],
-    output: str,
-    options: ExtractOptions,
-    memory: int,
-    progress: Callable[[int, int], object] | None,
-) -> ExtractStatistics: ...
-def score(
-    counts: RuleCounts,
-    output: str,
-    options: ScoreOptions,
-    bitext: tuple[tuple[IO[bytes], str], tuple[IO[bytes], str]] | None,
-    least_significance: float,
-    progress: Callable[[int], object] | None,
-) -> ScoreStatistics: ...
-def fisher_minus_log_p(both: int, source: int, target: int, pairs: int) -> float: ...
+def escape(token: str) -> str:
+    """
+    Returns a token as it stands in rule, n-best and forest text: tokens that look like syntax begin
+    with a backslash.
+    """
 
 class LanguageModel:
+    """KenLM n-gram model; immutable."""
+
     @staticmethod
-    def load(path: str) -> LanguageModel: ...
+    def load(path: str) -> LanguageModel:
+        """
+        Loads a language model.
+
+        Args:
+            path: An ARPA file, plain or compressed, or a KenLM binary.
+
+        Raises:
+            OSError: The file cannot be read.
+            FormatError: The file is no language model.
+        """
+
     @staticmethod
     def write_binary(
-        arpa: str, output: str, *, trie: bool = False, quantize_bits: int = 0, memory: int = 1 << 30
-    ) -> None: ...
-    @property
-    def path(self) -> str: ...
-    @property
-    def kind(self) -> str: ...
-    @property
-    def order(self) -> int: ...
-    def knows(self, word: str) -> bool: ...
-    def score(self, tokens: Sequence[str]) -> float: ...
+        arpa: str, output: str, *, trie: bool = False, quantize_bits: int = 0, memory: int = 1073741824
+    ) -> None:
+        """
+        Writes an ARPA file as a KenLM binary.
 
-class Derivation:
+        Args:
+            arpa: The ARPA file, plain or compressed.
+            output: The binary, written in full or not at all.
+            trie: Write a trie, which is smaller and slower, instead of hash tables.
+            quantize_bits: Bits of each probability and backoff of a trie, 1 to 25; 0: exact.
+            memory: Bytes for sorting n-grams while a trie is built.
+
+        Raises:
+            OSError: A file cannot be read or written.
+            FormatError: The input is no ARPA file.
+            ValueError: The options contradict each other.
+        """
+
     @property
-    def score(self) -> float: ...
+    def path(self) -> str:
+        """Path that it was loaded from."""
+
     @property
-    def edges(self) -> npt.NDArray[np.int32]: ...
+    def kind(self) -> str:
+        """Data structure: "probing", "trie", "quantised trie", ..."""
+
     @property
-    def tokens(self) -> list[str]: ...
-    @property
-    def text(self) -> str: ...
-    @property
-    def features(self) -> dict[str, float]: ...
-    @property
-    def alignment(self) -> list[tuple[int, int]]: ...
-    @property
-    def forest(self) -> Forest: ...
+    def order(self) -> int:
+        """Greatest length of its n-grams."""
+
+    def knows(self, word: str) -> bool:
+        """Tells whether a word is in the vocabulary."""
+
+    def score(self, tokens: Sequence[str]) -> float:
+        """
+        Returns the log probability of a sentence, with <s> and </s>.
+
+        Args:
+            tokens: Words of the sentence.
+
+        Returns:
+            Natural log.
+        """
 
 class FeatureNames(Sequence[str]):
-    def __init__(self, names: Sequence[str]) -> None: ...
-    def __len__(self) -> int: ...
+    """
+    Names of features in the order of their ids.
+
+    An immutable sequence of strings that finds the id of a name at once. A model, its forests and archives
+    of them share one.
+    """
+
+    def __init__(self, names: Sequence[str]) -> None:
+        """
+        Numbers names in their order.
+
+        Raises:
+            FormatError: A name is repeated.
+            ValueError: `names` is no sequence of strings.
+        """
+
+    def __len__(self) -> int:
+        """Returns the number of features."""
+
     @overload
-    def __getitem__(self, index: int) -> str: ...
+    def __getitem__(self, arg: int, /) -> str: ...
     @overload
-    def __getitem__(self, index: slice) -> tuple[str, ...]: ...
-    def ids(self, names: Iterable[str]) -> npt.NDArray[np.int32]: ...
-    def vector(self, weights: Mapping[str, float]) -> npt.NDArray[np.float64]: ...
+    def __getitem__(self, arg: slice, /) -> tuple[str, ...]: ...
+    def __iter__(self) -> Iterator[str]: ...
+    def __contains__(self, name: object, /) -> bool: ...
+    def index(self, name: str) -> int:
+        """
+        Returns the id of a name.
+
+        Raises:
+            ValueError: There is no such feature.
+        """
+
+    def count(self, arg: str, /) -> int:
+        """Returns 1 for the name of a feature, else 0."""
+
+    def ids(self, names: Iterable[str]) -> npt.NDArray[np.int32]:
+        """
+        Returns the ids of names.
+
+        Returns:
+            int32 (names).
+
+        Raises:
+            FormatError: There is no such feature.
+        """
+
+    def vector(self, weights: Mapping[str, float]) -> npt.NDArray[np.float64]:
+        """
+        Returns weights as a vector by feature id.
+
+        Args:
+            weights: Weights by name.
+
+        Returns:
+            float64 (features), 0 for features without a weight.
+
+        Raises:
+            FormatError: A weight names no feature.
+        """
+
     @property
-    def fingerprint(self) -> str: ...
+    def fingerprint(self) -> str:
+        """Fingerprint of the names in their order: 16 hexadecimal digits."""
+
+    def __eq__(self, other: object, /) -> bool: ...
+    def __hash__(self) -> int: ...
 
 class Forest:
+    """
+    Translation forest: a hypergraph as flat read-only arrays.
+
+    Nodes are in topological order, tails before heads; the edges of a node are contiguous. The arrays
+    are views of the core's memory. Methods never change a forest, but return another one.
+
+    Most methods take `scores`, a score for each edge (natural log): an array of shape (edges,), or a
+    mapping from feature names to weights, whose scores are weights . features. A feature without a
+    weight counts 0; a weight without a feature raises FormatError. Scores must be finite or -inf, which
+    excludes an edge; anything else raises ValueError.
+    """
+
     @property
-    def node_count(self) -> int: ...
+    def node_count(self) -> int:
+        """Number of nodes."""
+
     @property
-    def edge_count(self) -> int: ...
+    def root(self) -> int:
+        """
+        Index of the root, which is the last node; -1 if nothing derives the whole sentence.
+        """
+
     @property
-    def root(self) -> int: ...
+    def node_spans(self) -> npt.NDArray[np.int32]:
+        """
+        First source word of each node and the word past its last, int32 (nodes, 2).
+        """
+
     @property
-    def node_spans(self) -> npt.NDArray[np.int32]: ...
+    def node_labels(self) -> npt.NDArray[np.int32]:
+        """
+        Label of each node, int32 (nodes): indices into `labels`, -1 for the root.
+        """
+
     @property
-    def node_labels(self) -> npt.NDArray[np.int32]: ...
+    def edge_offsets(self) -> npt.NDArray[np.int32]:
+        """
+        Offsets of the nodes' edges, int32 (nodes + 1): edges edge_offsets[v] to
+        edge_offsets[v + 1] have the head v.
+        """
+
     @property
-    def edge_offsets(self) -> npt.NDArray[np.int32]: ...
+    def edge_count(self) -> int:
+        """Number of edges."""
+
     @property
-    def tail_offsets(self) -> npt.NDArray[np.int32]: ...
+    def tail_offsets(self) -> npt.NDArray[np.int32]:
+        """Offsets of the edges' tails in `tails`, int32 (edges + 1)."""
+
     @property
-    def tails(self) -> npt.NDArray[np.int32]: ...
+    def tails(self) -> npt.NDArray[np.int32]:
+        """
+        Tail nodes of all edges in source order, int32: those of edge e are
+        tails[tail_offsets[e]:tail_offsets[e + 1]].
+        """
+
     @property
-    def edge_tables(self) -> npt.NDArray[np.int32]: ...
+    def edge_tables(self) -> npt.NDArray[np.int32]:
+        """
+        Rule table of each edge, int32 (edges): indices into `tables`, -1 for edges into the root.
+        """
+
     @property
-    def edge_rules(self) -> npt.NDArray[np.int64]: ...
+    def edge_rules(self) -> npt.NDArray[np.int64]:
+        """
+        Rule of each edge, int64 (edges): ids in its table, -1 for edges into the root.
+        """
+
     @property
-    def edge_targets(self) -> npt.NDArray[np.int32]: ...
+    def edge_targets(self) -> npt.NDArray[np.int32]:
+        """Target template of each edge, int32 (edges)."""
+
     @property
-    def target_offsets(self) -> npt.NDArray[np.int32]: ...
+    def edge_origins(self) -> npt.NDArray[np.int32]:
+        """
+        Edges of the forest that this one was made from, int32 (edges); empty if it was made
+        from none.
+        """
+
     @property
-    def target_symbols(self) -> npt.NDArray[np.int32]: ...
+    def target_offsets(self) -> npt.NDArray[np.int32]:
+        """
+        Offsets of the target templates in `target_symbols`, int32 (templates + 1).
+        """
+
     @property
-    def link_offsets(self) -> npt.NDArray[np.int32]: ...
+    def target_symbols(self) -> npt.NDArray[np.int32]:
+        """
+        Symbols of all target templates, int32: an index into `words`, or -1 - i for the yield of
+        the edge's tail i.
+        """
+
     @property
-    def links(self) -> npt.NDArray[np.int32]: ...
+    def link_offsets(self) -> npt.NDArray[np.int32]:
+        """Offsets of the target templates in `links`, int32 (templates + 1)."""
+
     @property
-    def features(self) -> scipy.sparse.csr_array: ...
+    def links(self) -> npt.NDArray[np.int32]:
+        """
+        Word alignment of the target templates, int32 (links, 2): source and target token positions
+        in the rule.
+        """
+
     @property
-    def feature_names(self) -> FeatureNames: ...
+    def features(self) -> scipy.sparse.csr_array:
+        """
+        Feature row of each edge, a scipy.sparse.csr_array (edges, features). It shares the forest's
+        memory, unless the forest was made from another one: then the rows are copied.
+        """
+
     @property
-    def source(self) -> list[str]: ...
+    def feature_names(self) -> FeatureNames:
+        """Names of the columns of `features`."""
+
     @property
-    def words(self) -> list[str]: ...
+    def source(self) -> list[str]:
+        """Tokens of the source sentence."""
+
     @property
-    def labels(self) -> list[str]: ...
+    def words(self) -> list[str]:
+        """Target words, by the numbers in `target_symbols`."""
+
     @property
-    def tables(self) -> list[str]: ...
+    def labels(self) -> list[str]:
+        """Nonterminal labels, by the numbers in `node_labels`."""
+
     @property
-    def edge_origins(self) -> npt.NDArray[np.int32]: ...
-    @property
-    def derivation_count(self) -> int: ...
+    def tables(self) -> list[str]:
+        """Owner names of the rule tables, by the numbers in `edge_tables`."""
+
     @staticmethod
     def from_arrays(
         *,
@@ -252,54 +538,130 @@ class Forest:
         words: Sequence[str] = ...,
         labels: Sequence[str] = ...,
         tables: Sequence[str] = ...,
-    ) -> Forest: ...
-    def record(self) -> bytes: ...
-    @staticmethod
-    def from_record(record: bytes | memoryview, feature_names: Sequence[str]) -> Forest: ...
+    ) -> Forest:
+        """
+        Makes a forest of the arrays that forests have as attributes.
+
+        By default there are no spans, labels, rules, words and features, and every edge joins the yields of
+        its tails. The root is the last node. A lattice is a forest whose edges have one tail each, but for
+        the edges into the first node, which have none.
+
+        Args:
+            edge_offsets: int32 (nodes + 1), edges of each node.
+            tail_offsets: int32 (edges + 1), tails of each edge.
+            tails: int32, tail nodes; a tail comes before its head.
+            node_spans: int32 (nodes, 2), first source word and the word past the last one (default: 0, 0).
+            node_labels: int32 (nodes), indices into `labels` (default: -1).
+            edge_tables: int32 (edges), indices into `tables` (default: -1).
+            edge_rules: int64 (edges), rule ids (default: -1).
+            edge_targets: int32 (edges), target templates.
+            target_offsets: int32 (templates + 1), symbols of each target template.
+            target_symbols: int32, indices into `words`, or -1 - i for the yield of tail i.
+            link_offsets: int32 (templates + 1), links of each target template (default: no links).
+            links: int32 (links, 2), source and target token positions in the rule.
+            features: Matrix (edges, features), dense or sparse; needs `feature_names`.
+            feature_names: Names of the columns of `features`.
+            source: Tokens of the source sentence.
+            words: Target words.
+            labels: Nonterminal labels.
+            tables: Owner names of rule tables.
+
+        Raises:
+            ForestError: The arrays make no forest; the message says what is wrong.
+            TypeError: An argument is missing or unknown.
+        """
+
     def with_features(
         self, features: npt.ArrayLike | scipy.sparse.csr_array, feature_names: Sequence[str]
-    ) -> Forest: ...
-    def scores(self, weights: npt.ArrayLike | Mapping[str, float]) -> npt.NDArray[np.float64]: ...
-    def weighted_features(self, factors: npt.ArrayLike) -> npt.NDArray[np.float64]: ...
+    ) -> Forest:
+        """
+        Returns the same forest with other features; all else is shared.
+
+        Args:
+            features: Matrix (edges, features), dense or sparse.
+            feature_names: Names of its columns.
+
+        Raises:
+            ForestError: The matrix does not fit, or has values that are not finite.
+        """
+
+    def scores(self, weights: npt.ArrayLike | Mapping[str, float]) -> npt.NDArray[np.float64]:
+        """
+        Returns weights . features for every edge.
+
+        Args:
+            weights: float64 (features) in the order of `feature_names`, or a mapping by name; a feature
+                without a weight counts 0.
+
+        Returns:
+            float64 (edges), natural log.
+
+        Raises:
+            FormatError: A weight names no feature (of a forest with edges).
+            ValueError: The vector does not have a weight per feature.
+        """
+
+    def weighted_features(self, factors: npt.ArrayLike) -> npt.NDArray[np.float64]:
+        """
+        Returns the sum of the feature rows of all edges, each times a factor.
+
+        Args:
+            factors: float64 (edges).
+
+        Returns:
+            float64 (features).
+
+        Raises:
+            ValueError: There is not one factor per edge.
+        """
+
+    @property
+    def derivation_count(self) -> int:
+        """
+        Number of derivations of the root, an int of any size.
+
+        Raises:
+            ForestError: There are more than 2^(2^20).
+        """
+
     def viterbi(
         self, scores: npt.ArrayLike | Mapping[str, float], node: int | None = None
-    ) -> Derivation | None: ...
-    def kbest(
-        self,
-        k: int,
-        scores: npt.ArrayLike | Mapping[str, float],
-        unique: bool = False,
-        node: int | None = None,
-    ) -> list[Derivation]: ...
-    def kbest_iter(
-        self,
-        scores: npt.ArrayLike | Mapping[str, float],
-        unique: bool = False,
-        node: int | None = None,
-    ) -> Iterator[Derivation]: ...
-    def kbest_arrays(
-        self,
-        k: int,
-        scores: npt.ArrayLike | Mapping[str, float],
-        unique: bool = False,
-        node: int | None = None,
-    ) -> KBestArrays: ...
+    ) -> Derivation | None:
+        """
+        Returns the derivation with the greatest sum of edge scores, ties by edge index.
+
+        Args:
+            scores: float64 (edges), finite or -inf, or weights by feature name.
+            node: The node to derive (default: the root).
+
+        Returns:
+            The derivation, or None if there is none of a score above -inf.
+
+        Raises:
+            ValueError: There is not one score per edge, or one is neither finite nor -inf.
+            FormatError: A weight names no feature.
+            IndexError: There is no such node.
+        """
+
     def derivation(
         self,
         edges: Sequence[int],
         scores: npt.ArrayLike | Mapping[str, float] | None = None,
         node: int | None = None,
-    ) -> Derivation: ...
-    def distribution(self, scores: npt.ArrayLike | Mapping[str, float]) -> Distribution: ...
-    def envelope(
-        self, intercepts: npt.ArrayLike | Mapping[str, float], slopes: npt.ArrayLike | Mapping[str, float]
-    ) -> tuple[
-        npt.NDArray[np.float64],
-        npt.NDArray[np.float64],
-        npt.NDArray[np.float64],
-        npt.NDArray[np.int32],
-        npt.NDArray[np.int32],
-    ]: ...
+    ) -> Derivation:
+        """
+        Returns the derivation with these edges.
+
+        Args:
+            edges: Edge indices in preorder, children in the order of tails.
+            scores: float64 (edges), or weights by feature name; without them its score is 0.
+            node: The node to derive (default: the root).
+
+        Raises:
+            ForestError: The edges are not the preorder of a derivation of the node.
+            IndexError: There is no such node.
+        """
+
     def prune(
         self,
         scores: npt.ArrayLike | Mapping[str, float],
@@ -307,31 +669,235 @@ class Forest:
         posterior: float | None = None,
         margin: float | None = None,
         edges: int | None = None,
-    ) -> Forest: ...
-    def subforest(self, keep: npt.ArrayLike) -> Forest: ...
+    ) -> Forest:
+        """
+        Returns the forest without its worst edges, by one of three criteria.
+
+        The best derivation always stays; an empty forest stays empty.
+
+        Args:
+            scores: float64 (edges), or weights by feature name.
+            posterior: Least posterior of an edge that stays, 0 to 1.
+            margin: Greatest difference (natural log) between the best derivation with an edge that stays
+                and the best of all.
+            edges: Greatest number of edges; those stay whose best derivations score highest.
+
+        Raises:
+            ValueError: Not exactly one criterion is given, it is negative, or scores are not allowed; with
+                `posterior` see also `distribution`.
+        """
+
+    def subforest(self, keep: npt.ArrayLike) -> Forest:
+        """
+        Returns the forest of the derivations that use marked edges only.
+
+        Args:
+            keep: bool (edges).
+
+        Raises:
+            ValueError: There is not one mark per edge.
+        """
+
     @staticmethod
-    def union(forests: Sequence[Forest]) -> Forest: ...
-    def constrain(self, references: Sequence[Sequence[str]]) -> Forest: ...
+    def union(forests: Sequence[Forest]) -> Forest:
+        """
+        Returns the forest of all derivations of several forests of one sentence.
+
+        A derivation that several forests have appears once, with its features in the first of them.
+        Derivations are equal if they apply the same rules to the same spans; edges without a rule are equal
+        by target and features.
+
+        Raises:
+            ValueError: There is no forest, or they are of different sentences.
+        """
+
+    def constrain(self, references: Sequence[Sequence[str]]) -> Forest:
+        """
+        Returns the forest of the derivations that yield a reference (forced decoding).
+
+        Args:
+            references: Token lists; a derivation has to yield one of them.
+
+        Returns:
+            A forest, without nodes if no derivation yields a reference.
+        """
+
+    def kbest(
+        self,
+        k: int,
+        scores: npt.ArrayLike | Mapping[str, float],
+        unique: bool = False,
+        node: int | None = None,
+    ) -> list[Derivation]:
+        """
+        Returns the k best derivations, best first (Huang and Chiang 2005, Algorithm 3).
+
+        Args:
+            k: Number of derivations; fewer are returned where no more score above -inf.
+            scores: float64 (edges), finite or -inf, or weights by feature name.
+            unique: Return only the best derivation of every target string.
+            node: The node to derive (default: the root).
+
+        Raises:
+            ValueError: k is negative, or scores are not allowed (see `viterbi`).
+            FormatError: A weight names no feature.
+            IndexError: There is no such node.
+        """
+
+    def kbest_arrays(
+        self,
+        k: int,
+        scores: npt.ArrayLike | Mapping[str, float],
+        unique: bool = False,
+        node: int | None = None,
+    ) -> KBestArrays:
+        """
+        Returns the k best derivations as arrays, which is faster than a list of objects.
+
+        Args:
+            k: Number of derivations; fewer are returned where no more score above -inf.
+            scores: float64 (edges), finite or -inf, or weights by feature name.
+            unique: Return only the best derivation of every target string.
+            node: The node to derive (default: the root).
+
+        Raises:
+            ValueError: k is negative, or scores are not allowed (see `viterbi`).
+            FormatError: A weight names no feature.
+            IndexError: There is no such node.
+            ForestError: An array would have more than 2^31 - 1 entries.
+        """
+
+    def kbest_iter(
+        self, scores: npt.ArrayLike | Mapping[str, float], unique: bool = False, node: int | None = None
+    ) -> KBestIterator:
+        """
+        Returns an iterator over derivations, best first, which are computed as they are asked for.
+
+        Args:
+            scores: float64 (edges), finite or -inf, or weights by feature name.
+            unique: Yield only the best derivation of every target string.
+            node: The node to derive (default: the root).
+
+        Raises:
+            ValueError: Scores are not allowed (see `viterbi`).
+            FormatError: A weight names no feature.
+            IndexError: There is no such node.
+        """
+
+    def distribution(self, scores: npt.ArrayLike | Mapping[str, float]) -> Distribution:
+        """
+        Returns the distribution p(d) = exp(score(d)) / Z over the derivations of the root.
+
+        Args:
+            scores: float64 (edges), of at most 1e12 in size or -inf, or weights by feature name.
+
+        Raises:
+            ValueError: A score is out of range, or no derivation has a score above -inf.
+            FormatError: A weight names no feature.
+        """
+
     def annotate_ngrams(
         self,
         n: int,
         *,
-        max_edges: int = ...,
+        max_edges: int = 20000000,
         scores: npt.ArrayLike | Mapping[str, float] | None = None,
         beam: int = 0,
-    ) -> Forest: ...
+    ) -> Forest:
+        """
+        Returns a forest of the same derivations whose n-grams can be counted edge by edge.
+
+        All strings of one of its nodes, but for the root, have the same first and last n - 1 words. The
+        forest is exact, unless a beam keeps only some of the nodes that one node is split into.
+
+        Args:
+            n: Greatest length of n-grams, 1 to 100.
+            max_edges: Greatest number of edges of the result.
+            scores: float64 (edges), or weights by feature name; for a beam only.
+            beam: Number of nodes to keep of those that a node is split into, by best inside score
+                (default: all).
+
+        Raises:
+            ForestError: The forest would have more than max_edges edges.
+            ValueError: n is out of range, or only one of scores and beam is given.
+        """
+
     @property
-    def ngram_order(self) -> int: ...
+    def ngram_order(self) -> int:
+        """
+        Greatest length n of the n-grams that the forest is annotated with; 0: not annotated.
+        """
+
     @property
-    def node_boundaries(self) -> npt.NDArray[np.int32]: ...
-    def ngrams(self) -> tuple[list[tuple[str, ...]], scipy.sparse.csr_array]: ...
+    def node_boundaries(self) -> npt.NDArray[np.int32]:
+        """
+        First and last n - 1 words of each node's strings, int32 (nodes, 2, n - 1): indices into
+        `words`, and -1 behind and before shorter strings and for the root.
+        """
+
+    def ngrams(self) -> tuple[list[tuple[str, ...]], scipy.sparse.csr_array]:
+        """
+        Returns the n-grams of an annotated forest and how often each arises at each edge.
+
+        The sum over a derivation's edges is the number of times that its string has the n-gram.
+
+        Returns:
+            ngrams: The n-grams of up to `ngram_order` words, as tuples.
+            counts: scipy.sparse.csr_array (edges, n-grams).
+
+        Raises:
+            ValueError: The forest is not annotated (see `annotate_ngrams`).
+        """
+
     def ngram_matches(
         self, references: Sequence[Sequence[str]]
-    ) -> tuple[npt.NDArray[np.int32], npt.NDArray[np.int32]]: ...
+    ) -> tuple[npt.NDArray[np.int32], npt.NDArray[np.int32]]:
+        """
+        Returns the numbers of n-grams that arise at each edge, and of those that match references.
+
+        Matches are not clipped: an n-gram of a reference matches as often as it arises (Tromble et al. 2008).
+
+        Args:
+            references: Token lists.
+
+        Returns:
+            totals: int32 (edges, n), n-grams of 1, 2, ... words.
+            matches: int32 (edges, n), those of them that occur in a reference.
+
+        Raises:
+            ValueError: The forest is not annotated (see `annotate_ngrams`).
+        """
+
     @property
-    def target_words(self) -> npt.NDArray[np.int32]: ...
+    def target_words(self) -> npt.NDArray[np.int32]:
+        """Number of target words in each edge's own rule, int32 (edges)."""
+
     @property
-    def covered_shares(self) -> npt.NDArray[np.float64]: ...
+    def covered_shares(self) -> npt.NDArray[np.float64]:
+        """
+        Share of the source sentence that each edge's own rule covers, float64 (edges): the sum over a
+        derivation is 1.
+        """
+
+    def record(self) -> bytes:
+        """
+        Returns the forest as bytes with a checksum, without the names of its features: the form in which
+        archives and pickles hold forests.
+        """
+
+    @staticmethod
+    def from_record(record: bytes | memoryview, feature_names: Sequence[str]) -> Forest:
+        """
+        Reads a forest from the bytes that `record` returns.
+
+        Args:
+            record: The bytes, or a view of them.
+            feature_names: Names of the features.
+
+        Raises:
+            ForestError: The bytes are damaged.
+        """
+
     def rescore(
         self,
         scores: npt.ArrayLike | Mapping[str, float],
@@ -344,33 +910,1339 @@ class Forest:
         beam: int = 10,
         unique: bool = True,
         effective_length: str = "shortest",
-    ) -> list[OracleHypothesis]: ...
+    ) -> list[OracleHypothesis]:
+        """
+        Returns the k best derivations by model score and BLEU together (Chiang et al. 2008, section 2.4).
+
+        The objective is (1 - mu) B + mu score, with B = (document_source + |f|) BLEU(document + counts), where
+        |f| is the length of the source sentence; mu = 0.5 gives oracles, mu = 0 the best BLEU, and mu = inf
+        maximises score - B. B counts matches without clipping, and does not decompose, so that the search is
+        not exact.
+
+        Args:
+            scores: float64 (edges), finite, or weights by feature name.
+            mu: Weight of the model score, 0 to inf.
+            references: Token lists.
+            document: float64 (10), statistics of the document so far; see bleu_counts.
+            document_source: Number of source words of the document so far.
+            k: Number of derivations.
+            beam: Number of items that nodes below the root keep; 1 in the paper.
+            unique: Of items with the same string, keep the best one only.
+            effective_length: "shortest", "closest" or "average".
+
+        Raises:
+            ValueError: An argument is out of range, or all references are empty.
+            ForestError: A derivation has over 2^27 edges, or a string over 2^30 words.
+        """
+
+    def envelope(
+        self, intercepts: npt.ArrayLike | Mapping[str, float], slopes: npt.ArrayLike | Mapping[str, float]
+    ) -> tuple[
+        npt.NDArray[np.float64],
+        npt.NDArray[np.float64],
+        npt.NDArray[np.float64],
+        npt.NDArray[np.int32],
+        npt.NDArray[np.int32],
+    ]:
+        """
+        Returns the derivations that win somewhere on a line through weight space (Kumar et al. 2009).
+
+        Edge e scores intercepts[e] + gamma slopes[e]. Of derivations that are equal everywhere the one wins
+        that `viterbi` returns.
+
+        Args:
+            intercepts: float64 (edges), finite, or weights by feature name.
+            slopes: float64 (edges), finite, or weights by feature name.
+
+        Returns:
+            begins: float64 (n), gamma where each derivation begins to win, ascending from -inf.
+            intercepts: float64 (n), intercepts of the derivations.
+            slopes: float64 (n), slopes of the derivations.
+            word_offsets: int32 (n + 1), offsets of their strings in `words`.
+            words: int32, target words as indices into the forest's `words`.
+
+        Raises:
+            ValueError: The arrays do not fit, or a value is not finite.
+            ForestError: The strings have over 2^31 - 1 words.
+        """
+
+class Derivation:
+    """A derivation of a forest, with its score."""
+
+    @property
+    def score(self) -> float:
+        """Sum of the scores of its edges (natural log)."""
+
+    @property
+    def edges(self) -> npt.NDArray[np.int32]:
+        """
+        Its edges in preorder, children in source order: int32 indices into the forest's edges.
+        """
+
+    @property
+    def tokens(self) -> list[str]:
+        """Target words that it yields."""
+
+    @property
+    def text(self) -> str:
+        """Target words with blanks between them."""
+
+    @property
+    def features(self) -> dict[str, float]:
+        """Feature sums by name; features that it does not have are 0."""
+
+    @property
+    def alignment(self) -> list[tuple[int, int]]:
+        """Word alignment: sorted (source position, target position) pairs."""
+
+    @property
+    def forest(self) -> Forest:
+        """The forest that it is part of."""
+
+class KBestArrays:
+    """K-best list as arrays; see Forest.kbest_arrays."""
+
+    def __len__(self) -> int:
+        """Returns the number of derivations."""
+
+    @property
+    def scores(self) -> npt.NDArray[np.float64]:
+        """Score of each derivation (natural log), best first: float64 (k)."""
+
+    @property
+    def edge_offsets(self) -> npt.NDArray[np.int32]:
+        """Offsets of the derivations in `edges`, int32 (k + 1)."""
+
+    @property
+    def edges(self) -> npt.NDArray[np.int32]:
+        """Edges of all derivations, each in preorder: int32."""
+
+    @property
+    def word_offsets(self) -> npt.NDArray[np.int32]:
+        """Offsets of the derivations' strings in `words`, int32 (k + 1)."""
+
+    @property
+    def words(self) -> npt.NDArray[np.int32]:
+        """
+        Target words of all derivations, int32: indices into the forest's `words`.
+        """
+
+    @property
+    def features(self) -> scipy.sparse.csr_array:
+        """
+        Feature sums of each derivation, a scipy.sparse.csr_array (k, features).
+        """
+
+class KBestIterator:
+    """Iterator over derivations, best first; see Forest.kbest_iter."""
+
+    def __iter__(self) -> KBestIterator: ...
+    def __next__(self) -> Derivation: ...
+
+class Distribution:
+    """
+    Distribution p(d) = exp(score(d)) / Z over a forest's derivations d.
+
+    See Forest.distribution, which makes one, and hiero.forest for expectations, entropy and risk (Li and
+    Eisner 2009).
+    """
+
+    @property
+    def forest(self) -> Forest:
+        """The forest."""
+
+    @property
+    def scores(self) -> npt.NDArray[np.float64]:
+        """Score of each edge (natural log), float64 (edges)."""
+
+    @property
+    def log_z(self) -> float:
+        """Natural log of Z, the sum of exp(score) over all derivations."""
+
+    @property
+    def edges(self) -> npt.NDArray[np.float64]:
+        """
+        Posterior of each edge, float64 (edges): its expected number of uses in a derivation,
+        more than 1 where derivations can use it several times.
+        """
+
+    @property
+    def nodes(self) -> npt.NDArray[np.float64]:
+        """
+        Posterior of each node, float64 (nodes): its expected number of uses in a derivation.
+        """
+
+    @property
+    def shares(self) -> npt.NDArray[np.float64]:
+        """
+        Probability of each edge among those with its head, given the head: float64 (edges).
+        """
+
+    @property
+    def inside(self) -> npt.NDArray[np.float64]:
+        """Natural log of each node's inside value, float64 (nodes)."""
+
+    @property
+    def outside(self) -> npt.NDArray[np.float64]:
+        """
+        Natural log of each node's outside value, float64 (nodes); -inf for nodes that no derivation
+        of the root uses.
+        """
+
+    def edge_expectations(self, values: npt.ArrayLike) -> npt.NDArray[np.float64]:
+        """
+        Returns p(e) E[r(d) | e] for every edge, where r(d) is the sum of `values` over d's edges.
+
+        A derivation that uses an edge twice counts twice. Inside-outside in the expectation semiring E_{P,R}
+        (Li and Eisner 2009, section 4.4).
+
+        Args:
+            values: float64 (edges), finite.
+
+        Returns:
+            float64 (edges).
+
+        Raises:
+            ValueError: There is not one value per edge, or one is not finite.
+        """
+
+    def edge_second_moments(self, values: npt.ArrayLike) -> npt.NDArray[np.float64]:
+        """
+        Returns p(e) E[r(d)^2 | e] for every edge, where r(d) is the sum of `values` over d's edges.
+
+        Args:
+            values: float64 (edges), finite.
+
+        Returns:
+            float64 (edges).
+
+        Raises:
+            ValueError: There is not one value per edge, or one is not finite.
+        """
+
+    def sample(self, count: int, seed: int) -> list[Derivation]:
+        """
+        Returns independent derivations drawn from the distribution.
+
+        Args:
+            count: Number of derivations.
+            seed: Seed of the random numbers; the same seed gives the same derivations on every platform.
+        """
+
+    def ngrams(self) -> tuple[list[tuple[str, ...]], npt.NDArray[np.float64], npt.NDArray[np.float64]]:
+        """
+        Returns the n-grams of an annotated forest with their probabilities and expected numbers.
+
+        Exact (Tromble et al. 2008).
+
+        Returns:
+            ngrams: The n-grams of up to `ngram_order` words, as tuples.
+            posteriors: float64 (n-grams), the probability that a derivation's string has the n-gram.
+            expectations: float64 (n-grams), its expected number of occurrences.
+
+        Raises:
+            ValueError: The forest is not annotated (see Forest.annotate_ngrams).
+        """
+
+    def mbr_values(self, theta: Sequence[float]) -> npt.NDArray[np.float64]:
+        """
+        Returns edge scores whose best derivation has the greatest expected linear BLEU.
+
+        Minimum Bayes risk over the forest (Tromble et al. 2008).
+
+        Args:
+            theta: theta[0] is the value of a word, theta[n] of an n-gram that occurs, times the probability
+                that it occurs.
+
+        Returns:
+            float64 (edges).
+
+        Raises:
+            ValueError: The forest is not annotated with n-grams of len(theta) - 1 words or more.
+        """
+
+    def variational_values(self, order: int) -> npt.NDArray[np.float64]:
+        """
+        Returns edge scores whose sum over a derivation is log q of its string.
+
+        q is the n-gram model nearest to the distribution p over strings by KL(p || q) (Li, Eisner and
+        Khudanpur 2009).
+
+        Args:
+            order: n of the n-gram model.
+
+        Returns:
+            float64 (edges), natural log.
+
+        Raises:
+            ValueError: The forest is not annotated with n-grams of this order or more.
+        """
+
+class Scaled:
+    """Real number of either sign, as precise as a float and of any size."""
+
+    def __init__(self, value: float) -> None:
+        """
+        Makes a number from a float.
+
+        Raises:
+            ValueError: The float is not finite.
+        """
+
+    @staticmethod
+    def exp(x: float) -> Scaled:
+        """
+        Returns e**x.
+
+        Raises:
+            ValueError: x is neither -inf nor of at most 1e12 in size.
+        """
+
+    @property
+    def sign(self) -> int:
+        """Sign: -1, 0 or 1."""
+
+    @property
+    def log_abs(self) -> float:
+        """Natural log of the absolute value; -inf for 0."""
+
+    def __float__(self) -> float: ...
+    def __add__(self, arg: Scaled | float, /) -> Scaled: ...
+    def __sub__(self, arg: Scaled | float, /) -> Scaled: ...
+    def __mul__(self, arg: Scaled | float, /) -> Scaled: ...
+    def __truediv__(self, arg: Scaled | float, /) -> Scaled: ...
+    def __neg__(self) -> Scaled: ...
+    def __eq__(self, other: object, /) -> bool: ...
+    def __hash__(self) -> int: ...
+
+class _Semiring:
+    """Base class of the semirings of this module."""
+
+    @property
+    def zero(self) -> Any:
+        """Neutral element of plus."""
+
+    @property
+    def one(self) -> Any:
+        """Neutral element of times."""
+
+    def plus(self, a: Any, b: Any) -> Any:
+        """Returns a + b."""
+
+    def times(self, a: Any, b: Any) -> Any:
+        """Returns a b."""
+
+    def star(self, a: Any) -> Any:
+        """
+        Returns 1 + a + a a + ...
+
+        Raises:
+            ValueError: The sum does not exist.
+        """
+
+class BooleanSemiring(_Semiring):
+    """Booleans with or and and: is there a derivation?"""
+
+    def __init__(self) -> None: ...
+
+class CountingSemiring(_Semiring):
+    """Integers of 0 or more with + and *: the number of derivations."""
+
+    def __init__(self) -> None: ...
+
+class RealSemiring(_Semiring):
+    """Floats with + and *."""
+
+    def __init__(self) -> None: ...
+
+class LogSemiring(_Semiring):
+    """Natural logs of floats with + and *."""
+
+    def __init__(self) -> None: ...
+
+class TropicalSemiring(_Semiring):
+    """Costs with min and +: the least total cost."""
+
+    def __init__(self) -> None: ...
+
+class ScaledSemiring(_Semiring):
+    """Numbers of any size with + and *: Scaled, or floats as input."""
+
+    def __init__(self) -> None: ...
+
+class ViterbiSemiring(_Semiring):
+    """
+    Best derivations: values are (score, edges).
+
+    The zero is (-inf, ()). Of equal scores the smaller sequence of edges wins; neither of the sequences of
+    plus(a, b) may be the beginning of the other, as holds for the derivations of one node.
+    """
+
+    def __init__(self) -> None: ...
+
+class KBestSemiring(_Semiring):
+    """Lists of the k best derivations (score, edges), best first."""
+
+    def __init__(self, k: int) -> None:
+        """
+        Makes a semiring of lists of up to k derivations.
+
+        Raises:
+            ValueError: k is below 1.
+        """
+
+class ExpectationSemiring(_Semiring):
+    """
+    Expectation semiring E_{R,R^n} (Li and Eisner 2009, Table 1).
+
+    Values are (p, r), r a vector of n components. With weights (p, p r) of edges, the root's inside value
+    is (Z, the sum over derivations of p r). Components are Scaled, or floats as input.
+    """
+
+    def __init__(self, n: int) -> None:
+        """Makes a semiring whose vectors have n components."""
+
+class SecondOrderSemiring(_Semiring):
+    """
+    Second-order expectation semiring E_{R,R^n,R^m,R^(n m)} (Li and Eisner 2009, Table 2).
+
+    Values are (p, r, s, t): r a vector of n components, s of m, and t of n m, row by row.
+    """
+
+    def __init__(self, n: int, m: int) -> None:
+        """Makes a semiring whose vectors have n, m and n m components."""
+
+class LiftedSemiring(_Semiring):
+    """
+    SecondOrderSemiring as a first-order one over E_{R,R^n} (Li and Eisner 2009, Table 4).
+
+    Values are ((p, r), (s, t)).
+    """
+
+    def __init__(self, n: int, m: int) -> None:
+        """Makes a semiring whose vectors have n, m and n m components."""
+
+def inside(forest: Forest, semiring: Any, weights: Iterable) -> list:
+    """
+    Returns the inside value of every node (Goodman 1999; Li and Eisner 2009, Figure 2).
+
+    The root's is the sum over all derivations of the product of their edges' weights.
+
+    Args:
+        forest: The forest.
+        semiring: A semiring of this module, or any object with zero, one, plus(a, b) and times(a, b),
+            which is slower.
+        weights: A value of the semiring for each edge.
+
+    Raises:
+        ValueError: There is not one weight per edge.
+        TypeError: A weight is no value of the semiring.
+    """
+
+def outside(forest: Forest, semiring: Any, weights: Iterable, inside: Iterable) -> list:
+    """
+    Returns the outside value of every node (Li and Eisner 2009, Figure 3).
+
+    Args:
+        forest: The forest.
+        semiring: A semiring whose times commutes: of this module, or any object with zero, one,
+            plus(a, b) and times(a, b), which is slower.
+        weights: A value of the semiring for each edge.
+        inside: Inside value of each node.
+
+    Raises:
+        ValueError: There is not one weight per edge and one inside value per node.
+        TypeError: A value is none of the semiring.
+    """
+
+class ReferenceSet:
+    """
+    References of the segments of a test set, for counting n-grams of hypotheses.
+
+    Hypotheses are given as arrays: the segment of each, int32 (n); a vocabulary; the words of all, int32
+    indices into the vocabulary; and the offsets of each hypothesis in the words, int32 (n + 1).
+    """
+
+    def __init__(self, segments: Sequence[Sequence[Sequence[str]]]) -> None:
+        """
+        Indexes the n-grams of references.
+
+        Args:
+            segments: For each segment its references, each a list of tokens. Empty references count as
+                missing.
+
+        Raises:
+            ValueError: All references of a segment are empty; the message names it, from 0.
+        """
+
+    def __len__(self) -> int:
+        """Returns the number of segments."""
+
+    def bleu(
+        self,
+        segments: npt.ArrayLike,
+        vocabulary: Sequence[str],
+        words: npt.ArrayLike,
+        offsets: npt.ArrayLike,
+        effective_length: str = "closest",
+    ) -> npt.NDArray[np.float64]:
+        """
+        Returns BLEU's statistics of hypotheses (Papineni et al. 2002).
+
+        Args:
+            segments: int32 (n), segment of each hypothesis.
+            vocabulary: Words, by the numbers in `words`.
+            words: int32, words of all hypotheses.
+            offsets: int32 (n + 1), offsets of the hypotheses in `words`.
+            effective_length: "shortest", "closest" (ties go to the shorter) or "average".
+
+        Returns:
+            float64 (n, 10), columns length, effective reference length, n-gram totals for n = 1 to 4, and
+                clipped matches for n = 1 to 4.
+
+        Raises:
+            IndexError: There is no such segment or word.
+            ValueError: The arrays do not fit, or the effective length is unknown.
+        """
+
+    def unclipped(
+        self, segments: npt.ArrayLike, vocabulary: Sequence[str], words: npt.ArrayLike, offsets: npt.ArrayLike
+    ) -> npt.NDArray[np.float64]:
+        """
+        Returns the numbers of n-grams of hypotheses that occur in a reference, without clipping.
+
+        They are the statistics of linear BLEU (Tromble et al. 2008).
+
+        Args:
+            segments: int32 (n), segment of each hypothesis.
+            vocabulary: Words, by the numbers in `words`.
+            words: int32, words of all hypotheses.
+            offsets: int32 (n + 1), offsets of the hypotheses in `words`.
+
+        Returns:
+            float64 (n, 4), for n-grams of 1 to 4 words.
+
+        Raises:
+            IndexError: There is no such segment or word.
+            ValueError: The arrays do not fit.
+        """
+
+    def nist(
+        self, segments: npt.ArrayLike, vocabulary: Sequence[str], words: npt.ArrayLike, offsets: npt.ArrayLike
+    ) -> npt.NDArray[np.float64]:
+        """
+        Returns NIST's statistics of hypotheses (Doddington 2002).
+
+        The information of an n-gram is log2 of how often its first n - 1 words occur in all references,
+        divided by how often it does; for one word, of the number of words divided by that.
+
+        Args:
+            segments: int32 (n), segment of each hypothesis.
+            vocabulary: Words, by the numbers in `words`.
+            words: int32, words of all hypotheses.
+            offsets: int32 (n + 1), offsets of the hypotheses in `words`.
+
+        Returns:
+            float64 (n, 12), columns length, mean reference length, information of clipped matches in bits for
+                n = 1 to 5, and n-gram totals for n = 1 to 5.
+
+        Raises:
+            IndexError: There is no such segment or word.
+            ValueError: The arrays do not fit.
+        """
+
+def bleu_counts(
+    tokens: Sequence[str], references: Sequence[Sequence[str]], effective_length: str = "shortest"
+) -> npt.NDArray[np.float64]:
+    """
+    Returns BLEU's statistics of one sentence.
+
+    Args:
+        tokens: Tokens of the hypothesis.
+        references: Token lists; empty ones count as missing.
+        effective_length: "shortest", "closest" or "average".
+
+    Returns:
+        float64 (10), as a row of ReferenceSet.bleu.
+
+    Raises:
+        ValueError: All references are empty, or the effective length is unknown.
+    """
 
 class OracleHypothesis:
-    @property
-    def derivation(self) -> Derivation: ...
-    @property
-    def objective(self) -> float: ...
-    @property
-    def counts(self) -> npt.NDArray[np.float64]: ...
+    """Hypothesis of Forest.rescore."""
 
-def line_search(
-    offsets: npt.ArrayLike, intercepts: npt.ArrayLike, slopes: npt.ArrayLike
-) -> tuple[npt.NDArray[np.int32], npt.NDArray[np.float64], npt.NDArray[np.int32], npt.NDArray[np.int32]]: ...
+    @property
+    def derivation(self) -> Derivation:
+        """The derivation; its score is the model's."""
+
+    @property
+    def objective(self) -> float:
+        """
+        The objective that it was chosen by, computed from matches that are not clipped.
+        """
+
+    @property
+    def counts(self) -> npt.NDArray[np.float64]:
+        """
+        BLEU's statistics of its string, float64 (10), with clipped matches; see ReferenceSet.bleu.
+        """
+
+RESCORE_K: int = 10
+
+RESCORE_BEAM: int = 10
+
+def bleu(counts: npt.ArrayLike, orders: npt.ArrayLike = 4) -> Any:
+    """
+    Returns BLEU, from 0 to 1, of rows of statistics or of sums of rows (Papineni et al. 2002).
+
+    Args:
+        counts: float64 (..., 10), see ReferenceSet.bleu.
+        orders: Greatest length of n-grams, 1 to 4: one number, or an array of shape (...).
+
+    Returns:
+        float64 (...), a float for one row; 0 where a precision is 0.
+
+    Raises:
+        ValueError: Rows do not have 10 numbers, or an order is out of range.
+    """
+
+def bleu_plus_one(counts: npt.ArrayLike) -> Any:
+    """
+    Returns BLEU with 1 added to matches and totals of n > 1 (Lin and Och 2004).
+
+    Args:
+        counts: float64 (..., 10), see ReferenceSet.bleu.
+
+    Returns:
+        float64 (...), a float for one row; 0 where no word matches.
+
+    Raises:
+        ValueError: Rows do not have 10 numbers.
+    """
+
+class Applications:
+    """
+    Rule applications: the rules of a source side and label, applied to a span and its gaps.
+    """
+
+    def __len__(self) -> int:
+        """Returns the number n of applications."""
+
+    @property
+    def tables(self) -> npt.NDArray[np.int32]:
+        """Rule table of each application, int32 (n)."""
+
+    @property
+    def labels(self) -> npt.NDArray[np.uint32]:
+        """
+        Left-hand label of each application, uint32 (n): indices into the model's labels.
+        """
+
+    @property
+    def spans(self) -> npt.NDArray[np.int32]:
+        """
+        First source word of each application and the word past its last, int32 (n, 2).
+        """
+
+    @property
+    def gaps(self) -> npt.NDArray[np.int32]:
+        """
+        Spans of the nonterminals in source order, int32 (n, g, 2), and -1 where there is none; g is 2,
+        or more where a rule of the sentence has more nonterminals.
+        """
+
+class ApplicationBatch:
+    """
+    Rule applications with a row for each rule of each, the input of local features.
+    """
+
+    def __len__(self) -> int:
+        """Returns the number of rows."""
+
+    @property
+    def applications(self) -> Applications:
+        """The applications."""
+
+    @property
+    def application(self) -> npt.NDArray[np.uint32]:
+        """Application of each row, uint32 (rows), ascending."""
+
+    @property
+    def rules(self) -> npt.NDArray[np.uint32]:
+        """Rule of each row, uint32 (rows): id in the application's table."""
+
+    @property
+    def reordered(self) -> npt.NDArray[np.uint8]:
+        """
+        Reordering flags of each row, uint8 (rows): bit i is set if nonterminal i is reordered.
+        """
+
+class Chart:
+    """
+    Chart of a sentence: the items that search left in every cell.
+
+    All items are nodes of one forest. Scores are those of the weights that the sentence was searched with.
+    """
+
+    @property
+    def forest(self) -> Forest:
+        """
+        Forest of the items of all cells, including those that no complete derivation uses.
+        """
+
+    @property
+    def survived(self) -> npt.NDArray[np.uint8]:
+        """Flag of each node, uint8 (nodes): 1 if the item survived pruning."""
+
+    @property
+    def completed(self) -> npt.NDArray[np.uint8]:
+        """
+        Flag of each node, uint8 (nodes): 1 if the item was made after search had stopped, only
+        for its split point (with keep="splits").
+        """
+
+    @property
+    def scores(self) -> npt.NDArray[np.float64]:
+        """
+        Score of the best derivation of each node (natural log), float64 (nodes).
+        """
+
+    @property
+    def edge_scores(self) -> npt.NDArray[np.float64]:
+        """weights . features of each edge (natural log), float64 (edges)."""
+
+    @property
+    def spans(self) -> list[tuple[int, int]]:
+        """
+        All spans with an item, in order: first source word and the word past the last one.
+        """
+
+    def nodes(self, begin: int, end: int) -> npt.NDArray[np.int32]:
+        """
+        Returns the items of a span, of all labels, best first; the root is no item.
+
+        Args:
+            begin: First source word.
+            end: Source word past the last one.
+
+        Returns:
+            int32, nodes; empty if the span has no item.
+        """
+
+    def derivation(self, node: int) -> Derivation:
+        """
+        Returns the best derivation of a node.
+
+        Raises:
+            IndexError: There is no such node.
+        """
+
+    def splits(self, begin: int, end: int) -> dict[int, Derivation]:
+        """
+        Returns the best derivation of a span for each split point.
+
+        The split point of a derivation is the source position where the first nonterminal of its topmost rule
+        ends, leaving out unary rules (Zhai et al. 2015, section 3.2.3). Where search stops at a limit, only a
+        chart with keep="splits" has all split points.
+
+        Args:
+            begin: First source word.
+            end: Source word past the last one.
+
+        Returns:
+            Derivations by split point, in order.
+        """
+
+    def outside(
+        self,
+        kind: str,
+        references: Sequence[Sequence[str]] | None = None,
+        *,
+        k: int = 50,
+        beam: int = 30,
+        recovered: int = 50,
+        effective_length: str = "average",
+    ) -> OutsideStrings:
+        """
+        Returns the target words left and right of each span in translations (Zhai et al. 2015, section 3.2).
+
+        Args:
+            kind: "nothing"; "concatenation" of the best translations before and behind the span; "top-down"
+                from the k best translations; or "guided" backtrace, for a chart with keep="splits".
+            references: Token lists, for "guided" only.
+            k: Number of translations of the sentence, with distinct strings.
+            beam: Number of items of each span that are considered, the best ones.
+            recovered: Greatest number of derivations that the guided backtrace recovers for a span.
+            effective_length: "shortest", "closest" or "average".
+
+        Raises:
+            ValueError: An argument is out of range, or "guided" has no reference with a token.
+        """
+
+class OutsideStrings:
+    """
+    Target words left and right of the spans of a chart, in translations of the sentence.
+
+    With them, partial derivations can be judged by whole translations (Zhai et al. 2015, section 3.2). See
+    Chart.outside, which makes them. Not for several threads at once.
+    """
+
+    @property
+    def chart(self) -> Chart:
+        """The chart."""
+
+    @property
+    def kind(self) -> str:
+        """Kind of outside strings, as it was given to Chart.outside."""
+
+    @property
+    def reached(self) -> list[tuple[int, int]]:
+        """
+        Spans that the top-down or guided traversal reached, in order; all spans for other kinds.
+        """
+
+    def around(self, begin: int, end: int) -> tuple[list[str], list[str]]:
+        """
+        Returns the tokens left and right of a span.
+
+        Spans that are not reached have those of the kind "concatenation".
+
+        Args:
+            begin: First source word.
+            end: Source word past the last one.
+
+        Raises:
+            IndexError: The sentence has no such span.
+        """
+
+    def candidates(self, begin: int, end: int) -> KBestArrays:
+        """
+        Returns the candidate translations of a span for tuning.
+
+        For the whole sentence they are the k best translations, for other spans the items of the beam, or only
+        the best item where the span is not reached; then the derivations that the guided backtrace recovers.
+
+        Args:
+            begin: First source word.
+            end: Source word past the last one.
+
+        Returns:
+            Candidates, none for a span without items. `words` are those of whole translations, or with the
+                kind "nothing" of the span alone; `features` and `scores` are those of the partial
+                derivations. The tails of edges of recovered derivations are not the heads of the edges that
+                follow.
+
+        Raises:
+            IndexError: The sentence has no such span.
+        """
+
+    def recovered(self, begin: int, end: int) -> list[tuple[Derivation, float]]:
+        """
+        Returns the derivations that the guided backtrace recovers for a span, best first.
+
+        Args:
+            begin: First source word.
+            end: Source word past the last one.
+
+        Returns:
+            Pairs of a derivation, in a forest that has no other, and the BLEU+1, from 0 to 1, of the
+                translation that it would be part of.
+        """
+
+    @property
+    def oracle(self) -> list[str]:
+        """
+        Tokens of the translation with the highest BLEU+1 that the guided backtrace came across.
+        """
+
+    @property
+    def oracle_bleu(self) -> float:
+        """BLEU+1 of `oracle`, from 0 to 1."""
+
+    @property
+    def best_bleu(self) -> float:
+        """Highest BLEU+1 among the k best translations, from 0 to 1."""
+
+class DecodeStats:
+    """Cost of decoding a sentence."""
+
+    @property
+    def applications(self) -> int:
+        """Number of rule applications matched."""
+
+    @property
+    def cells(self) -> int:
+        """Number of chart cells searched."""
+
+    @property
+    def hypotheses(self) -> int:
+        """Number of complete hypotheses."""
+
+    @property
+    def completed(self) -> int:
+        """
+        Number of further hypotheses, for split points without one (keep="splits").
+        """
+
+    @property
+    def lm_queries(self) -> int:
+        """Number of n-gram look-ups in all language models."""
+
+class Translation:
+    """Translation of a sentence."""
+
+    @property
+    def has_parse(self) -> bool:
+        """Whether rules derive the sentence; if not, there are no tokens."""
+
+    @property
+    def tokens(self) -> list[str]:
+        """Target words."""
+
+    @property
+    def text(self) -> str:
+        """
+        Translation as text: detokenised if raw text was translated, else tokens with blanks between
+        them.
+        """
+
+    @text.setter
+    def text(self, arg: str, /) -> None: ...
+    @property
+    def score(self) -> float:
+        """Model score, weights . features (natural log)."""
+
+    @property
+    def features(self) -> dict[str, float]:
+        """Feature sums by name; features that it does not have are 0."""
+
+    @property
+    def weights(self) -> dict[str, float]:
+        """Weights that it was scored with, by feature name."""
+
+    @property
+    def derivation(self) -> Derivation:
+        """Best derivation."""
+
+    @property
+    def alignment(self) -> list[tuple[int, int]]:
+        """Word alignment: sorted (source position, target position) pairs."""
+
+    @property
+    def source(self) -> list[str]:
+        """Tokens of the source sentence."""
+
+    @property
+    def unknown(self) -> list[int]:
+        """
+        Positions of unknown source words: those that are the whole source side of no rule, but for
+        rules that copy words, and that no rule of the sentence itself covers.
+        """
+
+    @property
+    def forest(self) -> Forest:
+        """
+        Forest of all derivations that search considered (with keep="forest").
+
+        Raises:
+            AttributeError: The forest was not kept.
+        """
+
+    @property
+    def chart(self) -> Chart:
+        """
+        Chart of all items that search left (with keep="chart" or keep="splits").
+
+        Raises:
+            AttributeError: The chart was not kept.
+        """
+
+    @property
+    def stats(self) -> DecodeStats:
+        """Cost of decoding."""
+
+    def kbest(self, k: int, unique: bool = False) -> list[Derivation]:
+        """
+        Returns the k best derivations, best first (with keep="forest").
+
+        Args:
+            k: Number of derivations; fewer are returned where there are no more.
+            unique: Return only the best derivation of every target string.
+
+        Raises:
+            ValueError: The forest was not kept, or k is negative.
+        """
+
+class DecoderOptions:
+    """Options of a decoder."""
+
+    def __init__(self, **values: Any) -> None:
+        """
+        Sets settings by name; the others have their defaults.
+
+        Raises:
+            ValueError: A value is out of its limits or of a wrong type.
+            TypeError: A name is unknown.
+        """
+
+    @staticmethod
+    def settings() -> list[Setting]:
+        """Returns a description of each setting."""
+
+class TranslationModel:
+    """
+    Tables, language models and features that a Decoder searches with; immutable. See
+    hiero.Model, which holds one.
+    """
+
+    def __init__(
+        self,
+        tables: Sequence[RuleTable],
+        owners: Sequence[str],
+        statics: Sequence[str],
+        lms: Sequence[LanguageModel],
+        local_features: Sequence[Any],
+        goal: str,
+        copy_labels: Sequence[str],
+        glue_labels: Sequence[str],
+        log_base: float = 0.0,
+        log_features: Sequence[str] = [],
+        sentence_features: Sequence[str] = [],
+    ) -> None:
+        """
+        Joins the parts of a model.
+
+        Args:
+            tables: Rule tables.
+            owners: Owner name of each table.
+            statics: For each table a file of estimates of its rules, or "" to compute them.
+            lms: Language models, whose features are LM0, LM1, ...
+            local_features: Objects with names and one of by_rule, by_span and by_gap; see
+                hiero.features.protocols.
+            goal: Label of whole sentences; "": the label whose rules open sentences with <s>, or S.
+            copy_labels: Labels of words that are copied to the output; empty: X, or all labels without an X.
+            glue_labels: Labels that glue rules are made for; empty: all left-hand labels.
+            log_base: Base of the logarithms that features are given in; 0: natural.
+            log_features: Names of features that are logarithms, besides those of language models; empty: the
+                usual names of log probabilities.
+            sentence_features: Names of features that rules of a sentence can have besides the model's.
+
+        Raises:
+            FormatError: The parts do not fit together.
+            OSError: A file cannot be read.
+            TypeError: An object is no local feature.
+        """
+
+    @property
+    def feature_names(self) -> FeatureNames:
+        """Names of all features, in the order of weights."""
+
+    @property
+    def scales(self) -> list[float]:
+        """
+        Factor by which each feature's natural logarithm is multiplied; 1 for other features.
+        """
+
+    def save_statics(self, table: int, path: str) -> None:
+        """
+        Writes the estimates of a table's rules to a file.
+
+        Args:
+            table: Index of the table.
+            path: Output file, written in full or not at all.
+
+        Raises:
+            IndexError: There is no such table.
+            OSError: The file cannot be written.
+        """
+
+    def rule(self, table: int, rule: int) -> Rule:
+        """
+        Returns a rule of a table.
+
+        Args:
+            table: Index of the table.
+            rule: Rule id in the table.
+
+        Raises:
+            IndexError: There is no such table or rule.
+        """
+
+    @property
+    def goal(self) -> str:
+        """Label of whole sentences."""
+
+    @property
+    def labels(self) -> list[str]:
+        """Nonterminal labels of all tables."""
+
+    @property
+    def owners(self) -> list[str]:
+        """Owner name of each table."""
+
+class Decoder:
+    """
+    Decoder of tokens, with a model, weights and options; immutable. See hiero.Decoder, which
+    takes text.
+    """
+
+    def __init__(self, model: TranslationModel, weights: npt.ArrayLike, options: DecoderOptions) -> None:
+        """
+        Makes a decoder.
+
+        Args:
+            model: The model.
+            weights: float64 (features), in the order of the model's feature names.
+            options: Options of the search.
+
+        Raises:
+            ValueError: There is not one weight per feature, or one is not finite.
+        """
+
+    def with_weights(self, weights: npt.ArrayLike) -> Decoder:
+        """
+        Returns the same decoder with other weights, at the cost of the weights alone.
+
+        Args:
+            weights: float64 (features), in the order of the model's feature names.
+
+        Raises:
+            ValueError: There is not one weight per feature, or one is not finite.
+        """
+
+    def translate(
+        self,
+        tokens: Sequence[str],
+        rules: Sequence[Rule],
+        own_weights: Sequence[tuple[str, float]],
+        sentence: object | None,
+        keep: str,
+    ) -> Translation:
+        """
+        Returns the translation of a sentence.
+
+        Args:
+            tokens: Tokens of the source sentence.
+            rules: Rules for this sentence only.
+            own_weights: Names and weights of features that only these rules have.
+            sentence: The object that local features written in Python are called with.
+            keep: "none", "forest", "chart" or "splits": the part of the search space that the translation
+                holds besides its best derivation.
+
+        Raises:
+            FormatError: The rules do not fit the model.
+            ValueError: `keep` is unknown, or a name or weight in own_weights is not allowed.
+        """
+
+class ExtractOptions:
+    """Options of rule extraction."""
+
+    def __init__(self, **values: Any) -> None:
+        """
+        Sets settings by name; the others have their defaults.
+
+        Raises:
+            ValueError: A value is out of its limits or of a wrong type.
+            TypeError: A name is unknown.
+        """
+
+    @staticmethod
+    def settings() -> list[Setting]:
+        """Returns a description of each setting."""
+
+class ScoreOptions:
+    """
+    Options of rule scoring: which rules stay, and smoothing of probabilities.
+    """
+
+    def __init__(self, **values: Any) -> None:
+        """
+        Sets settings by name; the others have their defaults.
+
+        Raises:
+            ValueError: A value is out of its limits or of a wrong type.
+            TypeError: A name is unknown.
+        """
+
+    @staticmethod
+    def settings() -> list[Setting]:
+        """Returns a description of each setting."""
+
+class ExtractStatistics:
+    """Statistics of rule extraction."""
+
+    @property
+    def pairs(self) -> int:
+        """Number of sentence pairs."""
+
+    @property
+    def phrases(self) -> int:
+        """Number of occurrences of initial phrase pairs."""
+
+    @property
+    def occurrences(self) -> int:
+        """Number of occurrences of rules."""
+
+    @property
+    def rules(self) -> int:
+        """Number of different rules."""
+
+    @property
+    def rules_seen(self) -> list[int]:
+        """Numbers of rules with 1, 2, ..., 16 occurrences."""
+
+    @property
+    def monotone(self) -> list[int]:
+        """
+        Numbers of nonterminals that are not reordered, by length: 1 to 9 source words, and 10 or
+        more.
+        """
+
+    @property
+    def reordered(self) -> list[int]:
+        """
+        Numbers of nonterminals that cross another one or a link, by length: 1 to 9 source words, and
+        10 or more.
+        """
+
+class ScoreStatistics:
+    """Statistics of rule scoring."""
+
+    @property
+    def read(self) -> int:
+        """Number of rules read."""
+
+    @property
+    def kept(self) -> int:
+        """Number of rules in the table."""
+
+class RuleCounts:
+    """Counted rules in a file, the result of extraction."""
+
+    def __init__(self, path: str) -> None:
+        """
+        Opens and checks a file.
+
+        Raises:
+            OSError: The file cannot be read.
+            FormatError: The file has no counted rules, is damaged, or has another format version.
+        """
+
+    @property
+    def statistics(self) -> ExtractStatistics:
+        """Statistics of the extraction."""
+
+    def visit(
+        self, visit: Callable[[list[str], list[str], list[tuple[int, int]], float, int], object]
+    ) -> None:
+        """
+        Calls a function for every rule.
+
+        Args:
+            visit: Called with the source tokens and target tokens as in rule text, the (source, target)
+                positions of the most frequent alignment, the sum of the rule's shares of initial phrase
+                pairs, and its number of occurrences.
+
+        Raises:
+            FormatError: The file is damaged.
+        """
+
+def extract(
+    source: tuple[IO[bytes], str],
+    target: tuple[IO[bytes], str],
+    links: tuple[IO[bytes], str],
+    output: str,
+    options: ExtractOptions,
+    memory: int,
+    progress: Callable[[int, int], object] | None,
+) -> ExtractStatistics:
+    """
+    Extracts rules from word-aligned text and counts them (Chiang 2007, section 3).
+
+    Args:
+        source: Binary file of source sentences, and its name in error messages.
+        target: Binary file of target sentences, and its name.
+        links: Binary file of word alignments (0-0 1-2 ...), and its name.
+        output: File of counted rules, written in full or not at all.
+        options: Options.
+        memory: Bytes for sorting.
+        progress: Called with the numbers of sentence pairs and of rule occurrences from time to time.
+
+    Raises:
+        FormatError: A line is malformed, or the files have different lengths.
+        OSError: A file cannot be read or written.
+    """
+
+def score(
+    counts: RuleCounts,
+    output: str,
+    options: ScoreOptions,
+    bitext: tuple[tuple[IO[bytes], str], tuple[IO[bytes], str]] | None,
+    least_significance: float,
+    progress: Callable[[int], object] | None,
+) -> ScoreStatistics:
+    """
+    Computes the features of counted rules and packs a rule table.
+
+    Args:
+        counts: The counted rules.
+        output: The table file, written in full or not at all.
+        options: Options.
+        bitext: Binary files of the source and target sentences that the rules come from, each with its
+            name in error messages: rules stay if their -log p by Fisher's exact test (Johnson et al. 2007)
+            is larger than least_significance. None: no test.
+        least_significance: Limit of the test.
+        progress: Called with the number of rules read from time to time.
+
+    Raises:
+        FormatError: The counts are damaged, no rule is left, or the bitext is another one.
+        OSError: A file cannot be read or written.
+    """
+
+def fisher_minus_log_p(both: int, source: int, target: int, pairs: int) -> float:
+    """
+    Returns -log p of Fisher's exact test (Johnson et al. 2007).
+
+    p is the probability that two things which `source` and `target` of `pairs` sentence pairs have occur
+    together in `both` or more of them by chance.
+
+    Args:
+        both: Number of sentence pairs with both things.
+        source: Number of sentence pairs with the first one.
+        target: Number of sentence pairs with the second one.
+        pairs: Number of all sentence pairs.
+
+    Returns:
+        Natural log.
+    """
 
 class SmoSolution:
+    """Solution of a quadratic programme of MIRA; see smo."""
+
     @property
-    def ids(self) -> npt.NDArray[np.int32]: ...
+    def ids(self) -> npt.NDArray[np.int32]:
+        """Features of the batch whose weights may change, int32, ascending."""
+
     @property
-    def changes(self) -> npt.NDArray[np.float64]: ...
+    def changes(self) -> npt.NDArray[np.float64]:
+        """Changes w' - w of the weights of `ids`, float64."""
+
     @property
-    def alphas(self) -> npt.NDArray[np.float64]: ...
+    def alphas(self) -> npt.NDArray[np.float64]:
+        """Dual variables, float64 (hypotheses)."""
+
     @property
-    def objective(self) -> float: ...
+    def objective(self) -> float:
+        """Value of the objective at w'."""
+
     @property
-    def gap(self) -> float: ...
+    def gap(self) -> float:
+        """Duality gap: the objective is at most this far above its minimum."""
+
     @property
-    def sweeps(self) -> int: ...
+    def sweeps(self) -> int:
+        """Number of passes over the sentences."""
 
 def smo(
     offsets: npt.ArrayLike,
@@ -381,27 +2253,112 @@ def smo(
     values: npt.ArrayLike,
     weights: npt.ArrayLike,
     fixed: npt.ArrayLike = ...,
-    c: float = ...,
-    tolerance: float = ...,
-) -> SmoSolution: ...
+    c: float = 0.01,
+    tolerance: float = 1e-06,
+) -> SmoSolution:
+    """
+    Returns MIRA's weights for a batch of sentences (Chiang et al. 2008, objective 1).
+
+    Minimises 1/2 |w' - w|^2 + c sum_i max_j (l_ij - (h(e*_i) - h(e_ij)) . w') over w' by sequential
+    minimal optimisation, for sentences i with hypotheses e_ij, losses l_ij and oracles e*_i. Stops when the
+    duality gap is at most `tolerance` times the objective, or below the rounding error.
+
+    Args:
+        offsets: int32 (sentences + 1), hypotheses of each sentence.
+        oracles: int32 (sentences), hypothesis that is the sentence's oracle.
+        losses: float64 (hypotheses).
+        row_offsets: int32 (hypotheses + 1), features of each hypothesis in `ids` and `values`.
+        ids: int32, features.
+        values: float64, their values.
+        weights: float64 (features), w.
+        fixed: bool (features), weights that may not change; empty for none.
+        c: Step size C.
+        tolerance: Greatest relative duality gap.
+
+    Raises:
+        ValueError: The arrays do not fit, a value is not finite, or an oracle is another sentence's.
+    """
+
+def line_search(
+    offsets: npt.ArrayLike, intercepts: npt.ArrayLike, slopes: npt.ArrayLike
+) -> tuple[npt.NDArray[np.int32], npt.NDArray[np.float64], npt.NDArray[np.int32], npt.NDArray[np.int32]]:
+    """
+    Returns which hypotheses win along a line through weight space (Och 2003).
+
+    Hypothesis i scores intercepts[i] + gamma slopes[i]. Of equal lines the first one wins, of parallel
+    lines the higher one.
+
+    Args:
+        offsets: int32 (sentences + 1), hypotheses of each sentence.
+        intercepts: float64 (hypotheses), finite.
+        slopes: float64 (hypotheses), finite.
+
+    Returns:
+        first: int32 (sentences), winners at gamma = -inf; -1 for a sentence without hypotheses.
+        gamma: float64 (changes), where winners of any sentence change, ascending.
+        before: int32 (changes), hypotheses that win before.
+        after: int32 (changes), hypotheses that win after.
+
+    Raises:
+        ValueError: The arrays do not fit, or a value is not finite.
+    """
 
 class ForestSource:
-    def __init__(self, forests: Sequence[Forest]) -> None: ...
+    """
+    Forests of sentences, as minimum_risk reads them.
+
+    They are a list, or records in memory, such as a mapped archive, that are read one by one. Their
+    features have the same names in the same order.
+    """
+
+    def __init__(self, forests: Sequence[Forest]) -> None:
+        """
+        Makes a source of a list of forests.
+
+        Raises:
+            ValueError: Forests with derivations differ in their features.
+        """
+
     @staticmethod
     def of_records(
         memory: bytes | memoryview | mmap.mmap, places: npt.ArrayLike, feature_names: Sequence[str]
-    ) -> ForestSource: ...
-    def __len__(self) -> int: ...
+    ) -> ForestSource:
+        """
+        Makes a source of records in memory.
+
+        Args:
+            memory: Bytes that hold the records; see Forest.record.
+            places: int64 (sentences, 2), first byte and number of bytes of each record.
+            feature_names: Names of the features.
+
+        Raises:
+            ForestError: A record lies beyond the end of the memory.
+        """
+
+    def __len__(self) -> int:
+        """Returns the number of sentences."""
 
 class RiskSum:
+    """Sums over sentences that minimum_risk returns."""
+
     @property
-    def counts(self) -> npt.NDArray[np.float64]: ...
+    def counts(self) -> npt.NDArray[np.float64]:
+        """Expected counts, float64 (columns)."""
+
     @property
-    def entropy(self) -> float: ...
+    def entropy(self) -> float:
+        """Entropy H in nats."""
+
     @property
-    def gamma(self) -> float: ...
+    def gamma(self) -> float:
+        """Derivative of R - temperature H in gamma."""
+
     @property
-    def gradient(self) -> npt.NDArray[np.float64]: ...
+    def gradient(self) -> npt.NDArray[np.float64]:
+        """
+        Gradient of R - temperature H in the weights, float64 (features); empty if it was not
+        computed.
+        """
 
 def minimum_risk(
     forests: ForestSource,
@@ -414,279 +2371,26 @@ def minimum_risk(
     temperature: float = 0.0,
     gradient: bool = True,
     threads: int = 1,
-) -> RiskSum: ...
+) -> RiskSum:
+    """
+    Returns expected counts and entropy over the derivations of forests, and the gradient of the risk.
 
-class ReferenceSet:
-    def __init__(self, segments: Sequence[Sequence[Sequence[str]]]) -> None: ...
-    def __len__(self) -> int: ...
-    def bleu(
-        self,
-        segments: npt.ArrayLike,
-        vocabulary: Sequence[str],
-        words: npt.ArrayLike,
-        offsets: npt.ArrayLike,
-        effective_length: str = "closest",
-    ) -> npt.NDArray[np.float64]: ...
-    def unclipped(
-        self,
-        segments: npt.ArrayLike,
-        vocabulary: Sequence[str],
-        words: npt.ArrayLike,
-        offsets: npt.ArrayLike,
-    ) -> npt.NDArray[np.float64]: ...
-    def nist(
-        self,
-        segments: npt.ArrayLike,
-        vocabulary: Sequence[str],
-        words: npt.ArrayLike,
-        offsets: npt.ArrayLike,
-    ) -> npt.NDArray[np.float64]: ...
+    Derivations have the distribution p(d) = exp(gamma weights . h(d)) / Z. The risk R is the sum of the
+    expected counts, each times its `loss` (Li and Eisner 2009, section 7). A sentence without derivations
+    adds nothing. Results are the same for any number of threads.
 
-RESCORE_K: int
-RESCORE_BEAM: int
+    Args:
+        forests: Forests of the sentences.
+        counts: float32 (edges, columns), counts of the edges of all forests, one after another.
+        offsets: int64 (sentences + 1), row of the first edge of each sentence.
+        loss: float64 (columns), loss of one of each count.
+        weights: float64 (features).
+        gamma: Scale of the scores.
+        temperature: Weight of the entropy H in R - temperature H.
+        gradient: Compute the gradient and the derivative in gamma, which takes longer.
+        threads: Number of threads.
 
-def bleu(counts: npt.ArrayLike, orders: npt.ArrayLike = 4) -> Any: ...
-def bleu_plus_one(counts: npt.ArrayLike) -> Any: ...
-def bleu_counts(
-    tokens: Sequence[str], references: Sequence[Sequence[str]], effective_length: str = "shortest"
-) -> npt.NDArray[np.float64]: ...
-
-class KBestArrays:
-    def __len__(self) -> int: ...
-    @property
-    def scores(self) -> npt.NDArray[np.float64]: ...
-    @property
-    def edge_offsets(self) -> npt.NDArray[np.int32]: ...
-    @property
-    def edges(self) -> npt.NDArray[np.int32]: ...
-    @property
-    def word_offsets(self) -> npt.NDArray[np.int32]: ...
-    @property
-    def words(self) -> npt.NDArray[np.int32]: ...
-    @property
-    def features(self) -> scipy.sparse.csr_array: ...
-
-class Distribution:
-    @property
-    def forest(self) -> Forest: ...
-    @property
-    def scores(self) -> npt.NDArray[np.float64]: ...
-    @property
-    def log_z(self) -> float: ...
-    @property
-    def edges(self) -> npt.NDArray[np.float64]: ...
-    @property
-    def nodes(self) -> npt.NDArray[np.float64]: ...
-    @property
-    def shares(self) -> npt.NDArray[np.float64]: ...
-    @property
-    def inside(self) -> npt.NDArray[np.float64]: ...
-    @property
-    def outside(self) -> npt.NDArray[np.float64]: ...
-    def edge_expectations(self, values: npt.ArrayLike) -> npt.NDArray[np.float64]: ...
-    def edge_second_moments(self, values: npt.ArrayLike) -> npt.NDArray[np.float64]: ...
-    def sample(self, count: int, seed: int) -> list[Derivation]: ...
-    def ngrams(self) -> tuple[list[tuple[str, ...]], npt.NDArray[np.float64], npt.NDArray[np.float64]]: ...
-    def mbr_values(self, theta: Sequence[float]) -> npt.NDArray[np.float64]: ...
-    def variational_values(self, order: int) -> npt.NDArray[np.float64]: ...
-
-class Scaled:
-    def __init__(self, value: float) -> None: ...
-    @staticmethod
-    def exp(x: float) -> Scaled: ...
-    @property
-    def sign(self) -> int: ...
-    @property
-    def log_abs(self) -> float: ...
-    def __float__(self) -> float: ...
-    def __add__(self, other: Scaled | float) -> Scaled: ...
-    def __sub__(self, other: Scaled | float) -> Scaled: ...
-    def __mul__(self, other: Scaled | float) -> Scaled: ...
-    def __truediv__(self, other: Scaled | float) -> Scaled: ...
-    def __neg__(self) -> Scaled: ...
-
-class _Semiring:
-    @property
-    def zero(self) -> Any: ...
-    @property
-    def one(self) -> Any: ...
-    def plus(self, a: Any, b: Any) -> Any: ...
-    def times(self, a: Any, b: Any) -> Any: ...
-    def star(self, a: Any) -> Any: ...
-
-class BooleanSemiring(_Semiring): ...
-class CountingSemiring(_Semiring): ...
-class RealSemiring(_Semiring): ...
-class LogSemiring(_Semiring): ...
-class TropicalSemiring(_Semiring): ...
-class ScaledSemiring(_Semiring): ...
-class ViterbiSemiring(_Semiring): ...
-
-class KBestSemiring(_Semiring):
-    def __init__(self, k: int) -> None: ...
-
-class ExpectationSemiring(_Semiring):
-    def __init__(self, n: int) -> None: ...
-
-class SecondOrderSemiring(_Semiring):
-    def __init__(self, n: int, m: int) -> None: ...
-
-class LiftedSemiring(_Semiring):
-    def __init__(self, n: int, m: int) -> None: ...
-
-def inside(forest: Forest, semiring: Any, weights: Iterable[Any]) -> list[Any]: ...
-def outside(forest: Forest, semiring: Any, weights: Iterable[Any], inside: Iterable[Any]) -> list[Any]: ...
-
-class Applications:
-    def __len__(self) -> int: ...
-    @property
-    def tables(self) -> npt.NDArray[np.int32]: ...
-    @property
-    def labels(self) -> npt.NDArray[np.uint32]: ...
-    @property
-    def spans(self) -> npt.NDArray[np.int32]: ...
-    @property
-    def gaps(self) -> npt.NDArray[np.int32]: ...
-
-class ApplicationBatch:
-    def __len__(self) -> int: ...
-    @property
-    def applications(self) -> Applications: ...
-    @property
-    def application(self) -> npt.NDArray[np.uint32]: ...
-    @property
-    def rules(self) -> npt.NDArray[np.uint32]: ...
-    @property
-    def reordered(self) -> npt.NDArray[np.uint8]: ...
-
-class DecoderOptions:
-    def __init__(self, **values: Any) -> None: ...
-    @staticmethod
-    def settings() -> list[Setting]: ...
-
-class DecodeStats:
-    @property
-    def applications(self) -> int: ...
-    @property
-    def cells(self) -> int: ...
-    @property
-    def hypotheses(self) -> int: ...
-    @property
-    def completed(self) -> int: ...
-    @property
-    def lm_queries(self) -> int: ...
-
-class Chart:
-    @property
-    def forest(self) -> Forest: ...
-    @property
-    def survived(self) -> npt.NDArray[np.uint8]: ...
-    @property
-    def completed(self) -> npt.NDArray[np.uint8]: ...
-    @property
-    def scores(self) -> npt.NDArray[np.float64]: ...
-    @property
-    def edge_scores(self) -> npt.NDArray[np.float64]: ...
-    @property
-    def spans(self) -> list[tuple[int, int]]: ...
-    def nodes(self, begin: int, end: int) -> npt.NDArray[np.int32]: ...
-    def derivation(self, node: int) -> Derivation: ...
-    def splits(self, begin: int, end: int) -> dict[int, Derivation]: ...
-    def outside(
-        self,
-        kind: str,
-        references: Sequence[Sequence[str]] | None = None,
-        *,
-        k: int = ...,
-        beam: int = ...,
-        recovered: int = ...,
-        effective_length: str = ...,
-    ) -> OutsideStrings: ...
-
-class OutsideStrings:
-    @property
-    def chart(self) -> Chart: ...
-    @property
-    def kind(self) -> str: ...
-    @property
-    def reached(self) -> list[tuple[int, int]]: ...
-    def around(self, begin: int, end: int) -> tuple[list[str], list[str]]: ...
-    def candidates(self, begin: int, end: int) -> KBestArrays: ...
-    def recovered(self, begin: int, end: int) -> list[tuple[Derivation, float]]: ...
-    @property
-    def oracle(self) -> list[str]: ...
-    @property
-    def oracle_bleu(self) -> float: ...
-    @property
-    def best_bleu(self) -> float: ...
-
-class Translation:
-    @property
-    def has_parse(self) -> bool: ...
-    @property
-    def tokens(self) -> list[str]: ...
-    @property
-    def text(self) -> str: ...
-    @text.setter
-    def text(self, text: str) -> None: ...
-    @property
-    def score(self) -> float: ...
-    @property
-    def features(self) -> dict[str, float]: ...
-    @property
-    def weights(self) -> dict[str, float]: ...
-    @property
-    def derivation(self) -> Derivation: ...
-    @property
-    def alignment(self) -> list[tuple[int, int]]: ...
-    @property
-    def source(self) -> list[str]: ...
-    @property
-    def unknown(self) -> list[int]: ...
-    @property
-    def forest(self) -> Forest: ...
-    @property
-    def chart(self) -> Chart: ...
-    @property
-    def stats(self) -> DecodeStats: ...
-    def kbest(self, k: int, unique: bool = False) -> list[Derivation]: ...
-
-class TranslationModel:
-    def __init__(
-        self,
-        tables: Sequence[RuleTable],
-        owners: Sequence[str],
-        statics: Sequence[str],
-        lms: Sequence[LanguageModel],
-        local_features: Sequence[Any],
-        goal: str,
-        copy_labels: Sequence[str],
-        glue_labels: Sequence[str],
-        log_base: float = 0,
-        log_features: Sequence[str] = (),
-        sentence_features: Sequence[str] = (),
-    ) -> None: ...
-    @property
-    def goal(self) -> str: ...
-    @property
-    def feature_names(self) -> FeatureNames: ...
-    @property
-    def labels(self) -> list[str]: ...
-    @property
-    def scales(self) -> list[float]: ...
-    @property
-    def owners(self) -> list[str]: ...
-    def rule(self, table: int, rule: int) -> Rule: ...
-    def save_statics(self, table: int, path: str) -> None: ...
-
-class Decoder:
-    def __init__(self, model: TranslationModel, weights: npt.ArrayLike, options: DecoderOptions) -> None: ...
-    def with_weights(self, weights: npt.ArrayLike) -> Decoder: ...
-    def translate(
-        self,
-        tokens: Sequence[str],
-        rules: Sequence[Rule],
-        own_weights: Sequence[tuple[str, float]],
-        sentence: object,
-        keep: str,
-    ) -> Translation: ...
+    Raises:
+        ValueError: The arrays do not fit, or scores are not allowed (see Forest.distribution).
+        ForestError: A record is damaged.
+    """

@@ -1,13 +1,10 @@
 #include <algorithm>
-#include <limits>
 #include <utility>
 
-#include "bind_forest.h"
 #include "bind_local_features.h"
 #include "bind_settings.h"
+#include "conversions.h"
 #include "hiero/decode/decoder.h"
-#include "hiero/forest/edge_values.h"
-#include "hiero/forest/kbest.h"
 #include "hiero/grammar/rule_table.h"
 
 namespace hiero {
@@ -16,7 +13,7 @@ namespace {
 void make_model(TranslationModel* self, const std::vector<std::shared_ptr<RuleTable>>& tables,
                 const std::vector<std::string>& owners, const std::vector<std::string>& statics,
                 const std::vector<std::shared_ptr<LanguageModel>>& lms,
-                const std::vector<nb::object>& local_features, const std::string& goal,
+                const std::vector<Any>& local_features, const std::string& goal,
                 const std::vector<std::string>& copy_labels, const std::vector<std::string>& glue_labels,
                 double log_base, const std::vector<std::string>& log_features,
                 const std::vector<std::string>& sentence_features) {
@@ -40,224 +37,156 @@ void make_model(TranslationModel* self, const std::vector<std::shared_ptr<RuleTa
   new (self) TranslationModel(std::move(parts));
 }
 
+Rule model_rule(const TranslationModel& model, Py_ssize_t table, Py_ssize_t rule) {
+  const BoundTable& bound = model.tables()[index_of(table, model.tables().size(), "table")];
+  const std::size_t id = index_of(rule, bound.table->rule_count(), "rule");
+  return bound.table->rule(static_cast<RuleId>(id), bound.table->feature_names(bound.owner));
+}
+
+void save_statics_of_table(const TranslationModel& model, std::size_t table, const std::string& path) {
+  const BoundTable& bound = model.tables().at(table);
+  save_rule_estimates(bound.estimates, *bound.table, model.lms(), path);
+}
+
+std::vector<double> feature_scales(const TranslationModel& model) {
+  std::vector<double> out;
+  for (std::uint32_t f = 0; f < model.features().size(); ++f) out.push_back(model.scale(f));
+  return out;
+}
+
+std::vector<std::string> table_owners(const TranslationModel& model) {
+  std::vector<std::string> out;
+  for (const BoundTable& bound : model.tables()) out.push_back(bound.owner);
+  return out;
+}
+
 std::shared_ptr<const Weights> make_weights(const TranslationModel& model, const Array<double>& values) {
   if (values.ndim() != 1) throw std::invalid_argument("expected a vector of weights");
   return std::make_shared<const Weights>(model,
                                          std::vector<double>(values.values().begin(), values.values().end()));
 }
 
-// The one derivation a translation is read from; empty if there is no parse.
-std::vector<EdgeIndex> best_edges(const Translation& translation) {
-  const Hypergraph& best = *translation.best->graph;
-  return viterbi(best, std::vector<double>(best.edge_count(), 0.0), best.root);
+void make_decoder(Decoder* self, const std::shared_ptr<TranslationModel>& model, const Array<double>& weights,
+                  const DecoderOptions& options) {
+  new (self) Decoder(model, make_weights(*model, weights), options);
 }
 
-// Its score is summed as in k-best lists, which begin with it.
-Derivation best_derivation(const Translation& translation) {
-  const auto& best = translation.best;
-  const NodeIndex root = best->graph->root;
-  if (root < 0) return {best, 0.0, {}};
-  auto first = KBest(*best, root, edge_scores(*best, *translation.weights), false).next();
-  if (!first) return {best, -std::numeric_limits<double>::infinity(), best_edges(translation)};
-  return {best, first->score, std::move(first->edges)};
+std::shared_ptr<Decoder> decoder_with_weights(const Decoder& decoder, const Array<double>& weights) {
+  return std::make_shared<Decoder>(decoder.with_weights(make_weights(*decoder.model(), weights)));
 }
 
-std::vector<std::string> tokens_of(const Translation& translation) {
-  std::vector<std::string> tokens;
-  for (std::int32_t word : yield_words(*translation.best, best_edges(translation))) {
-    tokens.push_back(translation.best->graph->words[word]);
-  }
-  return tokens;
-}
-
-// What a translation keeps where it is asked to.
-template <class T>
-std::shared_ptr<const T> kept(const std::shared_ptr<const T>& part, const char* name, const char* how) {
-  if (!part)
-    throw nb::attribute_error((std::string("no ") + name + " was kept: translate with " + how).c_str());
-  return part;
-}
-
-std::vector<Derivation> kbest_of(const Translation& translation, Py_ssize_t given, Truth unique) {
-  if (!translation.forest)
-    throw std::invalid_argument("kbest needs a forest: translate with keep=\"forest\"");
-  const std::size_t k = count_of(given, "k");
+Translation translate_tokens(const Decoder& decoder, std::vector<std::string> tokens,
+                             const std::vector<Rule>& rules, const SentenceWeights& own_weights,
+                             const nb::object& sentence, const std::string& keep) {
+  SentenceInput input{std::move(tokens), rules, own_weights, annotations_of(sentence)};
   const nb::gil_scoped_release release;
-  std::vector<double> scores = edge_scores(*translation.forest, *translation.weights);
-  return kbest(translation.forest, translation.forest->graph->root, std::move(scores), k, unique,
-               allow_interrupt);
+  return decoder.translate(std::move(input), value_named<Keep>(keep, "keep"));
 }
 
-nb::tuple stats_state(const DecodeStats& stats) {
-  return nb::make_tuple(stats.applications, stats.cells, stats.hypotheses, stats.completed, stats.lm_queries);
+void register_model(nb::module_& m) {
+  define<TranslationModel>(
+      m, "TranslationModel",
+      "Tables, language models and features that a Decoder searches with; immutable. See\n"
+      "hiero.Model, which holds one.")
+      .def("__init__", &make_model, nb::arg("tables"), nb::arg("owners"), nb::arg("statics"), nb::arg("lms"),
+           nb::arg("local_features"), nb::arg("goal"), nb::arg("copy_labels"), nb::arg("glue_labels"),
+           nb::arg("log_base") = 0.0, nb::arg("log_features") = std::vector<std::string>(),
+           nb::arg("sentence_features") = std::vector<std::string>(),
+           R"(Joins the parts of a model.
+
+Args:
+    tables: Rule tables.
+    owners: Owner name of each table.
+    statics: For each table a file of estimates of its rules, or "" to compute them.
+    lms: Language models, whose features are LM0, LM1, ...
+    local_features: Objects with names and one of by_rule, by_span and by_gap; see
+        hiero.features.protocols.
+    goal: Label of whole sentences; "": the label whose rules open sentences with <s>, or S.
+    copy_labels: Labels of words that are copied to the output; empty: X, or all labels without an X.
+    glue_labels: Labels that glue rules are made for; empty: all left-hand labels.
+    log_base: Base of the logarithms that features are given in; 0: natural.
+    log_features: Names of features that are logarithms, besides those of language models; empty: the
+        usual names of log probabilities.
+    sentence_features: Names of features that rules of a sentence can have besides the model's.
+
+Raises:
+    FormatError: The parts do not fit together.
+    OSError: A file cannot be read.
+    TypeError: An object is no local feature.)")
+      .def_prop_ro(
+          "feature_names", [](const TranslationModel& model) { return model.shared_features(); },
+          "Names of all features, in the order of weights.")
+      .def_prop_ro("scales", &feature_scales,
+                   "Factor by which each feature's natural logarithm is multiplied; 1 for other features.")
+      .def("save_statics", &save_statics_of_table, nb::arg("table"), nb::arg("path"),
+           nb::call_guard<nb::gil_scoped_release>(),
+           R"(Writes the estimates of a table's rules to a file.
+
+Args:
+    table: Index of the table.
+    path: Output file, written in full or not at all.
+
+Raises:
+    IndexError: There is no such table.
+    OSError: The file cannot be written.)")
+      .def("rule", &model_rule, nb::arg("table"), nb::arg("rule"), R"(Returns a rule of a table.
+
+Args:
+    table: Index of the table.
+    rule: Rule id in the table.
+
+Raises:
+    IndexError: There is no such table or rule.)")
+      .def_prop_ro("goal", &TranslationModel::goal_name, "Label of whole sentences.")
+      .def_prop_ro("labels", &TranslationModel::labels, "Nonterminal labels of all tables.")
+      .def_prop_ro("owners", &table_owners, "Owner name of each table.");
 }
 
-DecodeStats stats_from(const nb::tuple& state) {
-  if (state.size() != 5) throw FormatError("DecodeStats: expected 5 numbers");
-  const auto number = [&](std::size_t at) { return nb::cast<std::uint64_t>(state[at]); };
-  return {number(0), number(1), number(2), number(3), number(4)};
-}
+void register_decoder(nb::module_& m) {
+  define<Decoder>(
+      m, "Decoder",
+      "Decoder of tokens, with a model, weights and options; immutable. See hiero.Decoder, which\n"
+      "takes text.")
+      .def("__init__", &make_decoder, nb::arg("model"), nb::arg("weights"), nb::arg("options"),
+           R"(Makes a decoder.
 
-nb::tuple translation_state(const Translation& translation) {
-  if (translation.chart) {
-    throw nb::type_error(
-        "a chart needs its model and cannot be pickled, nor a translation that keeps one: "
-        "pickle its .chart.forest, or translate with keep=\"forest\"");
-  }
-  return nb::make_tuple(as_array(*translation.weights), translation.best, translation.forest,
-                        translation.unknown, translation.text, translation.stats);
-}
+Args:
+    model: The model.
+    weights: float64 (features), in the order of the model's feature names.
+    options: Options of the search.
 
-Translation translation_from(const nb::tuple& state) {
-  if (state.size() != 6)
-    throw ForestError("translation: expected weights, forests and what is known of them");
-  Translation out;
-  const auto weights = nb::cast<Array<double>>(state[0]);
-  out.weights = std::make_shared<std::vector<double>>(weights.values().begin(), weights.values().end());
-  out.best = nb::cast<std::shared_ptr<Forest>>(state[1]);
-  out.forest = nb::cast<std::shared_ptr<Forest>>(state[2]);
-  out.unknown = nb::cast<std::vector<std::uint32_t>>(state[3]);
-  out.text = nb::cast<std::optional<std::string>>(state[4]);
-  out.stats = nb::cast<DecodeStats>(state[5]);
-  const auto is_weighted = [&](const std::shared_ptr<const Forest>& forest) {
-    return forest->feature_names->size() == out.weights->size();
-  };
-  if (!out.best || !is_weighted(out.best) || (out.forest && !is_weighted(out.forest)))
-    throw ForestError("translation: expected a weight for each feature of its forests");
-  return out;
-}
+Raises:
+    ValueError: There is not one weight per feature, or one is not finite.)")
+      .def("with_weights", &decoder_with_weights, nb::arg("weights"),
+           R"(Returns the same decoder with other weights, at the cost of the weights alone.
 
-void register_translation(nb::module_& m) {
-  define<DecodeStats>(m, "DecodeStats", "What decoding one sentence cost.")
-      .def_ro("applications", &DecodeStats::applications, "Rule applications matched.")
-      .def_ro("cells", &DecodeStats::cells, "Chart cells searched.")
-      .def_ro("hypotheses", &DecodeStats::hypotheses, "Complete hypotheses made.")
-      .def_ro("completed", &DecodeStats::completed,
-              "And those made besides, for split points without one (keep=\"splits\").")
-      .def_ro("lm_queries", &DecodeStats::lm_queries, "N-gram look-ups in all language models.")
-      .def(pickle<nb::tuple>(&stats_state, &stats_from))
-      .def("__repr__", [](const DecodeStats& stats) {
-        return described("DecodeStats", {{"applications", nb::int_(stats.applications)},
-                                         {"cells", nb::int_(stats.cells)},
-                                         {"hypotheses", nb::int_(stats.hypotheses)},
-                                         {"completed", nb::int_(stats.completed)},
-                                         {"lm_queries", nb::int_(stats.lm_queries)}});
-      });
+Args:
+    weights: float64 (features), in the order of the model's feature names.
 
-  define<Translation>(m, "Translation",
-                      "A sentence's translation. Without a parse, tokens are empty and has_parse is False.")
-      .def_prop_ro("has_parse", [](const Translation& t) { return t.best->graph->root >= 0; })
-      .def_prop_ro("tokens", &tokens_of)
-      .def_prop_rw(
-          "text", [](const Translation& t) { return t.text ? *t.text : join(tokens_of(t)); },
-          [](Translation& t, const std::string& text) { t.text = text; },
-          "The tokens as text: detokenised if raw text was given, else with blanks between.")
-      .def_prop_ro(
-          "score", [](const Translation& t) { return best_derivation(t).score; },
-          "Model score, weights . features (natural log).")
-      .def_prop_ro(
-          "features", [](const Translation& t) { return feature_dict(*t.best, best_edges(t)); },
-          "Feature sums by name; absent features are 0.")
-      .def_prop_ro(
-          "weights",
-          [](const Translation& t) {
-            nb::dict weights;
-            for (std::size_t i = 0; i < t.best->feature_names->size(); ++i)
-              weights[nb::cast((*t.best->feature_names)[i])] = (*t.weights)[i];
-            return weights;
-          },
-          "The weights that it was scored by, by feature.")
-      .def_prop_ro("derivation", &best_derivation)
-      .def_prop_ro(
-          "alignment", [](const Translation& t) { return alignment(*t.best, best_edges(t)); },
-          "Sorted (source position, target position) pairs.")
-      .def_prop_ro("source", [](const Translation& t) { return t.best->graph->source; })
-      .def_ro("unknown", &Translation::unknown,
-              "Positions of the words that are the whole source side of no rule, those that copy words "
-              "aside, and that\n"
-              "no rule for the sentence covers where it matches.")
-      .def_prop_ro(
-          "forest", [](const Translation& t) { return kept(t.forest, "forest", "keep=\"forest\""); },
-          "The searched space (with keep=\"forest\"). Raises AttributeError where it was not kept.")
-      .def_prop_ro(
-          "chart",
-          [](const Translation& t) { return kept(t.chart, "chart", "keep=\"chart\" or keep=\"splits\""); },
-          "What search left in every cell (with keep=\"chart\" or \"splits\"). Raises AttributeError where "
-          "it "
-          "was not kept.")
-      .def_ro("stats", &Translation::stats)
-      .def("kbest", &kbest_of, nb::arg("k"), nb::arg("unique") = false,
-           "The k best derivations, best first (with keep=\"forest\"); `unique` keeps one per string.")
-      .def(pickle<nb::tuple>(&translation_state, &translation_from))
-      .def("__repr__",
-           [](const nb::object& self) {
-             return described("Translation", {{"text", self.attr("text")}, {"score", self.attr("score")}});
-           })
-      .def("_repr_html_", &picture);
+Raises:
+    ValueError: There is not one weight per feature, or one is not finite.)")
+      .def("translate", &translate_tokens, nb::arg("tokens"), nb::arg("rules"), nb::arg("own_weights"),
+           nb::arg("sentence").none(), nb::arg("keep"), R"(Returns the translation of a sentence.
+
+Args:
+    tokens: Tokens of the source sentence.
+    rules: Rules for this sentence only.
+    own_weights: Names and weights of features that only these rules have.
+    sentence: The object that local features written in Python are called with.
+    keep: "none", "forest", "chart" or "splits": the part of the search space that the translation
+        holds besides its best derivation.
+
+Raises:
+    FormatError: The rules do not fit the model.
+    ValueError: `keep` is unknown, or a name or weight in own_weights is not allowed.)");
 }
 
 }  // namespace
 
 void register_decode(nb::module_& m) {
-  register_options<DecoderOptions>(m, "DecoderOptions", "Every setting of a decoder.");
-  register_translation(m);
-  define<TranslationModel>(m, "TranslationModel")
-      .def("__init__", &make_model, nb::arg("tables"), nb::arg("owners"), nb::arg("statics"), nb::arg("lms"),
-           nb::arg("local_features"), nb::arg("goal"), nb::arg("copy_labels"), nb::arg("glue_labels"),
-           nb::arg("log_base") = 0.0, nb::arg("log_features") = std::vector<std::string>(),
-           nb::arg("sentence_features") = std::vector<std::string>())
-      .def_prop_ro("feature_names", [](const TranslationModel& model) { return model.shared_features(); })
-      .def_prop_ro("scales",
-                   [](const TranslationModel& model) {
-                     std::vector<double> scales;
-                     for (std::uint32_t f = 0; f < model.features().size(); ++f)
-                       scales.push_back(model.scale(f));
-                     return scales;
-                   })
-      .def(
-          "save_statics",
-          [](const TranslationModel& model, std::size_t table, const std::string& path) {
-            const BoundTable& bound = model.tables().at(table);
-            save_rule_estimates(bound.estimates, *bound.table, model.lms(), path);
-          },
-          nb::arg("table"), nb::arg("path"), nb::call_guard<nb::gil_scoped_release>())
-      .def(
-          "rule",
-          [](const TranslationModel& model, Py_ssize_t table, Py_ssize_t rule) {
-            const BoundTable& bound = model.tables()[index_of(table, model.tables().size(), "table")];
-            const std::size_t id = index_of(rule, bound.table->rule_count(), "rule");
-            return bound.table->rule(static_cast<RuleId>(id), bound.table->feature_names(bound.owner));
-          },
-          nb::arg("table"), nb::arg("rule"))
-      .def_prop_ro("goal", &TranslationModel::goal_name)
-      .def_prop_ro("labels", &TranslationModel::labels)
-      .def_prop_ro("owners", [](const TranslationModel& model) {
-        std::vector<std::string> owners;
-        for (const BoundTable& bound : model.tables()) owners.push_back(bound.owner);
-        return owners;
-      });
-  define<Decoder>(m, "Decoder")
-      .def(
-          "__init__",
-          [](Decoder* self, const std::shared_ptr<TranslationModel>& model, const Array<double>& weights,
-             const DecoderOptions& options) {
-            new (self) Decoder(model, make_weights(*model, weights), options);
-          },
-          nb::arg("model"), nb::arg("weights"), nb::arg("options"))
-      .def("with_weights",
-           [](const Decoder& decoder, const Array<double>& weights) {
-             return std::make_shared<Decoder>(decoder.with_weights(make_weights(*decoder.model(), weights)));
-           })
-      .def(
-          "translate",
-          [](const Decoder& decoder, std::vector<std::string> tokens, const std::vector<Rule>& rules,
-             const SentenceWeights& own, const nb::object& sentence, const std::string& keep) {
-            SentenceInput input{std::move(tokens), rules, own, annotations_of(sentence)};
-            const nb::gil_scoped_release release;
-            return decoder.translate(std::move(input), value_named<Keep>(keep, "keep"));
-          },
-          nb::arg("tokens"), nb::arg("rules"), nb::arg("own_weights"), nb::arg("sentence").none(),
-          nb::arg("keep"));
+  register_options<DecoderOptions>(m, "DecoderOptions", "Options of a decoder.");
+  register_model(m);
+  register_decoder(m);
 }
 
 }  // namespace hiero

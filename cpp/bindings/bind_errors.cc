@@ -1,4 +1,4 @@
-// Exception types: hiero.Error, FormatError (also a ValueError), ForestError; FileError becomes the
+// Exception types: hiero.Error, FormatError (also a ValueError) and ForestError. A FileError becomes the
 // OSError subclass of its errno.
 #include <cstring>
 
@@ -25,13 +25,14 @@ void raise_os_error(const FileError& error) {
 }  // namespace
 
 void register_errors(nb::module_& m) {
-  static PyObject* const error_type =
-      new_exception(m, "Error", "Any error of hiero.", nb::make_tuple(nb::handle(PyExc_Exception)));
-  static PyObject* const format_error_type =
-      new_exception(m, "FormatError", "Malformed input; the text names file and line, or sentence and token.",
-                    nb::make_tuple(nb::handle(error_type), nb::handle(PyExc_ValueError)));
+  static PyObject* const error_type = new_exception(m, "Error", "Base class of hiero's own errors.",
+                                                    nb::make_tuple(nb::handle(PyExc_Exception)));
+  static PyObject* const format_error_type = new_exception(
+      m, "FormatError", "Malformed input; the message names the file and line, or the sentence and token.",
+      nb::make_tuple(nb::handle(error_type), nb::handle(PyExc_ValueError)));
   static PyObject* const forest_error_type =
-      new_exception(m, "ForestError", "Malformed forest.", nb::make_tuple(nb::handle(format_error_type)));
+      new_exception(m, "ForestError", "Malformed forest, or one that is too large.",
+                    nb::make_tuple(nb::handle(format_error_type)));
   nb::register_exception_translator([](const std::exception_ptr& pending, void*) {
     try {
       std::rethrow_exception(pending);

@@ -1,22 +1,22 @@
+// Rule extraction and scoring.
 #include <optional>
 
 #include "bind_settings.h"
 #include "hiero/extract/counts_file.h"
 #include "hiero/extract/extraction.h"
 #include "hiero/extract/scoring.h"
-#include "hiero/grammar/rule_text.h"
-#include "hiero/grammar/symbol_code.h"
 #include "python_lines.h"
 
 namespace hiero {
 namespace {
 
-// An open binary file and what messages call it.
-using NamedFile = std::pair<nb::object, std::string>;
+using RuleVisitor =
+    Annotated<"collections.abc.Callable[[list[str], list[str], list[tuple[int, int]], float, int], object]">;
 
-ExtractStatistics extract(const NamedFile& source, const NamedFile& target, const NamedFile& links,
-                          const std::string& output, const ExtractOptions& options, std::uint64_t memory,
-                          const nb::object& progress) {
+ExtractStatistics extract_from_files(
+    const NamedFile& source, const NamedFile& target, const NamedFile& links, const std::string& output,
+    const ExtractOptions& options, std::uint64_t memory,
+    const Annotated<"collections.abc.Callable[[int, int], object]">& progress) {
   PythonLines source_lines(source.first, source.second);
   PythonLines target_lines(target.first, target.second);
   PythonLines link_lines(links.first, links.second);
@@ -28,9 +28,9 @@ ExtractStatistics extract(const NamedFile& source, const NamedFile& target, cons
                        memory, report);
 }
 
-ScoreStatistics score(const CountsFile& counts, const std::string& output, const ScoreOptions& options,
-                      const std::optional<std::pair<NamedFile, NamedFile>>& bitext, double least_significance,
-                      const nb::object& progress) {
+ScoreStatistics score_counts(const CountsFile& counts, const std::string& output, const ScoreOptions& options,
+                             const std::optional<std::pair<NamedFile, NamedFile>>& bitext,
+                             double least_significance, const Counter& progress) {
   const ScoreProgress report = [&progress](std::uint64_t rules) { call_progress(progress, rules); };
   std::optional<PythonLines> source;
   std::optional<PythonLines> target;
@@ -42,93 +42,124 @@ ScoreStatistics score(const CountsFile& counts, const std::string& output, const
   std::optional<SignificanceTest> test;
   if (bitext) {
     Vocab words = counts.words();
-    test.emplace(source->reader(), target->reader(), words);
-    if (test->pairs() != counts.statistics().pairs) {
-      throw FormatError(source->reader().name() + ": " + std::to_string(test->pairs()) +
-                        " sentence pairs without a blank side, where the rules come from " +
-                        std::to_string(counts.statistics().pairs));
-    }
+    test.emplace(source->reader(), target->reader(), words, counts.statistics().pairs);
   }
   return score_rules(counts, output, options, test ? &*test : nullptr, least_significance, report);
 }
 
-// A side as tokens of rule text.
-nb::list side_tokens(const CountsFile& counts, Bytes code, const Vocab& words, bool is_source) {
-  std::vector<Symbol> symbols;
-  const std::byte* at = code.data();
-  get_symbols(at, symbols);
-  nb::list out;
-  std::uint32_t number = 0;
-  for (const Symbol symbol : symbols) {
-    if (is_nonterminal(symbol)) {
-      const std::uint32_t index = is_source ? number++ : payload(symbol);
-      out.append("[X," + std::to_string(index + 1) + "]");
-    } else {
-      if (symbol >= words.size()) counts.damaged();
-      out.append(escape(std::string(words[symbol])));
-    }
-  }
-  return out;
-}
-
-void visit(const CountsFile& counts, const nb::object& callback) {
+void visit_rules(const CountsFile& counts, const RuleVisitor& callback) {
   const Vocab words = counts.words();
   counts.read_rules([&](std::span<const CodedRule> group) {
     for (const CodedRule& rule : group) {
-      nb::list links;
-      for (std::size_t i = 0; i < rule.links.size(); i += 2) {
-        links.append(nb::make_tuple(static_cast<int>(rule.links[i]), static_cast<int>(rule.links[i + 1])));
-      }
+      std::vector<std::pair<int, int>> links;
+      for (std::size_t i = 0; i < rule.links.size(); i += 2)
+        links.emplace_back(static_cast<int>(rule.links[i]), static_cast<int>(rule.links[i + 1]));
       const double count = static_cast<double>(rule.count.shares) / RuleExtractor::kOne;
-      callback(side_tokens(counts, rule.source, words, true), side_tokens(counts, rule.target, words, false),
-               links, count, rule.count.occurrences);
+      callback(counts.source_tokens(rule.source, words), counts.target_tokens(rule.target, words), links,
+               count, rule.count.occurrences);
     }
   });
+}
+
+void register_statistics(nb::module_& m) {
+  define<ExtractStatistics>(m, "ExtractStatistics", "Statistics of rule extraction.")
+      .def_ro("pairs", &ExtractStatistics::pairs, "Number of sentence pairs.")
+      .def_ro("phrases", &ExtractStatistics::phrases, "Number of occurrences of initial phrase pairs.")
+      .def_ro("occurrences", &ExtractStatistics::occurrences, "Number of occurrences of rules.")
+      .def_ro("rules", &ExtractStatistics::rules, "Number of different rules.")
+      .def_ro("rules_seen", &ExtractStatistics::rules_seen,
+              "Numbers of rules with 1, 2, ..., 16 occurrences.")
+      .def_prop_ro(
+          "monotone", [](const ExtractStatistics& s) { return s.distortion.monotone; },
+          "Numbers of nonterminals that are not reordered, by length: 1 to 9 source words, and 10 or\n"
+          "more.")
+      .def_prop_ro(
+          "reordered", [](const ExtractStatistics& s) { return s.distortion.reordered; },
+          "Numbers of nonterminals that cross another one or a link, by length: 1 to 9 source words, and\n"
+          "10 or more.");
+  define<ScoreStatistics>(m, "ScoreStatistics", "Statistics of rule scoring.")
+      .def_ro("read", &ScoreStatistics::read, "Number of rules read.")
+      .def_ro("kept", &ScoreStatistics::kept, "Number of rules in the table.");
+}
+
+void register_counts(nb::module_& m) {
+  define<CountsFile>(m, "RuleCounts", "Counted rules in a file, the result of extraction.")
+      .def(nb::init<const std::string&>(), nb::arg("path"), nb::call_guard<nb::gil_scoped_release>(),
+           R"(Opens and checks a file.
+
+Args:
+    path: The file.
+
+Raises:
+    OSError: The file cannot be read.
+    FormatError: The file has no counted rules, is damaged, or has another format version.)")
+      .def_prop_ro("statistics", &CountsFile::statistics, "Statistics of the extraction.")
+      .def("visit", &visit_rules, nb::arg("visit"), R"(Calls a function for every rule.
+
+Args:
+    visit: Called with the source tokens and target tokens as in rule text, the (source, target)
+        positions of the most frequent alignment, the sum of the rule's shares of initial phrase
+        pairs, and its number of occurrences.
+
+Raises:
+    FormatError: The file is damaged.)");
 }
 
 }  // namespace
 
 void register_extract(nb::module_& m) {
-  register_options<ExtractOptions>(m, "ExtractOptions", "What is extracted.");
-  register_options<ScoreOptions>(m, "ScoreOptions",
-                                 "Which rules are kept and how probabilities are smoothed.");
+  register_options<ExtractOptions>(m, "ExtractOptions", "Options of rule extraction.");
+  register_options<ScoreOptions>(
+      m, "ScoreOptions", "Options of rule scoring: which rules stay, and smoothing of probabilities.");
+  register_statistics(m);
+  register_counts(m);
+  m.def("extract", &extract_from_files, nb::arg("source"), nb::arg("target"), nb::arg("links"),
+        nb::arg("output"), nb::arg("options"), nb::arg("memory"), nb::arg("progress").none(),
+        R"(Extracts rules from word-aligned text and counts them (Chiang 2007, section 3).
 
-  define<ExtractStatistics>(m, "ExtractStatistics", "What was extracted.")
-      .def_ro("pairs", &ExtractStatistics::pairs, "Sentence pairs.")
-      .def_ro("phrases", &ExtractStatistics::phrases, "Initial phrase pair occurrences.")
-      .def_ro("occurrences", &ExtractStatistics::occurrences, "Rule occurrences.")
-      .def_ro("rules", &ExtractStatistics::rules, "Different rules.")
-      .def_ro("rules_seen", &ExtractStatistics::rules_seen,
-              "Rules of 1, 2, ... occurrences; the first 16 numbers.")
-      .def_prop_ro(
-          "monotone", [](const ExtractStatistics& s) { return s.distortion.monotone; },
-          "Nonterminals that keep their place, by source words: 1 to 9, and 10 or more.")
-      .def_prop_ro(
-          "reordered", [](const ExtractStatistics& s) { return s.distortion.reordered; },
-          "Nonterminals that cross another one or a link, likewise.");
+Args:
+    source: Binary file of source sentences, and its name in error messages.
+    target: Binary file of target sentences, and its name.
+    links: Binary file of word alignments (0-0 1-2 ...), and its name.
+    output: File of counted rules, written in full or not at all.
+    options: Options.
+    memory: Bytes for sorting.
+    progress: Called with the numbers of sentence pairs and of rule occurrences from time to time.
 
-  define<ScoreStatistics>(m, "ScoreStatistics", "Rules read and rules kept.")
-      .def_ro("read", &ScoreStatistics::read)
-      .def_ro("kept", &ScoreStatistics::kept);
+Raises:
+    FormatError: A line is malformed, or the files have different lengths.
+    OSError: A file cannot be read or written.)");
+  m.def("score", &score_counts, nb::arg("counts"), nb::arg("output"), nb::arg("options"), nb::arg("bitext"),
+        nb::arg("least_significance"), nb::arg("progress").none(),
+        R"(Computes the features of counted rules and packs a rule table.
 
-  define<CountsFile>(m, "RuleCounts", "Counted rules, the outcome of extraction, in a file.")
-      .def(nb::init<const std::string&>(), nb::arg("path"), nb::call_guard<nb::gil_scoped_release>(),
-           "Opens and checks a file. Raises OSError, or FormatError.")
-      .def_prop_ro("statistics", &CountsFile::statistics)
-      .def("visit", &visit, nb::arg("visit"),
-           "Calls visit(source, target, links, count, occurrences) for every rule: tokens as in rule text,\n"
-           "(source, target) positions of its most frequent alignment, the sum of its shares of initial\n"
-           "phrase pairs, and how often it was extracted.");
+Args:
+    counts: The counted rules.
+    output: The table file, written in full or not at all.
+    options: Options.
+    bitext: Binary files of the source and target sentences that the rules come from, each with its
+        name in error messages: rules stay if their -log p by Fisher's exact test (Johnson et al. 2007)
+        is larger than least_significance. None: no test.
+    least_significance: Limit of the test.
+    progress: Called with the number of rules read from time to time.
 
-  m.def("extract", &extract, nb::arg("source"), nb::arg("target"), nb::arg("links"), nb::arg("output"),
-        nb::arg("options"), nb::arg("memory"), nb::arg("progress").none());
-  m.def("score", &score, nb::arg("counts"), nb::arg("output"), nb::arg("options"), nb::arg("bitext"),
-        nb::arg("least_significance"), nb::arg("progress").none());
+Raises:
+    FormatError: The counts are damaged, no rule is left, or the bitext is another one.
+    OSError: A file cannot be read or written.)");
   m.def("fisher_minus_log_p", &fisher_minus_log_p, nb::arg("both"), nb::arg("source"), nb::arg("target"),
-        nb::arg("pairs"),
-        "-log of the probability that of `pairs` sentence pairs those that hold one of two things, `source` "
-        "and\n"
-        "`target` many, have `both` or more in common by chance (Fisher's exact test).");
+        nb::arg("pairs"), R"(Returns -log p of Fisher's exact test (Johnson et al. 2007).
+
+p is the probability that two things which `source` and `target` of `pairs` sentence pairs have occur
+together in `both` or more of them by chance.
+
+Args:
+    both: Number of sentence pairs with both things.
+    source: Number of sentence pairs with the first one.
+    target: Number of sentence pairs with the second one.
+    pairs: Number of all sentence pairs.
+
+Returns:
+    Natural log.)");
 }
 
 }  // namespace hiero

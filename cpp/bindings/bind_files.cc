@@ -4,10 +4,17 @@
 namespace hiero {
 
 void register_files(nb::module_& m) {
-  m.def(
-      "exchange", &exchange_paths, nb::arg("one"), nb::arg("other"), nb::call_guard<nb::gil_scoped_release>(),
-      "Exchanges what two paths name, files or directories of one file system, in one step. Raises OSError\n"
-      "naming the first; with errno ENOSYS, EINVAL or ENOTSUP where the file system or platform cannot.");
+  m.def("exchange", &exchange_paths, nb::arg("one"), nb::arg("other"),
+        nb::call_guard<nb::gil_scoped_release>(),
+        R"(Exchanges the names of two files or directories of one file system in one step.
+
+Args:
+    one: A path.
+    other: Another path.
+
+Raises:
+    OSError: One of them does not exist, or, with errno ENOSYS, EINVAL or ENOTSUP, the file system or
+        platform cannot exchange names. The error names the first path.)");
 }
 
 }  // namespace hiero

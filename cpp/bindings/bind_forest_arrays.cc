@@ -1,8 +1,10 @@
+// Forest.from_arrays and Forest.with_features.
 #include <algorithm>
 
 #include "bind_forest.h"
+#include "conversions.h"
 #include "hiero/base/error.h"
-#include "hiero/forest/validate.h"
+#include "hiero/forest/forest_arrays.h"
 
 namespace hiero {
 namespace {
@@ -18,8 +20,12 @@ std::vector<T> forest_integers(const nb::object& argument, const char* name) {
 
 template <class T>
 void take(std::vector<T>& member, const nb::dict& arrays, const char* name) {
-  if (!arrays.contains(name)) return;
-  member = forest_integers<T>(arrays[name], name);
+  if (arrays.contains(name)) member = forest_integers<T>(arrays[name], name);
+}
+
+template <class T>
+void take(std::optional<std::vector<T>>& member, const nb::dict& arrays, const char* name) {
+  if (arrays.contains(name)) member = forest_integers<T>(arrays[name], name);
 }
 
 void take(std::vector<std::string>& member, const nb::dict& arrays, const char* name) {
@@ -31,7 +37,6 @@ void take(std::vector<std::string>& member, const nb::dict& arrays, const char* 
   }
 }
 
-// A matrix (edges, names).
 FeatureRows feature_rows(const nb::object& features, std::size_t edges, std::size_t names) {
   const nb::object matrix = nb::module_::import_("scipy.sparse").attr("csr_array")(features);
   if (nb::cast<int>(matrix.attr("ndim")) != 2) throw ForestError("forest: features: expected a matrix");
@@ -61,28 +66,7 @@ std::shared_ptr<const FeatureNames> names_for_forest(const nb::object& names) {
   }
 }
 
-// Where no targets are given, every edge joins what its tails yield.
-void join_tails(Hypergraph& forest, TargetTemplates& targets) {
-  targets.offsets = {0};
-  std::vector<std::int32_t> of_arity;
-  forest.edge_targets.clear();
-  for (std::size_t e = 0; e + 1 < forest.tail_offsets.size(); ++e) {
-    const auto arity =
-        static_cast<std::size_t>(std::max(forest.tail_offsets[e + 1] - forest.tail_offsets[e], 0));
-    if (arity > forest.tails.size()) throw ForestError("forest: tail_offsets: out of range");
-    if (arity >= of_arity.size()) of_arity.resize(arity + 1, -1);
-    if (of_arity[arity] < 0) {
-      of_arity[arity] = targets.size();
-      for (std::size_t i = 0; i < arity; ++i) targets.symbols.push_back(-1 - static_cast<std::int32_t>(i));
-      targets.offsets.push_back(static_cast<std::int32_t>(targets.symbols.size()));
-    }
-    forest.edge_targets.push_back(of_arity[arity]);
-  }
-}
-
-}  // namespace
-
-std::shared_ptr<Forest> from_arrays(const nb::kwargs& arrays) {
+void check_names(const nb::kwargs& arrays) {
   static const char* const kNames[] = {
       "edge_offsets", "tail_offsets",  "tails",          "node_spans",     "node_labels",  "edge_tables",
       "edge_rules",   "edge_targets",  "target_offsets", "target_symbols", "link_offsets", "links",
@@ -95,53 +79,99 @@ std::shared_ptr<Forest> from_arrays(const nb::kwargs& arrays) {
     if (!arrays.contains(name))
       throw type_error(std::string("from_arrays() lacks the argument '") + name + "'");
   }
-  auto graph = std::make_shared<Hypergraph>();
-  auto targets = std::make_shared<TargetTemplates>();
-  take(graph->edge_offsets, arrays, "edge_offsets");
-  take(graph->tail_offsets, arrays, "tail_offsets");
-  take(graph->tails, arrays, "tails");
-  const std::size_t nodes = std::max<std::size_t>(graph->edge_offsets.size(), 1) - 1;
-  const std::size_t edges = std::max<std::size_t>(graph->tail_offsets.size(), 1) - 1;
-  graph->root = static_cast<NodeIndex>(nodes) - 1;
-  graph->node_spans.assign(2 * nodes, 0);
-  graph->node_labels.assign(nodes, -1);
-  graph->edge_tables.assign(edges, -1);
-  graph->edge_rules.assign(edges, -1);
-  take(graph->node_spans, arrays, "node_spans");
-  take(graph->node_labels, arrays, "node_labels");
-  take(graph->edge_tables, arrays, "edge_tables");
-  take(graph->edge_rules, arrays, "edge_rules");
-  take(graph->source, arrays, "source");
-  take(graph->words, arrays, "words");
-  take(graph->labels, arrays, "labels");
-  take(graph->tables, arrays, "tables");
-  const auto names = arrays.contains("feature_names") ? names_for_forest(arrays["feature_names"])
-                                                      : std::make_shared<const FeatureNames>();
-  take(graph->edge_targets, arrays, "edge_targets");
-  take(targets->offsets, arrays, "target_offsets");
-  take(targets->symbols, arrays, "target_symbols");
-  if (!arrays.contains("edge_targets")) join_tails(*graph, *targets);
-  targets->link_offsets.assign(std::max<std::size_t>(targets->offsets.size(), 1), 0);
-  take(targets->link_offsets, arrays, "link_offsets");
-  take(targets->links, arrays, "links");
-  graph->targets = targets;
-  FeatureRows rows{std::vector<std::int32_t>(edges + 1, 0), {}, {}};
-  if (arrays.contains("features")) rows = feature_rows(arrays["features"], edges, names->size());
-  auto forest = std::make_shared<Forest>(
-      Forest{std::move(graph), std::make_shared<FeatureRows>(std::move(rows)), {}, names});
-  validate(*forest);
-  return forest;
 }
 
-std::shared_ptr<Forest> with_features(const Forest& forest, const nb::object& features,
-                                      const nb::object& names) {
-  auto known = names_for_forest(names);
+std::shared_ptr<Forest> from_arrays(const nb::kwargs& arrays) {
+  check_names(arrays);
+  ForestArrays parts;
+  take(parts.edge_offsets, arrays, "edge_offsets");
+  take(parts.tail_offsets, arrays, "tail_offsets");
+  take(parts.tails, arrays, "tails");
+  take(parts.node_spans, arrays, "node_spans");
+  take(parts.node_labels, arrays, "node_labels");
+  take(parts.edge_tables, arrays, "edge_tables");
+  take(parts.edge_rules, arrays, "edge_rules");
+  take(parts.source, arrays, "source");
+  take(parts.words, arrays, "words");
+  take(parts.labels, arrays, "labels");
+  take(parts.tables, arrays, "tables");
+  if (arrays.contains("feature_names")) parts.feature_names = names_for_forest(arrays["feature_names"]);
+  take(parts.edge_targets, arrays, "edge_targets");
+  take(parts.target_offsets, arrays, "target_offsets");
+  take(parts.target_symbols, arrays, "target_symbols");
+  take(parts.link_offsets, arrays, "link_offsets");
+  take(parts.links, arrays, "links");
+  if (arrays.contains("features"))
+    parts.features = feature_rows(arrays["features"], parts.edge_count(), parts.feature_names->size());
+  return make_forest(std::move(parts));
+}
+
+std::shared_ptr<Forest> forest_with_features(const Forest& forest, const MatrixLike& features,
+                                             const Strings& names) {
+  auto feature_names = names_for_forest(names);
   FeatureRows rows =
-      feature_rows(features, static_cast<std::size_t>(forest.graph->edge_count()), known->size());
-  auto out = std::make_shared<Forest>(
-      Forest{forest.graph, std::make_shared<FeatureRows>(std::move(rows)), {}, std::move(known)});
-  validate_features(*out);
-  return out;
+      feature_rows(features, static_cast<std::size_t>(forest.graph->edge_count()), feature_names->size());
+  return with_features(forest, std::move(rows), std::move(feature_names));
+}
+
+}  // namespace
+
+void register_forest_arrays(nb::class_<Forest>& forest) {
+  forest
+      .def_static(
+          "from_arrays", &from_arrays,
+          nb::sig("def from_arrays(*, edge_offsets: numpy.typing.ArrayLike, "
+                  "tail_offsets: numpy.typing.ArrayLike, tails: numpy.typing.ArrayLike, "
+                  "node_spans: numpy.typing.ArrayLike = ..., node_labels: numpy.typing.ArrayLike = ..., "
+                  "edge_tables: numpy.typing.ArrayLike = ..., edge_rules: numpy.typing.ArrayLike = ..., "
+                  "edge_targets: numpy.typing.ArrayLike = ..., "
+                  "target_offsets: numpy.typing.ArrayLike = ..., "
+                  "target_symbols: numpy.typing.ArrayLike = ..., "
+                  "link_offsets: numpy.typing.ArrayLike = ..., links: numpy.typing.ArrayLike = ..., "
+                  "features: numpy.typing.ArrayLike | scipy.sparse.csr_array = ..., "
+                  "feature_names: collections.abc.Sequence[str] = ..., "
+                  "source: collections.abc.Sequence[str] = ..., "
+                  "words: collections.abc.Sequence[str] = ..., "
+                  "labels: collections.abc.Sequence[str] = ..., "
+                  "tables: collections.abc.Sequence[str] = ...) -> Forest"),
+          R"(Makes a forest of the arrays that forests have as attributes.
+
+By default there are no spans, labels, rules, words and features, and every edge joins the yields of
+its tails. The root is the last node. A lattice is a forest whose edges have one tail each, but for
+the edges into the first node, which have none.
+
+Args:
+    edge_offsets: int32 (nodes + 1), edges of each node.
+    tail_offsets: int32 (edges + 1), tails of each edge.
+    tails: int32, tail nodes; a tail comes before its head.
+    node_spans: int32 (nodes, 2), first source word and the word past the last one (default: 0, 0).
+    node_labels: int32 (nodes), indices into `labels` (default: -1).
+    edge_tables: int32 (edges), indices into `tables` (default: -1).
+    edge_rules: int64 (edges), rule ids (default: -1).
+    edge_targets: int32 (edges), target templates.
+    target_offsets: int32 (templates + 1), symbols of each target template.
+    target_symbols: int32, indices into `words`, or -1 - i for the yield of tail i.
+    link_offsets: int32 (templates + 1), links of each target template (default: no links).
+    links: int32 (links, 2), source and target token positions in the rule.
+    features: Matrix (edges, features), dense or sparse; needs `feature_names`.
+    feature_names: Names of the columns of `features`.
+    source: Tokens of the source sentence.
+    words: Target words.
+    labels: Nonterminal labels.
+    tables: Owner names of rule tables.
+
+Raises:
+    ForestError: The arrays make no forest; the message says what is wrong.
+    TypeError: An argument is missing or unknown.)")
+      .def("with_features", &forest_with_features, nb::arg("features"), nb::arg("feature_names"),
+           R"(Returns the same forest with other features; all else is shared.
+
+Args:
+    features: Matrix (edges, features), dense or sparse.
+    feature_names: Names of its columns.
+
+Raises:
+    ForestError: The matrix does not fit, or has values that are not finite.)");
 }
 
 }  // namespace hiero

@@ -1,10 +1,9 @@
-#include <nanobind/operators.h>
-
+// Rules and rule tables.
 #include <filesystem>
 #include <optional>
 
-#include "bind_forest.h"
-#include "hiero/base/output_file.h"
+#include "conversions.h"
+#include "hiero/base/error.h"
 #include "hiero/grammar/packer.h"
 #include "hiero/grammar/rule_table.h"
 #include "hiero/grammar/rule_text.h"
@@ -14,10 +13,11 @@
 namespace hiero {
 namespace {
 
-void pack(const nb::object& file, const std::string& name, const std::string& output,
-          const std::string& owner, std::uint32_t span_limit, std::uint64_t memory,
-          const std::optional<std::pair<nb::object, std::string>>& input, const std::string& goal,
-          const nb::object& progress) {
+using Content = Annotated<"bytes | int">;
+
+void pack_file(const BinaryFile& file, const std::string& name, const std::string& output,
+               const std::string& owner, std::uint32_t span_limit, std::uint64_t memory,
+               const std::optional<NamedFile>& input, const std::string& goal, const Counter& progress) {
   PythonLines lines(file, name);
   const PackProgress report = [&progress](std::uint64_t rules) { call_progress(progress, rules); };
   std::optional<PythonLines> input_lines;
@@ -28,77 +28,33 @@ void pack(const nb::object& file, const std::string& name, const std::string& ou
   pack_rules(lines.reader(), output, {owner, span_limit, memory}, filter ? &*filter : nullptr, report);
 }
 
-std::vector<std::string> side_strings(const std::vector<RuleToken>& side) {
-  std::vector<std::string> out;
-  for (const RuleToken& token : side) {
-    out.push_back(token.is_nonterminal() ? "[" + token.text + "," + std::to_string(token.index) + "]"
-                                         : escape(token.text));
-  }
-  return out;
-}
-
-// The symbol that a token of a query stands for: [X] and [X,1] are nonterminals.
-bool query_symbol(const RuleTable& table, const std::string& token, Symbol& symbol) {
-  const bool bracketed = token.size() > 2 && token.front() == '[' && token.back() == ']';
-  if (bracketed) {
-    const std::string inside = token.substr(1, token.size() - 2);
-    const LabelId label = table.find_label(inside.substr(0, inside.rfind(',')));
-    symbol = nonterminal(label);
-    return label != kNoLabel;
-  }
-  const bool escaped = token.size() > 1 && token.front() == '\\' && escape(token.substr(1)) == token;
-  symbol = table.find_word(escaped ? std::string_view(token).substr(1) : std::string_view(token));
-  return symbol != kNoWord;
-}
-
-std::vector<Rule> lookup(const RuleTable& table, const Tokens& tokens) {
-  std::vector<Symbol> source;
-  NodeId node = RuleTable::kRoot;
-  for (const std::string& token : tokens.values) {
-    Symbol symbol;
-    if (!query_symbol(table, token, symbol)) return {};
-    node = table.child(node, symbol);
-    if (node == RuleTable::kNoNode) return {};
-    source.push_back(symbol);
-  }
-  std::vector<Rule> out;
-  const std::vector<std::string> names = table.feature_names(table.owner().empty() ? "pt" : table.owner());
-  for (const RuleGroup& group : table.groups(node)) {
-    for (RuleId id = group.first_rule; id < group.first_rule + group.count; ++id) {
-      out.push_back(table.rule(source, group.lhs, id, names));
-    }
-  }
-  return out;
-}
-
-void unpack(const RuleTable& table, const nb::object& write) {
-  const std::vector<std::string> names = table.feature_names(table.owner().empty() ? "pt" : table.owner());
-  std::string text;
-  const auto flush = [&] {
+void unpack_table(const RuleTable& table,
+                  const Annotated<"collections.abc.Callable[[bytes], object]">& write) {
+  const nb::gil_scoped_release release;
+  table.write_text([&write](std::string_view text) {
     const nb::gil_scoped_acquire acquire;
     check_signals();
     write(nb::bytes(text.data(), text.size()));
-    text.clear();
-  };
-  const nb::gil_scoped_release release;
-  table.visit([&](std::span<const Symbol> source, std::span<const RuleGroup> groups) {
-    for (const RuleGroup& group : groups) {
-      for (RuleId id = group.first_rule; id < group.first_rule + group.count; ++id) {
-        text += format_rule(table.rule(source, group.lhs, id, names)) + "\n";
-        if (text.size() > (1u << 20)) flush();
-      }
-    }
   });
-  flush();
 }
 
-void save(const RuleTable& table, const std::string& path) {
-  OutputFile file(path);
-  file.write_at(0, table.image().data(), table.image().size());
-  file.commit();
+std::vector<std::string> token_texts(const std::vector<RuleToken>& side) {
+  std::vector<std::string> out;
+  for (const RuleToken& token : side) out.push_back(token_text(token));
+  return out;
 }
 
-// A file stays where it is, and is known by its contents; a table in memory is kept whole.
+FeatureValues rule_features(const Rule& rule) {
+  nb::dict features;
+  for (const auto& [name, value] : rule.features) features[nb::cast(name)] = value;
+  return nb::object(features);
+}
+
+Rule rule_of_id(const RuleTable& table, Py_ssize_t rule) {
+  return table.rule(static_cast<RuleId>(index_of(rule, table.rule_count(), "rule")), table.feature_names());
+}
+
+// A table in a file is pickled as its path and fingerprint, a table in memory as its bytes.
 nb::object reduced_table(const nb::object& self) {
   const auto& table = nb::cast<const RuleTable&>(self);
   if (std::filesystem::is_regular_file(table.path()))
@@ -107,7 +63,7 @@ nb::object reduced_table(const nb::object& self) {
   return reduced(self, "_restore", table.name(), nb::bytes(image.data(), image.size()));
 }
 
-std::shared_ptr<const RuleTable> restored_table(const std::string& path, const nb::object& content) {
+std::shared_ptr<const RuleTable> restored_table(const std::string& path, const Content& content) {
   if (nb::isinstance<nb::bytes>(content)) {
     const auto bytes = nb::borrow<nb::bytes>(content);
     const auto* const first = static_cast<const std::byte*>(bytes.data());
@@ -119,73 +75,92 @@ std::shared_ptr<const RuleTable> restored_table(const std::string& path, const n
   return table;
 }
 
-}  // namespace
-
-void register_grammar(nb::module_& m) {
-  auto rule_type = define<Rule>(m, "Rule", "One synchronous rule.");
-  rule_type
-      .def(
+void register_rule(nb::module_& m) {
+  auto rule = define<Rule>(m, "Rule", "Synchronous rule.");
+  rule.def(
           "__init__", [](Rule* self, const std::string& text) { new (self) Rule(parse_rule(text, "rule")); },
-          nb::arg("text"),
-          "Reads one line of rule text, such as `[X] ||| ne [X,1] pas ||| do not [X,1] ||| A=-0.3 ||| 0-1`.\n"
-          "Raises FormatError.")
+          nb::arg("text"), R"(Reads a rule from text.
+
+Args:
+    text: One line, such as `[X] ||| ne [X,1] pas ||| do not [X,1] ||| A=-0.3 ||| 0-1`: label, source
+        side, target side, features, and links from source to target token positions.
+
+Raises:
+    FormatError: The text is no rule.)")
       .def_ro("lhs", &Rule::lhs, "Left-hand label.")
       .def_prop_ro(
-          "source", [](const Rule& rule) { return side_strings(rule.source); },
-          "Tokens as in rule text: [X,1] is a nonterminal, words that look like one are escaped.")
-      .def_prop_ro("target", [](const Rule& rule) { return side_strings(rule.target); })
-      .def_prop_ro("features",
-                   [](const Rule& rule) {
-                     nb::dict features;
-                     for (const auto& [name, value] : rule.features) features[nb::cast(name)] = value;
-                     return features;
-                   })
-      .def_ro("links", &Rule::links, "Word alignment: (source, target) token positions.")
+          "source", [](const Rule& r) { return token_texts(r.source); },
+          "Source side as in rule text: [X,1] is a nonterminal; words that look like one are escaped.")
+      .def_prop_ro(
+          "target", [](const Rule& r) { return token_texts(r.target); },
+          "Target side as in rule text: [X,1] is a nonterminal; words that look like one are escaped.")
+      .def_prop_ro("features", &rule_features, "Feature values by name.")
+      .def_ro("links", &Rule::links,
+              "Word alignment: (source, target) token positions, which count nonterminals.")
       .def("__str__", &format_rule)
-      .def("__repr__", [](const Rule& rule) { return "Rule(" + repr_of(nb::cast(format_rule(rule))) + ")"; })
-      .def(nb::self == nb::self)
-      .def(pickle<std::string>([](const Rule& rule) { return format_rule(rule); },
-                               [](const std::string& text) { return parse_rule(text, "rule"); }));
-  rule_type.attr("__hash__") = nb::none();  // as of all Python classes with an __eq__ alone
-
-  define<RuleTable>(m, "RuleTable",
-                    "A packed rule table: immutable, memory-mapped, safe to share between threads.")
-      .def_static(
-          "open",
-          [](const std::string& path, const std::string& name) { return RuleTable::open(path, name); },
-          nb::arg("path"), nb::arg("name") = "",
-          "Maps a packed table; costs no parsing. Messages call it `name` (default: its path). Raises "
-          "OSError,\n"
-          "or FormatError for what is no whole table of this format version.")
-      .def_static(
-          "from_rules",
-          [](const std::vector<Rule>& rules, const std::string& owner, std::uint32_t span_limit) {
-            return RuleTable::build(rules, owner, span_limit);
-          },
-          nb::arg("rules"), nb::arg("owner") = "", nb::arg("span_limit") = 0, "A table in memory.")
-      .def("save", &save, nb::arg("path"), nb::call_guard<nb::gil_scoped_release>(),
-           "Writes the packed table.")
-      .def_prop_ro("path", &RuleTable::path)
-      .def_prop_ro("owner", &RuleTable::owner, "\"\" if none was given.")
-      .def_prop_ro("span_limit", &RuleTable::span_limit, "0 if none was given.")
-      .def_prop_ro("rule_count", &RuleTable::rule_count)
-      .def_prop_ro("node_count", &RuleTable::node_count)
-      .def_prop_ro("word_count", &RuleTable::word_count)
-      .def_prop_ro("dense_count", &RuleTable::dense_count)
-      .def_prop_ro("labels", &RuleTable::labels)
-      .def_prop_ro("feature_names",
-                   [](const RuleTable& table) {
-                     return table.feature_names(table.owner().empty() ? "pt" : table.owner());
-                   })
-      .def("lookup", &lookup, nb::arg("tokens"),
-           "The rules whose source side is exactly these tokens; [X] or [X,1] is a nonterminal.")
+      .def("__repr__", [](const Rule& r) { return "Rule(" + repr_of(nb::cast(format_rule(r))) + ")"; })
       .def(
-          "rule",
-          [](const RuleTable& table, Py_ssize_t rule) {
-            const auto id = static_cast<RuleId>(index_of(rule, table.rule_count(), "rule"));
-            return table.rule(id, table.feature_names(table.owner().empty() ? "pt" : table.owner()));
-          },
-          nb::arg("rule"), "The rule of an id. Raises IndexError.")
+          "__eq__", [](const Rule& a, const Rule& b) { return a == b; }, nb::is_operator(),
+          nb::sig("def __eq__(self, other: object, /) -> bool"))
+      .def(pickle<std::string>([](const Rule& r) { return format_rule(r); },
+                               [](const std::string& text) { return parse_rule(text, "rule"); }));
+  rule.attr("__hash__") = nb::none();  // as for all Python classes with __eq__ only
+}
+
+void register_table(nb::module_& m) {
+  define<RuleTable>(m, "RuleTable",
+                    "Packed rule table: immutable, memory-mapped, and safe to share between threads.")
+      .def_static("open", &RuleTable::open, nb::arg("path"), nb::arg("name") = "",
+                  R"(Maps a packed table, which takes no parsing.
+
+Args:
+    path: The file.
+    name: Name of the table in error messages (default: its path).
+
+Raises:
+    OSError: The file cannot be read.
+    FormatError: The file is no table, is cut short, or has another format version.)")
+      .def_static("from_rules", &RuleTable::build, nb::arg("rules"), nb::arg("owner") = "",
+                  nb::arg("span_limit") = 0, R"(Makes a table in memory.
+
+Args:
+    rules: The rules.
+    owner: Owner name; "": none.
+    span_limit: Greatest number of source words that a rule may cover; 0: not set.
+
+Raises:
+    FormatError: The rules do not fit into one table.)")
+      .def("save", &RuleTable::save, nb::arg("path"), nb::call_guard<nb::gil_scoped_release>(),
+           R"(Writes the packed table to a file, in full or not at all.
+
+Args:
+    path: The file.
+
+Raises:
+    OSError: The file cannot be written.)")
+      .def_prop_ro("path", &RuleTable::path, "Path of the file; \"\" for a table in memory.")
+      .def_prop_ro("owner", &RuleTable::owner, "Owner name; \"\" if none was given.")
+      .def_prop_ro("span_limit", &RuleTable::span_limit,
+                   "Greatest number of source words that a rule may cover; 0 if it was not set.")
+      .def_prop_ro("rule_count", &RuleTable::rule_count, "Number of rules.")
+      .def_prop_ro("node_count", &RuleTable::node_count, "Number of nodes of the trie of source sides.")
+      .def_prop_ro("word_count", &RuleTable::word_count, "Number of words.")
+      .def_prop_ro("dense_count", &RuleTable::dense_count, "Number of dense features.")
+      .def_prop_ro("labels", &RuleTable::labels, "Nonterminal labels.")
+      .def_prop_ro(
+          "feature_names", [](const RuleTable& table) { return table.feature_names(); },
+          "Names of the features, dense ones first. Features that came without a name are called\n"
+          "tm_pt_0, tm_pt_1, ..., with the owner instead of pt.")
+      .def(
+          "lookup", [](const RuleTable& table, const Tokens& tokens) { return table.lookup(tokens.values); },
+          nb::arg("tokens"), R"(Returns the rules with exactly this source side.
+
+Args:
+    tokens: Source side as in rule text; [X] and [X,1] are nonterminals.)")
+      .def("rule", &rule_of_id, nb::arg("rule"), R"(Returns the rule of an id.
+
+Raises:
+    IndexError: There is no such rule.)")
       .def("__reduce__", &reduced_table)
       .def_static("_restore", &restored_table)
       .def("__repr__",
@@ -193,13 +168,47 @@ void register_grammar(nb::module_& m) {
              return described("RuleTable", {{"path", self.attr("path")}, {"rules", self.attr("rule_count")}});
            })
       .def("check", &RuleTable::check, nb::call_guard<nb::gil_scoped_release>(),
-           "Verifies every checksum and reads every rule. Raises FormatError.");
+           R"(Verifies every checksum and reads every rule.
 
-  m.def("pack", &pack, nb::arg("file"), nb::arg("name"), nb::arg("output"), nb::arg("owner"),
+Raises:
+    FormatError: The table is damaged.)");
+}
+
+}  // namespace
+
+void register_grammar(nb::module_& m) {
+  register_rule(m);
+  register_table(m);
+  m.def("pack", &pack_file, nb::arg("file"), nb::arg("name"), nb::arg("output"), nb::arg("owner"),
         nb::arg("span_limit"), nb::arg("memory"), nb::arg("input"), nb::arg("goal"),
-        nb::arg("progress").none());
-  m.def("unpack", &unpack, nb::arg("table"), nb::arg("write"));
-  m.def("escape", &escape, nb::arg("token"), "A token as it stands in rule and n-best text.");
+        nb::arg("progress").none(), R"(Packs rules from text into a table file.
+
+Args:
+    file: Binary file of rule text, open for reading.
+    name: Name of the file in error messages.
+    output: The table file, written in full or not at all.
+    owner: Owner name of the table; "": none.
+    span_limit: Greatest number of source words that a rule may cover; 0: not set.
+    memory: Bytes for sorting.
+    input: File of source sentences and its name in error messages: only rules that can apply to one
+        of the sentences are packed. None: all rules.
+    goal: Label of whole sentences; with `input`, rules of this label may cover any number of words.
+    progress: Called with the number of rules read from time to time.
+
+Raises:
+    FormatError: A line is no rule, or the file is damaged.
+    OSError: A file cannot be read or written.)");
+  m.def("unpack", &unpack_table, nb::arg("table"), nb::arg("write"), R"(Writes all rules of a table as text.
+
+Args:
+    table: The table.
+    write: Called with pieces of text, many lines each.
+
+Raises:
+    FormatError: The table is damaged.)");
+  m.def("escape", &escape, nb::arg("token"),
+        "Returns a token as it stands in rule, n-best and forest text: tokens that look like syntax begin\n"
+        "with a backslash.");
 }
 
 }  // namespace hiero

@@ -7,14 +7,15 @@ namespace hiero {
 namespace {
 
 using Clock = std::chrono::steady_clock;
-constexpr std::chrono::milliseconds kPause{50};  // between two looks, for which Python's lock is taken
+constexpr std::chrono::milliseconds kPause{50};  // between checks, which take Python's lock
 
-unsigned long main_thread;  // as Python knows it: signals are its business alone
+unsigned long main_thread;  // Python's id of the thread that handles signals
 
-// Lets Ctrl-C end what the core does for the main thread. Whoever waits for other threads sees it himself.
+// Lets Ctrl-C end work of the core in the main thread. Work in other threads is ended by the thread that
+// waits for it.
 void poll_signals() {
-  thread_local const bool mine = PyThread_get_thread_ident() == main_thread;
-  if (!mine) return;
+  thread_local const bool is_main = PyThread_get_thread_ident() == main_thread;
+  if (!is_main) return;
   thread_local Clock::time_point last;
   const Clock::time_point now = Clock::now();
   if (now - last < kPause) return;

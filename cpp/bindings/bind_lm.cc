@@ -1,53 +1,67 @@
-#include "bind_forest.h"
+#include "conversions.h"
 #include "hiero/lm/language_model.h"
 #include "token_lists.h"
 
 namespace hiero {
 namespace {
 
-// Natural log probability of a whole sentence with <s> and </s>.
-double score_sentence(const LanguageModel& lm, const Tokens& tokens) {
-  std::vector<LmWord> words;
-  for (const std::string& token : tokens.values) words.push_back(lm.index(token));
-  ChartState state;
-  std::uint64_t queries = 0;
-  const double words_score = lm.score_terminals(words, true, state, queries);
-  return words_score + lm.score_goal(state, true, queries);
+void write_lm_binary(const std::string& arpa, const std::string& output, Truth trie, unsigned quantize_bits,
+                     std::size_t memory) {
+  LanguageModel::write_binary(arpa, output, {trie, quantize_bits, memory});
+}
+
+double sentence_score(const LanguageModel& lm, const Tokens& tokens) {
+  return lm.score_sentence(tokens.values);
 }
 
 }  // namespace
 
 void register_lm(nb::module_& m) {
-  define<LanguageModel>(m, "LanguageModel",
-                        "A KenLM n-gram model, from an ARPA file (plain or compressed) or a KenLM binary.")
-      .def_static(
-          "load", [](const std::string& path) { return LanguageModel::load(path); }, nb::arg("path"),
-          nb::call_guard<nb::gil_scoped_release>(),
-          "Raises OSError for a file that cannot be read and FormatError for one that is no language model.")
-      .def_static(
-          "write_binary",
-          [](const std::string& arpa, const std::string& output, Truth trie, unsigned quantize_bits,
-             std::size_t memory) {
-            LanguageModel::write_binary(arpa, output, {trie, quantize_bits, memory});
-          },
-          nb::arg("arpa"), nb::arg("output"), nb::kw_only(), nb::arg("trie") = BinaryOptions().trie,
-          nb::arg("quantize_bits") = BinaryOptions().quantize_bits,
-          nb::arg("memory") = BinaryOptions().memory, nb::call_guard<nb::gil_scoped_release>(),
-          "Writes an ARPA file as a KenLM binary: hash tables, or a trie of which each probability and "
-          "backoff\n"
-          "may be quantised to some bits (0: exact). `memory` bounds the bytes of a trie's n-grams being "
-          "sorted.")
-      .def_prop_ro("path", &LanguageModel::path)
-      .def_prop_ro("kind", &LanguageModel::kind, "probing, trie, quantised trie, ...")
-      .def_prop_ro("order", &LanguageModel::order)
+  define<LanguageModel>(m, "LanguageModel", "KenLM n-gram model; immutable.")
+      .def_static("load", &LanguageModel::load, nb::arg("path"), nb::call_guard<nb::gil_scoped_release>(),
+                  R"(Loads a language model.
+
+Args:
+    path: An ARPA file, plain or compressed, or a KenLM binary.
+
+Raises:
+    OSError: The file cannot be read.
+    FormatError: The file is no language model.)")
+      .def_static("write_binary", &write_lm_binary, nb::arg("arpa"), nb::arg("output"), nb::kw_only(),
+                  nb::arg("trie") = BinaryOptions().trie,
+                  nb::arg("quantize_bits") = BinaryOptions().quantize_bits,
+                  nb::arg("memory") = BinaryOptions().memory, nb::call_guard<nb::gil_scoped_release>(),
+                  R"(Writes an ARPA file as a KenLM binary.
+
+Args:
+    arpa: The ARPA file, plain or compressed.
+    output: The binary, written in full or not at all.
+    trie: Write a trie, which is smaller and slower, instead of hash tables.
+    quantize_bits: Bits of each probability and backoff of a trie, 1 to 25; 0: exact.
+    memory: Bytes for sorting n-grams while a trie is built.
+
+Raises:
+    OSError: A file cannot be read or written.
+    FormatError: The input is no ARPA file.
+    ValueError: The options contradict each other.)")
+      .def_prop_ro("path", &LanguageModel::path, "Path that it was loaded from.")
+      .def_prop_ro("kind", &LanguageModel::kind,
+                   "Data structure: \"probing\", \"trie\", \"quantised trie\", ...")
+      .def_prop_ro("order", &LanguageModel::order, "Greatest length of its n-grams.")
       .def(
           "knows",
           [](const LanguageModel& lm, const std::string& word) {
             return lm.index(word) != LanguageModel::kUnknown;
           },
-          nb::arg("word"))
-      .def("score", &score_sentence, nb::arg("tokens"),
-           "Natural log probability of a sentence, <s> and </s> included.")
+          nb::arg("word"), "Tells whether a word is in the vocabulary.")
+      .def("score", &sentence_score, nb::arg("tokens"),
+           R"(Returns the log probability of a sentence, with <s> and </s>.
+
+Args:
+    tokens: Words of the sentence.
+
+Returns:
+    Natural log.)")
       .def("__repr__",
            [](const nb::object& self) {
              return described("LanguageModel", {{"path", self.attr("path")}, {"order", self.attr("order")}});

@@ -2,13 +2,13 @@
 
 #include <string_view>
 
-#include "bind_forest.h"
+#include "conversions.h"
 #include "hiero/decode/sentence.h"
 
 namespace hiero {
 namespace {
 
-// Held without the GIL, let go with it.
+// A Python object that may be held, and destroyed, without Python's lock.
 class HeldObject {
  public:
   explicit HeldObject(nb::object object) : object_(std::move(object)) {}
@@ -29,9 +29,9 @@ class PythonAnnotations final : public Annotations {
  public:
   explicit PythonAnnotations(const nb::object& sentence) : held_(sentence) {}
 
-  static nb::object of(const Sentence& sentence) {
-    const auto* own = dynamic_cast<const PythonAnnotations*>(sentence.annotations().get());
-    return own ? own->held_.get() : nb::none();
+  static nb::object object_of(const Sentence& sentence) {
+    const auto* annotations = dynamic_cast<const PythonAnnotations*>(sentence.annotations().get());
+    return annotations ? annotations->held_.get() : nb::none();
   }
 
  private:
@@ -53,12 +53,12 @@ std::vector<std::string> names_in(const nb::object& object) {
   }
 }
 
-// `what` was expected, with the shape in place of %.
+// Throws the error of features that answer something other than `expected`, in which % stands for the shape.
 [[noreturn]] void refuse(const std::vector<std::string>& names, const nb::tuple& shape,
-                         const std::string& what, const std::string& found) {
-  const std::size_t at = what.find('%');
-  throw std::invalid_argument(described(names) + ": expected " + what.substr(0, at) + text_of(shape) +
-                              what.substr(at + 1) + ", got " + found);
+                         const std::string& expected, const std::string& answer) {
+  const std::size_t at = expected.find('%');
+  throw std::invalid_argument(described(names) + ": expected " + expected.substr(0, at) + text_of(shape) +
+                              expected.substr(at + 1) + ", got " + answer);
 }
 
 void check_numbers(const nb::object& values, const std::vector<std::string>& names, const nb::tuple& shape,
@@ -67,7 +67,7 @@ void check_numbers(const nb::object& values, const std::vector<std::string>& nam
     refuse(names, shape, what, "one of " + text_of(nb::object(values.attr("dtype"))));
 }
 
-// Rows of so many columns from an array that has them one behind the other.
+// Converts a dense array, row by row, to sparse rows of so many columns.
 SparseRows dense_rows(const nb::object& array, Py_ssize_t columns) {
   const Array<double> values(array);
   SparseRows rows{{0}, {}, {}};
@@ -81,7 +81,7 @@ SparseRows dense_rows(const nb::object& array, Py_ssize_t columns) {
   return rows;
 }
 
-// The rows of a matrix, sparse or not, that features answered with.
+// Converts the matrix, sparse or dense, that features answered with.
 SparseRows rows_of(const nb::object& answer, std::size_t count, const std::vector<std::string>& names,
                    const char* what) {
   const nb::tuple shape = nb::make_tuple(count, names.size());
@@ -106,18 +106,18 @@ SparseRows rows_of(const nb::object& answer, std::size_t count, const std::vecto
           {values.values().begin(), values.values().end()}};
 }
 
-// What the features answer. Those that raise are named.
+// Calls a method of features. An error that it raises is raised again as hiero.Error that names them.
 template <class... Arguments>
-nb::object asked(const nb::object& features, const char* method, const std::vector<std::string>& names,
-                 const Arguments&... about) {
+nb::object call(const nb::object& features, const char* method, const std::vector<std::string>& names,
+                const Arguments&... arguments) {
   try {
-    return features.attr(method)(about...);
+    return features.attr(method)(arguments...);
   } catch (nb::python_error& error) {
     if (!error.matches(PyExc_Exception)) throw;
-    const nb::object own = nb::module_::import_("hiero._core").attr("Error");
+    const nb::object base = nb::module_::import_("hiero._core").attr("Error");
     std::string what = described(names) + ": ";
-    if (!error.matches(own)) what += class_name(error.value()) + ": ";
-    nb::raise_from(error, own, "%s", (what + text_of(error.value())).c_str());
+    if (!error.matches(base)) what += class_name(error.value()) + ": ";
+    nb::raise_from(error, base, "%s", (what + text_of(error.value())).c_str());
   }
 }
 
@@ -129,9 +129,9 @@ class PythonRuleFeatures final : public RuleFeatures {
 
   SparseRows compute(const Sentence& sentence, const ApplicationBatch& batch) const override {
     const nb::gil_scoped_acquire acquire;
-    // A copy of the batch: Python may keep it.
+    // Python gets a copy of the batch, which it may keep.
     const nb::object rows =
-        asked(held_.get(), "by_rule", names_, PythonAnnotations::of(sentence), nb::cast(batch));
+        call(held_.get(), "by_rule", names_, PythonAnnotations::object_of(sentence), nb::cast(batch));
     return rows_of(rows, batch.size(), names_,
                    "a matrix of numbers of shape %, rules of applications by features");
   }
@@ -157,7 +157,8 @@ class PythonSpanFeatures final : public SpanFeatures {
     const nb::gil_scoped_acquire acquire;
     Array<std::int32_t> array(Shape{static_cast<Py_ssize_t>(spans.size() / 2), 2});
     std::copy(spans.begin(), spans.end(), array.mutable_data());
-    const nb::object rows = asked(held_.get(), "by_span", names_, PythonAnnotations::of(sentence), array);
+    const nb::object rows =
+        call(held_.get(), "by_span", names_, PythonAnnotations::object_of(sentence), array);
     return rows_of(rows, spans.size() / 2, names_, "a matrix of numbers of shape %, spans by features");
   }
 
@@ -172,16 +173,16 @@ GapFeatures gap_features_of(const nb::object& object) {
   out.names = names_in(object);
   out.goal = is_for_glue(object);
   const char* const what = "an array of numbers of shape %, sizes by reordered by features";
-  const nb::object answer = asked(object, "by_gap", out.names);
+  const nb::object answer = call(object, "by_gap", out.names);
   const nb::object array = numpy::ensure(answer);
   const nb::tuple shape = nb::make_tuple("sizes", 2, out.names.size());
   if (!array) refuse(out.names, shape, what, class_name(answer));
   check_numbers(array, out.names, shape, what);
   const auto columns = static_cast<Py_ssize_t>(out.names.size());
-  const Shape found = numpy::shape(array);
-  if (found.size() != 3 || found[0] < 1 || found[1] != 2 || found[2] != columns)
+  const Shape extents = numpy::shape(array);
+  if (extents.size() != 3 || extents[0] < 1 || extents[1] != 2 || extents[2] != columns)
     refuse(out.names, shape, what, "one of shape " + text_of(nb::object(array.attr("shape"))));
-  out.sizes = static_cast<std::uint32_t>(found[0]);
+  out.sizes = static_cast<std::uint32_t>(extents[0]);
   out.rows = dense_rows(array, columns);
   check_rows(out.rows, 2 * std::size_t{out.sizes}, out.names);
   return out;
@@ -209,37 +210,38 @@ std::shared_ptr<const Annotations> annotations_of(const nb::object& sentence) {
 }
 
 void register_local_features(nb::module_& m) {
-  define<Applications>(m, "Applications",
-                       "Rules of one source side and label on one span with one choice of gaps.")
-      .def("__len__", &Applications::size)
-      .def_prop_ro("tables", view_of(&Applications::table), "int32 (n): index of the rules' table.")
+  define<Applications>(
+      m, "Applications",
+      R"(Rule applications: the rules of a source side and label, applied to a span and its gaps.)")
+      .def("__len__", &Applications::size, "Returns the number n of applications.")
+      .def_prop_ro("tables", view_of(&Applications::table), "Rule table of each application, int32 (n).")
       .def_prop_ro("labels", view_of(&Applications::label),
-                   "uint32 (n): left-hand label, an index into the model's labels.")
+                   "Left-hand label of each application, uint32 (n): indices into the model's labels.")
       .def_prop_ro(
           "spans",
           [](const nb::object& self) {
             const auto& all = nb::cast<const Applications&>(self);
             return view(all.span, self, {static_cast<Py_ssize_t>(all.size()), 2});
           },
-          "int32 (n, 2): first source word, past-the-end word.")
+          "First source word of each application and the word past its last, int32 (n, 2).")
       .def_prop_ro(
           "gaps",
           [](const nb::object& self) {
             const auto& all = nb::cast<const Applications&>(self);
             return view(all.gaps, self, {static_cast<Py_ssize_t>(all.size()), all.arity, 2});
           },
-          "int32 (n, g, 2): spans of the nonterminals in source order, -1 where there is none; g is 2, or\n"
-          "more where a rule of the sentence has more.");
+          "Spans of the nonterminals in source order, int32 (n, g, 2), and -1 where there is none; g is 2,\n"
+          "or more where a rule of the sentence has more nonterminals.");
   define<ApplicationBatch>(m, "ApplicationBatch",
-                           "What local features see: rule applications, and one row per rule of each.")
-      .def("__len__", &ApplicationBatch::size)
-      .def_ro("applications", &ApplicationBatch::applications, "What the rules of each share.")
+                           "Rule applications with a row for each rule of each, the input of local features.")
+      .def("__len__", &ApplicationBatch::size, "Returns the number of rows.")
+      .def_ro("applications", &ApplicationBatch::applications, "The applications.")
       .def_prop_ro("application", view_of(&ApplicationBatch::application),
-                   "uint32 (rows): index into `applications`, ascending.")
+                   "Application of each row, uint32 (rows), ascending.")
       .def_prop_ro("rules", view_of(&ApplicationBatch::rule),
-                   "uint32 (rows): rule id within the application's table.")
+                   "Rule of each row, uint32 (rows): id in the application's table.")
       .def_prop_ro("reordered", view_of(&ApplicationBatch::reordered),
-                   "uint8 (rows): bit i is set if nonterminal i is reordered.");
+                   "Reordering flags of each row, uint8 (rows): bit i is set if nonterminal i is reordered.");
 }
 
 }  // namespace hiero

@@ -1,4 +1,5 @@
-// Python objects as local features (hiero/decode/local_features.h) and as what these see of a sentence.
+// Local features written in Python (hiero/decode/local_features.h), and the sentences that they are called
+// with.
 #pragma once
 
 #include <memory>
@@ -8,12 +9,12 @@
 
 namespace hiero {
 
-// Puts an object among the features of its kind: one with `names` (strings) and one of by_span(sentence,
-// spans), by_gap() or by_rule(sentence, batch); see hiero/features/protocols.py. Throws nb::type_error for
-// what has none, std::invalid_argument for a table by gap that is none.
+// Adds an object to the features of its kind: an object with `names` (strings) and one of by_span(sentence,
+// spans), by_gap() and by_rule(sentence, batch); see hiero/features/protocols.py. Throws nb::type_error for
+// other objects, std::invalid_argument where by_gap() returns no table.
 void add_local_features(const nb::object& object, ModelParts& parts);
 
-// The sentence that Python's features are called with.
+// Wraps the object that Python's features are called with as `sentence`.
 std::shared_ptr<const Annotations> annotations_of(const nb::object& sentence);
 
 }  // namespace hiero

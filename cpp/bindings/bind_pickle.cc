@@ -1,5 +1,6 @@
-// Forests as bytes, and what Python's pickle and copy keep of objects.
+// Forests as bytes, and the pickling of forests and derivations.
 #include "bind_forest.h"
+#include "conversions.h"
 #include "hiero/base/error.h"
 #include "hiero/forest/record.h"
 
@@ -15,11 +16,11 @@ nb::bytes record_of(const Forest& forest) {
   return nb::bytes(record.data(), record.size());
 }
 
-Forest from_record(const nb::object& record, const nb::object& names) {
+Forest from_record(const Annotated<"bytes | memoryview">& record, const Strings& names) {
   const ByteView view(record);
-  auto known = feature_names(names);
+  auto shared_names = feature_names(names);
   const nb::gil_scoped_release release;
-  return read_record(view.bytes(), std::move(known));
+  return read_record(view.bytes(), std::move(shared_names));
 }
 
 nb::tuple forest_state(const Forest& forest) {
@@ -28,7 +29,7 @@ nb::tuple forest_state(const Forest& forest) {
 
 Forest forest_from(const nb::tuple& state) {
   if (state.size() != 2) throw ForestError("forest: expected a record and names of features");
-  return from_record(state[0], state[1]);
+  return from_record(nb::object(state[0]), nb::object(state[1]));
 }
 
 nb::tuple derivation_state(const Derivation& derivation) {
@@ -41,8 +42,8 @@ Derivation derivation_from(const nb::tuple& state) {
                  integers<EdgeIndex>(state[2], "edges")};
   if (out.edges.empty()) return out;
   const EdgeIndex first = out.edges.front();
-  const bool known = first >= 0 && first < out.forest->graph->edge_count();
-  check_derivation(*out.forest, known ? head_of(*out.forest, first) : -1, out.edges);
+  const bool exists = first >= 0 && first < out.forest->graph->edge_count();
+  check_derivation(*out.forest, exists ? head_of(*out.forest, first) : -1, out.edges);
   return out;
 }
 
@@ -51,10 +52,18 @@ Derivation derivation_from(const nb::tuple& state) {
 void register_pickle(nb::class_<Forest>& forest, nb::class_<Derivation>& derivation) {
   forest.def(pickle<nb::tuple>(&forest_state, &forest_from))
       .def("record", &record_of,
-           "bytes: all of the forest but the names of its features, with a checksum; what archives hold and\n"
-           "what pickles it.")
+           "Returns the forest as bytes with a checksum, without the names of its features: the form in "
+           "which\n"
+           "archives and pickles hold forests.")
       .def_static("from_record", &from_record, nb::arg("record"), nb::arg("feature_names"),
-                  "The forest of such bytes, or of a view of them. Raises ForestError for damaged ones.");
+                  R"(Reads a forest from the bytes that `record` returns.
+
+Args:
+    record: The bytes, or a view of them.
+    feature_names: Names of the features.
+
+Raises:
+    ForestError: The bytes are damaged.)");
   derivation.def(pickle<nb::tuple>(&derivation_state, &derivation_from));
 }
 

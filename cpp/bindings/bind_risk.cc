@@ -1,119 +1,99 @@
-#include <utility>
-
-#include "bind_forest.h"
+// Minimum risk over forests.
+#include "conversions.h"
 #include "hiero/base/error.h"
-#include "hiero/forest/record.h"
 #include "hiero/tune/risk.h"
 
 namespace hiero {
 namespace {
 
-class ListedForests final : public ForestSource {
+// Records in memory that a Python object lends, such as a mapped file.
+class BorrowedRecords final : ByteView, public ForestRecords {
  public:
-  explicit ListedForests(std::vector<std::shared_ptr<Forest>> forests) : forests_(std::move(forests)) {
-    const FeatureNames* names = nullptr;  // of the first that has derivations
-    for (const auto& forest : forests_) {
-      if (!forest) throw type_error("forests: None is no forest");
-      if (forest->graph->root < 0) continue;
-      if (!names) names = forest->feature_names.get();
-      if (!(*forest->feature_names == *names))
-        throw std::invalid_argument("forests: they have different features");
-    }
-  }
-  std::size_t size() const override { return forests_.size(); }
-  std::shared_ptr<const Forest> forest(std::size_t sentence) const override { return forests_[sentence]; }
-
- private:
-  std::vector<std::shared_ptr<Forest>> forests_;
+  BorrowedRecords(const nb::object& memory, std::span<const std::int64_t> extents,
+                  std::shared_ptr<const FeatureNames> names)
+      : ByteView(memory), ForestRecords(bytes(), extents, std::move(names)) {}
 };
 
-// Records in memory that Python owns, such as a mapped file.
-class RecordedForests final : public ForestSource {
- public:
-  RecordedForests(const nb::object& memory, const nb::object& places, const nb::object& names)
-      : memory_(memory), names_(feature_names(names)) {
-    const std::int64_t end = static_cast<std::int64_t>(memory_.bytes().size());
-    const std::vector<std::int64_t> numbers = integers<std::int64_t>(places, "places");
-    if (numbers.size() % 2 != 0) throw std::invalid_argument("records: expected begin and size of each");
-    for (std::size_t i = 0; i < numbers.size(); i += 2) {
-      const std::int64_t begin = numbers[i];
-      const std::int64_t size = numbers[i + 1];
-      if (begin < 0 || size < 0 || begin > end || size > end - begin)
-        throw ForestError("records: record " + std::to_string(i / 2) + " is beyond the end");
-      places_.emplace_back(begin, size);
-    }
-  }
-  std::size_t size() const override { return places_.size(); }
-  std::shared_ptr<const Forest> forest(std::size_t sentence) const override {
-    const auto [begin, size] = places_[sentence];
-    const auto record =
-        memory_.bytes().subspan(static_cast<std::size_t>(begin), static_cast<std::size_t>(size));
-    try {
-      return std::make_shared<const Forest>(read_record(record, names_));
-    } catch (const ForestError& error) {
-      throw ForestError("sentence " + std::to_string(sentence) + ": " + error.what());
-    }
-  }
+std::shared_ptr<ForestSource> source_of_list(const std::vector<std::shared_ptr<Forest>>& forests) {
+  if (std::ranges::find(forests, nullptr) != forests.end()) throw type_error("forests: None is no forest");
+  return std::make_shared<ForestList>(
+      std::vector<std::shared_ptr<const Forest>>(forests.begin(), forests.end()));
+}
 
- private:
-  ByteView memory_;
-  std::vector<std::pair<std::int64_t, std::int64_t>> places_;
-  std::shared_ptr<const FeatureNames> names_;
-};
+std::shared_ptr<ForestSource> source_of_records(const Annotated<"bytes | memoryview | mmap.mmap">& memory,
+                                                const ArrayLike& places, const Strings& names) {
+  return std::make_shared<BorrowedRecords>(memory, integers<std::int64_t>(places, "places"),
+                                           feature_names(names));
+}
 
-RiskSum risk_of(const ForestSource& forests, const Array<float>& counts, const nb::object& offsets,
-                const Array<double>& loss, const Array<double>& weights, double gamma, double temperature,
-                Truth gradient, std::size_t threads) {
+RiskSum forest_risk(const ForestSource& forests, const Array<float>& counts, const ArrayLike& offsets,
+                    const Array<double>& loss, const Array<double>& weights, double gamma, double temperature,
+                    Truth gradient, std::size_t threads) {
   if (counts.ndim() != 2) throw std::invalid_argument("counts: expected a matrix (edges, columns)");
   if (loss.ndim() != 1 || weights.ndim() != 1)
     throw std::invalid_argument("loss and weights are to be vectors");
   const std::vector<std::int64_t> rows = integers<std::int64_t>(offsets, "offsets");
   const EdgeCounts by_edge{counts.values(), rows, static_cast<std::size_t>(counts.shape(1))};
-  const auto by_column = loss.values();
+  const auto loss_by_column = loss.values();
   const auto theta = weights.values();
   const nb::gil_scoped_release release;
-  return minimum_risk(forests, by_edge, by_column, theta, {gamma, temperature, gradient, threads});
+  return minimum_risk(forests, by_edge, loss_by_column, theta, {gamma, temperature, gradient, threads});
 }
 
 }  // namespace
 
 void register_risk(nb::module_& m) {
-  define<ForestSource>(
-      m, "ForestSource",
-      "Forests of sentences with one index of features, as minimum_risk reads them: from a list, or one by "
-      "one\n"
-      "from records in memory, such as a mapped archive.")
-      .def(nb::new_([](std::vector<std::shared_ptr<Forest>> forests) -> std::shared_ptr<ForestSource> {
-             return std::make_shared<ListedForests>(std::move(forests));
-           }),
-           nb::arg("forests"))
-      .def_static(
-          "of_records",
-          [](const nb::object& memory, const nb::object& places,
-             const nb::object& names) -> std::shared_ptr<ForestSource> {
-            return std::make_shared<RecordedForests>(memory, places, names);
-          },
-          nb::arg("memory"), nb::arg("places"), nb::arg("feature_names"),
-          "Of bytes and, int64 (sentences, 2), where each record begins and how long it is.")
-      .def("__len__", &ForestSource::size);
-  define<RiskSum>(m, "RiskSum", "What minimum_risk sums over sentences.")
-      .def_prop_ro("counts", view_of(&RiskSum::counts), "float64 (columns): expected.")
-      .def_ro("entropy", &RiskSum::entropy, "In nats.")
-      .def_ro("gamma", &RiskSum::gamma, "The derivative of R - T H in gamma.")
+  define<ForestSource>(m, "ForestSource",
+                       R"(Forests of sentences, as minimum_risk reads them.
+
+They are a list, or records in memory, such as a mapped archive, that are read one by one. Their
+features have the same names in the same order.)")
+      .def(nb::new_(&source_of_list), nb::arg("forests"), R"(Makes a source of a list of forests.
+
+Raises:
+    ValueError: Forests with derivations differ in their features.)")
+      .def_static("of_records", &source_of_records, nb::arg("memory"), nb::arg("places"),
+                  nb::arg("feature_names"),
+                  R"(Makes a source of records in memory.
+
+Args:
+    memory: Bytes that hold the records; see Forest.record.
+    places: int64 (sentences, 2), first byte and number of bytes of each record.
+    feature_names: Names of the features.
+
+Raises:
+    ForestError: A record lies beyond the end of the memory.)")
+      .def("__len__", &ForestSource::size, "Returns the number of sentences.");
+  define<RiskSum>(m, "RiskSum", "Sums over sentences that minimum_risk returns.")
+      .def_prop_ro("counts", view_of(&RiskSum::counts), "Expected counts, float64 (columns).")
+      .def_ro("entropy", &RiskSum::entropy, "Entropy H in nats.")
+      .def_ro("gamma", &RiskSum::gamma, "Derivative of R - temperature H in gamma.")
       .def_prop_ro("gradient", view_of(&RiskSum::gradient),
-                   "float64 (features): in theta; empty where it was not asked for.");
-  m.def("minimum_risk", &risk_of, nb::arg("forests"), nb::arg("counts"), nb::arg("offsets"), nb::arg("loss"),
-        nb::arg("weights"), nb::kw_only(), nb::arg("gamma") = 1.0, nb::arg("temperature") = 0.0,
-        nb::arg("gradient") = true, nb::arg("threads") = 1,
-        "Expected counts and H over the derivations of forests, p(d) = exp(gamma theta . h(d)) / Z, and the\n"
-        "gradient of R - temperature H, R being the counts weighed by `loss`, float64 (columns) (Li and "
-        "Eisner\n"
-        "2009, section 7), as RiskSum. `counts`, float32 (edges, columns), are of all edges, those of a "
-        "sentence\n"
-        "from offsets[sentence] on, int64 (sentences + 1); a sentence without derivations adds nothing. The "
-        "same\n"
-        "for any number of threads. Raises ValueError for arrays that do not fit and scores that\n"
-        "Forest.distribution refuses.");
+                   "Gradient of R - temperature H in the weights, float64 (features); empty if it was not\n"
+                   "computed.");
+  m.def("minimum_risk", &forest_risk, nb::arg("forests"), nb::arg("counts"), nb::arg("offsets"),
+        nb::arg("loss"), nb::arg("weights"), nb::kw_only(), nb::arg("gamma") = 1.0,
+        nb::arg("temperature") = 0.0, nb::arg("gradient") = true, nb::arg("threads") = 1,
+        R"(Returns expected counts and entropy over the derivations of forests, and the gradient of the risk.
+
+Derivations have the distribution p(d) = exp(gamma weights . h(d)) / Z. The risk R is the sum of the
+expected counts, each times its `loss` (Li and Eisner 2009, section 7). A sentence without derivations
+adds nothing. Results are the same for any number of threads.
+
+Args:
+    forests: Forests of the sentences.
+    counts: float32 (edges, columns), counts of the edges of all forests, one after another.
+    offsets: int64 (sentences + 1), row of the first edge of each sentence.
+    loss: float64 (columns), loss of one of each count.
+    weights: float64 (features).
+    gamma: Scale of the scores.
+    temperature: Weight of the entropy H in R - temperature H.
+    gradient: Compute the gradient and the derivative in gamma, which takes longer.
+    threads: Number of threads.
+
+Raises:
+    ValueError: The arrays do not fit, or scores are not allowed (see Forest.distribution).
+    ForestError: A record is damaged.)");
 }
 
 }  // namespace hiero

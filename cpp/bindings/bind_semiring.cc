@@ -3,6 +3,10 @@
 namespace hiero {
 namespace {
 
+// A value for each edge or node.
+using Iterable = Annotated<"collections.abc.Iterable[typing.Any]">;
+using Values = Annotated<"list[typing.Any]">;
+
 void expect_size(std::size_t size, std::size_t expected) {
   if (size != expected) {
     throw std::invalid_argument("a vector of " + std::to_string(size) + " where the semiring has " +
@@ -10,7 +14,7 @@ void expect_size(std::size_t size, std::size_t expected) {
   }
 }
 
-// Sizes of what came from Python are those of the semiring.
+// Check that the vectors of a value from Python have the sizes of the semiring.
 template <class S>
 void check_value(const S&, const typename S::Value&) {}
 void check_value(const ExpectationSemiring& s, const ExpectationSemiring::Value& v) {
@@ -50,10 +54,10 @@ typename S::Value value_in(const S& semiring, const nb::handle& object) {
 }
 
 template <class S>
-std::vector<typename S::Value> values_in(const S& semiring, const nb::iterable& objects, std::int32_t count,
+std::vector<typename S::Value> values_in(const S& semiring, const Iterable& objects, std::int32_t count,
                                          const char* what) {
   std::vector<typename S::Value> values;
-  for (const nb::handle& object : objects) values.push_back(value_in(semiring, object));
+  for (const nb::handle object : nb::iter(objects)) values.push_back(value_in(semiring, object));
   if (values.size() != static_cast<std::size_t>(count)) {
     throw std::invalid_argument("expected a value per " + std::string(what) + ", " + std::to_string(count) +
                                 ", got " + std::to_string(values.size()));
@@ -62,46 +66,38 @@ std::vector<typename S::Value> values_in(const S& semiring, const nb::iterable& 
 }
 
 template <class V>
-nb::list values_out(const std::vector<V>& values) {
+Values values_out(const std::vector<V>& values) {
   nb::list list;
   for (const V& value : values) list.append(Convert<V>::out(value));
-  return list;
+  return nb::object(list);
 }
 
 template <Semiring S>
-nb::list inside_values(const Hypergraph& forest, const S& semiring, const nb::iterable& weights) {
+Values inside_values(const Hypergraph& forest, const S& semiring, const Iterable& weights) {
   const auto by_edge = values_in(semiring, weights, forest.edge_count(), "edge");
   return values_out(inside(forest, semiring, [&](EdgeIndex e) { return by_edge[e]; }));
 }
 
 template <Semiring S>
-nb::list outside_values(const Hypergraph& forest, const S& semiring, const nb::iterable& weights,
-                        const nb::iterable& beta) {
+Values outside_values(const Hypergraph& forest, const S& semiring, const Iterable& weights,
+                      const Iterable& beta) {
   const auto by_edge = values_in(semiring, weights, forest.edge_count(), "edge");
   const auto by_node = values_in(semiring, beta, forest.node_count(), "node");
   return values_out(outside(forest, semiring, [&](EdgeIndex e) { return by_edge[e]; }, by_node));
 }
 
-constexpr const char* kInside =
-    "Inside values of all nodes, of one weight per edge; the root's is the sum over derivations of the\n"
-    "product of their edges (Li and Eisner 2009, Figure 2). `semiring` is one of this module or any object\n"
-    "with zero, one, plus(a, b) and times(a, b), with which it runs at the speed of Python.";
-constexpr const char* kOutside =
-    "Outside values of all nodes (Li and Eisner 2009, Figure 3), of the weights and inside values. `times`\n"
-    "must commute.";
-
-// What Python sees of a semiring, whatever its type: bound once, since each binding takes long to compile.
+// A semiring behind an interface of Python objects, so that one binding serves all semirings: each binding
+// takes long to compile.
 class BoundSemiring {
  public:
   virtual ~BoundSemiring() = default;
-  virtual nb::object zero() const = 0;
-  virtual nb::object one() const = 0;
-  virtual nb::object plus(const nb::handle& a, const nb::handle& b) const = 0;
-  virtual nb::object times(const nb::handle& a, const nb::handle& b) const = 0;
-  virtual nb::object star(const nb::handle& a) const = 0;
-  virtual nb::list inside(const Hypergraph& forest, const nb::iterable& weights) const = 0;
-  virtual nb::list outside(const Hypergraph& forest, const nb::iterable& weights,
-                           const nb::iterable& beta) const = 0;
+  virtual Any zero() const = 0;
+  virtual Any one() const = 0;
+  virtual Any plus(const Any& a, const Any& b) const = 0;
+  virtual Any times(const Any& a, const Any& b) const = 0;
+  virtual Any star(const Any& a) const = 0;
+  virtual Values inside(const Hypergraph& forest, const Iterable& weights) const = 0;
+  virtual Values outside(const Hypergraph& forest, const Iterable& weights, const Iterable& beta) const = 0;
 };
 
 template <ClosedSemiring S>
@@ -109,20 +105,15 @@ class Bound final : public BoundSemiring {
  public:
   explicit Bound(S semiring = S()) : semiring_(std::move(semiring)) {}
 
-  nb::object zero() const override { return out(semiring_.zero()); }
-  nb::object one() const override { return out(semiring_.one()); }
-  nb::object plus(const nb::handle& a, const nb::handle& b) const override {
-    return out(semiring_.plus(in(a), in(b)));
-  }
-  nb::object times(const nb::handle& a, const nb::handle& b) const override {
-    return out(semiring_.times(in(a), in(b)));
-  }
-  nb::object star(const nb::handle& a) const override { return out(semiring_.star(in(a))); }
-  nb::list inside(const Hypergraph& forest, const nb::iterable& weights) const override {
+  Any zero() const override { return out(semiring_.zero()); }
+  Any one() const override { return out(semiring_.one()); }
+  Any plus(const Any& a, const Any& b) const override { return out(semiring_.plus(in(a), in(b))); }
+  Any times(const Any& a, const Any& b) const override { return out(semiring_.times(in(a), in(b))); }
+  Any star(const Any& a) const override { return out(semiring_.star(in(a))); }
+  Values inside(const Hypergraph& forest, const Iterable& weights) const override {
     return inside_values(forest, semiring_, weights);
   }
-  nb::list outside(const Hypergraph& forest, const nb::iterable& weights,
-                   const nb::iterable& beta) const override {
+  Values outside(const Hypergraph& forest, const Iterable& weights, const Iterable& beta) const override {
     return outside_values(forest, semiring_, weights, beta);
   }
 
@@ -139,28 +130,63 @@ nb::class_<Bound<S>, BoundSemiring> bind(nb::module_& m, const char* name, const
   return define<Bound<S>, BoundSemiring>(m, name, doc);
 }
 
-void register_base(nb::module_& m) {
-  define<BoundSemiring>(m, "_Semiring")
-      .def_prop_ro("zero", &BoundSemiring::zero)
-      .def_prop_ro("one", &BoundSemiring::one)
-      .def("plus", &BoundSemiring::plus, nb::arg().none(), nb::arg().none())
-      .def("times", &BoundSemiring::times, nb::arg().none(), nb::arg().none())
-      .def("star", &BoundSemiring::star, nb::arg().none(),
-           "1 + a + a a + ...; raises ValueError where that does not exist.");
-  m.def(
-      "inside",
-      [](const Forest& forest, const BoundSemiring& semiring, const nb::iterable& weights) {
-        return semiring.inside(forest, weights);
-      },
-      nb::arg("forest"), nb::arg("semiring"), nb::arg("weights"), kInside);
-  m.def(
-      "outside",
-      [](const Forest& forest, const BoundSemiring& semiring, const nb::iterable& weights,
-         const nb::iterable& beta) { return semiring.outside(forest, weights, beta); },
-      nb::arg("forest"), nb::arg("semiring"), nb::arg("weights"), nb::arg("inside"), kOutside);
+Values inside_of(const Forest& forest, const Any& semiring, const Iterable& weights) {
+  if (nb::isinstance<BoundSemiring>(semiring))
+    return nb::cast<const BoundSemiring&>(semiring).inside(forest, weights);
+  return inside_values(forest, PythonSemiring{semiring}, weights);
 }
 
-// The right side of an operator; another type than numbers have may know it.
+Values outside_of(const Forest& forest, const Any& semiring, const Iterable& weights, const Iterable& beta) {
+  if (nb::isinstance<BoundSemiring>(semiring))
+    return nb::cast<const BoundSemiring&>(semiring).outside(forest, weights, beta);
+  return outside_values(forest, PythonSemiring{semiring}, weights, beta);
+}
+
+void register_base(nb::module_& m) {
+  define<BoundSemiring>(m, "_Semiring", "Base class of the semirings of this module.")
+      .def_prop_ro("zero", &BoundSemiring::zero, "Neutral element of plus.")
+      .def_prop_ro("one", &BoundSemiring::one, "Neutral element of times.")
+      .def("plus", &BoundSemiring::plus, nb::arg("a").none(), nb::arg("b").none(), "Returns a + b.")
+      .def("times", &BoundSemiring::times, nb::arg("a").none(), nb::arg("b").none(), "Returns a b.")
+      .def("star", &BoundSemiring::star, nb::arg("a").none(), R"(Returns 1 + a + a a + ...
+
+Raises:
+    ValueError: The sum does not exist.)");
+}
+
+void register_algorithms(nb::module_& m) {
+  m.def("inside", &inside_of, nb::arg("forest"), nb::arg("semiring").none(), nb::arg("weights"),
+        R"(Returns the inside value of every node (Goodman 1999; Li and Eisner 2009, Figure 2).
+
+The root's is the sum over all derivations of the product of their edges' weights.
+
+Args:
+    forest: The forest.
+    semiring: A semiring of this module, or any object with zero, one, plus(a, b) and times(a, b),
+        which is slower.
+    weights: A value of the semiring for each edge.
+
+Raises:
+    ValueError: There is not one weight per edge.
+    TypeError: A weight is no value of the semiring.)");
+  m.def("outside", &outside_of, nb::arg("forest"), nb::arg("semiring").none(), nb::arg("weights"),
+        nb::arg("inside"), R"(Returns the outside value of every node (Li and Eisner 2009, Figure 3).
+
+Args:
+    forest: The forest.
+    semiring: A semiring whose times commutes: of this module, or any object with zero, one,
+        plus(a, b) and times(a, b), which is slower.
+    weights: A value of the semiring for each edge.
+    inside: Inside value of each node.
+
+Raises:
+    ValueError: There is not one weight per edge and one inside value per node.
+    TypeError: A value is none of the semiring.)");
+}
+
+using Operand = Annotated<"Scaled | float">;
+
+// Converts the right side of an operator. Another type than numbers may implement the operator itself.
 Scaled operand(const nb::handle& value) {
   try {
     return Convert<Scaled>::in(value);
@@ -169,56 +195,138 @@ Scaled operand(const nb::handle& value) {
   }
 }
 
+void make_scaled(Scaled* self, double value) { new (self) Scaled(Convert<Scaled>::in(nb::float_(value))); }
+
+Scaled scaled_exp(double x) {
+  if (!(std::abs(x) <= Scaled::kMostLog) && x != -std::numeric_limits<double>::infinity())
+    throw std::invalid_argument("expected a number of at most 1e12 in size, or -inf");
+  return Scaled::exp(x);
+}
+
+Scaled quotient(Scaled a, const Operand& b) {
+  const Scaled divisor = operand(b);
+  if (divisor.is_zero()) {
+    PyErr_SetString(PyExc_ZeroDivisionError, "division by zero");
+    nb::raise_python_error();
+  }
+  return a / divisor;
+}
+
+bool is_equal(Scaled a, const nb::object& b) {
+  if (nb::isinstance<Scaled>(b)) return a == nb::cast<Scaled>(b);
+  double value = 0;
+  if (!nb::try_cast(b, value)) throw nb::next_overload();
+  return std::isfinite(value) && a == Scaled(value);
+}
+
+// A float that is equal has the same hash.
+Py_hash_t scaled_hash(Scaled a) {
+  const double value = a.value();
+  const bool is_float = std::isfinite(value) && Scaled(value) == a;
+  return is_float ? nb::hash(nb::float_(value)) : nb::hash(nb::make_tuple(a.sign(), a.log_abs()));
+}
+
+nb::str scaled_repr(Scaled a) {
+  if (a.is_zero()) return nb::str("Scaled(0)");
+  return nb::str("Scaled({}exp({!r}))").format(a.sign() < 0 ? "-" : "", a.log_abs());
+}
+
 void register_scaled(nb::module_& m) {
-  define<Scaled>(m, "Scaled",
-                 "A real number of any size and either sign: as exact as a float, without its limits.")
-      .def(
-          "__init__",
-          [](Scaled* self, double value) { new (self) Scaled(Convert<Scaled>::in(nb::float_(value))); },
-          nb::arg("value"))
-      .def_static(
-          "exp",
-          [](double x) {
-            if (!(std::abs(x) <= Scaled::kMostLog) && x != -std::numeric_limits<double>::infinity())
-              throw std::invalid_argument("expected a number of at most 1e12 in size, or -inf");
-            return Scaled::exp(x);
-          },
-          nb::arg("x"), "e**x, for x of at most 1e12 in size or -inf.")
-      .def_prop_ro("sign", &Scaled::sign, "-1, 0 or 1.")
-      .def_prop_ro("log_abs", &Scaled::log_abs, "Natural log of the size.")
+  define<Scaled>(m, "Scaled", "Real number of either sign, as precise as a float and of any size.")
+      .def("__init__", &make_scaled, nb::arg("value"), R"(Makes a number from a float.
+
+Args:
+    value: The float.
+
+Raises:
+    ValueError: The float is not finite.)")
+      .def_static("exp", &scaled_exp, nb::arg("x"), R"(Returns e**x.
+
+Raises:
+    ValueError: x is neither -inf nor of at most 1e12 in size.)")
+      .def_prop_ro("sign", &Scaled::sign, "Sign: -1, 0 or 1.")
+      .def_prop_ro("log_abs", &Scaled::log_abs, "Natural log of the absolute value; -inf for 0.")
       .def("__float__", &Scaled::value)
       .def(
-          "__add__", [](Scaled a, const nb::handle& b) { return a + operand(b); }, nb::is_operator())
+          "__add__", [](Scaled a, const Operand& b) { return a + operand(b); }, nb::is_operator())
       .def(
-          "__sub__", [](Scaled a, const nb::handle& b) { return a - operand(b); }, nb::is_operator())
+          "__sub__", [](Scaled a, const Operand& b) { return a - operand(b); }, nb::is_operator())
       .def(
-          "__mul__", [](Scaled a, const nb::handle& b) { return a * operand(b); }, nb::is_operator())
-      .def(
-          "__truediv__",
-          [](Scaled a, const nb::handle& b) {
-            const Scaled divisor = operand(b);
-            if (divisor.is_zero()) {
-              PyErr_SetString(PyExc_ZeroDivisionError, "division by zero");
-              nb::raise_python_error();
-            }
-            return a / divisor;
-          },
-          nb::is_operator())
+          "__mul__", [](Scaled a, const Operand& b) { return a * operand(b); }, nb::is_operator())
+      .def("__truediv__", &quotient, nb::is_operator())
       .def("__neg__", [](Scaled a) { return -a; })
+      .def("__eq__", &is_equal, nb::is_operator(), nb::sig("def __eq__(self, other: object, /) -> bool"))
+      .def("__hash__", &scaled_hash)
+      .def("__repr__", &scaled_repr);
+}
+
+void register_number_semirings(nb::module_& m) {
+  bind<BooleanSemiring>(m, "BooleanSemiring", "Booleans with or and and: is there a derivation?")
+      .def(nb::init<>());
+  bind<CountingSemiring>(m, "CountingSemiring",
+                         "Integers of 0 or more with + and *: the number of derivations.")
+      .def(nb::init<>());
+  bind<RealSemiring>(m, "RealSemiring", "Floats with + and *.").def(nb::init<>());
+  bind<LogSemiring>(m, "LogSemiring", "Natural logs of floats with + and *.").def(nb::init<>());
+  bind<TropicalSemiring>(m, "TropicalSemiring", "Costs with min and +: the least total cost.")
+      .def(nb::init<>());
+  bind<ScaledSemiring>(m, "ScaledSemiring", "Numbers of any size with + and *: Scaled, or floats as input.")
+      .def(nb::init<>());
+}
+
+void register_derivation_semirings(nb::module_& m) {
+  bind<ViterbiSemiring>(m, "ViterbiSemiring", R"(Best derivations: values are (score, edges).
+
+The zero is (-inf, ()). Of equal scores the smaller sequence of edges wins; neither of the sequences of
+plus(a, b) may be the beginning of the other, as holds for the derivations of one node.)")
+      .def(nb::init<>());
+  bind<KBestSemiring>(m, "KBestSemiring", "Lists of the k best derivations (score, edges), best first.")
       .def(
-          "__eq__", [](Scaled a, Scaled b) { return a == b; }, nb::is_operator())
+          "__init__",
+          [](Bound<KBestSemiring>* self, Py_ssize_t k) {
+            if (k < 1) throw std::invalid_argument("k: expected 1 or more, not " + std::to_string(k));
+            new (self) Bound(KBestSemiring{static_cast<std::size_t>(k)});
+          },
+          nb::arg("k"), R"(Makes a semiring of lists of up to k derivations.
+
+Raises:
+    ValueError: k is below 1.)");
+}
+
+void register_expectation_semirings(nb::module_& m) {
+  bind<ExpectationSemiring>(m, "ExpectationSemiring",
+                            R"(Expectation semiring E_{R,R^n} (Li and Eisner 2009, Table 1).
+
+Values are (p, r), r a vector of n components. With weights (p, p r) of edges, the root's inside value
+is (Z, the sum over derivations of p r). Components are Scaled, or floats as input.)")
       .def(
-          "__eq__", [](Scaled a, double b) { return std::isfinite(b) && a == Scaled(b); }, nb::is_operator())
-      .def("__hash__",
-           [](Scaled a) {
-             const double value = a.value();
-             const bool is_float = std::isfinite(value) && Scaled(value) == a;
-             return is_float ? nb::hash(nb::float_(value)) : nb::hash(nb::make_tuple(a.sign(), a.log_abs()));
-           })
-      .def("__repr__", [](Scaled a) {
-        if (a.is_zero()) return nb::str("Scaled(0)");
-        return nb::str("Scaled({}exp({!r}))").format(a.sign() < 0 ? "-" : "", a.log_abs());
-      });
+          "__init__",
+          [](Bound<ExpectationSemiring>* self, std::size_t n) {
+            new (self) Bound(ExpectationSemiring{{}, {n}});
+          },
+          nb::arg("n"), "Makes a semiring whose vectors have n components.");
+  bind<SecondOrderSemiring>(
+      m, "SecondOrderSemiring",
+      R"(Second-order expectation semiring E_{R,R^n,R^m,R^(n m)} (Li and Eisner 2009, Table 2).
+
+Values are (p, r, s, t): r a vector of n components, s of m, and t of n m, row by row.)")
+      .def(
+          "__init__",
+          [](Bound<SecondOrderSemiring>* self, std::size_t n, std::size_t m_) {
+            new (self) Bound(SecondOrderSemiring{n, m_});
+          },
+          nb::arg("n"), nb::arg("m"), "Makes a semiring whose vectors have n, m and n m components.");
+  bind<LiftedSemiring>(
+      m, "LiftedSemiring",
+      R"(SecondOrderSemiring as a first-order one over E_{R,R^n} (Li and Eisner 2009, Table 4).
+
+Values are ((p, r), (s, t)).)")
+      .def(
+          "__init__",
+          [](Bound<LiftedSemiring>* self, std::size_t n, std::size_t m_) {
+            new (self) Bound(LiftedSemiring{ExpectationSemiring{{}, {n}}, PairModule{n, m_}});
+          },
+          nb::arg("n"), nb::arg("m"), "Makes a semiring whose vectors have n, m and n m components.");
 }
 
 }  // namespace
@@ -226,70 +334,10 @@ void register_scaled(nb::module_& m) {
 void register_semiring(nb::module_& m) {
   register_scaled(m);
   register_base(m);
-  bind<BooleanSemiring>(m, "BooleanSemiring", "Is there a derivation? Values: bool.").def(nb::init<>());
-  bind<CountingSemiring>(m, "CountingSemiring", "How many derivations? Values: int, not negative.")
-      .def(nb::init<>());
-  bind<RealSemiring>(m, "RealSemiring", "Sums and products of floats.").def(nb::init<>());
-  bind<LogSemiring>(m, "LogSemiring", "The same by natural logs.").def(nb::init<>());
-  bind<TropicalSemiring>(m, "TropicalSemiring", "Least total cost: min and +.").def(nb::init<>());
-  bind<ScaledSemiring>(m, "ScaledSemiring", "Sums and products of any size: Scaled or numbers.")
-      .def(nb::init<>());
-  bind<ViterbiSemiring>(m, "ViterbiSemiring",
-                        "The best derivation: values are (score, edges), zero (-inf, ()). Of equal scores "
-                        "the smaller sequence of\n"
-                        "edges wins, so that plus(a, b) wants sequences neither of which begins with the "
-                        "other, as those of one\n"
-                        "node's derivations are.")
-      .def(nb::init<>());
-  bind<KBestSemiring>(m, "KBestSemiring", "The k best derivations: lists of (score, edges), best first.")
-      .def(
-          "__init__",
-          [](Bound<KBestSemiring>* self, Py_ssize_t k) {
-            if (k < 1) throw std::invalid_argument("k: expected 1 or more, not " + std::to_string(k));
-            new (self) Bound(KBestSemiring{static_cast<std::size_t>(k)});
-          },
-          nb::arg("k"));
-  bind<ExpectationSemiring>(m, "ExpectationSemiring",
-                            "E_{R,R^n} (Li and Eisner 2009, Table 1): values (p, r), r of n components. "
-                            "Edges with (p, p r) give the\n"
-                            "root (Z, sum of p r).")
-      .def(
-          "__init__",
-          [](Bound<ExpectationSemiring>* self, std::size_t n) {
-            new (self) Bound(ExpectationSemiring{{}, {n}});
-          },
-          nb::arg("n"));
-  bind<SecondOrderSemiring>(
-      m, "SecondOrderSemiring",
-      "E_{R,R^n,R^m,R^(n m)} (Li and Eisner 2009, Table 2): values (p, r, s, t), t row by row.")
-      .def(
-          "__init__",
-          [](Bound<SecondOrderSemiring>* self, std::size_t n, std::size_t m_) {
-            new (self) Bound(SecondOrderSemiring{n, m_});
-          },
-          nb::arg("n"), nb::arg("m"));
-  bind<LiftedSemiring>(m, "LiftedSemiring",
-                       "The same as a first-order semiring over E_{R,R^n} (Li and Eisner 2009, Table 4): "
-                       "values ((p, r), (s, t)).")
-      .def(
-          "__init__",
-          [](Bound<LiftedSemiring>* self, std::size_t n, std::size_t m_) {
-            new (self) Bound(LiftedSemiring{ExpectationSemiring{{}, {n}}, PairModule{n, m_}});
-          },
-          nb::arg("n"), nb::arg("m"));
-  m.def(
-      "inside",
-      [](const Forest& forest, const nb::object& semiring, const nb::iterable& weights) {
-        return inside_values(forest, PythonSemiring{semiring}, weights);
-      },
-      nb::arg("forest"), nb::arg("semiring").none(), nb::arg("weights"), kInside);
-  m.def(
-      "outside",
-      [](const Forest& forest, const nb::object& semiring, const nb::iterable& weights,
-         const nb::iterable& beta) {
-        return outside_values(forest, PythonSemiring{semiring}, weights, beta);
-      },
-      nb::arg("forest"), nb::arg("semiring").none(), nb::arg("weights"), nb::arg("inside"), kOutside);
+  register_number_semirings(m);
+  register_derivation_semirings(m);
+  register_expectation_semirings(m);
+  register_algorithms(m);
 }
 
 }  // namespace hiero

@@ -1,5 +1,5 @@
-// Options structs with settings (hiero/base/setting.h) as Python classes: made of values by name, and telling
-// what settings they have.
+// Python classes for options structs with settings (hiero/base/setting.h): their constructors take settings
+// by name, and their method settings() describes them.
 #pragma once
 
 #include <limits>
@@ -14,7 +14,7 @@
 
 namespace hiero {
 
-// What Python knows of a setting: see _core.pyi.
+// Describes a setting to Python.
 struct SettingInfo {
   std::string name;
   std::string meaning;
@@ -23,6 +23,8 @@ struct SettingInfo {
   nb::object most = nb::none();
   std::vector<std::string> choices = {};
 };
+
+using Limit = Annotated<"float | None">;
 
 namespace setting_values {
 
@@ -41,7 +43,7 @@ nb::object to_python(const T& value) {
   }
 }
 
-// Of that very type, or a whole number for a fraction. Throws std::invalid_argument.
+// Converts a value of exactly this type, or a whole number for a fraction. Throws std::invalid_argument.
 template <class T>
 T exactly(const nb::handle& value, const char* name) {
   T out{};
@@ -101,7 +103,12 @@ void register_options(nb::module_& m, const char* name, const char* text) {
             check_settings(options);
             new (self) Options(std::move(options));
           },
-          "Settings by name, others with their defaults. Raises ValueError for values out of limits.")
+          nb::sig("def __init__(self, **values: typing.Any) -> None"),
+          R"(Sets settings by name; the others have their defaults.
+
+Raises:
+    ValueError: A value is out of its limits or of a wrong type.
+    TypeError: A name is unknown.)")
       .def_static(
           "settings",
           [] {
@@ -113,7 +120,7 @@ void register_options(nb::module_& m, const char* name, const char* text) {
             });
             return out;
           },
-          "What settings there are, with their defaults.");
+          "Returns a description of each setting.");
 }
 
 }  // namespace hiero

@@ -1,4 +1,5 @@
-// One register function per concept; module.cc calls them in dependency order.
+// Declares one function per binding file that adds its classes and functions to the module; module.cc calls
+// them in the order in which types are needed.
 #pragma once
 
 #include <nanobind/nanobind.h>
@@ -18,6 +19,7 @@
 #include <utility>
 #include <vector>
 
+#include "annotated.h"
 #include "numpy.h"
 
 namespace hiero {
@@ -27,27 +29,28 @@ void register_interrupts();
 void register_files(nb::module_& m);
 void register_settings(nb::module_& m);
 void register_grammar(nb::module_& m);
+void register_extract(nb::module_& m);
 void register_lm(nb::module_& m);
 void register_feature_names(nb::module_& m);
 void register_forest(nb::module_& m);
 void register_semiring(nb::module_& m);
-void register_oracle(nb::module_& m);
 void register_references(nb::module_& m);
-void register_tune(nb::module_& m);
+void register_oracle(nb::module_& m);
 void register_local_features(nb::module_& m);
 void register_chart(nb::module_& m);
 void register_outside(nb::module_& m);
+void register_translation(nb::module_& m);
 void register_decode(nb::module_& m);
-void register_extract(nb::module_& m);
+void register_tune(nb::module_& m);
 void register_risk(nb::module_& m);
 
-// A Python class. Its objects can be referred to weakly, as those of classes written in Python.
+// Makes a Python class. Its objects take weak references, as those of classes written in Python do.
 template <class T, class... Bases, class... Extra>
 nb::class_<T, Bases...> define(nb::module_& m, const char* name, const Extra&... extra) {
   return {m, name, extra..., nb::is_weak_referenceable()};
 }
 
-// Adds what pickles and copies objects: get(object) gives the State, of which make(state) makes an object.
+// Makes a class picklable and copyable: get(object) returns its State, and make(state) an object of it.
 template <class State, class Get, class Make>
 struct Pickle : nb::def_visitor<Pickle<State, Get, Make>> {
   Get get;
@@ -67,15 +70,16 @@ Pickle<State, Get, Make> pickle(Get get, Make make) {
   return {std::move(get), std::move(make)};
 }
 
-// The same of objects that cannot be moved, as what __reduce__ returns: the static method `name` of their
-// class makes one of `arguments`.
+// Returns the result of __reduce__ for objects that cannot be moved: the static method `name` of their class
+// makes one from `arguments`.
 template <class... Arguments>
 nb::object reduced(const nb::handle& self, const char* name, const Arguments&... arguments) {
   const nb::object method = nb::module_::import_("operator").attr("methodcaller")(name, arguments...);
   return nb::make_tuple(method, nb::make_tuple(self.type()));
 }
 
-// What is true or false for Python, where nanobind only takes True and False.
+// A flag that any Python object with a truth value is converted to; nanobind's bool takes True and False
+// only.
 struct Truth {
   bool value = false;
   operator bool() const { return value; }
@@ -85,14 +89,14 @@ inline nb::builtin_exception type_error(const std::string& text) { return nb::ty
 
 inline std::string repr_of(const nb::handle& object) { return nb::cast<std::string>(nb::repr(object)); }
 
-// Lets signals through. Python's lock is held.
+// Lets Python handle signals, such as Ctrl-C. Call it with Python's lock held.
 inline void check_signals() {
   if (PyErr_CheckSignals() != 0) nb::raise_python_error();
 }
 
-// Indices and counts from Python, as signed numbers: where a parameter is unsigned, nanobind says of a
-// negative one that its type is wrong. Throws std::out_of_range for an index that there is not,
-// std::invalid_argument for a negative count.
+// Check indices and counts from Python, which are bound as signed numbers: for a negative argument of an
+// unsigned parameter, nanobind would say that its type is wrong. Throw std::out_of_range for an index out of
+// range, std::invalid_argument for a negative count.
 inline std::size_t index_of(Py_ssize_t index, std::size_t size, const std::string& what) {
   if (index < 0 || static_cast<std::size_t>(index) >= size)
     throw std::out_of_range("no " + what + " " + std::to_string(index) + ", there are " +
@@ -109,7 +113,7 @@ inline std::size_t count_of(Py_ssize_t count, const std::string& name) {
 
 namespace nanobind::detail {
 
-// nanobind's own takes sequences alone; sets, generators and the like hold as many values.
+// Takes any iterable but strings, where nanobind's caster takes sequences only.
 template <class T>
 struct type_caster<std::vector<T>> : list_caster<std::vector<T>, T> {
   bool from_python(handle source, std::uint32_t flags, cleanup_list* cleanup) noexcept {
@@ -117,9 +121,9 @@ struct type_caster<std::vector<T>> : list_caster<std::vector<T>, T> {
     if (PyUnicode_Check(source.ptr()) || PyBytes_Check(source.ptr())) return false;
     if (PySequence_Check(source.ptr()) || PyMapping_Check(source.ptr()))
       return Sequences::from_python(source, flags, cleanup);
-    const object listed = steal(PySequence_List(source.ptr()));
-    if (!listed) PyErr_Clear();
-    return listed && Sequences::from_python(listed, flags, cleanup);
+    const object list = steal(PySequence_List(source.ptr()));
+    if (!list) PyErr_Clear();
+    return list && Sequences::from_python(list, flags, cleanup);
   }
 };
 

@@ -1,9 +1,10 @@
 #include "bindings.h"
 
 NB_MODULE(_core, m) {
-  m.doc() = "The C++ core of hiero.";
-  // What lives when Python ends is in cycles that Python cannot see, such as of a script's features, which a
-  // model holds and which see the script's names: no fault to tell users of.
+  m.doc() = "C++ core of hiero.";
+  // Objects that live when Python ends are in reference cycles that Python's garbage collector cannot see,
+  // such as a model with features of a script, which refer to the script's names. Users need no warning of
+  // them.
   nanobind::set_leak_warnings(false);
   hiero::register_errors(m);
   hiero::register_interrupts();
@@ -19,6 +20,7 @@ NB_MODULE(_core, m) {
   hiero::register_local_features(m);
   hiero::register_chart(m);
   hiero::register_outside(m);
+  hiero::register_translation(m);
   hiero::register_decode(m);
   hiero::register_extract(m);
   hiero::register_tune(m);

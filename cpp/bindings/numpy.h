@@ -1,10 +1,11 @@
 // NumPy arrays, in and out.
 //
-//   Array<double> in a signature   takes whatever NumPy makes such an array of
-//   Array<double>(object)          the same, and raises what NumPy raises
+//   Array<double> in a signature   a parameter that takes whatever NumPy converts to such an array
+//   Array<double>(object)          converts an object, and raises NumPy's errors
 //   Array<double>({3, 2})          a new array, for mutable_data() to fill
-//   as_array(vector)               a new array of a vector's numbers
-//   view(vector, owner)            what belongs to a Python object, read-only; it keeps the object alive
+//   as_array(vector)               a new array with a copy of a vector
+//   view(vector, owner)            a read-only array of a vector that the Python object `owner` holds; it
+//                                  keeps the owner alive
 #pragma once
 
 #include <nanobind/nanobind.h>
@@ -15,6 +16,7 @@
 #include <span>
 #include <string>
 #include <type_traits>
+#include <utility>
 #include <vector>
 
 namespace hiero {
@@ -24,6 +26,20 @@ namespace nb = nanobind;
 using Shape = std::vector<Py_ssize_t>;
 
 namespace numpy {
+
+// The name of an array's dtype in signatures.
+template <class T>
+constexpr auto dtype() {
+  using nb::detail::const_name;
+  if constexpr (std::is_same_v<T, bool>)
+    return const_name("numpy.bool_");
+  else if constexpr (std::is_floating_point_v<T>)
+    return const_name("numpy.float") + const_name<8 * sizeof(T)>();
+  else if constexpr (std::is_unsigned_v<T>)
+    return const_name("numpy.uint") + const_name<8 * sizeof(T)>();
+  else
+    return const_name("numpy.int") + const_name<8 * sizeof(T)>();
+}
 
 // A type as NumPy names it: "f8", "i4", "b1".
 template <class T>
@@ -35,18 +51,18 @@ std::string type_name() {
   return kind + std::to_string(sizeof(T));
 }
 
-// An array of an object's values, of a type and one row behind the other. Raises what NumPy raises.
+// Converts an object to a C-contiguous array of a type. Raises NumPy's errors.
 nb::object converted(const nb::handle& values, const std::string& type);
-// An array of whatever type; an invalid object where NumPy makes none.
+// Converts an object to an array of any type; returns an invalid object where NumPy cannot.
 nb::object ensure(const nb::handle& object);
 nb::object empty(const Shape& shape, const std::string& type);
 
 bool is_array(const nb::handle& object);
 Shape shape(const nb::handle& array);
 Py_ssize_t size(const nb::handle& array);
-// 'i', 'u', 'f', 'b', 'c', ...: what numbers an array holds.
+// The kind of an array's dtype: 'i', 'u', 'f', 'b', 'c', ...
 char kind(const nb::handle& array);
-// Where an array's values begin, one row behind the other.
+// The first byte of a C-contiguous array.
 void* data(const nb::handle& array);
 
 }  // namespace numpy
@@ -58,7 +74,7 @@ class Array {
   explicit Array(const Shape& shape) : Array(of(numpy::empty(shape, numpy::type_name<T>()))) {}
   explicit Array(const nb::object& values) : Array(of(numpy::converted(values, numpy::type_name<T>()))) {}
 
-  // Of an array that is of this type.
+  // Wraps a C-contiguous array of this type.
   static Array of(nb::object array) {
     Array out;
     out.shape_ = numpy::shape(array);
@@ -95,8 +111,21 @@ Array<T> as_array(const std::vector<T>& values) {
   return as_array(values, {static_cast<Py_ssize_t>(values.size())});
 }
 
+// A read-only array of memory that a Python object owns.
 template <class T>
-nb::object view(const std::vector<T>& values, const nb::handle& owner, Shape shape = {}) {
+class View : public nb::object {
+ public:
+  static constexpr auto Name =
+      nb::detail::const_name("numpy.typing.NDArray[") + numpy::dtype<T>() + nb::detail::const_name("]");
+  static bool check_(nb::handle) { return true; }
+
+  explicit View(nb::object array) : nb::object(std::move(array)) {}
+  View(nb::handle array, nb::detail::borrow_t) : nb::object(array, nb::detail::borrow_t{}) {}
+  View(nb::handle array, nb::detail::steal_t) : nb::object(array, nb::detail::steal_t{}) {}
+};
+
+template <class T>
+View<T> view(const std::vector<T>& values, const nb::handle& owner, Shape shape = {}) {
   if (shape.empty()) shape = {static_cast<Py_ssize_t>(values.size())};
   const std::vector<std::size_t> extents(shape.begin(), shape.end());
   nb::object array =
@@ -104,10 +133,10 @@ nb::object view(const std::vector<T>& values, const nb::handle& owner, Shape sha
   // nanobind's are C's long long, which is not what NumPy calls int64 where long is as large.
   if constexpr (std::is_integral_v<T> && sizeof(T) == 8)
     array = array.attr("view")(numpy::type_name<T>().c_str());
-  return array;
+  return View<T>(std::move(array));
 }
 
-// The same of a member of what a Python object holds, as a property.
+// Makes a property of a vector that an object of a class has as a member.
 template <class Owner, class T>
 auto view_of(std::vector<T> Owner::* member) {
   return [member](const nb::object& self) { return view(nb::cast<const Owner&>(self).*member, self); };
@@ -119,13 +148,14 @@ namespace nanobind::detail {
 
 template <class T>
 struct type_caster<hiero::Array<T>> {
-  NB_TYPE_CASTER(hiero::Array<T>, const_name("numpy.ndarray"))
+  NB_TYPE_CASTER(hiero::Array<T>, const_name('@') + const_name("numpy.typing.ArrayLike") + const_name('@') +
+                                      hiero::View<T>::Name + const_name('@'))
 
   bool from_python(handle source, std::uint32_t, cleanup_list*) noexcept {
     try {
       value = hiero::Array<T>(borrow(source));
       return true;
-    } catch (...) {  // what NumPy said of it goes: nanobind says that the argument is of another type
+    } catch (...) {  // nanobind raises a TypeError in place of NumPy's error
       return false;
     }
   }

@@ -1,4 +1,4 @@
-// Lines of Python binary files, and progress functions, for work that runs without the GIL.
+// Lines of Python's binary files, and progress functions, for work that runs without Python's lock.
 #pragma once
 
 #include <string>
@@ -10,7 +10,10 @@
 
 namespace hiero {
 
-// Blocks of a Python binary file. Reading takes the GIL for the moment, which also lets signals through.
+// An open binary file and its name in messages.
+using NamedFile = std::pair<BinaryFile, std::string>;
+
+// Blocks of a Python binary file. Reading takes Python's lock, and handles signals.
 class PythonBlocks {
  public:
   PythonBlocks(nb::object file, std::string name) : file_(std::move(file)), name_(std::move(name)) {}
@@ -47,7 +50,7 @@ class PythonBlocks {
 
 class PythonLines {
  public:
-  // `name` is what messages call the file.
+  // `name` is the name of the file in messages.
   PythonLines(nb::object file, const std::string& name)
       : blocks_(std::move(file), name), reader_([this] { return blocks_(); }, name) {}
   PythonLines(const PythonLines&) = delete;
@@ -60,7 +63,7 @@ class PythonLines {
   LineReader reader_;
 };
 
-// Calls a progress function, None for none, and lets signals through.
+// Calls a progress function unless it is None, and handles signals.
 template <class... Counts>
 void call_progress(const nb::object& progress, Counts... counts) {
   const nb::gil_scoped_acquire acquire;

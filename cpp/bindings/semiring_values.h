@@ -1,5 +1,5 @@
-// Values of semirings as Python sees them: numbers; (score, edges) for a derivation; components in a tuple
-// for the expectation semirings, each a Scaled or, on the way in, a number.
+// Conversions of semiring values: numbers; (score, edges) for a derivation; tuples of components for the
+// expectation semirings, each a Scaled, or any number as input.
 #pragma once
 
 #include <algorithm>
@@ -11,7 +11,7 @@
 #include <utility>
 #include <vector>
 
-#include "bind_forest.h"
+#include "conversions.h"
 #include "hiero/forest/inside_outside.h"
 
 namespace hiero {

@@ -1,5 +1,5 @@
-// Tokens from Python. A string would do where a sequence of strings is expected, as one of its characters; it
-// is refused, with a message that says what is meant.
+// Lists of tokens from Python. A string, which is a sequence of strings too, raises a TypeError that says how
+// to split it.
 #pragma once
 
 #include <string>
@@ -44,12 +44,12 @@ struct token_caster {
     loaded = inner.from_python(object, flags, cleanup);
     return loaded || PySequence_Check(object.ptr());
   }
-  // Only here can anything be thrown.
+  // nanobind lets only this operator throw.
   explicit operator Holder() {
     hiero::refuse_string(source);
     if constexpr (std::is_same_v<Holder, hiero::TokenLists>) {
       if (PySequence_Check(source.ptr()))
-        for (const handle each : borrow<iterable>(source)) hiero::refuse_string(each);
+        for (const handle tokens : borrow<iterable>(source)) hiero::refuse_string(tokens);
     }
     if (!loaded) throw next_overload();
     return {inner.operator decltype(Holder::values)&&()};

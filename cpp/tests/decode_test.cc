@@ -90,7 +90,7 @@ bool outside_agrees(const std::shared_ptr<const Chart>& chart, Outside kind) {
         score += chart->weights().values[found.features.ids[at]] * found.features.values[at];
       if (std::abs(score - found.scores[i]) > 1e-9) return false;
     }
-    for (const GoodDerivation& good : outside.recovered(span)) {
+    for (const RecoveredDerivation& good : outside.recovered(span)) {
       const Derivation derivation = outside.derivation(good);
       validate(*derivation.forest);
       check_derivation(*derivation.forest, derivation.forest->graph->root, derivation.edges);

@@ -153,15 +153,15 @@ void use(const std::shared_ptr<Forest>& forest, Random& random) {
   const std::vector<std::vector<std::string>> references = {{"a", "b", "a"}, {"c"}};
   (void)constrain(*forest, references);
   (void)covered_shares(*forest);
-  (void)rescore(*forest, scores, references, {.document = {}, .beam = 2});
+  (void)rescore(forest, scores, references, {.document = {}, .beam = 2});
   (void)prune_by_margin(*forest, scores, 1);
   const std::shared_ptr<Forest> twice[] = {forest, forest};
   validate(union_of(twice));
   if (root >= 0) {
     const Distribution p(*forest, scores);
     (void)p.edge_expectations(scores);
-    (void)sample(p, 3, random());
-    (void)prune_by_posterior(p, scores, 0.5);
+    (void)sample(forest, scores, p, 3, random());
+    (void)prune_by_posterior(*forest, scores, 0.5);
   }
   const Hypergraph refined = annotate_ngrams(*forest, 1 + below(random, 4), {20000, 0, {}});
   validate_annotations(refined);

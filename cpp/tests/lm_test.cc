@@ -6,6 +6,7 @@
 #include <cstdlib>
 #include <fstream>
 #include <string>
+#include <vector>
 
 #include "hiero/lm/language_model.h"
 #include "lm/model.hh"
@@ -14,12 +15,7 @@ namespace hiero {
 namespace {
 
 double score(const LanguageModel& lm) {
-  std::vector<LmWord> words;
-  for (const char* word : {"u", "v", "w", "x", "u"}) words.push_back(lm.index(word));
-  ChartState state;
-  std::uint64_t queries = 0;
-  const double sum = lm.score_terminals(words, true, state, queries);
-  return sum + lm.score_goal(state, true, queries);
+  return lm.score_sentence(std::vector<std::string>{"u", "v", "w", "x", "u"});
 }
 
 template <class Model>

@@ -15,7 +15,9 @@ DOCUMENTED = (ast.Module, ast.ClassDef, ast.FunctionDef, ast.AsyncFunctionDef)
 def docstrings() -> Iterator[tuple[str, str]]:
     """Yields file and name, and the docstring, of all that has one."""
     for folder in ("hiero", "tests", "benchmarks", "data"):
-        for path in sorted((ROOT / folder).rglob("*.py")):
+        for path in sorted((ROOT / folder).rglob("*.py*")):
+            if path.suffix not in (".py", ".pyi"):
+                continue
             for node in ast.walk(ast.parse(path.read_text())):
                 if isinstance(node, DOCUMENTED) and (text := ast.get_docstring(node)):
                     yield f"{path.relative_to(ROOT)}: {getattr(node, 'name', 'module')}", text

@@ -4,36 +4,14 @@
 
 #include <memory>
 #include <mutex>
-#include <optional>
-#include <string>
-#include <vector>
 
-#include "hiero/decode/chart.h"
 #include "hiero/decode/options.h"
 #include "hiero/decode/sentence.h"
+#include "hiero/decode/translation.h"
 #include "hiero/decode/translation_model.h"
 #include "hiero/decode/weights.h"
-#include "hiero/forest/forest.h"
 
 namespace hiero {
-
-struct DecodeStats {
-  std::uint64_t applications = 0;  // rule applications matched
-  std::uint64_t cells = 0;         // cells searched
-  std::uint64_t hypotheses = 0;    // complete hypotheses made
-  std::uint64_t completed = 0;     // and those made besides, for split points without one
-  std::uint64_t lm_queries = 0;    // n-gram look-ups, all LMs together
-};
-
-struct Translation {
-  std::shared_ptr<const std::vector<double>> weights;  // by feature of the forests
-  std::shared_ptr<const Forest> best;                  // one derivation; without edges if there is no parse
-  std::shared_ptr<const Forest> forest;                // with Keep::kForest
-  std::shared_ptr<const Chart> chart;                  // with Keep::kChart and Keep::kSplits
-  std::vector<std::uint32_t> unknown;                  // positions of words; bind_decode.cc says which
-  std::optional<std::string> text;                     // detokenised; none: the tokens with blanks between
-  DecodeStats stats;
-};
 
 class Decoder {
  public:

@@ -7,6 +7,7 @@
 #include "hiero/base/cursor.h"
 #include "hiero/base/error.h"
 #include "hiero/base/varint.h"
+#include "hiero/grammar/rule_text.h"
 #include "hiero/grammar/symbol_code.h"
 
 namespace hiero {
@@ -196,6 +197,33 @@ void CountsFile::read_rules(const std::function<void(std::span<const CodedRule>)
     group.push_back(rule);
   }
   close_group();
+}
+
+std::vector<std::string> CountsFile::source_tokens(Bytes code, const Vocab& words) const {
+  return side_tokens(code, words, true);
+}
+
+std::vector<std::string> CountsFile::target_tokens(Bytes code, const Vocab& words) const {
+  return side_tokens(code, words, false);
+}
+
+// Nonterminals of a source side are numbered from left to right, those of a target side have their numbers.
+std::vector<std::string> CountsFile::side_tokens(Bytes code, const Vocab& words, bool is_source) const {
+  std::vector<Symbol> symbols;
+  const std::byte* at = code.data();
+  get_symbols(at, symbols);
+  std::vector<std::string> out;
+  std::uint32_t number = 0;
+  for (const Symbol symbol : symbols) {
+    if (is_nonterminal(symbol)) {
+      const std::uint32_t index = is_source ? number++ : payload(symbol);
+      out.push_back("[X," + std::to_string(index + 1) + "]");
+    } else {
+      if (symbol >= words.size()) damaged();
+      out.push_back(escape(words[symbol]));
+    }
+  }
+  return out;
 }
 
 }  // namespace hiero

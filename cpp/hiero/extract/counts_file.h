@@ -98,11 +98,16 @@ class CountsFile {
   Lexicon lexicon() const;
   // Calls visit(rules) for every source side. Throws FormatError.
   void read_rules(const std::function<void(std::span<const CodedRule>)>& visit) const;
+  // Returns a coded side as tokens of rule text, with nonterminals [X,1], [X,2]. Throws FormatError for words
+  // that are not in `words`.
+  std::vector<std::string> source_tokens(Bytes code, const Vocab& words) const;
+  std::vector<std::string> target_tokens(Bytes code, const Vocab& words) const;
   // Throws the FormatError for a file whose contents contradict each other.
   [[noreturn]] void damaged() const;
 
  private:
   CodedRule read_rule(const std::byte*& at, const std::byte* end) const;
+  std::vector<std::string> side_tokens(Bytes code, const Vocab& words, bool is_source) const;
 
   std::string path_;
   MappedFile file_;

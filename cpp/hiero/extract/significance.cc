@@ -37,7 +37,8 @@ double fisher_minus_log_p(std::uint64_t both, std::uint64_t source, std::uint64_
   return std::max(0.0, -(first + std::log(sum)));
 }
 
-SignificanceTest::SignificanceTest(LineReader& source, LineReader& target, Vocab& words) {
+SignificanceTest::SignificanceTest(LineReader& source, LineReader& target, Vocab& words,
+                                   std::uint64_t pairs) {
   const auto read = [&words](std::string_view line, std::vector<WordId>& out) {
     out.clear();
     for (std::string_view token = next_token(line); !token.empty(); token = next_token(line))
@@ -58,6 +59,11 @@ SignificanceTest::SignificanceTest(LineReader& source, LineReader& target, Vocab
     if (f.empty() || e.empty()) continue;
     source_.add(f);
     target_.add(e);
+  }
+  if (source_.size() != pairs) {
+    throw FormatError(source.name() + ": " + std::to_string(source_.size()) +
+                      " sentence pairs without a blank side, where the rules come from " +
+                      std::to_string(pairs));
   }
   has_source_.assign(source_.size(), 0);
   all_sentences_.resize(source_.size());

@@ -33,8 +33,9 @@ double fisher_minus_log_p(std::uint64_t both, std::uint64_t source, std::uint64_
 class SignificanceTest {
  public:
   // Reads the bitext that the rules come from, without pairs with a blank side. `words` is the vocabulary of
-  // the rules. Throws FormatError for files with different numbers of lines.
-  SignificanceTest(LineReader& source, LineReader& target, Vocab& words);
+  // the rules. Throws FormatError for files with different numbers of lines, and unless there are `pairs`
+  // pairs.
+  SignificanceTest(LineReader& source, LineReader& target, Vocab& words, std::uint64_t pairs);
 
   std::uint64_t pairs() const { return source_.size(); }
   // Sets the source side for the following calls of minus_log_p().

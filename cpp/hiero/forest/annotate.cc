@@ -56,7 +56,7 @@ class Annotator {
   }
 
  private:
-  // One node to be, with its edges: (old edge, then new tails) one after the other.
+  // A node of the result before it is appended. `edges` holds for each edge the old edge, then its new tails.
   struct Variant {
     std::vector<std::int32_t> boundaries;
     std::vector<std::int32_t> edges;
@@ -71,7 +71,7 @@ class Annotator {
       low_.clear();
       past_last_.clear();
       for (std::size_t i = 0; i < tails.size(); ++i) {
-        const bool silent = leaves_out(forest_, e, i);
+        const bool silent = omits_tail(forest_, e, i);
         low_.push_back(silent ? silent_[tails[i]] : first_[tails[i]]);
         past_last_.push_back(silent ? low_.back() + 1 : past_[tails[i]]);
       }
@@ -83,7 +83,7 @@ class Annotator {
     emit(v);
   }
 
-  // The next choice of variants for the tails; false after the last.
+  // Goes on to the next combination of variants of the tails; false after the last one.
   bool advance() {
     for (std::size_t i = choice_.size(); i-- > 0;) {
       if (++choice_[i] < past_last_[i]) return true;
@@ -92,7 +92,7 @@ class Annotator {
     return false;
   }
 
-  // A copy of a node whose edges make no words, for use where its string is left out.
+  // Adds a copy of a node whose edges yield no words, for tails that a target omits.
   void silence(NodeIndex v) {
     double best = -std::numeric_limits<double>::infinity();
     for (EdgeIndex e = forest_.edge_offsets[v]; e < forest_.edge_offsets[v + 1]; ++e) {
@@ -126,7 +126,7 @@ class Annotator {
                       "; prune the forest first, lower n, set a beam, or raise max_edges");
   }
 
-  // Ends a node whose edges have been added.
+  // Adds the node of the edges appended last.
   NodeIndex add_node(NodeIndex v, const std::vector<std::int32_t>& boundaries, double best) {
     out_.node_spans.insert(out_.node_spans.end(), {forest_.node_spans[2 * v], forest_.node_spans[2 * v + 1]});
     out_.node_labels.push_back(forest_.node_labels[v]);
@@ -140,9 +140,9 @@ class Annotator {
     count_edge();
     key_.assign(2 * size_, kNone);
     if (!is_root) find_boundaries(e);
-    const auto [found, fresh] = index_.try_emplace(key_, variants_.size());
-    if (fresh) variants_.push_back({key_, {}, -std::numeric_limits<double>::infinity()});
-    Variant& variant = variants_[found->second];
+    const auto [entry, is_new] = index_.try_emplace(key_, variants_.size());
+    if (is_new) variants_.push_back({key_, {}, -std::numeric_limits<double>::infinity()});
+    Variant& variant = variants_[entry->second];
     variant.edges.push_back(e);
     variant.edges.insert(variant.edges.end(), choice_.begin(), choice_.end());
     if (options_.beam == 0) return;
@@ -153,25 +153,25 @@ class Annotator {
 
   void find_boundaries(EdgeIndex e) {
     const auto symbols = forest_.template_of(e);
-    std::size_t known = 0;
-    for (std::size_t i = 0; i < symbols.size() && known < size_; ++i) {
+    std::size_t filled = 0;
+    for (std::size_t i = 0; i < symbols.size() && filled < size_; ++i) {
       if (symbols[i] >= 0) {
-        key_[known++] = symbols[i];
+        key_[filled++] = symbols[i];
         continue;
       }
       const auto boundaries = out_.boundaries_of(choice_[-(symbols[i] + 1)]);
-      for (std::size_t k = 0; k < size_ && known < size_ && boundaries[k] != kNone; ++k)
-        key_[known++] = boundaries[k];
+      for (std::size_t k = 0; k < size_ && filled < size_ && boundaries[k] != kNone; ++k)
+        key_[filled++] = boundaries[k];
     }
-    known = 0;
-    for (std::size_t i = symbols.size(); i-- > 0 && known < size_;) {
+    filled = 0;
+    for (std::size_t i = symbols.size(); i-- > 0 && filled < size_;) {
       if (symbols[i] >= 0) {
-        key_[2 * size_ - ++known] = symbols[i];
+        key_[2 * size_ - ++filled] = symbols[i];
         continue;
       }
       const auto boundaries = out_.boundaries_of(choice_[-(symbols[i] + 1)]);
-      for (std::size_t k = 2 * size_; k-- > size_ && known < size_ && boundaries[k] != kNone;)
-        key_[2 * size_ - ++known] = boundaries[k];
+      for (std::size_t k = 2 * size_; k-- > size_ && filled < size_ && boundaries[k] != kNone;)
+        key_[2 * size_ - ++filled] = boundaries[k];
     }
   }
 
@@ -199,7 +199,7 @@ class Annotator {
     past_[v] = out_.node_count();
   }
 
-  // Without nodes that nothing uses: variants for pruned ones, and those of silent nodes.
+  // Removes nodes that no derivation uses: below pruned variants, and variants of silent nodes.
   Hypergraph trimmed() {
     const bool all_used = options_.beam == 0 && empty_target_ == kNone;
     if (all_used) return std::move(out_);
@@ -210,24 +210,24 @@ class Annotator {
 
   const Hypergraph& forest_;
   const AnnotateOptions& options_;
-  std::size_t size_;  // words of a boundary
+  std::size_t size_;  // number of words of a boundary
   Hypergraph out_;
-  std::vector<NodeIndex> first_, past_;  // by old node: its variants
+  std::vector<NodeIndex> first_, past_;  // by old node: the range of its variants
   std::vector<NodeIndex> silent_;        // by old node: its copy without words
   std::vector<std::uint8_t> is_silent_;
   std::int32_t empty_target_ = kNone;
   std::int64_t edges_ = 0;
-  std::vector<double> best_;  // by new node
+  std::vector<double> best_;  // by new node: score of its best derivation
   std::vector<Variant> variants_;
   std::unordered_map<std::vector<std::int32_t>, std::size_t, WordsHash, WordsEqual> index_;
-  std::vector<NodeIndex> low_, past_last_, choice_;  // by place of the edge at hand
+  std::vector<NodeIndex> low_, past_last_, choice_;  // by tail position of the current edge
   std::vector<std::int32_t> key_;
 };
 
 }  // namespace
 
 Hypergraph annotate_ngrams(const Hypergraph& forest, std::int32_t n, const AnnotateOptions& options) {
-  // Nodes keep 2 (n - 1) words each.
+  // Each node stores 2 (n - 1) words.
   if (n < 1 || n > 100) throw std::invalid_argument("n: expected 1 to 100");
   if (options.beam > 0) check_edge_values(forest, options.scores, true, "scores");
   return Annotator(forest, n, options).run();

@@ -1,4 +1,4 @@
-// Natural numbers of any size, for counting derivations: sums and products, nothing else.
+// Natural numbers of any size with sums and products, for counting derivations.
 #pragma once
 
 #include <cstdint>
@@ -11,7 +11,7 @@ class BigUnsigned {
  public:
   BigUnsigned() = default;
   explicit BigUnsigned(std::uint64_t value);
-  // From digits to the base 2^32, least first.
+  // Takes digits to the base 2^32, least first.
   explicit BigUnsigned(std::vector<std::uint32_t> digits);
 
   BigUnsigned& operator+=(const BigUnsigned& other);

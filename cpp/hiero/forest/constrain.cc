@@ -9,7 +9,7 @@
 namespace hiero {
 namespace {
 
-// Words of a reference that a node yields: those from `begin` to before `end`.
+// The words of a reference, from `begin` to before `end`, that a node yields.
 struct Place {
   std::uint32_t reference = 0;
   std::uint32_t begin = 0;
@@ -18,7 +18,7 @@ struct Place {
   friend auto operator<=>(const Place&, const Place&) = default;
 };
 
-// An edge that yields a place, with the nodes of the new forest that its tails are.
+// An edge that yields words of a reference, with its tails in the new forest.
 struct Match {
   EdgeIndex edge;
   std::vector<NodeIndex> tails;
@@ -39,8 +39,8 @@ class Constrainer {
     for (const auto& reference : references) {
       std::vector<std::int32_t> words;
       for (const std::string& token : reference) {
-        const auto found = index.find(token);
-        words.push_back(found == index.end() ? kUnknown : found->second);
+        const auto word = index.find(token);
+        words.push_back(word == index.end() ? kUnknown : word->second);
       }
       if (std::ranges::find(references_, words) == references_.end()) references_.push_back(words);
     }
@@ -49,12 +49,12 @@ class Constrainer {
   Hypergraph run() {
     for (NodeIndex v = 0; v < forest_.node_count(); ++v) {
       if (silent_[v]) copy(v);
-      std::map<Place, std::vector<Match>> found;
-      for (EdgeIndex e = forest_.edge_offsets[v]; e < forest_.edge_offsets[v + 1]; ++e) match(e, found);
+      std::map<Place, std::vector<Match>> by_place;
+      for (EdgeIndex e = forest_.edge_offsets[v]; e < forest_.edge_offsets[v + 1]; ++e) match(e, by_place);
       if (v == forest_.root) {
-        add_root(found);
+        add_root(by_place);
       } else {
-        for (const auto& [place, matches] : found) nodes_[v].emplace_back(place, add_node(v, matches));
+        for (const auto& [place, matches] : by_place) nodes_[v].emplace_back(place, add_node(v, matches));
       }
     }
     const std::vector<std::uint8_t> all(out_.edge_tables.size(), 1);
@@ -66,7 +66,7 @@ class Constrainer {
  private:
   static constexpr std::int32_t kUnknown = -1;
 
-  // Below tails that a target leaves out everything may stand.
+  // Copies a node with all its edges, for tails that a target omits: their strings do not matter.
   void copy(NodeIndex v) {
     std::vector<Match> all;
     for (EdgeIndex e = forest_.edge_offsets[v]; e < forest_.edge_offsets[v + 1]; ++e) {
@@ -88,9 +88,9 @@ class Constrainer {
     return out_.node_count() - 1;
   }
 
-  void add_root(const std::map<Place, std::vector<Match>>& found) {
+  void add_root(const std::map<Place, std::vector<Match>>& by_place) {
     std::vector<Match> whole;
-    for (const auto& [place, matches] : found) {
+    for (const auto& [place, matches] : by_place) {
       if (place.begin == 0 && place.end == references_[place.reference].size())
         whole.insert(whole.end(), matches.begin(), matches.end());
     }
@@ -98,8 +98,8 @@ class Constrainer {
     if (!whole.empty()) out_.root = add_node(forest_.root, whole);
   }
 
-  // All places that an edge yields, with all choices of tails.
-  void match(EdgeIndex e, std::map<Place, std::vector<Match>>& found) {
+  // Finds all places that an edge yields, with all combinations of tails.
+  void match(EdgeIndex e, std::map<Place, std::vector<Match>>& by_place) {
     Match partial{e, {}};
     for (const NodeIndex u : forest_.edge_tails(e)) partial.tails.push_back(free_[u]);
     const auto symbols = forest_.template_of(e);
@@ -107,27 +107,28 @@ class Constrainer {
     for (std::uint32_t r = 0; r < references_.size(); ++r) {
       const auto size = static_cast<std::uint32_t>(references_[r].size());
       if (first_is_tail) {
-        // Only where the first tail yields something.
+        // Only at the places that the first tail yields.
         for (const auto& [place, node] : nodes_[forest_.edge_tails(e)[-(symbols.front() + 1)]]) {
           if (place.reference != r) continue;
           partial.tails[-(symbols.front() + 1)] = node;
-          extend(partial, 1, place, found);
+          extend(partial, 1, place, by_place);
         }
       } else {
-        for (std::uint32_t begin = 0; begin <= size; ++begin) extend(partial, 0, {r, begin, begin}, found);
+        for (std::uint32_t begin = 0; begin <= size; ++begin) extend(partial, 0, {r, begin, begin}, by_place);
       }
     }
   }
 
-  // Goes on from a symbol of an edge, `place` being what the symbols before it yield; depth first, on a stack
-  // of our own, as edges may have any number of tails.
-  void extend(Match& partial, std::size_t symbol, Place place, std::map<Place, std::vector<Match>>& found) {
+  // Matches the symbols of an edge from `symbol` on, where `place` is the yield of the symbols before it.
+  // Depth first with an explicit stack, as edges may have any number of tails.
+  void extend(Match& partial, std::size_t symbol, Place place,
+              std::map<Place, std::vector<Match>>& by_place) {
     choices_.clear();
     const std::span<const std::int32_t> symbols = forest_.template_of(partial.edge);
     while (true) {
       if (read_words(symbols, symbol, place)) {
         if (symbol == symbols.size()) {
-          found[place].push_back(partial);
+          by_place[place].push_back(partial);
         } else {
           choices_.push_back({symbol, place, first_place(partial.edge, symbols[symbol], place)});
         }
@@ -142,7 +143,7 @@ class Constrainer {
     }
   }
 
-  // A nonterminal, what the symbols before it yield, and which place to try next for it.
+  // A nonterminal, the yield of the symbols before it, and the next of its places to try.
   struct Choice {
     std::size_t symbol;
     Place place;
@@ -150,7 +151,7 @@ class Constrainer {
   };
   using Places = std::vector<std::pair<Place, NodeIndex>>;
 
-  // Moves on over words; false if they are not those of the reference.
+  // Matches words up to the next nonterminal; false if the reference has others.
   bool read_words(std::span<const std::int32_t> symbols, std::size_t& symbol, Place& place) const {
     const std::vector<std::int32_t>& words = references_[place.reference];
     for (; symbol < symbols.size() && symbols[symbol] >= 0; ++symbol, ++place.end) {
@@ -179,9 +180,9 @@ class Constrainer {
   const Hypergraph& forest_;
   Hypergraph out_;
   std::vector<std::vector<std::int32_t>> references_;
-  std::vector<Places> nodes_;    // by old node, sorted: what it yields
-  std::vector<NodeIndex> free_;  // by old node: itself, unconstrained
-  std::vector<Choice> choices_;  // of extend
+  std::vector<Places> nodes_;    // by old node, sorted: the places that it yields
+  std::vector<NodeIndex> free_;  // by old node: its unconstrained copy
+  std::vector<Choice> choices_;  // stack of extend
   std::vector<std::uint8_t> silent_;
 };
 

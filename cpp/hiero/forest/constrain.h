@@ -9,9 +9,9 @@
 
 namespace hiero {
 
-// A forest of the derivations whose yield equals one of the references, without nodes if none does. Nodes
-// stand for a node of `forest` and the words of a reference that it yields; `edge_origins` says which edges
-// were meant.
+// Returns the forest of the derivations whose yield equals one of the references, without nodes if none does.
+// Its nodes are pairs of a node of `forest` and the words of a reference that it yields; `edge_origins` gives
+// the original edges.
 Hypergraph constrain(const Hypergraph& forest, std::span<const std::vector<std::string>> references);
 
 }  // namespace hiero

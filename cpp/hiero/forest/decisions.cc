@@ -48,10 +48,10 @@ EdgeNgrams padded_ngrams(const Hypergraph& forest, std::int32_t order) {
   for (NodeIndex v = 0; v < forest.node_count(); ++v) {
     for (EdgeIndex e = forest.edge_offsets[v]; e < forest.edge_offsets[v + 1]; ++e) {
       reader.read_padded(e, order, v == forest.root, [&](std::span<const std::int32_t> ngram) {
-        const auto [found, fresh] =
+        const auto [entry, is_new] =
             index.try_emplace({ngram.begin(), ngram.end()}, static_cast<std::int32_t>(out.ngrams.size()));
-        if (fresh) out.ngrams.push_back(found->first);
-        out.ids.push_back(found->second);
+        if (is_new) out.ngrams.push_back(entry->first);
+        out.ids.push_back(entry->second);
       });
       out.offsets.push_back(array_offset(out.ids.size()));
     }
@@ -63,7 +63,7 @@ std::vector<double> variational_values(const Distribution& p, std::int32_t order
   const Hypergraph& forest = p.forest();
   const EdgeNgrams ngrams = padded_ngrams(forest, order);
   const std::vector<double> expected = ngram_expectations(p, ngrams);
-  // Of histories, the n-grams without their last words.
+  // Expected counts of histories: n-grams without their last words.
   std::unordered_map<std::vector<std::int32_t>, double, WordsHash, WordsEqual> histories;
   const auto history = [](const std::vector<std::int32_t>& ngram) {
     return std::vector<std::int32_t>(ngram.begin(), ngram.end() - 1);
@@ -77,7 +77,7 @@ std::vector<double> variational_values(const Distribution& p, std::int32_t order
     double value = 0;
     for (std::int32_t i = ngrams.offsets[e]; i < ngrams.offsets[e + 1]; ++i) {
       const double log = logs[static_cast<std::size_t>(ngrams.ids[i])];
-      // What no derivation of positive weight has; its history may have none either.
+      // NaN: no derivation of positive weight has the n-gram, nor its history.
       value += std::isnan(log) ? -INFINITY : log;
     }
     out.push_back(value);

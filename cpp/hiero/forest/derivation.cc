@@ -5,6 +5,7 @@
 #include <map>
 #include <stdexcept>
 #include <string>
+#include <utility>
 
 #include "hiero/base/error.h"
 #include "hiero/forest/edge_values.h"
@@ -15,12 +16,12 @@ namespace {
 
 constexpr double kNoScore = -std::numeric_limits<double>::infinity();
 
-// Visits the symbols of all templates of a preorder derivation in target order: visit(at, symbol), where
-// `at` is the position of the symbol's edge in the derivation; a nonterminal comes before its yield.
+// Visits the symbols of all target templates of a derivation in target order: visit(at, symbol), where `at`
+// is the position of the symbol's edge in the derivation. A nonterminal is visited before its yield.
 template <class Visit>
 void visit_symbols(const Hypergraph& forest, std::span<const EdgeIndex> derivation, const Visit& visit) {
   if (derivation.empty()) return;
-  // size[at]: edges in the subtree that starts there.
+  // size[at]: number of edges in the subtree whose first edge is derivation[at].
   std::vector<std::size_t> size(derivation.size(), 1);
   for (std::size_t at = derivation.size(); at-- > 0;) {
     for (std::size_t i = 0; i < forest.edge_tails(derivation[at]).size(); ++i) {
@@ -31,7 +32,7 @@ void visit_symbols(const Hypergraph& forest, std::span<const EdgeIndex> derivati
   }
   struct Frame {
     std::size_t at;
-    std::size_t symbol;  // next symbol of its template
+    std::size_t symbol;  // the next symbol of the edge's template
   };
   std::vector<Frame> stack{{0, 0}};
   while (!stack.empty()) {
@@ -96,6 +97,20 @@ std::vector<EdgeIndex> viterbi(const Hypergraph& forest, std::span<const double>
   return derivation_of(forest, best_edges(forest, scores, node).edges, node);
 }
 
+std::optional<Derivation> best_derivation(const std::shared_ptr<const Forest>& forest,
+                                          std::span<const double> scores, NodeIndex node) {
+  std::vector<EdgeIndex> edges = viterbi(*forest, scores, node);
+  if (edges.empty()) return std::nullopt;
+  return Derivation{forest, total(scores, edges), std::move(edges)};
+}
+
+Derivation checked_derivation(const std::shared_ptr<const Forest>& forest, NodeIndex node,
+                              std::vector<EdgeIndex> edges, std::span<const double> scores) {
+  check_derivation(*forest, node, edges);
+  const double score = scores.empty() ? 0.0 : total(scores, edges);
+  return {forest, score, std::move(edges)};
+}
+
 std::vector<std::int32_t> yield_words(const Hypergraph& forest, std::span<const EdgeIndex> derivation) {
   std::vector<std::int32_t> words;
   visit_symbols(forest, derivation, [&](std::size_t, std::int32_t symbol) {
@@ -104,18 +119,29 @@ std::vector<std::int32_t> yield_words(const Hypergraph& forest, std::span<const 
   return words;
 }
 
+std::vector<std::string> tokens(const Hypergraph& forest, std::span<const std::int32_t> words) {
+  std::vector<std::string> out;
+  out.reserve(words.size());
+  for (const std::int32_t word : words) out.push_back(forest.words[static_cast<std::size_t>(word)]);
+  return out;
+}
+
+std::vector<std::string> yield_tokens(const Hypergraph& forest, std::span<const EdgeIndex> derivation) {
+  return tokens(forest, yield_words(forest, derivation));
+}
+
 std::vector<std::pair<std::int32_t, std::int32_t>> alignment(const Hypergraph& forest,
                                                              std::span<const EdgeIndex> derivation) {
-  // target_position[at][i]: where symbol i of the edge at that position of the derivation starts.
+  // target_position[at][i]: the target position where symbol i of derivation[at] starts.
   std::vector<std::vector<std::int32_t>> target_position(derivation.size());
-  std::int32_t made = 0;
+  std::int32_t position = 0;
   visit_symbols(forest, derivation, [&](std::size_t at, std::int32_t symbol) {
-    target_position[at].push_back(made);
-    made += symbol >= 0;
+    target_position[at].push_back(position);
+    position += symbol >= 0;
   });
   std::vector<std::pair<std::int32_t, std::int32_t>> out;
   for (std::size_t at = 0; at < derivation.size(); ++at) {
-    if (target_position[at].empty()) continue;  // below a tail that a target leaves out
+    if (target_position[at].empty()) continue;  // below a tail that its parent's target omits
     const EdgeIndex e = derivation[at];
     const std::int32_t t = forest.edge_targets[e];
     for (std::int32_t l = forest.targets->link_offsets[t]; l < forest.targets->link_offsets[t + 1]; ++l) {

@@ -1,9 +1,12 @@
-// Derivations of a forest, each the list of its edges in preorder, the children of an edge in tail order.
+// Derivations of a forest: lists of edges in preorder, the children of an edge in tail order. This file finds
+// the best derivation, and reads from derivations their target words, word alignment, and sums over edges.
 #pragma once
 
 #include <cstdint>
 #include <memory>
+#include <optional>
 #include <span>
+#include <string>
 #include <utility>
 #include <vector>
 
@@ -12,52 +15,70 @@
 
 namespace hiero {
 
-// A derivation with its score, and with the forest that it is of.
+// A derivation with its score and its forest.
 struct Derivation {
   std::shared_ptr<const Forest> forest;
   double score;
   std::vector<EdgeIndex> edges;
 };
 
-// Adds an edge to a derivation. Throws ForestError beyond 2^27 edges: where edges have the same tail several
-// times, derivations may be exponentially longer than their forest is.
+// Appends an edge to a derivation. Throws ForestError beyond 2^27 edges: where edges have the same tail
+// several times, a derivation can be exponentially longer than its forest.
 void extend_derivation(std::vector<EdgeIndex>& derivation, EdgeIndex edge);
 
-// By node up to one of them, the total score of its best derivation and the edge that begins it, ties by edge
-// index; -infinity and -1 where there is none of a score above that.
+// For each node up to a given one, the score of its best derivation and the first edge of that derivation.
+// Ties go to the smaller edge index; -infinity and -1 where no derivation scores above -infinity.
 struct BestEdges {
   std::vector<double> scores;
   std::vector<EdgeIndex> edges;
 };
 BestEdges best_edges(const Hypergraph& forest, std::span<const double> scores, NodeIndex node);
 
-// The derivation of a node that takes one edge at each, `edges` by node; empty where it has none (-1).
+// Returns the derivation of a node that takes the edge `edges[v]` at every node v; empty if edges[node] is
+// -1.
 std::vector<EdgeIndex> derivation_of(const Hypergraph& forest, std::span<const EdgeIndex> edges,
                                      NodeIndex node);
 
-// The derivation of best total score below `node`, ties by edge index; empty if there is none of a score
-// above -infinity. Throws std::invalid_argument for scores that check_edge_values refuses.
+// Returns the derivation of `node` with the greatest sum of edge scores, ties by edge index; empty if none
+// scores above -infinity, or if `node` is -1. Throws std::invalid_argument for scores that check_edge_values
+// refuses, std::out_of_range for an unknown node.
 std::vector<EdgeIndex> viterbi(const Hypergraph& forest, std::span<const double> scores, NodeIndex node);
 
-// Target words (indices into forest.words) of a derivation given in preorder.
+// Does the same, and adds the score. Returns nothing where viterbi returns an empty derivation.
+std::optional<Derivation> best_derivation(const std::shared_ptr<const Forest>& forest,
+                                          std::span<const double> scores, NodeIndex node);
+
+// Returns the derivation of `node` with these edges, scored by the sum of their values in `scores`, or 0 if
+// `scores` is empty. Throws ForestError as check_derivation does.
+Derivation checked_derivation(const std::shared_ptr<const Forest>& forest, NodeIndex node,
+                              std::vector<EdgeIndex> edges, std::span<const double> scores);
+
+// Returns the target words of a derivation as indices into forest.words.
 std::vector<std::int32_t> yield_words(const Hypergraph& forest, std::span<const EdgeIndex> derivation);
 
-// Alignment of a derivation of the whole sentence: pairs (source position, target position), sorted.
+// Returns the strings of words that are given as indices into forest.words.
+std::vector<std::string> tokens(const Hypergraph& forest, std::span<const std::int32_t> words);
+
+// Returns the target words of a derivation as strings.
+std::vector<std::string> yield_tokens(const Hypergraph& forest, std::span<const EdgeIndex> derivation);
+
+// Returns the word alignment of a derivation of the whole sentence: sorted pairs (source position, target
+// position).
 std::vector<std::pair<std::int32_t, std::int32_t>> alignment(const Hypergraph& forest,
                                                              std::span<const EdgeIndex> derivation);
 
-// Sums of feature values along a derivation, as (feature, value) pairs sorted by feature.
+// Sums feature values over a derivation: (feature, value) pairs sorted by feature.
 std::vector<std::pair<std::int32_t, double>> feature_sums(const Forest& forest,
                                                           std::span<const EdgeIndex> derivation);
 
 // Throws ForestError unless the edges are the preorder of a derivation of `node`.
 void check_derivation(const Hypergraph& forest, NodeIndex node, std::span<const EdgeIndex> edges);
 
-// How many derivations the root has. Throws ForestError beyond 2^(2^20): where edges have the same tail
-// several times, their number may have exponentially many digits.
+// Counts the derivations of the root. Throws ForestError beyond 2^(2^20): where edges have the same tail
+// several times, the number can have exponentially many digits.
 BigUnsigned derivation_count(const Hypergraph& forest);
 
-// The sum of the values of its edges.
+// Sums the values of a derivation's edges.
 double total(std::span<const double> values, std::span<const EdgeIndex> derivation);
 
 }  // namespace hiero

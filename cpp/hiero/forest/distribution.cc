@@ -10,7 +10,7 @@
 namespace hiero {
 namespace {
 
-// A mass, and the sums over it of a quantity that adds up and of its square.
+// Probability mass, and the expectations over it of an additive quantity and of its square.
 struct Moments {
   double mass = 0;
   double first = 0;
@@ -29,6 +29,13 @@ struct MomentSemiring {
             a.mass * b.second + 2 * a.first * b.first + a.second * b.mass};
   }
 };
+
+std::vector<double> logs(const std::vector<Scaled>& values) {
+  std::vector<double> out;
+  out.reserve(values.size());
+  for (const Scaled value : values) out.push_back(value.log_abs());
+  return out;
+}
 
 }  // namespace
 
@@ -74,9 +81,16 @@ Distribution::Distribution(const Hypergraph& forest, std::span<const double> sco
   }
 }
 
+std::vector<double> Distribution::log_inside() const { return logs(inside_); }
+
+std::vector<double> Distribution::log_outside(std::span<const double> scores) const {
+  const auto weight = [&](EdgeIndex e) { return Scaled::exp(scores[e]); };
+  return logs(hiero::outside(forest_, ScaledSemiring(), weight, inside_));
+}
+
 std::vector<double> Distribution::edge_expectations(std::span<const double> r) const {
   check_edge_values(forest_, r, false, "values");
-  // below[v]: expected r of the part of a derivation under v; within[e]: of the part from e down.
+  // below[v]: expected r of the part of a derivation under v; within[e]: of the part from e downwards.
   std::vector<double> below(forest_.node_count(), 0.0);
   std::vector<double> within(forest_.edge_count(), 0.0);
   for (NodeIndex v = 0; v < forest_.node_count(); ++v) {

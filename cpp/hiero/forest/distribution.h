@@ -1,13 +1,12 @@
-// The distribution over derivations that edge scores make of a forest: p(d) = exp(sum of scores) / Z. What
-// follows from it for edges and nodes, and from those the expectations, covariances and gradients of any
-// additive quantity (Li and Eisner 2009).
+// The distribution over the derivations of a forest, p(d) = exp(sum of edge scores) / Z: posteriors of edges
+// and nodes, and expectations, covariances and gradients of any additive quantity (Li and Eisner 2009).
 //
-// Two passes. Upwards, inside sums over Scaled numbers, so that derivation weights may be of any size, and
-// for every edge the share it has in its head. Downwards, from then on in plain doubles in [0, 1],
-// posteriors:
+// Two passes. The upward one sums inside values as Scaled numbers, so that derivation weights may be of any
+// size, and divides them into the share of every edge in its head. The downward one computes posteriors, in
+// doubles in [0, 1] from then on:
 //   share(e) = w_e prod_u inside(u) / inside(head),  p(e) = p(head) share(e),  p(u) = sum over places of u.
-// Expectations given an edge take two passes more, which are those of inside and outside in E_{P,R} divided
-// by p: convex combinations, so that nothing cancels.
+// Expectations given an edge take two more passes, which are inside and outside in E_{P,R} divided by p:
+// convex combinations, so that nothing cancels.
 //
 // How to use: Distribution p(forest, scores); p.edges()[e]; sum_e p.edges()[e] * r_e is the expected r.
 #pragma once
@@ -30,18 +29,22 @@ class Distribution {
   const Hypergraph& forest() const { return forest_; }
   double log_z() const { return inside_[forest_.root].log_abs(); }
   const std::vector<Scaled>& inside() const { return inside_; }
-  // Of an edge among those with the same head, given that the head is used.
+  // Natural logs of inside and outside values by node. The outside pass takes the scores once more.
+  std::vector<double> log_inside() const;
+  std::vector<double> log_outside(std::span<const double> scores) const;
+  // The probability of an edge among those with the same head, given that the head is used.
   const std::vector<double>& shares() const { return shares_; }
-  // How often an edge or a node is used in a derivation, on average. More than 1 where a derivation can use
-  // it twice.
+  // Expected number of uses of an edge or a node in a derivation: its posterior, or more than 1 where a
+  // derivation can use it several times.
   const std::vector<double>& edges() const { return edges_; }
   const std::vector<double>& nodes() const { return nodes_; }
 
-  // For every edge p(e) E[r(d) | e]: with additive r = sum of r_e, the derivative of E[r] in the log of e's
-  // weight is this minus p(e) E[r]. Where a derivation uses e twice, it counts twice.
+  // Returns p(e) E[r(d) | e] for every edge, for r(d) = sum of r[e] over the edges of d. The derivative of
+  // E[r] in the log of e's weight is this minus p(e) E[r]. A derivation that uses e twice counts twice.
   std::vector<double> edge_expectations(std::span<const double> r) const;
-  // For every edge p(e) E[r(d)^2 | e]; the derivative of E[r^2] in the log of e's weight is this minus
-  // p(e) E[r^2]. Uses count likewise. An inside and an outside pass with first and second moments.
+  // Returns p(e) E[r(d)^2 | e] for every edge; the derivative of E[r^2] in the log of e's weight is this
+  // minus p(e) E[r^2]. A derivation that uses e twice counts twice. An inside and an outside pass with first
+  // and second moments.
   std::vector<double> edge_second_moments(std::span<const double> r) const;
 
  private:

@@ -69,6 +69,12 @@ std::int32_t rule_words(const Hypergraph& forest, EdgeIndex e) {
       std::ranges::count_if(forest.template_of(e), [](auto s) { return s >= 0; }));
 }
 
+std::vector<std::int32_t> rule_words(const Hypergraph& forest) {
+  std::vector<std::int32_t> words;
+  for (EdgeIndex e = 0; e < forest.edge_count(); ++e) words.push_back(rule_words(forest, e));
+  return words;
+}
+
 std::vector<double> covered_shares(const Hypergraph& forest) {
   std::vector<double> shares(forest.edge_tables.size(), 0.0);
   if (forest.root < 0) return shares;
@@ -78,9 +84,9 @@ std::vector<double> covered_shares(const Hypergraph& forest) {
   const double whole = width(forest.root);
   for (NodeIndex v = 0; v < forest.node_count(); ++v) {
     for (EdgeIndex e = forest.edge_offsets[v]; e < forest.edge_offsets[v + 1]; ++e) {
-      double own = width(v);
-      for (const NodeIndex u : forest.edge_tails(e)) own -= width(u);
-      if (whole > 0) shares[e] = own / whole;
+      double covered = width(v);
+      for (const NodeIndex u : forest.edge_tails(e)) covered -= width(u);
+      if (whole > 0) shares[e] = covered / whole;
     }
   }
   return shares;

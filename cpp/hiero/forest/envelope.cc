@@ -14,10 +14,10 @@ namespace {
 using Line = EnvelopeSemiring::Line;
 constexpr double kInfinity = std::numeric_limits<double>::infinity();
 
-// Where lines are longer than that, differences overflow and crossings have no order.
+// Beyond this size of slopes and intercepts, differences overflow, and crossings have no order.
 constexpr double kLongest = 1e150;
 
-// Adds a line of no smaller slope than any before to an envelope.
+// Appends a line, whose slope is not below that of any line before, to an envelope.
 void push(std::vector<Line>& lines, double slope, double intercept, std::int32_t origin) {
   if (!lines.empty() && lines.back().slope == slope) {
     if (!(intercept > lines.back().intercept)) return;
@@ -26,7 +26,7 @@ void push(std::vector<Line>& lines, double slope, double intercept, std::int32_t
   double begin = -kInfinity;
   while (!lines.empty()) {
     begin = (lines.back().intercept - intercept) / (slope - lines.back().slope);
-    // The last one never wins if the new one overtakes it before it has overtaken the one before.
+    // The last line never wins if the new line overtakes it before it overtakes the line before it.
     if (lines.size() == 1 || lines.back().begin < begin) break;
     lines.pop_back();
   }
@@ -48,7 +48,7 @@ std::int32_t add_origin(std::vector<EnvelopeSemiring::Origin>& origins, Envelope
   return static_cast<std::int32_t>(origins.size() - 1);
 }
 
-// Whether all lines of b are below those of a, as most of a forest's are.
+// Tells whether all lines of b are below the envelope a, which is the usual case in forests.
 bool below(const std::vector<Line>& b, const std::vector<Line>& a) {
   if (a.empty()) return b.empty();
   std::size_t i = 0;
@@ -59,7 +59,7 @@ bool below(const std::vector<Line>& b, const std::vector<Line>& a) {
       if (line.intercept > a[i].intercept) return false;
       continue;
     }
-    // It is nearest to the envelope where the next steeper line begins.
+    // The line is nearest to the envelope where the next steeper line begins.
     const double place = a[i].begin;
     if (i == 0 || !(line.intercept + line.slope * place < a[i].intercept + a[i].slope * place)) return false;
   }

@@ -1,5 +1,5 @@
-// A forest: a hypergraph, and a row of features for each of its edges. Both are shared: other features over
-// the same hypergraph, and other hypergraphs made from it over the same rows.
+// A forest: a hypergraph with a row of features for each edge. Both are shared between forests: one
+// hypergraph can have several sets of features, and hypergraphs made from it use the same rows.
 #pragma once
 
 #include <cstdint>
@@ -12,7 +12,7 @@
 
 namespace hiero {
 
-// A matrix of rows by features in CSR form.
+// A matrix (rows, features) in CSR form.
 struct FeatureRows {
   std::vector<std::int32_t> offsets;  // rows + 1
   std::vector<std::int32_t> ids;      // index into the forest's `feature_names`
@@ -22,10 +22,10 @@ struct FeatureRows {
 struct Forest {
   std::shared_ptr<const Hypergraph> graph;
   std::shared_ptr<const FeatureRows> rows;
-  std::vector<std::int32_t> edge_rows;  // by edge; empty: the row of the edge's own index
+  std::vector<std::int32_t> edge_rows;  // by edge: its row; empty: edge e has row e
   std::shared_ptr<const FeatureNames> feature_names;
 
-  // Algorithms that need no features are those of hypergraphs.
+  // Algorithms that need no features take a hypergraph.
   operator const Hypergraph&() const { return *graph; }
 
   std::int32_t row_of(EdgeIndex e) const { return edge_rows.empty() ? e : edge_rows[e]; }
@@ -39,7 +39,7 @@ struct Forest {
   }
 };
 
-// A hypergraph made from a forest's, with the features that its edges had there.
-Forest with_origins(const Forest& forest, Hypergraph made);
+// Returns a forest of a hypergraph that was made from a forest's, with the features of its original edges.
+Forest with_origins(const Forest& forest, Hypergraph graph);
 
 }  // namespace hiero

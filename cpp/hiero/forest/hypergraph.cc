@@ -10,9 +10,9 @@ std::int32_t array_offset(std::size_t size) {
   return static_cast<std::int32_t>(size);
 }
 
-bool leaves_out(const Hypergraph& forest, EdgeIndex edge, std::size_t place) {
+bool omits_tail(const Hypergraph& forest, EdgeIndex edge, std::size_t i) {
   const auto symbols = forest.template_of(edge);
-  return std::ranges::find(symbols, -1 - static_cast<std::int32_t>(place)) == symbols.end();
+  return std::ranges::find(symbols, -1 - static_cast<std::int32_t>(i)) == symbols.end();
 }
 
 std::vector<std::uint8_t> silent_nodes(const Hypergraph& forest) {
@@ -21,7 +21,7 @@ std::vector<std::uint8_t> silent_nodes(const Hypergraph& forest) {
     for (EdgeIndex e = forest.edge_offsets[v]; e < forest.edge_offsets[v + 1]; ++e) {
       const auto tails = forest.edge_tails(e);
       for (std::size_t i = 0; i < tails.size(); ++i) {
-        if (silent[v] || leaves_out(forest, e, i)) silent[tails[i]] = 1;
+        if (silent[v] || omits_tail(forest, e, i)) silent[tails[i]] = 1;
       }
     }
   }

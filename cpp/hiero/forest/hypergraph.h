@@ -1,10 +1,10 @@
 // The hypergraph of a translation forest as flat arrays (CSR). Nodes are in topological order, tails before
-// heads; the incoming edges of a node are contiguous. The arrays are handed to NumPy as they are. Features of
-// edges are apart from it, see forest.h.
+// heads; the incoming edges of a node are contiguous. NumPy views the arrays without copying. Features of
+// edges are separate, see forest.h.
 //
-// Nonterminals of an edge's target template are numbered by tail position: symbol -1 - i stands for the
-// yield of tails[tail_offsets[e] + i], symbols >= 0 index `words`. A derivation is the list of its edges
-// in preorder, the children of an edge in tail order.
+// Nonterminals of an edge's target template are numbered by tail position: symbol -1 - i is the yield of
+// tails[tail_offsets[e] + i], and symbols >= 0 are indices into `words`. A derivation is the list of its
+// edges in preorder, the children of an edge in tail order.
 #pragma once
 
 #include <cstdint>
@@ -43,12 +43,12 @@ struct Hypergraph {
   std::vector<std::int32_t> edge_targets;  // target template
 
   std::shared_ptr<const TargetTemplates> targets;  // shared with hypergraphs made from this one
-  // Of a forest made from another: the edges that its edges stand for there. Else empty.
+  // For a forest made from another: the original edge of each edge. Else empty.
   std::vector<EdgeIndex> edge_origins;
 
-  // Where all strings that a node derives begin and end alike: n of the n-grams that may be counted, and per
-  // node the first n - 1 words and the last n - 1, filled up with -1 behind and before; 0: not known. A
-  // string of fewer than n - 1 words stands in both.
+  // For an annotated forest, where all strings of a node begin and end with the same words: n of the n-grams
+  // that can be counted (0: not annotated), and by node the first n - 1 and the last n - 1 words, filled up
+  // with -1 behind and before. A string of fewer than n - 1 words is in both.
   std::int32_t ngram_order = 0;
   std::vector<std::int32_t> node_boundaries;  // 2 (n - 1) per node
 
@@ -72,17 +72,18 @@ struct Hypergraph {
   }
 };
 
-// The size of an array as an offset into it, which is 32-bit as scipy's matrices want them. Throws
-// ForestError beyond 2^31 - 1 entries.
+// Converts the size of an array to an offset, which has 32 bits as in scipy's matrices. Throws ForestError
+// beyond 2^31 - 1 entries.
 std::int32_t array_offset(std::size_t size);
 
-// Whether the target of an edge leaves out the tail at a place.
-bool leaves_out(const Hypergraph& forest, EdgeIndex edge, std::size_t place);
+// Tells whether the target of an edge omits its i-th tail.
+bool omits_tail(const Hypergraph& forest, EdgeIndex edge, std::size_t i);
 
-// By node: 1 if a derivation may use it where it yields nothing, below a tail that a target leaves out.
+// Returns for each node 1 if a derivation can use it below a tail that a target omits, where it yields
+// nothing.
 std::vector<std::uint8_t> silent_nodes(const Hypergraph& forest);
 
-// The head node of an edge.
+// Returns the head node of an edge.
 NodeIndex head_of(const Hypergraph& forest, EdgeIndex edge);
 
 }  // namespace hiero

@@ -5,7 +5,7 @@
 //                outside(head) times w_e times inside of the tails in the other places
 //
 // The product over other tails goes by place, not by node: an edge may have the same tail twice. Outside
-// presumes that times commutes; inside does not.
+// requires that times commutes; inside does not.
 #pragma once
 
 #include <vector>
@@ -15,7 +15,7 @@
 
 namespace hiero {
 
-// weight(e) gives an edge's weight. One value per node.
+// Returns the inside value of every node. weight(e) returns an edge's weight.
 template <Semiring S, class Weight>
 std::vector<typename S::Value> inside(const Hypergraph& forest, const S& semiring, const Weight& weight) {
   std::vector<typename S::Value> beta(forest.node_count(), semiring.zero());
@@ -29,8 +29,8 @@ std::vector<typename S::Value> inside(const Hypergraph& forest, const S& semirin
   return beta;
 }
 
-// The same where values are large: all work is done in two of them. weight(e, a) puts an edge's weight into
-// a.
+// Does the same for semirings with large values, with two temporary values in all. weight(e, a) assigns an
+// edge's weight to a.
 template <InPlaceSemiring S, class Weight>
 std::vector<typename S::Value> inside_in_place(const Hypergraph& forest, const S& semiring,
                                                const Weight& weight) {
@@ -49,7 +49,7 @@ std::vector<typename S::Value> inside_in_place(const Hypergraph& forest, const S
   return beta;
 }
 
-// One value per node; zero for nodes that no derivation of the root uses.
+// Returns the outside value of every node; zero for nodes that no derivation of the root uses.
 template <Semiring S, class Weight>
 std::vector<typename S::Value> outside(const Hypergraph& forest, const S& semiring, const Weight& weight,
                                        const std::vector<typename S::Value>& beta) {
@@ -60,7 +60,7 @@ std::vector<typename S::Value> outside(const Hypergraph& forest, const S& semiri
   for (NodeIndex v = forest.root; v >= 0; --v) {
     for (EdgeIndex e = forest.edge_offsets[v]; e < forest.edge_offsets[v + 1]; ++e) {
       const auto tails = forest.edge_tails(e);
-      // after[i]: product of the tails behind place i; `before` that of the rest of the edge.
+      // after[i]: product of the tails behind position i; before: that of the rest of the edge.
       after.assign(tails.size(), semiring.one());
       for (std::size_t i = tails.size(); i-- > 1;) after[i - 1] = semiring.times(beta[tails[i]], after[i]);
       typename S::Value before = semiring.times(alpha[v], weight(e));

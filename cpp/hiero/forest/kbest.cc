@@ -5,11 +5,12 @@
 #include <stdexcept>
 #include <utility>
 
+#include "hiero/base/interrupt.h"
 #include "hiero/forest/edge_values.h"
 
 namespace hiero {
 
-bool KBest::is_worse(const Choice& a, const Choice& b) {
+bool KBest::is_worse(const Candidate& a, const Candidate& b) {
   if (a.score != b.score) return a.score < b.score;
   if (a.edge != b.edge) return a.edge > b.edge;
   return a.ranks > b.ranks;
@@ -28,17 +29,17 @@ std::optional<ScoredDerivation> KBest::next() {
     for (NodeIndex v = 0; v <= top_; ++v) start(v);
     started_ = true;
   }
-  if (!find(top_, rank_)) return std::nullopt;
-  return derivation(nodes_[top_].found[rank_++]);
+  if (!rank_up_to(top_, rank_)) return std::nullopt;
+  return derivation(nodes_[top_].ranked[rank_++]);
 }
 
-// Queues the best derivation of every edge into v and takes the best of them; wants all nodes before it
-// started.
+// Queues the best derivation of every edge into v and takes the best of them. Call it for the nodes in
+// order.
 void KBest::start(NodeIndex v) {
   Node& node = nodes_[v];
   for (EdgeIndex e = forest_.edge_offsets[v]; e < forest_.edge_offsets[v + 1]; ++e) {
-    Choice choice{0, e, std::vector<std::uint32_t>(forest_.edge_tails(e).size(), 0)};
-    if (rescore(choice)) node.queue.push_back(std::move(choice));
+    Candidate candidate{0, e, std::vector<std::uint32_t>(forest_.edge_tails(e).size(), 0)};
+    if (rescore(candidate)) node.queue.push_back(std::move(candidate));
   }
   std::make_heap(node.queue.begin(), node.queue.end(), is_worse);
   if (!node.queue.empty()) take_best(node);
@@ -53,57 +54,57 @@ void KBest::take_best(Node& node) {
     if (!node.seen.insert(yield.value()).second) return;
     node.yields.push_back(yield);
   }
-  node.found.push_back(*node.last);
+  node.ranked.push_back(*node.last);
 }
 
-StringHash KBest::yield_of(const Choice& choice) const {
-  const auto tails = forest_.edge_tails(choice.edge);
-  return string_of(forest_, choice.edge, [&](std::size_t i) -> const StringHash& {
-    return nodes_[tails[i]].yields[choice.ranks[i]];
+StringHash KBest::yield_of(const Candidate& candidate) const {
+  const auto tails = forest_.edge_tails(candidate.edge);
+  return string_of(forest_, candidate.edge, [&](std::size_t i) -> const StringHash& {
+    return nodes_[tails[i]].yields[candidate.ranks[i]];
   });
 }
 
-// Makes the derivation of this rank known at node v; false if there are fewer. What has to be known of nodes
-// below goes on a stack of our own, as forests may be as deep as they have nodes.
-bool KBest::find(NodeIndex v, std::uint32_t rank) {
-  wanted_.assign(1, {v, rank});
-  while (!wanted_.empty()) {
-    const Wanted top = wanted_.back();
+// Ranks derivations of node v up to this rank; false if there are fewer. Requests to nodes below go on an
+// explicit stack, as a forest may be as deep as it has nodes.
+bool KBest::rank_up_to(NodeIndex v, std::uint32_t rank) {
+  requests_.assign(1, {v, rank});
+  while (!requests_.empty()) {
+    const Request top = requests_.back();
     Node& node = nodes_[top.node];
     if (node.is_settled(top.rank)) {
-      wanted_.pop_back();
+      requests_.pop_back();
     } else if (!node.last) {
       take_best(node);
-    } else if (!want_tails(*node.last)) {
+    } else if (!request_tails(*node.last)) {
       push_successors(node);
     }
   }
-  return nodes_[v].found.size() > rank;
+  return nodes_[v].ranked.size() > rank;
 }
 
 // Raising only tails from the last raised one on reaches every combination of ranks exactly once.
-std::size_t KBest::first_to_raise(const Choice& choice) {
-  std::size_t first = choice.ranks.size();
-  while (first > 0 && choice.ranks[first - 1] == 0) --first;
+std::size_t KBest::first_to_raise(const Candidate& candidate) {
+  std::size_t first = candidate.ranks.size();
+  while (first > 0 && candidate.ranks[first - 1] == 0) --first;
   return first == 0 ? 0 : first - 1;
 }
 
-// Puts on the stack what the successors of a derivation need that is not known yet; false if nothing.
-bool KBest::want_tails(const Choice& choice) {
-  const std::size_t before = wanted_.size();
-  const auto tails = forest_.edge_tails(choice.edge);
-  for (std::size_t i = first_to_raise(choice); i < tails.size(); ++i) {
-    const std::uint32_t rank = choice.ranks[i] + 1;
-    if (!nodes_[tails[i]].is_settled(rank)) wanted_.push_back({tails[i], rank});
+// Requests the derivations of tails that the successors of a candidate need; false if all are ranked.
+bool KBest::request_tails(const Candidate& candidate) {
+  const std::size_t before = requests_.size();
+  const auto tails = forest_.edge_tails(candidate.edge);
+  for (std::size_t i = first_to_raise(candidate); i < tails.size(); ++i) {
+    const std::uint32_t rank = candidate.ranks[i] + 1;
+    if (!nodes_[tails[i]].is_settled(rank)) requests_.push_back({tails[i], rank});
   }
-  return wanted_.size() > before;
+  return requests_.size() > before;
 }
 
 // Queues the successors of the derivation last taken from a node's queue.
 void KBest::push_successors(Node& node) {
-  const Choice choice = *std::exchange(node.last, std::nullopt);
-  for (std::size_t i = first_to_raise(choice); i < choice.ranks.size(); ++i) {
-    Choice successor = choice;
+  const Candidate candidate = *std::exchange(node.last, std::nullopt);
+  for (std::size_t i = first_to_raise(candidate); i < candidate.ranks.size(); ++i) {
+    Candidate successor = candidate;
     ++successor.ranks[i];
     if (!rescore(successor)) continue;
     node.queue.push_back(std::move(successor));
@@ -111,38 +112,40 @@ void KBest::push_successors(Node& node) {
   }
 }
 
-// Sums the choice's score; false if that is -infinity or a tail has no derivation of the wanted rank.
-bool KBest::rescore(Choice& choice) const {
-  choice.score = scores_[choice.edge];
-  const auto tails = forest_.edge_tails(choice.edge);
+// Sums the candidate's score; false if that is -infinity or a tail has no derivation of its rank.
+bool KBest::rescore(Candidate& candidate) const {
+  candidate.score = scores_[candidate.edge];
+  const auto tails = forest_.edge_tails(candidate.edge);
   for (std::size_t i = 0; i < tails.size(); ++i) {
-    const std::vector<Choice>& found = nodes_[tails[i]].found;
-    if (choice.ranks[i] >= found.size()) return false;
-    choice.score += found[choice.ranks[i]].score;
+    const std::vector<Candidate>& ranked = nodes_[tails[i]].ranked;
+    if (candidate.ranks[i] >= ranked.size()) return false;
+    candidate.score += ranked[candidate.ranks[i]].score;
   }
-  return choice.score > -std::numeric_limits<double>::infinity();
+  return candidate.score > -std::numeric_limits<double>::infinity();
 }
 
-ScoredDerivation KBest::derivation(const Choice& choice) const {
-  ScoredDerivation out{choice.score, {}};
-  std::vector<const Choice*> open{&choice};
+ScoredDerivation KBest::derivation(const Candidate& candidate) const {
+  ScoredDerivation out{candidate.score, {}};
+  std::vector<const Candidate*> open{&candidate};
   while (!open.empty()) {
-    const Choice& top = *open.back();
+    const Candidate& top = *open.back();
     open.pop_back();
     extend_derivation(out.edges, top.edge);
     const auto tails = forest_.edge_tails(top.edge);
-    for (std::size_t i = tails.size(); i-- > 0;) open.push_back(&nodes_[tails[i]].found[top.ranks[i]]);
+    for (std::size_t i = tails.size(); i-- > 0;) open.push_back(&nodes_[tails[i]].ranked[top.ranks[i]]);
   }
   return out;
 }
 
 namespace {
 
-// Those of rank 0 .. k - 1, as far as there are so many.
+constexpr std::size_t kDerivationsPerPoll = 1024;
+
+// Calls take(derivation) for the k best derivations, or fewer where there are no more.
 template <class Take>
-void each_of(KBest lazy, std::size_t k, const KBestProgress& progress, const Take& take) {
-  for (std::size_t found = 0; found < k; ++found) {
-    progress(found);
+void take_best(KBest lazy, std::size_t k, const Take& take) {
+  for (std::size_t rank = 0; rank < k; ++rank) {
+    if (rank % kDerivationsPerPoll == 0) poll_interrupts();
     std::optional<ScoredDerivation> next = lazy.next();
     if (!next) return;
     take(std::move(*next));
@@ -152,19 +155,27 @@ void each_of(KBest lazy, std::size_t k, const KBestProgress& progress, const Tak
 }  // namespace
 
 std::vector<Derivation> kbest(const std::shared_ptr<const Forest>& forest, NodeIndex top,
-                              std::vector<double> scores, std::size_t k, bool unique,
-                              const KBestProgress& progress) {
+                              std::vector<double> scores, std::size_t k, bool unique) {
   std::vector<Derivation> out;
-  each_of(KBest(*forest, top, std::move(scores), unique), k, progress,
-          [&](ScoredDerivation next) { out.push_back({forest, next.score, std::move(next.edges)}); });
+  take_best(KBest(*forest, top, std::move(scores), unique), k,
+            [&](ScoredDerivation next) { out.push_back({forest, next.score, std::move(next.edges)}); });
   return out;
 }
 
+Derivation only_derivation(const std::shared_ptr<const Forest>& forest, std::span<const double> weights) {
+  const Hypergraph& graph = *forest->graph;
+  if (graph.root < 0) return {forest, 0.0, {}};
+  if (auto best = KBest(graph, graph.root, edge_scores(*forest, weights), false).next())
+    return {forest, best->score, std::move(best->edges)};
+  return {forest, -std::numeric_limits<double>::infinity(),
+          viterbi(graph, std::vector<double>(graph.edge_count(), 0.0), graph.root)};
+}
+
 KBestArrays kbest_arrays(const Forest& forest, NodeIndex top, std::vector<double> scores, std::size_t k,
-                         bool unique, const KBestProgress& progress) {
+                         bool unique) {
   KBestArrays out;
   out.feature_count = forest.feature_names->size();
-  each_of(KBest(forest, top, std::move(scores), unique), k, progress, [&](const ScoredDerivation& next) {
+  take_best(KBest(forest, top, std::move(scores), unique), k, [&](const ScoredDerivation& next) {
     out.scores.push_back(next.score);
     out.edges.insert(out.edges.end(), next.edges.begin(), next.edges.end());
     out.edge_offsets.push_back(array_offset(out.edges.size()));

@@ -17,12 +17,12 @@ std::vector<double> ngram_expectations(const Distribution& p, const EdgeNgrams& 
 
 namespace {
 
-// The edges of each n-gram, rising.
-struct EdgesOf {
+// The edges at which each n-gram arises, ascending.
+struct EdgesByNgram {
   std::vector<std::size_t> offsets;
   std::vector<EdgeIndex> edges;
 
-  explicit EdgesOf(const EdgeNgrams& ngrams)
+  explicit EdgesByNgram(const EdgeNgrams& ngrams)
       : offsets(ngrams.ngrams.size() + 1, 0), edges(ngrams.ids.size()) {
     for (const std::int32_t id : ngrams.ids) ++offsets[static_cast<std::size_t>(id) + 1];
     for (std::size_t i = 1; i < offsets.size(); ++i) offsets[i] += offsets[i - 1];
@@ -38,14 +38,14 @@ struct EdgesOf {
 
 std::vector<double> ngram_posteriors(const Distribution& p, const EdgeNgrams& ngrams) {
   const Hypergraph& forest = p.forest();
-  const EdgesOf of(ngrams);
+  const EdgesByNgram by_ngram(ngrams);
   std::vector<double> out;
-  // without[v]: the probability, given that v is used, that what is below it lacks the n-gram.
+  // without[v]: the probability, given that v is used, that its string does not have the n-gram.
   std::vector<double> without(forest.node_labels.size(), 1.0);
   for (std::size_t id = 0; id < ngrams.ngrams.size(); ++id) {
     if (id % 64 == 0) poll_interrupts();
-    const EdgeIndex* edge = of.edges.data() + of.offsets[id];
-    const EdgeIndex* const end = of.edges.data() + of.offsets[id + 1];
+    const EdgeIndex* edge = by_ngram.edges.data() + by_ngram.offsets[id];
+    const EdgeIndex* const end = by_ngram.edges.data() + by_ngram.offsets[id + 1];
     const NodeIndex first = head_of(forest, *edge);
     for (NodeIndex v = first; v <= forest.root; ++v) {
       double sum = 0;

@@ -1,9 +1,9 @@
-// How likely n-grams are under a distribution over derivations (Tromble et al. 2008; Kumar et al. 2009): the
-// probability that the string has an n-gram at all, and how often it has it on average.
+// Posteriors of n-grams under a distribution over derivations (Tromble et al. 2008; Kumar et al. 2009): the
+// probability that a derivation's string has an n-gram, and the expected number of times it does.
 //
-// Where an n-gram can be there more than once the two differ. The first is one less the mass of the
-// derivations without it, which an inside pass over the shares of edges gives, leaving out the edges where
-// the n-gram arises: exact, and products of probabilities, so that nothing cancels.
+// They differ for n-grams that can occur several times. The probability is 1 minus the mass of the
+// derivations without the n-gram, which is computed exactly by an inside pass over the shares of edges that
+// leaves out the edges where the n-gram arises. The pass multiplies probabilities, so that nothing cancels.
 #pragma once
 
 #include <vector>
@@ -13,10 +13,10 @@
 
 namespace hiero {
 
-// By n-gram of `ngrams`, which are those of the distribution's forest: the probability that it occurs.
+// Returns the probability that each n-gram occurs. `ngrams` are those of the distribution's forest.
 std::vector<double> ngram_posteriors(const Distribution& p, const EdgeNgrams& ngrams);
 
-// By n-gram, its expected number.
+// Returns the expected number of each n-gram.
 std::vector<double> ngram_expectations(const Distribution& p, const EdgeNgrams& ngrams);
 
 }  // namespace hiero

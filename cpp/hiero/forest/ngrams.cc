@@ -8,7 +8,7 @@
 namespace hiero {
 namespace {
 
-// Stands for the words between the two boundaries of a string.
+// In place of the words between the two boundaries of a string.
 constexpr std::int32_t kGap = -1;
 
 }  // namespace
@@ -53,12 +53,12 @@ EdgeNgrams edge_ngrams(const Hypergraph& forest) {
   std::unordered_map<std::vector<std::int32_t>, std::int32_t, WordsHash, WordsEqual> index;
   for (EdgeIndex e = 0; e < forest.edge_count(); ++e) {
     reader.read(e, [&](std::span<const std::int32_t> ngram) {
-      auto found = index.find(ngram);
-      if (found == index.end()) {
+      auto entry = index.find(ngram);
+      if (entry == index.end()) {
         out.ngrams.emplace_back(ngram.begin(), ngram.end());
-        found = index.emplace(out.ngrams.back(), static_cast<std::int32_t>(out.ngrams.size() - 1)).first;
+        entry = index.emplace(out.ngrams.back(), static_cast<std::int32_t>(out.ngrams.size() - 1)).first;
       }
-      out.ids.push_back(found->second);
+      out.ids.push_back(entry->second);
     });
     out.offsets.push_back(array_offset(out.ids.size()));
   }

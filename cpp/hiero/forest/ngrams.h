@@ -1,6 +1,6 @@
-// n-grams over forests. A forest whose nodes know how all their strings begin and end can say of every edge
-// which n-grams arise there: those that are not within the yield of one tail. Every n-gram of a derivation
-// arises at exactly one of its edges, so that n-gram counts are additive.
+// N-grams of annotated forests, in which all strings of a node have the same first and last words. An n-gram
+// arises at an edge if it is part of the edge's string but not of the string of one tail. Every n-gram of a
+// derivation arises at exactly one of its edges, so that n-gram counts are additive.
 //
 // How to use: Hypergraph refined = annotate_ngrams(forest, 4, {}); NgramReader reader(refined);
 //             reader.read(e, [](std::span<const std::int32_t> ngram) { ... });
@@ -15,13 +15,13 @@
 
 namespace hiero {
 
-// What stands before the first word of a whole string, and behind its last.
+// Symbols before the first word and behind the last word of a whole string.
 inline constexpr std::int32_t kBegin = -2;
 inline constexpr std::int32_t kEnd = -3;
 
 class NgramReader {
  public:
-  // The forest has to be annotated and outlive the reader. Throws std::invalid_argument if it is not.
+  // The forest must outlive the reader. Throws std::invalid_argument if it is not annotated.
   explicit NgramReader(const Hypergraph& forest);
 
   // Visits the n-grams of up to `ngram_order` words that arise at an edge, as word indices.
@@ -39,8 +39,8 @@ class NgramReader {
     }
   }
 
-  // Visits those of exactly `order` words, at most `ngram_order`; where a whole string arises, between order
-  // - 1 words kBegin and one kEnd.
+  // Visits the n-grams of exactly `order` words that arise at an edge; `order` is at most `ngram_order`. If
+  // `is_whole`, the edge's string is taken to stand between order - 1 kBegin and one kEnd.
   template <class Visit>
   void read_padded(EdgeIndex e, std::int32_t order, bool is_whole, const Visit& visit) {
     lay_out(e);
@@ -59,20 +59,20 @@ class NgramReader {
   void add(std::int32_t word, std::size_t run);
 
   const Hypergraph& forest_;
-  // The target side with the boundaries of tails in it; -1 where words of a tail are not known.
+  // The target side with the boundaries of tails filled in; -1 in place of the words between them.
   std::vector<std::int32_t> words_;
-  // How many of the words up to this one come from the same tail, without a gap between them.
+  // Number of words up to this one that come from the same tail without a gap.
   std::vector<std::size_t> owner_run_;
 };
 
 // The n-grams of up to `ngram_order` words by edge.
 struct EdgeNgrams {
-  std::vector<std::vector<std::int32_t>> ngrams;  // of word indices, in order of appearance
+  std::vector<std::vector<std::int32_t>> ngrams;  // word indices, in order of appearance
   std::vector<std::int32_t> offsets{0};           // edges + 1
-  std::vector<std::int32_t> ids;                  // index into `ngrams`, as often as it arises at an edge
+  std::vector<std::int32_t> ids;                  // indices into `ngrams`, repeated if it arises repeatedly
 };
 
-// Throws std::invalid_argument if the forest is not annotated.
+// Returns the n-grams of all edges. Throws std::invalid_argument if the forest is not annotated.
 EdgeNgrams edge_ngrams(const Hypergraph& forest);
 
 }  // namespace hiero

@@ -21,9 +21,9 @@ static_assert(std::endian::native == std::endian::little, "records are little-en
 
 constexpr std::string_view kRecordMagic = "HFR1";
 constexpr std::size_t kHeader = kRecordMagic.size() + sizeof(std::uint64_t);
-constexpr double kWhole = 1 << 20;  // values below that, if whole, are written as numbers
+constexpr double kWhole = 1 << 20;  // whole values below this are written as integers
 
-// Signed numbers so that small ones are short.
+// Maps signed numbers to unsigned ones, small to small.
 std::uint64_t zigzag(std::int64_t value) {
   return (static_cast<std::uint64_t>(value) << 1) ^ static_cast<std::uint64_t>(value >> 63);
 }
@@ -31,7 +31,7 @@ std::int64_t unzigzag(std::uint64_t value) {
   return static_cast<std::int64_t>(value >> 1) ^ -static_cast<std::int64_t>(value & 1);
 }
 
-// What edges of one rule with one target have in common.
+// Rule table, rule id and target template of an edge.
 using Kind = std::tuple<std::int32_t, std::int64_t, std::int32_t>;
 
 class RecordWriter {
@@ -96,9 +96,9 @@ class RecordWriter {
     std::vector<std::size_t> kind_of;
     for (EdgeIndex e = 0; e < graph_.edge_count(); ++e) {
       const Kind kind{graph_.edge_tables[e], graph_.edge_rules[e], graph_.edge_targets[e]};
-      const auto [found, fresh] = index.try_emplace(kind, kinds.size());
-      if (fresh) kinds.push_back(kind);
-      kind_of.push_back(found->second);
+      const auto [entry, is_new] = index.try_emplace(kind, kinds.size());
+      if (is_new) kinds.push_back(kind);
+      kind_of.push_back(entry->second);
     }
     put(kinds.size());
     for (const auto& [table, rule, target] : kinds) {
@@ -108,7 +108,7 @@ class RecordWriter {
     }
     put(graph_.edge_tables.size());
     put(forest_.edge_rows.empty() ? 0 : 1);
-    std::vector<std::int32_t> last(kinds.size(), -1);  // row of each kind
+    std::vector<std::int32_t> last(kinds.size(), -1);  // last row of each kind
     std::unordered_map<std::int32_t, std::size_t> written;
     for (NodeIndex v = 0; v < graph_.node_count(); ++v) {
       for (EdgeIndex e = graph_.edge_offsets[v]; e < graph_.edge_offsets[v + 1]; ++e) {
@@ -118,10 +118,10 @@ class RecordWriter {
         for (const NodeIndex u : tails) put(static_cast<std::uint64_t>(v - u));
         const std::int32_t row = forest_.row_of(e);
         if (!forest_.edge_rows.empty()) {
-          // 0: a row that is not there yet; else how many were made since.
-          const auto [found, fresh] = written.try_emplace(row, written.size());
-          put(fresh ? 0 : written.size() - found->second);
-          if (!fresh) continue;
+          // 0: a new row; else how many rows back it was written.
+          const auto [entry, is_new] = written.try_emplace(row, written.size());
+          put(is_new ? 0 : written.size() - entry->second);
+          if (!is_new) continue;
         }
         put_row(e, last[kind_of[e]]);
         last[kind_of[e]] = row;
@@ -129,7 +129,7 @@ class RecordWriter {
     }
   }
 
-  // A row by its difference from another, if there is one with the same features.
+  // Writes a row, as differences from the row `base` if that has the same features.
   void put_row(EdgeIndex e, std::int32_t base) {
     const auto ids = forest_.feature_ids(e);
     const auto values = forest_.feature_values(e);
@@ -138,10 +138,10 @@ class RecordWriter {
         std::ranges::equal(ids, std::span(rows.ids).subspan(
                                     static_cast<std::size_t>(rows.offsets[base]),
                                     static_cast<std::size_t>(rows.offsets[base + 1] - rows.offsets[base])))) {
-      const double* const known = rows.values.data() + rows.offsets[base];
+      const double* const base_values = rows.values.data() + rows.offsets[base];
       different_.clear();
       for (std::size_t i = 0; i < ids.size(); ++i) {
-        if (std::bit_cast<std::uint64_t>(known[i]) != std::bit_cast<std::uint64_t>(values[i]))
+        if (std::bit_cast<std::uint64_t>(base_values[i]) != std::bit_cast<std::uint64_t>(values[i]))
           different_.push_back(i);
       }
       put(1 + different_.size());
@@ -212,7 +212,7 @@ class RecordReader {
   [[noreturn]] static void fail() { throw ForestError("forest: the record is damaged"); }
 
  private:
-  // A number that an array of such may hold; others are no forest's.
+  // Reads a number that fits into a forest's arrays; others are damage.
   std::int32_t number() {
     const std::uint64_t value = in_.varint();
     if (value > 0x7FFFFFFF) fail();
@@ -243,7 +243,7 @@ class RecordReader {
     graph_.targets = std::move(targets);
   }
 
-  // By node the number of its edges.
+  // Returns the number of edges of each node.
   std::vector<std::uint64_t> read_nodes() {
     const std::uint64_t nodes = in_.count();
     graph_.root = number() - 1;
@@ -282,13 +282,13 @@ class RecordReader {
         for (std::uint64_t arity = in_.count(); arity > 0; --arity)
           graph_.tails.push_back(narrow(static_cast<std::int64_t>(v) - number()));
         graph_.tail_offsets.push_back(array_offset(graph_.tails.size()));
-        const std::uint64_t made = rows_.offsets.size() - 1;
-        const std::uint64_t since = shared ? in_.varint() : 0;
-        if (since > made) fail();
-        if (shared) edge_rows.push_back(static_cast<std::int32_t>(made - since));
-        if (since > 0) continue;
+        const std::uint64_t row_count = rows_.offsets.size() - 1;
+        const std::uint64_t rows_back = shared ? in_.varint() : 0;
+        if (rows_back > row_count) fail();
+        if (shared) edge_rows.push_back(static_cast<std::int32_t>(row_count - rows_back));
+        if (rows_back > 0) continue;
         read_row(last[kind]);
-        last[kind] = static_cast<std::int32_t>(made);
+        last[kind] = static_cast<std::int32_t>(row_count);
       }
       graph_.edge_offsets.push_back(array_offset(graph_.edge_tables.size()));
     }

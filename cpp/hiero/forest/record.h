@@ -1,14 +1,13 @@
-// A forest as bytes: what archives hold of each, and what pickles it. Names of features are not in it, as
-// many forests have the same. Everything else is, also what only forests made from others have; feature rows
-// that edges share are there once.
+// The binary form of a forest in archives and pickles. It holds everything but the names of features, which
+// many forests share. Feature rows that several edges share are written once.
 //
 //   "HFR1", checksum of what follows, then numbers as in varint.h:
 //   strings, target templates, nodes, kinds of edges (table, rule and template), edges, feature rows, n-gram
 //   boundaries, edge origins.
 //
-// Edges of a kind mostly differ in language model scores alone: of a row with the same features as the last
-// one of its kind only the values that differ are written. Values that are small whole numbers take a byte or
-// two, others their eight.
+// Edges of a kind differ mostly in language model scores: of a row with the same features as the last row of
+// its kind, only the values that differ are written. Small whole numbers take one or two bytes, other values
+// eight.
 #pragma once
 
 #include <cstddef>
@@ -20,9 +19,11 @@
 
 namespace hiero {
 
+// Returns the record of a forest.
 std::vector<std::byte> write_record(const Forest& forest);
 
-// Throws ForestError for bytes that are no record, damaged, or make no forest with these names.
+// Reads a record. Throws ForestError for bytes that are no record, damaged, or make no forest with these
+// names.
 Forest read_record(std::span<const std::byte> record, std::shared_ptr<const FeatureNames> names);
 
 }  // namespace hiero

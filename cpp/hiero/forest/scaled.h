@@ -1,6 +1,6 @@
-// Real numbers of enormous range and either sign: mantissa * 2^(256 exponent). What Li and Eisner (2009,
-// section 3.4, footnote 6) propose in place of (sign, log) pairs: sums and products cost a few
-// instructions and are as exact as those of doubles, which logs are not.
+// Real numbers of enormous range and either sign, as mantissa * 2^(256 exponent), which Li and Eisner (2009,
+// section 3.4, footnote 6) propose in place of (sign, log) pairs: sums and products take a few instructions
+// and are as exact as those of doubles, unlike those of logs.
 //
 // A mantissa is 0 or at least 2^-128 and below 2^128 in size, so that products of two never overflow.
 #pragma once
@@ -15,9 +15,9 @@ namespace hiero {
 class Scaled {
  public:
   constexpr Scaled() = default;
-  // A finite number.
+  // Takes a finite number.
   explicit Scaled(double value) {
-    // Into the middle of the range first, as a double may be as small as 2^-1074.
+    // In steps, as a double may be as small as 2^-1074.
     mantissa_ = value;
     exponent_ = 0;
     while (std::abs(mantissa_) >= kHigh) shift_down();
@@ -25,14 +25,14 @@ class Scaled {
     if (mantissa_ == 0) *this = Scaled();
   }
 
-  // Of logs: beyond, doubles tell no weights apart, and further on exponents do not fit.
+  // Greatest absolute value of logs: beyond it, doubles do not tell weights apart, and then exponents
+  // overflow.
   static constexpr double kMostLog = 1e12;
 
-  // e^x, for x of at most kMostLog in size or -infinity; right to a few units in the last place of what the
-  // double x says.
+  // Returns e^x, for |x| of at most kMostLog or x = -infinity, exact to a few units in the last place.
   static Scaled exp(double x) {
     if (x == -std::numeric_limits<double>::infinity()) return {};
-    // x = (256 q + s) ln 2 + r; ln 2 in two parts, the first short enough for exact products.
+    // x = (256 q + s) ln 2 + r, with ln 2 in two parts, the first short enough for exact products.
     constexpr double kHighLn2 = 0x1.62e42fee00000p-1;
     constexpr double kLowLn2 = 0x1.a39ef35793c76p-33;
     const double k = std::nearbyint(x * 0x1.71547652b82fep0);
@@ -45,14 +45,14 @@ class Scaled {
     return out;
   }
 
-  // Natural log of the absolute value; -infinity for 0.
+  // Returns the natural log of the absolute value; -infinity for 0.
   double log_abs() const {
     if (mantissa_ == 0) return -std::numeric_limits<double>::infinity();
     return std::log(std::abs(mantissa_)) + static_cast<double>(exponent_) * (kStep * 0x1.62e42fefa39efp-1);
   }
   int sign() const { return (mantissa_ > 0) - (mantissa_ < 0); }
   bool is_zero() const { return mantissa_ == 0; }
-  // Overflows to infinity and underflows to zero as doubles do.
+  // Returns the nearest double, which may be infinite or zero.
   double value() const {
     if (exponent_ == 0 || mantissa_ == 0) return mantissa_;
     if (exponent_ > 8) return mantissa_ * std::numeric_limits<double>::infinity();
@@ -66,7 +66,7 @@ class Scaled {
     a.normalise();
     return a;
   }
-  // b is not 0.
+  // b must not be 0.
   friend Scaled operator/(Scaled a, Scaled b) {
     a.mantissa_ /= b.mantissa_;
     a.exponent_ -= b.exponent_;
@@ -96,7 +96,7 @@ class Scaled {
   static constexpr double kLow = 0x1p-128;
   static constexpr double kUp = 0x1p256;
   static constexpr double kDown = 0x1p-256;
-  // Of zero: below all others, and so that sums of a few of them do not overflow.
+  // Exponent of zero: below all others, and small enough that sums of a few of them do not overflow.
   static constexpr std::int64_t kZero = -(std::int64_t{1} << 56);
 
   void shift_up() {
@@ -107,7 +107,7 @@ class Scaled {
     mantissa_ *= kDown;
     ++exponent_;
   }
-  // After one operation, which leaves at most one step to take.
+  // Restores the range of the mantissa after one operation, which takes one step at most.
   void normalise() {
     const double size = std::abs(mantissa_);
     if (size >= kHigh) {

@@ -72,7 +72,7 @@ KBestSemiring::Value KBestSemiring::plus(const Value& a, const Value& b) const {
 KBestSemiring::Value KBestSemiring::times(const Value& a, const Value& b) const {
   Value out;
   for (std::size_t i = 0; i < a.size(); ++i) {
-    // (i + 1)(j + 1) - 1 others are at least as good as the j-th with the i-th.
+    // (i + 1)(j + 1) - 1 other pairs are at least as good as the pair (i, j).
     for (std::size_t j = 0; j < b.size() && (i + 1) * (j + 1) <= k; ++j) {
       BestValue joined = join(a[i], b[j]);
       if (joined.score > BestValue().score) out.push_back(std::move(joined));
@@ -85,7 +85,7 @@ KBestSemiring::Value KBestSemiring::times(const Value& a, const Value& b) const 
 
 KBestSemiring::Value KBestSemiring::star(const Value& a) const {
   if (!a.empty() && !(a.front().score <= 0)) no_star();
-  // The n-th power's best is no better than n - 1 others, so that powers beyond the k-th add nothing.
+  // The best of the n-th power is no better than n - 1 others, so that powers beyond the k-th add nothing.
   Value out = one();
   for (std::size_t i = 0; i < k; ++i) out = plus(one(), times(a, out));
   return out;

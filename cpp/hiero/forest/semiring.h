@@ -1,5 +1,5 @@
-// Semirings: what the inside and outside algorithms need to know of a kind of weight (Goodman 1999). A
-// semiring is an object, so that it can carry a size; its values know nothing.
+// Semirings: the operations on weights that the inside and outside algorithms need (Goodman 1999). A semiring
+// is an object, so that it can hold a size, which its values do not.
 //
 //   Value zero(), one(); Value plus(a, b), times(a, b); where it exists, Value star(a) = 1 + a + a a + ...
 //
@@ -31,7 +31,8 @@ concept Semiring = requires(const S& s, const typename S::Value& a) {
   { s.times(a, a) } -> std::same_as<typename S::Value>;
 };
 
-// set_zero(a), add(a, b) and multiply(a, b) put the result into a, where that saves values of their own.
+// Semirings with set_zero(a), add(a, b) and multiply(a, b), which put the result into a and save temporary
+// values.
 template <class S>
 concept InPlaceSemiring =
     Semiring<S> && requires(const S& s, typename S::Value& a, const typename S::Value& b) {
@@ -47,9 +48,9 @@ concept ClosedSemiring = Semiring<S> && requires(const S& s, const typename S::V
 
 [[noreturn]] inline void no_star() { throw std::domain_error("star: the sum of all powers does not exist"); }
 
-// Is there a derivation?
+// Tells whether there is a derivation.
 struct BooleanSemiring {
-  using Value = std::uint8_t;  // 0 or 1; std::vector<bool> would have no elements to refer to
+  using Value = std::uint8_t;  // 0 or 1; a std::vector<bool> has no references to elements
   Value zero() const { return 0; }
   Value one() const { return 1; }
   Value plus(Value a, Value b) const { return a | b; }
@@ -57,7 +58,7 @@ struct BooleanSemiring {
   Value star(Value) const { return 1; }
 };
 
-// How many?
+// Counts derivations.
 struct CountingSemiring {
   using Value = BigUnsigned;
   Value zero() const { return {}; }
@@ -82,7 +83,7 @@ struct RealSemiring {
   }
 };
 
-// Natural logs of numbers that are not negative.
+// Natural logs of numbers of 0 or more.
 struct LogSemiring {
   using Value = double;
   Value zero() const { return -std::numeric_limits<double>::infinity(); }
@@ -99,7 +100,7 @@ struct LogSemiring {
   }
 };
 
-// Least total cost.
+// Costs, of which the least total is taken.
 struct TropicalSemiring {
   using Value = double;
   Value zero() const { return std::numeric_limits<double>::infinity(); }
@@ -112,7 +113,7 @@ struct TropicalSemiring {
   }
 };
 
-// Numbers of either sign and any range; see scaled.h.
+// Numbers of either sign and of any size; see scaled.h.
 struct ScaledSemiring {
   using Value = Scaled;
   Value zero() const { return {}; }
@@ -125,26 +126,27 @@ struct ScaledSemiring {
   }
 };
 
-// The edges of a derivation in the order in which times joined them, as a shared tree: joining costs O(1).
+// The edges of a derivation in the order in which times joined them, as a tree with shared parts, so that
+// joining takes O(1).
 struct EdgeString;
 using EdgeStringPtr = std::shared_ptr<const EdgeString>;  // null: no edges
 struct EdgeString {
-  std::int32_t edge = -1;  // of a leaf
+  std::int32_t edge = -1;  // leaves only
   mutable EdgeStringPtr left, right;
 
   EdgeString(std::int32_t leaf, EdgeStringPtr l, EdgeStringPtr r)
       : edge(leaf), left(std::move(l)), right(std::move(r)) {}
   EdgeString(const EdgeString&) = delete;
   EdgeString& operator=(const EdgeString&) = delete;
-  // Frees what is below without recursion: a string may be as deep as it is long.
+  // Frees the parts without recursion: a tree may be as deep as the string is long.
   ~EdgeString();
 };
 
-// The edges of a string, first to last.
+// Returns the edges of a string, first to last.
 std::vector<std::int32_t> edges_of(const EdgeString* string);
 
-// A derivation and the sum of its scores. Of equal scores the string that comes first by edge index is
-// the better, which settles ties between derivations of one node by the index of the edge.
+// A derivation and the sum of its scores. Of equal scores, the string that comes first by edge indices is
+// better, so that ties between derivations of one node go by edge index.
 struct BestValue {
   double score = -std::numeric_limits<double>::infinity();
   EdgeStringPtr edges;
@@ -166,7 +168,7 @@ struct ViterbiSemiring {
   }
 };
 
-// The k best derivations, best first; those of score -infinity are left out.
+// The k best derivations with a score above -infinity, best first.
 struct KBestSemiring {
   using Value = std::vector<BestValue>;
   std::size_t k;
@@ -178,7 +180,7 @@ struct KBestSemiring {
   Value star(const Value& a) const;
 };
 
-// Vectors over Scaled, as the modules of expectation semirings want them.
+// Vectors of Scaled, for the modules of expectation semirings.
 using ScaledVector = std::vector<Scaled>;
 
 // R^n over Scaled.

@@ -1,4 +1,4 @@
-// Hashes of strings of words, given by index.
+// Hashes of strings of words, which are given by index.
 #pragma once
 
 #include <algorithm>
@@ -12,12 +12,12 @@
 
 namespace hiero {
 
-// Stands for a string: two polynomials over its words in the field of 2^61 - 1, so that those of a
-// concatenation follow from its parts' and their lengths.
+// The hash of a string: the values of two polynomials with its words as coefficients, in the field of 2^61
+// - 1. The hash of a concatenation is computed from the hashes and lengths of its parts.
 class StringHash {
  public:
   using Value = std::array<std::uint64_t, 2>;
-  // For tables of values, which are as good as random.
+  // A hash function for tables: values are as good as random.
   struct OfValue {
     std::size_t operator()(const Value& value) const { return value[0]; }
   };
@@ -30,7 +30,7 @@ class StringHash {
     ++length_;
   }
   void append(const StringHash& string) {
-    if (length_ == 0) {  // as where a target side begins with a nonterminal
+    if (length_ == 0) {  // a target side that begins with a nonterminal
       *this = string;
       return;
     }
@@ -54,7 +54,7 @@ class StringHash {
     return sum;
   }
 
-  // A base to the power of a length; those of short strings are at hand.
+  // Returns a base to the power of a length, from a table for short strings.
   static std::uint64_t power(std::size_t i, std::uint64_t length) {
     static constexpr auto kTable = [] {
       std::array<Value, kPowers> table{Value{1, 1}};
@@ -77,7 +77,7 @@ class StringHash {
   std::uint64_t length_ = 0;
 };
 
-// The string that an edge makes of those of its tails: tail(i) is that of the i-th.
+// Returns the hash of an edge's string, where tail(i) is the hash of its i-th tail's.
 template <class Tail>
 StringHash string_of(const Hypergraph& forest, EdgeIndex edge, const Tail& tail) {
   StringHash out;
@@ -91,7 +91,7 @@ StringHash string_of(const Hypergraph& forest, EdgeIndex edge, const Tail& tail)
   return out;
 }
 
-// For hash tables whose keys are strings themselves; looks them up without a copy.
+// Hash and equality for tables with strings of words as keys, which are looked up without a copy.
 struct WordsHash {
   using is_transparent = void;
   std::size_t operator()(std::span<const std::int32_t> words) const {

@@ -34,7 +34,7 @@ void append_edge(Hypergraph& out, const Hypergraph& forest, EdgeIndex e) {
 Hypergraph subforest(const Hypergraph& forest, std::span<const std::uint8_t> keep) {
   if (keep.size() != static_cast<std::size_t>(forest.edge_count()))
     throw std::invalid_argument("expected a mark per edge");
-  // stays[e]: kept, and so is a derivation of every tail; then also reached from the root.
+  // stays[e]: the edge and a derivation of every tail of it are kept.
   std::vector<std::uint8_t> stays(keep.begin(), keep.end());
   std::vector<std::uint8_t> derived(forest.node_count(), 0);
   for (NodeIndex v = 0; v < forest.node_count(); ++v) {
@@ -72,19 +72,21 @@ Hypergraph subforest(const Hypergraph& forest, std::span<const std::uint8_t> kee
   return out;
 }
 
-Hypergraph prune_by_posterior(const Distribution& p, std::span<const double> scores, double least) {
+Hypergraph prune_by_posterior(const Hypergraph& forest, std::span<const double> scores, double least) {
+  if (forest.root < 0) return empty_copy(forest);
+  const Distribution p(forest, scores);
   if (!(least >= 0)) throw std::invalid_argument("posterior: expected 0 or more");
   std::vector<std::uint8_t> keep;
   for (const double posterior : p.edges()) keep.push_back(posterior >= least);
-  for (const EdgeIndex e : viterbi(p.forest(), scores, p.forest().root)) keep[e] = 1;
-  return subforest(p.forest(), keep);
+  for (const EdgeIndex e : viterbi(forest, scores, forest.root)) keep[e] = 1;
+  return subforest(forest, keep);
 }
 
 namespace {
 
-// By edge, how much worse the best derivation with it is than the best of all; infinite where there is none.
-// Differences within the rounding of sums in another order are 0.
-std::vector<double> gaps(const Hypergraph& forest, std::span<const double> scores) {
+// Returns for each edge how much worse than the best derivation of all the best one with this edge scores;
+// infinity where there is none. Differences within the rounding of sums in another order are 0.
+std::vector<double> score_gaps(const Hypergraph& forest, std::span<const double> scores) {
   check_edge_values(forest, scores, true, "scores");
   const TropicalSemiring costs;
   std::vector<double> out(scores.size(), costs.zero());
@@ -114,21 +116,21 @@ Hypergraph within(const Hypergraph& forest, const std::vector<double>& gaps, dou
 
 Hypergraph prune_by_margin(const Hypergraph& forest, std::span<const double> scores, double margin) {
   if (!(margin >= 0)) throw std::invalid_argument("margin: expected 0 or more");
-  return within(forest, gaps(forest, scores), margin);
+  return within(forest, score_gaps(forest, scores), margin);
 }
 
 Hypergraph prune_by_count(const Hypergraph& forest, std::span<const double> scores, std::size_t edges) {
-  const std::vector<double> by_edge = gaps(forest, scores);
-  std::vector<double> sorted = by_edge;
+  const std::vector<double> gaps = score_gaps(forest, scores);
+  std::vector<double> sorted = gaps;
   std::ranges::sort(sorted);
-  // The greatest gap that at most so many edges have or are below.
+  // The greatest gap such that at most `edges` edges have this gap or a smaller one.
   double margin = sorted.empty() ? 0 : sorted.back();
   if (edges < sorted.size()) {
-    // Edges of one derivation have the same gap, but for rounding.
+    // Edges of one derivation have the same gap up to rounding.
     const auto past = std::ranges::lower_bound(sorted, sorted[edges] * (1 - 1e-9));
     margin = past == sorted.begin() ? 0 : *(past - 1);
   }
-  return within(forest, by_edge, margin);
+  return within(forest, gaps, margin);
 }
 
 }  // namespace hiero

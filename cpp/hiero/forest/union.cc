@@ -17,13 +17,13 @@ namespace {
 
 constexpr NodeIndex kAbsent = -1;
 
-// Names of several forests as one list.
+// Numbers the names of several forests.
 class Names {
  public:
   std::int32_t add(const std::string& name) {
-    const auto [found, fresh] = index_.try_emplace(name, static_cast<std::int32_t>(names_.size()));
-    if (fresh) names_.push_back(name);
-    return found->second;
+    const auto [entry, is_new] = index_.try_emplace(name, static_cast<std::int32_t>(names_.size()));
+    if (is_new) names_.push_back(name);
+    return entry->second;
   }
   std::vector<std::int32_t> add_all(const std::vector<std::string>& names) {
     std::vector<std::int32_t> out;
@@ -37,7 +37,7 @@ class Names {
   std::unordered_map<std::string, std::int32_t> index_;
 };
 
-// Numbers for lists of numbers.
+// Numbers lists of numbers.
 class Lists {
  public:
   std::int32_t add(std::vector<std::int32_t> list) {
@@ -49,8 +49,8 @@ class Lists {
   std::unordered_map<std::vector<std::int32_t>, std::int32_t, WordsHash, WordsEqual> index_;
 };
 
-// What all forests number alike: names, target templates, feature rows, and what edges apply: a rule, its
-// target, and the span and label that it makes.
+// One numbering for several forests of their names, target templates and feature rows, and of the steps of
+// their edges: a step is a rule, its target, and the span and label of the edge's head.
 class Catalogue {
  public:
   struct Step {
@@ -65,7 +65,7 @@ class Catalogue {
 
   const Step& step(std::int32_t number) const { return steps_[static_cast<std::size_t>(number)]; }
 
-  // Before the edges of a forest.
+  // Takes the names and templates of a forest, before its edges.
   void start(const Forest& forest) {
     const Hypergraph& graph = *forest.graph;
     label_ = labels_.add_all(graph.labels);
@@ -90,7 +90,7 @@ class Catalogue {
     return static_cast<std::int32_t>(rows_.offsets.size()) - 2;
   }
 
-  // `row` is that of the edge, which is into node v.
+  // Takes edge e into node v, whose feature row has the number `row`.
   std::int32_t add_step(const Hypergraph& graph, EdgeIndex e, NodeIndex v, std::int32_t row) {
     const std::int32_t table = graph.edge_tables[e] < 0 ? -1 : table_[graph.edge_tables[e]];
     const std::int64_t rule = graph.edge_rules[e];
@@ -109,12 +109,12 @@ class Catalogue {
                                static_cast<std::int32_t>(bits & 0xFFFFFFFF)});
       }
     }
-    const std::int32_t number = known_steps_.add(std::move(key));
+    const std::int32_t number = step_numbers_.add(std::move(key));
     if (static_cast<std::size_t>(number) == steps_.size()) steps_.push_back({table, rule, target});
     return number;
   }
 
-  // Puts all but nodes and edges into a forest that is done.
+  // Completes a forest of nodes and edges.
   Forest finish(Hypergraph graph, std::vector<std::int32_t> edge_rows) {
     graph.words = words_.take();
     graph.labels = labels_.take();
@@ -125,7 +125,8 @@ class Catalogue {
   }
 
  private:
-  // The ids of names that a forest has; none where they are the union's, as those of one model's forests are.
+  // Returns the ids of a forest's features in the union; none if they are the same, as in forests of one
+  // model.
   std::vector<std::int32_t> add_features(const std::shared_ptr<const FeatureNames>& names) {
     if (!features_) features_ = names;
     if (*features_ == *names) return {};
@@ -148,7 +149,7 @@ class Catalogue {
     std::vector<std::int32_t> key{static_cast<std::int32_t>(symbols.size())};
     key.insert(key.end(), symbols.begin(), symbols.end());
     key.insert(key.end(), links.begin(), links.end());
-    const std::int32_t number = known_targets_.add(std::move(key));
+    const std::int32_t number = target_numbers_.add(std::move(key));
     if (number < targets_.size()) return number;
     targets_.symbols.insert(targets_.symbols.end(), symbols.begin(), symbols.end());
     targets_.offsets.push_back(array_offset(targets_.symbols.size()));
@@ -161,13 +162,13 @@ class Catalogue {
   std::shared_ptr<const FeatureNames> features_;
   TargetTemplates targets_;
   FeatureRows rows_;
-  Lists known_targets_, known_steps_;
+  Lists target_numbers_, step_numbers_;
   std::vector<Step> steps_;
-  // Of the forest at hand.
+  // The current forest: numbers in the union by numbers in the forest.
   std::vector<std::int32_t> label_, table_, feature_, target_;
 };
 
-// Nodes and edges of a forest, its steps and rows those of the catalogue.
+// Nodes and edges of a forest, with steps and rows numbered by the catalogue.
 struct Part {
   std::vector<std::int32_t> spans;  // 2 per node
   std::vector<std::int32_t> labels;
@@ -210,12 +211,12 @@ Part part_of(const Forest& forest, Catalogue& catalogue) {
   return part;
 }
 
-// The union of two. A node of it is a pair of a node of each, or a node of one and none of the other: it has
-// the derivations that both, or that one alone has.
+// The union of two forests. Its nodes are pairs: of a node of each forest, for the derivations that both
+// have, or of a node of one forest and none, for the derivations that only this one has.
 //
-// First, for the nodes of the first, in order, each edge over all choices of pairs for its tails; which node
-// of the second has such a derivation as well tells the pair that it is an edge of. Then, for those of the
-// second, what the first has not.
+// First, for each node of the first forest in order, every edge is combined with all pairs for its tails; the
+// node of the second forest that has these derivations too, if any, makes the pair that the edge belongs to.
+// Then the same is done for the second forest, leaving out derivations of the first.
 class Pairs {
  public:
   Pairs(const Part& first, const Part& second) : first_(first), second_(second) {}
@@ -227,12 +228,13 @@ class Pairs {
     pairs_of_second_.resize(second_.labels.size());
     for (NodeIndex v = 0; v < first_.node_count(); ++v) {
       gather(first_, v, pairs_of_first_, in_first_, in_second_, seconds_);
-      for (const auto& [other, edges] : found_) add({v, other}, edges);
+      for (const auto& [other, edges] : by_other_) add({v, other}, edges);
     }
     for (NodeIndex v = 0; v < second_.node_count(); ++v) {
       gather(second_, v, pairs_of_second_, in_second_, in_first_, firsts_);
-      // Edges that the first has too are there already.
-      if (const auto alone = found_.find(kAbsent); alone != found_.end()) add({kAbsent, v}, alone->second);
+      // Edges that the first forest has too were added before.
+      if (const auto alone = by_other_.find(kAbsent); alone != by_other_.end())
+        add({kAbsent, v}, alone->second);
     }
     append(root_);
     end_node(first_, first_.root());
@@ -244,10 +246,10 @@ class Pairs {
   using Index = std::unordered_map<std::vector<std::int32_t>, NodeIndex, WordsHash, WordsEqual>;
   struct Edges {
     std::vector<NodeIndex> tails;
-    std::vector<std::array<std::int32_t, 3>> each;  // arity, step, row
+    std::vector<std::array<std::int32_t, 3>> rows;  // arity, step, row
   };
 
-  // Heads by step and tails.
+  // Indexes heads by step and tails.
   static void index(const Part& part, Index& heads) {
     std::vector<std::int32_t> key;
     for (NodeIndex v = 0; v < part.node_count(); ++v) {
@@ -261,39 +263,39 @@ class Pairs {
   }
 
   static NodeIndex head_in(const Index& heads, std::span<const std::int32_t> key) {
-    const auto found = heads.find(key);
-    return found == heads.end() ? kAbsent : found->second;
+    const auto head = heads.find(key);
+    return head == heads.end() ? kAbsent : head->second;
   }
 
-  // Fills `found_` with the edges of a node over all choices of pairs for its tails, by the node of the other
-  // forest that has such derivations, whose nodes in the pairs are `others`. Of nodes of one forest that have
-  // the same derivations, which a decoder's have not, the first is known by them.
+  // Combines the edges of a node with all pairs for its tails, and groups them in `by_other_` by the node of
+  // the other forest that has the same derivations; `others` are that forest's nodes by pair. If several
+  // nodes of a forest have the same derivations, which a decoder's do not, the first one stands for them.
   void gather(const Part& part, NodeIndex v, const std::vector<std::vector<NodeIndex>>& pairs_of,
-              const Index& own, const Index& heads, const std::vector<NodeIndex>& others) {
-    found_.clear();
+              const Index& own_heads, const Index& other_heads, const std::vector<NodeIndex>& others) {
+    by_other_.clear();
     for (EdgeIndex e = part.edge_offsets[v]; e < part.edge_offsets[v + 1]; ++e) {
       const auto tails = part.tails_of(e);
       key_.assign(1, part.steps[e]);
       key_.insert(key_.end(), tails.begin(), tails.end());
-      const bool is_known = head_in(own, key_) == v;
+      const bool is_first = head_in(own_heads, key_) == v;
       places_.assign(tails.size(), 0);
       do {
-        if (++made_ % kPollEvery == 0) poll_interrupts();
+        if (++combined_ % kPollEvery == 0) poll_interrupts();
         choice_.clear();
         key_.assign(1, part.steps[e]);
         for (std::size_t i = 0; i < tails.size(); ++i) {
           choice_.push_back(pairs_of[tails[i]][places_[i]]);
           key_.push_back(others[choice_.back()]);
         }
-        // An absent one among the tails is a tail of nothing.
-        Edges& edges = found_[is_known ? head_in(heads, key_) : kAbsent];
+        // No edge has an absent node among its tails.
+        Edges& edges = by_other_[is_first ? head_in(other_heads, key_) : kAbsent];
         edges.tails.insert(edges.tails.end(), choice_.begin(), choice_.end());
-        edges.each.push_back({static_cast<std::int32_t>(tails.size()), part.steps[e], part.rows[e]});
+        edges.rows.push_back({static_cast<std::int32_t>(tails.size()), part.steps[e], part.rows[e]});
       } while (advance(tails, pairs_of));
     }
   }
 
-  // The next choice; false after the last.
+  // Goes on to the next combination; false after the last one.
   bool advance(std::span<const NodeIndex> tails, const std::vector<std::vector<NodeIndex>>& pairs_of) {
     for (std::size_t i = tails.size(); i-- > 0;) {
       if (++places_[i] < pairs_of[tails[i]].size()) return true;
@@ -307,9 +309,9 @@ class Pairs {
     const bool second_is_root = pair.second == second_.root();
     if (first_is_root || second_is_root) {
       root_.tails.insert(root_.tails.end(), edges.tails.begin(), edges.tails.end());
-      root_.each.insert(root_.each.end(), edges.each.begin(), edges.each.end());
+      root_.rows.insert(root_.rows.end(), edges.rows.begin(), edges.rows.end());
     }
-    // The root of one may be any node of the other, and then a tail.
+    // The root of one forest may be paired with an inner node of the other, and is then a tail as well.
     if ((first_is_root || pair.first == kAbsent) && (second_is_root || pair.second == kAbsent)) return;
     if (pair.first != kAbsent) pairs_of_first_[pair.first].push_back(out_.node_count());
     if (pair.second != kAbsent) pairs_of_second_[pair.second].push_back(out_.node_count());
@@ -325,7 +327,7 @@ class Pairs {
 
   void append(const Edges& edges) {
     auto tail = edges.tails.begin();
-    for (const auto& [arity, step, row] : edges.each) {
+    for (const auto& [arity, step, row] : edges.rows) {
       out_.tails.insert(out_.tails.end(), tail, tail + arity);
       tail += arity;
       out_.end_edge(step, row);
@@ -342,9 +344,9 @@ class Pairs {
   std::vector<NodeIndex> firsts_, seconds_;  // by pair
   std::vector<std::vector<NodeIndex>> pairs_of_first_, pairs_of_second_;
   Edges root_;
-  std::size_t made_ = 0;
-  // Of the node at hand.
-  std::map<NodeIndex, Edges> found_;
+  std::size_t combined_ = 0;
+  // The current node:
+  std::map<NodeIndex, Edges> by_other_;
   std::vector<std::size_t> places_;
   std::vector<NodeIndex> choice_;
   std::vector<std::int32_t> key_;

@@ -12,11 +12,11 @@ namespace {
 
 [[noreturn]] void fail(const std::string& what) { throw ForestError("forest: " + what); }
 
-std::string of(const char* kind, std::size_t index) {
+std::string item(const char* kind, std::size_t index) {
   return std::string(kind) + " " + std::to_string(index);
 }
 
-// Offsets into an array of `total` entries, for `count` owners.
+// Checks offsets of `count` rows in an array of `total` entries.
 void check_offsets(const std::vector<std::int32_t>& offsets, std::size_t count, std::size_t total,
                    const char* name) {
   if (offsets.size() != count + 1) {
@@ -29,7 +29,7 @@ void check_offsets(const std::vector<std::int32_t>& offsets, std::size_t count, 
   }
   const auto falls = std::ranges::adjacent_find(offsets, std::ranges::greater());
   if (falls != offsets.end())
-    fail(of(name, static_cast<std::size_t>(falls - offsets.begin())) + ": offsets fall");
+    fail(item(name, static_cast<std::size_t>(falls - offsets.begin())) + ": offsets fall");
 }
 
 void check_size(std::size_t size, std::size_t expected, const char* name) {
@@ -42,7 +42,7 @@ template <class T>
 void check_range(const std::vector<T>& values, std::int64_t least, std::size_t past, const char* name) {
   for (std::size_t i = 0; i < values.size(); ++i) {
     if (values[i] < least || (values[i] >= 0 && static_cast<std::uint64_t>(values[i]) >= past))
-      fail(of(name, i) + ": index " + std::to_string(values[i]) + " is out of range");
+      fail(item(name, i) + ": index " + std::to_string(values[i]) + " is out of range");
   }
 }
 
@@ -51,12 +51,12 @@ void check_nodes(const Hypergraph& forest) {
   const std::size_t edges = forest.edge_tables.size();
   check_offsets(forest.edge_offsets, nodes, edges, "edge_offsets");
   for (std::size_t v = 0; v < nodes; ++v) {
-    if (forest.edge_offsets[v] == forest.edge_offsets[v + 1]) fail(of("node", v) + " has no edges");
+    if (forest.edge_offsets[v] == forest.edge_offsets[v + 1]) fail(item("node", v) + " has no edges");
     const std::int32_t begin = forest.node_spans[2 * v];
-    if (begin < 0 || forest.node_spans[2 * v + 1] < begin) fail(of("node", v) + ": span out of order");
+    if (begin < 0 || forest.node_spans[2 * v + 1] < begin) fail(item("node", v) + ": span out of order");
   }
   check_range(forest.node_labels, -1, forest.labels.size(), "node_labels");
-  // A chart has nodes also where nothing derives the sentence.
+  // A chart has nodes even if nothing derives the sentence; its root is -1 then.
   if (forest.root != -1 && forest.root != static_cast<NodeIndex>(nodes) - 1)
     fail("the root must be the last node, or -1 of none");
 }
@@ -67,14 +67,14 @@ void check_tails(const Hypergraph& forest) {
     for (EdgeIndex e = forest.edge_offsets[v]; e < forest.edge_offsets[v + 1]; ++e) {
       for (const NodeIndex u : forest.edge_tails(e)) {
         if (u >= 0 && u < v) continue;
-        fail(of("edge", static_cast<std::size_t>(e)) + ": tail " + std::to_string(u) +
+        fail(item("edge", static_cast<std::size_t>(e)) + ": tail " + std::to_string(u) +
              " does not come before its head, node " + std::to_string(v));
       }
     }
   }
 }
 
-// Strings are compared by the indices of their words.
+// Checks that names differ, as strings are compared by the indices of their words.
 void check_names(const std::vector<std::string>& names, const char* kind) {
   std::unordered_set<std::string_view> seen;
   for (const std::string& name : names) {
@@ -89,11 +89,11 @@ void check_templates(const Hypergraph& forest) {
   check_offsets(targets.link_offsets, static_cast<std::size_t>(targets.size()), targets.links.size() / 2,
                 "link_offsets");
   if (targets.links.size() % 2 != 0) fail("links: expected pairs of positions");
-  // arity[t]: tails that the edges of a template need to have.
+  // arity[t]: number of tails that edges with this template must have.
   std::vector<std::size_t> arity;
   for (std::int32_t t = 0; t < targets.size(); ++t) {
     std::vector<std::size_t> used;
-    const std::string where = of("target", static_cast<std::size_t>(t));
+    const std::string where = item("target", static_cast<std::size_t>(t));
     for (std::int32_t i = targets.offsets[t]; i < targets.offsets[t + 1]; ++i) {
       const std::int32_t symbol = targets.symbols[i];
       if (symbol >= 0) {
@@ -116,7 +116,7 @@ void check_templates(const Hypergraph& forest) {
   check_range(forest.edge_targets, 0, arity.size(), "edge_targets");
   for (EdgeIndex e = 0; e < forest.edge_count(); ++e) {
     if (arity[forest.edge_targets[e]] > forest.edge_tails(e).size())
-      fail(of("edge", static_cast<std::size_t>(e)) + " has fewer tails than its target uses");
+      fail(item("edge", static_cast<std::size_t>(e)) + " has fewer tails than its target uses");
   }
 }
 

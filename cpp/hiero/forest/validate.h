@@ -1,4 +1,4 @@
-// Whether arrays make a forest: what every forest holds that does not come from the decoder.
+// Checks of forests that do not come from the decoder.
 #pragma once
 
 #include "hiero/forest/forest.h"
@@ -11,10 +11,10 @@ namespace hiero {
 // finite.
 void validate(const Forest& forest);
 
-// The same for the features alone.
+// Checks the features only.
 void validate_features(const Forest& forest);
 
-// The same for what only forests made from others have: edge_origins and what begins and ends strings.
+// Checks edge_origins and node_boundaries, which only forests made from others have.
 void validate_annotations(const Hypergraph& forest);
 
 }  // namespace hiero

@@ -8,7 +8,9 @@
 #include "hiero/base/cursor.h"
 #include "hiero/base/error.h"
 #include "hiero/base/line_reader.h"
+#include "hiero/base/output_file.h"
 #include "hiero/base/vocab.h"
+#include "hiero/grammar/rule_text.h"
 
 namespace hiero {
 
@@ -374,6 +376,61 @@ Rule RuleTable::rule(std::span<const Symbol> source, LabelId lhs, RuleId id,
     out.links.emplace_back(static_cast<int>(link.source), static_cast<int>(link.target));
   }
   return out;
+}
+
+std::optional<Symbol> RuleTable::symbol_of(std::string_view token) const {
+  const bool is_bracketed = token.size() > 2 && token.front() == '[' && token.back() == ']';
+  if (is_bracketed) {
+    const std::string_view inside = token.substr(1, token.size() - 2);
+    const LabelId label = find_label(inside.substr(0, inside.rfind(',')));
+    if (label == kNoLabel) return std::nullopt;
+    return nonterminal(label);
+  }
+  const bool is_escaped = token.size() > 1 && token.front() == '\\' && escape(token.substr(1)) == token;
+  const WordId id = find_word(is_escaped ? token.substr(1) : token);
+  if (id == kNoWord) return std::nullopt;
+  return id;
+}
+
+std::vector<Rule> RuleTable::lookup(std::span<const std::string> tokens) const {
+  std::vector<Symbol> source;
+  NodeId node = kRoot;
+  for (const std::string& token : tokens) {
+    const std::optional<Symbol> symbol = symbol_of(token);
+    node = symbol ? child(node, *symbol) : kNoNode;
+    if (node == kNoNode) return {};
+    source.push_back(*symbol);
+  }
+  std::vector<Rule> out;
+  const std::vector<std::string> names = feature_names();
+  for (const RuleGroup& group : groups(node)) {
+    for (RuleId id = group.first_rule; id < group.first_rule + group.count; ++id)
+      out.push_back(rule(source, group.lhs, id, names));
+  }
+  return out;
+}
+
+void RuleTable::write_text(const std::function<void(std::string_view)>& write) const {
+  constexpr std::size_t kPiece = std::size_t{1} << 20;
+  const std::vector<std::string> names = feature_names();
+  std::string text;
+  visit([&](std::span<const Symbol> source, std::span<const RuleGroup> groups) {
+    for (const RuleGroup& group : groups) {
+      for (RuleId id = group.first_rule; id < group.first_rule + group.count; ++id) {
+        text += format_rule(rule(source, group.lhs, id, names)) + "\n";
+        if (text.size() <= kPiece) continue;
+        write(text);
+        text.clear();
+      }
+    }
+  });
+  write(text);
+}
+
+void RuleTable::save(const std::string& path) const {
+  OutputFile file(path);
+  file.write_at(0, image_.data(), image_.size());
+  file.commit();
 }
 
 void RuleTable::check() const {

@@ -14,6 +14,7 @@
 #include <cstdint>
 #include <functional>
 #include <memory>
+#include <optional>
 #include <span>
 #include <string>
 #include <string_view>
@@ -89,7 +90,8 @@ class RuleTable {
   const std::vector<LabelId>& lhs_labels() const { return lhs_labels_; }
   const std::vector<LabelUse>& label_uses() const { return label_uses_; }
   // Returns the names of all features, those of dense features first. Values without a name are called
-  // tm_<owner>_<position>.
+  // tm_<owner>_<position>; the owner is the table's, or "pt" where it has none, unless another one is given.
+  std::vector<std::string> feature_names() const { return feature_names(owner_.empty() ? "pt" : owner_); }
   std::vector<std::string> feature_names(const std::string& owner) const;
 
   std::uint32_t word_count() const { return static_cast<std::uint32_t>(header_.words); }
@@ -120,6 +122,13 @@ class RuleTable {
   // std::out_of_range.
   Rule rule(RuleId id, const std::vector<std::string>& names) const;
 
+  // Returns the rules whose source side is exactly these tokens of rule text; [X] and [X,1] are nonterminals.
+  std::vector<Rule> lookup(std::span<const std::string> tokens) const;
+  // Writes all rules as text, one a line, in pieces of about a megabyte.
+  void write_text(const std::function<void(std::string_view)>& write) const;
+
+  // Writes the packed table to a file, in full or not at all. Throws FileError.
+  void save(const std::string& path) const;
   // Verifies every checksum and reads every record. Throws FormatError.
   void check() const;
   std::span<const std::byte> image() const { return image_; }
@@ -134,6 +143,8 @@ class RuleTable {
   RuleTable(std::unique_ptr<MappedFile> file, std::vector<std::byte> buffer, std::string path,
             std::string name);
 
+  // Returns the symbol of a token of rule text; none if the table does not have it.
+  std::optional<Symbol> symbol_of(std::string_view token) const;
   // Returns the first rule at a node or below it.
   RuleId first_rule(NodeId node) const;
   void read_header();

@@ -259,13 +259,15 @@ std::string escape(std::string_view token) {
   return looks_like_syntax(token) ? "\\" + std::string(token) : std::string(token);
 }
 
+std::string token_text(const RuleToken& token) {
+  return token.is_nonterminal() ? "[" + token.text + "," + std::to_string(token.index) + "]"
+                                : escape(token.text);
+}
+
 std::string format_rule(const Rule& rule) {
   std::string out = "[" + rule.lhs + "] |||";
   for (const auto* side : {&rule.source, &rule.target}) {
-    for (const RuleToken& token : *side) {
-      out += token.is_nonterminal() ? " [" + token.text + "," + std::to_string(token.index) + "]"
-                                    : " " + escape(token.text);
-    }
+    for (const RuleToken& token : *side) out += " " + token_text(token);
     out += " |||";
   }
   for (const auto& [name, value] : rule.features) {

@@ -95,6 +95,9 @@ class RuleParser {
 // \\*(\[.*\]|\|\|\|) in full gets one more leading backslash.
 std::string escape(std::string_view token);
 
+// Returns a token as it is written in rule text: [X,1] for a nonterminal, words escaped.
+std::string token_text(const RuleToken& token);
+
 // Returns the rule in Hiero format, without line end. parse_rule() reads the same rule from it.
 std::string format_rule(const Rule& rule);
 

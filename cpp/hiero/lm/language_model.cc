@@ -220,6 +220,16 @@ void check_options(const BinaryOptions& options) {
 
 }  // namespace
 
+double LanguageModel::score_sentence(std::span<const std::string> tokens) const {
+  std::vector<LmWord> words;
+  words.reserve(tokens.size());
+  for (const std::string& token : tokens) words.push_back(index(token));
+  ChartState state;
+  std::uint64_t queries = 0;
+  const double words_score = score_terminals(words, true, state, queries);
+  return words_score + score_goal(state, true, queries);
+}
+
 std::shared_ptr<const LanguageModel> LanguageModel::load(const std::string& path) {
   require_readable(path);
   try {

@@ -69,6 +69,9 @@ class LanguageModel {
   // Returns the score that </s> after a complete translation adds, and <s> before it unless `has_bos`.
   virtual float score_goal(const ChartState& tail, bool has_bos, std::uint64_t& queries) const = 0;
 
+  // Returns the natural log probability of a whole sentence, with <s> and </s>.
+  double score_sentence(std::span<const std::string> tokens) const;
+
   // Reveal the left or right boundary words `reveal` of a constituent between the states `before` and
   // `after`, of which the first `seen` words were revealed before. `reveal_full` is the `full` flag of the
   // constituent's state. They return the change of score and update the state.

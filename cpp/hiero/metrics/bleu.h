@@ -1,4 +1,4 @@
-// What BLEU counts of a string, and a document's worth of it (Papineni et al. 2002).
+// BLEU and the statistics that it is computed from (Papineni et al. 2002).
 #pragma once
 
 #include <array>
@@ -15,7 +15,7 @@ namespace hiero {
 
 inline constexpr std::size_t kBleuOrder = 4;
 
-// Counts that add up over sentences.
+// Statistics that add up over sentences.
 struct BleuCounts {
   double length = 0;
   double reference_length = 0;
@@ -25,11 +25,12 @@ struct BleuCounts {
   BleuCounts& operator+=(const BleuCounts& other);
 };
 
-// Brevity penalty times the geometric mean of the precisions of the first `orders` orders, from 0 to 1; 0 if
-// one of them is 0 or has no total. Smoothing is a matter of the counts.
+// Returns the brevity penalty times the geometric mean of the precisions of the first `orders` orders, from 0
+// to 1; 0 if one of them is 0 or undefined. There is no smoothing other than that of the counts.
 double bleu(const BleuCounts& counts, std::size_t orders = kBleuOrder);
 
-// Of one sentence, with one added to matches and totals of n > 1 (Lin and Och 2004); 0 where no word matches.
+// Returns BLEU of one sentence with 1 added to matches and totals of n > 1 (Lin and Och 2004); 0 where no
+// word matches.
 double bleu_plus_one(BleuCounts counts);
 
 enum class ReferenceLength { kShortest, kClosest, kAverage };
@@ -37,11 +38,11 @@ enum class ReferenceLength { kShortest, kClosest, kAverage };
 template <>
 inline constexpr std::array<std::string_view, 3> kNames<ReferenceLength>{"shortest", "closest", "average"};
 
-// The lengths of references that are not empty, which count as missing. Throws std::invalid_argument if all
-// are.
+// Returns the lengths of the references but for empty ones, which count as missing. Throws
+// std::invalid_argument if all are empty.
 std::vector<double> reference_lengths(std::span<const std::vector<std::string>> references);
 
-// The effective one of these lengths for a hypothesis; ties of the closest go to the shorter.
+// Returns the effective reference length for a hypothesis; ties of the closest go to the shorter one.
 double effective_length(std::span<const double> lengths, ReferenceLength kind, double hypothesis_length);
 
 }  // namespace hiero

@@ -11,8 +11,7 @@ namespace {
 
 using NgramSet = std::unordered_set<std::vector<std::int32_t>, WordsHash, WordsEqual>;
 
-// The n-grams of references as indices of the forest's words; those with words it does not have match
-// nothing.
+// Returns the n-grams of references as indices into the forest's words, without those that have other words.
 NgramSet reference_ngrams(const Hypergraph& forest, std::span<const std::vector<std::string>> references) {
   std::unordered_map<std::string, std::int32_t> index;
   for (std::size_t i = 0; i < forest.words.size(); ++i)
@@ -22,8 +21,8 @@ NgramSet reference_ngrams(const Hypergraph& forest, std::span<const std::vector<
   for (const std::vector<std::string>& reference : references) {
     std::vector<std::int32_t> words;
     for (const std::string& token : reference) {
-      const auto found = index.find(token);
-      words.push_back(found == index.end() ? -1 : found->second);
+      const auto word = index.find(token);
+      words.push_back(word == index.end() ? -1 : word->second);
     }
     for (auto begin = words.begin(); begin != words.end(); ++begin) {
       for (auto end = begin; end != words.end() && *end >= 0;) {
@@ -39,7 +38,7 @@ NgramSet reference_ngrams(const Hypergraph& forest, std::span<const std::vector<
 
 NgramMatches ngram_matches(const Hypergraph& forest, std::span<const std::vector<std::string>> references) {
   NgramReader reader(forest);
-  const NgramSet known = reference_ngrams(forest, references);
+  const NgramSet in_references = reference_ngrams(forest, references);
   const auto order = static_cast<std::size_t>(forest.ngram_order);
   NgramMatches out;
   out.totals.assign(forest.edge_tables.size() * order, 0);
@@ -48,7 +47,7 @@ NgramMatches ngram_matches(const Hypergraph& forest, std::span<const std::vector
     const std::size_t row = static_cast<std::size_t>(e) * order;
     reader.read(e, [&](std::span<const std::int32_t> ngram) {
       ++out.totals[row + ngram.size() - 1];
-      if (known.contains(ngram)) ++out.matches[row + ngram.size() - 1];
+      if (in_references.contains(ngram)) ++out.matches[row + ngram.size() - 1];
     });
   }
   return out;

@@ -4,23 +4,24 @@
 #include <cmath>
 #include <numeric>
 #include <stdexcept>
+#include <utility>
 
 #include "hiero/base/error.h"
 #include "hiero/base/interrupt.h"
-#include "hiero/forest/derivation.h"
 #include "hiero/forest/edge_values.h"
 #include "hiero/forest/string_hash.h"
 #include "hiero/metrics/reference_automaton.h"
+#include "hiero/metrics/reference_set.h"
 
 namespace hiero {
 namespace {
 
 constexpr std::uint32_t kFree = ~std::uint32_t{0};
 constexpr std::size_t kLeft = kBleuOrder - 1;
-constexpr std::int32_t kMostWords = 1 << 30;  // where edges have the same tail several times
+constexpr std::int32_t kMostWords = 1 << 30;  // exceeded where edges have the same tail several times
 
-// A derivation of a node with what its string matches. To be continued to the left it keeps its first words,
-// to the right a state of the automaton.
+// A derivation of a node with the n-gram matches of its string. Its first words and a state of the automaton
+// are what a longer string needs of it.
 struct Item {
   double objective = 0;
   double score = 0;
@@ -29,7 +30,7 @@ struct Item {
   std::int32_t matches[kBleuOrder] = {};
   std::int32_t left[kLeft] = {};
   ReferenceAutomaton::State right = ReferenceAutomaton::kStart;
-  std::size_t ranks = 0;  // of the tails' items, in a pool
+  std::size_t ranks = 0;  // where the ranks of the tails' items begin in a pool
 };
 
 class Rescorer {
@@ -47,8 +48,13 @@ class Rescorer {
       reference_length_ = effective_length(lengths_, options.reference_length, 0);
   }
 
-  std::vector<RescoredDerivation> run() {
-    std::vector<RescoredDerivation> out;
+  struct Result {
+    double objective;
+    double score;
+    std::vector<EdgeIndex> edges;
+  };
+  std::vector<Result> run() {
+    std::vector<Result> out;
     if (forest_.root < 0) return out;
     for (NodeIndex v = 0; v <= forest_.root; ++v) {
       first_[v] = items_.size();
@@ -65,14 +71,14 @@ class Rescorer {
   double width(NodeIndex v) const { return forest_.node_spans[2 * v + 1] - forest_.node_spans[2 * v]; }
   std::size_t count(NodeIndex v) const { return first_[v + 1] - first_[v]; }
 
-  // A candidate is worse if another one should come before it.
+  // Tells whether b goes before a.
   static bool is_worse(const Item& a, const Item& b) {
     if (a.objective != b.objective) return a.objective < b.objective;
     if (a.score != b.score) return a.score < b.score;
     return a.edge > b.edge;
   }
 
-  // Of candidates, as a heap wants it.
+  // Orders candidates for a heap whose top is the best.
   auto order() const {
     return [this](std::uint32_t a, std::uint32_t b) { return is_worse(candidates_[a], candidates_[b]); };
   }
@@ -124,8 +130,8 @@ class Rescorer {
     kept_.push_back(candidate);
   }
 
-  // Makes items of what was kept, best first: the objective is not monotone, and what was found later may be
-  // better.
+  // Turns the kept candidates into items, best first. The objective is not monotone, so that candidates
+  // popped later may be better.
   void finish() {
     ranking_.resize(kept_.size());
     std::iota(ranking_.begin(), ranking_.end(), std::uint32_t{0});
@@ -143,7 +149,7 @@ class Rescorer {
     }
   }
 
-  // Where the table of the node's strings has this one, or a free slot for it.
+  // Returns the slot of a string in the hash table of the node's strings, or a free slot for it.
   std::uint32_t* slot_of(const StringHash& string) {
     const std::size_t mask = seen_.size() - 1;
     for (std::size_t at = string.value()[0] & mask;; at = (at + 1) & mask) {
@@ -156,7 +162,8 @@ class Rescorer {
     for (std::uint32_t i = 0; i < kept_strings_.size(); ++i) *slot_of(kept_strings_[i]) = i;
   }
 
-  // Every choice of ranks is reached once: only tails from the last raised one on are raised.
+  // Pushes candidates with the next item of one tail. Raising only tails from the last raised one on reaches
+  // every combination of ranks exactly once.
   void push_successors(std::uint32_t candidate) {
     const EdgeIndex edge = candidates_[candidate].edge;
     const std::size_t old = candidates_[candidate].ranks;
@@ -193,7 +200,7 @@ class Rescorer {
     std::ranges::push_heap(queue_, order());
   }
 
-  // The place of the i-th tail's item.
+  // Returns the index of the i-th tail's item.
   std::size_t place(std::span<const NodeIndex> tails, std::size_t ranks, std::size_t i) const {
     return first_[tails[i]] + pool_[ranks + i];
   }
@@ -210,9 +217,9 @@ class Rescorer {
   void add_tail(Item& item, const Item& tail) {
     if (tail.length > kMostWords - item.length) throw ForestError("a string has over 2^30 words");
     // n-grams that begin before the tail end in its first words at the latest.
-    const std::int32_t known = std::min(tail.length, static_cast<std::int32_t>(kLeft));
-    for (std::int32_t i = 0; i < known; ++i) add_word(item, tail.left[i], static_cast<std::size_t>(i) + 2);
-    item.length += tail.length - known;
+    const std::int32_t stored = std::min(tail.length, static_cast<std::int32_t>(kLeft));
+    for (std::int32_t i = 0; i < stored; ++i) add_word(item, tail.left[i], static_cast<std::size_t>(i) + 2);
+    item.length += tail.length - stored;
     if (tail.length >= static_cast<std::int32_t>(kLeft)) item.right = tail.right;
     for (std::size_t n = 0; n < kBleuOrder; ++n) item.matches[n] += tail.matches[n];
   }
@@ -249,33 +256,36 @@ class Rescorer {
 
   const Hypergraph& forest_;
   std::span<const double> scores_;
-  std::vector<double> lengths_;  // of references
+  std::vector<double> lengths_;  // of the references
   const RescoreOptions& options_;
   ReferenceAutomaton automaton_;
   double source_ = 0;
   double reference_length_ = 0;
-  double share_ = 1;  // of the sentence, under the node at hand
+  double share_ = 1;  // of the sentence that the current node covers
   std::vector<Item> items_;
-  std::vector<std::size_t> first_;    // by node: its items, best first
+  std::vector<std::size_t> first_;    // by node: index of its first item; items are best first
   std::vector<std::uint32_t> ranks_;  // of the tails of items
-  std::vector<StringHash> strings_;   // of items, where they are to be distinct
-  // Of the node at hand.
+  std::vector<StringHash> strings_;   // of items, with options_.unique
+  // The current node:
   std::vector<Item> candidates_;
-  std::vector<std::uint32_t> pool_;       // ranks of candidates
+  std::vector<std::uint32_t> pool_;       // ranks of the tails of candidates
   std::vector<std::uint32_t> queue_;      // a heap of candidates
-  std::vector<std::uint32_t> kept_;       // candidates, in the order found
-  std::vector<StringHash> kept_strings_;  // theirs, where they are to be distinct
-  std::vector<std::uint32_t> seen_;       // open addressing: places in kept_
+  std::vector<std::uint32_t> kept_;       // candidates, in the order popped
+  std::vector<StringHash> kept_strings_;  // their strings, with options_.unique
+  std::vector<std::uint32_t> seen_;       // open addressing: indices into kept_
   std::vector<std::uint32_t> ranking_;    // of kept_
   std::size_t popped_ = 0;
 };
 
 }  // namespace
 
-std::vector<RescoredDerivation> rescore(const Hypergraph& forest, std::span<const double> scores,
-                                        std::span<const std::vector<std::string>> references,
-                                        const RescoreOptions& options) {
-  check_edge_values(forest, scores, false, "scores");
+std::vector<OracleHypothesis> rescore(const std::shared_ptr<const Forest>& forest,
+                                      std::span<const double> scores,
+                                      std::span<const std::vector<std::string>> references,
+                                      const RescoreOptions& options) {
+  const ReferenceSet::References segment(references.begin(), references.end());
+  const ReferenceSet set({&segment, 1});
+  check_edge_values(*forest, scores, false, "scores");
   const BleuCounts& document = options.document;
   std::vector<double> counts{document.length, document.reference_length, options.document_source};
   counts.insert(counts.end(), document.totals.begin(), document.totals.end());
@@ -284,7 +294,15 @@ std::vector<RescoredDerivation> rescore(const Hypergraph& forest, std::span<cons
     throw std::invalid_argument("document: expected counts that are finite and not negative");
   if (!(options.mu >= 0)) throw std::invalid_argument("mu: expected 0 to infinity");
   if (options.k < 1 || options.beam < 1) throw std::invalid_argument("k and beam: expected 1 or more");
-  return Rescorer(forest, scores, references, options).run();
+  const std::vector<std::int32_t> numbers = set.words(forest->graph->words);
+  std::vector<OracleHypothesis> out;
+  for (auto& [objective, score, edges] : Rescorer(*forest, scores, references, options).run()) {
+    std::vector<std::int32_t> words = yield_words(*forest, edges);
+    for (std::int32_t& word : words) word = numbers[static_cast<std::size_t>(word)];
+    out.push_back(
+        {{forest, score, std::move(edges)}, objective, set.bleu(0, words, options.reference_length)});
+  }
+  return out;
 }
 
 }  // namespace hiero

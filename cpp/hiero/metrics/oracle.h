@@ -1,19 +1,19 @@
-// Rescoring a forest by model score and BLEU together (Chiang et al. 2008, section 2.4): oracles that
-// training can reach (mu = 0.5), maximum BLEU (mu = 0), and hypotheses that the model likes and BLEU does not
-// (mu = infinity).
+// Rescoring of a forest by model score and BLEU together (Chiang et al. 2008, section 2.4): oracle
+// derivations that training can reach (mu = 0.5), derivations of maximum BLEU (mu = 0), and derivations that
+// the model prefers and BLEU does not (mu = infinity).
 //
-// B(e) = (O_f + |f|) BLEU(O + c(e)), O a document so far. A partial derivation has the counts of its string,
-// with matches that are not clipped and the effective reference length times the part of the sentence it
-// covers. B does not decompose, so that items are kept per node, as many as the beam holds, and combined best
-// first.
+// B(e) = (O_f + |f|) BLEU(O + c(e)), O being the counts of the document so far. c(e) of a partial derivation
+// counts its string, with matches that are not clipped and the effective reference length times the share of
+// the sentence that it covers. B does not decompose over edges, so that every node keeps the best items, as
+// many as the beam holds, and combines those of its tails best first.
 #pragma once
 
-#include <cstdint>
+#include <memory>
 #include <span>
 #include <string>
 #include <vector>
 
-#include "hiero/forest/hypergraph.h"
+#include "hiero/forest/derivation.h"
 #include "hiero/metrics/bleu.h"
 
 namespace hiero {
@@ -26,23 +26,24 @@ struct RescoreOptions {
   double document_source = 0;
   ReferenceLength reference_length = ReferenceLength::kShortest;
   std::size_t k = 10;
-  // Items that inner nodes keep; 1 in the paper.
+  // Number of items that nodes below the root keep; 1 in the paper.
   std::size_t beam = 10;
-  // Keeps one item of those with the same string, at every node.
+  // At every node, keep one item of those with the same string.
   bool unique = true;
 };
 
-struct RescoredDerivation {
-  double objective;
-  double score;
-  std::vector<EdgeIndex> edges;  // preorder
+struct OracleHypothesis {
+  Derivation derivation;  // with the model's score
+  double objective;       // computed from matches that are not clipped
+  BleuCounts counts;      // of its string, with clipped matches
 };
 
-// The k best derivations under the objective, best first; ties by score, then by edge index. Throws
+// Returns the k best derivations under the objective, best first; ties by score, then by edge index. Throws
 // std::invalid_argument for bad scores, options or references, ForestError for derivations of over 2^27 edges
 // and strings of over 2^30 words.
-std::vector<RescoredDerivation> rescore(const Hypergraph& forest, std::span<const double> scores,
-                                        std::span<const std::vector<std::string>> references,
-                                        const RescoreOptions& options);
+std::vector<OracleHypothesis> rescore(const std::shared_ptr<const Forest>& forest,
+                                      std::span<const double> scores,
+                                      std::span<const std::vector<std::string>> references,
+                                      const RescoreOptions& options);
 
 }  // namespace hiero

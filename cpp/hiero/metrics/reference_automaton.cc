@@ -14,11 +14,11 @@ ReferenceAutomaton::ReferenceAutomaton(std::span<const std::string> words,
   }
   columns_ = columns.size();
   for (std::size_t i = 0; i < words.size(); ++i) {
-    const auto found = columns.find(words[i]);
-    if (found != columns.end()) column_[i] = found->second;
+    const auto column = columns.find(words[i]);
+    if (column != columns.end()) column_[i] = column->second;
   }
 
-  // A trie of all n-grams first, -1 where there is no child.
+  // First a trie of all n-grams, with -1 where there is no child.
   const auto add_state = [this](std::size_t depth) {
     table_.resize(table_.size() + columns_, -1);
     depth_.push_back(static_cast<std::uint8_t>(depth));
@@ -32,15 +32,15 @@ ReferenceAutomaton::ReferenceAutomaton(std::span<const std::string> words,
         const auto column = static_cast<std::size_t>(columns.at(reference[end]));
         const std::size_t cell = static_cast<std::size_t>(state) * columns_ + column;
         if (table_[cell] < 0) {
-          const State fresh = add_state(end - begin + 1);
-          table_[cell] = fresh;
+          const State child = add_state(end - begin + 1);  // may move the table
+          table_[cell] = child;
         }
         state = table_[cell];
       }
     }
   }
 
-  // Then, breadth first, what to do where there is none: go on from the longest suffix (Aho and Corasick
+  // Then, breadth first, transitions where there is no child: those of the longest suffix (Aho and Corasick
   // 1975).
   suffix_.assign(depth_.size(), kStart);
   std::vector<State> open{kStart};
@@ -48,15 +48,15 @@ ReferenceAutomaton::ReferenceAutomaton(std::span<const std::string> words,
     const State state = open[i];
     for (std::size_t column = 0; column < columns_; ++column) {
       State& target = table_[static_cast<std::size_t>(state) * columns_ + column];
-      const State around =
+      const State of_suffix =
           state == kStart
               ? kStart
               : table_[static_cast<std::size_t>(suffix_[static_cast<std::size_t>(state)]) * columns_ +
                        column];
       if (target < 0) {
-        target = around;
+        target = of_suffix;
       } else {
-        suffix_[static_cast<std::size_t>(target)] = around;
+        suffix_[static_cast<std::size_t>(target)] = of_suffix;
         open.push_back(target);
       }
     }

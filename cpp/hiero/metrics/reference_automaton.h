@@ -1,6 +1,6 @@
-// The n-grams of references as an automaton: reading words one by one, its state is the longest suffix of
-// what was read, of up to n words, that occurs in a reference. All suffixes of an n-gram occur where it does,
-// so that the depth of the state tells all matches that end there.
+// An automaton over the n-grams of references: its state is the longest suffix of the words read so far, of
+// up to n words, that occurs in a reference. As all suffixes of that suffix occur in the reference too, the
+// depth of the state gives all matches that end at the last word.
 #pragma once
 
 #include <cstdint>
@@ -26,9 +26,9 @@ class ReferenceAutomaton {
     return column < 0 ? kStart
                       : table_[static_cast<std::size_t>(state) * columns_ + static_cast<std::size_t>(column)];
   }
-  // Words in the suffix.
+  // Returns the number of words in the suffix.
   std::size_t depth(State state) const { return depth_[static_cast<std::size_t>(state)]; }
-  // The state after all but the last n - 1 words are forgotten.
+  // Returns the state that keeps the last n - 1 words only.
   State shorten(State state) const { return shorter_[static_cast<std::size_t>(state)]; }
 
  private:

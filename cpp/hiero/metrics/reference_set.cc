@@ -16,7 +16,7 @@ std::size_t slot_of(std::uint64_t key, std::size_t slots) {
   return static_cast<std::size_t>((key * 0x9E3779B97F4A7C15ull) >> 32) & (slots - 1);
 }
 
-// N-grams of each order in a text.
+// Counts the n-grams of each order in a text of so many words.
 template <std::size_t order>
 std::array<double, order> ngram_totals(std::size_t length) {
   std::array<double, order> totals{};
@@ -62,7 +62,7 @@ void ReferenceSet::Trie::grow() {
 }
 
 ReferenceSet::ReferenceSet(std::span<const References> segments) {
-  // All segments together, for the information of n-grams: how often each occurs.
+  // The n-grams of all segments and how often each occurs, for their information.
   Trie corpus;
   std::vector<double> occurrences{0};
   std::vector<std::vector<std::pair<Node, Node>>> in_corpus(segments.size());  // parent and node, by node
@@ -75,7 +75,7 @@ ReferenceSet::ReferenceSet(std::span<const References> segments) {
     }
     segment.clip = {0};
     in_corpus[i] = {{0, 0}};
-    std::vector<std::int32_t> counts;  // in this reference, by node
+    std::vector<std::int32_t> counts;  // by node: occurrences in this reference
     std::vector<std::int32_t> words;
     for (const auto& reference : segments[i]) {
       words.clear();
@@ -86,18 +86,18 @@ ReferenceSet::ReferenceSet(std::span<const References> segments) {
       counts.assign(counts.size(), 0);
       for (std::size_t begin = 0; begin < words.size(); ++begin) {
         Node node = 0;
-        Node everywhere = 0;
+        Node corpus_node = 0;
         for (std::size_t end = begin; end < std::min(words.size(), begin + kNistOrder); ++end) {
           node = segment.trie.add(node, words[end]);
-          const Node parent = everywhere;
-          everywhere = corpus.add(parent, words[end]);
+          const Node parent = corpus_node;
+          corpus_node = corpus.add(parent, words[end]);
           segment.clip.resize(segment.trie.size);
           counts.resize(segment.trie.size);
           in_corpus[i].resize(segment.trie.size);
           occurrences.resize(corpus.size);
           segment.clip[node] = std::max(segment.clip[node], ++counts[node]);
-          in_corpus[i][node] = {parent, everywhere};
-          ++occurrences[everywhere];
+          in_corpus[i][node] = {parent, corpus_node};
+          ++occurrences[corpus_node];
         }
       }
     }
@@ -113,8 +113,8 @@ std::vector<std::int32_t> ReferenceSet::words(std::span<const std::string> vocab
   std::vector<std::int32_t> out;
   out.reserve(vocabulary.size());
   for (const std::string& word : vocabulary) {
-    const auto found = ids_.find(word);
-    out.push_back(found == ids_.end() ? -1 : found->second);
+    const auto id = ids_.find(word);
+    out.push_back(id == ids_.end() ? -1 : id->second);
   }
   return out;
 }
@@ -208,7 +208,7 @@ BleuCounts ReferenceSet::Frame::bleu(std::span<const std::int32_t> words, Refere
   out.reference_length = effective_length(segment_.lengths, kind, out.length);
   out.totals = ngram_totals<kBleuOrder>(length);
   out.matches = matches_;
-  // What is within one side is counted already.
+  // N-grams within one side are in matches_ already.
   walk(text_, 0, left_.size() + words.size(), left_.size(), [&](Node node, std::size_t n) {
     if (++seen_[static_cast<std::size_t>(node)] <= segment_.clip[static_cast<std::size_t>(node)])
       ++out.matches[n];
@@ -217,6 +217,14 @@ BleuCounts ReferenceSet::Frame::bleu(std::span<const std::int32_t> words, Refere
   for (const Node node : counted_) --seen_[static_cast<std::size_t>(node)];
   counted_.clear();
   return out;
+}
+
+BleuCounts bleu_counts(std::span<const std::string> tokens, const ReferenceSet::References& references,
+                       ReferenceLength kind) {
+  if (std::ranges::all_of(references, [](const auto& reference) { return reference.empty(); }))
+    throw std::invalid_argument("references: all are empty");
+  const ReferenceSet set({&references, 1});
+  return set.bleu(0, set.words(tokens), kind);
 }
 
 }  // namespace hiero

@@ -1,9 +1,8 @@
-// The n-grams of reference translations, segment by segment, and what n-gram metrics count of hypotheses:
-// BLEU (Papineni et al. 2002) and NIST (Doddington 2002), as statistics that add up over segments.
+// The n-grams of reference translations, segment by segment, and the statistics of hypotheses that BLEU
+// (Papineni et al. 2002) and NIST (Doddington 2002) are computed from, which add up over segments.
 //
-// Every segment has a trie of its references' n-grams, so that a hypothesis is counted by walking down from
-// each of its words, and n-grams are told apart exactly. An n-gram of the hypothesis matches as often as it
-// is in the reference that has it most often.
+// Every segment has a trie of its references' n-grams; walking down from each word of a hypothesis counts its
+// matches exactly. An n-gram of the hypothesis matches at most as often as it occurs in one reference.
 //
 // How to use: ReferenceSet references(segments); references.words(vocabulary) once for a list of hypotheses,
 // then bleu(segment, words, kind) for each. All const calls may run on several threads.
@@ -22,43 +21,43 @@ namespace hiero {
 
 inline constexpr std::size_t kNistOrder = 5;
 
-// Counts that add up over segments.
+// NIST's statistics, which add up over segments.
 struct NistCounts {
   double length = 0;
   double reference_length = 0;              // mean over references
-  std::array<double, kNistOrder> info{};    // of matched n-grams, by order
-  std::array<double, kNistOrder> totals{};  // n-grams of the hypothesis
+  std::array<double, kNistOrder> info{};    // bits of matched n-grams, by order
+  std::array<double, kNistOrder> totals{};  // n-grams of the hypothesis, by order
 };
 
 class ReferenceSet {
  public:
   using References = std::vector<std::vector<std::string>>;
 
-  // The references of each segment; empty ones are missing. Throws std::invalid_argument naming a segment,
-  // from 0, all of whose references are empty.
+  // Takes the references of each segment; empty ones count as missing. Throws std::invalid_argument that
+  // names a segment, from 0, all of whose references are empty.
   explicit ReferenceSet(std::span<const References> segments);
 
   std::size_t size() const { return segments_.size(); }
 
-  // The words of a vocabulary as the numbers that hypotheses are given in; -1 for those in no reference.
+  // Returns the number of each word of a vocabulary, by which hypotheses are given; -1 if in no reference.
   std::vector<std::int32_t> words(std::span<const std::string> vocabulary) const;
 
-  // Of a hypothesis for a segment below size(); words as words() numbers them.
+  // Return the statistics of a hypothesis for a segment below size(), words numbered by words().
   BleuCounts bleu(std::size_t segment, std::span<const std::int32_t> words, ReferenceLength kind) const;
   NistCounts nist(std::size_t segment, std::span<const std::int32_t> words) const;
-  // The hypothesis's n-grams of up to four words that are in a reference, however often they are there.
+  // Counts the n-grams of 1 to 4 words of the hypothesis that occur in a reference, without clipping.
   std::array<double, kBleuOrder> unclipped(std::size_t segment, std::span<const std::int32_t> words) const;
 
-  // Counts many strings that stand between the same words, at the cost of what is between alone.
+  // Counts many strings between the same left and right words, at the cost of the string alone.
   class Frame;
 
  private:
   using Node = std::int32_t;
 
-  // Nodes are n-grams, 0 the empty one; children in a hash table of (parent, word).
+  // Nodes are n-grams, 0 the empty one; children are in a hash table of (parent, word).
   struct Trie {
-    std::vector<std::uint64_t> keys;  // a power of two of them
-    std::vector<Node> nodes;          // of each key; -1: free
+    std::vector<std::uint64_t> keys;  // their number is a power of two
+    std::vector<Node> nodes;          // by key; -1: free
     Node size = 1;
 
     Trie();
@@ -68,7 +67,7 @@ class ReferenceSet {
   };
   struct Segment {
     Trie trie;
-    std::vector<std::int32_t> clip;  // by node: the most in one reference
+    std::vector<std::int32_t> clip;  // by node: greatest count in one reference
     std::vector<double> info;        // by node, in bits
     std::vector<double> lengths;     // see reference_lengths
   };
@@ -82,30 +81,35 @@ class ReferenceSet {
   std::vector<Segment> segments_;
 };
 
-// The references must outlive it; words as words() numbers them.
+// Counts what stands between fixed words. The references must outlive it; words are numbered by words().
 class ReferenceSet::Frame {
  public:
   Frame(const ReferenceSet& references, std::size_t segment, std::span<const std::int32_t> left,
         std::span<const std::int32_t> right);
 
-  // Of left, these words and right together.
+  // Returns the statistics of left, these words and right together.
   BleuCounts bleu(std::span<const std::int32_t> words, ReferenceLength kind);
 
  private:
-  // Calls count(node, order - 1) for the known n-grams that begin at these places of a text and end behind
-  // `after`.
+  // Calls count(node, order - 1) for the n-grams of references that begin at positions [begin, end) of a text
+  // and end at `after` or later.
   template <class Count>
   void walk(std::span<const std::int32_t> text, std::size_t begin, std::size_t end, std::size_t after,
             const Count& count) const;
 
   const Segment& segment_;
-  std::vector<std::int32_t> left_;   // its last words, of which n-grams can go on
-  std::vector<std::int32_t> right_;  // its first words
-  std::size_t outside_;              // words of both
+  std::vector<std::int32_t> left_;   // the last words on the left, which n-grams can begin in
+  std::vector<std::int32_t> right_;  // the first words on the right
+  std::size_t outside_;              // number of words left and right
   std::array<double, kBleuOrder> matches_{};
-  std::vector<std::int32_t> seen_;  // by node, within either
+  std::vector<std::int32_t> seen_;  // by node: occurrences within left or within right
   std::vector<std::int32_t> text_;
   std::vector<Node> counted_;
 };
+
+// Returns the statistics of one sentence. Empty references do not count; throws std::invalid_argument if all
+// are empty.
+BleuCounts bleu_counts(std::span<const std::string> tokens, const ReferenceSet::References& references,
+                       ReferenceLength kind);
 
 }  // namespace hiero

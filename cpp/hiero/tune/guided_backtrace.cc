@@ -15,7 +15,7 @@ using Id = PartialDerivations::Id;
 using Words = PartialDerivations::Words;
 using Strings = PartialDerivations::Strings;
 
-// What the paper calls GUIDED is a visit here, on a stack of our own.
+// Calls of the paper's function GUIDED are visits on an explicit stack.
 class Backtrace {
  public:
   Backtrace(PartialDerivations& partial, std::span<const std::vector<std::string>> references,
@@ -46,21 +46,21 @@ class Backtrace {
   }
 
  private:
-  // A derivation of a split point, composed anew, and its potential.
+  // The derivation of a split point, and the BLEU+1 of its span's outside string with its yield.
   struct Split {
     Chart::Split split;
     Id id;
     double potential;
   };
-  // A call for a span: its derivations by split point, best potential first, and how far it has come with the
-  // tails of their rules.
+  // A call for a span: its derivations by split point, best potential first, and the next split point and
+  // tail to go down to.
   struct Visit {
     Chart::Span span;
     std::size_t tail_of_caller;
     std::vector<Split> splits;
     std::size_t split = 0;
     std::size_t tail = 0;
-    std::vector<GoodDerivation> good;
+    std::vector<RecoveredDerivation> recovered;
   };
 
   double bleu_of(ReferenceSet::Frame& frame, const Words& words) const {
@@ -77,7 +77,7 @@ class Backtrace {
     return {set_, 0, numbered.left, numbered.right};
   }
 
-  // The rule of a split point over these tails, under the unary rules that it has on top.
+  // Applies the rule of a split point to these tails, then the unary rules above it.
   Id composed(const Chart::Split& split, std::vector<Id> tails) {
     Id id = partial_.compose(split.top.back(), std::move(tails));
     for (std::size_t i = split.top.size() - 1; i-- > 0;) id = partial_.compose(split.top[i], {id});
@@ -88,25 +88,26 @@ class Backtrace {
     poll_interrupts();
     Visit visit{span, tail_of_caller, {}, 0, 0, {}};
     ReferenceSet::Frame frame = frame_of(outside);
-    // The items of the whole sentence's beam are translations, which are known.
-    if (span != chart_.span_of(forest_.root)) look_at_beam(visit, outside, frame);
+    // Items of the whole sentence are among the k best translations.
+    if (span != chart_.span_of(forest_.root)) recover_items(visit, outside, frame);
     for (Chart::Split& split : chart_.splits(span)) {
       const auto tails = forest_.edge_tails(split.top.back());
       const Id id = composed(split, {tails.begin(), tails.end()});
       const double potential = bleu_of(frame, partial_.yield(id));
       visit.splits.push_back({std::move(split), id, potential});
     }
-    std::ranges::stable_sort(visit.splits, std::ranges::greater(),
-                             [](const Split& each) { return std::tuple(each.potential, each.split.score); });
+    std::ranges::stable_sort(visit.splits, std::ranges::greater(), [](const Split& split) {
+      return std::tuple(split.potential, split.split.score);
+    });
     out_.places[span].outside = std::move(outside);
     visits_.push_back(std::move(visit));
   }
 
-  void look_at_beam(Visit& visit, const Strings& outside, ReferenceSet::Frame& frame) {
+  void recover_items(Visit& visit, const Strings& outside, ReferenceSet::Frame& frame) {
     for (const NodeIndex node : chart_.survivors(visit.span, options_.beam)) {
       const double bleu = bleu_of(frame, partial_.yield(node));
       if (bleu <= out_.best_bleu) continue;
-      visit.good.push_back({node, out_.strings.size(), bleu});
+      visit.recovered.push_back({node, out_.strings.size(), bleu});
       out_.strings.push_back(joined(outside, partial_.yield(node)));
       if (bleu <= out_.oracle_bleu) continue;
       out_.oracle_bleu = bleu;
@@ -114,7 +115,8 @@ class Backtrace {
     }
   }
 
-  // Goes on with the last call: into the next tail that nothing came by, or back to its caller.
+  // Continues the last call: goes down to the next tail whose span was not reached yet, or returns to its
+  // caller.
   void step() {
     Visit& visit = visits_.back();
     if (visit.split == visit.splits.size()) return leave();
@@ -141,56 +143,56 @@ class Backtrace {
   void leave() {
     const Visit done = std::move(visits_.back());
     visits_.pop_back();
-    std::vector<GoodDerivation>& kept = out_.places.at(done.span).recovered;
-    kept = done.good;
-    std::ranges::stable_sort(kept, std::ranges::greater(), &GoodDerivation::bleu);
-    kept.resize(std::min(kept.size(), options_.recovered));
-    if (!visits_.empty()) take_in(visits_.back(), done.tail_of_caller, done.good);
+    std::vector<RecoveredDerivation>& best = out_.places.at(done.span).recovered;
+    best = done.recovered;
+    std::ranges::stable_sort(best, std::ranges::greater(), &RecoveredDerivation::bleu);
+    best.resize(std::min(best.size(), options_.recovered));
+    if (!visits_.empty()) substitute(visits_.back(), done.tail_of_caller, done.recovered);
   }
 
-  // Puts what is good of a tail in its place, in the derivation of the split point that the visit is at.
-  void take_in(Visit& visit, std::size_t tail, std::span<const GoodDerivation> found) {
+  // Substitutes derivations recovered for a tail into the derivation of the visit's current split point.
+  void substitute(Visit& visit, std::size_t tail, std::span<const RecoveredDerivation> derivations) {
     const Chart::Split& split = visit.splits[visit.split].split;
     const auto nodes = forest_.edge_tails(split.top.back());
-    for (const GoodDerivation& good : found) {
-      const std::optional<Id> fitting = as_label(good.derivation, forest_.node_labels[nodes[tail]]);
+    for (const RecoveredDerivation& derivation : derivations) {
+      const std::optional<Id> fitting = as_label(derivation.derivation, forest_.node_labels[nodes[tail]]);
       if (!fitting) continue;
       std::vector<Id> tails(nodes.begin(), nodes.end());
       tails[tail] = *fitting;
-      visit.good.push_back({composed(split, std::move(tails)), good.string, good.bleu});
+      visit.recovered.push_back({composed(split, std::move(tails)), derivation.string, derivation.bleu});
     }
   }
 
-  // What is recovered of the whole sentence becomes translations of it.
-  void end_sentence(std::vector<GoodDerivation>& recovered) {
+  // Completes derivations recovered for the whole sentence by the rule into the root.
+  void end_sentence(std::vector<RecoveredDerivation>& recovered) {
     const EdgeIndex last = forest_.edge_offsets[forest_.root];
     const std::int32_t goal = forest_.node_labels[forest_.edge_tails(last)[0]];
-    std::vector<GoodDerivation> complete;
-    for (const GoodDerivation& good : recovered) {
-      if (const std::optional<Id> fitting = as_label(good.derivation, goal))
-        complete.push_back({partial_.compose(last, {*fitting}), good.string, good.bleu});
+    std::vector<RecoveredDerivation> complete;
+    for (const RecoveredDerivation& derivation : recovered) {
+      if (const std::optional<Id> fitting = as_label(derivation.derivation, goal))
+        complete.push_back({partial_.compose(last, {*fitting}), derivation.string, derivation.bleu});
     }
     recovered = std::move(complete);
   }
 
   std::int32_t label_of(Id id) const { return forest_.node_labels[partial_.head(id)]; }
 
-  // The derivation with another label: without the unary rules on top of it that copy, or with one more.
+  // Returns the derivation with another label: without copying unary rules on top of it, or with one more.
   std::optional<Id> as_label(Id id, std::int32_t label) {
     std::vector<Id> below{id};
     while (label_of(below.back()) != label && partial_.is_copy(below.back()))
       below.push_back(partial_.tails(below.back())[0]);
     if (label_of(below.back()) == label) return below.back();
-    for (const Id each : below) {
-      const EdgeIndex edge = copying(chart_.span_of(partial_.head(each)), label, label_of(each));
-      if (edge >= 0) return partial_.compose(edge, {each});
+    for (const Id id_below : below) {
+      const EdgeIndex edge = copying_edge(chart_.span_of(partial_.head(id_below)), label, label_of(id_below));
+      if (edge >= 0) return partial_.compose(edge, {id_below});
     }
     return std::nullopt;
   }
 
-  // The first edge of a span that copies what has one label to the other, of the best node that has one; -1
-  // if there is none.
-  EdgeIndex copying(Chart::Span span, std::int32_t head, std::int32_t tail) const {
+  // Returns the first copying edge of a span from a tail label to a head label, of the best node that has
+  // one; -1 if there is none.
+  EdgeIndex copying_edge(Chart::Span span, std::int32_t head, std::int32_t tail) const {
     for (const NodeIndex node : chart_.nodes(span)) {
       if (forest_.node_labels[node] != head) continue;
       for (EdgeIndex e = forest_.edge_offsets[node]; e < forest_.edge_offsets[node + 1]; ++e) {
@@ -206,7 +208,7 @@ class Backtrace {
   const GuidedOptions& options_;
   const ReferenceSet::References references_;
   const ReferenceSet set_;
-  const std::vector<std::int32_t> numbers_;  // of the forest's words, as the references have them
+  const std::vector<std::int32_t> numbers_;  // by word of the forest: its number in the references
   std::vector<Visit> visits_;
   GuidedResult out_;
 };

@@ -15,7 +15,7 @@ struct ScoreLine {
 };
 
 struct Segment {
-  double begin;  // where it starts to win
+  double begin;  // gamma from which it wins
   const ScoreLine* line;
 };
 
@@ -50,8 +50,8 @@ double crossing(const ScoreLine& a, const ScoreLine& b) {
   return (a.intercept - b.intercept) / (b.slope - a.slope);
 }
 
-// Leaves out most of the lines that never win, so that few must be sorted: those under the point where two
-// others meet whose slopes lie on both sides. By more than rounding, so that the envelope stays the same.
+// Removes most of the lines that never win, so that few must be sorted: lines below the crossing of two lines
+// with a smaller and a greater slope, by more than the rounding error, so that the envelope stays the same.
 void drop_losers(std::vector<ScoreLine>& lines) {
   if (lines.empty()) return;
   ScoreLine first = lines.front();
@@ -67,9 +67,9 @@ void drop_losers(std::vector<ScoreLine>& lines) {
   ScoreLine middle = first;
   double highest = value(first, between);
   for (const ScoreLine& line : lines) {
-    const double own = value(line, between);
-    if (own > highest) {
-      highest = own;
+    const double height = value(line, between);
+    if (height > highest) {
+      highest = height;
       middle = line;
     }
   }
@@ -80,13 +80,14 @@ void drop_losers(std::vector<ScoreLine>& lines) {
     const bool early = inside && line.slope <= middle.slope;
     const double gamma = early || !inside ? before : after;
     const double bar = value(early || !inside ? first : last, gamma);
-    const double own = value(line, gamma);
+    const double height = value(line, gamma);
     const double rounding = 1e-12 * (std::abs(bar) + std::abs(line.intercept) + std::abs(gamma * line.slope));
-    return own < bar - rounding;
+    return height < bar - rounding;
   });
 }
 
-// Sorts lines of a sentence and leaves the pieces of their upper envelope, from left to right.
+// Sorts the lines of a sentence and puts the pieces of their upper envelope, from left to right, into
+// `pieces`.
 void envelope(std::vector<ScoreLine>& lines, std::vector<Segment>& pieces) {
   drop_losers(lines);
   std::sort(lines.begin(), lines.end(), left_of);

@@ -26,14 +26,15 @@ OutsideStrings::OutsideStrings(std::shared_ptr<const Chart> chart, Outside kind,
     std::vector<Words> translations;
     for (const ScoredDerivation& derivation : best_)
       translations.push_back(yield_words(forest_, derivation.edges));
-    found_ = guided_backtrace(partial_, translations, references, options.guided);
+    guided_ = guided_backtrace(partial_, translations, references, options.guided);
   }
 }
 
-// Algorithm 1 of the paper, from every one of the best derivations.
+// Runs Algorithm 1 of the paper from each of the k best derivations.
 void OutsideStrings::top_down() {
   for (const ScoredDerivation& derivation : best_) {
-    // From the last edge on, what a derivation is made of is done, the first part last.
+    // From the last edge to the first: the subderivations of an edge are on top of the stack, the first one
+    // topmost.
     std::vector<Id> done;
     for (std::size_t at = derivation.edges.size(); at-- > 0;) {
       const EdgeIndex edge = derivation.edges[at];
@@ -48,8 +49,8 @@ void OutsideStrings::top_down() {
     while (!open.empty()) {
       const auto [id, outside] = std::move(open.back());
       open.pop_back();
-      // The first derivation to reach a span has its say, and of unary rules the topmost.
-      found_.places.try_emplace(chart_->span_of(partial_.head(id)), GuidedResult::Place{outside, {}});
+      // The first derivation to reach a span decides, and of unary rules the topmost.
+      guided_.places.try_emplace(chart_->span_of(partial_.head(id)), GuidedResult::Place{outside, {}});
       for (std::size_t tail = partial_.tails(id).size(); tail-- > 0;) {
         if (std::optional<Strings> below = partial_.around_tail(id, tail, outside))
           open.emplace_back(partial_.tails(id)[tail], std::move(*below));
@@ -59,9 +60,9 @@ void OutsideStrings::top_down() {
 }
 
 std::vector<OutsideStrings::Span> OutsideStrings::reached() const {
-  if (is_even()) return chart_->spans();
+  if (reaches_all()) return chart_->spans();
   std::vector<Span> out;
-  for (const auto& [span, place] : found_.places) out.push_back(span);
+  for (const auto& [span, place] : guided_.places) out.push_back(span);
   return out;
 }
 
@@ -70,7 +71,8 @@ OutsideStrings::Strings OutsideStrings::around(Span span) {
   if (span.begin < 0 || span.begin >= span.end || span.end > length)
     throw std::out_of_range("no span of the sentence");
   if (kind_ == Outside::kNothing) return {};
-  if (const auto found = found_.places.find(span); found != found_.places.end()) return found->second.outside;
+  if (const auto place = guided_.places.find(span); place != guided_.places.end())
+    return place->second.outside;
   if (before_.empty()) concatenate();
   return {before_[static_cast<std::size_t>(span.begin)].words,
           behind_[static_cast<std::size_t>(span.end)].words};
@@ -86,9 +88,9 @@ void OutsideStrings::concatenate() {
     behind_[static_cast<std::size_t>(at)] = best_side({at, length}, false);
 }
 
-// Where no item covers all that is before a place, or behind it, what is nearest to it is cut off, and joins
-// the best of the rest: as few words without translation as there can be, then the best sum of scores, then
-// the longest piece.
+// Translates the source before or behind a position. Where no item covers all of it, the piece next to the
+// position is joined with the best translation of the rest, such that as few words as possible are without
+// translation, then the sum of scores is greatest, then the piece is longest.
 OutsideStrings::Side OutsideStrings::best_side(Span span, bool before) {
   const auto score_of = [this](NodeIndex node) { return chart_->scores()[static_cast<std::size_t>(node)]; };
   if (const NodeIndex whole = chart_->best_node(span); whole >= 0)
@@ -99,7 +101,7 @@ OutsideStrings::Side OutsideStrings::best_side(Span span, bool before) {
   for (std::int32_t size = 1; size == 1 || size < span.end - span.begin; ++size) {
     const Span piece = before ? Span{span.end - size, span.end} : Span{span.begin, span.begin + size};
     const NodeIndex node = chart_->best_node(piece);
-    // A word may go without translation.
+    // A single word may be left without translation.
     if (node < 0 && size > 1) continue;
     const Side& other = before ? before_[static_cast<std::size_t>(piece.begin)]
                                : behind_[static_cast<std::size_t>(piece.end)];
@@ -113,15 +115,15 @@ OutsideStrings::Side OutsideStrings::best_side(Span span, bool before) {
     nearest = node;
     rest = &other;
   }
-  const Words own = nearest < 0 ? Words() : partial_.yield(nearest);
-  best.words = before ? joined({rest->words, {}}, own) : joined({own, {}}, rest->words);
+  const Words piece = nearest < 0 ? Words() : partial_.yield(nearest);
+  best.words = before ? joined({rest->words, {}}, piece) : joined({piece, {}}, rest->words);
   return best;
 }
 
-std::span<const GoodDerivation> OutsideStrings::recovered(Span span) const {
-  const auto found = found_.places.find(span);
-  if (found == found_.places.end()) return {};
-  return found->second.recovered;
+std::span<const RecoveredDerivation> OutsideStrings::recovered(Span span) const {
+  const auto place = guided_.places.find(span);
+  if (place == guided_.places.end()) return {};
+  return place->second.recovered;
 }
 
 KBestArrays OutsideStrings::candidates(Span span) {
@@ -133,7 +135,7 @@ KBestArrays OutsideStrings::candidates(Span span) {
                     feature_sums(*chart_->forest(), derivation.edges));
     }
   } else {
-    const bool is_reached = is_even() || found_.places.contains(span);
+    const bool is_reached = reaches_all() || guided_.places.contains(span);
     const std::vector<NodeIndex> beam = chart_->survivors(span, is_reached ? options_.guided.beam : 1);
     const Strings outside = beam.empty() ? Strings() : around(span);
     for (const NodeIndex node : beam) {
@@ -141,10 +143,10 @@ KBestArrays OutsideStrings::candidates(Span span) {
                     partial_.features(node));
     }
   }
-  for (const GoodDerivation& good : recovered(span)) {
+  for (const RecoveredDerivation& derivation : recovered(span)) {
     std::vector<EdgeIndex> edges;
-    for (const Id part : partial_.preorder(good.derivation)) edges.push_back(partial_.edge(part));
-    add_candidate(out, edges, found_.strings[good.string], partial_.features(good.derivation));
+    for (const Id part : partial_.preorder(derivation.derivation)) edges.push_back(partial_.edge(part));
+    add_candidate(out, edges, guided_.strings[derivation.string], partial_.features(derivation.derivation));
   }
   return out;
 }

@@ -33,18 +33,18 @@ std::span<const PartialDerivations::Id> PartialDerivations::tails(Id id) const {
   return composed(id).tails;
 }
 
-template <class Known, class Visit>
-void PartialDerivations::bottom_up(Id id, const Known& known, const Visit& visit) {
+template <class IsDone, class Visit>
+void PartialDerivations::bottom_up(Id id, const IsDone& is_done, const Visit& visit) {
   std::vector<Id> open{id};
   while (!open.empty()) {
     const Id top = open.back();
-    if (known(top)) {
+    if (is_done(top)) {
       open.pop_back();
       continue;
     }
     const std::size_t before = open.size();
     for (const Id tail : tails(top)) {
-      if (!known(tail)) open.push_back(tail);
+      if (!is_done(tail)) open.push_back(tail);
     }
     if (open.size() > before) continue;
     visit(top);
@@ -53,27 +53,27 @@ void PartialDerivations::bottom_up(Id id, const Known& known, const Visit& visit
 
 const PartialDerivations::Words& PartialDerivations::yield(Id id) {
   bottom_up(
-      id, [this](Id each) { return has_yield_[static_cast<std::size_t>(each)] != 0; },
-      [this](Id each) {
-        Words& words = yields_[static_cast<std::size_t>(each)];
-        const std::span<const Id> below = tails(each);
-        for (const std::int32_t symbol : forest_.template_of(edge(each))) {
+      id, [this](Id part) { return has_yield_[static_cast<std::size_t>(part)] != 0; },
+      [this](Id part) {
+        Words& words = yields_[static_cast<std::size_t>(part)];
+        const std::span<const Id> below = tails(part);
+        for (const std::int32_t symbol : forest_.template_of(edge(part))) {
           if (symbol >= 0) {
             words.push_back(symbol);
           } else {
-            const Words& part =
+            const Words& tail =
                 yields_[static_cast<std::size_t>(below[static_cast<std::size_t>(-1 - symbol)])];
-            words.insert(words.end(), part.begin(), part.end());
+            words.insert(words.end(), tail.begin(), tail.end());
           }
         }
-        has_yield_[static_cast<std::size_t>(each)] = 1;
+        has_yield_[static_cast<std::size_t>(part)] = 1;
       });
   return yields_[static_cast<std::size_t>(id)];
 }
 
 std::optional<PartialDerivations::Strings> PartialDerivations::around_tail(Id id, std::size_t tail,
                                                                            const Strings& outside) {
-  if (leaves_out(forest_, edge(id), tail)) return std::nullopt;
+  if (omits_tail(forest_, edge(id), tail)) return std::nullopt;
   Strings out{outside.left, {}};
   Words* side = &out.left;
   for (const std::int32_t symbol : forest_.template_of(edge(id))) {
@@ -97,14 +97,14 @@ bool PartialDerivations::copies(EdgeIndex edge) const {
 
 void PartialDerivations::score_lms(Id id) {
   bottom_up(
-      id, [this](Id each) { return is_node(each) || composed(each).scored; },
-      [this](Id each) {
-        Composed& own = composed_[static_cast<std::size_t>(each - forest_.node_count())];
+      id, [this](Id part) { return is_node(part) || composed(part).scored; },
+      [this](Id part) {
+        Composed& derivation = composed_[static_cast<std::size_t>(part - forest_.node_count())];
         std::vector<const ChartState*> below;
-        for (const Id tail : own.tails) below.push_back(states(tail));
-        own.states.resize(chart_->model().lms().size());
-        own.lms = chart_->lm_features(own.edge, below, own.states.data());
-        own.scored = true;
+        for (const Id tail : derivation.tails) below.push_back(states(tail));
+        derivation.states.resize(chart_->model().lms().size());
+        derivation.lms = chart_->lm_features(derivation.edge, below, derivation.states.data());
+        derivation.scored = true;
       });
 }
 
@@ -124,8 +124,8 @@ void PartialDerivations::visit_row(Id id, const Visit& visit) const {
 PartialDerivations::Features PartialDerivations::features(Id id) {
   score_lms(id);
   std::vector<std::int32_t> touched;
-  for (const Id each : preorder(id)) {
-    visit_row(each, [&](std::int32_t feature, double value) {
+  for (const Id part : preorder(id)) {
+    visit_row(part, [&](std::int32_t feature, double value) {
       touched.push_back(feature);
       sums_[static_cast<std::size_t>(feature)] += value;
     });
@@ -158,13 +158,14 @@ std::vector<PartialDerivations::Id> PartialDerivations::preorder(Id id) const {
   return out;
 }
 
-Derivation PartialDerivations::alone(Id id) {
+Derivation PartialDerivations::as_forest(Id id) {
   const Features sums = features(id);
   const std::vector<Id> parts = preorder(id);
   auto out = std::make_shared<Hypergraph>(empty_copy(forest_));
   auto rows = std::make_shared<FeatureRows>();
   rows->offsets = {0};
-  // From the last one on, what a derivation is made of is done, the first part last.
+  // From the last part to the first: the nodes of a part's tails are on top of the stack, the first one
+  // topmost.
   std::vector<NodeIndex> done;
   for (std::size_t at = parts.size(); at-- > 0;) {
     const Id part = parts[at];

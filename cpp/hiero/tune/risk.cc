@@ -20,7 +20,7 @@ namespace {
 
 constexpr std::size_t kBlockSentences = 16;
 
-// Sums over features, of which few are touched.
+// Sums by feature, of which few are touched.
 class SparseSum {
  public:
   explicit SparseSum(std::size_t features) : values_(features, 0.0), touched_(features, 0) {}
@@ -34,7 +34,7 @@ class SparseSum {
     values_[place] += value;
   }
 
-  // What was added since the last time.
+  // Returns the sums since the last call, and resets them.
   std::vector<std::pair<std::int32_t, double>> take() {
     std::vector<std::pair<std::int32_t, double>> out;
     for (const std::int32_t id : ids_) {
@@ -86,7 +86,7 @@ class Summation {
   }
 
  private:
-  // The thread that called may be interrupted.
+  // Sums blocks until none is left. Only the calling thread can be interrupted.
   void work(bool is_caller) {
     try {
       SparseSum gradient(options_.gradient ? weights_.size() : 0);
@@ -122,19 +122,19 @@ class Summation {
     }
   }
 
-  // Row by row.
+  // Returns the counts of a sentence, row by row.
   std::span<const float> counts_of(std::size_t sentence, EdgeIndex edges) const {
     const std::int64_t begin = counts_.offsets[sentence];
     const auto rows = static_cast<std::int64_t>(counts_.values.size() / counts_.columns);
     if (begin < 0 || begin > rows || edges > rows - begin || counts_.offsets[sentence + 1] != begin + edges)
       throw std::invalid_argument("counts: sentence " + std::to_string(sentence) + " has " +
                                   std::to_string(edges) + " edges");
-    const std::span<const float> found = counts_.values.subspan(
+    const std::span<const float> rows_of_sentence = counts_.values.subspan(
         static_cast<std::size_t>(begin) * counts_.columns, static_cast<std::size_t>(edges) * counts_.columns);
-    if (!std::ranges::all_of(found, [](float value) { return std::isfinite(value); }))
+    if (!std::ranges::all_of(rows_of_sentence, [](float value) { return std::isfinite(value); }))
       throw std::invalid_argument("counts: sentence " + std::to_string(sentence) +
                                   ": expected finite numbers");
-    return found;
+    return rows_of_sentence;
   }
 
   void add(std::size_t sentence, BlockSum& sum, SparseSum& gradient) const {
@@ -148,7 +148,7 @@ class Summation {
     scores.reserve(unscaled.size());
     for (const double score : unscaled) scores.push_back(options_.gamma * score);
     const Distribution p(graph, scores);
-    // What the objective is the mean of, but for T log Z.
+    // The objective is the expectation of r, minus T log Z.
     std::vector<double> r;
     r.reserve(scores.size());
     double mean_score = 0;
@@ -166,7 +166,7 @@ class Summation {
     }
     sum.entropy += p.log_z() - mean_score;
     if (!options_.gradient) return;
-    // Less a constant share of the mean on the edges into the root, of which every derivation has one.
+    // Subtracts the mean at the edges into the root, of which every derivation has one.
     for (EdgeIndex e = graph.edge_offsets[graph.root]; e < edges; ++e) r[e] -= mean;
     std::vector<double> slopes = p.edge_expectations(r);
     for (std::size_t e = 0; e < slopes.size(); ++e) sum.gamma += unscaled[e] * slopes[e];
@@ -174,7 +174,7 @@ class Summation {
     add_features(*forest, slopes, gradient);
   }
 
-  // Rows that many edges share are multiplied once.
+  // Adds slopes times features; rows that several edges share are multiplied once.
   static void add_features(const Forest& forest, const std::vector<double>& slopes, SparseSum& gradient) {
     const std::size_t rows = forest.rows->offsets.size() - 1;
     const auto add_row = [&](std::size_t row, double factor) {
@@ -202,7 +202,7 @@ class Summation {
   std::atomic<std::size_t> next_{0};
   std::atomic<bool> stopped_{false};
   std::mutex mutex_;
-  std::map<std::size_t, BlockSum> done_;  // behind the first that is not
+  std::map<std::size_t, BlockSum> done_;  // blocks that wait for an earlier one
   std::size_t folded_ = 0;
   RiskSum total_;
   std::exception_ptr error_;

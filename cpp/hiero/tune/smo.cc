@@ -11,9 +11,10 @@
 namespace hiero {
 namespace {
 
-// Steps on a sentence before the next one's turn, by its hypotheses.
+// Greatest number of steps on a sentence in one sweep, per hypothesis.
 constexpr std::size_t kStepsByRow = 10;
-// Sweeps without a smaller gap than before, which does fall and rise a little, after which it is rounding.
+// Number of sweeps without a new smallest gap after which the rest is taken for rounding: the gap does not
+// fall in every sweep.
 constexpr int kIdleSweeps = 1000;
 
 bool rises(std::span<const std::int32_t> offsets, std::size_t end) {
@@ -37,10 +38,10 @@ void check(const SmoBatch& batch, std::span<const double> weights, std::span<con
       throw std::invalid_argument("an oracle is none of its sentence's hypotheses");
     }
   }
-  const auto known = [&](std::int32_t id) {
+  const auto has_weight = [&](std::int32_t id) {
     return id >= 0 && static_cast<std::size_t>(id) < weights.size();
   };
-  if (!std::all_of(batch.ids.begin(), batch.ids.end(), known)) {
+  if (!std::all_of(batch.ids.begin(), batch.ids.end(), has_weight)) {
     throw std::invalid_argument("features without weights");
   }
   if (!fixed.empty() && fixed.size() != weights.size())
@@ -48,7 +49,7 @@ void check(const SmoBatch& batch, std::span<const double> weights, std::span<con
   const auto is_finite = [&](std::int32_t id) {
     return std::isfinite(weights[static_cast<std::size_t>(id)]);
   };
-  // Weights are far more than a batch has features.
+  // Only weights of the batch's features are checked: there are far more weights.
   if (!finite(batch.losses) || !finite(batch.values) || !std::ranges::all_of(batch.ids, is_finite)) {
     throw std::invalid_argument("losses, features or weights are not finite");
   }
@@ -56,7 +57,7 @@ void check(const SmoBatch& batch, std::span<const double> weights, std::span<con
     throw std::invalid_argument("c and tolerance are to be positive, and c finite");
 }
 
-// Solves one batch. Features are renumbered: those of the batch that may change, in the order of their ids.
+// Solves one batch. Features of the batch that may change are renumbered in the order of their ids.
 class Solver {
  public:
   Solver(const SmoBatch& batch, std::span<const double> weights, std::span<const bool> fixed,
@@ -97,7 +98,7 @@ class Solver {
  private:
   using Row = std::size_t;
 
-  // Entries of rows by new numbers, and l - h . w of rows before any change.
+  // Computes the rows by new feature numbers, and their margins l + h . w before any change.
   void number_rows(std::span<const double> weights) {
     row_begins_.push_back(0);
     for (Row row = 0; row < batch_.losses.size(); ++row) {
@@ -105,9 +106,9 @@ class Solver {
       double square = 0.0;
       for (auto at = entry(row); at < entry(row + 1); ++at) {
         start += batch_.values[at] * weights[static_cast<std::size_t>(batch_.ids[at])];
-        const auto found = std::lower_bound(solution_.ids.begin(), solution_.ids.end(), batch_.ids[at]);
-        if (found == solution_.ids.end() || *found != batch_.ids[at]) continue;
-        numbers_.push_back(static_cast<std::size_t>(found - solution_.ids.begin()));
+        const auto id = std::lower_bound(solution_.ids.begin(), solution_.ids.end(), batch_.ids[at]);
+        if (id == solution_.ids.end() || *id != batch_.ids[at]) continue;
+        numbers_.push_back(static_cast<std::size_t>(id - solution_.ids.begin()));
         values_.push_back(batch_.values[at]);
         square += batch_.values[at] * batch_.values[at];
       }
@@ -120,14 +121,14 @@ class Solver {
   std::size_t entry(Row row) const { return static_cast<std::size_t>(batch_.row_offsets[row]); }
   Row begin(std::size_t sentence) const { return static_cast<Row>(batch_.offsets[sentence]); }
 
-  // l + h . w' of a row: what a sentence's rows are compared by, less h* . w', which they have in common.
+  // Returns l + h . w' of a row: its margin up to h* . w', which the rows of a sentence have in common.
   double margin(Row row) const { return starts_[row] + product(row, solution_.changes); }
 
   void measure_margins(std::size_t sentence) {
     for (Row row = begin(sentence); row < begin(sentence + 1); ++row) margins_[row] = margin(row);
   }
 
-  // Of the margins as measured last: what the sentence adds to the gap between primal and dual.
+  // Returns the sentence's part of the duality gap, by the margins measured last.
   double sentence_gap(std::size_t sentence) const {
     const auto first = margins_.begin();
     const double most =
@@ -139,7 +140,7 @@ class Solver {
     return gap;
   }
 
-  // Measures the objective too.
+  // Measures the duality gap, and the objective.
   double measured_gap() {
     double gap = 0.0;
     double objective = 0.0;
@@ -157,8 +158,8 @@ class Solver {
 
   bool is_small(double gap) const { return gap <= limits_.tolerance * solution_.objective; }
 
-  // Steps to the hypothesis with the greatest margin from the one from which it gains most, until little is
-  // left to gain.
+  // Repeats the step from the hypothesis with the greatest gain to the one with the greatest margin until the
+  // sentence's part of the gap is small.
   void improve(std::size_t sentence) {
     measure_margins(sentence);
     const double enough =
@@ -181,13 +182,13 @@ class Solver {
 
   struct Step {
     Row down;
-    double delta;  // how much weight moves
-    double gain;   // by how much the objective of the dual improves
+    double delta;  // the amount of alpha that moves
+    double gain;   // improvement of the dual objective
   };
 
-  // The best step from `down` to `up`, the product of whose features is given: their margins come together,
-  // as far as there is weight to move. Where both have the same features w' stays, and all of the weight
-  // moves.
+  // Returns the best step from `down` to `up`, whose feature vectors have the product `product`: it makes
+  // their margins equal, as far as there is alpha to move. If both have the same features, w' does not
+  // change, and all alpha moves.
   Step step_from(Row down, Row up, double product) const {
     const double difference = margins_[up] - margins_[down];
     const double all = solution_.alphas[down];
@@ -196,7 +197,7 @@ class Solver {
     return {down, delta, delta * (difference - 0.5 * length * delta)};
   }
 
-  // Moves weight, w' along h(down) - h(up), and the sentence's margins.
+  // Moves alpha, changes w' along h(down) - h(up), and updates the sentence's margins.
   void take(const Step& step, Row up, std::size_t sentence) {
     const std::vector<double>& added = products_with(step.down, sentence);
     const std::vector<double>& removed = products_with(up, sentence);
@@ -206,7 +207,7 @@ class Solver {
     double& left = solution_.alphas[step.down];
     left = step.delta == left ? 0.0 : left - step.delta;
     solution_.alphas[up] += step.delta;
-    // Features that both have as much of do not change, not even by rounding.
+    // Features with the same value in both do not change, not even by rounding.
     add(step.down, 1.0, dense_);
     add(up, -1.0, dense_);
     for (const Row row : {step.down, up}) {
@@ -216,7 +217,8 @@ class Solver {
     }
   }
 
-  // Of a row with its sentence's rows, measured when first asked for: few rows ever get weight.
+  // Returns the products of a row with the rows of its sentence. They are computed on first use, as few rows
+  // ever get alpha.
   const std::vector<double>& products_with(Row row, std::size_t sentence) {
     std::vector<double>& products = products_[row];
     if (!products.empty()) return products;
@@ -250,7 +252,7 @@ class Solver {
   std::vector<double> values_;
   std::vector<double> starts_;
   std::vector<double> margins_;
-  std::vector<double> squares_;                // by row, its length
+  std::vector<double> squares_;                // by row: its product with itself
   std::vector<std::vector<double>> products_;  // by row, see products_with
   std::vector<double> dense_;                  // zeros between uses
 };
