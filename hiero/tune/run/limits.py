@@ -1,7 +1,9 @@
 """The limits of weights: which features may change, and between which values.
 
-limits = run_limits(start, names, fixed=["LM0"], intervals={"Glue": (-1, 0)})
-weights = limits.clip(weights)
+A run makes its limits once, and hands them to its method:
+
+    limits = run_limits(start, names, fixed=["LM0"], intervals={"Glue": (-1, 0)})
+    weights = limits.clip(weights)
 """
 
 from __future__ import annotations
