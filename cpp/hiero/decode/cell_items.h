@@ -29,7 +29,7 @@ class CellItems {
   ItemId add_apart(const PartialHypothesis& hypothesis);
   // The best score of the cell minus the beam threshold: what is worse is pruned.
   double threshold() const { return threshold_; }
-  // The edges that start() to now has added.
+  // The edges added since start().
   std::span<const SearchEdge> edges() const { return std::span(space_.edges).subspan(first_edge_); }
   // The items within the threshold and the beam size, best first, ties by id. At least one if there are any.
   std::span<const ItemId> finish(const DecoderOptions& options);

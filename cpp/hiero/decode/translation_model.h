@@ -52,7 +52,7 @@ struct ModelParts {
   struct Table {
     std::shared_ptr<const RuleTable> table;
     std::string owner;    // "": the table's own, or pt, pt1, ... in order
-    std::string statics;  // file made by save_statics(); "" or stale: computed
+    std::string statics;  // file made by save_rule_estimates(); "" or stale: computed
   };
   std::vector<Table> tables;
   std::vector<std::shared_ptr<const LanguageModel>> lms;
