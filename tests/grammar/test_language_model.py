@@ -46,7 +46,7 @@ def test_what_is_neither_table_nor_model(tmp_path: Path) -> None:
     assert message.endswith("; nor a packed rule table (hiero pack makes one from text)\n")
 
 
-@pytest.mark.parametrize("own", [False, True])
+@pytest.mark.parametrize("in_sentence", [False, True])
 def test_each_model_weighs_its_own_unknown_words(tmp_path: Path, in_sentence: bool) -> None:
     """The unknown words come from rules of a table, or from sentence rules."""
     for k, word in enumerate("ab"):

@@ -19,6 +19,7 @@ from hiero import Rule, RuleTable
 from hiero.base import tables
 from hiero.base.lines import open_source
 from support.brute_force import random_rules
+from support.packed_image import replace_bytes
 from support.packed_rules import pack_text, unpack_lines
 
 RULES = [
@@ -145,3 +146,21 @@ def test_real_grammar_round_trip(shared: Path, tmp_path: Path) -> None:
     written_lines = set(written)
     assert all(str(Rule(line)) in written_lines for line in sample)
     assert len(written) == len(original)
+
+
+@pytest.mark.parametrize(
+    "record",
+    [
+        b"\x03\x00\x00\x00\x01\x00\x07",  # a link to target position 7
+        b"\x03\x00\x00\x00\x01\x00\x82",  # a number that does not end
+        b"\x04\x00\x00\x00\x01\x00\x02",  # one link more than there are
+    ],
+)
+def test_damaged_links_are_refused(tmp_path: Path, record: bytes) -> None:
+    """Links are checked although the checksum matches."""
+    pack_text(tmp_path, "[X] ||| a ||| b c d ||| A=1 ||| 0-0 0-1 0-2")
+    image = (tmp_path / "rules.hrt").read_bytes()
+    (tmp_path / "bad.hrt").write_bytes(replace_bytes(image, b"\x03\x00\x00\x00\x01\x00\x02", record))
+    table = RuleTable.open(str(tmp_path / "bad.hrt"))
+    with pytest.raises(hiero.FormatError, match="damaged rule table: record of rule 0"):
+        table.check()

@@ -10,126 +10,13 @@
 #include "hiero/base/checked_blocks.h"
 #include "hiero/base/error.h"
 #include "hiero/base/varint.h"
+#include "hiero/grammar/packed_format.h"
+#include "hiero/grammar/section_streams.h"
 
 namespace hiero {
 namespace {
 
 using packed::Header;
-
-// A part of a section, written from front to back through a small buffer.
-class SectionStream {
- public:
-  SectionStream(ImageSink& sink, std::uint64_t offset) : sink_(&sink), offset_(offset) {}
-
-  void write(const void* data, std::size_t size) {
-    const auto* bytes = static_cast<const std::byte*>(data);
-    buffer_.insert(buffer_.end(), bytes, bytes + size);
-    if (buffer_.size() >= kBufferBytes) flush();
-  }
-  template <class T>
-  void put(const T& value) {
-    write(&value, sizeof value);
-  }
-  void flush() {
-    if (!buffer_.empty()) sink_->write(offset_, buffer_.data(), buffer_.size());
-    offset_ += buffer_.size();
-    buffer_.clear();
-  }
-
- private:
-  static constexpr std::size_t kBufferBytes = std::size_t{1} << 14;
-  ImageSink* sink_;
-  std::uint64_t offset_;
-  std::vector<std::byte> buffer_;
-};
-
-// The streams into the sections of nodes and groups. Nodes are added depth first but numbered breadth first.
-// Nodes of one depth come in the order of their numbers, so every depth has one stream per section.
-class NodeStreams {
- public:
-  // `nodes_at` and `groups_at` are the numbers of nodes and groups by depth.
-  NodeStreams(ImageSink& sink, const Header& header, const std::vector<std::uint64_t>& nodes_at,
-              const std::vector<std::uint64_t>& groups_at);
-
-  void add_node(std::size_t depth, Symbol symbol);
-  // Begins a group of the node that was added last at this depth.
-  void add_group(std::size_t depth, LabelId lhs, RuleId first_rule);
-  // Adds a rule to the current group.
-  void add_rule() { ++group_.count; }
-  void finish();
-
- private:
-  struct Level {
-    SectionStream symbols;
-    SectionStream first_child;
-    SectionStream first_group;
-    SectionStream groups;
-    std::uint32_t next_node;
-    std::uint32_t next_group;
-  };
-
-  std::uint64_t offset(packed::Section section, std::uint64_t element, std::size_t size) const {
-    return header_.sections[section].offset + element * size;
-  }
-  void close_group();
-
-  ImageSink& sink_;
-  const Header& header_;
-  std::vector<Level> levels_;  // by depth
-  RuleGroup group_{kNoLabel, 0, 0};
-  std::size_t group_depth_ = 0;
-};
-
-NodeStreams::NodeStreams(ImageSink& sink, const Header& header, const std::vector<std::uint64_t>& nodes_at,
-                         const std::vector<std::uint64_t>& groups_at)
-    : sink_(sink), header_(header) {
-  std::uint32_t node = 0;
-  std::uint32_t group = 0;
-  for (std::size_t depth = 0; depth < nodes_at.size(); ++depth) {
-    levels_.push_back({SectionStream(sink, offset(packed::kSymbols, node, sizeof(Symbol))),
-                       SectionStream(sink, offset(packed::kFirstChild, node, sizeof(NodeId))),
-                       SectionStream(sink, offset(packed::kFirstGroup, node, sizeof(std::uint32_t))),
-                       SectionStream(sink, offset(packed::kGroups, group, sizeof(RuleGroup))), node, group});
-    node += static_cast<std::uint32_t>(nodes_at[depth]);
-    group += static_cast<std::uint32_t>(groups_at[depth]);
-  }
-}
-
-void NodeStreams::add_node(std::size_t depth, Symbol symbol) {
-  close_group();
-  Level& level = levels_[depth];
-  level.symbols.put(symbol);
-  const bool deepest = depth + 1 == levels_.size();
-  level.first_child.put(deepest ? static_cast<NodeId>(header_.nodes) : levels_[depth + 1].next_node);
-  level.first_group.put(level.next_group);
-  ++level.next_node;
-}
-
-void NodeStreams::add_group(std::size_t depth, LabelId lhs, RuleId first_rule) {
-  close_group();
-  group_ = {lhs, first_rule, 0};
-  group_depth_ = depth;
-  ++levels_[depth].next_group;
-}
-
-void NodeStreams::close_group() {
-  if (group_.count > 0) levels_[group_depth_].groups.put(group_);
-  group_.count = 0;
-}
-
-void NodeStreams::finish() {
-  close_group();
-  for (Level& level : levels_) {
-    level.symbols.flush();
-    level.first_child.flush();
-    level.first_group.flush();
-    level.groups.flush();
-  }
-  const auto nodes = static_cast<std::uint32_t>(header_.nodes);
-  const auto groups = static_cast<std::uint32_t>(header_.groups);
-  sink_.write(offset(packed::kFirstChild, nodes, sizeof(NodeId)), &nodes, sizeof nodes);
-  sink_.write(offset(packed::kFirstGroup, nodes, sizeof groups), &groups, sizeof groups);
-}
 
 class TableWriter {
  public:

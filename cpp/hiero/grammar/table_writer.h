@@ -12,7 +12,7 @@
 
 #include "hiero/base/output_file.h"
 #include "hiero/base/vocab.h"
-#include "hiero/grammar/packed_format.h"
+#include "hiero/grammar/image_sink.h"
 #include "hiero/grammar/rule_table.h"
 #include "hiero/grammar/sorted_rules.h"
 
@@ -36,18 +36,6 @@ struct TableNames {
 // Visits all rules, sorted by source side (symbols in numeric order, a prefix first) and then by left-hand
 // label. Each call must visit the same rules.
 using RuleScan = std::function<void(const std::function<void(const RuleRow&)>& visit)>;
-
-// The destination of a table. Pieces come in any order, and every byte is written at most once; all other
-// bytes must be zero.
-class ImageSink {
- public:
-  virtual ~ImageSink() = default;
-  // Called once, before all others.
-  virtual void allocate(std::uint64_t length) = 0;
-  virtual void write(std::uint64_t offset, const void* data, std::size_t size) = 0;
-  // Reads bytes that were written before.
-  virtual void read(std::uint64_t offset, void* data, std::size_t size) const = 0;
-};
 
 // Calls `poll` regularly, which may throw to stop the work. Throws FormatError for more than 2^32 - 2 rules
 // or trie nodes.
