@@ -1,3 +1,4 @@
+// Joins strings with a separator between them.
 #pragma once
 
 #include <span>

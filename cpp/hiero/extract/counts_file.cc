@@ -115,19 +115,19 @@ CountsFile::CountsFile(const std::string& path) : path_(path), file_(path) {
   }
   if (add_header_to_sum(sum, header_) != header_.sum || header_.lexicon_at < sizeof header_ ||
       header_.rules_at < header_.lexicon_at || header_.rules_at > header_.length) {
-    damaged();
+    throw_damaged();
   }
 }
 
-void CountsFile::damaged() const { throw FormatError(path_ + ": damaged: extract again"); }
+void CountsFile::throw_damaged() const { throw FormatError(path_ + ": damaged: extract again"); }
 
 Vocab CountsFile::words() const {
   Cursor in(file_.bytes().data() + sizeof header_, file_.bytes().data() + header_.lexicon_at);
   Vocab words;
   for (std::uint64_t w = 0; w < header_.words && in.ok(); ++w) {
-    if (words.intern(in.string()) != w) damaged();
+    if (words.intern(in.string()) != w) throw_damaged();
   }
-  if (!in.ok() || !in.at_end()) damaged();
+  if (!in.ok() || !in.at_end()) throw_damaged();
   return words;
 }
 
@@ -136,7 +136,7 @@ Lexicon CountsFile::lexicon() const {
   Lexicon lexicon;
   const auto word = [&] {
     const std::uint64_t code = in.varint();
-    if (code > header_.words) damaged();
+    if (code > header_.words) throw_damaged();
     return code == 0 ? Lexicon::kNull : static_cast<WordId>(code - 1);
   };
   for (std::uint64_t n = 0; n < header_.lexicon && in.ok(); ++n) {
@@ -145,7 +145,7 @@ Lexicon CountsFile::lexicon() const {
     const std::uint64_t count = in.varint();
     if (in.ok() && count > 0) lexicon.add(source, target, count);
   }
-  if (!in.ok() || !in.at_end()) damaged();
+  if (!in.ok() || !in.at_end()) throw_damaged();
   return lexicon;
 }
 
@@ -153,19 +153,19 @@ CodedRule CountsFile::read_rule(const std::byte*& at, const std::byte* end) cons
   CodedRule rule{};
   const std::byte* const target = skip_symbols(at, end);
   const std::byte* const tail = target ? skip_symbols(target, end) : nullptr;
-  if (!tail) damaged();
+  if (!tail) throw_damaged();
   rule.source = {at, target};
   rule.target = {target, tail};
   Cursor in(tail, end);
   const std::string_view counts = in.string();
-  if (!in.ok()) damaged();
+  if (!in.ok()) throw_damaged();
   const auto* const begin = reinterpret_cast<const std::byte*>(counts.data());
   Cursor numbers(begin, begin + counts.size());
   rule.count.shares = numbers.varint();
   rule.count.occurrences = numbers.varint();
   rule.target_shares = numbers.varint();
   const std::string_view links = numbers.rest();
-  if (!numbers.ok() || links.size() % 2 != 0) damaged();
+  if (!numbers.ok() || links.size() % 2 != 0) throw_damaged();
   rule.links = std::as_bytes(std::span(links));
   at = begin + counts.size();
   return rule;
@@ -190,7 +190,7 @@ void CountsFile::read_rules(const std::function<void(std::span<const CodedRule>)
     if (rule.source.size() > 1) {
       close_group();
     } else if (group.empty()) {
-      damaged();
+      throw_damaged();
     } else {
       rule.source = group.front().source;
     }
@@ -219,7 +219,7 @@ std::vector<std::string> CountsFile::side_tokens(Bytes code, const Vocab& words,
       const std::uint32_t index = is_source ? number++ : payload(symbol);
       out.push_back("[X," + std::to_string(index + 1) + "]");
     } else {
-      if (symbol >= words.size()) damaged();
+      if (symbol >= words.size()) throw_damaged();
       out.push_back(escape(words[symbol]));
     }
   }

@@ -103,7 +103,7 @@ class CountsFile {
   std::vector<std::string> source_tokens(Bytes code, const Vocab& words) const;
   std::vector<std::string> target_tokens(Bytes code, const Vocab& words) const;
   // Throws the FormatError for a file whose contents contradict each other.
-  [[noreturn]] void damaged() const;
+  [[noreturn]] void throw_damaged() const;
 
  private:
   CodedRule read_rule(const std::byte*& at, const std::byte* end) const;

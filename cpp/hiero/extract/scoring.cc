@@ -86,7 +86,7 @@ class RuleScorer {
 
  private:
   void check(bool valid) const {
-    if (!valid) counts_.damaged();
+    if (!valid) counts_.throw_damaged();
   }
 
   // Fills selected_ with the rules that are kept, in their order.

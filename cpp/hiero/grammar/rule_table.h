@@ -144,7 +144,7 @@ class RuleTable {
             std::string name);
 
   // Returns the symbol of a token of rule text; none if the table does not have it.
-  std::optional<Symbol> symbol_of(std::string_view token) const;
+  std::optional<Symbol> find_symbol(std::string_view token) const;
   // Returns the first rule at a node or below it.
   RuleId first_rule(NodeId node) const;
   void read_header();
