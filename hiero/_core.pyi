@@ -23,6 +23,10 @@ def exchange(one: str, other: str) -> None:
     """
     Exchanges the names of two files or directories of one file system in one step.
 
+    Args:
+        one: A path.
+        other: Another path.
+
     Raises:
         OSError: One of them does not exist, or, with errno ENOSYS, EINVAL or ENOTSUP, the file system or
             platform cannot exchange names. The error names the first path.
@@ -98,8 +102,6 @@ class Rule:
 
     def __eq__(self, other: object, /) -> bool: ...
 
-    __hash__: None = None
-
 class RuleTable:
     """
     Packed rule table: immutable, memory-mapped, and safe to share between threads.
@@ -136,6 +138,9 @@ class RuleTable:
     def save(self, path: str) -> None:
         """
         Writes the packed table to a file, in full or not at all.
+
+        Args:
+            path: The file.
 
         Raises:
             OSError: The file cannot be written.
@@ -229,7 +234,7 @@ def pack(
         memory: Bytes for sorting.
         input: File of source sentences and its name in error messages: only rules that can apply to one
             of the sentences are packed. None: all rules.
-        goal: Label of whole sentences.
+        goal: Label of whole sentences; with `input`, rules of this label may cover any number of words.
         progress: Called with the number of rules read from time to time.
 
     Raises:
@@ -343,17 +348,6 @@ class FeatureNames(Sequence[str]):
     def __getitem__(self, arg: slice, /) -> tuple[str, ...]: ...
     def __iter__(self) -> Iterator[str]: ...
     def __contains__(self, name: object, /) -> bool: ...
-    def index(self, name: str) -> int:
-        """
-        Returns the id of a name.
-
-        Raises:
-            ValueError: There is no such feature.
-        """
-
-    def count(self, arg: str, /) -> int:
-        """Returns 1 for the name of a feature, else 0."""
-
     def ids(self, names: Iterable[str]) -> npt.NDArray[np.int32]:
         """
         Returns the ids of names.
@@ -914,10 +908,10 @@ class Forest:
         """
         Returns the k best derivations by model score and BLEU together (Chiang et al. 2008, section 2.4).
 
-        The objective is (1 - mu) B + mu score, with B = (document_source + |f|) BLEU(document + counts), where
-        |f| is the length of the source sentence; mu = 0.5 gives oracles, mu = 0 the best BLEU, and mu = inf
-        maximises score - B. B counts matches without clipping, and does not decompose, so that the search is
-        not exact.
+        The objective is (1 - mu) B + mu score, B = (document_source + |f|) BLEU(document + counts), where |f|
+        is the length of the source sentence; mu = 0.5 gives oracles, mu = 0 the best BLEU, and mu = inf
+        maximises score - B. B counts matches without clipping, and does not decompose over edges, so that the
+        search is not exact.
 
         Args:
             scores: float64 (edges), finite, or weights by feature name.
@@ -1185,6 +1179,9 @@ class Scaled:
         """
         Makes a number from a float.
 
+        Args:
+            value: The float.
+
         Raises:
             ValueError: The float is not finite.
         """
@@ -1322,7 +1319,7 @@ class LiftedSemiring(_Semiring):
     def __init__(self, n: int, m: int) -> None:
         """Makes a semiring whose vectors have n, m and n m components."""
 
-def inside(forest: Forest, semiring: Any, weights: Iterable) -> list:
+def inside(forest: Forest, semiring: Any, weights: Iterable[Any]) -> list[Any]:
     """
     Returns the inside value of every node (Goodman 1999; Li and Eisner 2009, Figure 2).
 
@@ -1339,7 +1336,7 @@ def inside(forest: Forest, semiring: Any, weights: Iterable) -> list:
         TypeError: A weight is no value of the semiring.
     """
 
-def outside(forest: Forest, semiring: Any, weights: Iterable, inside: Iterable) -> list:
+def outside(forest: Forest, semiring: Any, weights: Iterable[Any], inside: Iterable[Any]) -> list[Any]:
     """
     Returns the outside value of every node (Li and Eisner 2009, Figure 3).
 
@@ -1720,8 +1717,9 @@ class OutsideStrings:
         """
         Returns the candidate translations of a span for tuning.
 
-        For the whole sentence they are the k best translations, for other spans the items of the beam, or only
-        the best item where the span is not reached; then the derivations that the guided backtrace recovers.
+        For the whole sentence they are the k best translations, for other spans the items of the beam, or
+        only the best item where the span is not reached; then the derivations that the guided backtrace
+        recovers.
 
         Args:
             begin: First source word.
@@ -2123,6 +2121,9 @@ class RuleCounts:
     def __init__(self, path: str) -> None:
         """
         Opens and checks a file.
+
+        Args:
+            path: The file.
 
         Raises:
             OSError: The file cannot be read.
