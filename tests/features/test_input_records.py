@@ -164,8 +164,8 @@ def test_parses_beside_the_text(model: Path, tmp_path: Path) -> None:
         assert message in one_error_line(done)
         assert len(done.stdout.splitlines()) == lines
     # Where the file has no tree, the tree of the record is used.
-    records = [Sentence("le chat", parse=Tree.read(CHAT)), Sentence("le chat dort")]
-    text.write_text("".join(f"{record.to_json()}\n" for record in records))
+    sentences = [Sentence("le chat", parse=Tree.read(CHAT)), Sentence("le chat dort")]
+    text.write_text("".join(f"{sentence.to_json()}\n" for sentence in sentences))
     parses.write_text(f"\n{DORT}\n")
     again = call(*command, "--input-format", "jsonl", "--output-format", "jsonl")
     assert [json.loads(line)["features"] for line in again.stdout.splitlines()] == [
