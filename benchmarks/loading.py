@@ -1,4 +1,4 @@
-"""How long a model with a large rule table takes to load, and to translate a first sentence.
+"""Time that a model with a large rule table takes to load, and to translate a first sentence.
 
     python benchmarks/loading.py ../shared/data [--gigabytes 1]
 

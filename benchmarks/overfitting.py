@@ -1,4 +1,4 @@
-"""How much of what tuning gains on the sentences it sees it gains on others: a model, halves of two sets.
+"""Gain of tuning on the sentences it sees, and on others: a model, and halves of two sets.
 
     python benchmarks/overfitting.py ../shared/data/ja-en MODEL [--halves 20]
 

@@ -1,4 +1,4 @@
-"""How fast `hiero parse` is, and how much its trees are like those of another parser.
+"""Speed of `hiero parse`, and likeness of its trees to those of another parser.
 
     python benchmarks/parse.py dev.en dev.en.parse
 

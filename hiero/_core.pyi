@@ -970,7 +970,7 @@ class Derivation:
     @property
     def edges(self) -> npt.NDArray[np.int32]:
         """
-        Its edges in preorder, children in source order: int32 indices into the forest's edges.
+        Edges in preorder, children in source order: int32 indices into the forest's edges.
         """
 
     @property

@@ -107,7 +107,7 @@ nb::class_<Derivation> register_derivation(nb::module_& m) {
   auto derivation = define<Derivation>(m, "Derivation", "A derivation of a forest, with its score.");
   derivation.def_ro("score", &Derivation::score, "Sum of the scores of its edges (natural log).")
       .def_prop_ro("edges", view_of(&Derivation::edges),
-                   "Its edges in preorder, children in source order: int32 indices into the forest's edges.")
+                   "Edges in preorder, children in source order: int32 indices into the forest's edges.")
       .def_prop_ro(
           "tokens", [](const Derivation& d) { return yield_tokens(*d.forest, d.edges); },
           "Target words that it yields.")

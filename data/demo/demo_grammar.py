@@ -26,7 +26,7 @@ Option = TypeVar("Option")
 
 
 def is_nonterminal(token: str) -> bool:
-    """Whether a Mandarin-side token is a nonterminal: a capital Latin letter first."""
+    """Tells whether a Mandarin-side token is a nonterminal: a capital Latin letter first."""
     return "A" <= token[0] <= "Z"
 
 
@@ -97,7 +97,7 @@ class Node:
         return [word for part in parts for word in part]
 
     def below(self, stop: frozenset[str] = frozenset()) -> Iterator["Node"]:
-        """This node and those below it, not entering categories in `stop`."""
+        """Yields this node and those below it, not entering categories in `stop`."""
         yield self
         for child in self.children:
             if category(child.symbol) not in stop:
@@ -186,7 +186,7 @@ class Grammar:
             yield bound | dict(zip(free, values, strict=True))
 
     def _ground(self, symbol: str) -> list[tuple[float, list[Entry]]]:
-        """For each rule of `symbol`: its weight, and its instances all of whose words exist."""
+        """Returns for each rule of `symbol` its weight, and its instances all of whose words exist."""
         found = []
         for left, weight, right in self.rules:
             if category(left) != category(symbol):
@@ -251,7 +251,7 @@ class Grammar:
         return Node(symbol, entry, [self._sample(random, s, inside) for s in entry.symbols], False)
 
     def is_natural(self, node: Node) -> bool:
-        """Whether no content word occurs twice, and no clause names a person twice."""
+        """Tells whether no content word occurs twice, and no clause names a person twice."""
         used = [n.entry.source for n in node.below() if n.lexical and category(n.symbol) in NAMED_ONCE]
         if max(Counter(used).values(), default=1) > 1:
             return False

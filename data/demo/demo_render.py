@@ -62,7 +62,7 @@ class Derivation:
     children: tuple["Derivation", ...]
 
     def walk(self) -> Iterator["Derivation"]:
-        """This node and all below it."""
+        """Yields this node and all below it."""
         yield self
         for child in self.children:
             yield from child.walk()

@@ -101,7 +101,7 @@ class Program(Group):
 
 
 def main() -> None:
-    """Entry point of `hiero`."""
+    """Runs `hiero`."""
     app = new_app(
         name="hiero",
         cls=Program,
@@ -115,7 +115,7 @@ def main() -> None:
 
 
 def decode_main() -> None:
-    """Entry point of `hiero-decode`, the same as `hiero decode`."""
+    """Runs `hiero-decode`, which is the same as `hiero decode`."""
     app = new_app(add_completion=True, no_args_is_help=False)
     add_command(app, _imported("decode"), "hiero-decode")
     _run(app, "hiero-decode")
@@ -133,7 +133,7 @@ def command_named(name: str) -> Any:
 
 
 def _program(version: Version = False) -> None:
-    """Options of the program without a command."""
+    """Takes the options of the program without a command."""
 
 
 def _imported(name: str) -> Any:

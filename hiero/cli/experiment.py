@@ -68,7 +68,7 @@ def cettolo2004(
     threads: Threads = 1,
     quiet: Quiet = False,
 ) -> None:
-    """Minimum error training by the simplex against uniform weights: Tables 3 and 4, Figures 1 and 2.
+    """Compares minimum error training by the simplex with uniform weights: Tables 3 and 4, Figures 1 and 2.
 
     Started again in the same directory, it goes on where it was interrupted.
     """
@@ -179,7 +179,7 @@ def zhai2015(
     threads: Threads = 1,
     quiet: Quiet = False,
 ) -> None:
-    """Search-aware MERT, batch MIRA and PRO against plain ones: Tables 1 to 5, Figures 4 and 5.
+    """Compares search-aware MERT, batch MIRA and PRO with plain ones: Tables 1 to 5, Figures 4 and 5.
 
     Started again in the same directory, it goes on where it was interrupted.
     """
@@ -195,7 +195,7 @@ def li2009(
     threads: Threads = 1,
     quiet: Quiet = False,
 ) -> None:
-    """Minimum risk on lists and forests, with annealing and with many features, against MERT: Table 5.
+    """Compares minimum risk on lists and forests, annealed and with many features, with MERT: Table 5.
 
     Started again in the same directory, it goes on where it was interrupted.
     """
@@ -211,7 +211,7 @@ def chiang2008(
     threads: Threads = 1,
     quiet: Quiet = False,
 ) -> None:
-    """MERT and online MIRA with soft syntax and structural distortion: Tables 1 and 2, Figure 1.
+    """Compares MERT and online MIRA with soft syntax and distortion: Tables 1 and 2, Figure 1.
 
     Started again in the same directory, it goes on where it was interrupted.
     """

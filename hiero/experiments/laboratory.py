@@ -115,7 +115,7 @@ class _Row(BaseModel):
 
 @dataclass(frozen=True)
 class Trial:
-    """How a system is tuned and tested.
+    """The parts of a system's tuning and test.
 
     ``decoder`` translates the sets, and the tuning set too unless there is another ``tuning_decoder``.
     ``options`` lack the seed. The rest has defaults: the laboratory's tuning set and BLEU of it, the model's
@@ -314,5 +314,5 @@ class Laboratory(ABC, Generic[O]):
 
 
 def _has_begun(folder: Path) -> bool:
-    """Whether anything is kept in the folder of a system that its options have changed."""
+    """Tells whether anything is kept in the folder of a system that its options have changed."""
     return (folder / _ROW).exists() and any(path.name != _ROW for path in folder.iterdir())

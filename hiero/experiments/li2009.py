@@ -149,7 +149,7 @@ class Li2009(Laboratory[Li2009Options]):
 
     @property
     def _loading(self) -> dict[str, Any]:
-        """Arguments of ``Model.load`` for what a model directory does not hold."""
+        """Returns arguments of ``Model.load`` for what a model directory does not hold."""
         return {"local_features": self.model.local_features, "generators": self.model.generators}
 
     def second_options(self, run: int) -> SecondStageOptions:

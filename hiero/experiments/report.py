@@ -218,7 +218,7 @@ def write_report(folder: Path, results: Results, sections: Iterable[str], tables
 
 
 def can_draw() -> bool:
-    """Whether matplotlib is installed."""
+    """Tells whether matplotlib is installed."""
     return find_spec("matplotlib") is not None
 
 

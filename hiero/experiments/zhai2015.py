@@ -156,7 +156,7 @@ def systems(options: Zhai2015Options, aligned: bool) -> list[System]:
 
 
 def is_search_aware(system: System) -> bool:
-    """Whether a system is tuned on spans as well."""
+    """Tells whether a system is tuned on spans as well."""
     return "search_aware" in dict(system.settings)
 
 

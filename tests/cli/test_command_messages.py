@@ -36,7 +36,7 @@ def test_a_rule_that_there_is_not(model: Path) -> None:
 
 @pytest.mark.parametrize("command", [["unpack", "rules0.hrt"], ["info", "."], ["--help"], ["--version"]])
 def test_output_that_nobody_reads(model: Path, command: list[str]) -> None:
-    """It dies of SIGPIPE, which shells give as 141, and says nothing."""
+    """A command dies of SIGPIPE, which shells report as 141, and prints nothing."""
     for _ in range(2):
         pipe = subprocess.PIPE
         with subprocess.Popen([BIN / "hiero", *command], cwd=model, stdout=pipe, stderr=pipe) as process:
@@ -115,7 +115,7 @@ def test_a_picture_without_matplotlib(model: Path, monkeypatch: pytest.MonkeyPat
 
 
 def test_a_model_and_its_text_are_named_in_one_way(model: Path, french: Path) -> None:
-    """As the model is the argument of other commands, and the source --source; older names still do."""
+    """The model is an argument and the source is --source, as for other commands; older names still work."""
     text = french / "input.fr"
     plain = call("hiero-decode", model, "--source", text)
     assert plain.returncode == 0 and plain.stdout.count(b"\n") == text.read_text().count("\n")
@@ -135,7 +135,7 @@ def test_a_model_and_its_text_are_named_in_one_way(model: Path, french: Path) ->
 
 
 def test_weights_of_a_file_are_merged(model: Path, french: Path, tmp_path: Path) -> None:
-    """As by --set-weight, also where files are compared."""
+    """Weights of a file are merged over the model's, as those of --set-weight are."""
     (tmp_path / "some.txt").write_text("LM0 0.25\n")
     (tmp_path / "all.txt").write_text((model / "weights.txt").read_text().replace("LM0 0.5", "LM0 0.25"))
     assert "LM0 0.25" in (tmp_path / "all.txt").read_text()

@@ -53,7 +53,7 @@ def test_rules_for_single_sentences(parts: list[object], tmp_path: Path) -> None
 
 
 def test_weights_of_rules_from_a_file(parts: list[object], tmp_path: Path) -> None:
-    """As by --set-weight, which counts where both have one."""
+    """A weights file may name features of rules, as --set-weight does; the option goes first."""
     rules = write(tmp_path / "rules", ["0 ||| [X] ||| le chat ||| tom ||| Term=1"])
     known = Path(str(parts[5])).read_text().splitlines()
     weights = write(tmp_path / "weights", [*known, "Term 20"])

@@ -138,7 +138,7 @@ def test_json(files: dict[str, Path]) -> None:
 
 
 def test_intervals_and_tests_are_of_the_seed_and_the_samples(files: dict[str, Path]) -> None:
-    """They take the options of the metric, as the library has them."""
+    """Intervals and tests are the library's, with the seed and the number of samples."""
     arguments = ("--hypothesis", files["bad"], "--references", files["r0"], files["r1"], "--seed", 2)
     more = ("--effective-length", "shortest", "--lowercase", "--compare", files["system"])
     ((result,),) = [json.loads(evaluate(*arguments, *more, "--samples", 60, "--output-format", "json"))]

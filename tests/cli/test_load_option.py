@@ -197,7 +197,7 @@ def test_generators_of_other_labels(folder: Path) -> None:
 
 
 def test_second_stages_and_experiments_open_them(folder: Path) -> None:
-    """By what they miss next."""
+    """Both commands open the parts: they complain of what is missing next."""
     for side in ("a", "b"):
         (folder / side).write_text("le chat\n")
     train = ("train-reranker", "model", "--source", "a", "--target", "b", "-o", "second")
@@ -313,7 +313,7 @@ def test_no_file_names_what_is_imported(folder: Path) -> None:
 
 
 def test_the_current_folder_as_a_program(folder: Path) -> None:
-    """It is where `python -m` looks, unless Python is told to leave it out."""
+    """`python -m` looks in the current folder, unless Python is told to leave it out."""
     command = [BIN / "hiero-decode", "--model", "model", "--quiet", "--load", "own:everything"]
     here = {name: value for name, value in os.environ.items() if name != "PYTHONSAFEPATH"}
     done, safe = (

@@ -140,7 +140,7 @@ def test_tuning_on_spans(files: Path) -> None:
 def test_the_best_of_several_runs_is_saved(
     files: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    """With its scores, before and after; each has a seed of its own."""
+    """The saved model has the scores of the best run, before and after; each run has another seed."""
     seeds = []
 
     def tuned(decoder: Any, metric: Any, start: Any, directory: Path, options: Any, **_: Any) -> TuneResult:

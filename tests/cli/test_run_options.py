@@ -141,7 +141,7 @@ def test_the_seed_draws_the_sets(folder: Path, runs: Runs, tmp_path: Path) -> No
 
 
 def test_sets_of_ones_own(folder: Path, runs: Runs) -> None:
-    """They stand where drawn ones would, with all references, and none of their sentences is trained on."""
+    """Given sets replace drawn ones, with all references, and none of their sentences is trained on."""
     own = []
     for name in ("tune", "test"):
         own += [f"--{name}-source", folder / f"{name}.s"]

@@ -1,4 +1,4 @@
-"""How hypotheses are shared out over cells: how much of the exact k-best list is found, and at what cost."""
+"""The budget of hypotheses by cell: the share of the exact k-best list that is found, and its cost."""
 
 from __future__ import annotations
 
@@ -139,7 +139,7 @@ def test_labels_share_the_hypotheses_of_their_span(folder: Path) -> None:
 
 
 def test_grammars_of_many_labels_are_searched_enough(folder: Path) -> None:
-    """With as many hypotheses for a span as without labels, shared out as evenly, the score is -9.72 at the
+    """Given as many hypotheses for a span as without labels, shared out as evenly, the score is -9.72 at the
     default limit, and -8.95 at 25 times that."""
     rng, labels = random.Random(3), 60
     targets = [f"t{n}" for n in range(30)]
@@ -186,7 +186,7 @@ def test_a_threshold_leaves_items_near_the_best(folder: Path) -> None:
 
 
 def cells_of(result: hiero.Translation, weights: dict[str, float]) -> list[list[tuple[float, bool]]]:
-    """By cell, the best score of every item and whether it survives."""
+    """Returns, by cell, the best score of every item and whether it survives."""
     assert result.chart is not None
     chart, survived = result.chart.forest, result.chart.survived
     scores = chart.scores(weights)

@@ -32,7 +32,7 @@ def lm(tmp_path_factory: pytest.TempPathFactory) -> hiero.LanguageModel:
 
 
 def of_items(chart: Forest, scores: list[float]) -> list[list[Scored]]:
-    """By node: all derivations below it, one by one."""
+    """Returns, by node, all derivations below it, one by one."""
     found: list[list[Scored]] = []
     for node in range(chart.node_count):
         mine = []
@@ -58,7 +58,7 @@ def by_cell(chart: Forest, scores: list[float]) -> dict[Cell, list[Scored]]:
 
 
 def useful_cells(rules: Enumerator) -> set[Cell]:
-    """Those that a derivation of the whole sentence may go through."""
+    """Returns the cells that a derivation of the whole sentence may go through."""
     seen: set[Cell] = set()
     open_ = [(0, len(rules.sentence), rules.goal)]
     while open_:
@@ -171,7 +171,7 @@ def tails_of(forest: Forest, edge: int) -> list[int]:
 
 
 def split_of(forest: Forest, edges: list[int]) -> int | None:
-    """Where the first nonterminal of the topmost rule ends that is not unary; None if it has none."""
+    """Returns where the first nonterminal of the topmost rule ends that is not unary; None if it has none."""
     for edge in edges:
         tails = [tuple(forest.node_spans[tail].tolist()) for tail in tails_of(forest, edge)]
         if tails != [tuple(forest.node_spans[head_of(forest, edge)].tolist())]:
@@ -180,7 +180,7 @@ def split_of(forest: Forest, edges: list[int]) -> int | None:
 
 
 def split_scores(forest: Forest, scores: list[float]) -> list[dict[int, float]]:
-    """By node, the best score of every split point, of all derivations."""
+    """Returns, by node, the best score of every split point, over all derivations."""
     every: list[list[tuple[float, list[int]]]] = []
     found = []
     for node in range(forest.node_count):
@@ -206,7 +206,7 @@ def test_every_cell_holds_what_enumeration_finds(lm: hiero.LanguageModel) -> Non
 
 
 def test_every_split_point_has_a_derivation(lm: hiero.LanguageModel) -> None:
-    """Also where search stops before it makes one; what it finds and how it goes on is as without."""
+    """Split points that search stops before get one, too; the rest of the search does not change."""
     completed = lost = 0
     for seed in range(300):
         rng = random.Random(seed)

@@ -203,7 +203,7 @@ def test_a_failing_line_does_not_stop_a_stream(model: hiero.Model) -> None:
 
 
 def length_at_rest(seen: Sequence[object], expected: int) -> int:
-    """How long a list has grown that threads add to, which they are given time for to go too far."""
+    """Returns the length of a list that threads add to, after they had time to go too far."""
     deadline = time.monotonic() + 20
     while len(seen) < expected and time.monotonic() < deadline:
         time.sleep(0.001)

@@ -27,7 +27,7 @@ SENTENCE = "je ne vois pas le chat dans la maison"
 
 @pytest.fixture(scope="module")
 def model(tmp_path_factory: pytest.TempPathFactory) -> hiero.Model:
-    """In a directory, with local features."""
+    """A model in a directory, with local features."""
     french = FRENCH
     made = hiero.Model.assemble(
         [french / "grammar.txt"],

@@ -203,7 +203,7 @@ def test_cells_of_many_items(tmp_path: Path) -> None:
 
 
 def test_a_translation_is_the_first_of_its_list(tmp_path: Path) -> None:
-    """Also where several derivations differ by the rounding of sums alone."""
+    """The translation is the first one even if derivations differ by the rounding of sums alone."""
     rng = random.Random(5)
     write_arpa(tmp_path / "lm.arpa", [rng.choices("uvw", k=5) for _ in range(20)], 3)
     lm = hiero.LanguageModel.load(str(tmp_path / "lm.arpa"))

@@ -187,7 +187,7 @@ def test_marks_in_odd_places_are_errors(rules: list[str], message: str) -> None:
 
 
 def test_marks_are_words_where_another_goal_is_named(tmp_path: Path) -> None:
-    """As in what `hiero extract` makes of text with such words in it."""
+    """The rules are what `hiero extract` makes of text with such words in it."""
     rules = ["[X] ||| <s> ||| <s> ||| -1", "[X] ||| a ||| A ||| -1", "[X] ||| </s> ||| end ||| -1"]
     (grammar,) = texts(tmp_path, rules="\n".join(rules))
     command = ("hiero-decode", "--grammar", grammar, "--quiet")
@@ -231,7 +231,7 @@ def test_alignment_and_spans_are_of_the_real_words(tmp_path: Path) -> None:
 
 
 def test_alignment_where_the_opening_has_words_of_its_own(tmp_path: Path) -> None:
-    """They stand where the goal stood on the target side, here in the middle, and links go on past them."""
+    """The words stand where the goal stood on the target side, here in the middle; links go on past them."""
     glue = """\
 [G] ||| <s> ||| <s> once upon ||| 0 ||| 0-0
 [G] ||| [G,1] c d </s> ||| D [G,1] C </s> ||| 0 ||| 1-2 2-0

@@ -103,7 +103,7 @@ def test_a_system_is_tuned_on_its_sentences_with_its_decoder(
 
 
 def test_seeds_of_second_stages(model: hiero.Model, test_set: LabelledSet, tmp_path: Path) -> None:
-    """Where a method draws nothing at random, seeds draw the weights that runs start from."""
+    """Seeds draw the weights that runs start from, if the method draws nothing at random."""
     starts = []
     for seed in (3, 4):
         options = Li2009Options(seed=seed, second={"folds": 4})

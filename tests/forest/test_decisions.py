@@ -349,7 +349,7 @@ def test_options_of_other_decisions() -> None:
 
 
 def test_repetitions_mislead_where_one_string_has_all_of_the_mass() -> None:
-    """As docs/decoding.md says, matches are not clipped, and n-gram models do not count repetitions."""
+    """Matches are not clipped, and n-gram models do not count repetitions: docs/decoding.md says so."""
     for decision, strings in (
         ("mbr", ["a b c d e", "a b c d e a b c d e"]),
         ("variational", ["a b c a b c d", "a b c d"]),

@@ -95,7 +95,7 @@ def test_rescoring_by_enumeration(seed: int) -> None:
 
 
 def test_beams_of_one_by_the_definition() -> None:
-    """With beams of one item, every edge has one candidate. Inner nodes keep the best item by the objective
+    """Every edge has one candidate with beams of one item. Inner nodes keep the best item by the objective
     of their part of the sentence, and the root keeps k."""
 
     def length(tokens: Sequence[str], share: float, references: Sequence[Sequence[str]]) -> float:

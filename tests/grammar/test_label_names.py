@@ -27,7 +27,7 @@ def test_labels_with_commas() -> None:
 
 
 def test_labels_with_commas_derive(tmp_path: Path) -> None:
-    """Such labels work in packed tables, searching them, decoding, and options that name labels."""
+    """Labels with commas work in packed tables, searching them, decoding, and options that name labels."""
     (tmp_path / "rules").write_text(
         "[S] ||| das [$,,1] haus ||| the [$,,1] house ||| A=1\n"
         "[$,] ||| , ||| ; ||| A=1\n"

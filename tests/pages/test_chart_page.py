@@ -16,7 +16,7 @@ from support.paper_chart import PAPER, REFERENCE, paper
 
 
 def test_the_page_of_the_paper_s_example(tmp_path: Path) -> None:
-    """As in Figure 2, span [1, 5] has lost the words of the reference, and so has the whole sentence."""
+    """Span [1, 5] has lost the words of the reference (Figure 2), and so has the whole sentence."""
     grammar = PAPER.replace("lived in Berlin ||| P=0", "lived in Berlin ||| P=-2")
     outside = paper(tmp_path, grammar, beam_size=2).outside("guided", [REFERENCE.split()])
     lost = lost_derivations(outside)

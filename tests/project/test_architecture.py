@@ -68,7 +68,7 @@ def includes() -> Iterator[tuple[Path, str, str]]:
 
 
 def imports() -> Iterator[tuple[Path, str, str]]:
-    """Also those within functions; the package itself has the names of the core for the folders below it."""
+    """Yields imports, also those within functions. The package passes names of the core on to its folders."""
     for path, parts in imported_modules(PYTHON):
         if parts[0] == "hiero" and len(parts) > 1 and parts[1] != "_core":
             yield path, path.relative_to(PYTHON).parts[0], parts[1]

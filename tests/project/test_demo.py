@@ -181,7 +181,7 @@ def test_derivations_cover_the_sentences(generator: Any, corpus: list[Any]) -> N
 
 
 def meets_the_constraints(node: Any, sides: tuple[list[str], list[str]], pair: Pair) -> bool:
-    """Whether extraction by its defaults must find the rule at a node (Chiang 2007, section 3.2)."""
+    """Tells whether extraction by its defaults must find the rule at a node (Chiang 2007, section 3.2)."""
     limits = Limits()
     gaps = [(*child.source_span, *child.target_span) for child in node.children]
     if not all(is_initial(pair, span, limits) for span in [(*node.source_span, *node.target_span), *gaps]):

@@ -41,7 +41,7 @@ def test_what_takes_long_is_imported_when_it_is_asked_for() -> None:
 
 
 def test_the_source_folder_says_what_it_is(tmp_path: Path) -> None:
-    """Where README leaves its readers, `hiero/` is found before the installed package."""
+    """`hiero/` is found before the installed package in the folder where the README leaves its readers."""
     (tmp_path / "hiero").mkdir()
     shutil.copy(hiero.__file__, tmp_path / "hiero")
     command = [sys.executable, "-c", "import hiero"]

@@ -43,7 +43,7 @@ FUNCTIONS = [
 
 
 def test_it_is_generated() -> None:
-    """After a change in cpp/bindings: `python cpp/bindings/make_stub.py`."""
+    """The stub is that of the module; `python cpp/bindings/make_stub.py` makes it after a change."""
     pytest.importorskip("nanobind.stubgen", reason="nanobind, which generates the stub, is not installed")
     spec = importlib.util.spec_from_file_location("make_stub", ROOT / "cpp" / "bindings" / "make_stub.py")
     assert spec is not None and spec.loader is not None

@@ -128,7 +128,7 @@ def test_links_are_read_once_and_in_order(tmp_path: Path) -> None:
 
 @pytest.mark.parametrize("direction", [0, 1])
 def test_a_direction_that_dies(demo: Path, tmp_path: Path, direction: int) -> None:
-    """If one direction dies, for example for lack of memory, the other one is ended too."""
+    """The other direction is ended if one dies, for example for lack of memory."""
     killed = []
     others = _children()  # such as a browser, for other tests
 

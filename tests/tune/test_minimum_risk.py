@@ -129,7 +129,7 @@ def test_threads_and_records_change_nothing() -> None:
 
 @pytest.mark.parametrize("seed", range(20))
 def test_limits(seed: int) -> None:
-    """With a large gamma the objective is the best derivation's loss; at a high temperature its minimum is
+    """The objective with a large gamma is the best derivation's loss; at a high temperature its minimum is
     the uniform distribution."""
     forests, counts = problem(seed)
     weights = np.random.default_rng(seed).normal(size=4)

@@ -49,7 +49,7 @@ def test_the_paper_s_example(tmp_path: Path) -> None:
 
 
 def test_a_pruned_derivation_is_recovered(tmp_path: Path) -> None:
-    """In figure 2 the beam of [1, 5] loses the translation that the reference has, as its score is low."""
+    """The beam of [1, 5] loses the translation of the reference, as its score is low (Figure 2)."""
     grammar = PAPER.replace("lived in Berlin ||| P=0", "lived in Berlin ||| P=-2")
     chart = paper(tmp_path, grammar, beam_size=2)
     below = "lived in Berlin before getting married"

@@ -14,7 +14,7 @@ _WEIGHTS = "weights.txt"
 
 
 class Tuned(BaseModel):
-    """How weights were tuned.
+    """The record of a tuning: method, metric, scores and set.
 
     ``score``, and ``before`` with the first weights, are those of the held-out set if there is one.
     """

@@ -298,7 +298,7 @@ def _forest_origin(decoder: Decoder, rules: SentenceRules) -> dict[str, object]:
 
 @dataclass(frozen=True, kw_only=True)
 class Selection:
-    """How a translation is selected from the derivations of a sentence."""
+    """Options for selecting a translation from the derivations of a sentence."""
 
     decision: Annotated[Decision, SettingOptions(Decision, group=_DECISION)]
     reranker: Annotated[
@@ -335,7 +335,7 @@ class Selection:
 
 @dataclass(frozen=True, kw_only=True)
 class DecodingRun:
-    """How the work is done and reported."""
+    """Options for threads, statistics and progress."""
 
     threads: Threads = 1
     stats: Annotated[

@@ -83,7 +83,7 @@ class Comparison:
 
 @dataclass(frozen=True, kw_only=True)
 class EvaluationOutput:
-    """Where scores are written, and how."""
+    """Options for the file and the format of scores."""
 
     output_format: Annotated[
         Literal["text", "json"],

@@ -159,7 +159,7 @@ def _numbers(languages: str, model: Model) -> list[generators.NumberRules]:
 
 
 def _has_capitals(model: Model) -> bool:
-    """Whether the model writes capitals, judged by at most about ``_SAMPLE`` rules of each table."""
+    """Tells whether the model writes capitals, judged by at most about ``_SAMPLE`` rules of each table."""
     return any(
         not token.startswith("[") and token != token.lower()
         for table in model.tables

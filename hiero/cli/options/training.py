@@ -49,7 +49,7 @@ Lowercase = Annotated[bool, typer.Option("--lowercase", help="Lowercase both sid
 
 @dataclass(frozen=True, kw_only=True)
 class TextOptions:
-    """How raw text becomes tokens."""
+    """Options for turning raw text into tokens."""
 
     tokenize: Tokenize = None
     lowercase: Lowercase = False
@@ -65,7 +65,7 @@ class TextOptions:
 
 @dataclass(frozen=True, kw_only=True)
 class CasedTextOptions(TextOptions):
-    """How raw text becomes tokens, and which words keep their capitals."""
+    """Options for turning raw text into tokens, and for the case of words."""
 
     truecaser: Annotated[
         tuple[Path, Path] | None,
