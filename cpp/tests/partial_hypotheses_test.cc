@@ -80,6 +80,9 @@ class Exhaustive {
       items_.add(context_, *partial);
       const std::vector<ItemId> tails = tails_of(*partial);
       if (!std::ranges::equal(space_.tails(space_.edges.back(), partial->side->arity), tails)) return false;
+      const std::span<const CellId> cells = context_.matches.tails(context_.matches.applications[a]);
+      const auto cell_of = [this](ItemId item) { return space_.item_cells[item]; };
+      if (!std::ranges::equal(tails, cells, {}, cell_of)) return false;
       if (seen[tails]++ > 0 || !scores_right(*partial, position, tails)) return false;
       hypotheses_.release(partial);
       ++counts.complete;
@@ -150,7 +153,9 @@ int run(std::size_t cases, std::uint64_t seed) {
     const Weights weights(model, std::vector<double>(model.features().size(), 0.5));
     DecoderOptions options;
     options.beam_size = static_cast<std::uint32_t>(1 + below(random, 8));
-    const Sentence sentence(model, {.tokens = random_sentence(random, 5)}, options);
+    // Words of a rule of the goal follow <s>.
+    const Rule opening = parse_rule("[S] ||| a [X,1] ||| u v [X,1] ||| NameRule=1", "rule");
+    const Sentence sentence(model, {.tokens = random_sentence(random, 5), .rules = {opening}}, options);
     arena.reset();
     Matches matches;
     Matcher(model).run(sentence, options.span_limit, matches);
