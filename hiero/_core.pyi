@@ -1898,7 +1898,7 @@ class TranslationModel:
         self,
         tables: Sequence[RuleTable],
         owners: Sequence[str],
-        statics: Sequence[str],
+        estimates: Sequence[str],
         lms: Sequence[LanguageModel],
         local_features: Sequence[Any],
         goal: str,
@@ -1914,7 +1914,7 @@ class TranslationModel:
         Args:
             tables: Rule tables.
             owners: Owner name of each table.
-            statics: For each table a file of estimates of its rules, or "" to compute them.
+            estimates: For each table a file of estimates of its rules, or "" to compute them.
             lms: Language models, whose features are LM0, LM1, ...
             local_features: Objects with names and one of by_rule, by_span and by_gap; see
                 hiero.features.protocols.
@@ -1942,7 +1942,7 @@ class TranslationModel:
         Factor by which each feature's natural logarithm is multiplied; 1 for other features.
         """
 
-    def save_statics(self, table: int, path: str) -> None:
+    def save_estimates(self, table: int, path: str) -> None:
         """
         Writes the estimates of a table's rules to a file.
 
@@ -2013,7 +2013,7 @@ class Decoder:
         self,
         tokens: Sequence[str],
         rules: Sequence[Rule],
-        own_weights: Sequence[tuple[str, float]],
+        rule_weights: Sequence[tuple[str, float]],
         sentence: object | None,
         keep: str,
     ) -> Translation:
@@ -2023,14 +2023,14 @@ class Decoder:
         Args:
             tokens: Tokens of the source sentence.
             rules: Rules for this sentence only.
-            own_weights: Names and weights of features that only these rules have.
+            rule_weights: Names and weights of features that only these rules have.
             sentence: The object that local features written in Python are called with.
             keep: "none", "forest", "chart" or "splits": the part of the search space that the translation
                 holds besides its best derivation.
 
         Raises:
             FormatError: The rules do not fit the model.
-            ValueError: `keep` is unknown, or a name or weight in own_weights is not allowed.
+            ValueError: `keep` is unknown, or a name or weight in rule_weights is not allowed.
         """
 
 class ExtractOptions:

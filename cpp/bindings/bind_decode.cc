@@ -11,20 +11,21 @@ namespace hiero {
 namespace {
 
 void make_model(TranslationModel* self, const std::vector<std::shared_ptr<RuleTable>>& tables,
-                const std::vector<std::string>& owners, const std::vector<std::string>& statics,
+                const std::vector<std::string>& owners, const std::vector<std::string>& estimates,
                 const std::vector<std::shared_ptr<LanguageModel>>& lms,
                 const std::vector<Any>& local_features, const std::string& goal,
                 const std::vector<std::string>& copy_labels, const std::vector<std::string>& glue_labels,
                 double log_base, const std::vector<std::string>& log_features,
                 const std::vector<std::string>& sentence_features) {
-  if (tables.size() != owners.size() || tables.size() != statics.size()) {
+  if (tables.size() != owners.size() || tables.size() != estimates.size()) {
     throw std::invalid_argument("expected an owner and a file of estimates (or \"\") per table");
   }
   const auto is_none = [](const auto& part) { return part == nullptr; };
   if (std::ranges::any_of(tables, is_none) || std::ranges::any_of(lms, is_none))
     throw nb::type_error("expected rule tables and language models, not None");
   ModelParts parts;
-  for (std::size_t t = 0; t < tables.size(); ++t) parts.tables.push_back({tables[t], owners[t], statics[t]});
+  for (std::size_t t = 0; t < tables.size(); ++t)
+    parts.tables.push_back({tables[t], owners[t], estimates[t]});
   parts.lms.assign(lms.begin(), lms.end());
   for (const nb::object& object : local_features) add_local_features(object, parts);
   parts.goal = goal;
@@ -43,7 +44,7 @@ Rule model_rule(const TranslationModel& model, Py_ssize_t table, Py_ssize_t rule
   return bound.table->rule(static_cast<RuleId>(id), bound.table->feature_names(bound.owner));
 }
 
-void save_statics_of_table(const TranslationModel& model, std::size_t table, const std::string& path) {
+void save_estimates_of_table(const TranslationModel& model, std::size_t table, const std::string& path) {
   const BoundTable& bound = model.tables().at(table);
   save_rule_estimates(bound.estimates, *bound.table, model.lms(), path);
 }
@@ -76,9 +77,9 @@ std::shared_ptr<Decoder> decoder_with_weights(const Decoder& decoder, const Arra
 }
 
 Translation translate_tokens(const Decoder& decoder, std::vector<std::string> tokens,
-                             const std::vector<Rule>& rules, const SentenceWeights& own_weights,
+                             const std::vector<Rule>& rules, const SentenceWeights& rule_weights,
                              const nb::object& sentence, const std::string& keep) {
-  SentenceInput input{std::move(tokens), rules, own_weights, annotations_of(sentence)};
+  SentenceInput input{std::move(tokens), rules, rule_weights, annotations_of(sentence)};
   const nb::gil_scoped_release release;
   return decoder.translate(std::move(input), value_named<Keep>(keep, "keep"));
 }
@@ -88,16 +89,17 @@ void register_model(nb::module_& m) {
       m, "TranslationModel",
       "Tables, language models and features that a Decoder searches with; immutable. See\n"
       "hiero.Model, which holds one.")
-      .def("__init__", &make_model, nb::arg("tables"), nb::arg("owners"), nb::arg("statics"), nb::arg("lms"),
-           nb::arg("local_features"), nb::arg("goal"), nb::arg("copy_labels"), nb::arg("glue_labels"),
-           nb::arg("log_base") = 0.0, nb::arg("log_features") = std::vector<std::string>(),
+      .def("__init__", &make_model, nb::arg("tables"), nb::arg("owners"), nb::arg("estimates"),
+           nb::arg("lms"), nb::arg("local_features"), nb::arg("goal"), nb::arg("copy_labels"),
+           nb::arg("glue_labels"), nb::arg("log_base") = 0.0,
+           nb::arg("log_features") = std::vector<std::string>(),
            nb::arg("sentence_features") = std::vector<std::string>(),
            R"(Joins the parts of a model.
 
 Args:
     tables: Rule tables.
     owners: Owner name of each table.
-    statics: For each table a file of estimates of its rules, or "" to compute them.
+    estimates: For each table a file of estimates of its rules, or "" to compute them.
     lms: Language models, whose features are LM0, LM1, ...
     local_features: Objects with names and one of by_rule, by_span and by_gap; see
         hiero.features.protocols.
@@ -118,7 +120,7 @@ Raises:
           "Names of all features, in the order of weights.")
       .def_prop_ro("scales", &feature_scales,
                    "Factor by which each feature's natural logarithm is multiplied; 1 for other features.")
-      .def("save_statics", &save_statics_of_table, nb::arg("table"), nb::arg("path"),
+      .def("save_estimates", &save_estimates_of_table, nb::arg("table"), nb::arg("path"),
            nb::call_guard<nb::gil_scoped_release>(),
            R"(Writes the estimates of a table's rules to a file.
 
@@ -165,20 +167,20 @@ Args:
 
 Raises:
     ValueError: There is not one weight per feature, or one is not finite.)")
-      .def("translate", &translate_tokens, nb::arg("tokens"), nb::arg("rules"), nb::arg("own_weights"),
+      .def("translate", &translate_tokens, nb::arg("tokens"), nb::arg("rules"), nb::arg("rule_weights"),
            nb::arg("sentence").none(), nb::arg("keep"), R"(Returns the translation of a sentence.
 
 Args:
     tokens: Tokens of the source sentence.
     rules: Rules for this sentence only.
-    own_weights: Names and weights of features that only these rules have.
+    rule_weights: Names and weights of features that only these rules have.
     sentence: The object that local features written in Python are called with.
     keep: "none", "forest", "chart" or "splits": the part of the search space that the translation
         holds besides its best derivation.
 
 Raises:
     FormatError: The rules do not fit the model.
-    ValueError: `keep` is unknown, or a name or weight in own_weights is not allowed.)");
+    ValueError: `keep` is unknown, or a name or weight in rule_weights is not allowed.)");
 }
 
 }  // namespace

@@ -155,7 +155,7 @@ def _write_estimates(
     ).bind()
     files = [f"rules{i}.statics" for i in range(len(tables))]
     for i, file in enumerate(files):
-        core.save_statics(i, str(directory / file))
+        core.save_estimates(i, str(directory / file))
     return files
 
 

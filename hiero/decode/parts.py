@@ -105,7 +105,7 @@ class ModelParts:
         return _core.TranslationModel(
             tables=self.tables,
             owners=self.owners,
-            statics=self.estimates,
+            estimates=self.estimates,
             lms=self.lms,
             local_features=self.local_features,
             goal=self.goal or "",

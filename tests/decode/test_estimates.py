@@ -114,7 +114,7 @@ def test_damage_is_found_where_it_is_read(tmp_path: Path) -> None:
         with pytest.raises(
             hiero.FormatError, match="damaged file of rule estimates: wrong checksum of block"
         ):
-            decoder.model.core.save_statics(0, str(tmp_path / "other.statics"))
+            decoder.model.core.save_estimates(0, str(tmp_path / "other.statics"))
     assert seen == {True, False}
     # What the checksums themselves are under, and the header.
     for place in (len(good) - 1, 12, 20, 50, 60):

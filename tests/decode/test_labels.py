@@ -18,7 +18,7 @@ from support.grammars import GLUE, decoder, table, texts
     [
         ({"copy_labels": ["G"]}, r"copied words: the goal \[G\] opens sentences"),
         ({"copy_labels": ["G</s>"]}, r"copied words: the goal \[G</s>\] opens sentences"),
-        ({"copy_labels": ["[X]"]}, r'copied words: "\[X\]" is no label'),
+        ({"copy_labels": ["[X]"]}, r'copied words: "\[X\]" is not a label'),
         ({"glue_labels": ["X"]}, r"a table has rules of the goal \[G\], so that no glue is made"),
         ({"copy_labels": "NP"}, "copy_labels: expected a list of labels, not the string 'NP'"),
         ({"glue_labels": "NP"}, "glue_labels: expected a list of labels, not the string 'NP'"),

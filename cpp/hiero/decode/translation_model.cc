@@ -62,7 +62,7 @@ TranslationModel::TranslationModel(ModelParts parts) : lms_(std::move(parts.lms)
 
   std::vector<std::string> owners = table_owners(parts.tables);
   for (std::size_t t = 0; t < owners.size(); ++t)
-    add_table(parts.tables[t].table, std::move(owners[t]), parts.tables[t].statics);
+    add_table(parts.tables[t].table, std::move(owners[t]), parts.tables[t].estimates);
   read_marks(parts.goal);
   add_glue(parts);
   for (const auto& local : parts.rule_features)
@@ -126,7 +126,7 @@ LabelId TranslationModel::find_label(const std::string& name) const {
 }
 
 void TranslationModel::add_table(const std::shared_ptr<const RuleTable>& table, std::string owner,
-                                 const std::string& statics) {
+                                 const std::string& estimates) {
   BoundTable bound;
   bound.table = table;
   bound.owner = std::move(owner);
@@ -134,9 +134,9 @@ void TranslationModel::add_table(const std::shared_ptr<const RuleTable>& table, 
   bound.span_limit = table->span_limit();
   bind_names(bound);
   bind_words(bound);
-  std::optional<RuleEstimates> estimates;
-  if (!statics.empty()) estimates = load_rule_estimates(statics, *table, lms_);
-  bound.estimates = estimates ? std::move(*estimates) : compute_rule_estimates(*table, lms_);
+  std::optional<RuleEstimates> loaded;
+  if (!estimates.empty()) loaded = load_rule_estimates(estimates, *table, lms_);
+  bound.estimates = loaded ? std::move(*loaded) : compute_rule_estimates(*table, lms_);
   tables_.push_back(std::move(bound));
 }
 
@@ -251,7 +251,7 @@ void TranslationModel::choose_copy_labels(const std::vector<std::string>& names,
   const LabelId x = find_label("X");
   if (!names.empty()) {
     for (const std::string& name : names) {
-      if (!is_label(name)) throw FormatError("copied words: \"" + name + "\" is no label");
+      if (!is_label(name)) throw FormatError("copied words: \"" + name + "\" is not a label");
       const LabelId label = add_label(name);
       if (marked_goal_ != kNoLabel && is_goal(label)) {
         throw FormatError("copied words: the goal [" + name + "] opens sentences with <s>");

@@ -48,26 +48,27 @@ struct FeatureBlock {
   std::uint32_t first;  // index of the first
 };
 
+// All that a TranslationModel is made from; the Python class of the same name mirrors it.
 struct ModelParts {
   struct Table {
     std::shared_ptr<const RuleTable> table;
-    std::string owner;    // "": the table's own, or pt, pt1, ... in order
-    std::string statics;  // file made by save_rule_estimates(); "" or stale: computed
+    std::string owner;      // "": the table's own, or pt, pt1, ... in order
+    std::string estimates;  // file made by save_rule_estimates(); "" or stale: computed
   };
   std::vector<Table> tables;
   std::vector<std::shared_ptr<const LanguageModel>> lms;
   std::vector<std::shared_ptr<const RuleFeatures>> rule_features;
   std::vector<std::shared_ptr<const SpanFeatures>> span_features;
   std::vector<std::shared_ptr<const GapFeatures>> gap_features;
-  // What rules of sentences have besides the features that every model has for them; tables may have it too.
+  // Features that rules of single sentences may have besides those of the model; tables may have them too.
   std::vector<std::string> sentence_features;
-  // Of the logarithms that features are given in; 0: natural. Those of language models are, and of the
-  // features of these names; none: those that go by the usual names of log-probabilities.
+  // The base of the logarithms that features are given in; 0: natural. Features of language models are
+  // logarithms, and so are those named here; none named: those with the usual names of log-probabilities.
   double log_base = 0;
   std::vector<std::string> log_features;
-  std::string goal;                      // "": the label whose rules open sentences with <s>, or S
-  std::vector<std::string> copy_labels;  // of words that pass through; none: X, or without an X every label
-  std::vector<std::string> glue_labels;  // that glue rules are made for; none: every left-hand label
+  std::string goal;  // label of whole sentences; "": the label whose rules open them with <s>, or S
+  std::vector<std::string> copy_labels;  // labels of copied words; none: X, or without an X every label
+  std::vector<std::string> glue_labels;  // labels that glue rules are made for; none: every left-hand label
 };
 
 class TranslationModel {
@@ -132,7 +133,7 @@ class TranslationModel {
   std::uint32_t add_local_names(const std::vector<std::string>& names);
   LabelId add_label(const std::string& name);
   void add_table(const std::shared_ptr<const RuleTable>& table, std::string owner,
-                 const std::string& statics);
+                 const std::string& estimates);
   void read_marks(const std::string& goal);
   void add_made_table(const std::vector<Rule>& rules, const std::string& owner);
   void add_glue(const ModelParts& parts);
