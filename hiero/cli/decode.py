@@ -13,7 +13,7 @@ from hiero import Decoder, DecodingSettings
 from hiero.cli.base.commands import Version
 from hiero.cli.base.option_groups import OptionValues
 from hiero.cli.base.settings import SettingOptions
-from hiero.cli.io.lines import SentenceParses
+from hiero.cli.io.lines import SentenceParses, line_format
 from hiero.cli.io.sentences import Forcing, SentenceRules
 from hiero.cli.io.translation import Translator, showing_progress, translate_lines
 from hiero.cli.options.decoding import (
@@ -49,7 +49,7 @@ def decode(
     decoder = Decoder(model.open(), **search)
     rules = SentenceRules(text.rules)
     parses = SentenceParses(text.parses)
-    decoder = model.weight(decoder, rules, has_records=text.format == "jsonl")
+    decoder = model.weight(decoder, rules, may_have_rules=line_format(text.format).has_rules)
     if reranker is not None:
         reranker.check(decoder.weights)
     ready = time.perf_counter()

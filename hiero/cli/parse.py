@@ -12,7 +12,7 @@ import typer
 from hiero.base.lines import count_lines
 from hiero.cli.base.files import Output, reading, writing
 from hiero.cli.base.progress import one_unit, progress_line
-from hiero.cli.io.lines import Lines, reader
+from hiero.cli.io.lines import LINE_FORMATS, Lines
 from hiero.cli.options.common import NoProgress
 from hiero.parse.parser import parse_sentences
 
@@ -39,7 +39,7 @@ def parse(
     # Trees on a terminal would stand among the progress.
     quiet = quiet or (output is None and sys.stdout.isatty())
     with reading(input) as source, progress_line(quiet) as progress, writing(output) as stream:
-        lines = Lines(source, str(input) if input else "input", reader("text", tokens))
+        lines = Lines(source, str(input) if input else "input", LINE_FORMATS["text"], tokens)
         advance = one_unit(progress, "sentences", total)
         for number, tree in enumerate(parse_sentences(sentence for _, sentence in lines)):
             if number in lines.invalid:

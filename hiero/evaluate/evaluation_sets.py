@@ -128,9 +128,9 @@ class EvaluationSet:
         return documents
 
 
-def read_source(file: PathLike) -> tuple[list[str], SegmentSet | None]:
+def read_source(file: PathLike, *, in_nist: bool) -> tuple[list[str], SegmentSet | None]:
     """Reads the lines of a text, or the segments of a `srcset`, and the set. Raises FormatError."""
-    if not is_nist(file):
+    if not in_nist:
         return list(read_lines(file)), None
     srcsets = _sets(file, "srcset")
     if len(srcsets) > 1:

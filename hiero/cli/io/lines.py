@@ -1,8 +1,13 @@
-"""Sentences that commands read: lines of text, JSON lines, or the segments of NIST's source sets."""
+"""Sentences that commands read: lines of text, JSON lines, or the segments of NIST's source sets.
+
+To add a format with a sentence on each line, write its functions, and add its name to ``Format`` and its
+entry to ``LINE_FORMATS``.
+"""
 
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Iterator, Sequence
+from dataclasses import dataclass
 from pathlib import Path
 from typing import Literal
 
@@ -13,34 +18,65 @@ from hiero.evaluate.evaluation_sets import ending, is_nist
 from hiero.evaluate.nist_xml import SegmentSet, parse_sets
 from hiero.features.trees import read_trees
 
+# The names of all formats. NIST's are the only ones whose sentences are not lines.
 Format = Literal["text", "nist", "jsonl"]
+
+
+def _split_text(sentence: Sentence) -> Sentence:
+    """Returns the sentence with the words between the spaces of its text as tokens."""
+    if sentence.text is None:
+        return sentence
+    return Sentence.from_source(sentence, text=None, tokens=split(sentence.text))
+
+
+@dataclass(frozen=True)
+class LineFormat:
+    """A format with a sentence on each line.
+
+    ``read`` makes a sentence of a line. It raises FormatError, which says what was expected; whoever calls it
+    adds the file and the number of the line. Lines are read in order, but lines that are not UTF-8 are not
+    read. ``ending`` is that of the names of such files, without .gz or .xz; "" if names do not tell.
+    ``id_in_line`` finds the id in a line that cannot be read, or None there; without it, sentences have no
+    ids but their numbers. With ``has_rules``, sentences may bring rules, which have features of their own.
+    """
+
+    read: Callable[[str], Sentence]
+    ending: str = ""
+    id_in_line: Callable[[str], int | str | None] | None = None
+    has_rules: bool = False
+
+    def read_sentence(self, line: str, in_tokens: bool) -> Sentence:
+        """Reads a line, whose text is raw or, if ``in_tokens``, tokens with spaces between them. Raises
+        FormatError."""
+        sentence = self.read(line)
+        return _split_text(sentence) if in_tokens else sentence
+
+
+LINE_FORMATS: dict[Format, LineFormat] = {
+    "text": LineFormat(Sentence),
+    "jsonl": LineFormat(Sentence.from_json, ".jsonl", Sentence.id_in_json, has_rules=True),
+}
+
+
+def line_format(name: Format) -> LineFormat:
+    """Returns the format by its name; segments of NIST's sets are read as lines of text."""
+    return LINE_FORMATS["text" if name == "nist" else name]
 
 
 def format_of(path: Path | None, input_format: Format | None) -> Format:
     """Returns the format that is asked for, else that of the file name's ending."""
     if input_format is not None or path is None:
         return input_format or "text"
-    return "nist" if is_nist(path) else "jsonl" if ending(path) == ".jsonl" else "text"
-
-
-def reader(kind: Format, tokens: bool) -> Callable[[str], Sentence]:
-    """Returns the function that reads a line of raw text, of ``tokens`` or of JSON; it raises FormatError."""
-    if kind == "jsonl":
-        return _json_in_tokens if tokens else Sentence.from_json
-    return (lambda line: Sentence(tokens=split(line))) if tokens else Sentence
-
-
-def _json_in_tokens(line: str) -> Sentence:
-    sentence = Sentence.from_json(line)
-    if sentence.text is None:
-        return sentence
-    return Sentence.from_source(sentence, text=None, tokens=split(sentence.text))
+    if is_nist(path):
+        return "nist"
+    endings = {entry.ending: name for name, entry in LINE_FORMATS.items() if entry.ending}
+    return endings.get(ending(path), "text")
 
 
 class Lines:
     """Sentences from input lines, with their numbers from 0.
 
-    A line that is no sentence becomes an empty one, with its id if it is JSON with a legible id; ``invalid``
+    A line that is no sentence becomes an empty one, with its id if the format finds one in it; ``invalid``
     has the messages for such lines by number.
     """
 
@@ -48,34 +84,38 @@ class Lines:
         self,
         source: Iterable[bytes],
         name: str,
-        read: Callable[[str], Sentence],
+        kind: LineFormat,
+        in_tokens: bool,
         places: Sequence[str] = (),
-        in_json: bool = False,
     ) -> None:
+        """``name`` is that of the file, for messages, and ``places`` are the names of its lines there, if
+        they are not numbers. Text is raw, or tokens if ``in_tokens``."""
         self.source = source
         self.name = name
         self.places = places
         self.invalid: dict[int, str] = {}
-        self._read = read
-        self._in_json = in_json
+        self._format = kind
+        self._in_tokens = in_tokens
 
     @classmethod
-    def from_segments(cls, source: SegmentSet, name: str, read: Callable[[str], Sentence]) -> Lines:
+    def from_segments(cls, source: SegmentSet, name: str, in_tokens: bool) -> Lines:
         """Takes the segments of a set, which messages name by document and number, as lines."""
         segments = list(source)
         places = [f" document {document!r}: segment {number}" for document, number, _ in segments]
-        return cls([text.encode() for _, _, text in segments], name, read, places)
+        lines = [text.encode() for _, _, text in segments]
+        return cls(lines, name, line_format("nist"), in_tokens, places)
 
     def place(self, number: int) -> str:
         """Returns the name of a line in messages."""
         return f"{self.name}:{self.places[number] if self.places else number + 1}"
 
     def id_of(self, number: int, sentence: Sentence) -> int | str | None:
-        """Returns the id that the sentence has in its record, else its number. Returns None for an invalid
-        JSON line without a legible id: its number may be the id of another line."""
+        """Returns the id of a sentence, or its number if it has none. Returns None for an invalid line of a
+        format with ids, if its id cannot be read: its number may be the id of another line."""
         if sentence.id is not None:
             return sentence.id
-        return None if number in self.invalid and self._in_json else number
+        has_ids = self._format.id_in_line is not None
+        return None if number in self.invalid and has_ids else number
 
     def __iter__(self) -> Iterator[tuple[int, Sentence]]:
         number = -1
@@ -84,12 +124,13 @@ class Lines:
                 text = ""
                 try:
                     text = line_text(line, number)
-                    sentence = self._read(text)
+                    sentence = self._format.read_sentence(text, self._in_tokens)
                 except UnicodeDecodeError:
                     sentence, self.invalid[number] = Sentence(""), "invalid UTF-8"
                 except FormatError as error:
-                    legible_id = Sentence.id_in_json(text) if self._in_json else None
-                    sentence, self.invalid[number] = Sentence("", id=legible_id), str(error)
+                    find_id = self._format.id_in_line
+                    line_id = find_id(text) if find_id else None
+                    sentence, self.invalid[number] = Sentence("", id=line_id), str(error)
                 yield number, sentence
         except DAMAGE as error:
             raise damage_error(self.place(number + 1), error) from None

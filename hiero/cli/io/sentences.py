@@ -89,13 +89,13 @@ class SentenceRules:
             self._rules.setdefault(int(number), []).append(rule)
 
     def take_weights(
-        self, weights: Mapping[str, float], model_features: Sequence[str], has_records: bool
+        self, weights: Mapping[str, float], model_features: Sequence[str], may_have_rules: bool
     ) -> dict[str, float]:
         """Keeps the weights of features that the rules have and the model has not, and returns the others.
 
-        Raises FormatError unless all of these features have a weight. With ``has_records``, sentences are
-        JSON records, which may bring rules with further features: the weights of all that are not the model's
-        are kept."""
+        Raises FormatError unless all of these features have a weight. With ``may_have_rules``,
+        sentences may bring rules with further features: the weights of all that are not the model's are
+        kept."""
         features = {name for rules in self._rules.values() for rule in rules for name in rule.features}
         features.difference_update(model_features)
         if missing := sorted(features.difference(weights)):
@@ -104,7 +104,7 @@ class SentenceRules:
                 f"{self.path}: features that the model has not need weights, "
                 f"by --weights or --set-weight: {names}"
             )
-        if has_records:
+        if may_have_rules:
             features = set(weights).difference(model_features)
         self.weights = {name: weight for name, weight in weights.items() if name in features}
         return {name: weight for name, weight in weights.items() if name not in features}

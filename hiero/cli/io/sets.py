@@ -5,12 +5,12 @@ from __future__ import annotations
 import hashlib
 import json
 import sys
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Iterator, Sequence
 from pathlib import Path
 
 from hiero import FormatError, Model, Sentence
 from hiero.base.text import looks_untokenised
-from hiero.cli.io.lines import Format, SentenceParses, format_of, reader
+from hiero.cli.io.lines import Format, LineFormat, SentenceParses, format_of, line_format
 from hiero.decode.model_directory import WEIGHTS_FILE, read_manifest
 from hiero.evaluate.evaluation_sets import EvaluationSet, read_source
 
@@ -45,8 +45,8 @@ def read_set(
     FormatError for lines that are no sentences, and for sentences with a parse of other words.
     """
     kind = format_of(source, kind)
-    lines, test_set = read_files(source, references)
-    sentences = list(_sentences(source, lines, reader(kind, tokens)))
+    lines, test_set = read_files(source, references, kind)
+    sentences = list(_sentences(source, lines, line_format(kind), tokens))
     if tokens or model.text.source.keeps_tokens:
         texts = [" ".join(s.tokens) if s.text is None else s.text for s in sentences]
         _note_untokenised(source, texts)
@@ -90,18 +90,20 @@ def read_alignments(
     return links
 
 
-def _sentences(path: Path, lines: Sequence[str], read: Callable[[str], Sentence]) -> Iterator[Sentence]:
+def _sentences(path: Path, lines: Sequence[str], kind: LineFormat, in_tokens: bool) -> Iterator[Sentence]:
     for number, line in enumerate(lines, start=1):
         try:
-            yield read(line)
+            yield kind.read_sentence(line, in_tokens)
         except FormatError as error:
             raise FormatError(f"{path}:{number}: {error}") from None
 
 
-def read_files(source: Path, references: Sequence[Path]) -> tuple[list[str], EvaluationSet]:
-    """Reads the segments of a source and their references. Raises FormatError where they do not fit
-    together."""
-    lines, srcset = read_source(source)
+def read_files(
+    source: Path, references: Sequence[Path], kind: Format | None = None
+) -> tuple[list[str], EvaluationSet]:
+    """Reads the lines of a source, or its segments if it is NIST's, and their references. Without ``kind``,
+    the ending of the source's name tells its format. Raises FormatError where they do not fit together."""
+    lines, srcset = read_source(source, in_nist=format_of(source, kind) == "nist")
     test_set = EvaluationSet.read(references, srcset)
     if (srcset is None) != (test_set.source is None):
         raise FormatError(f"{source}: source and references must both be text, or both NIST's files")

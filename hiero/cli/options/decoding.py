@@ -16,7 +16,7 @@ from hiero.base.weights import read_weights
 from hiero.cli.base.files import OUTPUT_HELP, Writes, reading, writing
 from hiero.cli.base.loading import LOAD, LOAD_METAVAR, load_model
 from hiero.cli.base.settings import SettingOptions
-from hiero.cli.io.lines import Format, Lines, format_of, reader, source_set
+from hiero.cli.io.lines import Format, Lines, format_of, line_format, source_set
 from hiero.cli.io.sentences import SentenceRules
 from hiero.cli.io.sinks import Derivations, Forests, Records, Sinks, Tstset
 from hiero.cli.io.translation import Choice
@@ -128,15 +128,15 @@ class DecodingModel:
             glue_labels=self.glue_label or [],
         )
 
-    def weight(self, decoder: Decoder, rules: SentenceRules, has_records: bool) -> Decoder:
+    def weight(self, decoder: Decoder, rules: SentenceRules, may_have_rules: bool) -> Decoder:
         """Returns the decoder with the weights of these options, and gives the rules for single sentences the
-        weights of their own features. ``has_records`` is as for ``SentenceRules.take_weights``.
+        weights of their own features. ``may_have_rules`` is as for ``SentenceRules.take_weights``.
 
         Raises FormatError, or BadParameter, for a feature that neither the model nor the rules have."""
         from_file = {} if self.weights is None else read_weights(self.weights)
         weights = {**from_file, **dict(map(_assignment, self.set_weight or []))}
         features = decoder.model.feature_names
-        weights = rules.take_weights(weights, features, has_records)
+        weights = rules.take_weights(weights, features, may_have_rules)
         if unknown := weights.keys() - features:
             names = ", ".join(features)
             if in_file := unknown & from_file.keys():
@@ -205,11 +205,10 @@ class DecodingInput:
         """Opens the source until ``stack`` closes: its lines, and the set that it is in NIST's formats."""
         file = stack.enter_context(reading(self.source))
         name = str(self.source) if self.source else "input"
-        read = reader(self.format, self.tokens)
         if self.format != "nist":
-            return Lines(file, name, read, in_json=self.format == "jsonl"), None
+            return Lines(file, name, line_format(self.format), self.tokens), None
         segments = source_set(file.read(), name)
-        return Lines.from_segments(segments, name, read), segments
+        return Lines.from_segments(segments, name, self.tokens), segments
 
 
 @dataclass(frozen=True, kw_only=True)

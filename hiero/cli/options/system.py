@@ -134,8 +134,8 @@ def _check_set(name: str, source: Path | None, references: list[Path] | None, si
         raise typer.BadParameter(f"a {name} set of one's own has --{name}-source and --{name}-references")
     if source is not None and size is not None:
         raise typer.BadParameter(f"--{name}-size is of a set from the bitext, not of --{name}-source")
-    if source is not None and format_of(source, None) == "jsonl":
-        raise typer.BadParameter(f"--{name}-source: expected text or NIST's XML, not records as JSON")
+    if source is not None and format_of(source, None) not in ("text", "nist"):
+        raise typer.BadParameter(f"--{name}-source: expected text or NIST's XML, not JSON")
 
 
 def _set_files(source: Path | None, references: list[Path] | None) -> SetFiles | None:
