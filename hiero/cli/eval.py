@@ -24,6 +24,7 @@ from hiero.evaluate import (
 )
 from hiero.evaluate.evaluation_sets import EvaluationSet
 from hiero.evaluate.metric import Array
+from hiero.evaluate.metrics import word_metrics
 
 
 def evaluate(
@@ -118,7 +119,7 @@ def _result(metric: Metric, names: Sequence[str], runs: Sequence[Runs], samples:
 def _note_untokenised(lines: Sequence[Sequence[Sequence[str]]]) -> None:
     if looks_untokenised(itertools.chain.from_iterable(lines[0])):
         print(
-            "hiero: translations look like raw text: BLEU and NIST count words, which --tokenize 13a (or "
+            f"hiero: translations look like raw text: {word_metrics()} count words, which --tokenize 13a (or "
             "intl, zh, char) separates from punctuation",
             file=sys.stderr,
         )

@@ -32,15 +32,21 @@ class Metric(ABC):
     """A metric of the translations of a set of segments, against references. ``checksum`` is the SHA-256 of
     the references."""
 
+    # As it is printed, and as its signature begins. Commands know it by its key in ``metrics.METRICS``.
     name: ClassVar[str]
+    # A metric of which less is better is in percent: tuning maximises 100 minus it.
     lower_is_better: ClassVar[bool] = False
+    # Whether it counts the words that the tokeniser of ``text`` makes; False if it reads lines by itself.
+    uses_tokenizer: ClassVar[bool] = True
 
     def __init__(self, references: Sequence[Sequence[str]], text: Text | None = None) -> None:
         """``references`` has the references of every segment as lines of text; an empty line counts as
-        missing.
+        missing. ``text`` says how lines become tokens (default: at spaces).
 
         Raises ValueError for no segments and for a segment without a reference, TypeError for a segment whose
-        references are a string, or lists of tokens in place of lines. Messages number segments from 0.
+        references are a string, or lists of tokens in place of lines. Messages number segments from 0. A
+        metric that counts words must itself raise ValueError for a segment whose references have none:
+        tokenisers drop some text.
         """
         checked_tuple("references", references, Iterable, "segments, each a list of references")
         if not references:
@@ -53,6 +59,7 @@ class Metric(ABC):
         self.segments = len(references)
         self.most_references = max(len(segment) for segment in references)
         counts = {sum(bool(line.strip()) for line in segment) for segment in references}
+        # The number of references of a segment in signatures; "var" if segments differ.
         self._reference_count = str(*counts) if len(counts) == 1 else "var"
         self.checksum = hashlib.sha256(json.dumps([list(s) for s in references]).encode()).hexdigest()
 
@@ -75,8 +82,20 @@ class Metric(ABC):
 
     @abstractmethod
     def token_statistics(self, segments: npt.ArrayLike, hypotheses: Hypotheses) -> Array:
-        """Counts statistics of hypotheses in tokens, float64 (n, width). ``segments`` has the segment of
-        each, (n)."""
+        """Counts statistics of hypotheses in tokens, float64 (n, width); (0, width) for none of them.
+        ``segments`` has the segment of each, (n), from 0.
+
+        Tokens are as ``text`` makes them, lowercased if it does so. Tokens from a forest may contain white
+        space: a metric of words calls ``hypotheses.split()`` first. Raises IndexError for a segment that is
+        not there; see ``checked_segments``.
+        """
+
+    def checked_segments(self, segments: npt.ArrayLike) -> npt.NDArray[np.int32]:
+        """Returns numbers of segments, (n), as an array. Raises IndexError for one that is not there."""
+        numbers = np.asarray(segments, dtype=np.int32)
+        if wrong := numbers[(numbers < 0) | (numbers >= self.segments)].tolist():
+            raise IndexError(f"segment {wrong[0]}: there are {self.segments}")
+        return numbers
 
     def empty_statistics(self, segments: Sequence[int]) -> Array:
         """Counts statistics of empty translations of some segments, float64 (n, width)."""
@@ -84,7 +103,8 @@ class Metric(ABC):
 
     @abstractmethod
     def score(self, statistics: npt.ArrayLike) -> Array:
-        """Computes the metric of sums of statistics, (..., width) to (...)."""
+        """Computes the metric of sums of statistics, (..., width) to (...). Zeros, the sum of no segments,
+        give a finite number."""
 
     def segment_scores(self, statistics: npt.ArrayLike) -> Array:
         """Computes the metric of each segment by itself, (..., width) to (...)."""
@@ -97,9 +117,11 @@ class Metric(ABC):
     @property
     @abstractmethod
     def signature(self) -> str:
-        """A text that names all choices on which a score depends."""
+        """A text NAME|key:value|... that names all choices on which a score depends: the number of references
+        (nrefs), those of the metric, and those of ``text.signature``."""
 
     @property
     def segment_signature(self) -> str:
-        """The part by which the signature of ``segment_scores`` differs."""
+        """The choice that only ``segment_scores`` make, which commands add to the signature as segments:...;
+        "" if a segment is scored as a set is."""
         return ""

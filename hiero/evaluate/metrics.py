@@ -1,5 +1,5 @@
-"""The metrics by name. To add one, write a subclass of ``Metric`` in a file of its own, and add its name
-below."""
+"""The metrics by name. To add one, write a subclass of ``Metric`` in a file of its own, add its line below,
+and export it from ``hiero.evaluate``."""
 
 from __future__ import annotations
 
@@ -21,13 +21,20 @@ METRICS: dict[str, type[Metric]] = {
 }
 
 
+def word_metrics() -> str:
+    """Names the metrics that count the words of a tokeniser, for messages, such as "BLEU and NIST"."""
+    names = [metric.name for metric in METRICS.values() if metric.uses_tokenizer]
+    return " and ".join([", ".join(names[:-1]), names[-1]] if len(names) > 1 else names)
+
+
 def metric_named(
     name: str,
     references: Sequence[Sequence[str]],
     text: Text | None = None,
     effective_length: EffectiveLength = "closest",
 ) -> Metric:
-    """Makes a metric by its name in ``METRICS``. The effective length is for BLEU alone."""
+    """Makes a metric by its name in ``METRICS``. All are made with references and ``text``; the effective
+    length is for BLEU alone."""
     if name == "bleu":
         return Bleu(references, text, effective_length)
     return METRICS[name](references, text)

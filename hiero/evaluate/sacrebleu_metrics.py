@@ -17,6 +17,8 @@ from hiero.evaluate.tokens import Hypotheses, Text
 class _Sacrebleu(Metric):
     """A metric of sacrebleu, which splits text into characters or words by itself."""
 
+    uses_tokenizer = False
+
     def __init__(self, references: Sequence[Sequence[str]], text: Text | None = None) -> None:
         super().__init__(references, text)
         streams = [
@@ -34,7 +36,7 @@ class _Sacrebleu(Metric):
         return self._rows(range(self.segments), lines)
 
     def token_statistics(self, segments: npt.ArrayLike, hypotheses: Hypotheses) -> Array:
-        return self._rows(np.asarray(segments).tolist(), hypotheses.texts())
+        return self._rows(self.checked_segments(segments).tolist(), hypotheses.texts())
 
     # Statistics and the score of their sums are not part of sacrebleu's public interface, but its own
     # significance tests use them.

@@ -1,4 +1,4 @@
-"""Tests of metrics that are made of others: they fulfil the interface of a metric."""
+"""Tests of the promises of every metric: those of ``METRICS``, and those that are made of others."""
 
 from __future__ import annotations
 
@@ -8,7 +8,9 @@ from collections.abc import Sequence
 import numpy as np
 import pytest
 
-from hiero.evaluate import Bleu, Chrf, Hypotheses, Metric, Nist, Ter, Text
+import hiero.evaluate
+from hiero.evaluate import Bleu, Hypotheses, Metric, Ter, Text
+from hiero.evaluate.metrics import METRICS, metric_named
 from hiero.tune.methods.risk.objective import UnclippedBleu
 from hiero.tune.pool.span_references import AlignedBleu
 from hiero.tune.run.objective import Mix
@@ -27,10 +29,7 @@ def bleu() -> Bleu:
 
 
 MADE = {
-    "Bleu": bleu(),
-    "Nist": Nist(REFERENCES, LOWERCASE),
-    "Ter": Ter(REFERENCES, LOWERCASE),
-    "Chrf": Chrf(REFERENCES, LOWERCASE),
+    **{name: metric_named(name, REFERENCES, LOWERCASE, "shortest") for name in METRICS},
     "AlignedBleu": AlignedBleu(REFERENCES, LINKS, LOWERCASE, "shortest"),
     "UnclippedBleu": UnclippedBleu(bleu()),
     "Mix": Mix([(0.5, bleu()), (0.25, Ter(REFERENCES, LOWERCASE)), (1.0, UnclippedBleu(bleu()))]),
@@ -59,6 +58,15 @@ def test_what_every_metric_promises(name: str) -> None:
     assert isinstance(metric.details(rows.sum(axis=0)), str)
     with pytest.raises(ValueError, match="2 hypotheses for 3 segments"):
         metric.statistics(["a", "b"])
+    nothing = metric.token_statistics([], Hypotheses.from_tokens([]))
+    assert nothing.shape == (0, metric.width) and np.isfinite(metric.score(nothing.sum(axis=0)))
+    for segment in (-1, 3):
+        with pytest.raises(IndexError):
+            metric.token_statistics([segment], Hypotheses.from_tokens([["a"]]))
+
+
+def test_metrics_are_public() -> None:
+    assert {kind.__name__ for kind in METRICS.values()} <= set(hiero.evaluate.__all__)
 
 
 @pytest.mark.parametrize("seed", range(5))

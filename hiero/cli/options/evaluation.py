@@ -11,7 +11,7 @@ import typer
 from hiero.cli.base.files import OUTPUT_HELP, Writes
 from hiero.evaluate import EffectiveLength, Metric, Text, Tokenizer
 from hiero.evaluate.evaluation_sets import EvaluationSet
-from hiero.evaluate.metrics import METRICS, metric_named
+from hiero.evaluate.metrics import METRICS, metric_named, word_metrics
 from hiero.evaluate.significance import SAMPLES, SEED
 
 
@@ -31,7 +31,7 @@ class MetricOptions:
     ] = "closest"
     tokenize: Annotated[
         Tokenizer,
-        typer.Option(help="Tokeniser of sacrebleu for BLEU and NIST; none leaves text as it is."),
+        typer.Option(help=f"Tokeniser of sacrebleu for {word_metrics()}; none leaves text as it is."),
     ] = "none"
     lowercase: Annotated[bool, typer.Option("--lowercase", help="Ignore case.")] = False
 
@@ -50,8 +50,8 @@ class MetricOptions:
 
     @property
     def counts_given_words(self) -> bool:
-        """Whether a metric takes words as they stand between spaces."""
-        return self.tokenize == "none" and bool({"bleu", "nist"} & set(self.names))
+        """Whether a metric counts words as they stand between spaces."""
+        return self.tokenize == "none" and any(METRICS[name].uses_tokenizer for name in self.names)
 
     def for_set(self, test_set: EvaluationSet) -> list[Metric]:
         """Returns the metrics with the references of a test set. Raises FormatError, ValueError."""

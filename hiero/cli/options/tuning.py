@@ -21,7 +21,7 @@ from hiero.cli.io.sets import Set, read_set
 from hiero.cli.options.common import INPUT_FORMAT, PARSES, Tokens
 from hiero.decode.model_directory import check_output
 from hiero.evaluate import Bleu, EffectiveLength, Metric
-from hiero.evaluate.metrics import metric_named
+from hiero.evaluate.metrics import METRICS, metric_named
 from hiero.tune import METHODS, Mix, TuneOptions
 
 if TYPE_CHECKING:
@@ -30,7 +30,6 @@ else:
     MethodName = Literal[tuple(METHODS)]
 
 METHOD_HELP = "Method that chooses weights, see docs/tuning.md."
-_METRICS = ("bleu", "nist", "ter")
 # Groups of options.
 _SETS = "Sets"
 _METHOD = "Method"
@@ -47,7 +46,8 @@ class MethodOptions:
         list[str] | None,
         typer.Option(
             metavar="NAME[=SHARE]",
-            help="Metric to maximise: bleu, nist or ter; repeatable, for a mix by shares (default: bleu).",
+            help=f"Metric to maximise: {', '.join(METRICS)}; repeatable, for a mix by shares (default:"
+            " bleu).",
             rich_help_panel=_METHOD,
         ),
     ] = None
@@ -92,8 +92,8 @@ class MethodOptions:
         shares: dict[str, float] = {}
         for text in self.metric or ["bleu"]:
             name, equals, share = text.partition("=")
-            if name not in _METRICS:
-                raise typer.BadParameter(f"--metric {text}: expected one of {', '.join(_METRICS)}")
+            if name not in METRICS:
+                raise typer.BadParameter(f"--metric {text}: expected one of {', '.join(METRICS)}")
             if name in shares:
                 raise typer.BadParameter(f"--metric {text}: named twice")
             try:
