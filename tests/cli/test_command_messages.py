@@ -95,9 +95,9 @@ def test_settings_that_a_method_does_not_have(model: Path) -> None:
     for options, said in (
         (
             ("--method", "mira", "--search-aware", "guided"),
-            "mira takes no --search-aware: mert, pro",
+            "mira takes no --search-aware, which is an option of mert, pro",
         ),
-        (("--method", "simplex", "-k", "5"), "simplex takes no -k: mert, pro"),
+        (("--method", "simplex", "-k", "5"), "simplex takes no -k, which is an option of mert, pro"),
     ):
         assert said in usage_error(call("hiero", *common, *options))
 

@@ -36,7 +36,7 @@ NO_TREE = "parse: expected a hiero.Tree, as hiero.Tree.read(text) returns one, n
 NO_SEGMENTS = "references: expected a list of segments, each a list of references, not "
 HYPOTHESES = "hypotheses: expected a list of lines of text, one for each segment, not "
 NEGATIVE = "Input should be greater than or equal to 0"
-NOT_OF_MIRA = "mira takes no search_aware: mert, pro, mira-batch take it"
+NOT_OF_MIRA = "mira takes no search_aware, which is an option of mert, pro"
 RULES = "rules: expected a list of hiero.Rule, such as hiero.Rule(text), not "
 REFERENCES = "segment 0: expected a list of references, each a line of text, not "
 # Some calls are meant to have types that checkers refuse.

@@ -49,7 +49,9 @@ def test_the_choice_of_spans() -> None:
     with pytest.raises(ValueError, match="beam is for search-aware tuning"):
         TuneOptions("mert", beam=10)
     assert TuneOptions("mert", beam=10, search_aware="guided").settings.beam == 10  # type: ignore[attr-defined]
-    with pytest.raises(ValueError, match="hypergraph-mert takes no search_aware: mert, pro"):
+    with pytest.raises(
+        ValueError, match="hypergraph-mert takes no search_aware, which is an option of mert, pro"
+    ):
         TuneOptions("hypergraph-mert", search_aware="guided")
 
 

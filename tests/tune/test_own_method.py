@@ -38,7 +38,7 @@ def registered() -> Iterator[None]:
 
 def run(directory: Path, **settings: object) -> TuneResult:
     decoder, references = solvable(1, BEST)
-    return tune(decoder, Bleu(references), START, directory, TuneOptions("random-search", **settings))
+    return tune(decoder, Bleu(references), START, directory, TuneOptions("my-search", **settings))
 
 
 def test_it_tunes_and_goes_on(registered: None, tmp_path: Path) -> None:
@@ -50,14 +50,14 @@ def test_it_tunes_and_goes_on(registered: None, tmp_path: Path) -> None:
     with pytest.raises(FormatError, match="holds another run"):
         run(tmp_path / "a", points=31, iterations=6)
     with pytest.raises(ValueError, match="points must be at least 1, not 0"):
-        TuneOptions("random-search", points=0)
+        TuneOptions("my-search", points=0)
     with pytest.raises(ValueError, match="mert takes no points"):
         TuneOptions("mert", points=1)
 
 
 def test_names_of_methods(registered: None) -> None:
-    method = METHODS["random-search"]
-    register("random-search", method)  # as a notebook does that is run again
+    method = METHODS["my-search"]
+    register("my-search", method)  # as a notebook does that is run again
     with pytest.raises(ValueError, match="pro: one of this package's methods has that name"):
         register("pro", method)
     with pytest.raises(TypeError, match="other: expected an instance of a method"):
@@ -72,8 +72,8 @@ def test_commands_have_it(tmp_path: Path) -> None:
         [sys.executable, script, "tune", "--help"], capture_output=True, text=True, cwd=tmp_path
     )
     assert done.returncode == 0, done.stderr
-    assert "|risk|random-search" in done.stdout
+    assert "|risk|my-search" in done.stdout
     assert (
-        "Method random-search:" in done.stdout
+        "Method my-search:" in done.stdout
         and "Number of weights that are tried (default: 100)." in done.stdout
     )

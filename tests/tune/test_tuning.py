@@ -365,7 +365,7 @@ def test_options_are_those_of_the_method() -> None:
     assert identity == known | ProOptions().model_dump() | SearchAware().model_dump()
     for wrong, message in (
         ({"method": "pro", "restarts": 1}, "pro takes no restarts"),
-        ({"free_scale": True}, "mert takes no free_scale: simplex take"),
+        ({"free_scale": True}, "mert takes no free_scale, which is an option of simplex"),
         ({"patience": 0}, "patience must be at least 1, not 0"),
         ({"k": "many"}, "k: Input should be a valid integer"),
         ({"seed": -1}, "seed must be at least 0"),

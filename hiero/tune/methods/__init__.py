@@ -1,6 +1,6 @@
 """The tuning methods, each with its options and its algorithm in one file or folder.
 
-To add one, write a class made from one of ``kinds`` in a file of its own, and add its name below.
+To add one, write a subclass of one of ``kinds`` in a file of its own, and add its line below.
 """
 
 from hiero.tune.methods.mert import HypergraphMert, Mert

@@ -1,5 +1,5 @@
 """The kinds of methods by the hypotheses that they learn from: k-best lists, forests, or one translation of
-each sentence. A new method is a class made from one of them."""
+each sentence. A new method is a subclass of one of them."""
 
 from __future__ import annotations
 
@@ -14,7 +14,8 @@ from hiero.tune.run.method import Method
 
 
 class ListMethod(SearchAware, Method[AccumulatedLists]):
-    """A method that learns from k-best lists, and from partial derivations if it is search-aware."""
+    """A method that learns from k-best lists. It has ``k``, and the options of search-aware tuning, which
+    need no code of its own: the pool then has spans of sentences as further instances."""
 
     k: int = Field(100, ge=1, description="distinct translations of each sentence")
 

@@ -47,7 +47,8 @@ class Limits:
         return replace(self, free=free)
 
     def clip(self, weights: Array) -> Array:
-        """Clips all weights, (features), to their bounds."""
+        """Clips all weights, (features), to their bounds: enough for a method that changes free weights
+        only."""
         return np.clip(weights, self.bounds[:, 0], self.bounds[:, 1])
 
     def clip_at(self, ids: npt.NDArray[np.integer], weights: Array) -> Array:
@@ -67,6 +68,14 @@ class Limits:
         """Tells whether all weights may be multiplied by any positive number: only zeros are fixed, and no
         bound is other than 0."""
         return not weights[self.fixed].any() and not self.bounds[np.isfinite(self.bounds)].any()
+
+    def with_length_of(self, start: Array, weights: Array) -> Array:
+        """Scales weights to the sum of absolute weights of ``start``, if they may be scaled and are not all
+        zero. The winners among hypotheses depend on the direction of weights alone; without this, lengths
+        could grow from one iteration to the next."""
+        if not self.allow_scaling(start) or not weights.any():
+            return weights
+        return np.asarray(weights * (np.abs(start).sum() / np.abs(weights).sum()))
 
 
 def run_limits(

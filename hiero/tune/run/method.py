@@ -1,7 +1,9 @@
 """A tuning method as the loop sees it, and the registry of methods.
 
-A method is a class of its options (settings of pydantic, which become options of ``hiero tune``), usually
-made from one of the kinds in ``hiero.tune.methods.kinds``. docs/tuning.md has an example.
+A method is a class whose fields are its options: pydantic fields with a description, which become options of
+``hiero tune``. Usually it is a subclass of a kind in ``hiero.tune.methods.kinds``. docs/tuning.md has an
+example. Fields of one name in several methods are one option of ``hiero tune``: they have the same type and
+limits.
 """
 
 from __future__ import annotations
@@ -33,9 +35,10 @@ class TuningState:
     """The state of a run, from which a method chooses the next weights.
 
     ``history`` has the weights of all iterations so far, float64 (features) each, the last ones decoded last,
-    and ``scores`` the metric of their best translations, in the sense that more is better. ``seed`` is of
-    this iteration, ``run_seed`` of the whole run. A method that learns while it decodes uses the decoder, and
-    keeps its own files in the run's folder.
+    and ``scores`` the metric of their best translations, in the sense that more is better. A method takes its
+    random numbers from ``seed``, which differs between iterations, so that a run that goes on ends as it
+    would have; ``run_seed`` is for a search that spans iterations. A method that learns while it decodes uses
+    the decoder, and keeps its own files in the run's folder.
     """
 
     metric: Metric
@@ -51,7 +54,7 @@ class TuningState:
 
     @property
     def weights(self) -> Array:
-        """The weights that decoded last."""
+        """The weights that decoded last, from which most methods go on; they need not be the best."""
         return self.history[-1]
 
 
@@ -60,7 +63,8 @@ class Method(Settings, ABC, Generic[A]):
 
     # The metric that it learns from; None for any.
     metric: ClassVar[type[Metric] | None] = None
-    # Whether the run may stop as soon as decoding gives nothing new. Methods that move in small steps go on.
+    # True: the run ends when decoding has given nothing new. False for a method that may find better weights
+    # even then, because it moves in small steps or at random: such a run ends by its patience.
     settles: ClassVar[bool] = True
 
     iterations: Iterations = 20
@@ -72,7 +76,11 @@ class Method(Settings, ABC, Generic[A]):
 
     @abstractmethod
     def choose(self, accumulated: A, state: TuningState) -> Array | None:
-        """Returns the weights to decode with next, or None if there is nothing left to try."""
+        """Returns the weights to decode with next, or None if there is nothing left to try.
+
+        They keep ``state.limits``, and a method whose winners depend on the direction of weights alone keeps
+        their length by ``Limits.with_length_of``.
+        """
 
 
 # Methods by name, each with its default options.

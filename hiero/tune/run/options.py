@@ -99,7 +99,7 @@ def _method_with(name: str, settings: Mapping[str, object]) -> Method[Any]:
     }
     for key in given.keys() - kind.model_fields.keys():
         takers = [other for other, method in METHODS.items() if key in type(method).model_fields]
-        raise ValueError(f"{name} takes no {key}: {', '.join(takers)} take it")
+        raise ValueError(f"{name} takes no {key}, which is an option of {', '.join(takers)}")
     try:
         return kind.model_validate(given)
     except ValidationError as error:

@@ -74,17 +74,9 @@ def climb(
 def mean_of_climbs(climbs: Sequence[Climb], start: Array, limits: Limits) -> Climb:
     """Returns the mean of the weights of climbs from the same start, scaled to one length if the limits allow
     it, and the number of all line searches."""
-    ends = [_with_length_of(start, climb.weights, limits) for climb in climbs]
-    mean = _with_length_of(start, np.mean(ends, axis=0), limits)
+    ends = [limits.with_length_of(start, climb.weights) for climb in climbs]
+    mean = limits.with_length_of(start, np.mean(ends, axis=0))
     return Climb(limits.clip_free(mean, start), sum(climb.searches for climb in climbs))
-
-
-def _with_length_of(start: Array, weights: Array, limits: Limits) -> Array:
-    """Scales weights, if the limits allow it, to the sum of absolute weights of the start. Only directions
-    matter to winners, and lengths must not grow from one iteration to the next."""
-    if not limits.allow_scaling(start):
-        return weights
-    return np.asarray(weights * (np.abs(start).sum() / np.abs(weights).sum()))
 
 
 def _directions(width: int, free: Sequence[int], rng: np.random.Generator, random: int) -> Iterator[Array]:
