@@ -21,7 +21,7 @@ from pathlib import Path
 import sacrebleu
 from machine import argument_parser, machine
 
-from hiero.base.text import TextSide
+from hiero.text import TextSide
 
 sys.path.append(str(Path(__file__).parents[1] / ".ci"))
 from readme import commands

@@ -25,6 +25,7 @@ from hiero.evaluate import (
 from hiero.evaluate.evaluation_sets import EvaluationSet
 from hiero.evaluate.metric import Array
 from hiero.evaluate.metrics import word_metrics
+from hiero.text import TextSide
 
 
 def evaluate(
@@ -48,7 +49,7 @@ def evaluate(
     An empty reference counts as missing. With --compare, --hypothesis is the baseline, and p values are given
     for the difference to it, by paired bootstrap and by approximate randomisation.
     """
-    test_set = EvaluationSet.read(references)
+    test_set = EvaluationSet.read(references).normalised(metrics.side)
     test_set.check_tokens(metrics.text, references[-1])
     scorers = metrics.for_set(test_set)
     systems = [hypothesis, *(comparison.compare or [])]
@@ -56,13 +57,15 @@ def evaluate(
     _check_files(files, comparison, output)
     documents = test_set.documents() if comparison.by == "document" else []
     # The lines of each run of each system.
-    lines = [[_lines(test_set, file) for file in runs] for runs in files]
+    lines = [[_lines(test_set, file, metrics.side) for file in runs] for runs in files]
     if metrics.counts_given_words:
         _note_untokenised(lines)
     results = []
     for scorer in scorers:
         runs = [Runs.of(scorer, [scorer.statistics(run) for run in system]) for system in lines]
         result = _result(scorer, systems, runs, comparison.samples, comparison.seed)
+        if metrics.side.signature:
+            result.signature += f"|{metrics.side.signature}"
         statistics = runs[0].statistics[0]
         if comparison.by == "segment":
             _add_segments(result, scorer, statistics, test_set)
@@ -131,5 +134,6 @@ def _files(system: str) -> list[str]:
     return [system] if Path(system).exists() else system.split(",")
 
 
-def _lines(test_set: EvaluationSet, file: str) -> list[str]:
-    return test_set.hypotheses("/dev/stdin" if file == "-" else file)
+def _lines(test_set: EvaluationSet, file: str, side: TextSide) -> list[str]:
+    lines = test_set.hypotheses("/dev/stdin" if file == "-" else file)
+    return [side.normalised(line) for line in lines]

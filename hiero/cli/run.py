@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import dataclasses
 from collections.abc import Mapping
 from typing import Annotated, Any
 
@@ -19,7 +20,7 @@ from hiero.cli.options.training import TextOptions
 from hiero.cli.system.data import SetFiles, prepare
 from hiero.cli.system.report import report_page
 from hiero.cli.system.stages import Stages
-from hiero.cli.system.system import System, bleu_tokenizer
+from hiero.cli.system.system import System
 from hiero.decode.model_directory import check_output
 from hiero.train import TrainSettings
 
@@ -49,7 +50,7 @@ def run(
         "program": __version__,
         "data": _checksums(data, files),
         "sizes": sizes,
-        "text": [*(text.tokenize or ()), text.lowercase],
+        "text": dataclasses.asdict(text.processing),
         "training": TRAINING.options_for(training),
         "method": tuning.method,
         "tuning": dict(tuning.settings),
@@ -67,7 +68,7 @@ def run(
         system.translate("before", "model", parts.test)
         system.tune(parts.tune, method=tuning.method, **tuning.settings, seed=seed)
         system.translate("after", "tuned-model", parts.test)
-        scores = system.judge(parts.test, bleu_tokenizer(text.processing.target), text.lowercase)
+        scores = system.judge(parts.test, text.processing.target)
         page = report_page(output, scores, stages)
         write_atomically(output / "report.html", page)
     print(*scores.summary(), sep="\n")
@@ -100,4 +101,7 @@ def _words(data: SystemData, text: TextOptions) -> dict[str, Any]:
         "lm": data.lm or [],
         "tokenize": text.tokenize,
         "lowercase": text.lowercase,
+        "unicode": text.unicode if text.tokenize else None,
+        "keep_punctuation": text.keep_punctuation,
+        "protect": text.protect or [],
     }

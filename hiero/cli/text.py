@@ -10,9 +10,9 @@ from typing import Annotated
 import typer
 
 from hiero.base.lines import line_text
-from hiero.base.text import TextSide, parse_side, split
-from hiero.cli.base.commands import usage
+from hiero.base.text import split
 from hiero.cli.base.files import Output, writing
+from hiero.cli.options.text import NormalisationOptions
 
 Side = Annotated[
     str, typer.Argument(metavar="SIDE", help="Language and tokenisation scheme, such as en:moses.")
@@ -23,25 +23,28 @@ Truecaser = Annotated[
 
 
 def tokenize(
+    *,
     side: Side,
+    normalisation: NormalisationOptions,
     lowercase: Annotated[bool, typer.Option("--lowercase", help="Lowercase the tokens.")] = False,
     truecaser: Truecaser = None,
     output: Output = None,
 ) -> None:
     """Writes the tokens of each line of standard input."""
-    processing = _side(side, lowercase, truecaser)
+    processing = normalisation.side(side, lowercase, truecaser)
     _convert(lambda line: " ".join(processing.tokens(line)), output)
 
 
-def detokenize(side: Side, truecaser: Truecaser = None, output: Output = None) -> None:
+def detokenize(
+    *,
+    side: Side,
+    normalisation: NormalisationOptions,
+    truecaser: Truecaser = None,
+    output: Output = None,
+) -> None:
     """Writes each line of tokens from standard input as text."""
-    processing = _side(side, False, truecaser)
+    processing = normalisation.side(side, truecaser=truecaser)
     _convert(lambda line: processing.text(split(line)), output)
-
-
-def _side(text: str, lowercase: bool, truecaser: Path | None) -> TextSide:
-    with usage():
-        return parse_side(text, lowercase, truecaser or "")
 
 
 def _convert(change: Callable[[str], str], output: Path | None) -> None:

@@ -15,6 +15,7 @@ from hiero.cli.base.files import Writes, on_interrupt
 from hiero.cli.base.progress import one_unit, progress_line
 from hiero.cli.base.settings import SettingOptions
 from hiero.cli.base.size import memory_text, parse_memory
+from hiero.cli.options.text import NormalisationOptions
 from hiero.cli.options.training import (
     LINKS,
     SIDES,
@@ -28,7 +29,6 @@ from hiero.cli.options.training import (
     TextOptions,
     TrainingFiles,
     reporter,
-    text_processing,
 )
 from hiero.features.distortion import DistortionStatistics
 from hiero.train import (
@@ -124,10 +124,11 @@ def truecaser(
     tokenize: Annotated[
         str, typer.Option(metavar="SIDE", help="Language and scheme of the text, such as en:moses.")
     ] = "und:none",
+    normalisation: NormalisationOptions,
     quiet: Quiet = False,
 ) -> None:
     """Learns which words have capitals of their own, not because they begin a sentence."""
-    side = text_processing((tokenize, tokenize), False).target
+    side = normalisation.side(tokenize)
     with progress_line(quiet) as progress:
         words = train_truecaser(
             texts, output, side, one_unit(progress, "sentences", partial(count_lines, *texts))

@@ -18,19 +18,19 @@ from dataclasses import asdict
 from pathlib import Path
 from typing import Annotated, Any, Literal
 
-from pydantic import BaseModel, ConfigDict, Field, ValidationError
+from pydantic import BaseModel, ConfigDict, Field, ValidationError, field_validator
 
 from hiero._core import FormatError
 from hiero.base.files import sha256, write_atomically
 from hiero.base.json_files import json_number, validation_message
 from hiero.base.ownership import MANIFEST
-from hiero.base.text import TextProcessing
 from hiero.decode.settings import DecodingSettings
 from hiero.features.built_in import BuiltIn
 from hiero.features.protocols import LocalFeatures
 from hiero.generators.built_in import BuiltIn as BuiltInGenerator
 from hiero.generators.built_in import with_paths_in
 from hiero.generators.protocol import RuleGenerator
+from hiero.text import TextProcessing
 
 FORMAT: Literal[1] = 1
 WEIGHTS_FILE = "weights.txt"
@@ -65,7 +65,8 @@ class ExternalGenerator(BaseModel):
 
 
 class ModelFile(BaseModel):
-    """The content of ``model.toml``."""
+    """The content of ``model.toml``. Text of models that were written before text was normalised says nothing
+    of its rules: they are the first version."""
 
     model_config = ConfigDict(extra="forbid")
     format: Literal[1]
@@ -84,6 +85,13 @@ class ModelFile(BaseModel):
     log_features: list[str] = []
     text: TextProcessing = TextProcessing()
     decoding: DecodingSettings = DecodingSettings()
+
+    @field_validator("text", mode="before")
+    @classmethod
+    def _with_rules(cls, text: object) -> object:
+        if not isinstance(text, dict):
+            return text
+        return {name: {"rules": 1, **side} if isinstance(side, dict) else side for name, side in text.items()}
 
 
 def abbreviated(names: Sequence[str]) -> str:

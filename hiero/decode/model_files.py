@@ -13,7 +13,6 @@ from pathlib import Path
 from hiero._core import FormatError, LanguageModel, RuleTable
 from hiero.base.ownership import link_or_copy
 from hiero.base.tables import is_packed
-from hiero.base.text import TextProcessing
 from hiero.base.weights import read_weights, write_weights
 from hiero.decode.model_directory import (
     FORMAT,
@@ -37,6 +36,7 @@ from hiero.generators.built_in import BUILT_IN as GENERATORS
 from hiero.generators.built_in import BuiltIn
 from hiero.generators.names import NameRules
 from hiero.generators.protocol import RuleGenerator
+from hiero.text import TextProcessing
 
 _DISTORTION = "distortion.json"
 

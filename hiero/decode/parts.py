@@ -16,11 +16,11 @@ from typing import Any, cast
 from hiero import _core
 from hiero._core import LanguageModel, RuleTable
 from hiero.base.arguments import checked_dict, checked_tuple
-from hiero.base.text import TextProcessing
 from hiero.decode.settings import DecodingSettings
 from hiero.features.distortion import DistortionStatistics
 from hiero.features.protocols import LocalFeatures
 from hiero.generators.protocol import RuleGenerator, feature_names
+from hiero.text import TextProcessing
 
 
 class _CopiedMapping:

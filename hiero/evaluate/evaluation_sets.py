@@ -7,7 +7,7 @@ from __future__ import annotations
 
 import os
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import cached_property
 from pathlib import Path
 
@@ -15,6 +15,7 @@ from hiero._core import FormatError
 from hiero.base.lines import PathLike, read_lines
 from hiero.evaluate.nist_xml import SUFFIXES, SegmentSet, aligned, read_sets
 from hiero.evaluate.tokens import Text
+from hiero.text import TextSide
 
 
 @dataclass(frozen=True)
@@ -58,6 +59,11 @@ class EvaluationSet:
         source = source or pairs[0][1]
         texts = [aligned(source, refset, os.fspath(file)) for file, refset in pairs]
         return cls([list(segment) for segment in zip(*texts, strict=True)], source)
+
+    def normalised(self, side: TextSide) -> EvaluationSet:
+        """Returns the set with all references normalised as the text of ``side``."""
+        references = [[side.normalised(line) for line in segment] for segment in self.references]
+        return replace(self, references=references)
 
     def hypotheses(self, file: PathLike) -> list[str]:
         """Reads one hypothesis for each segment, from text or, if the references are NIST's, from a `tstset`.

@@ -12,8 +12,9 @@ from pydantic import BaseModel, ConfigDict, ValidationError
 from hiero._core import FormatError, Rule
 from hiero.base.arguments import checked_tuple, describe
 from hiero.base.json_files import validation_message
-from hiero.base.text import TextSide, split
+from hiero.base.text import split
 from hiero.features.trees import Tree
+from hiero.text import TextSide
 
 
 @dataclass(frozen=True)

@@ -18,12 +18,13 @@ from typing import Any
 from hiero.base.files import replacing
 from hiero.base.lines import PathLike, read_lines
 from hiero.base.parallel import ordered_map
-from hiero.base.text import TextProcessing, one_line, split
+from hiero.base.text import one_line, split
 from hiero.decode.decoder import Decoder, Failure
 from hiero.decode.model import Model
 from hiero.features.sentence import Sentence
 from hiero.features.trees import read_tree
 from hiero.forest.files import NO_FOREST, ForestWriter, PackedForest, pack_forest
+from hiero.text import TextProcessing
 from hiero.train import TrainInputs, TrainSettings, train
 
 # The entry of a model's manifest with its training settings.

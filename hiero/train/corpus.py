@@ -17,7 +17,7 @@ from hiero._core import FormatError
 from hiero.base.files import replacing
 from hiero.base.lines import PathLike, read_lines
 from hiero.base.settings import Settings
-from hiero.base.text import TextProcessing, TextSide
+from hiero.text import TextProcessing, TextSide
 from hiero.train.lm_text import RESERVED
 
 _RESERVED = frozenset(word.decode() for word in RESERVED)

@@ -17,13 +17,14 @@ from hiero.base.files import replacing
 from hiero.base.lines import PathLike, count_lines, read_lines
 from hiero.base.ownership import MANIFEST
 from hiero.base.progress import Report
-from hiero.base.text import TextSide, looks_untokenised
+from hiero.base.text import looks_untokenised
 from hiero.base.weights import read_weights, write_weights
 from hiero.decode.model import Model
 from hiero.decode.model_directory import WEIGHTS, check_output, read_config, read_made_from
 from hiero.decode.model_files import is_arpa
 from hiero.decode.settings import DecodingSettings
 from hiero.features.distortion import DistortionStatistics
+from hiero.text import TextSide
 from hiero.train.alignment import align, import_alignment
 from hiero.train.corpus import prepare_corpus, prepare_text, read_pairs
 from hiero.train.lm import estimate_lm

@@ -13,7 +13,7 @@ from typing import Any, Literal
 from pydantic import Field
 
 from hiero.base.lines import PathLike
-from hiero.base.text import TextProcessing
+from hiero.text import TextProcessing
 from hiero.train.alignment import AlignSettings
 from hiero.train.corpus import CorpusSettings
 from hiero.train.lm import LmSettings, check_lm, check_options

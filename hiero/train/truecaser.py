@@ -8,7 +8,7 @@ from pathlib import Path
 
 from hiero.base.files import write_atomically
 from hiero.base.lines import PathLike, read_lines
-from hiero.base.text import TextSide
+from hiero.text import TextSide
 
 
 def train_truecaser(

@@ -47,7 +47,8 @@ def test_a_required_argument_behind_several_values(command: str, option: Any, ar
         *(with_single if command != "check" else ()),  # which has one option
     ):
         found = parsed(command, *arguments)
-        assert (found[argument.name], found[option.name]) == ("1.0", values), arguments
+        expected = ["1.0"] if argument.nargs == -1 else "1.0"
+        assert (found[argument.name], found[option.name]) == (expected, values), arguments
     # With nothing to spare it is the argument that is missing.
     assert parsed(command, name, values[0])[option.name] == [values[0]]
 
@@ -63,7 +64,7 @@ def test_several_grammars_behind_one_option(command: tuple[str, ...], tmp_path: 
 def test_such_commands_are_there() -> None:
     found = {(name, option.opts[0]) for name, option, _ in MIXED}
     expected = {"tune", "experiment cettolo2004", "forest oracle", "forest show", "forest stats", "analyse"}
-    expected |= {"train-reranker", "check", "features"}
+    expected |= {"train-reranker", "check", "features", "tokenize", "detokenize", "truecaser"}
     expected |= {f"experiment {name}" for name in ("chiang2008", "li2009", "zhai2015")}
     assert {name for name, _ in found} == expected
     assert {("tune", "--references"), ("tune", "--fix"), ("forest oracle", "--mu")} <= found

@@ -17,12 +17,13 @@ import pytest
 import sacrebleu
 
 from hiero import FormatError, __version__
-from hiero.base.text import parse_side, split
+from hiero.base.text import split
 from hiero.cli.base.files import InterruptError
 from hiero.cli.options.system import TRAINING
 from hiero.cli.system import stages
 from hiero.cli.system.report import Evaluation
 from hiero.cli.system.system import bleu_tokenizer
+from hiero.text import parse_side
 from hiero.train import ExtractSettings, TrainSettings
 from support.browser import blank_pixels_at_end, cut_off_texts, low_contrast_texts, open_page
 from support.commands import call, one_error_line

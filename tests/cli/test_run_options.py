@@ -13,6 +13,7 @@ import pytest
 
 from hiero.cli import command_named, run
 from hiero.cli.system import stages, system
+from hiero.text import TextSide
 from support.commands import call
 from support.files import write
 from support.paths import FRENCH
@@ -120,7 +121,8 @@ def test_options_go_on(folder: Path, runs: Runs) -> None:
         )
     )
     assert (train["seed"], tune["seed"]) == (7, 7)
-    assert train["lowercase"] is True and judge["lowercase"] is True and report["judged"][-1] is True
+    assert train["lowercase"] is True and judge["lowercase"] is True and report["judged"][-2] is True
+    assert report["judged"][-1] == TextSide("jieba", "zh", lowercase=True)
     assert train["tokenize"] == ("de:moses", "zh:jieba") and judge["tokenize"] == "zh"
     assert train["dictionary"] == (folder / "entries.s", folder / "entries.t")
     assert train["lm"] == [folder / "lm"]

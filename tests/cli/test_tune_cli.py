@@ -13,7 +13,8 @@ import pytest
 
 import hiero
 from hiero import read_weights
-from hiero.base.text import TextProcessing, TextSide, format_links
+from hiero.base.text import format_links
+from hiero.text import TextProcessing, TextSide
 from hiero.tune import METHODS, ModelDecoder
 from support.commands import BIN, call, one_error_line, program
 from support.nist_sets import SGML, SOURCE

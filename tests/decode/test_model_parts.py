@@ -9,10 +9,10 @@ from pathlib import Path
 import pytest
 
 import hiero
-from hiero.base.text import TextProcessing, TextSide
 from hiero.decode.parts import ModelParts
 from hiero.features import DistortionStatistics, FineDistortion
 from hiero.generators import NumberRules
+from hiero.text import TextProcessing, TextSide
 from support.paths import FRENCH
 
 # A value of its own for every part besides tables and language models.

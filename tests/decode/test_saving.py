@@ -21,11 +21,11 @@ from hiero import _core
 from hiero.base import tables
 from hiero.base.directories import publish, temporary_folder
 from hiero.base.files import write_atomically
-from hiero.base.text import TextProcessing, TextSide
 from hiero.decode.model_directory import read_manifest
 from hiero.evaluate import Bleu
 from hiero.features import DistortionStatistics
 from hiero.generators import NameRules
+from hiero.text import TextProcessing, TextSide
 from hiero.train import TrainInputs, TrainSettings, estimate_lm, train
 from hiero.tune import TuneOptions, tune
 from support.killed_saves import CALLS, FRENCH, intercept_calls, translation

@@ -9,8 +9,8 @@ import pytest
 
 import hiero
 from hiero import FormatError, Rule, Sentence, Tree
-from hiero.base.text import TextSide
 from hiero.features import FineSyntax
+from hiero.text import TextSide
 from support.commands import call, one_error_line
 
 CHAT = "(NP (DT le) (NN chat))"

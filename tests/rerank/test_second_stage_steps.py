@@ -13,10 +13,10 @@ import pytest
 
 import hiero
 from hiero.base.files import sha256
-from hiero.base.text import TextProcessing, parse_side
 from hiero.forest.files import ForestFile
 from hiero.rerank import Reranker, SecondStageOptions, jackknife, pipeline, train_second_stage
 from hiero.rerank.jackknife import Bitext, train_without
+from hiero.text import TextProcessing, parse_side
 from hiero.train import TrainInputs, TrainSettings
 from support.files import write
 from support.paths import FRENCH

@@ -7,7 +7,7 @@ from pathlib import Path
 import pytest
 
 from hiero import FormatError
-from hiero.base.text import TextProcessing, TextSide
+from hiero.text import TextProcessing, TextSide
 from hiero.train import CorpusReport, prepare_corpus, prepare_text
 
 

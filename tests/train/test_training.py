@@ -19,8 +19,8 @@ from pathlib import Path
 import pytest
 
 import hiero
-from hiero.base.text import TextProcessing, TextSide
 from hiero.decode.model_files import write_model
+from hiero.text import TextProcessing, TextSide
 from hiero.train import TrainInputs, TrainSettings, train
 from support.commands import BIN, call
 from support.files import head, write

@@ -10,7 +10,7 @@ import pytest
 
 import hiero
 from hiero.base.files import sha256
-from hiero.base.text import TextProcessing, parse_side
+from hiero.text import TextProcessing, parse_side
 from hiero.train import ExtractSettings, ScoreSettings, TrainInputs, TrainSettings, pipeline, train
 from support.brute_force import write_arpa
 from support.files import write

@@ -76,7 +76,9 @@ def test_bad_options(tmp_path: Path) -> None:
     with pytest.raises(ValueError, match="fixed and bound: f0"):
         run(tmp_path, fixed=("f0",), bounds={"f0": (0, 1)})
     for method, options in (("simplex", {"k": 5}), ("pro", {"restarts": 1}), ("mert", {"free_scale": True})):
-        with pytest.raises(ValueError, match=f"{method} takes no {next(iter(options))}: "):
+        with pytest.raises(
+            ValueError, match=f"{method} takes no {next(iter(options))}, which is an option of "
+        ):
             run(tmp_path, method, **options)  # type: ignore[arg-type]
     for name in ("k", "iterations", "patience"):
         with pytest.raises(ValueError, match=f"{name} must be at least 1"):

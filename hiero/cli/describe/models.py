@@ -11,7 +11,6 @@ from typing import Any
 import numpy as np
 
 from hiero import ApplicationBatch, LanguageModel, Model, Rule, RuleTable, Sentence
-from hiero.base.text import TextSide
 from hiero.cli.io.records import assignments
 from hiero.decode.model_directory import (
     WEIGHTS,
@@ -22,6 +21,7 @@ from hiero.decode.model_directory import (
 )
 from hiero.features.built_in import BuiltIn as Features
 from hiero.generators.built_in import BuiltIn as Generator
+from hiero.text import TextSide
 
 
 def describe_table(table: RuleTable) -> dict[str, object]:
@@ -88,11 +88,15 @@ def describe_model(path: Path) -> dict[str, object]:
 
 
 def describe_side(side: TextSide) -> str:
-    """Describes language, tokenisation and case of one side."""
+    """Describes language, tokenisation, normalisation and case of one side."""
     language = "(language not given)" if side.language == "und" else side.language
     scheme = "tokens between white space" if side.scheme == "none" else f"tokenised by {side.scheme}"
     case = ", lowercased" if side.lowercase else ", truecased" if side.truecaser else ""
-    return f"{language}, {scheme}{case}"
+    if side.leaves_text:
+        return f"{language}, {scheme}{case}"
+    normal = [side.unicode] * (side.unicode != "none") + ["plain punctuation"] * side.punctuation
+    own = "".join(f", protected: {pattern}" for pattern in side.protect)
+    return f"{language}, {' and '.join(normal) or 'text as it is'}, {scheme}{case}{own}"
 
 
 def describe_making(made_from: Mapping[str, Any]) -> dict[str, str]:

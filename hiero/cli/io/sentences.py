@@ -7,10 +7,11 @@ from pathlib import Path
 
 from hiero import Decoder, Derivation, Failure, Forest, FormatError, Rule, Sentence, Translation
 from hiero.base.lines import read_lines
-from hiero.base.text import TextSide, split
+from hiero.base.text import split
 from hiero.decode.decoder import Keep
 from hiero.evaluate.evaluation_sets import EvaluationSet
 from hiero.evaluate.nist_xml import SegmentSet
+from hiero.text import TextSide
 
 
 class Forcing:

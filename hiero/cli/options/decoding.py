@@ -11,7 +11,6 @@ import typer
 
 from hiero import Decoder, FormatError, Model
 from hiero.base.files import sha256
-from hiero.base.text import TextSide
 from hiero.base.weights import read_weights
 from hiero.cli.base.files import OUTPUT_HELP, Writes, reading, writing
 from hiero.cli.base.loading import LOAD, LOAD_METAVAR, load_model
@@ -24,6 +23,7 @@ from hiero.cli.options.common import INPUT_FORMAT, PARSES, Threads, Tokens
 from hiero.evaluate.nist_xml import SegmentSet
 from hiero.forest.decisions import Decision
 from hiero.forest.files import ForestWriter
+from hiero.text import TextSide
 
 if TYPE_CHECKING:
     from hiero.rerank import Reranker

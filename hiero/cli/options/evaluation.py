@@ -3,16 +3,19 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
+from functools import cached_property
 from pathlib import Path
 from typing import Annotated, Literal
 
 import typer
 
 from hiero.cli.base.files import OUTPUT_HELP, Writes
+from hiero.decode.model_directory import read_config
 from hiero.evaluate import EffectiveLength, Metric, Text, Tokenizer
 from hiero.evaluate.evaluation_sets import EvaluationSet
 from hiero.evaluate.metrics import METRICS, metric_named, word_metrics
 from hiero.evaluate.significance import SAMPLES, SEED
+from hiero.text import TextSide
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -34,6 +37,12 @@ class MetricOptions:
         typer.Option(help=f"Tokeniser of sacrebleu for {word_metrics()}; none leaves text as it is."),
     ] = "none"
     lowercase: Annotated[bool, typer.Option("--lowercase", help="Ignore case.")] = False
+    model: Annotated[
+        Path | None,
+        typer.Option(
+            help="Model directory: references and translations are normalised first, as its target text is."
+        ),
+    ] = None
 
     def __post_init__(self) -> None:
         for name in self.metric or ():
@@ -43,6 +52,12 @@ class MetricOptions:
     @property
     def names(self) -> list[str]:
         return list(dict.fromkeys(self.metric or ["bleu"]))
+
+    @cached_property
+    def side(self) -> TextSide:
+        """The side by which texts are normalised; one that leaves them without --model. Raises FormatError,
+        OSError."""
+        return TextSide() if self.model is None else read_config(self.model).text.target
 
     @property
     def text(self) -> Text:

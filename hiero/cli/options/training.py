@@ -12,13 +12,13 @@ from typing import Annotated
 import typer
 
 from hiero import DecodingSettings, Model
-from hiero.base.text import TextProcessing, parse_side
-from hiero.cli.base.commands import usage
 from hiero.cli.base.files import Writes
 from hiero.cli.base.settings import SettingOptions
 from hiero.cli.base.size import memory_text
 from hiero.cli.options.common import PARSES
+from hiero.cli.options.text import NormalisationOptions
 from hiero.features.distortion import DistortionStatistics
+from hiero.text import TextProcessing
 from hiero.train import AlignSettings, TrainInputs
 from hiero.train.settings import DEFAULT_MEMORY
 
@@ -48,7 +48,7 @@ Lowercase = Annotated[bool, typer.Option("--lowercase", help="Lowercase both sid
 
 
 @dataclass(frozen=True, kw_only=True)
-class TextOptions:
+class TextOptions(NormalisationOptions):
     """Options for turning raw text into tokens."""
 
     tokenize: Tokenize = None
@@ -56,11 +56,15 @@ class TextOptions:
 
     def __post_init__(self) -> None:
         _ = self.processing
+        if self.tokenize is None and (self.protect or self.keep_punctuation or self.unicode != "NFC"):
+            raise typer.BadParameter(
+                "--unicode, --keep-punctuation and --protect are for raw text, with --tokenize"
+            )
 
     @cached_property
     def processing(self) -> TextProcessing:
         """The text processing of both sides. Raises BadParameter for an unknown scheme."""
-        return text_processing(self.tokenize, self.lowercase)
+        return self.both(self.tokenize, self.lowercase)
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -75,19 +79,7 @@ class CasedTextOptions(TextOptions):
     @cached_property
     def processing(self) -> TextProcessing:
         """The text processing of both sides. Raises BadParameter for an unknown scheme, OSError."""
-        return text_processing(self.tokenize, self.lowercase, self.truecaser)
-
-
-def text_processing(
-    tokenize: tuple[str, str] | None, lowercase: bool, truecasers: tuple[Path, Path] | None = None
-) -> TextProcessing:
-    """Returns the text processing of both sides. Raises BadParameter for an unknown scheme."""
-    sides = tokenize or ("und:none", "und:none")
-    files = ("", "") if truecasers is None else map(str, truecasers)
-    with usage():
-        return TextProcessing(
-            *(parse_side(side, lowercase, file) for side, file in zip(sides, files, strict=True))
-        )
+        return self.both(self.tokenize, self.lowercase, self.truecaser)
 
 
 @dataclass(frozen=True, kw_only=True)

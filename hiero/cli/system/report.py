@@ -22,6 +22,7 @@ from hiero.evaluate import ChrfPlusPlus, Text
 from hiero.pages.details import Details
 from hiero.pages.forest import derivation_anchor, derivation_sections
 from hiero.pages.markup import count_text, escape_html, page, section
+from hiero.text import TextSide
 from hiero.train.held_out import LEFT_OUT
 
 # A test set with fewer sentences cannot tell systems apart.
@@ -52,12 +53,15 @@ class Evaluation:
         references: Sequence[Path],
         translations: Mapping[str, Path],
         lowercase: bool,
+        side: TextSide,
     ) -> Evaluation:
-        """Reads the results and the texts, and scores each segment. Raises FormatError, OSError."""
+        """Reads the results and the texts, and scores each segment, normalised as the text of ``side``.
+        Raises FormatError, OSError."""
         lines, test_set = read_files(source, references)
         texts = {name: test_set.hypotheses(path) for name, path in translations.items()}
-        scorer = ChrfPlusPlus(test_set.references, Text(lowercase=lowercase))
-        scores = {name: scorer.segment_scores(scorer.statistics(text)) for name, text in texts.items()}
+        scorer = ChrfPlusPlus(test_set.normalised(side).references, Text(lowercase=lowercase))
+        normalised = {name: [side.normalised(line) for line in text] for name, text in texts.items()}
+        scores = {name: scorer.segment_scores(scorer.statistics(text)) for name, text in normalised.items()}
         by_segment = {name: array.tolist() for name, array in scores.items()}
         return cls(read_results(metrics), lines, test_set.references, texts, by_segment)
 

@@ -7,12 +7,12 @@ from pathlib import Path
 from typing import Any
 
 from hiero.base.ownership import MANIFEST
-from hiero.base.text import TextSide
 from hiero.cli.system.data import RunData, SetFiles
 from hiero.cli.system.report import Evaluation
 from hiero.cli.system.stages import Stages
 from hiero.evaluate import Tokenizer
 from hiero.evaluate.evaluation_sets import is_nist
+from hiero.text import TextSide
 
 # Tokenisers of sacrebleu for languages that are written without spaces.
 _TOKENIZERS: dict[str, Tokenizer] = {"zh": "zh", "ja": "char"}
@@ -52,14 +52,17 @@ class System:
         words += _behind_options(self.folder / "model")
         self.stages.run("tune", self._manifest("tuned-model"), "tune", words, [self._manifest("model")])
 
-    def judge(self, test_set: SetFiles, tokenizer: Tokenizer, lowercase: bool) -> Evaluation:
-        """Scores the translations before and after tuning."""
+    def judge(self, test_set: SetFiles, target: TextSide) -> Evaluation:
+        """Scores the translations before and after tuning, all normalised as the text of ``target``."""
         translations, output = self.translations(test_set), self.folder / "evaluation.json"
         words = _options(references=test_set.references, hypothesis=translations["before"])
         words += _options(compare=translations["after"], metric=["bleu", "chrf++"])
-        words += _options(tokenize=tokenizer, lowercase=lowercase, output_format="json", output=output)
+        words += _options(tokenize=bleu_tokenizer(target), lowercase=target.lowercase)
+        words += _options(model=self.folder / "model", output_format="json", output=output)
         self.stages.run("judge", output, "eval", words, list(translations.values()))
-        return Evaluation.read(output, test_set.source, test_set.references, translations, lowercase)
+        return Evaluation.read(
+            output, test_set.source, test_set.references, translations, target.lowercase, target
+        )
 
     def _manifest(self, model: str) -> Path:
         """Returns the file of a model that is written last."""

@@ -1,0 +1,127 @@
+"""Spaces between tokens: what a tokeniser may not take apart, and signs that are joined to their neighbours.
+
+A detokeniser puts spaces by rules, such as none before a comma. Where a sign stood without the spaces that
+these rules would give it, as in he/she or 10:30, its token has the mark ￭ on the sides without space. So text
+comes back as it was. Words have no marks, as a word with a mark would be another word to a model; and spaces
+beside commas, full stops, brackets and quotes go by the rules, as they are often left out or added by
+mistake.
+"""
+
+from __future__ import annotations
+
+import itertools
+import re
+from collections.abc import Callable, Sequence
+
+from hiero.text.normalisation import JOINERS, MARK
+
+# Signs whose spaces go by the rules, except within numbers.
+_BY_RULES = frozenset(".,:;!?%…'\"«»()[]{}¿¡、。，！？：；「」『』（）")
+_WITHIN_NUMBERS = frozenset(".,:")
+# Signs that open and close. The rules count them, and are wrong where one is missing or is an apostrophe:
+# then marks say both sides.
+_QUOTES = frozenset("'\"")
+# Characters that may be part of a larger one; most text of most alphabets has none.
+_CLUSTERS = re.compile(
+    "[\u0300-\u036f\u0483-\u0489\u0591-\u1fff\u200c\u200d\u20d0-\u20ff\u302a-\u302f\u3099\u309a\ua66f-\uabff"
+    "\ud7b0-\ud7ff\ufb1e\ufe00-\ufe2f\U00010000-\U0010ffff]"
+)
+
+
+def gaps(text: str, words: Sequence[str]) -> list[bool] | None:
+    """Tells for each word of a text but the first whether spaces precede it; None for a text that has other
+    words, or the words in another order."""
+    is_gap, place = [], 0
+    for word in words:
+        begin = place
+        while text.startswith(" ", place):
+            place += 1
+        is_gap.append(place > begin)
+        if not text.startswith(word, place):
+            return None
+        place += len(word)
+    return is_gap[1:] if not text[place:].strip(" ") else None
+
+
+def whole_characters(text: str, words: list[str], is_gap: list[bool]) -> tuple[list[str], list[bool]]:
+    """Joins words that were taken apart within a character as it is seen (a grapheme cluster: a letter with
+    its accents, an emoji of several parts, a flag), or at a joiner, which belongs to the word. ``is_gap`` is
+    what ``gaps`` tells. Returns the words, and the same for these."""
+    if not _CLUSTERS.search(text):
+        return words, is_gap
+    import regex  # imported late: few texts need it
+
+    text = text.replace(" ", "")
+    begins = {found.start() for found in regex.finditer(r"\X", text)}
+    joined, joined_gaps, place = words[:1], [], len(words[0])
+    for word, gap in zip(words[1:], is_gap, strict=True):
+        beside_joiner = word[0] in JOINERS or joined[-1][-1] in JOINERS
+        if not gap and (place not in begins or beside_joiner):
+            joined[-1] += word
+        else:
+            joined.append(word)
+            joined_gaps.append(gap)
+        place += len(word)
+    return joined, joined_gaps
+
+
+def marked(words: Sequence[str], is_gap: Sequence[bool], rules: Callable[[], Sequence[bool]]) -> list[str]:
+    """Returns words with marks on signs and tags that have no space where a detokeniser would put one.
+    ``is_gap`` is what ``gaps`` tells of the text, and ``rules`` computes what it would of the
+    detokeniser's."""
+    touching = [False, *(not gap for gap in is_gap), False]
+    signs = [_takes_marks(words, k, touching[k], touching[k + 1]) for k in range(len(words))]
+    if not any(signs):
+        return list(words)
+    differs = [False, *(rule and not gap for gap, rule in zip(is_gap, rules(), strict=True)), False]
+    # Signs that are no quotes; between two, the right one has the mark.
+    plain = [False, *(sign and word not in _QUOTES for sign, word in zip(signs, words, strict=True)), False]
+    out = []
+    for k, word in enumerate(words):
+        left = right = False
+        if plain[k + 1]:
+            left, right = differs[k], differs[k + 1] and not plain[k + 2]
+        elif signs[k] and ((differs[k] and not plain[k]) or (differs[k + 1] and not plain[k + 2])):
+            left, right = touching[k], touching[k + 1]
+        out.append(f"{MARK if left else ''}{word}{MARK if right else ''}")
+    return out
+
+
+def _takes_marks(words: Sequence[str], place: int, left: bool, right: bool) -> bool:
+    """Tells whether a word is a tag, or a sign whose spaces do not go by the rules. ``left`` and ``right``:
+    it has no space on these sides."""
+    word = words[place]
+    if not left and not right:
+        return False
+    if any(character.isalnum() for character in word):
+        return word[0] in "-<"
+    if word in _QUOTES or not _BY_RULES.issuperset(word):
+        return True
+    if word not in _WITHIN_NUMBERS or not left or not right:
+        return False
+    return words[place - 1][-1].isdigit() and words[place + 1][0].isdigit()
+
+
+def unmarked(tokens: Sequence[str]) -> tuple[list[str], list[bool | None]]:
+    """Returns tokens without marks, and for each but the first whether marks put a space before it: False
+    where they join it to the one before, True beside a quote with a mark on its other side, and None where
+    the rules decide."""
+    words: list[str] = []
+    said: list[bool | None] = [None]
+    for token in tokens:
+        left, right = len(token) > 1 and token[0] == MARK, len(token) > 1 and token[-1] == MARK
+        word = token[left : len(token) - right] or token
+        is_said = (left or right) and word in _QUOTES
+        if left:
+            said[-1] = False
+        elif is_said and said[-1] is None:
+            said[-1] = True
+        words.append(word)
+        said.append(False if right else True if is_said else None)
+    return words, said[1:-1]
+
+
+def with_spaces(words: Sequence[str], is_gap: Sequence[bool]) -> str:
+    """Returns words as a text with a space before each word for which ``is_gap`` is true."""
+    spaces = (" " if gap else "" for gap in is_gap)
+    return "".join(itertools.chain(words[:1], *zip(spaces, words[1:], strict=True)))

@@ -1,0 +1,148 @@
+"""Schemes: ways in which text of a language becomes words, and where spaces stand between words in text."""
+
+from __future__ import annotations
+
+import unicodedata
+from collections.abc import Callable, Iterable, Sequence
+from functools import cache, lru_cache
+from typing import TYPE_CHECKING, Literal, Protocol, get_args
+
+from hiero._core import Error
+from hiero.base.text import split
+
+if TYPE_CHECKING:
+    from sacremoses import MosesDetokenizer, MosesTokenizer
+
+Scheme = Literal["none", "moses", "jieba", "janome"]
+SCHEMES: tuple[Scheme, ...] = get_args(Scheme)
+# Languages whose abbreviations the Moses tokenizer has, except those written without spaces.
+MOSES_LANGUAGES = (
+    "as bn ca cs de el en es et fi fr ga gu hi hu is it kn ko lt lv ml mni mr nl or pa pl pt ro ru sk sl sv "
+    "ta tdt te"
+)
+# The language of each segmenter of words.
+SEGMENTERS: dict[str, str] = {"jieba": "zh", "janome": "ja"}
+
+
+class Words(Protocol):
+    """A scheme for one language."""
+
+    def split(self, text: str) -> list[str]:
+        """Returns the words of a text. Raises Error if a package is missing."""
+
+    def join(self, words: Sequence[str]) -> str:
+        """Returns words, none of which has white space, as text."""
+
+
+class Tokens:
+    """The scheme "none": text is tokens with white space between them."""
+
+    def split(self, text: str) -> list[str]:
+        return split(text)
+
+    def join(self, words: Sequence[str]) -> str:
+        return " ".join(words)
+
+
+class Moses:
+    """The Moses tokenizer, without escapes."""
+
+    def __init__(self, language: str) -> None:
+        self._language = language
+        self._tokenizer: MosesTokenizer | None = None
+        self._detokenizer: MosesDetokenizer | None = None
+
+    def split(self, text: str) -> list[str]:
+        if self._tokenizer is None:
+            from sacremoses import MosesTokenizer  # imported late, as it is slow
+
+            self._tokenizer = MosesTokenizer(lang=self._language)
+        return split(self._tokenizer.tokenize(text, return_str=True, escape=False))
+
+    def join(self, words: Sequence[str]) -> str:
+        if self._detokenizer is None:
+            from sacremoses import MosesDetokenizer
+
+            self._detokenizer = MosesDetokenizer(lang=self._language)
+        return str(self._detokenizer.detokenize(words, return_str=True, unescape=False))
+
+
+class Segmenter:
+    """Words of a language without spaces, found by a dictionary."""
+
+    def __init__(self, load: Callable[[], Callable[[str], Iterable[str]]]) -> None:
+        self._load = load
+
+    def split(self, text: str) -> list[str]:
+        return split(" ".join(self._load()(text)))
+
+    def join(self, words: Sequence[str]) -> str:
+        return join_words(words)
+
+
+@lru_cache(maxsize=64)
+def words_of(scheme: Scheme, language: str) -> Words:
+    """Returns the scheme for a language. Words, dictionaries and rules are loaded when they are first
+    used."""
+    if scheme == "moses":
+        return Moses(language)
+    if scheme == "none":
+        return Tokens()
+    return Segmenter(_jieba if scheme == "jieba" else _janome)
+
+
+def check_language(scheme: Scheme, language: str) -> None:
+    """Raises ValueError for a language that the scheme does not support."""
+    supported = SEGMENTERS.get(scheme)
+    if supported is not None and language != supported:
+        raise ValueError(f"{scheme} supports only {supported}: {language}:{scheme}")
+    if scheme == "moses" and language not in [*MOSES_LANGUAGES.split(), "und"]:
+        segmenter = next((name for name, other in SEGMENTERS.items() if other == language), None)
+        alternative = (
+            f" use {language}:{segmenter}" if segmenter else " und:moses splits by the rules of English"
+        )
+        raise ValueError(f"moses does not support {language}, only {MOSES_LANGUAGES};{alternative}")
+
+
+def join_words(words: Sequence[str]) -> str:
+    """Joins words of a language without spaces. Words of other scripts are separated by spaces."""
+    text = ""
+    for word in words:
+        if text and _need_space(text[-1], word[0]):
+            text += " "
+        text += word
+    return text
+
+
+def _need_space(left: str, right: str) -> bool:
+    """Returns whether a space separates a word that ends in ``left`` from one that begins with ``right``."""
+    if _is_wide(left) or _is_wide(right) or not right.isalnum():
+        return False
+    return left.isalnum() or (left in ",.;:!?)" and right.isalpha())
+
+
+def _is_wide(character: str) -> bool:
+    return unicodedata.east_asian_width(character) in "WF"
+
+
+@cache  # reading the dictionary takes a second
+def _jieba() -> Callable[[str], Iterable[str]]:
+    try:
+        import jieba
+    except ImportError:
+        raise Error("zh:jieba needs the package jieba: pip install jieba") from None
+    tokenizer = jieba.Tokenizer()
+    # tokenizer.initialize() does the same, but reads a cache from a folder that anyone can write to.
+    tokenizer.FREQ, tokenizer.total = tokenizer.gen_pfdict(tokenizer.get_dict_file())
+    tokenizer.initialized = True
+    return lambda text: iter(tokenizer.cut(text))
+
+
+@cache
+def _janome() -> Callable[[str], Iterable[str]]:
+    try:
+        from janome.tokenizer import Tokenizer
+    except ImportError:
+        raise Error("ja:janome needs the package janome: pip install janome") from None
+    tokenizer = Tokenizer(wakati=True)
+    return lambda text: map(str, tokenizer.tokenize(text, wakati=True))

@@ -1,0 +1,264 @@
+"""The text of one side of a model: how raw text becomes tokens, and tokens become text.
+
+Training, decoding, tuning and evaluation take text through the same object, which the model remembers.
+"""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Callable, Iterator, Sequence
+from dataclasses import dataclass, field
+from functools import cached_property, partial
+from typing import Literal
+
+from hiero._core import FormatError
+from hiero.base.text import split
+from hiero.text.joining import gaps, marked, unmarked, whole_characters, with_spaces
+from hiero.text.normalisation import NormalForm, cleaned, plain_punctuation
+from hiero.text.protection import Protection, as_text, as_token, protection
+from hiero.text.schemes import SCHEMES, Scheme, Words, check_language, words_of
+
+# A word that stands for a protected part while other words are looked at; longer if it is in the text.
+_PART = "Zprotectedz"
+# The most times that text is normalised again; once is enough for nearly all.
+_PASSES = 5
+
+
+@dataclass(frozen=True)
+class TextSide:
+    """Conversion between text and tokens of one language.
+
+    ``scheme`` selects the tokenizer:
+
+    - "none" splits at ASCII white space: text is tokens, which are left as they are;
+    - "moses" is the Moses tokenizer for ``language``, without escapes. For other languages use "und", which
+      applies the rules of English;
+    - "jieba" segments Chinese and "janome" Japanese. They need the packages of the same names.
+
+    Before tokenisation, text is normalised: see ``hiero.text.normalisation``. ``unicode`` is its normal form,
+    ``punctuation`` tells whether quotes, apostrophes and hyphens are, too. Tags, addresses and what the
+    regular expressions ``protect`` match are one token, and come back as they were. After tokenisation text
+    may be lowercased (``lowercase``), which cannot be undone, or truecased. ``truecaser`` is the path of a
+    file in Moses' format. It tells which words lose their capital at the beginning of a sentence; ``text``
+    restores it. ``rules`` is the version of all this. Models from before normalisation have 1: their text is
+    not normalised, nothing is protected, and signs have no marks. Raises ValueError for a language that the
+    scheme does not support, for both kinds of casing at once, and for a pattern that is no regular
+    expression.
+
+    >>> side = TextSide("moses", "en", lowercase=True)
+    >>> side.tokens("It\u2019s here: www.A.org and/or 10:30.")
+    ['it', "'s", 'here', ':', 'www.A.org', 'and', '￭/￭', 'or', '10', ':￭', '30', '.']
+    >>> side.text(['it', "'s", 'here', ':', 'www.A.org', 'and', '￭/￭', 'or', '10', ':￭', '30', '.'])
+    "it's here: www.A.org and/or 10:30."
+    """
+
+    scheme: Scheme = "none"
+    language: str = "und"
+    lowercase: bool = False
+    truecaser: str = ""
+    unicode: NormalForm = "NFC"
+    punctuation: bool = True
+    protect: tuple[str, ...] = ()
+    rules: Literal[1, 2] = 2
+
+    def __post_init__(self) -> None:
+        if self.lowercase and self.truecaser:
+            raise ValueError("text is lowercased or truecased, not both")
+        check_language(self.scheme, self.language)
+        protection(tuple(self.protect))
+
+    @property
+    def keeps_tokens(self) -> bool:
+        """Whether tokens separated by spaces are unchanged by tokenisation and detokenisation."""
+        return self.scheme == "none" and not self.lowercase and not self.truecaser
+
+    def tokens(self, text: str) -> list[str]:
+        """Returns the tokens of a line of raw text.
+
+        Raises Error if a package is missing, FormatError or OSError for a truecaser that cannot be read.
+        """
+        words, is_part = self._split(text)
+        if self.lowercase:
+            return [word if part else word.lower() for word, part in zip(words, is_part, strict=True)]
+        return self._truecased(words, is_part) if self.truecaser else words
+
+    def words(self, text: str) -> list[str]:
+        """Returns the tokens of a line before lowercasing or truecasing."""
+        return self._split(text)[0]
+
+    def text(self, tokens: Sequence[str]) -> str:
+        """Returns tokens as a line of text."""
+        return self._join(tokens, bool(self.truecaser))
+
+    def normalised(self, text: str) -> str:
+        """Returns a line of raw text as it is written after normalisation: what ``text`` makes of its tokens,
+        but for their case. Normalised text is left as it is, and so is all text of sides that leave it."""
+        if self.leaves_text:
+            return text
+        normal = self._join(self.words(text), False)
+        for _ in range(_PASSES):
+            # Where spaces were put otherwise, words may be found otherwise, such as an abbreviation.
+            if (again := self._join(self.words(normal), False)) == normal:
+                break
+            normal = again
+        return normal
+
+    @property
+    def signature(self) -> str:
+        """The part of a metric's signature that names how text was normalised; "" for text that is left."""
+        if self.leaves_text:
+            return ""
+        punctuation = "+punctuation" if self.punctuation else ""
+        own = f"+{len(self.protect)} patterns" if self.protect else ""
+        return f"normalised:{self.language}:{self.scheme}:{self.unicode}{punctuation}{own}"
+
+    @property
+    def leaves_text(self) -> bool:
+        """Whether text is neither normalised nor protected."""
+        return self.scheme == "none" or self.rules == 1
+
+    @cached_property
+    def _words(self) -> Words:
+        return words_of(self.scheme, self.language)
+
+    @cached_property
+    def _protection(self) -> Protection:
+        return protection(tuple(self.protect))
+
+    def _split(self, text: str) -> tuple[list[str], list[bool]]:
+        """Splits a line into words, and tells which of them are protected parts."""
+        if self.leaves_text:
+            words = self._words.split(text)
+            return words, [False] * len(words)
+        text = cleaned(text, self.unicode)
+        parts = _Parts.of(text, self._protection.spans(text))
+        text = parts.masked
+        if self.punctuation:
+            text = plain_punctuation(text)
+        words = self._words.split(text.replace(parts.name, f" {parts.name} ") if parts.found else text)
+        is_gap = gaps(text, words)
+        if is_gap is not None and not all(is_gap):
+            words, is_gap = whole_characters(text, words, is_gap)
+        is_part = [bool(parts.found) and word == parts.name for word in words]
+        shown, words = words, parts.restored(words)
+        if is_gap is not None and not all(is_gap):
+            words = marked(words, is_gap, lambda: self._spaces(shown))
+        return words, is_part
+
+    def _spaces(self, words: Sequence[str]) -> list[bool]:
+        """Tells for each word but the first whether a space precedes it by the rules of the language."""
+        is_gap = gaps(self._words.join(words), words)
+        return [True] * (len(words) - 1) if is_gap is None else is_gap
+
+    def _join(self, tokens: Sequence[str], restore_case: bool) -> str:
+        if self.leaves_text:
+            words = self._detruecase(" ".join(tokens)) if restore_case and tokens else tokens
+            return self._words.join(words)
+        words, said = unmarked(tokens)
+        is_part = [self._protection.matches(word) for word in words]
+        # Words as detokenisers see them: the ones with which they do nothing special, without white space.
+        shown = [
+            _PART if part else word if word.isascii() else "".join("_" if c.isspace() else c for c in word)
+            for word, part in zip(words, is_part, strict=True)
+        ]
+        if restore_case and shown:
+            cased = self._detruecase(" ".join(shown))
+            words = [word if part else new for word, new, part in zip(words, cased, is_part, strict=True)]
+        is_gap = [
+            rule if mark is None else mark for rule, mark in zip(self._spaces(shown), said, strict=True)
+        ]
+        return with_spaces(
+            [as_text(word) if part else word for word, part in zip(words, is_part, strict=True)], is_gap
+        )
+
+    def _truecased(self, words: Sequence[str], is_part: Sequence[bool]) -> list[str]:
+        """Truecases each sentence of a line by itself: Moses' algorithm is quadratic in the line length."""
+        shown = [_PART if part else word for word, part in zip(words, is_part, strict=True)]
+        cased = [
+            token for sentence in _sentences(shown) for token in split(self._truecase(" ".join(sentence)))
+        ]
+        return [word if part else new for word, new, part in zip(words, cased, is_part, strict=True)]
+
+    @cached_property
+    def _truecase(self) -> Callable[..., str]:
+        from sacremoses import MosesTruecaser
+
+        try:
+            model = MosesTruecaser(load_from=self.truecaser)
+        except ValueError as error:
+            raise FormatError(f"{self.truecaser}: {error}") from None
+        return partial(model.truecase, return_str=True, use_known=True)
+
+    @cached_property
+    def _detruecase(self) -> Callable[[str], list[str]]:
+        from sacremoses import MosesDetruecaser
+
+        return partial(MosesDetruecaser().detruecase)
+
+
+@dataclass(frozen=True)
+class TextProcessing:
+    """The conversion between text and tokens for both sides of a model."""
+
+    source: TextSide = field(default_factory=TextSide)
+    target: TextSide = field(default_factory=TextSide)
+
+
+@dataclass(frozen=True)
+class _Parts:
+    """A text in which the word ``name`` stands for each protected part, and the parts in order."""
+
+    masked: str = ""
+    name: str = ""
+    found: tuple[str, ...] = ()
+
+    @classmethod
+    def of(cls, text: str, spans: Sequence[tuple[int, int]]) -> _Parts:
+        """Masks the parts at these places."""
+        if not spans:
+            return cls(text)
+        name = _PART
+        while name in text:
+            name += "z"
+        pieces, end = [], 0
+        for begin, after in spans:
+            pieces += [text[end:begin], name]
+            end = after
+        return cls("".join([*pieces, text[end:]]), name, tuple(text[begin:after] for begin, after in spans))
+
+    def restored(self, words: list[str]) -> list[str]:
+        """Returns words with the parts, as tokens, in place of their name."""
+        if not self.found:
+            return words
+        parts = iter(self.found)
+        return [as_token(next(parts)) if word == self.name else word for word in words]
+
+
+def parse_side(
+    text: str,
+    lowercase: bool = False,
+    truecaser: str | os.PathLike[str] = "",
+    *,
+    unicode: NormalForm = "NFC",
+    punctuation: bool = True,
+    protect: Sequence[str] = (),
+) -> TextSide:
+    """Makes a side from LANGUAGE:SCHEME, such as ``en:moses``. Raises ValueError."""
+    language, colon, name = text.rpartition(":")
+    scheme = next((s for s in SCHEMES if s == name), None)
+    if not colon or not language or scheme is None:
+        raise ValueError(
+            f"{text!r}: expected LANGUAGE:SCHEME, with a scheme of {', '.join(SCHEMES)}, such as en:moses, "
+            "zh:jieba, ja:janome"
+        )
+    return TextSide(scheme, language, lowercase, os.fspath(truecaser), unicode, punctuation, tuple(protect))
+
+
+def _sentences(tokens: Sequence[str]) -> Iterator[Sequence[str]]:
+    begin = 0
+    for end, token in enumerate(tokens, start=1):
+        if token in (".", ":", "?", "!"):
+            yield tokens[begin:end]
+            begin = end
+    if begin < len(tokens):
+        yield tokens[begin:]
