@@ -99,6 +99,13 @@ def _words(data: SystemData, text: TextOptions) -> dict[str, Any]:
     return {
         "dictionary": list(data.dictionary or ()),
         "lm": data.lm or [],
+        **_text_words(text),
+    }
+
+
+def _text_words(text: TextOptions) -> dict[str, Any]:
+    """Returns the options of raw text."""
+    return {
         "tokenize": text.tokenize,
         "lowercase": text.lowercase,
         "unicode": text.unicode if text.tokenize else None,

@@ -1,0 +1,158 @@
+"""What it costs when text is typed otherwise than the text that a model was trained on.
+
+    python benchmarks/text_forms.py ../shared/data OUTPUT [--corpora de-en en-de] [--threads 2]
+
+Trains a model of each corpus on its text as it is, and one for each form of the text, with default settings;
+then translates the test set as it is with all of them, and in each form with the first. Prints BLEU against
+references that are normalised, its difference to the text as it is, and the p-value of a randomisation test;
+also for a model whose text is not normalised, as those of earlier versions. Goes on where it was interrupted.
+"""
+
+from __future__ import annotations
+
+import gzip
+import json
+import unicodedata
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+
+from machine import argument_parser, machine
+
+import hiero
+from hiero.base.files import write_atomically
+from hiero.evaluate import Bleu, Runs, Text, approximate_randomization
+from hiero.text import TextProcessing, TextSide
+from hiero.train import TrainInputs, TrainSettings, train
+
+
+@dataclass(frozen=True)
+class Corpus:
+    """The files of a corpus in the folder of all data, without language, and the languages of both sides."""
+
+    train: str
+    test: str
+    source: str
+    target: str
+    references: int = 1
+
+    def lines(self, data: Path, part: str, language: str) -> list[str]:
+        """Reads one file of the training or the test set."""
+        path = data / f"{getattr(self, part)}.{language}"
+        if path.exists():
+            return path.read_text(encoding="utf-8").splitlines()
+        with gzip.open(f"{path}.gz", "rt", encoding="utf-8") as file:
+            return file.read().splitlines()
+
+    def test_references(self, data: Path) -> list[list[str]]:
+        """Reads the references of each sentence of the test set."""
+        names = (
+            [self.target] if self.references == 1 else [f"{self.target}.{k}" for k in range(self.references)]
+        )
+        return [list(segment) for segment in zip(*(self.lines(data, "test", n) for n in names), strict=True)]
+
+
+CORPORA = {
+    "de-en": Corpus("de-en/raw/train", "de-en/raw/test2016", "de", "en"),
+    "en-de": Corpus("de-en/raw/train", "de-en/raw/test2016", "en", "de"),
+    "es-en": Corpus("es-en/train", "es-en/test", "es", "en", 4),
+    "ur-en": Corpus("ur-en/train", "ur-en/test", "ur", "en", 4),
+}
+Change = Callable[[str], str]
+FORMS: Mapping[str, Change] = {
+    "typographic apostrophes and quotes": lambda line: _quoted(line.replace("'", "\u2019")),
+    "NFD": lambda line: unicodedata.normalize("NFD", line),
+    "no-break spaces": lambda line: line.replace(" ", "\u00a0"),
+    "entities, soft hyphens": lambda line: (
+        line.replace("&", "&amp;").replace("'", "&#39;").replace("-", "-\u00ad")
+    ),
+}
+
+
+def _quoted(line: str) -> str:
+    """Returns a line with plain quotes as opening and closing ones, in turn."""
+    pieces = line.split('"')
+    return "".join(f"{piece}{'“”'[k % 2]}" for k, piece in enumerate(pieces[:-1])) + pieces[-1]
+
+
+def sides(corpus: Corpus, rules: int) -> TextProcessing:
+    """Returns the default text of both sides, by this version of the rules."""
+    known = {"de", "en", "es"}
+
+    def side(language: str) -> TextSide:
+        return TextSide("moses", language if language in known else "und", rules=rules)  # type: ignore[arg-type]
+
+    return TextProcessing(side(corpus.source), side(corpus.target))
+
+
+def trained(data: Path, corpus: Corpus, folder: Path, rules: int, change: Change | None) -> hiero.Model:
+    """Trains a model on the text of a corpus in some form, or takes the one that is there."""
+    if not (folder / "model" / "model.toml").exists():
+        folder.mkdir(parents=True, exist_ok=True)
+        for name, language in (("source", corpus.source), ("target", corpus.target)):
+            lines = corpus.lines(data, "train", language)
+            text = "".join(f"{change(line) if change else line}\n" for line in lines)
+            write_atomically(folder / name, text)
+        settings = TrainSettings(text=sides(corpus, rules), truecase=True)
+        train(TrainInputs(folder / "source", folder / "target"), folder / "model", settings=settings)
+    return hiero.Model.load(folder / "model")
+
+
+def translations(model: hiero.Model, lines: Sequence[str], path: Path, threads: int) -> list[str]:
+    """Translates lines, or reads the translations that are there."""
+    if not path.exists():
+        results = hiero.Decoder(model).translate_batch(lines, threads=threads)
+        write_atomically(path, json.dumps([result.text for result in results]))
+    return [str(text) for text in json.loads(path.read_text(encoding="utf-8"))]
+
+
+def report(data: Path, name: str, output: Path, threads: int) -> None:
+    """Prints the table of a corpus."""
+    corpus, folder = CORPORA[name], output / name
+    source = corpus.lines(data, "test", corpus.source)
+    target = sides(corpus, 2).target
+    references = [[target.normalised(line) for line in segment] for segment in corpus.test_references(data)]
+    metric = Bleu(references, Text("13a"))
+
+    def runs(lines: Sequence[str]) -> Runs:
+        return Runs.of(metric, [metric.statistics([target.normalised(line) for line in lines])])
+
+    print(f"\n{name}: {len(source):,} test sentences, BLEU (13a) of normalised text", flush=True)
+    for rules, title in ((2, "normalised"), (1, "as earlier versions")):
+        model = trained(data, corpus, folder / f"rules-{rules}", rules, None)
+        plain = runs(translations(model, source, folder / f"plain-{rules}.json", threads))
+        print(f"  {title}, text as it is: {plain.mean:.2f}", flush=True)
+        for number, (form, change) in enumerate(FORMS.items()):
+            path = folder / f"form-{number}-{rules}.json"
+            _row(
+                metric,
+                plain,
+                runs(translations(model, [*map(change, source)], path, threads)),
+                f"input: {form}",
+            )
+        for number, (form, change) in enumerate(FORMS.items()):
+            other = trained(data, corpus, folder / f"rules-{rules}-{number}", rules, change)
+            path = folder / f"trained-{number}-{rules}.json"
+            _row(metric, plain, runs(translations(other, source, path, threads)), f"training text: {form}")
+
+
+def _row(metric: Bleu, plain: Runs, other: Runs, title: str) -> None:
+    p = approximate_randomization(metric, plain, other)
+    print(f"    {title:<55} {other.mean:6.2f} {other.mean - plain.mean:+6.2f}  p = {p:.3f}", flush=True)
+
+
+def main() -> None:
+    """Runs the benchmark."""
+    parser = argument_parser(__doc__)
+    parser.add_argument("data", type=Path)
+    parser.add_argument("output", type=Path)
+    parser.add_argument("--corpora", nargs="+", choices=CORPORA, default=list(CORPORA))
+    parser.add_argument("--threads", type=int, default=1)
+    arguments = parser.parse_args()
+    print(machine())
+    for name in arguments.corpora:
+        report(arguments.data, name, arguments.output, arguments.threads)
+
+
+if __name__ == "__main__":
+    main()

@@ -1,0 +1,122 @@
+"""The options of raw text reach every command that takes it, and the model remembers them."""
+
+from __future__ import annotations
+
+import re
+from dataclasses import replace
+from pathlib import Path
+
+import pytest
+
+import hiero
+from hiero.cli import run as run_module
+from hiero.cli.options.training import TextOptions
+from hiero.text import TextProcessing, TextSide
+from support.commands import call, one_error_line, usage_error
+from support.paths import FRENCH
+
+TEXT = "Order #A-17: it’s ﬁne “now”\n"
+OPTIONS = ("--unicode", "NFKC", "--keep-punctuation", "--protect", r"#[A-Z]-\d+")
+TOKENS = "Order #A-17 : it ￭’￭ s fine “ now ￭”"
+SIDE = TextSide("moses", "en", unicode="NFKC", punctuation=False, protect=(r"#[A-Z]-\d+",))
+
+
+@pytest.fixture(scope="module")
+def model() -> hiero.Model:
+    return hiero.Model.assemble([FRENCH / "grammar.txt"], [FRENCH / "lm.arpa"], FRENCH / "weights.txt")
+
+
+def test_tokenize_and_detokenize() -> None:
+    done = call("hiero", "tokenize", "en:moses", *OPTIONS, stdin=TEXT)
+    assert (done.returncode, done.stdout.decode()) == (0, f"{TOKENS}\n")
+    assert SIDE.tokens(TEXT) == TOKENS.split(" ")
+    back = call("hiero", "detokenize", "en:moses", *OPTIONS, stdin=f"{TOKENS}\n")
+    assert back.stdout.decode() == SIDE.text(TOKENS.split(" ")) + "\n"
+    plain = call("hiero", "tokenize", "en:moses", stdin=TEXT).stdout.decode()
+    assert plain == 'Order #￭ A-17 : it \'s ﬁne " now "\n'
+
+
+def test_corpora_and_truecasers(tmp_path: Path) -> None:
+    (tmp_path / "text").write_text(TEXT * 3)
+    sides = (
+        "--source",
+        tmp_path / "text",
+        "--target",
+        tmp_path / "text",
+        "--tokenize",
+        "en:moses",
+        "en:moses",
+    )
+    assert (
+        call("hiero", "corpus", *sides, *OPTIONS, "-o", tmp_path / "s", tmp_path / "t", "--quiet").returncode
+        == 0
+    )
+    assert (tmp_path / "s").read_text() == (tmp_path / "t").read_text() == f"{TOKENS}\n" * 3
+    words = ("--tokenize", "en:moses", "-o", tmp_path / "truecaser", "--quiet")
+    assert call("hiero", "truecaser", tmp_path / "text", *words, *OPTIONS).returncode == 0
+    assert "fine" in (tmp_path / "truecaser").read_text() and "#A-17" in (tmp_path / "truecaser").read_text()
+
+
+@pytest.mark.parametrize("option", [("--unicode", "NFKC"), ("--keep-punctuation",), ("--protect", "a")])
+def test_tokens_are_left_as_they_are(option: tuple[str, ...], tmp_path: Path) -> None:
+    (tmp_path / "text").write_text("a\n")
+    sides = ("--source", tmp_path / "text", "--target", tmp_path / "text")
+    done = call("hiero", "corpus", *sides, *option, "-o", tmp_path / "s", tmp_path / "t")
+    assert "are for raw text, with --tokenize" in usage_error(done)
+    wrong = call("hiero", "tokenize", "en:moses", "--protect", "(")
+    assert "protected pattern" in usage_error(wrong)
+
+
+def test_the_model_remembers_them(model: hiero.Model, tmp_path: Path) -> None:
+    text = TextProcessing(SIDE, replace(SIDE, language="de", unicode="none", punctuation=True, protect=()))
+    replace(model, text=text).save(tmp_path / "m")
+    assert hiero.Model.load(tmp_path / "m").text == text
+    info = call("hiero", "info", tmp_path / "m").stdout.decode()
+    assert re.search(r"source +en, NFKC, tokenised by moses, protected: #\[A-Z\]-\\d\+", info)
+    assert re.search(r"target +de, plain punctuation, tokenised by moses\n", info)
+
+
+def test_a_model_of_an_earlier_version(model: hiero.Model, tmp_path: Path) -> None:
+    side = TextSide("moses", "en")
+    replace(model, text=TextProcessing(side, side)).save(tmp_path / "m")
+    file = tmp_path / "m" / "model.toml"
+    before = re.sub(r"(?m)^(unicode|punctuation|protect|rules) = .*\n", "", file.read_text())
+    assert before.count("[text.") == 2 and "rules =" not in before.split("[text.")[1]
+    file.write_text(before)
+    loaded = hiero.Model.load(tmp_path / "m")
+    assert loaded.text.source == loaded.text.target == TextSide("moses", "en", rules=1)
+    assert loaded.text.source.tokens("he/she’s") == ["he", "/", "she", "’", "s"]
+    assert re.search(
+        r"source +en, tokenised by moses\n", call("hiero", "info", tmp_path / "m").stdout.decode()
+    )
+    loaded.save(tmp_path / "again")
+    assert hiero.Model.load(tmp_path / "again").text == loaded.text
+
+
+def test_run_passes_them_on() -> None:
+    text = TextOptions(
+        tokenize=("en:moses", "de:moses"), unicode="NFKC", keep_punctuation=True, protect=["x", "y z"]
+    )
+    words = run_module._text_words(text)
+    assert words == {
+        "tokenize": ("en:moses", "de:moses"),
+        "lowercase": False,
+        "unicode": "NFKC",
+        "keep_punctuation": True,
+        "protect": ["x", "y z"],
+    }
+
+
+def test_scores_of_normalised_text(model: hiero.Model, tmp_path: Path) -> None:
+    side = TextSide("moses", "en")
+    replace(model, text=TextProcessing(side, side)).save(tmp_path / "m")
+    (tmp_path / "references").write_text("it’s his\u00a0“own” house\n")
+    (tmp_path / "output").write_text('it\'s his "own" house\n')
+    files = ("--references", tmp_path / "references", "--hypothesis", tmp_path / "output")
+    plain = call("hiero", "eval", *files, "--tokenize", "13a", "--quiet").stdout
+    normalised = call("hiero", "eval", *files, "--tokenize", "13a", "--model", tmp_path / "m").stdout.decode()
+    assert float(plain) < 50 and normalised.startswith("BLEU = 100.0000")
+    assert normalised.splitlines()[2].endswith("|normalised:en:moses:NFC+punctuation")
+    own = replace(side, protect=("x",), punctuation=False)
+    assert own.signature == "normalised:en:moses:NFC+1 patterns" and TextSide().signature == ""
+    assert one_error_line(call("hiero", "eval", *files, "--model", tmp_path), 1).startswith("hiero: ")
