@@ -71,6 +71,8 @@ def decode(
         quiet = run.quiet or (output.output is None and sys.stdout.isatty())
         advance = stack.enter_context(showing_progress(text.source, lines, quiet))
         tally = translate_lines(lines, translator, sinks, run.threads, advance)
+    if not run.quiet:
+        tally.warn()
     if run.stats:
         tally.report(ready - started, time.perf_counter() - ready)
     if tally.failures:

@@ -101,6 +101,7 @@ def test_what_is_drawn_is_tuned_and_tested_on(folder: Path, runs: Runs) -> None:
     assert (after["model"], after["output"]) == (out / "tuned-model", out / "after.txt")
     assert before["source"] == after["source"] == sets / "test.source"
     assert judge["references"] == [sets / "test.target"]
+    assert judge["model"] == out / "model"
     assert [judge["hypothesis"], *judge["compare"]] == [str(out / f"{when}.txt") for when in WHEN]
     assert (judge["metric"], judge["tokenize"], judge["lowercase"]) == (["bleu", "chrf++"], "none", False)
     # A twentieth of 60 pairs each.

@@ -117,6 +117,9 @@ def test_scores_of_normalised_text(model: hiero.Model, tmp_path: Path) -> None:
     normalised = call("hiero", "eval", *files, "--tokenize", "13a", "--model", tmp_path / "m").stdout.decode()
     assert float(plain) < 50 and normalised.startswith("BLEU = 100.0000")
     assert normalised.splitlines()[2].endswith("|normalised:en:moses:NFC+punctuation")
+    swapped = ("--references", tmp_path / "output", "--hypothesis", tmp_path / "references")
+    done = call("hiero", "eval", *swapped, "--tokenize", "13a", "--model", tmp_path / "m", "--quiet")
+    assert done.stdout == b"100.0000\n"
     own = replace(side, protect=("x",), punctuation=False)
     assert own.signature == "normalised:en:moses:NFC+1 patterns" and TextSide().signature == ""
     assert one_error_line(call("hiero", "eval", *files, "--model", tmp_path), 1).startswith("hiero: ")
