@@ -69,7 +69,9 @@ def test_translations_on_the_same_terminal_stand_alone(tuning_set: Path, tmp_pat
     command = [BIN / "hiero-decode", "--model", tuning_set / "model", "--input", tuning_set / "source"]
     shown = on_terminal(command, None)
     lines = (tuning_set / "source").read_text().splitlines()
-    assert "\x1b" not in shown and shown.count("\n") == 2 + len(lines)  # and notes on weights and unknown words
+    assert "\x1b" not in shown and shown.count("\n") == 2 + len(
+        lines
+    )  # and notes on weights and unknown words
     progress = on_terminal([*command, "-o", tmp_path / "out"], None)
     assert "translate: sentences" in progress
 

@@ -11,6 +11,7 @@ import pytest
 import hiero
 from hiero.cli import run as run_module
 from hiero.cli.options.training import TextOptions
+from hiero.cli.system.report import Evaluation
 from hiero.text import TextProcessing, TextSide
 from support.commands import call, one_error_line, usage_error
 from support.paths import FRENCH
@@ -105,6 +106,32 @@ def test_run_passes_them_on() -> None:
         "keep_punctuation": True,
         "protect": ["x", "y z"],
     }
+
+
+def test_segments_of_a_run_are_scored_normalised(tmp_path: Path) -> None:
+    for name, text in (
+        ("source", "a"),
+        ("references", "it’s his\u00a0“own” House"),
+        ("output", 'it\'s his "own" house'),
+    ):
+        (tmp_path / name).write_text(f"{text}\n")
+    (tmp_path / "scores").write_text("[]")
+    files = (
+        tmp_path / "scores",
+        tmp_path / "source",
+        [tmp_path / "references"],
+        {"after": tmp_path / "output"},
+    )
+    read = Evaluation.read(*files, TextSide("moses", "en", lowercase=True))
+    assert read.by_segment == {"after": [100.0]}
+    assert read.references == [["it’s his\u00a0“own” House"]]  # as they are shown
+    swapped = (
+        tmp_path / "scores",
+        tmp_path / "source",
+        [tmp_path / "output"],
+        {"after": tmp_path / "references"},
+    )
+    assert Evaluation.read(*swapped, TextSide("moses", "en", lowercase=True)).by_segment == {"after": [100.0]}
 
 
 def test_scores_of_normalised_text(model: hiero.Model, tmp_path: Path) -> None:

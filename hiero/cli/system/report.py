@@ -52,14 +52,13 @@ class Evaluation:
         source: Path,
         references: Sequence[Path],
         translations: Mapping[str, Path],
-        lowercase: bool,
         side: TextSide,
     ) -> Evaluation:
         """Reads the results and the texts, and scores each segment, normalised as the text of ``side``.
         Raises FormatError, OSError."""
         lines, test_set = read_files(source, references)
         texts = {name: test_set.hypotheses(path) for name, path in translations.items()}
-        scorer = ChrfPlusPlus(test_set.normalised(side).references, Text(lowercase=lowercase))
+        scorer = ChrfPlusPlus(test_set.normalised(side).references, Text(lowercase=side.lowercase))
         normalised = {name: [side.normalised(line) for line in text] for name, text in texts.items()}
         scores = {name: scorer.segment_scores(scorer.statistics(text)) for name, text in normalised.items()}
         by_segment = {name: array.tolist() for name, array in scores.items()}

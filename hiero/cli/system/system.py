@@ -60,9 +60,7 @@ class System:
         words += _options(tokenize=bleu_tokenizer(target), lowercase=target.lowercase)
         words += _options(model=self.folder / "model", output_format="json", output=output)
         self.stages.run("judge", output, "eval", words, list(translations.values()))
-        return Evaluation.read(
-            output, test_set.source, test_set.references, translations, target.lowercase, target
-        )
+        return Evaluation.read(output, test_set.source, test_set.references, translations, target)
 
     def _manifest(self, model: str) -> Path:
         """Returns the file of a model that is written last."""
