@@ -78,7 +78,13 @@ class Sentence:
         ``side`` tokenises raw text. Raises FormatError if the parse has other characters than the tokens.
         """
         tokens = self.tokens if self.text is None else side.tokens(self.text)
-        parse = None if self.parse is None else self.parse.retokenize(tokens)
+        parse = self.parse
+        if parse is not None and self.text is None:
+            parse = parse.retokenize(tokens)
+        elif parse is not None:
+            # Both without what normalisation and marks change.
+            plain = replace(parse, tokens=tuple(map(side.characters, parse.tokens)))
+            parse = replace(plain.retokenize(side.bare(tokens)), tokens=tuple(tokens))
         return replace(self, text=None, tokens=tokens, parse=parse)
 
     @classmethod

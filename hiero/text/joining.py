@@ -21,6 +21,7 @@ _WITHIN_NUMBERS = frozenset(".,:")
 # Signs that open and close. The rules count them, and are wrong where one is missing or is an apostrophe:
 # then marks say both sides.
 _QUOTES = frozenset("'\"")
+_FLAGS = re.compile("[\U0001f1e6-\U0001f1ff]+")
 # Characters that may be part of a larger one; most text of most alphabets has none.
 _CLUSTERS = re.compile(
     "[\u0300-\u036f\u0483-\u0489\u0591-\u1fff\u200c\u200d\u20d0-\u20ff\u302a-\u302f\u3099\u309a\ua66f-\uabff"
@@ -51,8 +52,13 @@ def whole_characters(text: str, words: list[str], is_gap: list[bool]) -> tuple[l
         return words, is_gap
     import regex  # imported late: few texts need it
 
+    # Flags are pairs of letters; in a long run of them, \X would look back to its beginning each time.
     text = text.replace(" ", "")
+    runs = [found.span() for found in _FLAGS.finditer(text)]
+    text = _FLAGS.sub(lambda found: "a" * len(found[0]), text)
     begins = {found.start() for found in regex.finditer(r"\X", text)}
+    for begin, end in runs:
+        begins.difference_update(range(begin + 1, end, 2))
     joined, joined_gaps, place = words[:1], [], len(words[0])
     for word, gap in zip(words[1:], is_gap, strict=True):
         beside_joiner = word[0] in JOINERS or joined[-1][-1] in JOINERS
@@ -65,12 +71,17 @@ def whole_characters(text: str, words: list[str], is_gap: list[bool]) -> tuple[l
     return joined, joined_gaps
 
 
-def marked(words: Sequence[str], is_gap: Sequence[bool], rules: Callable[[], Sequence[bool]]) -> list[str]:
-    """Returns words with marks on signs and tags that have no space where a detokeniser would put one.
-    ``is_gap`` is what ``gaps`` tells of the text, and ``rules`` computes what it would of the
-    detokeniser's."""
+def marked(
+    words: Sequence[str],
+    is_gap: Sequence[bool],
+    rules: Callable[[], Sequence[bool]],
+    is_part: Sequence[bool],
+) -> list[str]:
+    """Returns words with marks on signs and parts that have no space where a detokeniser would put one.
+    ``is_gap`` is what ``gaps`` tells of the text, and ``rules`` computes what it would tell of the
+    detokeniser's. ``is_part`` tells which words are protected parts that take marks."""
     touching = [False, *(not gap for gap in is_gap), False]
-    signs = [_takes_marks(words, k, touching[k], touching[k + 1]) for k in range(len(words))]
+    signs = [_takes_marks(words, k, touching[k], touching[k + 1], part) for k, part in enumerate(is_part)]
     if not any(signs):
         return list(words)
     differs = [False, *(rule and not gap for gap, rule in zip(is_gap, rules(), strict=True)), False]
@@ -87,14 +98,14 @@ def marked(words: Sequence[str], is_gap: Sequence[bool], rules: Callable[[], Seq
     return out
 
 
-def _takes_marks(words: Sequence[str], place: int, left: bool, right: bool) -> bool:
-    """Tells whether a word is a tag, or a sign whose spaces do not go by the rules. ``left`` and ``right``:
+def _takes_marks(words: Sequence[str], place: int, left: bool, right: bool, is_part: bool) -> bool:
+    """Tells whether a word is a part, or a sign whose spaces do not go by the rules. ``left`` and ``right``:
     it has no space on these sides."""
     word = words[place]
     if not left and not right:
         return False
     if any(character.isalnum() for character in word):
-        return word[0] in "-<"
+        return is_part or word[0] == "-"
     if word in _QUOTES or not _BY_RULES.issuperset(word):
         return True
     if word not in _WITHIN_NUMBERS or not left or not right:

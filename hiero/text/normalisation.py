@@ -28,6 +28,10 @@ MARK = "￭"
 
 # &amp; &#39; &#x27;, with their semicolon: "a&b;c" and addresses with &copy=1 are no entities.
 _ENTITY = re.compile(r"&(?:#[0-9]{1,7}|#[xX][0-9a-fA-F]{1,6}|[A-Za-z][A-Za-z0-9]{1,31});")
+# The most times that text was escaped, as in &amp;amp;lt;.
+_ESCAPED = 4
+# Halves of characters outside of the first plane, which are no text by themselves.
+_SURROGATES = re.compile("[\ud800-\udfff]")
 # Characters that are not seen: controls, byte order marks, soft hyphens, word joiners, directions of text.
 _INVISIBLE = re.compile(
     "[\x00-\x08\x0e-\x1b\x7f\x80-\x84\x86-\x9f\u00ad\u180e\u200e\u200f\u202a-\u202e\u2060-\u2064\u2066-\u206f\ufeff"
@@ -76,9 +80,12 @@ def cleaned(text: str, form: NormalForm) -> str:
     >>> cleaned(" e\u0301te\u0301\u00a0 &amp; \ufeffhiver", "NFC")
     'été & hiver'
     """
-    if "&" in text:
-        text = _ENTITY.sub(lambda found: html.unescape(found[0]), text)
+    for _ in range(_ESCAPED):
+        if "&" not in text or (plain := _ENTITY.sub(lambda found: html.unescape(found[0]), text)) == text:
+            break
+        text = plain
     if not text.isascii():
+        text = _SURROGATES.sub("\ufffd", text)
         if form != "none":
             text = unicodedata.normalize(form, text)
         text = _WORD_BREAK.sub(" ", text).replace("\u200b", "").replace(MARK, "■")

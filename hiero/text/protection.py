@@ -1,4 +1,4 @@
-"""Parts of text that are one token and pass through translation as they are: addresses, tags, and patterns of
+"""Parts of text that are one token and pass through translation as they are: tags, addresses, and patterns of
 one's own."""
 
 from __future__ import annotations
@@ -11,52 +11,84 @@ from hiero.text.normalisation import JOINERS
 
 # White space within a protected token, such as that of a tag. Normalised text has no such character.
 _INNER_SPACE = "\u00a0"
-# Names that are reserved in language models are no tags.
-_TAG = r"</?(?!(?:s|unk|UNK)>)[A-Za-z][A-Za-z0-9:_.-]{0,40}(?:[\s\u00a0][^<>]{0,400})?/?>"
+# Names that are reserved in language models cannot be tokens.
+_RESERVED = ("<s>", "</s>", "<unk>", "<UNK>")
+# Attributes may have > between quotes.
+_TAG = r"</?[A-Za-z][A-Za-z0-9:_.-]{0,40}(?:\s(?:[^<>\"']|\"[^\"<]{0,400}\"|'[^'<]{0,400}'){0,400})?/?>"
+# Letters of alphabets in which a space separates an address from its sentence.
+_LETTERS = r"A-Za-z0-9\u00c0-\u024f\u0370-\u052f\u0531-\u0587\u05d0-\u05ea\u0620-\u064a\u0900-\u0dff"
 # Characters of addresses; brackets only in pairs, as an address often stands in brackets itself.
-_OF_ADDRESS = r"[!#-'*-;=?-\[\]-z|~]"
+_OF_ADDRESS = rf"[!#-'*-;=?-\[\]-z|~{_LETTERS}]"
 _IN_BRACKETS = rf"\({_OF_ADDRESS}*\)"
 _ADDRESS = (
-    rf"(?:(?:https?|ftps?)://|www\.)(?:{_OF_ADDRESS}|{_IN_BRACKETS})*(?:[A-Za-z0-9/=_~#&$+-]|{_IN_BRACKETS})"
+    r"(?i:(?:https?|ftps?)://|www\.)"
+    rf"(?:{_OF_ADDRESS}|{_IN_BRACKETS})*(?:[{_LETTERS}/=_~#&$+-]|{_IN_BRACKETS})"
 )
-_MAIL = r"[A-Za-z0-9_.+-]+@[A-Za-z0-9-]+(?:\.[A-Za-z0-9-]+)*\.[A-Za-z]{2,}"
-_BUILT_IN = (_TAG, _ADDRESS, rf"(?<![A-Za-z0-9_.+-]){_MAIL}")
+_MAIL = rf"(?<![{_LETTERS}_.+-])[{_LETTERS}_.+-]+@[A-Za-z0-9-]+(?:\.[A-Za-z0-9-]+)*\.[A-Za-z]{{2,}}"
+_IS_ADDRESS = re.compile(f"{_ADDRESS}|{_MAIL}")
+_BUILT_IN = [re.compile(pattern) for pattern in (_TAG, _ADDRESS, _MAIL)]
+_MAY_MATCH = re.compile("[@<]|://|www", re.IGNORECASE)
 
 
 class Protection:
     """The patterns of protected parts: tags, addresses of web pages, e-mail addresses, and ``patterns``,
-    regular expressions of Python. Raises ValueError for a pattern that is no regular expression, or matches
-    nothing.
+    regular expressions of Python. These are looked for in text whose entities, Unicode forms and spaces are
+    normalised already. Raises ValueError for a pattern that is no regular expression, or matches the empty
+    string.
 
     >>> Protection().spans("see www.a.org/b_c, or <b>me@a.org</b>.")
     [(4, 17), (22, 25), (25, 33), (33, 37)]
     """
 
     def __init__(self, patterns: Sequence[str] = ()) -> None:
-        for pattern in patterns:
-            try:
-                compiled = re.compile(pattern)
-            except re.error as error:
-                raise ValueError(f"protected pattern {pattern!r}: {error}") from None
-            if compiled.match(""):
-                raise ValueError(f"protected pattern {pattern!r} matches the empty string")
-        # Patterns of one's own come first: of two that begin at one place, the first one is taken.
-        self._pattern = re.compile("|".join(f"(?:{pattern})" for pattern in (*patterns, *_BUILT_IN)))
-        self._may_match = None if patterns else re.compile("[@<]|://|www")
+        self._own = [_compiled(pattern) for pattern in patterns]
 
     def spans(self, text: str) -> list[tuple[int, int]]:
         """Returns the begin and end of each protected part of a text, from left to right, as positions of
-        characters."""
-        if self._may_match is not None and not self._may_match.search(text):
-            return []
-        spans = (found.span() for found in self._pattern.finditer(text))
-        return [(begin, end) for begin, end in spans if end > begin and _is_whole(text, begin, end)]
+        characters. Of two patterns that match at one place, the first one of one's own is taken."""
+        patterns = [*self._own, *(_BUILT_IN if _MAY_MATCH.search(text) else ())]
+        found = [pattern.search(text) for pattern in patterns]
+        spans: list[tuple[int, int]] = []
+        place = 0
+        while True:
+            for k, match in enumerate(found):
+                if match is not None and match.start() < place:
+                    found[k] = patterns[k].search(text, place)
+            first = min((match for match in found if match is not None), key=_begin, default=None)
+            if first is None:
+                return spans
+            begin, end = _without_spaces(text, *first.span())
+            if begin < end and _is_whole(text, begin, end) and text[begin:end] not in _RESERVED:
+                spans.append((begin, end))
+            place = max(end, first.start() + 1)
 
     def matches(self, token: str) -> bool:
-        """Returns whether a token is a protected part."""
-        if self._may_match is not None and not self._may_match.search(token):
-            return False
-        return self._pattern.fullmatch(token) is not None
+        """Returns whether a token is a protected part. A pattern that looks at its neighbours does not see
+        them."""
+        if _INNER_SPACE in token:
+            return True
+        built_in = _BUILT_IN if _MAY_MATCH.search(token) else ()
+        return token not in _RESERVED and any(pattern.fullmatch(token) for pattern in (*self._own, *built_in))
+
+
+def _compiled(pattern: str) -> re.Pattern[str]:
+    try:
+        compiled = re.compile(pattern)
+    except re.error as error:
+        raise ValueError(f"protected pattern {pattern!r}: {error}") from None
+    if compiled.match(""):
+        raise ValueError(f"protected pattern {pattern!r} matches the empty string")
+    return compiled
+
+
+def _begin(match: re.Match[str]) -> int:
+    return match.start()
+
+
+def _without_spaces(text: str, begin: int, end: int) -> tuple[int, int]:
+    """Returns a span without spaces at its edges."""
+    part = text[begin:end]
+    return begin + len(part) - len(part.lstrip()), begin + len(part.rstrip())
 
 
 def _is_whole(text: str, begin: int, end: int) -> bool:
@@ -79,6 +111,12 @@ def _is_inner(text: str, place: int) -> bool:
 def protection(patterns: tuple[str, ...]) -> Protection:
     """Returns the protection by these patterns, which is compiled once."""
     return Protection(patterns)
+
+
+def is_address(part: str) -> bool:
+    """Returns whether a protected part is an address. Those stand alone in any language: what was joined to
+    one, such as a particle, is not joined to it in a translation."""
+    return _IS_ADDRESS.fullmatch(part) is not None
 
 
 def as_token(part: str) -> str:

@@ -6,6 +6,7 @@ Training, decoding, tuning and evaluation take text through the same object, whi
 from __future__ import annotations
 
 import os
+import re
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass, field
 from functools import cached_property, partial
@@ -14,8 +15,8 @@ from typing import Literal
 from hiero._core import FormatError
 from hiero.base.text import split
 from hiero.text.joining import gaps, marked, unmarked, whole_characters, with_spaces
-from hiero.text.normalisation import NormalForm, cleaned, plain_punctuation
-from hiero.text.protection import Protection, as_text, as_token, protection
+from hiero.text.normalisation import MARK, NormalForm, cleaned, plain_punctuation
+from hiero.text.protection import Protection, as_text, as_token, is_address, protection
 from hiero.text.schemes import SCHEMES, Scheme, Words, check_language, words_of
 
 # A word that stands for a protected part while other words are looked at; longer if it is in the text.
@@ -65,7 +66,10 @@ class TextSide:
         if self.lowercase and self.truecaser:
             raise ValueError("text is lowercased or truecased, not both")
         check_language(self.scheme, self.language)
-        protection(tuple(self.protect))
+        if isinstance(self.protect, str):
+            raise TypeError("protect: expected a sequence of regular expressions, not a string")
+        object.__setattr__(self, "protect", tuple(self.protect))
+        protection(self.protect)
 
     @property
     def keeps_tokens(self) -> bool:
@@ -103,6 +107,19 @@ class TextSide:
             normal = again
         return normal
 
+    def characters(self, text: str) -> str:
+        """Returns the characters that tokens of a text have, without spaces."""
+        if self.leaves_text:
+            return text
+        text = cleaned(text, self.unicode)
+        return (plain_punctuation(text) if self.punctuation else text).replace(" ", "")
+
+    def bare(self, tokens: Sequence[str]) -> list[str]:
+        """Returns the characters of the text of each token, without marks and spaces."""
+        if self.leaves_text:
+            return list(tokens)
+        return [as_text(word).replace(" ", "") for word in unmarked(tokens)[0]]
+
     @property
     def signature(self) -> str:
         """The part of a metric's signature that names how text was normalised; "" for text that is left."""
@@ -123,7 +140,7 @@ class TextSide:
 
     @cached_property
     def _protection(self) -> Protection:
-        return protection(tuple(self.protect))
+        return protection(self.protect)
 
     def _split(self, text: str) -> tuple[list[str], list[bool]]:
         """Splits a line into words, and tells which of them are protected parts."""
@@ -142,7 +159,9 @@ class TextSide:
         is_part = [bool(parts.found) and word == parts.name for word in words]
         shown, words = words, parts.restored(words)
         if is_gap is not None and not all(is_gap):
-            words = marked(words, is_gap, lambda: self._spaces(shown))
+            stands_alone = [part and is_address(word) for word, part in zip(words, is_part, strict=True)]
+            takes_marks = [part and not alone for part, alone in zip(is_part, stands_alone, strict=True)]
+            words = marked(words, is_gap, lambda: self._spaces(shown), takes_marks)
         return words, is_part
 
     def _spaces(self, words: Sequence[str]) -> list[bool]:
@@ -156,14 +175,17 @@ class TextSide:
             return self._words.join(words)
         words, said = unmarked(tokens)
         is_part = [self._protection.matches(word) for word in words]
-        # Words as detokenisers see them: the ones with which they do nothing special, without white space.
+        # Words as detokenisers see them: parts as a word with which they do nothing special, no white space.
         shown = [
-            _PART if part else word if word.isascii() else "".join("_" if c.isspace() else c for c in word)
+            _PART if part else "".join("_" if c.isspace() else c for c in word) or "_"
             for word, part in zip(words, is_part, strict=True)
         ]
-        if restore_case and shown:
-            cased = self._detruecase(" ".join(shown))
-            words = [word if part else new for word, new, part in zip(words, cased, is_part, strict=True)]
+        if restore_case:
+            places = _cased_places(words, is_part)
+            cased = self._detruecase(" ".join(shown[place] for place in places)) if places else []
+            for place, new in zip(places, cased, strict=True):
+                if new != shown[place] and not is_part[place]:
+                    words[place] = words[place][:1].upper() + words[place][1:]
         is_gap = [
             rule if mark is None else mark for rule, mark in zip(self._spaces(shown), said, strict=True)
         ]
@@ -173,11 +195,16 @@ class TextSide:
 
     def _truecased(self, words: Sequence[str], is_part: Sequence[bool]) -> list[str]:
         """Truecases each sentence of a line by itself: Moses' algorithm is quadratic in the line length."""
-        shown = [_PART if part else word for word, part in zip(words, is_part, strict=True)]
+        places = _cased_places(words, is_part)
+        shown = [_PART if is_part[place] else words[place] for place in places]
         cased = [
             token for sentence in _sentences(shown) for token in split(self._truecase(" ".join(sentence)))
         ]
-        return [word if part else new for word, new, part in zip(words, cased, is_part, strict=True)]
+        out = list(words)
+        for place, new in zip(places, cased, strict=True):
+            if not is_part[place]:
+                out[place] = new
+        return out
 
     @cached_property
     def _truecase(self) -> Callable[..., str]:
@@ -217,9 +244,8 @@ class _Parts:
         """Masks the parts at these places."""
         if not spans:
             return cls(text)
-        name = _PART
-        while name in text:
-            name += "z"
+        longest = max(re.findall(f"{_PART}+", text), key=len, default="")
+        name = f"{longest}z" if longest else _PART
         pieces, end = [], 0
         for begin, after in spans:
             pieces += [text[end:begin], name]
@@ -252,6 +278,16 @@ def parse_side(
             "zh:jieba, ja:janome"
         )
     return TextSide(scheme, language, lowercase, os.fspath(truecaser), unicode, punctuation, tuple(protect))
+
+
+def _cased_places(words: Sequence[str], is_part: Sequence[bool]) -> list[int]:
+    """Returns the places of the words that are part of sentences: all but tags, before which a sentence may
+    begin."""
+    return [
+        place
+        for place, (word, part) in enumerate(zip(words, is_part, strict=True))
+        if not part or not word.lstrip(MARK).startswith("<")
+    ]
 
 
 def _sentences(tokens: Sequence[str]) -> Iterator[Sequence[str]]:

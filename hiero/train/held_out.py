@@ -13,6 +13,7 @@ from typing import IO
 from hiero._core import FormatError
 from hiero.base.files import replacing
 from hiero.base.lines import PathLike, read_lines
+from hiero.text.normalisation import cleaned
 from hiero.train.corpus import read_pairs
 
 REST = "train"
@@ -117,8 +118,9 @@ def leave_out(text: PathLike, output: PathLike, others: Iterable[str]) -> int:
 
 
 def sentence_key(line: str) -> str:
-    """Returns a key that ignores case, spaces and punctuation, or the line itself if it has nothing else."""
-    return line.casefold().translate(_SIGNIFICANT) or line.strip()
+    """Returns a key that ignores case, spaces, punctuation, entities and Unicode forms, or the line itself if
+    it has nothing else."""
+    return cleaned(line, "NFKC").casefold().translate(_SIGNIFICANT) or line.strip()
 
 
 class _SignificantCharacters(dict[int, int | None]):

@@ -235,3 +235,19 @@ def test_tuning_reads_the_same(model: Path, tmp_path: Path) -> None:
         *common, "--source", tmp_path / "text", "--parses", tmp_path / "parses", "-o", tmp_path / "none"
     )
     assert f"{tmp_path / 'parses'}: 1 trees for 2 sentences" in one_error_line(few)
+
+
+def test_parses_of_raw_text_fit_its_tokens() -> None:
+    """Tokens have marks, plain punctuation and no entities; leaves of trees are as the text is."""
+    side = TextSide("moses", "en", lowercase=True)
+    leaves = "(S (NP (X He/she) (X 10:30)) (VP (V is) (. –) (. &amp;) (. ’s) (X <i>É</i>)) (. .))"
+    sentence = Sentence("He/she 10:30 is – &amp; ’s <i>E\u0301</i>.", parse=Tree.read(leaves)).with_tokens(
+        side
+    )
+    assert " ".join(sentence.tokens) == "he ￭/￭ she 10 :￭ 30 is - & ' s <i>￭ é ￭</i> ."
+    assert sentence.parse is not None and sentence.parse.tokens == sentence.tokens
+    assert str(sentence.parse).startswith(
+        "(S (NP (X he) (X ￭/￭) (X she) (X 10) (X :￭) (X 30)) (VP (V is) (. -)"
+    )
+    with pytest.raises(FormatError, match='the parse has "we"'):
+        Sentence("You are.", parse=Tree.read("(S (X We) (X are) (. .))")).with_tokens(side)

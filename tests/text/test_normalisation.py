@@ -72,6 +72,8 @@ PIECES = [
         ("  spaces \r", "spaces"),
         ("ไป\u200bบ้าน a\u200bb", "ไป บ้าน ab"),  # a zero width space separates words of Thai alone
         ("a&b;c &copy=1 &nosuch;", "a&b;c &copy=1 &nosuch;"),
+        ("&amp;amp;lt;b c", "<b c"),  # escaped three times
+        ("a\ud800b", "a\ufffdb"),
         ("is ' ' this", 'is " this'),
     ],
 )

@@ -26,6 +26,9 @@ def found(text: str, *patterns: str) -> list[str]:
         ("me@a.org, x@y, @name", ["me@a.org"]),
         ("a < b and c > d", []),
         ("<b>x</b><br/> <p class='q r'>", ["<b>", "</b>", "<br/>", "<p class='q r'>"]),
+        ("HTTP://A.ORG/Köln_am, Müller@a.de", ["HTTP://A.ORG/Köln_am", "Müller@a.de"]),
+        ("http://ja.org/日本 é@a.org", ["http://ja.org/", "é@a.org"]),
+        ('<a title="x > y"> <!x>', ['<a title="x > y">']),
         ("<s> </s> <unk> <UNK> <span>", ["<span>"]),  # names of language models are not tags
         ("www.a.org\u0301 x", []),  # an accent after it: it would be torn off
     ],
@@ -71,4 +74,53 @@ def test_case_leaves_them(tmp_path: Path) -> None:
     assert side.tokens("www.The.org is <b>The</b> house.") == tokens
     assert side.text(tokens) == "www.The.org is <b>the</b> house."
     assert side.text(["www.a.org", "is", "it", "."]) == "www.a.org is it."
-    assert side.text(["the", "house", ".", "<b>", "it"]) == "The house. <b> it"
+    assert side.text(["the", "house", ".", "<b>", "it"]) == "The house. <b> It"
+    for text in ("<b>The house</b> is here.", "www.The.org is here."):
+        assert side.text(side.tokens(text)) == text
+    # Only the first letter of a word changes.
+    assert side.text(["a\u3000b", "", "c d"]) == "A\u3000b  c d"
+
+
+@pytest.mark.parametrize(
+    ("pattern", "text"),
+    [
+        (r"\{\w+\}", "{name}s, v{version}, {a}{b}, Hello{name}!"),
+        (r"%\w", "50%d of %s"),
+        ("New York", "I love New York, the city"),
+        (r"\d+ kg", "it has 5 kg or 6 kg"),
+        (" b ", "a b c"),  # without the spaces at its edges
+        ("(?i)FOO", "Foo foo"),
+        (r"(?<=x)yz", "xyz yz"),
+        (r"(['\"])q\1", "a 'q' b"),
+        ("<unk>", "a <unk> b"),
+    ],
+)
+def test_texts_with_patterns_come_back(pattern: str, text: str, tmp_path: Path) -> None:
+    (tmp_path / "t").write_text("the (2/2)\n")
+    for side in (
+        TextSide("moses", "en", protect=(pattern, r"<<(\w+)>>")),
+        TextSide("moses", "en", protect=(pattern,), truecaser=str(tmp_path / "t")),
+    ):
+        tokens = side.tokens(text)
+        assert " " not in "".join(tokens) and side.text(tokens)[1:] == text[1:]
+
+
+def test_what_is_no_list_of_patterns() -> None:
+    with pytest.raises(TypeError, match="expected a sequence of regular expressions, not a string"):
+        TextSide("moses", "en", protect="ab")  # type: ignore[arg-type]
+    side = TextSide("moses", "en", protect=["a"])  # type: ignore[arg-type]
+    assert hash(side) == hash(TextSide("moses", "en", protect=("a",)))
+
+
+def test_addresses_stand_alone() -> None:
+    side = TextSide("moses", "ko")
+    assert side.tokens("http://a.org에서")[:2] == ["http://a.org", "에서"]
+    assert side.normalised("http://a.org에서 (me@a.org)") == "http://a.org 에서 (me@a.org)"
+
+
+def test_long_texts_take_time_in_proportion() -> None:
+    """Counts work, not time: each would take minutes if it were quadratic."""
+    side = TextSide("moses", "und")
+    assert len(side.tokens("🇩🇪" * 20_000)) == 20_000
+    assert side.tokens("http://a.b Zprotectedz" + "z" * 100_000)[0] == "http://a.b"
+    assert len(side.tokens("www.a.org " * 20_000)) == 20_000

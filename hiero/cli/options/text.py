@@ -39,7 +39,13 @@ class NormalisationOptions:
     ] = None
 
     def side(self, text: str, lowercase: bool = False, truecaser: Path | None = None) -> TextSide:
-        """Makes a side of LANGUAGE:SCHEME. Raises BadParameter for an unknown scheme or a wrong pattern."""
+        """Makes a side of LANGUAGE:SCHEME. Raises BadParameter for an unknown scheme, a wrong pattern, and
+        options that text which is tokens does not have."""
+        is_default = not self.protect and not self.keep_punctuation and self.unicode == "NFC"
+        if text.endswith(":none") and not is_default:
+            raise typer.BadParameter(
+                "--unicode, --keep-punctuation and --protect are for raw text, which --tokenize names"
+            )
         with usage():
             return parse_side(
                 text,

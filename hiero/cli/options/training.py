@@ -56,10 +56,6 @@ class TextOptions(NormalisationOptions):
 
     def __post_init__(self) -> None:
         _ = self.processing
-        if self.tokenize is None and (self.protect or self.keep_punctuation or self.unicode != "NFC"):
-            raise typer.BadParameter(
-                "--unicode, --keep-punctuation and --protect are for raw text, with --tokenize"
-            )
 
     @cached_property
     def processing(self) -> TextProcessing:
