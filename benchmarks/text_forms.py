@@ -1,4 +1,4 @@
-"""What it costs when text is typed otherwise than the text that a model was trained on.
+"""Measures what it costs when text is typed otherwise than the training text of a model.
 
     python benchmarks/text_forms.py ../shared/data OUTPUT [--corpora de-en en-de] [--threads 2]
 

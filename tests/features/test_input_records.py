@@ -249,5 +249,5 @@ def test_parses_of_raw_text_fit_its_tokens() -> None:
     assert str(sentence.parse).startswith(
         "(S (NP (X he) (X ￭/￭) (X she) (X 10) (X :￭) (X 30)) (VP (V is) (. -)"
     )
-    with pytest.raises(FormatError, match='the parse has "we"'):
+    with pytest.raises(FormatError, match='the parse has "We"'):
         Sentence("You are.", parse=Tree.read("(S (X We) (X are) (. .))")).with_tokens(side)
