@@ -84,6 +84,12 @@ def test_forms_of_the_same_text(written: str, plain: str) -> None:
     assert visible(plain_punctuation(cleaned(written, "NFC"))) == visible(plain)
 
 
+@pytest.mark.parametrize("word", ["ไป", "ລາວ", "བོད", "မြန်", "ខ្មែរ", "ᦟᦲ", "ᨲ᩠ᩅ", "ꪼꪕ"])
+def test_zero_width_spaces_between_words(word: str) -> None:
+    """Thai, Lao, Tibetan, Myanmar, Khmer, New Tai Lue, Tai Tham and Tai Viet have no other sign for them."""
+    assert cleaned(f"{word}\u200b{word}", "NFC") == cleaned(f"{word} {word}", "NFC")
+
+
 @pytest.mark.parametrize(
     ("side", "text", "tokens"),
     [
