@@ -66,6 +66,12 @@ def test_tokens_are_left_as_they_are(option: tuple[str, ...], tmp_path: Path) ->
     assert "are for raw text, which --tokenize names" in usage_error(done)
     for command in (("tokenize", "und:none"), ("truecaser", tmp_path / "text", "-o", tmp_path / "t")):
         assert "are for raw text" in usage_error(call("hiero", *command, *option))
+    # One side of raw text is enough; the other has none of the options.
+    mixed = TextOptions(
+        tokenize=("ja:none", "en:moses"), unicode="NFKC", keep_punctuation=True, protect=["x"]
+    )
+    assert mixed.processing.source == TextSide("none", "ja")
+    assert mixed.processing.target == replace(SIDE, protect=("x",))
     wrong = call("hiero", "tokenize", "en:moses", "--protect", "(")
     assert "protected pattern" in usage_error(wrong)
 

@@ -41,12 +41,21 @@ class NormalisationOptions:
     def side(self, text: str, lowercase: bool = False, truecaser: Path | None = None) -> TextSide:
         """Makes a side of LANGUAGE:SCHEME. Raises BadParameter for an unknown scheme, a wrong pattern, and
         options that text which is tokens does not have."""
+        self._check(text)
+        return self._side(text, lowercase, truecaser)
+
+    def _check(self, *sides: str) -> None:
+        """Raises BadParameter for options of raw text if the text of all sides is tokens."""
         is_default = not self.protect and not self.keep_punctuation and self.unicode == "NFC"
-        if text.endswith(":none") and not is_default:
+        if all(_is_tokens(side) for side in sides) and not is_default:
             raise typer.BadParameter(
                 "--unicode, --keep-punctuation and --protect are for raw text, which --tokenize names"
             )
+
+    def _side(self, text: str, lowercase: bool, truecaser: Path | None) -> TextSide:
         with usage():
+            if _is_tokens(text):
+                return parse_side(text, lowercase, truecaser or "")
             return parse_side(
                 text,
                 lowercase,
@@ -64,7 +73,12 @@ class NormalisationOptions:
     ) -> TextProcessing:
         """Makes both sides; text is tokens without ``tokenize``. Raises BadParameter as ``side`` does."""
         sides = tokenize or ("und:none", "und:none")
+        self._check(*sides)
         files = truecasers or (None, None)
         return TextProcessing(
-            *(self.side(side, lowercase, file) for side, file in zip(sides, files, strict=True))
+            *(self._side(side, lowercase, file) for side, file in zip(sides, files, strict=True))
         )
+
+
+def _is_tokens(side: str) -> bool:
+    return side.endswith(":none")
