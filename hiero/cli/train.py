@@ -192,7 +192,7 @@ def extract(
             target,
             alignment,
             output,
-            settings=settings,
+            settings=settings.chosen(alignment, report=reporter(quiet)),
             memory=parse_memory(memory),
             progress=count and (lambda pairs, rules: count(pairs)),
         )

@@ -4,6 +4,7 @@ from hiero.train.alignment import HEURISTICS, AlignSettings, Heuristic, align, r
 from hiero.train.corpus import CorpusReport, CorpusSettings, prepare_corpus, prepare_text
 from hiero.train.held_out import leave_out, set_aside
 from hiero.train.lm import LmEstimate, LmSettings, estimate_lm
+from hiero.train.movement import Movement, measure_movement
 from hiero.train.pipeline import train
 from hiero.train.rules import ExtractSettings, ScoreSettings, extract_rules, score_rules
 from hiero.train.settings import TrainInputs, TrainSettings
@@ -19,6 +20,7 @@ __all__ = [
     "Heuristic",
     "LmEstimate",
     "LmSettings",
+    "Movement",
     "ScoreSettings",
     "TrainInputs",
     "TrainSettings",
@@ -27,6 +29,7 @@ __all__ = [
     "estimate_lm",
     "extract_rules",
     "leave_out",
+    "measure_movement",
     "prepare_corpus",
     "prepare_text",
     "read_alignment",

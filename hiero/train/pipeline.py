@@ -13,7 +13,8 @@ from typing import Any
 
 from hiero import __version__
 from hiero._core import LanguageModel
-from hiero.base.files import replacing
+from hiero.base.files import replacing, write_atomically
+from hiero.base.json_files import read_json
 from hiero.base.lines import PathLike, count_lines, read_lines
 from hiero.base.ownership import MANIFEST
 from hiero.base.progress import Report
@@ -28,13 +29,16 @@ from hiero.text import TextSide
 from hiero.train.alignment import align, import_alignment
 from hiero.train.corpus import prepare_corpus, prepare_text, read_pairs
 from hiero.train.lm import estimate_lm
-from hiero.train.rules import extract_rules, score_rules
+from hiero.train.rules import ExtractSettings, extract_rules, score_rules
 from hiero.train.settings import DEFAULT_MEMORY, TrainInputs, TrainSettings
 from hiero.train.steps import Journal, Step, open_journal
 from hiero.train.truecaser import train_truecaser
 from hiero.train.weights import weights_by_length
 
 _ALL_SETTINGS = tuple(TrainSettings.model_fields)
+# The file with the settings of extraction, with those that were chosen, and all outputs of that step.
+_EXTRACT_SETTINGS = "extract.json"
+_EXTRACTED = ["rules.counts", "distortion.json", _EXTRACT_SETTINGS]
 # The number of lines that are checked for missing tokenisation.
 _CHECKED_LINES = 1000
 
@@ -123,13 +127,15 @@ class _Pipeline:
             links = {"alignment": self.inputs.alignment}
             self._step("align", {**corpus, **links}, ["alignment"], self._import_alignment)
         aligned = {**corpus, **self._paths("alignment")}
-        self._step("extract", aligned, ["rules.counts", "distortion.json"], self._extract, "extract")
+        self._step("extract", aligned, _EXTRACTED, self._extract, "extract")
         self._step("score", {**corpus, **self._paths("rules.counts")}, ["rules.hrt"], self._score, "score")
         for k in range(estimated_lms):
             self._estimate_lm(k)
-        inputs = {**corpus, **self._paths("rules.hrt", *self.lms)}
-        self._step("weights", inputs, ["weights.txt"], self._write_weights, "extract", "seed")
-        parts = self._paths("rules.hrt", "distortion.json", *self.lms, *truecasers, "weights.txt")
+        inputs = {**corpus, **self._paths("rules.hrt", _EXTRACT_SETTINGS, *self.lms)}
+        self._step("weights", inputs, ["weights.txt"], self._write_weights, "seed")
+        parts = self._paths(
+            "rules.hrt", "distortion.json", _EXTRACT_SETTINGS, *self.lms, *truecasers, "weights.txt"
+        )
         model_files = ["manifest.json", "rules0.hrt", *(f"lm{k}.binary" for k in range(len(self.lms)))]
         folder = os.path.relpath(self.output, self.work)
         self._step(
@@ -225,13 +231,17 @@ class _Pipeline:
         )
 
     def _extract(self) -> None:
+        settings = self.settings.extract.chosen(
+            self.work / "alignment", self._bitext_lines(), lambda line: self.report(f"extract: {line}")
+        )
+        write_atomically(self.work / _EXTRACT_SETTINGS, settings.model_dump_json() + "\n")
         progress = self._progress("sentence pairs", partial(count_lines, self.work / "corpus.source"))
         statistics = extract_rules(
             self.work / "corpus.source",
             self.work / "corpus.target",
             self.work / "alignment",
             self.work / "rules.counts",
-            settings=self.settings.extract,
+            settings=settings,
             memory=self.memory,
             progress=progress and (lambda pairs, rules: progress(pairs)),
         )
@@ -312,10 +322,12 @@ class _Pipeline:
 
     def _write_weights(self) -> None:
         """Writes default weights, with a WordPenalty for which translations are as long as references."""
-        bitext = sum(1 for _ in read_lines(self.inputs.source))  # without the dictionary
         pairs = read_pairs(self.work / "corpus.source", self.work / "corpus.target")
         weights, fit = weights_by_length(
-            self._assemble(), islice(pairs, bitext), self.settings.seed, self._progress("sentences")
+            self._assemble(),
+            islice(pairs, self._bitext_lines()),
+            self.settings.seed,
+            self._progress("sentences"),
         )
         if fit is not None:
             self.report(
@@ -323,12 +335,22 @@ class _Pipeline:
             )
         write_weights(self.work / "weights.txt", weights)
 
+    def _bitext_lines(self) -> int:
+        """Returns the number of lines of the bitext, without the dictionary, with which the corpus begins."""
+        return count_lines(self.inputs.source)
+
+    def _extract_settings(self) -> ExtractSettings:
+        """Reads the settings that rules were extracted with, which have a ``max_phrase``."""
+        return read_json(self.work / _EXTRACT_SETTINGS, ExtractSettings)
+
     def _assemble(self, weights: PathLike | None = None, made_from: Mapping[str, Any] | None = None) -> Model:
+        span_limit = self._extract_settings().max_phrase
+        assert span_limit is not None
         return Model.assemble(
             [self.work / "rules.hrt"],
             [self.work / name for name in self.lms],
             weights,
-            settings=DecodingSettings(span_limit=self.settings.extract.max_phrase),
+            settings=DecodingSettings(span_limit=span_limit),
             text=self.text,
             distortion=DistortionStatistics.load(self.work / "distortion.json"),
             made_from=made_from,
@@ -360,7 +382,8 @@ class _Pipeline:
         for k in range(len(self.lms)):
             made_from = self.journal.inputs_of(f"text {k}" if k < estimated_lms else f"lm {k}")
             inputs |= {f"lm{k} {label}": value for label, value in made_from.items()}
-        settings = self.settings.model_dump(mode="json")
+        used = self.settings.model_copy(update={"extract": self._extract_settings()})
+        settings = used.model_dump(mode="json")
         sizes = {"sentence pairs": _sentences(self.work / "corpus.source")}
         for k in range(estimated_lms):
             sizes[f"sentences for LM{k}"] = _sentences(self.work / f"lm{k}.text")

@@ -14,6 +14,7 @@ from hiero import _core
 from hiero._core import ExtractStatistics, RuleCounts, ScoreStatistics
 from hiero.base.lines import PathLike, open_source
 from hiero.base.settings import settings_model
+from hiero.train.movement import LENGTHS, measure_movement
 
 Ranges = tuple[tuple[int, int], ...]
 Significance = Literal["a+e", "a-e"] | None
@@ -23,7 +24,7 @@ DEFAULT_MEMORY = 1 << 30
 class ExtractArguments(TypedDict, total=False):
     """Names and types of the settings in ``ExtractSettings``. Lines may also be text, such as "1-9,20-30"."""
 
-    max_phrase: int
+    max_phrase: int | None
     max_symbols: int
     max_nonterminals: int
     min_gap: int
@@ -44,9 +45,18 @@ class ScoreArguments(TypedDict, total=False):
 
 
 class ExtractSettings(settings_model(_core.ExtractOptions)):  # type: ignore[misc]
-    """Settings of rule extraction; the defaults are those of Chiang (2007), section 3.2."""
+    """Settings of rule extraction. Except for ``max_phrase``, which is chosen, the defaults are those of
+    Chiang (2007), section 3.2."""
 
     model_config = ConfigDict(title="Rule extraction")
+
+    max_phrase: int | None = Field(
+        None,
+        ge=1,
+        le=100,
+        description="greatest number of words in an initial phrase pair, on either side (default:"
+        f" {', '.join(map(str, LENGTHS[:-1]))} or {LENGTHS[-1]}, by how far words move in the alignment)",
+    )
 
     if TYPE_CHECKING:
 
@@ -65,9 +75,25 @@ class ExtractSettings(settings_model(_core.ExtractOptions)):  # type: ignore[mis
                 raise ValueError(f"lines {first}-{last}: lines count from 1, the first one named first")
         return ranges
 
+    def chosen(
+        self,
+        alignment: PathLike,
+        pairs: int | None = None,
+        report: Callable[[str], object] = lambda line: None,
+    ) -> ExtractSettings:
+        """Returns the settings with a ``max_phrase``: their own, or one chosen by how far words move in the
+        first ``pairs`` lines of a file of links, which ``report`` is told. Raises FormatError, OSError."""
+        if self.max_phrase is not None:
+            return self
+        movement = measure_movement(alignment, pairs)
+        length = movement.phrase_length()
+        report(f"{movement.describe()}; initial phrases have at most {length}")
+        return ExtractSettings(**{**self.model_dump(), "max_phrase": length})
+
     def options(self) -> _core.ExtractOptions:
-        """Returns the settings as an options struct of the core."""
-        return _core.ExtractOptions(**self.model_dump())
+        """Returns the settings as an options struct of the core, with its default for a ``max_phrase`` that
+        is not chosen."""
+        return _core.ExtractOptions(**self.model_dump(exclude_none=True))
 
 
 class ScoreSettings(settings_model(_core.ScoreOptions)):  # type: ignore[misc]
@@ -127,8 +153,9 @@ def extract_rules(
 ) -> ExtractStatistics:
     """Extracts rules from two files of tokens and a file of links, and writes a file of rule counts.
 
-    ``memory`` limits the bytes used for sorting and does not change the result. ``progress`` is called with
-    the numbers of sentence pairs and of rule occurrences so far. Pairs with an empty side are skipped.
+    A ``max_phrase`` that is not set is chosen. ``memory`` limits the bytes used for sorting and does not
+    change the result. ``progress`` is called with the numbers of sentence pairs and of rule occurrences so
+    far. Pairs with an empty side are skipped.
     Raises FormatError, naming the line, for files of different lengths, invalid UTF-8 or links outside a
     sentence; OSError.
     """
@@ -138,7 +165,7 @@ def extract_rules(
             (e, os.fspath(target)),
             (a, os.fspath(alignment)),
             os.fspath(output),
-            (settings or ExtractSettings()).options(),
+            (settings or ExtractSettings()).chosen(alignment).options(),
             memory,
             progress,
         )

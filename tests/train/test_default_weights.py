@@ -92,5 +92,5 @@ def test_samples_are_of_whole_sentences() -> None:
 
 def test_a_model_says_what_was_chosen(model: hiero.Model) -> None:
     assert {**model.weights, "WordPenalty": -1.0} == default_weights(model.feature_names)
-    assert model.weights["WordPenalty"] == pytest.approx(-1.3)
+    assert model.weights["WordPenalty"] == pytest.approx(-1.1)
     assert model.made_from["sizes"] == {"sentence pairs": 400, "sentences for LM0": 400}

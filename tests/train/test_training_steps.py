@@ -63,7 +63,7 @@ TRIE = {"lm_binary": "trie"}
         ({}, {"text": TEXT}, ["corpus", "text 0", "text 1"]),
         ({}, {"heuristic": "union"}, ["align"]),
         ({}, {"seed": 2}, ["align", "weights"]),
-        ({}, {"extract": ExtractSettings(max_phrase=8)}, ["extract", "weights"]),
+        ({}, {"extract": ExtractSettings(max_phrase=8)}, ["extract"]),
         ({}, {"score": ScoreSettings(min_count=2)}, ["score"]),
         ({}, {"lm_order": 3}, ["lm 0", "lm 1"]),
         ({}, TRIE, ["lm 0", "lm 1"]),
@@ -179,3 +179,25 @@ def test_memory_is_for_all_that_sorts(
         monkeypatch.setattr(pipeline, name, counted)
     train(inputs, tmp_path / "model", settings=SETTINGS, memory=1 << 28)
     assert asked == [("extract_rules", 1 << 28), ("estimate_lm", 1 << 28), ("estimate_lm", 1 << 28)]
+
+
+def test_the_length_of_phrases_is_chosen_by_the_bitext(
+    inputs: TrainInputs, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Sentences in reverse order need phrases of 15 words, whatever the entries of the dictionary say."""
+    lines = [" ".join(f"{letter}{k}" for k in range(12)) for letter in "abcd"]
+    entries = write(tmp_path / "entries", [f"word{k}" for k in range(1000)])
+    bitext = write(tmp_path / "source", lines), write(tmp_path / "target", [line.upper() for line in lines])
+
+    def reversed_words(bitexts: Sequence[tuple[Path, Path]], outputs: Sequence[Path], **_: Any) -> None:
+        texts = [line.split() for line in Path(bitexts[0][0]).read_text().splitlines()]
+        links = (" ".join(f"{k}-{len(words) - 1 - k}" for k in range(len(words))) for words in texts)
+        write(Path(outputs[0]), list(links))
+
+    monkeypatch.setattr(pipeline, "align", reversed_words)
+    output, said = tmp_path / "model", []
+    model = train(TrainInputs(*bitext, (entries, entries)), output, settings=SETTINGS, report=said.append)
+    assert model.settings.span_limit == 15 == model.made_from["settings"]["extract"]["max_phrase"]
+    assert any(line.startswith("extract: 0.0 % of words") and line.endswith("at most 15") for line in said)
+    given = SETTINGS.model_copy(update={"extract": ExtractSettings(max_phrase=10)})
+    assert train(TrainInputs(*bitext, (entries, entries)), output, settings=given).settings.span_limit == 10
