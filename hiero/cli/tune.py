@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import importlib.util
+import sys
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from functools import partial
@@ -11,18 +12,28 @@ from typing import Annotated, Any
 
 import typer
 
-from hiero import Decoder, Model
+from hiero import Decoder, Model, Sentence
 from hiero.base.progress import Report
 from hiero.cli.base.files import on_interrupt
 from hiero.cli.base.loading import load_model
 from hiero.cli.base.progress import progress_line
 from hiero.cli.io.failures import Failures
 from hiero.cli.io.sets import Set, fingerprint, model_fingerprint, read_alignments
+from hiero.cli.io.span_limits import choice_lines, chosen_span_limit, tried_limits, with_span_limit
 from hiero.cli.io.tuned import Tuned, write_tuned
 from hiero.cli.options.common import Decoding, Load, ModelPath, Threads
 from hiero.cli.options.tuning import MethodOptions, TuningSets, WeightOptions
 from hiero.evaluate import Metric
-from hiero.tune import HeldOut, ModelDecoder, TuneOptions, TuneResult, plot_runs, tune, tune_runs
+from hiero.tune import (
+    HeldOut,
+    ModelDecoder,
+    SpanLimitChoice,
+    TuneOptions,
+    TuneResult,
+    plot_runs,
+    tune,
+    tune_runs,
+)
 from hiero.tune.pool.span_references import AlignedBleu
 from hiero.tune.run.objective import maximised_name
 
@@ -40,8 +51,9 @@ def tune_model(
 ) -> None:
     """Decodes a tuning set and chooses better weights, again and again until the metric stops rising.
 
-    Started again in the same directory, an interrupted run goes on. So does a run that had ended, if it may
-    now take more iterations or have more patience.
+    First it decodes the set with several span limits and chooses one, unless --span-limit gives it. Started
+    again in the same directory, an interrupted run goes on. So does a run that had ended, if it may now take
+    more iterations or have more patience.
 
         hiero tune my-model --method mert --source dev.de --references dev.en -o tuned --save tuned-model
     """
@@ -50,30 +62,36 @@ def tune_model(
     options = method.tune_options(weights)
     weights.check_output()
     loaded = load_model(model, load, weights.weights)
-    decoder = Decoder(loaded, **decoding)
     files = sets.read(loaded)
     failures = Failures(weights.output / "failures.tsv")
+    metrics = _metrics(method, sets, [one for _, one in files], loaded)
+    decoder, start, choice = Decoder(loaded, **decoding), weights.start(loaded), None
+    if "span_limit" not in decoding:
+        choice = _choose(decoder, files[0][1][0], metrics[0], start, weights.output, threads, quiet)
+        decoder = with_span_limit(decoder, choice.span_limit)
     job = _Job(
         decoders=[
             ModelDecoder(decoder, sentences, threads, partial(failures.note, path))
             for path, (sentences, _) in files
         ],
-        metrics=_metrics(method, sets, [one for _, one in files], loaded),
-        start=weights.start(loaded),
+        metrics=metrics,
+        start=start,
         options=options,
         origin={
             "sets": fingerprint(*(one for _, one in files)),
             "model": model_fingerprint(model),
             "decoding": decoder.settings.model_dump(mode="json"),
+            "span_limits": tried_limits(choice),
         },
         threads=threads,
         quiet=quiet,
     )
     results, best = job.run_all(method.runs, weights.output)
-    tuned = _record(method, sets, job, results[best])
+    tuned = _record(method, sets, job, results[best], decoder.settings.span_limit)
     write_tuned(weights.output, tuned)
     if weights.save is not None:
-        loaded.with_weights(results[best].weights, tuned.model_dump()).save(weights.save)
+        limited = loaded.with_settings(span_limit=decoder.settings.span_limit)
+        limited.with_weights(results[best].weights, tuned.model_dump()).save(weights.save)
     if failures:
         failures.report()
         raise typer.Exit(1)
@@ -130,7 +148,27 @@ def _metrics(method: MethodOptions, sets: TuningSets, read: Sequence[Set], model
     return metrics
 
 
-def _record(method: MethodOptions, sets: TuningSets, job: _Job, result: TuneResult) -> Tuned:
+def _choose(
+    decoder: Decoder,
+    sentences: Sequence[Sentence],
+    metric: Metric,
+    start: Mapping[str, float],
+    output: Path,
+    threads: int,
+    quiet: bool,
+) -> SpanLimitChoice:
+    """Chooses the span limit for the tuning set and prints what others would give and cost."""
+    with progress_line(quiet) as progress:
+        choice = chosen_span_limit(
+            decoder, sentences, metric, start, output, threads=threads, progress=progress
+        )
+    if not quiet:
+        for line in choice_lines(choice, maximised_name(metric)):
+            print(f"hiero: {line}", file=sys.stderr)
+    return choice
+
+
+def _record(method: MethodOptions, sets: TuningSets, job: _Job, result: TuneResult, span_limit: int) -> Tuned:
     return Tuned(
         method=method.method,
         metric=job.metrics[0].signature,
@@ -140,6 +178,7 @@ def _record(method: MethodOptions, sets: TuningSets, job: _Job, result: TuneResu
         sentences=job.metrics[0].segments,
         source=sets.source.name,
         references=[path.name for path in sets.references],
+        span_limit=span_limit,
     )
 
 

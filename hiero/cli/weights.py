@@ -29,8 +29,11 @@ def put_weights(
 ) -> None:
     """Puts weights into a model, such as tuned ones.
 
-    The model is replaced in one step. With --output, a new model is made that shares its large files.
+    Weights of hiero tune bring their span limit. The model is replaced in one step. With --output, a new
+    model is made that shares its large files.
     """
     file, origin = find_weights(weights)
     loaded = load_model(model, load)
+    if (span_limit := origin.get("span_limit")) is not None:
+        loaded = loaded.with_settings(span_limit=span_limit)
     loaded.with_weights(read_weights(file), origin).save(output or model)

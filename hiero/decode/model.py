@@ -7,7 +7,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import fields, replace
 from pathlib import Path
 from types import MappingProxyType
-from typing import Any, Self
+from typing import Any, Self, Unpack
 
 import numpy as np
 import numpy.typing as npt
@@ -20,6 +20,7 @@ from hiero.base.weights import check_writable, read_weights
 from hiero.decode.model_directory import WEIGHTS, check_output
 from hiero.decode.model_files import read_model, write_model
 from hiero.decode.parts import ModelParts
+from hiero.decode.settings import DecodingArguments, DecodingSettings
 from hiero.features.protocols import LocalFeatures
 from hiero.generators.protocol import RuleGenerator
 
@@ -60,13 +61,18 @@ class Model(ModelParts):
     def __delattr__(self, name: str) -> None:
         raise AttributeError(f"{name}: a model is immutable; use with_weights or with_features")
 
-    def _replace_weights(self, weights: Mapping[str, float], made_from: Mapping[str, Any]) -> Self:
-        """Returns a model with exactly these weights. Everything else is shared, without binding it again."""
+    def _replace(self, **parts: Any) -> Self:
+        """Returns a model with other parts, which the core does not have. Everything else is shared, without
+        binding it again."""
         other = object.__new__(type(self))
         vars(other).update(vars(self))
-        object.__setattr__(other, "weights", MappingProxyType(dict(weights)))
-        object.__setattr__(other, "made_from", made_from)
+        for name, value in parts.items():
+            object.__setattr__(other, name, value)
         return other
+
+    def _replace_weights(self, weights: Mapping[str, float], made_from: Mapping[str, Any]) -> Self:
+        """Returns a model with exactly these weights."""
+        return self._replace(weights=MappingProxyType(dict(weights)), made_from=made_from)
 
     @classmethod
     def assemble(
@@ -130,6 +136,13 @@ class Model(ModelParts):
         if origin is not None:
             made_from[WEIGHTS] = dict(origin)
         return self._replace_weights(merged, made_from)
+
+    def with_settings(self, **settings: Unpack[DecodingArguments]) -> Self:
+        """Returns a model with these decoding settings in place of its own. Everything else is shared.
+
+        Raises ValueError for invalid settings, TypeError for values of a wrong type.
+        """
+        return self._replace(settings=DecodingSettings(**{**self.settings.model_dump(), **settings}))
 
     def with_features(
         self,

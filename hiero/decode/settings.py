@@ -7,6 +7,9 @@ from typing import TYPE_CHECKING, Literal, TypedDict, Unpack
 from hiero import _core
 from hiero.base.settings import settings_model
 
+# The span limits that training and tuning choose among. The papers of ``hiero.tune`` have 15 and 20.
+SPAN_LIMITS = (10, 15, 20)
+
 
 class DecodingArguments(TypedDict, total=False):
     """Names and types of the settings, for type checkers and editors."""

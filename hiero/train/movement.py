@@ -13,10 +13,10 @@ from itertools import accumulate, islice
 
 from hiero.base.lines import PathLike, count_lines
 from hiero.base.settings import Settings
+from hiero.decode.settings import SPAN_LIMITS
 from hiero.train.alignment import read_alignment
 
-# The lengths that are chosen among, and the share of words that must not need more.
-LENGTHS = (10, 15, 20)
+# The share of words that must not need longer phrases.
 _ENOUGH = 0.95
 
 
@@ -33,14 +33,14 @@ class Movement(Settings):
         return sum(self.words[:length]) / total if total else 1.0
 
     def phrase_length(self) -> int:
-        """Chooses the length of initial phrases: the least of ``LENGTHS`` with which all but 5 % of the words
-        can be put in order by one rule, or the greatest."""
-        enough = (length for length in LENGTHS if self.share(length) >= _ENOUGH)
-        return next(enough, LENGTHS[-1])
+        """Chooses the length of initial phrases: the least of ``SPAN_LIMITS`` with which all but 5 % of the
+        words can be put in order by one rule, or the greatest."""
+        enough = (length for length in SPAN_LIMITS if self.share(length) >= _ENOUGH)
+        return next(enough, SPAN_LIMITS[-1])
 
     def describe(self) -> str:
         """Returns the share of words by length of piece, in a line."""
-        first, *rest = LENGTHS
+        first, *rest = SPAN_LIMITS
         more = "".join(f", {100 * self.share(length):.1f} % within {length}" for length in rest)
         return f"{100 * self.share(first):.1f} % of words can be put in order within {first} words{more}"
 

@@ -362,7 +362,8 @@ class _Pipeline:
         model.save(self.output, scratch=self.work)
 
     def _keep_tuned_weights(self, model: Model) -> Model:
-        """Takes over the weights of the model that is replaced, if they were set after training."""
+        """Takes over the weights of the model that is replaced, if they were set after training, with the
+        span limit that they were tuned for."""
         if not (self.output / MANIFEST).is_file():
             return model
         origin = read_made_from(self.output).get(WEIGHTS)
@@ -372,6 +373,8 @@ class _Pipeline:
         if list(tuned_weights) != list(model.feature_names):
             self.report("warning: the tuned weights are dropped, as the model now has other features")
             return model
+        if (span_limit := origin.get("span_limit")) is not None:
+            model = model.with_settings(span_limit=span_limit)
         self.report("model: keeps the weights that were set after training")
         return model.with_weights(tuned_weights, origin)
 

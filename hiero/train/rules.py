@@ -14,7 +14,8 @@ from hiero import _core
 from hiero._core import ExtractStatistics, RuleCounts, ScoreStatistics
 from hiero.base.lines import PathLike, open_source
 from hiero.base.settings import settings_model
-from hiero.train.movement import LENGTHS, measure_movement
+from hiero.decode.settings import SPAN_LIMITS
+from hiero.train.movement import measure_movement
 
 Ranges = tuple[tuple[int, int], ...]
 Significance = Literal["a+e", "a-e"] | None
@@ -54,8 +55,8 @@ class ExtractSettings(settings_model(_core.ExtractOptions)):  # type: ignore[mis
         None,
         ge=1,
         le=100,
-        description="greatest number of words in an initial phrase pair, on either side (default:"
-        f" {', '.join(map(str, LENGTHS[:-1]))} or {LENGTHS[-1]}, by how far words move in the alignment)",
+        description="greatest number of words in an initial phrase pair, on either side (default: one of"
+        f" {', '.join(map(str, SPAN_LIMITS))}, by how far words move in the alignment)",
     )
 
     if TYPE_CHECKING:

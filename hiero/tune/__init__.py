@@ -21,6 +21,7 @@ from hiero.tune.run.plot import plot_runs
 from hiero.tune.run.protocol import Array, KBestList, TuningDecoder
 from hiero.tune.run.results import Iteration, TuneResult
 from hiero.tune.run.runs import Runs, tune_runs
+from hiero.tune.run.span_limits import SpanLimitChoice, TriedLimit, choose_span_limit
 
 __all__ = [
     "METHODS",
@@ -40,10 +41,13 @@ __all__ = [
     "Pool",
     "PoolArrays",
     "Runs",
+    "SpanLimitChoice",
+    "TriedLimit",
     "TuneOptions",
     "TuneResult",
     "TuningDecoder",
     "TuningState",
+    "choose_span_limit",
     "maximised_score",
     "plot_runs",
     "register",

@@ -75,7 +75,7 @@ def test_tuning_says_how_to_go_on(parts: list[Path], tmp_path: Path) -> None:
     hiero.Model.assemble(parts[:1], parts[1:2], parts[2]).save(tmp_path / "model")
     (tmp_path / "source").write_text(LONG + "\n")
     sets = ("--source", tmp_path / "source", "--references", tmp_path / "source")
-    search = ("--pop-limit", POP_LIMIT, "--method", "pro")
+    search = ("--pop-limit", POP_LIMIT, "--span-limit", 10, "--method", "pro")
     tune = [BIN / "hiero", "tune", tmp_path / "model", *sets, *search, "-o", tmp_path / "out"]
     done = interrupted(tune, tmp_path / "out" / "run.json")
     assert done.returncode == 130

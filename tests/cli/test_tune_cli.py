@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import random
+import re
 import subprocess
 import time
 from pathlib import Path
@@ -103,6 +104,45 @@ def test_runs_and_options(tuning_set: Path, tmp_path: Path) -> None:
     assert best.read_bytes() == (tmp_path / "out" / "weights.txt").read_bytes()
 
 
+def test_the_span_limit_is_chosen(tmp_path: Path) -> None:
+    """A rule for whole sentences of 12 words is right, and words one by one are wrong."""
+    words = [f"w{k}" for k in range(12)]
+    rules = [f"[X] ||| {word} ||| wrong ||| PhraseFE=-1\n" for word in words]
+    rules.append(f"[X] ||| {' '.join(words)} ||| {' '.join(words)} ||| PhraseFE=0\n")
+    (tmp_path / "rules").write_text("".join(rules))
+    model = hiero.Model.assemble([tmp_path / "rules"], weights={"PhraseFE": 1.0, "WordPenalty": 0.1})
+    model.save(tmp_path / "model")
+    (tmp_path / "text").write_text(f"{' '.join(words)}\n" * 30)
+    sets = ("--source", tmp_path / "text", "--references", tmp_path / "text")
+    command = ("hiero", "tune", tmp_path / "model", "--method", "mert", *sets, "--iterations", 1)
+    saved = ("--output", tmp_path / "out", "--save", tmp_path / "tuned")
+    done = call(*command, *saved)
+    assert done.returncode == 0 and done.stdout.startswith(b"iteration 0: 100.0000")
+    lines = done.stderr.decode().splitlines()
+    scores = ["10: BLEU 0.0000", "15: BLEU 100.0000", "20: BLEU 100.0000"]
+    for line, score in zip(lines, scores, strict=True):
+        cost = r"\d+ hypotheses, \d+\.\d ms a sentence"
+        assert re.fullmatch(rf"hiero: span limit {score}, {cost}( \*)?", line)
+    assert [line.endswith("*") for line in lines] == [False, True, False]
+    assert hiero.Model.load(tmp_path / "model").settings.span_limit == 10
+    assert hiero.Model.load(tmp_path / "tuned").settings.span_limit == 15
+    # The run remembers it, and so do its weights.
+    again = call(*command, *saved)
+    assert again.stderr.decode().splitlines() == [re.sub(r", \d+\.\d ms a", " a", line) for line in lines]
+    with_weights = ("hiero-decode", tmp_path / "model", "--weights", tmp_path / "out" / "weights.txt")
+    for more, first in (((), "w0"), (("--span-limit", 11), "wrong")):
+        translated = call(*with_weights, "--quiet", *more, stdin=" ".join(words) + "\n").stdout.decode()
+        assert translated.split()[0] == first
+    assert call("hiero", "weights", tmp_path / "model", tmp_path / "out").returncode == 0
+    assert hiero.Model.load(tmp_path / "model").settings.span_limit == 15
+    # A limit that is given is taken. Several runs have one limit.
+    given = call(*command, "--span-limit", 11, "--output", tmp_path / "given")
+    assert given.stdout.startswith(b"iteration 0: 0.0000") and given.stderr == b""
+    for has_time in (True, False):
+        runs = call(*command, "--runs", 2, "--output", tmp_path / "runs").stderr.decode().splitlines()
+        assert len(runs) == 3 and all((" ms " in line) == has_time for line in runs)
+
+
 def test_where_to_save_is_looked_at_first(tuning_set: Path, tmp_path: Path) -> None:
     (tmp_path / "notes").write_text("mine")
     done = call("hiero", *arguments(tuning_set, tmp_path / "out", "mert", "--save", tmp_path / "notes"))
@@ -145,7 +185,7 @@ def test_raw_text_is_tokenised_as_the_model_says(tuning_set: Path, tmp_path: Pat
     plain = call("hiero", *arguments(tuning_set, tmp_path / "plain", "pro", "--iterations", 2))
     sets = ("--source", tmp_path / "source", "--references", tmp_path / "references")
     command = ("hiero", "tune", tmp_path / "model", "--method", "pro", *sets, "-k", 20, "--iterations", 2)
-    raw = call(*command, "--output", tmp_path / "raw")
+    raw = call(*command, "--span-limit", 10, "--output", tmp_path / "raw")
     assert (raw.returncode, raw.stderr, raw.stdout) == (0, b"", plain.stdout)
     shouted = call(*command, "--tokens", "--output", tmp_path / "shouted")
     assert shouted.returncode == 0 and shouted.stdout != plain.stdout

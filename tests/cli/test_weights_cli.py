@@ -49,7 +49,9 @@ def test_tuning_makes_a_model(trained: Path, demo: Path, tmp_path: Path) -> None
     write(source, head(demo / "dev.zh", 20))
     write(references, head(demo / "dev.en.0", 20))
     sets = ("--source", source, "--references", references)
+    own = hiero.Model.load(trained / "model").settings.span_limit
     options = ("--method", "pro", "-k", 20, "--iterations", 2, "--quiet", "-o", tmp_path / "tuned")
+    options += ("--span-limit", own)
     done = call("hiero", "tune", trained / "model", *sets, *options, "--save", tmp_path / "model")
     assert (done.returncode, done.stderr) == (0, b"")
     tuned = read_weights(tmp_path / "tuned" / "weights.txt")
@@ -104,6 +106,8 @@ def test_training_again_keeps_weights(trained: Path, tmp_path: Path) -> None:
     default = read_weights(tmp_path / "model" / "weights.txt")
     write(tmp_path / "some.txt", ["LM0 0.75"])
     assert call("hiero", "weights", tmp_path / "model", tmp_path / "some.txt").returncode == 0
+    tuned = hiero.Model.load(tmp_path / "model")
+    tuned.with_settings(span_limit=3).with_weights({}, {"span_limit": 3}).save(tmp_path / "model")
     put = (tmp_path / "model" / "manifest.json").read_bytes()
     again = call(*(part for part in train_command(tmp_path) if part != "--quiet"))
     assert again.returncode == 0 and b"model: keeps the weights that were set after training" in again.stderr

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from pathlib import Path
+from typing import Any
 
 from pydantic import BaseModel, ConfigDict
 
@@ -17,6 +18,8 @@ class Tuned(BaseModel):
     """The record of a tuning: method, metric, scores and set.
 
     ``score``, and ``before`` with the first weights, are those of the held-out set if there is one.
+    ``span_limit`` is that of the decoder, to which the weights belong; None in records from before it was
+    chosen.
     """
 
     model_config = ConfigDict(extra="forbid")
@@ -28,6 +31,7 @@ class Tuned(BaseModel):
     sentences: int
     source: str
     references: list[str]
+    span_limit: int | None = None
 
 
 def write_tuned(directory: Path, tuned: Tuned) -> None:
@@ -35,7 +39,7 @@ def write_tuned(directory: Path, tuned: Tuned) -> None:
     write_atomically(directory / _TUNED, tuned.model_dump_json(indent=1) + "\n")
 
 
-def find_weights(path: Path) -> tuple[Path, dict[str, object]]:
+def find_weights(path: Path) -> tuple[Path, dict[str, Any]]:
     """Returns the file of weights that a path stands for, which may be a tuning directory, and what a
     manifest says of its origin. Raises FormatError, OSError."""
     tuned = None
@@ -43,7 +47,7 @@ def find_weights(path: Path) -> tuple[Path, dict[str, object]]:
         tuned, path = path / _TUNED, path / _WEIGHTS
     elif path.name == _WEIGHTS:
         tuned = path.with_name(_TUNED)
-    origin: dict[str, object] = {"file": path.name, "sha256": sha256(path)}
+    origin: dict[str, Any] = {"file": path.name, "sha256": sha256(path)}
     if tuned is not None and tuned.exists():
         origin = read_json(tuned, Tuned).model_dump()
     return path, origin

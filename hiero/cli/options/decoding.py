@@ -19,6 +19,7 @@ from hiero.cli.io.lines import Format, Lines, format_of, line_format, source_set
 from hiero.cli.io.sentences import SentenceRules
 from hiero.cli.io.sinks import Derivations, Forests, Records, Sinks, Tstset
 from hiero.cli.io.translation import Choice
+from hiero.cli.io.tuned import find_weights
 from hiero.cli.options.common import INPUT_FORMAT, PARSES, Threads, Tokens
 from hiero.evaluate.nist_xml import SegmentSet
 from hiero.forest.decisions import Decision
@@ -84,7 +85,8 @@ class DecodingModel:
     weights: Annotated[
         Path | None,
         typer.Option(
-            help="Weights file; features that it does not name keep the model's weights.",
+            help="Weights file, or directory of hiero tune; features that it does not name keep the model's"
+            " weights.",
             rich_help_panel=_MODEL,
         ),
     ] = None
@@ -116,7 +118,14 @@ class DecodingModel:
             _assignment(text)
 
     def open(self) -> Model:
-        """Loads the model, or assembles it. Raises FormatError, OSError."""
+        """Loads the model, or assembles it. Weights of hiero tune bring their span limit. Raises FormatError,
+        OSError."""
+        model = self._open()
+        origin = {} if self.weights is None else find_weights(self.weights)[1]
+        span_limit = origin.get("span_limit")
+        return model if span_limit is None else model.with_settings(span_limit=span_limit)
+
+    def _open(self) -> Model:
         model = self.model or self.model_option
         if model is not None:
             return load_model(model, self.load)
@@ -133,7 +142,7 @@ class DecodingModel:
         weights of their own features. ``may_have_rules`` is as for ``SentenceRules.take_weights``.
 
         Raises FormatError, or BadParameter, for a feature that neither the model nor the rules have."""
-        from_file = {} if self.weights is None else read_weights(self.weights)
+        from_file = {} if self.weights is None else read_weights(find_weights(self.weights)[0])
         weights = {**from_file, **dict(map(_assignment, self.set_weight or []))}
         features = decoder.model.feature_names
         weights = rules.take_weights(weights, features, may_have_rules)

@@ -1,0 +1,98 @@
+"""The span limit that `hiero tune` chooses, and keeps in the records of its runs."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import asdict
+from pathlib import Path
+from typing import Any
+
+from pydantic import BaseModel
+
+from hiero import Decoder, Error, Sentence
+from hiero.base.json_files import read_json
+from hiero.base.progress import Report
+from hiero.evaluate import Metric
+from hiero.tune import ModelDecoder, SpanLimitChoice, TriedLimit, choose_span_limit
+
+
+class _Tried(BaseModel):
+    span_limit: int
+    score: float
+    generated: float
+
+
+class _Decoding(BaseModel):
+    span_limit: int
+
+
+class _Origin(BaseModel):
+    decoding: _Decoding
+    span_limits: list[_Tried] = []
+
+
+class _Run(BaseModel):
+    """The part of a tuning run's record with the limits that were tried, and the one that was chosen."""
+
+    origin: _Origin
+
+
+def chosen_span_limit(
+    decoder: Decoder,
+    sentences: Sequence[Sentence],
+    metric: Metric,
+    start: Mapping[str, float],
+    output: Path,
+    *,
+    threads: int,
+    progress: Report | None,
+) -> SpanLimitChoice:
+    """Chooses the span limit for a tuning set, by the weights that tuning starts from; or returns the choice
+    that the directory ``output`` was begun with. Sentences that cannot be decoded are left to the first
+    iteration, which reports them. Raises FormatError, OSError."""
+
+    def decoder_with(limit: int) -> ModelDecoder:
+        return ModelDecoder(with_span_limit(decoder, limit), sentences, threads, lambda number, error: None)
+
+    recorded = _recorded(output)
+    if recorded is not None:
+        return recorded
+    vector = decoder.model.weight_vector(start)
+    own = decoder.settings.span_limit
+    try:
+        return choose_span_limit(decoder_with, metric, vector, own, progress=progress)
+    except Error:  # none of the sentences can be decoded
+        return SpanLimitChoice([], own)
+
+
+def with_span_limit(decoder: Decoder, span_limit: int) -> Decoder:
+    """Returns a decoder with another span limit."""
+    return Decoder(decoder.model, **{**decoder.settings.model_dump(), "span_limit": span_limit})
+
+
+def _recorded(output: Path) -> SpanLimitChoice | None:
+    """Returns the choice in the record of a directory's first run; None if there is none."""
+    records = [path for path in (output / "run.json", output / "run-1" / "run.json") if path.is_file()]
+    if not records:
+        return None
+    origin = read_json(records[0], _Run).origin
+    tried = [TriedLimit(each.span_limit, each.score, each.generated) for each in origin.span_limits]
+    return SpanLimitChoice(tried, origin.decoding.span_limit) if tried else None
+
+
+def tried_limits(choice: SpanLimitChoice | None) -> list[dict[str, Any]]:
+    """Returns the limits that were tried as a run records them."""
+    tried = [] if choice is None else map(asdict, choice.tried)
+    return [{name: value for name, value in each.items() if name != "seconds"} for each in tried]
+
+
+def choice_lines(choice: SpanLimitChoice, score_name: str) -> Iterator[str]:
+    """Yields a line for each limit, with its score and its cost, if this process has tried it, also in
+    time."""
+    for each in choice.tried:
+        time = f", {1000 * each.seconds:.1f} ms" if each.seconds else ""
+        mark = " *" if each.span_limit == choice.span_limit else ""
+        yield (
+            f"span limit {each.span_limit}: {score_name} {each.score:.4f}, {each.generated:,.0f} hypotheses"
+            f"{time} a sentence{mark}"
+        )
