@@ -7,27 +7,32 @@
 namespace hiero {
 namespace {
 
-constexpr double kLeastSpans = 80;          // a smaller sentence has the budget of so many spans,
-constexpr double kLeastSpansByLimit = 0.4;  // but of at most this times the pop limit
-constexpr double kLabelShare = 0.02;        // of a span's hypotheses, added for each further label over it
-constexpr double kMany = 1e15;              // bounds grow exponentially; integers up to here are exact
+constexpr std::uint32_t kLongestCounted = 10;  // words of a span that counts
+constexpr double kLeastSpans = 80;             // a smaller sentence has the budget of so many spans,
+constexpr double kLeastSpansByLimit = 0.4;     // but of at most this times the pop limit
+constexpr double kLabelShare = 0.02;           // of a span's hypotheses, added for each further label over it
+constexpr double kMany = 1e15;                 // bounds grow exponentially; integers up to here are exact
 
-// Returns the number of spans with cells; cells of one span are adjacent.
+// Tells whether a span counts in the size of a sentence.
+bool is_counted(const Cell& cell) { return cell.begin == 0 || cell.end - cell.begin <= kLongestCounted; }
+
+// Returns the number of counted spans with cells; cells of one span are adjacent.
 std::uint32_t count_spans(const Matches& matches) {
   std::uint32_t spans = 0;
   const Cell* last = nullptr;
   for (const Cell& cell : matches.cells) {
-    spans += !last || cell.begin != last->begin || cell.end != last->end;
+    const bool is_new = !last || cell.begin != last->begin || cell.end != last->end;
+    spans += is_new && is_counted(cell);
     last = &cell;
   }
   return spans;
 }
 
-// Returns the number of cells whose label is not the goal's.
+// Returns the number of cells over these spans whose label is not the goal's.
 double count_labelled(const Matches& matches) {
   const LabelId goal = matches.cells[matches.goal].label;
-  return static_cast<double>(
-      std::ranges::count_if(matches.cells, [goal](const Cell& cell) { return cell.label != goal; }));
+  const auto is_labelled = [goal](const Cell& cell) { return cell.label != goal && is_counted(cell); };
+  return static_cast<double>(std::ranges::count_if(matches.cells, is_labelled));
 }
 
 }  // namespace

@@ -1,8 +1,10 @@
 // How many hypotheses the search makes in each cell. A sentence has a budget of pop_limit hypotheses for each
-// span that has cells, and a fiftieth of that for each cell of a further label over the span, not counting
-// the goal's: matching many labels takes so long that hypotheses cost little beside it. A sentence with few
-// spans has the budget of min(80, 0.4 pop_limit) spans: searching small sentences to the end costs little,
-// where the limit allows it at all. The budget is divided among the cells in proportion to
+// span that has cells and at most 10 words, or begins with the sentence, and a fiftieth of that for each cell
+// of a further label over such a span, not counting the goal's: matching many labels takes so long that
+// hypotheses cost little beside it. Other spans share the budget: longer rules add many of them, and search
+// would take half as long again for hardly better translations. A sentence with few spans has the budget of
+// min(80, 0.4 pop_limit) spans: searching small sentences to the end costs little, where the limit allows it
+// at all. The budget is divided among the cells in proportion to
 //   min(span length, span_limit) * exp(-c gap / mean gap),
 //   c = (3.1 - 0.8 log10(pop_limit), from 0 to 2) + 1.6 log10(labels of a span, on average),
 // where the gap is how far the best derivation through the cell is below the best of all (coarse.h). Short
@@ -37,8 +39,8 @@ class HypothesisBudget {
   void weigh_cells(const SearchContext& context);
   void fill(double budget);
 
-  double spans_ = 0;   // spans with cells
-  double labels_ = 1;  // labels over a span on average, without the goal, at least 1
+  double spans_ = 0;   // spans with cells that count in the budget
+  double labels_ = 1;  // labels over such a span on average, without the goal, at least 1
   bool unlimited_ = false;
   std::vector<double> needs_;    // by cell: upper bounds on the number of its hypotheses
   std::vector<double> weights_;  // by cell
