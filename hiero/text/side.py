@@ -21,6 +21,9 @@ from hiero.text.schemes import SCHEMES, Scheme, Words, check_language, words_of
 
 # A word that stands for a protected part while other words are looked at; longer if it is in the text.
 _PART = "Zprotectedz"
+# Words that Moses' truecaser would take for several: those with signs of tags, unless they are just one, and
+# those with white space.
+_SPLIT_BY_TRUECASER = re.compile(r"\s|^(?=.*[<>])(?!<[^<>]+>$|[<>]$)")
 # The most times that text is normalised again; once is enough for nearly all.
 _PASSES = 5
 
@@ -196,13 +199,16 @@ class TextSide:
     def _truecased(self, words: Sequence[str], is_part: Sequence[bool]) -> list[str]:
         """Truecases each sentence of a line by itself: Moses' algorithm is quadratic in the line length."""
         places = _cased_places(words, is_part)
-        shown = [_PART if is_part[place] else words[place] for place in places]
+        shown = [
+            _PART if is_part[place] or _SPLIT_BY_TRUECASER.search(words[place]) else words[place]
+            for place in places
+        ]
         cased = [
             token for sentence in _sentences(shown) for token in split(self._truecase(" ".join(sentence)))
         ]
         out = list(words)
-        for place, new in zip(places, cased, strict=True):
-            if not is_part[place]:
+        for place, old, new in zip(places, shown, cased, strict=True):
+            if old == words[place]:
                 out[place] = new
         return out
 

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import random
+from dataclasses import replace
 from pathlib import Path
 
 import pytest
@@ -12,6 +14,7 @@ from hiero.text import TextProcessing, TextSide, parse_side, schemes
 from hiero.train import TrainInputs, TrainSettings, train
 from hiero.train.truecaser import train_truecaser
 from support.commands import call, one_error_line
+from support.seeds import each_seed
 
 CASED = [
     "The house is old.",
@@ -100,6 +103,46 @@ def test_truecasing_is_applied_and_undone(truecaser: Path) -> None:
     assert side.text([]) == "" and side.tokens("  ") == []
     # The library takes quadratic time for a line in one piece.
     assert side.tokens("The house is old. " * 20_000) == ["the", "house", "is", "old", "."] * 20_000
+
+
+@pytest.mark.parametrize(
+    "text",
+    ["The <?> , if The", "The x<y> The", "<<The>>", "The a|b | The", "The ><", "The <b> <i The x> The", "<"],
+)
+def test_signs_of_tags_are_words_in_truecasing(truecaser: Path, text: str) -> None:
+    """Moses' truecaser splits such words, which must not lose or move others."""
+    for plain in (TextSide("moses", "en"), TextSide("none", "en")):
+        side = replace(plain, truecaser=str(truecaser))
+        tokens = side.tokens(text)
+        assert [token.lower() for token in tokens] == [token.lower() for token in plain.tokens(text)]
+        assert side.text(tokens).lower() == plain.text(plain.tokens(text)).lower()
+
+
+@each_seed(range(200))
+def test_truecasing_changes_case_alone(truecaser: Path, seed: int) -> None:
+    rng = random.Random(seed)
+    words = [
+        "The",
+        "the",
+        "It",
+        "<",
+        ">",
+        "|",
+        "<?>",
+        "<b>",
+        "a>",
+        "b.",
+        ".",
+        "?",
+        "￭",
+        "\u00a0",
+        "\u3000",
+        "x",
+    ]
+    text = "".join(rng.choice(words) + rng.choice(["", " ", " "]) for _ in range(rng.randint(1, 8)))
+    for plain in (TextSide("moses", "en"), TextSide("none", "en"), TextSide("moses", "en", rules=1)):
+        tokens = replace(plain, truecaser=str(truecaser)).tokens(text)
+        assert [token.lower() for token in tokens] == [token.lower() for token in plain.tokens(text)]
 
 
 def test_text_without_case_has_no_truecaser(tmp_path: Path) -> None:
