@@ -362,7 +362,11 @@ def test_options_are_those_of_the_method() -> None:
     )
     identity = TuneOptions("pro", k=7, iterations=3, seed=5, fixed=("a",), bounds={"b": (0, 1)}).identity()
     known = {"method": "pro", "seed": 5, "fixed": ("a",), "bounds": {"b": (0, 1)}, "k": 7}
-    assert identity == known | ProOptions().model_dump() | SearchAware().model_dump()
+    assert identity == known | {
+        **ProOptions().model_dump(),
+        **SearchAware().model_dump(),
+        "no_length_search": False,
+    }
     for wrong, message in (
         ({"method": "pro", "restarts": 1}, "pro takes no restarts"),
         ({"free_scale": True}, "mert takes no free_scale, which is an option of simplex"),

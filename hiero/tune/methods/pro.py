@@ -20,6 +20,7 @@ from hiero.base.settings import Settings
 from hiero.evaluate.bleu import Bleu
 from hiero.evaluate.metric import Metric
 from hiero.tune.methods.kinds import ListMethod
+from hiero.tune.methods.length import LengthSearch, list_lines
 from hiero.tune.methods.sentence_bleu import smoothed_bleu
 from hiero.tune.pool.candidates import PoolArrays
 from hiero.tune.pool.lists import AccumulatedLists
@@ -46,7 +47,7 @@ class ProOptions(Settings):
     )
 
 
-class Pro(ProOptions, ListMethod):
+class Pro(ProOptions, LengthSearch, ListMethod):
     """PRO as a tuning method."""
 
     metric: ClassVar[type[Metric] | None] = Bleu
@@ -57,7 +58,9 @@ class Pro(ProOptions, ListMethod):
     patience: Patience = 10
 
     def choose(self, accumulated: AccumulatedLists, state: TuningState) -> Array:
-        return pro(accumulated.arrays(), state.weights, limits=state.limits, seed=state.seed, options=self)
+        pool = accumulated.arrays()
+        weights = pro(pool, state.weights, limits=state.limits, seed=state.seed, options=self)
+        return self.with_best_length(weights, list_lines(pool), state)
 
 
 def sample_pairs(pool: PoolArrays, quality: Array, seed: int, options: ProOptions) -> tuple[Array, Array]:

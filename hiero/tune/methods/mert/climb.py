@@ -59,7 +59,7 @@ def climb(
     while improved:
         improved = False
         for direction in _directions(len(start), limits.free, rng, options.directions):
-            low, high = _interval(weights, direction, limits.bounds)
+            low, high = step_interval(weights, direction, limits.bounds)
             pool, intercepts, slopes = lines(weights, direction)
             best = search(pool, metric, intercepts, slopes, low, high, options.smoothing)
             searches += 1
@@ -91,7 +91,7 @@ def _directions(width: int, free: Sequence[int], rng: np.random.Generator, rando
         yield direction
 
 
-def _interval(weights: Array, direction: Array, bounds: Array) -> tuple[float, float]:
+def step_interval(weights: Array, direction: Array, bounds: Array) -> tuple[float, float]:
     """Returns between which steps along the direction all weights stay within their bounds."""
     moves = direction != 0
     steps = (bounds[moves] - weights[moves, None]) / direction[moves, None]

@@ -22,6 +22,7 @@ from hiero.evaluate.bleu import Bleu
 from hiero.evaluate.metric import Metric
 from hiero.forest.losses import BleuColumns
 from hiero.tune.methods.kinds import ListMethod
+from hiero.tune.methods.length import LengthSearch, list_lines
 from hiero.tune.methods.mira.averaged_weights import AveragedWeights
 from hiero.tune.pool.candidates import PoolArrays
 from hiero.tune.pool.lists import AccumulatedLists
@@ -39,16 +40,17 @@ class MiraOptions(Settings):
     decay: float = Field(0.999, ge=0, le=1, description="factor of the background after every sentence")
 
 
-class MiraBatch(MiraOptions, ListMethod):
+class MiraBatch(MiraOptions, LengthSearch, ListMethod):
     """Batch MIRA as a tuning method."""
 
     metric: ClassVar[type[Metric] | None] = Bleu
 
     def choose(self, accumulated: AccumulatedLists, state: TuningState) -> Array:
         pool = accumulated.arrays()
-        return mira_batch(
+        chosen = mira_batch(
             pool, state.metric, state.weights, limits=state.limits, seed=state.seed, options=self
-        ).weights
+        )
+        return self.with_best_length(chosen.weights, list_lines(pool), state)
 
 
 @dataclass(frozen=True)

@@ -24,6 +24,7 @@ from hiero.evaluate.bleu import Bleu
 from hiero.evaluate.metric import Metric
 from hiero.forest.losses import BleuColumns, BleuDocument
 from hiero.tune.methods.kinds import DirectMethod
+from hiero.tune.methods.length import LengthSearch, list_lines
 from hiero.tune.methods.mira.averaged_weights import AveragedWeights
 from hiero.tune.methods.mira.constraints import (
     HopeFearSelection,
@@ -40,6 +41,8 @@ from hiero.tune.run.protocol import Array, TuningDecoder
 
 # The largest error of a batch's objective at the solution.
 TOLERANCE = 1e-6
+# Distinct translations of each sentence among which the best length is searched for.
+_LIST = 100
 
 
 class OnlineMiraOptions(Settings):
@@ -59,8 +62,9 @@ class OnlineMiraOptions(Settings):
     no_sharing: bool = Field(False, description="let each worker learn from its own sentences alone")
 
 
-class Mira(OnlineMiraOptions, DirectMethod):
-    """Online MIRA as a tuning method: an iteration is a pass over the set."""
+class Mira(OnlineMiraOptions, LengthSearch, DirectMethod):
+    """Online MIRA as a tuning method: an iteration is a pass over the set. The lists of the iterations' own
+    decodings are for the search for the best length alone."""
 
     metric: ClassVar[type[Metric] | None] = Bleu
     settles: ClassVar[bool] = False
@@ -69,8 +73,12 @@ class Mira(OnlineMiraOptions, DirectMethod):
     iterations: Iterations = 10
     patience: Patience = 3
 
+    def empty(self, metric: Metric, features: int) -> AccumulatedLists:
+        return AccumulatedLists(metric, features, 1 if self.no_length_search else _LIST)
+
     def choose(self, accumulated: AccumulatedLists, state: TuningState) -> Array:
-        return mira_pass(state, self)
+        weights = mira_pass(state, self)
+        return self.with_best_length(weights, list_lines(accumulated.arrays()), state)
 
 
 @dataclass

@@ -9,6 +9,9 @@ from hiero.base.files import write_atomically
 from hiero.base.progress import Report
 from hiero.evaluate.bleu import Bleu
 from hiero.evaluate.metric import Metric
+from hiero.tune.methods.length import LengthSearch, list_lines
+from hiero.tune.methods.mert.climb import Lines
+from hiero.tune.methods.mert.hypergraph_mert import envelopes
 from hiero.tune.methods.risk.annealing import Minimum, minimise
 from hiero.tune.methods.risk.losses import Loss
 from hiero.tune.methods.risk.objective import UnclippedBleu, forest_objective, list_objective
@@ -20,7 +23,7 @@ from hiero.tune.run.method import Method, TuningState
 from hiero.tune.run.protocol import Array
 
 
-class Risk(RiskOptions, Method[AccumulatedLists | AccumulatedUnions]):
+class Risk(RiskOptions, LengthSearch, Method[AccumulatedLists | AccumulatedUnions]):
     """Minimum risk training on forests or lists, as a tuning method."""
 
     metric: ClassVar[type[Metric] | None] = Bleu
@@ -47,7 +50,15 @@ class Risk(RiskOptions, Method[AccumulatedLists | AccumulatedUnions]):
         trace = Trace(len(state.history) - 1, state.progress)
         weights = minimise(space, loss, state.weights, limits=state.limits, options=self, report=trace)
         trace.write(state.folder)
-        return weights
+        return self.with_best_length(weights, _lines(accumulated, state), state)
+
+
+def _lines(accumulated: AccumulatedLists | AccumulatedUnions, state: TuningState) -> Lines:
+    """Returns the lines of all derivations."""
+    if isinstance(accumulated, AccumulatedLists):
+        return list_lines(accumulated.arrays())
+    forests = [accumulated.forests_of(sentence) for sentence in range(state.metric.segments)]
+    return lambda weights, direction: envelopes(forests, state.metric, weights, direction, state.threads)
 
 
 class Trace:
