@@ -115,7 +115,7 @@ def test_a_run_out_of_patience_can_go_on(tmp_path: Path) -> None:
         return tune(decoder, Bleu(references), best, tmp_path / name, options)
 
     whole, part = run("whole", 3), run("part", 1)
-    assert part.reason == "the metric has not risen for 1 iterations"
+    assert part.reason == "the metric has not risen by more than chance for 1 iteration"
     assert len(part.iterations) < len(whole.iterations)
     assert run("part", 3) == whole and files(tmp_path / "part") == files(tmp_path / "whole")
     assert run("part", 1).iterations == whole.iterations
@@ -258,9 +258,9 @@ def test_held_out_sentences_without_translations_count_as_empty() -> None:
     weights = np.array(BEST)
     best = [first[int((features[0] @ weights).argmax())], [], last[int((features[2] @ weights).argmax())]]
     statistics = held_out.metric.statistics([" ".join(tokens) for tokens in best])
-    assert held_out.score(weights) == float(held_out.metric.score(statistics.sum(axis=0)))
+    assert (held_out.statistics(weights) == statistics).all()
     with pytest.raises(ValueError, match="3 lists for 4 sentences"):
-        HeldOut(table, Bleu([*references, ["more"]])).score(weights)
+        HeldOut(table, Bleu([*references, ["more"]])).statistics(weights)
 
 
 @pytest.mark.parametrize("method", sorted(METHODS))
@@ -325,7 +325,7 @@ def test_it_stops(tmp_path: Path) -> None:
     decoder, references = solvable(1, BEST)
     best = dict(zip(START, BEST, strict=True))
     stale = tune(decoder, Bleu(references), best, tmp_path / "c", TuneOptions("mira-batch", k=5, patience=2))
-    assert stale.reason == "the metric has not risen for 2 iterations" and stale.best == 0
+    assert stale.reason == "the metric has not risen by more than chance for 2 iterations" and stale.best == 0
 
 
 def test_every_iteration_has_a_seed_of_its_own(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:

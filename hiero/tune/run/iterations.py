@@ -13,6 +13,7 @@ import numpy as np
 from pydantic import BaseModel, ConfigDict
 
 from hiero._core import FeatureNames, FormatError
+from hiero.base.arrays import load_arrays, save_arrays
 from hiero.base.directories import publish
 from hiero.base.files import temporary_name, write_atomically
 from hiero.base.json_files import read_json
@@ -27,6 +28,7 @@ from hiero.tune.run.results import Iteration
 
 _TRANSLATIONS = "translations.txt"
 _TIMES = "times.json"
+_JUDGED = "judged.npz"
 
 
 @dataclass(frozen=True)
@@ -36,10 +38,10 @@ class HeldOut:
     decoder: TuningDecoder
     metric: Metric
 
-    def score(self, weights: Array) -> float:
-        """Decodes the set and returns the metric of the best translations; more is better."""
-        rows = best_statistics(self.metric, self.decoder.kbest(weights, 1))
-        return float(maximised_score(self.metric, rows.sum(axis=0)))
+    def statistics(self, weights: Array) -> Array:
+        """Decodes the set and counts the metric's statistics of the best translations, float64 (sentences,
+        width)."""
+        return best_statistics(self.metric, self.decoder.kbest(weights, 1))
 
 
 def best_statistics(metric: Metric, lists: Iterable[KBestList]) -> Array:
@@ -56,6 +58,10 @@ def best_statistics(metric: Metric, lists: Iterable[KBestList]) -> Array:
     if len(rows) != metric.segments:
         raise ValueError(f"{len(rows)} lists for {metric.segments} sentences")
     return np.array(rows)
+
+
+def _score(metric: Metric, statistics: Array) -> float:
+    return float(maximised_score(metric, statistics.sum(axis=0)))
 
 
 class _Scores(BaseModel):
@@ -133,6 +139,18 @@ class RunFolder:
             raise FormatError(f"{path}: damaged: expected a weight of every feature")
         return self._names.vector(weights)
 
+    def statistics_of(self, number: int) -> Array:
+        """Reads the statistics by which an iteration is judged, of the best translations of the held-out set
+        if there is one, else of the tuning set, float64 (sentences, width). Raises FormatError."""
+        path = self._folder_of(number) / _JUDGED
+        metric = self._metric if self._held_out is None else self._held_out.metric
+        with load_arrays(path, f"delete {path.parent}, and the run makes it again") as arrays:
+            statistics = arrays["statistics"]
+            rows, width = statistics.shape
+            if rows != metric.segments or width < metric.width:  # methods may count more columns
+                raise ValueError("statistics of another set or metric")
+        return np.asarray(statistics)
+
     def translations_of(self, number: int) -> Path:
         """Returns the file with an iteration's translations, as tokens."""
         return self._folder_of(number) / _TRANSLATIONS
@@ -151,9 +169,14 @@ class RunFolder:
         what = f"iteration {number}: sentences"
         decoder = ProgressDecoder(self._decoder, what, self._metric.segments, self._progress)
         decoded = self.accumulated.decode(decoder, weights, temporary)
+        score, held_out, judged = _score(self._metric, decoded.statistics), None, decoded.statistics
+        if self._held_out is not None:
+            judged = self._held_out.statistics(weights)
+            held_out = _score(self._held_out.metric, judged)
+        save_arrays(temporary / _JUDGED, statistics=judged)
         scores = _Scores(
-            score=float(maximised_score(self._metric, decoded.statistics.sum(axis=0))),
-            held_out=None if self._held_out is None else self._held_out.score(weights),
+            score=score,
+            held_out=held_out,
             new=decoded.new,
             generated=self._generated + self._decoder.generated - before,
         )

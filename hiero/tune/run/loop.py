@@ -28,6 +28,7 @@ from hiero.tune.run.method import Method, TuningState
 from hiero.tune.run.options import TuneOptions
 from hiero.tune.run.protocol import Array, TuningDecoder
 from hiero.tune.run.results import Iteration, TuneResult, best_iteration, write_result
+from hiero.tune.run.stopping import Rises
 
 _SETTINGS = "run.json"
 
@@ -49,11 +50,11 @@ def tune(
     ``weights.txt`` in the directory.
 
     A start outside its bounds begins at them. A run that the directory holds is taken up, also with other
-    ``iterations`` and ``patience``: with more it ends as if it had had so many from the start; with fewer it
-    has ended, and all its iterations count. A directory with another run is refused: one with other options,
-    another start, other references or another ``origin``, which names what else the decoder's results depend
-    on, such as the model and the source. ``report`` gets a line on each iteration, ``progress`` is called as
-    the work goes on.
+    ``iterations``, ``patience`` and ``chance``: with more it ends as if it had had so many from the start;
+    with fewer it has ended, and all its iterations count. A directory with another run is refused: one with
+    other options, another start, other references or another ``origin``, which names what else the decoder's
+    results depend on, such as the model and the source. ``report`` gets a line on each iteration,
+    ``progress`` is called as the work goes on.
 
     Raises FormatError for a directory with another run, for weights or options of unknown features, and for
     feature names that no weights file can hold; ValueError for an unknown method, for options or a metric
@@ -89,7 +90,8 @@ def tune(
                 metric, history, scores, limits, options.seed, seed, threads, decoder, folder, progress
             )
 
-        result = _iterate(run, method, weights, state, report, progress)
+        rises = Rises(metric if held_out is None else held_out.metric, method.chance)
+        result = _iterate(run, method, weights, state, rises, report, progress)
         write_result(folder, result)
         with replacing(folder / "translations.txt") as temporary:
             shutil.copyfile(run.translations_of(result.best), temporary)
@@ -101,6 +103,7 @@ def _iterate(
     method: Method[Any],
     weights: Array,
     state: Callable[[Sequence[Array], Sequence[float]], TuningState],
+    rises: Rises,
     report: Callable[[str], object],
     progress: Report | None,
 ) -> TuneResult:
@@ -111,11 +114,12 @@ def _iterate(
     while not reason:
         history.append(weights)
         iterations.append(run.iteration(len(iterations), weights))
+        rises.add(run.statistics_of(len(history) - 1))
         report(_line(iterations))
         # An iteration that the folder holds counts, wherever this run would have stopped.
         if (stored := run.weights_of(len(iterations))) is not None:
             weights = stored
-        elif not (reason := _stop_reason(iterations, method)):
+        elif not (reason := _stop_reason(iterations, method, rises.since)):
             if progress is not None:
                 progress(f"iteration {len(history)}: choosing weights", 0, None)
             scores = [iteration.score for iteration in iterations]
@@ -129,13 +133,16 @@ def _iterate(
     return TuneResult(iterations, best_iteration(iterations), reason)
 
 
-def _stop_reason(iterations: Sequence[Iteration], method: Method[Any]) -> str:
-    """Returns why a run stops after these iterations; "" if it goes on."""
-    since = len(iterations) - 1 - best_iteration(iterations)
-    if method.settles and iterations[-1].new == 0 and since > 0:
+def _stop_reason(iterations: Sequence[Iteration], method: Method[Any], since_rise: int) -> str:
+    """Returns why a run stops after these iterations, so many of them since the last rise; "" if it goes
+    on."""
+    is_best = best_iteration(iterations) == len(iterations) - 1
+    if method.settles and iterations[-1].new == 0 and not is_best:
         return "decoding finds nothing new, and nothing better"
-    if since >= method.patience:
-        return f"the metric has not risen for {method.patience} iterations"
+    if since_rise >= method.patience:
+        rise = "" if method.chance == 1 else " by more than chance"
+        count = f"{method.patience} iterations" if method.patience > 1 else "1 iteration"
+        return f"the metric has not risen{rise} for {count}"
     if len(iterations) < method.iterations:
         return ""
     if len(iterations) == 1:

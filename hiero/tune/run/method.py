@@ -27,7 +27,18 @@ A = TypeVar("A", bound=Accumulated)
 Iterations = Annotated[
     int, Field(ge=1, description="most iterations of a run; the first judges the weights to start from")
 ]
-Patience = Annotated[int, Field(ge=1, description="iterations without a rise of the metric, to stop after")]
+Patience = Annotated[
+    int, Field(ge=1, description="iterations without a rise of the metric by more than chance, to stop after")
+]
+Chance = Annotated[
+    float,
+    Field(
+        ge=0,
+        le=1,
+        description="share of resampled tuning sets that may lack a rise of the metric which counts; 1: every"
+        " rise counts",
+    ),
+]
 
 
 @dataclass(frozen=True)
@@ -68,7 +79,8 @@ class Method(Settings, ABC, Generic[A]):
     settles: ClassVar[bool] = True
 
     iterations: Iterations = 20
-    patience: Patience = 5
+    patience: Patience = 3
+    chance: Chance = 0.05
 
     @abstractmethod
     def empty(self, metric: Metric, features: int) -> A:

@@ -13,7 +13,7 @@ from hiero.base.json_files import validation_message
 from hiero.tune.run.method import METHODS, Method
 
 # Options that may change when a run is taken up: they only say when it stops.
-_STOPPING = frozenset({"iterations", "patience"})
+_STOPPING = frozenset({"iterations", "patience", "chance"})
 
 
 @dataclass(frozen=True, init=False)
