@@ -21,8 +21,7 @@ from hiero.decode.decoder import Decoder
 from hiero.evaluate import Bleu, EffectiveLength, Metric, Nist
 from hiero.experiments.laboratory import ExperimentOptions, Laboratory, Stored, Trial, stored
 from hiero.experiments.report import can_draw, figure
-from hiero.experiments.systems import LabelledSet, Outcome, Results, System
-from hiero.tune.run.options import TuneOptions
+from hiero.experiments.systems import LabelledSet, Outcome, Results, System, published_options
 
 # The file that the table is written to.
 TABLE = "table.txt"
@@ -113,7 +112,7 @@ class Cettolo2004(Laboratory[Cettolo2004Options]):
         loosest = min(self.options.scales)
         start = {name: weight * loosest for name, weight in self.uniform_weights.items()}
         fixed = tuple(name for name, weight in start.items() if weight == 0)
-        options = TuneOptions("simplex", iterations=self.options.decodings, fixed=fixed)
+        options = published_options("simplex", {"iterations": self.options.decodings}, fixed)
         return Trial(self.decoder, options, one, metric=metric, weights=start)
 
     def outcome(self, system: System) -> Outcome:

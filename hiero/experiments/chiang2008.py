@@ -26,7 +26,7 @@ from hiero.decode.model_directory import abbreviated
 from hiero.evaluate import EffectiveLength
 from hiero.experiments import report
 from hiero.experiments.laboratory import ExperimentOptions, Laboratory, Trial
-from hiero.experiments.systems import LabelledSet, Outcome, Results, System
+from hiero.experiments.systems import LabelledSet, Outcome, Results, System, published_options
 from hiero.features.built_in import BuiltIn
 from hiero.features.distortion import CoarseDistortion, FineDistortion
 from hiero.features.protocols import LocalFeatures
@@ -35,7 +35,6 @@ from hiero.forest.losses import BleuDocument
 from hiero.forest.oracles import oracle_lists, plot_oracles
 from hiero.tune.run.iterations import HeldOut
 from hiero.tune.run.model_decoder import ModelDecoder
-from hiero.tune.run.options import TuneOptions
 
 # The paper's baseline: language models, rules in both directions, lengths, and classes of rules.
 BASELINE = (
@@ -185,7 +184,7 @@ class Chiang2008(Laboratory[Chiang2008Options]):
         if self.held_out is not None and system.method == "mira":
             other = ModelDecoder(decoder, self.held_out.sentences, self.threads)
             held_out = HeldOut(other, self.metrics[self.held_out.name])
-        options = TuneOptions(system.method, fixed=fixed, **settings)
+        options = published_options(system.method, settings, fixed)
         return Trial(decoder, options, weights=start, tuned=tuned, held_out=held_out)
 
     def _model(self, system: System) -> Model:

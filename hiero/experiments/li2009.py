@@ -22,14 +22,13 @@ from hiero.decode.model import Model
 from hiero.evaluate import EffectiveLength
 from hiero.experiments import report
 from hiero.experiments.laboratory import ExperimentOptions, Laboratory, Trial
-from hiero.experiments.systems import LabelledSet, Outcome, Results, System
+from hiero.experiments.systems import LabelledSet, Outcome, Results, System, published_options
 from hiero.features.sentence import Sentence
 from hiero.rerank import Reranker, SecondStageOptions, check_second_stage, train_second_stage
 from hiero.rerank.features import SCORE
 from hiero.train import TrainInputs
 from hiero.tune import METHODS
 from hiero.tune.methods.risk.options import idle_options
-from hiero.tune.run.options import TuneOptions
 
 
 class Li2009Options(ExperimentOptions):
@@ -133,7 +132,8 @@ class Li2009(Laboratory[Li2009Options]):
         check_second_stage(model, self.trained.inputs, decoding=self.options.decoding)
 
     def trial(self, system: System) -> Trial:
-        return Trial(self.decoder, TuneOptions(system.method, **method_settings(system, self.options)))
+        settings = method_settings(system, self.options)
+        return Trial(self.decoder, published_options(system.method, settings))
 
     def start(self, trial: Trial, run: int) -> Mapping[str, float]:
         if run == 0:

@@ -8,6 +8,8 @@ from typing import Any
 
 from hiero.evaluate import Bleu
 from hiero.features.sentence import Sentence
+from hiero.tune import METHODS, TuneOptions
+from hiero.tune.methods.length import LengthSearch
 from hiero.tune.pool.span_references import Links
 from hiero.tune.run.protocol import Array
 
@@ -65,6 +67,22 @@ class System:
     settings: tuple[tuple[str, Any], ...] = ()
     variant: str = ""
     options: tuple[str, ...] = ()
+
+
+# Methods whose patience is their own; the experiments gave others as many iterations without a rise.
+_OWN_PATIENCE = ("mira", "pro", "simplex")
+_PATIENCE = 5
+
+
+def published_options(method: str, settings: Mapping[str, Any], fixed: Sequence[str] = ()) -> TuneOptions:
+    """Returns options of tuning as the papers have it: every rise of the metric counts, and no method
+    searches for the best length. ``settings`` come before these. Raises the errors of ``TuneOptions``."""
+    published: dict[str, Any] = {"chance": 1.0}
+    if method not in _OWN_PATIENCE:
+        published["patience"] = _PATIENCE
+    if isinstance(METHODS[method], LengthSearch):
+        published["no_length_search"] = True
+    return TuneOptions(method, fixed=fixed, **{**published, **settings})
 
 
 @dataclass(frozen=True)

@@ -22,13 +22,12 @@ from hiero.decode.decoder import Decoder
 from hiero.evaluate import EffectiveLength, Runs
 from hiero.experiments import report
 from hiero.experiments.laboratory import ExperimentOptions, Laboratory, Stored, Trial, stored
-from hiero.experiments.systems import LabelledSet, Results, System
+from hiero.experiments.systems import LabelledSet, Results, System, published_options
 from hiero.tune import METHODS
 from hiero.tune.analysis import Analysis, analyse, plot_beams
 from hiero.tune.pool.instances import SearchAware
 from hiero.tune.pool.span_references import AlignedBleu
 from hiero.tune.run.model_decoder import ModelDecoder
-from hiero.tune.run.options import TuneOptions
 
 
 class Zhai2015Options(ExperimentOptions):
@@ -219,7 +218,7 @@ class Zhai2015(Laboratory[Zhai2015Options]):
             metric = AlignedBleu(tuning.references, tuning.links, effective_length=length)
         return Trial(
             self.decoder(self.options.pop_limit),
-            TuneOptions(method, **settings),
+            published_options(method, settings),
             tuning,
             self.decoder(self.options.larger) if system.variant == LARGER else None,
             metric,
