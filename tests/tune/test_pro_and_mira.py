@@ -2,7 +2,10 @@
 
 from __future__ import annotations
 
+import math
 import re
+from pathlib import Path
+from types import SimpleNamespace
 from typing import Any
 
 import numpy as np
@@ -11,8 +14,17 @@ import scipy.sparse
 
 from hiero.evaluate import Bleu
 from hiero.forest.losses import BleuColumns
+from hiero.tune import TuneOptions, tune
+from hiero.tune.methods.mira import batch
 from hiero.tune.methods.mira.averaged_weights import AveragedWeights
-from hiero.tune.methods.mira.batch import MiraOptions, background_bleu, mira_batch
+from hiero.tune.methods.mira.batch import (
+    MiraBatch,
+    MiraOptions,
+    MiraResult,
+    background_bleu,
+    feature_variance,
+    mira_batch,
+)
 from hiero.tune.methods.pro import ProOptions, pro, sample_pairs
 from hiero.tune.methods.sentence_bleu import smoothed_bleu
 from hiero.tune.pool.candidates import PoolArrays
@@ -232,3 +244,47 @@ def test_pro_moves_a_tenth_of_the_way() -> None:
     assert bound == pytest.approx([part[0], 0.95, 0.55, part[3]])
     better, _ = sample_pairs(pool, smoothed_bleu(pool.statistics), 3, ProOptions())
     assert np.bincount(better // 60).tolist() == [50] * 10
+
+
+@pytest.mark.parametrize("scale", [0.01, 3.0, math.log(100)])
+def test_steps_of_mira_fit_the_scale_of_features(tmp_path: Path, scale: float) -> None:
+    """Features in another unit, such as logarithms to another base, have weights in the other unit."""
+    start = {"f0": 1.0, "f1": 1.0, "f2": 1.0, "f3": 1.0}
+
+    def chosen(name: str, unit: float) -> np.ndarray:
+        decoder, references = solvable(1, BEST, sentences=8, size=20)
+        decoder.features = [features * unit for features in decoder.features]
+        first = {feature: weight / unit for feature, weight in start.items()}
+        options = TuneOptions("mira-batch", iterations=2)
+        result = tune(decoder, Bleu(references), first, tmp_path / name, options)
+        return np.array(list(result.iterations[1].weights.values()))
+
+    plain = chosen("plain", 1.0)
+    assert chosen("scaled", scale) * scale == pytest.approx(plain, rel=1e-6)
+    assert plain.tolist() != [1.0] * 4
+
+
+def test_the_published_step_is_for_logarithms_to_base_100(monkeypatch: pytest.MonkeyPatch) -> None:
+    """C is the published one where features vary as they do on ja-en."""
+    rows = scipy.sparse.csr_array([[0.0, 1.0], [4.0, 1.0], [0.0, 2.0], [0.0, 2.0]])
+    pool = PoolArrays(np.array([0, 2, 4, 4], dtype=np.int32), rows, np.zeros((4, 10)))
+    assert feature_variance(pool) == (4 + 0) / 2
+    one = PoolArrays(np.array([0, 1], dtype=np.int32), rows[:1], np.zeros((1, 10)))
+    assert feature_variance(one) == 1
+    steps = []
+
+    def recorded(*arguments: object, options: MiraOptions, **more: object) -> MiraResult:
+        steps.append(options.c)
+        return MiraResult(np.ones(2), [])
+
+    monkeypatch.setattr(batch, "mira_batch", recorded)
+
+    class Lists:
+        def arrays(self) -> PoolArrays:
+            return pool
+
+    state = SimpleNamespace(
+        metric=None, weights=None, limits=None, seed=1, decoder=SimpleNamespace(feature_names=["a", "b"])
+    )
+    MiraBatch(c=0.02).choose(Lists(), state)  # type: ignore[arg-type]
+    assert steps == [pytest.approx(0.02 * 4.1 / 2)]

@@ -19,6 +19,8 @@ from hiero.tune.run.protocol import Array, KBestList
 
 IntArray = npt.NDArray[np.int32]
 
+# A feature varies if its values differ by more than this share of the largest; less is rounding.
+_ROUNDING = 1e-6
 # The span of the instance that is the whole sentence.
 WHOLE = (0, 0)
 
@@ -81,3 +83,15 @@ class PoolArrays:
     def total(self, rows: IntArray) -> Array:
         """Sums the statistics of one candidate of each instance, given by its row; -1 stands for none."""
         return np.asarray(self.statistics[rows[rows >= 0]].sum(axis=0) + self.missing)
+
+
+def column_variances(features: Any) -> Array:
+    """Computes the variance of each column of a sparse matrix, float64 (columns); 0 if values differ by
+    rounding alone."""
+    used = np.unique(features.indices)
+    values = np.asarray(features[:, used].todense(), dtype=np.float64)
+    out = np.zeros(features.shape[1])
+    # Differences from the first row: a constant column has a variance of exactly 0.
+    variances = (values - values[0]).var(axis=0)
+    out[used] = np.where(variances > np.square(_ROUNDING * np.abs(values).max(axis=0)), variances, 0.0)
+    return out

@@ -17,9 +17,9 @@ from hiero.forest.decisions import best_part
 from hiero.forest.losses import COLUMNS, ORDER, BleuColumns, totals_and_matches
 from hiero.tune.methods.risk.losses import Loss, loss_for
 from hiero.tune.methods.risk.options import RiskOptions
-from hiero.tune.methods.risk.spaces import ForestRisk, ListRisk, column_variances, mean_deviation
+from hiero.tune.methods.risk.spaces import ForestRisk, ListRisk, mean_deviation
 from hiero.tune.methods.sentence_bleu import smoothed_bleu
-from hiero.tune.pool.candidates import PoolArrays
+from hiero.tune.pool.candidates import PoolArrays, column_variances
 from hiero.tune.run.protocol import Array
 
 # Most edges of a sentence's annotated forest.

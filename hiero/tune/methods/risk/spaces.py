@@ -7,17 +7,14 @@ from __future__ import annotations
 import itertools
 from collections.abc import Sequence
 from dataclasses import dataclass
-from typing import Any, Protocol
+from typing import Protocol
 
 import numpy as np
 import numpy.typing as npt
 
 from hiero._core import ForestSource, minimum_risk
-from hiero.tune.pool.candidates import PoolArrays
+from hiero.tune.pool.candidates import PoolArrays, column_variances
 from hiero.tune.run.protocol import Array
-
-# A feature varies if its values differ by more than this share of the largest; less is rounding.
-_ROUNDING = 1e-6
 
 
 @dataclass(frozen=True)
@@ -118,18 +115,6 @@ class ListRisk:
         counts = np.asarray(np.einsum("i,ij->j", p, self._counts))
         entropy = -float(np.einsum("i,i->", p, log_p))
         return Expectations(counts, entropy, gamma * slope, float(np.einsum("i,i->", model, p * value)))
-
-
-def column_variances(features: Any) -> Array:
-    """Computes the variance of each column of a sparse matrix, float64 (columns); 0 if values differ by
-    rounding alone."""
-    used = np.unique(features.indices)
-    values = np.asarray(features[:, used].todense(), dtype=np.float64)
-    out = np.zeros(features.shape[1])
-    # Differences from the first row: a constant column has a variance of exactly 0.
-    variances = (values - values[0]).var(axis=0)
-    out[used] = np.where(variances > np.square(_ROUNDING * np.abs(values).max(axis=0)), variances, 0.0)
-    return out
 
 
 def mean_deviation(variances: Sequence[Array], features: int) -> Array:
