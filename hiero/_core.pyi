@@ -1659,6 +1659,7 @@ class Chart:
         k: int = 50,
         beam: int = 30,
         recovered: int = 50,
+        margin: float = float("inf"),
         effective_length: str = "average",
     ) -> OutsideStrings:
         """
@@ -1671,6 +1672,8 @@ class Chart:
             k: Number of translations of the sentence, with distinct strings.
             beam: Number of items of each span that are considered, the best ones.
             recovered: Greatest number of derivations that the guided backtrace recovers for a span.
+            margin: How far below the worst other candidate of its span a recovered derivation may score to be
+                a candidate, in units of the distance from the best to the worst of these.
             effective_length: "shortest", "closest" or "average".
 
         Raises:

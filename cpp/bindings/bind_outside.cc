@@ -21,11 +21,14 @@ std::vector<std::vector<std::string>> token_lists(const nb::object& references) 
 
 std::unique_ptr<OutsideStrings> outside_strings(const std::shared_ptr<Chart>& chart, const std::string& kind,
                                                 const References& references, Py_ssize_t k, Py_ssize_t beam,
-                                                Py_ssize_t recovered, const std::string& effective_length) {
+                                                Py_ssize_t recovered, double margin,
+                                                const std::string& effective_length) {
   const auto outside_kind = value_named<Outside>(kind, "kind");
+  if (!(margin >= 0)) throw std::invalid_argument("margin: expected 0 or more");
   const OutsideOptions options{count_of(k, "k"),
                                {count_of(beam, "beam"), count_of(recovered, "recovered"),
-                                value_named<ReferenceLength>(effective_length, "effective length")}};
+                                value_named<ReferenceLength>(effective_length, "effective length")},
+                               margin};
   const std::vector<std::vector<std::string>> lists = token_lists(references);
   const nb::gil_scoped_release release;
   return std::make_unique<OutsideStrings>(chart, outside_kind, lists, options);
@@ -132,7 +135,7 @@ void register_outside(nb::module_& m) {
       .def(
           "outside", &outside_strings, nb::arg("kind"), nb::arg("references") = nb::none(), nb::kw_only(),
           nb::arg("k") = defaults.k, nb::arg("beam") = defaults.guided.beam,
-          nb::arg("recovered") = defaults.guided.recovered,
+          nb::arg("recovered") = defaults.guided.recovered, nb::arg("margin") = defaults.margin,
           nb::arg("effective_length") = name_of(defaults.guided.reference_length),
           R"(Returns the target words left and right of each span in translations (Zhai et al. 2015, section 3.2).
 
@@ -143,6 +146,8 @@ Args:
     k: Number of translations of the sentence, with distinct strings.
     beam: Number of items of each span that are considered, the best ones.
     recovered: Greatest number of derivations that the guided backtrace recovers for a span.
+    margin: How far below the worst other candidate of its span a recovered derivation may score to be
+        a candidate, in units of the distance from the best to the worst of these.
     effective_length: "shortest", "closest" or "average".
 
 Raises:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Any
@@ -75,13 +76,16 @@ _PATIENCE = 5
 
 
 def published_options(method: str, settings: Mapping[str, Any], fixed: Sequence[str] = ()) -> TuneOptions:
-    """Returns options of tuning as the papers have it: every rise of the metric counts, and no method
-    searches for the best length. ``settings`` come before these. Raises the errors of ``TuneOptions``."""
+    """Returns options of tuning as the papers have it: every rise of the metric counts, no method searches
+    for the best length, and search-aware tuning adds all derivations that it recovers. ``settings`` come
+    before these. Raises the errors of ``TuneOptions``."""
     published: dict[str, Any] = {"chance": 1.0}
     if method not in _OWN_PATIENCE:
         published["patience"] = _PATIENCE
     if isinstance(METHODS[method], LengthSearch):
         published["no_length_search"] = True
+    if settings.get("search_aware") is not None:
+        published["margin"] = math.inf
     return TuneOptions(method, fixed=fixed, **{**published, **settings})
 
 

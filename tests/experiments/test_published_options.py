@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import math
+
 import pytest
 
 from hiero.experiments.systems import published_options
@@ -19,3 +21,9 @@ def test_every_rise_counts_and_no_length_is_searched_for(method: str) -> None:
         assert options.settings.no_length_search
     given = published_options(method, {"chance": 0.2, "patience": 7}).settings
     assert (given.chance, given.patience) == (0.2, 7)
+
+
+def test_all_recovered_derivations_are_added() -> None:
+    options = published_options("mert", {"search_aware": "guided"}).settings
+    assert options.margin == math.inf != METHODS["mert"].margin  # type: ignore[attr-defined]
+    assert published_options("mert", {}).settings.margin == 0  # type: ignore[attr-defined]

@@ -28,7 +28,7 @@ def test_defaults_are_the_paper_s() -> None:
     """The defaults are those of Zhai et al. (2015), section 4: beam 30, 50 recovered, and the choice of
     spans."""
     assert SearchAware().model_dump() == {
-        **{"search_aware": None, "beam": 30, "recovered": 50},
+        **{"search_aware": None, "beam": 30, "recovered": 50, "margin": 0.0},
         **{"short_sentence": 20, "span_share": 0.75, "span_words": 18},
     }
 
@@ -119,7 +119,9 @@ def test_instances_against_a_twin(model: hiero.Model, measure: str) -> None:
 
     links = [[linked(len(line), text) for text in both] for line, both in zip(lines, references, strict=True)]
     metric = AlignedBleu(references, links, effective_length="average")
-    options = SearchAware.model_validate({**SPANS, "search_aware": measure, "beam": 2, "recovered": 4})
+    options = SearchAware.model_validate(
+        {**SPANS, "search_aware": measure, "beam": 2, "recovered": 4, "margin": np.inf}
+    )
     # With one translation the guided backtrace finds better ones.
     k = 1 if measure == "guided" else 7
     instances = SpanInstances(metric, k, options)
@@ -179,14 +181,16 @@ def test_what_is_recovered_depends_on_the_effective_length(model: hiero.Model) -
     for length in get_args(EffectiveLength):
         metric = Bleu(references, effective_length=length)
         instances = SpanInstances(
-            metric, 1, SearchAware(search_aware="guided", short_sentence=0, span_words=1)
+            metric, 1, SearchAware(search_aware="guided", short_sentence=0, span_words=1, margin=0.5)
         )
         sizes[length] = [0, 0]
         for number, line in enumerate(lines):
             chart = decoder.translate(line, keep="splits").chart
             assert chart is not None
             found = instances.candidates(number, chart).instances
-            outside = chart.outside("guided", metric.references[number], k=1, effective_length=length)
+            outside = chart.outside(
+                "guided", metric.references[number], k=1, margin=0.5, effective_length=length
+            )
             sizes[length][0] += sum(len(candidates.statistics) for candidates in found)
             sizes[length][1] += sum(len(outside.candidates(*span)) for span in chart.spans)
     assert all(own == expected for own, expected in sizes.values())

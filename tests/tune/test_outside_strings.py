@@ -263,3 +263,35 @@ def test_bad_questions(arpa: Path) -> None:
     with pytest.raises(IndexError):
         chart.outside("nothing").around(0, 99)
     assert len(chart.outside("nothing").candidates(0, 99)) == 0
+
+
+def test_recovered_candidates_are_within_a_margin(arpa: Path) -> None:
+    """A recovered derivation is a candidate if its score is not further below the worst of the others than
+    the margin times the distance from their best to their worst."""
+    lm, kept, dropped = hiero.LanguageModel.load(str(arpa)), 0, 0
+    for seed in range(200):
+        rng = random.Random(seed)
+        if (made := random_chart(rng, lm)) is None:
+            continue
+        chart, margin = made[0], rng.choice([0.0, 0.3, 1.0, 5.0])
+        references = [rng.choices(TARGET, k=rng.randint(1, 7))]
+        limits = {"k": 3, "beam": rng.choice([1, 2, 3]), "recovered": 50}
+        every = chart.outside("guided", references, **limits)
+        found = chart.outside("guided", references, **limits, margin=margin)
+        for span in chart.spans:
+            lists, recovered = every.candidates(*span), len(every.recovered(*span))
+            scores = lists.scores.tolist()
+            others = scores[: len(scores) - recovered]
+            least = min(others) - margin * (max(others) - min(others)) if others else -np.inf
+            expected = others + [score for score in scores[len(others) :] if score >= least]
+            limited = found.candidates(*span)
+            assert limited.scores.tolist() == expected, (seed, span)
+            assert limited.features.shape[0] == len(expected) == len(limited)
+            assert len(found.recovered(*span)) == recovered
+            kept, dropped = kept + len(expected) - len(others), dropped + len(scores) - len(expected)
+    assert kept > 50 and dropped > 50
+
+
+def test_a_margin_is_not_negative(tmp_path: Path) -> None:
+    with pytest.raises(ValueError, match="margin: expected 0 or more"):
+        paper(tmp_path, PAPER).outside("guided", [REFERENCE.split()], margin=-1)

@@ -14,7 +14,7 @@ from hiero.tune import DirectMethod, HeldOut, TuneOptions, TuneResult, tune
 from hiero.tune.pool.lists import AccumulatedLists
 from hiero.tune.run.method import METHODS, TuningState
 from hiero.tune.run.protocol import Array
-from hiero.tune.run.stopping import Rises
+from hiero.tune.run.stopping import Course
 from support.seeds import each_seed
 from support.synthetic_decoder import TableDecoder
 
@@ -29,28 +29,39 @@ def lines(good: Sequence[int]) -> list[str]:
 
 def since(metric: Metric, chance: float, translations: Sequence[list[str]]) -> list[int]:
     """Returns the number of iterations since the last rise after each of these translations of the set."""
-    rises, found = Rises(metric, chance), []
+    return [rises for rises, _ in course_of(metric, chance, translations)]
+
+
+def course_of(metric: Metric, chance: float, translations: Sequence[list[str]]) -> list[tuple[int, int]]:
+    """Returns the same, with the number of falls up to now."""
+    course, found = Course(metric, chance), []
     for each in translations:
-        rises.add(metric.statistics(each))
-        found.append(rises.since)
+        course.add(metric.statistics(each))
+        found.append((course.since_rise, course.falls))
     return found
 
 
 @each_seed(range(50))
-def test_a_rise_is_more_than_chance(seed: int) -> None:
-    """Compares with the definition: an iteration against that of the last rise, with a random share."""
+def test_rises_and_falls_are_more_than_chance(seed: int) -> None:
+    """Compares with the definition: an iteration against that of the last rise and against the best, with a
+    random share."""
     rng = np.random.default_rng(seed)
     metric: Metric = Ter(REFERENCES) if seed % 2 else Bleu(REFERENCES)
     chance = float(rng.choice([0, 0.01, 0.05, 0.3, 1]))
     sets = [np.flatnonzero(rng.random(SENTENCES) < rng.uniform(0.2, 0.9)).tolist() for _ in range(8)]
-    last, expected = 0, [0]
+    last, best, falls, expected = 0, 0, 0, [(0, 0)]
     runs = [Runs.of(metric, metric.statistics(lines(good))[None]) for good in sets]
     for number in range(1, len(sets)):
         is_higher = len(sets[number]) > len(sets[last])
         if is_higher and paired_bootstrap(metric, runs[last], runs[number]) <= chance:
             last = number
-        expected.append(number - last)
-    assert since(metric, chance, [lines(good) for good in sets]) == expected
+        if len(sets[number]) >= len(sets[best]):
+            best = number
+        is_fall = len(sets[number]) < len(sets[best])
+        is_fall = is_fall and paired_bootstrap(metric, runs[number], runs[best]) <= chance
+        falls = falls + 1 if is_fall else 0
+        expected.append((number - last, falls))
+    assert course_of(metric, chance, [lines(good) for good in sets]) == expected
 
 
 def test_small_steps_add_up() -> None:
@@ -114,6 +125,40 @@ def test_rises_are_those_of_the_held_out_set(tmp_path: Path) -> None:
     rising, flat = [5, 10, 15, 20, 25, 30], [5, 5, 5, 5, 5, 5]
     assert len(stepped(tmp_path / "a", rising, flat).iterations) == 4
     assert len(stepped(tmp_path / "b", flat, rising, patience=1).iterations) == 6
+
+
+def test_a_method_may_step_back_from_a_fall(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """After falls the method starts from the best weights, and goes a half, then a quarter of its way."""
+    starts: list[float] = []
+
+    class Searching(DirectMethod):
+        @property
+        def steps_back(self) -> bool:
+            return True
+
+        def choose(self, accumulated: AccumulatedLists, state: TuningState) -> Array:
+            starts.append(float(state.weights[0]))
+            return state.weights + np.array([8.0, 0.0])
+
+    # The first hypotheses win while the weight is small: those of a weight of 9 and 5 are bad, of 3 good.
+    good = {1: 15, 9: 5, 5: 5, 3: 28, 11: 29}
+    texts = [lines(range(count)) for count in good.values()]
+    hypotheses = [[texts[k][s].split() for k in range(len(good))] for s in range(SENTENCES)]
+    places = np.array(list(good), dtype=float)
+    features = [np.stack([2 * places, -(places**2)], axis=1)] * SENTENCES
+    monkeypatch.setitem(METHODS, "steps", Searching())
+    options = TuneOptions("steps", fixed=["f1"], iterations=5)
+    decoder = TableDecoder(hypotheses, features)
+    result = tune(decoder, Bleu(REFERENCES), {"f0": 1.0, "f1": 1.0}, tmp_path, options)
+    assert [iteration.weights["f0"] for iteration in result.iterations] == [1, 9, 5, 3, 11]
+    assert starts == [1, 1, 1, 3] and result.best == 4
+
+
+def test_search_aware_methods_step_back() -> None:
+    for method in ("mert", "pro", "mira-batch"):
+        assert not METHODS[method].steps_back
+        assert TuneOptions(method, search_aware="guided").settings.steps_back
+    assert not any(method.steps_back for method in METHODS.values())
 
 
 def test_damaged_statistics_are_named(tmp_path: Path) -> None:

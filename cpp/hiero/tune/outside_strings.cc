@@ -1,6 +1,7 @@
 #include "hiero/tune/outside_strings.h"
 
 #include <algorithm>
+#include <cmath>
 #include <optional>
 #include <stdexcept>
 #include <utility>
@@ -143,12 +144,22 @@ KBestArrays OutsideStrings::candidates(Span span) {
                     partial_.features(node));
     }
   }
+  const double least = least_recovered(out.scores);
   for (const RecoveredDerivation& derivation : recovered(span)) {
+    const PartialDerivations::Features features = partial_.features(derivation.derivation);
+    if (partial_.score(features) < least) continue;
     std::vector<EdgeIndex> edges;
     for (const Id part : partial_.preorder(derivation.derivation)) edges.push_back(partial_.edge(part));
-    add_candidate(out, edges, guided_.strings[derivation.string], partial_.features(derivation.derivation));
+    add_candidate(out, edges, guided_.strings[derivation.string], features);
   }
   return out;
+}
+
+// Returns the least score of a recovered derivation that is a candidate, from the scores of the others.
+double OutsideStrings::least_recovered(const std::vector<double>& scores) const {
+  if (scores.empty() || std::isinf(options_.margin)) return -std::numeric_limits<double>::infinity();
+  const auto [worst, best] = std::ranges::minmax(scores);
+  return worst - options_.margin * (best - worst);
 }
 
 void OutsideStrings::add_candidate(KBestArrays& out, std::span<const EdgeIndex> edges, const Words& words,

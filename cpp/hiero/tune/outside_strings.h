@@ -12,6 +12,7 @@
 
 #include <array>
 #include <cstdint>
+#include <limits>
 #include <map>
 #include <memory>
 #include <span>
@@ -35,6 +36,9 @@ inline constexpr std::array<std::string_view, 4> kNames<Outside>{"nothing", "con
 struct OutsideOptions {
   std::size_t k = 50;  // number of distinct translations of the whole sentence
   GuidedOptions guided;
+  // How far below the worst other candidate of its span a recovered derivation may score to be one, in units
+  // of the distance from the best to the worst of these.
+  double margin = std::numeric_limits<double>::infinity();
 };
 
 class OutsideStrings {
@@ -62,10 +66,11 @@ class OutsideStrings {
   const GuidedResult& guided() const { return guided_; }
 
   // Returns the candidates of a span for tuning: for the whole sentence the k best translations, else the
-  // items of the beam, or the best item where the span is not reached; then the recovered derivations.
-  // `words` are those of whole translations, or of the span for Outside::kNothing; features are those of the
-  // partial derivations. Edges are in preorder; tails of edges of recovered derivations are not the heads of
-  // the edges that follow. Spans without an item have no candidates.
+  // items of the beam, or the best item where the span is not reached; then the recovered derivations
+  // that are within the margin. `words` are those of whole translations, or of the span for
+  // Outside::kNothing; features are those of the partial derivations. Edges are in preorder; tails of edges
+  // of recovered derivations are not the heads of the edges that follow. Spans without an item have no
+  // candidates.
   KBestArrays candidates(Span span);
 
  private:
@@ -83,6 +88,7 @@ class OutsideStrings {
   void top_down();
   void concatenate();
   Side best_side(Span span, bool before);
+  double least_recovered(const std::vector<double>& scores) const;
   void add_candidate(KBestArrays& out, std::span<const EdgeIndex> edges, const Words& words,
                      const PartialDerivations::Features& features) const;
 

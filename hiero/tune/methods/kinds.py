@@ -19,6 +19,11 @@ class ListMethod(SearchAware, Method[AccumulatedLists]):
 
     k: int = Field(100, ge=1, description="distinct translations of each sentence")
 
+    @property
+    def steps_back(self) -> bool:
+        """Derivations that search has pruned may teach weights with which search finds nothing good."""
+        return self.search_aware is not None
+
     def empty(self, metric: Metric, features: int) -> AccumulatedLists:
         if self.search_aware is None:
             return AccumulatedLists(metric, features, self.k)

@@ -31,14 +31,22 @@ _OUTSIDE = {"partial-full": "nothing", "partial-span": "nothing"}
 
 
 class SearchAware(Settings):
-    """Settings of search-aware tuning, with defaults as published: which spans of a sentence are instances,
-    by their number of words, and how many derivations of each are candidates."""
+    """Settings of search-aware tuning: which spans of a sentence are instances, by their number of words, and
+    which derivations of each are candidates. Defaults are as published, except for ``margin``, which is ours:
+    with derivations that are recovered from far below, the model's score turned around may tell good
+    candidates from bad ones best, and search with such weights finds nothing good."""
 
     search_aware: Measure | None = Field(
         None, description="tune on spans too, whose derivations are judged by this measure"
     )
     beam: int = Field(30, ge=1, description="items of a span that are candidates")
     recovered: int = Field(50, ge=0, description="most derivations that the guided backtrace adds to a span")
+    margin: float = Field(
+        0.0,
+        ge=0,
+        description="how far below the worst item of its span a derivation may score to be added, in units of"
+        " the distance from the best item to the worst; inf: any distance",
+    )
     short_sentence: int = Field(20, ge=0, description="short sentences have fewer words than this")
     span_share: float = Field(
         0.75, ge=0, lt=1, description="spans of short sentences have more than this share of the words"
@@ -87,6 +95,7 @@ class SpanInstances:
             k=self._k,
             beam=self._options.beam,
             recovered=self._options.recovered,
+            margin=self._options.margin,
             effective_length=self._metric.effective_length,
         )
         words = len(chart.forest.source)

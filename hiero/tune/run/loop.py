@@ -28,7 +28,7 @@ from hiero.tune.run.method import Method, TuningState
 from hiero.tune.run.options import TuneOptions
 from hiero.tune.run.protocol import Array, TuningDecoder
 from hiero.tune.run.results import Iteration, TuneResult, best_iteration, write_result
-from hiero.tune.run.stopping import Rises
+from hiero.tune.run.stopping import Course
 
 _SETTINGS = "run.json"
 
@@ -84,14 +84,24 @@ def tune(
         accumulated = method.empty(metric, len(names))
         run = RunFolder(folder, decoder, metric, held_out, accumulated, progress)
 
-        def state(history: Sequence[Array], scores: Sequence[float]) -> TuningState:
+        def state(weights: Array, history: Sequence[Array], scores: Sequence[float]) -> TuningState:
             seed = _iteration_seed(options.seed, len(history) - 1)
             return TuningState(
-                metric, history, scores, limits, options.seed, seed, threads, decoder, folder, progress
+                metric,
+                weights,
+                history,
+                scores,
+                limits,
+                options.seed,
+                seed,
+                threads,
+                decoder,
+                folder,
+                progress,
             )
 
-        rises = Rises(metric if held_out is None else held_out.metric, method.chance)
-        result = _iterate(run, method, weights, state, rises, report, progress)
+        course = Course(metric if held_out is None else held_out.metric, method.chance)
+        result = _iterate(run, method, weights, state, course, report, progress)
         write_result(folder, result)
         with replacing(folder / "translations.txt") as temporary:
             shutil.copyfile(run.translations_of(result.best), temporary)
@@ -102,8 +112,8 @@ def _iterate(
     run: RunFolder,
     method: Method[Any],
     weights: Array,
-    state: Callable[[Sequence[Array], Sequence[float]], TuningState],
-    rises: Rises,
+    state: Callable[[Array, Sequence[Array], Sequence[float]], TuningState],
+    course: Course,
     report: Callable[[str], object],
     progress: Report | None,
 ) -> TuneResult:
@@ -114,16 +124,20 @@ def _iterate(
     while not reason:
         history.append(weights)
         iterations.append(run.iteration(len(iterations), weights))
-        rises.add(run.statistics_of(len(history) - 1))
+        course.add(run.statistics_of(len(history) - 1))
         report(_line(iterations))
         # An iteration that the folder holds counts, wherever this run would have stopped.
         if (stored := run.weights_of(len(iterations))) is not None:
             weights = stored
-        elif not (reason := _stop_reason(iterations, method, rises.since)):
+        elif not (reason := _stop_reason(iterations, method, course.since_rise)):
             if progress is not None:
                 progress(f"iteration {len(history)}: choosing weights", 0, None)
             scores = [iteration.score for iteration in iterations]
-            chosen = method.choose(run.accumulated, state(history, scores))
+            falls = course.falls if method.steps_back else 0
+            start = history[best_iteration(iterations)] if falls else weights
+            chosen = method.choose(run.accumulated, state(start, history, scores))
+            if chosen is not None and falls:
+                chosen = start + (chosen - start) / 2**falls
             if chosen is None:
                 reason = "nothing is left to try"
             elif problem := weight_problem(chosen):

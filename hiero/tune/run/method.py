@@ -53,6 +53,9 @@ class TuningState:
     """
 
     metric: Metric
+    # The weights, float64 (features), from which most methods go on: those that decoded last, or after a fall
+    # of a method that steps back, the best.
+    weights: Array
     history: Sequence[Array]
     scores: Sequence[float]
     limits: Limits
@@ -63,11 +66,6 @@ class TuningState:
     folder: Path
     progress: Report | None = None
 
-    @property
-    def weights(self) -> Array:
-        """The weights that decoded last, from which most methods go on; they need not be the best."""
-        return self.history[-1]
-
 
 class Method(Settings, ABC, Generic[A]):
     """A method with its options: which hypotheses it learns from, and how it chooses weights from them."""
@@ -77,6 +75,12 @@ class Method(Settings, ABC, Generic[A]):
     # True: the run ends when decoding has given nothing new. False for a method that may find better weights
     # even then, because it moves in small steps or at random: such a run ends by its patience.
     settles: ClassVar[bool] = True
+
+    @property
+    def steps_back(self) -> bool:
+        """Whether weights that decoded worse than the best by more than chance are left: the method goes on
+        from the best then, by half a step, and by half of that after a further fall."""
+        return False
 
     iterations: Iterations = 20
     patience: Patience = 3
