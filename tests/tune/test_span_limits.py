@@ -21,7 +21,7 @@ def decoder_of(good: int) -> TableDecoder:
     return TableDecoder([[text, ["worse"]] for text in texts], [np.array([[1.0], [0.0]])] * SENTENCES)
 
 
-def choose(good: Sequence[int], own: int = 7, metric: Metric | None = None) -> SpanLimitChoice:
+def choose(good: Sequence[int], own: int = 10, metric: Metric | None = None) -> SpanLimitChoice:
     """Chooses among limits from 10 on with which so many translations are right."""
     by_limit = {10 + place: count for place, count in enumerate(good)}
     metric = Bleu(REFERENCES) if metric is None else metric
@@ -31,27 +31,35 @@ def choose(good: Sequence[int], own: int = 7, metric: Metric | None = None) -> S
 
 
 @pytest.mark.parametrize(
-    ("good", "chosen"),
+    ("good", "own", "chosen"),
     [
-        ([10, 30, 30], 11),  # the third is not better than the second
-        ([10, 20, 30], 12),
-        ([30, 20, 10], 10),
-        ([20, 21, 22], 10),  # a sentence or two may be chance
-        ([20, 21, 30], 12),
-        ([30, 10, 31], 10),
-        ([20, 20, 20], 7),  # the set does not tell
-        ([20, 20, 21], 10),
-        ([20], 7),
+        ([10, 30, 30], 10, 11),  # the third is not better than the second
+        ([10, 20, 30], 10, 12),
+        ([30, 20, 10], 10, 10),
+        ([30, 20, 10], 12, 10),
+        ([20, 21, 22], 10, 10),  # a sentence or two may be chance
+        ([22, 21, 20], 12, 12),
+        ([20, 21, 30], 10, 12),
+        ([30, 10, 31], 10, 10),
+        ([20, 20, 20], 11, 11),
+        ([20], 10, 10),
     ],
 )
-def test_a_longer_limit_is_better_by_more_than_chance(good: list[int], chosen: int) -> None:
-    assert choose(good).span_limit == chosen
+def test_another_limit_is_better_by_more_than_chance(good: list[int], own: int, chosen: int) -> None:
+    assert choose(good, own).span_limit == chosen
+
+
+def test_the_own_limit_is_tried_too() -> None:
+    """It need not be one of those that are tried by default."""
+    decoders = {7: decoder_of(30), 10: decoder_of(10), 15: decoder_of(10)}
+    choice = choose_span_limit(lambda limit: decoders[limit], Bleu(REFERENCES), np.array([1.0]), 7, [15, 10])
+    assert [each.span_limit for each in choice.tried] == [7, 10, 15] and choice.span_limit == 7
 
 
 def test_less_may_be_better() -> None:
     """TER falls as translations get better."""
     assert choose([10, 30], metric=Ter(REFERENCES)).span_limit == 11
-    assert choose([30, 10], metric=Ter(REFERENCES)).span_limit == 10
+    assert choose([30, 10], 11, metric=Ter(REFERENCES)).span_limit == 10
 
 
 def test_what_each_limit_gives_and_costs() -> None:
@@ -69,9 +77,9 @@ def test_what_each_limit_gives_and_costs() -> None:
 
 def test_weights_are_those_of_the_start() -> None:
     decoders = [decoder_of(20), decoder_of(20)]
-    arguments = Bleu(REFERENCES), np.array([-1.0]), 9, [0, 1]
+    arguments = Bleu(REFERENCES), np.array([-1.0]), 1, [0, 1]
     choice = choose_span_limit(lambda limit: decoders[limit], *arguments)
-    assert [decoder.decoded for decoder in decoders] == [[[-1.0]], [[-1.0]]] and choice.span_limit == 9
+    assert [decoder.decoded for decoder in decoders] == [[[-1.0]], [[-1.0]]] and choice.span_limit == 1
 
 
 def test_progress_is_by_limit_and_sentence() -> None:
@@ -80,14 +88,9 @@ def test_progress_is_by_limit_and_sentence() -> None:
         lambda limit: decoder_of(20),
         Bleu(REFERENCES),
         np.array([1.0]),
-        10,
+        3,
         [3, 4],
         lambda *state: said.append(state),
     )
     assert said[0] == ("span limit 3: sentences", 1, SENTENCES)
     assert said[-1] == ("span limit 4: sentences", SENTENCES, SENTENCES) and len(said) == 2 * SENTENCES
-
-
-def test_no_limits() -> None:
-    with pytest.raises(ValueError, match="no span limits to choose among"):
-        choose([])
