@@ -135,6 +135,11 @@ def test_the_span_limit_is_chosen(tmp_path: Path) -> None:
         assert translated.split()[0] == first
     assert call("hiero", "weights", tmp_path / "model", tmp_path / "out").returncode == 0
     assert hiero.Model.load(tmp_path / "model").settings.span_limit == 15
+    # The record of another run is none of a choice.
+    (tmp_path / "other").mkdir()
+    (tmp_path / "other" / "run.json").write_text('{"origin": {"model": "mine"}}')
+    other = call(*command, "--output", tmp_path / "other", "--quiet")
+    assert "other: holds another run, see run.json" in one_error_line(other, 1)
     # A limit that is given is taken. Several runs have one limit.
     given = call(*command, "--span-limit", 11, "--output", tmp_path / "given")
     assert given.stdout.startswith(b"iteration 0: 0.0000") and given.stderr == b""

@@ -27,14 +27,15 @@ class _Decoding(BaseModel):
 
 
 class _Origin(BaseModel):
-    decoding: _Decoding
+    decoding: _Decoding | None = None
     span_limits: list[_Tried] = []
 
 
 class _Run(BaseModel):
-    """The part of a tuning run's record with the limits that were tried, and the one that was chosen."""
+    """The part of a tuning run's record with the limits that were tried, and the one that was chosen. Records
+    of other runs, such as those of Python programs, have other origins."""
 
-    origin: _Origin
+    origin: _Origin = _Origin()
 
 
 def chosen_span_limit(
@@ -76,8 +77,10 @@ def _recorded(output: Path) -> SpanLimitChoice | None:
     if not records:
         return None
     origin = read_json(records[0], _Run).origin
+    if origin.decoding is None or not origin.span_limits:
+        return None
     tried = [TriedLimit(each.span_limit, each.score, each.generated) for each in origin.span_limits]
-    return SpanLimitChoice(tried, origin.decoding.span_limit) if tried else None
+    return SpanLimitChoice(tried, origin.decoding.span_limit)
 
 
 def tried_limits(choice: SpanLimitChoice | None) -> list[dict[str, Any]]:
