@@ -18,7 +18,7 @@ from hiero.cli.options.common import Threads
 from hiero.cli.options.system import TRAINING, SystemData, SystemSets, SystemTuning
 from hiero.cli.options.training import TextOptions
 from hiero.cli.system.data import SetFiles, prepare
-from hiero.cli.system.report import report_page
+from hiero.cli.system.report import report_page, unknown_words
 from hiero.cli.system.stages import Stages
 from hiero.cli.system.system import System
 from hiero.decode.model_directory import check_output
@@ -69,8 +69,10 @@ def run(
         system.tune(parts.tune, method=tuning.method, **tuning.settings, seed=seed)
         system.translate("after", "tuned-model", parts.test)
         scores = system.judge(parts.test, text.processing.target)
-        page = report_page(output, scores, stages)
+        unknown = unknown_words(output, parts)
+        page = report_page(output, scores, unknown, stages)
         write_atomically(output / "report.html", page)
+    print(*(f"{name}: {words.describe()}" for name, words in unknown.items()), sep="\n")
     print(*scores.summary(), sep="\n")
     if not quiet:
         print(f"{output / 'report.html'} shows more")

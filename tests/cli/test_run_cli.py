@@ -16,6 +16,7 @@ from typing import Any
 import pytest
 import sacrebleu
 
+import hiero
 from hiero import FormatError, __version__
 from hiero.base.text import split
 from hiero.cli.base.files import InterruptError
@@ -112,6 +113,22 @@ def test_sets_of_a_run(done: tuple[Path, str]) -> None:
     assert len((done[0] / "sets" / "train.source").read_text().splitlines()) == 250
 
 
+def test_unknown_words_of_both_sets_are_said(done: tuple[Path, str]) -> None:
+    """The shares, in the output and in the report, are those of words that are no source side of a rule."""
+    output, printed = done
+    model = hiero.Model.load(output / "tuned-model")
+    page = (output / "report.html").read_text(encoding="utf-8")
+    shares = []
+    for name, file in (("tuning set", "tune"), ("test set", "test")):
+        lines = (output / "sets" / f"{file}.source").read_text(encoding="utf-8").splitlines()
+        words = [word for line in lines for word in model.text.source.tokens(line)]
+        unknown = [word for word in words if not any(model.tables[0].lookup([word]))]
+        share = f"{100 * len(unknown) / len(words):.1f} % of the words are unknown to the model"
+        assert f"\n{name}: {share}" in printed and share in page
+        shares.append(len(unknown))
+    assert sum(shares) > 0
+
+
 def test_raw_text_goes_in_and_comes_out(done: tuple[Path, str]) -> None:
     lines = (done[0] / "after.txt").read_text(encoding="utf-8").splitlines()
     assert any(re.match(r"[A-Z].*\w\.$", line) for line in lines)
@@ -136,7 +153,7 @@ def test_what_is_done_is_not_done_again(
     (output / "after.txt").unlink()
     (output / "evaluation.json").unlink()
     third = call("hiero", *options(raw, output), "--quiet")
-    assert third.stdout.decode().splitlines() == done[1].splitlines()[-4:-1]
+    assert third.stdout.decode().splitlines() == done[1].splitlines()[-6:-1]
     for name in ("after.txt", "tuned/weights.txt"):
         assert (output / name).read_bytes() == (done[0] / name).read_bytes()
     times = json.loads((output / "times.json").read_text())["done"]
@@ -196,7 +213,16 @@ def test_the_report(done: tuple[Path, str]) -> None:
     sections = re.findall(r'<section id="([^"]+)"', text)
     assert sections[0] == "overview" and len(sections) == 11
     assert page.texts["h2"] == [
-        *("Scores", "The worst translations", "The best translations", "Tuning", "Model", "Time", "Commands"),
+        *(
+            "Scores",
+            "Unknown words",
+            "The worst translations",
+            "The best translations",
+            "Tuning",
+            "Model",
+            "Time",
+            "Commands",
+        ),
     ]
     # Each example leads to its derivation, and that back.
     assert {to for section, _, to in page.links if section == "overview"} == set(sections[1:])

@@ -73,6 +73,7 @@ def runs(folder: Path, monkeypatch: pytest.MonkeyPatch) -> Runs:
     monkeypatch.setattr(stages, "command_named", Pretending)
     monkeypatch.setattr(system.Evaluation, "read", Judged)
     monkeypatch.setattr(run, "report_page", page)
+    monkeypatch.setattr(run, "unknown_words", lambda *_: {})
 
     def ran(*words: object, code: int = 0) -> Given:
         given.clear()

@@ -5,7 +5,6 @@ from __future__ import annotations
 import contextlib
 import itertools
 import sys
-from collections import Counter
 from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass
 from pathlib import Path
@@ -21,6 +20,7 @@ from hiero.cli.io.lines import Lines, SentenceParses
 from hiero.cli.io.records import Record
 from hiero.cli.io.sentences import Forcing, SentenceRules
 from hiero.cli.io.sinks import Sinks
+from hiero.cli.io.unknown_words import UnknownWords
 from hiero.decode.decoder import Keep
 
 # Chooses a derivation of a forest, given the weights that the forest was made with.
@@ -99,35 +99,28 @@ class Translator:
         return nbest or [result.derivation], None
 
 
-# A text of which more words are unknown is not what the model was trained on.
-_MUCH = 0.1
-# The number of unknown words that are named.
-_NAMED = 5
-
-
 class Tally:
-    """Counts of sentences, words and the work of the search. ``unknown`` counts the words that no rule
-    translates by themselves."""
+    """Counts of sentences, words and the work of the search."""
 
     def __init__(self) -> None:
-        self.sentences = self.words = self.hypotheses = self.lm_queries = self.failures = 0
-        self.unknown: Counter[str] = Counter()
+        self.sentences = self.hypotheses = self.lm_queries = self.failures = 0
+        self._words = UnknownWords()
 
     def add(self, record: Record) -> None:
         self.sentences += 1
         self.failures += record.error is not None
         if record.result is not None:
-            self.words += len(record.result.source)
-            self.unknown.update(record.result.source[place] for place in record.result.unknown)
+            self._words.add(record.result)
             self.hypotheses += record.result.stats.hypotheses
             self.lm_queries += record.result.stats.lm_queries
 
     def report(self, loading: float, decoding: float) -> None:
         """Prints the counts on stderr, with the seconds that loading and decoding took."""
+        words = self._words.words
         print(
             f"loading {loading:.2f} s, decoding {decoding:.2f} s\n"
             f"{self.sentences} sentences, {self.sentences / decoding:.1f} a second; "
-            f"{self.words} words, {self.words / decoding:.1f} a second, {self._unknown_share()} unknown\n"
+            f"{words} words, {words / decoding:.1f} a second, {self._words.share} unknown\n"
             f"{self.hypotheses} hypotheses, {self.lm_queries} LM queries, "
             f"peak memory {peak_megabytes():.0f} MB",
             file=sys.stderr,
@@ -135,15 +128,8 @@ class Tally:
 
     def warn(self) -> None:
         """Prints a warning on stderr if much of the text is unknown to the model."""
-        if self.unknown.total() > _MUCH * self.words:
-            words = " ".join(word for word, _ in self.unknown.most_common(_NAMED))
-            print(
-                f"hiero: {self._unknown_share()} of the words are unknown to the model, such as {words}",
-                file=sys.stderr,
-            )
-
-    def _unknown_share(self) -> str:
-        return f"{100 * self.unknown.total() / max(self.words, 1):.1f} %"
+        if self._words.is_much:
+            print(f"hiero: {self._words.describe()}", file=sys.stderr)
 
 
 def translate_lines(

@@ -16,7 +16,8 @@ from hiero.base.lines import read_lines
 from hiero.cli.describe.models import describe_model
 from hiero.cli.io.results import Result, read_results
 from hiero.cli.io.sets import read_files
-from hiero.cli.system.data import pairs
+from hiero.cli.io.unknown_words import UnknownWords
+from hiero.cli.system.data import RunData, pairs
 from hiero.cli.system.stages import Stages
 from hiero.evaluate import ChrfPlusPlus, Text
 from hiero.pages.details import Details
@@ -93,8 +94,18 @@ class Evaluation:
         return worst, order[len(worst) :][-_EXAMPLES:][::-1]
 
 
-def report_page(folder: Path, evaluation: Evaluation, stages: Stages) -> str:
-    """Returns the page about a finished system in the folder of its run."""
+def unknown_words(folder: Path, data: RunData) -> dict[str, UnknownWords]:
+    """Counts the words of the tuning set and of the test set that the system in a folder does not know."""
+    decoder = Decoder(Model.load(folder / "tuned-model"))
+    sets = {"tuning set": data.tune, "test set": data.test}
+    return {name: UnknownWords.of(decoder, one.lines()[0]) for name, one in sets.items()}
+
+
+def report_page(
+    folder: Path, evaluation: Evaluation, unknown: Mapping[str, UnknownWords], stages: Stages
+) -> str:
+    """Returns the page about a finished system in the folder of its run. ``unknown`` has the words of each
+    set that it does not know."""
     model = Model.load(folder / "tuned-model")
     decoder = Decoder(model)
     worst, best = evaluation.examples()
@@ -110,6 +121,7 @@ def report_page(folder: Path, evaluation: Evaluation, stages: Stages) -> str:
     before = Model.load(folder / "model").weights
     parts = [
         _part("Scores", _scores(evaluation)),
+        _part("Unknown words", _list({name: words.describe() for name, words in unknown.items()})),
         _part("The worst translations", examples(worst)),
         _part("The best translations", examples(best)),
         _part("Tuning", _curve(folder / "tuned" / "iterations.tsv"), _weights(before, model.weights)),

@@ -1,0 +1,50 @@
+"""Words of a text that a model does not know: no rule translates them by themselves."""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Iterable
+from typing import Self
+
+from hiero import Decoder, Translation
+
+# A text of which more words are unknown is not what the model was trained on.
+_MUCH = 0.1
+# The number of unknown words that are named.
+_NAMED = 5
+
+
+class UnknownWords:
+    """Counts the words of sentences, and those that the model does not know."""
+
+    def __init__(self) -> None:
+        self.words = 0
+        self._unknown: Counter[str] = Counter()
+
+    @classmethod
+    def of(cls, decoder: Decoder, lines: Iterable[str]) -> Self:
+        """Counts those of a text, by the least search. Raises the errors of ``Decoder.translate``."""
+        words, quick = cls(), Decoder(decoder.model, pop_limit=1)
+        for line in lines:
+            words.add(quick.translate(line))
+        return words
+
+    def add(self, result: Translation) -> None:
+        """Counts the words of a sentence that was translated."""
+        self.words += len(result.source)
+        self._unknown.update(result.source[place] for place in result.unknown)
+
+    @property
+    def is_much(self) -> bool:
+        """Whether so many words are unknown that the text is hardly what the model was trained on."""
+        return self._unknown.total() > _MUCH * self.words
+
+    @property
+    def share(self) -> str:
+        """The share of unknown words in percent, as text."""
+        return f"{100 * self._unknown.total() / max(self.words, 1):.1f} %"
+
+    def describe(self) -> str:
+        """Returns the share of unknown words with the most frequent of them, as a sentence without an end."""
+        such = " ".join(word for word, _ in self._unknown.most_common(_NAMED))
+        return f"{self.share} of the words are unknown to the model" + (f", such as {such}" if such else "")
