@@ -50,7 +50,7 @@ def test_another_limit_is_better_by_more_than_chance(good: list[int], own: int, 
 
 
 def test_the_own_limit_is_tried_too() -> None:
-    """It need not be one of those that are tried by default."""
+    """Tries the model's limit even if it is none of those that are tried by default."""
     decoders = {7: decoder_of(30), 10: decoder_of(10), 15: decoder_of(10)}
     choice = choose_span_limit(lambda limit: decoders[limit], Bleu(REFERENCES), np.array([1.0]), 7, [15, 10])
     assert [each.span_limit for each in choice.tried] == [7, 10, 15] and choice.span_limit == 7

@@ -128,7 +128,7 @@ def test_rises_are_those_of_the_held_out_set(tmp_path: Path) -> None:
 
 
 def test_a_method_may_step_back_from_a_fall(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    """After falls the method starts from the best weights, and goes a half, then a quarter of its way."""
+    """Falls make the method start from the best weights, and go a half, then a quarter of its way."""
     starts: list[float] = []
 
     class Searching(DirectMethod):
