@@ -12,6 +12,7 @@ randomisation test.
 
 from __future__ import annotations
 
+import argparse
 import json
 import os
 import resource
@@ -60,7 +61,9 @@ class Corpus:
     def paths(self, data: Path, name: str) -> list[Path]:
         """Returns the source and the references of the set ``dev`` or ``test``."""
         stem = data / getattr(self, name)
-        ends = [self.target] if self.references == 1 else [f"{self.target}.{k}" for k in range(4)]
+        ends = (
+            [self.target] if self.references == 1 else [f"{self.target}.{k}" for k in range(self.references)]
+        )
         return [Path(f"{stem}.{end}") for end in (self.source, *ends)]
 
 
@@ -87,6 +90,15 @@ CORPORA = {
         options=["--tokenize", "es:moses", "en:moses", "--truecase"],
     ),
 }
+
+
+def corpora_parser(text: str | None) -> argparse.ArgumentParser:
+    """Returns the parser of a benchmark with the docstring ``text`` on these corpora: the folder of all data,
+    that of the results, the corpora and the number of threads."""
+    parser = argument_parser(text, "data", "output")
+    parser.add_argument("--corpora", nargs="+", choices=CORPORA, default=list(CORPORA))
+    parser.add_argument("--threads", type=int, default=1)
+    return parser
 
 
 def run(python: str, folder: Path, name: str, *words: object, text: Path | None = None) -> None:
@@ -147,6 +159,12 @@ def scores(data: Path, name: str, folders: Sequence[Path]) -> list[tuple[Metric,
     return [(metric, Runs.of(metric, [metric.statistics(lines) for lines in texts])) for metric in metrics]
 
 
+def length_ratio(runs: Runs) -> float:
+    """Returns how many times as long as their references translations are, from statistics of BLEU."""
+    sums = runs.statistics.sum(axis=(0, 1))
+    return float(sums[BleuColumns.LENGTH] / sums[BleuColumns.REFERENCE_LENGTH])
+
+
 def report(data: Path, name: str, seeds: Sequence[int], output: Path, against: Path | None) -> None:
     """Prints the scores and times of a corpus, compared with those of another version if there is one."""
     folders = [output / name / str(seed) for seed in seeds]
@@ -156,8 +174,7 @@ def report(data: Path, name: str, seeds: Sequence[int], output: Path, against: P
     for k, (metric, runs) in enumerate(scores(data, name, folders)):
         line = f"{name} {metric.name:<7} {runs.mean:6.2f} deviation {runs.deviation:4.2f}"
         if isinstance(metric, Bleu):
-            sums = runs.statistics.sum(axis=(0, 1))
-            line += f" length {sums[BleuColumns.LENGTH] / sums[BleuColumns.REFERENCE_LENGTH]:.3f}"
+            line += f" length {length_ratio(runs):.3f}"
         if others is not None:
             other = others[k][1]
             p = approximate_randomization(metric, other, runs)
@@ -170,10 +187,8 @@ def report(data: Path, name: str, seeds: Sequence[int], output: Path, against: P
 
 def main() -> None:
     """Runs the benchmark."""
-    parser = argument_parser(__doc__, "data", "output")
-    parser.add_argument("--corpora", nargs="+", choices=CORPORA, default=list(CORPORA))
+    parser = corpora_parser(__doc__)
     parser.add_argument("--seeds", nargs="+", type=int, default=[1, 2, 3])
-    parser.add_argument("--threads", type=int, default=1)
     parser.add_argument("--python", default=sys.executable)
     parser.add_argument("--against", type=Path)
     arguments = parser.parse_args()

@@ -14,11 +14,10 @@ import json
 import sys
 from pathlib import Path
 
-from defaults import CORPORA, run, scores
-from machine import argument_parser, machine
+from defaults import CORPORA, corpora_parser, length_ratio, run, scores
+from machine import machine
 
 from hiero.evaluate import approximate_randomization
-from hiero.forest.losses import BleuColumns
 
 METHODS = ("pro", "mira-batch", "mira", "risk")
 
@@ -43,20 +42,16 @@ def report(data: Path, name: str, method: str, folders: list[Path]) -> None:
     p = approximate_randomization(metric, results[0][1], results[1][1])
     parts = []
     for folder, (_, runs) in zip(folders, results, strict=True):
-        sums = runs.statistics[0].sum(axis=0)
-        ratio = sums[BleuColumns.LENGTH] / sums[BleuColumns.REFERENCE_LENGTH]
         dev = json.loads((folder / "tuned" / "tuned.json").read_text())["score"]
         seconds = json.loads((folder / "times.json").read_text())["tune"]
-        parts.append(f"{dev:.2f}, {runs.mean:.2f} (length {ratio:.3f}, {seconds:.0f} s)")
+        parts.append(f"{dev:.2f}, {runs.mean:.2f} (length {length_ratio(runs):.3f}, {seconds:.0f} s)")
     print(f"{name} {method:<10} {' -> '.join(parts)} p = {p:.3f}", flush=True)
 
 
 def main() -> None:
     """Runs the benchmark."""
-    parser = argument_parser(__doc__, "data", "output")
-    parser.add_argument("--corpora", nargs="+", choices=CORPORA, default=list(CORPORA))
+    parser = corpora_parser(__doc__)
     parser.add_argument("--methods", nargs="+", choices=METHODS, default=list(METHODS))
-    parser.add_argument("--threads", type=int, default=1)
     arguments = parser.parse_args()
     print(machine())
     for name in arguments.corpora:

@@ -14,8 +14,8 @@ import json
 import time
 from pathlib import Path
 
-from defaults import CORPORA, Corpus, side_of, test_set
-from machine import argument_parser, machine
+from defaults import CORPORA, Corpus, corpora_parser, side_of, test_set
+from machine import machine
 
 import hiero
 from hiero.base.files import write_atomically
@@ -78,10 +78,7 @@ def measure(
 
 def main() -> None:
     """Runs the benchmark."""
-    parser = argument_parser(__doc__, "data", "output")
-    parser.add_argument("--corpora", nargs="+", choices=CORPORA, default=list(CORPORA))
-    parser.add_argument("--threads", type=int, default=1)
-    arguments = parser.parse_args()
+    arguments = corpora_parser(__doc__).parse_args()
     print(machine())
     for name in arguments.corpora:
         folder = arguments.output / name

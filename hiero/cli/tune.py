@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import importlib.util
-import sys
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from functools import partial
@@ -12,14 +11,14 @@ from typing import Annotated, Any
 
 import typer
 
-from hiero import Decoder, Model, Sentence
+from hiero import Decoder, Model
 from hiero.base.progress import Report
 from hiero.cli.base.files import on_interrupt
 from hiero.cli.base.loading import load_model
 from hiero.cli.base.progress import progress_line
 from hiero.cli.io.failures import Failures
 from hiero.cli.io.sets import Set, fingerprint, model_fingerprint, read_alignments
-from hiero.cli.io.span_limits import choice_lines, chosen_span_limit, tried_limits, with_span_limit
+from hiero.cli.io.span_limits import chosen_span_limit, tried_limits, with_span_limit
 from hiero.cli.io.tuned import Tuned, write_tuned
 from hiero.cli.options.common import Decoding, Load, ModelPath, Threads
 from hiero.cli.options.tuning import MethodOptions, TuningSets, WeightOptions
@@ -27,7 +26,6 @@ from hiero.evaluate import Metric
 from hiero.tune import (
     HeldOut,
     ModelDecoder,
-    SpanLimitChoice,
     TuneOptions,
     TuneResult,
     plot_runs,
@@ -67,7 +65,8 @@ def tune_model(
     metrics = _metrics(method, sets, [one for _, one in files], loaded)
     decoder, start, choice = Decoder(loaded, **decoding), weights.start(loaded), None
     if "span_limit" not in decoding:
-        choice = _choose(decoder, files[0][1][0], metrics[0], start, weights.output, threads, quiet)
+        sentences, output = files[0][1][0], weights.output
+        choice = chosen_span_limit(decoder, sentences, metrics[0], start, output, threads, quiet)
         decoder = with_span_limit(decoder, choice.span_limit)
     job = _Job(
         decoders=[
@@ -146,26 +145,6 @@ def _metrics(method: MethodOptions, sets: TuningSets, read: Sequence[Set], model
         links = read_alignments(sets.alignments, read[0], model)
         metrics[0] = AlignedBleu(read[0][1], links, effective_length=method.effective_length)
     return metrics
-
-
-def _choose(
-    decoder: Decoder,
-    sentences: Sequence[Sentence],
-    metric: Metric,
-    start: Mapping[str, float],
-    output: Path,
-    threads: int,
-    quiet: bool,
-) -> SpanLimitChoice:
-    """Chooses the span limit for the tuning set and prints what others would give and cost."""
-    with progress_line(quiet) as progress:
-        choice = chosen_span_limit(
-            decoder, sentences, metric, start, output, threads=threads, progress=progress
-        )
-    if not quiet:
-        for line in choice_lines(choice, maximised_name(metric)):
-            print(f"hiero: {line}", file=sys.stderr)
-    return choice
 
 
 def _record(method: MethodOptions, sets: TuningSets, job: _Job, result: TuneResult, span_limit: int) -> Tuned:

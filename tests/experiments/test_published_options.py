@@ -23,7 +23,8 @@ def test_every_rise_counts_and_no_length_is_searched_for(method: str) -> None:
     assert (given.chance, given.patience) == (0.2, 7)
 
 
-def test_all_recovered_derivations_are_added() -> None:
+def test_all_recovered_derivations_are_added_and_no_run_steps_back() -> None:
     options = published_options("mert", {"search_aware": "guided"}).settings
     assert options.margin == math.inf != METHODS["mert"].margin  # type: ignore[attr-defined]
+    assert not options.steps_back
     assert published_options("mert", {}).settings.margin == 0  # type: ignore[attr-defined]

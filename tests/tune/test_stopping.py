@@ -158,6 +158,7 @@ def test_search_aware_methods_step_back() -> None:
     for method in ("mert", "pro", "mira-batch"):
         assert not METHODS[method].steps_back
         assert TuneOptions(method, search_aware="guided").settings.steps_back
+        assert not TuneOptions(method, search_aware="guided", margin=np.inf).settings.steps_back
     assert not any(method.steps_back for method in METHODS.values())
 
 

@@ -41,7 +41,8 @@ struct DecoderOptions {
   template <class Visit>
   static void visit_settings(const Visit& visit) {
     using O = DecoderOptions;
-    visit(Setting{&O::pop_limit, "pop_limit", "hypotheses per span of at most 10 words, on average; 0: no limit"});
+    visit(Setting{&O::pop_limit, "pop_limit",
+                  "hypotheses per span of at most 10 words, on average; 0: no limit"});
     visit(Setting{&O::span_limit, "span_limit",
                   "source words that a rule may span, for tables without a limit; glue is exempt", 1});
     visit(Setting{&O::beam_size, "beam_size", "items kept per cell; 0: all"});

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import sys
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import asdict
 from pathlib import Path
@@ -11,9 +12,10 @@ from pydantic import BaseModel
 
 from hiero import Decoder, Error, Sentence
 from hiero.base.json_files import read_json
-from hiero.base.progress import Report
+from hiero.cli.base.progress import progress_line
 from hiero.evaluate import Metric
 from hiero.tune import ModelDecoder, SpanLimitChoice, TriedLimit, choose_span_limit
+from hiero.tune.run.objective import maximised_name
 
 
 class _Tried(BaseModel):
@@ -44,26 +46,28 @@ def chosen_span_limit(
     metric: Metric,
     start: Mapping[str, float],
     output: Path,
-    *,
     threads: int,
-    progress: Report | None,
+    quiet: bool,
 ) -> SpanLimitChoice:
-    """Chooses the span limit for a tuning set, by the weights that tuning starts from; or returns the choice
-    that the directory ``output`` was begun with. Sentences that cannot be decoded are left to the first
-    iteration, which reports them. Raises FormatError, OSError."""
+    """Chooses the span limit for a tuning set, by the weights that tuning starts from, and prints what others
+    would give and cost; or returns the choice that the directory ``output`` was begun with. Sentences that
+    cannot be decoded are left to the first iteration, which reports them. Raises FormatError, OSError."""
 
     def decoder_with(limit: int) -> ModelDecoder:
         return ModelDecoder(with_span_limit(decoder, limit), sentences, threads, lambda number, error: None)
 
-    recorded = _recorded(output)
-    if recorded is not None:
-        return recorded
-    vector = decoder.model.weight_vector(start)
-    own = decoder.settings.span_limit
-    try:
-        return choose_span_limit(decoder_with, metric, vector, own, progress=progress)
-    except Error:  # none of the sentences can be decoded
-        return SpanLimitChoice([], own)
+    choice = _recorded(output)
+    if choice is None:
+        vector, own = decoder.model.weight_vector(start), decoder.settings.span_limit
+        try:
+            with progress_line(quiet) as progress:
+                choice = choose_span_limit(decoder_with, metric, vector, own, progress=progress)
+        except Error:  # none of the sentences can be decoded
+            choice = SpanLimitChoice([], own)
+    if not quiet:
+        for line in _lines(choice, maximised_name(metric)):
+            print(f"hiero: {line}", file=sys.stderr)
+    return choice
 
 
 def with_span_limit(decoder: Decoder, span_limit: int) -> Decoder:
@@ -89,7 +93,7 @@ def tried_limits(choice: SpanLimitChoice | None) -> list[dict[str, Any]]:
     return [{name: value for name, value in each.items() if name != "seconds"} for each in tried]
 
 
-def choice_lines(choice: SpanLimitChoice, score_name: str) -> Iterator[str]:
+def _lines(choice: SpanLimitChoice, score_name: str) -> Iterator[str]:
     """Yields a line for each limit, with its score and its cost, if this process has tried it, also in
     time."""
     for each in choice.tried:

@@ -3,6 +3,8 @@ each sentence. A new method is a subclass of one of them."""
 
 from __future__ import annotations
 
+import math
+
 from pydantic import Field
 
 from hiero.evaluate.bleu import Bleu
@@ -21,8 +23,9 @@ class ListMethod(SearchAware, Method[AccumulatedLists]):
 
     @property
     def steps_back(self) -> bool:
-        """Derivations that search has pruned may teach weights with which search finds nothing good."""
-        return self.search_aware is not None
+        """Derivations that search has pruned may teach weights with which search finds nothing good. With an
+        infinite margin the method is as published, which does not step back."""
+        return self.search_aware is not None and math.isfinite(self.margin)
 
     def empty(self, metric: Metric, features: int) -> AccumulatedLists:
         if self.search_aware is None:
