@@ -87,6 +87,16 @@ def test_step_by_step(inputs: TrainInputs, tmp_path: Path) -> None:
     model = ["--grammar", table, "--lm", lm, "--distortion", tmp_path / "d", "--span-limit", 7]
     run("hiero", "assemble", "-o", tmp_path / "parts", *model, "--corpus", f, e)
 
+    # Without a length of phrases, extraction says which one it has chosen.
+    chosen = call("hiero", "extract", *bitext, "-o", tmp_path / "chosen").stderr.decode()
+    assert re.match(
+        r"hiero: .* % of words can be put in order within 10 words, .* have at most \d+\n", chosen
+    )
+    assert (
+        "initial phrases have"
+        not in call("hiero", "extract", *bitext, "-o", counts, *settings).stderr.decode()
+    )
+
     one, other = files(tmp_path / "whole"), files(tmp_path / "parts")
     del one["manifest.json"], other["manifest.json"]
     assert one == other
