@@ -5,9 +5,17 @@
 >>> model = hiero.Model.load("model").with_features(generators=generators)
 """
 
-from hiero.generators.conventions import CONVENTIONS, Convention
+from hiero.generators.conventions import CONVENTIONS, Convention, Language, convention_for
 from hiero.generators.names import NameRules
 from hiero.generators.numbers import NumberRules
 from hiero.generators.protocol import RuleGenerator
 
-__all__ = ["CONVENTIONS", "Convention", "NameRules", "NumberRules", "RuleGenerator"]
+__all__ = [
+    "CONVENTIONS",
+    "Convention",
+    "Language",
+    "NameRules",
+    "NumberRules",
+    "RuleGenerator",
+    "convention_for",
+]

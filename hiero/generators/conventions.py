@@ -13,6 +13,9 @@ fields of templates are
 A tokeniser may split or join text between fields; a blank in a template is always written. To add a language,
 add a line here, its name to ``Language``, its words to ``tests/generators/test_number_words.py``, and cases
 to ``tests/generators/test_generators.py``.
+
+``und`` stands for any other language. It has the forms that most languages share, and reads numbers with
+either meaning of the full stop and the comma. ``convention_for`` finds the convention for a language code.
 """
 
 from __future__ import annotations
@@ -21,7 +24,9 @@ from collections.abc import Mapping
 from dataclasses import dataclass, field, replace
 from typing import Literal, NamedTuple
 
-Language = Literal["ar", "de", "de-CH", "en", "en-GB", "es", "fa", "fr", "hi", "it", "ja", "pt", "ur", "zh"]
+Language = Literal[
+    "ar", "de", "de-CH", "en", "en-GB", "es", "fa", "fr", "hi", "it", "ja", "pt", "und", "ur", "zh"
+]  # fmt: skip
 
 ASCII = "0123456789"
 WIDE = "０１２３４５６７８９"
@@ -60,6 +65,8 @@ class Convention:
     also_read: tuple[tuple[str, str], ...] = ()
     # Whether groups to the left of the thousands have two digits: 12,34,567.
     lakhs: bool = False
+    # Whether such groups are also read where they are not written. They are never separated by blanks.
+    lakhs_read: bool = False
     percents: tuple[str, ...] = ("{n}%",)
     # Templates for ordinals, by patterns of their digits. For writing, the first match is used.
     ordinals: Mapping[str, tuple[str, ...]] = field(default_factory=dict)
@@ -67,7 +74,8 @@ class Convention:
     years: tuple[str, ...] = ()
     hijri_years: tuple[str, ...] = ()
     dates: tuple[str, ...] = ()
-    # Dates with the name of the month, or dates that are as easy to recognise.
+    # Dates with the name of the month, or dates that are as easy to recognise; without any, dates with the
+    # name of the month are written as ISO dates.
     named_dates: tuple[str, ...] = ()
     months: tuple[tuple[str, ...], ...] = ()
     # The text after the 1 of the first day of a month.
@@ -276,4 +284,29 @@ CONVENTIONS: Mapping[Language, Convention] = {
         scales=(Scale(8, "亿", "亿"), Scale(4, "万", "万")),
         scales_read={"億": 8, "萬": 4, "万亿": 12},
     ),
+    "und": Convention(
+        styles=(Style(ASCII, ".", ","), Style(ASCII, ",", ".")),
+        also_read=(
+            *((",", blank) for blank in (" ", "\u00a0", "\u202f", "\u2009")),
+            *((".", apostrophe) for apostrophe in ("’", "'")),
+        ),
+        lakhs_read=True,
+        # Most countries write the day first. Years of two digits are left out, as they may be days.
+        dates=("{d}/{m}/{yyyy}", "{d}.{m}.{yyyy}", "{d}-{m}-{yyyy}", "{yyyy}/{m}/{d}"),
+    ),
 }
+
+
+def convention_for(language: str) -> Language:
+    """Returns the language whose convention is used for a language code such as ``pt-BR``.
+
+    This is the language itself, whatever its case; else the language without its last subtags, such as that
+    of the country; else ``und``.
+    """
+    names = {name.lower(): name for name in CONVENTIONS}
+    code = language.replace("_", "-").lower()
+    while code:
+        if code in names:
+            return names[code]
+        code = code.rpartition("-")[0]
+    return "und"

@@ -33,6 +33,9 @@ class NumberRules(Settings):
     Everything in a sentence that can be read by the ``source`` convention, in any plausible way, is written
     in all forms of the ``target`` convention. A number that has the same form in both is copied.
 
+    The language ``und`` is for texts of any language that has no convention of its own. What is read and has
+    no letters is then also written as it was, with digits of its script.
+
     A tokeniser may have separated the marks (``3 . 5 %``). Targets are made with marks separated and joined,
     first in the same way as the source. With ``lowercase`` they are in lower case, for models of lowercased
     text.
@@ -62,15 +65,17 @@ class NumberRules(Settings):
             if meaning in meanings:
                 continue
             meanings.add(meaning)
-            for target in self._targets(reading):
+            for target in self._targets(reading, source):
                 texts = tuple(word.text for word in target)
                 if (source, texts) not in rules:
                     links = _links(reading.fields, [word.fields for word in target])
                     rules[source, texts] = phrase_rule(self.label, source, texts, _FEATURE, links)
         return list(rules.values())
 
-    def _targets(self, reading: Reading) -> Iterator[list[Word]]:
-        """Yields the words of all forms of a reading, first those that are split like the reading."""
+    def _targets(self, reading: Reading, source: Sequence[str]) -> Iterator[list[Word]]:
+        """Yields the words of all forms of a reading of source tokens, first those that are split alike."""
+        if self.target == "und" and not any(c.isalpha() for token in source for c in token):
+            yield list(map(Word, source, reading.fields))
         writer = _writer(self.target)
         if reading.loose:
             for pieces in writer.texts(reading, spaced=True):

@@ -23,6 +23,8 @@ _SMALL_UNITS = re.compile("(?:([1-9]?)千)?(?:([1-9]?)百)?(?:([1-9]?)十)?([0-9
 # A number with more digits is probably not an amount: its thousands are not marked, and it has no scale.
 _MAX_DIGITS = 15
 _SIGN = "[-+−]?+"
+# These marks are of Arabic digits. They are read in all languages, as digits of all scripts are.
+_ARABIC_MARKS = ("٫", "٬")
 
 
 @dataclass(frozen=True)
@@ -55,14 +57,16 @@ class Numerals:
     """
 
     def __init__(self, convention: Convention) -> None:
-        pairs = [(style.decimal, style.group) for style in convention.styles] + [*convention.also_read]
+        pairs = [(style.decimal, style.group) for style in convention.styles]
+        pairs += [*convention.also_read, _ARABIC_MARKS]
         self._pairs = list(dict.fromkeys((normalise(decimal), normalise(group)) for decimal, group in pairs))
         self._convention = convention
+        self._lakhs = convention.lakhs or convention.lakhs_read
         decimals = alternatives(decimal for decimal, _ in self._pairs)
         groups = sorted({group for _, group in self._pairs})
-        tight = "|".join([*(_grouped(re.escape(g), convention.lakhs) for g in groups if g != " "), r"\d++"])
+        tight = "|".join([*(_grouped(re.escape(g), self._lakhs) for g in groups if g != " "), r"\d++"])
         loose = "|".join(
-            _grouped(re.escape(g) if g == " " else f" {re.escape(g)} ", convention.lakhs) for g in groups
+            _grouped(" ") if g == " " else _grouped(f" {re.escape(g)} ", self._lakhs) for g in groups
         )
         marks = sorted({mark for pair in self._pairs for mark in pair if mark != " "})
         # In an enumeration like 3 , 5 , 7 a comma does not belong to a number, and 1 234 567 does not contain
@@ -130,7 +134,7 @@ class Numerals:
 
     def _reader(self, decimal: str, group: str) -> str:
         mark = re.escape(group) if group == " " else f" ?{re.escape(group)} ?"
-        whole = rf"(?P<grouped>{_grouped(mark, self._convention.lakhs)})|(?P<plain>\d++)"
+        whole = rf"(?P<grouped>{_grouped(mark, self._lakhs)})|(?P<plain>\d++)"
         return rf"(?P<sign>{_SIGN})(?:{whole})(?: ?{re.escape(decimal)} ?(?P<fraction>\d++))?"
 
     def _scaled_patterns(self) -> Iterator[str]:
@@ -172,7 +176,8 @@ def alternatives(texts: Iterable[str]) -> str:
     return f"(?:{'|'.join(map(re.escape, sorted(set(texts), key=lambda text: (-len(text), text))))})"
 
 
-def _grouped(mark: str, lakhs: bool) -> str:
+def _grouped(mark: str, lakhs: bool = False) -> str:
+    """Returns an expression for digits with marks between thousands; with ``lakhs``, also groups of two."""
     thousands = rf"(?!0)\d{{1,3}}(?:{mark}\d{{3}}){{1,6}}(?!\d)"
     return rf"{thousands}|(?!0)\d{{1,2}}(?:{mark}\d\d){{1,6}}{mark}\d{{3}}(?!\d)" if lakhs else thousands
 

@@ -49,7 +49,7 @@ class Writer:
             case "time":
                 return _with_fields(convention.times, reading)
             case "named date":
-                return _with_fields(convention.named_dates, reading)
+                return _with_fields(convention.named_dates or [SHARED["ISO date"]], reading)
             case "date" | "ISO date" as kind:
                 numeric = _with_fields(convention.dates, reading)[:1]
                 same = [SHARED[kind]] if kind == "ISO date" else []

@@ -17,6 +17,7 @@ from hiero.generators import (
     CONVENTIONS,
     NameRules,
     NumberRules,
+    convention_for,
 )
 from support.generated_rules import generate_rules, number_rules, targets
 
@@ -172,6 +173,24 @@ def test_numbers(languages: str, phrase: str, expected: str) -> None:
         assert (
             " | ".join(targets(generate_rules(generator, f"w {sentence} w {phrase} w"), phrase)) == expected
         )
+
+
+@pytest.mark.parametrize(
+    ("code", "language"),
+    [
+        *((language, language) for language in CONVENTIONS),
+        *[
+            ("de-AT", "de"),
+            ("de-CH-1996", "de-CH"),
+            ("DE-ch", "de-CH"),
+            ("pt_BR", "pt"),
+            ("zh-Hant-TW", "zh"),
+        ],
+        *[("bn", "und"), ("den", "und"), ("x-de", "und"), ("-de", "und"), ("", "und")],
+    ],
+)
+def test_conventions_for_language_codes(code: str, language: str) -> None:
+    assert convention_for(code) == language
 
 
 @pytest.mark.parametrize(

@@ -86,7 +86,7 @@ OTHER_MONTHS = {
     },
     "hi": {"फ़रवरी": 2, "सितम्बर": 9, "अक्तूबर": 10, "नवम्बर": 11, "दिसम्बर": 12},
 }
-LANGUAGES = sorted(CONVENTIONS)
+LANGUAGES = sorted({*CONVENTIONS} - {"und"})
 
 
 def language_entry(language: str, table: dict[str, dict]) -> dict:  # type: ignore[type-arg]
