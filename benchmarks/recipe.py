@@ -64,11 +64,11 @@ def main() -> None:
         run(command, folder)
     references = (folder / "test.en").read_text(encoding="utf-8").splitlines()
     scores = {}
-    for name, path in (("hiero run", "my-system/after.txt"), ("by hand", "test.out")):
+    for name, path in (("hiero run", "my-system/translations/test/mert.txt"), ("by hand", "test.out")):
         lines = (folder / path).read_text(encoding="utf-8").splitlines()
         scores[name] = sacrebleu.corpus_bleu(lines, [references]).score
-    metrics = json.loads((folder / "my-system" / "evaluation.json").read_text())
-    scores["evaluation.json"] = metrics[0]["systems"][1]["score"]
+    metrics = json.loads((folder / "my-system" / "translations" / "test" / "scores.json").read_text())
+    scores["scores.json"] = metrics[0]["systems"][1]["score"]
     print(f"BLEU (sacrebleu, 13a): {', '.join(f'{name} {score:.4f}' for name, score in scores.items())}")
     if len({round(score, 6) for score in scores.values()}) > 1:
         sys.exit("they differ")

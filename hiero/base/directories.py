@@ -146,7 +146,9 @@ def run_directory(
         if recorded != json.loads(text):
             if has_results():
                 where = ", ".join([record, *changed_settings(recorded, json.loads(text))])
-                raise FormatError(f"{directory}: holds another run, see {where}; choose another directory")
+                raise FormatError(
+                    f"{directory}: holds another run, see {where}; choose another directory or remove it"
+                )
             write_atomically(path, text)
         yield
 

@@ -31,15 +31,21 @@ class PeakMemory:
     megabytes = 0.0
 
 
+# The peaks of blocks that have not ended, the outer ones first.
+_measured: list[PeakMemory] = []
+
+
 @contextlib.contextmanager
 def peak_memory() -> Iterator[PeakMemory]:
-    """Measures the peak memory within a block.
+    """Measures the peak memory within a block, which may hold other such blocks.
 
     On Linux the peak of this process is exact, and the sum with its children is sampled. On other systems
     the result is the peak of this process since it began.
     """
     peak = PeakMemory()
     ended = threading.Event()
+    _note_peak(peak_megabytes())  # the kernel's record of the blocks around this one, which ends here
+    _measured.append(peak)
     with contextlib.suppress(OSError):
         (_PROC / "self" / "clear_refs").write_text("5")  # resets the kernel's record of the peak
 
@@ -57,7 +63,13 @@ def peak_memory() -> Iterator[PeakMemory]:
     finally:
         ended.set()
         watcher.join()
-        peak.megabytes = max(peak.megabytes, peak_megabytes())
+        _note_peak(max(peak.megabytes, peak_megabytes()))
+        _measured.remove(peak)
+
+
+def _note_peak(megabytes: float) -> None:
+    for peak in _measured:
+        peak.megabytes = max(peak.megabytes, megabytes)
 
 
 def _size(process: str, name: str) -> float | None:

@@ -1,4 +1,4 @@
-"""`hiero run`: from the two files of a bitext to a tuned and tested system, by other commands."""
+"""`hiero run`: from the two files of a bitext to tuned and tested systems, by other commands."""
 
 from __future__ import annotations
 
@@ -13,14 +13,16 @@ from hiero.base.directories import run_directory
 from hiero.base.files import sha256, write_atomically
 from hiero.base.lines import count_lines
 from hiero.cli.base.commands import usage
+from hiero.cli.base.config import Config
 from hiero.cli.base.files import on_interrupt
 from hiero.cli.options.common import Threads
-from hiero.cli.options.system import TRAINING, SystemData, SystemSets, SystemTuning
+from hiero.cli.options.system import TRAINING, SystemData, SystemRules, SystemSets, SystemTuning
 from hiero.cli.options.training import TextOptions
 from hiero.cli.system.data import SetFiles, prepare
 from hiero.cli.system.report import report_page, unknown_words
 from hiero.cli.system.stages import Stages
-from hiero.cli.system.system import System
+from hiero.cli.system.system import BEFORE, MODELS, System
+from hiero.cli.system.table import few_sentences, table_lines
 from hiero.decode.model_directory import check_output
 from hiero.train import TrainSettings
 
@@ -31,20 +33,27 @@ def run(
     text: TextOptions,
     sets: SystemSets,
     training: Annotated[TrainSettings, TRAINING],
+    rules: SystemRules,
     tuning: SystemTuning,
     seed: Annotated[int, typer.Option(min=0, max=(1 << 32) - 1, help="Seed of all random choices.")] = 1,
     threads: Threads = 1,
     quiet: Annotated[bool, typer.Option("--quiet", help="Print only scores and warnings.")] = False,
+    config: Config = None,
 ) -> None:
-    """Trains a model, tunes it, translates a test set before and after, scores both, and writes a report.
+    """Trains a model, tunes it by one or several methods, translates test sets before and after, scores all,
+    chooses the final model, and writes a report.
 
-    Each step is another command, which is printed. An interrupted run goes on when it is started again.
-    OUTPUT/report.html is the report, OUTPUT/tuned-model the model for hiero-decode.
+    Each step is another command, which is printed. An interrupted run goes on when it is started again. A run
+    that is done goes on if it may take more iterations, or gets another method, which joins those before.
+    OUTPUT/report.html is the report, OUTPUT/tuned-model the final model for hiero-decode.
 
         hiero run --source all.de --target all.en --tokenize de:moses en:moses --truecase -o my-system
+
+        hiero run --config my-system.toml --method mert pro --iterations 20
     """
     files = sets.files()
     _check(data, text, training)
+    made_by = rules.options(text.processing)
     sizes = sets.sizes(count_lines(data.source))
     record = {
         "program": __version__,
@@ -52,8 +61,8 @@ def run(
         "sizes": sizes,
         "text": dataclasses.asdict(text.processing),
         "training": TRAINING.options_for(training),
-        "method": tuning.method,
-        "tuning": dict(tuning.settings),
+        "numbers": made_by.get("numbers"),
+        "names": sha256(rules.names) if rules.names else None,
         "seed": seed,
     }
     output, stages = data.output, Stages(data.output, quiet)
@@ -64,18 +73,23 @@ def run(
         bitext, mono = (data.source, data.target), data.mono or []
         parts = prepare(output / "sets", bitext, mono, files, sizes, record, seed, quiet)
         system = System(output, stages, {"threads": threads, "quiet": quiet})
-        system.train(parts, **_words(data, text), **TRAINING.options_for(training), seed=seed)
-        system.translate("before", "model", parts.test)
-        system.tune(parts.tune, method=tuning.method, **tuning.settings, seed=seed)
-        system.translate("after", "tuned-model", parts.test)
-        scores = system.judge(parts.test, text.processing.target)
+        system.train(parts, made_by, **_words(data, text), **TRAINING.options_for(training), seed=seed)
+        for name, one in parts.judged.items():
+            system.translate(BEFORE, name, one)
+        for method, settings in (system.methods | tuning.methods).items():
+            system.tune(method, parts.tuning_set, settings, seed)
+            for name, one in parts.judged.items():
+                system.translate(method, name, one)
+        target = text.processing.target
+        results = {name: system.judge(name, one, target) for name, one in parts.judged.items()}
+        final = system.choose(results)
         unknown = unknown_words(output, parts)
-        page = report_page(output, scores, unknown, stages)
+        page = report_page(system, parts, results, final, unknown, target)
         write_atomically(output / "report.html", page)
-    print(*(f"{name}: {words.describe()}" for name, words in unknown.items()), sep="\n")
-    print(*scores.summary(), sep="\n")
-    if not quiet:
-        print(f"{output / 'report.html'} shows more")
+    lines = [f"{name}: {words.describe()}" for name, words in unknown.items()]
+    lines += table_lines(results, [BEFORE, *system.methods], final, system.tuned_model)
+    lines += few_sentences(parts.tests)
+    print(*lines, *([] if quiet else [f"{output / 'report.html'} shows more"]), sep="\n")
 
 
 def _check(data: SystemData, text: TextOptions, training: TrainSettings) -> None:
@@ -84,7 +98,7 @@ def _check(data: SystemData, text: TextOptions, training: TrainSettings) -> None
     with usage():
         training.model_copy(update={"text": text.processing}).check(data.inputs)
     data.inputs.check()
-    for model in ("model", "tuned-model"):
+    for model in MODELS:
         check_output(data.output / model)
 
 

@@ -25,8 +25,10 @@ from support.commands import call, one_error_line
 from support.files import write
 from support.html_page import checked_page
 
+WHEN = ("before", "mert")
 HOSTILE = "Das <script>alert(1)</script> & ist ein \u202eTest."
-SIZES = ("--tune-size", "20", "--test-size", "15")
+SIZES = ("--tune-size", "20", "--held-out-size", "10", "--test-size", "15")
+SETS = ("held-out", "test")
 TEXT = ("--tokenize", "zh:jieba", "en:moses", "--truecase")
 LINES = ("--phrase-lines", "1-200,220-300", "--hierarchical-lines", "40")
 TUNING = ("-k", "20", "--iterations", "2", "--seed", "3")
@@ -57,7 +59,7 @@ def done(raw: tuple[Path, Path], tmp_path_factory: pytest.TempPathFactory) -> tu
     assert result.returncode == 0, result.stderr
     # Pairs that are set aside are not called empty.
     said = (
-        "corpus: 215 of 215 sentence pairs; 35 lines are blank on both sides, as where pairs were set aside"
+        "corpus: 205 of 205 sentence pairs; 45 lines are blank on both sides, as where pairs were set aside"
     )
     assert said in result.stderr.decode()
     return output, result.stdout.decode()
@@ -71,7 +73,8 @@ def commands(printed: str) -> Iterator[list[str]]:
 
 def test_it_is_what_the_parts_give_by_hand(done: tuple[Path, str], tmp_path: Path) -> None:
     output, printed = done
-    assert [words[1] for words in commands(printed)] == ["train", "decode", "tune", "decode", "eval"]
+    stages = ["train", "decode", "decode", "tune", "decode", "decode", "eval", "eval", "weights"]
+    assert [words[1] for words in commands(printed)] == stages
     (tmp_path / "sets").mkdir()
     for path in (output / "sets").iterdir():
         shutil.copyfile(path, tmp_path / "sets" / path.name)
@@ -83,50 +86,56 @@ def test_it_is_what_the_parts_give_by_hand(done: tuple[Path, str], tmp_path: Pat
         [[1, 200], [220, 300]],
         [[40, 40]],
     ]
+    for name in SETS:
+        (tmp_path / "translations" / name).mkdir(parents=True)
     for words in commands(printed):
         moved = [word.replace(str(output), str(tmp_path)) for word in words]
         assert call(*moved).returncode == 0
-    for name in ("before.txt", "after.txt", "tuned/weights.txt", "model/manifest.json"):
+    made = ("tuned/mert/weights.txt", "model/manifest.json", "tuned-model/manifest.json")
+    for name in (*made, *(f"translations/{name}/{when}.txt" for name in SETS for when in WHEN)):
         assert (tmp_path / name).read_bytes() == (output / name).read_bytes(), name
     references = (output / "sets" / "test.target").read_text().splitlines()
-    metrics = json.loads((output / "evaluation.json").read_text())
-    for when, system in zip(("before", "after"), metrics[0]["systems"], strict=True):
-        lines = (output / f"{when}.txt").read_text().splitlines()
+    metrics = json.loads((output / "translations" / "test" / "scores.json").read_text())
+    for when, system in zip(WHEN, metrics[0]["systems"], strict=True):
+        lines = (output / "translations" / "test" / f"{when}.txt").read_text().splitlines()
         assert len(lines) == 15
         assert system["score"] == pytest.approx(sacrebleu.corpus_bleu(lines, [references]).score)
-    before, after = (system["score"] for system in metrics[0]["systems"])
-    assert f"test set: BLEU {before:.2f} before, {after:.2f} after tuning (95 %: " in printed
-    assert "15 sentences: too few to tell systems apart" in printed
+    header, before, after, final = printed.splitlines()[-6:-2]
+    assert header.split()[:4] == ["system", "held-out", "BLEU", "test"]
+    for row, system in zip((before, after), metrics[0]["systems"], strict=True):
+        assert row.replace(" *", "").split()[2] == f"{system['score']:.2f}"
+    assert final == f"* {output / 'tuned-model'}, tuned by mert"
+    assert "test: 15 sentences are too few to tell systems apart" in printed
     assert printed.splitlines()[-1] == f"{output / 'report.html'} shows more"
 
 
 def test_sets_of_a_run(done: tuple[Path, str]) -> None:
     counts = json.loads((done[0] / "sets" / "counts.json").read_text())
-    assert counts["pairs"] == {"tune": 20, "test": 15, "train": 215, "left out": 0}
+    assert counts["pairs"] == {"tune": 20, "held-out": 10, "test": 15, "train": 205, "left out": 0}
     # Lines keep their numbers.
     assert len((done[0] / "sets" / "train.source").read_text().splitlines()) == 250
 
 
-def test_unknown_words_of_both_sets_are_said(done: tuple[Path, str]) -> None:
+def test_unknown_words_of_all_sets_are_said(done: tuple[Path, str]) -> None:
     """The shares, in the output and in the report, are those of words that are no source side of a rule, with
     the most frequent of these."""
     output, printed = done
     model = hiero.Model.load(output / "tuned-model")
     page = (output / "report.html").read_text(encoding="utf-8")
     said: list[str] = []
-    for name, file in (("tuning set", "tune"), ("test set", "test")):
-        lines = (output / "sets" / f"{file}.source").read_text(encoding="utf-8").splitlines()
+    for name in ("tune", *SETS):
+        lines = (output / "sets" / f"{name}.source").read_text(encoding="utf-8").splitlines()
         words = [word for line in lines for word in model.text.source.tokens(line)]
         unknown = [word for word in words if not any(model.tables[0].lookup([word]))]
         such = " ".join(word for word, _ in Counter(unknown).most_common(5))
         share = f"{100 * len(unknown) / len(words):.1f} % of the words are unknown to the model"
         said.append(f"{share}, such as {such}")
         assert f"\n{name}: {said[-1]}\n" in printed and said[-1] in page
-    assert said[0] != said[1]
+    assert len(set(said)) == 3
 
 
 def test_raw_text_goes_in_and_comes_out(done: tuple[Path, str]) -> None:
-    lines = (done[0] / "after.txt").read_text(encoding="utf-8").splitlines()
+    lines = (done[0] / "translations" / "test" / "mert.txt").read_text(encoding="utf-8").splitlines()
     assert any(re.match(r"[A-Z].*\w\.$", line) for line in lines)
     assert not any(line.endswith(" .") for line in lines)
 
@@ -139,21 +148,29 @@ def test_what_is_done_is_not_done_again(
     again = call("hiero", *options(raw, output))
     said = again.stdout.decode()
     assert again.returncode == 0 and "$ " not in said
-    for stage in ("train", "translate before", "tune", "translate after", "judge"):
-        assert f"{stage}: done before\n" in said
+    stages = [
+        *("train", "translate held-out before", "translate test before", "tune mert"),
+        *("translate held-out mert", "translate test mert", "judge held-out", "judge test", "choose"),
+    ]
+    assert [line for line in said.splitlines() if "done before" in line] == [
+        f"{stage}: done before" for stage in stages
+    ]
     assert (output / "report.html").read_bytes() == (done[0] / "report.html").read_bytes().replace(
         str(done[0]).encode(), str(output).encode()
     )
     # As after an interrupt: a stage is done when what it makes is there.
-    shutil.rmtree(output / "tuned-model")
-    (output / "after.txt").unlink()
-    (output / "evaluation.json").unlink()
+    shutil.rmtree(output / "tuned")
+    (output / "translations" / "test" / "mert.txt").unlink()
+    (output / "translations" / "test" / "scores.json").unlink()
     third = call("hiero", *options(raw, output), "--quiet")
-    assert third.stdout.decode().splitlines() == done[1].splitlines()[-6:-1]
-    for name in ("after.txt", "tuned/weights.txt"):
+    assert third.stdout.decode().splitlines() == [
+        line.replace(str(done[0]), str(output)) for line in done[1].splitlines()[-9:-1]
+    ]
+    for name in ("translations/test/mert.txt", "tuned/mert/weights.txt"):
         assert (output / name).read_bytes() == (done[0] / name).read_bytes()
-    times = json.loads((output / "times.json").read_text())["done"]
-    assert list(times) == ["train", "translate before", "tune", "translate after", "judge"]
+    record = json.loads((output / "stages.json").read_text())
+    assert list(record["done"]) == stages == list(record["peak_megabytes"])
+    assert all(megabytes > 20 for megabytes in record["peak_megabytes"].values())
 
 
 @pytest.mark.parametrize("more", [("--seed", "4"), ("--max-phrase", "5"), ("-k", "10"), ("--lowercase",)])
@@ -162,8 +179,13 @@ def test_another_run_needs_another_directory(
 ) -> None:
     words = [word for word in options(raw, done[0]) if more != ("--lowercase",) or word != "--truecase"]
     other = call("hiero", *words, *more)
-    named = {"--seed": "seed", "--max-phrase": "training.max_phrase", "-k": "tuning.k", "--lowercase": "text"}
-    assert f"holds another run, see run.json, {named[more[0]]}" in one_error_line(other)
+    named = {"--seed": "seed", "--max-phrase": "training.max_phrase", "--lowercase": "text"}
+    # Other settings of a method want another directory for this method.
+    named["-k"] = "options.k; choose another directory or remove it"
+    folder = done[0] / "tuned" / "mert" if more[0] == "-k" else done[0]
+    assert other.returncode == 1
+    error = other.stderr.decode().splitlines()[-1]
+    assert error.startswith(f"hiero: {folder}: holds another run, see run.json, {named[more[0]]}")
 
 
 def test_other_data_is_another_run(done: tuple[Path, str], raw: tuple[Path, Path], tmp_path: Path) -> None:
@@ -176,20 +198,18 @@ def test_what_was_done_by_hand_counts(done: tuple[Path, str], raw: tuple[Path, P
     """Later steps are done again; what was cleared away is not missed."""
     output = tmp_path / "out"
     shutil.copytree(done[0], output)
-    shutil.rmtree(output / "tuned")
     shutil.rmtree(output / "model.train")
     shutil.rmtree(output / "sets")
-    write(output / "after.txt", ["other words"] * 15)
+    write(output / "translations" / "test" / "mert.txt", ["other words"] * 15)
     result = call("hiero", *options(raw, output))
     said = result.stdout.decode()
     assert [words[1] for words in commands(said)] == ["eval"]
-    assert re.search(r"test set: BLEU [\d.]+ before, 0\.\d\d after", said)
-    page = (output / "report.html").read_text()
-    assert "<svg class=" not in page and "translate after" in page
+    assert re.search(r"\nmert \* +[\d.]+ +0\.\d\d ", said)
+    assert "translate test mert" in (output / "report.html").read_text()
     for text in ("[{", '[{"metric": "BLEU"}]'):
-        write(output / "evaluation.json", [text])
+        write(output / "translations" / "test" / "scores.json", [text])
         damaged = call("hiero", *options(raw, output))
-        assert "evaluation.json: damaged: " in one_error_line(damaged)
+        assert "scores.json: damaged: " in one_error_line(damaged)
 
 
 @pytest.mark.slow
@@ -223,21 +243,21 @@ def test_the_report(done: tuple[Path, str]) -> None:
     # Each example leads to its derivation, and that back.
     assert {to for section, _, to in page.links if section == "overview"} == set(sections[1:])
     assert {section for section, _, to in page.links if to == "overview"} == set(sections[1:])
-    metrics = json.loads((done[0] / "evaluation.json").read_text())
+    metrics = json.loads((done[0] / "translations" / "test" / "scores.json").read_text())
     for metric in metrics:
         for system in metric["systems"]:
             low, high = system["interval"]
             assert f"<td>{system['score']:.2f} ({low:.2f} to {high:.2f})</td>" in text
-    rows = (done[0] / "tuned" / "iterations.tsv").read_text().splitlines()[1:]
+    rows = (done[0] / "tuned" / "mert" / "iterations.tsv").read_text().splitlines()[1:]
     for row in rows:
         number, score = row.split("\t")[:2]
         assert f"<title>iteration {number}: {float(score):.2f}</title>" in text
     assert text.count('r="5"') == 1  # the best
     for name, weight in (
-        line.split() for line in (done[0] / "tuned" / "weights.txt").read_text().splitlines()
+        line.split() for line in (done[0] / "tuned" / "mert" / "weights.txt").read_text().splitlines()
     ):
         assert re.search(rf"<td>{name}</td><td>[-.\d]+</td><td>{float(weight):.4f}</td>", text)
-    assert "215 pairs for training, 20 pairs for tuning, 15 pairs for the test" in text
+    assert "205 pairs for training, 20 pairs for tuning, 15 pairs for the test" in text
     shown = re.sub("</?span>", "", text)
     for words in commands(done[1]):
         assert f"<pre>{shlex.join(words)}</pre>" in shown
@@ -292,9 +312,9 @@ def test_sets_of_ones_own(raw: tuple[Path, Path], tmp_path: Path) -> None:
     kept = (output / "sets" / "train.source").read_text().splitlines()
     assert kept == [""] * 14 + lines[0][14:]
     assert not set(lines[1][10:14]) & set((output / "sets" / "mono0").read_text().splitlines())
-    assert (output / "after.xml").read_text().count("<seg ") == 4
+    assert (output / "translations" / "test" / "mert.xml").read_text().count("<seg ") == 4
     assert "<h1>&lt;i&gt;out</h1>" in (output / "report.html").read_text()
-    assert "lc" in json.loads((output / "evaluation.json").read_text())[0]["signature"]
+    assert "lc" in json.loads((output / "translations" / "test" / "scores.json").read_text())[0]["signature"]
 
 
 def test_wrong_usage_makes_nothing(raw: tuple[Path, Path], tmp_path: Path) -> None:
@@ -309,6 +329,8 @@ def test_wrong_usage_makes_nothing(raw: tuple[Path, Path], tmp_path: Path) -> No
         (("--method", "simplex", "-k", "3"), "simplex"),
         (("--lms", "given"), "no language models are given"),
         (("--tune-size", "0"), "--tune-size"),
+        (("--method", "mert", "mirra"), "--method mirra: expected one of mert, hypergraph-mert"),
+        (("--held-out-source", raw[0], "--held-out-size", "3"), "--held-out-source and --held-out-ref"),
         (("--search-aware", "partial-span"), "which hiero tune --alignments takes"),
         (("--test-source", "t.jsonl", "--test-references", raw[1]), "--test-source: expected text or NIST"),
     ):
@@ -320,7 +342,7 @@ def test_wrong_usage_makes_nothing(raw: tuple[Path, Path], tmp_path: Path) -> No
     result = call("hiero", *start, "--test-source", short, "--test-references", raw[1])
     assert "short: 1 segments, where the references have 250" in one_error_line(result)
     assert not output.exists()
-    for name in ("model", "tuned-model"):
+    for name in ("model", "model-with-rules", "tuned-model"):
         (output / name).mkdir(parents=True)
         write(output / name / "notes", ["mine"])
         result = call("hiero", *start)
@@ -328,18 +350,18 @@ def test_wrong_usage_makes_nothing(raw: tuple[Path, Path], tmp_path: Path) -> No
         assert [path.name for path in output.iterdir()] == [name]
         shutil.rmtree(output)
     result = call("hiero", *start, "--tune-size", "200")
-    assert "are too few to set 212 of them aside" in one_error_line(result)
+    assert "are too few to set 218 of them aside" in one_error_line(result)
 
 
 def test_what_info_says_of_it(done: tuple[Path, str]) -> None:
     output, _ = done
     said = {
         name: call("hiero", "info", output / name).stdout.decode()
-        for name in (".", "model", "model.train", "tuned")
+        for name in (".", "model", "model.train", "tuned/mert")
     }
     models = f"{output / 'model'}, {output / 'tuned-model'}"
-    for text in (f"run of hiero {__version__}", models, str(output / "report.html")):
+    for text in (f"run of hiero {__version__}", "tuned by  mert", models, str(output / "report.html")):
         assert text in said["."]
-    assert "model\n" in said["model"] and "tuning run" in said["tuned"]
+    assert "model\n" in said["model"] and "tuning run" in said["tuned/mert"]
     assert "training of a model" in said["model.train"] and f" {output / 'model'}\n" in said["model.train"]
     assert "corpus, " in said["model.train"]

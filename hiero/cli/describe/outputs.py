@@ -13,6 +13,8 @@ from hiero import FormatError, read_weights
 from hiero.base.json_files import read_json
 from hiero.base.ownership import STEPS
 from hiero.cli.io.records import assignments
+from hiero.cli.io.tuned import TUNED
+from hiero.cli.system.system import MODELS
 from hiero.forest.files import ForestFile
 
 _FORESTS = b"HIEROFR"
@@ -34,7 +36,7 @@ class _Run(BaseModel):
     """The part of a record of `hiero run` that is described."""
 
     program: str
-    method: str
+    sizes: dict[str, int]
     seed: int
 
 
@@ -158,11 +160,13 @@ def _training(path: Path) -> dict[str, object]:
 
 
 def _run(path: Path, record: _Run) -> dict[str, object]:
-    models = [name for name in ("model", "tuned-model") if (path / name / "model.toml").is_file()]
+    models = [name for name in MODELS if (path / name / "model.toml").is_file()]
+    methods = sorted(file.parent.name for file in path.glob(f"tuned/*/{TUNED}"))
     report = path / "report.html"
     return {
         "kind": f"run of hiero {record.program}",
-        "tuned by": f"{record.method}, seed {record.seed}",
+        "tuned by": ", ".join(methods) or "nothing yet",
+        "seed": record.seed,
         "models": ", ".join(str(path / name) for name in models) or "none yet",
         "report": report if report.is_file() else _UNFINISHED,
     }

@@ -10,7 +10,7 @@ from pydantic import BaseModel, ConfigDict
 from hiero.base.files import sha256, write_atomically
 from hiero.base.json_files import read_json
 
-_TUNED = "tuned.json"
+TUNED = "tuned.json"
 _WEIGHTS = "weights.txt"
 
 
@@ -36,7 +36,12 @@ class Tuned(BaseModel):
 
 def write_tuned(directory: Path, tuned: Tuned) -> None:
     """Writes the record into a tuning directory, beside the weights."""
-    write_atomically(directory / _TUNED, tuned.model_dump_json(indent=1) + "\n")
+    write_atomically(directory / TUNED, tuned.model_dump_json(indent=1) + "\n")
+
+
+def read_tuned(directory: Path) -> Tuned:
+    """Reads the record of a tuning directory. Raises FormatError, OSError."""
+    return read_json(directory / TUNED, Tuned)
 
 
 def find_weights(path: Path) -> tuple[Path, dict[str, Any]]:
@@ -44,9 +49,9 @@ def find_weights(path: Path) -> tuple[Path, dict[str, Any]]:
     manifest says of its origin. Raises FormatError, OSError."""
     tuned = None
     if path.is_dir():
-        tuned, path = path / _TUNED, path / _WEIGHTS
+        tuned, path = path / TUNED, path / _WEIGHTS
     elif path.name == _WEIGHTS:
-        tuned = path.with_name(_TUNED)
+        tuned = path.with_name(TUNED)
     origin: dict[str, Any] = {"file": path.name, "sha256": sha256(path)}
     if tuned is not None and tuned.exists():
         origin = read_json(tuned, Tuned).model_dump()

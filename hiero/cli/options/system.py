@@ -1,10 +1,12 @@
-"""Options of `hiero run`: the data, tuning and test sets, and the method of tuning."""
+"""Options of `hiero run`: the data, its sets, rules for numbers and names, and the methods of tuning."""
 
 from __future__ import annotations
 
+from collections.abc import Collection, Sequence
 from dataclasses import dataclass
+from itertools import count
 from pathlib import Path
-from typing import Annotated
+from typing import Annotated, Any
 
 import typer
 
@@ -14,9 +16,11 @@ from hiero.cli.base.option_groups import OptionValues
 from hiero.cli.base.settings import SettingOptions, VariantOptions
 from hiero.cli.io.lines import format_of
 from hiero.cli.options.training import DICTIONARY, MONO, SIDES, SOURCE, TARGET
-from hiero.cli.options.tuning import METHOD_HELP, MethodName
-from hiero.cli.system.data import SetFiles
+from hiero.cli.system.data import HELD_OUT, TEST, TUNE, SetFiles
+from hiero.generators import convention_for
+from hiero.text import TextProcessing
 from hiero.train import TrainInputs, TrainSettings
+from hiero.train.held_out import REST
 from hiero.tune import METHODS, TuneOptions
 
 # Groups of options.
@@ -30,11 +34,14 @@ TRAINING = SettingOptions(
     renamed={"lm_binary": "lm_type"},
     group=_TRAINING,
 )
-# Share and greatest number of pairs that are set aside from the bitext for a set.
-_SHARE = 20
-_MOST = 1000
-_SIZE = f"(default: 1 in {_SHARE}, at most {_MOST})."
+# Parts of the bitext, one pair in so many, that are set aside for each set, and the greatest number of pairs.
+_SHARES = {TUNE: (20, 1000), HELD_OUT: (40, 500), TEST: (20, 1000)}
 _DRAWN = "(default: pairs that are set aside from the bitext)."
+
+
+def _size_help(name: str) -> str:
+    share, most = _SHARES[name]
+    return f"(default: 1 in {share}, at most {most})."
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -71,7 +78,8 @@ class SystemData:
 
 @dataclass(frozen=True, kw_only=True)
 class SystemSets:
-    """Sets to tune and to test on, each from files or set aside from the bitext."""
+    """Sets to tune on, to choose the final model by, and to test on, each from files or set aside from the
+    bitext."""
 
     tune_source: Annotated[
         Path | None,
@@ -84,34 +92,75 @@ class SystemSets:
     tune_size: Annotated[
         int | None,
         typer.Option(
-            min=1, help=f"Number of pairs to set aside for the tuning set {_SIZE}", rich_help_panel=_DATA
+            min=1,
+            help=f"Number of pairs to set aside for the tuning set {_size_help(TUNE)}",
+            rich_help_panel=_DATA,
+        ),
+    ] = None
+    held_out_source: Annotated[
+        Path | None,
+        typer.Option(
+            help="Source side of the held-out set, by which the final model is chosen (default: pairs that"
+            " are set aside if those of the tuning set are).",
+            rich_help_panel=_DATA,
+        ),
+    ] = None
+    held_out_references: Annotated[
+        list[Path] | None,
+        typer.Option(help="References of the held-out set, one file or several.", rich_help_panel=_DATA),
+    ] = None
+    held_out_size: Annotated[
+        int | None,
+        typer.Option(
+            min=0,
+            help="Number of pairs to set aside for the held-out set; 0: the tuning set chooses"
+            f" {_size_help(HELD_OUT)}",
+            rich_help_panel=_DATA,
         ),
     ] = None
     test_source: Annotated[
-        Path | None, typer.Option(help=f"Source side of the test set {_DRAWN}", rich_help_panel=_DATA)
+        list[Path] | None,
+        typer.Option(help=f"Source side of a test set; repeatable {_DRAWN}", rich_help_panel=_DATA),
     ] = None
     test_references: Annotated[
-        list[Path] | None,
-        typer.Option(help="References of the test set, one file or several.", rich_help_panel=_DATA),
+        list[str] | None,
+        typer.Option(
+            metavar="FILE...",
+            help="References of the test set, one file or several; of several test sets, for each its files"
+            " joined by commas.",
+            rich_help_panel=_DATA,
+        ),
     ] = None
     test_size: Annotated[
         int | None,
         typer.Option(
-            min=1, help=f"Number of pairs to set aside for the test set {_SIZE}", rich_help_panel=_DATA
+            min=1,
+            help=f"Number of pairs to set aside for the test set {_size_help(TEST)}",
+            rich_help_panel=_DATA,
         ),
     ] = None
 
     def __post_init__(self) -> None:
         _check_set("tune", self.tune_source, self.tune_references, self.tune_size)
-        _check_set("test", self.test_source, self.test_references, self.test_size)
+        _check_set("held-out", self.held_out_source, self.held_out_references, self.held_out_size)
+        sources = self.test_source or []
+        _check_set("test", sources[0] if sources else None, self.test_references, self.test_size)
+        for source in sources:
+            _check_format("test", source)
+        if len(sources) > 1 and len(self.test_references or []) != len(sources):
+            raise typer.BadParameter(
+                f"--test-references: expected references for each of {len(sources)} test sets, those of one"
+                f" set joined by commas; found {len(self.test_references or [])}"
+            )
 
     def files(self) -> dict[str, SetFiles | None]:
-        """Returns the files of the sets "tune" and "test", None for one that is set aside. Raises FormatError
-        or OSError for files that cannot be read or do not fit together."""
-        files = {
-            "tune": _set_files(self.tune_source, self.tune_references),
-            "test": _set_files(self.test_source, self.test_references),
-        }
+        """Returns the files of the tuning set, of the held-out set if there is one, and of the test sets, by
+        name; None for one that is set aside. Raises FormatError or OSError for files that cannot be read or
+        do not fit together."""
+        files = {TUNE: _set_files(self.tune_source, self.tune_references)}
+        if self.held_out_source is not None or self._draws_held_out:
+            files[HELD_OUT] = _set_files(self.held_out_source, self.held_out_references)
+        files |= self._tests() or {TEST: None}
         for one in files.values():
             if one is not None:
                 one.lines()
@@ -119,22 +168,50 @@ class SystemSets:
 
     def sizes(self, pairs: int) -> dict[str, int]:
         """Returns how many of the ``pairs`` of the bitext are set aside for each set without files."""
-        size = min(_MOST, max(1, pairs // _SHARE))
+        asked = {TUNE: self.tune_size, HELD_OUT: self.held_out_size, TEST: self.test_size}
+        is_drawn = {
+            TUNE: self.tune_source is None,
+            HELD_OUT: self._draws_held_out,
+            TEST: not self.test_source,
+        }
         sizes = {}
-        if self.tune_source is None:
-            sizes["tune"] = self.tune_size or size
-        if self.test_source is None:
-            sizes["test"] = self.test_size or size
+        for name, (share, most) in _SHARES.items():
+            if is_drawn[name]:
+                sizes[name] = asked[name] or min(most, max(1, pairs // share))
         return sizes
 
+    @property
+    def _draws_held_out(self) -> bool:
+        """Whether a held-out set is set aside: where its size says so, else where the tuning set is."""
+        if self.held_out_source is not None:
+            return False
+        return self.tune_source is None if self.held_out_size is None else self.held_out_size > 0
 
-def _check_set(name: str, source: Path | None, references: list[Path] | None, size: int | None) -> None:
+    def _tests(self) -> dict[str, SetFiles | None]:
+        """Returns the files of the given test sets. A set is named after its source, without endings."""
+        sources, references = self.test_source or [], self.test_references or []
+        files: dict[str, SetFiles | None] = {}
+        for k, source in enumerate(sources):
+            paths = references if len(sources) == 1 else references[k : k + 1]
+            files[_new_name(source, {TUNE, HELD_OUT, REST, *files})] = SetFiles(
+                source, [path for names in paths for path in _paths(names)]
+            )
+        return files
+
+
+def _check_set(name: str, source: Path | None, references: Sequence[object] | None, size: int | None) -> None:
     """Raises BadParameter for options of a set that do not go together."""
     if (source is None) != (not references):
         raise typer.BadParameter(f"a {name} set of one's own has --{name}-source and --{name}-references")
     if source is not None and size is not None:
         raise typer.BadParameter(f"--{name}-size is of a set from the bitext, not of --{name}-source")
-    if source is not None and format_of(source, None) not in ("text", "nist"):
+    if source is not None:
+        _check_format(name, source)
+
+
+def _check_format(name: str, source: Path) -> None:
+    """Raises BadParameter for a source that is neither text nor NIST's XML."""
+    if format_of(source, None) not in ("text", "nist"):
         raise typer.BadParameter(f"--{name}-source: expected text or NIST's XML, not JSON")
 
 
@@ -142,18 +219,86 @@ def _set_files(source: Path | None, references: list[Path] | None) -> SetFiles |
     return None if source is None else SetFiles(source, references or [])
 
 
+def _paths(names: str) -> list[Path]:
+    """Returns files that are joined by commas; the name of one file may have commas."""
+    return [Path(names)] if Path(names).exists() else [Path(name) for name in names.split(",")]
+
+
+def _new_name(source: Path, taken: Collection[str]) -> str:
+    """Returns the name of a file without endings, with a number if it is taken."""
+    plain = Path(source.name.removesuffix(".gz").removesuffix(".xz")).stem or TEST
+    return next(name for k in count(1) if (name := plain if k == 1 else f"{plain}-{k}") not in taken)
+
+
+@dataclass(frozen=True, kw_only=True)
+class SystemRules:
+    """Rules that are made for each sentence, beside those of training."""
+
+    numbers: Annotated[
+        bool,
+        typer.Option(
+            "--numbers",
+            help="Add rules for numbers, dates and times, by the languages of --tokenize.",
+            rich_help_panel=_TRAINING,
+        ),
+    ] = False
+    names: Annotated[
+        Path | None,
+        typer.Option(
+            help="Add rules for a file of names, on each line a phrase, a tab and its translation.",
+            rich_help_panel=_TRAINING,
+        ),
+    ] = None
+
+    def options(self, text: TextProcessing) -> dict[str, Any]:
+        """Returns the options of `hiero features`, none if there are no such rules."""
+        options: dict[str, Any] = {}
+        if self.numbers:
+            languages = (convention_for(side.language) for side in (text.source, text.target))
+            options["numbers"] = ":".join(languages)
+        if self.names is not None:
+            options["names"] = self.names
+        return options
+
+
 @dataclass(frozen=True, kw_only=True)
 class SystemTuning:
-    """The method that chooses weights, and its settings."""
+    """The methods that choose weights, and their settings."""
 
-    method: Annotated[MethodName, typer.Option(help=METHOD_HELP, rich_help_panel=_TUNING)] = "mert"
+    method: Annotated[
+        list[str] | None,
+        typer.Option(
+            metavar="METHOD...",
+            help=f"Methods that choose weights, see docs/tuning.md: {', '.join(METHODS)} (default: mert).",
+            rich_help_panel=_TUNING,
+        ),
+    ] = None
     settings: Annotated[OptionValues, VariantOptions(METHODS, group=_TUNING)]
 
     def __post_init__(self) -> None:
-        with usage(self.settings):
-            TuneOptions(self.method, **self.settings)
+        for method in self.method or ():
+            if method not in METHODS:
+                raise typer.BadParameter(f"--method {method}: expected one of {', '.join(METHODS)}")
+        known = {name for settings in self.methods.values() for name in settings}
+        for method, settings in self.methods.items():
+            # A setting that none of the methods has is an error of the first.
+            others = {name: value for name, value in self.settings.items() if name not in known}
+            with usage(self.settings):
+                TuneOptions(method, **settings, **others)
         if self.settings.get("search_aware") == "partial-span":
             raise typer.BadParameter(
                 "--search-aware partial-span learns from word links of the tuning set, which hiero tune"
                 " --alignments takes"
             )
+
+    @property
+    def methods(self) -> dict[str, dict[str, Any]]:
+        """The settings of each method: those that were given and that it has."""
+        return {
+            method: {
+                name: value
+                for name, value in self.settings.items()
+                if name in type(METHODS[method]).model_fields
+            }
+            for method in self.method or ["mert"]
+        }

@@ -1,4 +1,5 @@
-"""The data of `hiero run`: sets to tune and to test on, and the rest of the bitext to train on."""
+"""The data of `hiero run`: sets to tune on, to choose by and to test on, and the rest of the bitext to train
+on."""
 
 from __future__ import annotations
 
@@ -12,17 +13,25 @@ from typing import Any
 
 from hiero.base.files import write_atomically
 from hiero.cli.io.sets import read_files
+from hiero.evaluate.evaluation_sets import is_nist
 from hiero.train import leave_out, set_aside
 
+# Names of the tuning set, of the held-out set, and of a test set that is set aside.
+TUNE, HELD_OUT, TEST = "tune", "held-out", "test"
 _COUNTS = "counts.json"
 
 
 @dataclass(frozen=True)
 class SetFiles:
-    """The files of a tuning set or a test set."""
+    """The files of a set."""
 
     source: Path
     references: Sequence[Path]
+
+    @property
+    def suffix(self) -> str:
+        """The ending of translations, which are in NIST's format if the source is."""
+        return ".xml" if is_nist(self.source) else ".txt"
 
     def lines(self) -> tuple[list[str], list[str]]:
         """Reads the sentences, and the references of all sentences. Raises FormatError, OSError."""
@@ -32,13 +41,27 @@ class SetFiles:
 
 @dataclass(frozen=True)
 class RunData:
-    """The files to train on, which have no sentence of the sets, and the sets."""
+    """The files to train on, which have no sentence of the sets, and the sets by name."""
 
     source: Path
     target: Path
     mono: Sequence[Path]
-    tune: SetFiles
-    test: SetFiles
+    sets: Mapping[str, SetFiles]
+
+    @property
+    def tuning_set(self) -> SetFiles:
+        """The set that weights are tuned on."""
+        return self.sets[TUNE]
+
+    @property
+    def judged(self) -> dict[str, SetFiles]:
+        """The sets that are translated: the held-out set, if there is one, and the test sets."""
+        return {name: files for name, files in self.sets.items() if name != TUNE}
+
+    @property
+    def tests(self) -> dict[str, SetFiles]:
+        """The test sets."""
+        return {name: files for name, files in self.judged.items() if name != HELD_OUT}
 
 
 def prepare(
@@ -75,7 +98,7 @@ def prepare(
             print(*_report(counts, left), sep="\n", file=sys.stderr)
     source, target = folder / "train.source", folder / "train.target"
     texts = [copy if copy.exists() else text for text, copy in zip(mono, copies, strict=True)]
-    return RunData(source, target, texts, sets["tune"], sets["test"])
+    return RunData(source, target, texts, sets)
 
 
 def pairs(folder: Path) -> dict[str, int]:

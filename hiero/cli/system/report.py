@@ -19,6 +19,7 @@ from hiero.cli.io.sets import read_files
 from hiero.cli.io.unknown_words import UnknownWords
 from hiero.cli.system.data import RunData, pairs
 from hiero.cli.system.stages import Stages
+from hiero.cli.system.system import System
 from hiero.evaluate import ChrfPlusPlus, Text
 from hiero.pages.details import Details
 from hiero.pages.forest import derivation_anchor, derivation_sections
@@ -97,15 +98,25 @@ class Evaluation:
 def unknown_words(folder: Path, data: RunData) -> dict[str, UnknownWords]:
     """Counts the words of the tuning set and of the test set that the system in a folder does not know."""
     decoder = Decoder(Model.load(folder / "tuned-model"))
-    sets = {"tuning set": data.tune, "test set": data.test}
-    return {name: UnknownWords.of(decoder, one.lines()[0]) for name, one in sets.items()}
+    return {name: UnknownWords.of(decoder, one.lines()[0]) for name, one in data.sets.items()}
 
 
 def report_page(
-    folder: Path, evaluation: Evaluation, unknown: Mapping[str, UnknownWords], stages: Stages
+    system: System,
+    data: RunData,
+    results: Mapping[str, Sequence[Result]],
+    final: str,
+    unknown: Mapping[str, UnknownWords],
+    target: TextSide,
 ) -> str:
-    """Returns the page about a finished system in the folder of its run. ``unknown`` has the words of each
-    set that it does not know."""
+    """Returns the page about a finished system in the folder of its run, on the first test set, before tuning
+    and with the ``final`` weights. ``unknown`` has the words of each set that it does not know."""
+    folder, stages = system.folder, system.stages
+    name, files = next(iter(data.tests.items()))
+    paths = {w: system.translations(n, name, files) for w, n in (("before", "before"), ("after", final))}
+    evaluation = Evaluation.read(
+        folder / "translations" / name / "scores.json", files.source, files.references, paths, target
+    )
     model = Model.load(folder / "tuned-model")
     decoder = Decoder(model)
     worst, best = evaluation.examples()
@@ -124,7 +135,7 @@ def report_page(
         _part("Unknown words", _list({name: words.describe() for name, words in unknown.items()})),
         _part("The worst translations", examples(worst)),
         _part("The best translations", examples(best)),
-        _part("Tuning", _curve(folder / "tuned" / "iterations.tsv"), _weights(before, model.weights)),
+        _part("Tuning", _curve(folder / "tuned" / final / "iterations.tsv"), _weights(before, model.weights)),
         _part("Model", _facts(folder)),
         _part("Time", _times(folder, stages)),
         _part("Commands", _lines(stages.commands)),

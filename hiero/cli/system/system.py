@@ -2,69 +2,132 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
 from hiero.base.ownership import MANIFEST
-from hiero.cli.system.data import RunData, SetFiles
-from hiero.cli.system.report import Evaluation
+from hiero.cli.io.results import Result, read_results
+from hiero.cli.io.tuned import TUNED, read_tuned
+from hiero.cli.system.data import HELD_OUT, RunData, SetFiles
 from hiero.cli.system.stages import Stages
+from hiero.decode.model_directory import WEIGHTS_FILE
 from hiero.evaluate import Tokenizer
-from hiero.evaluate.evaluation_sets import is_nist
 from hiero.text import TextSide
 
+# The name of the system before tuning. Others have the names of their methods.
+BEFORE = "before"
+# Directories of models: as trained, with rules for numbers and names if there are any, and the final one.
+MODELS = _TRAINED, _WITH_RULES, _FINAL = "model", "model-with-rules", "tuned-model"
+# Tuned weights that make the held-out set worse, with a smaller p value than this, are not taken.
+_CHANCE = 0.05
 # Tokenisers of sacrebleu for languages that are written without spaces.
 _TOKENIZERS: dict[str, Tokenizer] = {"zh": "zh", "ja": "char"}
 
 
 @dataclass(frozen=True)
 class System:
-    """A model that is trained, tuned and judged by other commands; ``common`` are options of all of them."""
+    """A model that is trained, tuned by several methods and judged by other commands; ``common`` are options
+    of all of them."""
 
     folder: Path
     stages: Stages
-    common: dict[str, Any]
+    common: Mapping[str, Any]
 
-    def train(self, data: RunData, **settings: Any) -> None:
-        """Trains ``model`` in the directory."""
+    @property
+    def model(self) -> Path:
+        """The model before tuning, which has the rules for numbers and names if there are any."""
+        with_rules = self.folder / _WITH_RULES
+        return with_rules if with_rules.exists() else self.folder / _TRAINED
+
+    @property
+    def tuned_model(self) -> Path:
+        """The final model."""
+        return self.folder / _FINAL
+
+    @property
+    def methods(self) -> dict[str, dict[str, Any]]:
+        """The methods that weights have been tuned by so far, with their settings."""
+        settings = self.stages.settings.items()
+        return {title.removeprefix("tune "): dict(of) for title, of in settings if title.startswith("tune ")}
+
+    def train(self, data: RunData, rules: Mapping[str, Any], **settings: Any) -> None:
+        """Trains a model, and adds the ``rules`` for numbers and names, options of `hiero features`, to a
+        copy of it."""
+        model = self.folder / _TRAINED
         words = _options(source=data.source, target=data.target, mono=data.mono, **settings)
-        words += _options(output=self.folder / "model", quiet=self.common["quiet"])
-        self.stages.run("train", self._manifest("model"), "train", words)
+        words += _options(output=model, quiet=self.common["quiet"])
+        self.stages.run("train", model / MANIFEST, "train", words)
+        if rules:
+            output = self.folder / _WITH_RULES
+            words = [*_options(**rules, output=output), *_behind_options(model)]
+            self.stages.run("add rules", output / MANIFEST, "features", words, [model / MANIFEST])
 
-    def translate(self, name: str, model: str, test_set: SetFiles) -> None:
-        """Translates the test set with a model; ``name`` is that of the translations."""
-        output = self.translations(test_set)[name]
-        words = _options(source=test_set.source, output=output, **self.common)
-        words += _behind_options(self.folder / model)
-        self.stages.run(f"translate {name}", output, "decode", words, [self._manifest(model)])
+    def tune(self, method: str, tuning_set: SetFiles, settings: Mapping[str, Any], seed: int) -> None:
+        """Tunes the model by a method, in a directory of the method's name."""
+        output = self.folder / "tuned" / method
+        words = _options(source=tuning_set.source, references=tuning_set.references, method=method)
+        words += _options(**settings, seed=seed, output=output, **self.common)
+        words += _behind_options(self.model)
+        sources = [self.model / MANIFEST]
+        self.stages.run(f"tune {method}", output / TUNED, "tune", words, sources, settings=settings)
 
-    def translations(self, test_set: SetFiles) -> dict[str, Path]:
-        """Returns the files of the translations before and after tuning, in NIST's format if the source
-        is."""
-        suffix = ".xml" if is_nist(test_set.source) else ".txt"
-        return {name: self.folder / f"{name}{suffix}" for name in ("before", "after")}
+    def translate(self, system: str, name: str, files: SetFiles) -> None:
+        """Translates the set ``name`` with the model before tuning or with the weights of a method."""
+        output, sources = self.translations(system, name, files), [self.model / MANIFEST]
+        output.parent.mkdir(parents=True, exist_ok=True)
+        words = _options(source=files.source, output=output, **self.common)
+        if system != BEFORE:
+            weights = self.folder / "tuned" / system
+            words += _options(weights=weights)
+            sources = [weights / TUNED]
+        words += _behind_options(self.model)
+        self.stages.run(f"translate {name} {system}", output, "decode", words, sources)
 
-    def tune(self, tuning_set: SetFiles, **settings: Any) -> None:
-        """Tunes ``model``, and makes ``tuned-model`` in the directory."""
-        words = _options(source=tuning_set.source, references=tuning_set.references, **settings)
-        words += _options(output=self.folder / "tuned", save=self.folder / "tuned-model", **self.common)
-        words += _behind_options(self.folder / "model")
-        self.stages.run("tune", self._manifest("tuned-model"), "tune", words, [self._manifest("model")])
+    def translations(self, system: str, name: str, files: SetFiles) -> Path:
+        """Returns the file of a system's translations of the set ``name``."""
+        return self.folder / "translations" / name / f"{system}{files.suffix}"
 
-    def judge(self, test_set: SetFiles, target: TextSide) -> Evaluation:
-        """Scores the translations before and after tuning, all normalised as the text of ``target``."""
-        translations, output = self.translations(test_set), self.folder / "evaluation.json"
-        words = _options(references=test_set.references, hypothesis=translations["before"])
-        words += _options(compare=translations["after"], metric=["bleu", "chrf++"])
-        words += _options(tokenize=bleu_tokenizer(target), lowercase=target.lowercase)
-        words += _options(model=self.folder / "model", output_format="json", output=output)
-        self.stages.run("judge", output, "eval", words, list(translations.values()))
-        return Evaluation.read(output, test_set.source, test_set.references, translations, target)
+    def judge(self, name: str, files: SetFiles, target: TextSide) -> list[Result]:
+        """Scores the translations of all systems, normalised as the text of ``target``. Returns BLEU and
+        chrF++, whose first system is that before tuning, followed by one for each of the methods."""
+        before, *others = (self.translations(system, name, files) for system in (BEFORE, *self.methods))
+        output = self.folder / "translations" / name / "scores.json"
+        words = _options(references=files.references, hypothesis=before, compare=others)
+        words += _options(metric=["bleu", "chrf++"], tokenize=bleu_tokenizer(target))
+        words += _options(lowercase=target.lowercase, model=self.model, output_format="json", output=output)
+        systems = {"systems": [BEFORE, *self.methods]}
+        self.stages.run(f"judge {name}", output, "eval", words, [before, *others], settings=systems)
+        return read_results(output)
 
-    def _manifest(self, model: str) -> Path:
-        """Returns the file of a model that is written last."""
-        return self.folder / model / MANIFEST
+    def choose(self, results: Mapping[str, list[Result]]) -> str:
+        """Makes the final model, with the weights that ``chosen`` says. Returns their system."""
+        system = chosen(self.methods, results.get(HELD_OUT), self._tuning_scores())
+        weights = self.model / WEIGHTS_FILE if system == BEFORE else self.folder / "tuned" / system
+        words = [*_options(output=self.tuned_model), *_behind_options(self.model), str(weights)]
+        source = weights if weights.is_file() else weights / TUNED
+        output = self.tuned_model / MANIFEST
+        self.stages.run("choose", output, "weights", words, [source], settings={"system": system})
+        return system
+
+    def _tuning_scores(self) -> dict[str, float]:
+        return {method: read_tuned(self.folder / "tuned" / method).score for method in self.methods}
+
+
+def chosen(
+    methods: Mapping[str, object], held_out: list[Result] | None, tuning_scores: Mapping[str, float]
+) -> str:
+    """Returns the method whose weights have the best BLEU of the held-out set, and of the tuning set if there
+    is no held-out set. It is the system before tuning that is chosen if BLEU of the held-out set was better
+    with it, and not by chance."""
+    if held_out is None:
+        return max(methods, key=lambda method: tuning_scores[method])
+    systems = dict(zip(methods, held_out[0].systems[1:], strict=True))
+    best = max(systems, key=lambda method: systems[method].score)
+    difference, p = systems[best].difference, systems[best].p_bootstrap
+    assert difference is not None and p is not None
+    return BEFORE if difference < 0 and p < _CHANCE else best
 
 
 def bleu_tokenizer(target: TextSide) -> Tokenizer:
@@ -77,13 +140,19 @@ def _behind_options(path: Path) -> list[str]:
     return ["--", str(path)]
 
 
-def _options(**values: Any) -> list[str]:
+def _options(**options: Any) -> list[str]:
     """Returns options of a command from their names and values, without those that are None, False or []."""
     words: list[str] = []
-    for name, value in values.items():
+    for name, value in options.items():
         if value is None or value is False or value == []:
             continue
-        words.append(f"-{name}" if len(name) == 1 else f"--{name.replace('_', '-')}")
-        if value is not True:
-            words += map(str, value) if isinstance(value, list | tuple) else [str(value)]
+        option = f"-{name}" if len(name) == 1 else f"--{name.replace('_', '-')}"
+        values = list(map(str, value)) if isinstance(value, list | tuple) else [str(value)]
+        if value is True:
+            words.append(option)
+        elif any(text.startswith("-") for text in values) and not isinstance(value, tuple):
+            # One word each, as such a value looks like an option.
+            words += [f"{option}={text}" for text in values]
+        else:
+            words += [option, *values]
     return words
