@@ -20,8 +20,8 @@ from hiero.cli.io.failures import Failures
 from hiero.cli.io.sets import Set, fingerprint, model_fingerprint, read_alignments
 from hiero.cli.io.span_limits import chosen_span_limit, tried_limits, with_span_limit
 from hiero.cli.io.tuned import Tuned, write_tuned
-from hiero.cli.options.common import Decoding, Load, ModelPath, Threads
-from hiero.cli.options.tuning import MethodOptions, TuningSets, WeightOptions
+from hiero.cli.options.common import Load, ModelPath, Threads
+from hiero.cli.options.tuning import MethodOptions, TunedDecoding, TuningSets, WeightOptions
 from hiero.evaluate import Metric
 from hiero.tune import (
     HeldOut,
@@ -42,7 +42,7 @@ def tune_model(
     method: MethodOptions,
     sets: TuningSets,
     weights: WeightOptions,
-    decoding: Decoding,
+    decoding: TunedDecoding,
     load: Load = None,
     threads: Threads = 1,
     quiet: Annotated[bool, typer.Option("--quiet", help="Print only the result.")] = False,

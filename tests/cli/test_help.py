@@ -59,6 +59,13 @@ def test_a_summary_is_that_of_the_command(name: str) -> None:
         assert " ".join(found.__doc__.split()).replace("`", "").startswith(text)
 
 
+def test_defaults_that_are_chosen() -> None:
+    """Tuning chooses the span limit, where other commands have the model's."""
+    for command, expected in (("tune", "chosen on the tuning set"), ("analyse", "the model's")):
+        text = " ".join(call("hiero", command, "--help").stdout.decode().split())
+        assert f"glue is exempt (default: {expected})" in text
+
+
 def test_examples_stand_line_by_line() -> None:
     shown = call("hiero", "rules", "-h").stdout.decode()
     assert '\n    hiero rules my-model --source "ne [X] pas"\n    hiero rules my-model --prefix ne ' in shown

@@ -37,6 +37,7 @@ class SettingOptions(Options):
     without: tuple[str, ...] = ()
     renamed: Mapping[str, str] = field(default_factory=dict)
     overrides: str | None = None
+    overriding: Mapping[str, str] = field(default_factory=dict)
     group: str | None = None
 
     def parameters(self) -> Iterator[inspect.Parameter]:
@@ -45,7 +46,8 @@ class SettingOptions(Options):
             default = None if self.overrides is not None else info.default
             text = info.description or ""
             if self.overrides is not None:
-                text = f"{text.removesuffix('.')} (default: {self.overrides or _default_text(info.default)})"
+                told = self.overriding.get(name, self.overrides) or _default_text(info.default)
+                text = f"{text.removesuffix('.')} (default: {told})"
             yield _parameter(self.renamed.get(name, name), info, default, text, group)
 
     @property

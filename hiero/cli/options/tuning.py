@@ -11,11 +11,11 @@ from typing import TYPE_CHECKING, Annotated, Literal
 
 import typer
 
-from hiero import Model
+from hiero import DecodingSettings, Model
 from hiero.cli.base.commands import usage
 from hiero.cli.base.files import Writes
 from hiero.cli.base.option_groups import OptionValues
-from hiero.cli.base.settings import VariantOptions
+from hiero.cli.base.settings import SettingOptions, VariantOptions
 from hiero.cli.io.lines import Format
 from hiero.cli.io.sets import Set, read_set
 from hiero.cli.options.common import INPUT_FORMAT, PARSES, Tokens
@@ -29,7 +29,16 @@ if TYPE_CHECKING:
 else:
     MethodName = Literal[tuple(METHODS)]
 
-METHOD_HELP = "Method that chooses weights, see docs/tuning.md."
+# The settings of decoding that replace those of the model.
+TunedDecoding = Annotated[
+    OptionValues,
+    SettingOptions(
+        DecodingSettings,
+        overrides="the model's",
+        overriding={"span_limit": "chosen on the tuning set"},
+        group="Search",
+    ),
+]
 # Groups of options.
 _SETS = "Sets"
 _METHOD = "Method"
@@ -40,7 +49,10 @@ _WEIGHTS = "Weights"
 class MethodOptions:
     """The method that chooses weights, its settings, and the metric that it maximises."""
 
-    method: Annotated[MethodName, typer.Option(help=METHOD_HELP, rich_help_panel=_METHOD)]
+    method: Annotated[
+        MethodName,
+        typer.Option(help="Method that chooses weights, see docs/tuning.md.", rich_help_panel=_METHOD),
+    ]
     seed: Annotated[int, typer.Option(min=0, help="Seed of all random choices.", rich_help_panel=_METHOD)] = 1
     metric: Annotated[
         list[str] | None,
