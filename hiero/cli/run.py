@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import dataclasses
 from collections.abc import Mapping
+from pathlib import Path
 from typing import Annotated, Any
 
 import typer
@@ -18,8 +19,9 @@ from hiero.cli.base.files import on_interrupt
 from hiero.cli.options.common import Threads
 from hiero.cli.options.system import TRAINING, SystemData, SystemRules, SystemSets, SystemTuning
 from hiero.cli.options.training import TextOptions
+from hiero.cli.report.page import report_page
 from hiero.cli.system.data import SetFiles, prepare
-from hiero.cli.system.report import report_page, unknown_words
+from hiero.cli.system.finished import finished_run
 from hiero.cli.system.stages import Stages
 from hiero.cli.system.system import BEFORE, MODELS, System
 from hiero.cli.system.table import few_sentences, table_lines
@@ -53,16 +55,14 @@ def run(
     """
     files = sets.files()
     _check(data, text, training)
-    made_by = rules.options(text.processing)
-    sizes = sets.sizes(count_lines(data.source))
+    made_by, sizes = rules.options(text.processing), sets.sizes(count_lines(data.source))
     record = {
         "program": __version__,
-        "data": _checksums(data, files),
+        "data": _checksums(data, files, rules.names),
         "sizes": sizes,
         "text": dataclasses.asdict(text.processing),
         "training": TRAINING.options_for(training),
         "numbers": made_by.get("numbers"),
-        "names": sha256(rules.names) if rules.names else None,
         "seed": seed,
     }
     output, stages = data.output, Stages(data.output, quiet)
@@ -83,10 +83,9 @@ def run(
         target = text.processing.target
         results = {name: system.judge(name, one, target) for name, one in parts.judged.items()}
         final = system.choose(results)
-        unknown = unknown_words(output, parts)
-        page = report_page(system, parts, results, final, unknown, target)
-        write_atomically(output / "report.html", page)
-    lines = [f"{name}: {words.describe()}" for name, words in unknown.items()]
+        finished = finished_run(system, parts, results, final, target)
+        write_atomically(output / "report.html", report_page(finished))
+    lines = [f"{name} set: {words.describe()}" for name, words in finished.unknown.items()]
     lines += table_lines(results, [BEFORE, *system.methods], final, system.tuned_model)
     lines += few_sentences(parts.tests)
     print(*lines, *([] if quiet else [f"{output / 'report.html'} shows more"]), sep="\n")
@@ -102,11 +101,14 @@ def _check(data: SystemData, text: TextOptions, training: TrainSettings) -> None
         check_output(data.output / model)
 
 
-def _checksums(data: SystemData, sets: Mapping[str, SetFiles | None]) -> dict[str, list[str]]:
+def _checksums(
+    data: SystemData, sets: Mapping[str, SetFiles | None], names: Path | None
+) -> dict[str, list[str]]:
     """Returns the checksums of all input files."""
     paths = {"source": [data.source], "target": [data.target], "mono": data.mono or []}
     paths |= {name: [one.source, *one.references] for name, one in sets.items() if one is not None}
     paths |= {"dictionary": list(data.dictionary or ()), "lm": data.lm or []}
+    paths["names"] = [names] if names else []
     return {name: [sha256(path) for path in files] for name, files in paths.items()}
 
 

@@ -70,23 +70,30 @@ def derivation_sections(
     weights: Weights | None,
     details: Details,
     overview: str = "",
+    prefix: str = "",
+    texts: Mapping[int, str] | None = None,
 ) -> list[str]:
-    """Returns the sections of ``derivations_page``, with links to the section named ``overview``."""
+    """Returns the sections of ``derivations_page``, with links to the section named ``overview``.
+
+    The names of the sections begin with ``prefix``. ``texts`` has markup by sentence, which is shown above
+    the rules of its derivations.
+    """
     keys = [(number, k) for number, named in sentences.items() for k in range(1, len(named) + 1)]
     sections = []
     for index, (number, k) in enumerate(keys):
         name, derivation = list(sentences[number].items())[k - 1]
-        links = _links(keys, index) if len(keys) > 1 else ""
+        links = _links(keys, index, prefix) if len(keys) > 1 else ""
         if overview:
             links = f'<nav><a rel="up" href="#{overview}">{overview}</a></nav>{links}'
-        section_name, heading = derivation_anchor(number, k), f"Sentence {number}, {name}"
-        sections.append(_section(section_name, heading, links, derivation, weights, details))
+        section_name, heading = derivation_anchor(number, k, prefix), f"Sentence {number}, {name}"
+        text = (texts or {}).get(number, "")
+        sections.append(_section(section_name, heading, links, derivation, weights, details, text))
     return sections
 
 
-def derivation_anchor(sentence: int, number: int) -> str:
+def derivation_anchor(sentence: int, number: int, prefix: str = "") -> str:
     """Returns the name of the section of a sentence's derivation; derivations are numbered from 1."""
-    return f"s{sentence}-d{number}"
+    return f"{prefix}s{sentence}-d{number}"
 
 
 def forest_page(forest: Forest, weights: Weights | None = None, title: str = "Forest") -> str:
@@ -115,10 +122,16 @@ def forest_page(forest: Forest, weights: Weights | None = None, title: str = "Fo
 
 
 def _section(
-    name: str, heading: str, links: str, derivation: Derivation, weights: Weights | None, details: Details
+    name: str,
+    heading: str,
+    links: str,
+    derivation: Derivation,
+    weights: Weights | None,
+    details: Details,
+    text: str = "",
 ) -> str:
     words, *parts = derivation_parts(name, derivation, weights, details)
-    return section(name, heading, links, words, *parts)
+    return section(name, heading, links, words, text, *parts)
 
 
 def derivation_parts(
@@ -141,7 +154,7 @@ def derivation_parts(
     ]
 
 
-def _links(keys: list[tuple[int, int]], index: int) -> str:
+def _links(keys: list[tuple[int, int]], index: int, prefix: str) -> str:
     """Returns links to the neighbours of a derivation, inside links to the neighbours of its sentence."""
     firsts = [i for i, (_, k) in enumerate(keys) if k == 1]
     steps: list[str] = []
@@ -150,12 +163,13 @@ def _links(keys: list[tuple[int, int]], index: int) -> str:
         if len(numbers) > 1 and not (kind == "derivation" and len(firsts) == len(keys)):
             current = sum(i <= index for i in numbers) - 1
             before, after = numbers[:current][-1:], numbers[current + 1 :][:1]
-            previous = _link("prev", f"previous {kind}", signs[0], [keys[i] for i in before])
-            steps = [previous, *steps, _link("next", f"next {kind}", signs[1], [keys[i] for i in after])]
+            to = [[derivation_anchor(*keys[i], prefix) for i in side] for side in (before, after)]
+            previous = _link("prev", f"previous {kind}", signs[0], to[0])
+            steps = [previous, *steps, _link("next", f"next {kind}", signs[1], to[1])]
     return f"<nav>{''.join(steps)}</nav>"
 
 
-def _link(relation: str, meaning: str, sign: str, to: list[tuple[int, int]]) -> str:
+def _link(relation: str, meaning: str, sign: str, to: list[str]) -> str:
     """Returns a link. Without a target it is disabled, not left out, so that other links do not move."""
-    target = f'href="#{derivation_anchor(*to[0])}"' if to else 'aria-disabled="true"'
+    target = f'href="#{to[0]}"' if to else 'aria-disabled="true"'
     return f'<a rel="{relation}" {target} aria-label="{meaning}" title="{meaning}">{sign}</a>'

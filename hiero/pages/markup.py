@@ -40,9 +40,13 @@ _CONTROLS = {c: 0x2400 + c for c in range(32)} | {
 }
 
 
-def page(title: str, sections: Sequence[str], data: Any) -> str:
-    """Returns a complete page. ``data`` is JSON for the script; its texts must be ``printable``."""
-    style, script = ((files("hiero.pages") / name).read_text("utf-8") for name in ("page.css", "page.js"))
+def page(title: str, sections: Sequence[str], data: Any, more: Sequence[str] = ()) -> str:
+    """Returns a complete page. ``data`` is JSON for the script; its texts must be ``printable``. ``more``
+    names further styles and scripts: "report" stands for ``report.css`` and ``report.js``."""
+    style, script = (
+        "".join((files("hiero.pages") / f"{name}.{kind}").read_text("utf-8") for name in ("page", *more))
+        for kind in ("css", "js")
+    )
     texts = json.dumps(data, ensure_ascii=False, separators=(",", ":"))
     return (
         '<!DOCTYPE html>\n<html lang="en" dir="ltr">\n<head>\n<meta charset="utf-8">\n'

@@ -105,7 +105,7 @@ def test_it_is_what_the_parts_give_by_hand(done: tuple[Path, str], tmp_path: Pat
     for row, system in zip((before, after), metrics[0]["systems"], strict=True):
         assert row.replace(" *", "").split()[2] == f"{system['score']:.2f}"
     assert final == f"* {output / 'tuned-model'}, tuned by mert"
-    assert "test: 15 sentences are too few to tell systems apart" in printed
+    assert "test set: 15 sentences are too few to tell systems apart" in printed
     assert printed.splitlines()[-1] == f"{output / 'report.html'} shows more"
 
 
@@ -123,14 +123,18 @@ def test_unknown_words_of_all_sets_are_said(done: tuple[Path, str]) -> None:
     model = hiero.Model.load(output / "tuned-model")
     page = (output / "report.html").read_text(encoding="utf-8")
     said: list[str] = []
-    for name in ("tune", *SETS):
-        lines = (output / "sets" / f"{name}.source").read_text(encoding="utf-8").splitlines()
+    for name, file in (("tuning", "tune"), ("held-out", "held-out"), ("test", "test")):
+        lines = (output / "sets" / f"{file}.source").read_text(encoding="utf-8").splitlines()
         words = [word for line in lines for word in model.text.source.tokens(line)]
         unknown = [word for word in words if not any(model.tables[0].lookup([word]))]
         such = " ".join(word for word, _ in Counter(unknown).most_common(5))
         share = f"{100 * len(unknown) / len(words):.1f} % of the words are unknown to the model"
         said.append(f"{share}, such as {such}")
-        assert f"\n{name}: {said[-1]}\n" in printed and said[-1] in page
+        assert f"\n{name} set: {said[-1]}\n" in f"\n{printed}"
+        listed = ", ".join(f"{word} ({count})" for word, count in Counter(unknown).most_common(30))
+        counts = f"{len(unknown)} of {len(words)}"
+        row = f"{share.split(' are')[0].replace('the words', f'the words ({counts})')}, most often {listed}"
+        assert f'<dt>{name} set</dt><dd dir="auto">{row}</dd>' in page
     assert len(set(said)) == 3
 
 
@@ -205,7 +209,9 @@ def test_what_was_done_by_hand_counts(done: tuple[Path, str], raw: tuple[Path, P
     said = result.stdout.decode()
     assert [words[1] for words in commands(said)] == ["eval"]
     assert re.search(r"\nmert \* +[\d.]+ +0\.\d\d ", said)
-    assert "translate test mert" in (output / "report.html").read_text()
+    page = (output / "report.html").read_text()
+    assert "translate test mert" in page
+    assert "Words by their frequency are left out: the training text was deleted." in page
     for text in ("[{", '[{"metric": "BLEU"}]'):
         write(output / "translations" / "test" / "scores.json", [text])
         damaged = call("hiero", *options(raw, output))
@@ -227,27 +233,21 @@ def test_the_report(done: tuple[Path, str]) -> None:
     text = (done[0] / "report.html").read_text(encoding="utf-8")
     page = checked_page(text)
     sections = re.findall(r'<section id="([^"]+)"', text)
-    assert sections[0] == "overview" and len(sections) == 11
+    assert sections[0] == "overview" and len(sections) > 8
     assert page.texts["h2"] == [
-        *(
-            "Scores",
-            "Unknown words",
-            "The worst translations",
-            "The best translations",
-            "Tuning",
-            "Model",
-            "Time",
-            "Commands",
-        ),
+        *("What to do next", "Scores", "Unknown words", "Sentences", "Tuning", "Model", "Time and memory"),
+        "Commands",
     ]
+    contents = {title.lower().replace(" ", "-") for title in page.texts["h2"]}
     # Each example leads to its derivation, and that back.
-    assert {to for section, _, to in page.links if section == "overview"} == set(sections[1:])
+    assert {to for section, _, to in page.links if section == "overview"} == {*sections[1:], *contents}
     assert {section for section, _, to in page.links if to == "overview"} == set(sections[1:])
     metrics = json.loads((done[0] / "translations" / "test" / "scores.json").read_text())
     for metric in metrics:
-        for system in metric["systems"]:
+        for name, system in zip(WHEN, metric["systems"], strict=True):
             low, high = system["interval"]
-            assert f"<td>{system['score']:.2f} ({low:.2f} to {high:.2f})</td>" in text
+            cells = f"<td>{system['score']:.2f}</td><td>{low:.2f} to {high:.2f}</td>"
+            assert f'<th scope="row">{metric["metric"]}, {name}</th>{cells}' in text
     rows = (done[0] / "tuned" / "mert" / "iterations.tsv").read_text().splitlines()[1:]
     for row in rows:
         number, score = row.split("\t")[:2]
@@ -256,9 +256,24 @@ def test_the_report(done: tuple[Path, str]) -> None:
     for name, weight in (
         line.split() for line in (done[0] / "tuned" / "mert" / "weights.txt").read_text().splitlines()
     ):
-        assert re.search(rf"<td>{name}</td><td>[-.\d]+</td><td>{float(weight):.4f}</td>", text)
-    assert "205 pairs for training, 20 pairs for tuning, 15 pairs for the test" in text
+        assert re.search(rf">{name}</th><td>[-.\d]+</td><td>{float(weight):.4f}</td>", text)
+    for use in ("205 pairs for training", "20 pairs for tuning", "10 pairs for the held-out set", "15 pairs"):
+        assert use in text
     shown = re.sub("</?span>", "", text)
+    stages = json.loads((done[0] / "stages.json").read_text())
+    assert len(stages["done"]) == len(stages["peak_megabytes"]) == 9
+    for title, seconds in stages["done"].items():
+        cells = f"<td>{seconds:,.1f}\u00a0s</td><td>{stages['peak_megabytes'][title]:,.0f}\u00a0MB</td>"
+        assert f'<th scope="row">{title}</th>{cells}' in text
+    # The training text tells how often it has each word of the references.
+    corpus = Counter((done[0] / "model.train" / "corpus.target").read_text(encoding="utf-8").split())
+    side = hiero.Model.load(done[0] / "tuned-model").text.target
+    lines = (done[0] / "sets" / "test.target").read_text(encoding="utf-8").splitlines()
+    counts = [corpus[word] for line in lines for word in side.tokens(line)]
+    assert 0 in counts
+    for name, low, high in (("0", 0, 0), ("1", 1, 1), ("10 to 99", 10, 99)):
+        count = sum(low <= one <= high for one in counts)
+        assert re.search(rf'<th scope="row">{name}</th><td>{count}</td><td>[\d.]+\xa0%', text), name
     for words in commands(done[1]):
         assert f"<pre>{shlex.join(words)}</pre>" in shown
 
@@ -266,7 +281,7 @@ def test_the_report(done: tuple[Path, str]) -> None:
 def test_the_report_in_a_browser(done: tuple[Path, str], browser: Any) -> None:
     """Readable in the dark, and whole on narrow windows, where tables fit, and on paper."""
     report = done[0] / "report.html"
-    for section in ("", re.findall('href="(#[^"]+)"', report.read_text())[0]):
+    for section in ("", re.findall('href="(#s[^"]+-d1)"', report.read_text())[0]):
         page = open_page(browser, report, 420, "dark", at=section)
         assert low_contrast_texts(page) == [] == cut_off_texts(page)
         assert blank_pixels_at_end(page) < 40

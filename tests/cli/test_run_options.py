@@ -92,8 +92,12 @@ def runs(folder: Path, monkeypatch: pytest.MonkeyPatch) -> Runs:
             path.write_text(made.get(self.name, lambda _: "made")(parameters))
 
     monkeypatch.setattr(stages, "command_named", Pretending)
-    monkeypatch.setattr(run, "report_page", lambda *_: "page")
-    monkeypatch.setattr(run, "unknown_words", lambda *_: {})
+
+    class Finished:
+        unknown: Mapping[str, object] = {}
+
+    monkeypatch.setattr(run, "finished_run", lambda *_: Finished())
+    monkeypatch.setattr(run, "report_page", lambda _: "page")
 
     def ran(*words: object, code: int = 0) -> Given:
         given.clear()

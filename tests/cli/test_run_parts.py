@@ -1,9 +1,8 @@
-"""Tests of parts of `hiero run` by themselves: how translations are judged and sorted, options of settings,
+"""Tests of parts of `hiero run` by themselves: how systems are judged and chosen, options of settings,
 and stages that are interrupted or whose times are damaged."""
 
 from __future__ import annotations
 
-import random
 from pathlib import Path
 
 import pytest
@@ -15,28 +14,12 @@ from hiero.cli.io.results import System as SystemScores
 from hiero.cli.options.system import TRAINING
 from hiero.cli.system import stages
 from hiero.cli.system.data import SetFiles
-from hiero.cli.system.report import Evaluation
 from hiero.cli.system.stages import Stages
 from hiero.cli.system.system import bleu_tokenizer, chosen
 from hiero.cli.system.table import few_sentences, table_lines
 from hiero.text import parse_side
 from hiero.train import ExtractSettings, TrainSettings
 from support.files import write
-
-
-def evaluation(scores: list[float], source: list[str]) -> Evaluation:
-    return Evaluation([], source, [[""]] * len(scores), {}, {"after": scores})
-
-
-def test_worst_and_best() -> None:
-    scores = [50.0, 10.0, 90.0, 30.0, 90.0, 70.0]
-    source = ["ab", "ab", "abc", "ab", "ab", "ab"]
-    assert evaluation(scores, source).examples() == ([1, 3, 0], [2, 4, 5])
-    assert evaluation(scores[:1], source[:1]).examples() == ([0], [])
-    many = list(map(float, range(30)))
-    random.Random(1).shuffle(many)
-    worst, best = evaluation(many, ["a"] * 30).examples()
-    assert [many[n] for n in worst] == [0, 1, 2, 3, 4] and [many[n] for n in best] == [29, 28, 27, 26, 25]
 
 
 def test_how_translations_are_judged() -> None:
@@ -106,7 +89,7 @@ def test_a_set_with_few_sentences(tmp_path: Path) -> None:
     for name, count in (("short", 99), ("long", 100)):
         path = write(tmp_path / name, ["a line"] * count)
         sets[name] = SetFiles(path, [path])
-    said = ["short: 99 sentences are too few to tell systems apart"]
+    said = ["short set: 99 sentences are too few to tell systems apart"]
     assert list(few_sentences(sets)) == said
 
 
@@ -135,13 +118,14 @@ def test_an_interrupt_is_one_of_the_run(tmp_path: Path, monkeypatch: pytest.Monk
     done = Stages(tmp_path, quiet=True)
     with pytest.raises(KeyboardInterrupt):
         done.run("translate", tmp_path / "before.txt", "decode", [])
-    assert done.seconds == {}
+    assert done.seconds == done.peak_megabytes == {}
     write(tmp_path / "stages.json", ['{"done": {"train": 7.0}, "interrupted": {"translate": 100.0}}'])
     again = Stages(tmp_path, quiet=True)
     again.restore()
     monkeypatch.setattr(Interrupted, "main", lambda self, *args, **settings: None)
     again.run("translate", tmp_path / "before.txt", "decode", [])
     assert again.seconds["train"] == 7 and 100 < again.seconds["translate"] < 200
+    assert again.peak_megabytes.keys() == {"translate"} and again.peak_megabytes["translate"] > 1
     again.run("translate", tmp_path / "before.txt", "decode", [])
     assert again.seconds["translate"] < 100  # what is done again counts by itself
 

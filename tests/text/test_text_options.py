@@ -11,7 +11,7 @@ import pytest
 import hiero
 from hiero.cli import run as run_module
 from hiero.cli.options.training import TextOptions
-from hiero.cli.system.report import Evaluation
+from hiero.cli.report.evaluation import Evaluation
 from hiero.text import TextProcessing, TextSide
 from support.commands import call, one_error_line, usage_error
 from support.paths import FRENCH
@@ -124,22 +124,14 @@ def test_segments_of_a_run_are_scored_normalised(tmp_path: Path) -> None:
     ):
         (tmp_path / name).write_text(f"{text}\n")
     (tmp_path / "scores").write_text("[]")
-    files = (
-        tmp_path / "scores",
-        tmp_path / "source",
-        [tmp_path / "references"],
-        {"after": tmp_path / "output"},
-    )
-    read = Evaluation.read(*files, TextSide("moses", "en", lowercase=True))
-    assert read.by_segment == {"after": [100.0]}
+    source, references, output = (tmp_path / name for name in ("source", "references", "output"))
+    side = TextSide("moses", "en", lowercase=True)
+    read = Evaluation.read([], source, [references], {"mert": output}, side, "13a")
+    assert read.by_segment == {"mert": [100.0]}
+    assert read.bleu.score(read.statistics["mert"].sum(axis=0)) == pytest.approx(100)
     assert read.references == [["it’s his\u00a0“own” House"]]  # as they are shown
-    swapped = (
-        tmp_path / "scores",
-        tmp_path / "source",
-        [tmp_path / "output"],
-        {"after": tmp_path / "references"},
-    )
-    assert Evaluation.read(*swapped, TextSide("moses", "en", lowercase=True)).by_segment == {"after": [100.0]}
+    swapped = Evaluation.read([], source, [output], {"mert": references}, side, "13a")
+    assert swapped.by_segment == {"mert": [100.0]}
 
 
 def test_scores_of_normalised_text(model: hiero.Model, tmp_path: Path) -> None:

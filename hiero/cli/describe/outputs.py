@@ -14,7 +14,6 @@ from hiero.base.json_files import read_json
 from hiero.base.ownership import STEPS
 from hiero.cli.io.records import assignments
 from hiero.cli.io.tuned import TUNED
-from hiero.cli.system.system import MODELS
 from hiero.forest.files import ForestFile
 
 _FORESTS = b"HIEROFR"
@@ -160,13 +159,13 @@ def _training(path: Path) -> dict[str, object]:
 
 
 def _run(path: Path, record: _Run) -> dict[str, object]:
-    models = [name for name in MODELS if (path / name / "model.toml").is_file()]
+    models = sorted(str(file.parent) for file in path.glob("*/model.toml"))
     methods = sorted(file.parent.name for file in path.glob(f"tuned/*/{TUNED}"))
     report = path / "report.html"
     return {
         "kind": f"run of hiero {record.program}",
         "tuned by": ", ".join(methods) or "nothing yet",
         "seed": record.seed,
-        "models": ", ".join(str(path / name) for name in models) or "none yet",
+        "models": ", ".join(models) or "none yet",
         "report": report if report.is_file() else _UNFINISHED,
     }

@@ -37,12 +37,21 @@ class UnknownWords:
     @property
     def is_much(self) -> bool:
         """Whether so many words are unknown that the text is hardly what the model was trained on."""
-        return self._unknown.total() > _MUCH * self.words
+        return self.count > _MUCH * self.words
+
+    @property
+    def count(self) -> int:
+        """The number of unknown words."""
+        return self._unknown.total()
 
     @property
     def share(self) -> str:
         """The share of unknown words in percent, as text."""
-        return f"{100 * self._unknown.total() / max(self.words, 1):.1f} %"
+        return f"{100 * self.count / max(self.words, 1):.1f} %"
+
+    def most_frequent(self, count: int) -> list[tuple[str, int]]:
+        """Returns unknown words and how often they occur, from the most frequent."""
+        return self._unknown.most_common(count)
 
     def describe(self) -> str:
         """Returns the share of unknown words with the most frequent of them, as a sentence without an end."""

@@ -66,12 +66,16 @@ class System:
 
     def tune(self, method: str, tuning_set: SetFiles, settings: Mapping[str, Any], seed: int) -> None:
         """Tunes the model by a method, in a directory of the method's name."""
-        output = self.folder / "tuned" / method
+        output = self.tuning(method)
         words = _options(source=tuning_set.source, references=tuning_set.references, method=method)
         words += _options(**settings, seed=seed, output=output, **self.common)
         words += _behind_options(self.model)
         sources = [self.model / MANIFEST]
         self.stages.run(f"tune {method}", output / TUNED, "tune", words, sources, settings=settings)
+
+    def tuning(self, method: str) -> Path:
+        """Returns the directory of tuning by a method."""
+        return self.folder / "tuned" / method
 
     def translate(self, system: str, name: str, files: SetFiles) -> None:
         """Translates the set ``name`` with the model before tuning or with the weights of a method."""
@@ -79,7 +83,7 @@ class System:
         output.parent.mkdir(parents=True, exist_ok=True)
         words = _options(source=files.source, output=output, **self.common)
         if system != BEFORE:
-            weights = self.folder / "tuned" / system
+            weights = self.tuning(system)
             words += _options(weights=weights)
             sources = [weights / TUNED]
         words += _behind_options(self.model)
@@ -104,7 +108,7 @@ class System:
     def choose(self, results: Mapping[str, list[Result]]) -> str:
         """Makes the final model, with the weights that ``chosen`` says. Returns their system."""
         system = chosen(self.methods, results.get(HELD_OUT), self._tuning_scores())
-        weights = self.model / WEIGHTS_FILE if system == BEFORE else self.folder / "tuned" / system
+        weights = self.model / WEIGHTS_FILE if system == BEFORE else self.tuning(system)
         words = [*_options(output=self.tuned_model), *_behind_options(self.model), str(weights)]
         source = weights if weights.is_file() else weights / TUNED
         output = self.tuned_model / MANIFEST
@@ -112,7 +116,7 @@ class System:
         return system
 
     def _tuning_scores(self) -> dict[str, float]:
-        return {method: read_tuned(self.folder / "tuned" / method).score for method in self.methods}
+        return {method: read_tuned(self.tuning(method)).score for method in self.methods}
 
 
 def chosen(

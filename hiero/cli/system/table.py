@@ -6,11 +6,9 @@ from collections.abc import Iterator, Mapping, Sequence
 from pathlib import Path
 
 from hiero.cli.io.results import Result
+from hiero.cli.report.evaluation import FEW
 from hiero.cli.system.data import HELD_OUT, SetFiles
 from hiero.cli.system.system import BEFORE
-
-# A test set with fewer sentences cannot tell systems apart.
-FEW = 100
 
 
 def table_lines(
@@ -55,4 +53,4 @@ def few_sentences(tests: Mapping[str, SetFiles]) -> Iterator[str]:
     for name, files in tests.items():
         count = len(files.lines()[0])
         if count < FEW:
-            yield f"{name}: {count:,} sentences are too few to tell systems apart"
+            yield f"{name} set: {count:,} sentences are too few to tell systems apart"

@@ -1,0 +1,1 @@
+"""The report of `hiero run`: a page for those who decide what to do next with a system."""
