@@ -7,17 +7,13 @@ from collections.abc import Mapping
 from pathlib import Path
 from typing import Annotated, Any
 
-import typer
-
 from hiero import __version__
 from hiero.base.directories import run_directory
 from hiero.base.files import sha256, write_atomically
 from hiero.base.lines import count_lines
 from hiero.cli.base.commands import usage
-from hiero.cli.base.config import Config
 from hiero.cli.base.files import on_interrupt
-from hiero.cli.options.common import Threads
-from hiero.cli.options.system import TRAINING, SystemData, SystemRules, SystemSets, SystemTuning
+from hiero.cli.options.system import TRAINING, SystemData, SystemRules, SystemRun, SystemSets, SystemTuning
 from hiero.cli.options.training import TextOptions
 from hiero.cli.report.page import report_page
 from hiero.cli.system.data import SetFiles, prepare
@@ -37,10 +33,7 @@ def run(
     training: Annotated[TrainSettings, TRAINING],
     rules: SystemRules,
     tuning: SystemTuning,
-    seed: Annotated[int, typer.Option(min=0, max=(1 << 32) - 1, help="Seed of all random choices.")] = 1,
-    threads: Threads = 1,
-    quiet: Annotated[bool, typer.Option("--quiet", help="Print only scores and warnings.")] = False,
-    config: Config = None,
+    common: SystemRun,
 ) -> None:
     """Trains a model, tunes it by one or several methods, translates test sets before and after, scores all,
     chooses the final model, and writes a report.
@@ -63,21 +56,21 @@ def run(
         "text": dataclasses.asdict(text.processing),
         "training": TRAINING.options_for(training),
         "numbers": made_by.get("numbers"),
-        "seed": seed,
+        "seed": common.seed,
     }
-    output, stages = data.output, Stages(data.output, quiet)
+    output, stages = data.output, Stages(data.output, common.quiet)
     note = f"run it again to go on; {output} has what is done"
     is_started = (output / "model").exists
     with run_directory(output, "run.json", record, is_started), on_interrupt(note):
         stages.restore()
         bitext, mono = (data.source, data.target), data.mono or []
-        parts = prepare(output / "sets", bitext, mono, files, sizes, record, seed, quiet)
-        system = System(output, stages, {"threads": threads, "quiet": quiet})
-        system.train(parts, made_by, **_words(data, text), **TRAINING.options_for(training), seed=seed)
+        parts = prepare(output / "sets", bitext, mono, files, sizes, record, common.seed, common.quiet)
+        system = System(output, stages, {"threads": common.threads, "quiet": common.quiet})
+        system.train(parts, made_by, **_words(data, text), **TRAINING.options_for(training), seed=common.seed)
         for name, one in parts.judged.items():
             system.translate(BEFORE, name, one)
         for method, settings in (system.methods | tuning.methods).items():
-            system.tune(method, parts.tuning_set, settings, seed)
+            system.tune(method, parts.tuning_set, settings, common.seed)
             for name, one in parts.judged.items():
                 system.translate(method, name, one)
         target = text.processing.target
@@ -88,7 +81,7 @@ def run(
     lines = [f"{name} set: {words.describe()}" for name, words in finished.unknown.items()]
     lines += table_lines(results, [BEFORE, *system.methods], final, system.tuned_model)
     lines += few_sentences(parts.tests)
-    print(*lines, *([] if quiet else [f"{output / 'report.html'} shows more"]), sep="\n")
+    print(*lines, *([] if common.quiet else [f"{output / 'report.html'} shows more"]), sep="\n")
 
 
 def _check(data: SystemData, text: TextOptions, training: TrainSettings) -> None:

@@ -66,7 +66,7 @@ def test_worst_and_best() -> None:
 
 
 def test_figures(tmp_path: Path) -> None:
-    """They are those of sacrebleu, and of words counted one at a time."""
+    """Figures are those of sacrebleu, and of words counted one at a time."""
     source = ["a " * 10, "b " * 11, "c " * 25, "d " * 70, "e"]
     references = [["the cat sees"], ["a dog", ""], ["the cat sleeps on the mat ."], ["no"], ["rare word ."]]
     lines = {

@@ -172,7 +172,7 @@ def test_the_script_draws_what_python_draws(browser: Any, report: Path) -> None:
 
 
 def test_the_page_works_alone(browser: Any, report: Path, tmp_path: Path) -> None:
-    """It asks for nothing, also no file beside it, and no script fails."""
+    """The page asks for nothing, also no file beside it, and no script fails."""
     alone = shutil.copyfile(report, tmp_path / "alone.html")
     asked: list[str] = []
     failed: list[str] = []

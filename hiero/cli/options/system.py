@@ -11,10 +11,12 @@ from typing import Annotated, Any
 import typer
 
 from hiero.cli.base.commands import usage
+from hiero.cli.base.config import Config
 from hiero.cli.base.files import Writes
 from hiero.cli.base.option_groups import OptionValues
 from hiero.cli.base.settings import SettingOptions, VariantOptions
 from hiero.cli.io.lines import format_of
+from hiero.cli.options.common import Threads
 from hiero.cli.options.training import DICTIONARY, MONO, SIDES, SOURCE, TARGET
 from hiero.cli.system.data import HELD_OUT, TEST, TUNE, SetFiles
 from hiero.generators import convention_for
@@ -302,3 +304,13 @@ class SystemTuning:
             }
             for method in self.method or ["mert"]
         }
+
+
+@dataclass(frozen=True, kw_only=True)
+class SystemRun:
+    """Options that all steps share, and the file with options."""
+
+    seed: Annotated[int, typer.Option(min=0, max=(1 << 32) - 1, help="Seed of all random choices.")] = 1
+    threads: Threads = 1
+    quiet: Annotated[bool, typer.Option("--quiet", help="Print only scores and warnings.")] = False
+    config: Config = None

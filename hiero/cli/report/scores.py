@@ -43,8 +43,8 @@ def _scores(name: str, evaluation: Evaluation) -> str:
     first = evaluation.systems[0]
     better = "; ".join(f"{metric.metric}: {metric.better} is better" for metric in evaluation.metrics)
     note = (
-        f"{better}. Differences are to {first}; p, by paired bootstrap, is the share of resampled test sets"
-        " in which the better of the two is not better."
+        f"{better}. Differences are to the system {first}; p, by paired bootstrap, is the share of resampled"
+        " test sets in which the better of the two is not better."
     )
     notes = [note, *(metric.signature for metric in evaluation.metrics)]
     lines = "".join(f'<p class="dim">{escape_html(line)}</p>\n' for line in notes)
@@ -90,6 +90,7 @@ def _frequencies(name: str, systems: Sequence[str], words: WordAccuracy | None) 
     rows = [
         (times, f"{count:,}", *(percent_text(words.f1[system][place]) for system in systems))
         for place, (times, count) in enumerate(zip(FREQUENCIES.names, words.words, strict=True))
+        if any(words.f1[system][place] is not None for system in systems)
     ]
     caption = (
         f"Words of the {name} set that are translated right, by how often the training text has them: F1, the"
