@@ -24,6 +24,7 @@ from support.paths import DEMO, DOCS
 GUIDES = (
     "run",
     "training",
+    "training-steps",
     "tuning",
     "decoding",
     "evaluation",
