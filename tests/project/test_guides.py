@@ -33,6 +33,8 @@ GUIDES = (
     "reranking",
     "rule-tables",
     "language-models",
+    "what-now",
+    "from-moses",
     "demo",
 )
 # Commands whose options a page describes in its tables.
