@@ -47,12 +47,12 @@ def run_in_shell(command: str, folder: Path) -> subprocess.CompletedProcess[str]
 
 
 def check_sessions(page: str, folder: Path) -> int:
-    """Runs the console sessions of a page and compares all that they print; returns the number of commands."""
+    """Runs the console sessions of a page and compares all they print; returns the number of commands."""
     count = 0
     for block in blocks("console", page):
         for session in re.split(r"^\$ ", block, flags=re.MULTILINE)[1:]:
             command, _, expected = session.partition("\n")
-            done = run_in_shell(f"{{ {command}\n}} 2>&1", folder)
+            done = run_in_shell(f"exec 2>&1\n{command}", folder)
             # Which span limit is chosen is said with the time that each takes.
             lines = [
                 line for line in done.stdout.splitlines(True) if not line.startswith("hiero: span limit")
