@@ -23,3 +23,14 @@ def number_rules(languages: str) -> NumberRules:
     """Makes the generator of number rules for a pair of languages such as "fr en"."""
     source, target = languages.split(" ")
     return NumberRules(source=source, target=target)
+
+
+def all_targets(languages: str, phrase: str) -> set[str]:
+    """Returns the translations of a phrase joined by " | ", as a sentence and within a sentence.
+
+    A phrase with an x is translated only within one. A phrase that ends in a full stop is a sentence.
+    """
+    sentence, phrase = phrase, phrase.removesuffix(" x")
+    sentences = [sentence] if sentence.endswith(".") else [sentence, f"w {sentence} w {phrase} w"]
+    generator = number_rules(languages)
+    return {" | ".join(targets(generate_rules(generator, text), phrase)) for text in sentences}
