@@ -1,22 +1,24 @@
 """Spaces between tokens: what a tokeniser may not take apart, and signs that are joined to their neighbours.
 
 A detokeniser puts spaces by rules, such as none before a comma. Where a sign stood without the spaces that
-these rules would give it, as in he/she or 10:30, its token has the mark ￭ on the sides without space. So text
-comes back as it was. Words have no marks, as a word with a mark would be another word to a model; and spaces
-beside commas, full stops, brackets and quotes go by the rules, as they are often left out or added by
-mistake.
+these rules would give it, as in he/she, word(s), m² or 10:30, its token has the mark ￭ on the sides without
+space. So text comes back as it was. Words have no marks, as a word with a mark would be another word to a
+model; and spaces beside commas, full stops and quotes go by the rules, as they are often left out or added
+by mistake.
 """
 
 from __future__ import annotations
 
 import itertools
 import re
+import unicodedata
 from collections.abc import Callable, Sequence
 
 from hiero.text.normalisation import JOINERS, MARK
+from hiero.text.schemes import is_wide
 
 # Signs whose spaces go by the rules, except within numbers.
-_BY_RULES = frozenset(".,:;!?%…'\"«»()[]{}¿¡、。，！？：；「」『』（）")
+_BY_RULES = frozenset(".,:;!?%…'\"«»¿¡、。，！？：；「」『』（）")
 _WITHIN_NUMBERS = frozenset(".,:")
 # Signs that open and close. The rules count them, and are wrong where one is missing or is an apostrophe:
 # then marks say both sides.
@@ -44,12 +46,28 @@ def gaps(text: str, words: Sequence[str]) -> list[bool] | None:
     return is_gap[1:] if not text[place:].strip(" ") else None
 
 
-def whole_characters(text: str, words: list[str], is_gap: list[bool]) -> tuple[list[str], list[bool]]:
-    """Joins words that were taken apart within a character as it is seen (a grapheme cluster: a letter with
-    its accents, an emoji of several parts, a flag), or at a joiner, which belongs to the word. ``is_gap`` is
-    what ``gaps`` tells. Returns the words, and the same for these."""
-    if not _CLUSTERS.search(text):
-        return words, is_gap
+def whole_words(text: str, words: list[str], is_gap: list[bool], name: str) -> tuple[list[str], list[bool]]:
+    """Joins words that were taken apart between two letters of an alphabet, within a character as it is seen
+    (a grapheme cluster: a letter with its accents, an emoji of several parts, a flag), or at a joiner, which
+    belongs to the word. ``is_gap`` is what ``gaps`` tells; ``name`` is a word that stands for a protected
+    part, and is not joined to letters. Returns the words, and the same for these."""
+    inner = _inside_characters(text) if _CLUSTERS.search(text) else frozenset()
+    joined, joined_gaps, place = words[:1], [], len(words[0])
+    for word, gap in zip(words[1:], is_gap, strict=True):
+        before = joined[-1]
+        beside_joiner = word[0] in JOINERS or before[-1] in JOINERS
+        in_letters = name not in (before, word) and _ends_in_letter(before) and _is_letter(word[0])
+        if not gap and (place in inner or beside_joiner or in_letters):
+            joined[-1] += word
+        else:
+            joined.append(word)
+            joined_gaps.append(gap)
+        place += len(word)
+    return joined, joined_gaps
+
+
+def _inside_characters(text: str) -> set[int]:
+    """Returns the places within characters as they are seen, in a text whose spaces are not counted."""
     import regex  # imported late: few texts need it
 
     # Flags are pairs of letters; in a long run of them, \X would look back to its beginning each time.
@@ -59,16 +77,18 @@ def whole_characters(text: str, words: list[str], is_gap: list[bool]) -> tuple[l
     begins = {found.start() for found in regex.finditer(r"\X", text)}
     for begin, end in runs:
         begins.difference_update(range(begin + 1, end, 2))
-    joined, joined_gaps, place = words[:1], [], len(words[0])
-    for word, gap in zip(words[1:], is_gap, strict=True):
-        beside_joiner = word[0] in JOINERS or joined[-1][-1] in JOINERS
-        if not gap and (place not in begins or beside_joiner):
-            joined[-1] += word
-        else:
-            joined.append(word)
-            joined_gaps.append(gap)
-        place += len(word)
-    return joined, joined_gaps
+    return set(range(len(text))) - begins
+
+
+def _is_letter(character: str) -> bool:
+    """Tells whether a character is a letter of an alphabet, in which spaces separate words."""
+    return character.isalpha() and not is_wide(character)
+
+
+def _ends_in_letter(word: str) -> bool:
+    """Tells whether a word ends in a letter of an alphabet, with or without accents and vowel signs."""
+    last = next((c for c in reversed(word) if not unicodedata.category(c).startswith("M")), " ")
+    return _is_letter(last)
 
 
 def marked(
@@ -104,7 +124,8 @@ def _takes_marks(words: Sequence[str], place: int, left: bool, right: bool, is_p
     word = words[place]
     if not left and not right:
         return False
-    if any(character.isalnum() for character in word):
+    # Superscripts, fractions and circled numbers are signs: tokenisers split them off.
+    if any(c.isalnum() and unicodedata.category(c) != "No" for c in word):
         return is_part or word[0] == "-"
     if word in _QUOTES or not _BY_RULES.issuperset(word):
         return True

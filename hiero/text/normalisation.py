@@ -70,7 +70,10 @@ _SIGNS = str.maketrans(
 # Two apostrophes for a quote, taken apart by a tokeniser.
 _APART = re.compile(r"(?<!\S)' '(?!\S)")
 # What Moses' normaliser changes; most lines have none of it.
-_NORMALISED = re.compile("[`´„“”–—‘’‚…«»()%]|''| [:;]")
+_NORMALISED = re.compile("[`´„“”–—‘’‚…«»%]|''| [:;]")
+# It would put spaces around brackets. Cleaned text has none of the controls that stand for them meanwhile.
+_HIDDEN = str.maketrans("()", "\x01\x02")
+_SHOWN = str.maketrans("\x01\x02", "()")
 
 
 def cleaned(text: str, form: NormalForm) -> str:
@@ -85,7 +88,7 @@ def cleaned(text: str, form: NormalForm) -> str:
             break
         text = plain
     if not text.isascii():
-        text = _SURROGATES.sub("\ufffd", text)
+        text = without_surrogates(text)
         if form != "none":
             text = unicodedata.normalize(form, text)
         text = _WORD_BREAK.sub(" ", text).replace("\u200b", "").replace(MARK, "■")
@@ -95,18 +98,25 @@ def cleaned(text: str, form: NormalForm) -> str:
     return text.strip(" ")
 
 
+def without_surrogates(text: str) -> str:
+    """Returns text with the replacement character U+FFFD for halves of characters, which no file can hold."""
+    return _SURROGATES.sub("\ufffd", text)
+
+
 def plain_punctuation(text: str) -> str:
     """Returns cleaned text with quotes, apostrophes, hyphens and dots as a keyboard types them.
 
-    This is sacremoses' port of Moses' normaliser, without the two rules that depend on the language: one
-    changes the order of quotes and commas, the other writes spaces within numbers as commas or dots.
+    This is sacremoses' port of Moses' normaliser, without the spaces that it puts around brackets, and
+    without the two rules that depend on the language: one changes the order of quotes and commas, the other
+    writes spaces within numbers as commas or dots.
 
     >>> plain_punctuation("L\u2019été : « oui » – non…")
     'L\'été: " oui " - non...'
     """
     text = _APART.sub('"', text.translate(_SIGNS))
     if _NORMALISED.search(text):
-        text = _STRAY_JOINER.sub("", _moses().normalize(text))  # it adds spaces
+        text = _moses().normalize(text.translate(_HIDDEN)).translate(_SHOWN)
+        text = _STRAY_JOINER.sub("", text)  # it adds spaces
     return text
 
 

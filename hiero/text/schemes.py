@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
+import re
 import unicodedata
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Callable, Iterable, Sequence, Set
 from functools import cache, lru_cache
 from typing import TYPE_CHECKING, Literal, Protocol, get_args
 
@@ -22,6 +23,12 @@ MOSES_LANGUAGES = (
 )
 # The language of each segmenter of words.
 SEGMENTERS: dict[str, str] = {"jieba": "zh", "janome": "ja"}
+# Signs beside which a language without spaces has none between words of other scripts.
+_NO_SPACE_BEFORE = frozenset(",.;:!?%)]}…")
+_NO_SPACE_AFTER = frozenset("([{")
+_QUOTES = frozenset("'\"")
+# Korean letters are as wide as Chinese ones, but spaces separate the words.
+_HANGUL = re.compile("[\u1100-\u11ff\u3130-\u318f\ua960-\ua97f\uac00-\ud7ff]")
 
 
 class Words(Protocol):
@@ -105,24 +112,36 @@ def check_language(scheme: Scheme, language: str) -> None:
 
 
 def join_words(words: Sequence[str]) -> str:
-    """Joins words of a language without spaces. Words of other scripts are separated by spaces."""
+    """Joins words of a language without spaces. Words and signs of other scripts have the spaces of English
+    between them."""
     text = ""
+    quotes: set[str] = set()
     for word in words:
-        if text and _need_space(text[-1], word[0]):
+        if text and _need_space(text, word[0], quotes):
             text += " "
         text += word
+        if not any(c.isalnum() for c in word):
+            for quote in _QUOTES.intersection(word):
+                quotes ^= {quote} if word.count(quote) % 2 else set()
     return text
 
 
-def _need_space(left: str, right: str) -> bool:
-    """Returns whether a space separates a word that ends in ``left`` from one that begins with ``right``."""
-    if _is_wide(left) or _is_wide(right) or not right.isalnum():
+def _need_space(text: str, right: str, quotes: Set[str]) -> bool:
+    """Returns whether a space separates a text from a word that begins with ``right``. ``quotes`` are those
+    that were opened in the text and not closed."""
+    left = text[-1]
+    if is_wide(left) or is_wide(right) or right in _NO_SPACE_BEFORE or left in _NO_SPACE_AFTER:
         return False
-    return left.isalnum() or (left in ",.;:!?)" and right.isalpha())
+    if right in _QUOTES or left in _QUOTES:
+        return (right if right in _QUOTES else left) not in quotes
+    # Numbers have no spaces, even if they are several tokens.
+    return not (left in ".,:" and right.isdecimal() and text[-2:-1].isdecimal())
 
 
-def _is_wide(character: str) -> bool:
-    return unicodedata.east_asian_width(character) in "WF"
+def is_wide(character: str) -> bool:
+    """Returns whether a character is of a script without spaces between words, such as Chinese, or one of its
+    signs."""
+    return unicodedata.east_asian_width(character) in "WF" and not _HANGUL.match(character)
 
 
 @cache  # reading the dictionary takes a second

@@ -14,8 +14,8 @@ from typing import Literal
 
 from hiero._core import FormatError
 from hiero.base.text import split
-from hiero.text.joining import gaps, marked, unmarked, whole_characters, with_spaces
-from hiero.text.normalisation import MARK, NormalForm, cleaned, plain_punctuation
+from hiero.text.joining import gaps, marked, unmarked, whole_words, with_spaces
+from hiero.text.normalisation import MARK, NormalForm, cleaned, plain_punctuation, without_surrogates
 from hiero.text.protection import Protection, as_text, as_token, is_address, protection
 from hiero.text.schemes import SCHEMES, Scheme, Words, check_language, words_of
 
@@ -148,7 +148,7 @@ class TextSide:
     def _split(self, text: str) -> tuple[list[str], list[bool]]:
         """Splits a line into words, and tells which of them are protected parts."""
         if self.leaves_text:
-            words = self._words.split(text)
+            words = self._words.split(without_surrogates(text))
             return words, [False] * len(words)
         text = cleaned(text, self.unicode)
         parts = _Parts.of(text, self._protection.spans(text))
@@ -158,7 +158,7 @@ class TextSide:
         words = self._words.split(text.replace(parts.name, f" {parts.name} ") if parts.found else text)
         is_gap = gaps(text, words)
         if is_gap is not None and not all(is_gap):
-            words, is_gap = whole_characters(text, words, is_gap)
+            words, is_gap = whole_words(text, words, is_gap, parts.name)
         is_part = [bool(parts.found) and word == parts.name for word in words]
         shown, words = words, parts.restored(words)
         if is_gap is not None and not all(is_gap):

@@ -105,6 +105,11 @@ def test_zero_width_spaces_between_words(word: str) -> None:
         ("und:moses", "می‌شود 👩‍💻👍🏽 🇩🇪🇫🇷 é", "می‌شود 👩‍💻 ￭👍🏽 🇩🇪 ￭🇫🇷 é"),
         ("und:moses", "\u200cab\u200c c\u200d\u200dd", "ab c\u200dd"),  # joiners that join nothing
         ("und:moses", "a￭b", "a ￭■￭ b"),  # the mark itself
+        ("en:moses", "word(s) (in)valid ab[c] (d)", "word ￭( s ) ( in )￭ valid ab ￭[ c ] ( d )"),
+        ("en:moses", "5 m² of H₂O, 2½ cups", "5 m ￭² of H ￭₂￭ O , 2 ￭½ cups"),
+        ("zh:jieba", "我去过Zürich和Москва", "我 去过 Zürich 和 Москва"),
+        ("zh:jieba", "हिन्दी भाषा naïve 서울", "हिन्दी भाषा naïve 서울"),
+        ("zh:jieba", "A/B f(x) don't", "A ￭/￭ B f ￭( x ) don ￭'￭ t"),
     ],
 )
 def test_tokens(side: str, text: str, tokens: str) -> None:
@@ -121,6 +126,32 @@ def test_text_comes_back_as_it_was() -> None:
     ):
         assert EN.text(EN.tokens(text)) == text
     assert FR.normalised("Quoi? L'été: oui") == "Quoi ? L'été : oui"
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        "他在New York Times工作，喜欢São Paulo的咖啡",
+        "हिन्दी भाषा 서울 시청 Нью Йорк",
+        "3.5 km (ok) at 10:30, No. 5 & C++ C# 50% off",
+        '他说："Hello, world!" "and" \'so\' on, don\'t',
+        "word(s), (in)valid, f(x) = 5 m², 10 - 20 USD/kg, e-mail",
+    ],
+)
+@pytest.mark.parametrize("name", ["zh:jieba", "ja:janome"])
+def test_words_of_other_scripts_come_back_with_their_spaces(name: str, text: str) -> None:
+    side = parse_side(name)
+    assert side.text(side.tokens(text)) == text
+
+
+def test_letters_of_parts_are_not_joined() -> None:
+    side = TextSide("moses", "en", protect=(r"\{\w+\}", "Х+"))
+    assert side.tokens("v{name}s ЖХХЩ") == ["v", "￭{name}￭", "s", "Ж", "￭ХХ￭", "Щ"]
+
+
+def test_halves_of_characters() -> None:
+    for side in (TextSide(), TextSide("moses", "en", rules=1), TextSide("jieba", "zh", rules=1)):
+        assert "".join(side.tokens("a\ud800b \udfffc")) == "a\ufffdb\ufffdc"
 
 
 def test_forms_that_are_a_choice() -> None:
@@ -176,10 +207,13 @@ def plain(text: str) -> str:
     return visible(plain_punctuation(cleaned(text, "NFC"))).replace("''", '"')
 
 
-@pytest.mark.parametrize("language", ["en", "fr", "cs", "fi", "und"])
-def test_random_text_comes_back(language: str) -> None:
+@pytest.mark.parametrize(
+    "name",
+    [*(f"{language}:moses" for language in ("en", "fr", "cs", "fi", "und")), "zh:jieba", "ja:janome"],
+)
+def test_random_text_comes_back(name: str) -> None:
     """Normalised text is left as it is, and no character is lost but by the normalisation."""
-    side, letters, rng = TextSide("moses", language), letters_of_scripts(), random.Random(language)
+    side, letters, rng = parse_side(name), letters_of_scripts(), random.Random(name)
     assert all(letters.values()) and len(letters) > 40
     for _ in range(1500):
         text = random_text(rng, letters)
