@@ -23,6 +23,7 @@ from hiero.generators.protocol import Label, phrase_rule
 from hiero.generators.readings import Reader, Reading
 from hiero.generators.templates import Piece, Word, join_pieces
 from hiero.generators.writing import Writer
+from hiero.text.joining import unmarked
 
 _FEATURE = "NumberRule"
 
@@ -36,9 +37,10 @@ class NumberRules(Settings):
     The language ``und`` is for texts of any language that has no convention of its own. What is read and has
     no letters is then also written as it was, with digits of its script.
 
-    A tokeniser may have separated the marks (``3 . 5 %``). Targets are made with marks separated and joined,
-    first in the same way as the source. With ``lowercase`` they are in lower case, for models of lowercased
-    text.
+    A tokeniser may have separated the marks (``3 . 5 %``), and may have put the mark ￭ on signs that have no
+    spaces (``10 :￭ 30``). Targets are made with marks separated and joined, first in the same way as the
+    source, and signs of the source have ￭ as in the source. With ``lowercase`` they are in lower case, for
+    models of lowercased text.
     """
 
     kind: Literal["numbers"] = "numbers"
@@ -57,16 +59,19 @@ class NumberRules(Settings):
 
     def rules(self, sentence: Sentence) -> list[Rule]:
         tokens = sentence.tokens
+        words = _without_marks(tokens)
         rules: dict[tuple[tuple[str, ...], tuple[str, ...]], Rule] = {}
         meanings: set[tuple[object, ...]] = set()
-        for reading in _reader(self.source).readings(tokens):
-            source = tuple(tokens[reading.begin : reading.end])
+        for reading in _reader(self.source).readings(words):
+            span = slice(reading.begin, reading.end)
+            source = tuple(tokens[span])
+            as_marked = dict(zip(words[span], source, strict=True))
             meaning = (source, reading.kind, reading.loose, *reading.values.items())
             if meaning in meanings:
                 continue
             meanings.add(meaning)
             for target in self._targets(reading, source):
-                texts = tuple(word.text for word in target)
+                texts = tuple(as_marked.get(word.text, word.text) for word in target)
                 if (source, texts) not in rules:
                     links = _links(reading.fields, [word.fields for word in target])
                     rules[source, texts] = phrase_rule(self.label, source, texts, _FEATURE, links)
@@ -87,6 +92,14 @@ class NumberRules(Settings):
 
     def _cased(self, pieces: Sequence[Piece]) -> Sequence[Piece]:
         return [Piece(field, text.lower()) for field, text in pieces] if self.lowercase else pieces
+
+
+def _without_marks(tokens: Sequence[str]) -> list[str]:
+    """Returns tokens, with signs without the marks of a tokeniser."""
+    words, _ = unmarked(tokens)
+    return [
+        token if any(c.isalnum() for c in word) else word for token, word in zip(tokens, words, strict=True)
+    ]
 
 
 def _links(source: Sequence[frozenset[str]], target: Sequence[frozenset[str]]) -> list[tuple[int, int]]:

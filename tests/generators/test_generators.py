@@ -18,6 +18,7 @@ from hiero.generators import (
     NameRules,
     NumberRules,
 )
+from hiero.text import TextSide
 from support.generated_rules import all_targets, generate_rules, targets
 
 # Languages, source phrase, all translations.
@@ -159,6 +160,11 @@ CASES = [
     ("en de", "3 / 4", "3 / 4 | 3/4"),
     ("en de", "10 - 12", "10 - 12 | 10-12"),
     ("de en", "1,5-2,5", "1.5-2.5 | 1.5 - 2.5"),
+    # Signs may have marks that say that there is no space beside them.
+    ("en de", "10 :￭ 30", "10 :￭ 30 | 10:30"),
+    ("en-GB en", "2 ￭/￭ 3 ￭/￭ 08", "3 ￭/￭ 2 ￭/￭ 08 | 3/2/08"),
+    ("en de", "5 ￭% x", "5 ￭% | 5 Prozent"),
+    ("en de", "￭-3.5 x", ""),
 ]  # fmt: skip
 
 
@@ -231,6 +237,16 @@ def test_every_rule_once_and_on_its_tokens() -> None:
         assert (rule.lhs, rule.features) == ("NUM", {"NumberRule": 1.0})
         assert f" {' '.join(rule.source)} " in f" {sentence} "
         assert {s for s, _ in rule.links} == set(range(len(rule.source)))
+
+
+def test_text_of_a_tokeniser() -> None:
+    """Times and dates are read in tokens, and their translations become text without spaces."""
+    side = TextSide("moses", "en")
+    tokens = " ".join(side.tokens("at 10:30 on 3/2/2008, 1/2"))
+    rules = generate_rules(NumberRules(source="en", target="en-GB"), tokens)
+    for phrase, expected in (("10:30", "10:30"), ("3/2/2008", "2/3/2008"), ("1/2", "1/2")):
+        results = targets(rules, " ".join(side.tokens(phrase)))
+        assert side.text(results[0].split(" ")) == side.text(results[1].split(" ")) == expected
 
 
 def test_lower_case() -> None:
