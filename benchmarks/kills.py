@@ -56,7 +56,9 @@ def results(run: Path) -> dict[str, bytes]:
         "risk-*.tsv",
         "reranker.json",
         "fold-*.forests",
-        "examples.*",
+        "examples*",
+        "left-out-*.json",
+        "shares.json",
     )
     paths = sorted(path for pattern in patterns for path in run.glob(pattern))
     return {str(path.relative_to(run)): path.read_bytes() for path in paths}

@@ -3,8 +3,9 @@
     python benchmarks/li2009.py ../shared/data OUTPUT [--corpora ja-en] [--threads 2]
 
 trains a model for each corpus and runs the experiment; its table is in OUTPUT/CORPUS/li2009/tables.md. The
-second stage learns from 20,000 sentences of ja-en, and from all of ur-en, three times as well. Tests are on
-the test set, and on the last pairs of the bitext of ja-en or of the tuning set of ur-en, which are held out.
+second stage learns from 20,000 sentences of ja-en, and from all of ur-en, three times as well, with a
+variance of 0.03 and all of the weights of n-grams. Tests are on the test set, and on the last pairs of the
+bitext of ja-en or of the tuning set of ur-en, which are held out.
 The pop limit is 50, and forests have 1,000 edges. Started again, it goes on where it was interrupted. Then
 prints times of the runs, and seconds and peak memory of one evaluation of the risk and its gradient for each
 system: over all derivations of the tuning set that its first run has accumulated, or over the forests of the
@@ -27,7 +28,8 @@ from hiero.experiments.li2009 import LARGE, Li2009
 from hiero.experiments.report import markdown_rows
 from hiero.experiments.systems import System
 from hiero.rerank import Reranker
-from hiero.rerank.pipeline import RERANKER, read_examples
+from hiero.rerank.examples import read_examples
+from hiero.rerank.learning import RERANKER
 from hiero.rerank.training import objective_of, penalties_of
 from hiero.tune.methods.risk import Risk
 from hiero.tune.methods.risk.descent import evaluate
@@ -66,7 +68,9 @@ def configure(data: Path, name: str, path: Path) -> None:
             file.write(f"dictionary = {json.dumps(dictionary)}\n")
         file.write(f"\n[decoding]\npop_limit = {POP_LIMIT}\n")
         file.write(f"\n[risk]\nedges = {EDGES}\n")
-        file.write(f"\n[second]\nsentences = {20_000 if name == 'ja-en' else 0}\n")
+        file.write(
+            f"\n[second]\nsentences = {20_000 if name == 'ja-en' else 0}\nvariance = 0.03\nshare = 1.0\n"
+        )
 
 
 def print_passes(configuration: Path, results: Path) -> None:
@@ -102,8 +106,8 @@ def _second_stage_risk(laboratory: Li2009) -> tuple[RiskSpace, Loss, Array]:
     """Returns the risk of the forests of the bitext, and the weights of the second stage."""
     run = laboratory.run_folder(LARGE, 0)
     examples, reranker = read_examples(run), Reranker.load(run / RERANKER)
-    ngrams = [reranker.ngrams.get(" ".join(ngram), 0.0) for ngram in examples.features.ngrams]
-    penalties = penalties_of(examples.features, laboratory.second_options(0))
+    ngrams = [reranker.ngrams.get(" ".join(ngram), 0.0) for ngram in examples[0].features.ngrams]
+    penalties = penalties_of(examples[0].features, laboratory.second_options(0))
     return *objective_of(examples, penalties, laboratory.threads), np.array([reranker.score, *ngrams])
 
 

@@ -28,8 +28,9 @@ from hiero.base.text import split
 from hiero.evaluate import Bleu, Runs, paired_bootstrap
 from hiero.forest.files import ForestFile
 from hiero.rerank import NgramFeatures, Reranker, RerankerOptions, frequent_ngrams
-from hiero.rerank.pipeline import RERANKER, read_examples
-from hiero.rerank.training import prepare, train_reranker
+from hiero.rerank.examples import prepare, read_examples
+from hiero.rerank.learning import RERANKER
+from hiero.rerank.training import train_reranker
 
 SHOWN = 1500  # sentences of the bitext that BLEU is of
 Choice = Callable[[Forest], Derivation | None]
@@ -117,7 +118,7 @@ def left_out(folder: Path, variances: Sequence[float], threads: int) -> None:
         examples = prepare(trained, weights, references, features, Path(scratch), threads=threads)
         for variance in (RerankerOptions().variance, *variances):
             options = RerankerOptions(variance=variance)
-            second = train_reranker(examples, weights, options, threads=threads)
+            second = train_reranker([examples], weights, options, threads=threads)
             rows.append((f"variance {variance:g}", second.choose))
     sizes = f"{len(seen.forests):,} sentences of four folds, {len(unseen.forests):,} of the fifth"
     for label, choose in rows:

@@ -18,7 +18,7 @@ from hiero.cli.options.common import Decoding, Load, Threads
 from hiero.cli.options.training import TRAIN_MEMORY, Memory, Quiet, RerankerFiles, reporter
 from hiero.forest.files import ForestFile
 from hiero.rerank import Reranker, SecondStageOptions, train_second_stage
-from hiero.rerank.pipeline import RERANKER
+from hiero.rerank.learning import RERANKER
 
 
 def train_reranker(
@@ -56,7 +56,8 @@ def train_reranker(
             progress=progress,
         )
     used = sum(weight != 0 for weight in reranker.ngrams.values())
-    print(f"{files.output / RERANKER}: {used:,} n-grams, score {reranker.score:.4g}")
+    learnt = f"{used:,} n-grams, score {reranker.score:.4g}, share {reranker.share:g}"
+    print(f"{files.output / RERANKER}: {learnt}")
 
 
 def rerank(

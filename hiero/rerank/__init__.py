@@ -3,7 +3,8 @@ n-grams of the target side, and is trained by minimum risk on forests of the bit
 
 from hiero.rerank.checks import check_second_stage
 from hiero.rerank.features import NgramFeatures, frequent_ngrams
-from hiero.rerank.pipeline import SecondStageOptions, train_second_stage
+from hiero.rerank.learning import SecondStageOptions
+from hiero.rerank.pipeline import train_second_stage
 from hiero.rerank.reranker import Reranker
 from hiero.rerank.training import RerankerOptions
 

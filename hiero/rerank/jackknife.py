@@ -9,12 +9,15 @@ other folds.
 from __future__ import annotations
 
 import itertools
+import json
 import random
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from contextlib import suppress
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
+from hiero._core import Forest, ForestError
 from hiero.base.files import replacing
 from hiero.base.lines import PathLike, read_lines
 from hiero.base.parallel import ordered_map
@@ -23,12 +26,14 @@ from hiero.decode.decoder import Decoder, Failure
 from hiero.decode.model import Model
 from hiero.features.sentence import Sentence
 from hiero.features.trees import read_tree
-from hiero.forest.files import NO_FOREST, ForestWriter, PackedForest, pack_forest
+from hiero.forest.files import NO_FOREST, ForestFile, ForestWriter, PackedForest, pack_forest
 from hiero.text import TextProcessing
 from hiero.train import TrainInputs, TrainSettings, train
 
 # The entry of a model's manifest with its training settings.
 _SETTINGS = "settings"
+# The folder of a fold's model, in the folder that it is trained in.
+MODEL = "model"
 
 
 @dataclass(frozen=True)
@@ -90,7 +95,7 @@ def train_without(model: Model, bitext: Bitext, fold: Sequence[int], folder: Pat
         [lm.path for lm in model.lms[estimated:]],
     )
     settings = settings.model_copy(update={"text": TextProcessing(), "truecase": False})
-    return model.with_grammar(train(inputs, folder / "model", settings=settings, **report))
+    return model.with_grammar(train(inputs, folder / MODEL, settings=settings, **report))
 
 
 def _write(path: Path, lines: Sequence[str]) -> None:
@@ -105,13 +110,23 @@ def write_forests(
     path: Path,
     *,
     edges: int,
+    made_from: Mapping[str, Any],
     threads: int = 1,
     progress: Callable[[int], object] | None = None,
 ) -> list[str]:
-    """Translates sentences of the bitext and writes an archive of their forests, pruned to the best
-    ``edges``. Returns a message for each sentence that failed or has no translation."""
+    """Translates sentences of the bitext, given by rising numbers, and writes an archive of their forests,
+    pruned to the best ``edges``. Returns a message for each sentence that failed or has no translation.
 
-    def packed(sentence: Sentence) -> tuple[PackedForest, str]:
+    ``made_from`` says in values of JSON what forests depend on. Forests of an archive that was made from the
+    same are taken from it, so that only other sentences are translated.
+    """
+    made_from = json.loads(json.dumps(made_from))
+    kept = _kept_forests(path, made_from)
+
+    def packed(numbered: tuple[int, Sentence]) -> tuple[PackedForest, str]:
+        number, sentence = numbered
+        if (forest := kept(number)) is not None:
+            return pack_forest(forest), ""
         result = decoder.attempt(sentence, keep="forest")
         if isinstance(result, Failure):
             return pack_forest(NO_FOREST), one_line(result.error)
@@ -120,15 +135,36 @@ def write_forests(
         return pack_forest(result.forest.prune(decoder.weights, edges=edges)), ""
 
     problems = []
-    with ForestWriter(path, {"weights": decoder.weights}) as writer:
-        results = ordered_map(packed, sentences_of(bitext, sentences), threads)
-        for done, (forest, problem) in enumerate(results, start=1):
+    about = {"weights": decoder.weights, "made_from": made_from, "sentences": list(sentences)}
+    numbered = zip(sentences, sentences_of(bitext, sentences), strict=True)
+    with ForestWriter(path, about) as writer:
+        for done, (forest, problem) in enumerate(ordered_map(packed, numbered, threads), start=1):
             writer.add(forest)
             if problem:
                 problems.append(problem)
             if progress is not None:
                 progress(done)
     return problems
+
+
+def _kept_forests(path: Path, made_from: Mapping[str, Any]) -> Callable[[int], Forest | None]:
+    """Returns a function that returns the forest of a sentence, given by its number, in an archive that was
+    made from the same. It returns None for a sentence without a derivation, whose problem is not in the
+    archive, and for damaged forests."""
+    places: dict[int, int] = {}
+    with suppress(OSError, ForestError):
+        archive = ForestFile(path)
+        if archive.about.get("made_from") == made_from:
+            places = {number: place for place, number in enumerate(archive.about["sentences"])}
+
+    def kept(number: int) -> Forest | None:
+        if number in places:
+            with suppress(ForestError):
+                forest: Forest = archive[places[number]]
+                return forest if forest.root >= 0 else None
+        return None
+
+    return kept
 
 
 def sentences_of(bitext: Bitext, numbers: Sequence[int]) -> Iterator[Sentence]:

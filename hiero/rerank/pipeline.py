@@ -6,70 +6,51 @@ import itertools
 import os
 import random
 import shutil
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from functools import cached_property
 from pathlib import Path
-from typing import Any, Self
-
-import numpy as np
-from pydantic import BaseModel, ConfigDict, Field, model_validator
+from typing import Any
 
 from hiero import __version__
-from hiero._core import Error, Forest, FormatError
-from hiero.base.files import temporary_name, write_atomically
-from hiero.base.json_files import read_json
+from hiero._core import Error, FormatError
+from hiero.base.files import temporary_name
 from hiero.base.lines import PathLike, read_lines
 from hiero.base.ownership import MANIFEST
 from hiero.base.progress import Report
-from hiero.base.text import split
 from hiero.decode.decoder import Decoder, Failure
 from hiero.decode.model import Model
 from hiero.features.protocols import LocalFeatures
 from hiero.features.trees import iterate_trees
-from hiero.forest.files import ForestFile
-from hiero.forest.losses import BleuColumns
 from hiero.generators.protocol import RuleGenerator
 from hiero.rerank.checks import check_second_stage
-from hiero.rerank.features import NgramFeatures, frequent_ngrams
-from hiero.rerank.jackknife import Bitext, folds, sentences_of, settings_of, train_without, write_forests
+from hiero.rerank.examples import example_files
+from hiero.rerank.jackknife import (
+    MODEL,
+    Bitext,
+    folds,
+    sentences_of,
+    settings_of,
+    train_without,
+    write_forests,
+)
+from hiero.rerank.learning import (
+    RERANKER,
+    SHARES,
+    TRAINED,
+    Learning,
+    SecondStageOptions,
+    forests_file,
+    left_out_file,
+)
 from hiero.rerank.reranker import Reranker
-from hiero.rerank.training import Examples, RerankerOptions, prepare, train_reranker
 from hiero.train import align, prepare_corpus, prepare_text
 from hiero.train.alignment import import_alignment
 from hiero.train.settings import DEFAULT_MEMORY, TrainInputs, TrainSettings
 from hiero.train.steps import Journal, Step, open_journal
-from hiero.tune.methods.risk.annealing import Minimum
 
-# The name of the file with the second stage.
-RERANKER = "reranker.json"
 # Sentences that are decoded first, to see whether any can be.
 _TRIED = 3
-
-
-class SecondStageOptions(RerankerOptions):
-    """Settings of a second stage and of the forests that it is trained on."""
-
-    folds: int = Field(5, ge=2, description="folds of the bitext, each translated by a model of the others")
-    sentences: int = Field(0, ge=0, description="sentences to learn from, drawn from the bitext; 0: all")
-    seed: int = Field(1, ge=0, lt=1 << 32, description="seed of the folds and of drawing sentences")
-
-
-class _Prepared(BaseModel):
-    """The content of ``examples.json``: the parts of ``Examples`` that are not in files of their own."""
-
-    model_config = ConfigDict(extra="forbid", strict=True)
-
-    ngrams: list[str]
-    offsets: list[int] = Field(min_length=1)
-    statistics: list[float] = Field(min_length=BleuColumns.WIDTH, max_length=BleuColumns.WIDTH)
-    variances: list[float]
-
-    @model_validator(mode="after")
-    def _of_all_features(self) -> Self:
-        if len(self.variances) != 1 + len(self.ngrams):
-            raise ValueError(f"{len(self.variances)} variances of {len(self.ngrams)} n-grams and a score")
-        return self
 
 
 def train_second_stage(
@@ -114,19 +95,6 @@ def train_second_stage(
             memory,
             progress,
         ).run()
-
-
-def read_examples(folder: Path) -> Examples:
-    """Reads the examples that a second stage was trained on from its folder. Raises FormatError, OSError."""
-    record = read_json(folder / "examples.json", _Prepared)
-    return Examples(
-        folder / "examples.forests",
-        folder / "examples.counts",
-        NgramFeatures([tuple(ngram.split(" ")) for ngram in record.ngrams]),
-        np.array(record.offsets),
-        np.array(record.statistics),
-        np.array(record.variances),
-    )
 
 
 @dataclass
@@ -174,24 +142,71 @@ class _Pipeline:
         else:
             links = {**sides, "alignment": Path(self.inputs.alignment)}
             self._step("align", links, [self.bitext.alignment], self._import_alignment)
-        inputs = {**sides, "alignment": self.bitext.alignment, "model": self.manifest}
-        inputs |= {f"mono {i}": path for i, path in enumerate(self.bitext.mono)}
+        archives = [self._fold(k) for k in range(self.options.folds)]
+        forests = {**sides, **{path.name: path for path in archives}}
+        outputs = example_files(self.work, self.options.folds)
+        settings = self._forest_settings | self._options("folds", "sentences", "seed", "order", "least_count")
+        self._step("examples", forests, outputs, self._learning.prepare, **settings)
+        settings |= self._options("variance", "steps")
+        examples = {path.name: path for path in outputs}
+        trained = {TRAINED: self.work / TRAINED}
+        self._step("train", examples, [*trained.values()], self._learning.train, **settings)
+        if self.options.share is None:
+            trained[SHARES] = self._choose_share(examples, settings)
+        share = self._options("share")
+        self._step("share", trained, [self.work / RERANKER], self._learning.multiply, **share)
+        return Reranker.load(self.work / RERANKER)
+
+    def _choose_share(self, examples: Mapping[str, Path], settings: Mapping[str, Any]) -> Path:
+        """Chooses the share by cross-validation, and returns the file with the choice."""
+        folds = [left_out_file(self.work, k) for k in range(self.options.folds)]
+        for k, path in enumerate(folds):
+            self._step(f"left out {k}", examples, [path], lambda k=k: self._learning.leave_out(k), **settings)  # type: ignore[misc]
+        inputs = {path.name: path for path in folds}
+        self._step("shares", inputs, [self.work / SHARES], self._learning.choose_share)
+        return self.work / SHARES
+
+    @cached_property
+    def _learning(self) -> Learning:
+        texts = list(read_lines(self.target))
+        references = [[[texts[i]] for i in fold] for fold in self._folds[1]]
+        return Learning(
+            self.work,
+            self.model.weights,
+            self.options,
+            references,
+            self.threads,
+            lambda line: self.journal.report(f"{self.step}: {line}"),
+            self._count,
+        )
+
+    def _options(self, *names: str) -> dict[str, Any]:
+        return self.options.model_dump(include=set(names))
+
+    @property
+    def _forest_settings(self) -> dict[str, Any]:
+        """The settings that the forest of a sentence depends on, beside those of the fold's model."""
+        settings = {"weights": dict(self.model.weights), "decoding": dict(self.decoding)}
+        return {**settings, **self._options("edges"), "program": __version__}
+
+    def _fold(self, k: int) -> Path:
+        """Trains the model of a fold and translates the fold's sentences, and returns the archive of their
+        forests."""
+        inputs = {"corpus source": self.source, "corpus target": self.target, "model": self.manifest}
+        texts = {"alignment": self.bitext.alignment}
+        texts |= {f"mono {i}": path for i, path in enumerate(self.bitext.mono)}
+        folder = self.work / f"fold-{k}"
+        model, archive = folder / MODEL, forests_file(self.work, k)
+        manifest = model / MANIFEST
+        settings = self._options("folds", "seed")
+        self._step(f"model {k}", inputs | texts, [manifest], lambda: self._train_fold(k, folder), **settings)
+        self._discard_all_but(model)
+        inputs["model of the fold"] = manifest
         if self.parses is not None:
             inputs["parses"] = self.parses
-        settings = {"weights": dict(self.model.weights), "decoding": dict(self.decoding)}
-        settings |= self.options.model_dump(include={"folds", "sentences", "seed", "edges"})
-        archives = [self.work / f"fold-{k}.forests" for k in range(self.options.folds)]
-        for k, path in enumerate(archives):
-            self._step(f"fold {k}", inputs, [path], lambda k=k: self._fold(k), **settings)  # type: ignore[misc]
-            self._discard(self.work / f"fold-{k}")
-        forests = {**sides, **{path.name: path for path in archives}}
-        outputs = [self.work / f"examples.{end}" for end in ("forests", "counts", "json")]
-        settings |= self.options.model_dump(include={"order", "least_count"})
-        self._step("examples", forests, outputs, self._examples, **settings)
-        settings |= self.options.model_dump(include={"variance", "steps"})
-        examples = {path.name: path for path in outputs}
-        self._step("train", examples, [self.work / RERANKER], self._train, **settings)
-        return Reranker.load(self.work / RERANKER)
+        settings |= self._forest_settings | self._options("sentences")
+        self._step(f"fold {k}", inputs, [archive], lambda: self._decode_fold(k, inputs, archive), **settings)
+        return archive
 
     def _step(
         self,
@@ -202,7 +217,7 @@ class _Pipeline:
         **settings: Any,
     ) -> None:
         self.step = name
-        names = [path.name for path in outputs]
+        names = [str(path.relative_to(self.work)) for path in outputs]
         self.journal.run(Step(name, inputs, {**settings, "program": __version__}, names, run))
 
     def _count(self, unit: str, total: int | None = None) -> Callable[..., object] | None:
@@ -273,84 +288,48 @@ class _Pipeline:
         all_folds = folds(self.source, self.bitext.pairs, options.folds, options.seed)
         numbers = sorted(itertools.chain(*all_folds))
         if 0 < options.sentences < len(numbers):
-            numbers = random.Random(options.seed).sample(numbers, options.sentences)
+            # All of a smaller sample are in a larger one, so that their forests are kept.
+            random.Random(options.seed).shuffle(numbers)
+            numbers = numbers[: options.sentences]
         drawn = set(numbers)
         return all_folds, [[i for i in fold if i in drawn] for fold in all_folds]
 
-    def _fold(self, k: int) -> None:
-        fold, drawn = (parts[k] for parts in self._folds)
-        folder = self.work / f"fold-{k}"
-        report = self.journal.report
-        model = train_without(
+    def _train_fold(self, k: int, folder: Path) -> None:
+        train_without(
             self.model,
             self.bitext,
-            fold,
+            self._folds[0][k],
             folder,
             memory=self.memory,
-            report=lambda line: report(f"fold {k}: {line}"),
+            report=lambda line: self.journal.report(f"model {k}: {line}"),
             progress=self.progress,
         )
+
+    def _decode_fold(self, k: int, inputs: Mapping[str, Path], archive: Path) -> None:
+        model = self.model.with_grammar(Model.load(inputs["model of the fold"].parent))
+        drawn = self._folds[1][k]
+        checksums = {label: self.journal.checksum(path) for label, path in inputs.items()}
         problems = write_forests(
             Decoder(model, **self.decoding),
             self.bitext,
             drawn,
-            self.work / f"fold-{k}.forests",
+            archive,
             edges=self.options.edges,
+            made_from={"inputs": checksums, "settings": self._forest_settings},
             threads=self.threads,
             progress=self._count("sentences", len(drawn)),
         )
         without = f", {len(problems):,} without a translation: {problems[0]}" if problems else ""
-        report(f"fold {k}: {len(drawn):,} sentences{without}")
+        self.journal.report(f"fold {k}: {len(drawn):,} sentences{without}")
 
-    @staticmethod
-    def _discard(folder: Path) -> None:
-        """Removes the folder that a finished step worked in. It is renamed first: if the process is killed
-        then, no half of the folder is left for training to refuse, and the rest is removed when the journal
-        is opened."""
-        if folder.exists():
-            leftover = temporary_name(folder)
-            folder.rename(leftover)
-            shutil.rmtree(leftover)
-
-    def _examples(self) -> None:
-        options = self.options
-        order = list(itertools.chain(*self._folds[1]))
-        texts = list(read_lines(self.target))
-        references = [[texts[i]] for i in order]
-        ngrams = frequent_ngrams((split(line) for (line,) in references), options.order, options.least_count)
-        examples = prepare(
-            self._forests(),
-            self.model.weights,
-            references,
-            NgramFeatures(ngrams),
-            self.work,
-            threads=self.threads,
-            progress=self._count("forests", len(order)),
-        )
-        record = _Prepared(
-            ngrams=list(map(" ".join, ngrams)),
-            offsets=examples.offsets.tolist(),
-            statistics=examples.statistics.tolist(),
-            variances=examples.variances.tolist(),
-        )
-        write_atomically(self.work / "examples.json", record.model_dump_json() + "\n")
-        self.journal.report(
-            f"examples: {len(order):,} forests, {len(ngrams):,} n-grams, {examples.offsets[-1]:,} edges"
-        )
-
-    def _forests(self) -> Iterator[Forest]:
-        for k in range(self.options.folds):
-            with ForestFile(self.work / f"fold-{k}.forests") as archive:
-                yield from archive
-
-    def _train(self) -> None:
-        examples = read_examples(self.work)
-
-        def report(minimum: Minimum) -> None:
-            means = f"R {minimum.risk:.4f}, H {minimum.entropy:.3f}, |gradient| {minimum.gradient:.2g}"
-            self.journal.report(f"train: {means} after {minimum.evaluations} passes")
-
-        reranker = train_reranker(
-            examples, self.model.weights, self.options, threads=self.threads, report=report
-        )
-        reranker.save(self.work / RERANKER)
+    def _discard_all_but(self, model: Path) -> None:
+        """Removes what the finished step of training a fold's model leaves beside the model. Folders are
+        renamed first: if the process is killed then, no half of a folder is left for training to refuse, and
+        the rest is removed when the journal is opened."""
+        for path in model.parent.iterdir():
+            if path.is_dir() and path != model:
+                leftover = temporary_name(self.work / path.name)
+                path.rename(leftover)
+                shutil.rmtree(leftover)
+            elif path != model:
+                path.unlink()

@@ -26,6 +26,7 @@ _LONGEST = 100
 class Reranker(BaseModel, metaclass=OneLineErrors):
     """A second stage: the weights of the first stage's features, from which its score is computed, the weight
     of that score, and those of n-grams, whose words are separated by blanks. Other n-grams have weight 0.
+    ``share`` says by what the trained weights of n-grams were multiplied to give ``ngrams``.
 
     >>> Reranker(weights={"LM0": 1.0}, score=0.5, ngrams={"the house": 0.25}).save("r.json")  # doctest: +SKIP
     """
@@ -37,6 +38,7 @@ class Reranker(BaseModel, metaclass=OneLineErrors):
     score: float
     ngrams: Mapping[str, float] = Field(repr=False)
     edges: int = Field(3000, ge=1)
+    share: float = Field(1.0, ge=0)
 
     @field_validator("ngrams")
     @classmethod
@@ -63,6 +65,11 @@ class Reranker(BaseModel, metaclass=OneLineErrors):
         copied = super().model_copy(update=update, deep=deep)
         copied.__dict__.pop("_features", None)  # computed from weights that the copy may not have
         return copied
+
+    def with_share(self, share: float) -> Reranker:
+        """Returns a second stage whose weights of n-grams are multiplied by a share, at least 0."""
+        ngrams = {ngram: share * weight for ngram, weight in self.ngrams.items()}
+        return self.model_copy(update={"ngrams": ngrams, "share": share * self.share})
 
     @cached_property
     def _features(self) -> tuple[NgramFeatures, Any]:

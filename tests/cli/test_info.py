@@ -93,10 +93,11 @@ def test_forests(french: Path, tmp_path: Path) -> None:
 
 def test_a_second_stage(tmp_path: Path) -> None:
     path = tmp_path / "r.json"
-    Reranker(weights={"LM0": 1.5}, score=0.5, ngrams={"the house": 0.25, "a": 1.0}).save(path)
+    Reranker(weights={"LM0": 1.5}, score=0.5, ngrams={"the house": 0.25, "a": 1.0}, share=0.5).save(path)
     assert facts(path) == {
         "kind": "second stage (for hiero-decode --reranker)",
         "n-grams": "2",
+        "share": "0.5",
         "weight of the score": "0.5",
         "first stage's weights": "LM0=1.5",
     }

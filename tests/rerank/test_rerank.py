@@ -15,7 +15,8 @@ from hiero import Forest, FormatError
 from hiero.forest.files import NO_FOREST, ForestFile, ForestWriter
 from hiero.forest.losses import ORDER
 from hiero.rerank import NgramFeatures, Reranker, RerankerOptions
-from hiero.rerank.training import Examples, prepare, train_reranker
+from hiero.rerank.examples import Examples, prepare
+from hiero.rerank.training import train_reranker
 from hiero.tune.methods.risk.annealing import Minimum
 from hiero.tune.methods.risk.losses import BleuLoss
 from support.brute_force_forest import WORDS, derivation_words, derivations, small_random_forest
@@ -107,7 +108,7 @@ def test_training_ends_at_a_minimum(seed: int, tmp_path: Path) -> None:
     forests, references, features, examples = problem(seed, tmp_path)
     options = RerankerOptions(variance=0.5, steps=500)
     ends: list[Minimum] = []
-    found = train_reranker(examples, FIRST, options, report=ends.append)
+    found = train_reranker([examples], FIRST, options, report=ends.append)
     # The gradient of the objective, with the prior.
     assert ends[-1].gradient < 1e-3
     tables = []
@@ -147,7 +148,7 @@ def test_training_ends_at_a_minimum(seed: int, tmp_path: Path) -> None:
 def test_a_narrow_prior_keeps_ngrams_small(tmp_path: Path) -> None:
     *_, examples = problem(2, tmp_path)
     sizes = [
-        sum(abs(w) for w in train_reranker(examples, FIRST, RerankerOptions(variance=v)).ngrams.values())
+        sum(abs(w) for w in train_reranker([examples], FIRST, RerankerOptions(variance=v)).ngrams.values())
         for v in (1e-3, 1.0, 1e3)
     ]
     assert sizes == sorted(sizes) and sizes[0] < 0.1 < sizes[2]
@@ -163,7 +164,7 @@ def test_any_number_of_threads(tmp_path: Path) -> None:
         references = [[" ".join(rng.choices(WORDS, k=5))] for _ in forests]
         features = NgramFeatures([("a",), ("b", "c")])
         examples = prepare(forests, FIRST, references, features, folder, threads=threads)
-        reranker = train_reranker(examples, FIRST, RerankerOptions(), threads=threads)
+        reranker = train_reranker([examples], FIRST, RerankerOptions(), threads=threads)
         made.append((reranker, examples.counts.read_bytes(), examples.forests.read_bytes()))
     assert made[0] == made[1]
 
@@ -171,7 +172,7 @@ def test_any_number_of_threads(tmp_path: Path) -> None:
 def test_nothing_to_learn_from(tmp_path: Path) -> None:
     examples = prepare([NO_FOREST], FIRST, [["a"]], NgramFeatures([("a",)]), tmp_path)
     with pytest.raises(ValueError, match="no sentence has a derivation"):
-        train_reranker(examples, FIRST, RerankerOptions())
+        train_reranker([examples], FIRST, RerankerOptions())
 
 
 def test_damaged_counts(tmp_path: Path) -> None:
@@ -179,8 +180,8 @@ def test_damaged_counts(tmp_path: Path) -> None:
     counts = examples.counts.read_bytes()
     for damaged in (counts[:-4], b""):
         examples.counts.write_bytes(damaged)
-        with pytest.raises(hiero.FormatError, match=r"examples\.counts: not the counts of"):
-            train_reranker(examples, FIRST, RerankerOptions())
+        with pytest.raises(hiero.FormatError, match=r"examples-0\.counts: not the counts of"):
+            train_reranker([examples], FIRST, RerankerOptions())
     with pytest.raises(ValueError, match="1 forests for 2 references"):
         prepare([NO_FOREST], FIRST, [["a"], ["b"]], examples.features, tmp_path)
 

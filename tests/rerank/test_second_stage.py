@@ -20,8 +20,8 @@ from hiero.rerank import (
     pipeline,
     train_second_stage,
 )
+from hiero.rerank.examples import read_examples
 from hiero.rerank.jackknife import Bitext, folds, sentences_of, train_without, write_forests
-from hiero.rerank.pipeline import read_examples
 from support.commands import call
 from support.files import SharedFolder
 from support.grams import grams
@@ -94,10 +94,80 @@ def test_sentences_without_forests(trained: Path, tmp_path: Path) -> None:
             return super().attempt(line, **options)
 
     path = tmp_path / "forests"
-    assert write_forests(Failing(model), bitext, [0, 1], path, edges=5) == ["no tree"]
+    assert write_forests(Failing(model), bitext, [0, 1], path, edges=5, made_from={}) == ["no tree"]
     with ForestFile(path) as archive:
         assert [forest.root >= 0 for forest in archive] == [True, False]
         assert archive[0].edge_count <= 5
+
+
+def test_forests_that_are_kept(trained: Path, tmp_path: Path) -> None:
+    """A larger sample has the bytes of one that was translated at once, though only what was not translated
+    before is translated; a sentence without a forest, a damaged forest and forests made from something else
+    are translated again."""
+    model = hiero.Model.load(trained / "model")
+    work = trained / "model.train"
+    bitext = Bitext(work / "corpus.source", work / "corpus.target", 251, work / "alignment")
+    lines = (work / "corpus.source").read_text().splitlines()
+    translated: list[int] = []
+    failing: set[int] = set()
+
+    class Noting(hiero.Decoder):
+        def attempt(self, line: Any, **options: Any) -> Any:
+            translated.append(lines.index(" ".join(line.tokens)))
+            if translated[-1] in failing:
+                return hiero.Failure(line, ValueError("no tree"))
+            return super().attempt(line, **options)
+
+    decoder = Noting(model, pop_limit=5)
+
+    def written(path: Path, numbers: list[int], made_from: object = 1, threads: int = 1) -> list[int]:
+        translated.clear()
+        options = {"edges": 50, "made_from": {"x": made_from}, "threads": threads}
+        problems = write_forests(decoder, bitext, numbers, path, **options)
+        assert problems == ["no tree"] * len(failing)
+        return sorted(translated)
+
+    path, scratch = tmp_path / "forests", tmp_path / "scratch"
+    some, more = [1, 5, 8, 20], [0, 1, 4, 5, 8, 9, 20, 30]
+    assert written(path, some) == some and written(scratch, more) == more
+    assert written(path, more, threads=2) == [0, 4, 9, 30]
+    assert path.read_bytes() == scratch.read_bytes()
+    assert written(scratch, more, 2) == more
+    written(scratch, some)
+    assert written(path, some) == []
+    assert path.read_bytes() == scratch.read_bytes()
+    # The forest of the first sentence is damaged.
+    content = bytearray(path.read_bytes())
+    content[40] ^= 255
+    path.write_bytes(content)
+    assert written(path, some) == [1] and path.read_bytes() == scratch.read_bytes()
+    path.write_bytes(b"none")
+    assert written(path, some) == some
+    failing.add(5)
+    path.unlink()
+    assert written(path, some) == some and written(path, some) == [5]
+    failing.clear()
+    assert written(path, some) == [5] and path.read_bytes() == scratch.read_bytes()
+
+
+def test_only_the_sample_changes(trained: Path, second: Path, tmp_path: Path) -> None:
+    """Another sample gives the files of a run from scratch, and trains no model again."""
+    copy, files = tmp_path / "copy", ("fold-*", "examples*", "left-out*", "*.json")
+    shutil.copytree(second, copy)
+
+    def content(folder: Path) -> dict[str, bytes]:
+        paths = itertools.chain(*(folder.glob(pattern) for pattern in files))
+        found = {path.name: path.read_bytes() for path in paths if path.is_file()}
+        del found["steps.json"]  # its entries are in another order
+        return found
+
+    for sentences in (90, 30):
+        _, log = second_stage(trained, copy, "--sentences", sentences)
+        assert log.count("done before") == 4 and "model 1: done before" in log
+        scratch = tmp_path / str(sentences)
+        second_stage(trained, scratch, "--sentences", sentences)
+        assert content(copy) == content(scratch) != content(second)
+        assert len(content(copy)) >= 12
 
 
 @pytest.fixture(scope="module")
@@ -131,13 +201,19 @@ def test_what_was_learnt_from(trained: Path, second: Path) -> None:
     examples = json.loads((second / "examples.json").read_text())
     assert set(examples["ngrams"]) == frequent
     # Each forest has its own reference.
-    best = [forest.viterbi(model.weights) for archive in archives for forest in archive]
     metric = Bleu([[targets[i]] for i in order])
-    statistics = metric.statistics(["" if b is None else " ".join(b.tokens) for b in best])
-    assert examples["statistics"] == statistics.sum(axis=0).tolist()
+    begin = 0
+    for archive, fold in zip(archives, examples["folds"], strict=True):
+        best = [forest.viterbi(model.weights) for forest in archive]
+        texts = ["" if b is None else " ".join(b.tokens) for b in best]
+        segments = range(begin, begin := begin + len(archive))
+        references = [metric.references[i] for i in segments]
+        own = Bleu([[" ".join(words) for words in each] for each in references])
+        assert fold["statistics"] == own.statistics(texts).sum(axis=0).tolist()
     reranker = Reranker.load(second / "reranker.json")
     assert reranker.weights == model.weights and set(reranker.ngrams) <= frequent
-    assert not list(second.glob("fold-*/")), "models of folds are gone"
+    # Only the models of folds are kept of what they were trained in.
+    assert sorted(path.name for path in second.glob("fold-*/*")) == ["model", "model"]
 
 
 def test_interrupted_and_with_another_number_of_threads(trained: Path, second: Path, tmp_path: Path) -> None:
@@ -145,11 +221,13 @@ def test_interrupted_and_with_another_number_of_threads(trained: Path, second: P
     expected = (second / "reranker.json").read_bytes()
     copy = tmp_path / "second"
     shutil.copytree(second, copy)
-    for name in ("fold-1.forests", "examples.forests", "examples.counts", "examples.json", "reranker.json"):
+    lost = ("fold-1.forests", "examples-0.forests", "examples-1.counts", "examples.json", "trained.json")
+    for name in (*lost, "left-out-0.json", "shares.json", "reranker.json"):
         (copy / name).unlink()
     _, log = second_stage(trained, copy, "--threads", 1)
     steps = [line.split(": ")[1:3] for line in log.splitlines() if "done before" in line]
-    assert [name for name, _ in steps] == ["corpus", "align", "fold 0"]
+    kept = ["corpus", "align", "model 0", "fold 0", "model 1", "left out 1"]
+    assert [name for name, _ in steps] == kept
     assert (copy / "reranker.json").read_bytes() == expected
     _, log = second_stage(trained, copy, "--variance", 0.01)
     assert "train: stale, other settings (variance)" in log and "examples: done before" in log
@@ -161,11 +239,11 @@ def test_interrupted_and_with_another_number_of_threads(trained: Path, second: P
 def test_killed_while_a_fold_is_cleared(
     trained: Path, second: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    """The rest of a half-removed folder does not disturb, and no finished fold is translated again."""
+    """The rest of a half-removed folder does not disturb, and no finished model is trained again."""
     copy = tmp_path / "second"
     shutil.copytree(second, copy)
-    for name in ("fold-1.forests", "reranker.json"):
-        (copy / name).unlink()
+    shutil.rmtree(copy / "fold-1")
+    (copy / "reranker.json").unlink()
     inputs = inputs_of(trained)
     options = SecondStageOptions(folds=2, sentences=60, least_count=2, steps=5, variance=1.0)
     arguments = (trained / "model", inputs, copy, options)
@@ -173,7 +251,7 @@ def test_killed_while_a_fold_is_cleared(
     whole = shutil.rmtree
 
     def killed(path: Path) -> None:
-        if not path.name.startswith(".fold-1."):
+        if not path.name.startswith(".model.train."):
             return whole(path)
         next(path.rglob("steps.json")).unlink()
         raise SystemError
@@ -184,23 +262,26 @@ def test_killed_while_a_fold_is_cleared(
             train_second_stage(*arguments, decoding={"pop_limit": 20})
     log: list[str] = []
     found = train_second_stage(*arguments, decoding={"pop_limit": 20}, report=log.append)
-    assert "fold 1: done before" in log
+    assert "model 1: done before" in log and "fold 1: done before" in log
     assert found == Reranker.load(second / "reranker.json")
-    assert not list(copy.glob("fold-*/")) and not list(copy.glob(".fold-*"))
-    # A folder that was not removed when the process was killed is removed later.
-    (copy / "fold-0").mkdir()
+    assert {path.name for path in copy.glob("fold-*/*")} == {"model"} and not list(copy.glob(".model*"))
+    # Files that were not removed when the process was killed are removed later.
+    (copy / "fold-0" / "model.train").mkdir()
+    (copy / "fold-0" / "source").touch()
     train_second_stage(*arguments, decoding={"pop_limit": 20})
-    assert not (copy / "fold-0").exists()
+    assert {path.name for path in copy.glob("fold-*/*")} == {"model"}
 
 
 def test_damaged_examples(second: Path, tmp_path: Path) -> None:
     known = json.loads((second / "examples.json").read_text())
+    first, other = known["folds"]
     for change, message in (
-        ({"variances": known["variances"][:-1]}, "variances of"),
+        ({"variances": other["variances"][:-1]}, "variances of"),
         ({"offsets": []}, "offsets"),
-        ({"statistics": known["statistics"][:-1]}, "statistics"),
+        ({"statistics": other["statistics"][:-1]}, "statistics"),
     ):
-        (tmp_path / "examples.json").write_text(json.dumps({**known, **change}))
+        record = {**known, "folds": [first, {**other, **change}]}
+        (tmp_path / "examples.json").write_text(json.dumps(record))
         with pytest.raises(hiero.FormatError, match=f"examples.json: damaged: .*{message}"):
             read_examples(tmp_path)
 
@@ -268,6 +349,7 @@ def test_bad_calls(second: Path, trained: Path, tmp_path: Path) -> None:
 def test_defaults() -> None:
     """The defaults are those in docs/reranking.md."""
     options = SecondStageOptions()
-    assert (options.order, options.least_count, options.variance, options.edges) == (2, 2, 0.03, 500)
+    assert (options.order, options.least_count, options.variance, options.edges) == (2, 2, 0.3, 500)
     assert (options.steps, options.folds, options.sentences, options.seed) == (50, 5, 0, 1)
+    assert options.share is None
     assert Reranker(weights={}, score=1.0, ngrams={}).edges == 3000

@@ -36,7 +36,8 @@ def make_both(folder: Path) -> None:
     assert "not what the model was trained on" not in log
     path = folder / "second" / "reranker.json"
     reranker = Reranker.load(path)
-    assert out == f"{path}: {len(reranker.ngrams):,} n-grams, score {reranker.score:.4g}\n"
+    learnt = f"{len(reranker.ngrams):,} n-grams, score {reranker.score:.4g}, share {reranker.share:g}"
+    assert out == f"{path}: {learnt}\n"
 
 
 def second_stage(trained: Path, output: Path, *more: object) -> tuple[str, str]:

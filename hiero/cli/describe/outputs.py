@@ -94,6 +94,7 @@ def _reranker(path: Path) -> dict[str, object]:
     return {
         "kind": "second stage (for hiero-decode --reranker)",
         "n-grams": f"{len(reranker.ngrams):,}",
+        "share": f"{reranker.share:g}",
         "weight of the score": f"{reranker.score:g}",
         "first stage's weights": assignments(reranker.weights),
     }
@@ -145,8 +146,8 @@ def _runs(path: Path) -> dict[str, object]:
 
 def _training(path: Path) -> dict[str, object]:
     steps = read_json(path / STEPS, RootModel[dict[str, _Step]]).root
-    is_model = path.suffix == ".train" and "fold 0" not in steps
-    last = steps.get("model" if is_model else "train")
+    is_model = path.suffix == ".train" and "model 0" not in steps
+    last = steps.get("model" if is_model else "share")
     output = _UNFINISHED
     if last is not None:
         file = Path(os.path.normpath(path / next(iter(last.outputs))))
