@@ -4,21 +4,19 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
-from functools import cached_property
 from pathlib import Path
-from typing import Annotated
+from typing import Annotated, Any
 
 import typer
 
-from hiero import Decoder, FormatError, Sentence
+from hiero import Decoder, FormatError, Model, Sentence
 from hiero.base.files import write_atomically
-from hiero.base.weights import read_weights
 from hiero.cli.base.loading import load_model
 from hiero.cli.io.failures import sentence_place
+from hiero.cli.io.tuned import read_tuned
 from hiero.cli.options.analysis import AnalysisPictures, AnalysisSet, Measures
 from hiero.cli.options.common import Decoding, Load, ModelPath, Threads
 from hiero.evaluate import Bleu
-from hiero.evaluate.metric import Array
 from hiero.pages.chart import chart_page
 from hiero.tune import ModelDecoder
 from hiero.tune.analysis import analyse, plot_beams
@@ -31,8 +29,8 @@ def analyse_search(
     weights: Annotated[
         list[Path] | None,
         typer.Option(
-            help="Weights file to compare, whose features replace the model's weights; repeatable (default:"
-            " the model's weights)."
+            help="Weights file, or directory of hiero tune, to compare; its features replace the model's"
+            " weights; repeatable (default: the model's weights)."
         ),
     ] = None,
     measures: Measures,
@@ -52,9 +50,10 @@ def analyse_search(
     loaded = load_model(model, load)
     sentences, references = data.read(loaded)
     metric = Bleu(references, effective_length=data.effective_length)
-    from_files = {str(path): {**loaded.weights, **read_weights(path)} for path in weights or ()}
-    compared = from_files or {"the model's": dict(loaded.weights)}
-    analysis = _Analysis(Decoder(loaded, **decoding), sentences, metric, compared, threads)
+    compared = {"the model's": Decoder(loaded, **decoding)}
+    if weights:
+        compared = {str(path): _weighted(loaded, path, decoding) for path in weights}
+    analysis = _Analysis(compared, sentences, metric, threads)
     analysis.print_table(measures)
     if pictures.page is not None:
         if pictures.sentence >= len(sentences):
@@ -65,25 +64,32 @@ def analyse_search(
         analysis.plot(pictures.pop_limits, pictures.plot)
 
 
+def _weighted(model: Model, path: Path, decoding: Mapping[str, Any]) -> Decoder:
+    """Returns a decoder with weights from a file, and the span limit that they were tuned with. Raises
+    FormatError, OSError."""
+    weights, tuned_with = read_tuned(path)
+    return Decoder(model, **{**tuned_with, **decoding}).with_weights(weights)
+
+
 @dataclass(frozen=True)
 class _Analysis:
-    """A set, and weights to decode it with, by name."""
+    """A set, and decoders with the weights to compare, by name."""
 
-    decoder: Decoder
+    decoders: Mapping[str, Decoder]
     sentences: Sequence[Sentence]
     metric: Bleu
-    weights: Mapping[str, Mapping[str, float]]
     threads: int
 
     def print_table(self, measures: Measures) -> None:
         """Prints a row of measures for each of the weights."""
-        decoder = ModelDecoder(self.decoder, self.sentences, self.threads)
         k, beam, order = measures.k, measures.beam, measures.order
-        width = max(map(len, self.weights))
+        width = max(map(len, self.decoders))
         heads = ("  best", f"{k}-best oracle", "guided oracle", "diversity", "top-down reach", "guided reach")
         print("  ".join([" " * width, *heads]))
-        for name, vector in self._vectors.items():
-            result = analyse(decoder, self.metric, vector, k=k, beam=beam, order=order)
+        for name, decoder in self.decoders.items():
+            searcher = ModelDecoder(decoder, self.sentences, self.threads)
+            vector = decoder.model.weight_vector(decoder.weights)
+            result = analyse(searcher, self.metric, vector, k=k, beam=beam, order=order)
             scores = (f"{score:.2f}" for score in (result.best, result.kbest_oracle, result.guided_oracle))
             cells = (*scores, f"{result.diversity:.4f}", f"{result.top_down:.1%}", f"{result.guided:.1%}")
             row = (cell.rjust(len(head)) for cell, head in zip(cells, heads, strict=True))
@@ -92,8 +98,8 @@ class _Analysis:
     def page(self, sentence: int, place: str, measures: Measures) -> str:
         """Returns a page with the chart of a sentence by the first weights. Raises FormatError, with
         ``place``, if the sentence has no derivation."""
-        name, vector = next(iter(self._vectors.items()))
-        result = self.decoder.with_weights(vector).translate(self.sentences[sentence], keep="splits")
+        decoder = next(iter(self.decoders.values()))
+        result = decoder.translate(self.sentences[sentence], keep="splits")
         if not result.has_parse:
             raise FormatError(f"{place}: no derivation covers the sentence")
         outside = result.chart.outside(
@@ -103,23 +109,18 @@ class _Analysis:
             beam=measures.beam,
             effective_length=self.metric.effective_length,
         )
-        return chart_page(outside, self.weights[name], f"Sentence {sentence}")
+        return chart_page(outside, decoder.weights, f"Sentence {sentence}")
 
     def plot(self, pop_limits: Sequence[int], path: Path) -> None:
         """Prints and draws BLEU by pop limit."""
-        curves: dict[str, dict[int, float]] = {name: {} for name in self.weights}
+        curves: dict[str, dict[int, float]] = {name: {} for name in self.decoders}
         for pop_limit in pop_limits:
-            settings = {**self.decoder.settings.model_dump(), "pop_limit": pop_limit}
-            decoder = Decoder(self.decoder.model, **settings)
-            for name, vector in self._vectors.items():
-                results = decoder.with_weights(vector).translate_batch(self.sentences, threads=self.threads)
+            for name, weighted in self.decoders.items():
+                settings = {**weighted.settings.model_dump(), "pop_limit": pop_limit}
+                decoder = Decoder(weighted.model, **settings).with_weights(weighted.weights)
+                results = decoder.translate_batch(self.sentences, threads=self.threads)
                 statistics = self.metric.statistics([" ".join(result.tokens) for result in results])
                 curves[name][pop_limit] = float(self.metric.score(statistics.sum(axis=0)))
         for name, curve in curves.items():
             print(f"{name}: " + ", ".join(f"{score:.2f} at {limit}" for limit, score in curve.items()))
         plot_beams(curves, path)
-
-    @cached_property
-    def _vectors(self) -> dict[str, Array]:
-        model = self.decoder.model
-        return {name: model.weight_vector(weights) for name, weights in self.weights.items()}

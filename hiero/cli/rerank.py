@@ -7,13 +7,14 @@ from typing import Annotated
 
 import typer
 
-from hiero import FormatError, read_weights
+from hiero import FormatError
 from hiero.cli.base.files import Output, on_interrupt
 from hiero.cli.base.loading import loaded_parts
 from hiero.cli.base.progress import progress_line
 from hiero.cli.base.settings import SettingOptions
 from hiero.cli.base.size import parse_memory
 from hiero.cli.io.forests import find_weights, write_choices
+from hiero.cli.io.tuned import read_tuned
 from hiero.cli.options.common import Decoding, Load, Threads
 from hiero.cli.options.training import TRAIN_MEMORY, Memory, Quiet, RerankerFiles, reporter
 from hiero.forest.files import ForestFile
@@ -39,6 +40,7 @@ def train_reranker(
         hiero train-reranker tuned-model --source train.de --target train.en -o second --threads 2
         hiero-decode tuned-model --reranker second/reranker.json --source new.de -o new.en
     """
+    weights, tuned_with = (None, {}) if files.weights is None else read_tuned(files.weights)
     note = f"run it again to go on; {files.output} has what is done"
     with progress_line(quiet) as progress, on_interrupt(note):
         reranker = train_second_stage(
@@ -46,8 +48,8 @@ def train_reranker(
             files.inputs,
             files.output,
             settings,
-            weights=None if files.weights is None else read_weights(files.weights),
-            decoding=decoding,
+            weights=weights,
+            decoding={**tuned_with, **decoding},
             **loaded_parts(files.model, load),
             parses=files.parses,
             threads=threads,

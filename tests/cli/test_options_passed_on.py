@@ -11,6 +11,7 @@ import pytest
 
 import hiero
 from hiero.cli import analyse, rerank, train, tune
+from hiero.cli.io.tuned import Tuned, write_tuned
 from hiero.evaluate import Bleu, Ter
 from hiero.features import DistortionStatistics
 from hiero.tune import Mix
@@ -320,6 +321,43 @@ def test_train_reranker(files: Path) -> None:
     assert found["weights"] == WEIGHTS and dict(found["decoding"]) == {"pop_limit": 11}
     assert (found["options"].folds, found["options"].seed) == (3, 8)
     assert (str(found["parses"]), found["memory"], found["threads"]) == ("trees", 1 << 30, 2)
+
+
+def tuned_weights(folder: Path, span_limit: int) -> Path:
+    """Makes a directory of tuned weights, as hiero tune leaves it."""
+    folder.mkdir()
+    write(folder / "weights.txt", [f"{name} {weight}" for name, weight in WEIGHTS.items()])
+    about = {"method": "mert", "metric": "BLEU", "score": 1.0, "before": 0.0, "held_out": False}
+    record = Tuned(**about, sentences=1, source="s", references=["r"], span_limit=span_limit)
+    write_tuned(folder, record)
+    return folder
+
+
+def test_tuned_weights_bring_their_span_limit(
+    files: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """The span limit of tuned weights is that of decoding, unless an option says another."""
+    tuned = [tuned_weights(tmp_path / str(limit), limit) for limit in (3, 4)]
+    train = (rerank, "train_second_stage", "train-reranker", "model", *BITEXT, "-o", "out")
+    for weights in (tuned[0], tuned[0] / "weights.txt"):
+        found = handed(*train, "--weights", weights, "--pop-limit", 9)
+        assert (found["weights"], found["decoding"]) == (WEIGHTS, {"span_limit": 3, "pop_limit": 9})
+    assert handed(*train, "--weights", tuned[0], "--span-limit", 6)["decoding"] == {"span_limit": 6}
+
+    sets = ("--source", files / "dev.fr", "--references", files / "dev.en", "--tokens")
+    command = ("analyse", files / "model", *sets, "--weights", *tuned, files / "weights")
+    own = hiero.Model.load(files / "model").settings.span_limit
+    compared: list[int] = []
+
+    def analysed(decoder: Any, *_: Any, **__: Any) -> Analysis:
+        compared.append(decoder._decoder.settings.span_limit)
+        return Analysis(1.0, 2.0, 3.0, 0.4, 0.5, 0.625)
+
+    monkeypatch.setattr(analyse, "analyse", analysed)
+    for more, limits in (((), [3, 4, own]), (("--span-limit", 6), [6, 6, 6])):
+        compared.clear()
+        assert call("hiero", *command, *more).returncode == 0
+        assert compared == limits
 
 
 def test_analyse(files: Path, tmp_path: Path) -> None:

@@ -9,6 +9,7 @@ from pydantic import BaseModel, ConfigDict
 
 from hiero.base.files import sha256, write_atomically
 from hiero.base.json_files import read_json
+from hiero.base.weights import read_weights
 
 TUNED = "tuned.json"
 _WEIGHTS = "weights.txt"
@@ -56,3 +57,12 @@ def find_weights(path: Path) -> tuple[Path, dict[str, Any]]:
     if tuned is not None and tuned.exists():
         origin = read_json(tuned, Tuned).model_dump()
     return path, origin
+
+
+def read_tuned(path: Path) -> tuple[dict[str, float], dict[str, Any]]:
+    """Returns the weights that a path stands for, which may be a tuning directory, and the settings of the
+    decoder that belong to them: the span limit that they were tuned with, if a record says so. Raises
+    FormatError, OSError."""
+    file, origin = find_weights(path)
+    span_limit = origin.get("span_limit")
+    return read_weights(file), {} if span_limit is None else {"span_limit": span_limit}

@@ -11,7 +11,6 @@ import typer
 
 from hiero import Decoder, FormatError, Model
 from hiero.base.files import sha256
-from hiero.base.weights import read_weights
 from hiero.cli.base.files import OUTPUT_HELP, Writes, reading, writing
 from hiero.cli.base.loading import LOAD, LOAD_METAVAR, load_model
 from hiero.cli.base.settings import SettingOptions
@@ -19,7 +18,7 @@ from hiero.cli.io.lines import Format, Lines, format_of, line_format, source_set
 from hiero.cli.io.sentences import SentenceRules
 from hiero.cli.io.sinks import Derivations, Forests, Records, Sinks, Tstset
 from hiero.cli.io.translation import Choice
-from hiero.cli.io.tuned import find_weights
+from hiero.cli.io.tuned import read_tuned
 from hiero.cli.options.common import INPUT_FORMAT, PARSES, Threads, Tokens
 from hiero.evaluate.nist_xml import SegmentSet
 from hiero.forest.decisions import Decision
@@ -121,9 +120,7 @@ class DecodingModel:
         """Loads the model, or assembles it. Weights of hiero tune bring their span limit. Raises FormatError,
         OSError."""
         model = self._open()
-        origin = {} if self.weights is None else find_weights(self.weights)[1]
-        span_limit = origin.get("span_limit")
-        return model if span_limit is None else model.with_settings(span_limit=span_limit)
+        return model if self.weights is None else model.with_settings(**read_tuned(self.weights)[1])
 
     def _open(self) -> Model:
         model = self.model or self.model_option
@@ -142,7 +139,7 @@ class DecodingModel:
         weights of their own features. ``may_have_rules`` is as for ``SentenceRules.take_weights``.
 
         Raises FormatError, or BadParameter, for a feature that neither the model nor the rules have."""
-        from_file = {} if self.weights is None else read_weights(find_weights(self.weights)[0])
+        from_file = {} if self.weights is None else read_tuned(self.weights)[0]
         weights = {**from_file, **dict(map(_assignment, self.set_weight or []))}
         features = decoder.model.feature_names
         weights = rules.take_weights(weights, features, may_have_rules)

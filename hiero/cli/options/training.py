@@ -121,7 +121,10 @@ class RerankerFiles:
     alignment: Annotated[Path | None, typer.Option(help=f"{LINKS} (default: words are aligned).")] = None
     parses: Annotated[Path | None, typer.Option(help=PARSES)] = None
     weights: Annotated[
-        Path | None, typer.Option(help="Weights file for decoding (default: the model's weights).")
+        Path | None,
+        typer.Option(
+            help="Weights file, or directory of hiero tune, for decoding (default: the model's weights)."
+        ),
     ] = None
 
     @property
