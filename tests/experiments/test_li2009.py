@@ -144,7 +144,7 @@ def test_the_experiment(
     before = (out / "scores.csv").read_bytes()
     (out / "risk-nbest" / "run-1" / "weights.txt").unlink()
     (out / LARGE.slug / "run-1.test.json").unlink()
-    (out / LARGE.slug / "run-1" / "examples.counts").unlink()
+    (out / LARGE.slug / "run-1" / "examples-0.counts").unlink()
     again = call(*command, "--quiet", "--threads", 2)
     assert (again.returncode, again.stdout.decode()) == (0, (out / "tables.md").read_text())
     assert (out / "scores.csv").read_bytes() == before
