@@ -234,6 +234,7 @@ def test_a_random_sample_is_learnt_from(folder: Path, output: Path) -> None:
     # Neither the first nor the last, nor the same for every seed; each with its fold's others in order.
     assert len({tuple(sorted(each)) for each in (*some, range(8), range(13, 21))}) == 4
     assert [number for number in whole if number in set(again)] == again
+    assert set(drawn(folder, output, sentences=5)) < set(again), "a larger sample has the smaller one"
 
 
 def test_files_are_looked_for_before_anything_is_made(folder: Path, tmp_path: Path) -> None:

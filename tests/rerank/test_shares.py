@@ -13,12 +13,13 @@ import pytest
 from hiero import Forest
 from hiero.base.text import split
 from hiero.evaluate import Bleu
-from hiero.forest.files import NO_FOREST, ForestWriter
+from hiero.forest.files import NO_FOREST, ForestFile, ForestWriter
 from hiero.rerank import NgramFeatures, Reranker, SecondStageOptions, frequent_ngrams
 from hiero.rerank.examples import prepare, read_examples
 from hiero.rerank.learning import RERANKER, SHARES, Learning, forests_file
 from hiero.rerank.shares import ShareChoice, choose_share
-from hiero.rerank.training import train_reranker
+from hiero.rerank.training import objective_of, penalties_of, train_reranker
+from hiero.tune.methods.risk.spaces import ForestRisk
 from support.brute_force_forest import WORDS, derivation_words, derivations, small_random_forest
 from support.grams import grams
 
@@ -173,7 +174,8 @@ def test_a_fold_without_sentences(tmp_path: Path) -> None:
 
 
 def test_folds_together_are_as_one(tmp_path: Path) -> None:
-    """Training on several folds finds the weights of training on all of their sentences at once."""
+    """Expectations of several folds, and the weights that training finds, are those of all of their sentences
+    at once."""
     folds, options = make_folds(3), SecondStageOptions(variance=2.0, steps=50)
     steps = learning(tmp_path / "work", folds)
     steps.prepare()
@@ -181,6 +183,18 @@ def test_folds_together_are_as_one(tmp_path: Path) -> None:
     forests = list(itertools.chain.from_iterable(forests for forests, _ in folds))
     references = list(itertools.chain.from_iterable(references for _, references in folds))
     features = NgramFeatures(frequent_ngrams((split(text) for (text,) in references), 2, 2))
-    together = train_reranker([prepare(forests, FIRST, references, features, tmp_path)], FIRST, options)
+    whole = prepare(forests, FIRST, references, features, tmp_path)
+    together = train_reranker([whole], FIRST, options)
+    penalties = penalties_of(features, options)
+    several, _ = objective_of(read_examples(tmp_path / "work"), penalties)
+    spread = np.sqrt((whole.variances + penalties) / 13)
+    one = ForestRisk(ForestFile(whole.forests).source(), whole.edge_counts(), whole.offsets, spread)
+    assert several.sentences == 13 and several.spread == pytest.approx(spread)
+    rng = np.random.default_rng(3)
+    weights, loss = rng.normal(size=len(features)), rng.normal(size=8)
+    assert several.counts(weights, 0.7) == pytest.approx(one.counts(weights, 0.7))
+    found, expected = (space.risk(weights, 0.7, 0.5, loss) for space in (several, one))
+    for name in ("counts", "entropy", "theta", "gamma"):
+        assert getattr(found, name) == pytest.approx(getattr(expected, name)), name
     assert apart.score == pytest.approx(together.score, rel=1e-3)
     assert apart.ngrams == pytest.approx(together.ngrams, abs=1e-3)
