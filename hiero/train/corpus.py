@@ -17,9 +17,14 @@ from hiero._core import FormatError
 from hiero.base.files import replacing
 from hiero.base.lines import PathLike, read_lines
 from hiero.base.settings import Settings
+from hiero.base.text import looks_untokenised
 from hiero.text import TextProcessing, TextSide
 from hiero.train.lm_text import RESERVED
 
+# The number of lines that are checked for missing tokenisation and for sides that are the same.
+_CHECKED_LINES = 1000
+# The number of characters of a side that an example shows.
+_SHOWN = 60
 _RESERVED = frozenset(word.decode() for word in RESERVED)
 
 
@@ -115,6 +120,34 @@ def prepare_corpus(
             names = ", ".join(os.fspath(source) for source, _ in bitexts)
             raise FormatError(f"{names}: no sentence pairs to train on: {report}")
     return report
+
+
+def count_sentences(path: PathLike) -> int:
+    """Returns the number of lines of a prepared text that are not blank. Raises FormatError, OSError."""
+    return sum(1 for line in read_lines(path) if line)
+
+
+def pair_example(line: int, pair: tuple[str, str], detail: str = "") -> str:
+    """Returns a sentence pair with the number of its line, counted from 1, cut to a readable length."""
+    source, target = (side if len(side) <= _SHOWN else f"{side[: _SHOWN - 1].rstrip()}…" for side in pair)
+    return f"line {line}{f' ({detail})' if detail else ''}: {source} | {target}"
+
+
+def text_warnings(
+    bitext: tuple[PathLike, PathLike], prepared: tuple[PathLike, PathLike], text: TextProcessing
+) -> Iterator[str]:
+    """Yields what is doubtful of a bitext, by the first lines of its files and of the prepared corpus: text
+    that is taken for tokens, and sides that are the same. Raises FormatError, OSError."""
+    for path, side in zip(bitext, (text.source, text.target), strict=True):
+        if side.scheme == "none" and looks_untokenised(itertools.islice(read_lines(path), _CHECKED_LINES)):
+            yield (
+                f"{os.fspath(path)}: looks like raw text, but is taken for tokens: most lines "
+                "have words that end in punctuation; see --tokenize, such as --tokenize de:moses en:moses"
+            )
+    pairs = [pair for pair in itertools.islice(read_pairs(*prepared), _CHECKED_LINES) if any(pair)]
+    if 2 * sum(source.casefold() == target.casefold() for source, target in pairs) > len(pairs):
+        source, target = (os.fspath(path) for path in bitext)
+        yield f"{source} and {target}: most lines are the same on both sides"
 
 
 def prepare_text(

@@ -14,10 +14,25 @@ from hiero._core import FormatError
 from hiero.base.files import replacing
 from hiero.base.lines import PathLike, read_lines
 from hiero.text.normalisation import cleaned
-from hiero.train.corpus import read_pairs
+from hiero.train.corpus import pair_example, read_pairs
 
 REST = "train"
 LEFT_OUT = "left out"
+
+
+class LeftOutExample:
+    """The first sentence pair that is left out; as text ", such as line 7: source | target", or empty."""
+
+    def __init__(self) -> None:
+        self._text = ""
+
+    def add(self, number: int, pair: tuple[str, str]) -> None:
+        """Keeps a pair and the number of its line, counted from 0, unless it is blank or not the first."""
+        if not self._text and all(map(str.strip, pair)):
+            self._text = f", such as {pair_example(number + 1, pair)}"
+
+    def __str__(self) -> str:
+        return self._text
 
 
 def set_aside(
@@ -27,6 +42,7 @@ def set_aside(
     sizes: Mapping[str, int],
     seed: int,
     others: Iterable[str] = (),
+    example: LeftOutExample | None = None,
 ) -> dict[str, int]:
     """Draws tuning or test sets from a bitext, and writes the bitext without their sentences.
 
@@ -42,6 +58,7 @@ def set_aside(
     - ``sizes``: the name and the number of sentence pairs of each set.
     - ``seed``: the random seed.
     - ``others``: more source sentences to leave out.
+    - ``example``: is told each pair that is left out, and keeps the first.
 
     Returns the number of sentence pairs in each set, in "train", and "left out".
     Raises FormatError for files of different lengths, or if the sets would take more than half of the pairs.
@@ -60,7 +77,11 @@ def set_aside(
     def choose_set(number: int, pair: tuple[str, str]) -> str:
         key = sentence_key(pair[0])
         name = set_of.get(key, REST)
-        return name if name == REST or first_lines.get(key) == number else LEFT_OUT
+        if name == REST or first_lines.get(key) == number:
+            return name
+        if example is not None:
+            example.add(number, pair)
+        return LEFT_OUT
 
     return _write_sets(source, target, folder, list(sizes), choose_set)
 

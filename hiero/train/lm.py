@@ -142,6 +142,16 @@ def check_options(order: int, memory: int, binary: str, quantize: int | None) ->
         raise ValueError(f"{quantize} bits: expected {QUANTIZE_BITS[0]} to {QUANTIZE_BITS[-1]}")
 
 
+def copy_lm(path: PathLike, output: PathLike) -> None:
+    """Copies an existing language model as a KenLM binary. Raises FormatError for another file, OSError."""
+    with replacing(output) as temporary:
+        if is_arpa(Path(path)):
+            LanguageModel.write_binary(os.fspath(path), str(temporary))
+        else:
+            LanguageModel.load(os.fspath(path))  # raises an error if it is not a language model
+            shutil.copyfile(path, temporary)
+
+
 def check_lm(path: PathLike) -> None:
     """Raises FormatError for a file that is not a language model; OSError.
 

@@ -3,44 +3,41 @@
 from __future__ import annotations
 
 import os
-import shutil
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import replace
 from functools import partial
-from itertools import islice
+from itertools import chain, islice
 from pathlib import Path
 from typing import Any
 
 from hiero import __version__
-from hiero._core import LanguageModel
-from hiero.base.files import replacing, write_atomically
+from hiero.base.files import write_atomically
 from hiero.base.json_files import read_json
 from hiero.base.lines import PathLike, count_lines, read_lines
-from hiero.base.ownership import MANIFEST
 from hiero.base.progress import Report
-from hiero.base.text import looks_untokenised
-from hiero.base.weights import read_weights, write_weights
+from hiero.base.weights import write_weights
 from hiero.decode.model import Model
-from hiero.decode.model_directory import WEIGHTS, check_output, read_config, read_made_from
-from hiero.decode.model_files import is_arpa
+from hiero.decode.model_directory import check_output
 from hiero.decode.settings import DecodingSettings
 from hiero.features.distortion import DistortionStatistics
 from hiero.text import TextSide
 from hiero.train.alignment import align, import_alignment
-from hiero.train.corpus import prepare_corpus, prepare_text, read_pairs
-from hiero.train.lm import estimate_lm
+from hiero.train.corpus import count_sentences, prepare_corpus, prepare_text, read_pairs, text_warnings
+from hiero.train.held_out import LEFT_OUT, LeftOutExample, set_aside
+from hiero.train.lm import copy_lm, estimate_lm
+from hiero.train.problems import AlignedCorpus, write_problems
 from hiero.train.rules import ExtractSettings, extract_rules, score_rules
 from hiero.train.settings import DEFAULT_MEMORY, TrainInputs, TrainSettings
 from hiero.train.steps import Journal, Step, open_journal
 from hiero.train.truecaser import train_truecaser
+from hiero.train.tuned_weights import keep_tuned_weights
 from hiero.train.weights import weights_by_length
 
 _ALL_SETTINGS = tuple(TrainSettings.model_fields)
 # The file with the settings of extraction, with those that were chosen, and all outputs of that step.
 _EXTRACT_SETTINGS = "extract.json"
+_PROBLEMS = "problems.tsv"
 _EXTRACTED = ["rules.counts", "distortion.json", _EXTRACT_SETTINGS]
-# The number of lines that are checked for missing tokenisation.
-_CHECKED_LINES = 1000
 
 
 def train(
@@ -105,15 +102,13 @@ class _Pipeline:
         self.step = ""
         self.lms: list[str] = []
         self.text = settings.text
+        self.corpus = ("corpus.source", "corpus.target", "alignment")
 
     def run(self) -> Model:
-        files = {"source": self.inputs.source, "target": self.inputs.target}
-        if self.inputs.dictionary:
-            files |= dict(
-                zip(("dictionary source", "dictionary target"), self.inputs.dictionary, strict=True)
-            )
+        if self.inputs.without:
+            self._leave_out_sets()
         truecasers = self._train_truecasers() if self.settings.truecase else []
-        files |= self._paths(*truecasers)
+        files = {**self.inputs.sides(), **self._paths(*truecasers)}
         outputs = ["corpus.source", "corpus.target"]
         self._step("corpus", files, outputs, self._prepare_corpus, "text", "max_length", "max_ratio")
         self._prepare_texts()
@@ -126,8 +121,9 @@ class _Pipeline:
         else:
             links = {"alignment": self.inputs.alignment}
             self._step("align", {**corpus, **links}, ["alignment"], self._import_alignment)
-        aligned = {**corpus, **self._paths("alignment")}
-        self._step("extract", aligned, _EXTRACTED, self._extract, "extract")
+        self._find_problems()
+        self._step("extract", self._paths(*self.corpus), _EXTRACTED, self._extract, "extract")
+        corpus = self._paths(*self.corpus[:2])
         self._step("score", {**corpus, **self._paths("rules.counts")}, ["rules.hrt"], self._score, "score")
         for k in range(estimated_lms):
             self._estimate_lm(k)
@@ -138,13 +134,8 @@ class _Pipeline:
         )
         model_files = ["manifest.json", "rules0.hrt", *(f"lm{k}.binary" for k in range(len(self.lms)))]
         folder = os.path.relpath(self.output, self.work)
-        self._step(
-            "model",
-            parts,
-            [os.path.join(folder, name) for name in model_files],
-            self._save_model,
-            *_ALL_SETTINGS,
-        )
+        outputs = [os.path.join(folder, name) for name in model_files]
+        self._step("model", parts, outputs, self._save_model, *_ALL_SETTINGS)
         return Model.load(self.output)
 
     def _step(
@@ -170,6 +161,22 @@ class _Pipeline:
         work = f"{self.step}: {unit}"
         units = None if total is None else total()
         return lambda done, total=units: progress(work, done, total)
+
+    def _leave_out_sets(self) -> None:
+        """Goes on with a bitext without the sentences of sets that are not to be trained on."""
+        bitext = self.inputs.source, self.inputs.target
+        sets = {f"set {k}": path for k, path in enumerate(self.inputs.without)}
+        outputs = ["train.source", "train.target"]
+
+        def leave_out() -> None:
+            sentences, example = chain.from_iterable(map(read_lines, sets.values())), LeftOutExample()
+            counts = set_aside(*bitext, self.work, {}, 0, sentences, example)
+            self.report(f"sets: {counts[LEFT_OUT]:,} sentence pairs left out{example}")
+
+        self._step("sets", {"source": bitext[0], "target": bitext[1], **sets}, outputs, leave_out)
+        self.inputs = replace(
+            self.inputs, source=self.work / "train.source", target=self.work / "train.target"
+        )
 
     def _train_truecasers(self) -> list[str]:
         """Trains the truecasers of both sides. Returns the names of their files."""
@@ -205,12 +212,9 @@ class _Pipeline:
             ),
         )
         self.report(f"corpus: {report}")
-        for path, side in ((self.inputs.source, self.text.source), (self.inputs.target, self.text.target)):
-            if side.scheme == "none" and looks_untokenised(islice(read_lines(path), _CHECKED_LINES)):
-                self.report(
-                    f"warning: {os.fspath(path)}: looks like raw text, but is taken for tokens: most lines "
-                    "have words that end in punctuation; see --tokenize, such as --tokenize de:moses en:moses"
-                )
+        prepared = self.work / "corpus.source", self.work / "corpus.target"
+        for warning in text_warnings((self.inputs.source, self.inputs.target), prepared, self.text):
+            self.report(f"warning: {warning}")
 
     def _align(self) -> None:
         align(
@@ -230,17 +234,35 @@ class _Pipeline:
             self.work / "alignment",
         )
 
+    def _find_problems(self) -> None:
+        """Lists the sentence pairs that may be wrong, and leaves out those that the settings name."""
+        leave_out = self.settings.leave_out
+        kept = ("kept.source", "kept.target", "kept.alignment") if leave_out else ()
+
+        def find() -> None:
+            pairs = self._bitext_lines()
+            report = write_problems(
+                AlignedCorpus(*self._corpus_paths(), pairs),
+                self.work / _PROBLEMS,
+                leave_out=leave_out,
+                kept=[self.work / name for name in kept],
+                progress=self._progress("sentence pairs", lambda: pairs),
+            )
+            for line in report.lines():
+                self.report(line)
+
+        self._step("problems", self._paths(*self.corpus), [_PROBLEMS, *kept], find, "leave_out")
+        self.corpus = kept or self.corpus
+
     def _extract(self) -> None:
         settings = self.settings.extract.chosen(
-            self.work / "alignment", self._bitext_lines(), lambda line: self.report(f"extract: {line}")
+            self._corpus_paths()[2], self._bitext_lines(), lambda line: self.report(f"extract: {line}")
         )
         write_atomically(self.work / _EXTRACT_SETTINGS, settings.model_dump_json() + "\n")
         progress = self._progress("sentence pairs", partial(count_lines, self.work / "corpus.source"))
         statistics = extract_rules(
-            self.work / "corpus.source",
-            self.work / "corpus.target",
-            self.work / "alignment",
-            self.work / "rules.counts",
+            *self._corpus_paths(),
+            output=self.work / "rules.counts",
             settings=settings,
             memory=self.memory,
             progress=progress and (lambda pairs, rules: progress(pairs)),
@@ -253,7 +275,7 @@ class _Pipeline:
             self.work / "rules.counts",
             self.work / "rules.hrt",
             settings=self.settings.score,
-            bitext=(self.work / "corpus.source", self.work / "corpus.target"),
+            bitext=self._corpus_paths()[:2],
             progress=self._progress("rules"),
         )
         self.report(f"score: {statistics.kept:,} of {statistics.read:,} rules kept")
@@ -309,12 +331,7 @@ class _Pipeline:
         binary = f"lm{k}.binary"
 
         def copy() -> None:
-            with replacing(self.work / binary) as temporary:
-                if is_arpa(Path(path)):
-                    LanguageModel.write_binary(os.fspath(path), str(temporary))
-                else:
-                    LanguageModel.load(os.fspath(path))  # raises an error if it is not a language model
-                    shutil.copyfile(path, temporary)
+            copy_lm(path, self.work / binary)
             self.report(f"lm {k}: {os.fspath(path)}")
 
         self._step(f"lm {k}", {"given": path}, [binary], copy)
@@ -322,7 +339,7 @@ class _Pipeline:
 
     def _write_weights(self) -> None:
         """Writes default weights, with a WordPenalty for which translations are as long as references."""
-        pairs = read_pairs(self.work / "corpus.source", self.work / "corpus.target")
+        pairs = read_pairs(*self._corpus_paths()[:2])
         weights, fit = weights_by_length(
             self._assemble(),
             islice(pairs, self._bitext_lines()),
@@ -334,6 +351,11 @@ class _Pipeline:
                 f"weights: WordPenalty {fit.word_penalty:g}, lengths {fit.ratio:.3f} times references'"
             )
         write_weights(self.work / "weights.txt", weights)
+
+    def _corpus_paths(self) -> tuple[Path, Path, Path]:
+        """Returns the files that rules are extracted from: source, target and links."""
+        source, target, links = self.corpus
+        return self.work / source, self.work / target, self.work / links
 
     def _bitext_lines(self) -> int:
         """Returns the number of lines of the bitext, without the dictionary, with which the corpus begins."""
@@ -358,41 +380,19 @@ class _Pipeline:
 
     def _save_model(self) -> None:
         model = self._assemble(self.work / "weights.txt", self._provenance())
-        model = self._keep_tuned_weights(model)
-        model.save(self.output, scratch=self.work)
-
-    def _keep_tuned_weights(self, model: Model) -> Model:
-        """Takes over the weights of the model that is replaced, if they were set after training, with the
-        span limit that they were tuned for."""
-        if not (self.output / MANIFEST).is_file():
-            return model
-        origin = read_made_from(self.output).get(WEIGHTS)
-        if origin is None:
-            return model
-        tuned_weights = read_weights(self.output / read_config(self.output).weights)
-        if list(tuned_weights) != list(model.feature_names):
-            self.report("warning: the tuned weights are dropped, as the model now has other features")
-            return model
-        if (span_limit := origin.get("span_limit")) is not None:
-            model = model.with_settings(span_limit=span_limit)
-        self.report("model: keeps the weights that were set after training")
-        return model.with_weights(tuned_weights, origin)
+        keep_tuned_weights(model, self.output, self.report).save(self.output, scratch=self.work)
 
     def _provenance(self) -> dict[str, Any]:
         """Returns a description of how the model was made, without time, host or paths."""
         inputs = dict(self.journal.inputs_of("corpus"))
+        if self.inputs.without:
+            inputs |= self.journal.inputs_of("sets")
         estimated_lms = len(self.lms) - len(self.inputs.lms)
         for k in range(len(self.lms)):
             made_from = self.journal.inputs_of(f"text {k}" if k < estimated_lms else f"lm {k}")
             inputs |= {f"lm{k} {label}": value for label, value in made_from.items()}
-        used = self.settings.model_copy(update={"extract": self._extract_settings()})
-        settings = used.model_dump(mode="json")
-        sizes = {"sentence pairs": _sentences(self.work / "corpus.source")}
+        used = self.settings.model_copy(update={"extract": self._extract_settings()}).model_dump(mode="json")
+        sizes = {"sentence pairs": count_sentences(self.work / self.corpus[0])}
         for k in range(estimated_lms):
-            sizes[f"sentences for LM{k}"] = _sentences(self.work / f"lm{k}.text")
-        program = f"hiero {__version__}"
-        return {"program": program, "settings": settings, "inputs": inputs, "sizes": sizes}
-
-
-def _sentences(path: Path) -> int:
-    return sum(1 for line in read_lines(path) if line)
+            sizes[f"sentences for LM{k}"] = count_sentences(self.work / f"lm{k}.text")
+        return {"program": f"hiero {__version__}", "settings": used, "inputs": inputs, "sizes": sizes}

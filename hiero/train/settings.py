@@ -13,10 +13,12 @@ from typing import Any, Literal
 from pydantic import Field
 
 from hiero.base.lines import PathLike
+from hiero.base.same_files import check_different
 from hiero.text import TextProcessing
 from hiero.train.alignment import AlignSettings
 from hiero.train.corpus import CorpusSettings
 from hiero.train.lm import LmSettings, check_lm, check_options
+from hiero.train.problems import ProblemSettings
 from hiero.train.rules import ExtractSettings, ScoreSettings
 
 DEFAULT_MEMORY = 4 << 30
@@ -35,18 +37,27 @@ class TrainInputs:
     alignment: PathLike | None = None
     # Existing language models, ARPA files or KenLM binaries.
     lms: Sequence[PathLike] = ()
+    # Texts of the source language, such as test sets, whose sentences are left out of the bitext.
+    without: Sequence[PathLike] = ()
 
     def bitexts(self) -> list[tuple[PathLike, PathLike]]:
         """Returns the bitext, followed by the dictionary if there is one."""
         return [(self.source, self.target), *([self.dictionary] if self.dictionary else [])]
 
+    def sides(self) -> dict[str, PathLike]:
+        """Returns the files of the bitext and of the dictionary by name."""
+        names = ("source", "target", "dictionary source", "dictionary target")
+        return dict(zip(names, chain.from_iterable(self.bitexts()), strict=False))
+
     def check(self) -> None:
         """Raises OSError for a file that cannot be read, or only once, like a pipe.
 
-        Raises FormatError for a file in ``lms`` that is not a language model.
+        Raises FormatError for a file in ``lms`` that is not a language model, and for two texts or two
+        language models of the same content.
         """
         alignment = [] if self.alignment is None else [self.alignment]
-        for path in [*chain.from_iterable(self.bitexts()), *self.mono, *alignment, *self.lms]:
+        texts = [*chain.from_iterable(self.bitexts()), *self.mono]
+        for path in [*texts, *alignment, *self.lms, *self.without]:
             kind = os.stat(path).st_mode
             if not stat.S_ISREG(kind) and not stat.S_ISDIR(kind):
                 raise OSError(errno.ESPIPE, "not a regular file, and is to be read twice", os.fspath(path))
@@ -54,6 +65,9 @@ class TrainInputs:
                 pass
         for path in self.lms:
             check_lm(path)
+        check_different(texts)
+        check_different(self.lms)
+        check_different(self.without)
 
 
 def _lm_setting(name: str) -> Any:
@@ -61,7 +75,7 @@ def _lm_setting(name: str) -> Any:
     return LmSettings.model_fields[name]
 
 
-class TrainSettings(CorpusSettings, AlignSettings):
+class TrainSettings(CorpusSettings, AlignSettings, ProblemSettings):
     """Settings of all training steps."""
 
     text: TextProcessing = TextProcessing()

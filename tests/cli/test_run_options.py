@@ -55,19 +55,23 @@ def judged(parameters: Mapping[str, Any]) -> str:
     return results_json(results)
 
 
+# The sentences of the sets, which share one.
+NUMBERS = {"tune": (0, 1), "test": (1, 2)}
+
+
 @pytest.fixture
 def folder(tmp_path: Path) -> Path:
     """A bitext, sets for tuning and testing, and text."""
     for name in ("source", "target"):
         write(tmp_path / name, [f"{name} of pair {n}" for n in range(60)])
     for name in ("tune", "test"):
-        write(tmp_path / f"{name}.s", [f"source of pair {n}" for n in range(2)])
+        write(tmp_path / f"{name}.s", [f"source of pair {n}" for n in NUMBERS[name]])
         for k in range(2):
             write(tmp_path / f"{name}.r{k}", [f"{name} {n} {k}" for n in range(2)])
     write(tmp_path / "mono", ["target of pair 3", "other text"])
     shutil.copyfile(FRENCH / "lm.arpa", tmp_path / "lm")
     for name in ("entries.s", "entries.t"):
-        write(tmp_path / name, ["a word"])
+        write(tmp_path / name, [f"a word of {name}"])
     return tmp_path
 
 
@@ -310,7 +314,7 @@ def test_sets_of_ones_own(folder: Path, runs: Runs) -> None:
     assert judge["references"] == [folder / "test.r0", folder / "test.r1"]
     assert weights["weights"] == folder / "out" / "tuned" / "mert"
     kept = (folder / "out" / "sets" / "train.source").read_text().splitlines()
-    assert kept == ["", "", *(f"source of pair {n}" for n in range(2, 60))]
+    assert kept == ["", "", "", *(f"source of pair {n}" for n in range(3, 60))]
     assert not list((folder / "out" / "sets").glob("t*st.source"))
     for k, more in enumerate(
         (
@@ -323,6 +327,18 @@ def test_sets_of_ones_own(folder: Path, runs: Runs) -> None:
         source = ran[1][1]["source"]
         assert source == (folder / "out0" / "sets" / "held-out.source", folder / "mono")[k]
     assert lines(folder / "out0" / "sets" / "held-out.source") == 7
+
+
+def test_two_sets_that_are_the_same(folder: Path) -> None:
+    own = []
+    for name in ("tune", "test"):
+        own += [f"--{name}-source", folder / f"{name}.s", f"--{name}-references", folder / f"{name}.r0"]
+    shutil.copyfile(folder / "tune.s", folder / "test.s")
+    bitext = ("--source", folder / "source", "--target", folder / "target")
+    done = call("hiero", "run", *bitext, "-o", folder / "out", *own)
+    assert done.returncode == 1
+    assert f"test.s: has the same content as {folder / 'tune.s'}" in done.stderr.decode()
+    assert not (folder / "out").exists()
 
 
 def test_no_reference_is_in_the_text(folder: Path, runs: Runs) -> None:

@@ -150,7 +150,7 @@ def test_language_models_by_their_beginning(tmp_path: Path) -> None:
 def test_bad_links(links: list[str], message: str, tmp_path: Path) -> None:
     misaligned = TrainInputs(
         write(tmp_path / "f", ["a", "b"]),
-        write(tmp_path / "e", ["a", "b"]),
+        write(tmp_path / "e", ["A", "B"]),
         alignment=write(tmp_path / "links", links),
     )
     with pytest.raises(hiero.FormatError, match=message):

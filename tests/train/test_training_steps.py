@@ -63,6 +63,7 @@ TRIE = {"lm_binary": "trie"}
         ({}, {"text": TEXT}, ["corpus", "text 0", "text 1"]),
         ({}, {"heuristic": "union"}, ["align"]),
         ({}, {"seed": 2}, ["align", "weights"]),
+        ({}, {"leave_out": ("duplicate",)}, ["problems"]),
         ({}, {"extract": ExtractSettings(max_phrase=8)}, ["extract"]),
         ({}, {"score": ScoreSettings(min_count=2)}, ["score"]),
         ({}, {"lm_order": 3}, ["lm 0", "lm 1"]),
@@ -186,7 +187,8 @@ def test_the_length_of_phrases_is_chosen_by_the_bitext(
 ) -> None:
     """Sentences in reverse order need phrases of 15 words, whatever the entries of the dictionary say."""
     lines = [" ".join(f"{letter}{k}" for k in range(12)) for letter in "abcd"]
-    entries = write(tmp_path / "entries", [f"word{k}" for k in range(1000)])
+    words = [f"word{k}" for k in range(1000)]
+    entries = write(tmp_path / "d.s", words), write(tmp_path / "d.t", list(map(str.upper, words)))
     bitext = write(tmp_path / "source", lines), write(tmp_path / "target", [line.upper() for line in lines])
 
     def reversed_words(bitexts: Sequence[tuple[Path, Path]], outputs: Sequence[Path], **_: Any) -> None:
@@ -196,8 +198,8 @@ def test_the_length_of_phrases_is_chosen_by_the_bitext(
 
     monkeypatch.setattr(pipeline, "align", reversed_words)
     output, said = tmp_path / "model", []
-    model = train(TrainInputs(*bitext, (entries, entries)), output, settings=SETTINGS, report=said.append)
+    model = train(TrainInputs(*bitext, entries), output, settings=SETTINGS, report=said.append)
     assert model.settings.span_limit == 15 == model.made_from["settings"]["extract"]["max_phrase"]
     assert any(line.startswith("extract: 0.0 % of words") and line.endswith("at most 15") for line in said)
     given = SETTINGS.model_copy(update={"extract": ExtractSettings(max_phrase=10)})
-    assert train(TrainInputs(*bitext, (entries, entries)), output, settings=given).settings.span_limit == 10
+    assert train(TrainInputs(*bitext, entries), output, settings=given).settings.span_limit == 10

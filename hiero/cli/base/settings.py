@@ -162,7 +162,8 @@ def _parameter(name: str, info: FieldInfo, default: Any, text: str, group: str |
         names = [f"--{dashed}/--no-{dashed}" if default is None else f"--{dashed}"]
     limits = {"min": least, "max": most} if kind in (int, float) else {}
     meaning = f"{text[:1].upper()}{text[1:].removesuffix('.')}."
-    option = typer.Option(*names, help=meaning, rich_help_panel=group, **limits)
+    metavar = f"{'|'.join(choices)}..." if (choices := _choices(info.annotation)) else None
+    option = typer.Option(*names, help=meaning, metavar=metavar, rich_help_panel=group, **limits)
     if default is None:
         kind = kind | None
     return inspect.Parameter(
@@ -170,9 +171,17 @@ def _parameter(name: str, info: FieldInfo, default: Any, text: str, group: str |
     )
 
 
+def _choices(annotation: Any) -> tuple[str, ...]:
+    """Returns the choices of a setting of several, nothing for another setting."""
+    inner = get_args(annotation)[0] if get_origin(annotation) is tuple else None
+    return get_args(inner) if get_origin(inner) is Literal else ()
+
+
 def _kind(annotation: Any) -> Any:
     """Returns the type of an option: text for a setting that is neither a number, a flag nor a choice, which
-    the settings then read."""
+    the settings then read. A setting of several choices has an option that may be repeated."""
+    if _choices(annotation):
+        return list[str]  # typer has no lists of choices; the settings check them
     parts = [part for part in get_args(annotation) if part is not type(None)]
     if get_origin(annotation) in (Union, UnionType) and len(parts) == 1:
         annotation = parts[0]
@@ -180,8 +189,13 @@ def _kind(annotation: Any) -> Any:
 
 
 def _option_text(value: Any) -> Any:
-    """Returns the value of a setting as its option takes it: ranges of lines as text, such as 1-9,20-30."""
-    return ",".join(f"{first}-{last}" for first, last in value) if isinstance(value, tuple) else value
+    """Returns the value of a setting as its option takes it: ranges of lines as text, such as 1-9,20-30, and
+    several choices as a list."""
+    if not isinstance(value, tuple):
+        return value
+    if all(isinstance(part, str) for part in value):
+        return list(value)
+    return ",".join(f"{first}-{last}" for first, last in value)
 
 
 def _default_text(default: Any) -> str:

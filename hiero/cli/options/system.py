@@ -10,6 +10,7 @@ from typing import Annotated, Any
 
 import typer
 
+from hiero.base.same_files import check_different
 from hiero.cli.base.commands import usage
 from hiero.cli.base.config import Config
 from hiero.cli.base.files import Writes
@@ -166,6 +167,7 @@ class SystemSets:
         for one in files.values():
             if one is not None:
                 one.lines()
+        check_different([one.source for one in files.values() if one is not None])
         return files
 
     def sizes(self, pairs: int) -> dict[str, int]:

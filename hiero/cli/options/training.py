@@ -92,11 +92,24 @@ class TrainingFiles:
         typer.Option(help="Existing language model, used after those made of the texts; repeatable."),
     ] = None
     alignment: Annotated[Path | None, typer.Option(help=f"{LINKS} (default: words are aligned).")] = None
+    without: Annotated[
+        list[Path] | None,
+        typer.Option(
+            help="Source side of a test set, a sentence a line; pairs with one of its sentences are left out;"
+            " repeatable."
+        ),
+    ] = None
 
     @property
     def inputs(self) -> TrainInputs:
         return TrainInputs(
-            self.source, self.target, self.dictionary, self.mono or [], self.alignment, self.lm or []
+            self.source,
+            self.target,
+            self.dictionary,
+            self.mono or [],
+            self.alignment,
+            self.lm or [],
+            self.without or [],
         )
 
 

@@ -15,6 +15,7 @@ from hiero.base.files import write_atomically
 from hiero.cli.io.sets import read_files
 from hiero.evaluate.evaluation_sets import is_nist
 from hiero.train import leave_out, set_aside
+from hiero.train.held_out import LeftOutExample
 
 # Names of the tuning set, of the held-out set, and of a test set that is set aside.
 TUNE, HELD_OUT, TEST = "tune", "held-out", "test"
@@ -86,7 +87,8 @@ def prepare(
     if _done(folder).get("run") != run:
         (folder / _COUNTS).unlink(missing_ok=True)
         others = [line for one in files.values() if one is not None for line in one.lines()[0]]
-        counts = set_aside(*bitext, folder, sizes, seed, others)
+        example = LeftOutExample()
+        counts = set_aside(*bitext, folder, sizes, seed, others, example)
         references = [line for one in sets.values() for line in one.lines()[1]]
         left = [leave_out(text, copy, references) for text, copy in zip(mono, copies, strict=True)]
         for copy, count in zip(copies, left, strict=True):
@@ -95,7 +97,7 @@ def prepare(
         done = {"run": run, "pairs": counts, "mono": left}
         write_atomically(folder / _COUNTS, json.dumps(done, indent=1) + "\n")
         if not quiet:
-            print(*_report(counts, left), sep="\n", file=sys.stderr)
+            print(*_report(counts, example, left), sep="\n", file=sys.stderr)
     source, target = folder / "train.source", folder / "train.target"
     texts = [copy if copy.exists() else text for text, copy in zip(mono, copies, strict=True)]
     return RunData(source, target, texts, sets)
@@ -118,7 +120,8 @@ def _done(folder: Path) -> dict[str, Any]:
         return {}
 
 
-def _report(counts: Mapping[str, int], mono: Sequence[int]) -> Iterator[str]:
-    yield f"hiero: sentence pairs: {', '.join(f'{count:,} {name}' for name, count in counts.items())}"
+def _report(counts: Mapping[str, int], example: LeftOutExample, mono: Sequence[int]) -> Iterator[str]:
+    numbers = ", ".join(f"{count:,} {name}" for name, count in counts.items())
+    yield f"hiero: sentence pairs: {numbers}{example}"
     if any(mono):
         yield f"hiero: monolingual text: {sum(mono):,} sentences left out, which are references"

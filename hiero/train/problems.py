@@ -1,0 +1,238 @@
+"""Sentence pairs that may be wrong: duplicates, copies, another script, misaligned pairs.
+
+They are found after word alignment, as the word links of all other pairs tell which pairs are no translations
+(see ``hiero.train.lexicon``). ``write_problems`` lists them, and leaves out those that one asks for.
+"""
+
+from __future__ import annotations
+
+import hashlib
+import math
+from collections import Counter
+from collections.abc import Callable, Collection, Iterator, Sequence
+from contextlib import ExitStack
+from dataclasses import dataclass, field
+from itertools import islice
+from typing import Literal, get_args
+
+from pydantic import Field
+
+from hiero._core import FormatError
+from hiero.base.files import replacing
+from hiero.base.lines import PathLike, read_lines
+from hiero.base.settings import Settings
+from hiero.base.text import split
+from hiero.text.scripts import MainScripts
+from hiero.train.alignment import read_alignment
+from hiero.train.corpus import pair_example, read_pairs
+from hiero.train.lexicon import Lexicon
+
+ProblemKind = Literal["duplicate", "same-text", "other-script", "misaligned"]
+PROBLEMS: tuple[ProblemKind, ...] = get_args(ProblemKind)
+_MEANINGS: dict[ProblemKind, str] = {
+    "duplicate": "pairs that came before",
+    "same-text": "pairs with the same text on both sides",
+    "other-script": "pairs with a side in another script than the corpus",
+    "misaligned": "pairs that are hardly translations",
+}
+# Log odds below which a pair is said to be misaligned: given the other side, its words are 100 times less
+# likely than without it.
+_LEAST_LOG_ODDS = -math.log(100)
+_SIDES = ("source", "target")
+# A problem that more pairs have is one of the files, not of single pairs.
+_MUCH = 0.1
+
+
+class ProblemSettings(Settings):
+    """Which sentence pairs are left out of rule extraction."""
+
+    leave_out: tuple[ProblemKind, ...] = Field(
+        (),
+        description="problems of sentence pairs that are left out of rule extraction, all of which training"
+        " counts; repeatable",
+    )
+
+
+@dataclass(frozen=True)
+class Problem:
+    """A problem of the sentence pair in a line, counted from 1; ``detail`` says more of it."""
+
+    line: int
+    kind: ProblemKind
+    detail: str
+    source: str
+    target: str
+    log_odds: float = 0.0
+
+
+@dataclass
+class ProblemReport:
+    """The number of sentence pairs, of those with each kind of problem and of those that are left out, and an
+    example of each kind: for misaligned pairs the worst, otherwise the first."""
+
+    pairs: int = 0
+    left_out: int = 0
+    counts: Counter[ProblemKind] = field(default_factory=Counter)
+    examples: dict[ProblemKind, Problem] = field(default_factory=dict)
+
+    def add(self, problem: Problem) -> None:
+        """Counts a problem."""
+        self.counts[problem.kind] += 1
+        example = self.examples.setdefault(problem.kind, problem)
+        if problem.log_odds < example.log_odds:
+            self.examples[problem.kind] = problem
+
+    def lines(self) -> Iterator[str]:
+        """Yields a line for each kind of problem that occurs, one that says how many pairs are left out, and
+        a warning for each problem of so many pairs that something may be wrong with the files."""
+        for kind in PROBLEMS:
+            if count := self.counts[kind]:
+                one = self.examples[kind]
+                example = pair_example(one.line, (one.source, one.target), one.detail)
+                yield f"problems: {kind}: {count:,} {_MEANINGS[kind]}, such as {example}"
+        if self.counts:
+            yield f"problems: {self.left_out:,} of {self.pairs:,} pairs are left out (--leave-out)"
+        for kind in ("same-text", "other-script", "misaligned"):
+            if (count := self.counts[kind]) > _MUCH * self.pairs:
+                yield f"warning: {count:,} of {self.pairs:,} {_MEANINGS[kind]}: are these the right files?"
+
+
+@dataclass(frozen=True)
+class AlignedCorpus:
+    """Files of a prepared corpus: both sides and word links, line by line. ``pairs`` is the number of lines
+    of the bitext, with which the corpus begins; a dictionary comes after it."""
+
+    source: PathLike
+    target: PathLike
+    alignment: PathLike
+    pairs: int
+
+    def lines(self) -> Iterator[tuple[str, str, list[tuple[int, int]]]]:
+        """Yields the sides and the links of all lines. Raises FormatError, OSError."""
+        lines = sum(1 for _ in read_lines(self.source))
+        for (source, target), links in zip(
+            read_pairs(self.source, self.target), read_alignment(self.alignment, lines), strict=True
+        ):
+            yield source, target, links
+
+
+def find_problems(
+    corpus: AlignedCorpus, progress: Callable[[int], object] | None = None
+) -> Iterator[Problem]:
+    """Yields the problems of the pairs of the bitext, by line and then in the order of ``PROBLEMS``.
+
+    - "duplicate": an earlier line has the same pair. Other problems of that line are problems of this, too.
+    - "same-text": both sides are the same but for case.
+    - "other-script": more than half of the letters of a side are in scripts that few letters of this side of
+      the corpus are in; eight letters at least.
+    - "misaligned": given the other side, the words of the pair are 100 times less likely than without it.
+
+    A dictionary counts for what words mean, and is not judged. ``progress`` is called with the number of
+    lines.
+    """
+    finder = _Finder(corpus)
+    for number, (source, target, links) in enumerate(corpus.lines(), start=1):
+        if number > corpus.pairs:
+            break
+        if source:
+            yield from finder.problems(number, source, target, links)
+        if progress is not None and number % 1000 == 0:
+            progress(number)
+
+
+class _Finder:
+    """What is known of a corpus: the first line of each pair, scripts and lexicon."""
+
+    def __init__(self, corpus: AlignedCorpus) -> None:
+        self._first: dict[bytes, int] = {}
+        self._found: dict[int, list[Problem]] = {}  # of the first lines that have some
+        self._lexicon = Lexicon()
+        characters: tuple[Counter[str], Counter[str]] = Counter(), Counter()
+        for number, (source, target, links) in enumerate(corpus.lines(), start=1):
+            # A pair that is there twice must not explain itself.
+            if not source or self._first.setdefault(_digest(source, target), number) != number:
+                continue
+            self._lexicon.add(split(source), split(target), links)
+            if number <= corpus.pairs:
+                for counts, side in zip(characters, (source, target), strict=True):
+                    counts.update(side)
+        self._scripts = [MainScripts(counts) for counts in characters]
+
+    def problems(
+        self, number: int, source: str, target: str, links: Sequence[tuple[int, int]]
+    ) -> Iterator[Problem]:
+        """Yields the problems of the pair of a line. Lines are to be asked for in their order."""
+        first = self._first[_digest(source, target)]
+        if first != number:
+            yield Problem(number, "duplicate", f"as line {first}", source, target)
+            for known in self._found.get(first, ()):
+                yield Problem(number, known.kind, known.detail, source, target, known.log_odds)
+            return
+        found = list(self._judge(number, source, target, links))
+        if found:
+            self._found[number] = found
+        yield from found
+
+    def _judge(
+        self, number: int, source: str, target: str, links: Sequence[tuple[int, int]]
+    ) -> Iterator[Problem]:
+        if source.casefold() == target.casefold():
+            yield Problem(number, "same-text", "", source, target)
+        sides = zip(self._scripts, (source, target), strict=True)
+        scripts = [main.other_script(side) for main, side in sides]
+        if any(scripts):
+            detail = ", ".join(f"{name} in {one}" for name, one in zip(_SIDES, scripts, strict=True) if one)
+            yield Problem(number, "other-script", detail, source, target)
+        log_odds = self._lexicon.log_odds(split(source), split(target), links)
+        if log_odds < _LEAST_LOG_ODDS:
+            yield Problem(number, "misaligned", f"log odds {log_odds:.1f}", source, target, log_odds)
+
+
+def _digest(source: str, target: str) -> bytes:
+    return hashlib.blake2b(f"{source}\t{target}".encode(), digest_size=16).digest()
+
+
+def write_problems(
+    corpus: AlignedCorpus,
+    output: PathLike,
+    *,
+    leave_out: Collection[ProblemKind] = (),
+    kept: Sequence[PathLike] = (),
+    progress: Callable[[int], object] | None = None,
+) -> ProblemReport:
+    """Writes the problems of a corpus to a file: line, problem, detail, source and target, separated by tabs.
+
+    With ``kept``, the names of three files, the corpus is written to these (source, target and links), with
+    blank lines for the pairs that have a problem in ``leave_out``. Raises FormatError if no pair is kept,
+    OSError.
+    """
+    report = ProblemReport()
+    left_out: set[int] = set()
+    with replacing(output) as path, path.open("w", encoding="utf-8", newline="\n") as file:
+        file.write("line\tproblem\tdetail\tsource\ttarget\n")
+        for problem in find_problems(corpus, progress):
+            report.add(problem)
+            row = (str(problem.line), problem.kind, problem.detail, problem.source, problem.target)
+            file.write("\t".join(row) + "\n")
+            if problem.kind in leave_out:
+                left_out.add(problem.line)
+    report.left_out = len(left_out)
+    report.pairs = sum(1 for line in islice(read_lines(corpus.source), corpus.pairs) if line)
+    if kept:
+        _write_kept(corpus, kept, left_out)
+    return report
+
+
+def _write_kept(corpus: AlignedCorpus, kept: Sequence[PathLike], left_out: Collection[int]) -> None:
+    is_empty = True
+    with ExitStack() as stack:
+        for path, output in zip((corpus.source, corpus.target, corpus.alignment), kept, strict=True):
+            file = stack.enter_context(
+                stack.enter_context(replacing(output)).open("w", encoding="utf-8", newline="\n")
+            )
+            for number, line in enumerate(read_lines(path), start=1):
+                line = "" if number in left_out else line
+                is_empty = is_empty and not line
+                file.write(line + "\n")
+        if is_empty:
+            raise FormatError("all sentence pairs have problems that are to be left out")

@@ -1,0 +1,223 @@
+"""Tests of finding sentence pairs that may be wrong, and of leaving them out."""
+
+from __future__ import annotations
+
+import math
+import random
+from collections import Counter
+from collections.abc import Iterable, Sequence
+from pathlib import Path
+
+import pytest
+
+from hiero import FormatError
+from hiero.text.scripts import MainScripts
+from hiero.train import TrainInputs, TrainSettings, train
+from hiero.train.lexicon import Lexicon
+from hiero.train.problems import AlignedCorpus, Problem, find_problems, write_problems
+from support.files import write
+
+Pair = tuple[list[str], list[str], list[tuple[int, int]]]
+
+
+def slow_log_odds(pair: Pair, others: Sequence[Pair]) -> float:
+    """The log odds as the formula of ``hiero.train.lexicon`` says, from the counts of other pairs."""
+    links = Counter((f[i], e[j]) for f, e, a in others for i, j in a)
+    odds = []
+    for side in (0, 1):  # of the words of one side, given the other
+        words = Counter(word for other in others for word in other[side])
+        total = 0.0
+        for word in pair[side]:
+            p = words[word] / words.total() if words[word] else 0.0
+            given = p
+            for other in pair[1 - side]:
+                together = links[(word, other) if side == 0 else (other, word)]
+                of_other = sum(n for link, n in links.items() if link[1 - side] == other)
+                given += (together + p) / (of_other + 1)
+            if p > 0:
+                total += math.log(given / (len(pair[1 - side]) + 1) / p)
+        odds.append(total)
+    return sum(odds) / 2
+
+
+def random_pairs(rng: random.Random) -> list[Pair]:
+    pairs = []
+    for _ in range(rng.randint(2, 8)):
+        source, target = (rng.choices(side, k=rng.randint(1, 6)) for side in ("abcdefg", "uvwxyz"))
+        cells = [(i, j) for i in range(len(source)) for j in range(len(target))]
+        pairs.append((source, target, sorted(rng.sample(cells, rng.randint(0, min(5, len(cells)))))))
+    return pairs
+
+
+def test_log_odds_are_those_of_all_other_pairs() -> None:
+    signs = Counter[bool]()
+    for seed in range(300):
+        pairs = random_pairs(random.Random(seed))
+        lexicon = Lexicon()
+        for pair in pairs:
+            lexicon.add(*pair)
+        for n, pair in enumerate(pairs):
+            expected = slow_log_odds(pair, pairs[:n] + pairs[n + 1 :])
+            assert lexicon.log_odds(*pair) == pytest.approx(expected, abs=1e-9)
+            signs[expected > 0] += 1
+    assert min(signs.values()) > 100
+
+
+JAPANESE = ["彼 は スキー が 好き です 。", "ドア を 開け て ください 。", "カメラ ！ コーヒー ！ ビール ！"]
+
+
+@pytest.mark.parametrize(
+    ("text", "line", "script"),
+    [
+        (JAPANESE, JAPANESE[2], ""),  # Katakana only
+        (JAPANESE, "彼女 学生 毎日 東京 大学", ""),  # Han only
+        (JAPANESE, "Ｗｉｎｄｏｗｓ を 使う", ""),  # wide letters are half of all or fewer
+        (JAPANESE, "Ｗｉｎｄｏｗｓ Ｗｏｒｌｄ を 使う", "Latin"),
+        (JAPANESE, "오늘은 날씨가 좋습니다", "Hangul"),
+        (JAPANESE, "NASA", ""),  # too short to tell
+        (["a word of English"], "12 , 34 - 56 !!!!!!!!!!!!!!!!!", ""),
+        (["a word of English"], "Это другой язык", "Cyrillic"),
+        (["a word of English"], "Это друг of a long English line", ""),
+        (["слово a слово", "word of words"], "Это другой язык", ""),  # a text in two scripts
+        (["今天 天气 很 好", "我 喜欢 学习"], "これはにほんごです", "Hiragana"),
+    ],
+)
+def test_scripts(text: list[str], line: str, script: str) -> None:
+    characters = Counter("".join(text * 20 + [line]))
+    assert MainScripts(characters).other_script(line) == script
+
+
+NOUNS = {"Hund": "dog", "Katze": "cat", "Baum": "tree", "Kind": "child", "Mann": "man", "Frau": "woman"}
+VERBS = {"sieht": "sees", "kennt": "knows", "malt": "paints", "sucht": "seeks", "hört": "hears"}
+
+
+def translations() -> list[tuple[str, str]]:
+    """Sentence pairs without duplicates, of words in the same order."""
+    return [
+        (f"ein {a} {verb} ein {b} gern", f"a {NOUNS[a]} {VERBS[verb]} a {NOUNS[b]} gladly")
+        for a in NOUNS
+        for verb in VERBS
+        for b in NOUNS
+    ]
+
+
+def corpus(folder: Path, pairs: Iterable[tuple[str, str]], dictionary: int = 0) -> AlignedCorpus:
+    """Writes pairs, with links between words at equal positions; the last ones are of a dictionary."""
+    lines = list(pairs)
+    sides = [[pair[k] for pair in lines] for k in range(2)]
+    lengths = [min(len(source.split()), len(target.split())) for source, target in lines]
+    links = [" ".join(f"{i}-{i}" for i in range(n)) for n in lengths]
+    files = (write(folder / name, text) for name, text in zip("fea", (*sides, links), strict=True))
+    return AlignedCorpus(*files, len(lines) - dictionary)
+
+
+def wrong_corpus(folder: Path) -> AlignedCorpus:
+    """A corpus with problems: lines 4 and 181 are misaligned, and the same; see the test for the others."""
+    pairs = translations()
+    pairs[3] = "ein Hund sieht ein Mann gern", "a tree hears a child gladly"
+    pairs[9] = ("", "")
+    pairs += [pairs[3], pairs[0], ("Kino 7", "kino 7"), ("Ein alter Hund", "Старая собака"), ("Hund", "dog")]
+    return corpus(folder, [*pairs, ("Hund", "dog")], dictionary=1)
+
+
+def listed(problems: Iterable[Problem]) -> list[tuple[int, str, str]]:
+    return [(problem.line, problem.kind, problem.detail.rstrip("-.0123456789")) for problem in problems]
+
+
+MISALIGNED = "misaligned", "log odds "
+
+
+def test_problems_of_a_corpus(tmp_path: Path) -> None:
+    assert listed(find_problems(wrong_corpus(tmp_path))) == [
+        (4, *MISALIGNED),
+        (181, "duplicate", "as line "),
+        (181, *MISALIGNED),  # its own copy does not explain it
+        (182, "duplicate", "as line "),
+        (183, "same-text", ""),
+        (184, "other-script", "target in Cyrillic"),
+    ]
+
+
+def test_a_good_corpus_has_none(tmp_path: Path) -> None:
+    assert list(find_problems(corpus(tmp_path, translations()))) == []
+
+
+def test_a_lost_line(tmp_path: Path) -> None:
+    """From the middle on, each line has the translation of the next one."""
+    rng = random.Random(1)
+    sentences = [rng.choices(range(50), k=8) for _ in range(400)]
+    sources, targets = ([" ".join(f"{side}{n}" for n in words) for words in sentences] for side in "fe")
+    del targets[200]
+    found = {
+        problem.line for problem in find_problems(corpus(tmp_path, zip(sources[:399], targets, strict=True)))
+    }
+    assert min(found) > 200 and len(found) > 150
+    report = write_problems(AlignedCorpus(*(tmp_path / name for name in "fea"), 399), tmp_path / "p")
+    assert list(report.lines())[-1].startswith("warning: ")
+
+
+def test_files_and_report(tmp_path: Path) -> None:
+    files = wrong_corpus(tmp_path)
+    kept = [tmp_path / f"kept.{name}" for name in "fea"]
+    leave_out = ("same-text", "misaligned")
+    report = write_problems(files, tmp_path / "p.tsv", leave_out=leave_out, kept=kept)
+    problems = list(find_problems(files))
+    rows = [line.split("\t") for line in (tmp_path / "p.tsv").read_text().splitlines()]
+    assert rows[0] == ["line", "problem", "detail", "source", "target"]
+    expected = [[str(p.line), p.kind, p.detail, p.source, p.target] for p in problems]
+    assert rows[1:] == expected
+    for name, path in zip("fea", kept, strict=True):
+        lines = (tmp_path / name).read_text().splitlines()
+        for number in (4, 181, 183):
+            assert lines[number - 1]
+            lines[number - 1] = ""
+        assert path.read_text().splitlines() == lines
+    assert (report.pairs, report.left_out) == (184, 3)
+    assert report.counts == {"duplicate": 2, "misaligned": 2, "same-text": 1, "other-script": 1}
+    odds = problems[0].detail
+    assert list(report.lines()) == [
+        "problems: duplicate: 2 pairs that came before, such as line 181 (as line 4):"
+        " ein Hund sieht ein Mann gern | a tree hears a child gladly",
+        "problems: same-text: 1 pairs with the same text on both sides, such as line 183: Kino 7 | kino 7",
+        "problems: other-script: 1 pairs with a side in another script than the corpus, such as line 184"
+        " (target in Cyrillic): Ein alter Hund | Старая собака",
+        f"problems: misaligned: 2 pairs that are hardly translations, such as line 4 ({odds}):"
+        " ein Hund sieht ein Mann gern | a tree hears a child gladly",
+        "problems: 3 of 184 pairs are left out (--leave-out)",
+    ]
+
+
+def test_nothing_is_left(tmp_path: Path) -> None:
+    files = corpus(tmp_path, [("a", "a"), ("", "")])
+    kept = [tmp_path / f"kept.{name}" for name in "fea"]
+    with pytest.raises(FormatError, match="all sentence pairs have problems"):
+        write_problems(files, tmp_path / "p.tsv", leave_out=["same-text"], kept=kept)
+    assert not any(path.exists() for path in kept)
+
+
+def test_training_leaves_them_out(tmp_path: Path) -> None:
+    """What is left out gives no rule; a sentence of another set is not even aligned."""
+    wrong = wrong_corpus(tmp_path)
+    test_set = write(tmp_path / "test", ["Ein Hund sieht ein Hund gern!"])
+    inputs = TrainInputs(wrong.source, wrong.target, alignment=wrong.alignment, without=[test_set])
+    said: list[str] = []
+    settings = TrainSettings(lm_order=2, leave_out=("misaligned", "other-script"))
+    model = train(inputs, tmp_path / "m", settings=settings, report=said.append)
+    work = tmp_path / "m.train"
+    example = "line 1: ein Hund sieht ein Hund gern | a dog sees a dog gladly"
+    assert f"sets: 2 sentence pairs left out, such as {example}" in said
+    assert "problems: 3 of 183 pairs are left out (--leave-out)" in said
+    texts = {name: (work / name).read_text().splitlines() for name in ("corpus.source", "kept.source")}
+    left = [n for n, lines in enumerate(zip(*texts.values(), strict=True), start=1) if lines[0] != lines[1]]
+    assert left == [4, 181, 184] and texts["corpus.source"][0] == texts["corpus.source"][181] == ""
+    assert (work / "lm0.text").read_text().count("a dog sees a dog gladly") == 0
+    assert model.made_from["sizes"]["sentence pairs"] == 180
+    assert model.made_from["settings"]["leave_out"] == ["misaligned", "other-script"]
+    assert set(model.made_from["inputs"]) >= {"source", "target", "set 0"}
+    # Nothing is left out by default, and the same training again finds all done.
+    said.clear()
+    train(inputs, tmp_path / "m", settings=settings, report=said.append)
+    assert all(line.endswith("done before") for line in said)
+    train(inputs, tmp_path / "m", settings=TrainSettings(lm_order=2), report=said.append)
+    assert "problems: stale, other settings (leave_out)" in said
+    assert "problems: 0 of 183 pairs are left out (--leave-out)" in said
