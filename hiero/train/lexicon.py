@@ -1,4 +1,4 @@
-"""How well the two sides of a sentence pair explain each other, by the word links of all other pairs.
+"""Log odds that a sentence pair is a translation, by the word links of all other pairs.
 
 The words of a translation are more likely given the source sentence than without it. Given the source words
 F, a target word e has the probability of Model 1 (Brown et al. 1993), with counts c of links,

@@ -44,7 +44,7 @@ _MUCH = 0.1
 
 
 class ProblemSettings(Settings):
-    """Which sentence pairs are left out of rule extraction."""
+    """Settings of which sentence pairs are left out of rule extraction."""
 
     leave_out: tuple[ProblemKind, ...] = Field(
         (),
@@ -141,7 +141,7 @@ def find_problems(
 
 
 class _Finder:
-    """What is known of a corpus: the first line of each pair, scripts and lexicon."""
+    """A judge of the pairs of a corpus, by the first line of each pair, scripts and lexicon."""
 
     def __init__(self, corpus: AlignedCorpus) -> None:
         self._first: dict[bytes, int] = {}

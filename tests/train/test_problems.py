@@ -21,7 +21,7 @@ Pair = tuple[list[str], list[str], list[tuple[int, int]]]
 
 
 def slow_log_odds(pair: Pair, others: Sequence[Pair]) -> float:
-    """The log odds as the formula of ``hiero.train.lexicon`` says, from the counts of other pairs."""
+    """Returns the log odds by the formula of ``hiero.train.lexicon``, from the counts of other pairs."""
     links = Counter((f[i], e[j]) for f, e, a in others for i, j in a)
     odds = []
     for side in (0, 1):  # of the words of one side, given the other
@@ -143,15 +143,15 @@ def test_a_good_corpus_has_none(tmp_path: Path) -> None:
 
 
 def test_a_lost_line(tmp_path: Path) -> None:
-    """From the middle on, each line has the translation of the next one."""
+    """A target file that lost a line has the translation of the next line from there on, which is found."""
     rng = random.Random(1)
-    sentences = [rng.choices(range(50), k=8) for _ in range(400)]
+    sentences = [rng.choices(range(50), k=12) for _ in range(400)]
     sources, targets = ([" ".join(f"{side}{n}" for n in words) for words in sentences] for side in "fe")
     del targets[200]
     found = {
         problem.line for problem in find_problems(corpus(tmp_path, zip(sources[:399], targets, strict=True)))
     }
-    assert min(found) > 200 and len(found) > 150
+    assert min(found) > 200 and len(found) > 60
     report = write_problems(AlignedCorpus(*(tmp_path / name for name in "fea"), 399), tmp_path / "p")
     assert list(report.lines())[-1].startswith("warning: ")
 
@@ -196,7 +196,7 @@ def test_nothing_is_left(tmp_path: Path) -> None:
 
 
 def test_training_leaves_them_out(tmp_path: Path) -> None:
-    """What is left out gives no rule; a sentence of another set is not even aligned."""
+    """Rules come from the pairs that are kept, and sentences of other sets are in no file of training."""
     wrong = wrong_corpus(tmp_path)
     test_set = write(tmp_path / "test", ["Ein Hund sieht ein Hund gern!"])
     inputs = TrainInputs(wrong.source, wrong.target, alignment=wrong.alignment, without=[test_set])
