@@ -11,6 +11,7 @@ import numpy as np
 import pytest
 import sacrebleu
 
+import hiero
 from hiero.cli.report.advice import advice
 from hiero.cli.report.examples import LEAST_WORDS, Examples
 from hiero.cli.report.figures import (
@@ -24,6 +25,7 @@ from hiero.cli.report.figures import (
     training_frequencies,
 )
 from hiero.cli.report.page import report_page
+from hiero.cli.report.run import FinishedRun
 from hiero.text import TextProcessing
 from support.files import write
 from support.html_page import checked_page
@@ -201,15 +203,16 @@ def test_advice_about_long_sentences_and_empty_ones(model: Path) -> None:
     (worse,) = said(30, 70, "a b c d x y")
     bleu = sacrebleu.corpus_bleu(["a b c d x y"], [["a b c d e f"]], tokenize="none").score
     assert f"BLEU is {bleu:.2f} for the 30 sentences of more than 30 words and 100.00 for" in worse
-    assert "Try a span limit above " in worse
+    limit = hiero.Decoder(hiero.Model.load(model)).settings.span_limit
+    assert f"Try a span limit above {limit} (" in worse
     assert said(29, 71, "a b c d x y") == said(71, 29, "a b c d x y") == said(30, 70, "a b c d e f") == []
     empty = [one for one in said(1, 99, "") if "empty" in one]
     assert len(empty) == 1 and empty[0].startswith("1 translation of the news set by mert is empty.")
 
 
 @pytest.fixture(scope="module")
-def report(tmp_path_factory: pytest.TempPathFactory) -> Path:
-    """The page of a run with three systems and two test sets, a large one and a small one with hostile
+def run(tmp_path_factory: pytest.TempPathFactory) -> FinishedRun:
+    """A run with three systems and two test sets, a large one and a small one with hostile
     text."""
     folder = tmp_path_factory.mktemp("page")
     model = save_french(folder)
@@ -217,10 +220,12 @@ def report(tmp_path_factory: pytest.TempPathFactory) -> Path:
     large, small = random_set(1, 130, model), random_set(2, 12, model)
     small.source[3] = small.references[3][0] = HOSTILE  # type: ignore[index]
     small.translations["pro"][3] = HOSTILE  # type: ignore[index]
-    run = finished_run(
+    weights = {name: {"LM0": 0.12345 * k, "Glue": -1.0} for k, name in enumerate(SYSTEMS)}
+    return finished_run(
         model,
         {"news": large, "talks": small},
         title="my <run>",
+        weights=weights,
         unknown={"talks": unknown_words(model, small.source)},
         tuning={"mert": folder / "deleted", "pro": folder / "tuned"},
         pairs={"tune": 20, "news": 5, "train": 2345, "left out": 1},
@@ -228,7 +233,12 @@ def report(tmp_path_factory: pytest.TempPathFactory) -> Path:
         peak_megabytes={"train": 23456.7},
         commands=["hiero train --source 'a b' --output out", f"hiero decode {'long-' * 40}name"],
     )
-    return write(folder / "report.html", report_page(run).splitlines())
+
+
+@pytest.fixture(scope="module")
+def report(run: FinishedRun, tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """The page of the run."""
+    return write(tmp_path_factory.mktemp("report") / "report.html", report_page(run).splitlines())
 
 
 def test_the_page(report: Path) -> None:
@@ -257,6 +267,55 @@ def test_the_page(report: Path) -> None:
     assert "2,345 pairs for training, 20 pairs for tuning, 5 pairs for the news set, 1 pair left out" in text
     assert text.count("<figure>") == 1 and "iteration of pro" in text  # the other directory was deleted
     assert re.search(r"talks set</dt><dd[^>]*>\S+ % of the words \(\d+ of \d+\), most often ", text)
+
+
+def test_tables_of_the_page(run: FinishedRun, report: Path) -> None:
+    """Each figure is in the row and the column of its own."""
+    text = report.read_text(encoding="utf-8")
+
+    def row(name: str, *cells: str) -> str:
+        return f'<th scope="row">{name}</th>{"".join(f"<td>{cell}</td>" for cell in cells)}</tr>'
+
+    model = hiero.Model.load(run.model)
+    words = {name: SetWords.of(one, model.text) for name, one in run.tests.items()}
+    frequencies = training_frequencies(run.training / "corpus.target", words.values())
+    for name, one in run.tests.items():
+        figures = set_figures(one, words[name], frequencies)
+        parts = [figures.parts[system] for system in SYSTEMS]
+        assert row("length ratio", *(f"{part.length_ratio:.3f}" for part in parts)) in text
+        assert row("brevity penalty", *(f"{part.brevity_penalty:.3f}" for part in parts)) in text
+        for n in range(4):
+            cells = (f"{100 * part.precisions[n]:.1f}\u00a0%" for part in parts)
+            assert row(f"{n + 1}-grams that match", *cells) in text
+        scores = [figures.by_length[system][1] for system in SYSTEMS]
+        assert row("11 to 20", f"{figures.sentences[1]}", *(f"{score:.2f}" for score in scores)) in text
+        assert figures.words is not None and len(set(scores)) == 2
+        shares = [figures.words.f1[system][4] or 0.0 for system in SYSTEMS]
+        cells = (f"{100 * share:.1f}\u00a0%" for share in shares)
+        assert row("10 to 99", f"{figures.words.words[4]:,}", *cells) in text
+        assert len(set(shares)) == 2
+    assert row("LM0", "0.0000", "0.1235", "0.2469") in text
+    assert row("Glue", "-1.0000", "-1.0000", "-1.0000") in text
+
+
+def test_advice_and_examples_are_of_the_final_system(model: Path) -> None:
+    """Advice and examples change with the final system."""
+    source = [f"a b c d e f{n}" for n in range(30)]
+    lines = {
+        "before": ["x"] * 30,
+        "mert": [line if n > 9 else "x" for n, line in enumerate(source)],
+        "pro": [line if n < 20 else "x" for n, line in enumerate(source)],
+    }
+    metric = results(1.0, (30.25, 29.25, 0.001), (40.5, 39.5, 0.001))
+    one = evaluation(source, [[line] for line in source], lines, [metric])
+    for final, score, worst in (("mert", "30.25", [0, 1, 2, 3, 4]), ("pro", "40.50", [20, 21, 22, 23, 24])):
+        text = report_page(finished_run(model, {"news": one}, final=final))
+        assert (
+            f"Use the weights tuned by {final}: BLEU of the news set is 1.00 before and {score} after" in text
+        )
+        part = text.split("The worst of the news set")[1].split("The best of")[0]
+        assert [int(n) for n in re.findall(r"Sentence (\d+)", part)] == worst
+        assert f"Lowest chrF++ of {final} of at least 5 words." in part
 
 
 def test_sentences_of_the_page(report: Path) -> None:
