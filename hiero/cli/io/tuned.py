@@ -40,7 +40,7 @@ def write_tuned(directory: Path, tuned: Tuned) -> None:
     write_atomically(directory / TUNED, tuned.model_dump_json(indent=1) + "\n")
 
 
-def read_tuned(directory: Path) -> Tuned:
+def read_record(directory: Path) -> Tuned:
     """Reads the record of a tuning directory. Raises FormatError, OSError."""
     return read_json(directory / TUNED, Tuned)
 

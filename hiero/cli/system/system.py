@@ -9,7 +9,7 @@ from typing import Any
 
 from hiero.base.ownership import MANIFEST
 from hiero.cli.io.results import Result, read_results
-from hiero.cli.io.tuned import TUNED, read_tuned
+from hiero.cli.io.tuned import TUNED, read_record
 from hiero.cli.system.data import HELD_OUT, RunData, SetFiles
 from hiero.cli.system.stages import Stages
 from hiero.decode.model_directory import WEIGHTS_FILE
@@ -116,7 +116,7 @@ class System:
         return system
 
     def _tuning_scores(self) -> dict[str, float]:
-        return {method: read_tuned(self.tuning(method)).score for method in self.methods}
+        return {method: read_record(self.tuning(method)).score for method in self.methods}
 
 
 def chosen(
