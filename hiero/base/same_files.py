@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import os
-from collections.abc import Iterable
+from collections.abc import Iterable, Iterator
 from pathlib import Path
 
 from hiero._core import FormatError
@@ -11,9 +11,9 @@ from hiero.base.files import sha256
 from hiero.base.lines import PathLike
 
 
-def check_different(paths: Iterable[PathLike]) -> None:
-    """Raises FormatError if two files have the same content. Only files of the same size are read; empty ones
-    are not compared. Raises OSError."""
+def same_files(paths: Iterable[PathLike]) -> Iterator[str]:
+    """Yields a message for each file that has the content of an earlier one. Only files of the same size are
+    read; empty ones are not compared. Raises OSError."""
     by_size: dict[int, list[PathLike]] = {}
     for path in paths:
         if size := os.stat(path).st_size:
@@ -24,6 +24,11 @@ def check_different(paths: Iterable[PathLike]) -> None:
             digest = sha256(Path(path))
             if digest in first:
                 name, other = os.fspath(path), os.fspath(first[digest])
-                again = "is given twice" if name == other else f"has the same content as {other}"
-                raise FormatError(f"{name}: {again}, where different files are expected")
-            first[digest] = path
+                yield f"{name}: {'is given twice' if name == other else f'has the same content as {other}'}"
+            first.setdefault(digest, path)
+
+
+def check_different(paths: Iterable[PathLike]) -> None:
+    """Raises FormatError if two files have the same content, OSError."""
+    for message in same_files(paths):
+        raise FormatError(f"{message}, where different files are expected")

@@ -213,7 +213,8 @@ class _Pipeline:
         )
         self.report(f"corpus: {report}")
         prepared = self.work / "corpus.source", self.work / "corpus.target"
-        for warning in text_warnings((self.inputs.source, self.inputs.target), prepared, self.text):
+        bitext = self.inputs.source, self.inputs.target
+        for warning in (*self.inputs.repeated(), *text_warnings(bitext, prepared, self.text)):
             self.report(f"warning: {warning}")
 
     def _align(self) -> None:

@@ -5,7 +5,7 @@ from __future__ import annotations
 import errno
 import os
 import stat
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from itertools import chain
 from typing import Any, Literal
@@ -13,7 +13,7 @@ from typing import Any, Literal
 from pydantic import Field
 
 from hiero.base.lines import PathLike
-from hiero.base.same_files import check_different
+from hiero.base.same_files import check_different, same_files
 from hiero.text import TextProcessing
 from hiero.train.alignment import AlignSettings
 from hiero.train.corpus import CorpusSettings
@@ -52,8 +52,8 @@ class TrainInputs:
     def check(self) -> None:
         """Raises OSError for a file that cannot be read, or only once, like a pipe.
 
-        Raises FormatError for a file in ``lms`` that is not a language model, and for two texts or two
-        language models of the same content.
+        Raises FormatError for a file in ``lms`` that is not a language model, and for sides of the bitext
+        that have the same content.
         """
         alignment = [] if self.alignment is None else [self.alignment]
         texts = [*chain.from_iterable(self.bitexts()), *self.mono]
@@ -65,9 +65,14 @@ class TrainInputs:
                 pass
         for path in self.lms:
             check_lm(path)
-        check_different(texts)
-        check_different(self.lms)
-        check_different(self.without)
+        check_different([self.source, self.target])
+
+    def repeated(self) -> Iterator[str]:
+        """Yields a message for each text, language model or set that has the content of another. Raises
+        OSError."""
+        yield from same_files([*chain.from_iterable(self.bitexts()), *self.mono])
+        yield from same_files(self.lms)
+        yield from same_files(self.without)
 
 
 def _lm_setting(name: str) -> Any:

@@ -202,8 +202,8 @@ def test_generators_of_other_labels(folder: Path) -> None:
 
 def test_second_stages_and_experiments_open_them(folder: Path) -> None:
     """Both commands open the parts: they complain of what is missing next."""
-    for side in ("a", "b"):
-        (folder / side).write_text("le chat\n")
+    for side, text in (("a", "le chat"), ("b", "the cat")):
+        (folder / side).write_text(f"{text}\n")
     train = ("train-reranker", "model", "--source", "a", "--target", "b", "-o", "second")
     sets = "\n".join(f'{head}\nsource = "none"\nreferences = ["b"]' for head in ("[tuning]", "[[test]]"))
     (folder / "x.toml").write_text(f'model = "model"\n{sets}\n')

@@ -222,7 +222,7 @@ def test_more_of_what_is_trained(folder: Path, runs: Runs) -> None:
 def test_several_test_sets(folder: Path, runs: Runs) -> None:
     """Each is named after its file. With one set, all references are its own."""
     (folder / "more").mkdir()
-    write(folder / "more" / "test.s", ["source of pair 2"])
+    write(folder / "more" / "test.s", ["source of pair 0"])
     write(folder / "more" / "test.r", ["r"])
     joined = f"{folder / 'test.r0'},{folder / 'test.r1'}"
     two = ("--test-source", folder / "test.s", folder / "more" / "test.s")

@@ -194,11 +194,12 @@ def test_two_models_in_one_process(model: hiero.Model) -> None:
 
 
 def test_a_failing_line_does_not_stop_a_stream(model: hiero.Model) -> None:
-    stream = ["le chat", "\ud800", "le chien"]
+    other_label = hiero.Sentence(tokens=["le"], rules=[hiero.Rule("[N] ||| le ||| the ||| A=1")])
+    stream = ["le chat", other_label, "le chien"]
     results = list(hiero.Decoder(model).translate_iter(stream, threads=2))
     assert isinstance(results[1], hiero.Failure)
     assert [r.text for r in (results[0], results[2])] == ["the cat", "the dog"]
-    with pytest.raises(UnicodeEncodeError):
+    with pytest.raises(hiero.FormatError):
         hiero.Decoder(model).translate_batch(stream)
 
 

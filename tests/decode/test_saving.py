@@ -28,6 +28,7 @@ from hiero.generators import NameRules
 from hiero.text import TextProcessing, TextSide
 from hiero.train import TrainInputs, TrainSettings, estimate_lm, train
 from hiero.tune import TuneOptions, tune
+from support.files import write
 from support.killed_saves import CALLS, FRENCH, intercept_calls, translation
 from support.paths import TESTS
 
@@ -270,7 +271,7 @@ def test_what_is_published_is_on_the_disk(model: hiero.Model, tmp_path: Path, di
     for name in ("lm.arpa", "lm.arpa.gz", "lm.binary"):
         estimate_lm([tmp_path / "text"], tmp_path / name, order=2)
     train(
-        TrainInputs(tmp_path / "text", tmp_path / "text"),
+        TrainInputs(tmp_path / "text", write(tmp_path / "target", [line.upper() for line in lines])),
         tmp_path / "trained",
         settings=TrainSettings(lm_order=2),
     )

@@ -9,7 +9,7 @@ from collections.abc import Iterator, Sequence
 from pathlib import Path
 
 from hiero import FormatError, Model, Sentence
-from hiero.base.same_files import check_different
+from hiero.base.same_files import same_files
 from hiero.base.text import looks_untokenised
 from hiero.cli.io.lines import Format, LineFormat, SentenceParses, format_of, line_format
 from hiero.decode.model_directory import WEIGHTS_FILE, read_manifest
@@ -103,9 +103,9 @@ def read_files(
     source: Path, references: Sequence[Path], kind: Format | None = None
 ) -> tuple[list[str], EvaluationSet]:
     """Reads the lines of a source, or its segments if it is NIST's, and their references. Without ``kind``,
-    the ending of the source's name tells its format. Raises FormatError where they do not fit together, and
-    for references that are given twice."""
-    check_different(references)
+    the ending of the source's name tells its format. Raises FormatError where they do not fit together."""
+    for message in same_files(references):
+        print(f"hiero: {message}", file=sys.stderr)
     lines, srcset = read_source(source, in_nist=format_of(source, kind) == "nist")
     test_set = EvaluationSet.read(references, srcset)
     if (srcset is None) != (test_set.source is None):
