@@ -68,13 +68,17 @@ def read_lines(path: PathLike) -> Iterator[str]:
 
 
 def count_lines(*paths: PathLike) -> int:
-    """Returns the total number of lines of files (plain, gzip, xz). Raises FormatError for damaged ones."""
+    """Returns the total number of lines of files (plain, gzip, xz), also of a last one without an end. Raises
+    FormatError for damaged files."""
     count = 0
     for path in paths:
         with open_source(path) as file:
+            last = b"\n"
             try:
                 while block := file.read(1 << 20):
                     count += block.count(b"\n")
+                    last = block[-1:]
+                count += last != b"\n"
             except DAMAGE as error:
                 raise damage_error(os.fspath(path), error) from None
     return count

@@ -105,6 +105,8 @@ class _Pipeline:
         self.corpus = ("corpus.source", "corpus.target", "alignment")
 
     def run(self) -> Model:
+        for message in self.inputs.repeated():
+            self.report(f"warning: {message}")
         if self.inputs.without:
             self._leave_out_sets()
         truecasers = self._train_truecasers() if self.settings.truecase else []
@@ -213,8 +215,7 @@ class _Pipeline:
         )
         self.report(f"corpus: {report}")
         prepared = self.work / "corpus.source", self.work / "corpus.target"
-        bitext = self.inputs.source, self.inputs.target
-        for warning in (*self.inputs.repeated(), *text_warnings(bitext, prepared, self.text)):
+        for warning in text_warnings((self.inputs.source, self.inputs.target), prepared, self.text):
             self.report(f"warning: {warning}")
 
     def _align(self) -> None:

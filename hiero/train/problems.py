@@ -30,10 +30,10 @@ from hiero.train.lexicon import Lexicon
 ProblemKind = Literal["duplicate", "same-text", "other-script", "misaligned"]
 PROBLEMS: tuple[ProblemKind, ...] = get_args(ProblemKind)
 _MEANINGS: dict[ProblemKind, str] = {
-    "duplicate": "pairs that came before",
-    "same-text": "pairs with the same text on both sides",
-    "other-script": "pairs with a side in another script than the corpus",
-    "misaligned": "pairs that are hardly translations",
+    "duplicate": "that came before",
+    "same-text": "with the same text on both sides",
+    "other-script": "with a side in another script than the corpus",
+    "misaligned": "whose sides hardly translate each other",
 }
 # Log odds below which a pair is said to be misaligned: given the other side, its words are 100 times less
 # likely than without it.
@@ -89,12 +89,13 @@ class ProblemReport:
             if count := self.counts[kind]:
                 one = self.examples[kind]
                 example = pair_example(one.line, (one.source, one.target), one.detail)
-                yield f"problems: {kind}: {count:,} {_MEANINGS[kind]}, such as {example}"
+                pairs = f"{count:,} {'pair' if count == 1 else 'pairs'}"
+                yield f"problems: {kind}: {pairs} {_MEANINGS[kind]}, such as {example}"
         if self.counts:
             yield f"problems: {self.left_out:,} of {self.pairs:,} pairs are left out (--leave-out)"
         for kind in ("same-text", "other-script", "misaligned"):
             if (count := self.counts[kind]) > _MUCH * self.pairs:
-                yield f"warning: {count:,} of {self.pairs:,} {_MEANINGS[kind]}: are these the right files?"
+                yield f"warning: {count:,} of {self.pairs:,} pairs are {kind}: are these the right files?"
 
 
 @dataclass(frozen=True)

@@ -70,7 +70,7 @@ def check_demo(folder: Path) -> None:
     done = run_in_shell(run, folder)
     assert done.returncode == 0, done.stderr
     tuning = re.search(r"^BLEU (\S+) before, (\S+) at iteration", done.stdout, re.MULTILINE)
-    test = re.search(r"^test set: BLEU (\S+) before, (\S+) after tuning", done.stdout, re.MULTILINE)
+    test = re.search(r"^before +(\S+) .*\nmert \* +(\S+) ", done.stdout, re.MULTILINE)
     assert tuning and test, done.stdout
     before, after = map(float, tuning.groups())
     assert after > before + 1

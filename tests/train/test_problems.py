@@ -178,10 +178,10 @@ def test_files_and_report(tmp_path: Path) -> None:
     assert list(report.lines()) == [
         "problems: duplicate: 2 pairs that came before, such as line 181 (as line 4):"
         " ein Hund sieht ein Mann gern | a tree hears a child gladly",
-        "problems: same-text: 1 pairs with the same text on both sides, such as line 183: Kino 7 | kino 7",
-        "problems: other-script: 1 pairs with a side in another script than the corpus, such as line 184"
+        "problems: same-text: 1 pair with the same text on both sides, such as line 183: Kino 7 | kino 7",
+        "problems: other-script: 1 pair with a side in another script than the corpus, such as line 184"
         " (target in Cyrillic): Ein alter Hund | Старая собака",
-        f"problems: misaligned: 2 pairs that are hardly translations, such as line 4 ({odds}):"
+        f"problems: misaligned: 2 pairs whose sides hardly translate each other, such as line 4 ({odds}):"
         " ein Hund sieht ein Mann gern | a tree hears a child gladly",
         "problems: 3 of 184 pairs are left out (--leave-out)",
     ]
