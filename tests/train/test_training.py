@@ -109,9 +109,10 @@ def test_step_by_step(inputs: TrainInputs, tmp_path: Path) -> None:
 def test_raw_text(demo: Path, tmp_path: Path) -> None:
     lines = [line.capitalize().replace(" .", ".") for line in head(demo / "train.en", 300)]
     lines += ["A dog (or two), isn't it?"] * 5
-    english = write(tmp_path / "en", lines)
+    source = write(tmp_path / "source", lines)
+    target = write(tmp_path / "target", [lines[0].upper(), *lines[1:]])  # nearly the same
     model = tmp_path / "m"
-    options = ["--source", english, "--target", english, "-o", model, "--quiet", "--lowercase"]
+    options = ["--source", source, "--target", target, "-o", model, "--quiet", "--lowercase"]
     run("hiero", "train", *options, "--tokenize", "en:moses", "en:moses")
     decode = ["hiero-decode", "--model", model, "--quiet"]
     raw, tokens = "A Dog (or two), isn't it?\n", "a dog ( or two ) , isn 't it ?\n"
