@@ -25,6 +25,11 @@ def pytest_configure() -> None:
     gc.disable()
 
 
+def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
+    """Begins with the test that takes longest by far, which would run alone at the end."""
+    items.sort(key=lambda item: item.name != "test_readme_and_tour")
+
+
 def pytest_collection_finish() -> None:
     gc.freeze()
     gc.enable()
