@@ -62,10 +62,8 @@ class Lexicon:
         target_rates = {e: 1 / (self._target.links[e] - own_target.links[e] + 1) for e in own_target.words}
         for f, times in own_source.words.items():
             counts = self._counts.get(f, {})
-            for (
-                e,
-                times_e,
-            ) in own_target.words.items():  # in one order, so that sums are the same in every run
+            # In one order, so that sums are the same in every run.
+            for e, times_e in own_target.words.items():
                 if e in counts:
                     count = counts[e] - own_links[f, e]
                     target_sums[e] += times * count * source_rates[f]
