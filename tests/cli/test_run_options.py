@@ -197,6 +197,15 @@ def test_several_methods(folder: Path, runs: Runs) -> None:
     assert not (folder / "other" / "sets" / "held-out.source").exists()
 
 
+def test_tuning_that_does_harm(folder: Path, runs: Runs, monkeypatch: pytest.MonkeyPatch) -> None:
+    """The final model has the weights of training, until another method is better than these."""
+    monkeypatch.setitem(HELD_OUT, "mert", 15.0)
+    out = folder / "out"
+    assert runs()[-1][1]["weights"] == out / "model" / "weights.txt"
+    assert runs() == []
+    assert runs("--method", "pro")[-1][1]["weights"] == out / "tuned" / "pro"
+
+
 def test_more_of_what_is_trained(folder: Path, runs: Runs) -> None:
     """Another method joins those before, which are not tuned again, unless they get other settings."""
     runs()

@@ -108,9 +108,10 @@ class System:
     def choose(self, results: Mapping[str, list[Result]]) -> str:
         """Makes the final model, with the weights that ``chosen`` says. Returns their system."""
         system = chosen(self.methods, results.get(HELD_OUT), self._tuning_scores())
-        weights = self.model / WEIGHTS_FILE if system == BEFORE else self.tuning(system)
+        weights, source = self.tuning(system), self.tuning(system) / TUNED
+        if system == BEFORE:
+            weights, source = self.model / WEIGHTS_FILE, self.model / MANIFEST
         words = [*_options(output=self.tuned_model), *_behind_options(self.model), str(weights)]
-        source = weights if weights.is_file() else weights / TUNED
         output = self.tuned_model / MANIFEST
         self.stages.run("choose", output, "weights", words, [source], settings={"system": system})
         return system
