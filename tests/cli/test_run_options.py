@@ -206,6 +206,16 @@ def test_tuning_that_does_harm(folder: Path, runs: Runs, monkeypatch: pytest.Mon
     assert runs("--method", "pro")[-1][1]["weights"] == out / "tuned" / "pro"
 
 
+def test_the_final_model_of_an_older_method(
+    folder: Path, runs: Runs, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """A method that was tuned before the final model was made takes its place where another became worse."""
+    tuned = folder / "out" / "tuned"
+    assert runs("--method", "mert", "pro")[-1][1]["weights"] == tuned / "pro"
+    monkeypatch.setitem(HELD_OUT, "pro", 21.0)
+    assert runs("--method", "pro", "--iterations", 9)[-1][1]["weights"] == tuned / "mert"
+
+
 def test_more_of_what_is_trained(folder: Path, runs: Runs) -> None:
     """Another method joins those before, which are not tuned again, unless they get other settings."""
     runs()
@@ -264,6 +274,7 @@ def test_rules_for_numbers_and_names(folder: Path, runs: Runs) -> None:
     assert (languages["numbers"], languages["names"]) == ("und:und", None)
     # Other rules are another run.
     assert runs("--numbers", "--tokenize", "de:moses", "en:moses", code=1) == []
+    assert runs("-o", folder / "other", code=1) == []
 
 
 def test_options_from_a_file(folder: Path, runs: Runs) -> None:
