@@ -301,6 +301,7 @@ def test_options_from_a_file(folder: Path, runs: Runs) -> None:
         ("method", "run.toml: Expected '=' after a key in a key/value pair (at line 2"),
         ("iteration = 3", "run.toml:2: no option iteration of run: is it iterations"),
         ("xyzzy = 3", "run.toml:2: no option xyzzy of run: --help lists them"),
+        ("config = 'other'", "run.toml:2: no option config of run: --help lists them"),
         ("lms = 'given'\niterations = 'x'", "run.toml:3: iterations: Input should be a valid integer"),
     ):
         write(file, ["", text])
