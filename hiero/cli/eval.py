@@ -12,7 +12,7 @@ import typer
 
 from hiero import __version__
 from hiero.base.text import looks_untokenised
-from hiero.cli.base.files import check_not_read, writing
+from hiero.cli.base.files import check_not_read, joined_files, writing
 from hiero.cli.io.results import Result, System, result_lines, results_json
 from hiero.cli.options.evaluation import Comparison, EvaluationOutput, MetricOptions
 from hiero.evaluate import (
@@ -53,7 +53,7 @@ def evaluate(
     test_set.check_tokens(metrics.text, references[-1])
     scorers = metrics.for_set(test_set)
     systems = [hypothesis, *(comparison.compare or [])]
-    files = [_files(system) for system in systems]
+    files = [joined_files(system) for system in systems]
     _check_files(files, comparison, output)
     documents = test_set.documents() if comparison.by == "document" else []
     # The lines of each run of each system.
@@ -126,12 +126,6 @@ def _note_untokenised(lines: Sequence[Sequence[Sequence[str]]]) -> None:
             "intl, zh, char) separates from punctuation",
             file=sys.stderr,
         )
-
-
-def _files(system: str) -> list[str]:
-    """Returns the files of a system's runs, which are joined by commas; the name of one file may have
-    commas."""
-    return [system] if Path(system).exists() else system.split(",")
 
 
 def _lines(test_set: EvaluationSet, file: str, side: TextSide) -> list[str]:

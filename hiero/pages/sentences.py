@@ -106,7 +106,7 @@ _ORDERS = {
 def browser_html(place: int, systems: Sequence[str], final: str) -> str:
     """Returns the form and the place for all sentences of the set ``place``, counted from 0. Orders are by
     the scores of one of the systems behind the first, ``final`` at the start."""
-    orders = _options({name: text for name, text in _ORDERS.items()}, "number")
+    orders = _options(_ORDERS, "number")
     chosen = ""
     if len(systems) > 2:
         numbers = {str(k): name for k, name in enumerate(systems) if k > 0}

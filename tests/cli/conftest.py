@@ -9,6 +9,7 @@ import pytest
 import hiero
 from hiero.base import tables
 from support.paths import FRENCH
+from support.pretended_run import Runs, pretended_runs, run_files
 
 
 @pytest.fixture(scope="module")
@@ -37,3 +38,16 @@ def tuning_set(tmp_path_factory: pytest.TempPathFactory) -> Path:
     weights.write_text("".join(f"{name} {weight}\n" for name, weight in worse.items()))
     hiero.Model.assemble([french / "grammar.txt"], [french / "lm.arpa"], weights).save(folder / "model")
     return folder
+
+
+@pytest.fixture
+def folder(tmp_path: Path) -> Path:
+    """A bitext, sets for tuning and testing, and text, for `hiero run`."""
+    return run_files(tmp_path)
+
+
+@pytest.fixture
+def runs(folder: Path, monkeypatch: pytest.MonkeyPatch) -> Runs:
+    """A function that runs `hiero run` on these files, whose commands only pretend. It returns these commands
+    with their parameters."""
+    return pretended_runs(folder, monkeypatch)

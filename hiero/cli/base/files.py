@@ -81,6 +81,11 @@ def checking_files(command: Callable[..., Any]) -> Callable[..., Any]:
     return run
 
 
+def joined_files(names: str) -> list[str]:
+    """Returns the files whose names are joined by commas; the name of one file may have commas."""
+    return [names] if Path(names).exists() else names.split(",")
+
+
 @contextlib.contextmanager
 def on_interrupt(note: str) -> Iterator[None]:
     """Prints a note if the block is interrupted."""

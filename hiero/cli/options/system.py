@@ -13,7 +13,7 @@ import typer
 from hiero.base.same_files import check_different
 from hiero.cli.base.commands import usage
 from hiero.cli.base.config import Config
-from hiero.cli.base.files import Writes
+from hiero.cli.base.files import Writes, joined_files
 from hiero.cli.base.option_groups import OptionValues
 from hiero.cli.base.settings import SettingOptions, VariantOptions
 from hiero.cli.io.lines import format_of
@@ -159,7 +159,7 @@ class SystemSets:
     def files(self) -> dict[str, SetFiles | None]:
         """Returns the files of the tuning set, of the held-out set if there is one, and of the test sets, by
         name; None for one that is set aside. Raises FormatError or OSError for files that cannot be read or
-        do not fit together."""
+        do not fit together, and for two sets with the same source."""
         files = {TUNE: _set_files(self.tune_source, self.tune_references)}
         if self.held_out_source is not None or self._draws_held_out:
             files[HELD_OUT] = _set_files(self.held_out_source, self.held_out_references)
@@ -198,7 +198,7 @@ class SystemSets:
         for k, source in enumerate(sources):
             paths = references if len(sources) == 1 else references[k : k + 1]
             files[_new_name(source, {TUNE, HELD_OUT, REST, *files})] = SetFiles(
-                source, [path for names in paths for path in _paths(names)]
+                source, [Path(name) for names in paths for name in joined_files(names)]
             )
         return files
 
@@ -221,11 +221,6 @@ def _check_format(name: str, source: Path) -> None:
 
 def _set_files(source: Path | None, references: list[Path] | None) -> SetFiles | None:
     return None if source is None else SetFiles(source, references or [])
-
-
-def _paths(names: str) -> list[Path]:
-    """Returns files that are joined by commas; the name of one file may have commas."""
-    return [Path(names)] if Path(names).exists() else [Path(name) for name in names.split(",")]
 
 
 def _new_name(source: Path, taken: Collection[str]) -> str:
