@@ -91,7 +91,15 @@ class ModelFile(BaseModel):
     def _with_rules(cls, text: object) -> object:
         if not isinstance(text, dict):
             return text
-        return {name: {"rules": 1, **side} if isinstance(side, dict) else side for name, side in text.items()}
+        for side in text.values():
+            if isinstance(side, dict) and side.setdefault("rules", 1) == 2:
+                if side.get("scheme") != "none":
+                    raise ValueError(
+                        "rules 2, of a version in development, split text such as m² and word(s) otherwise:"
+                        " train the model again"
+                    )
+                side["rules"] = 3  # tokens are left as they are by all rules
+        return text
 
 
 def abbreviated(names: Sequence[str]) -> str:

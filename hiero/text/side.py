@@ -45,7 +45,8 @@ class TextSide:
     may be lowercased (``lowercase``), which cannot be undone, or truecased. ``truecaser`` is the path of a
     file in Moses' format. It tells which words lose their capital at the beginning of a sentence; ``text``
     restores it. ``rules`` is the version of all this. Models from before normalisation have 1: their text is
-    not normalised, nothing is protected, and signs have no marks. Raises ValueError for a language that the
+    not normalised, nothing is protected, and signs have no marks. A version 2 was in use for days only, and
+    is gone. Raises ValueError for a language that the
     scheme does not support, for both kinds of casing at once, and for a pattern that is no regular
     expression.
 
@@ -63,7 +64,7 @@ class TextSide:
     unicode: NormalForm = "NFC"
     punctuation: bool = True
     protect: tuple[str, ...] = ()
-    rules: Literal[1, 2] = 2
+    rules: Literal[1, 3] = 3
 
     def __post_init__(self) -> None:
         if self.lowercase and self.truecaser:

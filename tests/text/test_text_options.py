@@ -102,6 +102,21 @@ def test_a_model_of_an_earlier_version(model: hiero.Model, tmp_path: Path) -> No
     assert hiero.Model.load(tmp_path / "again").text == loaded.text
 
 
+def test_a_model_of_rules_that_are_gone(model: hiero.Model, tmp_path: Path) -> None:
+    for scheme in ("moses", "none"):
+        side = TextSide(scheme, "en")
+        replace(model, text=TextProcessing(side, side)).save(tmp_path / scheme)
+        file = tmp_path / scheme / "model.toml"
+        before = file.read_text()
+        assert before.count("rules = 3") == 2
+        file.write_text(before.replace("rules = 3", "rules = 2"))
+    assert hiero.Model.load(tmp_path / "none").text == TextProcessing(
+        TextSide("none", "en"), TextSide("none", "en")
+    )
+    with pytest.raises(hiero.FormatError, match=r"moses/model.toml: text: rules 2, .* train the model again"):
+        hiero.Model.load(tmp_path / "moses")
+
+
 def test_run_passes_them_on() -> None:
     text = TextOptions(
         tokenize=("en:moses", "de:moses"), unicode="NFKC", keep_punctuation=True, protect=["x", "y z"]
