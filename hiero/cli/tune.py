@@ -11,7 +11,7 @@ from typing import Annotated, Any
 
 import typer
 
-from hiero import Decoder, Model
+from hiero import Model
 from hiero.base.progress import Report
 from hiero.cli.base.files import on_interrupt
 from hiero.cli.base.loading import load_model
@@ -21,7 +21,7 @@ from hiero.cli.io.sets import Set, fingerprint, model_fingerprint, read_alignmen
 from hiero.cli.io.span_limits import chosen_span_limit, tried_limits, with_span_limit
 from hiero.cli.io.tuned import Tuned, write_tuned
 from hiero.cli.options.common import Load, ModelPath, Threads
-from hiero.cli.options.tuning import MethodOptions, TunedDecoding, TuningSets, WeightOptions
+from hiero.cli.options.tuning import MethodOptions, TunedDecoding, TuningSets, WeightOptions, tuning_decoder
 from hiero.evaluate import Metric
 from hiero.tune import (
     HeldOut,
@@ -63,7 +63,7 @@ def tune_model(
     files = sets.read(loaded)
     failures = Failures(weights.output / "failures.tsv")
     metrics = _metrics(method, sets, [one for _, one in files], loaded)
-    decoder, start, choice = Decoder(loaded, **decoding), weights.start(loaded), None
+    decoder, start, choice = tuning_decoder(loaded, decoding), weights.start(loaded), None
     if "span_limit" not in decoding:
         sentences, output = files[0][1][0], weights.output
         choice = chosen_span_limit(decoder, sentences, metrics[0], start, output, threads, quiet)
