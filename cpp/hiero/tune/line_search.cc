@@ -50,46 +50,88 @@ double crossing(const ScoreLine& a, const ScoreLine& b) {
   return (a.intercept - b.intercept) / (b.slope - a.slope);
 }
 
-// Removes most of the lines that never win, so that few must be sorted: lines below the crossing of two lines
-// with a smaller and a greater slope, by more than the rounding error, so that the envelope stays the same.
-void drop_losers(std::vector<ScoreLine>& lines) {
-  if (lines.empty()) return;
-  ScoreLine first = lines.front();
-  ScoreLine last = first;
-  for (const ScoreLine& line : lines) {
-    if (line.slope < first.slope || (line.slope == first.slope && line.intercept > first.intercept))
-      first = line;
-    if (line.slope > last.slope || (line.slope == last.slope && line.intercept > last.intercept)) last = line;
+// The hypotheses of a sentence: [begin, end) of all intercepts and slopes.
+struct Hypotheses {
+  std::span<const double> intercepts;
+  std::span<const double> slopes;
+  std::int32_t begin;
+  std::int32_t end;
+
+  ScoreLine line(std::int32_t i) const { return {slopes[i], intercepts[i], i}; }
+};
+
+// The lines with the least and the greatest slope, of parallel ones the highest, and the greatest absolute
+// slope and intercept.
+struct Extremes {
+  ScoreLine first;
+  ScoreLine last;
+  double slope = 0;
+  double intercept = 0;
+
+  explicit Extremes(const Hypotheses& all) : first(all.line(all.begin)), last(first) {
+    for (std::int32_t i = all.begin; i < all.end; ++i) {
+      const double a = all.slopes[i];
+      const double b = all.intercepts[i];
+      if (a < first.slope || (a == first.slope && b > first.intercept)) first = all.line(i);
+      if (a > last.slope || (a == last.slope && b > last.intercept)) last = all.line(i);
+      intercept = std::max(intercept, std::abs(b));
+    }
+    slope = std::max(std::abs(first.slope), std::abs(last.slope));
   }
-  if (first.slope == last.slope) return;
-  const double between = crossing(first, last);
-  const auto value = [](const ScoreLine& line, double gamma) { return line.intercept + gamma * line.slope; };
-  ScoreLine middle = first;
-  double highest = value(first, between);
-  for (const ScoreLine& line : lines) {
-    const double height = value(line, between);
-    if (height > highest) {
-      highest = height;
-      middle = line;
+};
+
+ScoreLine highest(const Hypotheses& all, double gamma) {
+  std::int32_t best = all.begin;
+  double height = -std::numeric_limits<double>::infinity();
+  for (std::int32_t i = all.begin; i < all.end; ++i) {
+    const double h = all.intercepts[i] + gamma * all.slopes[i];
+    if (h > height) {
+      height = h;
+      best = i;
     }
   }
-  const bool inside = first.slope < middle.slope && middle.slope < last.slope;
-  const double before = inside ? crossing(first, middle) : between;
-  const double after = inside ? crossing(middle, last) : between;
-  std::erase_if(lines, [&](const ScoreLine& line) {
-    const bool early = inside && line.slope <= middle.slope;
-    const double gamma = early || !inside ? before : after;
-    const double bar = value(early || !inside ? first : last, gamma);
-    const double height = value(line, gamma);
-    const double rounding = 1e-12 * (std::abs(bar) + std::abs(line.intercept) + std::abs(gamma * line.slope));
-    return height < bar - rounding;
-  });
+  return all.line(best);
 }
 
-// Sorts the lines of a sentence and puts the pieces of their upper envelope, from left to right, into
-// `pieces`.
+// Puts the lines of a sentence into `lines`, without most of those that never win, so that few must be
+// sorted: without lines below the crossing of two lines with a smaller and a greater slope, by more than the
+// rounding error, so that the envelope stays the same. Three lines are enough to find them: a line that is
+// below both crossings of neighbours among these three never wins, and one that is above one of them might.
+void collect(const Hypotheses& all, std::vector<ScoreLine>& lines) {
+  lines.clear();
+  if (all.begin == all.end) return;
+  const Extremes extremes(all);
+  const ScoreLine& first = extremes.first;
+  const ScoreLine& last = extremes.last;
+  if (first.slope == last.slope) {  // as with features that seldom differ
+    lines.push_back(first);
+    return;
+  }
+  const double between = crossing(first, last);
+  const ScoreLine middle = highest(all, between);
+  const bool inside = first.slope < middle.slope && middle.slope < last.slope;
+  // A crossing, and the height below which a line is out there.
+  struct Bar {
+    double gamma;
+    double height;
+  };
+  const auto bar = [&](const ScoreLine& line, double gamma) {
+    const double height = line.intercept + gamma * line.slope;
+    const double rounding = std::abs(height) + extremes.intercept + std::abs(gamma) * extremes.slope;
+    return Bar{gamma, height - 1e-12 * rounding};
+  };
+  const Bar before = bar(first, inside ? crossing(first, middle) : between);
+  const Bar after = bar(last, inside ? crossing(middle, last) : between);
+  for (std::int32_t i = all.begin; i < all.end; ++i) {
+    const double a = all.slopes[i];
+    const double b = all.intercepts[i];
+    if (!(b + before.gamma * a < before.height) || !(b + after.gamma * a < after.height))
+      lines.push_back(all.line(i));
+  }
+}
+
+// Sorts lines and puts the pieces of their upper envelope, from left to right, into `pieces`.
 void envelope(std::vector<ScoreLine>& lines, std::vector<Segment>& pieces) {
-  drop_losers(lines);
   std::sort(lines.begin(), lines.end(), left_of);
   pieces.clear();
   for (const ScoreLine& line : lines) {
@@ -120,8 +162,7 @@ WinnerChanges line_search(std::span<const std::int32_t> offsets, std::span<const
   std::vector<ScoreLine> lines;
   std::vector<Segment> pieces;
   for (std::size_t s = 0; s + 1 < offsets.size(); ++s) {
-    lines.clear();
-    for (std::int32_t i = offsets[s]; i < offsets[s + 1]; ++i) lines.push_back({slopes[i], intercepts[i], i});
+    collect({intercepts, slopes, offsets[s], offsets[s + 1]}, lines);
     envelope(lines, pieces);
     out.first.push_back(pieces.empty() ? -1 : pieces.front().line->hypothesis);
     for (std::size_t k = 1; k < pieces.size(); ++k)
