@@ -4,6 +4,9 @@ The glue rule puts phrases one after another in the order of the source, so only
 sentence pair is cut wherever all links before the cut, on both sides, are apart from all links behind it.
 What is between two cuts cannot be translated piece by piece in order: a rule for it, and the initial phrase
 that the rule comes from, must be as long as it is.
+
+A wrong link makes a piece as long as it is wrong, and rules from long phrases with wrong links are bad ones.
+So longer phrases must take in most of the words that shorter ones leave out.
 """
 
 from __future__ import annotations
@@ -16,8 +19,10 @@ from hiero.base.settings import Settings
 from hiero.decode.settings import SPAN_LIMITS
 from hiero.train.alignment import read_alignment
 
-# The share of words that must not need longer phrases.
+# The share of words with which a length is enough.
 _ENOUGH = 0.95
+# The share of the other words that a longer length must take in.
+_MOST = 0.5
 
 
 class Movement(Settings):
@@ -33,10 +38,15 @@ class Movement(Settings):
         return sum(self.words[:length]) / total if total else 1.0
 
     def phrase_length(self) -> int:
-        """Chooses the length of initial phrases: the least of ``SPAN_LIMITS`` with which all but 5 % of the
-        words can be put in order by one rule, or the greatest."""
-        enough = (length for length in SPAN_LIMITS if self.share(length) >= _ENOUGH)
-        return next(enough, SPAN_LIMITS[-1])
+        """Chooses the length of initial phrases: the least of ``SPAN_LIMITS``, unless more than 5 % of the
+        words need longer phrases to be put in order by one rule, and a longer one takes in at least half of
+        these words; from there on in the same way."""
+        length = SPAN_LIMITS[0]
+        for longer in SPAN_LIMITS[1:]:
+            rest = 1 - self.share(length)
+            if rest > 1 - _ENOUGH and self.share(longer) - self.share(length) >= _MOST * rest:
+                length = longer
+        return length
 
     def describe(self) -> str:
         """Returns the share of words by length of piece, in a line."""

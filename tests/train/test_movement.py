@@ -78,7 +78,12 @@ def test_words_count_by_the_longer_side(tmp_path: Path) -> None:
         ([11] * 10, 15),
         ([15] * 10, 15),
         ([16] * 10, 20),
-        ([30] * 10, 20),
+        ([30] * 10, 10),  # no length helps
+        ([10] * 7 + [15] * 2 + [30], 15),  # 30 of the 60 words that are left out
+        ([10] * 7 + [15] * 2 + [31], 10),
+        ([10] * 7 + [12, 18], 20),  # 12, then 30, of 30 words
+        ([10] * 2 + [15] * 4 + [18, 25], 15),  # 18 of the 43 words that 15 leaves out
+        ([10] * 2 + [15] * 4 + [18, 17], 20),
         ([], 10),
     ],
 )
