@@ -14,7 +14,7 @@ import json
 import sys
 from pathlib import Path
 
-from defaults import CORPORA, corpora_parser, length_ratio, run, scores
+from defaults import CORPORA, corpora_parser, length_ratio, run, scores, tuning_set
 from machine import machine
 
 from hiero.evaluate import approximate_randomization
@@ -26,8 +26,7 @@ def tuned(data: Path, name: str, method: str, option: list[str], folder: Path, t
     """Tunes the corpus' model and translates its test set, in a folder."""
     corpus, model = CORPORA[name], folder.parent / "1" / "model"
     folder.mkdir(parents=True, exist_ok=True)
-    source, *references = corpus.paths(data, "dev")
-    sets = ["--source", source, "--references", *references]
+    sets = tuning_set(data, corpus, folder)
     output = ["-o", folder / "tuned", "--save", folder / "tuned-model", "--threads", threads]
     run(sys.executable, folder, "tune", "tune", model, "--method", method, *option, *sets, *output)
     source, *_ = corpus.paths(data, "test")
