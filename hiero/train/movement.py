@@ -35,7 +35,7 @@ class Movement(Settings):
     def share(self, length: int) -> float:
         """Returns the share of words that are in pieces of at most so many words; 1 without any words."""
         total = sum(self.words)
-        return sum(self.words[:length]) / total if total else 1.0
+        return self._within(length) / total if total else 1.0
 
     def phrase_length(self) -> int:
         """Chooses the length of initial phrases: the least of ``SPAN_LIMITS``, unless more than 5 % of the
@@ -43,10 +43,15 @@ class Movement(Settings):
         these words; from there on in the same way."""
         length = SPAN_LIMITS[0]
         for longer in SPAN_LIMITS[1:]:
-            rest = 1 - self.share(length)
-            if rest > 1 - _ENOUGH and self.share(longer) - self.share(length) >= _MOST * rest:
+            taken_in = self._within(longer) - self._within(length)
+            left_out = sum(self.words) - self._within(length)
+            if self.share(length) < _ENOUGH and taken_in >= _MOST * left_out:
                 length = longer
         return length
+
+    def _within(self, length: int) -> int:
+        """Returns the number of words in pieces of at most so many words."""
+        return sum(self.words[:length])
 
     def describe(self) -> str:
         """Returns the share of words by length of piece, in a line."""

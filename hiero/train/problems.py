@@ -151,7 +151,7 @@ class _Finder:
         characters: tuple[Counter[str], Counter[str]] = Counter(), Counter()
         for number, (source, target, links) in enumerate(corpus.lines(), start=1):
             # A pair that is there twice must not explain itself.
-            if not source or self._first.setdefault(_digest(source, target), number) != number:
+            if self._first.setdefault(_digest(source, target), number) != number:
                 continue
             self._lexicon.add(split(source), split(target), links)
             if number <= corpus.pairs:

@@ -14,7 +14,7 @@ from hiero import FormatError
 from hiero.text.scripts import MainScripts
 from hiero.train import TrainInputs, TrainSettings, train
 from hiero.train.lexicon import Lexicon
-from hiero.train.problems import AlignedCorpus, Problem, find_problems, write_problems
+from hiero.train.problems import AlignedCorpus, Problem, ProblemReport, find_problems, write_problems
 from support.files import write
 
 Pair = tuple[list[str], list[str], list[tuple[int, int]]]
@@ -136,6 +136,32 @@ def test_problems_of_a_corpus(tmp_path: Path) -> None:
         (183, "same-text", ""),
         (184, "other-script", "target in Cyrillic"),
     ]
+
+
+def test_scripts_of_a_dictionary_do_not_count(tmp_path: Path) -> None:
+    pairs = [*translations(), ("Ein alter Hund", "Старая собака")]
+    dictionary = [(f"Wort{k}", f"русское слово{k}") for k in range(500)]
+    found = list(find_problems(corpus(tmp_path, [*pairs, *dictionary], dictionary=len(dictionary))))
+    assert listed(found) == [(len(pairs), "other-script", "target in Cyrillic")]
+
+
+@pytest.mark.parametrize(("odds", "count"), [(-4.55, 0), (-4.65, 180)])  # -log(100) is -4.605
+def test_where_misaligned_pairs_begin(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, odds: float, count: int
+) -> None:
+    monkeypatch.setattr(Lexicon, "log_odds", lambda *_: odds)
+    assert len(list(find_problems(corpus(tmp_path, translations())))) == count
+
+
+def test_examples_are_the_worst_or_the_first() -> None:
+    report = ProblemReport()
+    for kind in ("misaligned", "duplicate"):
+        for line, odds in enumerate((-5.0, -9.0, -7.0), start=1):
+            report.add(Problem(line, kind, "", "f", "e", odds if kind == "misaligned" else 0.0))
+    assert {kind: problem.line for kind, problem in report.examples.items()} == {
+        "misaligned": 2,
+        "duplicate": 1,
+    }
 
 
 def test_a_good_corpus_has_none(tmp_path: Path) -> None:
