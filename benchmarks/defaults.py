@@ -7,7 +7,7 @@ Runs `hiero train`, `hiero tune --method mert` and `hiero decode` on each corpus
 BLEU, chrF++ and the length ratio of the test set, and the seconds of processor time of each command. Of
 es-en's 3,979 segments to tune on, only the first 1,000 are tuned on. A run that was interrupted goes on.
 ``--python`` names the Python of the hiero that is measured, to compare two versions: with ``--against``, each
-score also has its difference to the other version's and the p-value of a randomisation test.
+score also has its difference to the other version's and the p-values of a randomisation test and a bootstrap.
 """
 
 from __future__ import annotations
@@ -27,7 +27,15 @@ from machine import argument_parser, machine
 
 from hiero.base.files import write_atomically
 from hiero.base.lines import read_lines
-from hiero.evaluate import Bleu, ChrfPlusPlus, Metric, Runs, Text, approximate_randomization
+from hiero.evaluate import (
+    Bleu,
+    ChrfPlusPlus,
+    Metric,
+    Runs,
+    Text,
+    approximate_randomization,
+    paired_bootstrap,
+)
 from hiero.forest.losses import BleuColumns
 from hiero.text import TextSide
 
@@ -193,8 +201,11 @@ def report(data: Path, name: str, seeds: Sequence[int], output: Path, against: P
             line += f" length {length_ratio(runs):.3f}"
         if others is not None:
             other = others[k][1]
-            p = approximate_randomization(metric, other, runs)
-            line += f" before {other.mean:6.2f} difference {runs.mean - other.mean:+5.2f} p = {p:.3f}"
+            tests = [test(metric, other, runs) for test in (approximate_randomization, paired_bootstrap)]
+            line += f" before {other.mean:6.2f} deviation {other.deviation:4.2f}"
+            if isinstance(metric, Bleu):
+                line += f" length {length_ratio(other):.3f}"
+            line += f" difference {runs.mean - other.mean:+5.2f} p = {', '.join(f'{p:.3f}' for p in tests)}"
         print(line, flush=True)
     times = [json.loads((folder / "times.json").read_text()) for folder in folders]
     means = {step: sum(each[step] for each in times) / len(times) for step in times[0]}
