@@ -57,6 +57,7 @@ VARIANTS: dict[str, Chooser] = {
     "MERT, exact, one climb": by_mert(MertOptions(restarts=0, smoothing=0)),
     "MERT, exact, mean of 10": by_mert(MertOptions(smoothing=0)),
     "MERT, smoothed, one climb": by_mert(MertOptions(restarts=0)),
+    "MERT, smoothed, mean of 5": by_mert(MertOptions(restarts=4)),
     "MERT, smoothed, mean of 10": by_mert(MertOptions()),
     "PRO": by_pro,
     "batch MIRA": by_mira(MiraOptions()),
