@@ -7,7 +7,8 @@ then translates the test set as it is with all of them, and in each form with th
 references that are normalised, its difference to the text as it is, and the p-value of a randomisation test.
 Where a form has the tokens of the text as it is, no model is trained and nothing is translated again, as both
 come from tokens. Translates the forms also with a model whose text is not normalised, as those of earlier
-versions. Goes on where it was interrupted. Spaces between Japanese words, which the corpus has, are left out.
+versions. Goes on where it was interrupted. Spaces between Japanese words, which the corpus has, and sentences
+without a reference are left out.
 """
 
 from __future__ import annotations
@@ -124,9 +125,11 @@ def translations(model: hiero.Model, lines: Sequence[str], path: Path, threads: 
 def report(data: Path, name: str, output: Path, threads: int) -> None:
     """Prints the table of a corpus."""
     corpus, folder = CORPORA[name], output / name
-    source = corpus.lines(data, "test", corpus.source)
     target = sides(corpus, RULES).target
-    references = [[target.normalised(line) for line in segment] for segment in corpus.test_references(data)]
+    pairs = zip(corpus.lines(data, "test", corpus.source), corpus.test_references(data), strict=True)
+    kept = [(line, segment) for line, segment in pairs if any(map(str.strip, segment))]
+    source = [line for line, _ in kept]
+    references = [[target.normalised(line) for line in segment] for _, segment in kept]
     metric = Bleu(references, Text("13a"))
 
     def runs(lines: Sequence[str]) -> Runs:
