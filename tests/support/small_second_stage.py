@@ -11,7 +11,7 @@ from hiero.train import TrainInputs
 from support.commands import call
 from support.paths import DEMO
 
-# The prior is so weak that few sentences are enough to change translations.
+# The prior is so weak that few sentences teach something.
 OPTIONS = (
     *("--folds", 2, "--sentences", 60, "--least-count", 2, "--steps", 5, "--pop-limit", 20),
     *("--variance", 1),
