@@ -98,7 +98,7 @@ class ModelFile(BaseModel):
                         "rules 2, of a version in development, split text such as m² and word(s) otherwise:"
                         " train the model again"
                     )
-                side["rules"] = 3  # tokens are left as they are by all rules
+                del side["rules"]  # all rules leave tokens as they are
         return text
 
 

@@ -46,9 +46,8 @@ class TextSide:
     file in Moses' format. It tells which words lose their capital at the beginning of a sentence; ``text``
     restores it. ``rules`` is the version of all this. Models from before normalisation have 1: their text is
     not normalised, nothing is protected, and signs have no marks. A version 2 was in use for days only, and
-    is gone. Raises ValueError for a language that the
-    scheme does not support, for both kinds of casing at once, and for a pattern that is no regular
-    expression.
+    is gone. Raises ValueError for a language that the scheme does not support, for both kinds of casing at
+    once, and for a pattern that is no regular expression.
 
     >>> side = TextSide("moses", "en", lowercase=True)
     >>> side.tokens("It\u2019s here: www.A.org and/or 10:30.")
