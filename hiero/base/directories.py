@@ -111,12 +111,9 @@ def working_directory(directory: Path, record: str, first: str) -> Iterator[Path
     """
     directory.mkdir(parents=True, exist_ok=True)
     with exclusive(directory):
+        check_working_directory(directory, record)
         path = directory / record
         if not path.exists():
-            # Only a temporary file of the record may be left by a process that was killed early.
-            left = (_LEFTOVER.fullmatch(other.name) for other in directory.iterdir())
-            if not all(name is not None and name[1] == record for name in left):
-                raise FileExistsError(errno.EEXIST, f"exists and has no {record}", str(directory))
             write_atomically(path, first)
         for other in directory.glob(".*"):
             if not _LEFTOVER.fullmatch(other.name):
@@ -126,6 +123,16 @@ def working_directory(directory: Path, record: str, first: str) -> Iterator[Path
             else:
                 other.unlink()
         yield path
+
+
+def check_working_directory(directory: Path, record: str) -> None:
+    """Raises FileExistsError if the directory contains files but no record."""
+    if not directory.exists() or (directory / record).exists():
+        return
+    # Only a temporary file of the record may be left by a process that was killed early.
+    left = (_LEFTOVER.fullmatch(other.name) for other in directory.iterdir())
+    if not all(name is not None and name[1] == record for name in left):
+        raise FileExistsError(errno.EEXIST, f"exists and has no {record}", str(directory))
 
 
 @contextlib.contextmanager

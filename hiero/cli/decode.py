@@ -15,6 +15,7 @@ from hiero.cli.base.option_groups import OptionValues
 from hiero.cli.base.settings import SettingOptions
 from hiero.cli.io.lines import SentenceParses, line_format
 from hiero.cli.io.sentences import Forcing, SentenceRules
+from hiero.cli.io.sets import warn_of_repeated
 from hiero.cli.io.translation import Translator, showing_progress, translate_lines
 from hiero.cli.options.decoding import (
     DecodingInput,
@@ -55,6 +56,7 @@ def decode(
     ready = time.perf_counter()
     if not run.quiet:
         _note_unweighted(decoder)
+    warn_of_repeated(text.references or [])
     with contextlib.ExitStack() as stack:
         lines, segments = text.open(stack)
         forcing = None
@@ -72,7 +74,7 @@ def decode(
         advance = stack.enter_context(showing_progress(text.source, lines, quiet))
         tally = translate_lines(lines, translator, sinks, run.threads, advance)
     if not run.quiet:
-        tally.warn()
+        tally.warn(text.source)
     if run.stats:
         tally.report(ready - started, time.perf_counter() - ready)
     if tally.failures:

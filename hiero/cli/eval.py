@@ -14,6 +14,7 @@ from hiero import __version__
 from hiero.base.text import looks_untokenised
 from hiero.cli.base.files import check_not_read, joined_files, writing
 from hiero.cli.io.results import Result, System, result_lines, results_json
+from hiero.cli.io.sets import warn_of_repeated
 from hiero.cli.options.evaluation import Comparison, EvaluationOutput, MetricOptions
 from hiero.evaluate import (
     Metric,
@@ -49,6 +50,7 @@ def evaluate(
     An empty reference counts as missing. With --compare, --hypothesis is the baseline, and p values are given
     for the difference to it, by paired bootstrap and by approximate randomisation.
     """
+    warn_of_repeated(references)
     test_set = EvaluationSet.read(references).normalised(metrics.side)
     test_set.check_tokens(metrics.text, references[-1])
     scorers = metrics.for_set(test_set)

@@ -13,6 +13,7 @@ from hiero.base.files import sha256, write_atomically
 from hiero.base.lines import count_lines
 from hiero.cli.base.commands import usage
 from hiero.cli.base.files import on_interrupt
+from hiero.cli.base.warnings import warn, warning_once
 from hiero.cli.options.system import TRAINING, SystemData, SystemRules, SystemRun, SystemSets, SystemTuning
 from hiero.cli.options.training import TextOptions
 from hiero.cli.report.page import report_page
@@ -25,6 +26,7 @@ from hiero.decode.model_directory import check_output
 from hiero.train import TrainSettings
 
 
+@warning_once()
 def run(
     *,
     data: SystemData,
@@ -63,6 +65,8 @@ def run(
     is_started = (output / "model").exists
     with run_directory(output, "run.json", record, is_started), on_interrupt(note):
         stages.restore()
+        for message in data.inputs.repeated():
+            warn(message)
         bitext, mono = (data.source, data.target), data.mono or []
         parts = prepare(output / "sets", bitext, mono, files, sizes, record, common.seed, common.quiet)
         system = System(output, stages, {"threads": common.threads, "quiet": common.quiet})

@@ -14,7 +14,6 @@ import typer
 from hiero import Model
 from hiero.base.progress import Report
 from hiero.cli.base.files import on_interrupt
-from hiero.cli.base.loading import load_model
 from hiero.cli.base.progress import progress_line
 from hiero.cli.io.failures import Failures
 from hiero.cli.io.sets import Set, fingerprint, model_fingerprint, read_alignments
@@ -33,7 +32,9 @@ from hiero.tune import (
     tune_runs,
 )
 from hiero.tune.pool.span_references import AlignedBleu
+from hiero.tune.run.loop import RUN_RECORD
 from hiero.tune.run.objective import maximised_name
+from hiero.tune.run.runs import RUNS_RECORD
 
 
 def tune_model(
@@ -58,15 +59,16 @@ def tune_model(
     if method.needs_alignments != bool(sets.alignments):
         raise typer.BadParameter("--search-aware partial-span and --alignments go together")
     options = method.tune_options(weights)
-    weights.check_output()
-    loaded = load_model(model, load, weights.weights)
+    weights.check_output(RUN_RECORD if method.runs == 1 else RUNS_RECORD)
+    loaded = weights.load(model, load)
     files = sets.read(loaded)
     failures = Failures(weights.output / "failures.tsv")
     metrics = _metrics(method, sets, [one for _, one in files], loaded)
     decoder, start, choice = tuning_decoder(loaded, decoding), weights.start(loaded), None
+    origin = {"sets": fingerprint(*(one for _, one in files)), "model": model_fingerprint(model)}
     if "span_limit" not in decoding:
         sentences, output = files[0][1][0], weights.output
-        choice = chosen_span_limit(decoder, sentences, metrics[0], start, output, threads, quiet)
+        choice = chosen_span_limit(decoder, sentences, metrics[0], start, output, origin, threads, quiet)
         decoder = with_span_limit(decoder, choice.span_limit)
     job = _Job(
         decoders=[
@@ -77,8 +79,7 @@ def tune_model(
         start=start,
         options=options,
         origin={
-            "sets": fingerprint(*(one for _, one in files)),
-            "model": model_fingerprint(model),
+            **origin,
             "decoding": decoder.settings.model_dump(mode="json"),
             "span_limits": tried_limits(choice),
         },

@@ -21,7 +21,7 @@ function fillPanel(panel, row) {
   const [where, features] = data.rules[row.dataset.rule];
   const rows = features.map(([name, value]) => {
     const weight = data.weights && data.weights[name];
-    const more = data.weights ? [String(weight), number(value * weight)] : [];
+    const more = data.weights ? [String(Number(weight.toPrecision(6))), number(value * weight)] : [];
     return makeElement("tr", "", ...[data.features[name], number(value), ...more].map(text => makeElement("td", text)));
   });
   const heads = ["feature", "value", ...(data.weights ? ["weight", "product"] : [])];

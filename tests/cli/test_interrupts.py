@@ -74,7 +74,8 @@ def test_a_long_sentence_of_a_command(parts: list[Path], tmp_path: Path, threads
 def test_tuning_says_how_to_go_on(parts: list[Path], tmp_path: Path) -> None:
     hiero.Model.assemble(parts[:1], parts[1:2], parts[2]).save(tmp_path / "model")
     (tmp_path / "source").write_text(LONG + "\n")
-    sets = ("--source", tmp_path / "source", "--references", tmp_path / "source")
+    (tmp_path / "references").write_text(LONG + " \n")
+    sets = ("--source", tmp_path / "source", "--references", tmp_path / "references")
     search = ("--pop-limit", POP_LIMIT, "--span-limit", 10, "--method", "pro")
     tune = [BIN / "hiero", "tune", tmp_path / "model", *sets, *search, "-o", tmp_path / "out"]
     done = interrupted(tune, tmp_path / "out" / "run.json")

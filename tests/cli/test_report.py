@@ -123,7 +123,7 @@ def test_no_translation_has_parts_of_bleu() -> None:
 def advised(
     model: Path,
     count: int = 100,
-    after: tuple[float, float, float] = (41.0, 1.0, 0.01),
+    after: tuple[float, float | None, float | None] = (41.0, 1.0, 0.01),
     ratio: float = 1.0,
     untrained: int = 0,
     **changes: object,
@@ -166,8 +166,15 @@ def test_advice(model: Path, tmp_path: Path) -> None:
     write_training(tmp_path, [], [30.0, 33.5, 32.0])
     (chance,) = advised(model, after=(41.0, 1.0, 0.05), tuning={"mert": tmp_path / "tuned"})
     assert "p = 0.050); it rose by 3.50 on the tuning set." in chance
-    # There is nothing to say of a system that is not tuned.
-    (nothing,) = advised(model, final="before")
+    for after, expected in (
+        ((39.0, -1.0, 0.049), "Tuning did harm, also by mert, the best method here: BLEU of the news set"),
+        ((39.0, -1.0, 0.05), "Tuning by mert changed no more than chance would: BLEU of the news set"),
+        ((41.0, 1.0, 0.049), "Tuning by mert helped here, but not on the held-out set: BLEU of the news set"),
+    ):
+        (kept,) = advised(model, after=after, final="before")
+        assert kept.startswith(expected) and ", and the final model has the weights of training." in kept
+    # Where there is nothing to say of tuning, either.
+    (nothing,) = advised(model, after=(40.0, None, None))
     assert nothing.startswith("No figure of this report asks for a change.")
 
 
@@ -176,14 +183,15 @@ def test_advice_about_words(model: Path) -> None:
     few = unknown_words(model, [*known[:6], unknown])  # 1 of 49
     _, said = advised(model, unknown={"tune": few})
     assert said == (
-        "Train on more text such as the tune set, or give a dictionary (--dictionary): 2.0 % of its words are"
-        " unknown (1 of 49, most often zyx)."
+        "Train on more text such as you translate, or give a dictionary (--dictionary). Unknown words: 2.0 %"
+        " of the tune set (1 of 49, most often zyx)."
     )
     assert len(advised(model, unknown={"tune": unknown_words(model, [*known, unknown])})) == 1
     much = unknown_words(model, [known[0], f"{unknown} {unknown}"])
-    assert advised(model, unknown={"test": much})[1].endswith("hardly the kind of text that was trained on.")
+    _, said = advised(model, unknown={"tune": few, "test": much})
+    assert "zyx); 20.0 % of the test set (2 of 10, most often zyx). More than a tenth means" in said
     _, said = advised(model, untrained=20)
-    assert "the news set: 2.0\u00a0% of the words of its references are not in the training text" in said
+    assert "references that are not in the training text: 2.0\u00a0% of the news set. Only what" in said
     assert len(advised(model, untrained=19)) == 1
 
 

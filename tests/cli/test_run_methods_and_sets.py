@@ -3,6 +3,7 @@ training. The commands only pretend."""
 
 from __future__ import annotations
 
+import json
 import shutil
 from pathlib import Path
 
@@ -49,7 +50,7 @@ def test_the_final_model_of_an_older_method(
     tuned = folder / "out" / "tuned"
     assert runs("--method", "mert", "pro")[-1][1]["weights"] == tuned / "pro"
     monkeypatch.setitem(HELD_OUT, "pro", 21.0)
-    assert runs("--method", "pro", "--iterations", 9)[-1][1]["weights"] == tuned / "mert"
+    assert runs("--method", "pro", "--iterations", 50)[-1][1]["weights"] == tuned / "mert"
 
 
 def test_more_of_what_is_trained(folder: Path, runs: Runs) -> None:
@@ -62,16 +63,20 @@ def test_more_of_what_is_trained(folder: Path, runs: Runs) -> None:
     judge = dict(first)["eval"]
     assert [Path(path).stem for path in judge["compare"]] == ["mert", "mira"]
     assert runs("--method", "mira", "--iterations", 3) == []
-    more = runs("--iterations", 5)
+    more = runs("--iterations", 50)
     assert [each["method"] for name, each in more if name == "tune"] == ["mert"]
-    assert dict(more)["tune"]["iterations"] == 5
+    assert dict(more)["tune"]["iterations"] == 50
     assert [name for name, _ in more] == again[:-1]  # the final model is still mira's
+    # Fewer iterations or less patience change nothing of what is done.
+    assert runs("--iterations", 5) == runs("--iterations", 50, "--patience", 1) == []
+    settings = json.loads((folder / "out" / "stages.json").read_text())["settings"]
+    assert settings["tune mert"]["iterations"] == 50
     # The settings of earlier calls are kept.
     for path in (folder / "out" / "tuned").glob("*/tuned.json"):
         path.unlink()
     tuned = [each for name, each in runs("--method", "pro") if name == "tune"]
     given = [(each["method"], each["iterations"]) for each in tuned]
-    assert given == [("mert", 5), ("mira", 3), ("pro", None)]
+    assert given == [("mert", 50), ("mira", 3), ("pro", None)]
 
 
 def test_several_test_sets(folder: Path, runs: Runs) -> None:
@@ -91,6 +96,13 @@ def test_several_test_sets(folder: Path, runs: Runs) -> None:
     assert sources[1:] == [folder / "test.s", folder / "more" / "test.s"]
     kept = (folder / "out" / "sets" / "train.source").read_text().splitlines()
     assert kept[:3] == ["", "", ""]
+    # No set takes the name of the tuning set.
+    taken = ["tuning", "tune", "held-out"]
+    sources = [write(folder / "more" / f"{name}.s", [f"source of pair {k}"]) for k, name in enumerate(taken)]
+    references = [folder / "more" / "test.r"] * 3
+    ran = runs("--test-source", *sources, "--test-references", *references, "-o", folder / "names")
+    names = [Path(each["output"]).parent.name for name, each in ran if name == "eval"]
+    assert names == ["held-out", *(f"{name}-2" for name in taken)]
     one = runs(*two[:2], "--test-references", folder / "test.r0", folder / "test.r1", "-o", folder / "one")
     assert [each["references"] for name, each in one if name == "eval"][1:] == [judges["test"]["references"]]
 

@@ -111,11 +111,21 @@ def test_options_from_a_file(folder: Path, runs: Runs) -> None:
     ran = runs("--config", file, "--method", "mert", "mira")
     tunes = [each for name, each in ran if name == "tune"]
     assert [(each["method"], each["iterations"]) for each in tunes] == [("mira", 4), ("mert", 4)]
+    # A file may have settings of methods that are not asked for; they are errors in the command line.
+    write(file, ['method = ["mert"]', "restarts = 2", "iterations = 3"])
+    ran = runs("--config", file, "--method", "pro", "-o", folder / "pro")
+    (tune,) = (each for name, each in ran if name == "tune")
+    assert (tune["method"], tune["restarts"], tune["iterations"]) == ("pro", None, 3)
+    assert runs("--config", file, "--method", "pro", "--restarts", 3, "-o", folder / "mert", code=2) == []
     for text, expected in (
         ("method", "run.toml: Expected '=' after a key in a key/value pair (at line 2"),
         ("iteration = 3", "run.toml:2: no option iteration of run: is it iterations"),
         ("xyzzy = 3", "run.toml:2: no option xyzzy of run: --help lists them"),
         ("config = 'other'", "run.toml:2: no option config of run: --help lists them"),
+        ("tokenize = 'de:moses en:moses'", "run.toml:2: tokenize: expected a list of 2 values"),
+        ("tokenize = ['de:moses']", "run.toml:2: tokenize: expected a list of 2 values"),
+        ("names = ['a']", "run.toml:2: names: expected one value, found a list"),
+        ("[names]\na = 1", "run.toml:2: names: expected a value, found a table"),
         ("lms = 'given'\niterations = 'x'", "run.toml:3: iterations: Input should be a valid integer"),
     ):
         write(file, ["", text])

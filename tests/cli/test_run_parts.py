@@ -9,6 +9,7 @@ import pytest
 
 from hiero import FormatError
 from hiero.cli.base.files import InterruptError
+from hiero.cli.base.warnings import warn, warning_once
 from hiero.cli.io.results import Result
 from hiero.cli.io.results import System as SystemScores
 from hiero.cli.options.system import TRAINING
@@ -128,9 +129,25 @@ def test_an_interrupt_is_one_of_the_run(tmp_path: Path, monkeypatch: pytest.Monk
     assert again.peak_megabytes.keys() == {"translate"} and again.peak_megabytes["translate"] > 1
     again.run("translate", tmp_path / "before.txt", "decode", [])
     assert again.seconds["translate"] < 100  # what is done again counts by itself
+    record = '{"done": {"tune": 50.0, "train": 7.0}}'
+    write(tmp_path / "stages.json", [record])
+    again.restore()
+    again.run("tune", tmp_path / "tuned.json", "tune", [], continues=True)
+    assert 50 < again.seconds["tune"] < 100
+    assert list(again.seconds) == ["train", "tune"]  # in the order in which they were last run
 
 
 def test_damaged_times(tmp_path: Path) -> None:
     write(tmp_path / "stages.json", ["[1]"])
     with pytest.raises(FormatError, match=r"stages\.json: damaged"):
         Stages(tmp_path, quiet=True).restore()
+
+
+def test_warnings_are_given_once(capsys: pytest.CaptureFixture[str]) -> None:
+    with warning_once():
+        for message in ("a", "b", "a"):
+            warn(message)
+    assert capsys.readouterr().err == "hiero: warning: a\nhiero: warning: b\n"
+    for _ in range(2):
+        warn("a")
+    assert capsys.readouterr().err == 2 * "hiero: warning: a\n"

@@ -113,7 +113,8 @@ def test_the_span_limit_is_chosen(tmp_path: Path) -> None:
     model = hiero.Model.assemble([tmp_path / "rules"], weights={"PhraseFE": 1.0, "WordPenalty": 0.1})
     model.save(tmp_path / "model")
     (tmp_path / "text").write_text(f"{' '.join(words)}\n" * 30)
-    sets = ("--source", tmp_path / "text", "--references", tmp_path / "text")
+    (tmp_path / "references").write_text(f"{' '.join(words)} \n" * 30)
+    sets = ("--source", tmp_path / "text", "--references", tmp_path / "references")
     command = ("hiero", "tune", tmp_path / "model", "--method", "mert", *sets, "--iterations", 1)
     saved = ("--output", tmp_path / "out", "--save", tmp_path / "tuned")
     done = call(*command, *saved)
@@ -218,8 +219,8 @@ def test_a_set_that_looks_untokenised_is_said_to(tuning_set: Path, tmp_path: Pat
     found = call(*command, *sets, "-o", tmp_path / "out")
     assert found.returncode == 0
     assert found.stderr.decode() == (
-        f"hiero: {tmp_path / 'source'}: looks like raw text, but is taken for tokens: most lines have words"
-        " that end in punctuation\n"
+        f"hiero: warning: {tmp_path / 'source'}: looks like raw text, but is taken for tokens: most lines"
+        " have words that end in punctuation\n"
     )
 
 

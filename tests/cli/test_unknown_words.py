@@ -10,7 +10,10 @@ import pytest
 from support.commands import call
 
 GRAMMAR = "[X] ||| la maison ||| the house ||| 0\n[X] ||| maison ||| house ||| 0\n[X] ||| la ||| the ||| 0\n"
-WARNING = "hiero: 66.7 % of the words are unknown to the model, such as zut bof"
+WARNING = (
+    "hiero: warning: standard input: 66.7 % of the words are unknown to the model, such as zut bof: too"
+    " little was trained on, or text of another kind"
+)
 
 
 @pytest.fixture

@@ -4,19 +4,24 @@ from __future__ import annotations
 
 import tomllib
 from collections.abc import Mapping
+from contextvars import ContextVar
 from difflib import get_close_matches
 from pathlib import Path
+from types import MappingProxyType
 from typing import Annotated, Any
 
 import typer
 
 from hiero import FormatError
 
+# The options of the file that the running command reads, by the names of parameters.
+_GIVEN: ContextVar[Mapping[str, Any]] = ContextVar("given", default=MappingProxyType({}))
+
 
 def _read_options(context: typer.Context, path: Path | None) -> Path | None:
     """Makes the options of a file the defaults of a command."""
-    if path is not None:
-        context.default_map = options_of(context, path)
+    context.default_map = {} if path is None else options_of(context, path)
+    _GIVEN.set(context.default_map)
     return path
 
 
@@ -29,6 +34,11 @@ Config = Annotated[
         help="TOML file with options, by their names without dashes in front; those given here come first.",
     ),
 ]
+
+
+def is_from_file(name: str, value: object) -> bool:
+    """Tells whether the file of options of the running command gives a parameter this value."""
+    return _GIVEN.get().get(name) == str(value)
 
 
 def options_of(context: Any, path: Path) -> dict[str, Any]:
@@ -51,6 +61,8 @@ def options_of(context: Any, path: Path) -> dict[str, Any]:
             question = f"is it {', '.join(near)}?" if near else "--help lists them"
             raise FormatError(f"{place}: no option {name} of {context.info_name}: {question}")
         param = options[name]
+        if (problem := _wrong_shape(param, value)) is not None:
+            raise FormatError(f"{place}: {name}: {problem}")
         given = _value(param, value)
         try:
             param.process_value(context, given)
@@ -78,6 +90,15 @@ def _line(text: str, name: str) -> int:
     """Returns the number of the line that gives an option its value."""
     names = [line.partition("=")[0].strip(" \t[]\"'") for line in text.splitlines()]
     return names.index(name) + 1 if name in names else 1
+
+
+def _wrong_shape(param: Any, value: Any) -> str | None:
+    """Returns what is expected of a list, a table or a single value in place of another of these."""
+    if param.nargs > 1 and (not isinstance(value, list) or len(value) != param.nargs):
+        return f"expected a list of {param.nargs} values"
+    if param.nargs == 1 and not param.multiple and isinstance(value, list):
+        return "expected one value, found a list"
+    return "expected a value, found a table" if isinstance(value, dict) else None
 
 
 def _value(param: Any, value: Any) -> Any:

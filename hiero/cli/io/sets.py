@@ -4,13 +4,13 @@ from __future__ import annotations
 
 import hashlib
 import json
-import sys
 from collections.abc import Iterator, Sequence
 from pathlib import Path
 
 from hiero import FormatError, Model, Sentence
 from hiero.base.same_files import same_files
 from hiero.base.text import looks_untokenised
+from hiero.cli.base.warnings import warn
 from hiero.cli.io.lines import Format, LineFormat, SentenceParses, format_of, line_format
 from hiero.decode.model_directory import WEIGHTS_FILE, read_manifest
 from hiero.evaluate.evaluation_sets import EvaluationSet, read_source
@@ -103,9 +103,9 @@ def read_files(
     source: Path, references: Sequence[Path], kind: Format | None = None
 ) -> tuple[list[str], EvaluationSet]:
     """Reads the lines of a source, or its segments if it is NIST's, and their references. Without ``kind``,
-    the ending of the source's name tells its format. Raises FormatError where they do not fit together."""
-    for message in same_files(references):
-        print(f"hiero: {message}", file=sys.stderr)
+    the ending of the source's name tells its format. Warns of files that are given twice. Raises FormatError
+    where they do not fit together."""
+    warn_of_repeated([source, *references])
     lines, srcset = read_source(source, in_nist=format_of(source, kind) == "nist")
     test_set = EvaluationSet.read(references, srcset)
     if (srcset is None) != (test_set.source is None):
@@ -116,10 +116,15 @@ def read_files(
     return lines, test_set
 
 
+def warn_of_repeated(files: Sequence[Path]) -> None:
+    """Warns of files of a set that have the content of another. Raises OSError."""
+    for message in same_files(files):
+        warn(message)
+
+
 def _note_untokenised(path: Path, lines: Sequence[str]) -> None:
     if looks_untokenised(lines):
-        print(
-            f"hiero: {path}: looks like raw text, but is taken for tokens: most lines have words that end "
-            "in punctuation",
-            file=sys.stderr,
+        warn(
+            f"{path}: looks like raw text, but is taken for tokens: most lines have words that end in"
+            " punctuation"
         )

@@ -10,11 +10,12 @@ from typing import Any
 
 from pydantic import BaseModel
 
-from hiero import Decoder, Error, Sentence
+from hiero import Decoder, Error, FormatError, Sentence
 from hiero.base.json_files import read_json
 from hiero.cli.base.progress import progress_line
 from hiero.evaluate import Metric
 from hiero.tune import ModelDecoder, SpanLimitChoice, TriedLimit, choose_span_limit
+from hiero.tune.run.loop import RUN_RECORD
 from hiero.tune.run.objective import maximised_name
 
 
@@ -29,6 +30,8 @@ class _Decoding(BaseModel):
 
 
 class _Origin(BaseModel):
+    sets: str | None = None
+    model: str | None = None
     decoding: _Decoding | None = None
     span_limits: list[_Tried] = []
 
@@ -46,17 +49,19 @@ def chosen_span_limit(
     metric: Metric,
     start: Mapping[str, float],
     output: Path,
+    origin: Mapping[str, str],
     threads: int,
     quiet: bool,
 ) -> SpanLimitChoice:
     """Chooses the span limit for a tuning set, by the weights that tuning starts from, and prints what others
-    would give and cost; or returns the choice that the directory ``output`` was begun with. Sentences that
-    cannot be decoded are left to the first iteration, which reports them. Raises FormatError, OSError."""
+    would give and cost; or returns the choice that the directory ``output`` was begun with, if that run has
+    the same ``origin``, a checksum of the sets and of the model. Sentences that cannot be decoded are left to
+    the first iteration, which reports them. Raises FormatError for a directory with another run, OSError."""
 
     def decoder_with(limit: int) -> ModelDecoder:
         return ModelDecoder(with_span_limit(decoder, limit), sentences, threads, lambda number, error: None)
 
-    choice = _recorded(output)
+    choice = _recorded(output, origin)
     if choice is None:
         vector, own = decoder.model.weight_vector(start), decoder.settings.span_limit
         try:
@@ -75,16 +80,23 @@ def with_span_limit(decoder: Decoder, span_limit: int) -> Decoder:
     return Decoder(decoder.model, **{**decoder.settings.model_dump(), "span_limit": span_limit})
 
 
-def _recorded(output: Path) -> SpanLimitChoice | None:
-    """Returns the choice in the record of a directory's first run; None if there is none."""
-    records = [path for path in (output / "run.json", output / "run-1" / "run.json") if path.is_file()]
+def _recorded(output: Path, origin: Mapping[str, str]) -> SpanLimitChoice | None:
+    """Returns the choice in the record of a directory's first run; None if there is none. Raises FormatError
+    if that run has another origin."""
+    records = [path for path in (output / RUN_RECORD, output / "run-1" / RUN_RECORD) if path.is_file()]
     if not records:
         return None
-    origin = read_json(records[0], _Run).origin
-    if origin.decoding is None or not origin.span_limits:
+    known = read_json(records[0], _Run).origin
+    if known.decoding is None or not known.span_limits:
         return None
-    tried = [TriedLimit(each.span_limit, each.score, each.generated) for each in origin.span_limits]
-    return SpanLimitChoice(tried, origin.decoding.span_limit)
+    if changed := [name for name, value in origin.items() if getattr(known, name) != value]:
+        where = ", ".join(f"origin.{name}" for name in changed)
+        raise FormatError(
+            f"{output}: holds another run, see {records[0].relative_to(output)}, {where}; choose another"
+            " directory or remove it"
+        )
+    tried = [TriedLimit(each.span_limit, each.score, each.generated) for each in known.span_limits]
+    return SpanLimitChoice(tried, known.decoding.span_limit)
 
 
 def tried_limits(choice: SpanLimitChoice | None) -> list[dict[str, Any]]:

@@ -16,6 +16,7 @@ from hiero.base.memory import peak_megabytes
 from hiero.base.parallel import ordered_map
 from hiero.base.text import one_line
 from hiero.cli.base.progress import progress_line
+from hiero.cli.base.warnings import warn
 from hiero.cli.io.lines import Lines, SentenceParses
 from hiero.cli.io.records import Record
 from hiero.cli.io.sentences import Forcing, SentenceRules
@@ -126,10 +127,10 @@ class Tally:
             file=sys.stderr,
         )
 
-    def warn(self) -> None:
-        """Prints a warning on stderr if much of the text is unknown to the model."""
+    def warn(self, source: Path | None) -> None:
+        """Warns if much of the text, a file or standard input, is unknown to the model."""
         if self._words.is_much:
-            print(f"hiero: {self._words.describe()}", file=sys.stderr)
+            warn(f"{source or 'standard input'}: {self._words.describe()}")
 
 
 def translate_lines(

@@ -7,6 +7,7 @@ from collections.abc import Iterable
 from typing import Self
 
 from hiero import Decoder, Translation
+from hiero.text.normalisation import MARK
 
 # A text of which more words are unknown is not what the model was trained on.
 _MUCH = 0.1
@@ -50,10 +51,16 @@ class UnknownWords:
         return f"{100 * self.count / max(self.words, 1):.1f} %"
 
     def most_frequent(self, count: int) -> list[tuple[str, int]]:
-        """Returns unknown words and how often they occur, from the most frequent."""
-        return self._unknown.most_common(count)
+        """Returns unknown words, without marks of joining, and how often they occur, from the most
+        frequent."""
+        return [(word.replace(MARK, "") or word, times) for word, times in self._unknown.most_common(count)]
 
     def describe(self) -> str:
         """Returns the share of unknown words with the most frequent of them, as a sentence without an end."""
-        such = " ".join(word for word, _ in self._unknown.most_common(_NAMED))
-        return f"{self.share} of the words are unknown to the model" + (f", such as {such}" if such else "")
+        such = " ".join(word for word, _ in self.most_frequent(_NAMED))
+        much = ": too little was trained on, or text of another kind" if self.is_much else ""
+        return (
+            f"{self.share} of the words are unknown to the model"
+            + (f", such as {such}" if such else "")
+            + much
+        )

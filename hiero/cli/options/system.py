@@ -12,14 +12,14 @@ import typer
 
 from hiero.base.same_files import check_different
 from hiero.cli.base.commands import usage
-from hiero.cli.base.config import Config
+from hiero.cli.base.config import Config, is_from_file
 from hiero.cli.base.files import Writes, joined_files
 from hiero.cli.base.option_groups import OptionValues
 from hiero.cli.base.settings import SettingOptions, VariantOptions
 from hiero.cli.io.lines import format_of
 from hiero.cli.options.common import Threads
 from hiero.cli.options.training import DICTIONARY, MONO, SIDES, SOURCE, TARGET
-from hiero.cli.system.data import HELD_OUT, TEST, TUNE, SetFiles
+from hiero.cli.system.data import HELD_OUT, TEST, TUNE, TUNING, SetFiles
 from hiero.generators import convention_for
 from hiero.text import TextProcessing
 from hiero.train import TrainInputs, TrainSettings
@@ -197,7 +197,7 @@ class SystemSets:
         files: dict[str, SetFiles | None] = {}
         for k, source in enumerate(sources):
             paths = references if len(sources) == 1 else references[k : k + 1]
-            files[_new_name(source, {TUNE, HELD_OUT, REST, *files})] = SetFiles(
+            files[_new_name(source, {TUNE, TUNING, HELD_OUT, REST, *files})] = SetFiles(
                 source, [Path(name) for names in paths for name in joined_files(names)]
             )
         return files
@@ -280,8 +280,13 @@ class SystemTuning:
                 raise typer.BadParameter(f"--method {method}: expected one of {', '.join(METHODS)}")
         known = {name for settings in self.methods.values() for name in settings}
         for method, settings in self.methods.items():
-            # A setting that none of the methods has is an error of the first.
-            others = {name: value for name, value in self.settings.items() if name not in known}
+            # A setting that none of the methods has is an error of the first, but not in a file of options,
+            # which serves for several runs.
+            others = {
+                name: value
+                for name, value in self.settings.items()
+                if name not in known and not is_from_file(name, value)
+            }
             with usage(self.settings):
                 TuneOptions(method, **settings, **others)
         if self.settings.get("search_aware") == "partial-span":

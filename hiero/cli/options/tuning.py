@@ -12,17 +12,22 @@ from typing import TYPE_CHECKING, Annotated, Literal
 import typer
 
 from hiero import Decoder, DecodingSettings, Model
+from hiero._core import FeatureNames
+from hiero.base.directories import check_working_directory
 from hiero.cli.base.commands import usage
 from hiero.cli.base.files import Writes
+from hiero.cli.base.loading import load_model
 from hiero.cli.base.option_groups import OptionValues
 from hiero.cli.base.settings import SettingOptions, VariantOptions
 from hiero.cli.io.lines import Format
 from hiero.cli.io.sets import Set, read_set
+from hiero.cli.io.tuned import find_weights
 from hiero.cli.options.common import INPUT_FORMAT, PARSES, Tokens
 from hiero.decode.model_directory import check_output
 from hiero.evaluate import Bleu, EffectiveLength, Metric
 from hiero.evaluate.metrics import METRICS, metric_named
 from hiero.tune import METHODS, Mix, TuneOptions
+from hiero.tune.run.limits import run_limits
 
 if TYPE_CHECKING:
     MethodName = str
@@ -201,7 +206,10 @@ class WeightOptions:
     ]
     weights: Annotated[
         Path | None,
-        typer.Option(help="Weights file to start from (default: the model's).", rich_help_panel=_WEIGHTS),
+        typer.Option(
+            help="Weights file, or directory of hiero tune, to start from (default: the model's weights).",
+            rich_help_panel=_WEIGHTS,
+        ),
     ] = None
     start_scale: Annotated[
         float,
@@ -235,14 +243,29 @@ class WeightOptions:
             raise typer.BadParameter(f"--start-scale {self.start_scale}: expected more than 0, and finite")
         _ = self.bounds
 
-    def check_output(self) -> None:
-        """Raises OSError or FormatError if no model can be saved where it is asked for."""
+    def check_output(self, record: str) -> None:
+        """Raises OSError or FormatError if a run with this record cannot be in the output directory, or if no
+        model can be saved where it is asked for."""
+        check_working_directory(self.output, record)
         if self.save is not None:
             check_output(self.save)
 
+    def load(self, path: Path, load: Sequence[str] | None) -> Model:
+        """Opens a model with the weights to start from, and with the span limit that these were tuned with.
+        Raises as ``load_model`` does."""
+        if self.weights is None:
+            return load_model(path, load)
+        file, origin = find_weights(self.weights)
+        model = load_model(path, load, file)
+        limit = origin.get("span_limit")
+        return model if limit is None else model.with_settings(span_limit=limit)
+
     def start(self, model: Model) -> dict[str, float]:
-        """Returns the weights to start from, of all features; ``model`` has those of the file."""
+        """Returns the weights to start from, of all features; ``model`` has those of the file. Raises
+        FormatError for options of features that the model does not have."""
         weights = {name: 0.0 for name in model.feature_names} | dict(model.weights)
+        names = FeatureNames(model.feature_names)
+        run_limits(names.vector(weights), names, tuple(self.fix or ()), self.bounds)
         return {name: weight * self.start_scale for name, weight in weights.items()}
 
     @cached_property

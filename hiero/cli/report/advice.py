@@ -39,10 +39,9 @@ def advice(run: FinishedRun, figures: Mapping[str, SetFigures]) -> list[str]:
         found += _tuning(run, name, evaluation)
         found += _lengths(run.final, name, figures[key])
         found += _long_sentences(run.final, name, evaluation, figures[key], span_limit)
-        found += _untrained(name, figures[key])
         found += _empty(run.final, name, evaluation)
-    for name, words in run.unknown.items():
-        found += _unknown(f"the {name} set", words)
+    found += _unknown(run.unknown)
+    found += _untrained(figures)
     return found or ["No figure of this report asks for a change. More training text usually helps most."]
 
 
@@ -56,30 +55,41 @@ def _size(name: str, evaluation: Evaluation) -> Iterator[str]:
 
 
 def _tuning(run: FinishedRun, name: str, evaluation: Evaluation) -> Iterator[str]:
-    """Yields what tuning has changed: the final system against the first, by the first metric."""
-    if run.final == run.systems[0]:
-        return
+    """Yields what tuning has changed by the first metric: by the method of the final system, or by the best
+    one where the weights of training were kept."""
     metric = evaluation.metrics[0]
-    before, after = metric.systems[0], metric.systems[evaluation.systems.index(run.final)]
+    by_system = dict(zip(evaluation.systems, metric.systems, strict=True))
+    first, *tuned = evaluation.systems
+    is_kept = run.final == first
+    method = max(tuned, key=lambda each: by_system[each].score) if is_kept else run.final
+    before, after = by_system[first], by_system[method]
     if after.difference is None or after.p_bootstrap is None:
         return
     figure = (
         f"{metric.metric} of {name} is {score_text(before.score)} before and {score_text(after.score)} after"
         f" ({difference_text(after.difference)}, p = {ratio_text(after.p_bootstrap)})"
     )
-    if after.p_bootstrap < _CHANCE and after.difference > 0:
-        yield f"Use the weights tuned by {run.final}: {figure}."
-    elif after.p_bootstrap < _CHANCE:
-        yield (
-            f"Do not use the weights tuned by {run.final} for text such as {name}: {figure}."
-            " Tune on text that is more like it."
-        )
-    else:
-        scores = tuning_scores(run.tuning.get(run.final))
+    kept = ", and the final model has the weights of training" if is_kept else ""
+    if after.p_bootstrap >= _CHANCE:
+        scores = tuning_scores(run.tuning.get(method))
         rise = f"; it rose by {score_text(max(scores) - scores[0])} on the tuning set" if scores else ""
         yield (
-            f"Tuning by {run.final} changed no more than chance would: {figure}{rise}. Tune on more"
+            f"Tuning by {method} changed no more than chance would: {figure}{rise}{kept}. Tune on more"
             f" sentences, or on sentences that are more like {name}."
+        )
+    elif after.difference > 0 and is_kept:
+        yield f"Tuning by {method} helped here, but not on the held-out set: {figure}{kept}."
+    elif after.difference > 0:
+        yield f"Use the weights tuned by {method}: {figure}."
+    elif is_kept:
+        yield (
+            f"Tuning did harm, also by {method}, the best method here: {figure}{kept}. Check that the"
+            f" references of the tuning set are translations of its sentences, and tune on text like {name}."
+        )
+    else:
+        yield (
+            f"Do not use the weights tuned by {method} for text such as {name}: {figure}."
+            " Tune on text that is more like it."
         )
 
 
@@ -126,14 +136,6 @@ def _long_sentences(
     )
 
 
-def _untrained(name: str, figures: SetFigures) -> Iterator[str]:
-    if figures.words is not None and figures.words.untrained >= _MANY_UNKNOWN:
-        yield (
-            f"Train on more text such as {name}: {percent_text(figures.words.untrained)} of the words of its"
-            " references are not in the training text, and no rule gives them."
-        )
-
-
 def _empty(system: str, name: str, evaluation: Evaluation) -> Iterator[str]:
     pairs = zip(evaluation.source, evaluation.translations[system], strict=True)
     count = sum(bool(source.strip()) and not translation.strip() for source, translation in pairs)
@@ -145,12 +147,34 @@ def _empty(system: str, name: str, evaluation: Evaluation) -> Iterator[str]:
         )
 
 
-def _unknown(name: str, words: UnknownWords) -> Iterator[str]:
-    if words.count < _MANY_UNKNOWN * max(words.words, 1):
+def _unknown(sets: Mapping[str, UnknownWords]) -> Iterator[str]:
+    """Yields what to do about unknown words, with the figures of all sets that have many."""
+    many = {name: words for name, words in sets.items() if words.count >= _MANY_UNKNOWN * max(words.words, 1)}
+    if not many:
         return
-    such = ", ".join(word for word, _ in words.most_frequent(3))
-    kind = " This is hardly the kind of text that was trained on." if words.is_much else ""
+    shares = []
+    for name, words in many.items():
+        such = ", ".join(word for word, _ in words.most_frequent(3))
+        shares.append(
+            f"{words.share} of the {name} set ({words.count:,} of {words.words:,}, most often {such})"
+        )
+    much = [name for name, words in many.items() if words.is_much]
+    kind = " More than a tenth means too little training text, or text of another kind." if much else ""
     yield (
-        f"Train on more text such as {name}, or give a dictionary (--dictionary): {words.share} of its"
-        f" words are unknown ({words.count:,} of {words.words:,}, most often {such}).{kind}"
+        "Train on more text such as you translate, or give a dictionary (--dictionary). Unknown words:"
+        f" {'; '.join(shares)}.{kind}"
     )
+
+
+def _untrained(figures: Mapping[str, SetFigures]) -> Iterator[str]:
+    """Yields how many words of references training has not seen, for all sets that have many of them."""
+    shares = {name: one.words.untrained for name, one in figures.items() if one.words is not None}
+    many = [
+        f"{percent_text(share)} of the {name} set" for name, share in shares.items() if share >= _MANY_UNKNOWN
+    ]
+    if many:
+        yield (
+            "Train on more text in the target language, too. Words of references that are not in the training"
+            f" text: {', '.join(many)}. Only what is copied or made by rules for numbers and names can be"
+            " right there."
+        )

@@ -154,8 +154,13 @@ def _facts(run: FinishedRun) -> str:
 
 def _stages(run: FinishedRun) -> str:
     rows: list[Sequence[str]] = []
+    steps = _training_steps(run.training / "log.jsonl")
     for title, seconds in run.seconds.items():
         peak = run.peak_megabytes.get(title)
+        if title == "train" and steps:
+            # A killed attempt has left its finished steps.
+            seconds = max(seconds, sum(step["seconds"] for step in steps.values()))
+            peak = max(peak or 0.0, *(step["peak_megabytes"] for step in steps.values()))
         rows.append((title, seconds_text(seconds), "" if peak is None else megabytes_text(peak)))
         if title == "train":
             rows += [
@@ -164,9 +169,10 @@ def _stages(run: FinishedRun) -> str:
                     seconds_text(step["seconds"]),
                     megabytes_text(step["peak_megabytes"]),
                 )
-                for name, step in _training_steps(run.training / "log.jsonl").items()
+                for name, step in steps.items()
             ]
-    return table("Stages, and the steps of training", ("stage", "time", "peak memory"), rows)
+    caption = "Stages, and the steps of training; memory is that of the process, which runs all stages"
+    return table(caption, ("stage", "time", "peak memory"), rows)
 
 
 def _training_steps(log: Path) -> Mapping[str, Mapping[str, Any]]:

@@ -9,7 +9,7 @@ from hiero.cli.io.results import Result
 from hiero.cli.io.unknown_words import UnknownWords
 from hiero.cli.report.evaluation import Evaluation
 from hiero.cli.report.run import FinishedRun
-from hiero.cli.system.data import TUNE, RunData, pairs
+from hiero.cli.system.data import TUNE, TUNING, RunData, pairs
 from hiero.cli.system.system import BEFORE, System, bleu_tokenizer
 from hiero.decode.model_directory import WEIGHTS_FILE
 from hiero.text import TextSide
@@ -44,7 +44,7 @@ def finished_run(
         model=system.tuned_model,
         training=system.folder / "model.train",
         unknown={
-            "tuning" if name == TUNE else name: UnknownWords.of(decoder, files.lines()[0])
+            TUNING if name == TUNE else name: UnknownWords.of(decoder, files.lines()[0])
             for name, files in data.sets.items()
         },
         pairs=pairs(system.folder / "sets"),

@@ -22,8 +22,9 @@ _STAGES = "stages.json"
 
 
 class _Record(BaseModel):
-    """Seconds by stage: of stages that are done, with their interrupted attempts, and of interrupted attempts
-    at stages that are not done. Peak memory, in megabytes, and settings of stages that are done."""
+    """Seconds by stage, in the order in which they were last run: of stages that are done, with their
+    interrupted attempts, and of interrupted attempts at stages that are not done. Peak memory, in megabytes,
+    and settings of stages that are done."""
 
     model_config = ConfigDict(extra="forbid", strict=True, allow_inf_nan=False)
 
@@ -70,9 +71,11 @@ class Stages:
         words: Sequence[str],
         sources: Sequence[Path] = (),
         settings: Mapping[str, Any] | None = None,
+        continues: bool = False,
     ) -> None:
         """Prints and runs a command of hiero, unless its output exists, is not older than its sources, and
-        was made with the same ``settings``, as far as is known.
+        was made with the same ``settings``, as far as is known. A command that ``continues`` its output takes
+        the time of earlier calls, too.
 
         Goes on after a command that failed for some lines (exit 1), which has reported them. Raises what the
         command raises, KeyboardInterrupt where it was interrupted.
@@ -86,7 +89,7 @@ class Stages:
             self._print(f"{title}: done before")
         else:
             self._print(f"$ {line}")
-            with self._measured(title), contextlib.ExitStack() as stack:
+            with self._measured(title, continues), contextlib.ExitStack() as stack:
                 if self._quiet:  # the results of single steps
                     stack.enter_context(contextlib.redirect_stdout(io.StringIO()))
                 try:
@@ -104,7 +107,7 @@ class Stages:
             print(line, flush=True)
 
     @contextlib.contextmanager
-    def _measured(self, title: str) -> Iterator[None]:
+    def _measured(self, title: str, continues: bool) -> Iterator[None]:
         """Notes the seconds and the memory of a stage."""
         started = time.monotonic()
         record, is_done = self._record, False
@@ -114,6 +117,9 @@ class Stages:
             is_done = True
         finally:
             seconds = record.interrupted.pop(title, 0.0) + time.monotonic() - started
+            if is_done:
+                before = record.done.pop(title, 0.0)
+                seconds += before if continues else 0.0
             (record.done if is_done else record.interrupted)[title] = seconds
             if is_done:
                 record.peak_megabytes[title] = peak.megabytes

@@ -8,6 +8,7 @@ from pathlib import Path
 from typing import Any
 
 from hiero.base.ownership import MANIFEST
+from hiero.cli.base.warnings import warn
 from hiero.cli.io.results import Result, read_results
 from hiero.cli.io.tuned import TUNED, read_record
 from hiero.cli.system.data import HELD_OUT, RunData, SetFiles
@@ -15,6 +16,7 @@ from hiero.cli.system.stages import Stages
 from hiero.decode.model_directory import WEIGHTS_FILE
 from hiero.evaluate import Tokenizer
 from hiero.text import TextSide
+from hiero.tune import METHODS
 
 # The name of the system before tuning. Others have the names of their methods.
 BEFORE = "before"
@@ -65,13 +67,19 @@ class System:
             self.stages.run("add rules", output / MANIFEST, "features", words, [model / MANIFEST])
 
     def tune(self, method: str, tuning_set: SetFiles, settings: Mapping[str, Any], seed: int) -> None:
-        """Tunes the model by a method, in a directory of the method's name."""
+        """Tunes the model by a method, in a directory of the method's name. Fewer iterations or less patience
+        than a run had that is there change nothing of it, and are not taken."""
         output = self.tuning(method)
+        has_run = (output / TUNED).exists()
+        settings = _not_less(method, settings, self.methods.get(method, {})) if has_run else settings
         words = _options(source=tuning_set.source, references=tuning_set.references, method=method)
         words += _options(**settings, seed=seed, output=output, **self.common)
         words += _behind_options(self.model)
-        sources = [self.model / MANIFEST]
-        self.stages.run(f"tune {method}", output / TUNED, "tune", words, sources, settings=settings)
+        self.stages.run(
+            *(f"tune {method}", output / TUNED, "tune", words, [self.model / MANIFEST]),
+            settings=settings,
+            continues=has_run,
+        )
 
     def tuning(self, method: str) -> Path:
         """Returns the directory of tuning by a method."""
@@ -133,6 +141,18 @@ def chosen(
     difference, p = systems[best].difference, systems[best].p_bootstrap
     assert difference is not None and p is not None
     return BEFORE if difference < 0 and p < _CHANCE else best
+
+
+def _not_less(method: str, settings: Mapping[str, Any], before: Mapping[str, Any]) -> dict[str, Any]:
+    """Returns settings of a method with those of a run ``before`` where that went on for longer by them."""
+    defaults, chosen = METHODS[method], dict(settings)
+    for name in ("iterations", "patience"):
+        had = before.get(name, getattr(defaults, name))
+        if settings.get(name, getattr(defaults, name)) < had:
+            warn(f"{name} of {method}: the run that is there has {had}, which is more, and stays as it is")
+            chosen.pop(name, None)
+            chosen |= {name: had} if name in before else {}
+    return chosen
 
 
 def bleu_tokenizer(target: TextSide) -> Tokenizer:

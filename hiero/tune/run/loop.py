@@ -30,7 +30,8 @@ from hiero.tune.run.protocol import Array, TuningDecoder
 from hiero.tune.run.results import Iteration, TuneResult, best_iteration, write_result
 from hiero.tune.run.stopping import Course
 
-_SETTINGS = "run.json"
+# The file with the settings of a run, in its directory.
+RUN_RECORD = "run.json"
 
 
 def tune(
@@ -50,11 +51,11 @@ def tune(
     ``weights.txt`` in the directory.
 
     A start outside its bounds begins at them. A run that the directory holds is taken up, also with other
-    ``iterations``, ``patience`` and ``chance``: with more it ends as if it had had so many from the start;
-    with fewer it has ended, and all its iterations count. A directory with another run is refused: one with
-    other options, another start, other references or another ``origin``, which names what else the decoder's
-    results depend on, such as the model and the source. ``report`` gets a line on each iteration,
-    ``progress`` is called as the work goes on.
+    ``iterations``, ``patience`` and, but for search-aware tuning, ``chance``: with more it ends as if it had
+    had so many from the start; with fewer it has ended, and all its iterations count. A directory with
+    another run is refused: one with other options, another start, other references or another ``origin``,
+    which names what else the decoder's results depend on, such as the model and the source. ``report`` gets a
+    line on each iteration, ``progress`` is called as the work goes on.
 
     Raises FormatError for a directory with another run, for weights or options of unknown features, and for
     feature names that no weights file can hold; ValueError for an unknown method, for options or a metric
@@ -80,7 +81,7 @@ def tune(
         "origin": dict(origin or {}),
     }
     folder = Path(directory)
-    with run_directory(folder, _SETTINGS, identity):
+    with run_directory(folder, RUN_RECORD, identity):
         accumulated = method.empty(metric, len(names))
         run = RunFolder(folder, decoder, metric, held_out, accumulated, progress)
 

@@ -12,7 +12,8 @@ from hiero.base.arguments import similar_names
 from hiero.base.json_files import validation_message
 from hiero.tune.run.method import METHODS, Method
 
-# Options that may change when a run is taken up: they only say when it stops.
+# Options that may change when a run is taken up: they only say when it stops. In search-aware tuning, though,
+# `chance` also says when weights go a half step back.
 _STOPPING = frozenset({"iterations", "patience", "chance"})
 
 
@@ -75,12 +76,13 @@ class TuneOptions:
 
     def identity(self) -> dict[str, Any]:
         """Returns the options that a run is recognised by: with others it would be another run."""
+        stopping = _STOPPING - {"chance"} if self.settings.steps_back else _STOPPING
         return {
             "method": self.method,
             "seed": self.seed,
             "fixed": self.fixed,
             "bounds": self.bounds,
-            **self.settings.model_dump(exclude=set(_STOPPING)),
+            **self.settings.model_dump(exclude=set(stopping)),
         }
 
 

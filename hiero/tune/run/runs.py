@@ -14,7 +14,8 @@ from hiero.base.directories import run_directory
 from hiero.base.weights import write_weights
 from hiero.tune.run.results import TuneResult
 
-_RECORD = "runs.json"
+# The file that tells that a directory has several runs.
+RUNS_RECORD = "runs.json"
 
 
 @dataclass(frozen=True)
@@ -48,7 +49,7 @@ def tune_runs(
     Raises FormatError if they have another seed, and what ``run`` raises.
     """
     folder = Path(directory)
-    with run_directory(folder, _RECORD, {"seed": seed}):
+    with run_directory(folder, RUNS_RECORD, {"seed": seed}):
         names = [f"run-{number + 1}" for number in range(count)]
         results = {name: run(name, folder / name, seed + number) for number, name in enumerate(names)}
         best = max(results, key=lambda name: results[name].score)

@@ -28,7 +28,7 @@ _CHANCE = 0.05
 @dataclass(frozen=True)
 class TriedLimit:
     """A span limit, the metric of the set in the sense that more is better, and what decoding a sentence
-    costs on average: hypotheses that the search generated, and seconds."""
+    costs on average: hypotheses that the search generated, and seconds of processor time."""
 
     span_limit: int
     score: float
@@ -62,10 +62,10 @@ def choose_span_limit(
     tried: list[TriedLimit] = []
     results: dict[int, Runs] = {}
     for limit in sorted({own, *limits}):
-        decoder, begin = decoder_with(limit), time.monotonic()
+        decoder, begin = decoder_with(limit), time.process_time()
         shown = ProgressDecoder(decoder, f"span limit {limit}: sentences", metric.segments, progress)
         rows = best_statistics(metric, shown.kbest(weights, 1))
-        seconds = (time.monotonic() - begin) / metric.segments
+        seconds = (time.process_time() - begin) / metric.segments
         score = float(maximised_score(metric, rows.sum(axis=0)))
         tried.append(TriedLimit(limit, score, decoder.generated / metric.segments, seconds))
         results[limit] = Runs.of(metric, rows[None])
