@@ -92,11 +92,11 @@ class ModelFile(BaseModel):
         if not isinstance(text, dict):
             return text
         for side in text.values():
-            if isinstance(side, dict) and side.setdefault("rules", 1) == 2:
+            if isinstance(side, dict) and side.setdefault("rules", 1) in (2, 3):
                 if side.get("scheme") != "none":
                     raise ValueError(
-                        "rules 2, of a version in development, split text such as m² and word(s) otherwise:"
-                        " train the model again"
+                        f"rules {side['rules']}, of a version in development, split text such as m² or"
+                        " ‘word’ otherwise: train the model again"
                     )
                 del side["rules"]  # all rules leave tokens as they are
         return text

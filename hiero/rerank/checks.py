@@ -22,7 +22,7 @@ from hiero.train.settings import DEFAULT_MEMORY
 _SIDES = ("source", "target")
 _ADVICE = (
     "give the file that hiero train had, as it was then, compressed or not (hiero run trains on what is in"
-    " the folder sets of its output)"
+    " the folder sets of its output, hiero train --without on train.source and train.target in its folder)"
 )
 
 

@@ -74,6 +74,9 @@ _NORMALISED = re.compile("[`´„“”–—‘’‚…«»%]|''| [:;]")
 # It would put spaces around brackets. Cleaned text has none of the controls that stand for them meanwhile.
 _HIDDEN = str.maketrans("()", "\x01\x02")
 _SHOWN = str.maketrans("\x01\x02", "()")
+# Dashes and dots that Chinese and Japanese text has for its own, often twice.
+_HIDDEN_DASHES = str.maketrans("—―–…", "\x03\x04\x05\x06")
+_SHOWN_DASHES = str.maketrans("\x03\x04\x05\x06", "—―–…")
 
 
 def cleaned(text: str, form: NormalForm) -> str:
@@ -103,8 +106,9 @@ def without_surrogates(text: str) -> str:
     return _SURROGATES.sub("\ufffd", text)
 
 
-def plain_punctuation(text: str) -> str:
-    """Returns cleaned text with quotes, apostrophes, hyphens and dots as a keyboard types them.
+def plain_punctuation(text: str, keeps_dashes: bool = False) -> str:
+    """Returns cleaned text with quotes, apostrophes, hyphens and dots as a keyboard types them; with
+    ``keeps_dashes``, dashes and ellipses as they are.
 
     This is sacremoses' port of Moses' normaliser, without the spaces that it puts around brackets, and
     without the two rules that depend on the language: one changes the order of quotes and commas, the other
@@ -113,6 +117,8 @@ def plain_punctuation(text: str) -> str:
     >>> plain_punctuation("L\u2019été : « oui » – non…")
     'L\'été: " oui " - non...'
     """
+    if keeps_dashes:
+        return plain_punctuation(text.translate(_HIDDEN_DASHES)).translate(_SHOWN_DASHES)
     text = _APART.sub('"', text.translate(_SIGNS))
     if _NORMALISED.search(text):
         text = _moses().normalize(text.translate(_HIDDEN)).translate(_SHOWN)

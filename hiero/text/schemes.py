@@ -74,6 +74,14 @@ class Moses:
         return str(self._detokenizer.detokenize(words, return_str=True, unescape=False))
 
 
+def with_quotes_apart(text: str) -> str:
+    """Returns text with a space between a letter and an apostrophe at the beginning or at the end. Within a
+    text the tokenizer takes apostrophes that are quotes off their words by the characters on both sides."""
+    if text.startswith("'") and text[1:2].isalpha():
+        text = f"' {text[1:]}"
+    return f"{text[:-1]} '" if text.endswith("'") and text[-2:-1].isalpha() else text
+
+
 class Segmenter:
     """Words of a language without spaces, found by a dictionary."""
 
@@ -126,11 +134,30 @@ def join_words(words: Sequence[str]) -> str:
     return text
 
 
+def join_by_first_rules(words: Sequence[str]) -> str:
+    """Joins words of a language without spaces as models of the first rules of text do: signs stand without
+    spaces, and between words of other scripts there are some."""
+    text = ""
+    for word in words:
+        if text and _first_rules_need_space(text[-1], word[0]):
+            text += " "
+        text += word
+    return text
+
+
+def _first_rules_need_space(left: str, right: str) -> bool:
+    if any(unicodedata.east_asian_width(one) in "WF" for one in (left, right)) or not right.isalnum():
+        return False
+    return left.isalnum() or (left in ",.;:!?)" and right.isalpha())
+
+
 def _need_space(text: str, right: str, quotes: Set[str]) -> bool:
     """Returns whether a space separates a text from a word that begins with ``right``. ``quotes`` are those
     that were opened in the text and not closed."""
     left = text[-1]
     if is_wide(left) or is_wide(right) or right in _NO_SPACE_BEFORE or left in _NO_SPACE_AFTER:
+        return False
+    if text.endswith("……"):  # two of them are a sign of Chinese
         return False
     if right in _QUOTES or left in _QUOTES:
         return (right if right in _QUOTES else left) not in quotes

@@ -10,15 +10,27 @@ import re
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass, field
 from functools import cached_property, partial
-from typing import Literal
+from typing import Any, Literal, get_args
 
 from hiero._core import FormatError
 from hiero.base.text import split
 from hiero.text.joining import gaps, marked, unmarked, whole_words, with_spaces
 from hiero.text.normalisation import MARK, NormalForm, cleaned, plain_punctuation, without_surrogates
 from hiero.text.protection import Protection, as_text, as_token, is_address, protection
-from hiero.text.schemes import SCHEMES, Scheme, Words, check_language, words_of
+from hiero.text.schemes import (
+    SCHEMES,
+    SEGMENTERS,
+    Scheme,
+    Words,
+    check_language,
+    join_by_first_rules,
+    with_quotes_apart,
+    words_of,
+)
 
+Rules = Literal[1, 4]
+# Settings of sides with few values.
+_CHOICES: dict[str, Any] = {"scheme": Scheme, "unicode": NormalForm, "rules": Rules}
 # A word that stands for a protected part while other words are looked at; longer if it is in the text.
 _PART = "Zprotectedz"
 # Words that Moses' truecaser would take for several: those with signs of tags, unless they are just one, and
@@ -45,9 +57,10 @@ class TextSide:
     may be lowercased (``lowercase``), which cannot be undone, or truecased. ``truecaser`` is the path of a
     file in Moses' format. It tells which words lose their capital at the beginning of a sentence; ``text``
     restores it. ``rules`` is the version of all this. Models from before normalisation have 1: their text is
-    not normalised, nothing is protected, and signs have no marks. A version 2 was in use for days only, and
-    is gone. Raises ValueError for a language that the scheme does not support, for both kinds of casing at
-    once, and for a pattern that is no regular expression.
+    not normalised, nothing is protected, and signs have no marks. Versions 2 and 3 were in use for days only,
+    and are gone. Raises ValueError for a scheme, normal form or version that there is not, for a language
+    that the scheme does not support, for both kinds of casing at once, and for a pattern that is no regular
+    expression.
 
     >>> side = TextSide("moses", "en", lowercase=True)
     >>> side.tokens("It\u2019s here: www.A.org and/or 10:30.")
@@ -63,11 +76,15 @@ class TextSide:
     unicode: NormalForm = "NFC"
     punctuation: bool = True
     protect: tuple[str, ...] = ()
-    rules: Literal[1, 3] = 3
+    rules: Rules = 4
 
     def __post_init__(self) -> None:
         if self.lowercase and self.truecaser:
             raise ValueError("text is lowercased or truecased, not both")
+        for name, kind in _CHOICES.items():
+            if (value := getattr(self, name)) not in get_args(kind):
+                expected = ", ".join(map(str, get_args(kind)))
+                raise ValueError(f"{name} {value!r}: expected one of {expected}")
         check_language(self.scheme, self.language)
         if isinstance(self.protect, str):
             raise TypeError("protect: expected a sequence of regular expressions, not a string")
@@ -115,7 +132,7 @@ class TextSide:
         if self.leaves_text:
             return text
         text = cleaned(text, self.unicode)
-        return (plain_punctuation(text) if self.punctuation else text).replace(" ", "")
+        return self._plain(text).replace(" ", "")
 
     def bare(self, tokens: Sequence[str]) -> list[str]:
         """Returns the characters of the text of each token, without marks and spaces."""
@@ -137,6 +154,10 @@ class TextSide:
         """Whether text is neither normalised nor protected."""
         return self.scheme == "none" or self.rules == 1
 
+    def is_part(self, token: str) -> bool:
+        """Tells whether a token is a protected part of text, such as a tag or an address."""
+        return not self.leaves_text and self._protection.matches(unmarked([token])[0][0])
+
     @cached_property
     def _words(self) -> Words:
         return words_of(self.scheme, self.language)
@@ -152,10 +173,11 @@ class TextSide:
             return words, [False] * len(words)
         text = cleaned(text, self.unicode)
         parts = _Parts.of(text, self._protection.spans(text))
-        text = parts.masked
-        if self.punctuation:
-            text = plain_punctuation(text)
-        words = self._words.split(text.replace(parts.name, f" {parts.name} ") if parts.found else text)
+        text = self._plain(parts.masked)
+        separate = with_quotes_apart(text) if self.scheme == "moses" else text
+        if parts.found:
+            separate = separate.replace(parts.name, f" {parts.name} ")
+        words = self._words.split(separate)
         is_gap = gaps(text, words)
         if is_gap is not None and not all(is_gap):
             words, is_gap = whole_words(text, words, is_gap, parts.name)
@@ -167,6 +189,12 @@ class TextSide:
             words = marked(words, is_gap, lambda: self._spaces(shown), takes_marks)
         return words, is_part
 
+    def _plain(self, text: str) -> str:
+        """Returns cleaned text with plain punctuation, if this side has that."""
+        if not self.punctuation:
+            return text
+        return plain_punctuation(text, keeps_dashes=self.scheme in SEGMENTERS)
+
     def _spaces(self, words: Sequence[str]) -> list[bool]:
         """Tells for each word but the first whether a space precedes it by the rules of the language."""
         is_gap = gaps(self._words.join(words), words)
@@ -175,7 +203,7 @@ class TextSide:
     def _join(self, tokens: Sequence[str], restore_case: bool) -> str:
         if self.leaves_text:
             words = self._detruecase(" ".join(tokens)) if restore_case and tokens else tokens
-            return self._words.join(words)
+            return join_by_first_rules(words) if self.scheme in SEGMENTERS else self._words.join(words)
         words, said = unmarked(tokens)
         is_part = [self._protection.matches(word) for word in words]
         # Words as detokenisers see them: parts as a word with which they do nothing special, no white space.
@@ -188,7 +216,7 @@ class TextSide:
             cased = self._detruecase(" ".join(shown[place] for place in places)) if places else []
             for place, new in zip(places, cased, strict=True):
                 if new != shown[place] and not is_part[place]:
-                    words[place] = words[place][:1].upper() + words[place][1:]
+                    words[place] = _capitalised(words[place])
         is_gap = [
             rule if mark is None else mark for rule, mark in zip(self._spaces(shown), said, strict=True)
         ]
@@ -284,6 +312,12 @@ def parse_side(
             "zh:jieba, ja:janome"
         )
     return TextSide(scheme, language, lowercase, os.fspath(truecaser), unicode, punctuation, tuple(protect))
+
+
+def _capitalised(word: str) -> str:
+    """Returns a word with a capital at its beginning, if that is one character: not of ß or a ligature."""
+    first = word[:1].title()
+    return first + word[1:] if len(first) == 1 else word
 
 
 def _cased_places(words: Sequence[str], is_part: Sequence[bool]) -> list[int]:

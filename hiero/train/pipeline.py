@@ -25,7 +25,7 @@ from hiero.train.alignment import align, import_alignment
 from hiero.train.corpus import count_sentences, prepare_corpus, prepare_text, read_pairs, text_warnings
 from hiero.train.held_out import LEFT_OUT, LeftOutExample, set_aside
 from hiero.train.lm import copy_lm, estimate_lm
-from hiero.train.problems import AlignedCorpus, write_problems
+from hiero.train.problems import PROBLEM_COUNTS, PROBLEMS_FILE, AlignedCorpus, ProblemReport, write_problems
 from hiero.train.rules import ExtractSettings, extract_rules, score_rules
 from hiero.train.settings import DEFAULT_MEMORY, TrainInputs, TrainSettings
 from hiero.train.steps import Journal, Step, open_journal
@@ -36,7 +36,6 @@ from hiero.train.weights import weights_by_length
 _ALL_SETTINGS = tuple(TrainSettings.model_fields)
 # The file with the settings of extraction, with those that were chosen, and all outputs of that step.
 _EXTRACT_SETTINGS = "extract.json"
-_PROBLEMS = "problems.tsv"
 _EXTRACTED = ["rules.counts", "distortion.json", _EXTRACT_SETTINGS]
 
 
@@ -245,15 +244,17 @@ class _Pipeline:
             pairs = self._bitext_lines()
             report = write_problems(
                 AlignedCorpus(*self._corpus_paths(), pairs),
-                self.work / _PROBLEMS,
+                self.work / PROBLEMS_FILE,
                 leave_out=leave_out,
                 kept=[self.work / name for name in kept],
                 progress=self._progress("sentence pairs", lambda: pairs),
             )
-            for line in report.lines():
-                self.report(line)
+            write_atomically(self.work / PROBLEM_COUNTS, report.model_dump_json(indent=1))
 
-        self._step("problems", self._paths(*self.corpus), [_PROBLEMS, *kept], find, "leave_out")
+        outputs = [PROBLEMS_FILE, PROBLEM_COUNTS, *kept]
+        self._step("problems", self._paths(*self.corpus), outputs, find, "leave_out")
+        for line in read_json(self.work / PROBLEM_COUNTS, ProblemReport).lines():
+            self.report(line)
         self.corpus = kept or self.corpus
 
     def _extract(self) -> None:
@@ -386,9 +387,8 @@ class _Pipeline:
 
     def _provenance(self) -> dict[str, Any]:
         """Returns a description of how the model was made, without time, host or paths."""
-        inputs = dict(self.journal.inputs_of("corpus"))
-        if self.inputs.without:
-            inputs |= self.journal.inputs_of("sets")
+        sets = self.journal.inputs_of("sets") if self.inputs.without else {}
+        inputs = {**sets, **self.journal.inputs_of("corpus")}
         estimated_lms = len(self.lms) - len(self.inputs.lms)
         for k in range(len(self.lms)):
             made_from = self.journal.inputs_of(f"text {k}" if k < estimated_lms else f"lm {k}")

@@ -11,11 +11,11 @@ import math
 from collections import Counter
 from collections.abc import Callable, Collection, Iterator, Sequence
 from contextlib import ExitStack
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 from itertools import islice
 from typing import Literal, get_args
 
-from pydantic import Field
+from pydantic import BaseModel, Field
 
 from hiero._core import FormatError
 from hiero.base.files import replacing
@@ -35,6 +35,8 @@ _MEANINGS: dict[ProblemKind, str] = {
     "other-script": "with a side in another script than the corpus",
     "misaligned": "whose sides hardly translate each other",
 }
+# The files of a training directory with all problems, and with how many there are of each kind.
+PROBLEMS_FILE, PROBLEM_COUNTS = "problems.tsv", "problems.json"
 # Log odds below which a pair is said to be misaligned: given the other side, its words are 100 times less
 # likely than without it.
 _LEAST_LOG_ODDS = -math.log(100)
@@ -65,15 +67,14 @@ class Problem:
     log_odds: float = 0.0
 
 
-@dataclass
-class ProblemReport:
+class ProblemReport(BaseModel):
     """The number of sentence pairs, of those with each kind of problem and of those that are left out, and an
     example of each kind: for misaligned pairs the worst, otherwise the first."""
 
     pairs: int = 0
     left_out: int = 0
-    counts: Counter[ProblemKind] = field(default_factory=Counter)
-    examples: dict[ProblemKind, Problem] = field(default_factory=dict)
+    counts: Counter[ProblemKind] = Counter()
+    examples: dict[ProblemKind, Problem] = {}
 
     def add(self, problem: Problem) -> None:
         """Counts a problem."""
@@ -93,9 +94,15 @@ class ProblemReport:
                 yield f"problems: {kind}: {pairs} {_MEANINGS[kind]}, such as {example}"
         if self.counts:
             yield f"problems: {self.left_out:,} of {self.pairs:,} pairs are left out (--leave-out)"
-        for kind in ("same-text", "other-script", "misaligned"):
-            if (count := self.counts[kind]) > _MUCH * self.pairs:
-                yield f"warning: {count:,} of {self.pairs:,} pairs are {kind}: are these the right files?"
+        for kind in self.frequent:
+            count = self.counts[kind]
+            yield f"warning: {count:,} of {self.pairs:,} pairs are {kind}: are these the right files?"
+
+    @property
+    def frequent(self) -> list[ProblemKind]:
+        """The problems of so many pairs that something may be wrong with the files."""
+        kinds: tuple[ProblemKind, ...] = ("same-text", "other-script", "misaligned")
+        return [kind for kind in kinds if self.counts[kind] > _MUCH * self.pairs]
 
 
 @dataclass(frozen=True)

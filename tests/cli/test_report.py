@@ -27,6 +27,7 @@ from hiero.cli.report.figures import (
 from hiero.cli.report.page import report_page
 from hiero.cli.report.run import FinishedRun
 from hiero.text import TextProcessing
+from hiero.train.problems import ProblemReport
 from support.files import write
 from support.html_page import checked_page
 from support.reports import (
@@ -176,6 +177,15 @@ def test_advice(model: Path, tmp_path: Path) -> None:
     # Where there is nothing to say of tuning, either.
     (nothing,) = advised(model, after=(40.0, None, None))
     assert nothing.startswith("No figure of this report asks for a change.")
+
+
+def test_advice_about_the_training_text(model: Path) -> None:
+    some = ProblemReport(pairs=100, counts=Counter({"misaligned": 10, "duplicate": 50}))
+    assert len(advised(model, problems=some)) == 1
+    many = ProblemReport(pairs=100, counts=Counter({"misaligned": 11, "other-script": 20}))
+    first, second, _ = advised(model, problems=many)
+    assert first.startswith("Look at the training text first: 20.0\u00a0% of its pairs are other-script (")
+    assert "11.0\u00a0% of its pairs are misaligned (" in second and "--leave-out misaligned" in second
 
 
 def test_advice_about_words(model: Path) -> None:

@@ -7,6 +7,8 @@ from subprocess import CompletedProcess
 
 import pytest
 
+import hiero
+from hiero.text import TextProcessing, TextSide
 from support.commands import call
 
 GRAMMAR = "[X] ||| la maison ||| the house ||| 0\n[X] ||| maison ||| house ||| 0\n[X] ||| la ||| the ||| 0\n"
@@ -35,6 +37,20 @@ def test_much_unknown_text(grammar: Path) -> None:
     assert done.returncode == 0 and done.stdout == b"the zut zut\nbof house zut\n"
     assert said(done) == [WARNING]
     assert call(*decode, "--quiet", stdin=text).stderr == b""
+
+
+def test_what_is_to_be_copied_is_not_unknown(tmp_path: Path) -> None:
+    """Tags and addresses; and words are shown, and marked in translations, without marks of joining."""
+    side = TextSide("moses", "en")
+    rules = [hiero.Rule("[X] ||| a ||| a ||| P=0")]
+    model = hiero.Model([hiero.RuleTable.from_rules(rules)], [], {}, text=TextProcessing(side, side))
+    model.save(tmp_path / "model")
+    command = ("hiero-decode", tmp_path / "model")
+    done = call(*command, "--unknown-words", "mark", stdin="a <b>a</b> www.x.org b/c\n")
+    assert done.stdout == b"a <b>_OOVa</b>_OOV www.x.org_OOV b_OOV/_OOVc_OOV\n"
+    (warning,) = said(done)
+    # Of the eight tokens, b, / and c are unknown.
+    assert "standard input: 37.5 % of the words are unknown to the model, such as b / c: too" in warning
 
 
 def test_a_tenth_is_usual(grammar: Path) -> None:

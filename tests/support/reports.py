@@ -13,6 +13,7 @@ from hiero.cli.io.unknown_words import UnknownWords
 from hiero.cli.report.evaluation import Evaluation
 from hiero.cli.report.run import FinishedRun
 from hiero.text import TextSide
+from hiero.train.problems import ProblemReport
 from support.files import write
 from support.paths import FRENCH
 
@@ -66,6 +67,7 @@ def finished_run(model: Path, tests: Mapping[str, Evaluation], **changes: Any) -
         "final": systems[-1],
         "model": model,
         "training": model.parent / "model.train",
+        "problems": ProblemReport(),
         "unknown": {},
         "pairs": {"train": 10},
         "seconds": {},

@@ -260,3 +260,34 @@ def test_what_looks_untokenised() -> None:
     assert looks_untokenised(["एक घर है।", "یہ ایک گھر ہے۔"])
     assert not looks_untokenised(["it is here .", "u.s. troops left at 3.5 % .", "is it ?", "mr. smith"])
     assert not looks_untokenised([])
+
+
+def test_joining_by_the_first_rules() -> None:
+    """Models from before normalisation put no spaces around the signs of Chinese and Japanese text."""
+    for scheme, language, texts in (
+        (
+            "jieba",
+            "zh",
+            ["COVID-19疫情", "A&B公司R&D", "$5.00", "24/7", "e-mail", "-5度", "hello, world"],
+        ),
+        ("janome", "ja", ["C++で", "Tom's本"]),
+    ):
+        side = TextSide(scheme, language, rules=1)
+        assert [side.text(side.tokens(text)) for text in texts] == texts
+
+
+def test_capitals_that_are_one_character(tmp_path: Path) -> None:
+    (tmp_path / "truecaser").write_text("x (1/1)\n")
+    side = TextSide("moses", "en", truecaser=str(tmp_path / "truecaser"))
+    words = ["ßtest", "ﬁnd", "ქართული", "ǆep", "éa"]
+    assert [side.text([word]) for word in words] == ["ßtest", "ﬁnd", "ქართული", "ǅep", "Éa"]
+
+
+def test_settings_that_there_are_not() -> None:
+    for settings, message in (
+        ({"scheme": "foo"}, "scheme 'foo': expected one of none, moses, jieba, janome"),
+        ({"unicode": "nfkc"}, "unicode 'nfkc': expected one of NFC, NFKC, none"),
+        ({"rules": 3}, "rules 3: expected one of 1, 4"),
+    ):
+        with pytest.raises(ValueError, match=message):
+            TextSide(**settings)

@@ -11,6 +11,7 @@ from pathlib import Path
 import pytest
 
 from hiero import FormatError
+from hiero.base.files import sha256
 from hiero.text.scripts import MainScripts
 from hiero.train import TrainInputs, TrainSettings, train
 from hiero.train.lexicon import Lexicon
@@ -240,10 +241,14 @@ def test_training_leaves_them_out(tmp_path: Path) -> None:
     assert model.made_from["sizes"]["sentence pairs"] == 180
     assert model.made_from["settings"]["leave_out"] == ["misaligned", "other-script"]
     assert set(model.made_from["inputs"]) >= {"source", "target", "set 0"}
-    # Nothing is left out by default, and the same training again finds all done.
+    # A second stage is to learn from the text without the test set.
+    assert model.made_from["inputs"]["source"] == sha256(work / "train.source") != sha256(wrong.source)
+    # Nothing is left out by default, and the same training again finds all done, and tells the same.
+    problems = [line for line in said if line.startswith("problems: ")]
     said.clear()
     train(inputs, tmp_path / "m", settings=settings, report=said.append)
-    assert all(line.endswith("done before") for line in said)
+    again = [line for line in said if not line.endswith("done before")]
+    assert again == [line for line in problems if line.split()[1] not in ("to", "done")] and len(again) > 3
     train(inputs, tmp_path / "m", settings=TrainSettings(lm_order=2), report=said.append)
     assert "problems: stale, other settings (leave_out)" in said
     assert "problems: 0 of 183 pairs are left out (--leave-out)" in said

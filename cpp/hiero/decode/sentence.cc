@@ -12,12 +12,20 @@ namespace hiero {
 namespace {
 
 constexpr std::string_view kUnknownMark = "_OOV";
+// The mark at the end of a token that is joined to the next (U+FFED), which must stay at its end.
+constexpr std::string_view kJoined = "\xEF\xBF\xAD";
+
+std::string marked_as_unknown(const std::string& word) {
+  const size_t joined = word.size() > kJoined.size() && word.ends_with(kJoined) ? kJoined.size() : 0;
+  std::string marked = word;
+  return marked.insert(word.size() - joined, kUnknownMark);
+}
 
 Rule pass_through_rule(const std::string& label, const std::string& word, bool is_unknown,
                        UnknownWords unknown) {
   Rule rule{label, {{word, 0}}, {{word, 0}}, {}, {{0, 0}}};
   if (is_unknown) rule.features.emplace_back("OOV", 1.0f);
-  if (is_unknown && unknown == UnknownWords::kMark) rule.target[0].text += kUnknownMark;
+  if (is_unknown && unknown == UnknownWords::kMark) rule.target[0].text = marked_as_unknown(word);
   if (is_unknown && unknown == UnknownWords::kDrop) {
     rule.target.clear();
     rule.links.clear();

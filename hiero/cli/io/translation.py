@@ -23,6 +23,7 @@ from hiero.cli.io.sentences import Forcing, SentenceRules
 from hiero.cli.io.sinks import Sinks
 from hiero.cli.io.unknown_words import UnknownWords
 from hiero.decode.decoder import Keep
+from hiero.text import TextSide
 
 # Chooses a derivation of a forest, given the weights that the forest was made with.
 Choice = Callable[[Forest, Mapping[str, float]], Derivation | None]
@@ -101,11 +102,11 @@ class Translator:
 
 
 class Tally:
-    """Counts of sentences, words and the work of the search."""
+    """Counts of sentences, words and the work of the search. ``source`` is the text of the source."""
 
-    def __init__(self) -> None:
+    def __init__(self, source: TextSide) -> None:
         self.sentences = self.hypotheses = self.lm_queries = self.failures = 0
-        self._words = UnknownWords()
+        self._words = UnknownWords(source)
 
     def add(self, record: Record) -> None:
         self.sentences += 1
@@ -138,7 +139,7 @@ def translate_lines(
 ) -> Tally:
     """Translates lines into sinks, in order, prints an error for each line that has none, and calls
     ``advance`` after each. Raises FormatError for inputs of more sentences than there are lines."""
-    tally = Tally()
+    tally = Tally(translator.decoder.model.text.source)
 
     def work(line: tuple[int, Sentence]) -> tuple[Record, list[Any]]:
         record = translator.record(lines, *line)

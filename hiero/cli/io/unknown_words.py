@@ -7,6 +7,7 @@ from collections.abc import Iterable
 from typing import Self
 
 from hiero import Decoder, Translation
+from hiero.text import TextSide
 from hiero.text.normalisation import MARK
 
 # A text of which more words are unknown is not what the model was trained on.
@@ -16,16 +17,18 @@ _NAMED = 5
 
 
 class UnknownWords:
-    """Counts the words of sentences, and those that the model does not know."""
+    """Counts the words of sentences, and those that the model does not know. Protected parts, such as tags
+    and addresses, are not unknown: they are to be copied. ``side`` is the text of the source."""
 
-    def __init__(self) -> None:
+    def __init__(self, side: TextSide) -> None:
         self.words = 0
+        self._side = side
         self._unknown: Counter[str] = Counter()
 
     @classmethod
     def of(cls, decoder: Decoder, lines: Iterable[str]) -> Self:
         """Counts those of a text, by the least search. Raises the errors of ``Decoder.translate``."""
-        words, quick = cls(), Decoder(decoder.model, pop_limit=1)
+        words, quick = cls(decoder.model.text.source), Decoder(decoder.model, pop_limit=1)
         for line in lines:
             words.add(quick.translate(line))
         return words
@@ -33,7 +36,8 @@ class UnknownWords:
     def add(self, result: Translation) -> None:
         """Counts the words of a sentence that was translated."""
         self.words += len(result.source)
-        self._unknown.update(result.source[place] for place in result.unknown)
+        words = (result.source[place] for place in result.unknown)
+        self._unknown.update(word for word in words if not self._side.is_part(word))
 
     @property
     def is_much(self) -> bool:

@@ -272,14 +272,23 @@ class SystemTuning:
             rich_help_panel=_TUNING,
         ),
     ] = None
+    span_limit: Annotated[
+        int | None,
+        typer.Option(
+            min=1,
+            help="Source words that a rule may span in tuned systems (default: chosen on the tuning set).",
+            rich_help_panel=_TUNING,
+        ),
+    ] = None
     settings: Annotated[OptionValues, VariantOptions(METHODS, group=_TUNING)]
 
     def __post_init__(self) -> None:
         for method in self.method or ():
             if method not in METHODS:
                 raise typer.BadParameter(f"--method {method}: expected one of {', '.join(METHODS)}")
-        known = {name for settings in self.methods.values() for name in settings}
-        for method, settings in self.methods.items():
+        chosen = {method: self._settings_of(method) for method in self.method or ["mert"]}
+        known = {name for settings in chosen.values() for name in settings}
+        for method, settings in chosen.items():
             # A setting that none of the methods has is an error of the first, but not in a file of options,
             # which serves for several runs.
             others = {
@@ -297,15 +306,13 @@ class SystemTuning:
 
     @property
     def methods(self) -> dict[str, dict[str, Any]]:
-        """The settings of each method: those that were given and that it has."""
-        return {
-            method: {
-                name: value
-                for name, value in self.settings.items()
-                if name in type(METHODS[method]).model_fields
-            }
-            for method in self.method or ["mert"]
-        }
+        """The settings of each method: those that were given and that it has, and the span limit."""
+        limit = {} if self.span_limit is None else {"span_limit": self.span_limit}
+        return {method: {**self._settings_of(method), **limit} for method in self.method or ["mert"]}
+
+    def _settings_of(self, method: str) -> dict[str, Any]:
+        names = type(METHODS[method]).model_fields
+        return {name: value for name, value in self.settings.items() if name in names}
 
 
 @dataclass(frozen=True, kw_only=True)

@@ -18,6 +18,7 @@ from hiero.cli.report.run import FinishedRun
 from hiero.evaluate import Runs, confidence_interval
 from hiero.pages.markup import count_text
 from hiero.pages.tables import difference_text, percent_text, ratio_text, score_text
+from hiero.train.problems import PROBLEMS_FILE, ProblemReport
 
 # The probability below which a difference is not taken for chance.
 _CHANCE = 0.05
@@ -30,8 +31,8 @@ _LONG_SENTENCE, _ENOUGH = 30, 30
 
 
 def advice(run: FinishedRun, figures: Mapping[str, SetFigures]) -> list[str]:
-    """Returns what to do next, a sentence or two for each finding, for each test set."""
-    found: list[str] = []
+    """Returns what to do next, a sentence or two for each finding."""
+    found = list(_problems(run.problems))
     span_limit = Decoder(Model.load(run.model)).settings.span_limit
     for key, evaluation in run.tests.items():
         name = f"the {key} set"
@@ -43,6 +44,16 @@ def advice(run: FinishedRun, figures: Mapping[str, SetFigures]) -> list[str]:
     found += _unknown(run.unknown)
     found += _untrained(figures)
     return found or ["No figure of this report asks for a change. More training text usually helps most."]
+
+
+def _problems(problems: ProblemReport) -> Iterator[str]:
+    for kind in problems.frequent:
+        share = percent_text(problems.counts[kind] / problems.pairs)
+        yield (
+            f"Look at the training text first: {share} of its pairs are {kind} (“Model” has an example,"
+            f" model.train/{PROBLEMS_FILE} all). Are these the right files? With --leave-out {kind},"
+            " training goes without them."
+        )
 
 
 def _size(name: str, evaluation: Evaluation) -> Iterator[str]:

@@ -147,6 +147,8 @@ def _facts(run: FinishedRun) -> str:
         for name, count in counts.items()
     )
     facts: dict[str, object] = {"bitext": ", ".join(pairs)}
+    if problems := [line.removeprefix("problems: ") for line in run.problems.lines()]:
+        facts["problems of pairs"] = "; ".join(problems)
     model = describe_model(run.model)
     names = ("source", "target", "trained", "rule tables", "language models", "tuned")
     return text_definitions(facts | {name: model[name] for name in names if name in model})

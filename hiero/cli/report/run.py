@@ -8,6 +8,7 @@ from pathlib import Path
 
 from hiero.cli.io.unknown_words import UnknownWords
 from hiero.cli.report.evaluation import Evaluation
+from hiero.train.problems import ProblemReport
 
 
 @dataclass(frozen=True)
@@ -28,6 +29,8 @@ class FinishedRun:
     model: Path
     # What training left; it may have been deleted.
     training: Path
+    # The sentence pairs that may be wrong, as training found them.
+    problems: ProblemReport
     # By set, also of those that are no test sets.
     unknown: Mapping[str, UnknownWords]
     # The number of sentence pairs of the bitext by their use.

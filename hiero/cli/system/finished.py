@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping
 
 from hiero import Decoder, Model, read_weights
+from hiero.base.json_files import read_json
 from hiero.cli.io.results import Result
 from hiero.cli.io.unknown_words import UnknownWords
 from hiero.cli.report.evaluation import Evaluation
@@ -13,6 +14,7 @@ from hiero.cli.system.data import TUNE, TUNING, RunData, pairs
 from hiero.cli.system.system import BEFORE, System, bleu_tokenizer
 from hiero.decode.model_directory import WEIGHTS_FILE
 from hiero.text import TextSide
+from hiero.train.problems import PROBLEM_COUNTS, ProblemReport
 
 
 def finished_run(
@@ -35,6 +37,8 @@ def finished_run(
     before, decoder = Model.load(system.model).weights, Decoder(Model.load(system.tuned_model))
     tuned = {method: system.tuning(method) for method in system.methods}
     weights = {method: {**before, **read_weights(folder / WEIGHTS_FILE)} for method, folder in tuned.items()}
+    training = system.folder / "model.train"
+    counts = training / PROBLEM_COUNTS
     return FinishedRun(
         title=system.folder.resolve().name,
         tests=tests,
@@ -42,7 +46,8 @@ def finished_run(
         tuning=tuned,
         final=final,
         model=system.tuned_model,
-        training=system.folder / "model.train",
+        training=training,
+        problems=read_json(counts, ProblemReport) if counts.exists() else ProblemReport(),
         unknown={
             TUNING if name == TUNE else name: UnknownWords.of(decoder, files.lines()[0])
             for name, files in data.sets.items()
