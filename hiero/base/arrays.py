@@ -45,7 +45,10 @@ def load_arrays(path: PathLike, remedy: str) -> Iterator[Mapping[str, npt.NDArra
     KeyError, ValueError, TypeError or IndexError that it raises is reported as damage of the file.
     Raises FormatError, naming the file, the damage and ``remedy``, which says what the user can do; OSError.
     """
-    content = Path(path).read_bytes()
+    try:
+        content = Path(path).read_bytes()
+    except FileNotFoundError:
+        raise FormatError(f"{os.fspath(path)}: missing; {remedy}") from None
     try:
         archive, digest = content[:-_DIGEST], content[-_DIGEST:]
         if hashlib.sha256(archive).digest() != digest:

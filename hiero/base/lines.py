@@ -3,10 +3,12 @@
 from __future__ import annotations
 
 import contextlib
+import errno
 import gzip
 import io
 import lzma
 import os
+import stat
 import zlib
 from collections.abc import Iterator
 from typing import IO, cast
@@ -96,3 +98,12 @@ def line_text(line: bytes, number: int) -> str:
 def damage_error(where: str, error: Exception) -> FormatError:
     """Returns the error to raise for an exception in ``DAMAGE``."""
     return FormatError(f"{where}: damaged or truncated compressed file: {error}")
+
+
+def check_read_twice(path: PathLike) -> None:
+    """Raises OSError for a file that cannot be read, or only once, like a pipe."""
+    kind = os.stat(path).st_mode
+    if not stat.S_ISREG(kind) and not stat.S_ISDIR(kind):
+        raise OSError(errno.ESPIPE, "not a regular file, and is to be read twice", os.fspath(path))
+    with open(path, "rb"):
+        pass

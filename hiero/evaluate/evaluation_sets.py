@@ -43,7 +43,7 @@ class EvaluationSet:
             raise FormatError(f"{os.fspath(files[0])}: no segments")
         for number, segment in enumerate(references.references):
             if complete and not any(line.strip() for line in segment):
-                raise FormatError(f"{references.place(number, files[-1])}: no reference is not empty")
+                raise FormatError(f"{references.place(number, files[-1])}: all references are empty")
         return references
 
     @classmethod

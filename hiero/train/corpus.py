@@ -60,11 +60,9 @@ class CorpusReport:
     def __str__(self) -> str:
         left_out = {k: v for k, v in asdict(self).items() if k not in ("pairs", "kept", "blank") and v}
         reasons = ", ".join(f"{count:,} {reason.replace('_', ' ')}" for reason, count in left_out.items())
-        blank = (
-            f"; {self.blank:,} lines are blank on both sides, as where pairs were set aside"
-            if self.blank
-            else ""
-        )
+        lines = "line is" if self.blank == 1 else "lines are"
+        blank = f"; {self.blank:,} {lines} blank on both sides, as where pairs were set aside"
+        blank = blank if self.blank else ""
         return f"{self.kept:,} of {self.pairs:,} sentence pairs{f' ({reasons})' if reasons else ''}{blank}"
 
 

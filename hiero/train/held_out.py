@@ -66,9 +66,10 @@ def set_aside(
     left_out = set(map(sentence_key, others))
     first_lines = _first_lines(source, target, left_out)
     if 2 * sum(sizes.values()) > len(first_lines):
+        known = ", without those of other sets" if left_out else ""
         raise FormatError(
             f"{os.fspath(source)}: {len(first_lines):,} different sentences with a translation are too few "
-            f"to set {sum(sizes.values()):,} of them aside"
+            f"to set {sum(sizes.values()):,} of them aside{known}"
         )
     drawn = random.Random(seed).sample(list(first_lines), sum(sizes.values()))
     names = iter(name for name, size in sizes.items() for _ in range(size))

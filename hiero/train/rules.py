@@ -12,7 +12,7 @@ from pydantic import ConfigDict, Field, field_validator
 
 from hiero import _core
 from hiero._core import ExtractStatistics, RuleCounts, ScoreStatistics
-from hiero.base.lines import PathLike, open_source
+from hiero.base.lines import PathLike, check_read_twice, open_source
 from hiero.base.settings import settings_model
 from hiero.decode.settings import SPAN_LIMITS
 from hiero.train.movement import measure_movement
@@ -86,6 +86,7 @@ class ExtractSettings(settings_model(_core.ExtractOptions)):  # type: ignore[mis
         first ``pairs`` lines of a file of links, which ``report`` is told. Raises FormatError, OSError."""
         if self.max_phrase is not None:
             return self
+        check_read_twice(alignment)
         movement = measure_movement(alignment, pairs)
         length = movement.phrase_length()
         report(f"{movement.describe()}; initial phrases have at most {length}")

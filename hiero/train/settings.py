@@ -2,9 +2,6 @@
 
 from __future__ import annotations
 
-import errno
-import os
-import stat
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from itertools import chain
@@ -12,7 +9,7 @@ from typing import Any, Literal
 
 from pydantic import Field
 
-from hiero.base.lines import PathLike
+from hiero.base.lines import PathLike, check_read_twice
 from hiero.base.same_files import check_different, same_files
 from hiero.text import TextProcessing
 from hiero.train.alignment import AlignSettings
@@ -58,11 +55,7 @@ class TrainInputs:
         alignment = [] if self.alignment is None else [self.alignment]
         texts = [*chain.from_iterable(self.bitexts()), *self.mono]
         for path in [*texts, *alignment, *self.lms, *self.without]:
-            kind = os.stat(path).st_mode
-            if not stat.S_ISREG(kind) and not stat.S_ISDIR(kind):
-                raise OSError(errno.ESPIPE, "not a regular file, and is to be read twice", os.fspath(path))
-            with open(path, "rb"):
-                pass
+            check_read_twice(path)
         for path in self.lms:
             check_lm(path)
         check_different([self.source, self.target])

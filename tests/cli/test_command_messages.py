@@ -185,7 +185,7 @@ def test_one_base_for_numbers_of_sentences(model: Path, french: Path, tmp_path: 
     assert [line.split("\t")[1] for line in scores[1:]] == ["segment 0", "segment 1", "segment 2"]
     (tmp_path / "holes").write_text("a\n\nb\n")
     done = call("hiero", "eval", "--references", tmp_path / "holes", *by)
-    assert one_error_line(done) == f"hiero: {tmp_path / 'holes'}:2: no reference is not empty\n"
+    assert one_error_line(done) == f"hiero: {tmp_path / 'holes'}:2: all references are empty\n"
     done = call("hiero", "forest", "show", made, "--sentence", 3)
     assert one_error_line(done) == f"hiero: {made}: no sentence 3, there are 3, from 0\n"
 

@@ -180,7 +180,7 @@ def test_bad_input(files: dict[str, Path], tmp_path: Path) -> None:
     assert "short: 1 segments, expected 3" in error(
         "--hypothesis", tmp_path / "short", "--references", files["r0"]
     )
-    assert "r1:2: no reference is not empty" in error(
+    assert "r1:2: all references are empty" in error(
         "--hypothesis", files["bad"], "--references", files["r1"]
     )
     assert "short: 1 segments, expected 3" in error("--references", files["r0"], tmp_path / "short")

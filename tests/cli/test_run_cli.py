@@ -247,7 +247,7 @@ def test_the_report(done: tuple[Path, str]) -> None:
     for metric in metrics:
         for name, system in zip(WHEN, metric["systems"], strict=True):
             low, high = system["interval"]
-            cells = f"<td>{system['score']:.2f}</td><td>{low:.2f} to {high:.2f}</td>"
+            cells = f"<td>{system['score']:.2f}</td><td>{low:.2f}\u00a0to\u00a0{high:.2f}</td>"
             assert f'<th scope="row">{metric["metric"]}, {name}</th>{cells}' in text
     rows = (done[0] / "tuned" / "mert" / "iterations.tsv").read_text().splitlines()[1:]
     for row in rows:

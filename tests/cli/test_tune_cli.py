@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import random
 import re
+import shutil
 import subprocess
 import time
 from pathlib import Path
@@ -15,9 +16,10 @@ import pytest
 import hiero
 from hiero import read_weights
 from hiero.base.text import format_links
+from hiero.cli import tune as tune_module
 from hiero.text import TextProcessing, TextSide
 from hiero.tune import METHODS, ModelDecoder
-from support.commands import BIN, call, one_error_line, program
+from support.commands import BIN, call, handed, one_error_line, program
 from support.nist_sets import SGML, SOURCE
 from support.tune_command import arguments
 from support.tuning import without_times
@@ -143,12 +145,53 @@ def test_the_span_limit_is_chosen(tmp_path: Path) -> None:
     (tmp_path / "other" / "run.json").write_text('{"origin": {"model": "mine"}}')
     other = call(*command, "--output", tmp_path / "other", "--quiet")
     assert "other: holds another run, see run.json" in one_error_line(other, 1)
+    # Weights of a run bring its limit, from their file or its directory; others start from the model's.
+    for weights, limit in (("out", 15), ("out/weights.txt", 15), ("model/weights.txt", 10)):
+        started = (*command, "--weights", tmp_path / weights, "--pop-limit", 3)
+        hiero.Model.load(tmp_path / "model").with_settings(span_limit=10).save(tmp_path / "model")
+        handed_on = handed(tune_module, "chosen_span_limit", *started[1:], "--output", tmp_path / "new")
+        assert handed_on["decoder"].settings.span_limit == limit
     # A limit that is given is taken. Several runs have one limit.
     given = call(*command, "--span-limit", 11, "--output", tmp_path / "given")
     assert given.stdout.startswith(b"iteration 0: 0.0000") and given.stderr == b""
     for has_time in (True, False):
         runs = call(*command, "--runs", 2, "--output", tmp_path / "runs").stderr.decode().splitlines()
         assert len(runs) == 3 and all((" ms " in line) == has_time for line in runs)
+
+
+def test_errors_are_found_before_decoding(
+    tuning_set: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Wrong options are found, and directories that hold something else or a run of something else."""
+    name = hiero.Model.load(tuning_set / "model").feature_names[0]
+    (tmp_path / "junk").mkdir()
+    (tmp_path / "junk" / "notes").touch()
+    shutil.copytree(tuning_set, tmp_path / "set")
+
+    def words(*more: object) -> list[str]:
+        words = arguments(tmp_path / "set", tmp_path / "out", "mert", *more)
+        place = words.index("--span-limit")
+        return words[:place] + words[place + 2 :]
+
+    assert call("hiero", *words("--iterations", 1)).returncode == 0
+    for side in ("source", "references"):
+        with (tmp_path / "set" / side).open("a") as file:
+            file.write("le chat\n")
+
+    def decoded(*_: object) -> None:
+        raise AssertionError
+
+    monkeypatch.setattr(ModelDecoder, "kbest", decoded)
+    for more, expected in (
+        (("--fix", "Foo"), "Foo"),
+        (("--fix", name, "--bound", f"{name}=0:1"), f"fixed and bound: {name}"),
+        (("--bound", f"{name}=2:1"), name),
+        (("-o", tmp_path / "junk"), "junk: exists and has no run.json"),
+        (("-o", tmp_path / "junk", "--runs", 2), "junk: exists and has no runs.json"),
+        ((), "out: holds another run, see run.json, origin.sets; choose another directory"),
+    ):
+        said = one_error_line(call("hiero", *words(*more, "--quiet")))
+        assert expected in said, said
 
 
 def test_where_to_save_is_looked_at_first(tuning_set: Path, tmp_path: Path) -> None:

@@ -239,7 +239,7 @@ def test_sets_of_references(tmp_path: Path) -> None:
     with pytest.raises(FormatError, match="short: 1 segments, expected 3"):
         EvaluationSet.read([tmp_path / "h.txt", tmp_path / "short"])
     (tmp_path / "gap").write_text("a\n\nc\n")
-    with pytest.raises(FormatError, match="gap:2: no reference is not empty"):
+    with pytest.raises(FormatError, match="gap:2: all references are empty"):
         EvaluationSet.read([tmp_path / "gap"])
     with pytest.raises(ValueError, match="text has no documents"):
         EvaluationSet.read([tmp_path / "h.txt"]).documents()

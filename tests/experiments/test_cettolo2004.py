@@ -123,7 +123,7 @@ def test_the_experiment(folder: Path, tmp_path: Path) -> None:
     other = call("hiero", *arguments(folder, tmp_path / "out", *more, "--seed", 2))
     assert "uniform has begun with other settings, see row.json, seed;" in one_error_line(other, 1)
     swapped = arguments(folder, tmp_path / "out", *more)
-    swapped[swapped.index("--source") + 1] = str(folder / "tuning.0")
+    swapped[swapped.index("--source") + 1] = str(folder / "test.fr")
     assert "holds another run, see experiment.json, origin.sets" in one_error_line(call("hiero", *swapped), 1)
 
 

@@ -63,7 +63,7 @@ def test_tokens_are_left_as_they_are(option: tuple[str, ...], tmp_path: Path) ->
     (tmp_path / "text").write_text("a\n")
     sides = ("--source", tmp_path / "text", "--target", tmp_path / "text")
     done = call("hiero", "corpus", *sides, *option, "-o", tmp_path / "s", tmp_path / "t")
-    assert "are for raw text, which --tokenize names" in usage_error(done)
+    assert "are for raw text, not for tokens" in usage_error(done)
     for command in (("tokenize", "und:none"), ("truecaser", tmp_path / "text", "-o", tmp_path / "t")):
         assert "are for raw text" in usage_error(call("hiero", *command, *option))
     # One side of raw text is enough; the other has none of the options.

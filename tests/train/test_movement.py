@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 import random
 from collections.abc import Sequence
 from pathlib import Path
@@ -127,3 +128,12 @@ def test_malformed_links_are_named(tmp_path: Path) -> None:
 
 def test_a_length_without_words_is_0() -> None:
     assert Movement(words=(0, 4)).share(1) == 0
+
+
+def test_links_from_a_pipe(tmp_path: Path) -> None:
+    """Links of a pipe can be read once only, so that the length must be given."""
+    pipe = tmp_path / "links"
+    os.mkfifo(pipe)
+    with pytest.raises(OSError, match="not a regular file, and is to be read twice"):
+        ExtractSettings().chosen(pipe)
+    assert ExtractSettings(max_phrase=7).chosen(pipe).max_phrase == 7

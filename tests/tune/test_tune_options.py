@@ -56,6 +56,16 @@ def test_restarts(method: str, tmp_path: Path) -> None:
     assert few.iterations[0] == many.iterations[0] and few.iterations[1] != many.iterations[1]
 
 
+def test_the_options_that_a_run_is_recognised_by() -> None:
+    """Options that only stop a run are none. In search-aware tuning, chance also says how weights go on."""
+    known = TuneOptions("mert").identity()
+    for changes in ({"iterations": 3}, {"patience": 1}, {"chance": 0.5}):
+        assert TuneOptions("mert", **changes).identity() == known
+    aware = TuneOptions("mert", search_aware="guided")
+    assert TuneOptions("mert", search_aware="guided", patience=1).identity() == aware.identity()
+    assert TuneOptions("mert", search_aware="guided", chance=0.5).identity() != aware.identity()
+
+
 def test_bad_options(tmp_path: Path) -> None:
     decoder, references = solvable(1, BEST)
     with pytest.raises(ValueError, match="unknown method 'mret'"):

@@ -49,7 +49,7 @@ class NormalisationOptions:
         is_default = not self.protect and not self.keep_punctuation and self.unicode == "NFC"
         if all(_is_tokens(side) for side in sides) and not is_default:
             raise typer.BadParameter(
-                "--unicode, --keep-punctuation and --protect are for raw text, which --tokenize names"
+                "--unicode, --keep-punctuation and --protect are for raw text, not for tokens"
             )
 
     def _side(self, text: str, lowercase: bool, truecaser: Path | None) -> TextSide:

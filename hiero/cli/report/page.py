@@ -117,7 +117,8 @@ class _Set:
             sentences = "".join(sentence_html(self._sentence(number), _METRIC) for number in numbers)
             parts.append(f'<h3>{title}</h3>\n<p class="dim">{note}</p>\n{sentences}')
         form = browser_html(self._place, self._evaluation.systems, self._final)
-        return "".join(parts) + f"<h3>All of the {name} set</h3>\n{form}"
+        note = '<p class="dim">Sentences are numbered from 0, as the lines of the set.</p>\n'
+        return "".join(parts) + f"<h3>All of the {name} set</h3>\n{note}{form}"
 
     def data(self) -> dict[str, Any]:
         """Returns all sentences for the script."""

@@ -20,6 +20,8 @@ from hiero.pages.tables import (
     text_definitions,
 )
 
+# Keeps the bounds of an interval on one line.
+_SPACE = "\N{NO-BREAK SPACE}"
 # The number of unknown words that are listed.
 _LISTED = 30
 
@@ -57,7 +59,12 @@ def _metric_rows(metric: Result, systems: Sequence[str]) -> Iterator[Sequence[st
         compared = ("", "")
         if scores.difference is not None and scores.p_bootstrap is not None:
             compared = (difference_text(scores.difference), ratio_text(scores.p_bootstrap))
-        yield (f"{metric.metric}, {system}", score_text(scores.score), f"{low} to {high}", *compared)
+        yield (
+            f"{metric.metric}, {system}",
+            score_text(scores.score),
+            f"{low}{_SPACE}to{_SPACE}{high}",
+            *compared,
+        )
 
 
 def _parts(name: str, figures: SetFigures) -> str:
