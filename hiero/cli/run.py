@@ -82,7 +82,10 @@ def run(
         final = system.choose(results)
         finished = finished_run(system, parts, results, final, target)
         write_atomically(output / "report.html", report_page(finished))
-    lines = [f"{name} set: {words.describe()}" for name, words in finished.unknown.items()]
+    lines = [
+        f"{'warning: ' if words.is_much else ''}{name} set: {words.describe()}"
+        for name, words in finished.unknown.items()
+    ]
     lines += table_lines(results, [BEFORE, *system.methods], final, system.tuned_model)
     lines += few_sentences(parts.tests)
     print(*lines, *([] if common.quiet else [f"{output / 'report.html'} shows more"]), sep="\n")

@@ -129,9 +129,9 @@ def test_unknown_words_of_all_sets_are_said(done: tuple[Path, str]) -> None:
         unknown = [word for word in words if not any(model.tables[0].lookup([word]))]
         such = " ".join(word for word, _ in Counter(unknown).most_common(5))
         share = f"{100 * len(unknown) / len(words):.1f} % of the words are unknown to the model"
-        much = ": too little was trained on, or text of another kind"
-        said.append(f"{share}, such as {such}{much if len(unknown) > len(words) / 10 else ''}")
-        assert f"\n{name} set: {said[-1]}\n" in f"\n{printed}"
+        said.append(f"{share}, such as {such}")
+        warning = "warning: " if len(unknown) > len(words) / 10 else ""
+        assert f"\n{warning}{name} set: {said[-1]}\n" in f"\n{printed}"
         listed = ", ".join(f"{word} ({count})" for word, count in Counter(unknown).most_common(30))
         counts = f"{len(unknown)} of {len(words)}"
         row = f"{share.split(' are')[0].replace('the words', f'the words ({counts})')}, most often {listed}"

@@ -12,10 +12,7 @@ from hiero.text import TextProcessing, TextSide
 from support.commands import call
 
 GRAMMAR = "[X] ||| la maison ||| the house ||| 0\n[X] ||| maison ||| house ||| 0\n[X] ||| la ||| the ||| 0\n"
-WARNING = (
-    "hiero: warning: standard input: 66.7 % of the words are unknown to the model, such as zut bof: too"
-    " little was trained on, or text of another kind"
-)
+WARNING = "hiero: warning: standard input: 66.7 % of the words are unknown to the model, such as zut bof"
 
 
 @pytest.fixture
@@ -50,7 +47,7 @@ def test_what_is_to_be_copied_is_not_unknown(tmp_path: Path) -> None:
     assert done.stdout == b"a <b>_OOVa</b>_OOV www.x.org_OOV b_OOV/_OOVc_OOV\n"
     (warning,) = said(done)
     # Of the eight tokens, b, / and c are unknown.
-    assert "standard input: 37.5 % of the words are unknown to the model, such as b / c: too" in warning
+    assert "standard input: 37.5 % of the words are unknown to the model, such as b / c" in warning
 
 
 def test_a_tenth_is_usual(grammar: Path) -> None:

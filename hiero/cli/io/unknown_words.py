@@ -62,9 +62,4 @@ class UnknownWords:
     def describe(self) -> str:
         """Returns the share of unknown words with the most frequent of them, as a sentence without an end."""
         such = " ".join(word for word, _ in self.most_frequent(_NAMED))
-        much = ": too little was trained on, or text of another kind" if self.is_much else ""
-        return (
-            f"{self.share} of the words are unknown to the model"
-            + (f", such as {such}" if such else "")
-            + much
-        )
+        return f"{self.share} of the words are unknown to the model" + (f", such as {such}" if such else "")
