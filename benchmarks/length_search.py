@@ -60,7 +60,7 @@ def main() -> None:
         run(sys.executable, folder / "1", "train", "train", *training, "-o", folder / "1" / "model")
         for method in arguments.methods:
             folders = [folder / f"{method}-without", folder / f"{method}-with"]
-            for path, option in zip(folders, (["--no-length-search"], []), strict=True):
+            for path, option in zip(folders, ([], ["--length-search"]), strict=True):
                 tuned(arguments.data, name, method, option, path, arguments.threads)
             report(arguments.data, name, method, folders)
 

@@ -9,8 +9,7 @@ from typing import Any
 
 from hiero.evaluate import Bleu
 from hiero.features.sentence import Sentence
-from hiero.tune import METHODS, TuneOptions
-from hiero.tune.methods.length import LengthSearch
+from hiero.tune import TuneOptions
 from hiero.tune.pool.span_references import Links
 from hiero.tune.run.protocol import Array
 
@@ -76,14 +75,12 @@ _PATIENCE = 5
 
 
 def published_options(method: str, settings: Mapping[str, Any], fixed: Sequence[str] = ()) -> TuneOptions:
-    """Returns options of tuning as the papers have it: every rise of the metric counts, no method searches
-    for the best length, and search-aware tuning adds all derivations that it recovers. ``settings`` come
-    before these. Raises the errors of ``TuneOptions``."""
+    """Returns options of tuning as the papers have it: every rise of the metric counts, and search-aware
+    tuning adds all derivations that it recovers. ``settings`` come before these. Raises the errors of
+    ``TuneOptions``."""
     published: dict[str, Any] = {"chance": 1.0}
     if method not in _OWN_PATIENCE:
         published["patience"] = _PATIENCE
-    if isinstance(METHODS[method], LengthSearch):
-        published["no_length_search"] = True
     if settings.get("search_aware") is not None:
         published["margin"] = math.inf
     return TuneOptions(method, fixed=fixed, **{**published, **settings})

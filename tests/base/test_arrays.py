@@ -120,6 +120,14 @@ def test_a_pass_of_another_run(tmp_path: Path, change: dict[str, Any]) -> None:
             read(path)
 
 
+def test_a_file_that_is_missing(tmp_path: Path) -> None:
+    with (
+        pytest.raises(FormatError, match=r"a\.npz: missing; delete the folder"),
+        load_arrays(tmp_path / "a.npz", "delete the folder"),
+    ):
+        pass
+
+
 def test_nothing_is_unpickled(tmp_path: Path) -> None:
     save_arrays(tmp_path / "a.npz", objects=np.array([{}, []], dtype=object))
     with (

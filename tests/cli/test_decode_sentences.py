@@ -110,6 +110,8 @@ def test_the_best_derivation_of_a_reference(parts: list[object], tmp_path: Path)
     assert [record["text"] for record in records[:2]] == ["i see the cat", ""]
     assert (records[3]["text"], records[3]["nbest"], records[3]["score"]) == ("", [], None)
     assert records[3]["error"] == "no derivation that was kept yields a reference"
+    twice = decode(parts, "--references", first, first, stdin=SOURCE).stderr.decode()
+    assert twice.startswith(f"hiero: warning: {first}: is given twice\n")
     # What it should have found: the best of all derivations of either string.
     free = decode(parts, "--nbest", 1000, "--output-format", "jsonl", stdin=SOURCE).stdout.decode()
     for number, texts in ((0, {"i see the cat"}), (2, {"it eats", "he eats"})):

@@ -171,6 +171,12 @@ def test_names_of_systems(files: dict[str, Path], tmp_path: Path) -> None:
     assert names == [str(files["bad"]), str(tmp_path / "a,b"), "-", str(files["good"])]
 
 
+def test_references_that_are_given_twice(files: dict[str, Path]) -> None:
+    references = ("--references", files["r0"], files["r0"])
+    done = call("hiero", "eval", "--hypothesis", files["good"], *references)
+    assert (done.returncode, done.stderr.decode()) == (0, f"hiero: warning: {files['r0']}: is given twice\n")
+
+
 def test_bad_input(files: dict[str, Path], tmp_path: Path) -> None:
     def error(*args: object, code: int = 1) -> str:
         return one_error_line(call("hiero", "eval", *args), code)

@@ -5,6 +5,7 @@ from __future__ import annotations
 
 import re
 from collections import Counter
+from dataclasses import replace
 from pathlib import Path
 
 import numpy as np
@@ -27,7 +28,7 @@ from hiero.cli.report.figures import (
 from hiero.cli.report.page import report_page
 from hiero.cli.report.run import FinishedRun
 from hiero.text import TextProcessing
-from hiero.train.problems import ProblemReport
+from hiero.train.problems import Problem, ProblemReport
 from support.files import write
 from support.html_page import checked_page
 from support.reports import (
@@ -247,6 +248,12 @@ def run(tmp_path_factory: pytest.TempPathFactory) -> FinishedRun:
         unknown={"talks": unknown_words(model, small.source)},
         tuning={"mert": folder / "deleted", "pro": folder / "tuned"},
         pairs={"tune": 20, "news": 5, "train": 2345, "left out": 1},
+        problems=ProblemReport(
+            pairs=9,
+            left_out=3,
+            counts=Counter({"duplicate": 3}),
+            examples={"duplicate": Problem(7, "duplicate", "", "a", "b")},
+        ),
         seconds={"train": 4321.05, "tune pro": 7.0},
         peak_megabytes={"train": 23456.7},
         commands=["hiero train --source 'a b' --output out", f"hiero decode {'long-' * 40}name"],
@@ -259,7 +266,7 @@ def report(run: FinishedRun, tmp_path_factory: pytest.TempPathFactory) -> Path:
     return write(tmp_path_factory.mktemp("report") / "report.html", report_page(run).splitlines())
 
 
-def test_the_page(report: Path) -> None:
+def test_the_page(report: Path, run: FinishedRun) -> None:
     text = report.read_text(encoding="utf-8")
     page = checked_page(text)
     assert "alert(1)" in text and "<script>alert" not in text
@@ -282,6 +289,12 @@ def test_the_page(report: Path) -> None:
         "tune pro</th><td>7.0\u00a0s</td><td></td>",
     ):
         assert f'<th scope="row">{cells}' in text
+    killed = replace(run, seconds={"train": 9.0}, peak_megabytes={"train": 9.0})
+    assert '<th scope="row">train</th><td>61.2\u00a0s</td><td>1,234\u00a0MB</td>' in report_page(killed)
+    problems = (
+        "duplicate: 3 pairs that came before, such as line 7: a | b; 3 of 9 pairs are left out (--leave-out)"
+    )
+    assert f">{problems}</dd>" in text
     assert "2,345 pairs for training, 20 pairs for tuning, 5 pairs for the news set, 1 pair left out" in text
     assert text.count("<figure>") == 1 and "iteration of pro" in text  # the other directory was deleted
     assert re.search(r"talks set</dt><dd[^>]*>\S+ % of the words \(\d+ of \d+\), most often ", text)

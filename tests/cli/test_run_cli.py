@@ -20,6 +20,7 @@ import hiero
 from hiero import __version__
 from hiero.base.text import split
 from hiero.text import parse_side
+from hiero.train.problems import Problem, ProblemReport
 from support.browser import blank_pixels_at_end, cut_off_texts, low_contrast_texts, open_page
 from support.commands import call, one_error_line
 from support.files import write
@@ -163,6 +164,12 @@ def test_what_is_done_is_not_done_again(
     assert (output / "report.html").read_bytes() == (done[0] / "report.html").read_bytes().replace(
         str(done[0]).encode(), str(output).encode()
     )
+    # The report has what training says of the sentence pairs.
+    problems = ProblemReport(pairs=9, counts=Counter({"misaligned": 5}))
+    problems.examples["misaligned"] = Problem(7, "misaligned", "", "a", "b")
+    (output / "model.train" / "problems.json").write_text(problems.model_dump_json())
+    assert call("hiero", *options(raw, output)).returncode == 0
+    assert "Look at the training text first: 55.6" in (output / "report.html").read_text(encoding="utf-8")
     # As after an interrupt: a stage is done when what it makes is there.
     shutil.rmtree(output / "tuned")
     (output / "translations" / "test" / "mert.txt").unlink()

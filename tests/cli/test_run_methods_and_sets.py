@@ -63,13 +63,20 @@ def test_more_of_what_is_trained(folder: Path, runs: Runs) -> None:
     judge = dict(first)["eval"]
     assert [Path(path).stem for path in judge["compare"]] == ["mert", "mira"]
     assert runs("--method", "mira", "--iterations", 3) == []
+    stages = folder / "out" / "stages.json"
+    record = json.loads(stages.read_text())
+    record["done"] |= dict.fromkeys(("tune mert", "translate test mert"), 1000.0)
+    stages.write_text(json.dumps(record))
     more = runs("--iterations", 50)
+    seconds = json.loads(stages.read_text())["done"]
+    # Tuning went on, and the translation was made anew.
+    assert seconds["tune mert"] > 1000 > seconds["translate test mert"]
     assert [each["method"] for name, each in more if name == "tune"] == ["mert"]
     assert dict(more)["tune"]["iterations"] == 50
     assert [name for name, _ in more] == again[:-1]  # the final model is still mira's
     # Fewer iterations or less patience change nothing of what is done.
     assert runs("--iterations", 5) == runs("--iterations", 50, "--patience", 1) == []
-    settings = json.loads((folder / "out" / "stages.json").read_text())["settings"]
+    settings = json.loads(stages.read_text())["settings"]
     assert settings["tune mert"]["iterations"] == 50
     # The settings of earlier calls are kept.
     for path in (folder / "out" / "tuned").glob("*/tuned.json"):
@@ -157,6 +164,21 @@ def test_two_sets_that_are_the_same(folder: Path) -> None:
     assert done.returncode == 1
     assert f"test.s: has the same content as {folder / 'tune.s'}" in done.stderr.decode()
     assert not (folder / "out").exists()
+
+
+def test_files_that_are_given_twice(folder: Path, runs: Runs) -> None:
+    """Each is named once, by the name that the user gave."""
+    own = ["--test-source", folder / "test.s", "--test-references", folder / "test.r0", folder / "test.r0"]
+    own += ["--tune-source", folder / "tune.s", "--tune-references", folder / "tune.s"]
+    words = ("--source", folder / "source", "--target", folder / "target", "-o", folder / "out")
+    runs(*own)  # makes what the commands leave
+    done = call(
+        "hiero", "run", *words, *own, "--mono", folder / "mono", folder / "mono", "-o", folder / "new"
+    )
+    said = [line for line in done.stderr.decode().splitlines() if "given twice" in line]
+    assert said == [
+        f"hiero: warning: {folder / name}: is given twice" for name in ("tune.s", "test.r0", "mono")
+    ]
 
 
 def test_no_reference_is_in_the_text(folder: Path, runs: Runs) -> None:

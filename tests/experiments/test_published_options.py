@@ -8,17 +8,14 @@ import pytest
 
 from hiero.experiments.systems import published_options
 from hiero.tune import METHODS
-from hiero.tune.methods.length import LengthSearch
 
 
 @pytest.mark.parametrize("method", sorted(METHODS))
-def test_every_rise_counts_and_no_length_is_searched_for(method: str) -> None:
+def test_every_rise_counts(method: str) -> None:
     options = published_options(method, {"iterations": 4}, ["LM0"])
     assert (options.method, options.fixed, options.settings.iterations) == (method, ("LM0",), 4)
     assert options.settings.chance == 1
     assert options.settings.patience == {"mira": 3, "pro": 10, "simplex": 200}.get(method, 5)
-    if isinstance(options.settings, LengthSearch):
-        assert options.settings.no_length_search
     given = published_options(method, {"chance": 0.2, "patience": 7}).settings
     assert (given.chance, given.patience) == (0.2, 7)
 

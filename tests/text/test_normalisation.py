@@ -123,6 +123,11 @@ def test_tokens(side: str, text: str, tokens: str) -> None:
     assert made.normalised(made.normalised(text)) == made.normalised(text)
 
 
+def test_chinese_ellipses_have_no_space() -> None:
+    for text in ("世界……2020年", "……A"):
+        assert parse_side("zh:jieba").normalised(text) == text
+
+
 def test_text_comes_back_as_it_was() -> None:
     for text in (
         "he/she, 10:30. C# #19 a_b",

@@ -64,7 +64,7 @@ def metric_of(weights: Array) -> float:
 
 def test_which_methods_search() -> None:
     assert sorted(n for n, m in METHODS.items() if isinstance(m, length.LengthSearch)) == SEARCHING
-    assert all(not METHODS[name].no_length_search for name in SEARCHING)  # type: ignore[attr-defined]
+    assert all(not METHODS[name].length_search for name in SEARCHING)  # type: ignore[attr-defined]
 
 
 @pytest.mark.parametrize("method", SEARCHING)
@@ -72,8 +72,8 @@ def test_the_best_word_penalty(tmp_path: Path, monkeypatch: pytest.MonkeyPatch, 
     """Weights differ from those without the search by WordPenalty and a common factor, and no other
     WordPenalty is better among all hypotheses."""
     monkeypatch.setattr(length, "_SMOOTHING", 0.0)
-    plain = vector(tuned(tmp_path / "plain", method, no_length_search=True))
-    found = vector(tuned(tmp_path / "found", method))
+    plain = vector(tuned(tmp_path / "plain", method))
+    found = vector(tuned(tmp_path / "found", method, length_search=True))
     assert np.abs(found).sum() == pytest.approx(np.abs(plain).sum())
     assert found[2] / found[0] == pytest.approx(plain[2] / plain[0])
     tried = [plain + np.array([0, gamma, 0]) for gamma in np.linspace(-10, 10, 2001) * np.abs(plain).max()]
@@ -99,9 +99,9 @@ def test_methods_hand_over_what_they_choose(
 
     more = {"space": "nbest"} if method == "risk on lists" else {}
     name = method.split()[0]
-    plain = vector(tuned(tmp_path / "plain", name, no_length_search=True, **more))
+    plain = vector(tuned(tmp_path / "plain", name, **more))
     monkeypatch.setattr(length.LengthSearch, "with_best_length", recorded)
-    found = tuned(tmp_path / "found", name, **more)
+    found = tuned(tmp_path / "found", name, length_search=True, **more)
     assert vector(found).tolist() == [3.0, 2.0, 1.0]
     assert len(handed) == 1 and handed[0].tolist() == plain.tolist()
 
@@ -113,15 +113,15 @@ def test_what_is_left_alone(tmp_path: Path, method: str) -> None:
         ("fixed", {"fixed": ("WordPenalty",)}),
         ("other", {"names": ["Model", "Other", "Noise"]}),
     ):
-        plain = vector(tuned(tmp_path / f"{name}-plain", method, no_length_search=True, **more))  # type: ignore[arg-type]
-        found = vector(tuned(tmp_path / f"{name}-found", method, **more))  # type: ignore[arg-type]
+        plain = vector(tuned(tmp_path / f"{name}-plain", method, **more))  # type: ignore[arg-type]
+        found = vector(tuned(tmp_path / f"{name}-found", method, length_search=True, **more))  # type: ignore[arg-type]
         assert (found == plain).all()
 
 
 @pytest.mark.parametrize("method", SEARCHING)
 def test_bounds_are_kept(tmp_path: Path, method: str) -> None:
     decoder, metric = by_length(1)
-    options = TuneOptions(method, iterations=2, bounds={"WordPenalty": (0.2, 0.35)})
+    options = TuneOptions(method, iterations=2, length_search=True, bounds={"WordPenalty": (0.2, 0.35)})
     chosen = tune(decoder, metric, START, tmp_path / "out", options).iterations[1].weights
     assert 0.2 <= chosen["WordPenalty"] <= 0.35
 
@@ -129,8 +129,8 @@ def test_bounds_are_kept(tmp_path: Path, method: str) -> None:
 def test_mira_keeps_lists_for_the_search_alone(tmp_path: Path) -> None:
     """Workers go on from their own weights: passes are the same with the search and without it."""
     decoder, metric = by_length(2)
-    for name, off in (("with", False), ("without", True)):
-        options = TuneOptions("mira", iterations=3, patience=3, no_length_search=off)
+    for name, searches in (("with", True), ("without", False)):
+        options = TuneOptions("mira", iterations=3, patience=3, length_search=searches)
         tune(decoder, metric, START, tmp_path / name, options)
     passes = [(tmp_path / name / "pass-001.npz").read_bytes() for name in ("with", "without")]
     assert passes[0] == passes[1]

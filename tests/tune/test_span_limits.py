@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import time
 from collections.abc import Sequence
 
 import numpy as np
@@ -63,8 +64,10 @@ def test_less_may_be_better() -> None:
 
 
 def test_what_each_limit_gives_and_costs() -> None:
-    metric = Bleu(REFERENCES)
+    metric, begin = Bleu(REFERENCES), time.process_time()
     tried = choose([10, 40]).tried
+    passed = (time.process_time() - begin) / SENTENCES
+    assert all(each.seconds > 0 for each in tried) and sum(each.seconds for each in tried) <= passed
     scores = [
         float(metric.score(metric.statistics([" ".join(lines[0]) for lines in each]).sum(axis=0)))
         for each in (decoder_of(10).hypotheses, decoder_of(40).hypotheses)

@@ -365,7 +365,7 @@ def test_options_are_those_of_the_method() -> None:
     assert identity == known | {
         **ProOptions().model_dump(),
         **SearchAware().model_dump(),
-        "no_length_search": False,
+        "length_search": False,
     }
     for wrong, message in (
         ({"method": "pro", "restarts": 1}, "pro takes no restarts"),

@@ -1,7 +1,9 @@
 """The best length of translations: a line search on ``WordPenalty`` after a method has chosen weights.
 
 Margins, pairs and expectations of single sentences only meet the length of a whole set by and large, and its
-brevity penalty costs more than they see. The metric itself along one coordinate is cheap and exact.
+brevity penalty costs more than they see. The metric itself along one coordinate is cheap, and exact for the
+hypotheses so far. These were decoded with earlier weights, though: where translations are far too long at the
+start, the search goes too far, so that it is an option (docs/tuning.md has figures).
 """
 
 from __future__ import annotations
@@ -24,9 +26,9 @@ _SMOOTHING = 0.1
 class LengthSearch(Settings):
     """The option of methods that search for the best length."""
 
-    no_length_search: bool = Field(
+    length_search: bool = Field(
         False,
-        description="keep WordPenalty as the method chooses it: do not search for the best by the metric",
+        description="after each choice of weights, search for the best WordPenalty by the metric",
     )
 
     def with_best_length(self, weights: Array, lines: Lines, state: TuningState) -> Array:
@@ -37,7 +39,7 @@ class LengthSearch(Settings):
         without such a feature, and where it is fixed.
         """
         names = list(state.decoder.feature_names)
-        if self.no_length_search or _LENGTH not in names or state.limits.fixed[names.index(_LENGTH)]:
+        if not self.length_search or _LENGTH not in names or state.limits.fixed[names.index(_LENGTH)]:
             return weights
         direction = np.zeros(len(weights))
         direction[names.index(_LENGTH)] = 1.0

@@ -74,7 +74,7 @@ class Mira(OnlineMiraOptions, LengthSearch, DirectMethod):
     patience: Patience = 3
 
     def empty(self, metric: Metric, features: int) -> AccumulatedLists:
-        return AccumulatedLists(metric, features, 1 if self.no_length_search else _LIST)
+        return AccumulatedLists(metric, features, _LIST if self.length_search else 1)
 
     def choose(self, accumulated: AccumulatedLists, state: TuningState) -> Array:
         weights = mira_pass(state, self)
