@@ -21,7 +21,7 @@ from hiero.cli.system.data import SetFiles, prepare
 from hiero.cli.system.finished import finished_run
 from hiero.cli.system.stages import Stages
 from hiero.cli.system.system import BEFORE, MODELS, System
-from hiero.cli.system.table import few_sentences, table_lines
+from hiero.cli.system.table import few_sentences, table_lines, unknown_lines
 from hiero.decode.model_directory import check_output
 from hiero.train import TrainSettings
 
@@ -82,10 +82,7 @@ def run(
         final = system.choose(results)
         finished = finished_run(system, parts, results, final, target)
         write_atomically(output / "report.html", report_page(finished))
-    lines = [
-        f"{'warning: ' if words.is_much else ''}{name} set: {words.describe()}"
-        for name, words in finished.unknown.items()
-    ]
+    lines = list(unknown_lines(finished.unknown))
     lines += table_lines(results, [BEFORE, *system.methods], final, system.tuned_model)
     lines += few_sentences(parts.tests)
     print(*lines, *([] if common.quiet else [f"{output / 'report.html'} shows more"]), sep="\n")

@@ -1,4 +1,4 @@
-"""The table that `hiero run` prints: the scores of each system on each set."""
+"""The end of what `hiero run` prints: the scores of each system on each set, and what to know of the sets."""
 
 from __future__ import annotations
 
@@ -6,6 +6,7 @@ from collections.abc import Iterator, Mapping, Sequence
 from pathlib import Path
 
 from hiero.cli.io.results import Result
+from hiero.cli.io.unknown_words import UnknownWords
 from hiero.cli.report.evaluation import FEW
 from hiero.cli.system.data import HELD_OUT, SetFiles
 from hiero.cli.system.system import BEFORE
@@ -46,6 +47,12 @@ def reason(final: str, has_held_out: bool, has_choice: bool) -> str:
     if final == BEFORE:
         return f"not tuned, as tuned weights make worse the {chooser}"
     return f"tuned by {final}" + (f", which is best on the {chooser}" if has_choice else "")
+
+
+def unknown_lines(unknown: Mapping[str, UnknownWords]) -> Iterator[str]:
+    """Yields the unknown words of each set, which are a warning if they are many."""
+    for name, words in unknown.items():
+        yield f"{'warning: ' if words.is_much else ''}{name} set: {words.describe()}"
 
 
 def few_sentences(tests: Mapping[str, SetFiles]) -> Iterator[str]:
