@@ -114,7 +114,7 @@ def test_options_from_a_file(folder: Path, runs: Runs) -> None:
     (tune,) = (each for name, each in runs("--span-limit", 12, "-o", folder / "limit") if name == "tune")
     assert tune["span_limit"] == 12
     # A file may have settings of methods that are not asked for; they are errors in the command line.
-    write(file, ['\ufeffmethod = ["mert"]', "restarts = 2", "iterations = 3"])
+    write(file, ['\ufeffmethod = ["mert"]', "restarts = 2", "iterations = 3", "free-scale = true"])
     ran = runs("--config", file, "--method", "pro", "-o", folder / "pro")
     (tune,) = (each for name, each in ran if name == "tune")
     assert (tune["method"], tune["restarts"], tune["iterations"]) == ("pro", None, 3)

@@ -38,7 +38,8 @@ Config = Annotated[
 
 def is_from_file(name: str, value: object) -> bool:
     """Tells whether the file of options of the running command gives a parameter this value."""
-    return _GIVEN.get().get(name) == str(value)
+    given = _GIVEN.get()
+    return name in given and str(given[name]) == str(value)
 
 
 def options_of(context: Any, path: Path) -> dict[str, Any]:

@@ -21,7 +21,7 @@ from hiero.cli.base.option_groups import OptionValues
 from hiero.cli.base.settings import SettingOptions, VariantOptions
 from hiero.cli.io.lines import Format
 from hiero.cli.io.sets import Set, read_set
-from hiero.cli.io.tuned import find_weights
+from hiero.cli.io.tuned import read_tuned
 from hiero.cli.options.common import INPUT_FORMAT, PARSES, Tokens
 from hiero.decode.model_directory import check_output
 from hiero.evaluate import Bleu, EffectiveLength, Metric
@@ -253,16 +253,15 @@ class WeightOptions:
     def load(self, path: Path, load: Sequence[str] | None) -> Model:
         """Opens a model with the weights to start from, and with the span limit that these were tuned with.
         Raises as ``load_model`` does."""
+        model = load_model(path, load)
         if self.weights is None:
-            return load_model(path, load)
-        file, origin = find_weights(self.weights)
-        model = load_model(path, load, file)
-        limit = origin.get("span_limit")
-        return model if limit is None else model.with_settings(span_limit=limit)
+            return model
+        weights, settings = read_tuned(self.weights)
+        return model.with_weights(weights).with_settings(**settings)
 
     def start(self, model: Model) -> dict[str, float]:
         """Returns the weights to start from, of all features; ``model`` has those of the file. Raises
-        FormatError for options of features that the model does not have."""
+        FormatError or ValueError for fixed and bound features that a run would refuse."""
         weights = {name: 0.0 for name in model.feature_names} | dict(model.weights)
         names = FeatureNames(model.feature_names)
         run_limits(names.vector(weights), names, tuple(self.fix or ()), self.bounds)

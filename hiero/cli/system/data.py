@@ -17,9 +17,10 @@ from hiero.evaluate.evaluation_sets import is_nist
 from hiero.train import leave_out, set_aside
 from hiero.train.held_out import LeftOutExample
 
-# Names of the tuning set, of the held-out set, and of a test set that is set aside; and what the first is
-# called in words.
-TUNE, HELD_OUT, TEST, TUNING = "tune", "held-out", "test", "tuning"
+# Names of the tuning set, of the held-out set, and of a test set that is set aside.
+TUNE, HELD_OUT, TEST = "tune", "held-out", "test"
+# What the tuning set is called in words, which is no name of another set.
+TUNING = "tuning"
 _COUNTS = "counts.json"
 
 
