@@ -54,44 +54,47 @@ def mert(
     if not start.any():
         raise ValueError("all weights are zero")
     chosen = MertOptions() if options is None else options
-    matrix = np.asfortranarray(pool.features.toarray())
-    varying = _varying(pool, matrix)
+    columns = np.ascontiguousarray(pool.features.toarray().T)
+    varying = _varying(pool, columns)
     searched = limits.narrowed([feature for feature in limits.free if varying[feature]])
 
     def run_climb(number: int) -> Climb:
-        lines = _PoolLines(pool, matrix)
+        lines = _PoolLines(pool, columns)
         return climb(lines, metric, start, limits=searched, seed=[seed, number], options=chosen)
 
     climbs = list(ordered_map(run_climb, range(chosen.restarts + 1), threads))
     return mean_of_climbs(climbs, start, limits)
 
 
-def _varying(pool: PoolArrays, matrix: Array) -> npt.NDArray[np.bool_]:
+def _varying(pool: PoolArrays, columns: Array) -> npt.NDArray[np.bool_]:
     """Returns a mask of the features that differ between the hypotheses of some sentence."""
     filled = np.flatnonzero(np.diff(pool.offsets))
     begins = pool.offsets[filled]
-    least, most = (extreme.reduceat(matrix, begins, axis=0) for extreme in (np.minimum, np.maximum))
-    return np.asarray((least < most).any(axis=0))
+    least, most = (extreme.reduceat(columns, begins, axis=1) for extreme in (np.minimum, np.maximum))
+    return np.asarray((least < most).any(axis=1))
 
 
 class _PoolLines:
-    """The lines of all hypotheses of a pool; intercepts are kept while the weights stay."""
+    """The lines of all hypotheses of a pool, whose features are ``columns``, float64 (features, n).
+    Intercepts are kept while the weights stay; slopes are valid until the next call."""
 
-    def __init__(self, pool: PoolArrays, matrix: Array) -> None:
+    def __init__(self, pool: PoolArrays, columns: Array) -> None:
         self._pool = pool
-        self._matrix = matrix
+        self._columns = columns
         self._weights: Array | None = None
-        self._intercepts: Array = np.zeros(0)
+        # New arrays of this size would take longer to allocate than to compute.
+        self._intercepts, self._slopes = np.empty((2, columns.shape[1]))
 
     def __call__(self, weights: Array, direction: Array) -> tuple[PoolArrays, Array, Array]:
         if self._weights is not weights:
-            self._weights, self._intercepts = weights, _scores(self._matrix, weights)
-        return self._pool, self._intercepts, _scores(self._matrix, direction)
+            self._weights = weights
+            _scores(self._columns, weights, self._intercepts)
+        moved = np.flatnonzero(direction)
+        if len(moved) == 1 and direction[moved[0]] == 1:  # a coordinate
+            return self._pool, self._intercepts, self._columns[moved[0]]
+        return self._pool, self._intercepts, _scores(self._columns, direction, self._slopes)
 
 
-def _scores(matrix: Array, weights: Array) -> Array:
-    """Computes matrix . weights column by column; the result of BLAS depends on the number of threads."""
-    out = np.zeros(matrix.shape[0])
-    for feature in np.flatnonzero(weights).tolist():
-        out += weights[feature] * matrix[:, feature]
-    return out
+def _scores(columns: Array, weights: Array, out: Array) -> Array:
+    """Computes weights . columns into ``out``; the result of BLAS depends on the number of threads."""
+    return np.einsum("fi,f->i", columns, weights, out=out)
