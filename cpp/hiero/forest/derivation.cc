@@ -2,7 +2,6 @@
 
 #include <algorithm>
 #include <limits>
-#include <map>
 #include <stdexcept>
 #include <string>
 #include <utility>
@@ -160,15 +159,28 @@ std::vector<std::pair<std::int32_t, std::int32_t>> alignment(const Hypergraph& f
   return out;
 }
 
+const FeatureSums::Sums& FeatureSums::of(std::span<const EdgeIndex> derivation) {
+  sums_.clear();
+  for (const EdgeIndex e : derivation) {
+    const auto ids = forest_.feature_ids(e);
+    const auto values = forest_.feature_values(e);
+    for (std::size_t i = 0; i < ids.size(); ++i) {
+      std::int32_t& place = places_[ids[i]];
+      if (place < 0) {
+        place = static_cast<std::int32_t>(sums_.size());
+        sums_.emplace_back(ids[i], 0.0);
+      }
+      sums_[place].second += values[i];
+    }
+  }
+  for (const auto& [feature, _] : sums_) places_[feature] = -1;
+  std::ranges::sort(sums_, {}, &Sums::value_type::first);
+  return sums_;
+}
+
 std::vector<std::pair<std::int32_t, double>> feature_sums(const Forest& forest,
                                                           std::span<const EdgeIndex> derivation) {
-  std::map<std::int32_t, double> sums;
-  for (EdgeIndex e : derivation) {
-    const auto ids = forest.feature_ids(e);
-    const auto values = forest.feature_values(e);
-    for (std::size_t i = 0; i < ids.size(); ++i) sums[ids[i]] += values[i];
-  }
-  return {sums.begin(), sums.end()};
+  return FeatureSums(forest).of(derivation);
 }
 
 void check_derivation(const Hypergraph& forest, NodeIndex node, std::span<const EdgeIndex> edges) {

@@ -67,7 +67,24 @@ std::vector<std::string> yield_tokens(const Hypergraph& forest, std::span<const 
 std::vector<std::pair<std::int32_t, std::int32_t>> alignment(const Hypergraph& forest,
                                                              std::span<const EdgeIndex> derivation);
 
-// Sums feature values over a derivation: (feature, value) pairs sorted by feature.
+// Sums feature values over derivations of a forest, which must outlive it.
+class FeatureSums {
+ public:
+  using Sums = std::vector<std::pair<std::int32_t, double>>;
+
+  explicit FeatureSums(const Forest& forest) : forest_(forest), places_(forest.feature_names->size(), -1) {}
+
+  // Returns the (feature, value) pairs of a derivation, sorted by feature, which are valid until the next
+  // call.
+  const Sums& of(std::span<const EdgeIndex> derivation);
+
+ private:
+  const Forest& forest_;
+  Sums sums_;
+  std::vector<std::int32_t> places_;  // by feature: its place in sums_ while these are summed, else -1
+};
+
+// Sums feature values over one derivation, as FeatureSums does.
 std::vector<std::pair<std::int32_t, double>> feature_sums(const Forest& forest,
                                                           std::span<const EdgeIndex> derivation);
 

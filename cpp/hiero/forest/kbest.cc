@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <limits>
+#include <span>
 #include <stdexcept>
 #include <utility>
 
@@ -10,58 +11,44 @@
 
 namespace hiero {
 
-bool KBest::is_worse(const Candidate& a, const Candidate& b) {
-  if (a.score != b.score) return a.score < b.score;
-  if (a.edge != b.edge) return a.edge > b.edge;
-  return a.ranks > b.ranks;
-}
-
 KBest::KBest(const Hypergraph& forest, NodeIndex top, std::vector<double> scores, bool unique)
     : forest_(forest), top_(top), scores_(std::move(scores)), unique_(unique) {
   check_edge_values(forest, scores_, true, "scores");
   if (top < -1 || top >= forest.node_count()) throw std::out_of_range("no such node");
+  best_ = best_edges(forest, scores_, top);
   nodes_.resize(static_cast<std::size_t>(top + 1));
 }
 
 std::optional<ScoredDerivation> KBest::next() {
-  if (top_ < 0) return std::nullopt;
-  if (!started_) {
-    for (NodeIndex v = 0; v <= top_; ++v) start(v);
-    started_ = true;
-  }
-  if (!rank_up_to(top_, rank_)) return std::nullopt;
-  return derivation(nodes_[top_].ranked[rank_++]);
+  if (top_ < 0 || best_.edges[top_] < 0) return std::nullopt;
+  if (rank_ > 0 && !rank_up_to(top_, rank_)) return std::nullopt;
+  return derivation(top_, rank_++);
 }
 
-// Queues the best derivation of every edge into v and takes the best of them. Call it for the nodes in
-// order.
-void KBest::start(NodeIndex v) {
+void KBest::find_best_yields() {
+  best_yields_.resize(nodes_.size());
+  for (std::size_t v = 0; v < nodes_.size(); ++v) {
+    const EdgeIndex e = best_.edges[v];
+    if (e < 0) continue;
+    const auto tails = forest_.edge_tails(e);
+    best_yields_[v] =
+        string_of(forest_, e, [&](std::size_t i) -> const StringHash& { return best_yields_[tails[i]]; });
+  }
+}
+
+// Queues the best derivation of every edge into v and takes the best of them.
+void KBest::open(NodeIndex v) {
+  if (unique_ && best_yields_.empty()) find_best_yields();
   Node& node = nodes_[v];
+  node.is_open = true;
+  node.queue.reserve(static_cast<std::size_t>(forest_.edge_offsets[v + 1] - forest_.edge_offsets[v]));
   for (EdgeIndex e = forest_.edge_offsets[v]; e < forest_.edge_offsets[v + 1]; ++e) {
-    Candidate candidate{0, e, std::vector<std::uint32_t>(forest_.edge_tails(e).size(), 0)};
-    if (rescore(candidate)) node.queue.push_back(std::move(candidate));
+    Candidate candidate{0, e, ranks_.size()};
+    ranks_.resize(ranks_.size() + forest_.edge_tails(e).size(), 0);
+    if (rescore(candidate)) node.queue.push_back(candidate);
   }
-  std::make_heap(node.queue.begin(), node.queue.end(), is_worse);
+  std::ranges::make_heap(node.queue, [this](const auto& a, const auto& b) { return is_worse(a, b); });
   if (!node.queue.empty()) take_best(node);
-}
-
-void KBest::take_best(Node& node) {
-  std::pop_heap(node.queue.begin(), node.queue.end(), is_worse);
-  node.last = std::move(node.queue.back());
-  node.queue.pop_back();
-  if (unique_) {
-    const StringHash yield = yield_of(*node.last);
-    if (!node.seen.insert(yield.value()).second) return;
-    node.yields.push_back(yield);
-  }
-  node.ranked.push_back(*node.last);
-}
-
-StringHash KBest::yield_of(const Candidate& candidate) const {
-  const auto tails = forest_.edge_tails(candidate.edge);
-  return string_of(forest_, candidate.edge, [&](std::size_t i) -> const StringHash& {
-    return nodes_[tails[i]].yields[candidate.ranks[i]];
-  });
 }
 
 // Ranks derivations of node v up to this rank; false if there are fewer. Requests to nodes below go on an
@@ -73,6 +60,8 @@ bool KBest::rank_up_to(NodeIndex v, std::uint32_t rank) {
     Node& node = nodes_[top.node];
     if (node.is_settled(top.rank)) {
       requests_.pop_back();
+    } else if (!node.is_open) {
+      open(top.node);
     } else if (!node.last) {
       take_best(node);
     } else if (!request_tails(*node.last)) {
@@ -82,20 +71,47 @@ bool KBest::rank_up_to(NodeIndex v, std::uint32_t rank) {
   return nodes_[v].ranked.size() > rank;
 }
 
+bool KBest::is_worse(const Candidate& a, const Candidate& b) const {
+  if (a.score != b.score) return a.score < b.score;
+  if (a.edge != b.edge) return a.edge > b.edge;
+  return std::ranges::lexicographical_compare(ranks_of(b), ranks_of(a));
+}
+
+std::span<const std::uint32_t> KBest::ranks_of(const Candidate& candidate) const {
+  return {ranks_.data() + candidate.ranks, forest_.edge_tails(candidate.edge).size()};
+}
+
 // Raising only tails from the last raised one on reaches every combination of ranks exactly once.
-std::size_t KBest::first_to_raise(const Candidate& candidate) {
-  std::size_t first = candidate.ranks.size();
-  while (first > 0 && candidate.ranks[first - 1] == 0) --first;
+std::size_t KBest::first_to_raise(const Candidate& candidate) const {
+  const auto ranks = ranks_of(candidate);
+  std::size_t first = ranks.size();
+  while (first > 0 && ranks[first - 1] == 0) --first;
   return first == 0 ? 0 : first - 1;
+}
+
+void KBest::take_best(Node& node) {
+  std::ranges::pop_heap(node.queue, [this](const auto& a, const auto& b) { return is_worse(a, b); });
+  node.last = node.queue.back();
+  node.queue.pop_back();
+  if (unique_ && !node.yields.add(yield_of(*node.last)).second) return;
+  node.ranked.push_back(*node.last);
+}
+
+StringHash KBest::yield_of(const Candidate& candidate) const {
+  const auto tails = forest_.edge_tails(candidate.edge);
+  const auto ranks = ranks_of(candidate);
+  return string_of(forest_, candidate.edge, [&](std::size_t i) -> const StringHash& {
+    return ranks[i] == 0 ? best_yields_[tails[i]] : nodes_[tails[i]].yields[ranks[i]];
+  });
 }
 
 // Requests the derivations of tails that the successors of a candidate need; false if all are ranked.
 bool KBest::request_tails(const Candidate& candidate) {
   const std::size_t before = requests_.size();
   const auto tails = forest_.edge_tails(candidate.edge);
+  const auto ranks = ranks_of(candidate);
   for (std::size_t i = first_to_raise(candidate); i < tails.size(); ++i) {
-    const std::uint32_t rank = candidate.ranks[i] + 1;
-    if (!nodes_[tails[i]].is_settled(rank)) requests_.push_back({tails[i], rank});
+    if (!nodes_[tails[i]].is_settled(ranks[i] + 1)) requests_.push_back({tails[i], ranks[i] + 1});
   }
   return requests_.size() > before;
 }
@@ -103,12 +119,14 @@ bool KBest::request_tails(const Candidate& candidate) {
 // Queues the successors of the derivation last taken from a node's queue.
 void KBest::push_successors(Node& node) {
   const Candidate candidate = *std::exchange(node.last, std::nullopt);
-  for (std::size_t i = first_to_raise(candidate); i < candidate.ranks.size(); ++i) {
-    Candidate successor = candidate;
-    ++successor.ranks[i];
+  const std::size_t tails = forest_.edge_tails(candidate.edge).size();
+  for (std::size_t i = first_to_raise(candidate); i < tails; ++i) {
+    Candidate successor{0, candidate.edge, ranks_.size()};
+    for (std::size_t j = 0; j < tails; ++j)
+      ranks_.push_back(ranks_[candidate.ranks + j] + static_cast<std::uint32_t>(i == j));
     if (!rescore(successor)) continue;
-    node.queue.push_back(std::move(successor));
-    std::push_heap(node.queue.begin(), node.queue.end(), is_worse);
+    node.queue.push_back(successor);
+    std::ranges::push_heap(node.queue, [this](const auto& a, const auto& b) { return is_worse(a, b); });
   }
 }
 
@@ -116,23 +134,31 @@ void KBest::push_successors(Node& node) {
 bool KBest::rescore(Candidate& candidate) const {
   candidate.score = scores_[candidate.edge];
   const auto tails = forest_.edge_tails(candidate.edge);
+  const auto ranks = ranks_of(candidate);
   for (std::size_t i = 0; i < tails.size(); ++i) {
-    const std::vector<Candidate>& ranked = nodes_[tails[i]].ranked;
-    if (candidate.ranks[i] >= ranked.size()) return false;
-    candidate.score += ranked[candidate.ranks[i]].score;
+    if (ranks[i] == 0) {
+      candidate.score += best_.scores[tails[i]];
+    } else if (ranks[i] < nodes_[tails[i]].ranked.size()) {
+      candidate.score += nodes_[tails[i]].ranked[ranks[i]].score;
+    } else {
+      return false;
+    }
   }
   return candidate.score > -std::numeric_limits<double>::infinity();
 }
 
-ScoredDerivation KBest::derivation(const Candidate& candidate) const {
-  ScoredDerivation out{candidate.score, {}};
-  std::vector<const Candidate*> open{&candidate};
+ScoredDerivation KBest::derivation(NodeIndex v, std::uint32_t rank) const {
+  ScoredDerivation out{rank == 0 ? best_.scores[v] : nodes_[v].ranked[rank].score, {}};
+  std::vector<Request> open{{v, rank}};
   while (!open.empty()) {
-    const Candidate& top = *open.back();
+    const Request top = open.back();
     open.pop_back();
-    extend_derivation(out.edges, top.edge);
-    const auto tails = forest_.edge_tails(top.edge);
-    for (std::size_t i = tails.size(); i-- > 0;) open.push_back(&nodes_[tails[i]].ranked[top.ranks[i]]);
+    const Candidate* const candidate = top.rank == 0 ? nullptr : &nodes_[top.node].ranked[top.rank];
+    const EdgeIndex e = candidate ? candidate->edge : best_.edges[top.node];
+    extend_derivation(out.edges, e);
+    const auto tails = forest_.edge_tails(e);
+    for (std::size_t i = tails.size(); i-- > 0;)
+      open.push_back({tails[i], candidate ? ranks_[candidate->ranks + i] : 0});
   }
   return out;
 }
@@ -175,6 +201,7 @@ KBestArrays kbest_arrays(const Forest& forest, NodeIndex top, std::vector<double
                          bool unique) {
   KBestArrays out;
   out.feature_count = forest.feature_names->size();
+  FeatureSums sums(forest);
   take_best(KBest(forest, top, std::move(scores), unique), k, [&](const ScoredDerivation& next) {
     out.scores.push_back(next.score);
     out.edges.insert(out.edges.end(), next.edges.begin(), next.edges.end());
@@ -182,7 +209,7 @@ KBestArrays kbest_arrays(const Forest& forest, NodeIndex top, std::vector<double
     const std::vector<std::int32_t> words = yield_words(forest, next.edges);
     out.words.insert(out.words.end(), words.begin(), words.end());
     out.word_offsets.push_back(array_offset(out.words.size()));
-    for (const auto& [feature, value] : feature_sums(forest, next.edges)) {
+    for (const auto& [feature, value] : sums.of(next.edges)) {
       out.features.ids.push_back(feature);
       out.features.values.push_back(value);
     }

@@ -1,7 +1,7 @@
 // Lazy k-best derivations of a node of a forest, best first: Algorithm 3 of Huang and Chiang (2005), "Better
-// k-best Parsing". Every node holds its derivations ranked so far, beginning with its best one, and a queue
-// of candidates; the next derivation of the top node extends the lists of the nodes below it only as far as
-// it needs. Ties go by edge index, then by the ranks of the tails.
+// k-best Parsing". The best derivation of every node is known from the start. A node of which more are asked
+// for holds those ranked so far and a queue of candidates; the next derivation of the top node extends the
+// lists of the nodes below it only as far as it needs. Ties go by edge index, then by the ranks of the tails.
 //
 // Lists of distinct strings hold, at every node, only the best derivation of every string below it. The best
 // derivation of a whole string consists of such derivations, so that forests whose strings have millions of
@@ -14,10 +14,11 @@
 #include <cstdint>
 #include <memory>
 #include <optional>
-#include <unordered_set>
+#include <span>
 #include <vector>
 
 #include "hiero/forest/derivation.h"
+#include "hiero/forest/distinct_strings.h"
 #include "hiero/forest/hypergraph.h"
 #include "hiero/forest/string_hash.h"
 
@@ -41,40 +42,47 @@ class KBest {
   struct Candidate {
     double score;
     EdgeIndex edge;
-    std::vector<std::uint32_t> ranks;  // one per tail
+    std::size_t ranks;  // place in ranks_ of the ranks of its tails
   };
+  // A node of which more derivations than the best one are asked for.
   struct Node {
-    std::vector<Candidate> ranked;   // best first
-    std::vector<StringHash> yields;  // by rank, where strings are distinct
-    std::unordered_set<StringHash::Value, StringHash::OfValue> seen;
+    bool is_open = false;
+    std::vector<Candidate> ranked;  // best first
+    DistinctStrings yields;         // by rank, where strings are distinct
     // The candidate last taken from the queue, until its successors are queued; not always in `ranked`.
     std::optional<Candidate> last;
     std::vector<Candidate> queue;  // a heap
 
     // Tells whether the derivation of this rank is in `ranked`, or will never be.
-    bool is_settled(std::uint32_t rank) const { return ranked.size() > rank || (queue.empty() && !last); }
+    bool is_settled(std::uint32_t rank) const {
+      return ranked.size() > rank || (is_open && queue.empty() && !last);
+    }
   };
   struct Request {
     NodeIndex node;
     std::uint32_t rank;
   };
 
-  static bool is_worse(const Candidate& a, const Candidate& b);
-  static std::size_t first_to_raise(const Candidate& candidate);
+  void find_best_yields();
+  void open(NodeIndex v);
   bool rank_up_to(NodeIndex v, std::uint32_t rank);
-  void start(NodeIndex v);
+  bool is_worse(const Candidate& a, const Candidate& b) const;
+  std::size_t first_to_raise(const Candidate& candidate) const;
   void take_best(Node& node);
   bool request_tails(const Candidate& candidate);
   void push_successors(Node& node);
   bool rescore(Candidate& candidate) const;
   StringHash yield_of(const Candidate& candidate) const;
-  ScoredDerivation derivation(const Candidate& candidate) const;
+  ScoredDerivation derivation(NodeIndex v, std::uint32_t rank) const;
+  std::span<const std::uint32_t> ranks_of(const Candidate& candidate) const;
 
   const Hypergraph& forest_;
   NodeIndex top_;
   std::vector<double> scores_;
-  std::vector<Node> nodes_;  // up to the top
-  bool started_ = false;
+  BestEdges best_;                       // of the nodes up to the top
+  std::vector<StringHash> best_yields_;  // of the best derivation of every node, where strings are distinct
+  std::vector<Node> nodes_;              // up to the top
+  std::vector<std::uint32_t> ranks_;
   std::vector<Request> requests_;  // a stack: the next one to settle is last
   bool unique_;
   std::uint32_t rank_ = 0;

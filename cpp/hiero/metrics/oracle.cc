@@ -9,14 +9,13 @@
 #include "hiero/base/error.h"
 #include "hiero/base/interrupt.h"
 #include "hiero/forest/edge_values.h"
-#include "hiero/forest/string_hash.h"
+#include "hiero/forest/distinct_strings.h"
 #include "hiero/metrics/reference_automaton.h"
 #include "hiero/metrics/reference_set.h"
 
 namespace hiero {
 namespace {
 
-constexpr std::uint32_t kFree = ~std::uint32_t{0};
 constexpr std::size_t kLeft = kBleuOrder - 1;
 constexpr std::int32_t kMostWords = 1 << 30;  // exceeded where edges have the same tail several times
 
@@ -89,7 +88,6 @@ class Rescorer {
     queue_.clear();
     kept_.clear();
     kept_strings_.clear();
-    if (options_.unique) seen_.assign(64, kFree);
     share_ = source_ > 0 ? width(v) / source_ : 1;
     for (EdgeIndex e = forest_.edge_offsets[v]; e < forest_.edge_offsets[v + 1]; ++e) {
       const auto tails = forest_.edge_tails(e);
@@ -117,15 +115,11 @@ class Rescorer {
       const StringHash string = string_of(forest_, item.edge, [&](std::size_t i) -> const StringHash& {
         return strings_[place(tails, item.ranks, i)];
       });
-      std::uint32_t* slot = slot_of(string);
-      if (*slot != kFree) {
-        std::uint32_t& other = kept_[*slot];
+      if (const auto [number, is_new] = kept_strings_.add(string); !is_new) {
+        std::uint32_t& other = kept_[number];
         if (is_worse(candidates_[other], item)) other = candidate;
         return;
       }
-      *slot = static_cast<std::uint32_t>(kept_strings_.size());
-      kept_strings_.push_back(string);
-      if (2 * kept_strings_.size() > seen_.size()) grow();
     }
     kept_.push_back(candidate);
   }
@@ -147,19 +141,6 @@ class Rescorer {
       items_.push_back(item);
       if (options_.unique) strings_.push_back(kept_strings_[i]);
     }
-  }
-
-  // Returns the slot of a string in the hash table of the node's strings, or a free slot for it.
-  std::uint32_t* slot_of(const StringHash& string) {
-    const std::size_t mask = seen_.size() - 1;
-    for (std::size_t at = string.value()[0] & mask;; at = (at + 1) & mask) {
-      if (seen_[at] == kFree || kept_strings_[seen_[at]].value() == string.value()) return &seen_[at];
-    }
-  }
-
-  void grow() {
-    seen_.assign(2 * seen_.size(), kFree);
-    for (std::uint32_t i = 0; i < kept_strings_.size(); ++i) *slot_of(kept_strings_[i]) = i;
   }
 
   // Pushes candidates with the next item of one tail. Raising only tails from the last raised one on reaches
@@ -271,8 +252,7 @@ class Rescorer {
   std::vector<std::uint32_t> pool_;       // ranks of the tails of candidates
   std::vector<std::uint32_t> queue_;      // a heap of candidates
   std::vector<std::uint32_t> kept_;       // candidates, in the order popped
-  std::vector<StringHash> kept_strings_;  // their strings, with options_.unique
-  std::vector<std::uint32_t> seen_;       // open addressing: indices into kept_
+  DistinctStrings kept_strings_;          // their strings, with options_.unique
   std::vector<std::uint32_t> ranking_;    // of kept_
   std::size_t popped_ = 0;
 };

@@ -131,9 +131,10 @@ KBestArrays OutsideStrings::candidates(Span span) {
   KBestArrays out;
   out.feature_count = chart_->forest()->feature_names->size();
   if (is_whole(span)) {
+    FeatureSums sums(*chart_->forest());
     for (const ScoredDerivation& derivation : best_) {
       add_candidate(out, derivation.edges, yield_words(forest_, derivation.edges),
-                    feature_sums(*chart_->forest(), derivation.edges));
+                    sums.of(derivation.edges));
     }
   } else {
     const bool is_reached = reaches_all() || guided_.places.contains(span);
