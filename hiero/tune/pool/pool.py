@@ -16,6 +16,8 @@ from hiero.tune.run.protocol import Array
 
 # Features are sums over rules, which differ by rounding between equal derivations.
 _DECIMALS = 9
+# Operations on sparse matrices take as long for one list as for many, and all lists take much memory.
+_SENTENCES_AT_ONCE = 64
 
 
 class Pool:
@@ -32,27 +34,43 @@ class Pool:
     def unseen(self, sentences: Iterable[Sequence[Candidates]]) -> PoolBlock:
         """Selects the candidates that are not in the pool, from the instances of each sentence by rising
         span. Raises ValueError for another number of sentences."""
-        instances, sizes, features, statistics = [], [0], [], []
+        instances: list[tuple[int, ...]] = []
+        sizes, features, statistics = [0], [], []
+        numbered = enumerate(sentences)
         count = 0
-        for sentence, candidate_lists in enumerate(sentences):
-            count += 1
-            for candidates in candidate_lists:
-                instance = (sentence, *candidates.span)
-                canonical = _canonical(candidates.features)
-                first_row: dict[bytes, int] = {}
-                for row, key in enumerate(_keys(canonical, candidates.statistics)):
-                    first_row.setdefault(key, row)
-                seen = self._seen.get(instance, set())
-                rows = [row for key, row in first_row.items() if key not in seen]
+        while group := list(itertools.islice(numbered, _SENTENCES_AT_ONCE)):
+            count += len(group)
+            lists = [((s, *candidates.span), candidates) for s, instance in group for candidates in instance]
+            matrix = _canonical(_stacked([candidates.features for _, candidates in lists], self._features))
+            rows = np.concatenate(
+                [np.zeros((0, self._metric.width)), *(each.statistics for _, each in lists)]
+            )
+            keys = _keys(matrix, rows)
+            chosen: list[int] = []
+            begin = 0
+            for instance, candidates in lists:
+                end = begin + len(candidates.statistics)
+                new = self._first_of_unseen(instance, keys, range(begin, end))
                 instances.append(instance)
-                sizes.append(len(rows))
-                features.append(canonical[rows])
-                statistics.append(candidates.statistics[rows])
+                sizes.append(len(new))
+                chosen += new
+                begin = end
+            features.append(matrix[chosen])
+            statistics.append(rows[chosen])
         if count != self._sentences:
             raise ValueError(f"{count} lists for {self._sentences} sentences")
         offsets = np.cumsum(sizes).astype(np.int32)
         arrays = PoolArrays(offsets, _stacked(features, self._features), np.concatenate(statistics))
         return PoolBlock(np.array(instances, dtype=np.int32), arrays)
+
+    def _first_of_unseen(self, instance: tuple[int, ...], keys: Sequence[bytes], rows: range) -> list[int]:
+        """Selects the rows of an instance whose keys are not in the pool, of equal ones the first."""
+        seen = self._seen.get(instance, set())
+        first_row: dict[bytes, int] = {}
+        for row in rows:
+            if keys[row] not in seen:
+                first_row.setdefault(keys[row], row)
+        return list(first_row.values())
 
     def restore(self, block: PoolBlock) -> None:
         """Adds a block that ``unseen`` returned."""
