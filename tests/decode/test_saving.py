@@ -38,6 +38,7 @@ def model() -> hiero.Model:
     return hiero.Model.assemble([FRENCH / "grammar.txt"], [FRENCH / "lm.arpa"], FRENCH / "weights.txt")
 
 
+@pytest.mark.slow
 def test_killed_between_any_two_calls(tmp_path: Path) -> None:
     command = [sys.executable, "-m", "support.killed_saves", tmp_path]
     done = subprocess.run(command, cwd=TESTS, capture_output=True, text=True)

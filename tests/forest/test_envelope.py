@@ -26,7 +26,7 @@ def pieces(forest: Forest, intercepts: Array, slopes: Array) -> list[Piece]:
 def test_envelopes_are_those_of_all_derivations(integers: bool) -> None:
     rng = random.Random(1)
     several = 0
-    for _ in range(1500):
+    for _ in range(500):
         forest = small_random_forest(rng, 300)
         intercepts, slopes = (
             np.array([rng.randint(-2, 2) if integers else rng.gauss(0, 1) for _ in range(forest.edge_count)])

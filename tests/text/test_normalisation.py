@@ -217,15 +217,16 @@ def plain(text: str) -> str:
     return visible(plain_punctuation(cleaned(text, "NFC"))).replace("''", '"')
 
 
+@pytest.mark.parametrize("count", [250, pytest.param(1500, marks=pytest.mark.slow)])
 @pytest.mark.parametrize(
     "name",
     [*(f"{language}:moses" for language in ("en", "fr", "cs", "fi", "und")), "zh:jieba", "ja:janome"],
 )
-def test_random_text_comes_back(name: str) -> None:
+def test_random_text_comes_back(name: str, count: int) -> None:
     """Normalised text is left as it is, and no character is lost but by the normalisation."""
     side, letters, rng = parse_side(name), letters_of_scripts(), random.Random(name)
     assert all(letters.values()) and len(letters) > 40
-    for _ in range(1500):
+    for _ in range(count):
         text = random_text(rng, letters)
         tokens = side.tokens(text)
         once = side.normalised(text)

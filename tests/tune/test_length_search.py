@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
+from functools import cache
 from pathlib import Path
 
 import numpy as np
@@ -54,12 +56,20 @@ def vector(result: TuneResult) -> Array:
 
 def metric_of(weights: Array) -> float:
     """Returns the metric of the best of all hypotheses."""
-    decoder, metric = by_length(1)
-    best = [
-        lines[int((f @ weights).argmax())]
-        for lines, f in zip(decoder.hypotheses, decoder.features, strict=True)
-    ]
-    return float(metric.score(metric.statistics([" ".join(line) for line in best]).sum(axis=0)))
+    return metric_of_choice(tuple(int((features @ weights).argmax()) for features in first_set()[0].features))
+
+
+@cache
+def first_set() -> tuple[TableDecoder, Bleu]:
+    return by_length(1)
+
+
+@cache
+def metric_of_choice(choice: Sequence[int]) -> float:
+    """Returns the metric of one hypothesis of each sentence, given by number."""
+    decoder, metric = first_set()
+    lines = [" ".join(words[k]) for words, k in zip(decoder.hypotheses, choice, strict=True)]
+    return float(metric.score(metric.statistics(lines).sum(axis=0)))
 
 
 def test_which_methods_search() -> None:
