@@ -50,7 +50,7 @@ class Pool:
             begin = 0
             for instance, candidates in lists:
                 end = begin + len(candidates.statistics)
-                new = self._first_of_unseen(instance, keys, range(begin, end))
+                new = self._unseen_rows(instance, keys, range(begin, end))
                 instances.append(instance)
                 sizes.append(len(new))
                 chosen += new
@@ -63,14 +63,10 @@ class Pool:
         arrays = PoolArrays(offsets, _stacked(features, self._features), np.concatenate(statistics))
         return PoolBlock(np.array(instances, dtype=np.int32), arrays)
 
-    def _first_of_unseen(self, instance: tuple[int, ...], keys: Sequence[bytes], rows: range) -> list[int]:
-        """Selects the rows of an instance whose keys are not in the pool, of equal ones the first."""
+    def _unseen_rows(self, instance: tuple[int, ...], keys: Sequence[bytes], rows: range) -> list[int]:
+        """Selects the rows of an instance whose keys are not in the pool, one of those with the same key."""
         seen = self._seen.get(instance, set())
-        first_row: dict[bytes, int] = {}
-        for row in rows:
-            if keys[row] not in seen:
-                first_row.setdefault(keys[row], row)
-        return list(first_row.values())
+        return list({keys[row]: row for row in rows if keys[row] not in seen}.values())
 
     def restore(self, block: PoolBlock) -> None:
         """Adds a block that ``unseen`` returned."""
