@@ -106,6 +106,8 @@ def test_best_derivations_and_their_number(seed: int) -> None:
         assert text == derivation.tokens
         row = forest.features.toarray()[list(edges)].sum(axis=0)
         assert arrays.features[[k]].toarray()[0] == pytest.approx(row)
+        begin, end = arrays.features.indptr[k : k + 2]
+        assert (np.diff(arrays.features.indices[begin:end]) > 0).all()
 
 
 def ranked(forest: Forest, scores: Sequence[float], unique: bool) -> list[tuple[float, list[int]]]:
