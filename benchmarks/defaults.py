@@ -2,12 +2,14 @@
 
     python benchmarks/defaults.py ../shared/data OUTPUT [--corpora ja-en ur-en] [--seeds 1 2 3]
     python benchmarks/defaults.py ../shared/data OUTPUT --against OUTPUT-OF-ANOTHER-VERSION
+    python benchmarks/defaults.py ../shared/data OUTPUT --tuning "-k 100"
 
 Runs `hiero train`, `hiero tune --method mert` and `hiero decode` on each corpus with each seed, and prints
 BLEU, chrF++ and the length ratio of the test set, and the seconds of processor time of each command. Of
 es-en's 3,979 segments to tune on, only the first 1,000 are tuned on. A run that was interrupted goes on.
-``--python`` names the Python of the hiero that is measured, to compare two versions: with ``--against``, each
-score also has its difference to the other version's and the p-values of a randomisation test and a bootstrap.
+``--python`` names the Python of the hiero that is measured, to compare two versions, and ``--tuning`` gives
+further options of `hiero tune`. With ``--against``, each score also has its difference to that of another run
+in its folder, and the p-values of a randomisation test and a bootstrap.
 """
 
 from __future__ import annotations
@@ -16,6 +18,7 @@ import argparse
 import json
 import os
 import resource
+import shlex
 import subprocess
 import sys
 from collections.abc import Sequence
@@ -142,15 +145,17 @@ def tuning_set(data: Path, corpus: Corpus, folder: Path) -> list[object]:
     return ["--source", paths[0], "--references", *paths[1:]]
 
 
-def make(python: str, data: Path, name: str, seed: int, folder: Path, threads: int) -> None:
+def make(arguments: argparse.Namespace, name: str, seed: int, folder: Path) -> None:
     """Trains, tunes and translates with one seed, in a folder."""
+    data, python, threads = arguments.data, arguments.python, arguments.threads
     corpus = CORPORA[name]
     folder.mkdir(parents=True, exist_ok=True)
     model, tuned = folder / "model", folder / "tuned-model"
     run(python, folder, "train", "train", *corpus.training(data), "--seed", seed, "-o", model)
     sets = tuning_set(data, corpus, folder)
+    further = shlex.split(arguments.tuning)
     output = ["-o", folder / "tuned", "--save", tuned, "--seed", seed, "--threads", threads]
-    run(python, folder, "tune", "tune", model, "--method", "mert", *sets, *output)
+    run(python, folder, "tune", "tune", model, "--method", "mert", *sets, *output, *further)
     source, *_ = corpus.paths(data, "test")
     output = ["--output", folder / "test.txt", "--quiet", "--threads", threads]
     run(python, folder, "decode", "decode", "--model", tuned, *output, text=source)
@@ -218,12 +223,13 @@ def main() -> None:
     parser.add_argument("--seeds", nargs="+", type=int, default=[1, 2, 3])
     parser.add_argument("--python", default=sys.executable)
     parser.add_argument("--against", type=Path)
+    parser.add_argument("--tuning", default="", metavar="OPTIONS")
     arguments = parser.parse_args()
     print(machine())
     for name in arguments.corpora:
         for seed in arguments.seeds:
             folder = arguments.output / name / str(seed)
-            make(arguments.python, arguments.data, name, seed, folder, arguments.threads)
+            make(arguments, name, seed, folder)
         report(arguments.data, name, arguments.seeds, arguments.output, arguments.against)
 
 

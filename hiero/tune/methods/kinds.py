@@ -4,6 +4,7 @@ each sentence. A new method is a subclass of one of them."""
 from __future__ import annotations
 
 import math
+from typing import Annotated
 
 from pydantic import Field
 
@@ -14,12 +15,14 @@ from hiero.tune.pool.instances import SearchAware
 from hiero.tune.pool.lists import AccumulatedInstances, AccumulatedLists
 from hiero.tune.run.method import Method
 
+ListLength = Annotated[int, Field(ge=1, description="distinct translations of each sentence")]
+
 
 class ListMethod(SearchAware, Method[AccumulatedLists]):
     """A method that learns from k-best lists. It has ``k``, and the options of search-aware tuning, which
     need no code of its own: the pool then has spans of sentences as further instances."""
 
-    k: int = Field(100, ge=1, description="distinct translations of each sentence")
+    k: ListLength = 100
 
     @property
     def steps_back(self) -> bool:

@@ -11,7 +11,7 @@ import numpy.typing as npt
 
 from hiero.base.parallel import ordered_map
 from hiero.evaluate.metric import Metric
-from hiero.tune.methods.kinds import ListMethod
+from hiero.tune.methods.kinds import ListLength, ListMethod
 from hiero.tune.methods.mert.climb import Climb, MertOptions, climb, mean_of_climbs
 from hiero.tune.pool.candidates import PoolArrays
 from hiero.tune.pool.lists import AccumulatedLists
@@ -19,9 +19,15 @@ from hiero.tune.run.limits import Limits
 from hiero.tune.run.method import TuningState
 from hiero.tune.run.protocol import Array
 
+# Longer lists take longer to make and to climb among, and gain nothing on any of five corpora
+# (benchmarks/results/tuning.md).
+_K = 50
+
 
 class Mert(MertOptions, ListMethod):
     """MERT on k-best lists, as a tuning method."""
+
+    k: ListLength = _K
 
     def choose(self, accumulated: AccumulatedLists, state: TuningState) -> Array:
         return mert(
