@@ -2221,6 +2221,90 @@ def fisher_minus_log_p(both: int, source: int, target: int, pairs: int) -> float
         Natural log.
     """
 
+class Aligner:
+    """
+    A bitext and the alignment of its words in both directions.
+
+    The model is eflomal's (Östling and Tiedemann 2016). The text and the links lie in files without names.
+    """
+
+    def __init__(self, folder: str, threads: int) -> None:
+        """
+        Begins with no text.
+
+        Args:
+            folder: The folder of the files.
+            threads: Number of threads, which changes nothing but the time.
+
+        Raises:
+            OSError: No file can be made.
+            ValueError: There is no thread.
+        """
+
+    def add(self, source: tuple[IO[bytes], str], target: tuple[IO[bytes], str]) -> int:
+        """
+        Appends the pairs of two files.
+
+        Args:
+            source: Binary file of source tokens, and its name in error messages.
+            target: Binary file of target tokens, and its name.
+
+        Returns:
+            Number of pairs.
+
+        Raises:
+            FormatError: The files have different lengths, a line is not UTF-8 or has more than 65,534 tokens.
+            OSError: The disk is full, or a file cannot be read.
+        """
+
+    @property
+    def can_be_aligned(self) -> bool:
+        """Whether a pair has words on both sides."""
+
+    def train(self, seed: int, samplers: int, progress: Callable[[int, int], object] | None) -> None:
+        """
+        Learns the model from all pairs.
+
+        Args:
+            seed: Seed of random choices.
+            samplers: Number of samplers of each direction, whose probabilities are added up.
+            progress: Called with the number of sweeps done and that of all.
+
+        Raises:
+            FormatError: No pair has words on both sides.
+            OSError: The disk is full.
+        """
+
+    def links(self, first: int, last: int, heuristic: str) -> bytes:
+        """
+        Returns the links of pairs, a line for each, such as b"0-0 1-2\\n".
+
+        Args:
+            first: Number of the first pair, from 0.
+            last: Number behind the last pair.
+            heuristic: How the links of both directions are joined, such as "grow-diag-final-and".
+
+        Raises:
+            ValueError: There is no such heuristic, or the model is not trained.
+            IndexError: There are no such pairs.
+        """
+
+def symmetrise(forward: Sequence[int], backward: Sequence[int], heuristic: str) -> list[tuple[int, int]]:
+    """
+    Joins the links of both directions of a sentence pair (Koehn et al. 2005).
+
+    Args:
+        forward: The position of the source word of each target word, or -1.
+        backward: The position of the target word of each source word, or -1.
+        heuristic: "intersection", "union", "grow-diag", "grow-diag-final" or "grow-diag-final-and".
+
+    Returns:
+        Links (source position, target position), sorted.
+
+    Raises:
+        ValueError: There is no such heuristic, or a position is not in the sentence.
+    """
+
 class SmoSolution:
     """Solution of a quadratic programme of MIRA; see smo."""
 

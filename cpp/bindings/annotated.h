@@ -39,6 +39,7 @@ using SparseMatrix = Annotated<"scipy.sparse.csr_array">;
 using BinaryFile = Annotated<"typing.IO[bytes]">;
 using Strings = Annotated<"collections.abc.Sequence[str]">;
 using Counter = Annotated<"collections.abc.Callable[[int], object]">;
+using Counters = Annotated<"collections.abc.Callable[[int, int], object]">;
 using FeatureValues = Annotated<"dict[str, float]">;
 
 }  // namespace hiero

@@ -16,7 +16,7 @@ using RuleVisitor =
 ExtractStatistics extract_from_files(
     const NamedFile& source, const NamedFile& target, const NamedFile& links, const std::string& output,
     const ExtractOptions& options, std::uint64_t memory,
-    const Annotated<"collections.abc.Callable[[int, int], object]">& progress) {
+    const Counters& progress) {
   PythonLines source_lines(source.first, source.second);
   PythonLines target_lines(target.first, target.second);
   PythonLines link_lines(links.first, links.second);

@@ -23,6 +23,7 @@ NB_MODULE(_core, m) {
   hiero::register_translation(m);
   hiero::register_decode(m);
   hiero::register_extract(m);
+  hiero::register_align(m);
   hiero::register_tune(m);
   hiero::register_risk(m);
 }

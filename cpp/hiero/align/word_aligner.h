@@ -1,0 +1,57 @@
+// Word alignment of a bitext in both directions, by eflomal's model (Östling and Tiedemann 2016).
+//
+// How to use:
+//   1. WordAligner aligner(bitext, options, folder);
+//   2. aligner.train(progress);
+//   3. aligner.links_text(0, bitext.pairs(), heuristic);  // lines such as "0-0 1-2"
+#pragma once
+
+#include <array>
+#include <cstdint>
+#include <functional>
+#include <memory>
+#include <string>
+#include <vector>
+
+#include "hiero/align/bitext.h"
+#include "hiero/align/direction_trainer.h"
+#include "hiero/align/symmetrise.h"
+
+namespace hiero {
+
+struct AlignOptions {
+  std::uint64_t seed = 1;
+  // Samplers of each direction, whose probabilities are added up.
+  int samplers = 1;
+  int threads = 1;
+};
+
+// Receives the number of sweeps done and that of all. It may throw to stop the work.
+using AlignProgress = std::function<void(std::uint64_t done, std::uint64_t all)>;
+
+class WordAligner {
+ public:
+  // The bitext must outlive the aligner. Further data lie in files in `folder`. Throws FileError, and
+  // FormatError for a bitext without a pair of sentences.
+  WordAligner(const Bitext& bitext, const AlignOptions& options, const std::string& folder);
+
+  void train(const AlignProgress& progress);
+
+  // Returns the links of the pairs from `first` to `last`, a line for each.
+  std::string links_text(std::size_t first, std::size_t last, Heuristic heuristic) const;
+
+ private:
+  // The samplers of a direction.
+  struct Direction {
+    DirectedBitext bitext;
+    std::vector<std::unique_ptr<DirectionTrainer>> samplers;
+    std::vector<std::unique_ptr<DirectionTables>> tables;
+  };
+  class PairAligner;
+
+  const Bitext& bitext_;
+  AlignOptions options_;
+  std::array<Direction, 2> directions_;  // target words given source words, and the other way round
+};
+
+}  // namespace hiero
