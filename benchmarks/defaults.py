@@ -2,14 +2,14 @@
 
     python benchmarks/defaults.py ../shared/data OUTPUT [--corpora ja-en ur-en] [--seeds 1 2 3]
     python benchmarks/defaults.py ../shared/data OUTPUT --against OUTPUT-OF-ANOTHER-VERSION
-    python benchmarks/defaults.py ../shared/data OUTPUT --tuning "-k 100"
+    python benchmarks/defaults.py ../shared/data OUTPUT --tuning "-k 100" --training "--aligner hiero"
 
 Runs `hiero train`, `hiero tune --method mert` and `hiero decode` on each corpus with each seed, and prints
 BLEU, chrF++ and the length ratio of the test set, and the seconds of processor time of each command. Of
 es-en's 3,979 segments to tune on, only the first 1,000 are tuned on. A run that was interrupted goes on.
-``--python`` names the Python of the hiero that is measured, to compare two versions, and ``--tuning`` gives
-further options of `hiero tune`. With ``--against``, each score also has its difference to that of another run
-in its folder, and the p-values of a randomisation test and a bootstrap.
+``--python`` names the Python of the hiero that is measured, to compare two versions. ``--training`` and
+``--tuning`` give further options of `hiero train` and `hiero tune`. With ``--against``, each score has its
+difference to that of another run in its folder, and the p-values of a randomisation test and a bootstrap.
 """
 
 from __future__ import annotations
@@ -151,7 +151,8 @@ def make(arguments: argparse.Namespace, name: str, seed: int, folder: Path) -> N
     corpus = CORPORA[name]
     folder.mkdir(parents=True, exist_ok=True)
     model, tuned = folder / "model", folder / "tuned-model"
-    run(python, folder, "train", "train", *corpus.training(data), "--seed", seed, "-o", model)
+    options = [*shlex.split(arguments.training), "--seed", seed, "-o", model]
+    run(python, folder, "train", "train", *corpus.training(data), *options)
     sets = tuning_set(data, corpus, folder)
     further = shlex.split(arguments.tuning)
     output = ["-o", folder / "tuned", "--save", tuned, "--seed", seed, "--threads", threads]
@@ -223,7 +224,8 @@ def main() -> None:
     parser.add_argument("--seeds", nargs="+", type=int, default=[1, 2, 3])
     parser.add_argument("--python", default=sys.executable)
     parser.add_argument("--against", type=Path)
-    parser.add_argument("--tuning", default="", metavar="OPTIONS")
+    for command in ("--training", "--tuning"):
+        parser.add_argument(command, default="", metavar="OPTIONS")
     arguments = parser.parse_args()
     print(machine())
     for name in arguments.corpora:

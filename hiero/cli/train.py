@@ -15,6 +15,7 @@ from hiero.cli.base.files import Writes, on_interrupt
 from hiero.cli.base.progress import one_unit, progress_line
 from hiero.cli.base.settings import SettingOptions
 from hiero.cli.base.size import memory_text, parse_memory
+from hiero.cli.options.common import Threads
 from hiero.cli.options.text import NormalisationOptions
 from hiero.cli.options.training import (
     LINKS,
@@ -153,6 +154,7 @@ def align_words(
         ),
     ] = None,
     settings: Annotated[AlignSettings, SettingOptions(AlignSettings)],
+    threads: Threads = 1,
     quiet: Quiet = False,
 ) -> None:
     """Aligns the words of a bitext in tokens. Links are written as 0-0 1-2, source then target position."""
@@ -166,6 +168,7 @@ def align_words(
         align(
             bitexts,
             outputs,
+            threads=threads,
             progress=progress and (lambda done, total: progress("iterations", done, total)),
             **settings.model_dump(),
         )

@@ -45,7 +45,7 @@ from hiero.rerank.learning import (
 )
 from hiero.rerank.reranker import Reranker
 from hiero.train import align, prepare_corpus, prepare_text
-from hiero.train.alignment import import_alignment
+from hiero.train.alignment import AlignSettings, import_alignment
 from hiero.train.settings import DEFAULT_MEMORY, TrainInputs, TrainSettings
 from hiero.train.steps import Journal, Step, open_journal
 
@@ -258,8 +258,7 @@ class _Pipeline:
         align(
             [(self.source, self.target)],
             [self.bitext.alignment],
-            heuristic=self.settings.heuristic,
-            seed=self.settings.seed,
+            **self.settings.model_dump(include=set(AlignSettings.model_fields)),
             progress=self._count("iterations"),
         )
 

@@ -1,4 +1,5 @@
-"""Word alignment in both directions by sil-thot's eflomal model (Östling and Tiedemann 2016), symmetrised.
+"""Word alignment in both directions, symmetrised, by the core's aligner or by sil-thot's. Both have eflomal's
+model (Östling and Tiedemann 2016).
 
 Alignments are written in Pharaoh format: one line for each sentence pair, with links such as ``0-0 1-2``. A
 link is the position of a source word and of a target word, counted from 0.
@@ -7,32 +8,28 @@ link is the position of a source word and of a target word, counted from 0.
 from __future__ import annotations
 
 import os
-import re
-import subprocess
-import sys
-from collections.abc import Callable, Iterable, Iterator, Sequence
-from concurrent.futures import ThreadPoolExecutor, as_completed
-from contextlib import ExitStack, contextmanager
-from functools import partial
+from collections.abc import Callable, Iterator, Sequence
+from contextlib import ExitStack
 from pathlib import Path
 from typing import Literal, get_args
 
-import numpy as np
-import numpy.typing as npt
 from pydantic import Field
-from thot.common import WordAlignmentMatrix
 
-from hiero._core import Error, FormatError
+from hiero._core import Aligner, FormatError, symmetrise
 from hiero.base.files import replacing
-from hiero.base.lines import PathLike, read_lines
+from hiero.base.lines import PathLike, open_source, read_lines
 from hiero.base.settings import Settings
 from hiero.base.text import format_links, split
 from hiero.train.corpus import read_pairs
+from hiero.train.sil_thot import align_both
 
 Heuristic = Literal["grow-diag-final-and", "grow-diag-final", "grow-diag", "union", "intersection"]
 HEURISTICS: tuple[Heuristic, ...] = get_args(Heuristic)
+AlignerName = Literal["hiero", "sil-thot"]
 Links = list[tuple[int, int]]
-Positions = npt.NDArray[np.int32]
+
+# Pairs that are written at a time.
+_PAIRS_AT_ONCE = 20_000
 
 
 class AlignSettings(Settings):
@@ -42,6 +39,10 @@ class AlignSettings(Settings):
         "grow-diag-final-and", description="heuristic that joins the alignments of both directions"
     )
     seed: int = Field(1, ge=0, lt=1 << 32, description="seed of the word alignment")
+    aligner: AlignerName = Field("sil-thot", description="program that aligns words")
+    samplers: int = Field(
+        3, ge=1, description="samplers of each direction, whose probabilities of links are added up"
+    )
 
 
 _DEFAULTS = AlignSettings()
@@ -53,28 +54,88 @@ def align(
     *,
     heuristic: Heuristic = _DEFAULTS.heuristic,
     seed: int = _DEFAULTS.seed,
+    aligner: AlignerName = _DEFAULTS.aligner,
+    samplers: int = _DEFAULTS.samplers,
+    threads: int = 1,
     progress: Callable[[int, int], object] | None = None,
 ) -> None:
     """Aligns all bitexts together and writes the links of each bitext to its output file.
 
     The files contain tokenised sentences. A pair with an empty side gets no links. The same seed gives the
-    same alignment on any number of processors. ``progress`` is called with the number of iterations done
-    and their total, for both directions together. The corpus is held in memory.
-    Raises FormatError for files of different lengths or without a sentence pair; OSError.
+    same alignment with any number of threads; sil-thot has two processes of one thread. ``progress`` is
+    called with the number of iterations done and their total, for both directions together. sil-thot holds
+    the corpus in memory; the other aligner has it in files without names beside the first output.
+    Raises FormatError for files of different lengths or without a sentence pair; OSError; Error if sil-thot
+    fails.
     """
+    if aligner == "hiero":
+        lines = _align_here(bitexts, Path(outputs[0]).parent, heuristic, seed, samplers, threads, progress)
+    else:
+        lines = _align_by_sil_thot(bitexts, heuristic, seed, samplers, progress)
+    for output, blocks in zip(outputs, lines, strict=True):
+        with replacing(output) as path, path.open("wb") as file:
+            file.writelines(blocks)
+
+
+def _align_here(
+    bitexts: Sequence[tuple[PathLike, PathLike]],
+    folder: Path,
+    heuristic: Heuristic,
+    seed: int,
+    samplers: int,
+    threads: int,
+    progress: Callable[[int, int], object] | None,
+) -> Iterator[Iterator[bytes]]:
+    """Yields the lines of links of each bitext, several at a time."""
+    aligner = Aligner(str(folder), threads)
+    sizes = []
+    for bitext in bitexts:
+        with ExitStack() as stack:
+            files = [(stack.enter_context(open_source(path)), os.fspath(path)) for path in bitext]
+            sizes.append(aligner.add(*files))
+    _check_pairs(aligner.can_be_aligned, bitexts)
+    aligner.train(seed, samplers, progress)
+    begin = 0
+    for size in sizes:
+        end = begin + size
+        begins = range(begin, end, _PAIRS_AT_ONCE)
+        yield (aligner.links(first, min(end, first + _PAIRS_AT_ONCE), heuristic) for first in begins)
+        begin = end
+
+
+def _align_by_sil_thot(
+    bitexts: Sequence[tuple[PathLike, PathLike]],
+    heuristic: Heuristic,
+    seed: int,
+    samplers: int,
+    progress: Callable[[int, int], object] | None,
+) -> Iterator[Iterator[bytes]]:
+    """Yields the lines of links of each bitext."""
     corpora = [
         [(split(source), split(target)) for source, target in read_pairs(*bitext)] for bitext in bitexts
     ]
     aligned = [pair for corpus in corpora for pair in corpus if all(pair)]
-    if not aligned:
+    _check_pairs(bool(aligned), bitexts)
+    forward, backward = align_both(aligned, seed, samplers, progress)
+    begin_source = begin_target = 0
+
+    def line(source: Sequence[str], target: Sequence[str]) -> bytes:
+        nonlocal begin_source, begin_target
+        links: Links = []
+        if source and target:
+            end_source, end_target = begin_source + len(source), begin_target + len(target)
+            there, back = forward[begin_target:end_target], backward[begin_source:end_source]
+            links = symmetrise(there.tolist(), back.tolist(), heuristic)
+            begin_source, begin_target = end_source, end_target
+        return f"{format_links(links)}\n".encode()
+
+    for corpus in corpora:
+        yield (line(*pair) for pair in corpus)
+
+
+def _check_pairs(there_are: bool, bitexts: Sequence[tuple[PathLike, PathLike]]) -> None:
+    if not there_are:
         raise FormatError(f"{os.fspath(bitexts[0][0])}: no sentence pairs to align")
-    symmetrised = symmetrise(aligned, *_align_both(aligned, seed, progress), heuristic)
-    with ExitStack() as stack:
-        for corpus, output in zip(corpora, outputs, strict=True):
-            file = stack.enter_context(stack.enter_context(replacing(output)).open("w", newline="\n"))
-            for pair in corpus:
-                links = next(symmetrised) if all(pair) else []
-                file.write(format_links(links) + "\n")
 
 
 def read_alignment(path: PathLike, pairs: int) -> Iterator[Links]:
@@ -119,109 +180,3 @@ def _parse_link(token: str, where: str) -> tuple[int, int]:
     if not (dash and source.isascii() and target.isascii() and source.isdigit() and target.isdigit()):
         raise FormatError(f"{where}: expected links such as 0-0 1-2, found {token}")
     return int(source), int(target)
-
-
-def _align_both(
-    pairs: Sequence[tuple[Sequence[str], Sequence[str]]],
-    seed: int,
-    progress: Callable[[int, int], object] | None,
-) -> tuple[Positions, Positions]:
-    """Returns the forward and the backward alignment.
-
-    The forward alignment has the position of the source word of every target word of all pairs, or -1. The
-    backward alignment has the position of the target word of every source word.
-    """
-    counts = [(0, 0), (0, 0)]
-
-    def report(direction: int, done: int, total: int) -> None:
-        counts[direction] = (done, total)
-        if progress is not None and counts[0][1] and counts[1][1]:
-            progress(sum(done for done, _ in counts), sum(total for _, total in counts))
-
-    with ExitStack() as stack:
-        pool = stack.enter_context(ThreadPoolExecutor(2))
-        processes = [stack.enter_context(_alignment_process(seed)) for _ in range(2)]
-        forward = pool.submit(_run_direction, processes[0], pairs, partial(report, 0))
-        backward = pool.submit(_run_direction, processes[1], [(t, s) for s, t in pairs], partial(report, 1))
-        for future in as_completed([forward, backward]):
-            future.result()  # raises the error of the one that fails first
-        return forward.result(), backward.result()
-
-
-@contextmanager
-def _alignment_process(seed: int) -> Iterator[subprocess.Popen[bytes]]:
-    """Yields a process that aligns in one direction. Kills it at the end if it is still running."""
-    program = Path(__file__).with_name("direction.py")
-    process = subprocess.Popen(
-        [sys.executable, "-P", str(program), str(seed)],
-        stdin=subprocess.PIPE,
-        stdout=subprocess.PIPE,
-        stderr=subprocess.PIPE,
-        start_new_session=True,  # an interrupt from the keyboard is for this process alone
-    )
-    try:
-        yield process
-    finally:
-        process.kill()
-        process.wait()
-
-
-def _run_direction(
-    process: subprocess.Popen[bytes],
-    pairs: Sequence[tuple[Sequence[str], Sequence[str]]],
-    report: Callable[[int, int], None],
-) -> Positions:
-    assert process.stdin is not None and process.stdout is not None and process.stderr is not None
-    with process.stdout, process.stderr:
-        try:
-            with process.stdin:
-                for source, target in pairs:
-                    process.stdin.write(f"{' '.join(source)}\t{' '.join(target)}\n".encode())
-            # A process that is killed may leave an incomplete line.
-            while counts := re.fullmatch(rb"(\d+) (\d+)\n", process.stdout.readline()):
-                report(int(counts[1]), int(counts[2]))
-        except BrokenPipeError:
-            pass  # the error message is read below
-        positions = process.stdout.read()
-        messages = process.stderr.read().decode(errors="replace").strip()
-    words = sum(len(target) for _, target in pairs)
-    if process.wait() != 0 or len(positions) != words * np.dtype(np.int32).itemsize:
-        reason = messages.splitlines()[-1] if messages else f"exit code {process.returncode}"
-        raise Error(f"word alignment failed: {reason}")
-    return np.frombuffer(positions, np.int32)
-
-
-def symmetrise(
-    pairs: Iterable[tuple[Sequence[str], Sequence[str]]],
-    forward: Positions,
-    backward: Positions,
-    heuristic: Heuristic,
-) -> Iterator[Links]:
-    """Yields the links of every pair, combined from the alignments of both directions."""
-    begin_target, begin_source = 0, 0
-    for source, target in pairs:
-        end_target, end_source = begin_target + len(target), begin_source + len(source)
-        matrix, other = (WordAlignmentMatrix(len(source), len(target)) for _ in range(2))
-        for t, s in enumerate(forward[begin_target:end_target].tolist()):
-            if s >= 0:
-                matrix[s, t] = True
-        for s, t in enumerate(backward[begin_source:end_source].tolist()):
-            if t >= 0:
-                other[s, t] = True
-        begin_target, begin_source = end_target, end_source
-        combine(matrix, other, heuristic)
-        yield [(int(s), int(t)) for s, t in np.argwhere(matrix.to_numpy())]
-
-
-def combine(matrix: WordAlignmentMatrix, other: WordAlignmentMatrix, heuristic: Heuristic) -> None:
-    """Combines two matrices of source by target words in place into the first (Koehn et al. 2005)."""
-    if heuristic == "intersection":
-        matrix.intersect(other)
-    elif heuristic == "union":
-        matrix.union(other)
-    elif heuristic == "grow-diag":
-        matrix.grow_diag(other)
-    elif heuristic == "grow-diag-final":
-        matrix.grow_diag_final(other)
-    else:
-        matrix.grow_diag_final_and(other)

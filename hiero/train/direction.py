@@ -1,13 +1,13 @@
 """A program that aligns words in one direction, with sil-thot's eflomal model of targets given sources.
 
-    direction.py SEED
+    direction.py SEED SAMPLERS
 
 Input: one line for each sentence pair, ``source tokens TAB target tokens``. Output: lines with the number of
 iterations done and their total, an empty line, then for every target word the position of its source word as
 a native int32, or -1.
 
 It is a process of its own because the library holds Python's global lock during training. It imports nothing
-from this package, so it runs wherever ``alignment.py`` finds it.
+from this package, so it runs wherever ``sil_thot.py`` finds it.
 """
 
 from __future__ import annotations
@@ -21,6 +21,7 @@ from thot.alignment import EflomalAlignmentModel
 def main() -> None:
     model = EflomalAlignmentModel()
     model.seed = int(sys.argv[1])
+    model.num_samplers = int(sys.argv[2])
     model.deterministic = True
     model.emit_training_alignments = True
     # Words are replaced by names such as w0, because some words, such as NULL, are special to the library.

@@ -21,7 +21,7 @@ from hiero.decode.model_directory import check_output
 from hiero.decode.settings import DecodingSettings
 from hiero.features.distortion import DistortionStatistics
 from hiero.text import TextSide
-from hiero.train.alignment import align, import_alignment
+from hiero.train.alignment import AlignSettings, align, import_alignment
 from hiero.train.corpus import count_sentences, prepare_corpus, prepare_text, read_pairs, text_warnings
 from hiero.train.held_out import LEFT_OUT, LeftOutExample, set_aside
 from hiero.train.lm import copy_lm, estimate_lm
@@ -118,7 +118,7 @@ class _Pipeline:
             self._copy_lm(len(self.lms), path)
         corpus = self._paths("corpus.source", "corpus.target")
         if self.inputs.alignment is None:
-            self._step("align", corpus, ["alignment"], self._align, "heuristic", "seed")
+            self._step("align", corpus, ["alignment"], self._align, *AlignSettings.model_fields)
         else:
             links = {"alignment": self.inputs.alignment}
             self._step("align", {**corpus, **links}, ["alignment"], self._import_alignment)
@@ -221,8 +221,7 @@ class _Pipeline:
         align(
             [(self.work / "corpus.source", self.work / "corpus.target")],
             [self.work / "alignment"],
-            heuristic=self.settings.heuristic,
-            seed=self.settings.seed,
+            **self.settings.model_dump(include=set(AlignSettings.model_fields)),
             progress=self._progress("iterations"),
         )
 

@@ -8,15 +8,17 @@ import signal
 import subprocess
 import sys
 from pathlib import Path
+from typing import Any, get_args
 
-import numpy as np
 import pytest
-from thot.common import WordAlignmentMatrix
 
 import hiero
+from hiero._core import Aligner
+from hiero._core import symmetrise as symmetrised
 from hiero.base.memory import _children
 from hiero.train import HEURISTICS, Heuristic, align, read_alignment
-from hiero.train.alignment import _run_direction, combine
+from hiero.train.alignment import AlignerName
+from hiero.train.sil_thot import _run_direction
 from support.commands import call
 
 Link = tuple[int, int]
@@ -60,16 +62,14 @@ def test_symmetrisation(heuristic: Heuristic) -> None:
         rows, columns = rng.randint(1, 6), rng.randint(1, 7)
         there = {(rng.randrange(rows), t) for t in range(columns) if rng.random() < 0.8}
         back = {(s, rng.randrange(columns)) for s in range(rows) if rng.random() < 0.8}
-        matrices = WordAlignmentMatrix(rows, columns), WordAlignmentMatrix(rows, columns)
-        for matrix, links in zip(matrices, (there, back), strict=True):
-            for link in links:
-                matrix[link] = True
-        combine(*matrices, heuristic)
-        actual = {(int(s), int(t)) for s, t in np.argwhere(matrices[0].to_numpy())}
-        assert actual == symmetrise(there, back, rows, columns, heuristic)
+        forward = [next((s for s, t in there if t == column), -1) for column in range(columns)]
+        backward = [next((t for s, t in back if s == row), -1) for row in range(rows)]
+        actual = symmetrised(forward, backward, heuristic)
+        assert actual == sorted(symmetrise(there, back, rows, columns, heuristic))
 
 
-def test_aligning(demo: Path, tmp_path: Path) -> None:
+@pytest.mark.parametrize("aligner", get_args(AlignerName))
+def test_aligning(demo: Path, tmp_path: Path, aligner: AlignerName) -> None:
     for side in ("zh", "en"):
         lines = (demo / f"train.{side}").read_text().splitlines()[:150]
         lines[7] = " "
@@ -81,7 +81,7 @@ def test_aligning(demo: Path, tmp_path: Path) -> None:
     def run(parts: str, seed: int = 1, heuristic: Heuristic = "grow-diag-final-and") -> list[list[str]]:
         bitexts = [(tmp_path / f"{part}.zh", tmp_path / f"{part}.en") for part in parts]
         outputs = [tmp_path / f"{part}.align" for part in parts]
-        align(bitexts, outputs, seed=seed, heuristic=heuristic)
+        align(bitexts, outputs, seed=seed, heuristic=heuristic, aligner=aligner)
         return [path.read_text().splitlines() for path in outputs]
 
     assert run("s", seed=1) != run("s", seed=2)
@@ -139,7 +139,7 @@ def test_a_direction_that_dies(demo: Path, tmp_path: Path, direction: int) -> No
             os.kill(both[direction], signal.SIGKILL)
 
     with pytest.raises(hiero.Error, match="word alignment failed: exit code -9"):
-        align([(demo / "train.zh", demo / "train.en")], [tmp_path / "a"], progress=kill)
+        align([(demo / "train.zh", demo / "train.en")], [tmp_path / "a"], aligner="sil-thot", progress=kill)
     assert _children() == others and list(tmp_path.iterdir()) == []
 
 
@@ -155,9 +155,77 @@ def test_half_a_line_is_no_progress() -> None:
     assert reported == [(1, 9)]
 
 
-def test_nothing_to_align(tmp_path: Path) -> None:
+@pytest.mark.parametrize("aligner", get_args(AlignerName))
+def test_nothing_to_align(tmp_path: Path, aligner: AlignerName) -> None:
     (tmp_path / "f").write_text("a\n\n")
     (tmp_path / "e").write_text("\nb\n")
-    with pytest.raises(hiero.FormatError, match="no sentence pairs to align"):
-        align([(tmp_path / "f", tmp_path / "e")], [tmp_path / "a"])
+    with pytest.raises(hiero.FormatError, match=r"/f: no sentence pairs to align"):
+        align([(tmp_path / "f", tmp_path / "e")], [tmp_path / "a"], aligner=aligner)
     assert not (tmp_path / "a").exists()
+
+
+@pytest.mark.parametrize("aligner", get_args(AlignerName))
+def test_wrong_files(tmp_path: Path, aligner: AlignerName) -> None:
+    bitext, output = (tmp_path / "f", tmp_path / "e"), tmp_path / "a"
+    bitext[0].write_text("a\nb\n")
+    bitext[1].write_text("c\n")
+    with pytest.raises(hiero.FormatError, match=r"/e: ends after 1 lines, where .*/f has more"):
+        align([bitext], [output], aligner=aligner)
+    with pytest.raises(hiero.FormatError, match=r"/e: ends after 1 lines, where .*/f has more"):
+        align([bitext[::-1]], [output], aligner=aligner)
+    bitext[1].write_bytes(b"c\n\xff\n")
+    with pytest.raises(hiero.FormatError, match=r"/e:2"):
+        align([bitext], [output], aligner=aligner)
+    assert sorted(path.name for path in tmp_path.iterdir()) == ["e", "f"]
+
+
+def test_threads_and_samplers(demo: Path, tmp_path: Path) -> None:
+    def lines(**settings: Any) -> list[str]:
+        output = tmp_path / "a"
+        align([(demo / "train.zh", demo / "train.en")], [output], aligner="hiero", **settings)
+        assert [path.name for path in tmp_path.iterdir()] == ["a"]
+        return output.read_text().splitlines()
+
+    reported: list[tuple[int, int]] = []
+    one = lines(progress=lambda done, total: reported.append((done, total)))
+    assert len(one) == len((demo / "train.zh").read_text().splitlines())
+    assert reported == [(k + 1, len(reported)) for k in range(len(reported))]
+    assert lines(threads=3) == one
+    assert lines(samplers=1) != one
+    command = ("hiero", "align", "--source", demo / "train.zh", "--target", demo / "train.en")
+    options = ("--aligner", "hiero", "--samplers", 1, "--threads", 2, "-o", tmp_path / "a")
+    done = call(*command, *options)
+    assert (done.returncode, done.stderr) == (0, b"")
+    assert (tmp_path / "a").read_text().splitlines() == lines(samplers=1)
+
+
+def test_wrong_calls(demo: Path, tmp_path: Path) -> None:
+    aligner = Aligner(str(tmp_path), 1)
+    with (demo / "train.zh").open("rb") as source, (demo / "train.en").open("rb") as target:
+        pairs = aligner.add((source, "f"), (target, "e"))
+    with pytest.raises(ValueError, match="not trained"):
+        aligner.links(0, 1, "union")
+    errors = []
+
+    def progress(done: int, total: int) -> None:
+        with pytest.raises(hiero.Error, match="at work") as error:
+            aligner.links(0, 1, "union")
+        errors.append(error)
+
+    aligner.train(1, 1, progress)
+    assert len(errors) > 10
+    assert aligner.links(0, pairs, "union").count(b"\n") == pairs
+    with pytest.raises(IndexError):
+        aligner.links(0, pairs + 1, "union")
+    for wrong in (
+        lambda: aligner.links(0, 1, "all"),
+        lambda: aligner.train(1, 0, None),
+        lambda: Aligner("", 0),
+    ):
+        with pytest.raises(ValueError, match=r"heuristic: unknown all|expected 1 or more"):
+            wrong()
+    with pytest.raises(FileNotFoundError):
+        Aligner(str(tmp_path / "none"), 1)
+    for forward, backward in (([1], [0]), ([-2], [0]), ([0], [1])):
+        with pytest.raises(ValueError, match="is not in the sentence"):
+            symmetrised(forward, backward, "union")
