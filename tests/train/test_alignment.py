@@ -16,7 +16,17 @@ import hiero
 from hiero._core import Aligner
 from hiero._core import symmetrise as symmetrised
 from hiero.base.memory import _children
-from hiero.train import HEURISTICS, Heuristic, align, read_alignment
+from hiero.train import (
+    HEURISTICS,
+    AlignSettings,
+    Heuristic,
+    TrainInputs,
+    TrainSettings,
+    align,
+    alignment,
+    read_alignment,
+    train,
+)
 from hiero.train.alignment import AlignerName
 from hiero.train.sil_thot import _run_direction
 from support.commands import call
@@ -78,13 +88,16 @@ def test_aligning(demo: Path, tmp_path: Path, aligner: AlignerName) -> None:
         (tmp_path / f"h.{side}").write_bytes((demo / name).read_bytes())
         (tmp_path / f"s.{side}").write_text("".join(line + "\n" for line in lines[50:90]))
 
-    def run(parts: str, seed: int = 1, heuristic: Heuristic = "grow-diag-final-and") -> list[list[str]]:
+    def run(
+        parts: str, seed: int = 1, heuristic: Heuristic = "grow-diag-final-and", samplers: int = 3
+    ) -> list[list[str]]:
         bitexts = [(tmp_path / f"{part}.zh", tmp_path / f"{part}.en") for part in parts]
         outputs = [tmp_path / f"{part}.align" for part in parts]
-        align(bitexts, outputs, seed=seed, heuristic=heuristic, aligner=aligner)
+        align(bitexts, outputs, seed=seed, heuristic=heuristic, aligner=aligner, samplers=samplers)
         return [path.read_text().splitlines() for path in outputs]
 
     assert run("s", seed=1) != run("s", seed=2)
+    assert run("s") != run("s", samplers=1)
     first = run("th")
     assert (len(first[0]), len(first[1])) == (150, 200)
     assert first[0][7] == ""
@@ -179,7 +192,7 @@ def test_wrong_files(tmp_path: Path, aligner: AlignerName) -> None:
     assert sorted(path.name for path in tmp_path.iterdir()) == ["e", "f"]
 
 
-def test_threads_and_samplers(demo: Path, tmp_path: Path) -> None:
+def test_threads_and_samplers(demo: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     def lines(**settings: Any) -> list[str]:
         output = tmp_path / "a"
         align([(demo / "train.zh", demo / "train.en")], [output], aligner="hiero", **settings)
@@ -190,6 +203,7 @@ def test_threads_and_samplers(demo: Path, tmp_path: Path) -> None:
     one = lines(progress=lambda done, total: reported.append((done, total)))
     assert len(one) == len((demo / "train.zh").read_text().splitlines())
     assert reported == [(k + 1, len(reported)) for k in range(len(reported))]
+    monkeypatch.setattr(alignment, "_PAIRS_AT_ONCE", 70)
     assert lines(threads=3) == one
     assert lines(samplers=1) != one
     command = ("hiero", "align", "--source", demo / "train.zh", "--target", demo / "train.en")
@@ -197,6 +211,19 @@ def test_threads_and_samplers(demo: Path, tmp_path: Path) -> None:
     done = call(*command, *options)
     assert (done.returncode, done.stderr) == (0, b"")
     assert (tmp_path / "a").read_text().splitlines() == lines(samplers=1)
+
+
+def test_training_passes_settings_on(demo: Path, tmp_path: Path) -> None:
+    for side in ("zh", "en"):
+        lines = (demo / f"train.{side}").read_text().splitlines()[:300]
+        (tmp_path / side).write_text("".join(f"{line}\n" for line in lines))
+    inputs = TrainInputs(tmp_path / "zh", tmp_path / "en")
+    settings = TrainSettings(aligner="hiero", samplers=2, seed=5, heuristic="union")
+    train(inputs, tmp_path / "model", settings=settings)
+    work = tmp_path / "model.train"
+    corpus = work / "corpus.source", work / "corpus.target"
+    align([corpus], [tmp_path / "a"], **settings.model_dump(include={*AlignSettings.model_fields}))
+    assert (tmp_path / "a").read_bytes() == (work / "alignment").read_bytes()
 
 
 def test_wrong_calls(demo: Path, tmp_path: Path) -> None:
