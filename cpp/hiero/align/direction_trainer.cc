@@ -14,7 +14,7 @@ constexpr std::size_t kShardPairs = 256;
 // As in the authors' program: the sweeps of the last stage are this, divided by the root of the number of
 // pairs. Those of the other stages are a quarter of it.
 constexpr double kSweeps = 5000;
-// Links are drawn first of all at random, as many of them as this not at all.
+// The share of words without a link at first, when links are drawn blindly.
 constexpr float kUnlinked = 0.2f;
 
 int last_sweeps(std::size_t pairs) {

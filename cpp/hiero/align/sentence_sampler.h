@@ -2,8 +2,8 @@
 // others.
 //
 // How to use:
-//   1. SentenceSampler sampler(model, stage);       // tables of the model's probabilities, for many
-//   sentences
+//   1. DirectionTables tables(model, stage, longest);
+//      SentenceSampler sampler(tables);             // for many sentences, but one at a time
 //   2. sampler.begin(source, target, links, true);  // looks words up; `links` are where it starts
 //   3. sampler.sweep(links, random);                // as often as wanted
 #pragma once
