@@ -253,8 +253,9 @@ def test_a_command_without_settings_stays_what_it_is() -> None:
 
 def test_training_has_the_settings_of_its_steps() -> None:
     names = set(TrainSettings.model_fields)
-    steps = {"max_length", "max_ratio", "heuristic", "seed", "extract", "score", "leave_out"}
-    assert names == steps | {"text", "truecase", "lms", "lm_order", "lm_binary", "lm_quantize"}
+    alignment = {"aligner", "samplers", "heuristic", "seed"}
+    steps = {"max_length", "max_ratio", "extract", "score", "leave_out"}
+    assert names == alignment | steps | {"text", "truecase", "lms", "lm_order", "lm_binary", "lm_quantize"}
     assert (TrainSettings().lm_order, TrainSettings().lm_binary, TrainSettings().lm_quantize) == (
         5,
         "probing",

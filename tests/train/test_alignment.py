@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import io
 import os
 import random
 import signal
@@ -193,24 +194,29 @@ def test_wrong_files(tmp_path: Path, aligner: AlignerName) -> None:
 
 
 def test_threads_and_samplers(demo: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    def lines(**settings: Any) -> list[str]:
-        output = tmp_path / "a"
-        align([(demo / "train.zh", demo / "train.en")], [output], aligner="hiero", **settings)
-        assert [path.name for path in tmp_path.iterdir()] == ["a"]
-        return output.read_text().splitlines()
+    folder = tmp_path / "out"
+    folder.mkdir()
+    sides = [tmp_path / side for side in ("zh", "en")]
+    for path in sides:
+        lines = (demo / f"train.{path.name}").read_text().splitlines()[:300]
+        path.write_text("".join(f"{line}\n" for line in lines))
+
+    def links(**settings: Any) -> str:
+        align([(sides[0], sides[1])], [folder / "a"], **{"aligner": "hiero", "samplers": 1, **settings})
+        assert [path.name for path in folder.iterdir()] == ["a"]
+        return (folder / "a").read_text()
 
     reported: list[tuple[int, int]] = []
-    one = lines(progress=lambda done, total: reported.append((done, total)))
-    assert len(one) == len((demo / "train.zh").read_text().splitlines())
+    one = links(progress=lambda done, total: reported.append((done, total)))
+    assert one.count("\n") == 300
     assert reported == [(k + 1, len(reported)) for k in range(len(reported))]
+    assert links(samplers=2) != one
     monkeypatch.setattr(alignment, "_PAIRS_AT_ONCE", 70)
-    assert lines(threads=3) == one
-    assert lines(samplers=1) != one
-    command = ("hiero", "align", "--source", demo / "train.zh", "--target", demo / "train.en")
-    options = ("--aligner", "hiero", "--samplers", 1, "--threads", 2, "-o", tmp_path / "a")
-    done = call(*command, *options)
+    assert links(threads=3) == one
+    options = ("--aligner", "hiero", "--samplers", 1, "--threads", 2, "-o", folder / "b")
+    done = call("hiero", "align", "--source", sides[0], "--target", sides[1], *options)
     assert (done.returncode, done.stderr) == (0, b"")
-    assert (tmp_path / "a").read_text().splitlines() == lines(samplers=1)
+    assert (folder / "b").read_text() == one
 
 
 def test_training_passes_settings_on(demo: Path, tmp_path: Path) -> None:
@@ -226,10 +232,9 @@ def test_training_passes_settings_on(demo: Path, tmp_path: Path) -> None:
     assert (tmp_path / "a").read_bytes() == (work / "alignment").read_bytes()
 
 
-def test_wrong_calls(demo: Path, tmp_path: Path) -> None:
+def test_wrong_calls(tmp_path: Path) -> None:
     aligner = Aligner(str(tmp_path), 1)
-    with (demo / "train.zh").open("rb") as source, (demo / "train.en").open("rb") as target:
-        pairs = aligner.add((source, "f"), (target, "e"))
+    pairs = aligner.add((io.BytesIO(b"a b\n" * 100), "f"), (io.BytesIO(b"c d\n" * 100), "e"))
     with pytest.raises(ValueError, match="not trained"):
         aligner.links(0, 1, "union")
     errors = []
