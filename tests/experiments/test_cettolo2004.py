@@ -127,6 +127,7 @@ def test_the_experiment(folder: Path, tmp_path: Path) -> None:
     assert "holds another run, see experiment.json, origin.sets" in one_error_line(call("hiero", *swapped), 1)
 
 
+@pytest.mark.slow
 def test_more_decodings(folder: Path, tmp_path: Path) -> None:
     model = hiero.Model.load(folder / "model")
     # The language model prefers what is worst, so that there is something to learn.

@@ -133,6 +133,7 @@ def folder(tmp_path_factory: pytest.TempPathFactory) -> Path:
     return folder
 
 
+@pytest.mark.slow
 def test_the_experiment(folder: Path, tmp_path: Path) -> None:
     out = tmp_path / "out"
     command = ("hiero", "experiment", "chiang2008", folder / "experiment.toml", "-o", out)

@@ -91,6 +91,7 @@ def folder(tmp_path_factory: pytest.TempPathFactory) -> Path:
     return folder
 
 
+@pytest.mark.slow
 def test_the_experiment(folder: Path, tmp_path: Path) -> None:
     out = tmp_path / "out"
     command = ("hiero", "experiment", "zhai2015", folder / "experiment.toml", "-o", out)

@@ -217,7 +217,7 @@ def plain(text: str) -> str:
     return visible(plain_punctuation(cleaned(text, "NFC"))).replace("''", '"')
 
 
-@pytest.mark.parametrize("count", [250, pytest.param(1500, marks=pytest.mark.slow)])
+@pytest.mark.parametrize("count", [150, pytest.param(1500, marks=pytest.mark.slow)])
 @pytest.mark.parametrize(
     "name",
     [*(f"{language}:moses" for language in ("en", "fr", "cs", "fi", "und")), "zh:jieba", "ja:janome"],
