@@ -1,7 +1,9 @@
 // Word alignment.
 #include <algorithm>
 #include <atomic>
+#include <memory>
 #include <optional>
+#include <utility>
 
 #include "bindings.h"
 #include "hiero/align/word_aligner.h"
@@ -56,8 +58,10 @@ class Aligner {
     if (samplers < 1) throw std::invalid_argument("samplers: expected 1 or more");
     const Work work(at_work_);
     const nb::gil_scoped_release release;
-    aligner_.emplace(bitext_, AlignOptions{seed, samplers, threads_}, folder_);
-    aligner_->train([&](std::uint64_t done, std::uint64_t all) { call_progress(progress, done, all); });
+    aligner_.reset();
+    auto aligner = std::make_unique<WordAligner>(bitext_, AlignOptions{seed, samplers, threads_}, folder_);
+    aligner->train([&](std::uint64_t done, std::uint64_t all) { call_progress(progress, done, all); });
+    aligner_ = std::move(aligner);  // not one that was interrupted
   }
 
   nb::bytes links(std::size_t first, std::size_t last, const std::string& heuristic) const {
@@ -77,7 +81,7 @@ class Aligner {
   std::string folder_;
   int threads_;
   Bitext bitext_;
-  std::optional<WordAligner> aligner_;
+  std::unique_ptr<WordAligner> aligner_;  // trained
   mutable std::atomic_flag at_work_;
 };
 

@@ -13,10 +13,9 @@ namespace {
 using RuleVisitor =
     Annotated<"collections.abc.Callable[[list[str], list[str], list[tuple[int, int]], float, int], object]">;
 
-ExtractStatistics extract_from_files(
-    const NamedFile& source, const NamedFile& target, const NamedFile& links, const std::string& output,
-    const ExtractOptions& options, std::uint64_t memory,
-    const Counters& progress) {
+ExtractStatistics extract_from_files(const NamedFile& source, const NamedFile& target, const NamedFile& links,
+                                     const std::string& output, const ExtractOptions& options,
+                                     std::uint64_t memory, const Counters& progress) {
   PythonLines source_lines(source.first, source.second);
   PythonLines target_lines(target.first, target.second);
   PythonLines link_lines(links.first, links.second);

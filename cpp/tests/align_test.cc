@@ -306,6 +306,10 @@ void test_bitext() {
   bitext.add(longest, "x");
   expect(bitext.source().length(3) == Bitext::kLongest, "a long sentence");
   expect_throws<FormatError>([&] { bitext.add(longest + "w", "x"); }, "too long a sentence");
+  expect_throws<FormatError>([&] { bitext.add("y", longest + "w"); }, "too long a sentence");
+  bitext.add("haus", "house");
+  expect(bitext.pairs() == 5 && bitext.target().sentences() == 5, "a pair that fails is left out");
+  expect(bitext.source().length(4) == 1 && bitext.target().length(4) == 1, "with all of its words");
 }
 
 void test_parallel_for() {

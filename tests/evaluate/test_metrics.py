@@ -79,9 +79,10 @@ def total(metric: Metric, lines: list[str]) -> float:
     return float(metric.score(metric.statistics(lines).sum(axis=0)))
 
 
-def test_bleu_is_sacrebleus() -> None:
+@pytest.mark.parametrize("count", [600, pytest.param(3000, marks=pytest.mark.slow)])
+def test_bleu_is_sacrebleus(count: int) -> None:
     rng = random.Random(1)
-    for _ in range(600):
+    for _ in range(count):
         lines, references = random_set(rng)
         theirs = sacrebleu.BLEU(tokenize="none", force=True).corpus_score(lines, streams(references))
         assert total(Bleu(references), lines) == pytest.approx(theirs.score, rel=1e-12)

@@ -22,11 +22,12 @@ def pieces(forest: Forest, intercepts: Array, slopes: Array) -> list[Piece]:
     return list(zip(begins.tolist(), b.tolist(), a.tolist(), texts, strict=True))
 
 
+@pytest.mark.parametrize("count", [500, pytest.param(1500, marks=pytest.mark.slow)])
 @pytest.mark.parametrize("integers", [False, True])
-def test_envelopes_are_those_of_all_derivations(integers: bool) -> None:
+def test_envelopes_are_those_of_all_derivations(integers: bool, count: int) -> None:
     rng = random.Random(1)
     several = 0
-    for _ in range(500):
+    for _ in range(count):
         forest = small_random_forest(rng, 300)
         intercepts, slopes = (
             np.array([rng.randint(-2, 2) if integers else rng.gauss(0, 1) for _ in range(forest.edge_count)])

@@ -244,6 +244,13 @@ def test_wrong_calls(tmp_path: Path) -> None:
             aligner.links(0, 1, "union")
         errors.append(error)
 
+    for bad in (b"e\n\xff\n", b"e\n", b"e\n" * 3):
+        with pytest.raises(hiero.FormatError):
+            aligner.add((io.BytesIO(b"a b\nb\n"), "f"), (io.BytesIO(bad), "e"))
+    with pytest.raises(ZeroDivisionError):
+        aligner.train(1, 1, lambda done, total: 1 // 0)
+    with pytest.raises(ValueError, match="not trained"):
+        aligner.links(0, 1, "union")
     aligner.train(1, 1, progress)
     assert len(errors) > 10
     assert aligner.links(0, pairs, "union").count(b"\n") == pairs

@@ -27,9 +27,28 @@ void BitextSide::add(std::string_view line) {
   ends_.push_back(words_.size());
 }
 
+void BitextSide::truncate(std::size_t sentences) {
+  ends_.resize(sentences + 1);
+  words_.resize(ends_.items().back());
+}
+
 void Bitext::add(std::string_view source, std::string_view target) {
-  source_.add(source);
-  target_.add(target);
+  all_or_none([&] {
+    source_.add(source);
+    target_.add(target);
+  });
+}
+
+template <class Add>
+void Bitext::all_or_none(const Add& add_pairs) {
+  const std::size_t before = pairs();
+  try {
+    add_pairs();
+  } catch (...) {
+    source_.truncate(before);
+    target_.truncate(before);
+    throw;
+  }
 }
 
 bool Bitext::can_be_aligned() const {
@@ -41,17 +60,19 @@ bool Bitext::can_be_aligned() const {
 
 std::size_t Bitext::add(LineReader& source, LineReader& target) {
   const std::size_t before = pairs();
+  all_or_none([&] { add_lines(source, target); });
+  return pairs() - before;
+}
+
+void Bitext::add_lines(LineReader& source, LineReader& target) {
   std::string_view source_line;
   std::string_view target_line;
   while (true) {
     const bool has_source = source.next(source_line);
     const bool has_target = target.next(target_line);
-    if (!has_source && !has_target) return pairs() - before;
-    if (has_source != has_target) {
-      const LineReader& short_one = has_source ? target : source;
-      throw FormatError(short_one.name() + ": ends after " + std::to_string(short_one.line_number()) +
-                        " lines, where " + (has_source ? source : target).name() + " has more");
-    }
+    if (!has_source && !has_target) return;
+    if (!has_target) throw_ended(target, source);
+    if (!has_source) throw_ended(source, target);
     add_line(source_, source_line, source);
     add_line(target_, target_line, target);
   }

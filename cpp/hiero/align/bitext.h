@@ -29,6 +29,8 @@ class BitextSide {
 
   // Appends a sentence of tokens between white space.
   void add(std::string_view line);
+  // Keeps only the first sentences, and all words of the vocabulary.
+  void truncate(std::size_t sentences);
 
   std::size_t sentences() const { return ends_.size() - 1; }
   // Returns the number of words of all sentences before this one.
@@ -52,7 +54,7 @@ class Bitext {
   // The longest sentence: positions take 16 bits.
   static constexpr std::size_t kLongest = 0xFFFE;
 
-  // Throws FileError, as `add` does.
+  // Throws FileError, as `add` does, which then adds nothing.
   explicit Bitext(const std::string& folder) : source_(folder), target_(folder) {}
 
   // Appends a pair of sentences, of which either may be empty. Throws FormatError for a longer one than
@@ -69,6 +71,10 @@ class Bitext {
   const BitextSide& target() const { return target_; }
 
  private:
+  template <class Add>
+  void all_or_none(const Add& add_pairs);
+  void add_lines(LineReader& source, LineReader& target);
+
   BitextSide source_;
   BitextSide target_;
 };

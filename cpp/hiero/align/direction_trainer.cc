@@ -9,8 +9,6 @@ namespace hiero {
 namespace {
 
 constexpr std::size_t kGroups = 16;
-// So few pairs that threads have something to share, and so many that what is between them costs nothing.
-constexpr std::size_t kShardPairs = 256;
 // As in the authors' program: the sweeps of the last stage are this, divided by the root of the number of
 // pairs. Those of the other stages are a quarter of it.
 constexpr double kSweeps = 5000;

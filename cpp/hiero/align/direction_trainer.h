@@ -17,6 +17,10 @@
 
 namespace hiero {
 
+// The pairs that a thread takes at a time: so few that threads have something to share, and so many that what
+// is between them costs nothing.
+inline constexpr std::size_t kShardPairs = 256;
+
 // One direction of a bitext: every word of `target` is linked with at most one word of `source`.
 struct DirectedBitext {
   const BitextSide& source;

@@ -11,7 +11,6 @@ namespace {
 
 // Sweeps over which the probabilities of links are added up, when the model is known.
 constexpr int kLastSweeps = 32;
-constexpr std::size_t kShardPairs = 256;
 constexpr int kMostThreads = 256;
 // Distinguishes random numbers of the last sweeps from those of training.
 constexpr std::uint64_t kLast = 1 << 20;

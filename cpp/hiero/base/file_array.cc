@@ -65,13 +65,9 @@ void FileBytes::resize(std::size_t size) {
 
 void FileBytes::reserve(std::size_t capacity) {
   if (const int error = allocate(descriptor_, capacity_, capacity)) fail(error);
-  if (data_) munmap(data_, capacity_);
-  data_ = nullptr;
   void* const mapped = mmap(nullptr, capacity, PROT_READ | PROT_WRITE, MAP_SHARED, descriptor_, 0);
-  if (mapped == MAP_FAILED) {
-    size_ = capacity_ = 0;
-    fail(errno);
-  }
+  if (mapped == MAP_FAILED) fail(errno);
+  if (data_) munmap(data_, capacity_);
   data_ = static_cast<std::byte*>(mapped);
   capacity_ = capacity;
 }

@@ -3,6 +3,8 @@
 #include <cstdint>
 #include <cstring>
 
+#include "hiero/base/error.h"
+
 namespace hiero {
 
 bool LineReader::next(std::string_view& line) {
@@ -61,6 +63,11 @@ Continuation continuation_after(unsigned char first) {
 }
 
 }  // namespace
+
+void throw_ended(const LineReader& ended, const LineReader& longer) {
+  throw FormatError(ended.name() + ": ends after " + std::to_string(ended.line_number()) + " lines, where " +
+                    longer.name() + " has more");
+}
 
 bool is_utf8(std::string_view text) {
   const auto* at = reinterpret_cast<const unsigned char*>(text.data());

@@ -36,6 +36,9 @@ class LineReader {
   bool at_end_ = false;
 };
 
+// Throws FormatError for a file that has ended where another one has more lines.
+[[noreturn]] void throw_ended(const LineReader& ended, const LineReader& longer);
+
 // Returns whether the text is well-formed UTF-8 (Unicode 15, table 3-7).
 bool is_utf8(std::string_view text);
 

@@ -38,9 +38,7 @@ bool AlignedPairReader::read_lines() {
   if (!has_line[0] && !has_line[1] && !has_line[2]) return false;
   for (int i = 0; i < 3; ++i) {
     if (has_line[i]) continue;
-    throw FormatError(readers[i]->name() + ": ends after " + std::to_string(readers[i]->line_number()) +
-                      " lines, where " + readers[std::ranges::find(has_line, true) - has_line]->name() +
-                      " has more");
+    throw_ended(*readers[i], *readers[std::ranges::find(has_line, true) - has_line]);
   }
   return false;
 }
