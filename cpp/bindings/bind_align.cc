@@ -36,9 +36,8 @@ class Aligner {
   };
 
  public:
-  Aligner(const std::string& folder, int threads) : folder_(folder), threads_(threads), bitext_(folder) {
-    if (threads < 1) throw std::invalid_argument("threads: expected 1 or more");
-  }
+  Aligner(const std::string& folder, int threads)
+      : folder_(folder), threads_(thread_count(threads)), bitext_(folder) {}
 
   bool can_be_aligned() const {
     const Work work(at_work_);
@@ -79,7 +78,7 @@ class Aligner {
 
  private:
   std::string folder_;
-  int threads_;
+  std::size_t threads_;
   Bitext bitext_;
   std::unique_ptr<WordAligner> aligner_;  // trained
   mutable std::atomic_flag at_work_;

@@ -13,6 +13,8 @@
 #include <nanobind/stl/tuple.h>
 #include <nanobind/stl/unique_ptr.h>
 
+#include <algorithm>
+#include <cstddef>
 #include <cstdint>
 #include <stdexcept>
 #include <string>
@@ -49,6 +51,14 @@ void register_risk(nb::module_& m);
 template <class T, class... Bases, class... Extra>
 nb::class_<T, Bases...> define(nb::module_& m, const char* name, const Extra&... extra) {
   return {m, name, extra..., nb::is_weak_referenceable()};
+}
+
+// Returns a number of threads. Throws std::invalid_argument for less than 1. More than the machine could use
+// would only take memory.
+inline std::size_t thread_count(int threads) {
+  if (threads < 1) throw std::invalid_argument("threads: expected 1 or more");
+  constexpr int kMostThreads = 256;
+  return static_cast<std::size_t>(std::min(threads, kMostThreads));
 }
 
 // Makes a class picklable and copyable: get(object) returns its State, and make(state) an object of it.

@@ -232,39 +232,84 @@ void add_pairs(Bitext& bitext) {
   }
 }
 
-// What a trainer has counted in the end is what its links say.
+// Links of each pair of words, and of each source word.
+struct PlainCounts {
+  std::map<std::pair<WordId, WordId>, std::uint32_t> links;
+  std::vector<std::uint32_t> totals;
+  JumpCounts jumps;
+
+  explicit PlainCounts(const Bitext& bitext) : totals(bitext.source().word_count(), 0) {}
+
+  void add(const Bitext& bitext, const DirectionTrainer& trainer) {
+    for (std::size_t pair = 0; pair < bitext.pairs(); ++pair) {
+      const auto source = bitext.source().sentence(pair);
+      const auto target = bitext.target().sentence(pair);
+      if (source.empty() || target.empty()) continue;
+      jumps.add(trainer.links(pair), source.size(), 1);
+      for (std::size_t j = 0; j < target.size(); ++j) {
+        const LinkPosition link = trainer.links(pair)[j];
+        const WordId word = link == kNoLink ? 0 : source[link];
+        ++links[{target[j], word}];
+        ++totals[word];
+      }
+    }
+  }
+
+  bool operator==(const DirectionModel& model) const {
+    std::size_t cells = 0;
+    for (WordId target = 0; target < model.links.size(); ++target)
+      model.links.row(target).visit([&](WordId, std::uint32_t) { ++cells; });
+    return cells == links.size() && totals == model.totals &&
+           std::ranges::all_of(links, [&](const auto& cell) {
+             return model.links.row(cell.first.first).count(cell.first.second) == cell.second;
+           });
+  }
+};
+
+bool same_jumps(const JumpCounts& a, const JumpCounts& b) {
+  for (int distance = -JumpCounts::kFarthest; distance <= JumpCounts::kFarthest; ++distance) {
+    if (a.count(distance) != b.count(distance)) return false;
+  }
+  return a.total() == b.total();
+}
+
+// What a trainer has counted in the end is what its links say, and what is aligned with are sums of this.
 void test_training() {
   Bitext bitext(folder());
   add_pairs(bitext);
   const DirectedBitext directed{bitext.source(), bitext.target()};
   DirectionTrainer one(directed, 7, 1, folder());
   DirectionTrainer three(directed, 7, 3, folder());
+  std::size_t pairs = 0;
+  for (std::size_t pair = 0; pair < bitext.pairs(); ++pair) pairs += !directed.is_empty(pair);
+  const int last = static_cast<int>(std::lround(5000 / std::sqrt(pairs)));
+  PlainCounts sums(bitext);
   for (int k = 0; k < one.sweeps(); ++k) {
     one.sweep();
     three.sweep();
+    if (k >= one.sweeps() - last) sums.add(bitext, one);
   }
-  std::map<std::pair<WordId, WordId>, std::uint32_t> plain;
-  std::vector<std::uint32_t> totals(bitext.source().word_count(), 0);
-  JumpCounts jumps;
-  for (std::size_t pair = 0; pair < bitext.pairs(); ++pair) {
+  PlainCounts plain(bitext);
+  plain.add(bitext, one);
+  for (std::size_t pair = 0; pair < bitext.pairs(); ++pair)
     expect(std::ranges::equal(one.links(pair), three.links(pair)), "the same links with three threads");
+  expect(plain == one.model() && plain == three.model(), "counts of links");
+  expect(same_jumps(plain.jumps, one.model().jumps) && same_jumps(plain.jumps, three.model().jumps),
+         "counts of jumps");
+  std::vector<DirectionModel::Fertilities> fertilities(bitext.source().word_count());
+  for (std::size_t pair = 0; pair < bitext.pairs(); ++pair) {
     if (directed.is_empty(pair)) continue;
-    jumps.add(one.links(pair), bitext.source().length(pair), 1);
-    for (std::size_t j = 0; j < one.links(pair).size(); ++j) {
-      const LinkPosition link = one.links(pair)[j];
-      const WordId word = link == kNoLink ? 0 : bitext.source().sentence(pair)[link];
-      ++plain[{bitext.target().sentence(pair)[j], word}];
-      ++totals[word];
+    for (std::size_t i = 0; i < bitext.source().length(pair); ++i) {
+      const auto links = std::ranges::count(one.links(pair), static_cast<LinkPosition>(i));
+      ++fertilities[bitext.source().sentence(pair)[i]]
+                   [std::min<std::size_t>(static_cast<std::size_t>(links), 7)];
     }
   }
-  for (const auto& [words, count] : plain) {
-    expect(one.model().links.row(words.first).count(words.second) == count, "counts of links");
-    expect(three.model().links.row(words.first).count(words.second) == count, "counts of three threads");
-  }
-  expect(one.model().totals == totals && three.model().totals == totals, "totals");
-  for (int distance = -10; distance <= 10; ++distance)
-    expect(one.model().jumps.count(distance) == jumps.count(distance), "counts of jumps");
-  expect(jumps.total() == three.model().jumps.total(), "all jumps");
+  const DirectionModel model = one.take_model();
+  const DirectionModel other = three.take_model();
+  expect(sums == model && sums == other, "sums of links over the last sweeps");
+  expect(same_jumps(plain.jumps, model.jumps) && same_jumps(plain.jumps, other.jumps), "the last jumps");
+  expect(fertilities == model.fertilities && fertilities == other.fertilities, "the last fertilities");
 }
 
 void test_aligning() {

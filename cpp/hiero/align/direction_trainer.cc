@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <cmath>
+#include <utility>
 
 #include "hiero/base/parallel.h"
 
@@ -21,13 +22,14 @@ int last_sweeps(std::size_t pairs) {
 
 }  // namespace
 
-DirectionTrainer::DirectionTrainer(const DirectedBitext& bitext, std::uint64_t seed, int threads,
+DirectionTrainer::DirectionTrainer(const DirectedBitext& bitext, std::uint64_t seed, std::size_t threads,
                                    const std::string& folder)
     : bitext_(bitext),
       seed_(seed),
-      threads_(static_cast<std::size_t>(threads)),
+      threads_(threads),
       links_(folder),
-      model_(bitext.source.word_count(), bitext.target.word_count()) {
+      model_(bitext.source.word_count(), bitext.target.word_count()),
+      sums_(bitext.source.word_count(), bitext.target.word_count()) {
   const std::size_t all = bitext.source.sentences();
   links_.resize(bitext.target.begin(all));
   Random random{seed};
@@ -70,6 +72,28 @@ void DirectionTrainer::sweep() {
     if (stage != AlignStage::kLexical) tables.update_jumps();
   }
   ++done_;
+  if (stage == AlignStage::kFertilities) add_to_sums();
+}
+
+// Every thread adds the counts of its own target words.
+void DirectionTrainer::add_to_sums() {
+  parallel_for(threads_, threads_, [&](std::size_t part, std::size_t) {
+    for (std::size_t word = part; word < model_.links.size(); word += threads_) {
+      LinkCounts::Row& sums = sums_.links.row(static_cast<WordId>(word));
+      model_.links.row(static_cast<WordId>(word)).visit([&](WordId source, std::uint32_t count) {
+        sums.add(source, static_cast<std::int32_t>(count));
+      });
+    }
+  });
+  for (std::size_t word = 0; word < sums_.totals.size(); ++word) sums_.totals[word] += model_.totals[word];
+}
+
+DirectionModel DirectionTrainer::take_model() {
+  count_fertilities();
+  sums_.jumps = model_.jumps;
+  sums_.fertilities = std::move(model_.fertilities);
+  model_ = {0, 0};
+  return std::move(sums_);
 }
 
 // Draws the links of the pairs from `first` to `last`.

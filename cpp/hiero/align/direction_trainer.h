@@ -32,14 +32,20 @@ struct DirectedBitext {
 class DirectionTrainer {
  public:
   // Begins with random links, which lie in a file in `folder`. Throws FileError.
-  DirectionTrainer(const DirectedBitext& bitext, std::uint64_t seed, int threads, const std::string& folder);
+  DirectionTrainer(const DirectedBitext& bitext, std::uint64_t seed, std::size_t threads,
+                   const std::string& folder);
 
   // Returns the number of sweeps, which falls with the square root of the number of pairs.
   int sweeps() const;
   // Draws all links once. Call it as often as there are sweeps.
   void sweep();
 
+  // What the present links are counted in.
   const DirectionModel& model() const { return model_; }
+  // Returns the model to align with, as it is after the last sweep: links and their totals are sums over all
+  // sweeps of the last stage, jumps and fertilities are those of the last sweep. The trainer keeps its links,
+  // and can sweep no more.
+  DirectionModel take_model();
   std::span<const LinkPosition> links(std::size_t pair) const {
     return links_.items().subspan(bitext_.target.begin(pair), bitext_.target.length(pair));
   }
@@ -49,6 +55,7 @@ class DirectionTrainer {
   void draw(std::size_t first, std::size_t last, const DirectionTables& tables);
   void count(std::size_t first, std::size_t last, std::span<const LinkPosition> old);
   void count_fertilities();
+  void add_to_sums();
 
   DirectedBitext bitext_;
   std::uint64_t seed_;
@@ -57,6 +64,7 @@ class DirectionTrainer {
   std::size_t longest_ = 0;  // source sentence
   FileArray<LinkPosition> links_;
   DirectionModel model_;
+  DirectionModel sums_;  // of links and totals
   int done_ = 0;
 };
 

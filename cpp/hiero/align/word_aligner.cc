@@ -9,9 +9,9 @@
 namespace hiero {
 namespace {
 
-// Sweeps over which the probabilities of links are added up, when the model is known.
+// Sweeps over which the probabilities of links are added up, when the model is known. They begin where
+// training ended: from no links at all they come to links that are slightly worse.
 constexpr int kLastSweeps = 32;
-constexpr int kMostThreads = 256;
 // Distinguishes random numbers of the last sweeps from those of training.
 constexpr std::uint64_t kLast = 1 << 20;
 
@@ -39,7 +39,7 @@ class WordAligner::PairAligner {
     for (std::size_t k = 0; k < samplers_.size(); ++k) {
       const auto links = direction_.samplers[k]->links(pair);
       drawn_.assign(links.begin(), links.end());
-      samplers_[k].begin(source, target, drawn_, true);
+      samplers_[k].begin(source, target, drawn_, false);
       Random random{seed, k, kLast, pair};
       for (int sweep = 0; sweep < kLastSweeps; ++sweep) samplers_[k].sweep(drawn_, random, probabilities_);
     }
@@ -60,9 +60,9 @@ class WordAligner::PairAligner {
 
 WordAligner::WordAligner(const Bitext& bitext, const AlignOptions& options, const std::string& folder)
     : bitext_(bitext),
-      options_{options.seed, options.samplers, std::min(options.threads, kMostThreads)},
-      directions_{Direction{{bitext.source(), bitext.target()}, {}, {}},
-                  Direction{{bitext.target(), bitext.source()}, {}, {}}} {
+      options_(options),
+      directions_{Direction{{bitext.source(), bitext.target()}, {}, {}, {}},
+                  Direction{{bitext.target(), bitext.source()}, {}, {}, {}}} {
   if (!bitext.can_be_aligned()) throw FormatError("no sentence pairs to align");
   for (std::size_t d = 0; d < directions_.size(); ++d) {
     for (std::size_t k = 0; k < static_cast<std::size_t>(options.samplers); ++k) {
@@ -84,8 +84,9 @@ void WordAligner::train(const AlignProgress& progress) {
         sampler->sweep();
         if (progress) progress(++done, all);
       }
-      direction.tables.push_back(
-          std::make_unique<DirectionTables>(sampler->model(), AlignStage::kFertilities, sampler->longest()));
+      direction.models.push_back(std::make_unique<DirectionModel>(sampler->take_model()));
+      direction.tables.push_back(std::make_unique<DirectionTables>(
+          *direction.models.back(), AlignStage::kFertilities, sampler->longest()));
     }
   }
 }
@@ -96,7 +97,7 @@ std::string WordAligner::links_text(std::size_t first, std::size_t last, Heurist
     Symmetriser symmetriser;
   };
   std::vector<Worker> workers;
-  for (int k = 0; k < options_.threads; ++k)
+  for (std::size_t k = 0; k < options_.threads; ++k)
     workers.push_back({PairAligner(directions_[0]), PairAligner(directions_[1]), Symmetriser(heuristic)});
   const std::size_t shards = (last - first + kShardPairs - 1) / kShardPairs;
   std::vector<std::string> texts(shards);

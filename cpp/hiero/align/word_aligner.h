@@ -23,7 +23,7 @@ struct AlignOptions {
   std::uint64_t seed = 1;
   // Samplers of each direction, whose probabilities are added up.
   int samplers = 1;
-  int threads = 1;
+  std::size_t threads = 1;
 };
 
 // Receives the number of sweeps done and that of all. It may throw to stop the work.
@@ -41,10 +41,11 @@ class WordAligner {
   std::string links_text(std::size_t first, std::size_t last, Heuristic heuristic) const;
 
  private:
-  // The samplers of a direction.
+  // The samplers of a direction, and their models once they are trained.
   struct Direction {
     DirectedBitext bitext;
     std::vector<std::unique_ptr<DirectionTrainer>> samplers;
+    std::vector<std::unique_ptr<DirectionModel>> models;
     std::vector<std::unique_ptr<DirectionTables>> tables;
   };
   class PairAligner;
