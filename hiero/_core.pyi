@@ -2159,6 +2159,7 @@ def extract(
     output: str,
     options: ExtractOptions,
     memory: int,
+    threads: int,
     progress: Callable[[int, int], object] | None,
 ) -> ExtractStatistics:
     """
@@ -2171,6 +2172,7 @@ def extract(
         output: File of counted rules, written in full or not at all.
         options: Options.
         memory: Bytes for sorting.
+        threads: Number of threads, which changes nothing but the time.
         progress: Called with the numbers of sentence pairs and of rule occurrences from time to time.
 
     Raises:
@@ -2184,6 +2186,7 @@ def score(
     options: ScoreOptions,
     bitext: tuple[tuple[IO[bytes], str], tuple[IO[bytes], str]] | None,
     least_significance: float,
+    threads: int,
     progress: Callable[[int], object] | None,
 ) -> ScoreStatistics:
     """
@@ -2197,6 +2200,7 @@ def score(
             name in error messages: rules stay if their -log p by Fisher's exact test (Johnson et al. 2007)
             is larger than least_significance. None: no test.
         least_significance: Limit of the test.
+        threads: Number of threads, which changes nothing but the time.
         progress: Called with the number of rules read from time to time.
 
     Raises:

@@ -15,7 +15,7 @@ using RuleVisitor =
 
 ExtractStatistics extract_from_files(const NamedFile& source, const NamedFile& target, const NamedFile& links,
                                      const std::string& output, const ExtractOptions& options,
-                                     std::uint64_t memory, const Counters& progress) {
+                                     std::uint64_t memory, int threads, const Counters& progress) {
   PythonLines source_lines(source.first, source.second);
   PythonLines target_lines(target.first, target.second);
   PythonLines link_lines(links.first, links.second);
@@ -24,12 +24,12 @@ ExtractStatistics extract_from_files(const NamedFile& source, const NamedFile& t
   };
   const nb::gil_scoped_release release;
   return extract_rules(source_lines.reader(), target_lines.reader(), link_lines.reader(), output, options,
-                       memory, report);
+                       memory, thread_count(threads), report);
 }
 
 ScoreStatistics score_counts(const CountsFile& counts, const std::string& output, const ScoreOptions& options,
                              const std::optional<std::pair<NamedFile, NamedFile>>& bitext,
-                             double least_significance, const Counter& progress) {
+                             double least_significance, int threads, const Counter& progress) {
   const ScoreProgress report = [&progress](std::uint64_t rules) { call_progress(progress, rules); };
   std::optional<PythonLines> source;
   std::optional<PythonLines> target;
@@ -43,13 +43,14 @@ ScoreStatistics score_counts(const CountsFile& counts, const std::string& output
     Vocab words = counts.words();
     test.emplace(source->reader(), target->reader(), words, counts.statistics().pairs);
   }
-  return score_rules(counts, output, options, test ? &*test : nullptr, least_significance, report);
+  return score_rules(counts, output, options, test ? &*test : nullptr, least_significance,
+                     thread_count(threads), report);
 }
 
 void visit_rules(const CountsFile& counts, const RuleVisitor& callback) {
   const Vocab words = counts.words();
-  counts.read_rules([&](std::span<const CodedRule> group) {
-    for (const CodedRule& rule : group) {
+  for (RuleGroups groups(counts); groups.next();) {
+    for (const CodedRule& rule : groups.rules()) {
       std::vector<std::pair<int, int>> links;
       for (std::size_t i = 0; i < rule.links.size(); i += 2)
         links.emplace_back(static_cast<int>(rule.links[i]), static_cast<int>(rule.links[i + 1]));
@@ -57,7 +58,7 @@ void visit_rules(const CountsFile& counts, const RuleVisitor& callback) {
       callback(counts.source_tokens(rule.source, words), counts.target_tokens(rule.target, words), links,
                count, rule.count.occurrences);
     }
-  });
+  }
 }
 
 void register_statistics(nb::module_& m) {
@@ -113,7 +114,8 @@ void register_extract(nb::module_& m) {
   register_statistics(m);
   register_counts(m);
   m.def("extract", &extract_from_files, nb::arg("source"), nb::arg("target"), nb::arg("links"),
-        nb::arg("output"), nb::arg("options"), nb::arg("memory"), nb::arg("progress").none(),
+        nb::arg("output"), nb::arg("options"), nb::arg("memory"), nb::arg("threads"),
+        nb::arg("progress").none(),
         R"(Extracts rules from word-aligned text and counts them (Chiang 2007, section 3).
 
 Args:
@@ -123,13 +125,14 @@ Args:
     output: File of counted rules, written in full or not at all.
     options: Options.
     memory: Bytes for sorting.
+    threads: Number of threads, which changes nothing but the time.
     progress: Called with the numbers of sentence pairs and of rule occurrences from time to time.
 
 Raises:
     FormatError: A line is malformed, or the files have different lengths.
     OSError: A file cannot be read or written.)");
   m.def("score", &score_counts, nb::arg("counts"), nb::arg("output"), nb::arg("options"), nb::arg("bitext"),
-        nb::arg("least_significance"), nb::arg("progress").none(),
+        nb::arg("least_significance"), nb::arg("threads"), nb::arg("progress").none(),
         R"(Computes the features of counted rules and packs a rule table.
 
 Args:
@@ -140,6 +143,7 @@ Args:
         name in error messages: rules stay if their -log p by Fisher's exact test (Johnson et al. 2007)
         is larger than least_significance. None: no test.
     least_significance: Limit of the test.
+    threads: Number of threads, which changes nothing but the time.
     progress: Called with the number of rules read from time to time.
 
 Raises:

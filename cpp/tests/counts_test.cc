@@ -67,11 +67,13 @@ void write_counts(const std::string& path) {
   const std::byte links[2]{};
   ExtractStatistics statistics;
   statistics.pairs = 1;
+  CodedRules rules;
   for (const char* target : {"x", "y"}) {
     const std::vector<std::byte> target_side = encoded_side(words.intern(target));
-    out.rule({source_side, target_side, links, {kMaxCount, kMaxCount}, kMaxCount});
+    rules.add({source_side, target_side, links, {kMaxCount, kMaxCount}, kMaxCount});
     ++statistics.rules;
   }
+  out.rules(rules);
   out.commit(statistics);
 }
 
@@ -80,7 +82,7 @@ bool is_near(float a, double b) { return std::abs(a - b) < 1e-6; }
 bool large_counts_are_scored(const std::string& folder) {
   write_counts(folder + "/counts");
   const CountsFile counts(folder + "/counts");
-  score_rules(counts, folder + "/rules", {}, nullptr, 0, [](std::uint64_t) {});
+  score_rules(counts, folder + "/rules", {}, nullptr, 0, 1, [](std::uint64_t) {});
   const auto table = RuleTable::open(folder + "/rules");
   if (table->rule_count() != 2 || table->dense_count() < 2) return false;
   for (RuleId rule = 0; rule < 2; ++rule) {
@@ -97,7 +99,7 @@ bool limits_are_checked(const std::string& folder) {
   ExtractOptions extraction;
   extraction.min_gap = 101;
   return throws<std::invalid_argument>([&] {
-           return score_rules(counts, folder + "/rules", scoring, nullptr, 0, [](std::uint64_t) {});
+           return score_rules(counts, folder + "/rules", scoring, nullptr, 0, 1, [](std::uint64_t) {});
          }) &&
          throws<std::invalid_argument>([&] { return RuleExtractor(extraction); });
 }

@@ -10,12 +10,12 @@ import typer
 
 from hiero import read_weights
 from hiero.base.lines import count_lines
+from hiero.base.parallel import processors
 from hiero.cli.base.commands import usage
 from hiero.cli.base.files import Writes, on_interrupt
 from hiero.cli.base.progress import one_unit, progress_line
 from hiero.cli.base.settings import SettingOptions
 from hiero.cli.base.size import memory_text, parse_memory
-from hiero.cli.options.common import Threads
 from hiero.cli.options.text import NormalisationOptions
 from hiero.cli.options.training import (
     LINKS,
@@ -25,6 +25,7 @@ from hiero.cli.options.training import (
     CasedTextOptions,
     Memory,
     Quiet,
+    Running,
     Source,
     Target,
     TextOptions,
@@ -66,7 +67,7 @@ def train(
         ),
     ],
     memory: Memory = TRAIN_MEMORY,
-    quiet: Quiet = False,
+    running: Running,
 ) -> None:
     """Trains a model from a bitext, two files with a sentence pair on each line, for hiero-decode.
 
@@ -78,13 +79,14 @@ def train(
     with usage():
         settings.check(files.inputs, parse_memory(memory))
     note = f"run it again to go on; {files.output.name}.train has what is done"
-    with progress_line(quiet) as progress, on_interrupt(note):
+    with progress_line(running.quiet) as progress, on_interrupt(note):
         train_model(
             files.inputs,
             files.output,
             settings=settings,
             memory=parse_memory(memory),
-            report=reporter(quiet),
+            threads=running.thread_count,
+            report=reporter(running.quiet),
             progress=progress,
         )
 
@@ -154,8 +156,7 @@ def align_words(
         ),
     ] = None,
     settings: Annotated[AlignSettings, SettingOptions(AlignSettings)],
-    threads: Threads = 1,
-    quiet: Quiet = False,
+    running: Running,
 ) -> None:
     """Aligns the words of a bitext in tokens. Links are written as 0-0 1-2, source then target position."""
     bitexts, outputs = [(source, target)], [output]
@@ -164,11 +165,11 @@ def align_words(
         raise typer.BadParameter("--held-out: expected a source, a target and an output, or several of each")
     bitexts += zip(more[::3], more[1::3], strict=True)
     outputs += more[2::3]
-    with progress_line(quiet) as progress:
+    with progress_line(running.quiet) as progress:
         align(
             bitexts,
             outputs,
-            threads=threads,
+            threads=running.thread_count,
             progress=progress and (lambda done, total: progress("iterations", done, total)),
             **settings.model_dump(),
         )
@@ -185,23 +186,24 @@ def extract(
     ] = None,
     settings: Annotated[ExtractSettings, SettingOptions(ExtractSettings)],
     memory: Memory = _EXTRACT_MEMORY,
-    quiet: Quiet = False,
+    running: Running,
 ) -> None:
     """Extracts and counts the rules of an aligned bitext in tokens."""
-    with progress_line(quiet) as progress:
+    with progress_line(running.quiet) as progress:
         count = one_unit(progress, "sentence pairs", partial(count_lines, source))
         statistics = extract_rules(
             source,
             target,
             alignment,
             output,
-            settings=settings.chosen(alignment, report=reporter(quiet)),
+            settings=settings.chosen(alignment, report=reporter(running.quiet)),
             memory=parse_memory(memory),
+            threads=running.thread_count,
             progress=count and (lambda pairs, rules: count(pairs)),
         )
     if distortion is not None:
         DistortionStatistics.from_extraction(statistics).save(distortion)
-    reporter(quiet)(
+    reporter(running.quiet)(
         f"{statistics.pairs:,} sentence pairs, {statistics.phrases:,} initial phrase pairs, "
         f"{statistics.occurrences:,} rule occurrences, {statistics.rules:,} rules"
     )
@@ -216,20 +218,21 @@ def score(
         tuple[Path, Path] | None,
         typer.Option(metavar=SIDES, help="Bitext that the rules come from, for --significance."),
     ] = None,
-    quiet: Quiet = False,
+    running: Running,
 ) -> None:
     """Makes a rule table, with probabilities, from counted rules."""
     if settings.significance is not None and corpus is None:
         raise typer.BadParameter("--significance needs --corpus")
-    with progress_line(quiet) as progress:
+    with progress_line(running.quiet) as progress:
         statistics = score_rules(
             counts,
             output,
             settings=settings,
             bitext=corpus,
+            threads=running.thread_count,
             progress=progress and (lambda done, total: progress("rules", done, total)),
         )
-    reporter(quiet)(f"{statistics.kept:,} of {statistics.read:,} rules kept")
+    reporter(running.quiet)(f"{statistics.kept:,} of {statistics.read:,} rules kept")
 
 
 def assemble(*, parts: AssemblyOptions, text: CasedTextOptions) -> None:
@@ -238,7 +241,7 @@ def assemble(*, parts: AssemblyOptions, text: CasedTextOptions) -> None:
     if parts.weights is not None:
         weights = read_weights(parts.weights)
     elif parts.corpus is not None:
-        weights, _ = weights_by_length(model, read_pairs(*parts.corpus), parts.seed)
+        weights, _ = weights_by_length(model, read_pairs(*parts.corpus), parts.seed, threads=processors())
     else:
         weights = default_weights(model.feature_names)
     model.with_weights(weights).save(parts.output)

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import os
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import replace
+from dataclasses import dataclass, field, replace
 from functools import partial
 from itertools import chain, islice
 from pathlib import Path
@@ -45,6 +45,7 @@ def train(
     *,
     settings: TrainSettings | None = None,
     memory: int = DEFAULT_MEMORY,
+    threads: int = 1,
     report: Callable[[str], object] = lambda line: None,
     progress: Report | None = None,
 ) -> Model:
@@ -63,6 +64,7 @@ def train(
     - ``settings``: the settings; by default, those of ``TrainSettings()``.
     - ``memory``: the maximum number of bytes for sorting rules and n-grams. Word alignment holds the corpus
       in memory.
+    - ``threads``: the number of threads, which changes nothing but the time.
     - ``report``: called with lines that say what was done.
     - ``progress``: called with the progress of a step.
 
@@ -75,33 +77,28 @@ def train(
     check_output(output)
     work = Path(output).with_name(Path(output).name + ".train")
     with open_journal(work, report) as journal:
-        return _Pipeline(journal, inputs, Path(output), settings, memory, progress).run()
+        return _Pipeline(journal, inputs, Path(output), settings, memory, threads, progress).run()
 
 
+@dataclass
 class _Pipeline:
     """The steps of one training run. Each method makes the outputs of one step."""
 
-    def __init__(
-        self,
-        journal: Journal,
-        inputs: TrainInputs,
-        output: Path,
-        settings: TrainSettings,
-        memory: int,
-        progress: Report | None,
-    ) -> None:
-        self.journal = journal
-        self.inputs = inputs
-        self.output = output
-        self.settings = settings
-        self.memory = memory
-        self.progress = progress
-        self.report = journal.report
-        self.work = journal.directory
-        self.step = ""
-        self.lms: list[str] = []
-        self.text = settings.text
-        self.corpus = ("corpus.source", "corpus.target", "alignment")
+    journal: Journal
+    inputs: TrainInputs
+    output: Path
+    settings: TrainSettings
+    memory: int
+    threads: int
+    progress: Report | None
+    step: str = ""
+    lms: list[str] = field(default_factory=list)
+    corpus: tuple[str, str, str] = ("corpus.source", "corpus.target", "alignment")
+
+    def __post_init__(self) -> None:
+        self.report = self.journal.report
+        self.work = self.journal.directory
+        self.text = self.settings.text
 
     def run(self) -> Model:
         for message in self.inputs.repeated():
@@ -222,6 +219,7 @@ class _Pipeline:
             [(self.work / "corpus.source", self.work / "corpus.target")],
             [self.work / "alignment"],
             **self.settings.model_dump(include=set(AlignSettings.model_fields)),
+            threads=self.threads,
             progress=self._progress("iterations"),
         )
 
@@ -267,6 +265,7 @@ class _Pipeline:
             output=self.work / "rules.counts",
             settings=settings,
             memory=self.memory,
+            threads=self.threads,
             progress=progress and (lambda pairs, rules: progress(pairs)),
         )
         DistortionStatistics.from_extraction(statistics).save(self.work / "distortion.json")
@@ -278,6 +277,7 @@ class _Pipeline:
             self.work / "rules.hrt",
             settings=self.settings.score,
             bitext=self._corpus_paths()[:2],
+            threads=self.threads,
             progress=self._progress("rules"),
         )
         self.report(f"score: {statistics.kept:,} of {statistics.read:,} rules kept")
@@ -347,6 +347,7 @@ class _Pipeline:
             islice(pairs, self._bitext_lines()),
             self.settings.seed,
             self._progress("sentences"),
+            self.threads,
         )
         if fit is not None:
             self.report(

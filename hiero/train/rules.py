@@ -151,13 +151,14 @@ def extract_rules(
     *,
     settings: ExtractSettings | None = None,
     memory: int = DEFAULT_MEMORY,
+    threads: int = 1,
     progress: Callable[[int, int], object] | None = None,
 ) -> ExtractStatistics:
     """Extracts rules from two files of tokens and a file of links, and writes a file of rule counts.
 
-    A ``max_phrase`` that is not set is chosen. ``memory`` limits the bytes used for sorting and does not
-    change the result. ``progress`` is called with the numbers of sentence pairs and of rule occurrences so
-    far. Pairs with an empty side are skipped.
+    A ``max_phrase`` that is not set is chosen. ``memory`` limits the bytes used for sorting; neither it nor
+    the number of ``threads`` changes the result. ``progress`` is called with the numbers of sentence pairs
+    and of rule occurrences so far. Pairs with an empty side are skipped.
     Raises FormatError, naming the line, for files of different lengths, invalid UTF-8 or links outside a
     sentence; OSError.
     """
@@ -169,6 +170,7 @@ def extract_rules(
             os.fspath(output),
             (settings or ExtractSettings()).chosen(alignment).options(),
             memory,
+            threads,
             progress,
         )
 
@@ -179,6 +181,7 @@ def score_rules(
     *,
     settings: ScoreSettings | None = None,
     bitext: tuple[PathLike, PathLike] | None = None,
+    threads: int = 1,
     progress: Callable[[int, int], object] | None = None,
 ) -> ScoreStatistics:
     """Writes a packed rule table from rule counts.
@@ -187,7 +190,8 @@ def score_rules(
     the count) and Singleton (1 for a rule that occurred once). Probabilities are estimated from all counted
     rules, before pruning. Pruning by significance counts in how many sentence pairs of ``bitext`` each side
     occurs; the bitext must be the one from which the rules were extracted.
-    ``progress`` is called with the number of rules done and their total.
+    The number of ``threads`` changes nothing but the time; the test is made by one. ``progress`` is called
+    with the number of rules done and their total.
     Raises ValueError for pruning by significance without a bitext; FormatError, OSError.
     """
     settings = settings or ScoreSettings()
@@ -202,4 +206,6 @@ def score_rules(
             files = (source, target)
         total = rules.statistics.rules
         report = None if progress is None else lambda done: progress(done, total)
-        return _core.score(rules, os.fspath(output), settings.options(), files, least_significance, report)
+        return _core.score(
+            rules, os.fspath(output), settings.options(), files, least_significance, threads, report
+        )

@@ -6,7 +6,6 @@ import random
 from collections.abc import Callable, Iterator, Sequence
 from typing import NamedTuple
 
-from hiero.base.parallel import processors
 from hiero.base.text import split
 from hiero.decode.decoder import Decoder
 from hiero.decode.model import Model
@@ -45,22 +44,23 @@ def weights_by_length(
     corpus: Iterator[tuple[str, str]],
     seed: int,
     progress: Callable[[int], object] | None = None,
+    threads: int = 1,
 ) -> tuple[dict[str, float], LengthRatio | None]:
     """Returns ``default_weights`` with the ``fitting_word_penalty`` for a sample of a tokenised corpus.
 
     Also returns that penalty with its length ratio, or None if all sentences are too long. ``progress`` is
-    called with the number of sentences translated.
+    called with the number of sentences translated. The number of ``threads`` changes nothing but the time.
     """
     weights = default_weights(model.feature_names)
     pairs = sample(corpus, seed)
     if not pairs:
         return weights, None
-    fit = fitting_word_penalty(model, pairs, progress)
+    fit = fitting_word_penalty(model, pairs, progress, threads)
     return {**weights, "WordPenalty": fit.word_penalty}, fit
 
 
 def fitting_word_penalty(
-    model: Model, pairs: Pairs, progress: Callable[[int], object] | None = None
+    model: Model, pairs: Pairs, progress: Callable[[int], object] | None = None, threads: int = 1
 ) -> LengthRatio:
     """Finds a ``WordPenalty`` for which translations have the total length of the references, within 2 %.
 
@@ -75,7 +75,7 @@ def fitting_word_penalty(
     direction = 0
     for step in range(_STEPS + 1):
         weights["WordPenalty"] = round(-1.0 + direction * step * _STEP, 3)
-        ratio = _length_ratio(decoder.with_weights(model.weight_vector(weights)), pairs)
+        ratio = _length_ratio(decoder.with_weights(model.weight_vector(weights)), pairs, threads)
         tried.append(LengthRatio(weights["WordPenalty"], ratio))
         if progress is not None:
             progress(len(tried) * len(pairs))
@@ -85,8 +85,8 @@ def fitting_word_penalty(
     return min(tried, key=lambda candidate: abs(candidate.ratio - 1))
 
 
-def _length_ratio(decoder: Decoder, pairs: Pairs) -> float:
-    translations = decoder.translate_batch([source for source, _ in pairs], threads=processors())
+def _length_ratio(decoder: Decoder, pairs: Pairs, threads: int) -> float:
+    translations = decoder.translate_batch([source for source, _ in pairs], threads=threads)
     return sum(len(t.tokens) for t in translations) / sum(len(target) for _, target in pairs)
 
 

@@ -245,11 +245,12 @@ def test_quiet_training_still_warns(capsys: pytest.CaptureFixture[str]) -> None:
 def test_single_steps_of_training(files: Path, tmp_path: Path) -> None:
     held_out = ("--held-out", "s1", "t1", "o1", "--held-out", "s2", "t2", "o2")
     found = handed(
-        train, "align", "align", *BITEXT, "-o", "o", *held_out, "--seed", 3, "--heuristic", "union"
+        *(train, "align", "align", *BITEXT, "-o", "o", *held_out, "--seed", 3, "--heuristic", "union"),
+        *("--threads", 3),
     )
     assert [tuple(map(str, pair)) for pair in found["bitexts"]] == [("s", "t"), ("s1", "t1"), ("s2", "t2")]
     assert list(map(str, found["outputs"])) == ["o", "o1", "o2"]
-    assert (found["seed"], found["heuristic"]) == (3, "union")
+    assert (found["seed"], found["heuristic"], found["threads"]) == (3, "union", 3)
 
     text = ("--tokenize", "de:moses", "en:moses")
     truecasers = [write(tmp_path / f"case{k}", ["Wort (1/1)"]) for k in range(2)]
@@ -277,8 +278,11 @@ def test_single_steps_of_training(files: Path, tmp_path: Path) -> None:
         "64M",
         "--max-phrase",
         4,
+        "--threads",
+        5,
     )
     assert (found["memory"], found["settings"].max_phrase, str(found["alignment"])) == (64 << 20, 4, "a")
+    assert found["threads"] == 5
     found = handed(
         train, "score_rules", "score", "counts", "-o", "o", "--significance", 3, "--corpus", "s", "t"
     )

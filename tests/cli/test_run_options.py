@@ -8,6 +8,7 @@ from pathlib import Path
 
 import pytest
 
+from hiero.base.parallel import processors
 from support.commands import call, one_error_line
 from support.files import write
 from support.pretended_run import STAGES, Runs, count_of_lines
@@ -47,7 +48,8 @@ def test_what_is_drawn_is_tuned_and_tested_on(folder: Path, runs: Runs) -> None:
     assert [count_of_lines(sets / f"{name}.source") for name in ("tune", "held-out", "test")] == [3, 1, 3]
     for one in (train, *before, tune, held_out, test):
         assert one["quiet"] is False
-    assert {one["threads"] for one in (*before, tune, held_out, test)} == {1}
+    # By default all processors are at work.
+    assert {one["threads"] for one in (train, *before, tune, held_out, test)} == {processors()}
 
 
 def test_options_go_on(folder: Path, runs: Runs) -> None:

@@ -6,25 +6,15 @@
 #include <algorithm>
 #include <cerrno>
 #include <cstring>
+#include <mutex>
+#include <tuple>
+#include <utility>
 
+#include "hiero/base/checksum.h"
 #include "hiero/base/error.h"
-#include "hiero/base/varint.h"
 
 namespace hiero {
 namespace {
-
-// An encoded record. In memory and on disk it is: length of the key, length of the value, key, value.
-struct Record {
-  Bytes key;
-  Bytes value;
-  const std::byte* end;
-};
-
-Record decode_record(const std::byte* at) {
-  const std::size_t key_size = get_varint(at);
-  const std::size_t value_size = get_varint(at);
-  return {{at, key_size}, {at + key_size, value_size}, at + key_size + value_size};
-}
 
 int compare(Bytes a, Bytes b) {
   const std::size_t common_size = std::min(a.size(), b.size());
@@ -40,26 +30,81 @@ std::uint64_t key_prefix(Bytes key) {
   return prefix;
 }
 
-void put_record(std::vector<std::byte>& out, Bytes key, Bytes value) {
-  put_varint(out, key.size());
-  put_varint(out, value.size());
-  out.insert(out.end(), key.begin(), key.end());
-  out.insert(out.end(), value.begin(), value.end());
-}
-
 }  // namespace
+
+// Runs take parts of the file, as large as they may become, and give them back where the system can.
+class RecordSorter::RunFile {
+ public:
+  explicit RunFile(std::string folder) : folder_(std::move(folder)) {}
+  ~RunFile() {
+    if (descriptor_ >= 0) ::close(descriptor_);
+  }
+  RunFile(const RunFile&) = delete;
+  RunFile& operator=(const RunFile&) = delete;
+
+  // Returns the place of a part of so many bytes.
+  std::uint64_t take(std::uint64_t size) {
+    const std::lock_guard lock(mutex_);
+    if (descriptor_ < 0) open();
+    return std::exchange(size_, size_ + size);
+  }
+
+  [[noreturn]] void fail(int error) const { throw FileError(error, folder_); }
+
+  void give_back(std::uint64_t at, std::uint64_t size) const {
+#ifdef FALLOC_FL_PUNCH_HOLE
+    // Where a file system has no holes, the part stays until the file goes.
+    if (size > 0)
+      std::ignore = ::fallocate(descriptor_, FALLOC_FL_PUNCH_HOLE | FALLOC_FL_KEEP_SIZE,
+                                static_cast<off_t>(at), static_cast<off_t>(size));
+#else
+    static_cast<void>(at), static_cast<void>(size);
+#endif
+  }
+
+  void write(std::uint64_t at, Bytes bytes) const {
+    while (!bytes.empty()) {
+      const ssize_t written = ::pwrite(descriptor_, bytes.data(), bytes.size(), static_cast<off_t>(at));
+      if (written < 0 && errno == EINTR) continue;
+      if (written < 0) fail(errno);
+      bytes = bytes.subspan(static_cast<std::size_t>(written));
+      at += static_cast<std::uint64_t>(written);
+    }
+  }
+
+  void read(std::uint64_t at, std::span<std::byte> bytes) const {
+    while (!bytes.empty()) {
+      const ssize_t bytes_read = ::pread(descriptor_, bytes.data(), bytes.size(), static_cast<off_t>(at));
+      if (bytes_read < 0 && errno == EINTR) continue;
+      if (bytes_read <= 0) fail(bytes_read < 0 ? errno : EIO);
+      bytes = bytes.subspan(static_cast<std::size_t>(bytes_read));
+      at += static_cast<std::uint64_t>(bytes_read);
+    }
+  }
+
+ private:
+  void open() {
+    std::string name = folder_ + "/.hiero-sort-XXXXXX";
+    descriptor_ = ::mkstemp(name.data());
+    if (descriptor_ < 0) fail(errno);
+    ::unlink(name.c_str());
+  }
+
+  std::string folder_;
+  std::mutex mutex_;
+  int descriptor_ = -1;
+  std::uint64_t size_ = 0;
+};
 
 // A sorted run on disk. It is written once, and then read from front to back through one buffer.
 class RecordSorter::Run {
  public:
-  // `level` is the number of merges that its records went through.
-  Run(const std::string& folder, std::uint32_t level) : folder_(folder), level_(level) {
-    std::string name = folder + "/.hiero-sort-XXXXXX";
-    descriptor_ = ::mkstemp(name.data());
-    if (descriptor_ < 0) throw FileError(errno, folder);
-    ::unlink(name.c_str());
-  }
-  ~Run() { ::close(descriptor_); }
+  // `size` is that of its part of the file, and `level` the number of merges that its records went through.
+  Run(const RunFile& file, std::uint64_t at, std::uint64_t size, std::uint32_t level)
+      : file_(file), at_(at), part_size_(size), level_(level) {}
+  ~Run() { file_.give_back(at_, part_size_); }
+  Run(const Run&) = delete;
+  Run& operator=(const Run&) = delete;
 
   void write(Bytes key, Bytes value) {
     put_record(buffer_, key, value);
@@ -67,15 +112,7 @@ class RecordSorter::Run {
   }
 
   void flush() {
-    const std::byte* next = buffer_.data();
-    std::size_t unwritten = buffer_.size();
-    while (unwritten > 0) {
-      const ssize_t written = ::write(descriptor_, next, unwritten);
-      if (written < 0 && errno == EINTR) continue;
-      if (written < 0) throw FileError(errno, folder_);
-      next += written;
-      unwritten -= static_cast<std::size_t>(written);
-    }
+    file_.write(at_ + size_, buffer_);
     size_ += buffer_.size();
     buffer_ = {};
   }
@@ -105,6 +142,7 @@ class RecordSorter::Run {
   }
 
   std::uint32_t level() const { return level_; }
+  std::uint64_t size() const { return size_; }
   bool at_end() const { return at_end_; }
   Bytes key() const { return key_; }
   Bytes value() const { return value_; }
@@ -122,27 +160,22 @@ class RecordSorter::Run {
   // Reads on until the buffer holds at least `bytes` unread bytes.
   void fill_buffer(std::uint64_t bytes) {
     if (buffer_.size() - next_ >= bytes) return;
-    if (unread() < bytes) throw FileError(EIO, folder_);
+    if (unread() < bytes) file_.fail(EIO);
     buffer_.erase(buffer_.begin(), buffer_.begin() + static_cast<std::ptrdiff_t>(next_));
     next_ = 0;
     const std::size_t old_size = buffer_.size();
     const std::uint64_t read_size = std::max<std::uint64_t>(bytes, kBufferBytes) - old_size;
     buffer_.resize(old_size + std::min(read_size, size_ - offset_));
-    for (std::size_t at = old_size; at < buffer_.size();) {
-      const ssize_t bytes_read =
-          ::pread(descriptor_, buffer_.data() + at, buffer_.size() - at, static_cast<off_t>(offset_));
-      if (bytes_read < 0 && errno == EINTR) continue;
-      if (bytes_read <= 0) throw FileError(bytes_read < 0 ? errno : EIO, folder_);
-      at += static_cast<std::size_t>(bytes_read);
-      offset_ += static_cast<std::uint64_t>(bytes_read);
-    }
+    file_.read(at_ + offset_, std::span(buffer_).subspan(old_size));
+    offset_ += buffer_.size() - old_size;
   }
 
-  int descriptor_ = -1;
-  std::string folder_;
+  const RunFile& file_;
+  std::uint64_t at_;
+  std::uint64_t part_size_;
   std::uint32_t level_;
-  std::uint64_t size_ = 0;    // bytes in the file
-  std::uint64_t offset_ = 0;  // bytes of the file that were read
+  std::uint64_t size_ = 0;    // bytes that were written
+  std::uint64_t offset_ = 0;  // bytes of these that were read
   std::vector<std::byte> buffer_;
   std::size_t next_ = 0;  // start of the record after the current one, in the buffer
   std::uint64_t prefix_ = 0;
@@ -183,19 +216,95 @@ class RecordSorter::Combiner {
   bool pending_ = false;  // whether a combined record waits to be passed on
 };
 
-RecordSorter::RecordSorter(std::uint64_t memory, std::string folder, Combine combine)
-    : memory_(memory), folder_(std::move(folder)), combine_(combine) {}
+std::shared_ptr<RecordSorter::RunFile> RecordSorter::make_file(std::string folder) {
+  return std::make_shared<RunFile>(std::move(folder));
+}
+
+RecordSorter::RecordSorter(std::uint64_t memory, std::shared_ptr<RunFile> file, Combine combine)
+    : memory_(memory), file_(std::move(file)), combine_(combine) {}
+RecordSorter::RecordSorter(std::uint64_t memory, const std::string& folder, Combine combine)
+    : RecordSorter(memory, make_file(folder), combine) {}
 RecordSorter::~RecordSorter() = default;
+RecordSorter::RecordSorter(RecordSorter&&) noexcept = default;
 
 void RecordSorter::add(Bytes key, Bytes value) {
   record_.clear();
   put_record(record_, key, value);
-  const std::uint64_t used_memory = buffer_.size() + entries_.size() * sizeof(Entry);
-  if (used_memory + record_.size() + sizeof(Entry) > memory_ && !entries_.empty()) spill();
-  entries_.push_back({key_prefix(key), buffer_.size()});
-  std::memcpy(buffer_.extend(record_.size()), record_.data(), record_.size());
-  if (in_order_ && entries_.size() > 1) in_order_ = !before(entries_.end()[-1], entries_.end()[-2]);
+  add({key, value, nullptr}, record_, combine_ ? checksum(key.data(), key.size()) : 0);
+}
+
+void RecordSorter::add(Bytes records) {
+  batch_.clear();
+  for (const std::byte* at = records.data(); at != records.data() + records.size();
+       at = batch_.back().first.end) {
+    const Record record = decode_record(at);
+    batch_.emplace_back(record, combine_ ? checksum(record.key.data(), record.key.size()) : 0);
+  }
+  // The processor waits for all slots at the same time, and then for all records that these are about.
+  if (!slots_.empty()) {
+    const std::size_t mask = slots_.size() - 1;
+    for (const auto& [record, hash] : batch_) __builtin_prefetch(&slots_[hash & mask]);
+    for (const auto& [record, hash] : batch_) {
+      const Slot& slot = slots_[hash & mask];
+      if (slot.place != 0) __builtin_prefetch(buffer_.data() + slot.place - 1);
+    }
+  }
+  const std::byte* begin = records.data();
+  for (const auto& [record, hash] : batch_) {
+    add(record, {begin, record.end}, hash);
+    begin = record.end;
+  }
+}
+
+void RecordSorter::add(const Record& record, Bytes encoded, std::uint64_t hash) {
   ++count_;
+  if (combine_ && combine_with_equal(hash, record)) return;
+  const std::uint64_t used_memory =
+      buffer_.size() + entries_.size() * sizeof(Entry) + slots_.size() * sizeof(Slot);
+  constexpr std::uint64_t kMostBytes = std::uint64_t{1} << 39;
+  if ((used_memory + encoded.size() + sizeof(Entry) > memory_ && !entries_.empty()) ||
+      buffer_.size() > kMostBytes)
+    spill();
+  entries_.push_back({key_prefix(record.key), buffer_.size()});
+  std::memcpy(buffer_.extend(encoded.size()), encoded.data(), encoded.size());
+  if (combine_) add_slot(hash);
+  if (in_order_ && entries_.size() > 1) in_order_ = !before(entries_.end()[-1], entries_.end()[-2]);
+}
+
+// Adds a value to that of a record with an equal key. Returns whether there is one.
+bool RecordSorter::combine_with_equal(std::uint64_t hash, const Record& record) {
+  if (slots_.empty()) return false;
+  const std::size_t mask = slots_.size() - 1;
+  for (std::size_t at = hash & mask; slots_[at].place != 0; at = (at + 1) & mask) {
+    if (slots_[at].hash != hash >> 40) continue;
+    std::byte* const begin = buffer_.data() + slots_[at].place - 1;
+    const Record equal = decode_record(begin);
+    if (compare(equal.key, record.key) != 0) continue;
+    combine_({begin + (equal.value.data() - begin), equal.value.size()}, record.value);
+    return true;
+  }
+  return false;
+}
+
+// Adds the last entry to the hash table.
+void RecordSorter::add_slot(std::uint64_t hash) {
+  const auto put = [this](const Entry& entry, std::uint64_t hash_of_entry) {
+    const std::size_t mask = slots_.size() - 1;
+    std::size_t at = hash_of_entry & mask;
+    while (slots_[at].place != 0) at = (at + 1) & mask;
+    slots_[at].place = entry.offset + 1;
+    slots_[at].hash = hash_of_entry >> 40;
+  };
+  constexpr std::size_t kFirstSlots = 64;
+  if (4 * entries_.size() <= 3 * slots_.size()) {
+    put(entries_.end()[-1], hash);
+    return;
+  }
+  slots_.assign(std::max(kFirstSlots, 2 * slots_.size()), {});
+  for (const Entry& entry : entries_) {
+    const Bytes key = decode_record(buffer_.data() + entry.offset).key;
+    put(entry, checksum(key.data(), key.size()));
+  }
 }
 
 bool RecordSorter::before(const Entry& a, const Entry& b) const {
@@ -214,22 +323,25 @@ void RecordSorter::sort() {
 void RecordSorter::spill() {
   merge_tail();
   sort();
-  auto run = std::make_unique<Run>(folder_, 0);
+  auto run = std::make_unique<Run>(*file_, file_->take(buffer_.size()), buffer_.size(), 0);
   scan_buffer([&run](Bytes key, Bytes value) { run->write(key, value); });
   run->flush();
   runs_.push_back(std::move(run));
   buffer_.clear();
   entries_.clear();
+  slots_.assign(slots_.size(), {});
   in_order_ = true;
 }
 
 // Merges the last kFanIn runs if they have the same level, and repeats this for the run that it makes: all
-// files are open at once, so their number must stay small. Runs stay in the order of their records.
+// runs have buffers at once, so their number must stay small. Runs stay in the order of their records.
 void RecordSorter::merge_tail() {
   constexpr std::size_t kFanIn = 128;
   while (runs_.size() >= kFanIn && runs_[runs_.size() - kFanIn]->level() == runs_.back()->level()) {
     const std::size_t first = runs_.size() - kFanIn;
-    auto merged = std::make_unique<Run>(folder_, runs_.back()->level() + 1);
+    std::uint64_t size = 0;
+    for (std::size_t r = first; r < runs_.size(); ++r) size += runs_[r]->size();
+    auto merged = std::make_unique<Run>(*file_, file_->take(size), size, runs_.back()->level() + 1);
     scan_runs(first, [&merged](Bytes key, Bytes value) { merged->write(key, value); });
     merged->flush();
     runs_.resize(first);
@@ -238,6 +350,7 @@ void RecordSorter::merge_tail() {
 }
 
 void RecordSorter::finish() {
+  slots_ = {};
   if (runs_.empty()) {
     sort();
     return;
@@ -250,6 +363,7 @@ void RecordSorter::finish() {
 void RecordSorter::release() {
   buffer_.release();
   entries_.release();
+  slots_ = {};
   runs_.clear();
 }
 

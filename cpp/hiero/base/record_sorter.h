@@ -9,8 +9,8 @@
 //   3. sorter.finish();
 //   4. sorter.scan(visit);                  // as often as needed, in the order of keys
 // Records with equal keys come in the order in which they were added, or as one record if the sorter has a
-// function that combines their values. The result does not depend on the memory. The folder must be on a file
-// system with room for all records.
+// function that combines their values; those in memory are then found by a hash table, and need no place. The
+// result does not depend on the memory. The folder must be on a file system with room for all records.
 #pragma once
 
 #include <cstddef>
@@ -19,13 +19,13 @@
 #include <memory>
 #include <span>
 #include <string>
+#include <utility>
 #include <vector>
 
 #include "hiero/base/growing_array.h"
+#include "hiero/base/record.h"
 
 namespace hiero {
-
-using Bytes = std::span<const std::byte>;
 
 class RecordSorter {
  public:
@@ -34,15 +34,25 @@ class RecordSorter {
   // Receives a record, whose spans are valid until the call returns.
   using Visit = std::function<void(Bytes key, Bytes value)>;
 
-  // `memory` is in bytes. Runs are unnamed files in `folder`, which vanish with the process.
-  RecordSorter(std::uint64_t memory, std::string folder, Combine combine = nullptr);
+  // The file of the runs of several sorters, which has no name and vanishes with the process.
+  class RunFile;
+
+  // `memory` is in bytes. Runs are in `file`, or in one of the sorter's own in `folder`.
+  RecordSorter(std::uint64_t memory, std::shared_ptr<RunFile> file, Combine combine = nullptr);
+  RecordSorter(std::uint64_t memory, const std::string& folder, Combine combine = nullptr);
   ~RecordSorter();
+  RecordSorter(RecordSorter&&) noexcept;
+
+  // Returns a file for the runs of several sorters, which may be used by several threads at once.
+  static std::shared_ptr<RunFile> make_file(std::string folder);
 
   // Keys are ordered by memcmp; a key comes before longer keys that it begins. Throws FileError.
   void add(Bytes key, Bytes value);
+  // Adds encoded records, faster than one by one if values are combined.
+  void add(Bytes records);
   void finish();
   void scan(const Visit& visit) const;
-  // Frees memory and run files. Nothing can be scanned afterwards.
+  // Frees memory and runs. Nothing can be scanned afterwards.
   void release();
   // Returns the number of records that were added.
   std::uint64_t size() const { return count_; }
@@ -55,6 +65,15 @@ class RecordSorter {
   class Run;
   class Combiner;
 
+  // The place of a record in buffer_ + 1, or 0, and the upper bits of the hash of its key.
+  struct Slot {
+    std::uint64_t place : 40 = 0;
+    std::uint64_t hash : 24 = 0;
+  };
+
+  void add(const Record& record, Bytes encoded, std::uint64_t hash);
+  bool combine_with_equal(std::uint64_t hash, const Record& record);
+  void add_slot(std::uint64_t hash);
   bool before(const Entry& a, const Entry& b) const;
   void sort();
   void spill();
@@ -63,12 +82,14 @@ class RecordSorter {
   void scan_runs(std::size_t first, const Visit& visit) const;
 
   std::uint64_t memory_;
-  std::string folder_;
+  std::shared_ptr<RunFile> file_;
   Combine combine_;
   GrowingArray<std::byte> buffer_;
   GrowingArray<Entry> entries_;
+  std::vector<Slot> slots_;        // of all entries if there is a function that combines: open addressing
   std::vector<std::byte> record_;  // the record that is being added, encoded
-  bool in_order_ = true;           // whether the entries were added in sorted order
+  std::vector<std::pair<Record, std::uint64_t>> batch_;  // records that are being added, with their hashes
+  bool in_order_ = true;                                 // whether the entries were added in sorted order
   std::vector<std::unique_ptr<Run>> runs_;
   std::uint64_t count_ = 0;
 };

@@ -63,10 +63,19 @@ void CountsWriter::lexicon(const Lexicon& lexicon) {
   header_.rules_at = position();
 }
 
-void CountsWriter::rule(const CodedRule& rule) {
-  const auto append = [this](Bytes bytes) { buffer_.insert(buffer_.end(), bytes.begin(), bytes.end()); };
+void CountsWriter::rules(const CodedRules& rules) {
+  for (Bytes rest = rules.bytes_; !rest.empty();) {
+    const Bytes part = rest.first(std::min(rest.size(), kBlock));
+    buffer_.insert(buffer_.end(), part.begin(), part.end());
+    flush();
+    rest = rest.subspan(part.size());
+  }
+}
+
+void CodedRules::add(const CodedRule& rule) {
+  const auto append = [this](Bytes bytes) { bytes_.insert(bytes_.end(), bytes.begin(), bytes.end()); };
   if (std::ranges::equal(rule.source, source_)) {
-    buffer_.push_back(kEndOfSymbols);
+    bytes_.push_back(kEndOfSymbols);
   } else {
     append(rule.source);
     source_.assign(rule.source.begin(), rule.source.end());
@@ -77,9 +86,13 @@ void CountsWriter::rule(const CodedRule& rule) {
   put_varint(tail_, rule.count.occurrences);
   put_varint(tail_, rule.target_shares);
   tail_.insert(tail_.end(), rule.links.begin(), rule.links.end());
-  put_varint(buffer_, tail_.size());
+  put_varint(bytes_, tail_.size());
   append(tail_);
-  flush();
+}
+
+void CodedRules::clear() {
+  bytes_.clear();
+  source_.clear();
 }
 
 void CountsWriter::commit(ExtractStatistics statistics) {
@@ -171,32 +184,32 @@ CodedRule CountsFile::read_rule(const std::byte*& at, const std::byte* end) cons
   return rule;
 }
 
-void CountsFile::read_rules(const std::function<void(std::span<const CodedRule>)>& visit) const {
-  constexpr std::uint64_t kReleaseInterval = std::uint64_t{64} << 20;  // bytes
-  const std::byte* at = file_.bytes().data() + header_.rules_at;
-  const std::byte* const end = file_.bytes().data() + file_.bytes().size();
-  const std::byte* released = at;
-  std::vector<CodedRule> group;
-  const auto close_group = [&] {
-    if (!group.empty()) visit(group);
-    group.clear();
-    if (at - released > static_cast<std::ptrdiff_t>(kReleaseInterval)) {
-      file_.release_pages();
-      released = at;
+RuleGroups::RuleGroups(const CountsFile& file)
+    : file_(file),
+      at_(file.file_.bytes().data() + file.header_.rules_at),
+      end_(file.file_.bytes().data() + file.file_.bytes().size()),
+      released_(at_) {}
+
+bool RuleGroups::next() {
+  constexpr std::ptrdiff_t kReleaseInterval = std::ptrdiff_t{64} << 20;  // bytes
+  rules_.clear();
+  while (at_ < end_) {
+    const std::byte* const begin = at_;
+    CodedRule rule = file_.read_rule(at_, end_);
+    const bool is_first = rule.source.size() > 1;  // others have no more than the end mark
+    if (is_first && !rules_.empty()) {
+      at_ = begin;
+      break;
     }
-  };
-  while (at < end) {
-    CodedRule rule = read_rule(at, end);
-    if (rule.source.size() > 1) {
-      close_group();
-    } else if (group.empty()) {
-      throw_damaged();
-    } else {
-      rule.source = group.front().source;
-    }
-    group.push_back(rule);
+    if (!is_first && rules_.empty()) file_.throw_damaged();
+    if (!is_first) rule.source = rules_.front().source;
+    rules_.push_back(rule);
   }
-  close_group();
+  if (at_ - released_ > kReleaseInterval) {
+    file_.file_.release_pages();
+    released_ = at_;
+  }
+  return !rules_.empty();
 }
 
 std::vector<std::string> CountsFile::source_tokens(Bytes code, const Vocab& words) const {

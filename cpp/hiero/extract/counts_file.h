@@ -12,14 +12,14 @@
 // How to write:
 //   1. CountsWriter out(path);
 //   2. out.words(words); out.lexicon(lexicon);
-//   3. out.rule(rule);                           // every rule, sorted
-//   4. out.commit(statistics);
-// How to read: CountsFile file(path); file.read_rules(visit);
+//   3. CodedRules rules; rules.add(rule); ...;   // every rule, sorted; those of a source side together
+//   4. out.rules(rules);                         // as often as needed
+//   5. out.commit(statistics);
+// How to read: CountsFile file(path); RuleGroups groups(file); while (groups.next()) ... groups.rules() ...
 #pragma once
 
 #include <array>
 #include <cstdint>
-#include <functional>
 #include <memory>
 #include <span>
 #include <string>
@@ -65,13 +65,27 @@ struct CountsHeader {
   std::uint64_t sum;  // checksum of all bytes after the header, then of the header fields before this one
 };
 
+// Rules as they are in the file.
+class CodedRules {
+ public:
+  void add(const CodedRule& rule);
+  void clear();
+
+ private:
+  friend class CountsWriter;
+
+  std::vector<std::byte> bytes_;
+  std::vector<std::byte> source_;  // the source side of the last rule
+  std::vector<std::byte> tail_;    // counts and links of a rule
+};
+
 class CountsWriter {
  public:
   explicit CountsWriter(const std::string& path) : file_(path) {}
 
   void words(const Vocab& words);
   void lexicon(const Lexicon& lexicon);
-  void rule(const CodedRule& rule);
+  void rules(const CodedRules& rules);
   void commit(ExtractStatistics statistics);
 
  private:
@@ -83,8 +97,6 @@ class CountsWriter {
   std::vector<std::byte> buffer_;
   std::uint64_t written_ = 0;
   std::uint64_t sum_ = 0;
-  std::vector<std::byte> source_;  // the source side of the last rule
-  std::vector<std::byte> tail_;    // counts and links of a rule
 };
 
 class CountsFile {
@@ -96,8 +108,6 @@ class CountsFile {
   const ExtractStatistics& statistics() const { return header_.statistics; }
   Vocab words() const;
   Lexicon lexicon() const;
-  // Calls visit(rules) for every source side. Throws FormatError.
-  void read_rules(const std::function<void(std::span<const CodedRule>)>& visit) const;
   // Returns a coded side as tokens of rule text, with nonterminals [X,1], [X,2]. Throws FormatError for words
   // that are not in `words`.
   std::vector<std::string> source_tokens(Bytes code, const Vocab& words) const;
@@ -106,12 +116,32 @@ class CountsFile {
   [[noreturn]] void throw_damaged() const;
 
  private:
+  friend class RuleGroups;
+
   CodedRule read_rule(const std::byte*& at, const std::byte* end) const;
   std::vector<std::string> side_tokens(Bytes code, const Vocab& words, bool is_source) const;
 
   std::string path_;
   MappedFile file_;
   CountsHeader header_{};
+};
+
+// Reads the rules of one source side after the other. The file must outlive it.
+class RuleGroups {
+ public:
+  explicit RuleGroups(const CountsFile& file);
+
+  // Goes on to the next source side. Returns false at the end. Throws FormatError.
+  bool next();
+  // The rules of the source side, whose bytes are valid as long as the file.
+  std::span<const CodedRule> rules() const { return rules_; }
+
+ private:
+  const CountsFile& file_;
+  const std::byte* at_;
+  const std::byte* end_;
+  const std::byte* released_;  // up to where pages were given back
+  std::vector<CodedRule> rules_;
 };
 
 }  // namespace hiero

@@ -3,6 +3,7 @@
 #pragma once
 
 #include <cstdint>
+#include <utility>
 #include <vector>
 
 #include "hiero/extract/aligned_pair.h"
@@ -23,7 +24,7 @@ struct Phrase {
 
 class InitialPhrases {
  public:
-  explicit InitialPhrases(const ExtractOptions& options) : options_(options) {}
+  explicit InitialPhrases(ExtractOptions options) : options_(std::move(options)) {}
 
   // Returns all initial phrase pairs, sorted by source span, then target span. The words at the ends of a
   // span are aligned unless the options allow unaligned words there. The result is valid until the next call.
@@ -42,7 +43,7 @@ class InitialPhrases {
   void add(std::uint32_t begin, std::uint32_t end, const LinkedRange& target);
   void add_with_unaligned_edges(std::uint32_t begin, std::uint32_t end, const LinkedRange& target);
 
-  const ExtractOptions& options_;
+  ExtractOptions options_;
   std::vector<LinkedRange> source_links_;  // by source position: the range of linked target positions
   std::vector<LinkedRange> target_links_;  // by target position: the range of linked source positions
   std::vector<Phrase> phrases_;

@@ -18,6 +18,13 @@ bool contains(const std::vector<LineRange>& ranges, std::uint64_t line) {
 
 }  // namespace
 
+void DistortionCounts::add(const DistortionCounts& other) {
+  for (std::size_t size = 0; size < kSizes; ++size) {
+    monotone[size] += other.monotone[size];
+    reordered[size] += other.reordered[size];
+  }
+}
+
 std::uint64_t sum_of_shares(std::uint64_t a, std::uint64_t b) {
   const std::uint64_t sum = a + b;
   if (sum < a) {
@@ -57,7 +64,7 @@ void RuleExtractor::EncodedSentence::append(std::uint32_t begin, std::uint32_t e
   out.insert(out.end(), bytes.begin() + offsets[begin], bytes.begin() + offsets[end]);
 }
 
-void RuleExtractor::extract(const AlignedPair& pair, RecordSorter& sorter) {
+void RuleExtractor::extract(const AlignedPair& pair, const AddRule& add) {
   const bool plain = contains(options_.phrase_lines, pair.line);
   const bool hierarchical = options_.max_nonterminals > 0 && contains(options_.hierarchical_lines, pair.line);
   prepare(pair);
@@ -72,7 +79,7 @@ void RuleExtractor::extract(const AlignedPair& pair, RecordSorter& sorter) {
       count_distortion(pair, phrase, gaps);
       const RuleCount count{share + (remainder > 0 ? 1 : 0), 1};
       if (remainder > 0) --remainder;
-      sorter.add(key_, std::as_bytes(std::span(&count, 1)));
+      add(key_, target_size_, count);
     }
   }
 }
@@ -137,7 +144,7 @@ void RuleExtractor::find_rules_with_two_gaps(const Phrase& phrase, const Phrase&
   }
 }
 
-// Sets key_ to the key of a rule.
+// Sets key_ to the key of a rule, and target_size_.
 void RuleExtractor::encode(const AlignedPair& pair, const Phrase& phrase, const Gaps& gaps) {
   key_.clear();
   struct TargetGap {
@@ -156,6 +163,7 @@ void RuleExtractor::encode(const AlignedPair& pair, const Phrase& phrase, const 
   }
   target_.append(encoded, phrase.target_end, key_);
   key_.push_back(kEndOfSymbols);
+  target_size_ = key_.size();
   encoded = phrase.source_begin;
   for (const Phrase* gap : {gaps.first, gaps.second}) {
     if (!gap) continue;

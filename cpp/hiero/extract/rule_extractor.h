@@ -6,16 +6,18 @@
 // integers in units of 1/kOne. Where kOne is not divisible, the first shares are one unit larger, so that the
 // shares sum to exactly 1. Sums of integers do not depend on their order.
 //
-// How to use: RuleExtractor extractor(options); then extractor.extract(pair, sorter) for every pair, with a
-// RecordSorter that combines records by RuleExtractor::add_counts.
+// How to use: RuleExtractor extractor(options); then extractor.extract(pair, add) for every pair, where `add`
+// puts rules into a RecordSorter that combines records by RuleExtractor::add_counts.
 #pragma once
 
 #include <array>
 #include <cstddef>
 #include <cstdint>
+#include <functional>
+#include <span>
 #include <vector>
 
-#include "hiero/base/record_sorter.h"
+#include "hiero/base/record.h"
 #include "hiero/extract/aligned_pair.h"
 #include "hiero/extract/initial_phrases.h"
 #include "hiero/extract/options.h"
@@ -30,6 +32,8 @@ struct DistortionCounts {
   using Row = std::array<std::uint64_t, kSizes>;
   Row monotone{};
   Row reordered{};
+
+  void add(const DistortionCounts& other);
 };
 
 // The counts of a rule.
@@ -50,9 +54,11 @@ class RuleExtractor {
   // Throws std::invalid_argument for options out of range.
   explicit RuleExtractor(const ExtractOptions& options);
 
-  // Adds a record for every occurrence of a rule. Key: target symbols, source symbols (symbol_code.h), and
-  // one byte each for the source and target position of every link. Value: a RuleCount.
-  void extract(const AlignedPair& pair, RecordSorter& sorter);
+  // Receives an occurrence of a rule. The first `target_size` bytes of the key are target symbols; then come
+  // source symbols (symbol_code.h), and one byte each for the source and target position of every link.
+  using AddRule = std::function<void(Bytes key, std::size_t target_size, const RuleCount& count)>;
+
+  void extract(const AlignedPair& pair, const AddRule& add);
 
   std::uint64_t phrase_count() const { return phrase_count_; }  // occurrences of initial phrase pairs
   const DistortionCounts& distortion() const { return distortion_; }
@@ -92,6 +98,7 @@ class RuleExtractor {
   EncodedSentence target_;
   std::vector<Gaps> rules_;  // the rules of the current phrase, by what they replace
   std::vector<std::byte> key_;
+  std::size_t target_size_ = 0;  // of key_
   std::uint64_t phrase_count_ = 0;
   DistortionCounts distortion_;
 };

@@ -7,6 +7,7 @@
 #include <numeric>
 
 #include "hiero/base/error.h"
+#include "hiero/base/ordered_map.h"
 #include "hiero/base/output_file.h"
 #include "hiero/extract/lexical_weights.h"
 #include "hiero/grammar/rule_body.h"
@@ -47,20 +48,124 @@ class Discounting {
   double absolute_ = 0;  // D
 };
 
-// Selects and scores the rules of one source side after the other. The table writer reads all rules twice;
-// the significance test runs in the first pass only.
-class RuleScorer {
+// What all threads have in common.
+struct Scoring {
+  Scoring(const CountsFile& from, std::uint32_t word_count, const ScoreOptions& settings)
+      : counts(from),
+        words(word_count),
+        options(settings),
+        discounting(settings.discount, from.statistics()),
+        lexicon(from.lexicon()) {}
+
+  void check(bool valid) const {
+    if (!valid) counts.throw_damaged();
+  }
+
+  const CountsFile& counts;
+  std::uint32_t words;
+  const ScoreOptions& options;
+  Discounting discounting;
+  Lexicon lexicon;
+};
+
+// Rules of several source sides, and their rows of the table.
+struct Batch {
+  using Features = std::array<SparseFeature, kFeatures.size()>;
+  struct Group {
+    std::size_t end;  // number of rules up to its end
+    double shares;    // of all rules of the source side, also of those that are left out
+    std::size_t source_end = 0;
+  };
+  struct Row {
+    std::size_t body_end;
+    Features features;
+  };
+
+  void clear() {
+    rules.clear();
+    groups.clear();
+    rows.clear();
+    sources.clear();
+    bodies.clear();
+  }
+
+  // Calls visit(row) for all rows.
+  void visit_rows(const std::function<void(const RuleRow&)>& visit) const {
+    std::size_t r = 0;
+    std::size_t source_begin = 0;
+    std::size_t body_begin = 0;
+    for (const Group& group : groups) {
+      const auto source = std::span(sources).subspan(source_begin, group.source_end - source_begin);
+      source_begin = group.source_end;
+      for (; r < group.end; ++r) {
+        const auto body = std::span(bodies).subspan(body_begin, rows[r].body_end - body_begin);
+        body_begin = rows[r].body_end;
+        visit({source, kLabel, rows[r].features, body});
+      }
+    }
+  }
+
+  std::uint64_t read = 0;        // rules of the file up to the end of the batch
+  std::vector<CodedRule> rules;  // those that are kept
+  std::vector<Group> groups;
+  std::vector<Row> rows;
+  std::vector<Symbol> sources;
+  std::vector<std::byte> bodies;
+};
+
+// Decodes rules and checks them.
+class RuleDecoder {
  public:
-  RuleScorer(const CountsFile& counts, const Vocab& words, const ScoreOptions& options,
-             SignificanceTest* test, double least_significance)
-      : counts_(counts),
-        options_(options),
-        test_(test),
-        least_significance_(least_significance),
-        discounting_(options.discount, counts.statistics()),
-        words_(words.size()),
-        lexicon_(counts.lexicon()),
-        lexical_(lexicon_) {}
+  explicit RuleDecoder(const Scoring& scoring) : scoring_(scoring) {}
+
+  void set_source(const CodedRule& rule) {
+    const std::byte* at = rule.source.data();
+    get_symbols(at, source_);
+    for (const Symbol symbol : source_)
+      scoring_.check(is_nonterminal(symbol) ? payload(symbol) == kLabel : symbol < scoring_.words);
+  }
+
+  void set_target(const CodedRule& rule) {
+    const std::byte* at = rule.target.data();
+    get_symbols(at, target_);
+    const auto arity = static_cast<std::size_t>(std::ranges::count_if(source_, is_nonterminal));
+    bool seen[2] = {arity < 1, arity < 2};
+    for (const Symbol symbol : target_) {
+      if (is_nonterminal(symbol)) {
+        scoring_.check(payload(symbol) < 2 && !seen[payload(symbol)]);
+        seen[payload(symbol)] = true;
+      } else {
+        scoring_.check(symbol < scoring_.words);
+      }
+    }
+    scoring_.check(arity <= 2 && seen[0] && seen[1]);
+    links_.clear();
+    for (std::size_t i = 0; i + 1 < rule.links.size(); i += 2) {
+      links_.push_back(
+          {static_cast<std::uint32_t>(rule.links[i]), static_cast<std::uint32_t>(rule.links[i + 1])});
+      const AlignmentLink& link = links_.back();
+      scoring_.check(link.source < source_.size() && link.target < target_.size() &&
+                     !is_nonterminal(source_[link.source]) && !is_nonterminal(target_[link.target]));
+    }
+  }
+
+  std::span<const Symbol> source() const { return source_; }
+  std::span<const Symbol> target() const { return target_; }
+  std::span<const AlignmentLink> links() const { return links_; }
+
+ private:
+  const Scoring& scoring_;
+  std::vector<Symbol> source_;
+  std::vector<Symbol> target_;
+  std::vector<AlignmentLink> links_;
+};
+
+// Selects the rules that are kept. The table writer reads all rules twice; the significance test runs in the
+// first pass only.
+class RuleSelection {
+ public:
+  RuleSelection(const Scoring& scoring, SignificanceTest* test, double least_significance)
+      : scoring_(scoring), decoder_(scoring), test_(test), least_significance_(least_significance) {}
 
   // Call it before every pass through all rules.
   void begin_pass() {
@@ -68,42 +173,35 @@ class RuleScorer {
     next_rule_ = 0;
   }
 
-  // Calls visit(row) for the rules of one source side that are kept.
-  void score(std::span<const CodedRule> group, const std::function<void(const RuleRow&)>& visit) {
-    const std::byte* at = group.front().source.data();
-    get_symbols(at, source_);
-    for (const Symbol symbol : source_)
-      check(is_nonterminal(symbol) ? payload(symbol) == kLabel : symbol < words_);
-    const double total = std::accumulate(
-        group.begin(), group.end(), 0.0,
-        [](double sum, const CodedRule& rule) { return sum + static_cast<double>(rule.count.shares); });
-    select(group);
-    for (const std::size_t r : selected_) {
-      score(group[r], total);
-      visit({source_, kLabel, features_, body_});
+  // Adds the rules of one source side that are kept to a batch, in their order.
+  void select(std::span<const CodedRule> group, Batch& batch) {
+    selected_.clear();
+    if (test_ && !tested_) {
+      decoder_.set_source(group.front());
+      test_->set_source(decoder_.source());
     }
+    double shares = 0;
+    for (std::size_t r = 0; r < group.size(); ++r) {
+      shares += static_cast<double>(group[r].count.shares);
+      if (is_significant(group[r]) && group[r].count.occurrences >= scoring_.options.min_count)
+        selected_.push_back(r);
+    }
+    drop_rare(group);
+    for (const std::size_t r : selected_) batch.rules.push_back(group[r]);
+    if (!selected_.empty()) batch.groups.push_back({batch.rules.size(), shares});
   }
 
  private:
-  void check(bool valid) const {
-    if (!valid) counts_.throw_damaged();
-  }
-
-  // Fills selected_ with the rules that are kept, in their order.
-  void select(std::span<const CodedRule> group) {
-    selected_.clear();
-    if (test_ && !tested_) test_->set_source(source_);
-    for (std::size_t r = 0; r < group.size(); ++r) {
-      if (is_significant(group[r]) && group[r].count.occurrences >= options_.min_count)
-        selected_.push_back(r);
-    }
-    if (options_.ttable_limit == 0 || selected_.size() <= options_.ttable_limit) return;
+  // Keeps as many rules as the ttable limit has.
+  void drop_rare(std::span<const CodedRule> group) {
+    const std::size_t limit = scoring_.options.ttable_limit;
+    if (limit == 0 || selected_.size() <= limit) return;
     const auto better = [&](std::size_t a, std::size_t b) {
-      const double x = discounting_(group[a].count);
-      const double y = discounting_(group[b].count);
+      const double x = scoring_.discounting(group[a].count);
+      const double y = scoring_.discounting(group[b].count);
       return x != y ? x > y : a < b;
     };
-    const auto end = selected_.begin() + static_cast<std::ptrdiff_t>(options_.ttable_limit);
+    const auto end = selected_.begin() + static_cast<std::ptrdiff_t>(limit);
     std::nth_element(selected_.begin(), end, selected_.end(), better);
     selected_.erase(end, selected_.end());
     std::ranges::sort(selected_);
@@ -113,39 +211,54 @@ class RuleScorer {
   bool is_significant(const CodedRule& rule) {
     if (!test_) return true;
     if (tested_) return significant_[next_rule_++];
-    decode(rule);
-    significant_.push_back(test_->minus_log_p(target_) > least_significance_);
+    decoder_.set_target(rule);
+    significant_.push_back(test_->minus_log_p(decoder_.target()) > least_significance_);
     return significant_.back();
   }
 
-  void decode(const CodedRule& rule) {
-    const std::byte* at = rule.target.data();
-    get_symbols(at, target_);
-    const auto arity = static_cast<std::size_t>(std::ranges::count_if(source_, is_nonterminal));
-    bool seen[2] = {arity < 1, arity < 2};
-    for (const Symbol symbol : target_) {
-      if (is_nonterminal(symbol)) {
-        check(payload(symbol) < 2 && !seen[payload(symbol)]);
-        seen[payload(symbol)] = true;
-      } else {
-        check(symbol < words_);
+  const Scoring& scoring_;
+  RuleDecoder decoder_;
+  SignificanceTest* test_;
+  double least_significance_;
+  std::vector<bool> significant_;  // by rule: the result of the test
+  bool tested_ = false;            // whether all rules were tested
+  std::size_t next_rule_ = 0;
+  std::vector<std::size_t> selected_;
+};
+
+// Makes the rows of the table.
+class RuleScorer {
+ public:
+  explicit RuleScorer(const Scoring& scoring)
+      : scoring_(scoring), decoder_(scoring), lexical_(scoring.lexicon) {}
+
+  // Without scores they are as large, which is all that the first pass needs.
+  void make_rows(Batch& batch, bool with_scores) {
+    std::size_t r = 0;
+    for (Batch::Group& group : batch.groups) {
+      decoder_.set_source(batch.rules[r]);
+      batch.sources.insert(batch.sources.end(), decoder_.source().begin(), decoder_.source().end());
+      group.source_end = batch.sources.size();
+      for (; r < group.end; ++r) {
+        decoder_.set_target(batch.rules[r]);
+        encode_body(decoder_.source(), decoder_.target(), decoder_.links(), body_);
+        batch.bodies.insert(batch.bodies.end(), body_.begin(), body_.end());
+        auto& row = batch.rows.emplace_back(Batch::Row{batch.bodies.size(), kNoScores});
+        if (with_scores) score(batch.rules[r], group.shares, row.features);
       }
-    }
-    check(arity <= 2 && seen[0] && seen[1]);
-    links_.clear();
-    for (std::size_t i = 0; i + 1 < rule.links.size(); i += 2) {
-      links_.push_back(
-          {static_cast<std::uint32_t>(rule.links[i]), static_cast<std::uint32_t>(rule.links[i + 1])});
-      const AlignmentLink& link = links_.back();
-      check(link.source < source_.size() && link.target < target_.size() &&
-            !is_nonterminal(source_[link.source]) && !is_nonterminal(target_[link.target]));
     }
   }
 
-  void score(const CodedRule& rule, double source_total) {
-    decode(rule);
-    const double count = discounting_(rule.count);
-    const LexicalWeights lexical = lexical_(source_, target_, links_);
+ private:
+  static constexpr Batch::Features kNoScores = [] {
+    Batch::Features out{};
+    for (std::uint32_t f = 0; f < out.size(); ++f) out[f].feature = f;
+    return out;
+  }();
+
+  void score(const CodedRule& rule, double source_total, Batch::Features& features) {
+    const double count = scoring_.discounting(rule.count);
+    const LexicalWeights lexical = lexical_(decoder_.source(), decoder_.target(), decoder_.links());
     const std::array<double, kFeatures.size()> values = {
         std::log(count / static_cast<double>(rule.target_shares)),
         std::log(count / source_total),
@@ -153,37 +266,24 @@ class RuleScorer {
         lexical.target_given_source,
         std::log(count / static_cast<double>(RuleExtractor::kOne)),
         rule.count.occurrences == 1 ? 1.0 : 0.0};
-    for (std::uint32_t f = 0; f < values.size(); ++f) {
-      check(std::isfinite(values[f]));
-      features_[f] = {f, static_cast<float>(values[f])};
+    for (std::size_t f = 0; f < values.size(); ++f) {
+      scoring_.check(std::isfinite(values[f]));
+      features[f].value = static_cast<float>(values[f]);
     }
-    encode_body(source_, target_, links_, body_);
   }
 
-  const CountsFile& counts_;
-  const ScoreOptions& options_;
-  SignificanceTest* test_;
-  double least_significance_;
-  Discounting discounting_;
-  std::uint32_t words_;
-  Lexicon lexicon_;
+  const Scoring& scoring_;
+  RuleDecoder decoder_;
   LexicalScorer lexical_;
-  std::vector<bool> significant_;  // by rule: the result of the test
-  bool tested_ = false;            // whether all rules were tested
-  std::size_t next_rule_ = 0;
-  std::vector<std::size_t> selected_;
-  std::vector<Symbol> source_;
-  std::vector<Symbol> target_;
-  std::vector<AlignmentLink> links_;
-  std::array<SparseFeature, kFeatures.size()> features_{};
   std::vector<std::byte> body_;
 };
 
 }  // namespace
 
 ScoreStatistics score_rules(const CountsFile& counts, const std::string& output, const ScoreOptions& options,
-                            SignificanceTest* test, double least_significance,
+                            SignificanceTest* test, double least_significance, std::size_t threads,
                             const ScoreProgress& progress) {
+  constexpr std::size_t kBatch = 4096;  // rules
   check_settings(options);
   OutputFile file(output);
   TableNames names;
@@ -193,19 +293,35 @@ ScoreStatistics score_rules(const CountsFile& counts, const std::string& output,
   names.labels.intern("X");
   names.rules = counts.statistics().rules;
   for (const char* feature : kFeatures) names.features.push_back({feature, -1, names.rules});
-  RuleScorer scorer(counts, names.words, options, test, least_significance);
+  const Scoring scoring(counts, names.words.size(), options);
+  RuleSelection selection(scoring, test, least_significance);
+  std::vector<RuleScorer> scorers(threads, RuleScorer(scoring));
   ScoreStatistics statistics;
+  bool is_first = true;
   const RuleScan scan = [&](const std::function<void(const RuleRow&)>& visit) {
     statistics = {};
-    scorer.begin_pass();
-    counts.read_rules([&](std::span<const CodedRule> group) {
-      statistics.read += group.size();
-      scorer.score(group, [&](const RuleRow& row) {
-        ++statistics.kept;
-        visit(row);
-      });
-    });
+    selection.begin_pass();
+    RuleGroups groups(counts);
+    std::uint64_t read_rules = 0;
+    const auto read = [&](Batch& batch) {
+      batch.clear();
+      while (batch.rules.size() < kBatch && groups.next()) {
+        read_rules += groups.rules().size();
+        selection.select(groups.rules(), batch);
+      }
+      batch.read = read_rules;
+      return !batch.rules.empty();
+    };
+    const auto work = [&](Batch& batch, std::size_t worker) { scorers[worker].make_rows(batch, !is_first); };
+    const auto take = [&](const Batch& batch) {
+      statistics.read = batch.read;
+      statistics.kept += batch.rows.size();
+      batch.visit_rows(visit);
+    };
+    ordered_map<Batch>(threads, read, work, take);
+    statistics.read = read_rules;
     if (statistics.kept == 0) throw FormatError(output + ": the table would have no rules");
+    is_first = false;
   };
   write_table(names, scan, file, [&] { progress(statistics.read); });
   file.commit();

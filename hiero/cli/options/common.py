@@ -22,6 +22,12 @@ Load = Annotated[list[str] | None, typer.Option(metavar=LOAD_METAVAR, help=LOAD)
 # The settings of decoding that replace those of the model.
 Decoding = Annotated[OptionValues, SettingOptions(DecodingSettings, overrides="the model's", group="Search")]
 Threads = Annotated[int, typer.Option(min=1, help="Number of threads; the result does not depend on it.")]
+AllThreads = Annotated[
+    int | None,
+    typer.Option(
+        min=1, help="Number of threads; the result does not depend on it (default: all processors)."
+    ),
+]
 NoProgress = Annotated[bool, typer.Option("--quiet", help="Show no progress.")]
 Tokens = Annotated[
     bool,

@@ -17,7 +17,7 @@ from hiero.cli.base.files import Writes, joined_files
 from hiero.cli.base.option_groups import OptionValues
 from hiero.cli.base.settings import SettingOptions, VariantOptions
 from hiero.cli.io.lines import format_of
-from hiero.cli.options.common import Threads
+from hiero.cli.options.common import AllThreads
 from hiero.cli.options.training import DICTIONARY, MONO, SIDES, SOURCE, TARGET
 from hiero.cli.system.data import HELD_OUT, TEST, TUNE, TUNING, SetFiles
 from hiero.generators import convention_for
@@ -320,6 +320,6 @@ class SystemRun:
     """Options that all steps share, and the file with options."""
 
     seed: Annotated[int, typer.Option(min=0, max=(1 << 32) - 1, help="Seed of all random choices.")] = 1
-    threads: Threads = 1
+    threads: AllThreads = None
     quiet: Annotated[bool, typer.Option("--quiet", help="Print only scores and warnings.")] = False
     config: Config = None

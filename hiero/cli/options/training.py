@@ -12,10 +12,11 @@ from typing import Annotated
 import typer
 
 from hiero import DecodingSettings, Model
+from hiero.base.parallel import processors
 from hiero.cli.base.files import Writes
 from hiero.cli.base.settings import SettingOptions
 from hiero.cli.base.size import memory_text
-from hiero.cli.options.common import PARSES
+from hiero.cli.options.common import PARSES, AllThreads
 from hiero.cli.options.text import NormalisationOptions
 from hiero.features.distortion import DistortionStatistics
 from hiero.text import TextProcessing
@@ -36,6 +37,20 @@ Source = Annotated[Path, typer.Option(help=SOURCE)]
 Target = Annotated[Path, typer.Option(help=TARGET)]
 Memory = Annotated[str, typer.Option(help="Memory for sorting, such as 512M.")]
 Quiet = Annotated[bool, typer.Option("--quiet", help="Print neither progress nor reports.")]
+
+
+@dataclass(frozen=True, kw_only=True)
+class Running:
+    """How a step of training runs: what changes nothing of its result."""
+
+    threads: AllThreads = None
+    quiet: Quiet = False
+
+    @property
+    def thread_count(self) -> int:
+        return self.threads or processors()
+
+
 Tokenize = Annotated[
     tuple[str, str] | None,
     typer.Option(

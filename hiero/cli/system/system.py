@@ -59,7 +59,7 @@ class System:
         copy of it."""
         model = self.folder / _TRAINED
         words = _options(source=data.source, target=data.target, mono=data.mono, **settings)
-        words += _options(output=model, quiet=self.common["quiet"])
+        words += _options(output=model, **self.common)
         self.stages.run("train", model / MANIFEST, "train", words)
         if rules:
             output = self.folder / _WITH_RULES
