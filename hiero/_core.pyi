@@ -2279,18 +2279,98 @@ class Aligner:
             OSError: The disk is full.
         """
 
-    def links(self, first: int, last: int, heuristic: str) -> bytes:
+    def lines(self, first: int, last: int, heuristic: str) -> tuple[bytes, bytes]:
         """
-        Returns the links of pairs, a line for each, such as b"0-0 1-2\\n".
+        Returns the links of pairs, a line for each, and their probabilities.
 
         Args:
             first: Number of the first pair, from 0.
             last: Number behind the last pair.
             heuristic: How the links of both directions are joined, such as "grow-diag-final-and".
 
+        Returns:
+            Lines of links such as b"0-0 1-2", and lines with the probability of each link, the mean of
+            both directions, such as b"0.981 0.504".
+
         Raises:
             ValueError: There is no such heuristic, or the model is not trained.
             IndexError: There are no such pairs.
+        """
+
+    def save(self, path: str) -> None:
+        """
+        Writes what was learned, for AlignmentModel.
+
+        Args:
+            path: The file, written in full or not at all.
+
+        Raises:
+            ValueError: The model is not trained.
+            OSError: The file cannot be written.
+        """
+
+class AlignmentModel:
+    """
+    A file of what word alignment has learned, by which pairs are aligned.
+
+    The file is mapped into memory. The same pair always gets the same links. Threads may share a model.
+    """
+
+    def __init__(self, path: str) -> None:
+        """
+        Opens and checks a file.
+
+        Args:
+            path: The file.
+
+        Raises:
+            OSError: The file cannot be read.
+            FormatError: The file is not an alignment model, is damaged, or has another format version.
+        """
+
+    @property
+    def samplers(self) -> int:
+        """Number of samplers of each direction."""
+
+    def align(
+        self, source: str, target: str, heuristic: str
+    ) -> tuple[list[tuple[int, int]], npt.NDArray[np.float32], npt.NDArray[np.float32]]:
+        """
+        Aligns a pair of sentences.
+
+        Args:
+            source: Source tokens between spaces.
+            target: Target tokens between spaces.
+            heuristic: How the links of both directions are joined, such as "grow-diag-final-and".
+
+        Returns:
+            Links (source position, target position), sorted; the probabilities that each target word is
+            linked with each source word, and last with none, (targets, sources + 1); and those of each source
+            word, (sources, targets + 1). They are 0 if a side is empty.
+
+        Raises:
+            ValueError: There is no such heuristic.
+            FormatError: A side has more than 65,534 tokens.
+        """
+
+    def lines(
+        self, source: Sequence[str], target: Sequence[str], heuristic: str, threads: int
+    ) -> tuple[bytes, bytes]:
+        """
+        Aligns pairs of sentences on several threads.
+
+        Args:
+            source: Lines of source tokens between spaces.
+            target: Lines of target tokens between spaces.
+            heuristic: How the links of both directions are joined, such as "grow-diag-final-and".
+            threads: Number of threads, which changes nothing but the time.
+
+        Returns:
+            Lines of links and of their probabilities, as from Aligner.lines.
+
+        Raises:
+            ValueError: There is no such heuristic, or the sides have different numbers of lines.
+            FormatError: A side of a pair has more than 65,534 tokens.
         """
 
 def symmetrise(forward: Sequence[int], backward: Sequence[int], heuristic: str) -> list[tuple[int, int]]:

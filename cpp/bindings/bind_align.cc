@@ -3,9 +3,11 @@
 #include <atomic>
 #include <memory>
 #include <optional>
+#include <tuple>
 #include <utility>
 
 #include "bindings.h"
+#include "hiero/align/alignment_model.h"
 #include "hiero/align/word_aligner.h"
 #include "hiero/base/error.h"
 #include "python_lines.h"
@@ -17,6 +19,20 @@ Heuristic heuristic_named(const std::string& name) {
   const std::optional<Heuristic> heuristic = heuristic_of(name);
   if (!heuristic) throw std::invalid_argument("heuristic: unknown " + name);
   return *heuristic;
+}
+
+// Lines of links and of their probabilities.
+using Lines = std::pair<nb::bytes, nb::bytes>;
+
+template <class Make>
+Lines without_lock(const Make& make) {
+  LinkLines lines;
+  {
+    const nb::gil_scoped_release release;
+    lines = make();
+  }
+  return {nb::bytes(lines.links.data(), lines.links.size()),
+          nb::bytes(lines.probabilities.data(), lines.probabilities.size())};
 }
 
 // A bitext with its aligner. While one call is at work, another one, of another thread or of a progress
@@ -63,26 +79,68 @@ class Aligner {
     aligner_ = std::move(aligner);  // not one that was interrupted
   }
 
-  nb::bytes links(std::size_t first, std::size_t last, const std::string& heuristic) const {
+  Lines lines(std::size_t first, std::size_t last, const std::string& heuristic) const {
     const Heuristic known = heuristic_named(heuristic);
     const Work work(at_work_);
-    if (!aligner_) throw std::invalid_argument("the aligner is not trained");
+    check_trained();
     if (first > last || last > bitext_.pairs()) throw std::out_of_range("no such pairs");
-    std::string text;
-    {
-      const nb::gil_scoped_release release;
-      text = aligner_->links_text(first, last, known);
-    }
-    return nb::bytes(text.data(), text.size());
+    return without_lock([&] { return aligner_->lines(first, last, known); });
+  }
+
+  void save(const std::string& path) const {
+    const Work work(at_work_);
+    check_trained();
+    const nb::gil_scoped_release release;
+    AlignmentModel::save(path, bitext_, aligner_->directions());
   }
 
  private:
+  void check_trained() const {
+    if (!aligner_) throw std::invalid_argument("the aligner is not trained");
+  }
+
   std::string folder_;
   std::size_t threads_;
   Bitext bitext_;
   std::unique_ptr<WordAligner> aligner_;  // trained
   mutable std::atomic_flag at_work_;
 };
+
+using LinkPairs = std::vector<std::pair<std::uint32_t, std::uint32_t>>;
+
+LinkPairs pairs_of(std::span<const AlignmentLink> links) {
+  LinkPairs out;
+  for (const AlignmentLink& link : links) out.emplace_back(link.source, link.target);
+  return out;
+}
+
+// Links of a pair of lines, and the probabilities of both directions.
+std::tuple<LinkPairs, Array<float>, Array<float>> align_pair(const AlignmentModel& model,
+                                                             const std::string& source,
+                                                             const std::string& target,
+                                                             const std::string& heuristic) {
+  PairAligner aligner(model.directions(), heuristic_named(heuristic));
+  {
+    const nb::gil_scoped_release release;
+    model.align(aligner, source, target);
+  }
+  const auto matrix = [](std::span<const float> values, std::size_t rows, std::size_t others) {
+    std::vector<float> cells(values.begin(), values.end());
+    cells.resize(rows * (others + 1), 0.0f);
+    return as_array(cells, {static_cast<Py_ssize_t>(rows), static_cast<Py_ssize_t>(others + 1)});
+  };
+  return {pairs_of(aligner.links()),
+          matrix(aligner.forward_probabilities(), aligner.targets(), aligner.sources()),
+          matrix(aligner.backward_probabilities(), aligner.sources(), aligner.targets())};
+}
+
+Lines align_lines(const AlignmentModel& model, const std::vector<std::string>& source,
+                  const std::vector<std::string>& target, const std::string& heuristic, int threads) {
+  if (source.size() != target.size()) throw std::invalid_argument("lines of two sides of different lengths");
+  const Heuristic known = heuristic_named(heuristic);
+  const std::size_t workers = thread_count(threads);
+  return without_lock([&] { return model.lines(source, target, known, workers); });
+}
 
 std::vector<LinkPosition> positions_of(const std::vector<int>& positions, std::size_t others) {
   std::vector<LinkPosition> out;
@@ -94,17 +152,13 @@ std::vector<LinkPosition> positions_of(const std::vector<int>& positions, std::s
   return out;
 }
 
-std::vector<std::pair<std::uint32_t, std::uint32_t>> symmetrise(const std::vector<int>& forward,
-                                                                const std::vector<int>& backward,
-                                                                const std::string& heuristic) {
+LinkPairs symmetrise(const std::vector<int>& forward, const std::vector<int>& backward,
+                     const std::string& heuristic) {
   if (std::max(forward.size(), backward.size()) > Bitext::kLongest)
     throw std::invalid_argument("a sentence of more than " + std::to_string(Bitext::kLongest) + " words");
   Symmetriser symmetriser(heuristic_named(heuristic));
-  std::vector<std::pair<std::uint32_t, std::uint32_t>> out;
-  for (const AlignmentLink& link :
-       symmetriser.links(positions_of(forward, backward.size()), positions_of(backward, forward.size())))
-    out.emplace_back(link.source, link.target);
-  return out;
+  return pairs_of(
+      symmetriser.links(positions_of(forward, backward.size()), positions_of(backward, forward.size())));
 }
 
 }  // namespace
@@ -146,17 +200,73 @@ Args:
 Raises:
     FormatError: No pair has words on both sides.
     OSError: The disk is full.)")
-      .def("links", &Aligner::links, nb::arg("first"), nb::arg("last"), nb::arg("heuristic"),
-           R"(Returns the links of pairs, a line for each, such as b"0-0 1-2\n".
+      .def("lines", &Aligner::lines, nb::arg("first"), nb::arg("last"), nb::arg("heuristic"),
+           R"(Returns the links of pairs, a line for each, and their probabilities.
 
 Args:
     first: Number of the first pair, from 0.
     last: Number behind the last pair.
     heuristic: How the links of both directions are joined, such as "grow-diag-final-and".
 
+Returns:
+    Lines of links such as b"0-0 1-2", and lines with the probability of each link, the mean of
+    both directions, such as b"0.981 0.504".
+
 Raises:
     ValueError: There is no such heuristic, or the model is not trained.
-    IndexError: There are no such pairs.)");
+    IndexError: There are no such pairs.)")
+      .def("save", &Aligner::save, nb::arg("path"), R"(Writes what was learned, for AlignmentModel.
+
+Args:
+    path: The file, written in full or not at all.
+
+Raises:
+    ValueError: The model is not trained.
+    OSError: The file cannot be written.)");
+  define<AlignmentModel>(m, "AlignmentModel", R"(A file of what word alignment has learned, by which pairs are aligned.
+
+The file is mapped into memory. The same pair always gets the same links. Threads may share a model.)")
+      .def(nb::init<const std::string&>(), nb::arg("path"), nb::call_guard<nb::gil_scoped_release>(),
+           R"(Opens and checks a file.
+
+Args:
+    path: The file.
+
+Raises:
+    OSError: The file cannot be read.
+    FormatError: The file is not an alignment model, is damaged, or has another format version.)")
+      .def_prop_ro("samplers", &AlignmentModel::samplers, "Number of samplers of each direction.")
+      .def("align", &align_pair, nb::arg("source"), nb::arg("target"), nb::arg("heuristic"),
+           R"(Aligns a pair of sentences.
+
+Args:
+    source: Source tokens between spaces.
+    target: Target tokens between spaces.
+    heuristic: How the links of both directions are joined, such as "grow-diag-final-and".
+
+Returns:
+    Links (source position, target position), sorted; the probabilities that each target word is
+    linked with each source word, and last with none, (targets, sources + 1); and those of each source
+    word, (sources, targets + 1). They are 0 if a side is empty.
+
+Raises:
+    ValueError: There is no such heuristic.
+    FormatError: A side has more than 65,534 tokens.)")
+      .def("lines", &align_lines, nb::arg("source"), nb::arg("target"), nb::arg("heuristic"),
+           nb::arg("threads"), R"(Aligns pairs of sentences on several threads.
+
+Args:
+    source: Lines of source tokens between spaces.
+    target: Lines of target tokens between spaces.
+    heuristic: How the links of both directions are joined, such as "grow-diag-final-and".
+    threads: Number of threads, which changes nothing but the time.
+
+Returns:
+    Lines of links and of their probabilities, as from Aligner.lines.
+
+Raises:
+    ValueError: There is no such heuristic, or the sides have different numbers of lines.
+    FormatError: A side of a pair has more than 65,534 tokens.)");
   m.def("symmetrise", &symmetrise, nb::arg("forward"), nb::arg("backward"), nb::arg("heuristic"),
         R"(Joins the links of both directions of a sentence pair (Koehn et al. 2005).
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from functools import partial
 from pathlib import Path
-from typing import Annotated
+from typing import Annotated, Any
 
 import typer
 
@@ -21,6 +21,7 @@ from hiero.cli.options.training import (
     LINKS,
     SIDES,
     TRAIN_MEMORY,
+    AlignedFiles,
     AssemblyOptions,
     CasedTextOptions,
     Memory,
@@ -34,6 +35,7 @@ from hiero.cli.options.training import (
 )
 from hiero.features.distortion import DistortionStatistics
 from hiero.train import (
+    AlignmentModel,
     AlignSettings,
     CorpusSettings,
     ExtractSettings,
@@ -141,37 +143,47 @@ def truecaser(
 
 def align_words(
     *,
-    source: Source,
-    target: Target,
-    output: Annotated[
-        Path, Writes(), typer.Option("-o", "--output", help="Word links, a line for each pair.")
-    ],
-    held_out: Annotated[
-        list[Path] | None,
-        Writes(every=3),
+    files: AlignedFiles,
+    model: Annotated[
+        Path | None,
         typer.Option(
-            metavar="SOURCE TARGET OUTPUT...",
-            help="Another bitext to align, and its output, such as a tuning set and one of its references;"
-            " repeatable.",
+            help="What --save has kept: align by it, without learning. Of settings, --heuristic counts."
         ),
+    ] = None,
+    save: Annotated[
+        Path | None, Writes(), typer.Option(help="Output file for what was learned, for --model.")
     ] = None,
     settings: Annotated[AlignSettings, SettingOptions(AlignSettings)],
     running: Running,
 ) -> None:
-    """Aligns the words of a bitext in tokens. Links are written as 0-0 1-2, source then target position."""
-    bitexts, outputs = [(source, target)], [output]
-    more = held_out or []
-    if len(more) % 3:
-        raise typer.BadParameter("--held-out: expected a source, a target and an output, or several of each")
-    bitexts += zip(more[::3], more[1::3], strict=True)
-    outputs += more[2::3]
-    with progress_line(running.quiet) as progress:
+    """Aligns the words of a bitext in tokens. Links are written as 0-0 1-2, source then target position.
+
+    More pairs can be aligned later by what was learned, in a tenth of a millisecond each.
+
+        hiero align --source train.ja --target train.en -o links --save links.model
+
+        hiero align --pairs more.ja-en -o more.links --model links.model
+    """
+    with files.bitexts() as bitexts, progress_line(running.quiet) as progress:
+        common: dict[str, Any] = {"threads": running.thread_count}
+        if model is not None:
+            if save is not None:
+                raise typer.BadParameter("--save is for what is learned, --model for what was learned before")
+            learned, probabilities = AlignmentModel(model), files.probabilities
+            for bitext, output in zip(bitexts, files.outputs, strict=True):
+                count = one_unit(progress, "sentence pairs", partial(count_lines, bitext[0]))
+                common |= {"probabilities": probabilities, "progress": count}
+                learned.align_files(*bitext, output, heuristic=settings.heuristic, **common)
+                probabilities = None
+            return
         align(
             bitexts,
-            outputs,
-            threads=running.thread_count,
+            files.outputs,
+            save=save,
+            probabilities=files.probabilities,
             progress=progress and (lambda done, total: progress("iterations", done, total)),
             **settings.model_dump(),
+            **common,
         )
 
 

@@ -54,7 +54,8 @@ def settings_of(model: Model) -> TrainSettings:
     """Returns the settings with which a model was trained. Raises ValueError if its manifest has none."""
     if _SETTINGS not in model.made_from:
         raise ValueError("the model does not say how it was trained: jackknifing wants one of hiero train's")
-    return TrainSettings.model_validate(model.made_from[_SETTINGS])
+    # Models were aligned by sil-thot before settings had an aligner.
+    return TrainSettings.model_validate({"aligner": "sil-thot", **model.made_from[_SETTINGS]})
 
 
 def folds(source: PathLike, pairs: int, count: int, seed: int) -> list[list[int]]:

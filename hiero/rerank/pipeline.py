@@ -259,6 +259,7 @@ class _Pipeline:
             [(self.source, self.target)],
             [self.bitext.alignment],
             **self.settings.model_dump(include=set(AlignSettings.model_fields)),
+            threads=self.threads,
             progress=self._count("iterations"),
         )
 

@@ -1,6 +1,7 @@
 """Training of models: corpus, word alignment, rules, language models. ``train`` runs all steps."""
 
 from hiero.train.alignment import HEURISTICS, AlignSettings, Heuristic, align, read_alignment
+from hiero.train.alignment_model import AlignmentModel, PairLinks
 from hiero.train.corpus import CorpusReport, CorpusSettings, prepare_corpus, prepare_text
 from hiero.train.held_out import leave_out, set_aside
 from hiero.train.lm import LmEstimate, LmSettings, estimate_lm
@@ -14,6 +15,7 @@ from hiero.train.weights import default_weights, weights_by_length
 __all__ = [
     "HEURISTICS",
     "AlignSettings",
+    "AlignmentModel",
     "CorpusReport",
     "CorpusSettings",
     "ExtractSettings",
@@ -21,6 +23,7 @@ __all__ = [
     "LmEstimate",
     "LmSettings",
     "Movement",
+    "PairLinks",
     "ScoreSettings",
     "TrainInputs",
     "TrainSettings",

@@ -1,5 +1,5 @@
-"""Word alignment in both directions, symmetrised, by the core's aligner or by sil-thot's. Both have eflomal's
-model (Östling and Tiedemann 2016).
+"""Word alignment in both directions, symmetrised: by the core's aligner, with eflomal's model (Östling and
+Tiedemann 2016), or by models of sil-thot.
 
 Alignments are written in Pharaoh format: one line for each sentence pair, with links such as ``0-0 1-2``. A
 link is the position of a source word and of a target word, counted from 0.
@@ -8,7 +8,7 @@ link is the position of a source word and of a target word, counted from 0.
 from __future__ import annotations
 
 import os
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from contextlib import ExitStack
 from pathlib import Path
 from typing import Literal, get_args
@@ -21,15 +21,17 @@ from hiero.base.lines import PathLike, open_source, read_lines
 from hiero.base.settings import Settings
 from hiero.base.text import format_links, split
 from hiero.train.corpus import read_pairs
-from hiero.train.sil_thot import align_both
+from hiero.train.sil_thot import MODELS, align_both
 
 Heuristic = Literal["grow-diag-final-and", "grow-diag-final", "grow-diag", "union", "intersection"]
 HEURISTICS: tuple[Heuristic, ...] = get_args(Heuristic)
-AlignerName = Literal["hiero", "sil-thot"]
+AlignerName = Literal["hiero", "sil-thot", "fast-align", "hmm", "ibm1"]
 Links = list[tuple[int, int]]
+# Lines of links and of the probability of each link.
+Blocks = Iterable[tuple[bytes, bytes]]
 
 # Pairs that are written at a time.
-_PAIRS_AT_ONCE = 20_000
+PAIRS_AT_ONCE = 20_000
 
 
 class AlignSettings(Settings):
@@ -39,7 +41,9 @@ class AlignSettings(Settings):
         "grow-diag-final-and", description="heuristic that joins the alignments of both directions"
     )
     seed: int = Field(1, ge=0, lt=1 << 32, description="seed of the word alignment")
-    aligner: AlignerName = Field("sil-thot", description="program that aligns words")
+    aligner: AlignerName = Field(
+        "hiero", description="program that aligns words, or model of sil-thot's, which is to be installed"
+    )
     samplers: int = Field(
         3, ge=1, description="samplers of each direction, whose probabilities of links are added up"
     )
@@ -57,24 +61,49 @@ def align(
     aligner: AlignerName = _DEFAULTS.aligner,
     samplers: int = _DEFAULTS.samplers,
     threads: int = 1,
+    save: PathLike | None = None,
+    probabilities: PathLike | None = None,
     progress: Callable[[int, int], object] | None = None,
 ) -> None:
     """Aligns all bitexts together and writes the links of each bitext to its output file.
 
-    The files contain tokenised sentences. A pair with an empty side gets no links. The same seed gives the
-    same alignment with any number of threads; sil-thot has two processes of one thread. ``progress`` is
-    called with the number of iterations done and their total, for both directions together. sil-thot holds
-    the corpus in memory; the other aligner has it in files without names beside the first output.
-    Raises FormatError for files of different lengths or without a sentence pair; OSError; Error if sil-thot
-    fails.
+    - ``bitexts``: pairs of files of tokenised sentences. A pair with an empty side gets no links.
+    - ``aligner``: ``hiero``, or a model of sil-thot's: ``sil-thot`` is its version of the same model;
+      ``fast-align``, ``hmm`` and ``ibm1`` have neither seed nor samplers.
+    - ``threads``: the number of threads, which changes no link; sil-thot has two processes of one thread.
+    - ``save``: a file for what was learned, for ``AlignmentModel``. Only hiero's own aligner writes it.
+    - ``probabilities``: a file for the probabilities of the first bitext's links, in the same order: the
+      means of both directions. Only hiero's own aligner writes it.
+    - ``progress``: called with the number of iterations done and their total, for both directions together.
+
+    sil-thot holds the corpus in memory; hiero's aligner has it in files without names beside the first
+    output. Raises FormatError for files of different lengths or without a sentence pair; OSError; Error if
+    sil-thot fails or is not installed; ValueError for files that only hiero's own aligner writes.
     """
     if aligner == "hiero":
-        lines = _align_here(bitexts, Path(outputs[0]).parent, heuristic, seed, samplers, threads, progress)
+        folder = Path(outputs[0]).parent
+        lines = _align_here(bitexts, folder, heuristic, seed, samplers, threads, save, progress)
+    elif save is None and probabilities is None:
+        lines = _align_by_sil_thot(bitexts, MODELS[aligner], heuristic, seed, samplers, progress)
     else:
-        lines = _align_by_sil_thot(bitexts, heuristic, seed, samplers, progress)
+        raise ValueError(f"{aligner} has neither a model to save nor probabilities")
     for output, blocks in zip(outputs, lines, strict=True):
-        with replacing(output) as path, path.open("wb") as file:
-            file.writelines(blocks)
+        write_links(blocks, output, probabilities)
+        probabilities = None
+
+
+def write_links(blocks: Blocks, output: PathLike, probabilities: PathLike | None) -> None:
+    """Writes lines of links and, if asked for, of their probabilities, to files that appear when they are
+    complete."""
+    with ExitStack() as stack:
+        files = [
+            stack.enter_context(stack.enter_context(replacing(path)).open("wb"))
+            for path in (output, probabilities)
+            if path is not None
+        ]
+        for parts in blocks:
+            for file, part in zip(files, parts, strict=False):
+                file.write(part)
 
 
 def _align_here(
@@ -84,9 +113,10 @@ def _align_here(
     seed: int,
     samplers: int,
     threads: int,
+    save: PathLike | None,
     progress: Callable[[int, int], object] | None,
-) -> Iterator[Iterator[bytes]]:
-    """Yields the lines of links of each bitext, several at a time."""
+) -> Iterator[Blocks]:
+    """Yields the lines of each bitext, several at a time."""
     aligner = Aligner(str(folder), threads)
     sizes = []
     for bitext in bitexts:
@@ -95,28 +125,31 @@ def _align_here(
             sizes.append(aligner.add(*files))
     _check_pairs(aligner.can_be_aligned, bitexts)
     aligner.train(seed, samplers, progress)
+    if save is not None:
+        aligner.save(os.fspath(save))
     begin = 0
     for size in sizes:
         end = begin + size
-        begins = range(begin, end, _PAIRS_AT_ONCE)
-        yield (aligner.links(first, min(end, first + _PAIRS_AT_ONCE), heuristic) for first in begins)
+        begins = range(begin, end, PAIRS_AT_ONCE)
+        yield (aligner.lines(first, min(end, first + PAIRS_AT_ONCE), heuristic) for first in begins)
         begin = end
 
 
 def _align_by_sil_thot(
     bitexts: Sequence[tuple[PathLike, PathLike]],
+    model: str,
     heuristic: Heuristic,
     seed: int,
     samplers: int,
     progress: Callable[[int, int], object] | None,
-) -> Iterator[Iterator[bytes]]:
+) -> Iterator[Blocks]:
     """Yields the lines of links of each bitext."""
     corpora = [
         [(split(source), split(target)) for source, target in read_pairs(*bitext)] for bitext in bitexts
     ]
     aligned = [pair for corpus in corpora for pair in corpus if all(pair)]
     _check_pairs(bool(aligned), bitexts)
-    forward, backward = align_both(aligned, seed, samplers, progress)
+    forward, backward = align_both(aligned, model, seed, samplers, progress)
     begin_source = begin_target = 0
 
     def line(source: Sequence[str], target: Sequence[str]) -> bytes:
@@ -130,7 +163,7 @@ def _align_by_sil_thot(
         return f"{format_links(links)}\n".encode()
 
     for corpus in corpora:
-        yield (line(*pair) for pair in corpus)
+        yield ((line(*pair), b"") for pair in corpus)
 
 
 def _check_pairs(there_are: bool, bitexts: Sequence[tuple[PathLike, PathLike]]) -> None:

@@ -9,6 +9,7 @@ from __future__ import annotations
 import itertools
 import os
 from collections.abc import Callable, Iterator, Sequence
+from contextlib import ExitStack
 from dataclasses import asdict, dataclass
 
 from pydantic import Field
@@ -76,6 +77,26 @@ def read_pairs(source: PathLike, target: PathLike) -> Iterator[tuple[str, str]]:
                 f"{os.fspath(short)}: ends after {number} lines, where {os.fspath(long)} has more"
             )
         yield source_line, target_line
+
+
+def divide_pairs(pairs: PathLike, source: PathLike, target: PathLike) -> None:
+    """Writes the sides of a file of lines such as ``das haus ||| the house`` to two files.
+
+    Raises FormatError, naming the line, for one that has not two sides; OSError.
+    """
+    with ExitStack() as stack:
+        files = [
+            stack.enter_context(
+                stack.enter_context(replacing(path)).open("w", encoding="utf-8", newline="\n")
+            )
+            for path in (source, target)
+        ]
+        for number, line in enumerate(read_lines(pairs), start=1):
+            sides = f" {line} ".split(" ||| ")
+            if len(sides) != 2:
+                raise FormatError(f"{os.fspath(pairs)}:{number}: expected SOURCE ||| TARGET, found {line!r}")
+            for file, side in zip(files, sides, strict=True):
+                file.write(f"{side.strip()}\n")
 
 
 def prepare_corpus(

@@ -36,6 +36,8 @@ from hiero.train.weights import weights_by_length
 _ALL_SETTINGS = tuple(TrainSettings.model_fields)
 # The file with the settings of extraction, with those that were chosen, and all outputs of that step.
 _EXTRACT_SETTINGS = "extract.json"
+# What hiero's own aligner has learned.
+_ALIGNMENT_MODEL = "alignment.model"
 _EXTRACTED = ["rules.counts", "distortion.json", _EXTRACT_SETTINGS]
 
 
@@ -115,10 +117,11 @@ class _Pipeline:
             self._copy_lm(len(self.lms), path)
         corpus = self._paths("corpus.source", "corpus.target")
         if self.inputs.alignment is None:
-            self._step("align", corpus, ["alignment"], self._align, *AlignSettings.model_fields)
+            learned = [_ALIGNMENT_MODEL] if self.settings.aligner == "hiero" else []
+            self._step("align", corpus, ["alignment", *learned], self._align, *AlignSettings.model_fields)
         else:
-            links = {"alignment": self.inputs.alignment}
-            self._step("align", {**corpus, **links}, ["alignment"], self._import_alignment)
+            given = {**corpus, "alignment": self.inputs.alignment}
+            self._step("align", given, ["alignment"], self._import_alignment)
         self._find_problems()
         self._step("extract", self._paths(*self.corpus), _EXTRACTED, self._extract, "extract")
         corpus = self._paths(*self.corpus[:2])
@@ -220,17 +223,14 @@ class _Pipeline:
             [self.work / "alignment"],
             **self.settings.model_dump(include=set(AlignSettings.model_fields)),
             threads=self.threads,
+            save=self.work / _ALIGNMENT_MODEL if self.settings.aligner == "hiero" else None,
             progress=self._progress("iterations"),
         )
 
     def _import_alignment(self) -> None:
         assert self.inputs.alignment is not None
-        import_alignment(
-            self.inputs.alignment,
-            self.work / "corpus.source",
-            self.work / "corpus.target",
-            self.work / "alignment",
-        )
+        source, target, links = (self.work / name for name in ("corpus.source", "corpus.target", "alignment"))
+        import_alignment(self.inputs.alignment, source, target, links)
 
     def _find_problems(self) -> None:
         """Lists the sentence pairs that may be wrong, and leaves out those that the settings name."""

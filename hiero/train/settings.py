@@ -17,6 +17,7 @@ from hiero.train.corpus import CorpusSettings
 from hiero.train.lm import LmSettings, check_lm, check_options
 from hiero.train.problems import ProblemSettings
 from hiero.train.rules import ExtractSettings, ScoreSettings
+from hiero.train.sil_thot import check_installed
 
 DEFAULT_MEMORY = 4 << 30
 
@@ -92,9 +93,12 @@ class TrainSettings(CorpusSettings, AlignSettings, ProblemSettings):
     score: ScoreSettings = ScoreSettings()
 
     def check(self, inputs: TrainInputs, memory: int = DEFAULT_MEMORY) -> None:
-        """Raises ValueError for settings that contradict each other, the inputs, or the memory limit."""
+        """Raises ValueError for settings that contradict each other, the inputs, or the memory limit; Error
+        for an aligner that is not installed."""
         if self.truecase and (self.text.source.lowercase or self.text.target.lowercase):
             raise ValueError("text is lowercased or truecased, not both")
         if self.lms == "given" and not inputs.lms:
             raise ValueError("no language models are given")
         check_options(self.lm_order, memory, self.lm_binary, self.lm_quantize)
+        if inputs.alignment is None and self.aligner != "hiero":
+            check_installed()

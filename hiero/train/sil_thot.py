@@ -1,4 +1,4 @@
-"""Word alignment by the library sil-thot, in both directions, each in a process of its own."""
+"""Word alignment in both directions by the library sil-thot (extra ``thot``), in a process for each."""
 
 from __future__ import annotations
 
@@ -9,6 +9,7 @@ from collections.abc import Callable, Iterator, Sequence
 from concurrent.futures import ThreadPoolExecutor, as_completed
 from contextlib import ExitStack, contextmanager
 from functools import partial
+from importlib.util import find_spec
 from pathlib import Path
 
 import numpy as np
@@ -19,17 +20,27 @@ from hiero._core import Error
 Pairs = Sequence[tuple[Sequence[str], Sequence[str]]]
 Positions = npt.NDArray[np.int32]
 
+# The models of ``direction.py`` by the names of aligners.
+MODELS = {"sil-thot": "eflomal", "fast-align": "fast-align", "hmm": "hmm", "ibm1": "ibm1"}
+
+
+def check_installed() -> None:
+    """Raises Error if the library is not installed."""
+    if find_spec("thot") is None:
+        raise Error("this aligner needs the package sil-thot: pip install sil-thot")
+
 
 def align_both(
-    pairs: Pairs, seed: int, samplers: int, progress: Callable[[int, int], object] | None
+    pairs: Pairs, model: str, seed: int, samplers: int, progress: Callable[[int, int], object] | None
 ) -> tuple[Positions, Positions]:
     """Returns the forward and the backward alignment of pairs without empty sides.
 
     The forward alignment has the position of the source word of every target word of all pairs, or -1. The
     backward alignment has the position of the target word of every source word. ``progress`` is called with
-    the number of iterations done and their total, for both directions together. Raises Error if the library
-    fails.
+    the number of iterations done and their total, for both directions together. ``model`` is one of those of
+    ``direction.py``. Raises Error if the library fails or is not installed.
     """
+    check_installed()
     counts = [(0, 0), (0, 0)]
 
     def report(direction: int, done: int, total: int) -> None:
@@ -39,7 +50,7 @@ def align_both(
 
     with ExitStack() as stack:
         pool = stack.enter_context(ThreadPoolExecutor(2))
-        processes = [stack.enter_context(_alignment_process(seed, samplers)) for _ in range(2)]
+        processes = [stack.enter_context(_alignment_process(model, seed, samplers)) for _ in range(2)]
         forward = pool.submit(_run_direction, processes[0], pairs, partial(report, 0))
         backward = pool.submit(_run_direction, processes[1], [(t, s) for s, t in pairs], partial(report, 1))
         for future in as_completed([forward, backward]):
@@ -48,11 +59,11 @@ def align_both(
 
 
 @contextmanager
-def _alignment_process(seed: int, samplers: int) -> Iterator[subprocess.Popen[bytes]]:
+def _alignment_process(model: str, seed: int, samplers: int) -> Iterator[subprocess.Popen[bytes]]:
     """Yields a process that aligns in one direction. Kills it at the end if it is still running."""
     program = Path(__file__).with_name("direction.py")
     process = subprocess.Popen(
-        [sys.executable, "-P", str(program), str(seed), str(samplers)],
+        [sys.executable, "-P", str(program), model, str(seed), str(samplers)],
         stdin=subprocess.PIPE,
         stdout=subprocess.PIPE,
         stderr=subprocess.PIPE,

@@ -36,7 +36,8 @@ def inputs(tmp_path_factory: pytest.TempPathFactory) -> TrainInputs:
 def one_to_one(monkeypatch: pytest.MonkeyPatch) -> None:
     """An aligner that links words at equal positions, which saves time."""
 
-    def aligned(bitexts: Sequence[tuple[Path, Path]], outputs: Sequence[Path], **_: Any) -> None:
+    def aligned(bitexts: Sequence[tuple[Path, Path]], outputs: Sequence[Path], save: Path, **_: Any) -> None:
+        write(save, [])
         lines = [line.split() for line in Path(bitexts[0][0]).read_text().splitlines()]
         write(Path(outputs[0]), [" ".join(f"{i}-{i}" for i in range(len(words))) for words in lines])
 
@@ -191,7 +192,10 @@ def test_the_length_of_phrases_is_chosen_by_the_bitext(
     entries = write(tmp_path / "d.s", words), write(tmp_path / "d.t", list(map(str.upper, words)))
     bitext = write(tmp_path / "source", lines), write(tmp_path / "target", [line.upper() for line in lines])
 
-    def reversed_words(bitexts: Sequence[tuple[Path, Path]], outputs: Sequence[Path], **_: Any) -> None:
+    def reversed_words(
+        bitexts: Sequence[tuple[Path, Path]], outputs: Sequence[Path], save: Path, **_: Any
+    ) -> None:
+        write(save, [])
         texts = [line.split() for line in Path(bitexts[0][0]).read_text().splitlines()]
         links = (" ".join(f"{k}-{len(words) - 1 - k}" for k in range(len(words))) for words in texts)
         write(Path(outputs[0]), list(links))

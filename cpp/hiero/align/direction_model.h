@@ -9,6 +9,7 @@
 #include <array>
 #include <cstdint>
 #include <span>
+#include <tuple>
 #include <vector>
 
 #include "hiero/align/link_counts.h"
@@ -38,19 +39,52 @@ class JumpCounts {
   std::int64_t total_ = 0;
 };
 
-struct DirectionModel {
-  // Fertilities from this on count as one.
-  static constexpr std::size_t kFertilities = 8;
-  using Fertilities = std::array<std::uint32_t, kFertilities>;
+// Of a source word: how many of its occurrences have 0, 1, ... links. The last number counts as well all that
+// are greater.
+using Fertilities = std::array<std::uint32_t, 8>;
+inline constexpr std::size_t kMostLinks = std::tuple_size_v<Fertilities> - 1;
 
+// What is counted in one direction, wherever it lies.
+class DirectionView {
+ public:
+  DirectionView(const LinkCounts& links, std::span<const std::uint32_t> totals,
+                std::span<const Fertilities> fertilities, const JumpCounts& jumps)
+      : links_(&links), totals_(totals), fertilities_(fertilities), jumps_(&jumps) {}
+  // The slots of target word t are those from `begins[t]` to `begins[t + 1]`.
+  DirectionView(std::span<const std::uint64_t> begins, std::span<const LinkSlot> slots,
+                std::span<const std::uint32_t> totals, std::span<const Fertilities> fertilities,
+                const JumpCounts& jumps)
+      : begins_(begins), slots_(slots), totals_(totals), fertilities_(fertilities), jumps_(&jumps) {}
+
+  LinkRow row(WordId target) const {
+    if (links_) return links_->row(target);
+    return LinkRow(slots_.subspan(begins_[target], begins_[target + 1] - begins_[target]));
+  }
+  // Returns the number of links of a source word, or of the empty word.
+  std::uint32_t total(WordId source) const { return totals_[source]; }
+  const Fertilities& fertilities(WordId source) const { return fertilities_[source]; }
+  const JumpCounts& jumps() const { return *jumps_; }
+
+ private:
+  const LinkCounts* links_ = nullptr;
+  std::span<const std::uint64_t> begins_;
+  std::span<const LinkSlot> slots_;
+  std::span<const std::uint32_t> totals_;
+  std::span<const Fertilities> fertilities_;
+  const JumpCounts* jumps_;
+};
+
+struct DirectionModel {
   DirectionModel(std::size_t source_words, std::size_t target_words)
       : links(target_words), totals(source_words, 0), fertilities(source_words) {}
 
   LinkCounts links;
   std::vector<std::uint32_t> totals;  // by source word: its links
   JumpCounts jumps;
-  // By source word: how many of its occurrences have 0, 1, ... links.
-  std::vector<Fertilities> fertilities;
+  std::vector<Fertilities> fertilities;  // by source word
+
+  // Valid as long as the model is not moved.
+  DirectionView view() const { return {links, totals, fertilities, jumps}; }
 };
 
 }  // namespace hiero

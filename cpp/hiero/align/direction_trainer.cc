@@ -58,7 +58,7 @@ void DirectionTrainer::sweep() {
                            : done_ < sweeps() - last     ? AlignStage::kJumps
                                                          : AlignStage::kFertilities;
   if (stage == AlignStage::kFertilities) count_fertilities();
-  DirectionTables tables(model_, stage, longest_);
+  DirectionTables tables(model_.view(), stage, longest_);
   const std::size_t all = bitext_.source.sentences();
   std::vector<LinkPosition> old;
   for (std::size_t group = 0; group < kGroups; ++group) {
@@ -79,9 +79,9 @@ void DirectionTrainer::sweep() {
 void DirectionTrainer::add_to_sums() {
   parallel_for(threads_, threads_, [&](std::size_t part, std::size_t) {
     for (std::size_t word = part; word < model_.links.size(); word += threads_) {
-      LinkCounts::Row& sums = sums_.links.row(static_cast<WordId>(word));
-      model_.links.row(static_cast<WordId>(word)).visit([&](WordId source, std::uint32_t count) {
-        sums.add(source, static_cast<std::int32_t>(count));
+      const auto target = static_cast<WordId>(word);
+      model_.links.row(target).visit([&](WordId source, std::uint32_t count) {
+        sums_.links.add(target, source, static_cast<std::int32_t>(count));
       });
     }
   });
@@ -137,10 +137,10 @@ void DirectionTrainer::count(std::size_t first, std::size_t last, std::span<cons
         if (!old.empty()) {
           const WordId word_before = word_of(before[j]);
           if (word == word_before) continue;
-          if (is_own(target[j])) model_.links.row(target[j]).add(word_before, -1);
+          if (is_own(target[j])) model_.links.add(target[j], word_before, -1);
           if (is_own(word_before)) --model_.totals[word_before];
         }
-        if (is_own(target[j])) model_.links.row(target[j]).add(word, 1);
+        if (is_own(target[j])) model_.links.add(target[j], word, 1);
         if (is_own(word)) ++model_.totals[word];
       }
     }
@@ -149,7 +149,7 @@ void DirectionTrainer::count(std::size_t first, std::size_t last, std::span<cons
 }
 
 void DirectionTrainer::count_fertilities() {
-  std::ranges::fill(model_.fertilities, DirectionModel::Fertilities{});
+  std::ranges::fill(model_.fertilities, Fertilities{});
   parallel_for(threads_, threads_, [&](std::size_t part, std::size_t) {
     std::vector<std::uint32_t> linked;
     for (std::size_t pair = 0; pair < bitext_.source.sentences(); ++pair) {
@@ -161,7 +161,7 @@ void DirectionTrainer::count_fertilities() {
       }
       for (std::size_t i = 0; i < source.size(); ++i) {
         if (source[i] % threads_ != part) continue;
-        ++model_.fertilities[source[i]][std::min<std::size_t>(linked[i], DirectionModel::kFertilities - 1)];
+        ++model_.fertilities[source[i]][std::min<std::size_t>(linked[i], kMostLinks)];
       }
     }
   });

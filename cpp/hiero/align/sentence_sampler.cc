@@ -19,37 +19,34 @@ constexpr float kMostFertile = 1e-10f;
 
 }  // namespace
 
-DirectionTables::DirectionTables(const DirectionModel& model, AlignStage stage, std::size_t longest)
+DirectionTables::DirectionTables(const DirectionView& model, AlignStage stage, std::size_t longest)
     : model_(model), stage_(stage), longest_(static_cast<std::ptrdiff_t>(longest) + 1) {
   if (stage != AlignStage::kLexical) update_jumps();
-  if (stage != AlignStage::kFertilities) return;
-  for (const auto& counts : model.fertilities) {
-    auto& gains = fertility_gains_.emplace_back();
-    for (std::size_t n = 1; n + 1 < counts.size(); ++n) {
-      gains[n] = (static_cast<float>(counts[n]) + kFertilityPrior) /
-                 (static_cast<float>(counts[n - 1]) + kFertilityPrior);
-    }
-    gains.back() = kMostFertile;
-  }
+}
+
+void DirectionTables::fit(std::size_t longest) {
+  if (static_cast<std::ptrdiff_t>(longest) < longest_) return;
+  longest_ = static_cast<std::ptrdiff_t>(longest) + 1;
+  update_jumps();
 }
 
 void DirectionTables::update_jumps() {
   const auto probability = [&](std::ptrdiff_t distance) {
     constexpr std::ptrdiff_t kFarthest = JumpCounts::kFarthest;
     const auto near = static_cast<int>(std::clamp(distance, -kFarthest, kFarthest));
-    return static_cast<float>(model_.jumps.count(near)) + kJumpPrior;
+    return static_cast<float>(model_.jumps().count(near)) + kJumpPrior;
   };
   jumps_.clear();
   for (std::ptrdiff_t distance = -longest_; distance <= longest_; ++distance)
     jumps_.push_back(probability(distance));
   reversed_.assign(jumps_.rbegin(), jumps_.rend());
   constexpr float kDistances = 2 * JumpCounts::kFarthest + 1;
-  jump_total_ = static_cast<float>(model_.jumps.total()) + kJumpPrior * kDistances;
+  jump_total_ = static_cast<float>(model_.jumps().total()) + kJumpPrior * kDistances;
 }
 
 void SentenceSampler::begin(std::span<const WordId> source, std::span<const WordId> target,
                             std::span<const LinkPosition> links, bool counted) {
-  const DirectionModel& model = tables_->model_;
+  const DirectionView& model = tables_->model_;
   source_ = source;
   columns_ = source.size() + 1;
   lexical_.resize(target.size() * columns_);
@@ -61,10 +58,10 @@ void SentenceSampler::begin(std::span<const WordId> source, std::span<const Word
   words_.assign(source.begin(), source.end());
   words_.push_back(BitextSide::kEmptyWord);
   factors_.clear();
-  for (const WordId word : words_) factors_.push_back(inverse(model.totals[word]));
+  for (const WordId word : words_) factors_.push_back(inverse(model.total(word)));
   factors_.back() *= empty;
   for (std::size_t j = 0; j < target.size(); ++j) {
-    const LinkCounts::Row& row = model.links.row(target[j]);
+    const LinkRow row = model.row(target[j]);
     float* const out = lexical_.data() + j * columns_;
     row.counts(words_, [out, factors = factors_.data()](std::size_t i, std::uint32_t count) {
       out[i] = (static_cast<float>(count) + kLexicalPrior) * factors[i];
@@ -73,7 +70,7 @@ void SentenceSampler::begin(std::span<const WordId> source, std::span<const Word
     // What is said of the word that the target word was linked with leaves out this link.
     const WordId linked = links[j] == kNoLink ? BitextSide::kEmptyWord : source[links[j]];
     const float own =
-        (static_cast<float>(row.count(linked) - 1) + kLexicalPrior) * inverse(model.totals[linked] - 1);
+        (static_cast<float>(row.count(linked) - 1) + kLexicalPrior) * inverse(model.total(linked) - 1);
     if (links[j] == kNoLink) {
       out[source.size()] = own * empty;
     } else {
@@ -92,8 +89,14 @@ void SentenceSampler::begin(std::span<const WordId> source, std::span<const Word
 
 void SentenceSampler::update_gain(std::size_t i) {
   if (tables_->stage_ != AlignStage::kFertilities) return;
-  const std::size_t next = std::min<std::size_t>(fertilities_[i] + 1u, DirectionModel::kFertilities - 1);
-  gains_[i] = tables_->fertility_gains_[source_[i]][next];
+  const std::size_t next = fertilities_[i] + 1u;
+  if (next >= kMostLinks) {
+    gains_[i] = kMostFertile;
+    return;
+  }
+  const Fertilities& counts = tables_->model_.fertilities(source_[i]);
+  gains_[i] = (static_cast<float>(counts[next]) + kFertilityPrior) /
+              (static_cast<float>(counts[next - 1]) + kFertilityPrior);
 }
 
 void SentenceSampler::sweep(std::span<LinkPosition> links, Random& random, std::span<float> probabilities) {

@@ -2,7 +2,7 @@
 // others.
 //
 // How to use:
-//   1. DirectionTables tables(model, stage, longest);
+//   1. DirectionTables tables(model.view(), stage, longest);
 //      SentenceSampler sampler(tables);             // for many sentences, but one at a time
 //   2. sampler.begin(source, target, links, true);  // looks words up; `links` are where it starts
 //   3. sampler.sweep(links, random);                // as often as wanted
@@ -23,23 +23,24 @@ enum class AlignStage { kLexical, kJumps, kFertilities };
 // What all samplers of a model have in common: probabilities, but for constant factors.
 class DirectionTables {
  public:
-  // `longest` is the length of the longest source sentence. The model must outlive the tables, and only its
-  // links and totals may change.
-  DirectionTables(const DirectionModel& model, AlignStage stage, std::size_t longest);
+  // `longest` is the length of the longest source sentence. The model must outlive the tables, and its jumps
+  // may not change.
+  DirectionTables(const DirectionView& model, AlignStage stage, std::size_t longest);
 
   // Takes over the model's jumps.
   void update_jumps();
+  // Lets source sentences be as long as this.
+  void fit(std::size_t longest);
 
  private:
   friend class SentenceSampler;
 
-  const DirectionModel& model_;
+  DirectionView model_;
   AlignStage stage_;
   std::ptrdiff_t longest_;
   // Of jumps by -longest to longest, and in the opposite order.
   std::vector<float> jumps_, reversed_;
   float jump_total_ = 0;
-  std::vector<std::array<float, DirectionModel::kFertilities>> fertility_gains_;
 };
 
 class SentenceSampler {

@@ -4,6 +4,7 @@
 //   1. WordAligner aligner(bitext, options, folder);
 //   2. aligner.train(progress);
 //   3. aligner.links_text(0, bitext.pairs(), heuristic);  // lines such as "0-0 1-2"
+//   4. AlignmentModel::save(path, bitext, aligner.directions());
 #pragma once
 
 #include <array>
@@ -15,6 +16,8 @@
 
 #include "hiero/align/bitext.h"
 #include "hiero/align/direction_trainer.h"
+#include "hiero/align/link_lines.h"
+#include "hiero/align/pair_aligner.h"
 #include "hiero/align/symmetrise.h"
 
 namespace hiero {
@@ -37,22 +40,17 @@ class WordAligner {
 
   void train(const AlignProgress& progress);
 
-  // Returns the links of the pairs from `first` to `last`, a line for each.
-  std::string links_text(std::size_t first, std::size_t last, Heuristic heuristic) const;
+  // Returns the lines of the pairs from `first` to `last`.
+  LinkLines lines(std::size_t first, std::size_t last, Heuristic heuristic) const;
+  // What was learned.
+  const Directions& directions() const { return directions_; }
 
  private:
-  // The samplers of a direction, and their models once they are trained.
-  struct Direction {
-    DirectedBitext bitext;
-    std::vector<std::unique_ptr<DirectionTrainer>> samplers;
-    std::vector<std::unique_ptr<DirectionModel>> models;
-    std::vector<std::unique_ptr<DirectionTables>> tables;
-  };
-  class PairAligner;
-
   const Bitext& bitext_;
   AlignOptions options_;
-  std::array<Direction, 2> directions_;  // target words given source words, and the other way round
+  std::string folder_;
+  std::array<std::vector<std::unique_ptr<DirectionTrainer>>, 2> trainers_;  // of each direction
+  Directions directions_;
 };
 
 }  // namespace hiero

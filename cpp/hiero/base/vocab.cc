@@ -23,6 +23,14 @@ std::uint32_t Vocab::intern(std::string_view text) {
   return id;
 }
 
+std::optional<std::uint32_t> Vocab::find(std::string_view text) const {
+  const std::size_t mask = slots_.size() - 1;
+  for (std::size_t at = hash_word(text) & mask; slots_[at] != kEmpty; at = (at + 1) & mask) {
+    if (words_[slots_[at]] == text) return slots_[at];
+  }
+  return std::nullopt;
+}
+
 std::string_view Vocab::store(std::string_view text) {
   constexpr std::size_t kBlockBytes = std::size_t{1} << 18;
   if (text.size() > free_) {

@@ -6,6 +6,7 @@
 
 #include <cstdint>
 #include <memory>
+#include <optional>
 #include <string_view>
 #include <vector>
 
@@ -18,6 +19,8 @@ class Vocab {
  public:
   // Returns the id of a string. A string that is not there is added.
   std::uint32_t intern(std::string_view text);
+  // Returns the id of a string, if it is there.
+  std::optional<std::uint32_t> find(std::string_view text) const;
   std::uint32_t size() const { return static_cast<std::uint32_t>(words_.size()); }
   std::string_view operator[](std::uint32_t id) const { return words_[id]; }
 

@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 import sys
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
 from dataclasses import dataclass
 from functools import cached_property
 from pathlib import Path
@@ -12,6 +13,7 @@ from typing import Annotated
 import typer
 
 from hiero import DecodingSettings, Model
+from hiero.base.directories import temporary_folder
 from hiero.base.parallel import processors
 from hiero.cli.base.files import Writes
 from hiero.cli.base.settings import SettingOptions
@@ -21,6 +23,7 @@ from hiero.cli.options.text import NormalisationOptions
 from hiero.features.distortion import DistortionStatistics
 from hiero.text import TextProcessing
 from hiero.train import AlignSettings, TrainInputs
+from hiero.train.corpus import divide_pairs
 from hiero.train.settings import DEFAULT_MEMORY
 
 TRAIN_MEMORY = memory_text(DEFAULT_MEMORY)
@@ -41,7 +44,7 @@ Quiet = Annotated[bool, typer.Option("--quiet", help="Print neither progress nor
 
 @dataclass(frozen=True, kw_only=True)
 class Running:
-    """How a step of training runs: what changes nothing of its result."""
+    """Options that change nothing of a step's result: its threads, and what it prints."""
 
     threads: AllThreads = None
     quiet: Quiet = False
@@ -91,6 +94,64 @@ class CasedTextOptions(TextOptions):
     def processing(self) -> TextProcessing:
         """The text processing of both sides. Raises BadParameter for an unknown scheme, OSError."""
         return self.both(self.tokenize, self.lowercase, self.truecaser)
+
+
+@dataclass(frozen=True, kw_only=True)
+class AlignedFiles:
+    """The bitexts whose words are aligned, and the files of their links."""
+
+    source: Annotated[Path | None, typer.Option(help=SOURCE)] = None
+    target: Annotated[Path | None, typer.Option(help=TARGET)] = None
+    pairs: Annotated[
+        Path | None,
+        typer.Option(
+            help="Both sides of the bitext in one file, such as das haus ||| the house on each line."
+        ),
+    ] = None
+    output: Annotated[
+        Path, Writes(), typer.Option("-o", "--output", help="Word links, a line for each pair.")
+    ]
+    probabilities: Annotated[
+        Path | None,
+        Writes(),
+        typer.Option(help="Output file for the probabilities of the bitext's links, in the same order."),
+    ] = None
+    held_out: Annotated[
+        list[Path] | None,
+        Writes(every=3),
+        typer.Option(
+            metavar="SOURCE TARGET OUTPUT...",
+            help="Another bitext to align, and its output, such as a tuning set and one of its references;"
+            " repeatable.",
+        ),
+    ] = None
+
+    def __post_init__(self) -> None:
+        if (self.source is None) != (self.target is None) or (self.source is None) == (self.pairs is None):
+            raise typer.BadParameter("a bitext has --source and --target, or --pairs")
+        if len(self.held_out or []) % 3:
+            raise typer.BadParameter(
+                "--held-out: expected a source, a target and an output, or several of each"
+            )
+
+    @property
+    def outputs(self) -> list[Path]:
+        return [self.output, *(self.held_out or [])[2::3]]
+
+    @contextmanager
+    def bitexts(self) -> Iterator[list[tuple[Path, Path]]]:
+        """Yields both sides of each bitext. Those of one file are divided into two that are removed at the
+        end. Raises FormatError, naming the line, for a line of it without both sides; OSError."""
+        more = self.held_out or []
+        others = list(zip(more[::3], more[1::3], strict=True))
+        if self.source is not None and self.target is not None:
+            yield [(self.source, self.target), *others]
+            return
+        assert self.pairs is not None
+        with temporary_folder(self.output) as folder:
+            sides = folder / "source", folder / "target"
+            divide_pairs(self.pairs, *sides)
+            yield [sides, *others]
 
 
 @dataclass(frozen=True, kw_only=True)
