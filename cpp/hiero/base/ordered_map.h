@@ -8,10 +8,10 @@
 #include <cstddef>
 #include <exception>
 #include <mutex>
-#include <thread>
 #include <vector>
 
 #include "hiero/base/interrupt.h"
+#include "hiero/base/joining_thread.h"
 
 namespace hiero {
 
@@ -65,7 +65,7 @@ void ordered_map(std::size_t threads, const Read& read, const Work& work, const 
     }
   };
   {
-    std::vector<std::jthread> helpers;
+    std::vector<JoiningThread> helpers;
     try {
       for (std::size_t worker = 1; worker < threads; ++worker) helpers.emplace_back(help, worker);
       std::unique_lock lock(mutex);

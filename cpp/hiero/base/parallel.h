@@ -6,10 +6,10 @@
 #include <cstddef>
 #include <exception>
 #include <mutex>
-#include <thread>
 #include <vector>
 
 #include "hiero/base/interrupt.h"
+#include "hiero/base/joining_thread.h"
 
 namespace hiero {
 
@@ -34,7 +34,7 @@ void parallel_for(std::size_t count, std::size_t threads, const Work& work) {
     }
   };
   {
-    std::vector<std::jthread> others;
+    std::vector<JoiningThread> others;
     for (std::size_t worker = 1; worker < std::min(threads, count); ++worker)
       others.emplace_back(run, worker);
     run(0);

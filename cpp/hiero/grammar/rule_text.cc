@@ -6,6 +6,7 @@
 
 #include "hiero/base/error.h"
 #include "hiero/base/line_reader.h"
+#include "hiero/base/read_double.h"
 #include "hiero/grammar/rule_token.h"
 
 namespace hiero {
@@ -24,7 +25,7 @@ bool is_tiny(std::string_view number) {
   if (mantissa_end < number.size()) {
     std::string_view digits = number.substr(mantissa_end + 1);
     if (digits.starts_with('+')) digits.remove_prefix(1);
-    std::from_chars(digits.data(), digits.data() + digits.size(), exponent);
+    read_double(digits.data(), digits.data() + digits.size(), exponent);
   }
   const std::string_view mantissa = number.substr(0, mantissa_end);
   const auto point = static_cast<double>(std::min(mantissa.find('.'), mantissa_end));
@@ -204,7 +205,7 @@ float RuleParser::parse_value(std::string_view text) const {
   double value = 0;
   const bool two_signs = text.starts_with("++") || text.starts_with("+-");
   if (text.starts_with('+') && !two_signs) text.remove_prefix(1);
-  const auto [end, error] = std::from_chars(text.data(), text.data() + text.size(), value);
+  const auto [end, error] = read_double(text.data(), text.data() + text.size(), value);
   const bool out_of_range = error == std::errc::result_out_of_range;
   if ((error != std::errc() && !out_of_range) || end != text.data() + text.size())
     fail("expected a number, found \"" + std::string(text) + "\"");

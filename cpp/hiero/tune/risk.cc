@@ -8,10 +8,10 @@
 #include <mutex>
 #include <stdexcept>
 #include <string>
-#include <thread>
 #include <utility>
 
 #include "hiero/base/interrupt.h"
+#include "hiero/base/joining_thread.h"
 #include "hiero/forest/distribution.h"
 #include "hiero/forest/edge_values.h"
 
@@ -76,7 +76,7 @@ class Summation {
 
   RiskSum run() {
     {
-      std::vector<std::jthread> others;
+      std::vector<JoiningThread> others;
       for (std::size_t i = 1; i < std::min(options_.threads, blocks_); ++i)
         others.emplace_back([this] { work(false); });
       work(true);
