@@ -21,7 +21,7 @@ import pytest
 import hiero
 from hiero.decode.model_files import write_model
 from hiero.text import TextProcessing, TextSide
-from hiero.train import TrainInputs, TrainSettings, train
+from hiero.train import TrainInputs, TrainSettings, train, weights
 from support.commands import BIN, call
 from support.files import head, write
 from support.training_command import one_error_line, train_command
@@ -130,9 +130,15 @@ def test_raw_text(demo: Path, tmp_path: Path) -> None:
 
 
 @pytest.mark.slow
-def test_killed_in_every_step(inputs: TrainInputs, trained: Path, tmp_path: Path) -> None:
+def test_killed_in_every_step(
+    inputs: TrainInputs, few_lengths: int, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(weights, "_SENTENCES", few_lengths)  # as other processes have it
     rng = random.Random()
-    output = tmp_path / "model"
+    trained, output = tmp_path / "whole" / "model", tmp_path / "parts" / "model"
+    for model in (trained, output):
+        model.parent.mkdir()
+    train(inputs, trained)
     for step in STEPS:
         process = start_training(inputs, output)
         assert process.stderr is not None
@@ -149,7 +155,7 @@ def test_killed_in_every_step(inputs: TrainInputs, trained: Path, tmp_path: Path
     assert b"hiero: corpus: done before\n" in done.stderr and b"hiero: align: done before\n" in done.stderr
     assert files(output) == files(trained)
     assert not [path for path in output.with_name("model.train").iterdir() if path.name.startswith(".")]
-    assert sorted(path.name for path in tmp_path.iterdir()) == ["model", "model.train"]
+    assert sorted(path.name for path in output.parent.iterdir()) == ["model", "model.train"]
 
 
 def test_a_half_made_model_is_removed(
@@ -298,7 +304,8 @@ def test_a_full_disk(inputs: TrainInputs, trained: Path, tmp_path: Path) -> None
         finally:
             resource.setrlimit(resource.RLIMIT_FSIZE, (most, most))
         if done.returncode != 0:
-            message = re.escape(f"{output}.train/") + rf"\S+: {os.strerror(27)}"  # File too large
+            # The name of the file, or of its folder if it has none.
+            message = re.escape(f"{output}.train") + rf"(/\S+)?: {os.strerror(27)}"  # File too large
             assert re.fullmatch(f"hiero: {message}", one_error_line(done))
             assert not output.exists()
             failed += 1
