@@ -9,6 +9,7 @@
 #include <utility>
 #include <vector>
 
+#include "hiero/base/descriptor_io.h"
 #include "hiero/base/error.h"
 
 namespace hiero {
@@ -35,13 +36,7 @@ int allocate(int descriptor, std::size_t begin, std::size_t end) {
 
 }  // namespace
 
-FileBytes::FileBytes(const std::string& folder) : folder_(folder) {
-  std::string path = folder + "/.hiero-XXXXXX";
-  descriptor_ = mkstemp(path.data());
-  if (descriptor_ < 0) fail(errno);
-  unlink(path.c_str());
-  fcntl(descriptor_, F_SETFD, FD_CLOEXEC);
-}
+FileBytes::FileBytes(const std::string& folder) : folder_(folder), descriptor_(open_unnamed(folder)) {}
 
 FileBytes::FileBytes(FileBytes&& other) noexcept
     : folder_(std::move(other.folder_)),

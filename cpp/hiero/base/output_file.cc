@@ -7,6 +7,7 @@
 #include <cerrno>
 #include <cstdlib>
 
+#include "hiero/base/descriptor_io.h"
 #include "hiero/base/error.h"
 
 namespace hiero {
@@ -55,29 +56,11 @@ OutputFile::~OutputFile() {
 }
 
 void OutputFile::write_at(std::uint64_t offset, const void* data, std::size_t size) {
-  const char* next = static_cast<const char*>(data);
-  while (size > 0) {
-    const ssize_t written = ::pwrite(descriptor_, next, size, static_cast<off_t>(offset));
-    if (written < 0) {
-      if (errno == EINTR) continue;
-      throw FileError(errno, path_);
-    }
-    next += written;
-    offset += static_cast<std::uint64_t>(written);
-    size -= static_cast<std::size_t>(written);
-  }
+  hiero::write_at(descriptor_, offset, {static_cast<const std::byte*>(data), size}, path_);
 }
 
 void OutputFile::read_at(std::uint64_t offset, void* data, std::size_t size) const {
-  char* next = static_cast<char*>(data);
-  while (size > 0) {
-    const ssize_t bytes_read = ::pread(descriptor_, next, size, static_cast<off_t>(offset));
-    if (bytes_read < 0 && errno == EINTR) continue;
-    if (bytes_read <= 0) throw FileError(bytes_read < 0 ? errno : EIO, path_);
-    next += bytes_read;
-    offset += static_cast<std::uint64_t>(bytes_read);
-    size -= static_cast<std::size_t>(bytes_read);
-  }
+  hiero::read_at(descriptor_, offset, {static_cast<std::byte*>(data), size}, path_);
 }
 
 void OutputFile::commit() {

@@ -1,5 +1,7 @@
 #include "hiero/base/partitioned_sorter.h"
 
+#include <memory>
+
 #include "hiero/base/record.h"
 
 namespace hiero {
@@ -7,7 +9,7 @@ namespace hiero {
 PartitionedSorter::PartitionedSorter(std::size_t parts, std::uint64_t memory, const std::string& folder,
                                      RecordSorter::Combine combine)
     : locks_(parts) {
-  const auto file = RecordSorter::make_file(folder);
+  const auto file = std::make_shared<RunFile>(folder);
   sorters_.reserve(parts);
   for (std::size_t part = 0; part < parts; ++part) sorters_.emplace_back(memory / parts, file, combine);
 }

@@ -24,6 +24,7 @@
 
 #include "hiero/base/growing_array.h"
 #include "hiero/base/record.h"
+#include "hiero/base/sorted_run.h"
 
 namespace hiero {
 
@@ -34,17 +35,11 @@ class RecordSorter {
   // Receives a record, whose spans are valid until the call returns.
   using Visit = std::function<void(Bytes key, Bytes value)>;
 
-  // The file of the runs of several sorters, which has no name and vanishes with the process.
-  class RunFile;
-
   // `memory` is in bytes. Runs are in `file`, or in one of the sorter's own in `folder`.
   RecordSorter(std::uint64_t memory, std::shared_ptr<RunFile> file, Combine combine = nullptr);
   RecordSorter(std::uint64_t memory, const std::string& folder, Combine combine = nullptr);
   ~RecordSorter();
   RecordSorter(RecordSorter&&) noexcept;
-
-  // Returns a file for the runs of several sorters, which may be used by several threads at once.
-  static std::shared_ptr<RunFile> make_file(std::string folder);
 
   // Keys are ordered by memcmp; a key comes before longer keys that it begins. Throws FileError.
   void add(Bytes key, Bytes value);
@@ -62,7 +57,6 @@ class RecordSorter {
     std::uint64_t prefix;  // the first eight bytes of the key, most significant first
     std::uint64_t offset;  // into buffer_
   };
-  class Run;
   class Combiner;
 
   // The place of a record in buffer_ + 1, or 0, and the upper bits of the hash of its key.
@@ -90,7 +84,7 @@ class RecordSorter {
   std::vector<std::byte> record_;  // the record that is being added, encoded
   std::vector<std::pair<Record, std::uint64_t>> batch_;  // records that are being added, with their hashes
   bool in_order_ = true;                                 // whether the entries were added in sorted order
-  std::vector<std::unique_ptr<Run>> runs_;
+  std::vector<std::unique_ptr<SortedRun>> runs_;
   std::uint64_t count_ = 0;
 };
 
