@@ -1,9 +1,7 @@
 #include "hiero/tune/risk.h"
 
 #include <algorithm>
-#include <atomic>
 #include <cmath>
-#include <exception>
 #include <map>
 #include <mutex>
 #include <stdexcept>
@@ -11,7 +9,7 @@
 #include <utility>
 
 #include "hiero/base/interrupt.h"
-#include "hiero/base/joining_thread.h"
+#include "hiero/base/parallel.h"
 #include "hiero/forest/distribution.h"
 #include "hiero/forest/edge_values.h"
 
@@ -75,39 +73,27 @@ class Summation {
   }
 
   RiskSum run() {
-    {
-      std::vector<JoiningThread> others;
-      for (std::size_t i = 1; i < std::min(options_.threads, blocks_); ++i)
-        others.emplace_back([this] { work(false); });
-      work(true);
-    }
-    if (error_) std::rethrow_exception(error_);
+    const std::size_t features = options_.gradient ? weights_.size() : 0;
+    std::vector<SparseSum> gradients(std::min(options_.threads, blocks_), SparseSum(features));
+    parallel_for(blocks_, options_.threads,
+                 [&](std::size_t block, std::size_t worker) { work(block, worker == 0, gradients[worker]); });
     return std::move(total_);
   }
 
  private:
-  // Sums blocks until none is left. Only the calling thread can be interrupted.
-  void work(bool is_caller) {
-    try {
-      SparseSum gradient(options_.gradient ? weights_.size() : 0);
-      for (std::size_t block = next_++; block < blocks_ && !stopped_; block = next_++) {
-        BlockSum sum;
-        sum.counts.assign(counts_.columns, 0.0);
-        const std::size_t end = std::min(forests_.size(), (block + 1) * kBlockSentences);
-        for (std::size_t sentence = block * kBlockSentences; sentence < end && !stopped_; ++sentence) {
-          if (is_caller) poll_interrupts();
-          add(sentence, sum, gradient);
-        }
-        sum.gradient = gradient.take();
-        const std::lock_guard lock(mutex_);
-        done_.emplace(block, std::move(sum));
-        fold();
-      }
-    } catch (...) {
-      const std::lock_guard lock(mutex_);
-      if (!error_) error_ = std::current_exception();
-      stopped_ = true;
+  // Sums a block. Only the calling thread can be interrupted.
+  void work(std::size_t block, bool is_caller, SparseSum& gradient) {
+    BlockSum sum;
+    sum.counts.assign(counts_.columns, 0.0);
+    const std::size_t end = std::min(forests_.size(), (block + 1) * kBlockSentences);
+    for (std::size_t sentence = block * kBlockSentences; sentence < end; ++sentence) {
+      if (is_caller) poll_interrupts();
+      add(sentence, sum, gradient);
     }
+    sum.gradient = gradient.take();
+    const std::lock_guard lock(mutex_);
+    done_.emplace(block, std::move(sum));
+    fold();
   }
 
   void fold() {
@@ -199,13 +185,10 @@ class Summation {
   std::span<const double> weights_;
   const RiskOptions& options_;
   std::size_t blocks_;
-  std::atomic<std::size_t> next_{0};
-  std::atomic<bool> stopped_{false};
   std::mutex mutex_;
   std::map<std::size_t, BlockSum> done_;  // blocks that wait for an earlier one
   std::size_t folded_ = 0;
   RiskSum total_;
-  std::exception_ptr error_;
 };
 
 }  // namespace
