@@ -19,14 +19,14 @@ namespace hiero {
 // Only the calling thread reads and takes, in order; it also works, as worker 0, when nothing is to be taken
 // and enough was read ahead. The worker, from 0 to threads - 1, works on one item at a time. Items are used
 // again, with what is in them. Throws the first exception of a call, after which no more are begun.
-template <class Item, class Read, class Work, class Take>
+// At most `kAhead` items for each thread are in memory at once.
+template <class Item, std::size_t kAhead = 4, class Read, class Work, class Take>
 void ordered_map(std::size_t threads, const Read& read, const Work& work, const Take& take) {
   enum class State { kFree, kRead, kDone };
   struct Place {
     Item item{};
     State state = State::kFree;
   };
-  constexpr std::size_t kAhead = 4;  // items for each thread
   std::vector<Place> places(threads == 1 ? 1 : kAhead * threads);
   std::mutex mutex;
   std::condition_variable changed;

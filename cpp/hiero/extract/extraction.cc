@@ -28,8 +28,8 @@ bool equal(Bytes a, Bytes b) {
 // different parts; and the first part of target sides is a sample of all rules.
 constexpr std::size_t kRuleParts = 256;
 
-// Sums rule occurrences, which come sorted by target side, source side and alignment. Returns each rule, with
-// its most frequent alignment and the sum of its target side, as a record by source side.
+// Sums rule occurrences, which come sorted by target side, source side and alignment. Hands on each rule,
+// with its most frequent alignment and the sum of its target side, as a record by source side.
 class RuleSums {
  public:
   // The first `source_size` bytes of the key are the source side. The spans are valid until the call returns.
@@ -295,7 +295,7 @@ void Extraction::write(CountsWriter& out) {
     for (std::size_t n = 0; n < part.seen.size(); ++n) statistics_.rules_seen[n] += part.seen[n];
     report();
   };
-  ordered_map<Part>(threads_, read, work, take);
+  ordered_map<Part, 1>(threads_, read, work, take);
 }
 
 }  // namespace
