@@ -1,10 +1,6 @@
 // Word alignment: sampling against all links of small pairs, and counts against plain ones.
 #include <algorithm>
 #include <cmath>
-#include <cstdio>
-#include <cstring>
-#include <fstream>
-#include <iterator>
 #include <map>
 #include <random>
 #include <stdexcept>
@@ -12,9 +8,8 @@
 #include <utility>
 #include <vector>
 
+#include "align_cases.h"
 #include "expect.h"
-#include "hiero/align/alignment_model.h"
-#include "hiero/align/bitext.h"
 #include "hiero/align/direction_trainer.h"
 #include "hiero/align/sentence_sampler.h"
 #include "hiero/align/symmetrise.h"
@@ -24,10 +19,6 @@
 
 namespace hiero {
 namespace {
-
-using Links = std::vector<LinkPosition>;
-
-std::string folder() { return "."; }
 
 // Sets of links of a pair, in the order of a number with a digit for each target word.
 std::vector<Links> all_links(std::size_t source, std::size_t target) {
@@ -108,28 +99,6 @@ void test_jumps() {
     total += plain[distance];
   }
   expect(all.total() == total, "all jumps");
-}
-
-// A model with counts at random.
-DirectionModel random_model(std::mt19937& rng) {
-  constexpr WordId kWords = 5;
-  DirectionModel model(kWords, kWords);
-  for (WordId target = 1; target < kWords; ++target) {
-    for (WordId source = 0; source < kWords; ++source) {
-      const auto count = static_cast<std::int32_t>(rng() % 4);
-      model.links.add(target, source, count);
-      model.totals[source] += static_cast<std::uint32_t>(count);
-    }
-  }
-  for (int k = 0; k < 40; ++k) {
-    Links links;
-    for (int j = 0; j < 4; ++j) links.push_back(rng() % 4 ? static_cast<LinkPosition>(rng() % 4) : kNoLink);
-    model.jumps.add(links, 4, 1);
-  }
-  for (auto& fertilities : model.fertilities) {
-    for (std::uint32_t& count : fertilities) count = rng() % 20;
-  }
-  return model;
 }
 
 // The probability of links but for a factor, by the definition.
@@ -224,19 +193,6 @@ void test_counted_links() {
   expect(std::abs(probabilities[0] - probabilities[1]) < 1e-6f, "links of another pair count");
 }
 
-void add_pairs(Bitext& bitext) {
-  std::mt19937 rng(4);
-  for (int k = 0; k < 900; ++k) {
-    std::string source, target;
-    for (std::size_t n = rng() % 7; n > 0; --n) {
-      const std::string word = std::to_string(rng() % 40);
-      source += " s" + word;
-      target = (rng() % 4 ? target + " " : " x ") + "t" + word + " " + target;
-    }
-    bitext.add(source, target);
-  }
-}
-
 // Links of each pair of words, and of each source word.
 struct PlainCounts {
   std::map<std::pair<WordId, WordId>, std::uint32_t> links;
@@ -270,13 +226,6 @@ struct PlainCounts {
            });
   }
 };
-
-bool same_jumps(const JumpCounts& a, const JumpCounts& b) {
-  for (int distance = -JumpCounts::kFarthest; distance <= JumpCounts::kFarthest; ++distance) {
-    if (a.count(distance) != b.count(distance)) return false;
-  }
-  return a.total() == b.total();
-}
 
 // What a trainer has counted in the end is what its links say, and what is aligned with are sums of this.
 void test_training() {
@@ -343,93 +292,6 @@ void test_aligning() {
   expect_throws<FileError>([] { Bitext("no-such-folder"); }, "no folder");
 }
 
-// A frozen model says what the model said, and nothing of the unknown word.
-void test_frozen_directions() {
-  std::mt19937 rng(5);
-  const DirectionModel model = random_model(rng);
-  const FrozenDirection own(model, folder());
-  std::vector<std::uint64_t> copy((own.bytes().size() + 7) / 8);
-  std::memcpy(copy.data(), own.bytes().data(), own.bytes().size());
-  const FrozenDirection mapped(std::as_bytes(std::span(copy)));
-  expect(own.source_words() == 5 && own.target_words() == 5 && mapped.target_words() == 5, "words");
-  for (const DirectionView& view : {own.view(), mapped.view()}) {
-    for (WordId source = 0; source <= 5; ++source) {
-      const bool known = source < 5;
-      expect(view.total(source) == (known ? model.totals[source] : 0), "totals");
-      expect(view.fertilities(source) == (known ? model.fertilities[source] : Fertilities{}), "fertilities");
-      for (WordId target = 0; target <= 5; ++target) {
-        const std::uint32_t count = known && target < 5 ? model.links.row(target).count(source) : 0;
-        expect(view.row(target).count(source) == count, "counts");
-      }
-    }
-    expect(same_jumps(view.jumps(), model.jumps), "jumps");
-  }
-  for (std::size_t size = 0; size + 8 < own.bytes().size(); size += 8)
-    expect_throws<Error>([&] { FrozenDirection(own.bytes().first(size)); }, "too short");
-}
-
-// What is written is read again, and aligns pairs alone as it does together.
-void test_alignment_model() {
-  const std::string path = folder() + "/align-test-model";
-  Bitext bitext(folder());
-  add_pairs(bitext);
-  WordAligner aligner(bitext, {3, 2, 2}, folder());
-  aligner.train({});
-  AlignmentModel::save(path, bitext, aligner.directions());
-  const AlignmentModel model(path);
-  expect(model.samplers() == 2, "samplers");
-  const std::vector<std::string> source{"s1 s2 s3", "", "s4 unknown", "s5 s5", "s1 s2 s3"};
-  const std::vector<std::string> target{"t3 t2 t1", "t1", "t4 new", "t5 t5 x", "t3 t2 t1"};
-  const LinkLines lines = model.lines(source, target, Heuristic::kUnion, 1);
-  const LinkLines same = model.lines(source, target, Heuristic::kUnion, 3);
-  expect(lines.links == same.links && lines.probabilities == same.probabilities, "threads change nothing");
-  PairAligner single(model.directions(), Heuristic::kUnion);
-  std::string links;
-  for (std::size_t k = 0; k < source.size(); ++k) {
-    model.align(single, source[k], target[k]);
-    std::string line;
-    for (const AlignmentLink& link : single.links())
-      line += (line.empty() ? "" : " ") + std::to_string(link.source) + "-" + std::to_string(link.target);
-    links += line + "\n";
-    const auto rows_sum_to_one = [](std::span<const float> cells, std::size_t columns) {
-      for (std::size_t at = 0; at < cells.size(); at += columns) {
-        float sum = 0;
-        for (const float cell : cells.subspan(at, columns)) sum += cell;
-        if (std::abs(sum - 1) > 1e-4f) return false;
-      }
-      return true;
-    };
-    const bool is_empty = single.sources() == 0 || single.targets() == 0;
-    expect(
-        single.forward_probabilities().size() == (is_empty ? 0 : single.targets() * (single.sources() + 1)),
-        "a probability for each word and position");
-    expect(rows_sum_to_one(single.forward_probabilities(), single.sources() + 1), "of target words");
-    expect(rows_sum_to_one(single.backward_probabilities(), single.targets() + 1), "of source words");
-    for (const AlignmentLink& link : single.links()) {
-      const float there = single.forward_probabilities()[link.target * (single.sources() + 1) + link.source];
-      const float back = single.backward_probabilities()[link.source * (single.targets() + 1) + link.target];
-      expect(std::abs(single.probability(link) - (there + back) / 2) < 1e-6f, "the mean of both directions");
-    }
-  }
-  expect(links == lines.links, "pairs are aligned alone as together");
-  expect(links.starts_with("0-2 1-1 2-0\n\n0-0"), "words that go together are linked");
-
-  std::ifstream file(path, std::ios::binary);
-  const std::string bytes{std::istreambuf_iterator<char>(file), {}};
-  const auto damaged = [&](const std::string& contents) {
-    std::ofstream(path, std::ios::binary) << contents;
-    expect_throws<FormatError>([&] { AlignmentModel other(path); }, "a damaged file");
-  };
-  for (std::size_t at = 0; at < bytes.size(); at += at < 300 ? 1 : 509) {
-    std::string changed = bytes;
-    changed[at] = static_cast<char>(changed[at] ^ 0x10);
-    damaged(changed);
-  }
-  for (const std::size_t size : {std::size_t{0}, std::size_t{10}, bytes.size() - 8})
-    damaged(bytes.substr(0, size));
-  std::remove(path.c_str());
-}
-
 void test_bitext() {
   Bitext bitext(folder());
   bitext.add(" das  haus ", "the house");
@@ -475,8 +337,6 @@ int main() {
   hiero::test_counted_links();
   hiero::test_training();
   hiero::test_aligning();
-  hiero::test_frozen_directions();
-  hiero::test_alignment_model();
   hiero::test_bitext();
   hiero::test_parallel_for();
   return hiero::failed();
