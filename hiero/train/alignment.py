@@ -31,7 +31,7 @@ Links = list[tuple[int, int]]
 Blocks = Iterable[tuple[bytes, bytes]]
 
 # Pairs that are written at a time.
-PAIRS_AT_ONCE = 20_000
+PAIRS_AT_ONCE = 8_192
 
 
 class AlignSettings(Settings):

@@ -19,6 +19,10 @@
 
 namespace hiero {
 
+// The pairs that a thread takes at a time: so few that threads have something to share, and so many that what
+// is between them costs nothing.
+inline constexpr std::size_t kShardPairs = 256;
+
 // The sentences of one side. Words are numbered from 1; 0 is the empty word, which words without a link
 // belong to.
 class BitextSide {

@@ -8,6 +8,7 @@
 #include <cstdint>
 #include <functional>
 #include <span>
+#include <utility>
 #include <vector>
 
 #include "hiero/align/bitext.h"
@@ -16,10 +17,6 @@
 #include "hiero/base/file_array.h"
 
 namespace hiero {
-
-// The pairs that a thread takes at a time: so few that threads have something to share, and so many that what
-// is between them costs nothing.
-inline constexpr std::size_t kShardPairs = 256;
 
 // One direction of a bitext: every word of `target` is linked with at most one word of `source`.
 struct DirectedBitext {
@@ -43,13 +40,14 @@ class DirectionTrainer {
   // What the present links are counted in.
   const DirectionModel& model() const { return model_; }
   // Returns the model to align with, as it is after the last sweep: links and their totals are sums over all
-  // sweeps of the last stage, jumps and fertilities are those of the last sweep. The trainer keeps its links,
-  // and can sweep no more.
+  // sweeps of the last stage, jumps and fertilities are those of the last sweep. The trainer can sweep no
+  // more.
   DirectionModel take_model();
+  // Returns the links of all pairs, one after the other.
+  FileArray<LinkPosition> take_links() { return std::move(links_); }
   std::span<const LinkPosition> links(std::size_t pair) const {
     return links_.items().subspan(bitext_.target.begin(pair), bitext_.target.length(pair));
   }
-  std::size_t longest() const { return longest_; }
 
  private:
   void draw(std::size_t first, std::size_t last, const DirectionTables& tables);

@@ -4,13 +4,11 @@
 #include <charconv>
 #include <vector>
 
+#include "hiero/align/bitext.h"
 #include "hiero/base/parallel.h"
 
 namespace hiero {
 namespace {
-
-// Pairs that a thread takes at a time.
-constexpr std::size_t kPairsAtOnce = 256;
 
 // Appends the lines of the pair that was aligned last.
 void append_lines(const PairAligner& aligner, LinkLines& lines) {
@@ -35,10 +33,10 @@ LinkLines lines_of(std::size_t first, std::size_t last, const Directions& direct
                    const std::function<void(std::size_t pair, PairAligner& aligner)>& align) {
   std::vector<PairAligner> aligners;
   for (std::size_t k = 0; k < threads; ++k) aligners.emplace_back(directions, heuristic);
-  std::vector<LinkLines> parts((last - first + kPairsAtOnce - 1) / kPairsAtOnce);
+  std::vector<LinkLines> parts((last - first + kShardPairs - 1) / kShardPairs);
   parallel_for(parts.size(), threads, [&](std::size_t part, std::size_t worker) {
-    const std::size_t begin = first + part * kPairsAtOnce;
-    for (std::size_t pair = begin; pair < std::min(last, begin + kPairsAtOnce); ++pair) {
+    const std::size_t begin = first + part * kShardPairs;
+    for (std::size_t pair = begin; pair < std::min(last, begin + kShardPairs); ++pair) {
       align(pair, aligners[worker]);
       append_lines(aligners[worker], parts[part]);
     }

@@ -2,6 +2,7 @@
 
 #include <span>
 
+#include "hiero/align/direction_trainer.h"
 #include "hiero/base/error.h"
 
 namespace hiero {
@@ -16,28 +17,24 @@ std::uint64_t sampler_seed(std::uint64_t seed, std::size_t direction, std::size_
 WordAligner::WordAligner(const Bitext& bitext, const AlignOptions& options, const std::string& folder)
     : bitext_(bitext), options_(options), folder_(folder) {
   if (!bitext.can_be_aligned()) throw FormatError("no sentence pairs to align");
-  const DirectedBitext directed[2] = {{bitext.source(), bitext.target()}, {bitext.target(), bitext.source()}};
-  for (std::size_t d = 0; d < trainers_.size(); ++d) {
-    for (std::size_t k = 0; k < static_cast<std::size_t>(options.samplers); ++k) {
-      trainers_[d].push_back(std::make_unique<DirectionTrainer>(directed[d], sampler_seed(options.seed, d, k),
-                                                                options.threads, folder));
-    }
-  }
 }
 
+// One sampler after the other, so that only one needs memory for its counts.
 void WordAligner::train(const AlignProgress& progress) {
-  std::uint64_t all = 0;
-  for (const auto& trainers : trainers_) {
-    for (const auto& trainer : trainers) all += static_cast<std::uint64_t>(trainer->sweeps());
-  }
+  const DirectedBitext directed[2] = {{bitext_.source(), bitext_.target()},
+                                      {bitext_.target(), bitext_.source()}};
+  const auto samplers = static_cast<std::size_t>(options_.samplers);
   std::uint64_t done = 0;
-  for (std::size_t d = 0; d < trainers_.size(); ++d) {
-    for (const auto& trainer : trainers_[d]) {
-      for (int sweep = 0; sweep < trainer->sweeps(); ++sweep) {
-        trainer->sweep();
-        if (progress) progress(++done, all);
+  for (std::size_t d = 0; d < directions_.size(); ++d) {
+    for (std::size_t k = 0; k < samplers; ++k) {
+      DirectionTrainer trainer(directed[d], sampler_seed(options_.seed, d, k), options_.threads, folder_);
+      const auto sweeps = static_cast<std::uint64_t>(trainer.sweeps());
+      for (std::uint64_t sweep = 0; sweep < sweeps; ++sweep) {
+        trainer.sweep();
+        if (progress) progress(++done, directions_.size() * samplers * sweeps);
       }
-      directions_[d].emplace_back(trainer->take_model(), folder_);
+      directions_[d].emplace_back(trainer.take_model(), folder_);
+      links_[d].push_back(trainer.take_links());
     }
   }
 }
@@ -47,7 +44,9 @@ LinkLines WordAligner::lines(std::size_t first, std::size_t last, Heuristic heur
                   [&](std::size_t pair, PairAligner& aligner) {
                     std::array<std::vector<std::span<const LinkPosition>>, 2> starts;
                     for (std::size_t d = 0; d < starts.size(); ++d) {
-                      for (const auto& trainer : trainers_[d]) starts[d].push_back(trainer->links(pair));
+                      const BitextSide& side = d == 0 ? bitext_.target() : bitext_.source();
+                      for (const auto& links : links_[d])
+                        starts[d].push_back(links.items().subspan(side.begin(pair), side.length(pair)));
                     }
                     aligner.align(bitext_.source().sentence(pair), bitext_.target().sentence(pair),
                                   {starts[0], starts[1]}, Random{options_.seed, pair}.next());

@@ -10,15 +10,15 @@
 #include <array>
 #include <cstdint>
 #include <functional>
-#include <memory>
 #include <string>
 #include <vector>
 
 #include "hiero/align/bitext.h"
-#include "hiero/align/direction_trainer.h"
+#include "hiero/align/direction_model.h"
 #include "hiero/align/link_lines.h"
 #include "hiero/align/pair_aligner.h"
 #include "hiero/align/symmetrise.h"
+#include "hiero/base/file_array.h"
 
 namespace hiero {
 
@@ -49,7 +49,7 @@ class WordAligner {
   const Bitext& bitext_;
   AlignOptions options_;
   std::string folder_;
-  std::array<std::vector<std::unique_ptr<DirectionTrainer>>, 2> trainers_;  // of each direction
+  std::array<std::vector<FileArray<LinkPosition>>, 2> links_;  // of each direction and sampler, in the end
   Directions directions_;
 };
 
