@@ -5,19 +5,18 @@
 Prints the machine, then extraction and scoring beside the published times of Moses' extract-rules (extraction
 alone, one core, on a machine of the same kind), and unless `--extraction` is given, `hiero train` with its
 defaults: time and peak memory of every step, rules, and BLEU of the test set with default weights. Every run
-is a process of its own. Times are wall clock; extraction and scoring use one core, word alignment two.
+is a process of its own. Times are wall clock; trainings have all processors.
 """
 
 from __future__ import annotations
 
 import json
 import subprocess
-import sys
 import tempfile
 from pathlib import Path
 
 import sacrebleu
-from machine import argument_parser, command, disturbance_check, machine
+from machine import argument_parser, command, disturbance_check, machine, run_python
 
 import hiero
 
@@ -38,16 +37,17 @@ MEASURED = """
 import sys, time
 from hiero.base.memory import peak_megabytes
 from hiero.train import ExtractSettings, extract_rules, score_rules
-folder, memory, settings = sys.argv[1:]
+folder, memory, settings, threads = sys.argv[1:]
 files = [f"{folder}/{name}" for name in ("corpus.source", "corpus.target", "alignment")]
 options = {"settings": ExtractSettings.model_validate_json(settings), "memory": int(memory) << 20}
+threads = int(threads)
 start = time.perf_counter()
-counts = extract_rules(*files, f"{folder}/b.counts", **options)
+counts = extract_rules(*files, f"{folder}/b.counts", threads=threads, **options)
 extracted = time.perf_counter()
-score_rules(f"{folder}/b.counts", f"{folder}/b.hrt")
+score_rules(f"{folder}/b.counts", f"{folder}/b.hrt", threads=threads)
 scored = time.perf_counter()
 print(f"{counts.occurrences / 1e6:6.2f} million occurrences, {counts.rules / 1e6:5.2f} million rules: "
-      f"extraction {extracted - start:5.1f} s, scoring {scored - extracted:5.1f} s, "
+      f"{threads} threads: extraction {extracted - start:5.1f} s, scoring {scored - extracted:5.1f} s, "
       f"peak {peak_megabytes():5.0f} MB", flush=True)
 """
 EXTRACTIONS = [
@@ -78,10 +78,8 @@ def extraction(data: Path, scratch: Path) -> None:
         folder = prepare(data, corpus, scratch)
         named = ", ".join(f"{k.replace('_', ' ')} {v}" for k, v in settings.items())
         print(f"{corpus}, {named}, memory {megabytes} MB (Moses at 10, 2: {MOSES[corpus]})", flush=True)
-        subprocess.run(
-            [sys.executable, "-P", "-c", MEASURED, str(folder), str(megabytes), json.dumps(settings)],
-            check=True,
-        )
+        for threads in (1, 2):
+            run_python(MEASURED, folder, megabytes, json.dumps(settings), threads)
 
 
 def training(data: Path, corpus: str, scratch: Path) -> None:

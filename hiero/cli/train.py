@@ -147,7 +147,8 @@ def align_words(
     model: Annotated[
         Path | None,
         typer.Option(
-            help="What --save has kept: align by it, without learning. Of settings, --heuristic counts."
+            help="Alignment model from --save, by which pairs are aligned without learning; of the settings,"
+            " only --heuristic is used."
         ),
     ] = None,
     save: Annotated[
