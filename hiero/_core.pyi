@@ -2225,6 +2225,8 @@ def fisher_minus_log_p(both: int, source: int, target: int, pairs: int) -> float
         Natural log.
     """
 
+ALIGN_BYTES_PER_WORD: int = 24
+
 class Aligner:
     """
     A bitext and the alignment of its words in both directions.
@@ -2262,17 +2264,24 @@ class Aligner:
         """
 
     @property
-    def can_be_aligned(self) -> bool:
-        """Whether a pair has words on both sides."""
+    def pairs(self) -> int:
+        """Number of pairs that have words on both sides."""
 
-    def train(self, seed: int, samplers: int, progress: Callable[[int, int], object] | None) -> None:
+    def train(
+        self, seed: int, samplers: int, memory: int, progress: Callable[[int, int], object] | None
+    ) -> int:
         """
-        Learns the model from all pairs.
+        Learns the model.
 
         Args:
             seed: Seed of random choices.
             samplers: Number of samplers of each direction, whose probabilities are added up.
+            memory: Bytes for counts. If they have no room for all pairs, the model learns from shards of
+                pairs that are drawn at random.
             progress: Called with the number of sweeps done and that of all.
+
+        Returns:
+            Number of pairs that it learned from.
 
         Raises:
             FormatError: No pair has words on both sides.

@@ -55,9 +55,11 @@ class Aligner {
   Aligner(const std::string& folder, int threads)
       : folder_(folder), threads_(thread_count(threads)), bitext_(folder) {}
 
-  bool can_be_aligned() const {
+  std::size_t pairs() const {
     const Work work(at_work_);
-    return bitext_.can_be_aligned();
+    std::size_t pairs = 0;
+    for (std::size_t pair = 0; pair < bitext_.pairs(); ++pair) pairs += bitext_.has_words(pair);
+    return pairs;
   }
 
   std::size_t add(const NamedFile& source, const NamedFile& target) {
@@ -69,14 +71,17 @@ class Aligner {
     return bitext_.add(source_lines.reader(), target_lines.reader());
   }
 
-  void train(std::uint64_t seed, int samplers, const Counters& progress) {
+  std::size_t train(std::uint64_t seed, int samplers, std::uint64_t memory, const Counters& progress) {
     if (samplers < 1) throw std::invalid_argument("samplers: expected 1 or more");
     const Work work(at_work_);
     const nb::gil_scoped_release release;
     aligner_.reset();
-    auto aligner = std::make_unique<WordAligner>(bitext_, AlignOptions{seed, samplers, threads_}, folder_);
-    aligner->train([&](std::uint64_t done, std::uint64_t all) { call_progress(progress, done, all); });
+    auto aligner =
+        std::make_unique<WordAligner>(bitext_, AlignOptions{seed, samplers, threads_, memory}, folder_);
+    const std::size_t pairs =
+        aligner->train([&](std::uint64_t done, std::uint64_t all) { call_progress(progress, done, all); });
     aligner_ = std::move(aligner);  // not one that was interrupted
+    return pairs;
   }
 
   Lines lines(std::size_t first, std::size_t last, const std::string& heuristic) const {
@@ -164,6 +169,7 @@ LinkPairs symmetrise(const std::vector<int>& forward, const std::vector<int>& ba
 }  // namespace
 
 void register_align(nb::module_& m) {
+  m.attr("ALIGN_BYTES_PER_WORD") = WordAligner::kBytesPerWord;
   define<Aligner>(m, "Aligner", R"(A bitext and the alignment of its words in both directions.
 
 The model is eflomal's (Östling and Tiedemann 2016). The text and the links lie in files without names.)")
@@ -188,14 +194,19 @@ Returns:
 Raises:
     FormatError: The files have different lengths, a line is not UTF-8 or has more than 65,534 tokens.
     OSError: The disk is full, or a file cannot be read.)")
-      .def_prop_ro("can_be_aligned", &Aligner::can_be_aligned, "Whether a pair has words on both sides.")
-      .def("train", &Aligner::train, nb::arg("seed"), nb::arg("samplers"), nb::arg("progress").none(),
-           R"(Learns the model from all pairs.
+      .def_prop_ro("pairs", &Aligner::pairs, "Number of pairs that have words on both sides.")
+      .def("train", &Aligner::train, nb::arg("seed"), nb::arg("samplers"), nb::arg("memory"),
+           nb::arg("progress").none(), R"(Learns the model.
 
 Args:
     seed: Seed of random choices.
     samplers: Number of samplers of each direction, whose probabilities are added up.
+    memory: Bytes for counts. If they have no room for all pairs, the model learns from shards of
+        pairs that are drawn at random.
     progress: Called with the number of sweeps done and that of all.
+
+Returns:
+    Number of pairs that it learned from.
 
 Raises:
     FormatError: No pair has words on both sides.
@@ -223,7 +234,8 @@ Args:
 Raises:
     ValueError: The model is not trained.
     OSError: The file cannot be written.)");
-  define<AlignmentModel>(m, "AlignmentModel", R"(A file of what word alignment has learned, by which pairs are aligned.
+  define<AlignmentModel>(m, "AlignmentModel",
+                         R"(A file of what word alignment has learned, by which pairs are aligned.
 
 The file is mapped into memory. The same pair always gets the same links. Threads may share a model.)")
       .def(nb::init<const std::string&>(), nb::arg("path"), nb::call_guard<nb::gil_scoped_release>(),

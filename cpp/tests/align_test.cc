@@ -231,11 +231,11 @@ struct PlainCounts {
 void test_training() {
   Bitext bitext(folder());
   add_pairs(bitext);
-  const DirectedBitext directed{bitext.source(), bitext.target()};
+  const DirectedBitext directed{bitext.source(), bitext.target(), PairSample(1, 1, 0)};
   DirectionTrainer one(directed, 7, 1, folder());
   DirectionTrainer three(directed, 7, 3, folder());
   std::size_t pairs = 0;
-  for (std::size_t pair = 0; pair < bitext.pairs(); ++pair) pairs += !directed.is_empty(pair);
+  for (std::size_t pair = 0; pair < bitext.pairs(); ++pair) pairs += directed.has(pair);
   const int last = static_cast<int>(std::lround(5000 / std::sqrt(pairs)));
   PlainCounts sums(bitext);
   for (int k = 0; k < one.sweeps(); ++k) {
@@ -252,7 +252,7 @@ void test_training() {
          "counts of jumps");
   std::vector<Fertilities> fertilities(bitext.source().word_count());
   for (std::size_t pair = 0; pair < bitext.pairs(); ++pair) {
-    if (directed.is_empty(pair)) continue;
+    if (!directed.has(pair)) continue;
     for (std::size_t i = 0; i < bitext.source().length(pair); ++i) {
       const auto links = std::ranges::count(one.links(pair), static_cast<LinkPosition>(i));
       ++fertilities[bitext.source().sentence(pair)[i]]
@@ -290,6 +290,37 @@ void test_aligning() {
   blank.add("b", "");
   expect_throws<FormatError>([&] { WordAligner(blank, {}, folder()); }, "nothing to align");
   expect_throws<FileError>([] { Bitext("no-such-folder"); }, "no folder");
+}
+
+// With memory for half of the words, pairs that were not learned from are aligned by what was learned.
+void test_aligning_within_memory() {
+  Bitext bitext(folder());
+  for (int k = 0; k < 10; ++k) add_pairs(bitext);
+  const std::size_t pairs = bitext.pairs();
+  AlignOptions options{3, 2, 2};
+  options.memory = 12 * std::max(bitext.source().begin(pairs), bitext.target().begin(pairs));
+  const PairSample half(options.seed, .5, 0);
+  std::size_t learned = 0;
+  for (std::size_t pair = 0; pair < pairs; ++pair) learned += bitext.has_words(pair) && half.has(pair);
+  expect(learned > pairs / 5 && learned < pairs / 2, "about half of the pairs that have words");
+  WordAligner aligner(bitext, options, folder());
+  expect(aligner.train({}) == learned, "the number of pairs that it has learned from");
+  PairAligner by_model(aligner.directions(), Heuristic::kGrowDiagFinalAnd);
+  std::size_t others = 0;
+  for (std::size_t pair = 0; pair < pairs; ++pair) {
+    if (half.has(pair)) continue;
+    by_model.align(bitext.source().sentence(pair), bitext.target().sentence(pair), {},
+                   Random{options.seed, pair}.next());
+    std::string line;
+    for (const AlignmentLink& link : by_model.links())
+      line += (line.empty() ? "" : " ") + std::to_string(link.source) + '-' + std::to_string(link.target);
+    expect(aligner.lines(pair, pair + 1, Heuristic::kGrowDiagFinalAnd).links == line + '\n',
+           "links by what was learned");
+    ++others;
+  }
+  expect(others > pairs / 3, "many pairs were not learned from");
+  options.memory = 1;
+  expect(WordAligner(bitext, options, folder()).train({}) > 100, "a shard at least");
 }
 
 void test_bitext() {
@@ -337,6 +368,7 @@ int main() {
   hiero::test_counted_links();
   hiero::test_training();
   hiero::test_aligning();
+  hiero::test_aligning_within_memory();
   hiero::test_bitext();
   hiero::test_parallel_for();
   return hiero::failed();

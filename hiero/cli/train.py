@@ -53,7 +53,7 @@ from hiero.train import (
 from hiero.train import train as train_model
 from hiero.train.corpus import read_pairs
 
-_EXTRACT_MEMORY = memory_text(rules.DEFAULT_MEMORY)
+_STEP_MEMORY = memory_text(rules.DEFAULT_MEMORY)
 
 
 def train(
@@ -155,6 +155,7 @@ def align_words(
         Path | None, Writes(), typer.Option(help="Output file for what was learned, for --model.")
     ] = None,
     settings: Annotated[AlignSettings, SettingOptions(AlignSettings)],
+    memory: Memory = _STEP_MEMORY,
     running: Running,
 ) -> None:
     """Aligns the words of a bitext in tokens. Links are written as 0-0 1-2, source then target position.
@@ -180,8 +181,10 @@ def align_words(
         align(
             bitexts,
             files.outputs,
+            memory=parse_memory(memory),
             save=save,
             probabilities=files.probabilities,
+            report=reporter(running.quiet),
             progress=progress and (lambda done, total: progress("iterations", done, total)),
             **settings.model_dump(),
             **common,
@@ -198,7 +201,7 @@ def extract(
         Path | None, Writes(), typer.Option(help="Output file for distortion statistics, as JSON.")
     ] = None,
     settings: Annotated[ExtractSettings, SettingOptions(ExtractSettings)],
-    memory: Memory = _EXTRACT_MEMORY,
+    memory: Memory = _STEP_MEMORY,
     running: Running,
 ) -> None:
     """Extracts and counts the rules of an aligned bitext in tokens."""

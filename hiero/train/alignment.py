@@ -15,7 +15,7 @@ from typing import Literal, get_args
 
 from pydantic import Field
 
-from hiero._core import Aligner, FormatError, symmetrise
+from hiero._core import ALIGN_BYTES_PER_WORD, Aligner, FormatError, symmetrise
 from hiero.base.files import replacing
 from hiero.base.lines import PathLike, open_source, read_lines
 from hiero.base.settings import Settings
@@ -30,6 +30,9 @@ Links = list[tuple[int, int]]
 # Lines of links and of the probability of each link.
 Blocks = Iterable[tuple[bytes, bytes]]
 
+DEFAULT_MEMORY = 1 << 30
+# The most bytes that a word of the larger side adds to the counts of a sampler.
+BYTES_PER_WORD = ALIGN_BYTES_PER_WORD
 # Pairs that are written at a time.
 PAIRS_AT_ONCE = 8_192
 
@@ -60,9 +63,11 @@ def align(
     seed: int = _DEFAULTS.seed,
     aligner: AlignerName = _DEFAULTS.aligner,
     samplers: int = _DEFAULTS.samplers,
+    memory: int = DEFAULT_MEMORY,
     threads: int = 1,
     save: PathLike | None = None,
     probabilities: PathLike | None = None,
+    report: Callable[[str], object] = lambda line: None,
     progress: Callable[[int, int], object] | None = None,
 ) -> None:
     """Aligns all bitexts together and writes the links of each bitext to its output file.
@@ -70,6 +75,9 @@ def align(
     - ``bitexts``: pairs of files of tokenised sentences. A pair with an empty side gets no links.
     - ``aligner``: ``hiero``, or a model of sil-thot's: ``sil-thot`` is its version of the same model;
       ``fast-align``, ``hmm`` and ``ibm1`` have neither seed nor samplers.
+    - ``memory``: bytes for counts, of which a word of the larger side takes up to ``BYTES_PER_WORD``. If they
+      have no room for all pairs, hiero's aligner learns from as many, drawn at random, and aligns the others
+      by what it has learned; ``report`` is told how many. sil-thot takes what it needs.
     - ``threads``: the number of threads, which changes no link; sil-thot has two processes of one thread.
     - ``save``: a file for what was learned, for ``AlignmentModel``. Only hiero's own aligner writes it.
     - ``probabilities``: a file for the probabilities of the first bitext's links, in the same order: the
@@ -81,8 +89,14 @@ def align(
     sil-thot fails or is not installed; ValueError for files that only hiero's own aligner writes.
     """
     if aligner == "hiero":
-        folder = Path(outputs[0]).parent
-        lines = _align_here(bitexts, folder, heuristic, seed, samplers, threads, save, progress)
+        core = Aligner(str(Path(outputs[0]).parent), threads)
+        sizes = _add_bitexts(core, bitexts)
+        learned = core.train(seed, samplers, memory, progress)
+        if learned < core.pairs:
+            report(f"learned from {learned:,} of {core.pairs:,} pairs, for which there is memory")
+        if save is not None:
+            core.save(os.fspath(save))
+        lines = _lines(core, sizes, heuristic)
     elif save is None and probabilities is None:
         lines = _align_by_sil_thot(bitexts, MODELS[aligner], heuristic, seed, samplers, progress)
     else:
@@ -106,27 +120,19 @@ def write_links(blocks: Blocks, output: PathLike, probabilities: PathLike | None
                 file.write(part)
 
 
-def _align_here(
-    bitexts: Sequence[tuple[PathLike, PathLike]],
-    folder: Path,
-    heuristic: Heuristic,
-    seed: int,
-    samplers: int,
-    threads: int,
-    save: PathLike | None,
-    progress: Callable[[int, int], object] | None,
-) -> Iterator[Blocks]:
-    """Yields the lines of each bitext, several at a time."""
-    aligner = Aligner(str(folder), threads)
+def _add_bitexts(aligner: Aligner, bitexts: Sequence[tuple[PathLike, PathLike]]) -> list[int]:
+    """Returns the number of pairs of each bitext."""
     sizes = []
     for bitext in bitexts:
         with ExitStack() as stack:
             files = [(stack.enter_context(open_source(path)), os.fspath(path)) for path in bitext]
             sizes.append(aligner.add(*files))
-    _check_pairs(aligner.can_be_aligned, bitexts)
-    aligner.train(seed, samplers, progress)
-    if save is not None:
-        aligner.save(os.fspath(save))
+    _check_pairs(aligner.pairs > 0, bitexts)
+    return sizes
+
+
+def _lines(aligner: Aligner, sizes: Sequence[int], heuristic: Heuristic) -> Iterator[Blocks]:
+    """Yields the lines of each bitext, several at a time."""
     begin = 0
     for size in sizes:
         end = begin + size

@@ -3,8 +3,8 @@
 from __future__ import annotations
 
 import os
-from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass, field, replace
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass, replace
 from functools import partial
 from itertools import chain, islice
 from pathlib import Path
@@ -21,14 +21,15 @@ from hiero.decode.model_directory import check_output
 from hiero.decode.settings import DecodingSettings
 from hiero.features.distortion import DistortionStatistics
 from hiero.text import TextSide
-from hiero.train.alignment import AlignSettings, align, import_alignment
-from hiero.train.corpus import count_sentences, prepare_corpus, prepare_text, read_pairs, text_warnings
+from hiero.train.alignment import BYTES_PER_WORD, AlignSettings, align, import_alignment
+from hiero.train.corpus import count_sentences, prepare_corpus, read_pairs, text_warnings
 from hiero.train.held_out import LEFT_OUT, LeftOutExample, set_aside
-from hiero.train.lm import copy_lm, estimate_lm
+from hiero.train.lm_steps import LmSteps
 from hiero.train.problems import PROBLEM_COUNTS, PROBLEMS_FILE, AlignedCorpus, ProblemReport, write_problems
 from hiero.train.rules import ExtractSettings, extract_rules, score_rules
 from hiero.train.settings import DEFAULT_MEMORY, TrainInputs, TrainSettings
-from hiero.train.steps import Journal, Step, open_journal
+from hiero.train.step_context import StepContext
+from hiero.train.steps import open_journal
 from hiero.train.truecaser import train_truecaser
 from hiero.train.tuned_weights import keep_tuned_weights
 from hiero.train.weights import weights_by_length
@@ -64,8 +65,8 @@ def train(
       and the dictionary.
     - ``output``: the model directory. An existing model is replaced.
     - ``settings``: the settings; by default, those of ``TrainSettings()``.
-    - ``memory``: the maximum number of bytes for sorting rules and n-grams. Word alignment holds the corpus
-      in memory.
+    - ``memory``: the maximum number of bytes for sorting rules and n-grams, and for the counts of word
+      alignment, which learns from as many pairs as it has room for.
     - ``threads``: the number of threads, which changes nothing but the time.
     - ``report``: called with lines that say what was done.
     - ``progress``: called with the progress of a step.
@@ -79,28 +80,25 @@ def train(
     check_output(output)
     work = Path(output).with_name(Path(output).name + ".train")
     with open_journal(work, report) as journal:
-        return _Pipeline(journal, inputs, Path(output), settings, memory, threads, progress).run()
+        context = StepContext(journal, settings, memory, threads, progress)
+        return _Pipeline(context, inputs, Path(output)).run()
 
 
 @dataclass
 class _Pipeline:
     """The steps of one training run. Each method makes the outputs of one step."""
 
-    journal: Journal
+    context: StepContext
     inputs: TrainInputs
     output: Path
-    settings: TrainSettings
-    memory: int
-    threads: int
-    progress: Report | None
-    step: str = ""
-    lms: list[str] = field(default_factory=list)
     corpus: tuple[str, str, str] = ("corpus.source", "corpus.target", "alignment")
 
     def __post_init__(self) -> None:
-        self.report = self.journal.report
-        self.work = self.journal.directory
+        self.settings = self.context.settings
+        self.report = self.context.report
+        self.work = self.context.folder
         self.text = self.settings.text
+        self.lms = LmSteps(self.context)
 
     def run(self) -> Model:
         for message in self.inputs.repeated():
@@ -108,60 +106,41 @@ class _Pipeline:
         if self.inputs.without:
             self._leave_out_sets()
         truecasers = self._train_truecasers() if self.settings.truecase else []
-        files = {**self.inputs.sides(), **self._paths(*truecasers)}
+        files = {**self.inputs.sides(), **self.context.paths(*truecasers)}
         outputs = ["corpus.source", "corpus.target"]
-        self._step("corpus", files, outputs, self._prepare_corpus, "text", "max_length", "max_ratio")
-        self._prepare_texts()
-        estimated_lms = len(self.lms)
+        self.context.run("corpus", files, outputs, self._prepare_corpus, "text", "max_length", "max_ratio")
+        self.lms.prepare(self.inputs.target, self.inputs.mono, self.text.target)
         for path in self.inputs.lms:
-            self._copy_lm(len(self.lms), path)
-        corpus = self._paths("corpus.source", "corpus.target")
+            self.lms.copy(path)
+        corpus = self.context.paths("corpus.source", "corpus.target")
         if self.inputs.alignment is None:
             learned = [_ALIGNMENT_MODEL] if self.settings.aligner == "hiero" else []
-            self._step("align", corpus, ["alignment", *learned], self._align, *AlignSettings.model_fields)
+            outputs, settings = ["alignment", *learned], AlignSettings.model_fields
+            self.context.run("align", corpus, outputs, self._align, *settings, **self._aligning_memory())
         else:
             given = {**corpus, "alignment": self.inputs.alignment}
-            self._step("align", given, ["alignment"], self._import_alignment)
+            self.context.run("align", given, ["alignment"], self._import_alignment)
         self._find_problems()
-        self._step("extract", self._paths(*self.corpus), _EXTRACTED, self._extract, "extract")
-        corpus = self._paths(*self.corpus[:2])
-        self._step("score", {**corpus, **self._paths("rules.counts")}, ["rules.hrt"], self._score, "score")
-        for k in range(estimated_lms):
-            self._estimate_lm(k)
-        inputs = {**corpus, **self._paths("rules.hrt", _EXTRACT_SETTINGS, *self.lms)}
-        self._step("weights", inputs, ["weights.txt"], self._write_weights, "seed")
-        parts = self._paths(
-            "rules.hrt", "distortion.json", _EXTRACT_SETTINGS, *self.lms, *truecasers, "weights.txt"
+        self.context.run("extract", self.context.paths(*self.corpus), _EXTRACTED, self._extract, "extract")
+        corpus = self.context.paths(*self.corpus[:2])
+        self.context.run(
+            "score", {**corpus, **self.context.paths("rules.counts")}, ["rules.hrt"], self._score, "score"
         )
-        model_files = ["manifest.json", "rules0.hrt", *(f"lm{k}.binary" for k in range(len(self.lms)))]
+        self.lms.estimate()
+        inputs = {**corpus, **self.context.paths("rules.hrt", _EXTRACT_SETTINGS, *self.lms.binaries)}
+        self.context.run("weights", inputs, ["weights.txt"], self._write_weights, "seed")
+        parts = self.context.paths(
+            "rules.hrt", "distortion.json", _EXTRACT_SETTINGS, *self.lms.binaries, *truecasers, "weights.txt"
+        )
+        model_files = [
+            "manifest.json",
+            "rules0.hrt",
+            *(f"lm{k}.binary" for k in range(len(self.lms.binaries))),
+        ]
         folder = os.path.relpath(self.output, self.work)
         outputs = [os.path.join(folder, name) for name in model_files]
-        self._step("model", parts, outputs, self._save_model, *_ALL_SETTINGS)
+        self.context.run("model", parts, outputs, self._save_model, *_ALL_SETTINGS)
         return Model.load(self.output)
-
-    def _step(
-        self,
-        name: str,
-        inputs: Mapping[str, PathLike],
-        outputs: Sequence[str],
-        run: Callable[[], object],
-        *settings: str,
-    ) -> None:
-        self.step = name
-        used = self.settings.model_dump(mode="json", include=set(settings))
-        used["program"] = __version__
-        self.journal.run(Step(name, {label: Path(p) for label, p in inputs.items()}, used, outputs, run))
-
-    def _paths(self, *names: str) -> dict[str, PathLike]:
-        return {name: self.work / name for name in names}
-
-    def _progress(self, unit: str, total: Callable[[], int] | None = None) -> Callable[..., object] | None:
-        """Returns a function that reports the progress of the current step in units such as sentences."""
-        if (progress := self.progress) is None:
-            return None
-        work = f"{self.step}: {unit}"
-        units = None if total is None else total()
-        return lambda done, total=units: progress(work, done, total)
 
     def _leave_out_sets(self) -> None:
         """Goes on with a bitext without the sentences of sets that are not to be trained on."""
@@ -174,7 +153,7 @@ class _Pipeline:
             counts = set_aside(*bitext, self.work, {}, 0, sentences, example)
             self.report(f"sets: {counts[LEFT_OUT]:,} sentence pairs left out{example}")
 
-        self._step("sets", {"source": bitext[0], "target": bitext[1], **sets}, outputs, leave_out)
+        self.context.run("sets", {"source": bitext[0], "target": bitext[1], **sets}, outputs, leave_out)
         self.inputs = replace(
             self.inputs, source=self.work / "train.source", target=self.work / "train.target"
         )
@@ -191,11 +170,11 @@ class _Pipeline:
 
         def run() -> None:
             words = train_truecaser(
-                [text], self.work / file, side, self._progress("sentences", partial(count_lines, text))
+                [text], self.work / file, side, self.context.progress("sentences", partial(count_lines, text))
             )
             self.report(f"truecaser {name}: {words:,} words with case")
 
-        self._step(f"truecaser {name}", {name: text}, [file], run, "text")
+        self.context.run(f"truecaser {name}", {name: text}, [file], run, "text")
         if (self.work / file).stat().st_size:  # an empty file: the text has no capital letters
             self.text = replace(self.text, **{name: replace(side, truecaser=str(self.work / file))})
         return file
@@ -208,7 +187,7 @@ class _Pipeline:
             text=self.text,
             max_length=self.settings.max_length,
             max_ratio=self.settings.max_ratio,
-            progress=self._progress(
+            progress=self.context.progress(
                 "sentence pairs", lambda: count_lines(*(s for s, _ in self.inputs.bitexts()))
             ),
         )
@@ -222,10 +201,19 @@ class _Pipeline:
             [(self.work / "corpus.source", self.work / "corpus.target")],
             [self.work / "alignment"],
             **self.settings.model_dump(include=set(AlignSettings.model_fields)),
-            threads=self.threads,
+            memory=self.context.memory,
+            threads=self.context.threads,
             save=self.work / _ALIGNMENT_MODEL if self.settings.aligner == "hiero" else None,
-            progress=self._progress("iterations"),
+            report=lambda line: self.report(f"align: {line}"),
+            progress=self.context.progress("iterations"),
         )
+
+    def _aligning_memory(self) -> dict[str, int]:
+        """Returns the memory as a setting of alignment if the counts of the corpus might not fit into it:
+        then the pairs that are learned from depend on it."""
+        # A word has two bytes at least, with the space behind it.
+        words = max((self.work / name).stat().st_size // 2 for name in self.corpus[:2])
+        return {"memory": self.context.memory} if words * BYTES_PER_WORD > self.context.memory else {}
 
     def _import_alignment(self) -> None:
         assert self.inputs.alignment is not None
@@ -244,12 +232,12 @@ class _Pipeline:
                 self.work / PROBLEMS_FILE,
                 leave_out=leave_out,
                 kept=[self.work / name for name in kept],
-                progress=self._progress("sentence pairs", lambda: pairs),
+                progress=self.context.progress("sentence pairs", lambda: pairs),
             )
             write_atomically(self.work / PROBLEM_COUNTS, report.model_dump_json(indent=1))
 
         outputs = [PROBLEMS_FILE, PROBLEM_COUNTS, *kept]
-        self._step("problems", self._paths(*self.corpus), outputs, find, "leave_out")
+        self.context.run("problems", self.context.paths(*self.corpus), outputs, find, "leave_out")
         for line in read_json(self.work / PROBLEM_COUNTS, ProblemReport).lines():
             self.report(line)
         self.corpus = kept or self.corpus
@@ -259,13 +247,13 @@ class _Pipeline:
             self._corpus_paths()[2], self._bitext_lines(), lambda line: self.report(f"extract: {line}")
         )
         write_atomically(self.work / _EXTRACT_SETTINGS, settings.model_dump_json() + "\n")
-        progress = self._progress("sentence pairs", partial(count_lines, self.work / "corpus.source"))
+        progress = self.context.progress("sentence pairs", partial(count_lines, self.work / "corpus.source"))
         statistics = extract_rules(
             *self._corpus_paths(),
             output=self.work / "rules.counts",
             settings=settings,
-            memory=self.memory,
-            threads=self.threads,
+            memory=self.context.memory,
+            threads=self.context.threads,
             progress=progress and (lambda pairs, rules: progress(pairs)),
         )
         DistortionStatistics.from_extraction(statistics).save(self.work / "distortion.json")
@@ -277,67 +265,10 @@ class _Pipeline:
             self.work / "rules.hrt",
             settings=self.settings.score,
             bitext=self._corpus_paths()[:2],
-            threads=self.threads,
-            progress=self._progress("rules"),
+            threads=self.context.threads,
+            progress=self.context.progress("rules"),
         )
         self.report(f"score: {statistics.kept:,} of {statistics.read:,} rules kept")
-
-    def _prepare_texts(self) -> None:
-        """Prepares the texts for the language models: the bitext's target side and monolingual text.
-
-        The dictionary is left out. This step comes early, so that errors in the texts are reported soon.
-        """
-        texts: list[list[PathLike]] = [[self.inputs.target], list(self.inputs.mono)]
-        if self.settings.lms == "together":
-            texts = [[*texts[0], *texts[1]]]
-        elif self.settings.lms == "given":
-            texts = []
-        for k, files in enumerate(group for group in texts if group):
-            self._prepare_text(k, files)
-            self.lms.append(f"lm{k}.binary")
-
-    def _prepare_text(self, k: int, files: Sequence[PathLike]) -> None:
-        text = f"lm{k}.text"
-        inputs = {f"text {i}": path for i, path in enumerate(files)}
-        if self.text.target.truecaser:
-            inputs["truecaser"] = self.text.target.truecaser
-
-        def prepare() -> None:
-            progress = self._progress("sentences", partial(count_lines, *files))
-            lines = prepare_text(files, self.work / text, self.text.target, progress)
-            self.report(f"text {k}: {lines:,} sentences")
-
-        self._step(f"text {k}", inputs, [text], prepare, "text")
-
-    def _estimate_lm(self, k: int) -> None:
-        text, binary = f"lm{k}.text", self.lms[k]
-
-        def estimate() -> None:
-            counts = estimate_lm(
-                [self.work / text],
-                self.work / binary,
-                order=self.settings.lm_order,
-                memory=self.memory,
-                binary=self.settings.lm_binary,
-                quantize=self.settings.lm_quantize,
-                progress=self._progress("sentences", partial(count_lines, self.work / text)),
-            )
-            if counts.fallback_orders:
-                orders = ", ".join(map(str, counts.fallback_orders))
-                self.report(f"warning: lm {k}: too little text for Kneser-Ney discounts of order {orders}")
-
-        self._step(f"lm {k}", self._paths(text), [binary], estimate, "lm_order", "lm_binary", "lm_quantize")
-
-    def _copy_lm(self, k: int, path: PathLike) -> None:
-        """Copies an existing language model as a KenLM binary. Comes early, so that errors are found soon."""
-        binary = f"lm{k}.binary"
-
-        def copy() -> None:
-            copy_lm(path, self.work / binary)
-            self.report(f"lm {k}: {os.fspath(path)}")
-
-        self._step(f"lm {k}", {"given": path}, [binary], copy)
-        self.lms.append(binary)
 
     def _write_weights(self) -> None:
         """Writes default weights, with a WordPenalty for which translations are as long as references."""
@@ -346,8 +277,8 @@ class _Pipeline:
             self._assemble(),
             islice(pairs, self._bitext_lines()),
             self.settings.seed,
-            self._progress("sentences"),
-            self.threads,
+            self.context.progress("sentences"),
+            self.context.threads,
         )
         if fit is not None:
             self.report(
@@ -373,7 +304,7 @@ class _Pipeline:
         assert span_limit is not None
         return Model.assemble(
             [self.work / "rules.hrt"],
-            [self.work / name for name in self.lms],
+            [self.work / name for name in self.lms.binaries],
             weights,
             settings=DecodingSettings(span_limit=span_limit),
             text=self.text,
@@ -387,14 +318,14 @@ class _Pipeline:
 
     def _provenance(self) -> dict[str, Any]:
         """Returns a description of how the model was made, without time, host or paths."""
-        sets = self.journal.inputs_of("sets") if self.inputs.without else {}
-        inputs = {**sets, **self.journal.inputs_of("corpus")}
-        estimated_lms = len(self.lms) - len(self.inputs.lms)
-        for k in range(len(self.lms)):
-            made_from = self.journal.inputs_of(f"text {k}" if k < estimated_lms else f"lm {k}")
+        sets = self.context.journal.inputs_of("sets") if self.inputs.without else {}
+        inputs = {**sets, **self.context.journal.inputs_of("corpus")}
+        for k in range(len(self.lms.binaries)):
+            step = f"text {k}" if k < self.lms.estimated else f"lm {k}"
+            made_from = self.context.journal.inputs_of(step)
             inputs |= {f"lm{k} {label}": value for label, value in made_from.items()}
         used = self.settings.model_copy(update={"extract": self._extract_settings()}).model_dump(mode="json")
         sizes = {"sentence pairs": count_sentences(self.work / self.corpus[0])}
-        for k in range(estimated_lms):
+        for k in range(self.lms.estimated):
             sizes[f"sentences for LM{k}"] = count_sentences(self.work / f"lm{k}.text")
         return {"program": f"hiero {__version__}", "settings": used, "inputs": inputs, "sizes": sizes}

@@ -370,19 +370,19 @@ def test_wrong_calls(tmp_path: Path) -> None:
         with pytest.raises(hiero.FormatError):
             aligner.add((io.BytesIO(b"a b\nb\n"), "f"), (io.BytesIO(bad), "e"))
     with pytest.raises(ZeroDivisionError):
-        aligner.train(1, 1, lambda done, total: 1 // 0)
+        aligner.train(1, 1, 1 << 20, lambda done, total: 1 // 0)
     for call_too_early in (lambda: aligner.lines(0, 1, "union"), lambda: aligner.save(str(tmp_path / "x"))):
         with pytest.raises(ValueError, match="not trained"):
             call_too_early()
     assert list(tmp_path.iterdir()) == []
-    aligner.train(1, 1, progress)
+    aligner.train(1, 1, 1 << 20, progress)
     assert len(errors) > 10
     assert [part.count(b"\n") for part in aligner.lines(0, pairs, "union")] == [pairs, pairs]
     with pytest.raises(IndexError):
         aligner.lines(0, pairs + 1, "union")
     for wrong in (
         lambda: aligner.lines(0, 1, "all"),
-        lambda: aligner.train(1, 0, None),
+        lambda: aligner.train(1, 0, 1 << 20, None),
         lambda: Aligner("", 0),
     ):
         with pytest.raises(ValueError, match=r"heuristic: unknown all|expected 1 or more"):

@@ -11,7 +11,7 @@ import pytest
 import hiero
 from hiero.base.files import sha256
 from hiero.text import TextProcessing, parse_side
-from hiero.train import ExtractSettings, ScoreSettings, TrainInputs, TrainSettings, pipeline, train
+from hiero.train import ExtractSettings, ScoreSettings, TrainInputs, TrainSettings, lm_steps, pipeline, train
 from support.brute_force import write_arpa
 from support.files import write
 from support.paths import FRENCH
@@ -165,12 +165,12 @@ def test_what_is_missing_or_of_another_truecaser_is_made_again(inputs: TrainInpu
     assert repeated_steps() == []
 
 
-def test_memory_is_for_all_that_sorts(
+def test_memory_is_for_all_that_takes_more_with_more_text(
     inputs: TrainInputs, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     asked: list[tuple[str, int]] = []
-    for name in ("extract_rules", "estimate_lm"):
-        original = getattr(pipeline, name)
+    for module, name in ((pipeline, "align"), (pipeline, "extract_rules"), (lm_steps, "estimate_lm")):
+        original = getattr(module, name)
 
         def counted(
             *values: Any, name: str = name, original: Any = original, memory: int, **more: Any
@@ -178,9 +178,10 @@ def test_memory_is_for_all_that_sorts(
             asked.append((name, memory))
             return original(*values, memory=memory, **more)
 
-        monkeypatch.setattr(pipeline, name, counted)
+        monkeypatch.setattr(module, name, counted)
     train(inputs, tmp_path / "model", settings=SETTINGS, memory=1 << 28)
-    assert asked == [("extract_rules", 1 << 28), ("estimate_lm", 1 << 28), ("estimate_lm", 1 << 28)]
+    names = ["align", "extract_rules", "estimate_lm", "estimate_lm"]
+    assert asked == [(name, 1 << 28) for name in names]
 
 
 def test_the_length_of_phrases_is_chosen_by_the_bitext(

@@ -51,13 +51,6 @@ void Bitext::all_or_none(const Add& add_pairs) {
   }
 }
 
-bool Bitext::can_be_aligned() const {
-  for (std::size_t pair = 0; pair < pairs(); ++pair) {
-    if (source_.length(pair) > 0 && target_.length(pair) > 0) return true;
-  }
-  return false;
-}
-
 std::size_t Bitext::add(LineReader& source, LineReader& target) {
   const std::size_t before = pairs();
   all_or_none([&] { add_lines(source, target); });

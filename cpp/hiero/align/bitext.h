@@ -69,8 +69,7 @@ class Bitext {
   std::size_t add(LineReader& source, LineReader& target);
 
   std::size_t pairs() const { return source_.sentences(); }
-  // Tells whether a pair has words on both sides.
-  bool can_be_aligned() const;
+  bool has_words(std::size_t pair) const { return source_.length(pair) > 0 && target_.length(pair) > 0; }
   const BitextSide& source() const { return source_; }
   const BitextSide& target() const { return target_; }
 

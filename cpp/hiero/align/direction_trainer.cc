@@ -34,12 +34,13 @@ DirectionTrainer::DirectionTrainer(const DirectedBitext& bitext, std::uint64_t s
   links_.resize(bitext.target.begin(all));
   Random random{seed};
   for (std::size_t pair = 0; pair < all; ++pair) {
+    if (!bitext.has(pair)) continue;
     const std::size_t length = bitext.source.length(pair);
     longest_ = std::max(longest_, length);
-    pairs_ += !bitext.is_empty(pair);
+    ++pairs_;
     const auto first = links_.items().begin() + static_cast<std::ptrdiff_t>(bitext.target.begin(pair));
     for (std::size_t j = 0; j < bitext.target.length(pair); ++j) {
-      const bool linked = length > 0 && random.uniform() >= kUnlinked;
+      const bool linked = random.uniform() >= kUnlinked;
       first[static_cast<std::ptrdiff_t>(j)] =
           linked ? static_cast<LinkPosition>(random.below(length)) : kNoLink;
     }
@@ -104,7 +105,7 @@ void DirectionTrainer::draw(std::size_t first, std::size_t last, const Direction
     const std::size_t begin = first + shard * kShardPairs;
     Random random{seed_, static_cast<std::uint64_t>(done_) + 1, begin};
     for (std::size_t pair = begin; pair < std::min(last, begin + kShardPairs); ++pair) {
-      if (bitext_.is_empty(pair)) continue;
+      if (!bitext_.has(pair)) continue;
       const auto links = links_.items().subspan(bitext_.target.begin(pair), bitext_.target.length(pair));
       samplers[worker].begin(bitext_.source.sentence(pair), bitext_.target.sentence(pair), links, true);
       samplers[worker].sweep(links, random);
@@ -120,7 +121,7 @@ void DirectionTrainer::count(std::size_t first, std::size_t last, std::span<cons
   parallel_for(threads_, threads_, [&](std::size_t part, std::size_t) {
     const auto is_own = [&](WordId word) { return word % threads_ == part; };
     for (std::size_t pair = first; pair < last; ++pair) {
-      if (bitext_.is_empty(pair)) continue;
+      if (!bitext_.has(pair)) continue;
       const auto source = bitext_.source.sentence(pair);
       const auto target = bitext_.target.sentence(pair);
       const auto now = links(pair);
@@ -153,7 +154,7 @@ void DirectionTrainer::count_fertilities() {
   parallel_for(threads_, threads_, [&](std::size_t part, std::size_t) {
     std::vector<std::uint32_t> linked;
     for (std::size_t pair = 0; pair < bitext_.source.sentences(); ++pair) {
-      if (bitext_.is_empty(pair)) continue;
+      if (!bitext_.has(pair)) continue;
       const auto source = bitext_.source.sentence(pair);
       linked.assign(source.size(), 0);
       for (const LinkPosition link : links(pair)) {

@@ -13,17 +13,22 @@
 
 #include "hiero/align/bitext.h"
 #include "hiero/align/direction_model.h"
+#include "hiero/align/pair_sample.h"
 #include "hiero/align/sentence_sampler.h"
 #include "hiero/base/file_array.h"
 
 namespace hiero {
 
-// One direction of a bitext: every word of `target` is linked with at most one word of `source`.
+// One direction of a bitext: every word of `target` is linked with at most one word of `source`. Only the
+// pairs of a sample that have words on both sides are linked.
 struct DirectedBitext {
   const BitextSide& source;
   const BitextSide& target;
+  PairSample sample;
 
-  bool is_empty(std::size_t pair) const { return source.length(pair) == 0 || target.length(pair) == 0; }
+  bool has(std::size_t pair) const {
+    return source.length(pair) > 0 && target.length(pair) > 0 && sample.has(pair);
+  }
 };
 
 class DirectionTrainer {
@@ -43,8 +48,10 @@ class DirectionTrainer {
   // sweeps of the last stage, jumps and fertilities are those of the last sweep. The trainer can sweep no
   // more.
   DirectionModel take_model();
-  // Returns the links of all pairs, one after the other.
+  // Returns the links of all pairs, one after the other; those of pairs that are not linked say nothing.
   FileArray<LinkPosition> take_links() { return std::move(links_); }
+  // Returns the number of pairs that are linked.
+  std::size_t pairs() const { return pairs_; }
   std::span<const LinkPosition> links(std::size_t pair) const {
     return links_.items().subspan(bitext_.target.begin(pair), bitext_.target.length(pair));
   }
@@ -58,7 +65,7 @@ class DirectionTrainer {
   DirectedBitext bitext_;
   std::uint64_t seed_;
   std::size_t threads_;
-  std::size_t pairs_ = 0;    // without an empty side
+  std::size_t pairs_ = 0;    // that are linked
   std::size_t longest_ = 0;  // source sentence
   FileArray<LinkPosition> links_;
   DirectionModel model_;

@@ -17,6 +17,7 @@
 #include "hiero/align/direction_model.h"
 #include "hiero/align/link_lines.h"
 #include "hiero/align/pair_aligner.h"
+#include "hiero/align/pair_sample.h"
 #include "hiero/align/symmetrise.h"
 #include "hiero/base/file_array.h"
 
@@ -27,6 +28,9 @@ struct AlignOptions {
   // Samplers of each direction, whose probabilities are added up.
   int samplers = 1;
   std::size_t threads = 1;
+  // Bytes for the counts of a sampler. If they have no room for all pairs, the samplers learn from a part of
+  // the pairs, and what they have learned aligns the others.
+  std::uint64_t memory = std::uint64_t{1} << 32;
 };
 
 // Receives the number of sweeps done and that of all. It may throw to stop the work.
@@ -34,11 +38,17 @@ using AlignProgress = std::function<void(std::uint64_t done, std::uint64_t all)>
 
 class WordAligner {
  public:
+  // The most that a word of the larger side adds to the counts of a sampler. They have a slot for each two
+  // words that were linked: at first, when links are drawn blindly, nearly every word has one of its own, and
+  // half of the slots are free. The sums over the last sweeps have fewer.
+  static constexpr std::uint64_t kBytesPerWord = 24;
+
   // The bitext must outlive the aligner. Further data lie in files in `folder`. Throws FileError, and
   // FormatError for a bitext without a pair of sentences.
   WordAligner(const Bitext& bitext, const AlignOptions& options, const std::string& folder);
 
-  void train(const AlignProgress& progress);
+  // Returns the number of pairs that it has learned from.
+  std::size_t train(const AlignProgress& progress);
 
   // Returns the lines of the pairs from `first` to `last`.
   LinkLines lines(std::size_t first, std::size_t last, Heuristic heuristic) const;
@@ -49,6 +59,7 @@ class WordAligner {
   const Bitext& bitext_;
   AlignOptions options_;
   std::string folder_;
+  PairSample sample_;
   std::array<std::vector<FileArray<LinkPosition>>, 2> links_;  // of each direction and sampler, in the end
   Directions directions_;
 };

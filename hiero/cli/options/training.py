@@ -38,7 +38,7 @@ LINKS = "Word links (0-0 1-2) of every sentence pair"
 
 Source = Annotated[Path, typer.Option(help=SOURCE)]
 Target = Annotated[Path, typer.Option(help=TARGET)]
-Memory = Annotated[str, typer.Option(help="Memory for sorting, such as 512M.")]
+Memory = Annotated[str, typer.Option(help="Memory for sorting and for counts, such as 512M.")]
 Quiet = Annotated[bool, typer.Option("--quiet", help="Print neither progress nor reports.")]
 
 
