@@ -92,7 +92,7 @@ def main() -> None:
         return lambda: mira_pass(decoder, sentences, metric, start, lag, threads)
 
     work: dict[int | str, Callable[[], object]] = {
-        "decoding": lambda: list(ModelDecoder(decoder, sentences).forests(start)),
+        "decoding": lambda: list(ModelDecoder(decoder, sentences).forests(start, lambda _, forest: None)),
         "one thread": passed(2, 1),
         **{lag: passed(lag, 2) for lag in arguments.lags},
     }

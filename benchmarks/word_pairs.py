@@ -113,7 +113,7 @@ def cost(laboratory: Chiang2008) -> None:
         for name, model in models.items():
             decoder, start = hiero.Decoder(model), model.weight_vector(model.weights)
             begin = time.process_time()
-            list(ModelDecoder(decoder, sentences).forests(start))
+            list(ModelDecoder(decoder, sentences).forests(start, lambda _, forest: None))
             decoded = time.process_time()
             mira_pass(decoder, sentences, metric, start)
             times[name].append((decoded - begin, time.process_time() - decoded))

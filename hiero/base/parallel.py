@@ -1,17 +1,25 @@
-"""Work on several threads, with results in the order of the input."""
+"""Work on several threads or on a cluster, with results in the order of the input.
+
+``ordered_map`` is for work that shares the memory of this process. ``spread_map``, ``SpreadJob`` and
+``spread_parts`` are for work that may leave it: within ``working_on`` a cluster they do it there, and
+otherwise on threads. Callers cannot tell the difference, but for what they pass: work, items and results must
+be plain data that can be pickled, such as a frozen dataclass with ``__call__``.
+"""
 
 from __future__ import annotations
 
 import os
 import queue
 import threading
-from collections.abc import Callable, Iterable, Iterator
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from concurrent.futures import Future, ThreadPoolExecutor
+from contextlib import contextmanager
 from dataclasses import dataclass
-from typing import Generic, TypeVar
+from typing import Any, Generic, Protocol, TypeVar
 
 T = TypeVar("T")
 R = TypeVar("R")
+S = TypeVar("S")
 
 # The number of items per thread that are read ahead.
 _AHEAD = 4
@@ -95,3 +103,93 @@ def ordered_map(work: Callable[[T], R], items: Iterable[T], threads: int) -> Ite
     finally:
         feeder.stop()
         pool.shutdown(wait=wait, cancel_futures=not wait)
+
+
+class Parts(Protocol):
+    """A sequence of items in several parts, one after the other, each with a state that stays where it was
+    made. If a place is lost, the state is made again at another one: calls must not change it."""
+
+    def call(self, function: Callable[..., R], *arguments: Any) -> list[R]:
+        """Returns ``function(state, *arguments)`` of each part, in order."""
+
+
+# Makes the state of a part: of the number of its first item, its items, and threads to use.
+MakePart = Callable[[int, Sequence[T], int], S]
+
+
+class Engine(Protocol):
+    """Places in other processes where work is done. Lost work is done again at another place."""
+
+    @property
+    def places(self) -> int:
+        """The number of pieces of work that are done at the same time."""
+
+    def map(self, work: Callable[[T], R], items: Iterable[T], together: int) -> Iterator[R]:
+        """Does as ``spread_map`` does."""
+
+    def job(self, work: Callable[[T], R]) -> Callable[[T], R]:
+        """Sends work, and returns a function that does it, which several threads may call at once."""
+
+    def parts(self, make: MakePart[T, S], items: Sequence[T], block: int) -> Parts:
+        """Does as ``spread_parts`` does."""
+
+
+_engine: Engine | None = None
+
+
+@contextmanager
+def working_on(engine: Engine) -> Iterator[None]:
+    """Has work that may leave the process done by an engine, until the block ends."""
+    global _engine
+    before, _engine = _engine, engine
+    try:
+        yield
+    finally:
+        _engine = before
+
+
+def places(threads: int) -> int:
+    """Returns how many pieces of work are done at the same time: on so many threads, or on a cluster."""
+    return threads if _engine is None else _engine.places
+
+
+def spread_map(work: Callable[[T], R], items: Iterable[T], threads: int, together: int = 1) -> Iterator[R]:
+    """Yields ``work(item)`` for every item, in order, as ``ordered_map`` does. On a cluster, so many items go
+    to a place together: for short work, several."""
+    if _engine is None:
+        return ordered_map(work, items, threads)
+    return _engine.map(work, items, together)
+
+
+class SpreadJob(Generic[T, R]):
+    """Work for single items, which several threads may ask for at once. On a cluster the work is sent once,
+    before its first item."""
+
+    def __init__(self, work: Callable[[T], R]) -> None:
+        self._work = work
+        self._sending = threading.Lock()
+        self._sent: tuple[Engine, Callable[[T], R]] | None = None
+
+    def __call__(self, item: T) -> R:
+        if _engine is None:
+            return self._work(item)
+        with self._sending:
+            if self._sent is None or self._sent[0] is not _engine:
+                self._sent = _engine, _engine.job(self._work)
+        return self._sent[1](item)
+
+
+def spread_parts(make: MakePart[T, S], items: Sequence[T], block: int, threads: int) -> Parts:
+    """Divides items into parts of whole blocks, and makes the state of each where it stays. Without a cluster
+    there is one part."""
+    return _Whole(make(0, items, threads)) if _engine is None else _engine.parts(make, items, block)
+
+
+@dataclass(frozen=True)
+class _Whole(Generic[S]):
+    """All items as one part, in this process."""
+
+    state: S
+
+    def call(self, function: Callable[..., R], *arguments: Any) -> list[R]:
+        return [function(self.state, *arguments)]

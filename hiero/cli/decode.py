@@ -10,6 +10,7 @@ from typing import Annotated
 import typer
 
 from hiero import Decoder, DecodingSettings
+from hiero.cli.base.cluster import on_cluster
 from hiero.cli.base.commands import Version
 from hiero.cli.base.option_groups import OptionValues
 from hiero.cli.base.settings import SettingOptions
@@ -57,7 +58,7 @@ def decode(
     if not run.quiet:
         _note_unweighted(decoder)
     warn_of_repeated(text.references or [])
-    with contextlib.ExitStack() as stack:
+    with on_cluster(run.cluster), contextlib.ExitStack() as stack:
         lines, segments = text.open(stack)
         forcing = None
         if text.references:

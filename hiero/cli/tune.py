@@ -7,19 +7,20 @@ from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from functools import partial
 from pathlib import Path
-from typing import Annotated, Any
+from typing import Any
 
 import typer
 
 from hiero import Model
 from hiero.base.progress import Report
+from hiero.cli.base.cluster import on_cluster
 from hiero.cli.base.files import on_interrupt
 from hiero.cli.base.progress import progress_line
 from hiero.cli.io.failures import Failures
 from hiero.cli.io.sets import Set, fingerprint, model_fingerprint, read_alignments
 from hiero.cli.io.span_limits import chosen_span_limit, tried_limits, with_span_limit
 from hiero.cli.io.tuned import Tuned, write_tuned
-from hiero.cli.options.common import Load, ModelPath, Threads
+from hiero.cli.options.common import Load, ModelPath, Work
 from hiero.cli.options.tuning import MethodOptions, TunedDecoding, TuningSets, WeightOptions, tuning_decoder
 from hiero.evaluate import Metric
 from hiero.tune import (
@@ -45,8 +46,7 @@ def tune_model(
     weights: WeightOptions,
     decoding: TunedDecoding,
     load: Load = None,
-    threads: Threads = 1,
-    quiet: Annotated[bool, typer.Option("--quiet", help="Print only the result.")] = False,
+    work: Work,
 ) -> None:
     """Decodes a tuning set and chooses better weights, again and again until the metric stops rising.
 
@@ -66,27 +66,30 @@ def tune_model(
     metrics = _metrics(method, sets, [one for _, one in files], loaded)
     decoder, start, choice = tuning_decoder(loaded, decoding), weights.start(loaded), None
     origin = {"sets": fingerprint(*(one for _, one in files)), "model": model_fingerprint(model)}
-    if "span_limit" not in decoding:
-        sentences, output = files[0][1][0], weights.output
-        choice = chosen_span_limit(decoder, sentences, metrics[0], start, output, origin, threads, quiet)
-        decoder = with_span_limit(decoder, choice.span_limit)
-    job = _Job(
-        decoders=[
-            ModelDecoder(decoder, sentences, threads, partial(failures.note, path))
-            for path, (sentences, _) in files
-        ],
-        metrics=metrics,
-        start=start,
-        options=options,
-        origin={
-            **origin,
-            "decoding": decoder.settings.model_dump(mode="json"),
-            "span_limits": tried_limits(choice),
-        },
-        threads=threads,
-        quiet=quiet,
-    )
-    results, best = job.run_all(method.runs, weights.output)
+    with on_cluster(work.cluster):
+        if "span_limit" not in decoding:
+            sentences, output = files[0][1][0], weights.output
+            choice = chosen_span_limit(
+                decoder, sentences, metrics[0], start, output, origin, work.threads, work.quiet
+            )
+            decoder = with_span_limit(decoder, choice.span_limit)
+        job = _Job(
+            decoders=[
+                ModelDecoder(decoder, sentences, work.threads, partial(failures.note, path))
+                for path, (sentences, _) in files
+            ],
+            metrics=metrics,
+            start=start,
+            options=options,
+            origin={
+                **origin,
+                "decoding": decoder.settings.model_dump(mode="json"),
+                "span_limits": tried_limits(choice),
+            },
+            threads=work.threads,
+            quiet=work.quiet,
+        )
+        results, best = job.run_all(method.runs, weights.output)
     tuned = _record(method, sets, job, results[best], decoder.settings.span_limit)
     write_tuned(weights.output, tuned)
     if weights.save is not None:

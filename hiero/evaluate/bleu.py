@@ -8,8 +8,9 @@ from typing import Literal
 import numpy as np
 import numpy.typing as npt
 
-from hiero._core import ReferenceSet, bleu
+from hiero._core import bleu
 from hiero.evaluate.metric import Array, Metric
+from hiero.evaluate.references import IndexedReferences
 from hiero.evaluate.tokens import Hypotheses, Text
 from hiero.forest.losses import BleuColumns
 
@@ -37,7 +38,7 @@ class Bleu(Metric):
         self.effective_length = effective_length
         # The tokens of each reference of each segment.
         self.references = [self.text.tokens(segment) for segment in references]
-        self._set = ReferenceSet(self.references)
+        self._set = IndexedReferences(self.references)
 
     def token_statistics(self, segments: npt.ArrayLike, hypotheses: Hypotheses) -> Array:
         words = hypotheses.split()

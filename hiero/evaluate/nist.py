@@ -8,8 +8,8 @@ from collections.abc import Sequence
 import numpy as np
 import numpy.typing as npt
 
-from hiero._core import ReferenceSet
 from hiero.evaluate.metric import Array, Metric
+from hiero.evaluate.references import IndexedReferences
 from hiero.evaluate.tokens import Hypotheses, Text
 
 # Columns of statistics.
@@ -32,7 +32,7 @@ class Nist(Metric):
 
     def __init__(self, references: Sequence[Sequence[str]], text: Text | None = None) -> None:
         super().__init__(references, text)
-        self._set = ReferenceSet([self.text.tokens(segment) for segment in references])
+        self._set = IndexedReferences([self.text.tokens(segment) for segment in references])
 
     def token_statistics(self, segments: npt.ArrayLike, hypotheses: Hypotheses) -> Array:
         words = hypotheses.split()

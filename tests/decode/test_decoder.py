@@ -19,6 +19,7 @@ from hiero.tune import ModelDecoder
 from support.brute_force import BackoffModel, write_arpa
 from support.decoding import input_lines, used_rules
 from support.paths import FRENCH
+from support.synthetic_decoder import whole_forest
 
 
 @pytest.fixture(scope="module")
@@ -244,7 +245,7 @@ def test_tuning_decodes_a_few_sentences_ahead(
 
     monkeypatch.setattr(hiero.Decoder, "translate", counted)
     decoder = ModelDecoder(hiero.Decoder(model), ["le chat"] * 100, threads)
-    forests = decoder.forests(model.weight_vector(model.weights))
+    forests = decoder.forests(model.weight_vector(model.weights), whole_forest)
     for taken in range(1, 4):
         next(forests)
         expected = taken + 4 * threads

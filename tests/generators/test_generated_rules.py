@@ -17,6 +17,7 @@ from hiero.generators import NameRules, NumberRules
 from hiero.tune.run.model_decoder import ModelDecoder
 from support.commands import call, one_error_line
 from support.paths import ROOT
+from support.synthetic_decoder import whole_forest
 
 NUMBERS = NumberRules(source="fr", target="en")
 LINE = "le chat de anna schmidt dort le 24/12/2008 : 1234,5"
@@ -239,7 +240,7 @@ def test_tuning_sees_them(model: hiero.Model) -> None:
     weights = model.weight_vector(model.weights)
     first, second = decoder.kbest(weights, 20)
     assert first.features[:, [column]].toarray().all() and not second.features[:, [column]].count_nonzero()
-    forests = list(decoder.forests(weights))
+    forests = list(decoder.forests(weights, whole_forest))
     assert forests[0] is not None and {"20000", "20,000"} <= set(forests[0].words)
 
 

@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from functools import cache
+from typing import TypeVar
 
 import numpy as np
 import scipy.sparse
@@ -14,7 +15,13 @@ from hiero.tune.pool.candidates import Candidates, PoolArrays, kbest_candidates
 from hiero.tune.pool.pool import Pool
 from hiero.tune.run.protocol import Array, KBestList
 
+T = TypeVar("T")
 WORDS = [chr(ord("a") + i) for i in range(20)]
+
+
+def whole_forest(_: int, forest: Forest | None) -> Forest | None:
+    """Returns the forest as it was decoded."""
+    return forest
 
 
 class TableDecoder:
@@ -35,10 +42,13 @@ class TableDecoder:
             found = Hypotheses.from_tokens([tokens[i] for i in order.tolist()])
             yield KBestList(found, scipy.sparse.csr_array(features[order]))
 
-    def forests(self, weights: Array) -> Iterator[Forest | None]:
-        return (self.forest(sentence, weights) for sentence in range(len(self.hypotheses)))
+    def forests(self, weights: Array, then: Callable[[int, Forest | None], T]) -> Iterator[T]:
+        return (self.forest(sentence, weights, then) for sentence in range(len(self.hypotheses)))
 
-    def forest(self, sentence: int, weights: Array) -> Forest | None:
+    def forest(self, sentence: int, weights: Array, then: Callable[[int, Forest | None], T]) -> T:
+        return then(sentence, self.made_forest(sentence, weights))
+
+    def made_forest(self, sentence: int, weights: Array) -> Forest | None:
         """Makes a forest of one node with an edge for each hypothesis, over as many source words as the first
         has."""
         tokens, features = self.hypotheses[sentence], self.features[sentence]

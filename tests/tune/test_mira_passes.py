@@ -60,7 +60,7 @@ class TwoParts(TableDecoder):
         made = [word if rng.random() < 0.7 else str(rng.choice(WORDS)) for word in words]
         return made + rng.choice(WORDS, rng.integers(0, 3)).tolist()
 
-    def forest(self, sentence: int, weights: Array) -> Forest | None:
+    def made_forest(self, sentence: int, weights: Array) -> Forest | None:
         self.order.append(sentence)
         if sentence == WITHOUT_FOREST:
             return None
@@ -228,7 +228,7 @@ def test_passes_do_what_the_paper_says(
 def test_all_lists_have_k_hypotheses(monkeypatch: pytest.MonkeyPatch) -> None:
     """Lists have k hypotheses, of 132 distinct strings, also if nodes keep fewer by default."""
     decoder = TwoParts(12, 12)
-    forest = decoder.forest(0, START)
+    forest = decoder.made_forest(0, START)
     assert forest is not None
     sizes = []
 

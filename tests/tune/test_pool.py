@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import itertools
-from collections.abc import Iterator
 from pathlib import Path
 
 import numpy as np
@@ -13,14 +12,14 @@ import scipy.sparse
 from hiero import Forest, FormatError
 from hiero.base.arrays import save_arrays
 from hiero.evaluate import Bleu, Hypotheses
-from hiero.tune.methods.mert.hypergraph_mert import envelopes
+from hiero.tune.methods.mert.hypergraph_mert import Envelopes
 from hiero.tune.methods.mert.line_search import search
 from hiero.tune.pool.blocks import PoolBlock, load_block, save_block
 from hiero.tune.pool.candidates import Candidates, kbest_candidates
 from hiero.tune.pool.forests import AccumulatedForests
 from hiero.tune.pool.pool import Pool
 from hiero.tune.run.protocol import Array
-from support.synthetic_decoder import TableDecoder, solvable, wholes
+from support.synthetic_decoder import TableDecoder, solvable, whole_forest, wholes
 
 BEST = (1.0, -0.5, 2.0, 0.25)
 
@@ -158,7 +157,7 @@ def test_sentences_without_hypotheses_are_empty_translations() -> None:
     )
     arrays, direction = pool.arrays(), np.array([1.0, 0.5, 0.0, 0.0])
     assert arrays.total(arrays.winners(np.array(BEST))).tolist() == firsts.sum(axis=0).tolist()
-    forests = list(table.forests(direction))
+    forests = list(table.forests(direction, whole_forest))
     assert forests[0] is not None and forests[2] is not None
     for weights in (np.array(BEST), np.ones(4)):
         lists = [found.hypotheses.texts() for found in decoder.kbest(weights, 1)]
@@ -166,7 +165,7 @@ def test_sentences_without_hypotheses_are_empty_translations() -> None:
         expected = pytest.approx(float(metric.score(statistics.sum(axis=0))))
         lines = arrays.features @ weights, arrays.features @ direction
         assert search(arrays, metric, *lines).start == expected
-        found = envelopes([[forests[0]], [], [forests[2]]], metric, weights, direction)
+        found = Envelopes([[forests[0]], [], [forests[2]]], metric)(weights, direction)
         assert search(found[0], metric, *found[1:]).start == expected
 
 
@@ -174,10 +173,10 @@ def test_forests_that_say_nothing_new_are_not_kept(tmp_path: Path) -> None:
     table, references = solvable(4, BEST, sentences=5, size=30)
 
     class Narrow(TableDecoder):
-        def forests(self, weights: Array) -> Iterator[Forest | None]:
-            for forest in super().forests(weights):
-                assert forest is not None
-                yield forest.prune(forest.scores(weights), edges=3)
+        def made_forest(self, sentence: int, weights: Array) -> Forest | None:
+            forest = super().made_forest(sentence, weights)
+            assert forest is not None
+            return forest.prune(forest.scores(weights), edges=3)
 
     decoder = Narrow(table.hypotheses, table.features)
     accumulated = AccumulatedForests(Bleu(references))

@@ -110,13 +110,17 @@ class SentenceRules:
         self.weights = {name: weight for name, weight in weights.items() if name in features}
         return {name: weight for name, weight in weights.items() if name not in features}
 
+    def note(self, number: int, sentence: Sentence) -> None:
+        """Notes the features of the rules of sentence ``number``, for ``check``."""
+        for rule in (*sentence.rules, *self._rules.get(number, ())):
+            self._seen.update(rule.features)
+
     def attempt(self, decoder: Decoder, number: int, sentence: Sentence, keep: Keep) -> Translation | Failure:
         """Translates sentence ``number`` with its rules from the file and from its record."""
         rules = [*sentence.rules, *self._rules.get(number, ())]
         if not rules:
             return decoder.attempt(sentence, keep=keep)
         features = {name for rule in rules for name in rule.features}
-        self._seen |= features
         weights = {name: weight for name, weight in self.weights.items() if name in features}
         return decoder.attempt(
             Sentence.from_source(sentence, rules=rules), keep=keep, weights=weights or None

@@ -1,12 +1,14 @@
 """Outputs of `hiero decode`.
 
-A sink converts each record on the thread that translated the sentence, and writes the results in the order of
-the sentences on a single thread.
+Each record is converted where the sentence was translated, on a thread or on a cluster, and what comes of it
+is written in the order of the sentences on a single thread.
 """
 
 from __future__ import annotations
 
 from abc import ABC, abstractmethod
+from collections.abc import Callable
+from functools import partial
 from typing import IO, Any, Generic, TypeVar
 
 from hiero.cli.io.records import Record, derivation_record, format_record
@@ -19,9 +21,11 @@ T = TypeVar("T")
 class Sink(ABC, Generic[T]):
     """An output of decoding."""
 
+    @property
     @abstractmethod
-    def convert(self, record: Record) -> T:
-        """Converts a record for ``write``. May be called from any thread."""
+    def convert(self) -> Callable[[Record], T]:
+        """The function that converts a record for ``write``. It can be pickled, and may be called from any
+        thread."""
 
     @abstractmethod
     def write(self, converted: T) -> None:
@@ -38,8 +42,9 @@ class Records(Sink[bytes]):
         self._file = file
         self._format = output_format
 
-    def convert(self, record: Record) -> bytes:
-        return format_record(record, self._format).encode()
+    @property
+    def convert(self) -> Callable[[Record], bytes]:
+        return partial(_record_lines, self._format)
 
     def write(self, converted: bytes) -> None:
         self._file.write(converted)
@@ -54,8 +59,9 @@ class Tstset(Sink[str]):
         self._set = source, language, system
         self._texts: list[str] = []
 
-    def convert(self, record: Record) -> str:
-        return record.texts[0]
+    @property
+    def convert(self) -> Callable[[Record], str]:
+        return _first_text
 
     def write(self, converted: str) -> None:
         self._texts.append(converted)
@@ -71,8 +77,9 @@ class Derivations(Sink[bytes]):
     def __init__(self, file: IO[bytes]) -> None:
         self._file = file
 
-    def convert(self, record: Record) -> bytes:
-        return derivation_record(record).encode()
+    @property
+    def convert(self) -> Callable[[Record], bytes]:
+        return _derivation_line
 
     def write(self, converted: bytes) -> None:
         self._file.write(converted)
@@ -84,11 +91,28 @@ class Forests(Sink[PackedForest]):
     def __init__(self, writer: ForestWriter) -> None:
         self._writer = writer
 
-    def convert(self, record: Record) -> PackedForest:
-        return pack_forest(NO_FOREST if record.forest is None else record.forest)
+    @property
+    def convert(self) -> Callable[[Record], PackedForest]:
+        return _packed_forest
 
     def write(self, converted: PackedForest) -> None:
         self._writer.add(converted)
 
 
 Sinks = list[Sink[Any]]
+
+
+def _record_lines(output_format: str, record: Record) -> bytes:
+    return format_record(record, output_format).encode()
+
+
+def _first_text(record: Record) -> str:
+    return record.texts[0]
+
+
+def _derivation_line(record: Record) -> bytes:
+    return derivation_record(record).encode()
+
+
+def _packed_forest(record: Record) -> PackedForest:
+    return pack_forest(NO_FOREST if record.forest is None else record.forest)

@@ -5,7 +5,7 @@ from __future__ import annotations
 import contextlib
 import itertools
 import sys
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
@@ -13,7 +13,7 @@ from typing import Any
 from hiero import Decoder, Derivation, Error, Failure, Forest, FormatError, Sentence, Translation
 from hiero.base.lines import count_lines
 from hiero.base.memory import peak_megabytes
-from hiero.base.parallel import ordered_map
+from hiero.base.parallel import spread_map
 from hiero.base.text import one_line
 from hiero.cli.base.progress import progress_line
 from hiero.cli.base.warnings import warn
@@ -28,6 +28,18 @@ from hiero.text import TextSide
 # Chooses a derivation of a forest, given the weights that the forest was made with.
 Choice = Callable[[Forest, Mapping[str, float]], Derivation | None]
 Advance = Callable[[], object]
+# Lines that go to a place of a cluster together.
+_TOGETHER = 8
+
+
+@dataclass(frozen=True)
+class Line:
+    """An input line: its number, its sentence with its name, and what is wrong with it, if anything."""
+
+    number: int
+    name: int | str | None
+    sentence: Sentence
+    error: str | None
 
 
 @dataclass(frozen=True)
@@ -46,14 +58,14 @@ class Translator:
     unique: bool
     keep: Keep
 
-    def record(self, lines: Lines, number: int, sentence: Sentence) -> Record:
+    def record(self, line: Line) -> Record:
         """Translates a sentence. May be called from any thread.
 
         Raises FormatError if ``forcing`` has no references for the sentence."""
+        number, name, sentence = line.number, line.name, line.sentence
         result = self._translate(number, sentence)
-        name = lines.id_of(number, sentence)
-        if number in lines.invalid:
-            return Record(number, name, error=lines.invalid[number])
+        if line.error is not None:
+            return Record(number, name, error=line.error)
         if isinstance(result, Failure):
             return Record(number, name, error=one_line(result.error))
         forest: Forest | None = getattr(result, "forest", None)  # None unless it was kept
@@ -101,6 +113,37 @@ class Translator:
         return nbest or [result.derivation], None
 
 
+@dataclass(frozen=True)
+class Translated:
+    """The rest of a sentence that was translated: its parts for the sinks, and what is counted."""
+
+    number: int
+    error: str | None
+    converted: Sequence[Any]
+    source: Sequence[str] = ()
+    unknown: Sequence[int] = ()
+    hypotheses: int = 0
+    lm_queries: int = 0
+
+
+@dataclass(frozen=True)
+class _Translate:
+    """Translates a line and converts its record, on any thread or any place of a cluster."""
+
+    translator: Translator
+    converts: Sequence[Callable[[Record], Any]]
+
+    def __call__(self, line: Line) -> Translated:
+        record = self.translator.record(line)
+        converted = [convert(record) for convert in self.converts]
+        if (result := record.result) is None:
+            return Translated(record.number, record.error, converted)
+        counts = result.stats.hypotheses, result.stats.lm_queries
+        return Translated(
+            record.number, record.error, converted, result.source, list(result.unknown), *counts
+        )
+
+
 class Tally:
     """Counts of sentences, words and the work of the search. ``source`` is the text of the source."""
 
@@ -108,13 +151,12 @@ class Tally:
         self.sentences = self.hypotheses = self.lm_queries = self.failures = 0
         self._words = UnknownWords(source)
 
-    def add(self, record: Record) -> None:
+    def add(self, one: Translated) -> None:
         self.sentences += 1
-        self.failures += record.error is not None
-        if record.result is not None:
-            self._words.add(record.result)
-            self.hypotheses += record.result.stats.hypotheses
-            self.lm_queries += record.result.stats.lm_queries
+        self.failures += one.error is not None
+        self._words.add_words(one.source, one.unknown)
+        self.hypotheses += one.hypotheses
+        self.lm_queries += one.lm_queries
 
     def report(self, loading: float, decoding: float) -> None:
         """Prints the counts on stderr, with the seconds that loading and decoding took."""
@@ -140,22 +182,24 @@ def translate_lines(
     """Translates lines into sinks, in order, prints an error for each line that has none, and calls
     ``advance`` after each. Raises FormatError for inputs of more sentences than there are lines."""
     tally = Tally(translator.decoder.model.text.source)
-
-    def work(line: tuple[int, Sentence]) -> tuple[Record, list[Any]]:
-        record = translator.record(lines, *line)
-        return record, [sink.convert(record) for sink in sinks]
-
-    for record, converted in ordered_map(work, lines, threads):
-        if record.error is not None:
-            print(f"{lines.place(record.number)}: {record.error}", file=sys.stderr)
-        for sink, part in zip(sinks, converted, strict=True):
+    translate = _Translate(translator, [sink.convert for sink in sinks])
+    for one in spread_map(translate, _noted(lines, translator.rules), threads, _TOGETHER):
+        if one.error is not None:
+            print(f"{lines.place(one.number)}: {one.error}", file=sys.stderr)
+        for sink, part in zip(sinks, one.converted, strict=True):
             sink.write(part)
-        tally.add(record)
+        tally.add(one)
         advance()
     for sink in sinks:
         sink.end()
     translator.check(tally.sentences)
     return tally
+
+
+def _noted(lines: Lines, rules: SentenceRules) -> Iterator[Line]:
+    for number, sentence in lines:
+        rules.note(number, sentence)
+        yield Line(number, lines.id_of(number, sentence), sentence, lines.invalid.get(number))
 
 
 @contextlib.contextmanager

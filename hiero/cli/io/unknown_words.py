@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Iterable
+from collections.abc import Iterable, Sequence
 from typing import Self
 
 from hiero import Decoder, Translation
@@ -35,8 +35,12 @@ class UnknownWords:
 
     def add(self, result: Translation) -> None:
         """Counts the words of a sentence that was translated."""
-        self.words += len(result.source)
-        words = (result.source[place] for place in result.unknown)
+        self.add_words(result.source, result.unknown)
+
+    def add_words(self, source: Sequence[str], unknown: Iterable[int]) -> None:
+        """Counts the words of a sentence, those in these positions as unknown."""
+        self.words += len(source)
+        words = (source[place] for place in unknown)
         self._unknown.update(word for word in words if not self._side.is_part(word))
 
     @property

@@ -2,12 +2,14 @@
 
 from __future__ import annotations
 
+from dataclasses import dataclass
 from pathlib import Path
 from typing import Annotated
 
 import typer
 
 from hiero import DecodingSettings
+from hiero.cli.base.cluster import ClusterAddress
 from hiero.cli.base.loading import LOAD, LOAD_METAVAR
 from hiero.cli.base.option_groups import OptionValues
 from hiero.cli.base.settings import SettingOptions
@@ -28,6 +30,17 @@ AllThreads = Annotated[
         min=1, help="Number of threads; the result does not depend on it (default: all processors)."
     ),
 ]
+
+
+@dataclass(frozen=True, kw_only=True)
+class Work:
+    """Options for the place of work, and for what is printed of it."""
+
+    threads: Threads = 1
+    cluster: ClusterAddress = None
+    quiet: Annotated[bool, typer.Option("--quiet", help="Print only the result.")] = False
+
+
 NoProgress = Annotated[bool, typer.Option("--quiet", help="Show no progress.")]
 Tokens = Annotated[
     bool,

@@ -11,6 +11,7 @@ import typer
 
 from hiero import Decoder, FormatError, Model
 from hiero.base.files import sha256
+from hiero.cli.base.cluster import ClusterAddress
 from hiero.cli.base.files import OUTPUT_HELP, Writes, reading, writing
 from hiero.cli.base.loading import LOAD, LOAD_METAVAR, load_model
 from hiero.cli.base.settings import SettingOptions
@@ -343,6 +344,7 @@ class DecodingRun:
     """Options for threads, statistics and progress."""
 
     threads: Threads = 1
+    cluster: ClusterAddress = None
     stats: Annotated[
         bool, typer.Option("--stats", help="Print speed and the work of the search at the end.")
     ] = False

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from abc import abstractmethod
 from collections.abc import Sequence
+from dataclasses import dataclass
 from pathlib import Path
 
 import numpy as np
@@ -21,19 +22,46 @@ _MERT_EDGES = 1000
 _TOLERANCE = 1e-6
 
 
+@dataclass(frozen=True)
+class _Pruned:
+    """A sentence's forest, pruned, with the best derivation by the weights that decoded: tokens and score."""
+
+    tokens: Sequence[str]
+    score: float
+    forest: Forest
+
+
+@dataclass(frozen=True)
+class _Prune:
+    """Prunes a forest where it was decoded: whole forests are large, and are not moved."""
+
+    weights: Array
+    edges: int
+
+    def __call__(self, _: int, forest: Forest | None) -> _Pruned | None:
+        if forest is None:
+            return None
+        scores = forest.scores(self.weights)
+        if (best := forest.viterbi(scores)) is None:
+            return None
+        return _Pruned(best.tokens, best.score, forest.prune(scores, edges=self.edges))
+
+
 class _SentenceForests(Accumulated):
     """Forests of each sentence. The new part of an iteration is counted in sentences whose forest has a
     derivation with a better score, by the weights that decoded, than all forests before."""
 
-    def __init__(self, metric: Metric) -> None:
+    def __init__(self, metric: Metric, edges: int) -> None:
+        """New forests are pruned to so many edges."""
         self._metric = metric
+        self._edges = edges
 
     @abstractmethod
     def forests_of(self, sentence: int) -> Sequence[Forest]:
         """Returns the accumulated forests of a sentence."""
 
     @abstractmethod
-    def _to_store(self, sentence: int, forest: Forest, weights: Array, is_better: bool) -> Forest:
+    def _to_store(self, sentence: int, pruned: Forest, weights: Array, is_better: bool) -> Forest:
         """Returns the forest to write for a sentence, whose new forest has derivations."""
 
     @abstractmethod
@@ -43,18 +71,18 @@ class _SentenceForests(Accumulated):
     def decode(self, decoder: TuningDecoder, weights: Array, folder: Path) -> DecodedSet:
         new, statistics = 0, []
         translations: list[str] = []
+        prune = _Prune(weights, self._edges)
         with ForestWriter(folder / "new.forests") as writer:
-            for sentence, forest in enumerate(decoder.forests(weights)):
-                best = None if forest is None else forest.viterbi(forest.scores(weights))
-                tokens = [] if best is None else best.tokens
+            for sentence, found in enumerate(decoder.forests(weights, prune)):
+                tokens = [] if found is None else found.tokens
                 translations.append(" ".join(tokens))
                 hypothesis = Hypotheses.from_tokens([tokens])
                 statistics.append(self._metric.token_statistics([sentence], hypothesis)[0])
-                if forest is None or best is None:
+                if found is None:
                     writer.write(NO_FOREST)
                     continue
-                is_better = best.score > self._best_score(sentence, weights) + _TOLERANCE
-                writer.write(self._to_store(sentence, forest, weights, is_better))
+                is_better = found.score > self._best_score(sentence, weights) + _TOLERANCE
+                writer.write(self._to_store(sentence, found.forest, weights, is_better))
                 new += is_better
         if len(statistics) != self._metric.segments:
             raise ValueError(f"{len(statistics)} forests for {self._metric.segments} sentences")
@@ -79,14 +107,14 @@ class AccumulatedForests(_SentenceForests):
     next to nothing but time."""
 
     def __init__(self, metric: Metric) -> None:
-        super().__init__(metric)
+        super().__init__(metric, _MERT_EDGES)
         self.forests: list[list[Forest]] = [[] for _ in range(metric.segments)]
 
     def forests_of(self, sentence: int) -> Sequence[Forest]:
         return self.forests[sentence]
 
-    def _to_store(self, sentence: int, forest: Forest, weights: Array, is_better: bool) -> Forest:
-        return forest.prune(forest.scores(weights), edges=_MERT_EDGES) if is_better else NO_FOREST
+    def _to_store(self, sentence: int, pruned: Forest, weights: Array, is_better: bool) -> Forest:
+        return pruned if is_better else NO_FOREST
 
     def _add(self, sentence: int, forest: Forest) -> None:
         self.forests[sentence].append(forest)
@@ -97,16 +125,14 @@ class AccumulatedUnions(_SentenceForests):
     ``edges`` edges, and the union to twice as many: a union has more edges than its parts together."""
 
     def __init__(self, metric: Metric, edges: int) -> None:
-        super().__init__(metric)
-        self._edges = edges
+        super().__init__(metric, edges)
         self.unions: list[Forest] = [NO_FOREST] * metric.segments
 
     def forests_of(self, sentence: int) -> Sequence[Forest]:
         union = self.unions[sentence]
         return [union] if union.root >= 0 else []
 
-    def _to_store(self, sentence: int, forest: Forest, weights: Array, is_better: bool) -> Forest:
-        pruned = forest.prune(forest.scores(weights), edges=self._edges)
+    def _to_store(self, sentence: int, pruned: Forest, weights: Array, is_better: bool) -> Forest:
         previous = self.unions[sentence]
         if previous.root < 0:
             return pruned

@@ -7,6 +7,7 @@ import hashlib
 import json
 import threading
 from collections.abc import Sequence
+from typing import Any
 
 import numpy as np
 
@@ -66,6 +67,12 @@ class AlignedBleu(Bleu):
         self.checksum = hashlib.sha256(json.dumps([self.checksum, alignments]).encode()).hexdigest()
         self._spans: dict[tuple[int, int, int], ReferenceSet | None] = {}
         self._making = threading.Lock()
+
+    def __getstate__(self) -> dict[str, Any]:
+        return {**vars(self), "_spans": {}, "_making": None}
+
+    def __setstate__(self, state: dict[str, Any]) -> None:
+        vars(self).update(state, _making=threading.Lock())
 
     def span_references(self, segment: int, span: tuple[int, int]) -> list[list[str]]:
         """Returns the tokens of each reference that are aligned to a source span; references without such

@@ -3,19 +3,115 @@
 from __future__ import annotations
 
 import threading
-from collections.abc import Callable, Iterable, Iterator
-from typing import TypeVar
+from collections.abc import Callable, Iterable, Iterator, Sequence
+from dataclasses import dataclass
+from typing import Any, Generic, TypeVar
 
 import scipy.sparse
 
 from hiero._core import Chart, Error, FeatureNames, Forest, Translation
-from hiero.base.parallel import ordered_map
+from hiero.base.parallel import SpreadJob, spread_map
 from hiero.base.text import one_line
 from hiero.decode.decoder import Decoder, Keep, Source
 from hiero.evaluate.tokens import Hypotheses
 from hiero.tune.run.protocol import Array, KBestList
 
 T = TypeVar("T")
+Then = Callable[[int, Translation | None], T]
+# Sentences that go to a place of a cluster together.
+_TOGETHER = 4
+
+
+@dataclass(frozen=True)
+class _Outcome(Generic[T]):
+    """The outcome of decoding a sentence: the number of hypotheses that the search generated, or the exception that it
+    raised, and what was made of the translation."""
+
+    generated: int
+    error: Exception | None
+    made: T
+
+
+def _attempt(decoder: Decoder, number: int, sentence: Source, keep: Keep, then: Then[T]) -> _Outcome[T]:
+    """Decodes a sentence, and makes something of the translation."""
+    try:
+        result = decoder.translate(sentence, keep=keep)
+    except Exception as error:  # local features may raise anything
+        return _Outcome(0, error, then(number, None))
+    return _Outcome(result.stats.hypotheses, None, then(number, result))
+
+
+@dataclass(frozen=True)
+class _DecodeOne(Generic[T]):
+    """Decodes a sentence of the set, given by its number, to make always the same of it."""
+
+    decoder: Decoder
+    sentences: Sequence[Source]
+    keep: Keep
+    then: Then[T]
+
+    def __call__(self, number: int) -> _Outcome[T]:
+        return _attempt(self.decoder, number, self.sentences[number], self.keep, self.then)
+
+
+@dataclass(frozen=True)
+class _DecodeForest:
+    """Decodes a sentence of the set, given by its number, with weights of its own, and makes something of the
+    forest."""
+
+    decoder: Decoder
+    sentences: Sequence[Source]
+
+    def __call__(self, item: tuple[int, Array, Callable[[int, Forest | None], Any]]) -> _Outcome[Any]:
+        number, weights, then = item
+        decoder = self.decoder.with_weights(weights)
+        return _attempt(decoder, number, self.sentences[number], "forest", _OfForest(then))
+
+
+@dataclass(frozen=True)
+class _KBest:
+    """Makes a list of the k best distinct translations."""
+
+    names: FeatureNames
+    weights: Array
+    k: int
+
+    @property
+    def keep(self) -> Keep:
+        # Building a forest takes as long again as the search itself.
+        return "forest" if self.k > 1 else "none"
+
+    def __call__(self, _: int, result: Translation | None) -> KBestList:
+        names = self.names
+        if result is None or not result.has_parse:
+            return KBestList(Hypotheses.from_tokens([]), scipy.sparse.csr_array((0, len(names))))
+        if self.keep == "none":
+            values, ids = list(result.features.values()), names.ids(result.features)
+            features = scipy.sparse.csr_array((values, ids, [0, len(ids)]), shape=(1, len(names)))
+            return KBestList(Hypotheses.from_tokens([result.tokens]), features)
+        forest = result.forest
+        best = forest.kbest_arrays(self.k, forest.scores(self.weights), unique=True)
+        return KBestList(Hypotheses.from_kbest(forest, best), best.features)
+
+
+@dataclass(frozen=True)
+class _OfForest(Generic[T]):
+    """Makes something of the forest of a translation."""
+
+    then: Callable[[int, Forest | None], T]
+
+    def __call__(self, number: int, result: Translation | None) -> T:
+        return self.then(number, None if result is None else result.forest)
+
+
+@dataclass(frozen=True)
+class _OfChart(Generic[T]):
+    """Makes something of the chart of a translation."""
+
+    then: Callable[[int, Chart | None], T]
+
+    def __call__(self, number: int, result: Translation | None) -> T:
+        return self.then(number, None if result is None else result.chart)
 
 
 class ModelDecoder:
@@ -40,6 +136,7 @@ class ModelDecoder:
         self._failed = failed
         self._generated = 0
         self._counting = threading.Lock()
+        self._forest = SpreadJob(_DecodeForest(decoder, self._sentences))
 
     @property
     def feature_names(self) -> FeatureNames:
@@ -50,64 +147,36 @@ class ModelDecoder:
         return self._generated
 
     def kbest(self, weights: Array, k: int) -> Iterator[KBestList]:
-        names = self.feature_names
-        # Building a forest takes as long again as the search itself.
-        keep: Keep = "forest" if k > 1 else "none"
+        kbest = _KBest(self.feature_names, weights, k)
+        return self._decode(weights, kbest, kbest.keep)
 
-        def kbest_list(_: int, result: Translation | None) -> KBestList:
-            if result is None or not result.has_parse:
-                return KBestList(Hypotheses.from_tokens([]), scipy.sparse.csr_array((0, len(names))))
-            if keep == "none":
-                values, ids = list(result.features.values()), names.ids(result.features)
-                features = scipy.sparse.csr_array((values, ids, [0, len(ids)]), shape=(1, len(names)))
-                return KBestList(Hypotheses.from_tokens([result.tokens]), features)
-            forest = result.forest
-            best = forest.kbest_arrays(k, forest.scores(weights), unique=True)
-            return KBestList(Hypotheses.from_kbest(forest, best), best.features)
+    def forests(self, weights: Array, then: Callable[[int, Forest | None], T]) -> Iterator[T]:
+        return self._decode(weights, _OfForest(then), keep="forest")
 
-        return self._decode(weights, kbest_list, keep)
-
-    def forests(self, weights: Array) -> Iterator[Forest | None]:
-        return self._decode(weights, lambda _, result: result.forest if result else None, keep="forest")
-
-    def forest(self, sentence: int, weights: Array) -> Forest | None:
-        result = self._attempt(self._decoder.with_weights(weights), sentence, keep="forest")
-        if result is None:
-            return None
-        with self._counting:
-            self._generated += result.stats.hypotheses
-        return result.forest if result.has_parse else None
+    def forest(self, sentence: int, weights: Array, then: Callable[[int, Forest | None], T]) -> T:
+        outcome: _Outcome[T] = self._forest((sentence, weights, then))
+        return self._made(sentence, outcome)
 
     def charts(self, weights: Array, then: Callable[[int, Chart | None], T]) -> Iterator[T]:
-        def work(sentence: int, result: Translation | None) -> T:
-            return then(sentence, result.chart if result else None)
+        return self._decode(weights, _OfChart(then), keep="splits")
 
-        return self._decode(weights, work, keep="splits")
-
-    def _decode(
-        self, weights: Array, then: Callable[[int, Translation | None], T], keep: Keep
-    ) -> Iterator[T]:
-        decoder = self._decoder.with_weights(weights)
-
-        def work(number: int) -> tuple[int | None, T]:
-            result = self._attempt(decoder, number, keep)
-            return None if result is None else result.stats.hypotheses, then(number, result)
-
+    def _decode(self, weights: Array, then: Then[T], keep: Keep) -> Iterator[T]:
+        numbers = range(len(self._sentences))
+        one = _DecodeOne(self._decoder.with_weights(weights), self._sentences, keep, then)
         decoded = 0
         # Forests of a whole set need not fit into memory.
-        for generated, output in ordered_map(work, range(len(self._sentences)), self._threads):
-            if generated is not None:
-                decoded += 1
-                self._generated += generated
-            yield output
+        for number, outcome in enumerate(spread_map(one, numbers, self._threads, _TOGETHER)):
+            decoded += outcome.error is None
+            yield self._made(number, outcome)
         if decoded == 0 < len(self._sentences):
             raise Error("none of the sentences can be decoded")
 
-    def _attempt(self, decoder: Decoder, number: int, keep: Keep) -> Translation | None:
-        try:
-            return decoder.translate(self._sentences[number], keep=keep)
-        except Exception as error:  # local features may raise anything
+    def _made(self, number: int, outcome: _Outcome[T]) -> T:
+        """Returns what was made of a sentence, and counts or reports what came of it."""
+        with self._counting:
+            self._generated += outcome.generated
+        if outcome.error is not None:
             if self._failed is None:
-                raise Error(f"sentence {number}: {one_line(error)}") from error
-            self._failed(number, error)
-            return None
+                raise Error(f"sentence {number}: {one_line(outcome.error)}") from outcome.error
+            self._failed(number, outcome.error)
+        return outcome.made

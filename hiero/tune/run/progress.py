@@ -32,11 +32,11 @@ class ProgressDecoder:
     def kbest(self, weights: Array, k: int) -> Iterator[KBestList]:
         return self._counted(self._decoder.kbest(weights, k))
 
-    def forests(self, weights: Array) -> Iterator[Forest | None]:
-        return self._counted(self._decoder.forests(weights))
+    def forests(self, weights: Array, then: Callable[[int, Forest | None], T]) -> Iterator[T]:
+        return self._counted(self._decoder.forests(weights, then))
 
-    def forest(self, sentence: int, weights: Array) -> Forest | None:
-        return self._decoder.forest(sentence, weights)
+    def forest(self, sentence: int, weights: Array, then: Callable[[int, Forest | None], T]) -> T:
+        return self._decoder.forest(sentence, weights, then)
 
     def charts(self, weights: Array, then: Callable[[int, Chart | None], T]) -> Iterator[T]:
         return self._counted(self._decoder.charts(weights, then))

@@ -41,12 +41,16 @@ class TuningDecoder(Protocol):
     def kbest(self, weights: Array, k: int) -> Iterator[KBestList]:
         """Yields the k best distinct translations of each sentence."""
 
-    def forests(self, weights: Array) -> Iterator[Forest | None]:
-        """Yields the forest of each sentence, or None if it cannot be decoded."""
+    # ``then`` is called where a sentence was decoded, maybe on another machine: it and what it returns can be
+    # pickled, and it changes nothing. Sentences are counted from 0.
 
-    def forest(self, sentence: int, weights: Array) -> Forest | None:
-        """Decodes one sentence of the set; may be called from several threads at once."""
+    def forests(self, weights: Array, then: Callable[[int, Forest | None], T]) -> Iterator[T]:
+        """Yields ``then(sentence, forest)`` for each sentence; the forest is None if it cannot be decoded."""
+
+    def forest(self, sentence: int, weights: Array, then: Callable[[int, Forest | None], T]) -> T:
+        """Decodes one sentence of the set, and returns ``then(sentence, forest)``; may be called from several
+        threads at once."""
 
     def charts(self, weights: Array, then: Callable[[int, Chart | None], T]) -> Iterator[T]:
-        """Yields ``then(sentence, chart)`` for each sentence, counted from 0. Charts have the best derivation
-        of every split point. ``then`` is called from any thread."""
+        """Yields ``then(sentence, chart)`` for each sentence. Charts have the best derivation of every split
+        point."""

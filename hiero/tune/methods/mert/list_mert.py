@@ -6,10 +6,12 @@ result.
 
 from __future__ import annotations
 
+from dataclasses import dataclass
+
 import numpy as np
 import numpy.typing as npt
 
-from hiero.base.parallel import ordered_map
+from hiero.base.parallel import spread_map
 from hiero.evaluate.metric import Metric
 from hiero.tune.methods.kinds import ListLength, ListMethod
 from hiero.tune.methods.mert.climb import Climb, MertOptions, climb, mean_of_climbs
@@ -64,12 +66,27 @@ def mert(
     varying = _varying(pool, columns)
     searched = limits.narrowed([feature for feature in limits.free if varying[feature]])
 
-    def run_climb(number: int) -> Climb:
-        lines = _PoolLines(pool, columns)
-        return climb(lines, metric, start, limits=searched, seed=[seed, number], options=chosen)
-
-    climbs = list(ordered_map(run_climb, range(chosen.restarts + 1), threads))
+    run_climb = _RunClimb(pool, columns, metric, start, searched, seed, chosen)
+    climbs = list(spread_map(run_climb, range(chosen.restarts + 1), threads))
     return mean_of_climbs(climbs, start, limits)
+
+
+@dataclass(frozen=True)
+class _RunClimb:
+    """Climbs from the start, with the order of directions that a number stands for."""
+
+    pool: PoolArrays
+    columns: Array
+    metric: Metric
+    start: Array
+    limits: Limits
+    seed: int
+    options: MertOptions
+
+    def __call__(self, number: int) -> Climb:
+        lines = _PoolLines(self.pool, self.columns)
+        seed = [self.seed, number]
+        return climb(lines, self.metric, self.start, limits=self.limits, seed=seed, options=self.options)
 
 
 def _varying(pool: PoolArrays, columns: Array) -> npt.NDArray[np.bool_]:

@@ -17,7 +17,9 @@ from typing import ClassVar
 import numpy as np
 from pydantic import Field
 
+from hiero._core import Forest
 from hiero.base.arrays import load_arrays, save_arrays
+from hiero.base.parallel import places
 from hiero.base.progress import Report
 from hiero.base.settings import Settings
 from hiero.evaluate.bleu import Bleu
@@ -89,6 +91,21 @@ class Worker:
     document: BleuDocument
 
 
+@dataclass(frozen=True)
+class _Select:
+    """Selects constraints from a sentence's forest where it was decoded."""
+
+    selection: HopeFearSelection
+    weights: Array
+    references: Sequence[Sequence[str]]
+    document: BleuDocument
+
+    def __call__(self, _: int, forest: Forest | None) -> tuple[MarginConstraints, BleuDocument] | None:
+        if forest is None or forest.root < 0:
+            return None
+        return self.selection.select(forest, self.weights, self.references, self.document)
+
+
 class Pass:
     """A pass of all workers over the tuning set, whose sentences they share in this ``order``."""
 
@@ -129,7 +146,8 @@ class Pass:
                 progress(what, len(done), total)
 
         lag = None if self._options.no_sharing else self._options.lag
-        run_workers(work, [len(share) for share in self._shares], lag, threads, self._forget)
+        lengths = [len(share) for share in self._shares]
+        run_workers(work, lengths, lag, min(places(threads), len(lengths)), self._forget)
 
     def _step(self, number: int, step: int) -> None:
         """Updates the worker's weights, then decodes its next sentence, if there is one."""
@@ -139,13 +157,10 @@ class Pass:
         if step == len(share):
             return
         weights = worker.weights.current
-        forest = self._decoder.forest(share[step], weights)
-        if forest is None or forest.root < 0:
-            return
-        references = self._references[share[step]]
-        self._constraints[number][step], worker.document = self._selection.select(
-            forest, weights, references, worker.document
-        )
+        select = _Select(self._selection, weights, self._references[share[step]], worker.document)
+        selected = self._decoder.forest(share[step], weights, select)
+        if selected is not None:
+            self._constraints[number][step], worker.document = selected
 
     def _batch(self, number: int, step: int) -> list[MarginConstraints]:
         """Returns the constraints of the worker's last sentence, then those of the others: of the step that

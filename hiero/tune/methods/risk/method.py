@@ -11,7 +11,7 @@ from hiero.evaluate.bleu import Bleu
 from hiero.evaluate.metric import Metric
 from hiero.tune.methods.length import LengthSearch, list_lines
 from hiero.tune.methods.mert.climb import Lines
-from hiero.tune.methods.mert.hypergraph_mert import envelopes
+from hiero.tune.methods.mert.hypergraph_mert import Envelopes
 from hiero.tune.methods.risk.annealing import Minimum, minimise
 from hiero.tune.methods.risk.losses import Loss
 from hiero.tune.methods.risk.objective import UnclippedBleu, forest_objective, list_objective
@@ -58,7 +58,7 @@ def _lines(accumulated: AccumulatedLists | AccumulatedUnions, state: TuningState
     if isinstance(accumulated, AccumulatedLists):
         return list_lines(accumulated.arrays())
     forests = [accumulated.forests_of(sentence) for sentence in range(state.metric.segments)]
-    return lambda weights, direction: envelopes(forests, state.metric, weights, direction, state.threads)
+    return Envelopes(forests, state.metric, state.threads)
 
 
 class Trace:
