@@ -1,23 +1,11 @@
 #include "hiero/extract/aligned_pair.h"
 
 #include <algorithm>
-#include <charconv>
 
 #include "hiero/base/error.h"
 #include "hiero/base/tokens.h"
 
 namespace hiero {
-namespace {
-
-bool parse_link(std::string_view token, AlignmentLink& link) {
-  const char* const end = token.data() + token.size();
-  const auto [dash, error] = std::from_chars(token.data(), end, link.source);
-  if (error != std::errc() || dash == end || *dash != '-') return false;
-  const auto [link_end, target_error] = std::from_chars(dash + 1, end, link.target);
-  return target_error == std::errc() && link_end == end;
-}
-
-}  // namespace
 
 bool AlignedPairReader::next(AlignedPair& pair) {
   do {
@@ -55,27 +43,13 @@ void AlignedPairReader::read_words(std::string_view line, const LineReader& read
 }
 
 void AlignedPairReader::read_links(AlignedPair& pair) {
-  pair.links.clear();
-  std::string_view line = lines_[2];
+  const std::string_view line = lines_[2];
   if (!is_utf8(line)) throw FormatError(links_.where() + ": invalid UTF-8");
-  while (true) {
-    const std::string_view token = next_token(line);
-    if (token.empty()) break;
-    AlignmentLink link{};
-    if (!parse_link(token, link)) {
-      throw FormatError(links_.where() + ": expected links such as 0-0 1-2, found " + std::string(token));
-    }
-    if (link.source >= pair.source.size() || link.target >= pair.target.size()) {
-      throw FormatError(links_.where() + ": link " + std::string(token) +
-                        " points beyond a sentence pair of " + std::to_string(pair.source.size()) + " and " +
-                        std::to_string(pair.target.size()) + " words");
-    }
-    pair.links.push_back(link);
+  try {
+    parse_alignment(line, pair.source.size(), pair.target.size(), pair.links);
+  } catch (const FormatError& error) {
+    throw FormatError(links_.where() + ": " + error.what());
   }
-  const auto key = [](const AlignmentLink& link) { return std::pair(link.source, link.target); };
-  std::ranges::sort(pair.links, {}, key);
-  const auto duplicates = std::ranges::unique(pair.links, {}, key);
-  pair.links.erase(duplicates.begin(), duplicates.end());
 }
 
 }  // namespace hiero
