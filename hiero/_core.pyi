@@ -2398,6 +2398,104 @@ def symmetrise(forward: Sequence[int], backward: Sequence[int], heuristic: str) 
         ValueError: There is no such heuristic, or a position is not in the sentence.
     """
 
+class DigestIndex:
+    """
+    Digests of many items, which tell the first of all items that are the same.
+
+    It takes about 24 bytes an item.
+    """
+
+    def __init__(self) -> None:
+        """Begins without items."""
+
+    def add(self, digest: bytes) -> int:
+        """
+        Appends an item.
+
+        Args:
+            digest: 16 bytes of a good hash function of the item.
+
+        Returns:
+            The first item with this digest, counted from 0: this one if the digest is new.
+
+        Raises:
+            ValueError: There are not 16 bytes, or more items than 32 bits can count.
+        """
+
+    def first(self, item: int) -> int:
+        """
+        Returns the first item with the same digest as an item.
+
+        Args:
+            item: The item, counted from 0.
+
+        Raises:
+            IndexError: There is no such item.
+        """
+
+    def is_repeated(self, item: int) -> bool:
+        """
+        Tells whether an item, the first with its digest, has copies behind it.
+
+        Args:
+            item: The item, counted from 0.
+
+        Raises:
+            IndexError: There is no such item.
+        """
+
+    def __len__(self) -> int:
+        """Returns the number of items."""
+
+class LinkLexicon:
+    """
+    Counts of the words of sentence pairs and of their links.
+
+    They tell how likely a pair is a translation. The words of a translation are more likely given the
+    source sentence than without it. Given the source words F, a target word e has the probability of
+    Model 1 (Brown et al. 1993), with counts c of links,
+
+        p(e | F) = (p(e) + sum of p(e | f) over f in F) / (|F| + 1)
+        p(e | f) = (c(f, e) + p(e)) / (c(f) + 1)
+
+    where p(e) is the share of e in all target words.
+    """
+
+    def __init__(self) -> None:
+        """Begins without pairs."""
+
+    def add(self, source: str, target: str, links: str) -> None:
+        """
+        Adds a sentence pair.
+
+        Args:
+            source: Source tokens between spaces.
+            target: Target tokens between spaces.
+            links: Links between positions of tokens, such as "0-0 1-2".
+
+        Raises:
+            FormatError: The links are malformed, or point beyond the pair. Nothing is counted then.
+        """
+
+    def log_odds(self, source: str, target: str, links: str) -> float:
+        """
+        Returns the log odds that a sentence pair is a translation, by the counts of all other pairs.
+
+        The logs of p(e | F) / p(e), summed over the target words, and the same of the source words given
+        the target words, have the log odds as their mean. They are above 0 for a translation, and below 0
+        for sentences that have nothing to do with each other. A word that is in no other pair tells
+        nothing, and is skipped.
+
+        Args:
+            source: Source tokens of a pair that was added.
+            target: Its target tokens.
+            links: Its links.
+
+        Raises:
+            FormatError: The links are malformed, or point beyond the pair.
+            ValueError: The pair was not added.
+        """
+
 class SmoSolution:
     """Solution of a quadratic programme of MIRA; see smo."""
 

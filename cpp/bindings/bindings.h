@@ -33,6 +33,7 @@ void register_settings(nb::module_& m);
 void register_grammar(nb::module_& m);
 void register_extract(nb::module_& m);
 void register_align(nb::module_& m);
+void register_problems(nb::module_& m);
 void register_lm(nb::module_& m);
 void register_feature_names(nb::module_& m);
 void register_forest(nb::module_& m);

@@ -182,14 +182,25 @@ def read_alignment(path: PathLike, pairs: int) -> Iterator[Links]:
 
     Raises FormatError, naming the line, for malformed links and unless there are ``pairs`` lines.
     """
+    for number, line in enumerate(read_link_lines(path, pairs), start=1):
+        yield parse_links(line, f"{os.fspath(path)}:{number}")
+
+
+def read_link_lines(path: PathLike, pairs: int) -> Iterator[str]:
+    """Yields the lines of a file of links. Raises FormatError unless there are ``pairs`` lines."""
     number = 0
     for number, line in enumerate(read_lines(path), start=1):
-        where = f"{os.fspath(path)}:{number}"
         if number > pairs:
-            raise FormatError(f"{where}: more lines than the {pairs} sentence pairs")
-        yield sorted({_parse_link(token, where) for token in split(line)})
+            raise FormatError(f"{os.fspath(path)}:{number}: more lines than the {pairs} sentence pairs")
+        yield line
     if number < pairs:
         raise FormatError(f"{os.fspath(path)}: ends after {number} lines of {pairs} sentence pairs")
+
+
+def parse_links(line: str, where: str) -> Links:
+    """Returns the links of a line, sorted and without duplicates. Raises FormatError that begins with
+    ``where`` for malformed links."""
+    return sorted({_parse_link(token, where) for token in split(line)})
 
 
 def check_links(links: Links, lengths: tuple[int, int], where: str) -> None:

@@ -1,31 +1,31 @@
 """Sentence pairs that may be wrong: duplicates, copies, another script, misaligned pairs.
 
 They are found after word alignment, as the word links of all other pairs tell which pairs are no translations
-(see ``hiero.train.lexicon``). ``write_problems`` lists them, and leaves out those that one asks for.
+(see ``LinkLexicon``). ``write_problems`` lists them, and leaves out those that one asks for. Memory holds
+counts of words and of links, and about 25 bytes for each pair.
 """
 
 from __future__ import annotations
 
 import hashlib
 import math
+import os
 from collections import Counter
 from collections.abc import Callable, Collection, Iterator, Sequence
 from contextlib import ExitStack
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from itertools import islice
 from typing import Literal, get_args
 
 from pydantic import BaseModel, Field
 
-from hiero._core import FormatError
+from hiero._core import DigestIndex, FormatError, LinkLexicon
 from hiero.base.files import replacing
-from hiero.base.lines import PathLike, read_lines
+from hiero.base.lines import PathLike, count_lines, read_lines
 from hiero.base.settings import Settings
-from hiero.base.text import split
 from hiero.text.scripts import MainScripts
-from hiero.train.alignment import read_alignment
+from hiero.train.alignment import parse_links, read_link_lines
 from hiero.train.corpus import pair_example, read_pairs
-from hiero.train.lexicon import Lexicon
 
 ProblemKind = Literal["duplicate", "same-text", "other-script", "misaligned"]
 PROBLEMS: tuple[ProblemKind, ...] = get_args(ProblemKind)
@@ -115,13 +115,16 @@ class AlignedCorpus:
     alignment: PathLike
     pairs: int
 
-    def lines(self) -> Iterator[tuple[str, str, list[tuple[int, int]]]]:
-        """Yields the sides and the links of all lines. Raises FormatError, OSError."""
-        lines = sum(1 for _ in read_lines(self.source))
-        for (source, target), links in zip(
-            read_pairs(self.source, self.target), read_alignment(self.alignment, lines), strict=True
-        ):
-            yield source, target, links
+    def lines(self) -> Iterator[tuple[str, str, str]]:
+        """Yields both sides and the links of all lines. Raises FormatError for files of different lengths,
+        OSError."""
+        links = read_link_lines(self.alignment, count_lines(self.source))
+        for (source, target), line in zip(read_pairs(self.source, self.target), links, strict=True):
+            yield source, target, line
+
+    def links_at(self, number: int) -> str:
+        """Returns the place of the links of a line in messages, such as ``alignment:17``."""
+        return f"{os.fspath(self.alignment)}:{number}"
 
 
 def find_problems(
@@ -136,7 +139,8 @@ def find_problems(
     - "misaligned": given the other side, the words of the pair are 100 times less likely than without it.
 
     A dictionary counts for what words mean, and is not judged. ``progress`` is called with the number of
-    lines.
+    lines. Raises FormatError for files of different lengths, and for links that are malformed or do not fit;
+    OSError.
     """
     finder = _Finder(corpus)
     for number, (source, target, links) in enumerate(corpus.lines(), start=1):
@@ -152,38 +156,39 @@ class _Finder:
     """A judge of the pairs of a corpus, by the first line of each pair, scripts and lexicon."""
 
     def __init__(self, corpus: AlignedCorpus) -> None:
-        self._first: dict[bytes, int] = {}
-        self._found: dict[int, list[Problem]] = {}  # of the first lines that have some
-        self._lexicon = Lexicon()
+        self._pairs = DigestIndex()  # of all lines
+        # Problems of lines with copies behind them, without the text, which copies have.
+        self._found: dict[int, list[Problem]] = {}
+        self._lexicon = LinkLexicon()
         characters: tuple[Counter[str], Counter[str]] = Counter(), Counter()
         for number, (source, target, links) in enumerate(corpus.lines(), start=1):
             # A pair that is there twice must not explain itself.
-            if self._first.setdefault(_digest(source, target), number) != number:
+            if self._pairs.add(_digest(source, target)) != number - 1:
+                parse_links(links, corpus.links_at(number))
                 continue
-            self._lexicon.add(split(source), split(target), links)
+            try:
+                self._lexicon.add(source, target, links)
+            except FormatError as error:
+                raise FormatError(f"{corpus.links_at(number)}: {error}") from None
             if number <= corpus.pairs:
                 for counts, side in zip(characters, (source, target), strict=True):
                     counts.update(side)
         self._scripts = [MainScripts(counts) for counts in characters]
 
-    def problems(
-        self, number: int, source: str, target: str, links: Sequence[tuple[int, int]]
-    ) -> Iterator[Problem]:
+    def problems(self, number: int, source: str, target: str, links: str) -> Iterator[Problem]:
         """Yields the problems of the pair of a line. Lines are to be asked for in their order."""
-        first = self._first[_digest(source, target)]
+        first = self._pairs.first(number - 1) + 1
         if first != number:
             yield Problem(number, "duplicate", f"as line {first}", source, target)
             for known in self._found.get(first, ()):
-                yield Problem(number, known.kind, known.detail, source, target, known.log_odds)
+                yield replace(known, line=number, source=source, target=target)
             return
         found = list(self._judge(number, source, target, links))
-        if found:
-            self._found[number] = found
+        if found and self._pairs.is_repeated(number - 1):
+            self._found[number] = [replace(problem, source="", target="") for problem in found]
         yield from found
 
-    def _judge(
-        self, number: int, source: str, target: str, links: Sequence[tuple[int, int]]
-    ) -> Iterator[Problem]:
+    def _judge(self, number: int, source: str, target: str, links: str) -> Iterator[Problem]:
         if source.casefold() == target.casefold():
             yield Problem(number, "same-text", "", source, target)
         sides = zip(self._scripts, (source, target), strict=True)
@@ -191,7 +196,7 @@ class _Finder:
         if any(scripts):
             detail = ", ".join(f"{name} in {one}" for name, one in zip(_SIDES, scripts, strict=True) if one)
             yield Problem(number, "other-script", detail, source, target)
-        log_odds = self._lexicon.log_odds(split(source), split(target), links)
+        log_odds = self._lexicon.log_odds(source, target, links)
         if log_odds < _LEAST_LOG_ODDS:
             yield Problem(number, "misaligned", f"log odds {log_odds:.1f}", source, target, log_odds)
 
@@ -215,7 +220,7 @@ def write_problems(
     OSError.
     """
     report = ProblemReport()
-    left_out: set[int] = set()
+    left_out = bytearray(corpus.pairs + 1)  # 1 for lines, counted from 1
     with replacing(output) as path, path.open("w", encoding="utf-8", newline="\n") as file:
         file.write("line\tproblem\tdetail\tsource\ttarget\n")
         for problem in find_problems(corpus, progress):
@@ -223,15 +228,15 @@ def write_problems(
             row = (str(problem.line), problem.kind, problem.detail, problem.source, problem.target)
             file.write("\t".join(row) + "\n")
             if problem.kind in leave_out:
-                left_out.add(problem.line)
-    report.left_out = len(left_out)
+                left_out[problem.line] = 1
+    report.left_out = sum(left_out)
     report.pairs = sum(1 for line in islice(read_lines(corpus.source), corpus.pairs) if line)
     if kept:
         _write_kept(corpus, kept, left_out)
     return report
 
 
-def _write_kept(corpus: AlignedCorpus, kept: Sequence[PathLike], left_out: Collection[int]) -> None:
+def _write_kept(corpus: AlignedCorpus, kept: Sequence[PathLike], left_out: bytearray) -> None:
     is_empty = True
     with ExitStack() as stack:
         for path, output in zip((corpus.source, corpus.target, corpus.alignment), kept, strict=True):
@@ -239,7 +244,7 @@ def _write_kept(corpus: AlignedCorpus, kept: Sequence[PathLike], left_out: Colle
                 stack.enter_context(replacing(output)).open("w", encoding="utf-8", newline="\n")
             )
             for number, line in enumerate(read_lines(path), start=1):
-                line = "" if number in left_out else line
+                line = "" if number <= corpus.pairs and left_out[number] else line
                 is_empty = is_empty and not line
                 file.write(line + "\n")
         if is_empty:

@@ -2,67 +2,20 @@
 
 from __future__ import annotations
 
-import math
 import random
 from collections import Counter
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable
 from pathlib import Path
 
 import pytest
 
 from hiero import FormatError
+from hiero._core import LinkLexicon
 from hiero.base.files import sha256
 from hiero.text.scripts import MainScripts
 from hiero.train import TrainInputs, TrainSettings, train
-from hiero.train.lexicon import Lexicon
 from hiero.train.problems import AlignedCorpus, Problem, ProblemReport, find_problems, write_problems
 from support.files import write
-
-Pair = tuple[list[str], list[str], list[tuple[int, int]]]
-
-
-def slow_log_odds(pair: Pair, others: Sequence[Pair]) -> float:
-    """Returns the log odds by the formula of ``hiero.train.lexicon``, from the counts of other pairs."""
-    links = Counter((f[i], e[j]) for f, e, a in others for i, j in a)
-    odds = []
-    for side in (0, 1):  # of the words of one side, given the other
-        words = Counter(word for other in others for word in other[side])
-        total = 0.0
-        for word in pair[side]:
-            p = words[word] / words.total() if words[word] else 0.0
-            given = p
-            for other in pair[1 - side]:
-                together = links[(word, other) if side == 0 else (other, word)]
-                of_other = sum(n for link, n in links.items() if link[1 - side] == other)
-                given += (together + p) / (of_other + 1)
-            if p > 0:
-                total += math.log(given / (len(pair[1 - side]) + 1) / p)
-        odds.append(total)
-    return sum(odds) / 2
-
-
-def random_pairs(rng: random.Random) -> list[Pair]:
-    pairs = []
-    for _ in range(rng.randint(2, 8)):
-        source, target = (rng.choices(side, k=rng.randint(1, 6)) for side in ("abcdefg", "uvwxyz"))
-        cells = [(i, j) for i in range(len(source)) for j in range(len(target))]
-        pairs.append((source, target, sorted(rng.sample(cells, rng.randint(0, min(5, len(cells)))))))
-    return pairs
-
-
-def test_log_odds_are_those_of_all_other_pairs() -> None:
-    signs = Counter[bool]()
-    for seed in range(300):
-        pairs = random_pairs(random.Random(seed))
-        lexicon = Lexicon()
-        for pair in pairs:
-            lexicon.add(*pair)
-        for n, pair in enumerate(pairs):
-            expected = slow_log_odds(pair, pairs[:n] + pairs[n + 1 :])
-            assert lexicon.log_odds(*pair) == pytest.approx(expected, abs=1e-9)
-            signs[expected > 0] += 1
-    assert min(signs.values()) > 100
-
 
 JAPANESE = ["彼 は スキー が 好き です 。", "ドア を 開け て ください 。", "カメラ ！ コーヒー ！ ビール ！"]
 
@@ -150,7 +103,7 @@ def test_scripts_of_a_dictionary_do_not_count(tmp_path: Path) -> None:
 def test_where_misaligned_pairs_begin(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch, odds: float, count: int
 ) -> None:
-    monkeypatch.setattr(Lexicon, "log_odds", lambda *_: odds)
+    monkeypatch.setattr(LinkLexicon, "log_odds", lambda *_: odds)
     assert len(list(find_problems(corpus(tmp_path, translations())))) == count
 
 
@@ -212,6 +165,40 @@ def test_files_and_report(tmp_path: Path) -> None:
         " ein Hund sieht ein Mann gern | a tree hears a child gladly",
         "problems: 3 of 184 pairs are left out (--leave-out)",
     ]
+
+
+@pytest.mark.parametrize(
+    ("line", "links", "message"),
+    [
+        (2, "0-0 1:1", "a:2: expected links such as 0-0 1-2, found 1:1"),
+        (2, "0-0 6-1", "a:2: link 6-1 points beyond a sentence pair of 6 and 6 words"),
+        (181, "x", "a:181: expected links such as 0-0 1-2, found x"),  # of a duplicate
+        (10, "0-0", "a:10: link 0-0 points beyond a sentence pair of 0 and 0 words"),
+        (186, "0-0\n0-0", "a:187: more lines than the 186 sentence pairs"),
+    ],
+)
+def test_links_that_are_wrong(tmp_path: Path, line: int, links: str, message: str) -> None:
+    files = wrong_corpus(tmp_path)
+    lines = (tmp_path / "a").read_text().splitlines()
+    lines[line - 1] = links
+    write(tmp_path / "a", lines)
+    with pytest.raises(FormatError, match=f"/{message}$"):
+        list(find_problems(files))
+
+
+def test_copies_have_the_problems_of_the_first(tmp_path: Path) -> None:
+    """Problems of a copy are those of the first line with its pair, and of no other line."""
+    pairs = [*translations(), ("Kino 7", "kino 7"), *[("Kino 7", "kino 7")] * 2, ("Haus 8", "haus 8")]
+    found = list(find_problems(corpus(tmp_path, pairs)))
+    assert listed(found) == [
+        (181, "same-text", ""),
+        (182, "duplicate", "as line "),
+        (182, "same-text", ""),
+        (183, "duplicate", "as line "),
+        (183, "same-text", ""),
+        (184, "same-text", ""),
+    ]
+    assert {(p.source, p.target) for p in found[:5]} == {("Kino 7", "kino 7")}
 
 
 def test_nothing_is_left(tmp_path: Path) -> None:

@@ -56,6 +56,8 @@ class LinkCounts {
   LinkRow row(WordId target) const { return LinkRow(rows_[target].slots); }
   // Adds to a count, which must not fall below 0. Different target words may be changed by different threads.
   void add(WordId target, WordId source, std::int32_t change);
+  // Adds target words without counts, until there are so many.
+  void grow(std::size_t target_words) { rows_.resize(target_words); }
   std::size_t size() const { return rows_.size(); }
 
  private:
