@@ -6,12 +6,16 @@ import unicodedata
 from collections import Counter
 from collections.abc import Mapping
 
+import numpy as np
+
 # Scripts that Japanese mixes in one sentence.
 _JAPANESE = frozenset({"Cjk", "Hiragana", "Katakana"})
 # The share of the letters of a text that makes a script one of the text's.
 _SHARE = 0.2
 # A line with fewer letters of other scripts may be just a name.
 _FEW_LETTERS = 8
+# The characters that are counted at a time.
+_AT_ONCE = 1 << 16
 
 
 class _ScriptsOfCharacters(dict[str, str]):
@@ -42,6 +46,36 @@ def count_scripts(characters: Mapping[str, int]) -> Counter[str]:
         counts[_SCRIPTS[character]] += count
     del counts[""]
     return counts
+
+
+class CharacterCounts:
+    """Numbers of the characters of a text, which is counted many lines at a time: several times as fast as by
+    a ``Counter``."""
+
+    def __init__(self) -> None:
+        self._counts = np.zeros(0, np.int64)  # by code point
+        self._lines: list[str] = []  # that are not counted yet
+        self._waiting = 0  # the number of their characters
+
+    def add(self, line: str) -> None:
+        """Adds a line."""
+        self._lines.append(line)
+        self._waiting += len(line)
+        if self._waiting >= _AT_ONCE:
+            self._count_lines()
+
+    def counts(self) -> dict[str, int]:
+        """Returns the number of each character of all lines."""
+        self._count_lines()
+        return {chr(code): int(self._counts[code]) for code in np.flatnonzero(self._counts)}
+
+    def _count_lines(self) -> None:
+        codes = np.frombuffer("".join(self._lines).encode("utf-32-le"), "<u4")
+        counts = np.bincount(codes, minlength=len(self._counts))
+        counts[: len(self._counts)] += self._counts
+        self._counts = counts
+        self._lines.clear()
+        self._waiting = 0
 
 
 class MainScripts:

@@ -23,7 +23,7 @@ from hiero._core import DigestIndex, FormatError, LinkLexicon
 from hiero.base.files import replacing
 from hiero.base.lines import PathLike, count_lines, read_lines
 from hiero.base.settings import Settings
-from hiero.text.scripts import MainScripts
+from hiero.text.scripts import CharacterCounts, MainScripts
 from hiero.train.alignment import parse_links, read_link_lines
 from hiero.train.corpus import pair_example, read_pairs
 
@@ -160,7 +160,7 @@ class _Finder:
         # Problems of lines with copies behind them, without the text, which copies have.
         self._found: dict[int, list[Problem]] = {}
         self._lexicon = LinkLexicon()
-        characters: tuple[Counter[str], Counter[str]] = Counter(), Counter()
+        characters = CharacterCounts(), CharacterCounts()
         for number, (source, target, links) in enumerate(corpus.lines(), start=1):
             # A pair that is there twice must not explain itself.
             if self._pairs.add(_digest(source, target)) != number - 1:
@@ -172,8 +172,8 @@ class _Finder:
                 raise FormatError(f"{corpus.links_at(number)}: {error}") from None
             if number <= corpus.pairs:
                 for counts, side in zip(characters, (source, target), strict=True):
-                    counts.update(side)
-        self._scripts = [MainScripts(counts) for counts in characters]
+                    counts.add(side)
+        self._scripts = [MainScripts(counts.counts()) for counts in characters]
 
     def problems(self, number: int, source: str, target: str, links: str) -> Iterator[Problem]:
         """Yields the problems of the pair of a line. Lines are to be asked for in their order."""

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import random
-from collections import Counter
 from collections.abc import Iterable
 from pathlib import Path
 
@@ -12,34 +11,9 @@ import pytest
 from hiero import FormatError
 from hiero._core import LinkLexicon
 from hiero.base.files import sha256
-from hiero.text.scripts import MainScripts
 from hiero.train import TrainInputs, TrainSettings, train
 from hiero.train.problems import AlignedCorpus, Problem, ProblemReport, find_problems, write_problems
 from support.files import write
-
-JAPANESE = ["彼 は スキー が 好き です 。", "ドア を 開け て ください 。", "カメラ ！ コーヒー ！ ビール ！"]
-
-
-@pytest.mark.parametrize(
-    ("text", "line", "script"),
-    [
-        (JAPANESE, JAPANESE[2], ""),  # Katakana only
-        (JAPANESE, "彼女 学生 毎日 東京 大学", ""),  # Han only
-        (JAPANESE, "Ｗｉｎｄｏｗｓ を 使う", ""),  # wide letters are half of all or fewer
-        (JAPANESE, "Ｗｉｎｄｏｗｓ Ｗｏｒｌｄ を 使う", "Latin"),
-        (JAPANESE, "오늘은 날씨가 좋습니다", "Hangul"),
-        (JAPANESE, "NASA", ""),  # too short to tell
-        (["a word of English"], "12 , 34 - 56 !!!!!!!!!!!!!!!!!", ""),
-        (["a word of English"], "Это другой язык", "Cyrillic"),
-        (["a word of English"], "Это друг of a long English line", ""),
-        (["слово a слово", "word of words"], "Это другой язык", ""),  # a text in two scripts
-        (["今天 天气 很 好", "我 喜欢 学习"], "これはにほんごです", "Hiragana"),
-    ],
-)
-def test_scripts(text: list[str], line: str, script: str) -> None:
-    characters = Counter("".join(text * 20 + [line]))
-    assert MainScripts(characters).other_script(line) == script
-
 
 NOUNS = {"Hund": "dog", "Katze": "cat", "Baum": "tree", "Kind": "child", "Mann": "man", "Frau": "woman"}
 VERBS = {"sieht": "sees", "kennt": "knows", "malt": "paints", "sucht": "seeks", "hört": "hears"}
