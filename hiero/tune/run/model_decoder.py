@@ -24,7 +24,7 @@ _TOGETHER = 4
 
 @dataclass(frozen=True)
 class _Outcome(Generic[T]):
-    """The outcome of decoding a sentence: the number of hypotheses that the search generated, or the exception that it
+    """The outcome of decoding a sentence: the number of hypotheses that the search generated, or what it
     raised, and what was made of the translation."""
 
     generated: int
