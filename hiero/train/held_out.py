@@ -15,6 +15,7 @@ from hiero.base.files import replacing
 from hiero.base.lines import PathLike, read_lines
 from hiero.text.normalisation import cleaned
 from hiero.train.corpus import pair_example, read_pairs
+from hiero.train.digests import LineDigests, digest
 
 REST = "train"
 LEFT_OUT = "left out"
@@ -50,7 +51,8 @@ def set_aside(
     remaining bitext is called "train". In it, every pair whose source sentence is in a set or in ``others``
     is replaced by an empty line, so that no test sentence is used in training and lines keep their numbers.
     Sentences are compared by letters, digits and symbols; case, spaces and punctuation are ignored. If a
-    source sentence occurs more than once, its first pair is drawn. The source side is held in memory.
+    source sentence occurs more than once, its first pair is drawn. Memory holds a digest of each source
+    sentence, at most 28 bytes for each line.
 
     - ``source``: the source side of the bitext.
     - ``target``: the target side of the bitext.
@@ -64,22 +66,25 @@ def set_aside(
     Raises FormatError for files of different lengths, or if the sets would take more than half of the pairs.
     """
     left_out = set(map(sentence_key, others))
-    first_lines = _first_lines(source, target, left_out)
+    digests = _digests(source, target, left_out)
+    first_lines = digests.first_lines()
     if 2 * sum(sizes.values()) > len(first_lines):
         known = ", without those of other sets" if left_out else ""
         raise FormatError(
             f"{os.fspath(source)}: {len(first_lines):,} different sentences with a translation are too few "
             f"to set {sum(sizes.values()):,} of them aside{known}"
         )
-    drawn = random.Random(seed).sample(list(first_lines), sum(sizes.values()))
-    names = iter(name for name, size in sizes.items() for _ in range(size))
-    set_of = {key: next(names) for key in drawn} | dict.fromkeys(left_out, LEFT_OUT)
+    places = random.Random(seed).sample(range(len(first_lines)), sum(sizes.values()))
+    names = (name for name, size in sizes.items() for _ in range(size))
+    set_of: dict[int, str] = dict(zip(first_lines[places].tolist(), names, strict=True))
+    held_out = {digests[line] for line in set_of} | set(map(digest, left_out))
+    del digests, first_lines  # the second reading does not need this memory
 
     def choose_set(number: int, pair: tuple[str, str]) -> str:
-        key = sentence_key(pair[0])
-        name = set_of.get(key, REST)
-        if name == REST or first_lines.get(key) == number:
-            return name
+        if number in set_of:
+            return set_of[number]
+        if digest(sentence_key(pair[0])) not in held_out:
+            return REST
         if example is not None:
             example.add(number, pair)
         return LEFT_OUT
@@ -87,13 +92,13 @@ def set_aside(
     return _write_sets(source, target, folder, list(sizes), choose_set)
 
 
-def _first_lines(source: PathLike, target: PathLike, left_out: Set[str]) -> dict[str, int]:
-    """Maps the key of every source sentence that has a translation to the number of its first line."""
-    first_lines: dict[str, int] = {}
-    for number, pair in enumerate(read_pairs(source, target)):
-        if all(map(str.strip, pair)) and (key := sentence_key(pair[0])) not in left_out:
-            first_lines.setdefault(key, number)
-    return first_lines
+def _digests(source: PathLike, target: PathLike, left_out: Set[str]) -> LineDigests:
+    """Returns the digests of the keys of all source sentences that have a translation and may be drawn."""
+    digests = LineDigests()
+    for pair in read_pairs(source, target):
+        key = sentence_key(pair[0]) if all(map(str.strip, pair)) else None
+        digests.add(None if key in left_out else key)
+    return digests
 
 
 def _write_sets(

@@ -3,6 +3,7 @@ text."""
 
 from __future__ import annotations
 
+import random
 from collections import Counter
 from pathlib import Path
 
@@ -10,7 +11,8 @@ import pytest
 
 from hiero import FormatError
 from hiero.train import leave_out, set_aside
-from hiero.train.held_out import sentence_key
+from hiero.train.digests import LineDigests
+from hiero.train.held_out import LeftOutExample, sentence_key
 from support.files import write
 
 PAIRS = [(f"s{n % 60} ", f"t{n}") for n in range(100)] + [("", "t"), ("s", " "), ("s60", ""), ("s60", "t60")]
@@ -59,6 +61,70 @@ def test_draws_are_of_the_seed_and_of_equal_chances(tmp_path: Path) -> None:
     )
     often = Counter(pair for seed in range(200) for pair in make_sets(tmp_path, seed, test=10)["test"])
     assert len(often) == 61 and max(often.values()) < 60 and min(often.values()) > 10
+
+
+def sets_by_text(
+    pairs: list[tuple[str, str]], sizes: dict[str, int], seed: int, others: list[str], example: LeftOutExample
+) -> tuple[dict[str, list[tuple[str, str]]], dict[str, int]]:
+    """Draws sets as ``set_aside`` does, but holds all texts. Returns the pairs of each set and of "train",
+    and the number of those with a text on both sides, also of those that are left out."""
+    left_out = set(map(sentence_key, others))
+    first_lines: dict[str, int] = {}
+    for number, pair in enumerate(pairs):
+        if all(map(str.strip, pair)) and sentence_key(pair[0]) not in left_out:
+            first_lines.setdefault(sentence_key(pair[0]), number)
+    drawn = random.Random(seed).sample(list(first_lines), sum(sizes.values()))
+    set_of = dict(zip(drawn, (name for name in sizes for _ in range(sizes[name])), strict=True))
+    sets: dict[str, list[tuple[str, str]]] = {name: [] for name in (*sizes, "train")}
+    counts = dict.fromkeys((*sizes, "train", "left out"), 0)
+    for number, pair in enumerate(pairs):
+        key = sentence_key(pair[0])
+        name = set_of.get(key, "left out" if key in left_out else "train")
+        if name in sizes and number != first_lines[key]:
+            name = "left out"
+        if name == "left out":
+            example.add(number, pair)
+        else:
+            sets[name].append(pair)
+        if name != "train":
+            sets["train"].append(("", ""))
+        counts[name] += all(map(str.strip, pair))
+    return sets, counts
+
+
+@pytest.mark.parametrize("seed", range(40))
+def test_digests_of_sentences_draw_what_the_sentences_draw(tmp_path: Path, seed: int) -> None:
+    rng = random.Random(seed)
+    words = ["", " ", "a", "A", "b.", "é", "...", "!", "\U0001f600", *map(str, range(4 + 20 * (seed % 3)))]
+    pairs = [
+        (" ".join(rng.choices(words, k=rng.randint(0, 3))), rng.choice(["", " ", "x", "y"]))
+        for _ in range(rng.randint(150, 400))
+    ]
+    others = rng.sample([pair[0] for pair in pairs] + ["elsewhere", "\ud800"], rng.choice([0, 1, 9]))
+    sizes = {"tune": rng.randint(0, 3), "test": rng.randint(1, 3)} if seed % 4 else {}
+    source, target = (write(tmp_path / "st"[side], [pair[side] for pair in pairs]) for side in (0, 1))
+    example, other_example = LeftOutExample(), LeftOutExample()
+    expected, counts = sets_by_text(pairs, sizes, seed, others, other_example)
+    assert set_aside(source, target, tmp_path, sizes, seed, others, example) == counts
+    assert str(example) == str(other_example)
+    for name, lines in expected.items():
+        for side, file in enumerate(("source", "target")):
+            text = "".join(pair[side] + "\n" for pair in lines)
+            assert (tmp_path / f"{name}.{file}").read_bytes() == text.encode()
+    assert not sizes or len(pairs) > counts["train"] + sum(sizes.values()) + counts["left out"]  # blanks
+
+
+def test_first_lines_of_many_texts() -> None:
+    rng = random.Random(1)
+    texts = [None if rng.random() < 0.1 else str(rng.randrange(3000)) for _ in range(5000)]
+    lines = LineDigests()
+    assert lines.first_lines().tolist() == []
+    for text in texts:
+        lines.add(text)
+    numbers = {text: number for number, text in reversed(list(enumerate(texts))) if text is not None}
+    assert lines.first_lines().tolist() == sorted(numbers.values())
+    for text, number in numbers.items():
+        assert all((lines[number] == lines[other]) == (text == texts[other]) for other in range(100))
 
 
 def test_too_few_pairs(tmp_path: Path) -> None:
