@@ -11,7 +11,7 @@ import os
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from contextlib import ExitStack
 from pathlib import Path
-from typing import Literal, get_args
+from typing import Literal, TypeVar, get_args
 
 from pydantic import Field
 
@@ -27,6 +27,7 @@ Heuristic = Literal["grow-diag-final-and", "grow-diag-final", "grow-diag", "unio
 HEURISTICS: tuple[Heuristic, ...] = get_args(Heuristic)
 AlignerName = Literal["hiero", "sil-thot", "fast-align", "hmm", "ibm1"]
 Links = list[tuple[int, int]]
+Pair = TypeVar("Pair")
 # Lines of links and of the probability of each link.
 Blocks = Iterable[tuple[bytes, bytes]]
 
@@ -177,24 +178,45 @@ def _check_pairs(there_are: bool, bitexts: Sequence[tuple[PathLike, PathLike]]) 
         raise FormatError(f"{os.fspath(bitexts[0][0])}: no sentence pairs to align")
 
 
-def read_alignment(path: PathLike, pairs: int) -> Iterator[Links]:
+def read_alignment(path: PathLike, pairs: int | None = None) -> Iterator[Links]:
     """Yields the links of every line, sorted and without duplicates.
 
-    Raises FormatError, naming the line, for malformed links and unless there are ``pairs`` lines.
+    Raises FormatError, naming the line, for malformed links and, if ``pairs`` is given, unless there are so
+    many lines.
     """
-    for number, line in enumerate(read_link_lines(path, pairs), start=1):
-        yield parse_links(line, f"{os.fspath(path)}:{number}")
+    if pairs is None:
+        for number, line in enumerate(read_lines(path), start=1):
+            yield parse_links(line, f"{os.fspath(path)}:{number}")
+    else:
+        for _, links in with_links(range(pairs), path):
+            yield links
 
 
-def read_link_lines(path: PathLike, pairs: int) -> Iterator[str]:
-    """Yields the lines of a file of links. Raises FormatError unless there are ``pairs`` lines."""
+def with_links(pairs: Iterable[Pair], alignment: PathLike) -> Iterator[tuple[Pair, Links]]:
+    """Yields each sentence pair, whatever it is given as, with the links of its line, which are sorted and
+    without duplicates.
+
+    Raises FormatError, naming the line, for malformed links and unless there are as many lines as pairs.
+    """
+    for number, (pair, line) in enumerate(with_link_lines(pairs, alignment), start=1):
+        yield pair, parse_links(line, f"{os.fspath(alignment)}:{number}")
+
+
+def with_link_lines(pairs: Iterable[Pair], alignment: PathLike) -> Iterator[tuple[Pair, str]]:
+    """Yields each sentence pair with its line of links as text. Raises FormatError unless there are as many
+    lines as pairs."""
+    where = os.fspath(alignment)
+    lines = read_lines(alignment)
+    rest = iter(pairs)
     number = 0
-    for number, line in enumerate(read_lines(path), start=1):
-        if number > pairs:
-            raise FormatError(f"{os.fspath(path)}:{number}: more lines than the {pairs} sentence pairs")
-        yield line
-    if number < pairs:
-        raise FormatError(f"{os.fspath(path)}: ends after {number} lines of {pairs} sentence pairs")
+    for number, pair in enumerate(rest, start=1):
+        line = next(lines, None)
+        if line is None:
+            total = number + sum(1 for _ in rest)
+            raise FormatError(f"{where}: ends after {number - 1} lines of {total} sentence pairs")
+        yield pair, line
+    if next(lines, None) is not None:
+        raise FormatError(f"{where}:{number + 1}: more lines than the {number} sentence pairs")
 
 
 def parse_links(line: str, where: str) -> Links:
@@ -217,12 +239,14 @@ def import_alignment(alignment: PathLike, source: PathLike, target: PathLike, ou
 
     Raises FormatError, naming the line, for links that do not fit the corpus; OSError.
     """
-    lengths = [(len(split(f)), len(split(e))) for f, e in read_pairs(source, target)]
     with replacing(output) as path, path.open("w", newline="\n") as file:
-        for number, links in enumerate(read_alignment(alignment, len(lengths))):
-            if lengths[number] != (0, 0):
-                check_links(links, lengths[number], f"{os.fspath(alignment)}:{number + 1}")
-            file.write((format_links(links) if lengths[number] != (0, 0) else "") + "\n")
+        lines = with_links(read_pairs(source, target), alignment)
+        for number, (pair, links) in enumerate(lines, start=1):
+            lengths = len(split(pair[0])), len(split(pair[1]))
+            if lengths == (0, 0):
+                links = []
+            check_links(links, lengths, f"{os.fspath(alignment)}:{number}")
+            file.write(format_links(links) + "\n")
 
 
 def _parse_link(token: str, where: str) -> tuple[int, int]:

@@ -14,7 +14,7 @@ from __future__ import annotations
 from collections.abc import Iterator, Sequence
 from itertools import accumulate, islice
 
-from hiero.base.lines import PathLike, count_lines
+from hiero.base.lines import PathLike
 from hiero.base.settings import Settings
 from hiero.decode.settings import SPAN_LIMITS
 from hiero.train.alignment import read_alignment
@@ -64,7 +64,7 @@ def measure_movement(alignment: PathLike, pairs: int | None = None) -> Movement:
     """Measures how far words move in the first ``pairs`` lines of a file of links (default: in all). Raises
     FormatError for malformed links, OSError."""
     counts: list[int] = []
-    for links in islice(read_alignment(alignment, count_lines(alignment)), pairs):
+    for links in islice(read_alignment(alignment), pairs):
         for source, target in pieces(links):
             length = max(source, target)
             counts += [0] * (length - len(counts))

@@ -21,10 +21,10 @@ from pydantic import BaseModel, Field
 
 from hiero._core import DigestIndex, FormatError, LinkLexicon
 from hiero.base.files import replacing
-from hiero.base.lines import PathLike, count_lines, read_lines
+from hiero.base.lines import PathLike, read_lines
 from hiero.base.settings import Settings
 from hiero.text.scripts import CharacterCounts, MainScripts
-from hiero.train.alignment import parse_links, read_link_lines
+from hiero.train.alignment import parse_links, with_link_lines
 from hiero.train.corpus import pair_example, read_pairs
 
 ProblemKind = Literal["duplicate", "same-text", "other-script", "misaligned"]
@@ -118,8 +118,8 @@ class AlignedCorpus:
     def lines(self) -> Iterator[tuple[str, str, str]]:
         """Yields both sides and the links of all lines. Raises FormatError for files of different lengths,
         OSError."""
-        links = read_link_lines(self.alignment, count_lines(self.source))
-        for (source, target), line in zip(read_pairs(self.source, self.target), links, strict=True):
+        pairs = read_pairs(self.source, self.target)
+        for (source, target), line in with_link_lines(pairs, self.alignment):
             yield source, target, line
 
     def links_at(self, number: int) -> str:

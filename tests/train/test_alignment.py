@@ -259,6 +259,12 @@ def test_an_aligner_that_is_not_installed(
 def test_links_are_read_once_and_in_order(tmp_path: Path) -> None:
     (tmp_path / "links").write_text("1-2 0-0 1-2\n\n10-3\n")
     assert list(read_alignment(tmp_path / "links", 3)) == [[(0, 0), (1, 2)], [], [(10, 3)]]
+    assert list(read_alignment(tmp_path / "links")) == [[(0, 0), (1, 2)], [], [(10, 3)]]
+    for pairs in (2, 4):
+        with pytest.raises(
+            hiero.FormatError, match=f"of 4 sentence pairs|links:3: more lines than the {pairs}"
+        ):
+            list(read_alignment(tmp_path / "links", pairs))
 
 
 @pytest.mark.parametrize("direction", [0, 1])
