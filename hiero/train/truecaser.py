@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import tempfile
+from collections import Counter, defaultdict
 from collections.abc import Callable, Iterator, Sequence
 from pathlib import Path
 
@@ -19,20 +20,25 @@ def train_truecaser(
 ) -> int:
     """Trains sacremoses' port of the Moses truecaser on texts, and writes it in Moses' format.
 
-    ``side`` tokenises the texts. Words at the beginning of a sentence are not counted. All counts are held in
-    memory. Returns the number of words in the truecaser.
+    ``side`` tokenises the texts. Words at the beginning of a sentence are not counted. Memory holds a
+    count of each form of a word, but no text. Returns the number of words in the truecaser.
     Raises FormatError for text that is not UTF-8; OSError.
     """
     from sacremoses import MosesTruecaser  # imported late, as it is slow
 
     truecaser = MosesTruecaser()
-    truecaser.train(_sentences(texts, side, progress))
+    # MosesTruecaser.train() counts in the same way, but only after it has a list of all words of all texts.
+    casing: defaultdict[str, Counter[str]] = defaultdict(Counter)
+    for sentence in _sentences(texts, side, progress):
+        for word, form, weight in truecaser.learn_truecase_weights(sentence):
+            casing[word][form] += weight
+    truecaser.model = {"casing": casing}
     # save_model() would replace an existing file by one that only this user may read.
     with tempfile.TemporaryDirectory() as folder:
         path = Path(folder, "truecaser")
         truecaser.save_model(path)
         write_atomically(output, path.read_text(encoding="utf-8"))
-    return len(truecaser.model["best"])
+    return len(casing)
 
 
 def _sentences(
