@@ -38,12 +38,12 @@ ScoreStatistics score_counts(const CountsFile& counts, const std::string& output
     target.emplace(bitext->second.first, bitext->second.second);
   }
   const nb::gil_scoped_release release;
-  std::optional<SignificanceTest> test;
+  std::optional<IndexedBitext> index;
   if (bitext) {
     Vocab words = counts.words();
-    test.emplace(source->reader(), target->reader(), words, counts.statistics().pairs);
+    index.emplace(source->reader(), target->reader(), words, counts.statistics().pairs);
   }
-  return score_rules(counts, output, options, test ? &*test : nullptr, least_significance,
+  return score_rules(counts, output, options, index ? &*index : nullptr, least_significance,
                      thread_count(threads), report);
 }
 

@@ -190,8 +190,8 @@ def score_rules(
     the count) and Singleton (1 for a rule that occurred once). Probabilities are estimated from all counted
     rules, before pruning. Pruning by significance counts in how many sentence pairs of ``bitext`` each side
     occurs; the bitext must be the one from which the rules were extracted.
-    The number of ``threads`` changes nothing but the time; the test is made by one. ``progress`` is called
-    with the number of rules done and their total.
+    The number of ``threads`` changes nothing but the time. ``progress`` is called with the number of rules
+    done and their total.
     Raises ValueError for pruning by significance without a bitext; FormatError, OSError.
     """
     settings = settings or ScoreSettings()

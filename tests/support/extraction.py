@@ -62,8 +62,9 @@ def read_features(table: Path) -> dict[Key, dict[str, float]]:
 
 
 def score(
-    folder: Path, bitext: tuple[Path, Path] | None = None, **settings: object
+    folder: Path, bitext: tuple[Path, Path] | None = None, threads: int = 1, **settings: object
 ) -> dict[Key, dict[str, float]]:
     """Runs scoring on the counted rules of a folder, and returns the features of the rules that are kept."""
-    score_rules(folder / "counts", folder / "rules.hrt", settings=ScoreSettings(**settings), bitext=bitext)
+    options = ScoreSettings(**settings)
+    score_rules(folder / "counts", folder / "rules.hrt", settings=options, bitext=bitext, threads=threads)
     return read_features(folder / "rules.hrt")

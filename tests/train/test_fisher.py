@@ -102,6 +102,20 @@ def test_rules_are_pruned_by_counts_of_pairs_that_hold_their_sides(tmp_path: Pat
     levels = sorted({0.0, *values.values()})
     between = [(a + b) / 2 for a, b in itertools.pairwise(levels) if b - a > 1e-6 * b]
     assert len(between) > 100
-    for threshold in [*between[:3], *between[3::40]]:
-        significant = score(tmp_path, significance=threshold, bitext=(tmp_path / "f", tmp_path / "e"))
+    for number, threshold in enumerate([*between[:3], *between[3::40]]):
+        bitext = tmp_path / "f", tmp_path / "e"
+        significant = score(tmp_path, bitext, threads=1 + number % 3, significance=threshold)
         assert significant == {rule: plain[rule] for rule in rules if values[rule] > threshold}
+
+
+def test_rules_are_pruned_in_batches_of_several_threads(tmp_path: Path) -> None:
+    """A rule that occurs once is not significant (a+e), also in the second and third batch of rules."""
+    twice = set(random.Random(3).sample(range(9000), 4000))
+    rules = [((f"f{n}",), (f"e{n}",)) for n in range(9000)]
+    pairs = [
+        Pair(*rule, frozenset({(0, 0)})) for n, rule in enumerate(rules) for _ in range(1 + (n in twice))
+    ]
+    extract(tmp_path, pairs)
+    for threads in (1, 3):
+        significant = score(tmp_path, (tmp_path / "f", tmp_path / "e"), threads, significance="a+e")
+        assert list(significant) == [rules[n] for n in sorted(twice)]

@@ -68,12 +68,13 @@ struct Scoring {
   Lexicon lexicon;
 };
 
-// Rules of several source sides, and their rows of the table.
+// Rules of several source sides, and the rows of the table for those that are kept.
 struct Batch {
   using Features = std::array<SparseFeature, kFeatures.size()>;
+  // Numbers of rules, rows and symbols up to the end of a source side.
   struct Group {
-    std::size_t end;  // number of rules up to its end
-    double shares;    // of all rules of the source side, also of those that are left out
+    std::size_t end;
+    std::size_t row_end = 0;
     std::size_t source_end = 0;
   };
   struct Row {
@@ -89,6 +90,24 @@ struct Batch {
     bodies.clear();
   }
 
+  void add(std::span<const CodedRule> group) {
+    rules.insert(rules.end(), group.begin(), group.end());
+    groups.push_back({rules.size()});
+  }
+
+  std::uint64_t end() const { return begin + rules.size(); }
+
+  // Calls visit(group, begin, rules) for every source side. Its first rule is rules[0], in the place `begin`
+  // of the batch.
+  template <class Visit>
+  void visit_groups(const Visit& visit) {
+    std::size_t first = 0;
+    for (Group& group : groups) {
+      visit(group, first, std::span<const CodedRule>(rules).subspan(first, group.end - first));
+      first = group.end;
+    }
+  }
+
   // Calls visit(row) for all rows.
   void visit_rows(const std::function<void(const RuleRow&)>& visit) const {
     std::size_t r = 0;
@@ -97,7 +116,7 @@ struct Batch {
     for (const Group& group : groups) {
       const auto source = std::span(sources).subspan(source_begin, group.source_end - source_begin);
       source_begin = group.source_end;
-      for (; r < group.end; ++r) {
+      for (; r < group.row_end; ++r) {
         const auto body = std::span(bodies).subspan(body_begin, rows[r].body_end - body_begin);
         body_begin = rows[r].body_end;
         visit({source, kLabel, rows[r].features, body});
@@ -105,8 +124,9 @@ struct Batch {
     }
   }
 
-  std::uint64_t read = 0;        // rules of the file up to the end of the batch
-  std::vector<CodedRule> rules;  // those that are kept
+  std::uint64_t begin = 0;  // rules of the file before the batch
+  std::vector<CodedRule> rules;
+  std::vector<bool> is_significant;  // by rule
   std::vector<Group> groups;
   std::vector<Row> rows;
   std::vector<Symbol> sources;
@@ -160,73 +180,30 @@ class RuleDecoder {
   std::vector<AlignmentLink> links_;
 };
 
-// Selects the rules that are kept. The table writer reads all rules twice; the significance test runs in the
-// first pass only.
-class RuleSelection {
+// Tests the significance of rules.
+class RuleTester {
  public:
-  RuleSelection(const Scoring& scoring, SignificanceTest* test, double least_significance)
-      : scoring_(scoring), decoder_(scoring), test_(test), least_significance_(least_significance) {}
+  RuleTester(const Scoring& scoring, IndexedBitext& bitext, double least_significance)
+      : decoder_(scoring), test_(bitext), least_significance_(least_significance) {}
 
-  // Call it before every pass through all rules.
-  void begin_pass() {
-    tested_ = !significant_.empty();
-    next_rule_ = 0;
-  }
-
-  // Adds the rules of one source side that are kept to a batch, in their order.
-  void select(std::span<const CodedRule> group, Batch& batch) {
-    selected_.clear();
-    if (test_ && !tested_) {
-      decoder_.set_source(group.front());
-      test_->set_source(decoder_.source());
-    }
-    double shares = 0;
-    for (std::size_t r = 0; r < group.size(); ++r) {
-      shares += static_cast<double>(group[r].count.shares);
-      if (is_significant(group[r]) && group[r].count.occurrences >= scoring_.options.min_count)
-        selected_.push_back(r);
-    }
-    drop_rare(group);
-    for (const std::size_t r : selected_) batch.rules.push_back(group[r]);
-    if (!selected_.empty()) batch.groups.push_back({batch.rules.size(), shares});
+  void test(Batch& batch) {
+    batch.visit_groups([&](const Batch::Group&, std::size_t begin, std::span<const CodedRule> rules) {
+      decoder_.set_source(rules.front());
+      test_.set_source(decoder_.source());
+      for (std::size_t r = 0; r < rules.size(); ++r) {
+        decoder_.set_target(rules[r]);
+        batch.is_significant[begin + r] = test_.minus_log_p(decoder_.target()) > least_significance_;
+      }
+    });
   }
 
  private:
-  // Keeps as many rules as the ttable limit has.
-  void drop_rare(std::span<const CodedRule> group) {
-    const std::size_t limit = scoring_.options.ttable_limit;
-    if (limit == 0 || selected_.size() <= limit) return;
-    const auto better = [&](std::size_t a, std::size_t b) {
-      const double x = scoring_.discounting(group[a].count);
-      const double y = scoring_.discounting(group[b].count);
-      return x != y ? x > y : a < b;
-    };
-    const auto end = selected_.begin() + static_cast<std::ptrdiff_t>(limit);
-    std::nth_element(selected_.begin(), end, selected_.end(), better);
-    selected_.erase(end, selected_.end());
-    std::ranges::sort(selected_);
-  }
-
-  // Tests every rule in the first pass and stores the results.
-  bool is_significant(const CodedRule& rule) {
-    if (!test_) return true;
-    if (tested_) return significant_[next_rule_++];
-    decoder_.set_target(rule);
-    significant_.push_back(test_->minus_log_p(decoder_.target()) > least_significance_);
-    return significant_.back();
-  }
-
-  const Scoring& scoring_;
   RuleDecoder decoder_;
-  SignificanceTest* test_;
+  SignificanceTest test_;
   double least_significance_;
-  std::vector<bool> significant_;  // by rule: the result of the test
-  bool tested_ = false;            // whether all rules were tested
-  std::size_t next_rule_ = 0;
-  std::vector<std::size_t> selected_;
 };
 
-// Makes the rows of the table.
+// Selects the rules that are kept, and makes their rows of the table.
 class RuleScorer {
  public:
   explicit RuleScorer(const Scoring& scoring)
@@ -234,19 +211,12 @@ class RuleScorer {
 
   // Without scores they are as large, which is all that the first pass needs.
   void make_rows(Batch& batch, bool with_scores) {
-    std::size_t r = 0;
-    for (Batch::Group& group : batch.groups) {
-      decoder_.set_source(batch.rules[r]);
-      batch.sources.insert(batch.sources.end(), decoder_.source().begin(), decoder_.source().end());
+    batch.visit_groups([&](Batch::Group& group, std::size_t begin, std::span<const CodedRule> rules) {
+      select(batch, begin, rules);
+      if (!selected_.empty()) add_rows(batch, rules, with_scores);
+      group.row_end = batch.rows.size();
       group.source_end = batch.sources.size();
-      for (; r < group.end; ++r) {
-        decoder_.set_target(batch.rules[r]);
-        encode_body(decoder_.source(), decoder_.target(), decoder_.links(), body_);
-        batch.bodies.insert(batch.bodies.end(), body_.begin(), body_.end());
-        auto& row = batch.rows.emplace_back(Batch::Row{batch.bodies.size(), kNoScores});
-        if (with_scores) score(batch.rules[r], group.shares, row.features);
-      }
-    }
+    });
   }
 
  private:
@@ -255,6 +225,46 @@ class RuleScorer {
     for (std::uint32_t f = 0; f < out.size(); ++f) out[f].feature = f;
     return out;
   }();
+
+  // Selects rules of one source side, in their order.
+  void select(const Batch& batch, std::size_t begin, std::span<const CodedRule> rules) {
+    selected_.clear();
+    for (std::size_t r = 0; r < rules.size(); ++r) {
+      if (batch.is_significant[begin + r] && rules[r].count.occurrences >= scoring_.options.min_count)
+        selected_.push_back(r);
+    }
+    drop_rare(rules);
+  }
+
+  // Keeps as many rules as the ttable limit has.
+  void drop_rare(std::span<const CodedRule> rules) {
+    const std::size_t limit = scoring_.options.ttable_limit;
+    if (limit == 0 || selected_.size() <= limit) return;
+    const auto better = [&](std::size_t a, std::size_t b) {
+      const double x = scoring_.discounting(rules[a].count);
+      const double y = scoring_.discounting(rules[b].count);
+      return x != y ? x > y : a < b;
+    };
+    const auto end = selected_.begin() + static_cast<std::ptrdiff_t>(limit);
+    std::nth_element(selected_.begin(), end, selected_.end(), better);
+    selected_.erase(end, selected_.end());
+    std::ranges::sort(selected_);
+  }
+
+  // Adds the rows of the rules that are selected.
+  void add_rows(Batch& batch, std::span<const CodedRule> rules, bool with_scores) {
+    decoder_.set_source(rules.front());
+    batch.sources.insert(batch.sources.end(), decoder_.source().begin(), decoder_.source().end());
+    double shares = 0;  // of all rules, also of those that are left out
+    for (const CodedRule& rule : rules) shares += static_cast<double>(rule.count.shares);
+    for (const std::size_t r : selected_) {
+      decoder_.set_target(rules[r]);
+      encode_body(decoder_.source(), decoder_.target(), decoder_.links(), body_);
+      batch.bodies.insert(batch.bodies.end(), body_.begin(), body_.end());
+      auto& row = batch.rows.emplace_back(Batch::Row{batch.bodies.size(), kNoScores});
+      if (with_scores) score(rules[r], shares, row.features);
+    }
+  }
 
   void score(const CodedRule& rule, double source_total, Batch::Features& features) {
     const double count = scoring_.discounting(rule.count);
@@ -275,13 +285,14 @@ class RuleScorer {
   const Scoring& scoring_;
   RuleDecoder decoder_;
   LexicalScorer lexical_;
+  std::vector<std::size_t> selected_;  // places among the rules of a source side
   std::vector<std::byte> body_;
 };
 
 }  // namespace
 
 ScoreStatistics score_rules(const CountsFile& counts, const std::string& output, const ScoreOptions& options,
-                            SignificanceTest* test, double least_significance, std::size_t threads,
+                            IndexedBitext* bitext, double least_significance, std::size_t threads,
                             const ScoreProgress& progress) {
   constexpr std::size_t kBatch = 4096;  // rules
   check_settings(options);
@@ -294,32 +305,44 @@ ScoreStatistics score_rules(const CountsFile& counts, const std::string& output,
   names.rules = counts.statistics().rules;
   for (const char* feature : kFeatures) names.features.push_back({feature, -1, names.rules});
   const Scoring scoring(counts, names.words.size(), options);
-  RuleSelection selection(scoring, test, least_significance);
   std::vector<RuleScorer> scorers(threads, RuleScorer(scoring));
+  std::vector<RuleTester> testers;
+  for (std::size_t worker = 0; bitext && worker < threads; ++worker)
+    testers.emplace_back(scoring, *bitext, least_significance);
+  // By rule. The table writer reads all rules twice; the test runs in the first pass only.
+  std::vector<bool> is_significant;
   ScoreStatistics statistics;
   bool is_first = true;
   const RuleScan scan = [&](const std::function<void(const RuleRow&)>& visit) {
     statistics = {};
-    selection.begin_pass();
+    const bool is_tested = bitext && is_first;
     RuleGroups groups(counts);
     std::uint64_t read_rules = 0;
     const auto read = [&](Batch& batch) {
       batch.clear();
-      while (batch.rules.size() < kBatch && groups.next()) {
-        read_rules += groups.rules().size();
-        selection.select(groups.rules(), batch);
+      batch.begin = read_rules;
+      while (batch.rules.size() < kBatch && groups.next()) batch.add(groups.rules());
+      read_rules = batch.end();
+      batch.is_significant.assign(batch.rules.size(), true);
+      if (bitext && !is_first) {
+        const auto first = is_significant.begin() + static_cast<std::ptrdiff_t>(batch.begin);
+        std::copy_n(first, batch.rules.size(), batch.is_significant.begin());
       }
-      batch.read = read_rules;
       return !batch.rules.empty();
     };
-    const auto work = [&](Batch& batch, std::size_t worker) { scorers[worker].make_rows(batch, !is_first); };
+    const auto work = [&](Batch& batch, std::size_t worker) {
+      if (is_tested) testers[worker].test(batch);
+      scorers[worker].make_rows(batch, !is_first);
+    };
     const auto take = [&](const Batch& batch) {
-      statistics.read = batch.read;
+      if (is_tested) {
+        is_significant.insert(is_significant.end(), batch.is_significant.begin(), batch.is_significant.end());
+      }
+      statistics.read = batch.end();
       statistics.kept += batch.rows.size();
       batch.visit_rows(visit);
     };
     ordered_map<Batch>(threads, read, work, take);
-    statistics.read = read_rules;
     if (statistics.kept == 0) throw FormatError(output + ": the table would have no rules");
     is_first = false;
   };

@@ -28,11 +28,11 @@ using ScoreProgress = std::function<void(std::uint64_t rules)>;
 
 // Writes the table in full or not at all. Rules are read twice; memory holds the vocabulary, the lexicon, the
 // rules of one source side, and some thousand rules for each thread. The table does not depend on the number
-// of threads, which share all work but the test. Probabilities are computed over all counted rules, before
-// rules are left out. If there is a test, only rules with -log p larger than `least_significance` are kept,
-// and the ttable limit applies to these. Throws FormatError and FileError.
+// of threads. Probabilities are computed over all counted rules, before rules are left out. If there is a
+// bitext, in which all threads test significance, only rules with -log p larger than `least_significance` are
+// kept, and the ttable limit applies to these. Throws FormatError and FileError.
 ScoreStatistics score_rules(const CountsFile& counts, const std::string& output, const ScoreOptions& options,
-                            SignificanceTest* test, double least_significance, std::size_t threads,
+                            IndexedBitext* bitext, double least_significance, std::size_t threads,
                             const ScoreProgress& progress);
 
 }  // namespace hiero

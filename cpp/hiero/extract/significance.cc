@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <cmath>
 #include <numeric>
+#include <utility>
 
 #include "hiero/base/error.h"
 #include "hiero/base/tokens.h"
@@ -11,7 +12,10 @@ namespace hiero {
 namespace {
 
 double log_choose(std::uint64_t n, std::uint64_t k) {
-  const auto log_factorial = [](std::uint64_t x) { return std::lgamma(static_cast<double>(x) + 1); };
+  const auto log_factorial = [](std::uint64_t x) {
+    int sign;  // std::lgamma() writes it to a variable that threads share
+    return ::lgamma_r(static_cast<double>(x) + 1, &sign);
+  };
   return log_factorial(n) - log_factorial(k) - log_factorial(n - k);
 }
 
@@ -37,8 +41,7 @@ double fisher_minus_log_p(std::uint64_t both, std::uint64_t source, std::uint64_
   return std::max(0.0, -(first + std::log(sum)));
 }
 
-SignificanceTest::SignificanceTest(LineReader& source, LineReader& target, Vocab& words,
-                                   std::uint64_t pairs) {
+IndexedBitext::IndexedBitext(LineReader& source, LineReader& target, Vocab& words, std::uint64_t pairs) {
   const auto read = [&words](std::string_view line, std::vector<WordId>& out) {
     out.clear();
     for (std::string_view token = next_token(line); !token.empty(); token = next_token(line))
@@ -65,30 +68,45 @@ SignificanceTest::SignificanceTest(LineReader& source, LineReader& target, Vocab
                       " sentence pairs without a blank side, where the rules come from " +
                       std::to_string(pairs));
   }
-  has_source_.assign(source_.size(), 0);
   all_sentences_.resize(source_.size());
   std::iota(all_sentences_.begin(), all_sentences_.end(), 0u);
+}
+
+std::span<const std::uint32_t> IndexedBitext::candidates(const PatternIndex& index,
+                                                         std::span<const Symbol> side) const {
+  const WordId rarest = index.rarest(side);
+  return rarest == kNoWord ? std::span(all_sentences_) : index.sentences_with(rarest);
+}
+
+std::uint64_t IndexedBitext::count_target(std::span<const Symbol> target) {
+  std::string key(reinterpret_cast<const char*>(target.data()), target.size_bytes());
+  {
+    const std::lock_guard lock(mutex_);
+    const auto known = target_counts_.find(key);
+    if (known != target_counts_.end()) return known->second;
+  }
+  // Other threads go on meanwhile. Two may count the same, which is rare.
+  const auto count = static_cast<std::uint64_t>(std::ranges::count_if(
+      candidates(target_, target), [&](std::uint32_t s) { return target_.matches(s, target, 0); }));
+  const std::lock_guard lock(mutex_);
+  target_counts_.emplace(std::move(key), count);
+  return count;
 }
 
 void SignificanceTest::set_source(std::span<const Symbol> source) {
   for (const std::uint32_t sentence : source_sentences_) has_source_[sentence] = 0;
   source_sentences_.clear();
-  const WordId rarest = source_.rarest(source);
-  const std::span<const std::uint32_t> candidates =
-      rarest == kNoWord ? std::span<const std::uint32_t>(all_sentences_) : source_.sentences_with(rarest);
-  for (const std::uint32_t sentence : candidates) {
-    if (!source_.matches(sentence, source, 0)) continue;
+  for (const std::uint32_t sentence : bitext_.candidates(bitext_.source(), source)) {
+    if (!bitext_.source().matches(sentence, source, 0)) continue;
     source_sentences_.push_back(sentence);
     has_source_[sentence] = 1;
   }
 }
 
-double SignificanceTest::minus_log_p(std::span<const Symbol> target) {
+double SignificanceTest::minus_log_p(std::span<const Symbol> target) const {
   constexpr std::size_t kManyCandidates = 64;
-  const WordId rarest = target_.rarest(target);
-  const std::span<const std::uint32_t> candidates =
-      rarest == kNoWord ? std::span<const std::uint32_t>(all_sentences_) : target_.sentences_with(rarest);
-  const auto matches = [&](std::uint32_t sentence) { return target_.matches(sentence, target, 0); };
+  const auto candidates = bitext_.candidates(bitext_.target(), target);
+  const auto matches = [&](std::uint32_t sentence) { return bitext_.target().matches(sentence, target, 0); };
   std::uint64_t both = 0;
   std::uint64_t count = 0;
   if (candidates.size() < kManyCandidates) {
@@ -98,10 +116,7 @@ double SignificanceTest::minus_log_p(std::span<const Symbol> target) {
       both += static_cast<std::uint64_t>(has_source_[sentence]);
     }
   } else {
-    const std::string key(reinterpret_cast<const char*>(target.data()), target.size_bytes());
-    const auto [it, inserted] = target_counts_.try_emplace(key, 0);
-    if (inserted) it->second = static_cast<std::uint64_t>(std::ranges::count_if(candidates, matches));
-    count = it->second;
+    count = bitext_.count_target(target);
     if (source_sentences_.size() < candidates.size()) {
       both = static_cast<std::uint64_t>(std::ranges::count_if(source_sentences_, matches));
     } else {
@@ -110,7 +125,7 @@ double SignificanceTest::minus_log_p(std::span<const Symbol> target) {
       }));
     }
   }
-  return fisher_minus_log_p(both, source_sentences_.size(), count, pairs());
+  return fisher_minus_log_p(both, source_sentences_.size(), count, bitext_.pairs());
 }
 
 }  // namespace hiero

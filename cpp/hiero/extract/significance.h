@@ -7,13 +7,15 @@
 // place of each nonterminal.
 //
 // How to use:
-//   1. SignificanceTest test(source, target, words);
-//   2. test.set_source(source_side);
-//   3. test.minus_log_p(target_side);                  // for every rule with this source side
+//   1. IndexedBitext bitext(source, target, words, pairs);
+//   2. SignificanceTest test(bitext);                  // in every thread
+//   3. test.set_source(source_side);
+//   4. test.minus_log_p(target_side);                  // for every rule with this source side
 // Sort rules by source side: set_source() searches the bitext.
 #pragma once
 
 #include <cstdint>
+#include <mutex>
 #include <span>
 #include <string>
 #include <unordered_map>
@@ -30,25 +32,41 @@ namespace hiero {
 double fisher_minus_log_p(std::uint64_t both, std::uint64_t source, std::uint64_t target,
                           std::uint64_t pairs);
 
-class SignificanceTest {
+// The bitext that rules come from, in which several threads search at once.
+class IndexedBitext {
  public:
-  // Reads the bitext that the rules come from, without pairs with a blank side. `words` is the vocabulary of
-  // the rules. Throws FormatError for files with different numbers of lines, and unless there are `pairs`
-  // pairs.
-  SignificanceTest(LineReader& source, LineReader& target, Vocab& words, std::uint64_t pairs);
+  // Reads a bitext without pairs with a blank side. `words` is the vocabulary of the rules. Throws
+  // FormatError for files with different numbers of lines, and unless there are `pairs` pairs.
+  IndexedBitext(LineReader& source, LineReader& target, Vocab& words, std::uint64_t pairs);
 
   std::uint64_t pairs() const { return source_.size(); }
-  // Sets the source side for the following calls of minus_log_p().
-  void set_source(std::span<const Symbol> source);
-  double minus_log_p(std::span<const Symbol> target);
+  const PatternIndex& source() const { return source_; }
+  const PatternIndex& target() const { return target_; }
+  // Returns the sentences of an index that have the rarest word of a side.
+  std::span<const std::uint32_t> candidates(const PatternIndex& index, std::span<const Symbol> side) const;
+  // Returns C(e). It is remembered for all threads.
+  std::uint64_t count_target(std::span<const Symbol> target);
 
  private:
   PatternIndex source_;
   PatternIndex target_;
+  std::vector<std::uint32_t> all_sentences_;
+  std::mutex mutex_;                                              // of target_counts_
+  std::unordered_map<std::string, std::uint64_t> target_counts_;  // C(e)
+};
+
+class SignificanceTest {
+ public:
+  explicit SignificanceTest(IndexedBitext& bitext) : bitext_(bitext), has_source_(bitext.pairs()) {}
+
+  // Sets the source side for the following calls of minus_log_p().
+  void set_source(std::span<const Symbol> source);
+  double minus_log_p(std::span<const Symbol> target) const;
+
+ private:
+  IndexedBitext& bitext_;
   std::vector<std::uint32_t> source_sentences_;  // the sentences with the source side
   std::vector<char> has_source_;                 // by sentence: whether it has the source side
-  std::vector<std::uint32_t> all_sentences_;
-  std::unordered_map<std::string, std::uint64_t> target_counts_;  // C(e) of target sides with many candidates
 };
 
 }  // namespace hiero
