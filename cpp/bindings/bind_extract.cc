@@ -149,8 +149,13 @@ Args:
 Raises:
     FormatError: The counts are damaged, no rule is left, or the bitext is another one.
     OSError: A file cannot be read or written.)");
-  m.def("fisher_minus_log_p", &fisher_minus_log_p, nb::arg("both"), nb::arg("source"), nb::arg("target"),
-        nb::arg("pairs"), R"(Returns -log p of Fisher's exact test (Johnson et al. 2007).
+  m.def(
+      "fisher_minus_log_p",
+      [](std::uint64_t both, std::uint64_t source, std::uint64_t target, std::uint64_t pairs) {
+        return fisher_minus_log_p(both, source, target, pairs, LogFactorials(pairs));
+      },
+      nb::arg("both"), nb::arg("source"), nb::arg("target"), nb::arg("pairs"),
+      R"(Returns -log p of Fisher's exact test (Johnson et al. 2007).
 
 p is the probability that two things which `source` and `target` of `pairs` sentence pairs have occur
 together in `both` or more of them by chance.

@@ -9,20 +9,17 @@
 #include "hiero/base/tokens.h"
 
 namespace hiero {
-namespace {
 
-double log_choose(std::uint64_t n, std::uint64_t k) {
-  const auto log_factorial = [](std::uint64_t x) {
-    int sign;  // std::lgamma() writes it to a variable that threads share
-    return ::lgamma_r(static_cast<double>(x) + 1, &sign);
-  };
-  return log_factorial(n) - log_factorial(k) - log_factorial(n - k);
+LogFactorials::LogFactorials(std::uint64_t most) {
+  values_.reserve(most + 1);
+  for (std::uint64_t n = 0; n <= most; ++n) values_.push_back(std::lgamma(static_cast<double>(n) + 1));
 }
 
-}  // namespace
-
-double fisher_minus_log_p(std::uint64_t both, std::uint64_t source, std::uint64_t target,
-                          std::uint64_t pairs) {
+double fisher_minus_log_p(std::uint64_t both, std::uint64_t source, std::uint64_t target, std::uint64_t pairs,
+                          const LogFactorials& log_factorial) {
+  const auto log_choose = [&](std::uint64_t n, std::uint64_t k) {
+    return log_factorial(n) - log_factorial(k) - log_factorial(n - k);
+  };
   const std::uint64_t min_both = source + target > pairs ? source + target - pairs : 0;
   both = std::max(both, min_both);
   const std::uint64_t max_both = std::min(source, target);
@@ -41,7 +38,8 @@ double fisher_minus_log_p(std::uint64_t both, std::uint64_t source, std::uint64_
   return std::max(0.0, -(first + std::log(sum)));
 }
 
-IndexedBitext::IndexedBitext(LineReader& source, LineReader& target, Vocab& words, std::uint64_t pairs) {
+IndexedBitext::IndexedBitext(LineReader& source, LineReader& target, Vocab& words, std::uint64_t pairs)
+    : log_factorials_(pairs) {
   const auto read = [&words](std::string_view line, std::vector<WordId>& out) {
     out.clear();
     for (std::string_view token = next_token(line); !token.empty(); token = next_token(line))
@@ -125,7 +123,7 @@ double SignificanceTest::minus_log_p(std::span<const Symbol> target) const {
       }));
     }
   }
-  return fisher_minus_log_p(both, source_sentences_.size(), count, bitext_.pairs());
+  return fisher_minus_log_p(both, source_sentences_.size(), count, bitext_.pairs(), bitext_.log_factorials());
 }
 
 }  // namespace hiero

@@ -27,10 +27,23 @@
 
 namespace hiero {
 
+// A table of log n!. Threads may share it; std::lgamma() writes to a variable that they share, and is slower.
+class LogFactorials {
+ public:
+  // Holds those of 0 to `most`.
+  explicit LogFactorials(std::uint64_t most);
+
+  double operator()(std::uint64_t n) const { return values_[n]; }
+
+ private:
+  std::vector<double> values_;
+};
+
 // Returns -log of the sum over k >= both of C(source, k) C(pairs - source, target - k) / C(pairs, target),
-// where C is the binomial coefficient, and the arguments are C(f, e), C(f), C(e) and N.
-double fisher_minus_log_p(std::uint64_t both, std::uint64_t source, std::uint64_t target,
-                          std::uint64_t pairs);
+// where C is the binomial coefficient, and the arguments are C(f, e), C(f), C(e) and N. The table goes up to
+// N.
+double fisher_minus_log_p(std::uint64_t both, std::uint64_t source, std::uint64_t target, std::uint64_t pairs,
+                          const LogFactorials& log_factorial);
 
 // The bitext that rules come from, in which several threads search at once.
 class IndexedBitext {
@@ -44,12 +57,14 @@ class IndexedBitext {
   const PatternIndex& target() const { return target_; }
   // Returns the sentences of an index that have the rarest word of a side.
   std::span<const std::uint32_t> candidates(const PatternIndex& index, std::span<const Symbol> side) const;
+  const LogFactorials& log_factorials() const { return log_factorials_; }
   // Returns C(e). It is remembered for all threads.
   std::uint64_t count_target(std::span<const Symbol> target);
 
  private:
   PatternIndex source_;
   PatternIndex target_;
+  LogFactorials log_factorials_;
   std::vector<std::uint32_t> all_sentences_;
   std::mutex mutex_;                                              // of target_counts_
   std::unordered_map<std::string, std::uint64_t> target_counts_;  // C(e)
