@@ -34,6 +34,7 @@ except ModuleNotFoundError as error:
         f"{__path__[0]} is hiero's source folder, without its extension module: "
         "run Python in another folder, or as `python -P`, to import the installed package"
     ) from None
+from hiero.base.cluster import Cluster
 from hiero.base.weights import read_weights, write_weights
 from hiero.decode.decoder import Decoder, Failure
 from hiero.decode.model import Model
@@ -55,6 +56,7 @@ __all__ = [
     "ApplicationBatch",
     "Applications",
     "Chart",
+    "Cluster",
     "DecodeStats",
     "Decoder",
     "DecodingSettings",

@@ -1,4 +1,5 @@
 #include "conversions.h"
+#include "hiero/base/error.h"
 #include "hiero/lm/language_model.h"
 #include "token_lists.h"
 
@@ -12,6 +13,13 @@ void write_lm_binary(const std::string& arpa, const std::string& output, Truth t
 
 double sentence_score(const LanguageModel& lm, const Tokens& tokens) {
   return lm.score_sentence(tokens.values);
+}
+
+std::shared_ptr<const LanguageModel> restored_lm(const std::string& path, std::uint64_t fingerprint) {
+  auto lm = LanguageModel::load(path);
+  if (lm->fingerprint() != fingerprint)
+    throw FormatError(path + ": is another language model than was pickled");
+  return lm;
 }
 
 }  // namespace
@@ -67,8 +75,10 @@ Returns:
              return described("LanguageModel", {{"path", self.attr("path")}, {"order", self.attr("order")}});
            })
       .def("__reduce__", [](const nb::object& self) {
-        return reduced(self, "load", nb::cast<const LanguageModel&>(self).path());
-      });
+        const auto& lm = nb::cast<const LanguageModel&>(self);
+        return reduced(self, "_restore", lm.path(), lm.fingerprint());
+      })
+      .def_static("_restore", &restored_lm, nb::call_guard<nb::gil_scoped_release>());
 }
 
 }  // namespace hiero

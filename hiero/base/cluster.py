@@ -6,18 +6,14 @@ fingerprints of its files, which the processes of a node map and so share.
 
 from __future__ import annotations
 
-import pickle
-import platform
-from collections import OrderedDict, deque
+from collections import deque
 from collections.abc import Callable, Iterable, Iterator, Sequence
-from contextlib import suppress
-from dataclasses import dataclass
+from contextlib import ExitStack
 from itertools import pairwise
 from typing import Any, Generic, TypeVar
 
-from hiero import _core
-from hiero.base.parallel import MakePart, Parts
-from hiero.base.text import one_line
+from hiero.base.parallel import MakePart, Parts, working_on
+from hiero.base.transport import Raised, Transport
 
 T = TypeVar("T")
 R = TypeVar("R")
@@ -25,80 +21,76 @@ S = TypeVar("S")
 
 # Blocks of items for each place that are read ahead.
 _AHEAD = 3
-# How often work is done again when its process or its node has died, before that is an error.
-_RETRIES = 8
-# Pieces of work that a process keeps unpacked. A piece may hold a model.
-_KEPT = 4
 
 
 class Cluster:
-    """A running cluster of ray.
+    """A running cluster of ray. Decoding and tuning in a ``with`` block are done on it:
 
-    ``sent`` and ``received`` are the bytes of work, items and results so far.
+    >>> with hiero.Cluster("auto"):  # doctest: +SKIP
+    ...     translations = decoder.translate_batch(lines)
     """
 
     def __init__(self, address: str = "auto") -> None:
         """Connects to a cluster at an address such as ``auto``, for one that this machine is a node of, or
         ``10.0.0.1:6379``. Raises Error if ray is not installed, there is no cluster, or a node has another
         version of this package or of Python."""
-        try:
-            import ray
-        except ImportError:
-            message = "a cluster needs ray: pip install 'hiero-mt[cluster]'"
-            raise _core.Error(message) from None
-        self._ray: Any = ray
-        self.sent = self.received = 0
-        try:
-            ray.init(address=address, log_to_driver=False, logging_level="ERROR")
-        except (ConnectionError, ValueError, RuntimeError) as error:
-            raise _core.Error(f"no cluster at {address}: {one_line(error)}") from None
-        self._check_nodes()
+        self._transport = Transport(address)
+        self._open = ExitStack()
 
     def __enter__(self) -> Cluster:
+        self._open.enter_context(working_on(self))
         return self
 
     def __exit__(self, *_: object) -> None:
-        self._ray.shutdown()
+        self._open.close()
+        self._transport.close()
 
     @property
     def places(self) -> int:
         """The number of processors of all nodes."""
-        return max(1, int(self._ray.cluster_resources().get("CPU", 1)))
+        return self._transport.places()
 
-    def map(self, work: Callable[[T], R], items: Iterable[T], together: int) -> Iterator[R]:
-        """Yields ``work(item)`` for every item, in order."""
-        job = _Job(self, work)
-        pending: deque[Any] = deque()
+    @property
+    def sent(self) -> int:
+        """The bytes of work and items that were sent so far. Work that several nodes fetch counts once."""
+        return self._transport.sent
+
+    @property
+    def received(self) -> int:
+        """The bytes of results so far."""
+        return self._transport.received
+
+    def map(self, work: Callable[[T], R], items: Iterable[T], together: int = 1) -> Iterator[R]:
+        """Yields ``work(item)`` for every item, in order. So many items go to a place together. Work, items
+        and results must be plain data that can be pickled. Raises what work or reading items raises, in its
+        turn; Error for work that was lost several times."""
+        job = _Job(self._transport, work)
+        ahead = _AHEAD * self.places
         blocks = _blocks(items, together)
+        pending: deque[Any] = deque()
         try:
-            ended = False
-            while pending or not ended:
-                while not ended and len(pending) < _AHEAD * self.places:
-                    block = next(blocks, None)
-                    if block is None:
-                        ended = True
-                    else:
-                        pending.append(block if isinstance(block, _Raised) else job.start(block))
-                if pending:
-                    first = pending.popleft()
-                    results = [first] if isinstance(first, _Raised) else job.results(first)
-                    for result in results:
-                        if isinstance(result, _Raised):
-                            raise result.error
-                        yield result
+            while True:
+                while len(pending) < ahead and (block := next(blocks, None)) is not None:
+                    pending.append(block if isinstance(block, Raised) else job.start(block))
+                if not pending:
+                    return
+                first = pending.popleft()
+                for result in [first] if isinstance(first, Raised) else job.results(first):
+                    if isinstance(result, Raised):
+                        raise result.error
+                    yield result
         finally:
             for reference in pending:
-                if not isinstance(reference, _Raised):
-                    with suppress(Exception):
-                        self._ray.cancel(reference)
+                self._transport.cancel(reference)
 
     def job(self, work: Callable[[T], R]) -> Callable[[T], R]:
-        """Sends work to the cluster, and returns a function that does it there."""
-        job = _Job(self, work)
+        """Sends work to the cluster, and returns a function that does it there, which several threads may
+        call at once."""
+        job = _Job(self._transport, work)
 
         def call(item: T) -> R:
             (result,) = job.results(job.start([item]))
-            if isinstance(result, _Raised):
+            if isinstance(result, Raised):
                 raise result.error
             return result
 
@@ -109,78 +101,11 @@ class Cluster:
         blocks = -(-len(items) // block)
         count = max(1, min(self.places, blocks))
         bounds = [min(len(items), blocks * k // count * block) for k in range(count + 1)]
-        made = [self._start_part(make, begin, items[begin:end]) for begin, end in pairwise(bounds)]
-        return _RayParts(self, made)
-
-    def _start_part(self, make: MakePart[T, S], first: int, items: Sequence[T]) -> tuple[Any, Any]:
-        # The reference is kept as long as the part: if its node dies, the part is made again from what it
-        # refers to.
-        content = self.put(self.packed((make, first, items)))
-        options = {"num_cpus": 0, "max_restarts": _RETRIES, "max_task_retries": _RETRIES}
-        part = self._ray.remote(scheduling_strategy="SPREAD", **options)(_Part)
-        return part.remote([content]), content
-
-    def packed(self, content: object) -> bytes:
-        """Pickles what is sent, and counts it."""
-        data = pickle.dumps(content, pickle.HIGHEST_PROTOCOL)
-        self.sent += len(data)
-        return data
-
-    def unpacked(self, reference: Any) -> Any:
-        """Waits for what is received, and counts it. Raises Error if it was lost too often."""
-        try:
-            data = self._ray.get(reference)
-        except self._ray.exceptions.RayError as error:
-            raise _core.Error(f"lost {_RETRIES + 1} times on the cluster: {_cause(error)}") from None
-        self.received += len(data)
-        return pickle.loads(data)
-
-    def start(self, function: Callable[..., bytes], *arguments: object) -> Any:
-        """Starts a function at any place, and returns the reference to its result."""
-        options = {"num_cpus": 1, "max_retries": _RETRIES, "scheduling_strategy": "SPREAD"}
-        return self._ray.remote(**options)(function).remote(*arguments)
-
-    def put(self, content: bytes) -> Any:
-        """Returns the reference to bytes that travel to every node once."""
-        return self._ray.put(content)
-
-    def _check_nodes(self) -> None:
-        from ray.util.scheduling_strategies import NodeAffinitySchedulingStrategy
-
-        mine = _versions()
-        for node in self._ray.nodes():
-            if not node["Alive"]:
-                continue
-            there = NodeAffinitySchedulingStrategy(node["NodeID"], soft=False)
-            name = f"node {node['NodeManagerAddress']}"
-            try:
-                task = self._ray.remote(num_cpus=0, scheduling_strategy=there)(_versions)
-                its = self._ray.get(task.remote())
-            except self._ray.exceptions.RayError as error:
-                raise _core.Error(f"{name} has no hiero that works: {_cause(error)}") from None
-            if its != mine:
-                raise _core.Error(f"{name} has {its}, this machine {mine}")
+        parts = [(make, begin, items[begin:end]) for begin, end in pairwise(bounds)]
+        return _RayParts(self._transport, parts)
 
 
-def _cause(error: BaseException) -> str:
-    """Returns the last line of an exception of ray's, which may hold those of several processes."""
-    return str(error).strip().splitlines()[-1]
-
-
-def _versions() -> str:
-    from hiero import __version__
-
-    return f"hiero {__version__}, Python {platform.python_version()}"
-
-
-@dataclass(frozen=True)
-class _Raised:
-    """The exception that a piece of work, or reading its items, has raised."""
-
-    error: BaseException
-
-
-def _blocks(items: Iterable[T], size: int) -> Iterator[list[T] | _Raised]:
+def _blocks(items: Iterable[T], size: int) -> Iterator[list[T] | Raised]:
     """Yields items in blocks, and at last the exception that reading them has raised, if any."""
     block: list[T] = []
     try:
@@ -192,7 +117,7 @@ def _blocks(items: Iterable[T], size: int) -> Iterator[list[T] | _Raised]:
     except Exception as error:
         if block:
             yield block
-        yield _Raised(error)
+        yield Raised(error)
         return
     if block:
         yield block
@@ -201,82 +126,31 @@ def _blocks(items: Iterable[T], size: int) -> Iterator[list[T] | _Raised]:
 class _Job(Generic[T, R]):
     """Work that was sent to the cluster once, for many blocks of items."""
 
-    def __init__(self, cluster: Cluster, work: Callable[[T], R]) -> None:
-        self._cluster = cluster
-        self._work = cluster.put(cluster.packed(work))
+    def __init__(self, transport: Transport, work: Callable[[T], R]) -> None:
+        self._transport = transport
+        self._work = transport.put(work)
 
     def start(self, block: list[T]) -> Any:
-        # In a list the reference stays one, and the process fetches the work only if it does not have it.
-        return self._cluster.start(_do, [self._work], self._cluster.packed(block))
+        return self._transport.start(self._work, block)
 
-    def results(self, reference: Any) -> list[R | _Raised]:
-        results: list[R | _Raised] = self._cluster.unpacked(reference)
+    def results(self, reference: Any) -> list[R | Raised]:
+        results: list[R | Raised] = self._transport.unpacked(reference)
         return results
-
-
-# The pieces of work that this process of a node has unpacked, by their references, the latest last.
-_unpacked: OrderedDict[str, Callable[[Any], Any]] = OrderedDict()
-
-
-def _do(work: Sequence[Any], block: bytes) -> bytes:
-    """Does work on a block of items, in a process of a node, up to the first exception."""
-    import ray
-
-    results: list[Any] = []
-    try:
-        key = work[0].hex()
-        if key not in _unpacked:
-            _unpacked[key] = pickle.loads(ray.get(work[0]))
-            while len(_unpacked) > _KEPT:
-                _unpacked.popitem(last=False)
-        for item in pickle.loads(block):
-            results.append(_unpacked[key](item))
-    except Exception as error:
-        results.append(_raised(error))
-    return pickle.dumps(results, pickle.HIGHEST_PROTOCOL)
-
-
-def _raised(error: Exception) -> _Raised:
-    """Returns an exception that can travel: itself, or an Error with its message."""
-    try:
-        if type(pickle.loads(pickle.dumps(error))) is type(error):
-            return _Raised(error)
-    except Exception:
-        pass
-    return _Raised(_core.Error(f"{type(error).__name__}: {one_line(error)}"))
-
-
-class _Part:
-    """The state of a part, in a process of a node."""
-
-    def __init__(self, content: Sequence[Any]) -> None:
-        import ray
-
-        make, first, items = pickle.loads(ray.get(content[0]))
-        self._state = make(first, items, 1)
-
-    def call(self, content: bytes) -> bytes:
-        function, arguments = pickle.loads(content)
-        try:
-            result = function(self._state, *arguments)
-        except Exception as error:
-            result = _raised(error)
-        return pickle.dumps(result, pickle.HIGHEST_PROTOCOL)
 
 
 class _RayParts:
     """Parts in processes of nodes, which end when nothing refers to this any more."""
 
-    def __init__(self, cluster: Cluster, parts: Sequence[tuple[Any, Any]]) -> None:
-        """``parts`` are actors of ray, each with a reference to what it is made from."""
-        self._cluster = cluster
-        self._parts = parts
+    def __init__(self, transport: Transport, parts: Sequence[object]) -> None:
+        self._transport = transport
+        self._contents = [transport.put(part) for part in parts]
+        self._actors = [transport.start_part(content) for content in self._contents]
 
     def call(self, function: Callable[..., R], *arguments: Any) -> list[R]:
-        content = [self._cluster.packed((function, arguments)) for _ in self._parts]
-        references = [part.call.remote(data) for (part, _), data in zip(self._parts, content, strict=True)]
-        results = [self._cluster.unpacked(reference) for reference in references]
+        packed = [self._transport.packed((function, arguments)) for _ in self._actors]
+        asked = [actor.call.remote(data) for actor, data in zip(self._actors, packed, strict=True)]
+        results = [self._transport.unpacked(reference) for reference in asked]
         for result in results:
-            if isinstance(result, _Raised):
+            if isinstance(result, Raised):
                 raise result.error
         return results

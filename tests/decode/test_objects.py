@@ -160,6 +160,14 @@ def test_models_and_decoders_pickle(
     path.unlink()
     with pytest.raises(FileNotFoundError):
         pickle.loads(kept)
+    arpa = tmp_path / "lm.arpa"
+    text = (FRENCH / "lm.arpa").read_text()
+    arpa.write_text(text)
+    kept = pickle.dumps(hiero.LanguageModel.load(str(arpa)))
+    assert pickle.loads(kept).order == hiero.LanguageModel.load(str(arpa)).order
+    arpa.write_text(text.replace("-1", "-2", 1))
+    with pytest.raises(FormatError, match=f"{arpa}: is another language model"):
+        pickle.loads(kept)
 
 
 def known_of(translation: hiero.Translation) -> list[Any]:

@@ -8,7 +8,7 @@ from typing import Annotated
 
 import typer
 
-from hiero.base.parallel import working_on
+from hiero import Cluster
 
 ClusterAddress = Annotated[
     str | None,
@@ -28,7 +28,5 @@ def on_cluster(address: str | None) -> Iterator[None]:
     if address is None:
         yield
         return
-    from hiero.base.cluster import Cluster  # here, as ray takes long to import
-
-    with Cluster(address) as cluster, working_on(cluster):
+    with Cluster(address):
         yield

@@ -1,0 +1,190 @@
+"""The traffic between this process and a cluster of ray: pickled work, items and results, and the functions
+that run in the processes of its nodes."""
+
+from __future__ import annotations
+
+import os
+import pickle
+import platform
+import socket
+import threading
+from collections import OrderedDict
+from collections.abc import Callable, Sequence
+from contextlib import suppress
+from dataclasses import dataclass
+from typing import Any
+
+from hiero import _core
+from hiero.base.text import one_line
+
+# How often work is done again when its process or its node has died, before that is an error.
+_RETRIES = 8
+# How long an address may take to answer.
+_SECONDS = 10.0
+# Pieces of work that a process of a node keeps unpacked. A piece may hold a model.
+_KEPT = 4
+
+
+class Transport:
+    """A connection to a cluster, and the bytes that have passed it. Several threads may use it at once."""
+
+    def __init__(self, address: str) -> None:
+        """Raises Error as ``Cluster`` does."""
+        # The core of ray reports what it recovers from as errors; what it does not is raised.
+        os.environ.setdefault("RAY_BACKEND_LOG_LEVEL", "fatal")
+        try:
+            import ray
+        except ImportError:
+            raise _core.Error("a cluster needs ray: pip install 'hiero-mt[cluster]'") from None
+        self._ray: Any = ray
+        self._counting = threading.Lock()
+        self.sent = self.received = 0
+        try:
+            _check_address(address)
+            ray.init(address=address, log_to_driver=False, logging_level="ERROR")
+        except (OSError, ValueError, RuntimeError) as error:
+            raise _core.Error(f"no cluster at {address}: {one_line(error)}") from None
+        try:
+            self._check_nodes()
+        except BaseException:
+            self.close()
+            raise
+
+    def close(self) -> None:
+        """Ends the connection."""
+        self._ray.shutdown()
+
+    def places(self) -> int:
+        """Returns the number of processors of all nodes."""
+        return max(1, int(self._ray.cluster_resources().get("CPU", 1)))
+
+    def packed(self, content: object) -> bytes:
+        """Pickles what is sent, and counts it."""
+        data = pickle.dumps(content, pickle.HIGHEST_PROTOCOL)
+        with self._counting:
+            self.sent += len(data)
+        return data
+
+    def put(self, content: object) -> Any:
+        """Returns a reference to content that travels to a node when it is asked for there."""
+        return self._ray.put(self.packed(content))
+
+    def start(self, work: Any, items: object) -> Any:
+        """Starts work, which was put, on items at any place. Returns a reference to a list of results."""
+        options = {"num_cpus": 1, "max_retries": _RETRIES, "scheduling_strategy": "SPREAD"}
+        # In a list a reference stays one, and the process fetches the work only if it does not have it.
+        return self._ray.remote(**options)(_do).remote([work], self.packed(items))
+
+    def start_part(self, content: Any) -> Any:
+        """Starts an actor with the state of a part, made from content that was put and must be kept: if its
+        node dies, the state is made again."""
+        options = {"num_cpus": 0, "max_restarts": _RETRIES, "max_task_retries": _RETRIES}
+        return self._ray.remote(scheduling_strategy="SPREAD", **options)(_Part).remote([content])
+
+    def unpacked(self, reference: Any) -> Any:
+        """Waits for what is received, and counts it. Raises Error if it was lost too often."""
+        try:
+            data = self._ray.get(reference)
+        except self._ray.exceptions.RayError as error:
+            raise _core.Error(f"lost {_RETRIES + 1} times on the cluster: {_cause(error)}") from None
+        with self._counting:
+            self.received += len(data)
+        return pickle.loads(data)
+
+    def cancel(self, reference: Any) -> None:
+        """Gives up what was started."""
+        with suppress(Exception):
+            self._ray.cancel(reference)
+
+    def _check_nodes(self) -> None:
+        from ray.util.scheduling_strategies import NodeAffinitySchedulingStrategy
+
+        mine = _versions()
+        for node in self._ray.nodes():
+            if not node["Alive"]:
+                continue
+            there = NodeAffinitySchedulingStrategy(node["NodeID"], soft=False)
+            name = f"node {node['NodeManagerAddress']}"
+            try:
+                task = self._ray.remote(num_cpus=0, scheduling_strategy=there)(_versions)
+                its = self._ray.get(task.remote())
+            except self._ray.exceptions.RayError as error:
+                raise _core.Error(f"{name} has no hiero that works: {_cause(error)}") from None
+            if its != mine:
+                raise _core.Error(f"{name} has {its}, this machine {mine}")
+
+
+def _cause(error: BaseException) -> str:
+    """Returns the last line of an exception of ray's, which may hold those of several processes."""
+    return str(error).strip().splitlines()[-1]
+
+
+def _check_address(address: str) -> None:
+    """Raises OSError if nothing listens at an address such as ``10.0.0.1:6379``, where ray would wait for
+    minutes."""
+    host, colon, port = address.rpartition(":")
+    if colon and port.isdecimal() and "/" not in host:
+        socket.create_connection((host, int(port)), timeout=_SECONDS).close()
+
+
+def _versions() -> str:
+    from hiero import __version__
+
+    return f"hiero {__version__}, Python {platform.python_version()}"
+
+
+@dataclass(frozen=True)
+class Raised:
+    """The exception that a piece of work, or reading its items, has raised."""
+
+    error: BaseException
+
+
+# The pieces of work that this process of a node has unpacked, by their references, the latest last.
+_unpacked: OrderedDict[str, Callable[[Any], Any]] = OrderedDict()
+
+
+def _do(work: Sequence[Any], block: bytes) -> bytes:
+    """Does work on a block of items, in a process of a node, up to the first exception."""
+    import ray
+
+    results: list[Any] = []
+    try:
+        key = work[0].hex()
+        if key not in _unpacked:
+            _unpacked[key] = pickle.loads(ray.get(work[0]))
+            while len(_unpacked) > _KEPT:
+                _unpacked.popitem(last=False)
+        for item in pickle.loads(block):
+            results.append(_unpacked[key](item))
+    except Exception as error:
+        results.append(_raised(error))
+    return pickle.dumps(results, pickle.HIGHEST_PROTOCOL)
+
+
+def _raised(error: Exception) -> Raised:
+    """Returns an exception that can travel: itself, or an Error with its message."""
+    try:
+        if type(pickle.loads(pickle.dumps(error))) is type(error):
+            return Raised(error)
+    except Exception:
+        pass
+    return Raised(_core.Error(f"{type(error).__name__}: {one_line(error)}"))
+
+
+class _Part:
+    """The state of a part, in a process of a node."""
+
+    def __init__(self, content: Sequence[Any]) -> None:
+        import ray
+
+        make, first, items = pickle.loads(ray.get(content[0]))
+        self._state = make(first, items, 1)
+
+    def call(self, content: bytes) -> bytes:
+        function, arguments = pickle.loads(content)
+        try:
+            result = function(self._state, *arguments)
+        except Exception as error:
+            result = _raised(error)
+        return pickle.dumps(result, pickle.HIGHEST_PROTOCOL)

@@ -1,0 +1,114 @@
+"""Work on a cluster of two nodes, also if one is killed."""
+
+from __future__ import annotations
+
+import subprocess
+import sys
+from collections.abc import Iterator
+from pathlib import Path
+
+import pytest
+
+import hiero
+from hiero import Cluster
+from hiero.base import parallel
+from hiero.base.parallel import SpreadJob, places, spread_map, spread_parts
+from support.jobs import Square, first_and_items, raise_unpicklable, times
+from support.nodes import Nodes
+
+pytestmark = [pytest.mark.slow, pytest.mark.filterwarnings("ignore")]
+
+
+@pytest.fixture
+def nodes(tmp_path: Path) -> Iterator[Nodes]:
+    pytest.importorskip("ray")
+    started = Nodes(tmp_path)
+    yield started
+    started.stop()
+
+
+@pytest.fixture
+def cluster(nodes: Nodes) -> Iterator[Cluster]:
+    with Cluster(nodes.address) as connected:
+        yield connected
+
+
+def processes(folder: Path) -> set[str]:
+    return {path.name.split("-")[1] for path in folder.iterdir()}
+
+
+def test_work_is_spread(cluster: Cluster, nodes: Nodes, tmp_path: Path) -> None:
+    done = tmp_path / "done"
+    done.mkdir()
+    assert places(7) == cluster.places == 2
+    assert list(spread_map(Square(done, seconds=0.05), range(40), 1, 3)) == [n * n for n in range(40)]
+    assert len(processes(done)) == 2 and len(list(done.iterdir())) == 40
+    assert cluster.sent > 40 and cluster.received > 40
+    assert list(spread_map(Square(done), [], 1)) == []
+    job = SpreadJob(Square(done))
+    assert [job(3), job(4)] == [9, 16]
+
+    results = spread_map(Square(done, wrong=5), iter([1, 2, 5, 3]), 1, 2)
+    assert [next(results), next(results)] == [1, 4]
+    with pytest.raises(FileNotFoundError, match="no such number") as caught:
+        next(results)
+    assert caught.value.filename == "5"
+    with pytest.raises(FileNotFoundError):
+        SpreadJob(Square(done, wrong=5))(5)
+
+    def broken() -> Iterator[int]:
+        yield from (1, 2, 3)
+        raise OSError("no more")
+
+    results = spread_map(Square(done), broken(), 1, 2)
+    assert [next(results), next(results), next(results)] == [1, 4, 9]
+    with pytest.raises(OSError, match="no more"):
+        next(results)
+    with pytest.raises(hiero.Error, match="OwnError: number 1"):
+        list(spread_map(raise_unpicklable, [1], 1))
+
+    parts = spread_parts(first_and_items, range(40), 16, 1)
+    (first, low, one), (second, high, other) = parts.call(times, 2)
+    assert (first, second, one != other) == (0, 16, True)
+    assert low + high == [2 * n for n in range(40)]
+    with pytest.raises(ValueError, match="times nothing"):
+        parts.call(times, 0)
+
+
+def test_a_node_that_is_killed_changes_nothing(cluster: Cluster, nodes: Nodes, tmp_path: Path) -> None:
+    done = tmp_path / "done"
+    done.mkdir()
+    parts = spread_parts(first_and_items, list(range(64)), 16, 1)
+    before = [numbers for _, numbers, _ in parts.call(times, 3)]
+    results = spread_map(Square(done, seconds=0.2), range(30), 1, 2)
+    some = [next(results) for _ in range(4)]
+    nodes.kill()
+    assert some + list(results) == [n * n for n in range(30)]
+    assert [numbers for _, numbers, _ in parts.call(times, 3)] == before
+
+
+def test_threads_are_the_default(tmp_path: Path) -> None:
+    assert parallel._engine is None and places(3) == 3
+    assert list(spread_map(Square(tmp_path), range(5), 2, 4)) == [0, 1, 4, 9, 16]
+    assert SpreadJob(Square(tmp_path))(5) == 25
+    assert [part[:2] for part in spread_parts(first_and_items, range(3), 2, 2).call(times, 2)] == [
+        (0, [0, 2, 4])
+    ]
+
+
+def test_wrong_clusters() -> None:
+    pytest.importorskip("ray")
+    with pytest.raises(hiero.Error, match=r"no cluster at 127\.0\.0\.1:1: Connection refused"):
+        Cluster("127.0.0.1:1")
+
+
+def test_nothing_imports_ray() -> None:
+    code = "import sys, hiero.cli, hiero.tune, hiero.train; print('ray' in sys.modules)"
+    done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True)
+    assert done.stdout == "False\n"
+
+
+def test_ray_is_asked_for(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setitem(sys.modules, "ray", None)
+    with pytest.raises(hiero.Error, match=r"a cluster needs ray: pip install 'hiero-mt\[cluster\]'"):
+        Cluster()
