@@ -12,8 +12,8 @@ from contextlib import ExitStack
 from itertools import pairwise
 from typing import Any, Generic, TypeVar
 
-from hiero.base.parallel import MakePart, Parts, working_on
-from hiero.base.transport import Raised, Transport
+from hiero.base.parallel import MakePart, Parts, Raised, working_on
+from hiero.base.transport import Transport
 
 T = TypeVar("T")
 R = TypeVar("R")

@@ -9,6 +9,7 @@ be plain data that can be pickled, such as a frozen dataclass with ``__call__``.
 from __future__ import annotations
 
 import os
+import pickle
 import queue
 import threading
 from collections.abc import Callable, Iterable, Iterator, Sequence
@@ -16,6 +17,9 @@ from concurrent.futures import Future, ThreadPoolExecutor
 from contextlib import contextmanager
 from dataclasses import dataclass
 from typing import Any, Generic, Protocol, TypeVar
+
+from hiero import _core
+from hiero.base.text import one_line
 
 T = TypeVar("T")
 R = TypeVar("R")
@@ -161,6 +165,11 @@ def spread_map(work: Callable[[T], R], items: Iterable[T], threads: int, togethe
     return _engine.map(work, items, together)
 
 
+def engine_map(work: Callable[[T], R], items: Iterable[T]) -> Iterator[R] | None:
+    """Returns what ``spread_map`` yields if the process works on a cluster, else None."""
+    return None if _engine is None else _engine.map(work, items, 1)
+
+
 class SpreadJob(Generic[T, R]):
     """Work for single items, which several threads may ask for at once. On a cluster the work is sent once,
     before its first item."""
@@ -193,3 +202,20 @@ class _Whole(Generic[S]):
 
     def call(self, function: Callable[..., R], *arguments: Any) -> list[R]:
         return [function(self.state, *arguments)]
+
+
+@dataclass(frozen=True)
+class Raised:
+    """The exception that work in another process, or reading its items, has raised."""
+
+    error: BaseException
+
+
+def portable(error: Exception) -> Raised:
+    """Returns an exception that can be sent: itself, or an Error with its message."""
+    try:
+        if type(pickle.loads(pickle.dumps(error))) is type(error):
+            return Raised(error)
+    except Exception:
+        pass
+    return Raised(_core.Error(f"{type(error).__name__}: {one_line(error)}"))

@@ -11,10 +11,10 @@ import threading
 from collections import OrderedDict
 from collections.abc import Callable, Sequence
 from contextlib import suppress
-from dataclasses import dataclass
 from typing import Any
 
 from hiero import _core
+from hiero.base.parallel import portable
 from hiero.base.text import one_line
 
 # How often work is done again when its process or its node has died, before that is an error.
@@ -66,8 +66,9 @@ class Transport:
         return data
 
     def put(self, content: object) -> Any:
-        """Returns a reference to content that travels to a node when it is asked for there."""
-        return self._ray.put(self.packed(content))
+        """Returns a reference to content that travels to a node when it is asked for there. Paths in it may
+        be relative to the working directory, which the process of the node goes to."""
+        return self._ray.put(self.packed((os.getcwd(), pickle.dumps(content))))
 
     def start(self, work: Any, items: object) -> Any:
         """Starts work, which was put, on items at any place. Returns a reference to a list of results."""
@@ -133,11 +134,14 @@ def _versions() -> str:
     return f"hiero {__version__}, Python {platform.python_version()}"
 
 
-@dataclass(frozen=True)
-class Raised:
-    """The exception that a piece of work, or reading its items, has raised."""
+def _fetched(reference: Any) -> Any:
+    """Returns what ``Transport.put`` was given, in a process of a node."""
+    import ray
 
-    error: BaseException
+    folder, content = pickle.loads(ray.get(reference))
+    with suppress(OSError):  # a file that is not there says so by itself
+        os.chdir(folder)
+    return pickle.loads(content)
 
 
 # The pieces of work that this process of a node has unpacked, by their references, the latest last.
@@ -146,39 +150,25 @@ _unpacked: OrderedDict[str, Callable[[Any], Any]] = OrderedDict()
 
 def _do(work: Sequence[Any], block: bytes) -> bytes:
     """Does work on a block of items, in a process of a node, up to the first exception."""
-    import ray
-
     results: list[Any] = []
     try:
         key = work[0].hex()
         if key not in _unpacked:
-            _unpacked[key] = pickle.loads(ray.get(work[0]))
+            _unpacked[key] = _fetched(work[0])
             while len(_unpacked) > _KEPT:
                 _unpacked.popitem(last=False)
         for item in pickle.loads(block):
             results.append(_unpacked[key](item))
     except Exception as error:
-        results.append(_raised(error))
+        results.append(portable(error))
     return pickle.dumps(results, pickle.HIGHEST_PROTOCOL)
-
-
-def _raised(error: Exception) -> Raised:
-    """Returns an exception that can travel: itself, or an Error with its message."""
-    try:
-        if type(pickle.loads(pickle.dumps(error))) is type(error):
-            return Raised(error)
-    except Exception:
-        pass
-    return Raised(_core.Error(f"{type(error).__name__}: {one_line(error)}"))
 
 
 class _Part:
     """The state of a part, in a process of a node."""
 
     def __init__(self, content: Sequence[Any]) -> None:
-        import ray
-
-        make, first, items = pickle.loads(ray.get(content[0]))
+        make, first, items = _fetched(content[0])
         self._state = make(first, items, 1)
 
     def call(self, content: bytes) -> bytes:
@@ -186,5 +176,5 @@ class _Part:
         try:
             result = function(self._state, *arguments)
         except Exception as error:
-            result = _raised(error)
+            result = portable(error)
         return pickle.dumps(result, pickle.HIGHEST_PROTOCOL)

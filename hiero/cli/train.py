@@ -25,7 +25,6 @@ from hiero.cli.options.training import (
     AssemblyOptions,
     CasedTextOptions,
     Memory,
-    Quiet,
     Running,
     Source,
     Target,
@@ -104,18 +103,19 @@ def corpus(
     ],
     text: CasedTextOptions,
     settings: Annotated[CorpusSettings, SettingOptions(CorpusSettings)],
-    quiet: Quiet = False,
+    running: Running,
 ) -> None:
     """Tokenises a bitext, and makes lines blank whose pair is of no use in training."""
-    with progress_line(quiet) as progress:
+    with progress_line(running.quiet) as progress:
         report = prepare_corpus(
             [(source, target)],
             *output,
             text=text.processing,
+            processes=running.thread_count,
             progress=one_unit(progress, "sentence pairs", partial(count_lines, source)),
             **settings.model_dump(),
         )
-    reporter(quiet)(str(report))
+    reporter(running.quiet)(str(report))
 
 
 def truecaser(
@@ -130,15 +130,14 @@ def truecaser(
         str, typer.Option(metavar="SIDE", help="Language and scheme of the text, such as en:moses.")
     ] = "und:none",
     normalisation: NormalisationOptions,
-    quiet: Quiet = False,
+    running: Running,
 ) -> None:
     """Learns which words have capitals of their own, not because they begin a sentence."""
     side = normalisation.side(tokenize)
-    with progress_line(quiet) as progress:
-        words = train_truecaser(
-            texts, output, side, one_unit(progress, "sentences", partial(count_lines, *texts))
-        )
-    reporter(quiet)(f"{words:,} words with case")
+    with progress_line(running.quiet) as progress:
+        count = one_unit(progress, "sentences", partial(count_lines, *texts))
+        words = train_truecaser(texts, output, side, count, running.thread_count)
+    reporter(running.quiet)(f"{words:,} words with case")
 
 
 def align_words(

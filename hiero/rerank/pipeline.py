@@ -250,6 +250,7 @@ class _Pipeline:
             text=self.model.text,
             max_length=self.settings.max_length,
             max_ratio=self.settings.max_ratio,
+            processes=self.threads,
             progress=self._count("sentence pairs"),
         )
         self.journal.report(f"corpus: {report}")
@@ -268,7 +269,8 @@ class _Pipeline:
         import_alignment(self.inputs.alignment, self.source, self.target, self.bitext.alignment)
 
     def _text(self) -> None:
-        prepare_text(self.inputs.mono, self.work / "mono", self.model.text.target, self._count("sentences"))
+        progress, side = self._count("sentences"), self.model.text.target
+        prepare_text(self.inputs.mono, self.work / "mono", side, progress, self.threads)
 
     @cached_property
     def bitext(self) -> Bitext:

@@ -21,6 +21,7 @@ from hiero.base.settings import Settings
 from hiero.base.text import looks_untokenised
 from hiero.text import TextProcessing, TextSide
 from hiero.train.lm_text import RESERVED
+from hiero.train.tokenised import tokenised
 
 # The number of lines that are checked for missing tokenisation and for sides that are the same.
 _CHECKED_LINES = 1000
@@ -107,9 +108,11 @@ def prepare_corpus(
     text: TextProcessing | None = None,
     max_length: int = _DEFAULTS.max_length,
     max_ratio: float = _DEFAULTS.max_ratio,
+    processes: int = 1,
     progress: Callable[[int], object] | None = None,
 ) -> CorpusReport:
-    """Writes the tokens of all bitexts, one bitext after the other, to two files.
+    """Writes the tokens of all bitexts, one bitext after the other, to two files. Raw text is tokenised by
+    several ``processes``, which change nothing but the time.
 
     A pair becomes an empty line if one side is empty, if one side has more than ``max_length`` tokens, or if
     one side is more than ``max_ratio`` times as long as the other.
@@ -125,9 +128,8 @@ def prepare_corpus(
             target_path.open("w", encoding="utf-8", newline="\n") as target_file,
         ):
             for source, target in bitexts:
-                for number, (source_line, target_line) in enumerate(read_pairs(source, target), start=1):
-                    source_tokens = text.source.tokens(source_line)
-                    target_tokens = text.target.tokens(target_line)
+                pairs = tokenised((text.source, text.target), read_pairs(source, target), processes)
+                for number, (source_tokens, target_tokens) in enumerate(pairs, start=1):
                     check_reserved(target_tokens, target, number)
                     keep = _count_pair(source_tokens, target_tokens, max_length, max_ratio, report)
                     source_file.write((" ".join(source_tokens) if keep else "") + "\n")
@@ -174,16 +176,18 @@ def prepare_text(
     output: PathLike,
     side: TextSide,
     progress: Callable[[int], object] | None = None,
+    processes: int = 1,
 ) -> int:
     """Writes the tokens of monolingual texts to one file without empty lines. Returns the number of lines.
+    Raw text is tokenised by several ``processes``.
 
     Raises FormatError as ``prepare_corpus`` does, also if there are no tokens; OSError.
     """
     lines = 0
     with replacing(output) as path, path.open("w", encoding="utf-8", newline="\n") as file:
         for text in texts:
-            for number, line in enumerate(read_lines(text), start=1):
-                tokens = side.tokens(line)
+            lines_of_text = ((line,) for line in read_lines(text))
+            for number, (tokens,) in enumerate(tokenised((side,), lines_of_text, processes), start=1):
                 check_reserved(tokens, text, number)
                 if not tokens:
                     continue

@@ -42,7 +42,7 @@ class LmSteps:
 
         def prepare() -> None:
             progress = self._context.progress("sentences", partial(count_lines, *files))
-            lines = prepare_text(files, self._context.folder / text, side, progress)
+            lines = prepare_text(files, self._context.folder / text, side, progress, self._context.threads)
             self._context.report(f"text {k}: {lines:,} sentences")
 
         self._context.run(f"text {k}", inputs, [text], prepare, "text")

@@ -170,7 +170,11 @@ class _Pipeline:
 
         def run() -> None:
             words = train_truecaser(
-                [text], self.work / file, side, self.context.progress("sentences", partial(count_lines, text))
+                [text],
+                self.work / file,
+                side,
+                self.context.progress("sentences", partial(count_lines, text)),
+                self.context.threads,
             )
             self.report(f"truecaser {name}: {words:,} words with case")
 
@@ -187,6 +191,7 @@ class _Pipeline:
             text=self.text,
             max_length=self.settings.max_length,
             max_ratio=self.settings.max_ratio,
+            processes=self.context.threads,
             progress=self.context.progress(
                 "sentence pairs", lambda: count_lines(*(s for s, _ in self.inputs.bitexts()))
             ),

@@ -32,13 +32,14 @@ def content(folder: Path) -> dict[str, bytes]:
 
 
 @pytest.mark.slow
-def test_decoding(nodes: Nodes, files: Path, tmp_path: Path) -> None:
+def test_decoding(nodes: Nodes, files: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     lines = ["le chat", "", "le chien dort", "la maison 1", "x", "le chien"] * 5
     (tmp_path / "in.fr").write_text(
         "".join(f"{line}\n" for line in lines) + "\udcff\n", errors="surrogateescape"
     )
     rules = "1 ||| [X] ||| le chat ||| this cat ||| Own=1\n"
     (tmp_path / "rules").write_text(rules)
+    monkeypatch.chdir(files)
     ways = {
         "nbest": ["--nbest", 5, "--output-format", "nbest"],
         "rules": ["--rules", tmp_path / "rules", "--set-weight", "Own=2", "--output-format", "jsonl"],
@@ -52,7 +53,7 @@ def test_decoding(nodes: Nodes, files: Path, tmp_path: Path) -> None:
             folder = tmp_path / f"{name}-{len(where)}"
             folder.mkdir()
             outputs = ["-o", folder / "out", "--forests", folder / "f", "--derivations", folder / "d"]
-            one = call("hiero", "decode", files / "model", "--source", source, *options, *outputs, *where)
+            one = call("hiero", "decode", "model", "--source", source, *options, *outputs, *where)
             done.append((one.returncode, one.stderr.decode(), content(folder)))
         assert done[0] == done[1], name
         assert len(done[0][2]["out"]) > 20

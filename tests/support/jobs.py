@@ -45,3 +45,15 @@ def times(state: tuple[int, list[int], int], factor: int) -> tuple[int, list[int
     if factor == 0:
         raise ValueError("times nothing")
     return first, [factor * item for item in items], process
+
+
+def exit_at(wrong: int, parent: int, number: int) -> int:
+    """Ends the process that works on a number, unless it is the test's own."""
+    if number == wrong and os.getpid() != parent:
+        os._exit(3)
+    return number
+
+
+def raise_elsewhere(parent: int, number: int) -> int:
+    """Raises an exception that cannot be sent, in all processes but the test's own."""
+    return number if os.getpid() == parent else raise_unpicklable(number)
