@@ -15,7 +15,7 @@ from hiero.cli.base.commands import usage
 from hiero.cli.base.files import Writes, on_interrupt
 from hiero.cli.base.progress import one_unit, progress_line
 from hiero.cli.base.settings import SettingOptions
-from hiero.cli.base.size import memory_text, parse_memory
+from hiero.cli.base.size import duration, memory_text, parse_memory
 from hiero.cli.options.text import NormalisationOptions
 from hiero.cli.options.training import (
     LINKS,
@@ -43,6 +43,7 @@ from hiero.train import (
     align,
     default_weights,
     extract_rules,
+    plan_training,
     prepare_corpus,
     rules,
     score_rules,
@@ -68,6 +69,12 @@ def train(
         ),
     ],
     memory: Memory = TRAIN_MEMORY,
+    plan: Annotated[
+        bool,
+        typer.Option(
+            "--plan", help="Only say how much time, memory and disk the steps will take, in seconds."
+        ),
+    ] = False,
     running: Running,
 ) -> None:
     """Trains a model from a bitext, two files with a sentence pair on each line, for hiero-decode.
@@ -79,6 +86,9 @@ def train(
     settings = settings.model_copy(update={"text": text.processing})
     with usage():
         settings.check(files.inputs, parse_memory(memory))
+    if plan:
+        _print_plan(files, settings, parse_memory(memory), running)
+        return
     note = f"run it again to go on; {files.output.name}.train has what is done"
     with progress_line(running.quiet) as progress, on_interrupt(note):
         train_model(
@@ -90,6 +100,22 @@ def train(
             report=reporter(running.quiet),
             progress=progress,
         )
+
+
+def _print_plan(files: TrainingFiles, settings: TrainSettings, memory: int, running: Running) -> None:
+    """Prints what each step will take, and all together: the sum of times and files, and the most memory."""
+    steps = plan_training(
+        files.inputs,
+        files.output,
+        settings=settings,
+        memory=memory,
+        threads=running.thread_count,
+        report=reporter(running.quiet),
+    )
+    rows = [(step.name, step.seconds, step.memory, step.disk) for step in steps]
+    _, seconds, memories, disks = zip(*rows, strict=True)
+    for name, time, held, disk in [*rows, ("total", sum(seconds), max(memories), sum(disks))]:
+        print(f"{name:20} {duration(time):>10} {held / 1e6:9,.0f} MB {disk / 1e6:9,.0f} MB")
 
 
 def corpus(

@@ -7,6 +7,7 @@ from hiero.train.held_out import leave_out, set_aside
 from hiero.train.lm import LmEstimate, LmSettings, estimate_lm
 from hiero.train.movement import Movement, measure_movement
 from hiero.train.pipeline import train
+from hiero.train.plan import StepPlan, plan_training
 from hiero.train.rules import ExtractSettings, ScoreSettings, extract_rules, score_rules
 from hiero.train.settings import TrainInputs, TrainSettings
 from hiero.train.truecaser import train_truecaser
@@ -25,6 +26,7 @@ __all__ = [
     "Movement",
     "PairLinks",
     "ScoreSettings",
+    "StepPlan",
     "TrainInputs",
     "TrainSettings",
     "align",
@@ -33,6 +35,7 @@ __all__ = [
     "extract_rules",
     "leave_out",
     "measure_movement",
+    "plan_training",
     "prepare_corpus",
     "prepare_text",
     "read_alignment",

@@ -1,4 +1,4 @@
-"""Sizes of memory as users write them, such as 64M and 4G."""
+"""Sizes of memory as users write them, such as 64M and 4G, and times as they read them."""
 
 from __future__ import annotations
 
@@ -22,3 +22,13 @@ def parse_memory(text: str) -> int:
     if not 0 < size < 1 << 63:
         raise typer.BadParameter(f"{text!r}: expected a size such as 64M or 4G")
     return size
+
+
+def duration(seconds: float) -> str:
+    """Writes a time in words that suit its length, such as 0.4 s, 12 s, 3 min or 2 h 05 min."""
+    if seconds < 9.95:
+        return f"{seconds:.1f} s"
+    if seconds < 119.5:
+        return f"{seconds:.0f} s"
+    minutes = round(seconds / 60)
+    return f"{minutes} min" if minutes < 60 else f"{minutes // 60} h {minutes % 60:02} min"
