@@ -152,6 +152,8 @@ Raises:
   m.def(
       "fisher_minus_log_p",
       [](std::uint64_t both, std::uint64_t source, std::uint64_t target, std::uint64_t pairs) {
+        if (both > std::min(source, target) || std::max(source, target) > pairs)
+          throw std::invalid_argument("more pairs with both sides than with one, or with one than there are");
         return fisher_minus_log_p(both, source, target, pairs, LogFactorials(pairs));
       },
       nb::arg("both"), nb::arg("source"), nb::arg("target"), nb::arg("pairs"),

@@ -12,7 +12,7 @@ from contextlib import ExitStack
 from itertools import pairwise
 from typing import Any, Generic, TypeVar
 
-from hiero.base.parallel import MakePart, Parts, Raised, working_on
+from hiero.base.parallel import Job, MakePart, Parts, Raised, working_on
 from hiero.base.transport import Transport
 
 T = TypeVar("T")
@@ -60,41 +60,10 @@ class Cluster:
         """The bytes of results so far."""
         return self._transport.received
 
-    def map(self, work: Callable[[T], R], items: Iterable[T], together: int = 1) -> Iterator[R]:
-        """Yields ``work(item)`` for every item, in order. So many items go to a place together. Work, items
-        and results must be plain data that can be pickled. Raises what work or reading items raises, in its
-        turn; Error for work that was lost several times."""
-        job = _Job(self._transport, work)
-        ahead = _AHEAD * self.places
-        blocks = _blocks(items, together)
-        pending: deque[Any] = deque()
-        try:
-            while True:
-                while len(pending) < ahead and (block := next(blocks, None)) is not None:
-                    pending.append(block if isinstance(block, Raised) else job.start(block))
-                if not pending:
-                    return
-                first = pending.popleft()
-                for result in [first] if isinstance(first, Raised) else job.results(first):
-                    if isinstance(result, Raised):
-                        raise result.error
-                    yield result
-        finally:
-            for reference in pending:
-                self._transport.cancel(reference)
-
-    def job(self, work: Callable[[T], R]) -> Callable[[T], R]:
-        """Sends work to the cluster, and returns a function that does it there, which several threads may
-        call at once."""
-        job = _Job(self._transport, work)
-
-        def call(item: T) -> R:
-            (result,) = job.results(job.start([item]))
-            if isinstance(result, Raised):
-                raise result.error
-            return result
-
-        return call
+    def job(self, work: Callable[[T], R]) -> Job[T, R]:
+        """Sends work to the cluster. Work, items and results must be plain data that can be pickled. Asked
+        for items, it raises what the work raises; Error for work that was lost several times."""
+        return _Job(self._transport, work, _AHEAD * self.places)
 
     def parts(self, make: MakePart[T, S], items: Sequence[T], block: int) -> Parts:
         """Makes a part for each place, of whole blocks of items."""
@@ -124,18 +93,43 @@ def _blocks(items: Iterable[T], size: int) -> Iterator[list[T] | Raised]:
 
 
 class _Job(Generic[T, R]):
-    """Work that was sent to the cluster once, for many blocks of items."""
+    """Work that was sent to the cluster once, for many blocks of items. So many blocks are read ahead."""
 
-    def __init__(self, transport: Transport, work: Callable[[T], R]) -> None:
+    def __init__(self, transport: Transport, work: Callable[[T], R], ahead: int) -> None:
         self._transport = transport
         self._work = transport.put(work)
+        self._ahead = ahead
 
-    def start(self, block: list[T]) -> Any:
+    def __call__(self, item: T) -> R:
+        (result,) = self._results(self._start([item]))
+        return result
+
+    def map(self, items: Iterable[T], together: int) -> Iterator[R]:
+        blocks = _blocks(items, together)
+        pending: deque[Any] = deque()
+        try:
+            while True:
+                while len(pending) < self._ahead and (block := next(blocks, None)) is not None:
+                    pending.append(block if isinstance(block, Raised) else self._start(block))
+                if not pending:
+                    return
+                first = pending.popleft()
+                if isinstance(first, Raised):
+                    raise first.error
+                yield from self._results(first)
+        finally:
+            for reference in pending:
+                self._transport.cancel(reference)
+
+    def _start(self, block: list[T]) -> Any:
         return self._transport.start(self._work, block)
 
-    def results(self, reference: Any) -> list[R | Raised]:
-        results: list[R | Raised] = self._transport.unpacked(reference)
-        return results
+    def _results(self, reference: Any) -> Iterator[R]:
+        """Yields results, and raises what work has raised in its turn."""
+        for result in self._transport.unpacked(reference):
+            if isinstance(result, Raised):
+                raise result.error
+            yield result
 
 
 class _RayParts:
@@ -147,8 +141,8 @@ class _RayParts:
         self._actors = [transport.start_part(content) for content in self._contents]
 
     def call(self, function: Callable[..., R], *arguments: Any) -> list[R]:
-        packed = [self._transport.packed((function, arguments)) for _ in self._actors]
-        asked = [actor.call.remote(data) for actor, data in zip(self._actors, packed, strict=True)]
+        packed = self._transport.packed((function, arguments))
+        asked = [actor.call.remote(packed) for actor in self._actors]
         results = [self._transport.unpacked(reference) for reference in asked]
         for result in results:
             if isinstance(result, Raised):

@@ -24,6 +24,8 @@ from hiero.base.text import one_line
 T = TypeVar("T")
 R = TypeVar("R")
 S = TypeVar("S")
+In = TypeVar("In", contravariant=True)
+Out = TypeVar("Out", covariant=True)
 
 # The number of items per thread that are read ahead.
 _AHEAD = 4
@@ -121,6 +123,16 @@ class Parts(Protocol):
 MakePart = Callable[[int, Sequence[T], int], S]
 
 
+class Job(Protocol[In, Out]):
+    """Work that was sent to where it is done. Several threads may ask for items at once."""
+
+    def __call__(self, item: In) -> Out:
+        """Returns the result of an item."""
+
+    def map(self, items: Iterable[In], together: int) -> Iterator[Out]:
+        """Yields the results of items, in order, of which so many go to a place together."""
+
+
 class Engine(Protocol):
     """Places in other processes where work is done. Lost work is done again at another place."""
 
@@ -128,11 +140,8 @@ class Engine(Protocol):
     def places(self) -> int:
         """The number of pieces of work that are done at the same time."""
 
-    def map(self, work: Callable[[T], R], items: Iterable[T], together: int) -> Iterator[R]:
-        """Does as ``spread_map`` does."""
-
-    def job(self, work: Callable[[T], R]) -> Callable[[T], R]:
-        """Sends work, and returns a function that does it, which several threads may call at once."""
+    def job(self, work: Callable[[T], R]) -> Job[T, R]:
+        """Sends work, which is then done for items."""
 
     def parts(self, make: MakePart[T, S], items: Sequence[T], block: int) -> Parts:
         """Does as ``spread_parts`` does."""
@@ -142,8 +151,9 @@ _engine: Engine | None = None
 
 
 @contextmanager
-def working_on(engine: Engine) -> Iterator[None]:
-    """Has work that may leave the process done by an engine, until the block ends."""
+def working_on(engine: Engine | None) -> Iterator[None]:
+    """Has work of all threads that may leave the process done by an engine, or by none, until the block
+    ends."""
     global _engine
     before, _engine = _engine, engine
     try:
@@ -162,30 +172,38 @@ def spread_map(work: Callable[[T], R], items: Iterable[T], threads: int, togethe
     to a place together: for short work, several."""
     if _engine is None:
         return ordered_map(work, items, threads)
-    return _engine.map(work, items, together)
+    return _engine.job(work).map(items, together)
 
 
 def engine_map(work: Callable[[T], R], items: Iterable[T]) -> Iterator[R] | None:
     """Returns what ``spread_map`` yields if the process works on a cluster, else None."""
-    return None if _engine is None else _engine.map(work, items, 1)
+    return None if _engine is None else _engine.job(work).map(items, 1)
 
 
 class SpreadJob(Generic[T, R]):
-    """Work for single items, which several threads may ask for at once. On a cluster the work is sent once,
-    before its first item."""
+    """Work that is done again and again, on single items, which several threads may ask for at once, or on
+    many. On a cluster the work is sent once, before its first item."""
 
     def __init__(self, work: Callable[[T], R]) -> None:
         self._work = work
         self._sending = threading.Lock()
-        self._sent: tuple[Engine, Callable[[T], R]] | None = None
+        self._sent: tuple[Engine, Job[T, R]] | None = None
 
     def __call__(self, item: T) -> R:
+        """Returns the result of an item."""
+        return self._work(item) if _engine is None else self._job(_engine)(item)
+
+    def map(self, items: Iterable[T], threads: int, together: int = 1) -> Iterator[R]:
+        """Yields the results of items as ``spread_map`` does."""
         if _engine is None:
-            return self._work(item)
+            return ordered_map(self._work, items, threads)
+        return self._job(_engine).map(items, together)
+
+    def _job(self, engine: Engine) -> Job[T, R]:
         with self._sending:
-            if self._sent is None or self._sent[0] is not _engine:
-                self._sent = _engine, _engine.job(self._work)
-        return self._sent[1](item)
+            if self._sent is None or self._sent[0] is not engine:
+                self._sent = engine, engine.job(self._work)
+            return self._sent[1]
 
 
 def spread_parts(make: MakePart[T, S], items: Sequence[T], block: int, threads: int) -> Parts:

@@ -9,7 +9,6 @@ from __future__ import annotations
 import itertools
 import os
 import pickle
-import signal
 import subprocess
 import sys
 import threading
@@ -23,7 +22,7 @@ from hiero.base.parallel import Raised, engine_map, ordered_map, portable
 T = TypeVar("T")
 R = TypeVar("R")
 
-# Items that are worked on in this process: another one takes longer to start.
+# The first items, which are worked on in this process: starting another one takes longer.
 _FEW = 4
 _SERVE = "from hiero.base.processes import serve; serve()"
 _LENGTH = 8  # bytes that say how long a message is
@@ -90,6 +89,7 @@ class _Processes(Generic[T, R]):
             stdin=subprocess.PIPE,
             stdout=subprocess.PIPE,
             env=environment,
+            start_new_session=True,  # Ctrl-C is for this process, which ends the other
         )
         self._started.append(process)
         assert process.stdin is not None
@@ -110,7 +110,6 @@ class _Processes(Generic[T, R]):
 
 def serve() -> None:
     """Does the work that standard input brings, until that ends."""
-    signal.signal(signal.SIGINT, signal.SIG_IGN)  # the parent ends this process
     source, target = sys.stdin.buffer, sys.stdout.buffer
     sys.stdout = sys.stderr  # what work prints is no answer
     message = _receive(source)
@@ -123,7 +122,10 @@ def serve() -> None:
             answer = pickle.dumps(work(pickle.loads(item)))
         except Exception as error:
             answer = pickle.dumps(portable(error))
-        _send(target, answer)
+        try:
+            _send(target, answer)
+        except BrokenPipeError:  # whoever asked is gone
+            os._exit(0)
 
 
 def _send(pipe: IO[bytes], message: bytes) -> None:

@@ -14,7 +14,7 @@ from contextlib import suppress
 from typing import Any
 
 from hiero import _core
-from hiero.base.parallel import portable
+from hiero.base.parallel import Raised, portable
 from hiero.base.text import one_line
 
 # How often work is done again when its process or its node has died, before that is an error.
@@ -44,6 +44,11 @@ class Transport:
             ray.init(address=address, log_to_driver=False, logging_level="ERROR")
         except (OSError, ValueError, RuntimeError) as error:
             raise _core.Error(f"no cluster at {address}: {one_line(error)}") from None
+        # Made once: each is sent to the cluster by itself.
+        retried = {"num_cpus": 1, "max_retries": _RETRIES, "scheduling_strategy": "SPREAD"}
+        kept = {"num_cpus": 0, "max_restarts": _RETRIES, "max_task_retries": _RETRIES}
+        self._do = ray.remote(**retried)(_do)
+        self._part = ray.remote(scheduling_strategy="SPREAD", **kept)(_Part)
         try:
             self._check_nodes()
         except BaseException:
@@ -59,8 +64,8 @@ class Transport:
         return max(1, int(self._ray.cluster_resources().get("CPU", 1)))
 
     def packed(self, content: object) -> bytes:
-        """Pickles what is sent, and counts it."""
-        data = pickle.dumps(content, pickle.HIGHEST_PROTOCOL)
+        """Pickles what is sent, and counts it. Raises Error for what cannot be pickled."""
+        data = _pickled(content)
         with self._counting:
             self.sent += len(data)
         return data
@@ -68,26 +73,28 @@ class Transport:
     def put(self, content: object) -> Any:
         """Returns a reference to content that travels to a node when it is asked for there. Paths in it may
         be relative to the working directory, which the process of the node goes to."""
-        return self._ray.put(self.packed((os.getcwd(), pickle.dumps(content))))
+        return self._ray.put(self.packed((os.getcwd(), _pickled(content))))
 
     def start(self, work: Any, items: object) -> Any:
         """Starts work, which was put, on items at any place. Returns a reference to a list of results."""
-        options = {"num_cpus": 1, "max_retries": _RETRIES, "scheduling_strategy": "SPREAD"}
         # In a list a reference stays one, and the process fetches the work only if it does not have it.
-        return self._ray.remote(**options)(_do).remote([work], self.packed(items))
+        return self._do.remote([work], self.packed(items))
 
     def start_part(self, content: Any) -> Any:
         """Starts an actor with the state of a part, made from content that was put and must be kept: if its
         node dies, the state is made again."""
-        options = {"num_cpus": 0, "max_restarts": _RETRIES, "max_task_retries": _RETRIES}
-        return self._ray.remote(scheduling_strategy="SPREAD", **options)(_Part).remote([content])
+        return self._part.remote([content])
 
     def unpacked(self, reference: Any) -> Any:
-        """Waits for what is received, and counts it. Raises Error if it was lost too often."""
+        """Waits for what is received, and counts it. Raises Error if it was lost too often, or
+        cannot be sent."""
         try:
             data = self._ray.get(reference)
         except self._ray.exceptions.RayError as error:
-            raise _core.Error(f"lost {_RETRIES + 1} times on the cluster: {_cause(error)}") from None
+            how = (
+                "failed" if isinstance(error, self._ray.exceptions.RayTaskError) else "was lost several times"
+            )
+            raise _core.Error(f"work {how} on the cluster: {_cause(error)}") from None
         with self._counting:
             self.received += len(data)
         return pickle.loads(data)
@@ -115,6 +122,13 @@ class Transport:
                 raise _core.Error(f"{name} has {its}, this machine {mine}")
 
 
+def _pickled(content: object) -> bytes:
+    try:
+        return pickle.dumps(content, pickle.HIGHEST_PROTOCOL)
+    except (pickle.PicklingError, AttributeError, TypeError) as error:
+        raise _core.Error(f"cannot be sent to a cluster: {one_line(error)}") from error
+
+
 def _cause(error: BaseException) -> str:
     """Returns the last line of an exception of ray's, which may hold those of several processes."""
     return str(error).strip().splitlines()[-1]
@@ -135,13 +149,17 @@ def _versions() -> str:
 
 
 def _fetched(reference: Any) -> Any:
-    """Returns what ``Transport.put`` was given, in a process of a node."""
+    """Returns what ``Transport.put`` was given, in a process of a node. Raises Error for modules that are not
+    there."""
     import ray
 
     folder, content = pickle.loads(ray.get(reference))
     with suppress(OSError):  # a file that is not there says so by itself
         os.chdir(folder)
-    return pickle.loads(content)
+    try:
+        return pickle.loads(content)
+    except (ImportError, AttributeError) as error:
+        raise _core.Error(f"a node of the cluster: {one_line(error)}") from None
 
 
 # The pieces of work that this process of a node has unpacked, by their references, the latest last.
@@ -161,20 +179,30 @@ def _do(work: Sequence[Any], block: bytes) -> bytes:
             results.append(_unpacked[key](item))
     except Exception as error:
         results.append(portable(error))
-    return pickle.dumps(results, pickle.HIGHEST_PROTOCOL)
+    try:
+        return _pickled(results)
+    except _core.Error as error:
+        return _pickled([portable(error)])
 
 
 class _Part:
-    """The state of a part, in a process of a node."""
+    """The state of a part, in a process of a node, or what making it has raised."""
 
     def __init__(self, content: Sequence[Any]) -> None:
-        make, first, items = _fetched(content[0])
-        self._state = make(first, items, 1)
+        self._state: Any = None
+        self._error: Raised | None = None
+        try:
+            make, first, items = _fetched(content[0])
+            self._state = make(first, items, 1)
+        except Exception as error:
+            self._error = portable(error)
 
     def call(self, content: bytes) -> bytes:
-        function, arguments = pickle.loads(content)
+        """Returns the result of a function of the state, or what it has raised."""
+        if self._error is not None:
+            return _pickled(self._error)
         try:
-            result = function(self._state, *arguments)
+            function, arguments = pickle.loads(content)
+            return _pickled(function(self._state, *arguments))
         except Exception as error:
-            result = portable(error)
-        return pickle.dumps(result, pickle.HIGHEST_PROTOCOL)
+            return _pickled(portable(error))

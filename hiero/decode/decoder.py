@@ -13,7 +13,7 @@ import numpy.typing as npt
 from hiero import _core
 from hiero._core import Translation
 from hiero.base.arguments import describe
-from hiero.base.parallel import ordered_map
+from hiero.base.parallel import portable, spread_map
 from hiero.decode.model import Model
 from hiero.decode.settings import DecodingArguments, DecodingSettings
 from hiero.features.sentence import Sentence
@@ -22,6 +22,8 @@ from hiero.generators.protocol import add_generated_rules
 Keep = Literal["none", "forest", "chart", "splits"]
 # A mapping from feature names, or a vector in the order of the model's features.
 Weights = Mapping[str, float] | npt.ArrayLike
+# Lines that go to a place of a cluster together.
+_TOGETHER = 8
 _NO_WEIGHTS = (str, bytes, os.PathLike, type(None))
 # A sentence, its raw text, or its tokens.
 Source = str | Sequence[str] | Sentence
@@ -33,6 +35,9 @@ class Failure:
 
     source: Source
     error: Exception
+
+    def __reduce__(self) -> tuple[Any, ...]:
+        return Failure, (self.source, portable(self.error).error)
 
 
 class Decoder:
@@ -160,7 +165,7 @@ class Decoder:
         """
         if isinstance(lines, str | bytes) or not isinstance(lines, Iterable):
             raise TypeError(f"expected lines, not {describe(lines)}: translate() takes one sentence")
-        return ordered_map(lambda line: self.attempt(line, keep=keep), lines, threads)
+        return spread_map(_Attempt(self, keep), lines, threads, _TOGETHER)
 
     def attempt(
         self,
@@ -174,6 +179,17 @@ class Decoder:
             return self.translate(line, keep=keep, weights=weights)
         except Exception as error:  # local features may raise anything
             return Failure(line, error)
+
+
+@dataclass(frozen=True)
+class _Attempt:
+    """Translates a line, on any thread or any place of a cluster."""
+
+    decoder: Decoder
+    keep: Keep
+
+    def __call__(self, line: Source) -> Translation | Failure:
+        return self.decoder.attempt(line, keep=self.keep)
 
 
 def _make_decoder(model: Model, settings: Mapping[str, Any], weights: Weights) -> Decoder:

@@ -45,7 +45,7 @@ from hiero.rerank.learning import (
 )
 from hiero.rerank.reranker import Reranker
 from hiero.train import align, prepare_corpus, prepare_text
-from hiero.train.alignment import AlignSettings, import_alignment
+from hiero.train.alignment import AlignSettings, import_alignment, memory_setting
 from hiero.train.settings import DEFAULT_MEMORY, TrainInputs, TrainSettings
 from hiero.train.steps import Journal, Step, open_journal
 
@@ -138,7 +138,8 @@ class _Pipeline:
         self._check_sentences()
         sides = {"corpus source": self.source, "corpus target": self.target}
         if self.inputs.alignment is None:
-            self._step("align", sides, [self.bitext.alignment], self._align)
+            memory = memory_setting(sides.values(), self.settings.aligner, self.memory)
+            self._step("align", sides, [self.bitext.alignment], self._align, **memory)
         else:
             links = {**sides, "alignment": Path(self.inputs.alignment)}
             self._step("align", links, [self.bitext.alignment], self._import_alignment)
@@ -260,7 +261,9 @@ class _Pipeline:
             [(self.source, self.target)],
             [self.bitext.alignment],
             **self.settings.model_dump(include=set(AlignSettings.model_fields)),
+            memory=self.memory,
             threads=self.threads,
+            report=lambda line: self.journal.report(f"align: {line}"),
             progress=self._count("iterations"),
         )
 

@@ -32,7 +32,7 @@ Pair = TypeVar("Pair")
 Blocks = Iterable[tuple[bytes, bytes]]
 
 DEFAULT_MEMORY = 1 << 30
-# The most bytes that a word of the larger side adds to the counts of a sampler.
+# Bytes that a word of the larger side may add to the counts of a sampler.
 BYTES_PER_WORD = ALIGN_BYTES_PER_WORD
 # Pairs that are written at a time.
 PAIRS_AT_ONCE = 8_192
@@ -76,7 +76,7 @@ def align(
     - ``bitexts``: pairs of files of tokenised sentences. A pair with an empty side gets no links.
     - ``aligner``: ``hiero``, or a model of sil-thot's: ``sil-thot`` is its version of the same model;
       ``fast-align``, ``hmm`` and ``ibm1`` have neither seed nor samplers.
-    - ``memory``: bytes for counts, of which a word of the larger side takes up to ``BYTES_PER_WORD``. If they
+    - ``memory``: bytes for counts, of which a word of the larger side takes some ``BYTES_PER_WORD``. If they
       have no room for all pairs, hiero's aligner learns from as many, drawn at random, and aligns the others
       by what it has learned; ``report`` is told how many. sil-thot takes what it needs.
     - ``threads``: the number of threads, which changes no link; sil-thot has two processes of one thread.
@@ -105,6 +105,14 @@ def align(
     for output, blocks in zip(outputs, lines, strict=True):
         write_links(blocks, output, probabilities)
         probabilities = None
+
+
+def memory_setting(sides: Iterable[PathLike], aligner: AlignerName, memory: int) -> dict[str, int]:
+    """Returns the memory as a setting of the step that aligns both sides of a corpus, if their counts might
+    not fit into it: then the pairs that are learned from depend on it."""
+    # A word has two bytes at least, with the space behind it.
+    words = max(os.path.getsize(path) // 2 for path in sides)
+    return {"memory": memory} if aligner == "hiero" and words * BYTES_PER_WORD > memory else {}
 
 
 def write_links(blocks: Blocks, output: PathLike, probabilities: PathLike | None) -> None:

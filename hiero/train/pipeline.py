@@ -21,7 +21,7 @@ from hiero.decode.model_directory import check_output
 from hiero.decode.settings import DecodingSettings
 from hiero.features.distortion import DistortionStatistics
 from hiero.text import TextSide
-from hiero.train.alignment import BYTES_PER_WORD, AlignSettings, align, import_alignment
+from hiero.train.alignment import AlignSettings, align, import_alignment, memory_setting
 from hiero.train.corpus import count_sentences, prepare_corpus, read_pairs, text_warnings
 from hiero.train.held_out import LEFT_OUT, LeftOutExample, set_aside
 from hiero.train.lm_steps import LmSteps
@@ -116,7 +116,8 @@ class _Pipeline:
         if self.inputs.alignment is None:
             learned = [_ALIGNMENT_MODEL] if self.settings.aligner == "hiero" else []
             outputs, settings = ["alignment", *learned], AlignSettings.model_fields
-            self.context.run("align", corpus, outputs, self._align, *settings, **self._aligning_memory())
+            memory = memory_setting(corpus.values(), self.settings.aligner, self.context.memory)
+            self.context.run("align", corpus, outputs, self._align, *settings, **memory)
         else:
             given = {**corpus, "alignment": self.inputs.alignment}
             self.context.run("align", given, ["alignment"], self._import_alignment)
@@ -212,13 +213,6 @@ class _Pipeline:
             report=lambda line: self.report(f"align: {line}"),
             progress=self.context.progress("iterations"),
         )
-
-    def _aligning_memory(self) -> dict[str, int]:
-        """Returns the memory as a setting of alignment if the counts of the corpus might not fit into it:
-        then the pairs that are learned from depend on it."""
-        # A word has two bytes at least, with the space behind it.
-        words = max((self.work / name).stat().st_size // 2 for name in self.corpus[:2])
-        return {"memory": self.context.memory} if words * BYTES_PER_WORD > self.context.memory else {}
 
     def _import_alignment(self) -> None:
         assert self.inputs.alignment is not None

@@ -22,10 +22,10 @@ def tokenised(
 ) -> Iterator[Sequence[Tokens]]:
     """Yields the tokens of lines, each of which has a text for every side. Raises what reading lines raises,
     in its turn. ``tokens`` may be another method of a side that makes tokens."""
-    if all(side.scheme == "none" for side in sides):
-        processes = 1  # reading the lines takes longer
-    blocks = process_map(_Tokenise(sides, tokens), _blocks(lines), processes)
-    return chain.from_iterable(blocks)
+    tokenise = _Tokenise(sides, tokens)
+    if all(side.scheme == "none" for side in sides):  # reading the lines takes longer
+        return chain.from_iterable(map(tokenise, _blocks(lines)))
+    return chain.from_iterable(process_map(tokenise, _blocks(lines), processes))
 
 
 def _blocks(lines: Iterable[Sequence[str]]) -> Iterator[list[Sequence[str]]]:

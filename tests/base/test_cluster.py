@@ -13,7 +13,8 @@ import hiero
 from hiero import Cluster
 from hiero.base import parallel
 from hiero.base.parallel import SpreadJob, places, spread_map, spread_parts
-from support.jobs import Square, first_and_items, raise_unpicklable, times
+from hiero.tune import ModelDecoder
+from support.jobs import Square, first_and_items, make_unpicklable, no_part, raise_unpicklable, times
 from support.nodes import Nodes
 
 pytestmark = [pytest.mark.slow, pytest.mark.filterwarnings("ignore")]
@@ -67,12 +68,45 @@ def test_work_is_spread(cluster: Cluster, nodes: Nodes, tmp_path: Path) -> None:
     with pytest.raises(hiero.Error, match="OwnError: number 1"):
         list(spread_map(raise_unpicklable, [1], 1))
 
+    with pytest.raises(hiero.Error, match="cannot be sent to a cluster: "):
+        list(spread_map(lambda number: number, [1], 1))
+    with pytest.raises(hiero.Error, match="cannot be sent to a cluster: "):
+        list(spread_map(make_unpicklable, [1], 1))
+
     parts = spread_parts(first_and_items, range(40), 16, 1)
     (first, low, one), (second, high, other) = parts.call(times, 2)
     assert (first, second, one != other) == (0, 16, True)
     assert low + high == [2 * n for n in range(40)]
     with pytest.raises(ValueError, match="times nothing"):
         parts.call(times, 0)
+    with pytest.raises(ValueError, match="no part can be made"):
+        spread_parts(no_part, range(40), 16, 1).call(times, 2)
+
+
+def test_decoders_work_there(cluster: Cluster, files: Path) -> None:
+    decoder = hiero.Decoder(hiero.Model.load(files / "model"))
+    lines = ["le chat", ["le", "chien"], "le <s> chat", "la maison"] * 6
+    there = list(decoder.translate_iter(lines))
+    sent = cluster.sent
+    assert sent > 1000 and cluster.received > 1000
+    with parallel.working_on(None):
+        here = list(decoder.translate_iter(lines))
+    assert cluster.sent == sent
+
+    def shown(results: list[hiero.Translation | hiero.Failure]) -> list[object]:
+        return [str(r.error) if isinstance(r, hiero.Failure) else (r.text, r.score) for r in results]
+
+    assert shown(there) == shown(here)
+
+
+def test_models_are_sent_once(cluster: Cluster, files: Path) -> None:
+    model = hiero.Model.load(files / "model")
+    decoder = ModelDecoder(hiero.Decoder(model), ["le chat", "le chien dort"] * 2)
+    weights = model.weight_vector(model.weights)
+    list(decoder.kbest(weights, 1))
+    first = cluster.sent
+    list(decoder.kbest(2 * weights, 1))
+    assert cluster.sent - first < first / 2
 
 
 def test_a_node_that_is_killed_changes_nothing(cluster: Cluster, nodes: Nodes, tmp_path: Path) -> None:

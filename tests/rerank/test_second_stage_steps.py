@@ -192,7 +192,7 @@ def test_words_are_aligned_as_for_the_model(
     found = []
 
     def aligned(pairs: Any, outputs: Sequence[Path], **settings: Any) -> None:
-        found.append((settings["heuristic"], settings["seed"]))
+        found.append(tuple(settings[name] for name in ("heuristic", "seed", "memory", "threads")))
         outputs[0].write_text((folder / "links").read_text())
 
     monkeypatch.setattr(pipeline, "align", aligned)
@@ -208,7 +208,7 @@ def test_words_are_aligned_as_for_the_model(
         )
         steps._corpus()
         steps._align()
-    assert found == [("union", 7)]
+    assert found == [("union", 7, 1 << 20, 1)]
     # Pairs that are too long or too unlike are left out as they were for the model.
     assert (tmp_path / "out" / "corpus.source").read_text() == "\n\nb\n"
 

@@ -57,3 +57,13 @@ def exit_at(wrong: int, parent: int, number: int) -> int:
 def raise_elsewhere(parent: int, number: int) -> int:
     """Raises an exception that cannot be sent, in all processes but the test's own."""
     return number if os.getpid() == parent else raise_unpicklable(number)
+
+
+def make_unpicklable(number: int) -> object:
+    """Returns what cannot be sent."""
+    return lambda: number
+
+
+def no_part(first: int, items: Sequence[int], threads: int) -> None:
+    """Fails to make the state of a part."""
+    raise ValueError("no part can be made")

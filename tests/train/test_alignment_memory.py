@@ -8,7 +8,7 @@ from typing import Any
 
 import pytest
 
-from hiero.train import TrainInputs, TrainSettings, align, pipeline, train
+from hiero.train import TrainInputs, TrainSettings, align, alignment, pipeline, train
 from support.paths import FRENCH
 
 
@@ -49,7 +49,7 @@ def test_training_aligns_again_with_other_memory_only_where_it_matters(
     monkeypatch.setattr(pipeline, "align", align_and_note)
     assert lines_with(64)[0] == "align: to be made"
     assert lines_with(128) == ["align: done before"]
-    monkeypatch.setattr(pipeline, "BYTES_PER_WORD", 1 << 20)
+    monkeypatch.setattr(alignment, "BYTES_PER_WORD", 1 << 20)
     again, learned, _ = lines_with(128)
     assert again == "align: stale, other settings (memory)"
     assert re.fullmatch(r"align: learned from \d+ of [\d,]+ pairs, for which there is memory", learned)

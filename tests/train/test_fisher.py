@@ -119,3 +119,9 @@ def test_rules_are_pruned_in_batches_of_several_threads(tmp_path: Path) -> None:
     for threads in (1, 3):
         significant = score(tmp_path, (tmp_path / "f", tmp_path / "e"), threads, significance="a+e")
         assert list(significant) == [rules[n] for n in sorted(twice)]
+
+
+@pytest.mark.parametrize("counts", [(3, 2, 5, 10), (3, 5, 2, 10), (1, 11, 5, 10), (1, 5, 10**13, 10)])
+def test_impossible_counts(counts: tuple[int, int, int, int]) -> None:
+    with pytest.raises(ValueError, match="more pairs"):
+        fisher_minus_log_p(*counts)

@@ -38,9 +38,10 @@ using AlignProgress = std::function<void(std::uint64_t done, std::uint64_t all)>
 
 class WordAligner {
  public:
-  // The most that a word of the larger side adds to the counts of a sampler. They have a slot for each two
-  // words that were linked: at first, when links are drawn blindly, nearly every word has one of its own, and
-  // half of the slots are free. The sums over the last sweeps have fewer.
+  // What a word of the larger side may add to the counts of a sampler, in text of which some words in ten are
+  // new; less where fewer are. Counts have a slot for each two words that were linked: at first, when links
+  // are drawn blindly, nearly every word has one of its own, and half of the slots are free. The sums over
+  // the last sweeps have fewer.
   static constexpr std::uint64_t kBytesPerWord = 24;
 
   // The bitext must outlive the aligner. Further data lie in files in `folder`. Throws FileError, and

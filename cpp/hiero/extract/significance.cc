@@ -38,8 +38,7 @@ double fisher_minus_log_p(std::uint64_t both, std::uint64_t source, std::uint64_
   return std::max(0.0, -(first + std::log(sum)));
 }
 
-IndexedBitext::IndexedBitext(LineReader& source, LineReader& target, Vocab& words, std::uint64_t pairs)
-    : log_factorials_(pairs) {
+IndexedBitext::IndexedBitext(LineReader& source, LineReader& target, Vocab& words, std::uint64_t pairs) {
   const auto read = [&words](std::string_view line, std::vector<WordId>& out) {
     out.clear();
     for (std::string_view token = next_token(line); !token.empty(); token = next_token(line))
@@ -66,6 +65,7 @@ IndexedBitext::IndexedBitext(LineReader& source, LineReader& target, Vocab& word
                       " sentence pairs without a blank side, where the rules come from " +
                       std::to_string(pairs));
   }
+  log_factorials_ = LogFactorials(pairs);
   all_sentences_.resize(source_.size());
   std::iota(all_sentences_.begin(), all_sentences_.end(), 0u);
 }

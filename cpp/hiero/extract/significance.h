@@ -40,8 +40,8 @@ class LogFactorials {
 };
 
 // Returns -log of the sum over k >= both of C(source, k) C(pairs - source, target - k) / C(pairs, target),
-// where C is the binomial coefficient, and the arguments are C(f, e), C(f), C(e) and N. The table goes up to
-// N.
+// where C is the binomial coefficient, and the arguments are C(f, e), C(f), C(e) and N: the first is at most
+// each of the next two, and these at most N, to which the table goes.
 double fisher_minus_log_p(std::uint64_t both, std::uint64_t source, std::uint64_t target, std::uint64_t pairs,
                           const LogFactorials& log_factorial);
 
@@ -64,7 +64,7 @@ class IndexedBitext {
  private:
   PatternIndex source_;
   PatternIndex target_;
-  LogFactorials log_factorials_;
+  LogFactorials log_factorials_{0};
   std::vector<std::uint32_t> all_sentences_;
   std::mutex mutex_;                                              // of target_counts_
   std::unordered_map<std::string, std::uint64_t> target_counts_;  // C(e)

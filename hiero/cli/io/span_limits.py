@@ -10,12 +10,13 @@ from typing import Any
 
 from pydantic import BaseModel
 
-from hiero import Decoder, Error, FormatError, Sentence
+from hiero import Decoder, FormatError, Sentence
 from hiero.base.json_files import read_json
 from hiero.cli.base.progress import progress_line
 from hiero.evaluate import Metric
 from hiero.tune import ModelDecoder, SpanLimitChoice, TriedLimit, choose_span_limit
 from hiero.tune.run.loop import RUN_RECORD
+from hiero.tune.run.model_decoder import NoneDecodedError
 from hiero.tune.run.objective import maximised_name
 
 
@@ -67,7 +68,7 @@ def chosen_span_limit(
         try:
             with progress_line(quiet) as progress:
                 choice = choose_span_limit(decoder_with, metric, vector, own, progress=progress)
-        except Error:  # none of the sentences can be decoded
+        except NoneDecodedError:
             choice = SpanLimitChoice([], own)
     if not quiet:
         for line in _lines(choice, maximised_name(metric)):

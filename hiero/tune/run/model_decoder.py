@@ -10,7 +10,7 @@ from typing import Any, Generic, TypeVar
 import scipy.sparse
 
 from hiero._core import Chart, Error, FeatureNames, Forest, Translation
-from hiero.base.parallel import SpreadJob, spread_map
+from hiero.base.parallel import SpreadJob, portable
 from hiero.base.text import one_line
 from hiero.decode.decoder import Decoder, Keep, Source
 from hiero.evaluate.tokens import Hypotheses
@@ -22,6 +22,10 @@ Then = Callable[[int, Translation | None], T]
 _TOGETHER = 4
 
 
+class NoneDecodedError(Error):
+    """None of the sentences of a set can be decoded."""
+
+
 @dataclass(frozen=True)
 class _Outcome(Generic[T]):
     """The outcome of decoding a sentence: the number of hypotheses that the search generated, or what it
@@ -30,6 +34,10 @@ class _Outcome(Generic[T]):
     generated: int
     error: Exception | None
     made: T
+
+    def __reduce__(self) -> tuple[Any, ...]:
+        error = None if self.error is None else portable(self.error).error
+        return _Outcome, (self.generated, error, self.made)
 
 
 def _attempt(decoder: Decoder, number: int, sentence: Source, keep: Keep, then: Then[T]) -> _Outcome[T]:
@@ -42,30 +50,25 @@ def _attempt(decoder: Decoder, number: int, sentence: Source, keep: Keep, then: 
 
 
 @dataclass(frozen=True)
-class _DecodeOne(Generic[T]):
-    """Decodes a sentence of the set, given by its number, to make always the same of it."""
+class _Task:
+    """One piece of decoding: a sentence by its number, weights, what to keep, and what to make of it."""
 
-    decoder: Decoder
-    sentences: Sequence[Source]
+    number: int
+    weights: Array
     keep: Keep
-    then: Then[T]
-
-    def __call__(self, number: int) -> _Outcome[T]:
-        return _attempt(self.decoder, number, self.sentences[number], self.keep, self.then)
+    then: Then[Any]
 
 
 @dataclass(frozen=True)
-class _DecodeForest:
-    """Decodes a sentence of the set, given by its number, with weights of its own, and makes something of the
-    forest."""
+class _Decode:
+    """Decodes sentences of the set. On a cluster it is sent once, with the model and the sentences."""
 
     decoder: Decoder
     sentences: Sequence[Source]
 
-    def __call__(self, item: tuple[int, Array, Callable[[int, Forest | None], Any]]) -> _Outcome[Any]:
-        number, weights, then = item
-        decoder = self.decoder.with_weights(weights)
-        return _attempt(decoder, number, self.sentences[number], "forest", _OfForest(then))
+    def __call__(self, task: _Task) -> _Outcome[Any]:
+        decoder = self.decoder.with_weights(task.weights)
+        return _attempt(decoder, task.number, self.sentences[task.number], task.keep, task.then)
 
 
 @dataclass(frozen=True)
@@ -136,7 +139,7 @@ class ModelDecoder:
         self._failed = failed
         self._generated = 0
         self._counting = threading.Lock()
-        self._forest = SpreadJob(_DecodeForest(decoder, self._sentences))
+        self._job = SpreadJob(_Decode(decoder, self._sentences))
 
     @property
     def feature_names(self) -> FeatureNames:
@@ -154,22 +157,21 @@ class ModelDecoder:
         return self._decode(weights, _OfForest(then), keep="forest")
 
     def forest(self, sentence: int, weights: Array, then: Callable[[int, Forest | None], T]) -> T:
-        outcome: _Outcome[T] = self._forest((sentence, weights, then))
+        outcome: _Outcome[T] = self._job(_Task(sentence, weights, "forest", _OfForest(then)))
         return self._made(sentence, outcome)
 
     def charts(self, weights: Array, then: Callable[[int, Chart | None], T]) -> Iterator[T]:
         return self._decode(weights, _OfChart(then), keep="splits")
 
     def _decode(self, weights: Array, then: Then[T], keep: Keep) -> Iterator[T]:
-        numbers = range(len(self._sentences))
-        one = _DecodeOne(self._decoder.with_weights(weights), self._sentences, keep, then)
+        tasks = (_Task(number, weights, keep, then) for number in range(len(self._sentences)))
         decoded = 0
         # Forests of a whole set need not fit into memory.
-        for number, outcome in enumerate(spread_map(one, numbers, self._threads, _TOGETHER)):
+        for number, outcome in enumerate(self._job.map(tasks, self._threads, _TOGETHER)):
             decoded += outcome.error is None
             yield self._made(number, outcome)
         if decoded == 0 < len(self._sentences):
-            raise Error("none of the sentences can be decoded")
+            raise NoneDecodedError("none of the sentences can be decoded")
 
     def _made(self, number: int, outcome: _Outcome[T]) -> T:
         """Returns what was made of a sentence, and counts or reports what came of it."""

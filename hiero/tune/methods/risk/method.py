@@ -50,6 +50,8 @@ class Risk(RiskOptions, LengthSearch, Method[AccumulatedLists | AccumulatedUnion
         trace = Trace(len(state.history) - 1, state.progress)
         weights = minimise(space, loss, state.weights, limits=state.limits, options=self, report=trace)
         trace.write(state.folder)
+        if not self.length_search:  # the lines would send all forests to a cluster again
+            return weights
         return self.with_best_length(weights, _lines(accumulated, state), state)
 
 
