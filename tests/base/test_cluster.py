@@ -20,6 +20,12 @@ from support.nodes import Nodes
 pytestmark = [pytest.mark.slow, pytest.mark.filterwarnings("ignore")]
 
 
+@pytest.fixture(autouse=True)
+def elsewhere(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Processes of nodes import from the folder that a program runs in, which may be that of the sources."""
+    monkeypatch.chdir(tmp_path)
+
+
 @pytest.fixture
 def nodes(tmp_path: Path) -> Iterator[Nodes]:
     pytest.importorskip("ray")
@@ -138,7 +144,7 @@ def test_wrong_clusters() -> None:
 
 def test_nothing_imports_ray() -> None:
     code = "import sys, hiero.cli, hiero.tune, hiero.train; print('ray' in sys.modules)"
-    done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True)
+    done = subprocess.run([sys.executable, "-P", "-c", code], capture_output=True, text=True, check=True)
     assert done.stdout == "False\n"
 
 

@@ -17,6 +17,12 @@ pytestmark = [pytest.mark.filterwarnings("ignore")]
 TIMES = {"times.json", "iterations.tsv", "iterations.png"}
 
 
+@pytest.fixture(autouse=True)
+def elsewhere(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Processes of nodes import from the folder that a program runs in, which may be that of the sources."""
+    monkeypatch.chdir(tmp_path)
+
+
 @pytest.fixture(scope="module")
 def nodes(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Nodes]:
     pytest.importorskip("ray")
