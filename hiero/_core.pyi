@@ -2227,6 +2227,8 @@ def fisher_minus_log_p(both: int, source: int, target: int, pairs: int) -> float
 
 ALIGN_BYTES_PER_WORD: int = 24
 
+ALIGN_BYTES_PER_TYPE: int = 192
+
 class Aligner:
     """
     A bitext and the alignment of its words in both directions.
@@ -2266,6 +2268,10 @@ class Aligner:
     @property
     def pairs(self) -> int:
         """Number of pairs that have words on both sides."""
+
+    @property
+    def bytes_needed(self) -> int:
+        """Bytes that the counts of all pairs may take."""
 
     def train(
         self, seed: int, samplers: int, memory: int, progress: Callable[[int, int], object] | None
@@ -2439,6 +2445,14 @@ class DigestIndex:
 
         Args:
             item: The item, counted from 0.
+
+        Raises:
+            IndexError: There is no such item.
+        """
+
+    def __getitem__(self, item: int) -> bytes:
+        """
+        Returns the digest of an item.
 
         Raises:
             IndexError: There is no such item.

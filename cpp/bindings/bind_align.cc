@@ -62,6 +62,11 @@ class Aligner {
     return pairs;
   }
 
+  std::uint64_t bytes_needed() const {
+    const Work work(at_work_);
+    return WordAligner::bytes_needed(bitext_);
+  }
+
   std::size_t add(const NamedFile& source, const NamedFile& target) {
     const Work work(at_work_);
     PythonLines source_lines(source.first, source.second);
@@ -170,6 +175,7 @@ LinkPairs symmetrise(const std::vector<int>& forward, const std::vector<int>& ba
 
 void register_align(nb::module_& m) {
   m.attr("ALIGN_BYTES_PER_WORD") = WordAligner::kBytesPerWord;
+  m.attr("ALIGN_BYTES_PER_TYPE") = WordAligner::kBytesPerType;
   define<Aligner>(m, "Aligner", R"(A bitext and the alignment of its words in both directions.
 
 The model is eflomal's (Östling and Tiedemann 2016). The text and the links lie in files without names.)")
@@ -195,6 +201,7 @@ Raises:
     FormatError: The files have different lengths, a line is not UTF-8 or has more than 65,534 tokens.
     OSError: The disk is full, or a file cannot be read.)")
       .def_prop_ro("pairs", &Aligner::pairs, "Number of pairs that have words on both sides.")
+      .def_prop_ro("bytes_needed", &Aligner::bytes_needed, "Bytes that the counts of all pairs may take.")
       .def("train", &Aligner::train, nb::arg("seed"), nb::arg("samplers"), nb::arg("memory"),
            nb::arg("progress").none(), R"(Learns the model.
 

@@ -20,6 +20,11 @@ std::size_t first_item(const DigestIndex& index, Py_ssize_t item) {
   return index.first(index_of(item, index.size(), "item"));
 }
 
+nb::bytes digest_of(const DigestIndex& index, Py_ssize_t item) {
+  const DigestIndex::Digest& digest = index.digest(index_of(item, index.size(), "item"));
+  return nb::bytes(digest.data(), sizeof digest);
+}
+
 bool is_repeated(const DigestIndex& index, Py_ssize_t item) {
   return index.is_repeated(index_of(item, index.size(), "item"));
 }
@@ -52,6 +57,10 @@ Raises:
 
 Args:
     item: The item, counted from 0.
+
+Raises:
+    IndexError: There is no such item.)")
+      .def("__getitem__", &digest_of, nb::arg("item"), R"(Returns the digest of an item.
 
 Raises:
     IndexError: There is no such item.)")

@@ -298,7 +298,11 @@ void test_aligning_within_memory() {
   for (int k = 0; k < 10; ++k) add_pairs(bitext);
   const std::size_t pairs = bitext.pairs();
   AlignOptions options{3, 2, 2};
-  options.memory = 12 * std::max(bitext.source().begin(pairs), bitext.target().begin(pairs));
+  options.memory = WordAligner::bytes_needed(bitext);
+  expect(
+      WordAligner(bitext, options, folder()).train({}) == WordAligner(bitext, {3, 1, 2}, folder()).train({}),
+      "room for all pairs");
+  options.memory -= 12 * std::max(bitext.source().begin(pairs), bitext.target().begin(pairs));
   const PairSample half(options.seed, .5, 0);
   std::size_t learned = 0;
   for (std::size_t pair = 0; pair < pairs; ++pair) learned += bitext.has_words(pair) && half.has(pair);

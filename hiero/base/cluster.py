@@ -12,7 +12,7 @@ from contextlib import ExitStack
 from itertools import pairwise
 from typing import Any, Generic, TypeVar
 
-from hiero.base.parallel import Job, MakePart, Parts, Raised, working_on
+from hiero.base.parallel import Job, MakePart, Parts, Raised, in_blocks, working_on
 from hiero.base.transport import Transport
 
 T = TypeVar("T")
@@ -24,7 +24,8 @@ _AHEAD = 3
 
 
 class Cluster:
-    """A running cluster of ray. Decoding and tuning in a ``with`` block are done on it:
+    """A running cluster of ray. Decoding and tuning in a ``with`` block are done on it, by all threads of the
+    program. The connection ends with the block:
 
     >>> with hiero.Cluster("auto"):  # doctest: +SKIP
     ...     translations = decoder.translate_batch(lines)
@@ -74,24 +75,6 @@ class Cluster:
         return _RayParts(self._transport, parts)
 
 
-def _blocks(items: Iterable[T], size: int) -> Iterator[list[T] | Raised]:
-    """Yields items in blocks, and at last the exception that reading them has raised, if any."""
-    block: list[T] = []
-    try:
-        for item in items:
-            block.append(item)
-            if len(block) == size:
-                yield block
-                block = []
-    except Exception as error:
-        if block:
-            yield block
-        yield Raised(error)
-        return
-    if block:
-        yield block
-
-
 class _Job(Generic[T, R]):
     """Work that was sent to the cluster once, for many blocks of items. So many blocks are read ahead."""
 
@@ -105,18 +88,21 @@ class _Job(Generic[T, R]):
         return result
 
     def map(self, items: Iterable[T], together: int) -> Iterator[R]:
-        blocks = _blocks(items, together)
+        blocks = in_blocks(items, together)
         pending: deque[Any] = deque()
+        error: Exception | None = None  # of reading items, which is raised after all results
         try:
             while True:
-                while len(pending) < self._ahead and (block := next(blocks, None)) is not None:
-                    pending.append(block if isinstance(block, Raised) else self._start(block))
+                try:
+                    while len(pending) < self._ahead and (block := next(blocks, None)) is not None:
+                        pending.append(self._start(block))
+                except Exception as raised:
+                    error = raised
                 if not pending:
-                    return
-                first = pending.popleft()
-                if isinstance(first, Raised):
-                    raise first.error
-                yield from self._results(first)
+                    break
+                yield from self._results(pending.popleft())
+            if error is not None:
+                raise error
         finally:
             for reference in pending:
                 self._transport.cancel(reference)

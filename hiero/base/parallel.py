@@ -111,6 +111,24 @@ def ordered_map(work: Callable[[T], R], items: Iterable[T], threads: int) -> Ite
         pool.shutdown(wait=wait, cancel_futures=not wait)
 
 
+def in_blocks(items: Iterable[T], size: int) -> Iterator[list[T]]:
+    """Yields items in lists of so many; the last may have fewer, and so has the one before an exception that
+    reading the items raises."""
+    block: list[T] = []
+    try:
+        for item in items:
+            block.append(item)
+            if len(block) == size:
+                yield block
+                block = []
+    except Exception:
+        if block:
+            yield block
+        raise
+    if block:
+        yield block
+
+
 class Parts(Protocol):
     """A sequence of items in several parts, one after the other, each with a state that stays where it was
     made. If a place is lost, the state is made again at another one: calls must not change it."""
@@ -167,17 +185,15 @@ def places(threads: int) -> int:
     return threads if _engine is None else _engine.places
 
 
+def is_spread() -> bool:
+    """Tells whether work that may leave this process does."""
+    return _engine is not None
+
+
 def spread_map(work: Callable[[T], R], items: Iterable[T], threads: int, together: int = 1) -> Iterator[R]:
     """Yields ``work(item)`` for every item, in order, as ``ordered_map`` does. On a cluster, so many items go
     to a place together: for short work, several."""
-    if _engine is None:
-        return ordered_map(work, items, threads)
-    return _engine.job(work).map(items, together)
-
-
-def engine_map(work: Callable[[T], R], items: Iterable[T]) -> Iterator[R] | None:
-    """Returns what ``spread_map`` yields if the process works on a cluster, else None."""
-    return None if _engine is None else _engine.job(work).map(items, 1)
+    return SpreadJob(work).map(items, threads, together)
 
 
 class SpreadJob(Generic[T, R]):

@@ -17,7 +17,7 @@ from contextlib import suppress
 from typing import IO, Any, Generic, TypeVar
 
 from hiero import _core
-from hiero.base.parallel import Raised, engine_map, ordered_map, portable
+from hiero.base.parallel import Raised, is_spread, ordered_map, portable, spread_map
 
 T = TypeVar("T")
 R = TypeVar("R")
@@ -32,8 +32,8 @@ def process_map(work: Callable[[T], R], items: Iterable[T], processes: int) -> I
     """Yields ``work(item)`` for every item, in order. Work, items and results must be plain data that can be
     pickled. On a cluster it is done there; the first few items, and all with one process, are worked on here.
     Exceptions are raised in their turn; Error if a process has died."""
-    if (results := engine_map(work, items)) is not None:
-        yield from results
+    if is_spread():
+        yield from spread_map(work, items, processes)
         return
     if processes == 1:
         yield from map(work, items)

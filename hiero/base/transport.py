@@ -30,12 +30,14 @@ class Transport:
 
     def __init__(self, address: str) -> None:
         """Raises Error as ``Cluster`` does."""
-        # The core of ray reports what it recovers from as errors; what it does not is raised.
+        # ray's core logs failures that it has mended; others are raised.
         os.environ.setdefault("RAY_BACKEND_LOG_LEVEL", "fatal")
         try:
             import ray
         except ImportError:
             raise _core.Error("a cluster needs ray: pip install 'hiero-mt[cluster]'") from None
+        if ray.is_initialized():
+            raise _core.Error("this program is connected to ray already")
         self._ray: Any = ray
         self._counting = threading.Lock()
         self.sent = self.received = 0
@@ -86,14 +88,12 @@ class Transport:
         return self._part.remote([content])
 
     def unpacked(self, reference: Any) -> Any:
-        """Waits for what is received, and counts it. Raises Error if it was lost too often, or
-        cannot be sent."""
+        """Waits for what is received, and counts it. Raises Error for work that was lost too often."""
         try:
             data = self._ray.get(reference)
         except self._ray.exceptions.RayError as error:
-            how = (
-                "failed" if isinstance(error, self._ray.exceptions.RayTaskError) else "was lost several times"
-            )
+            is_own = isinstance(error, self._ray.exceptions.RayTaskError)
+            how = "failed" if is_own else "was lost several times"
             raise _core.Error(f"work {how} on the cluster: {_cause(error)}") from None
         with self._counting:
             self.received += len(data)

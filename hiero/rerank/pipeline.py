@@ -138,7 +138,7 @@ class _Pipeline:
         self._check_sentences()
         sides = {"corpus source": self.source, "corpus target": self.target}
         if self.inputs.alignment is None:
-            memory = memory_setting(sides.values(), self.settings.aligner, self.memory)
+            memory = memory_setting(self.source, self.target, self.settings.aligner, self.memory)
             self._step("align", sides, [self.bitext.alignment], self._align, **memory)
         else:
             links = {**sides, "alignment": Path(self.inputs.alignment)}

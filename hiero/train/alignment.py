@@ -15,7 +15,7 @@ from typing import Literal, TypeVar, get_args
 
 from pydantic import Field
 
-from hiero._core import ALIGN_BYTES_PER_WORD, Aligner, FormatError, symmetrise
+from hiero._core import ALIGN_BYTES_PER_TYPE, ALIGN_BYTES_PER_WORD, Aligner, FormatError, symmetrise
 from hiero.base.files import replacing
 from hiero.base.lines import PathLike, open_source, read_lines
 from hiero.base.settings import Settings
@@ -32,8 +32,6 @@ Pair = TypeVar("Pair")
 Blocks = Iterable[tuple[bytes, bytes]]
 
 DEFAULT_MEMORY = 1 << 30
-# Bytes that a word of the larger side may add to the counts of a sampler.
-BYTES_PER_WORD = ALIGN_BYTES_PER_WORD
 # Pairs that are written at a time.
 PAIRS_AT_ONCE = 8_192
 
@@ -76,9 +74,10 @@ def align(
     - ``bitexts``: pairs of files of tokenised sentences. A pair with an empty side gets no links.
     - ``aligner``: ``hiero``, or a model of sil-thot's: ``sil-thot`` is its version of the same model;
       ``fast-align``, ``hmm`` and ``ibm1`` have neither seed nor samplers.
-    - ``memory``: bytes for counts, of which a word of the larger side takes some ``BYTES_PER_WORD``. If they
-      have no room for all pairs, hiero's aligner learns from as many, drawn at random, and aligns the others
-      by what it has learned; ``report`` is told how many. sil-thot takes what it needs.
+    - ``memory``: bytes for counts, which take up to 24 for a word of the larger side and 192 for each
+      different word of a side. If they have no room for all pairs, hiero's aligner learns from as many, drawn
+      at random, and aligns the others by what it has learned; ``report`` is told how many. sil-thot takes
+      what it needs.
     - ``threads``: the number of threads, which changes no link; sil-thot has two processes of one thread.
     - ``save``: a file for what was learned, for ``AlignmentModel``. Only hiero's own aligner writes it.
     - ``probabilities``: a file for the probabilities of the first bitext's links, in the same order: the
@@ -107,12 +106,18 @@ def align(
         probabilities = None
 
 
-def memory_setting(sides: Iterable[PathLike], aligner: AlignerName, memory: int) -> dict[str, int]:
-    """Returns the memory as a setting of the step that aligns both sides of a corpus, if their counts might
-    not fit into it: then the pairs that are learned from depend on it."""
-    # A word has two bytes at least, with the space behind it.
-    words = max(os.path.getsize(path) // 2 for path in sides)
-    return {"memory": memory} if aligner == "hiero" and words * BYTES_PER_WORD > memory else {}
+def memory_setting(source: PathLike, target: PathLike, aligner: AlignerName, memory: int) -> dict[str, int]:
+    """Returns the memory as a setting of the step that aligns a corpus, if the counts of all pairs might not
+    fit into it: then the pairs that are learned from depend on it. Raises FormatError, OSError."""
+    if aligner != "hiero":
+        return {}
+    # A word has two bytes at least, with the space behind it, and all might differ.
+    words = [os.path.getsize(path) // 2 for path in (source, target)]
+    if max(words) * ALIGN_BYTES_PER_WORD + (sum(words) + 2) * ALIGN_BYTES_PER_TYPE <= memory:
+        return {}
+    core = Aligner(str(Path(source).parent), 1)
+    _add_bitexts(core, [(source, target)])
+    return {"memory": memory} if core.bytes_needed > memory else {}
 
 
 def write_links(blocks: Blocks, output: PathLike, probabilities: PathLike | None) -> None:

@@ -5,17 +5,18 @@ from __future__ import annotations
 import os
 import random
 import unicodedata
+from array import array
 from collections.abc import Callable, Iterable, Mapping, Sequence, Set
 from contextlib import ExitStack
 from pathlib import Path
 from typing import IO
 
-from hiero._core import FormatError
+from hiero._core import DigestIndex, FormatError
 from hiero.base.files import replacing
 from hiero.base.lines import PathLike, read_lines
 from hiero.text.normalisation import cleaned
 from hiero.train.corpus import pair_example, read_pairs
-from hiero.train.digests import LineDigests, digest
+from hiero.train.digests import digest
 
 REST = "train"
 LEFT_OUT = "left out"
@@ -52,7 +53,7 @@ def set_aside(
     is replaced by an empty line, so that no test sentence is used in training and lines keep their numbers.
     Sentences are compared by letters, digits and symbols; case, spaces and punctuation are ignored. If a
     source sentence occurs more than once, its first pair is drawn. Memory holds a digest of each source
-    sentence, at most 28 bytes for each line.
+    sentence, some 32 bytes for each line.
 
     - ``source``: the source side of the bitext.
     - ``target``: the target side of the bitext.
@@ -66,19 +67,18 @@ def set_aside(
     Raises FormatError for files of different lengths, or if the sets would take more than half of the pairs.
     """
     left_out = set(map(sentence_key, others))
-    digests = _digests(source, target, left_out)
-    first_lines = digests.first_lines()
-    if 2 * sum(sizes.values()) > len(first_lines):
+    sentences = _different_sentences(source, target, left_out)
+    if 2 * sum(sizes.values()) > len(sentences):
         known = ", without those of other sets" if left_out else ""
         raise FormatError(
-            f"{os.fspath(source)}: {len(first_lines):,} different sentences with a translation are too few "
+            f"{os.fspath(source)}: {len(sentences):,} different sentences with a translation are too few "
             f"to set {sum(sizes.values()):,} of them aside{known}"
         )
-    places = random.Random(seed).sample(range(len(first_lines)), sum(sizes.values()))
+    places = random.Random(seed).sample(range(len(sentences)), sum(sizes.values()))
     names = (name for name, size in sizes.items() for _ in range(size))
-    set_of: dict[int, str] = dict(zip(first_lines[places].tolist(), names, strict=True))
-    held_out = {digests[line] for line in set_of} | set(map(digest, left_out))
-    del digests, first_lines  # the second reading does not need this memory
+    set_of = {sentences.lines[place]: name for place, name in zip(places, names, strict=True)}
+    held_out = {sentences.digest(place) for place in places} | set(map(digest, left_out))
+    del sentences  # the second reading does not need this memory
 
     def choose_set(number: int, pair: tuple[str, str]) -> str:
         if number in set_of:
@@ -92,13 +92,37 @@ def set_aside(
     return _write_sets(source, target, folder, list(sizes), choose_set)
 
 
-def _digests(source: PathLike, target: PathLike, left_out: Set[str]) -> LineDigests:
-    """Returns the digests of the keys of all source sentences that have a translation and may be drawn."""
-    digests = LineDigests()
-    for pair in read_pairs(source, target):
-        key = sentence_key(pair[0]) if all(map(str.strip, pair)) else None
-        digests.add(None if key in left_out else key)
-    return digests
+class _Sentences:
+    """The different source sentences that have a translation and may be drawn, in the order of their first
+    lines, ``lines``, which count from 0. An index of digests has them among other lines."""
+
+    def __init__(self) -> None:
+        self.lines = array("I")
+        self._items = array("I")
+        self._index = DigestIndex()
+
+    def __len__(self) -> int:
+        return len(self.lines)
+
+    def add(self, line: int, key: str) -> None:
+        """Adds the sentence of a line, unless it was added before."""
+        item = len(self._index)
+        if self._index.add(digest(key)) == item:
+            self.lines.append(line)
+            self._items.append(item)
+
+    def digest(self, place: int) -> bytes:
+        """Returns the digest of a sentence by its place among the different ones."""
+        return self._index[self._items[place]]
+
+
+def _different_sentences(source: PathLike, target: PathLike, left_out: Set[str]) -> _Sentences:
+    """Returns the source sentences of a bitext, but for those that are left out."""
+    sentences = _Sentences()
+    for line, pair in enumerate(read_pairs(source, target)):
+        if all(map(str.strip, pair)) and (key := sentence_key(pair[0])) not in left_out:
+            sentences.add(line, key)
+    return sentences
 
 
 def _write_sets(

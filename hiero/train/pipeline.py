@@ -116,7 +116,7 @@ class _Pipeline:
         if self.inputs.alignment is None:
             learned = [_ALIGNMENT_MODEL] if self.settings.aligner == "hiero" else []
             outputs, settings = ["alignment", *learned], AlignSettings.model_fields
-            memory = memory_setting(corpus.values(), self.settings.aligner, self.context.memory)
+            memory = memory_setting(*self._corpus_paths()[:2], self.settings.aligner, self.context.memory)
             self.context.run("align", corpus, outputs, self._align, *settings, **memory)
         else:
             given = {**corpus, "alignment": self.inputs.alignment}

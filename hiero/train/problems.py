@@ -7,7 +7,6 @@ counts of words and of links, and about 25 bytes for each pair.
 
 from __future__ import annotations
 
-import hashlib
 import math
 import os
 from collections import Counter
@@ -23,9 +22,11 @@ from hiero._core import DigestIndex, FormatError, LinkLexicon
 from hiero.base.files import replacing
 from hiero.base.lines import PathLike, read_lines
 from hiero.base.settings import Settings
+from hiero.base.text import split
 from hiero.text.scripts import CharacterCounts, MainScripts
-from hiero.train.alignment import parse_links, with_link_lines
+from hiero.train.alignment import check_links, parse_links, with_link_lines
 from hiero.train.corpus import pair_example, read_pairs
+from hiero.train.digests import digest
 
 ProblemKind = Literal["duplicate", "same-text", "other-script", "misaligned"]
 PROBLEMS: tuple[ProblemKind, ...] = get_args(ProblemKind)
@@ -163,8 +164,12 @@ class _Finder:
         characters = CharacterCounts(), CharacterCounts()
         for number, (source, target, links) in enumerate(corpus.lines(), start=1):
             # A pair that is there twice must not explain itself.
-            if self._pairs.add(_digest(source, target)) != number - 1:
-                parse_links(links, corpus.links_at(number))
+            if self._pairs.add(digest(f"{source}\t{target}")) != number - 1:
+                check_links(
+                    parse_links(links, corpus.links_at(number)),
+                    (len(split(source)), len(split(target))),
+                    corpus.links_at(number),
+                )
                 continue
             try:
                 self._lexicon.add(source, target, links)
@@ -199,10 +204,6 @@ class _Finder:
         log_odds = self._lexicon.log_odds(source, target, links)
         if log_odds < _LEAST_LOG_ODDS:
             yield Problem(number, "misaligned", f"log odds {log_odds:.1f}", source, target, log_odds)
-
-
-def _digest(source: str, target: str) -> bytes:
-    return hashlib.blake2b(f"{source}\t{target}".encode(), digest_size=16).digest()
 
 
 def write_problems(

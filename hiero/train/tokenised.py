@@ -6,6 +6,7 @@ from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import dataclass
 from itertools import chain
 
+from hiero.base.parallel import in_blocks
 from hiero.base.processes import process_map
 from hiero.text import TextSide
 
@@ -24,22 +25,8 @@ def tokenised(
     in its turn. ``tokens`` may be another method of a side that makes tokens."""
     tokenise = _Tokenise(sides, tokens)
     if all(side.scheme == "none" for side in sides):  # reading the lines takes longer
-        return chain.from_iterable(map(tokenise, _blocks(lines)))
-    return chain.from_iterable(process_map(tokenise, _blocks(lines), processes))
-
-
-def _blocks(lines: Iterable[Sequence[str]]) -> Iterator[list[Sequence[str]]]:
-    block: list[Sequence[str]] = []
-    try:
-        for line in lines:
-            block.append(line)
-            if len(block) == _LINES_AT_ONCE:
-                yield block
-                block = []
-    except Exception:
-        yield block  # lines before one that cannot be read are looked at first
-        raise
-    yield block
+        return (tokenise.line(line) for line in lines)
+    return chain.from_iterable(process_map(tokenise, in_blocks(lines, _LINES_AT_ONCE), processes))
 
 
 @dataclass(frozen=True)
@@ -50,6 +37,7 @@ class _Tokenise:
     tokens: Callable[[TextSide, str], Tokens]
 
     def __call__(self, lines: Sequence[Sequence[str]]) -> list[list[Tokens]]:
-        return [
-            [self.tokens(side, text) for side, text in zip(self.sides, line, strict=True)] for line in lines
-        ]
+        return [self.line(line) for line in lines]
+
+    def line(self, texts: Sequence[str]) -> list[Tokens]:
+        return [self.tokens(side, text) for side, text in zip(self.sides, texts, strict=True)]

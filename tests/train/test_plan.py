@@ -2,14 +2,16 @@
 
 from __future__ import annotations
 
+import io
 import math
 from pathlib import Path
 
 import pytest
 
+from hiero._core import Aligner
 from hiero.cli.base.size import duration
 from hiero.train import TrainInputs, TrainSettings, plan, train
-from hiero.train.plan import StepPlan, _planned, _sample, plan_training
+from hiero.train.plan import StepPlan, _planned, _sample, _work, plan_training
 from support.commands import call
 
 GIGABYTE = 1e9
@@ -39,6 +41,15 @@ def test_what_grows_otherwise() -> None:
     assert step.seconds == pytest.approx(2 * 5, rel=0.1)
     assert step.disk == pytest.approx(25 * 4e6)
     assert planned("align", (1.0, 1e8, 1e6), (2.0, 1e8, 4e6), pairs=3000).seconds == 2.0
+
+
+def test_sweeps_are_those_of_the_aligner(tmp_path: Path) -> None:
+    totals: list[int] = []
+    for pairs in (200, 3000):
+        core = Aligner(str(tmp_path), 1)
+        core.add((io.BytesIO(b"a b\n" * pairs), "s"), (io.BytesIO(b"c\n" * pairs), "t"))
+        core.train(1, 1, 1 << 40, lambda done, total: totals.append(total))
+        assert _work("align", pairs, TrainSettings()) == pairs * totals[-1] / 2
 
 
 def test_samples_keep_lines_together(tmp_path: Path) -> None:

@@ -147,6 +147,7 @@ def test_files_and_report(tmp_path: Path) -> None:
         (2, "0-0 1:1", "a:2: expected links such as 0-0 1-2, found 1:1"),
         (2, "0-0 6-1", "a:2: link 6-1 points beyond a sentence pair of 6 and 6 words"),
         (181, "x", "a:181: expected links such as 0-0 1-2, found x"),  # of a duplicate
+        (181, "9-0", "a:181: link 9-0 points beyond a sentence pair of 6 and 6 words"),
         (10, "0-0", "a:10: link 0-0 points beyond a sentence pair of 0 and 0 words"),
         (186, "0-0\n0-0", "a:187: more lines than the 186 sentence pairs"),
     ],

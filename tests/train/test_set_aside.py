@@ -11,7 +11,6 @@ import pytest
 
 from hiero import FormatError
 from hiero.train import leave_out, set_aside
-from hiero.train.digests import LineDigests
 from hiero.train.held_out import LeftOutExample, sentence_key
 from support.files import write
 
@@ -112,19 +111,6 @@ def test_digests_of_sentences_draw_what_the_sentences_draw(tmp_path: Path, seed:
             text = "".join(pair[side] + "\n" for pair in lines)
             assert (tmp_path / f"{name}.{file}").read_bytes() == text.encode()
     assert not sizes or len(pairs) > counts["train"] + sum(sizes.values()) + counts["left out"]  # blanks
-
-
-def test_first_lines_of_many_texts() -> None:
-    rng = random.Random(1)
-    texts = [None if rng.random() < 0.1 else str(rng.randrange(3000)) for _ in range(5000)]
-    lines = LineDigests()
-    assert lines.first_lines().tolist() == []
-    for text in texts:
-        lines.add(text)
-    numbers = {text: number for number, text in reversed(list(enumerate(texts))) if text is not None}
-    assert lines.first_lines().tolist() == sorted(numbers.values())
-    for text, number in numbers.items():
-        assert all((lines[number] == lines[other]) == (text == texts[other]) for other in range(100))
 
 
 def test_too_few_pairs(tmp_path: Path) -> None:

@@ -20,12 +20,20 @@ std::size_t first_with_words(const Bitext& bitext) {
   return pair;
 }
 
+std::uint64_t bytes_of_words(const Bitext& bitext) {
+  return WordAligner::kBytesPerWord *
+         std::max(bitext.source().begin(bitext.pairs()), bitext.target().begin(bitext.pairs()));
+}
+
+std::uint64_t bytes_of_types(const Bitext& bitext) {
+  return WordAligner::kBytesPerType * (bitext.source().word_count() + bitext.target().word_count());
+}
+
+// Samples the pairs for whose words there is memory besides that for all types.
 PairSample sample_of(const Bitext& bitext, const AlignOptions& options) {
-  const std::size_t words =
-      std::max(bitext.source().begin(bitext.pairs()), bitext.target().begin(bitext.pairs()));
-  const std::uint64_t needed = WordAligner::kBytesPerWord * std::max<std::size_t>(words, 1);
-  return {options.seed, static_cast<double>(options.memory) / static_cast<double>(needed),
-          first_with_words(bitext)};
+  const std::uint64_t left = options.memory - std::min(options.memory, bytes_of_types(bitext));
+  const auto needed = static_cast<double>(std::max<std::uint64_t>(bytes_of_words(bitext), 1));
+  return {options.seed, static_cast<double>(left) / needed, first_with_words(bitext)};
 }
 
 }  // namespace
@@ -33,6 +41,10 @@ PairSample sample_of(const Bitext& bitext, const AlignOptions& options) {
 WordAligner::WordAligner(const Bitext& bitext, const AlignOptions& options, const std::string& folder)
     : bitext_(bitext), options_(options), folder_(folder), sample_(sample_of(bitext, options)) {
   if (first_with_words(bitext) == bitext.pairs()) throw FormatError("no sentence pairs to align");
+}
+
+std::uint64_t WordAligner::bytes_needed(const Bitext& bitext) {
+  return bytes_of_words(bitext) + bytes_of_types(bitext);
 }
 
 // One sampler after the other, so that only one needs memory for its counts.

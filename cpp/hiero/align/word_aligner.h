@@ -10,6 +10,7 @@
 #include <array>
 #include <cstdint>
 #include <functional>
+#include <limits>
 #include <string>
 #include <vector>
 
@@ -30,7 +31,7 @@ struct AlignOptions {
   std::size_t threads = 1;
   // Bytes for the counts of a sampler. If they have no room for all pairs, the samplers learn from a part of
   // the pairs, and what they have learned aligns the others.
-  std::uint64_t memory = std::uint64_t{1} << 32;
+  std::uint64_t memory = std::numeric_limits<std::uint64_t>::max();
 };
 
 // Receives the number of sweeps done and that of all. It may throw to stop the work.
@@ -38,11 +39,15 @@ using AlignProgress = std::function<void(std::uint64_t done, std::uint64_t all)>
 
 class WordAligner {
  public:
-  // What a word of the larger side may add to the counts of a sampler, in text of which some words in ten are
-  // new; less where fewer are. Counts have a slot for each two words that were linked: at first, when links
-  // are drawn blindly, nearly every word has one of its own, and half of the slots are free. The sums over
-  // the last sweeps have fewer.
+  // What counts of a sampler take at the most: for a word of the larger side, as they have a slot for each
+  // two words that were linked. At first, when links are drawn blindly, nearly every word has one of its own,
+  // and half of the slots are free; the sums over the last sweeps have fewer. And for each different word of
+  // a side, which has a hash table in both, fertilities, and its text in the vocabulary.
   static constexpr std::uint64_t kBytesPerWord = 24;
+  static constexpr std::uint64_t kBytesPerType = 192;
+
+  // Returns the bytes that the counts of a sampler of all pairs may take.
+  static std::uint64_t bytes_needed(const Bitext& bitext);
 
   // The bitext must outlive the aligner. Further data lie in files in `folder`. Throws FileError, and
   // FormatError for a bitext without a pair of sentences.

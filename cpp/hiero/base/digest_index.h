@@ -25,6 +25,7 @@ class DigestIndex {
   std::size_t add(const Digest& digest);
   // Returns the first item with the same digest as this one.
   std::size_t first(std::size_t item) const { return slots_[find(digests_.data()[item])]; }
+  const Digest& digest(std::size_t item) const { return digests_.data()[item]; }
   // Tells whether a later item has the same digest as this one, which is the first with it.
   bool is_repeated(std::size_t item) const { return repeated_[item]; }
   std::size_t size() const { return digests_.size(); }

@@ -7,6 +7,8 @@ result.
 from __future__ import annotations
 
 from dataclasses import dataclass
+from functools import cached_property
+from typing import Any
 
 import numpy as np
 import numpy.typing as npt
@@ -62,21 +64,34 @@ def mert(
     if not start.any():
         raise ValueError("all weights are zero")
     chosen = MertOptions() if options is None else options
-    columns = np.ascontiguousarray(pool.features.toarray().T)
-    varying = _varying(pool, columns)
+    columned = _Columned(pool)
+    varying = _varying(pool, columned.columns)
     searched = limits.narrowed([feature for feature in limits.free if varying[feature]])
 
-    run_climb = _RunClimb(pool, columns, metric, start, searched, seed, chosen)
+    run_climb = _RunClimb(columned, metric, start, searched, seed, chosen)
     climbs = list(spread_map(run_climb, range(chosen.restarts + 1), threads))
     return mean_of_climbs(climbs, start, limits)
+
+
+class _Columned:
+    """A pool with its features by column, float64 (features, n), which are not pickled."""
+
+    def __init__(self, arrays: PoolArrays) -> None:
+        self.arrays = arrays
+
+    @cached_property
+    def columns(self) -> Array:
+        return np.ascontiguousarray(self.arrays.features.toarray().T)
+
+    def __reduce__(self) -> tuple[Any, ...]:
+        return _Columned, (self.arrays,)
 
 
 @dataclass(frozen=True)
 class _RunClimb:
     """Climbs from the start, with the order of directions that a number stands for."""
 
-    pool: PoolArrays
-    columns: Array
+    pool: _Columned
     metric: Metric
     start: Array
     limits: Limits
@@ -84,7 +99,7 @@ class _RunClimb:
     options: MertOptions
 
     def __call__(self, number: int) -> Climb:
-        lines = _PoolLines(self.pool, self.columns)
+        lines = _PoolLines(self.pool.arrays, self.pool.columns)
         seed = [self.seed, number]
         return climb(lines, self.metric, self.start, limits=self.limits, seed=seed, options=self.options)
 
