@@ -9,6 +9,7 @@ from __future__ import annotations
 
 import contextlib
 import json
+import os
 import time
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
@@ -69,14 +70,15 @@ class Journal:
         self.report(f"{step.name}: {reason}")
         if self._records.pop(step.name, None) is not None:
             self._write()
-        started = time.monotonic()
+        started, used = time.monotonic(), _processor_seconds()
         with peak_memory() as peak:
             step.run()
         seconds = time.monotonic() - started
+        processor = _processor_seconds() - used
         outputs = {name: self.checksum(self.directory / name) for name in step.outputs}
         self._records[step.name] = {**made_from, "outputs": outputs}
         self._write()
-        self._log(step.name, seconds, peak.megabytes)
+        self._log(step.name, seconds, processor, peak.megabytes)
         self.report(f"{step.name}: done in {seconds:.1f} s, {peak.megabytes:,.0f} MB")
 
     def inputs_of(self, name: str) -> Mapping[str, str]:
@@ -115,7 +117,17 @@ class Journal:
     def _write(self) -> None:
         write_atomically(self._path, json.dumps(self._records, indent=1) + "\n")
 
-    def _log(self, name: str, seconds: float, peak: float) -> None:
-        line = {"step": name, "seconds": round(seconds, 2), "peak_megabytes": round(peak)}
+    def _log(self, name: str, seconds: float, processor: float, peak: float) -> None:
+        line = {
+            "step": name,
+            "seconds": round(seconds, 2),
+            "processor_seconds": round(processor, 2),
+            "peak_megabytes": round(peak),
+        }
         with (self.directory / "log.jsonl").open("a", encoding="utf-8") as file:
             file.write(json.dumps(line) + "\n")
+
+
+def _processor_seconds() -> float:
+    """Returns the processor time of this process and of its children that have ended."""
+    return sum(os.times()[:4])
