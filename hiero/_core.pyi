@@ -2123,7 +2123,7 @@ class RuleCounts:
 
     def __init__(self, path: str) -> None:
         """
-        Opens and checks a file.
+        Opens a file. Its rules are checked when they are read.
 
         Args:
             path: The file.
@@ -2223,6 +2223,157 @@ def fisher_minus_log_p(both: int, source: int, target: int, pairs: int) -> float
 
     Returns:
         Natural log.
+    """
+
+EXTRACTED_SHARD: bytes = ...
+
+def extract_shard(
+    source: tuple[IO[bytes], str],
+    target: tuple[IO[bytes], str],
+    links: tuple[IO[bytes], str],
+    output: str,
+    options: ExtractOptions,
+    key: str,
+    shard: tuple[int, int],
+    memory: int,
+    threads: int,
+    progress: Callable[[int, int], object] | None,
+) -> ExtractStatistics:
+    """
+    Extracts the rules of a shard of the sentence pairs, for merge_extracted.
+
+    Args:
+        source: As for extract, and so are the target and the links.
+        output: File of rule occurrences, written in full or not at all.
+        options: Options.
+        key: Text that says with which options: only shards with the same are merged.
+        shard: Its number, from 0, and the number of shards.
+        memory: Bytes for sorting.
+        threads: Number of threads, which changes nothing but the time.
+        progress: Called with the numbers of sentence pairs and of rule occurrences from time to time.
+
+    Raises:
+        FormatError: A line is malformed, or the files have different lengths.
+        OSError: A file cannot be read or written.
+        ValueError: There is no such shard.
+    """
+
+def merge_extracted(shards: Sequence[str], output: str, memory: int, threads: int) -> ExtractStatistics:
+    """
+    Counts the rules of all shards. The file is the same as that of extract.
+
+    Args:
+        shards: Files from extract_shard, in any order.
+        output: File of counted rules, written in full or not at all.
+        memory: Bytes for sorting.
+        threads: Number of threads, which changes nothing but the time.
+
+    Raises:
+        FormatError: A file is damaged, they do not belong together, or one is missing.
+        OSError: A file cannot be read or written.
+    """
+
+def divide_extracted(shards: Sequence[str], folder: str, memory: int) -> list[bytes]:
+    """
+    Divides the source sides of rules into parts with about equally many rules.
+
+    Args:
+        shards: Files from extract_shard.
+        folder: Folder for what does not fit into memory.
+        memory: Bytes for sorting.
+
+    Returns:
+        The first source side of each part but the first one, for sum_extracted.
+    """
+
+def sum_extracted(
+    shards: Sequence[str],
+    firsts: Sequence[bytes],
+    output: str,
+    shard: tuple[int, int],
+    memory: int,
+    threads: int,
+) -> None:
+    """
+    Sums a share of the rules of all shards.
+
+    Args:
+        shards: Files from extract_shard.
+        firsts: What divide_extracted returned.
+        output: File of sums, for code_extracted.
+        shard: Number of the share of target sides, from 0, and the number of shares.
+        memory: Bytes for sorting.
+        threads: Number of threads.
+    """
+
+def code_extracted(
+    sums: Sequence[str], output: str, shard: tuple[int, int], memory: int, threads: int
+) -> None:
+    """
+    Sorts a share of the sums.
+
+    Args:
+        sums: All files from sum_extracted.
+        output: File for join_extracted.
+        shard: Number of the share of source sides, from 0, and the number of shares.
+        memory: Bytes for sorting.
+        threads: Number of threads.
+    """
+
+def join_extracted(shards: Sequence[str], coded: Sequence[str], output: str) -> ExtractStatistics:
+    """
+    Joins what other functions made of all shards. The file is the same as that of extract.
+
+    Args:
+        shards: Files from extract_shard.
+        coded: All files from code_extracted, in order.
+        output: File of counted rules, written in full or not at all.
+    """
+
+SCORED_SHARD: bytes = ...
+
+def score_shard(
+    counts: RuleCounts,
+    output: str,
+    options: ScoreOptions,
+    key: str,
+    bitext: tuple[tuple[IO[bytes], str], tuple[IO[bytes], str]] | None,
+    least_significance: float,
+    shard: tuple[int, int],
+    threads: int,
+    progress: Callable[[int], object] | None,
+) -> ScoreStatistics:
+    """
+    Scores a shard of counted rules, for merge_scored.
+
+    Args:
+        counts: The counted rules.
+        output: File of those rules that are kept, written in full or not at all.
+        options: Options.
+        key: Text that says with which options: only shards with the same are merged.
+        bitext: As for score.
+        least_significance: As for score.
+        shard: Its number, from 0, and the number of shards.
+        threads: Number of threads, which changes nothing but the time.
+        progress: Called with the number of rules read from time to time.
+
+    Raises:
+        FormatError: The counts are damaged, or the bitext is another one.
+        OSError: A file cannot be read or written.
+        ValueError: There is no such shard.
+    """
+
+def merge_scored(shards: Sequence[str], output: str) -> ScoreStatistics:
+    """
+    Packs a rule table from all shards of scored rules, the same as score does.
+
+    Args:
+        shards: Files from score_shard, in any order.
+        output: The table file, written in full or not at all.
+
+    Raises:
+        FormatError: A file is damaged, they do not belong together, one is missing, or no rule is left.
+        OSError: A file cannot be read or written.
     """
 
 ALIGN_BYTES_PER_WORD: int = 24

@@ -1,6 +1,5 @@
 // Rule extraction and scoring.
-#include <optional>
-
+#include "bind_extract.h"
 #include "bind_settings.h"
 #include "hiero/extract/counts_file.h"
 #include "hiero/extract/extraction.h"
@@ -28,35 +27,24 @@ ExtractStatistics extract_from_files(const NamedFile& source, const NamedFile& t
 }
 
 ScoreStatistics score_counts(const CountsFile& counts, const std::string& output, const ScoreOptions& options,
-                             const std::optional<std::pair<NamedFile, NamedFile>>& bitext,
-                             double least_significance, int threads, const Counter& progress) {
+                             const BitextFiles& bitext, double least_significance, int threads,
+                             const Counter& progress) {
   const ScoreProgress report = [&progress](std::uint64_t rules) { call_progress(progress, rules); };
-  std::optional<PythonLines> source;
-  std::optional<PythonLines> target;
-  if (bitext) {
-    source.emplace(bitext->first.first, bitext->first.second);
-    target.emplace(bitext->second.first, bitext->second.second);
-  }
+  TestedBitext tested(bitext);
   const nb::gil_scoped_release release;
-  std::optional<IndexedBitext> index;
-  if (bitext) {
-    Vocab words = counts.words();
-    index.emplace(source->reader(), target->reader(), words, counts.statistics().pairs);
-  }
-  return score_rules(counts, output, options, index ? &*index : nullptr, least_significance,
-                     thread_count(threads), report);
+  return score_rules(counts, output, options, tested.read(counts), least_significance, thread_count(threads),
+                     report);
 }
 
 void visit_rules(const CountsFile& counts, const RuleVisitor& callback) {
-  const Vocab words = counts.words();
   for (RuleGroups groups(counts); groups.next();) {
     for (const CodedRule& rule : groups.rules()) {
       std::vector<std::pair<int, int>> links;
       for (std::size_t i = 0; i < rule.links.size(); i += 2)
         links.emplace_back(static_cast<int>(rule.links[i]), static_cast<int>(rule.links[i + 1]));
       const double count = static_cast<double>(rule.count.shares) / RuleExtractor::kOne;
-      callback(counts.source_tokens(rule.source, words), counts.target_tokens(rule.target, words), links,
-               count, rule.count.occurrences);
+      callback(counts.source_tokens(rule.source), counts.target_tokens(rule.target), links, count,
+               rule.count.occurrences);
     }
   }
 }
@@ -85,7 +73,7 @@ void register_statistics(nb::module_& m) {
 void register_counts(nb::module_& m) {
   define<CountsFile>(m, "RuleCounts", "Counted rules in a file, the result of extraction.")
       .def(nb::init<const std::string&>(), nb::arg("path"), nb::call_guard<nb::gil_scoped_release>(),
-           R"(Opens and checks a file.
+           R"(Opens a file. Its rules are checked when they are read.
 
 Args:
     path: The file.

@@ -56,25 +56,22 @@ std::vector<std::byte> encoded_side(WordId word) {
 
 // Writes two rules of one source side. The sum of their shares does not fit into 64 bits.
 void write_counts(const std::string& path) {
-  Vocab words;
-  Lexicon lexicon;
-  const WordId source = words.intern("f");
-  CountsWriter out(path);
-  for (const char* target : {"x", "y"}) lexicon.add(source, words.intern(target), 1);
-  out.words(words);
-  out.lexicon(lexicon);
+  CountsHead head;
+  const WordId source = head.words.intern("f");
+  for (const char* target : {"x", "y"}) head.lexicon.add(source, head.words.intern(target), 1);
   const std::vector<std::byte> source_side = encoded_side(source);
   const std::byte links[2]{};
-  ExtractStatistics statistics;
-  statistics.pairs = 1;
+  head.statistics.pairs = 1;
   CodedRules rules;
   for (const char* target : {"x", "y"}) {
-    const std::vector<std::byte> target_side = encoded_side(words.intern(target));
+    const std::vector<std::byte> target_side = encoded_side(head.words.intern(target));
     rules.add({source_side, target_side, links, {kMaxCount, kMaxCount}, kMaxCount});
-    ++statistics.rules;
+    ++head.statistics.rules;
   }
-  out.rules(rules);
-  out.commit(statistics);
+  PartsWriter out(path, kRuleCounts);
+  out.append(rules.bytes());
+  out.end_part();
+  out.commit(encode_head(head));
 }
 
 bool is_near(float a, double b) { return std::abs(a - b) < 1e-6; }

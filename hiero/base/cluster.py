@@ -9,6 +9,7 @@ from __future__ import annotations
 from collections import deque
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from contextlib import ExitStack
+from dataclasses import dataclass
 from itertools import pairwise
 from typing import Any, Generic, TypeVar
 
@@ -52,6 +53,11 @@ class Cluster:
         return self._transport.places()
 
     @property
+    def machines(self) -> int:
+        """The number of machines, each as large as the smallest one."""
+        return self._transport.machines()
+
+    @property
     def sent(self) -> int:
         """The bytes of work and items that were sent so far. Work that several nodes fetch counts once."""
         return self._transport.sent
@@ -66,6 +72,11 @@ class Cluster:
         for items, it raises what the work raises; Error for work that was lost several times."""
         return _Job(self._transport, work, _AHEAD * self.places)
 
+    def wide(self, work: Callable[[T, int], R], items: Iterable[T]) -> Iterator[R]:
+        """Does work on all processors of the smallest machine. Work, items and results are as for ``job``."""
+        width = self._transport.width()
+        return _Job(self._transport, _Wide(work, width), _AHEAD * self.machines, width).map(items, 1)
+
     def parts(self, make: MakePart[T, S], items: Sequence[T], block: int) -> Parts:
         """Makes a part for each place, of whole blocks of items."""
         blocks = -(-len(items) // block)
@@ -75,11 +86,24 @@ class Cluster:
         return _RayParts(self._transport, parts)
 
 
-class _Job(Generic[T, R]):
-    """Work that was sent to the cluster once, for many blocks of items. So many blocks are read ahead."""
+@dataclass(frozen=True)
+class _Wide(Generic[T, R]):
+    """Work with a number of threads."""
 
-    def __init__(self, transport: Transport, work: Callable[[T], R], ahead: int) -> None:
+    work: Callable[[T, int], R]
+    threads: int
+
+    def __call__(self, item: T) -> R:
+        return self.work(item, self.threads)
+
+
+class _Job(Generic[T, R]):
+    """Work that was sent to the cluster once, for many blocks of items, of which so many are read ahead. A
+    block takes so many processors of a machine."""
+
+    def __init__(self, transport: Transport, work: Callable[[T], R], ahead: int, width: int = 1) -> None:
         self._transport = transport
+        self._width = width
         self._work = transport.put(work)
         self._ahead = ahead
 
@@ -108,7 +132,7 @@ class _Job(Generic[T, R]):
                 self._transport.cancel(reference)
 
     def _start(self, block: list[T]) -> Any:
-        return self._transport.start(self._work, block)
+        return self._transport.start(self._work, block, self._width)
 
     def _results(self, reference: Any) -> Iterator[R]:
         """Yields results, and raises what work has raised in its turn."""

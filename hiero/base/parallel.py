@@ -1,9 +1,10 @@
 """Work on several threads or on a cluster, with results in the order of the input.
 
-``ordered_map`` is for work that shares the memory of this process. ``spread_map``, ``SpreadJob`` and
-``spread_parts`` are for work that may leave it: within ``working_on`` a cluster they do it there, and
-otherwise on threads. Callers cannot tell the difference, but for what they pass: work, items and results must
-be plain data that can be pickled, such as a frozen dataclass with ``__call__``.
+``ordered_map`` is for work that shares the memory of this process. ``spread_map``, ``SpreadJob``,
+``spread_parts`` and, for work that has threads of its own, ``spread_wide`` are for work that may leave it:
+within ``working_on`` a cluster they do it there, and otherwise on threads. Callers cannot tell the
+difference, but for what they pass: work, items and results must be plain data that can be pickled, such as a
+frozen dataclass with ``__call__``.
 """
 
 from __future__ import annotations
@@ -158,8 +159,15 @@ class Engine(Protocol):
     def places(self) -> int:
         """The number of pieces of work that are done at the same time."""
 
+    @property
+    def machines(self) -> int:
+        """The number of pieces of work of several threads that are done at the same time."""
+
     def job(self, work: Callable[[T], R]) -> Job[T, R]:
         """Sends work, which is then done for items."""
+
+    def wide(self, work: Callable[[T, int], R], items: Iterable[T]) -> Iterator[R]:
+        """Does as ``spread_wide`` does."""
 
     def parts(self, make: MakePart[T, S], items: Sequence[T], block: int) -> Parts:
         """Does as ``spread_parts`` does."""
@@ -194,6 +202,19 @@ def spread_map(work: Callable[[T], R], items: Iterable[T], threads: int, togethe
     """Yields ``work(item)`` for every item, in order, as ``ordered_map`` does. On a cluster, so many items go
     to a place together: for short work, several."""
     return SpreadJob(work).map(items, threads, together)
+
+
+def machines() -> int:
+    """Returns how many pieces of work of several threads are done at the same time."""
+    return 1 if _engine is None else _engine.machines
+
+
+def spread_wide(work: Callable[[T, int], R], items: Iterable[T], threads: int) -> Iterator[R]:
+    """Yields ``work(item, threads)`` for every item, in order, one item after the other. On a cluster several
+    machines work on items, each with the number of threads that it has."""
+    if _engine is None:
+        return (work(item, threads) for item in items)
+    return _engine.wide(work, items)
 
 
 class SpreadJob(Generic[T, R]):

@@ -65,6 +65,20 @@ class Transport:
         """Returns the number of processors of all nodes."""
         return max(1, int(self._ray.cluster_resources().get("CPU", 1)))
 
+    def width(self) -> int:
+        """Returns the number of processors of the smallest node that has any."""
+        return min(self._processors(), default=1)
+
+    def machines(self) -> int:
+        """Returns how many times as many processors as the smallest node has there are, counting only those
+        that are together in a node."""
+        width = self.width()
+        return max(1, sum(own // width for own in self._processors()))
+
+    def _processors(self) -> list[int]:
+        nodes = (node["Resources"] for node in self._ray.nodes() if node["Alive"])
+        return [int(resources["CPU"]) for resources in nodes if resources.get("CPU", 0) >= 1]
+
     def packed(self, content: object) -> bytes:
         """Pickles what is sent, and counts it. Raises Error for what cannot be pickled."""
         data = _pickled(content)
@@ -77,10 +91,12 @@ class Transport:
         be relative to the working directory, which the process of the node goes to."""
         return self._ray.put(self.packed((os.getcwd(), _pickled(content))))
 
-    def start(self, work: Any, items: object) -> Any:
-        """Starts work, which was put, on items at any place. Returns a reference to a list of results."""
+    def start(self, work: Any, items: object, width: int) -> Any:
+        """Starts work, which was put, on items at any place with so many processors. Returns a reference to a
+        list of results."""
         # In a list a reference stays one, and the process fetches the work only if it does not have it.
-        return self._do.remote([work], self.packed(items))
+        do = self._do if width == 1 else self._do.options(num_cpus=width)
+        return do.remote([work], self.packed(items))
 
     def start_part(self, content: Any) -> Any:
         """Starts an actor with the state of a part, made from content that was put and must be kept: if its

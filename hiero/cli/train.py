@@ -45,15 +45,15 @@ from hiero.train import (
     extract_rules,
     plan_training,
     prepare_corpus,
-    rules,
     score_rules,
     train_truecaser,
     weights_by_length,
 )
 from hiero.train import train as train_model
 from hiero.train.corpus import read_pairs
+from hiero.train.rules import STEP_MEMORY
 
-_STEP_MEMORY = memory_text(rules.DEFAULT_MEMORY)
+_STEP_MEMORY = memory_text(STEP_MEMORY)
 
 
 def train(

@@ -23,10 +23,12 @@ from hiero.features.distortion import DistortionStatistics
 from hiero.text import TextSide
 from hiero.train.alignment import AlignSettings, align, import_alignment, memory_setting
 from hiero.train.corpus import count_sentences, prepare_corpus, read_pairs, text_warnings
+from hiero.train.extraction import extract_rules
 from hiero.train.held_out import LEFT_OUT, LeftOutExample, set_aside
 from hiero.train.lm_steps import LmSteps
 from hiero.train.problems import PROBLEM_COUNTS, PROBLEMS_FILE, AlignedCorpus, ProblemReport, write_problems
-from hiero.train.rules import ExtractSettings, extract_rules, score_rules
+from hiero.train.rules import ExtractSettings
+from hiero.train.scoring import score_rules
 from hiero.train.settings import DEFAULT_MEMORY, TrainInputs, TrainSettings
 from hiero.train.step_context import StepContext
 from hiero.train.steps import open_journal

@@ -1,25 +1,23 @@
-"""Rule extraction and rule scoring: settings, and a function for each step of the C++ core."""
+"""Settings of rule extraction and rule scoring."""
 
 from __future__ import annotations
 
 import math
-import os
 from collections.abc import Callable
-from contextlib import ExitStack
 from typing import TYPE_CHECKING, Annotated, Literal, TypedDict, Unpack
 
 from pydantic import ConfigDict, Field, field_validator
 
 from hiero import _core
-from hiero._core import ExtractStatistics, RuleCounts, ScoreStatistics
-from hiero.base.lines import PathLike, check_read_twice, open_source
+from hiero.base.lines import PathLike, check_read_twice
 from hiero.base.settings import settings_model
 from hiero.decode.settings import SPAN_LIMITS
 from hiero.train.movement import measure_movement
 
 Ranges = tuple[tuple[int, int], ...]
 Significance = Literal["a+e", "a-e"] | None
-DEFAULT_MEMORY = 1 << 30
+# Bytes for sorting and counts of a step that is done by itself.
+STEP_MEMORY = 1 << 30
 
 
 class ExtractArguments(TypedDict, total=False):
@@ -141,71 +139,3 @@ def parse_ranges(text: str) -> Ranges:
             raise ValueError(f"{text!r}: expected ranges of lines such as 1-20000,30001-40000")
         ranges.append((int(first), int(last)))
     return tuple(ranges)
-
-
-def extract_rules(
-    source: PathLike,
-    target: PathLike,
-    alignment: PathLike,
-    output: PathLike,
-    *,
-    settings: ExtractSettings | None = None,
-    memory: int = DEFAULT_MEMORY,
-    threads: int = 1,
-    progress: Callable[[int, int], object] | None = None,
-) -> ExtractStatistics:
-    """Extracts rules from two files of tokens and a file of links, and writes a file of rule counts.
-
-    A ``max_phrase`` that is not set is chosen. ``memory`` limits the bytes used for sorting; neither it nor
-    the number of ``threads`` changes the result. ``progress`` is called with the numbers of sentence pairs
-    and of rule occurrences so far. Pairs with an empty side are skipped.
-    Raises FormatError, naming the line, for files of different lengths, invalid UTF-8 or links outside a
-    sentence; OSError.
-    """
-    with open_source(source) as f, open_source(target) as e, open_source(alignment) as a:
-        return _core.extract(
-            (f, os.fspath(source)),
-            (e, os.fspath(target)),
-            (a, os.fspath(alignment)),
-            os.fspath(output),
-            (settings or ExtractSettings()).chosen(alignment).options(),
-            memory,
-            threads,
-            progress,
-        )
-
-
-def score_rules(
-    counts: PathLike,
-    output: PathLike,
-    *,
-    settings: ScoreSettings | None = None,
-    bitext: tuple[PathLike, PathLike] | None = None,
-    threads: int = 1,
-    progress: Callable[[int, int], object] | None = None,
-) -> ScoreStatistics:
-    """Writes a packed rule table from rule counts.
-
-    Its features are PhraseFE, PhraseEF, LexFE and LexEF (natural logs of probabilities), RuleCount (log of
-    the count) and Singleton (1 for a rule that occurred once). Probabilities are estimated from all counted
-    rules, before pruning. Pruning by significance counts in how many sentence pairs of ``bitext`` each side
-    occurs; the bitext must be the one from which the rules were extracted.
-    The number of ``threads`` changes nothing but the time. ``progress`` is called with the number of rules
-    done and their total.
-    Raises ValueError for pruning by significance without a bitext; FormatError, OSError.
-    """
-    settings = settings or ScoreSettings()
-    rules = RuleCounts(os.fspath(counts))
-    least_significance = settings.least_significance(rules.statistics.pairs)
-    with ExitStack() as stack:
-        files = None
-        if settings.significance is not None:
-            if bitext is None:
-                raise ValueError("pruning by significance needs the bitext that the rules come from")
-            source, target = ((stack.enter_context(open_source(p)), os.fspath(p)) for p in bitext)
-            files = (source, target)
-        total = rules.statistics.rules
-        report = None if progress is None else lambda done: progress(done, total)
-        return _core.score(
-            rules, os.fspath(output), settings.options(), files, least_significance, threads, report
-        )

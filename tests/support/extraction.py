@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import random
 from collections.abc import Sequence
 from pathlib import Path
 
@@ -11,6 +12,19 @@ from hiero.train import ExtractSettings, ScoreSettings, extract_rules, score_rul
 from support.brute_force_extraction import Pair
 
 Key = tuple[tuple[str, ...], tuple[str, ...]]
+
+
+def random_pair(rng: random.Random, longest: int, words: str) -> Pair:
+    """Returns a pair of up to so many words, which are small letters, and capitals on the target side."""
+    source = tuple(rng.choice(words) for _ in range(rng.randint(1, longest)))
+    target = tuple(rng.choice(words.upper()) for _ in range(rng.randint(1, longest)))
+    density = rng.choice([0.3, 0.8, 1.5])
+    links = set()
+    for _ in range(round(density * len(source))):
+        s = rng.randrange(len(source))
+        t = min(len(target) - 1, max(0, s + rng.choice([-2, -1, 0, 0, 0, 1, 2])))
+        links.add((s, t if rng.random() < 0.8 else rng.randrange(len(target))))
+    return Pair(source, target, frozenset(links))
 
 
 def write_bitext(folder: Path, pairs: Sequence[Pair]) -> tuple[Path, Path, Path]:

@@ -15,20 +15,7 @@ from hiero.features.distortion import DistortionStatistics
 from hiero.train import ExtractSettings, extract_rules, score_rules
 from support import brute_force_extraction as twin
 from support.brute_force_extraction import Limits, Pair
-from support.extraction import extract, read_counts, score, write_bitext
-
-
-def random_pair(rng: random.Random, longest: int, words: str) -> Pair:
-    source = tuple(rng.choice(words) for _ in range(rng.randint(1, longest)))
-    target = tuple(rng.choice(words.upper()) for _ in range(rng.randint(1, longest)))
-    density = rng.choice([0.3, 0.8, 1.5])
-    links = set()
-    for _ in range(round(density * len(source))):
-        s = rng.randrange(len(source))
-        t = min(len(target) - 1, max(0, s + rng.choice([-2, -1, 0, 0, 0, 1, 2])))
-        links.add((s, t if rng.random() < 0.8 else rng.randrange(len(target))))
-    return Pair(source, target, frozenset(links))
-
+from support.extraction import extract, random_pair, read_counts, score, write_bitext
 
 LIMITS = [
     Limits(),
@@ -282,20 +269,25 @@ def checksum(data: bytes) -> int:
     return out ^ out >> 32
 
 
-def with_checksum(counts: bytes) -> bytes:
-    """Returns a file of counts, which is smaller than a block, with a matching checksum."""
-    sum_at = 376
-    total = mix(mix(0, checksum(counts[sum_at + 8 :])), checksum(counts[:sum_at]))
-    return counts[:sum_at] + total.to_bytes(8, "little") + counts[sum_at + 8 :]
+def with_checksums(counts: bytes) -> bytes:
+    """Returns a file of counts, whose parts are smaller than a block, with matching checksums."""
+    parts, index_at, head_at = (int.from_bytes(counts[at : at + 8], "little") for at in (24, 32, 40))
+    index = b""
+    for at in range(index_at, index_at + 24 * parts, 24):
+        begin, end = (int.from_bytes(counts[place : place + 8], "little") for place in (at, at + 8))
+        sum_of_part = mix(0, checksum(counts[begin:end])) if begin < end else 0
+        index += counts[at : at + 16] + sum_of_part.to_bytes(8, "little")
+    total = mix(mix(mix(0, checksum(index)), checksum(counts[head_at:])), checksum(counts[:48]))
+    return counts[:48] + total.to_bytes(8, "little") + counts[56:index_at] + index + counts[head_at:]
 
 
 def test_counts_of_words_that_there_are_not(tmp_path: Path) -> None:
     extract(tmp_path, [Pair(("a",), ("A",), frozenset({(0, 0)}))])
     good = (tmp_path / "counts").read_bytes()
-    assert with_checksum(good) == good
-    rules_at = int.from_bytes(good[48:56], "little")
+    assert with_checksums(good) == good
+    rules_at = 56
     for at in (rules_at, rules_at + 2):  # the source and the target word of the only rule
-        (tmp_path / "counts").write_bytes(with_checksum(good[:at] + b"\x7f" + good[at + 1 :]))
+        (tmp_path / "counts").write_bytes(with_checksums(good[:at] + b"\x7f" + good[at + 1 :]))
         with pytest.raises(FormatError, match="counts: damaged: extract again"):
             score_rules(tmp_path / "counts", tmp_path / "rules.hrt")
         with pytest.raises(FormatError, match="counts: damaged: extract again"):

@@ -31,6 +31,12 @@ std::optional<std::uint32_t> Vocab::find(std::string_view text) const {
   return std::nullopt;
 }
 
+Vocab Vocab::copy() const {
+  Vocab out;
+  for (const std::string_view word : words_) out.intern(word);
+  return out;
+}
+
 std::string_view Vocab::store(std::string_view text) {
   constexpr std::size_t kBlockBytes = std::size_t{1} << 18;
   if (text.size() > free_) {

@@ -21,6 +21,8 @@ class Vocab {
   std::uint32_t intern(std::string_view text);
   // Returns the id of a string, if it is there.
   std::optional<std::uint32_t> find(std::string_view text) const;
+  // Returns a copy.
+  Vocab copy() const;
   std::uint32_t size() const { return static_cast<std::uint32_t>(words_.size()); }
   std::string_view operator[](std::uint32_t id) const { return words_[id]; }
 
