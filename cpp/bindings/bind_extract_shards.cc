@@ -144,7 +144,9 @@ void register_extract_shards(nb::module_& m) {
         R"(Extracts the rules of a shard of the sentence pairs, for merge_extracted.
 
 Args:
-    source: As for extract, and so are the target and the links.
+    source: Binary file of source sentences, and its name in error messages.
+    target: Binary file of target sentences, and its name.
+    links: Binary file of word alignments (0-0 1-2 ...), and its name.
     output: File of rule occurrences, written in full or not at all.
     options: Options.
     key: Text that says with which options: only shards with the same are merged.

@@ -33,6 +33,7 @@ _COMMANDS = {
         "align": ("train", "align_words"),
         "extract": ("train", "extract"),
         "score": ("train", "score"),
+        "merge": ("merge", "merge"),
         "lm": ("lm", "lm"),
         "assemble": ("train", "assemble"),
         "features": ("features", "put_features"),

@@ -18,18 +18,21 @@ from hiero.cli.base.settings import SettingOptions
 from hiero.cli.base.size import duration, memory_text, parse_memory
 from hiero.cli.options.text import NormalisationOptions
 from hiero.cli.options.training import (
-    LINKS,
     SIDES,
     TRAIN_MEMORY,
     AlignedFiles,
     AssemblyOptions,
     CasedTextOptions,
+    LinkedBitext,
     Memory,
     Running,
+    ShardRunning,
     Source,
+    SpreadRunning,
     Target,
     TextOptions,
     TrainingFiles,
+    extraction_summary,
     reporter,
 )
 from hiero.features.distortion import DistortionStatistics
@@ -43,15 +46,19 @@ from hiero.train import (
     align,
     default_weights,
     extract_rules,
+    extract_shard,
     plan_training,
     prepare_corpus,
     score_rules,
+    score_shard,
     train_truecaser,
     weights_by_length,
 )
 from hiero.train import train as train_model
 from hiero.train.corpus import read_pairs
+from hiero.train.extraction import ExtractProgress
 from hiero.train.rules import STEP_MEMORY
+from hiero.train.scoring import ScoreProgress
 
 _STEP_MEMORY = memory_text(STEP_MEMORY)
 
@@ -75,7 +82,7 @@ def train(
             "--plan", help="Only say how much time, memory and disk the steps will take, in seconds."
         ),
     ] = False,
-    running: Running,
+    running: SpreadRunning,
 ) -> None:
     """Trains a model from a bitext, two files with a sentence pair on each line, for hiero-decode.
 
@@ -90,7 +97,7 @@ def train(
         _print_plan(files, settings, parse_memory(memory), running)
         return
     note = f"run it again to go on; {files.output.name}.train has what is done"
-    with progress_line(running.quiet) as progress, on_interrupt(note):
+    with progress_line(running.quiet) as progress, on_interrupt(note), running.place():
         train_model(
             files.inputs,
             files.output,
@@ -218,36 +225,35 @@ def align_words(
 
 def extract(
     *,
-    source: Source,
-    target: Target,
-    alignment: Annotated[Path, typer.Option(help=f"{LINKS}.")],
+    bitext: LinkedBitext,
     output: Annotated[Path, Writes(), typer.Option("-o", "--output", help="Counted rules, for hiero score.")],
     distortion: Annotated[
         Path | None, Writes(), typer.Option(help="Output file for distortion statistics, as JSON.")
     ] = None,
     settings: Annotated[ExtractSettings, SettingOptions(ExtractSettings)],
     memory: Memory = _STEP_MEMORY,
-    running: Running,
+    running: ShardRunning,
 ) -> None:
     """Extracts and counts the rules of an aligned bitext in tokens."""
-    with progress_line(running.quiet) as progress:
-        count = one_unit(progress, "sentence pairs", partial(count_lines, source))
-        statistics = extract_rules(
-            source,
-            target,
-            alignment,
-            output,
-            settings=settings.chosen(alignment, report=reporter(running.quiet)),
-            memory=parse_memory(memory),
-            threads=running.thread_count,
-            progress=count and (lambda pairs, rules: count(pairs)),
-        )
+    if distortion is not None and running.numbers is not None:
+        raise typer.BadParameter("--distortion is for all shards: give it to hiero merge")
+    report = reporter(running.quiet)
+    with progress_line(running.quiet) as progress, running.place():
+        count = one_unit(progress, "sentence pairs", partial(count_lines, bitext.source))
+        done: ExtractProgress | None = count and (lambda pairs, rules: count(pairs))
+        common: dict[str, Any] = {
+            "settings": settings.chosen(bitext.alignment, report=report),
+            "memory": parse_memory(memory),
+            "threads": running.thread_count,
+            "progress": done,
+        }
+        if running.numbers is None:
+            statistics = extract_rules(*bitext.paths, output, **common)
+        else:
+            statistics = extract_shard(*bitext.paths, output, running.numbers, **common)
     if distortion is not None:
         DistortionStatistics.from_extraction(statistics).save(distortion)
-    reporter(running.quiet)(
-        f"{statistics.pairs:,} sentence pairs, {statistics.phrases:,} initial phrase pairs, "
-        f"{statistics.occurrences:,} rule occurrences, {statistics.rules:,} rules"
-    )
+    report(extraction_summary(statistics))
 
 
 def score(
@@ -259,20 +265,23 @@ def score(
         tuple[Path, Path] | None,
         typer.Option(metavar=SIDES, help="Bitext that the rules come from, for --significance."),
     ] = None,
-    running: Running,
+    running: ShardRunning,
 ) -> None:
     """Makes a rule table, with probabilities, from counted rules."""
     if settings.significance is not None and corpus is None:
         raise typer.BadParameter("--significance needs --corpus")
-    with progress_line(running.quiet) as progress:
-        statistics = score_rules(
-            counts,
-            output,
-            settings=settings,
-            bitext=corpus,
-            threads=running.thread_count,
-            progress=progress and (lambda done, total: progress("rules", done, total)),
-        )
+    with progress_line(running.quiet) as progress, running.place():
+        done: ScoreProgress | None = progress and (lambda rules, total: progress("rules", rules, total))
+        common: dict[str, Any] = {
+            "settings": settings,
+            "bitext": corpus,
+            "threads": running.thread_count,
+            "progress": done,
+        }
+        if running.numbers is None:
+            statistics = score_rules(counts, output, **common)
+        else:
+            statistics = score_shard(counts, output, running.numbers, **common)
     reporter(running.quiet)(f"{statistics.kept:,} of {statistics.read:,} rules kept")
 
 

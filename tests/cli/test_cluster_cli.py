@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import random
 import shutil
 import sys
 from collections.abc import Iterator
@@ -10,6 +11,7 @@ from pathlib import Path
 import pytest
 
 from support.commands import call
+from support.extraction import random_pair, write_bitext
 from support.nodes import Nodes
 
 pytestmark = [pytest.mark.filterwarnings("ignore")]
@@ -81,10 +83,61 @@ def test_tuning(method: str, nodes: Nodes, files: Path, tmp_path: Path) -> None:
     assert len(runs[0][1]) > 8
 
 
+@pytest.fixture(scope="module")
+def bitext(tmp_path_factory: pytest.TempPathFactory) -> list[object]:
+    """Returns the options of a bitext and of the alignment of its words."""
+    rng = random.Random(5)
+    pairs = [random_pair(rng, 7, "abcdefgh") for _ in range(400)]
+    source, target, links = write_bitext(tmp_path_factory.mktemp("bitext"), pairs)
+    return ["--source", source, "--target", target, "--alignment", links]
+
+
+def said_by(*words: object) -> str:
+    """Runs a command and returns what it says."""
+    done = call("hiero", *words)
+    assert done.returncode == 0, done.stderr
+    return done.stderr.decode()
+
+
+@pytest.mark.slow
+def test_extraction_and_scoring(nodes: Nodes, bitext: list[object], tmp_path: Path) -> None:
+    sides = ["--corpus", bitext[1], bitext[3], "--significance", 1]
+    for where in ([], ["--cluster", nodes.address]):
+        folder = tmp_path / str(len(where))
+        folder.mkdir()
+        extracted = ["-o", folder / "counts", "--distortion", folder / "distortion", "--memory", "1M"]
+        said = said_by("extract", *bitext, *extracted, *where)
+        assert "400 sentence pairs" in said and " rules" in said
+        said_by("score", folder / "counts", "-o", folder / "pruned.hrt", *sides, *where)
+        said_by("score", folder / "counts", "-o", folder / "rules.hrt", *where)
+    assert content(tmp_path / "0") == content(tmp_path / "2")
+    assert len(content(tmp_path / "0")) == 4  # nothing was left behind
+
+
+@pytest.mark.slow
+def test_training(nodes: Nodes, bitext: list[object], tmp_path: Path) -> None:
+    for where in ([], ["--cluster", nodes.address]):
+        folder = tmp_path / str(len(where))
+        folder.mkdir()
+        said = said_by("train", *bitext[:4], "-o", folder / "model", "--max-phrase", 5, *where)
+        assert "extract: done in" in said and "align: done in" in said
+    times = {"model.train/log.jsonl"}
+    one, other = ({n: b for n, b in content(tmp_path / k).items() if n not in times} for k in "02")
+    assert one == other
+    assert {"model/rules0.hrt", "model.train/alignment.model"} <= one.keys()
+
+
 def test_ray_is_asked_for(files: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setitem(sys.modules, "ray", None)
     source = ["--source", files / "dev.fr"]
     tuned = ["--method", "mert", "--references", files / "dev.en", "-o", files / "never"]
-    for command in (["decode", files / "model", *source], ["tune", files / "model", *source, *tuned]):
+    sides = ["--source", files / "dev.fr", "--target", files / "dev.en"]
+    for command in (
+        ["decode", files / "model", *source],
+        ["tune", files / "model", *source, *tuned],
+        ["train", *sides, "-o", files / "never"],
+        ["extract", *sides, "--alignment", files / "dev.en", "-o", files / "never"],
+        ["score", files / "dev.en", "-o", files / "never"],
+    ):
         done = call("hiero", *command, "--cluster", "auto")
         assert done.returncode == 1 and b"pip install 'hiero-mt[cluster]'" in done.stderr

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import sys
 from collections.abc import Callable, Iterator
-from contextlib import contextmanager
+from contextlib import AbstractContextManager, contextmanager
 from dataclasses import dataclass
 from functools import cached_property
 from pathlib import Path
@@ -13,8 +13,10 @@ from typing import Annotated
 import typer
 
 from hiero import DecodingSettings, Model
+from hiero._core import ExtractStatistics
 from hiero.base.directories import temporary_folder
 from hiero.base.parallel import processors
+from hiero.cli.base.cluster import ClusterAddress, on_cluster
 from hiero.cli.base.files import Writes
 from hiero.cli.base.settings import SettingOptions
 from hiero.cli.base.size import memory_text
@@ -52,6 +54,58 @@ class Running:
     @property
     def thread_count(self) -> int:
         return self.threads or processors()
+
+
+@dataclass(frozen=True, kw_only=True)
+class SpreadRunning(Running):
+    """Options for work that may leave the machine."""
+
+    cluster: ClusterAddress = None
+
+    def place(self) -> AbstractContextManager[None]:
+        """Has work done on the cluster until the block ends, or on threads if none was named."""
+        return on_cluster(self.cluster)
+
+
+@dataclass(frozen=True, kw_only=True)
+class ShardRunning(SpreadRunning):
+    """Options for work that may leave the machine, or be divided among jobs of a batch system."""
+
+    shard: Annotated[
+        str | None,
+        typer.Option(
+            metavar="I/N",
+            help="Do one of N shares of the work, such as 2/8, and write a file for hiero merge.",
+        ),
+    ] = None
+
+    def __post_init__(self) -> None:
+        if self.shard is not None and self.cluster is not None:
+            raise typer.BadParameter("--shard is for work without a cluster")
+        _ = self.numbers
+
+    @cached_property
+    def numbers(self) -> tuple[int, int] | None:
+        """The number of the shard, from 0, and that of all shards. Raises BadParameter."""
+        if self.shard is None:
+            return None
+        number, slash, count = self.shard.partition("/")
+        if not (slash and number.isdecimal() and count.isdecimal() and 1 <= int(number) <= int(count)):
+            raise typer.BadParameter(f"--shard: expected one of several, such as 2/8, not {self.shard}")
+        return int(number) - 1, int(count)
+
+
+@dataclass(frozen=True, kw_only=True)
+class LinkedBitext:
+    """A bitext and the links of its words."""
+
+    source: Source
+    target: Target
+    alignment: Annotated[Path, typer.Option(help=f"{LINKS}.")]
+
+    @property
+    def paths(self) -> tuple[Path, Path, Path]:
+        return self.source, self.target, self.alignment
 
 
 Tokenize = Annotated[
@@ -283,3 +337,12 @@ def reporter(quiet: bool) -> Callable[[str], object]:
             print(f"hiero: {line}", file=sys.stderr)
 
     return report
+
+
+def extraction_summary(statistics: ExtractStatistics) -> str:
+    """Returns a line of what was extracted. Shards have no number of rules."""
+    rules = f", {statistics.rules:,} rules" if statistics.rules else ""
+    return (
+        f"{statistics.pairs:,} sentence pairs, {statistics.phrases:,} initial phrase pairs, "
+        f"{statistics.occurrences:,} rule occurrences{rules}"
+    )
