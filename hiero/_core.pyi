@@ -32,6 +32,11 @@ def exchange(one: str, other: str) -> None:
             platform cannot exchange names. The error names the first path.
     """
 
+def return_freed_memory() -> None:
+    """
+    Gives back to the system what the C library keeps of freed memory, where it can.
+    """
+
 class Setting:
     """A setting of the core: its default and its limits."""
 

@@ -1,5 +1,6 @@
 #include "bindings.h"
 #include "hiero/base/exchange_paths.h"
+#include "hiero/base/large_memory.h"
 
 namespace hiero {
 
@@ -15,6 +16,8 @@ Args:
 Raises:
     OSError: One of them does not exist, or, with errno ENOSYS, EINVAL or ENOTSUP, the file system or
         platform cannot exchange names. The error names the first path.)");
+  m.def("return_freed_memory", &return_freed_memory, nb::call_guard<nb::gil_scoped_release>(),
+        "Gives back to the system what the C library keeps of freed memory, where it can.");
 }
 
 }  // namespace hiero

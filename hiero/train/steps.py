@@ -16,6 +16,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
+from hiero._core import return_freed_memory
 from hiero.base.directories import working_directory
 from hiero.base.files import sha256, write_atomically
 from hiero.base.memory import peak_memory
@@ -73,6 +74,7 @@ class Journal:
         started, used = time.monotonic(), _processor_seconds()
         with peak_memory() as peak:
             step.run()
+            return_freed_memory()  # which the next step would be charged with
         seconds = time.monotonic() - started
         processor = _processor_seconds() - used
         outputs = {name: self.checksum(self.directory / name) for name in step.outputs}

@@ -47,7 +47,7 @@ def test_a_step_is_done_once(work: Work) -> None:
     assert work.run(work.step(k=1)) == "copy: to be made"
     assert work.run(work.step(k=1)) == "copy: done before" and work.times == 1
     log = [json.loads(line) for line in (work.folder / "log.jsonl").read_text().splitlines()]
-    assert [set(line) for line in log] == [{"step", "seconds", "peak_megabytes"}]
+    assert [set(line) for line in log] == [{"step", "seconds", "processor_seconds", "peak_megabytes"}]
 
 
 def test_what_makes_it_stale(work: Work, tmp_path: Path) -> None:

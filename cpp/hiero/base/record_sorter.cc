@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <cstring>
+#include <memory>
 #include <utility>
 
 #include "hiero/base/checksum.h"
@@ -120,11 +121,17 @@ void RecordSorter::add_slot(std::uint64_t hash) {
     put(entries_.end()[-1], hash);
     return;
   }
-  slots_.assign(std::max(kFirstSlots, 2 * slots_.size()), {});
+  clear_slots(std::max(kFirstSlots, 2 * slots_.size()));
   for (const Entry& entry : entries_) {
     const Bytes key = decode_record(buffer_.data() + entry.offset).key;
     put(entry, checksum(key.data(), key.size()));
   }
+}
+
+// Makes a hash table with so many empty slots.
+void RecordSorter::clear_slots(std::size_t size) {
+  slots_.clear();
+  std::uninitialized_default_construct_n(slots_.extend(size), size);
 }
 
 bool RecordSorter::before(const Entry& a, const Entry& b) const {
@@ -149,7 +156,7 @@ void RecordSorter::spill() {
   runs_.push_back(std::move(run));
   buffer_.clear();
   entries_.clear();
-  slots_.assign(slots_.size(), {});
+  clear_slots(slots_.size());
   in_order_ = true;
 }
 
@@ -170,7 +177,7 @@ void RecordSorter::merge_tail() {
 }
 
 void RecordSorter::finish() {
-  slots_ = {};
+  slots_.release();
   if (runs_.empty()) {
     sort();
     return;
@@ -183,7 +190,7 @@ void RecordSorter::finish() {
 void RecordSorter::release() {
   buffer_.release();
   entries_.release();
-  slots_ = {};
+  slots_.release();
   runs_.clear();
 }
 

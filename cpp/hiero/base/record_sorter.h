@@ -68,6 +68,7 @@ class RecordSorter {
   void add(const Record& record, Bytes encoded, std::uint64_t hash);
   bool combine_with_equal(std::uint64_t hash, const Record& record);
   void add_slot(std::uint64_t hash);
+  void clear_slots(std::size_t size);
   bool before(const Entry& a, const Entry& b) const;
   void sort();
   void spill();
@@ -80,7 +81,7 @@ class RecordSorter {
   Combine combine_;
   GrowingArray<std::byte> buffer_;
   GrowingArray<Entry> entries_;
-  std::vector<Slot> slots_;        // of all entries if there is a function that combines: open addressing
+  GrowingArray<Slot> slots_;       // of all entries if there is a function that combines: open addressing
   std::vector<std::byte> record_;  // the record that is being added, encoded
   std::vector<std::pair<Record, std::uint64_t>> batch_;  // records that are being added, with their hashes
   bool in_order_ = true;                                 // whether the entries were added in sorted order
