@@ -74,6 +74,38 @@ def _arrays(forest: Forest) -> dict[str, npt.NDArray[Any]]:
     return {name: getattr(forest, name) for name in _ARRAYS} | dict(zip(_MATRIX, matrix, strict=True))
 
 
+@dataclass(frozen=True, eq=False)
+class ForestRecords(Sequence[Forest]):
+    """Forests as an archive stores them: memory that holds their records, the first byte and the number of
+    bytes of each, int64 (forests, 2), and the feature names of all. Pickled, it has the records alone."""
+
+    memory: mmap.mmap | bytes
+    places: npt.NDArray[np.int64]
+    feature_names: FeatureNames
+
+    def source(self) -> ForestSource:
+        """Returns the forests as a source for training. Raises ForestError for records beyond the memory."""
+        return ForestSource.of_records(self.memory, self.places, self.feature_names)
+
+    def __len__(self) -> int:
+        return len(self.places)
+
+    def __getitem__(self, index: Any) -> Any:
+        if isinstance(index, slice):
+            return ForestRecords(self.memory, self.places[index], self.feature_names)
+        return Forest.from_record(self._record(index), self.feature_names)
+
+    def _record(self, index: int) -> bytes:
+        begin, size = self.places[index].tolist()
+        return self.memory[begin : begin + size]
+
+    def __reduce__(self) -> tuple[Any, ...]:
+        records = [self._record(index) for index in range(len(self))]
+        sizes = np.array([len(record) for record in records], dtype=np.int64)
+        places = np.stack([np.cumsum(sizes) - sizes, sizes], axis=1)
+        return ForestRecords, (b"".join(records), places, self.feature_names)
+
+
 class ForestWriter:
     """A context manager that writes an archive, forest by forest.
 
@@ -183,13 +215,20 @@ class ForestFile(Sequence[Forest]):
 
         Raises ForestError if forests have different features; those without features are ignored.
         """
+        records = self.records()
+        with _forest_errors(self._path):
+            return records.source()
+
+    def records(self) -> ForestRecords:
+        """Returns the forests as records in the map, which are read when they are accessed, while the archive
+        is open. Raises ForestError as ``source`` does."""
         with _forest_errors(self._path):
             features = [names for names in self._names if len(names)]
             if len(features) > 1:
                 raise ValueError("its forests have different features")
             records = [(begin, size) for begin, size, _ in self._records]
             places = np.array(records, dtype=np.int64).reshape(-1, 2)
-            return ForestSource.of_records(self._map, places, features[0] if features else [])
+            return ForestRecords(self._map, places, features[0] if features else FeatureNames([]))
 
     def __len__(self) -> int:
         return len(self._records)

@@ -1,7 +1,8 @@
 """The forests that a second stage is trained on, one set for each fold of the bitext.
 
 Forests are annotated with 4-grams once, and written to files with the features and counts of their edges. The
-files are mapped into memory, so that only the forests that threads work on need to be there.
+files are mapped into memory, so that only the forests that threads work on need to be there. On a cluster
+forests are annotated on its nodes and come back to these files, which later steps send out in blocks.
 """
 
 from __future__ import annotations
@@ -9,25 +10,50 @@ from __future__ import annotations
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Self
+from typing import Any, Self
 
 import numpy as np
 import numpy.typing as npt
 from pydantic import BaseModel, ConfigDict, Field, model_validator
 
-from hiero._core import Forest, FormatError
+from hiero._core import FeatureNames, Forest, FormatError
 from hiero.base.files import replacing, write_atomically
 from hiero.base.json_files import read_json
-from hiero.base.parallel import ordered_map
+from hiero.base.parallel import spread_map
 from hiero.evaluate.bleu import Bleu
-from hiero.forest.files import ForestWriter, PackedForest, pack_forest
+from hiero.forest.files import ForestFile, ForestRecords, ForestWriter, PackedForest
 from hiero.forest.losses import COLUMNS, BleuColumns
 from hiero.rerank.features import NgramFeatures
-from hiero.tune.methods.risk.objective import AnnotatedForest, annotate
+from hiero.tune.methods.risk.objective import BLOCK, annotate
 
 Array = npt.NDArray[np.float64]
 
 _RECORD = "examples.json"
+# Forests that go to a place of a cluster together.
+_TOGETHER = 4
+
+
+@dataclass(frozen=True, eq=False)
+class Block:
+    """Annotated forests of consecutive sentences of a fold, the first of which is ``begin``, with the counts
+    of their edges, float32 (edges, 8); those of sentence i are the rows ``offsets[i]`` to ``offsets[i + 1]``.
+    All are in mapped files, and pickled the block has their bytes."""
+
+    path: Path
+    fold: int
+    begin: int
+    forests: ForestRecords
+    counts: npt.NDArray[np.float32]
+    offsets: npt.NDArray[np.int64]
+
+    @property
+    def place(self) -> str:
+        """The file and the first sentence, for messages."""
+        return f"{self.path}: sentences from {self.begin}"
+
+    def __reduce__(self) -> tuple[Any, ...]:
+        parts = (self.path, self.fold, self.begin, self.forests, np.array(self.counts), self.offsets)
+        return Block, parts
 
 
 @dataclass(frozen=True)
@@ -48,12 +74,26 @@ class Examples:
     variances: Array
 
     def edge_counts(self) -> npt.NDArray[np.float32]:
-        """Maps the counts of edges, of which there is at least one, into memory, float32 (edges, 8). Raises
-        FormatError for a file of another size, OSError."""
+        """Maps the counts of edges into memory, float32 (edges, 8). Raises FormatError for a file of another
+        size, OSError."""
         shape = int(self.offsets[-1]), COLUMNS
         if self.counts.stat().st_size != 4 * shape[0] * shape[1]:
             raise FormatError(f"{self.counts}: not the counts of {shape[0]:,} edges")
+        if shape[0] == 0:  # an empty file cannot be mapped
+            return np.zeros(shape, dtype=np.float32)
         return np.memmap(self.counts, dtype=np.float32, mode="r", shape=shape)
+
+    def blocks(self, fold: int = 0) -> list[Block]:
+        """Returns the examples in blocks, which have the number of the ``fold``. Raises FormatError and
+        ForestError for damaged files, OSError."""
+        forests, counts = ForestFile(self.forests).records(), self.edge_counts()
+        blocks = []
+        for begin in range(0, len(forests), BLOCK):
+            offsets = self.offsets[begin : begin + BLOCK + 1]
+            rows = counts[offsets[0] : offsets[-1]]
+            part = forests[begin : begin + BLOCK]
+            blocks.append(Block(self.forests, fold, begin, part, rows, offsets - offsets[0]))
+        return blocks
 
 
 class _Fold(BaseModel):
@@ -122,6 +162,47 @@ def read_examples(folder: Path) -> list[Examples]:
     ]
 
 
+@dataclass(frozen=True)
+class _Prepared:
+    """An annotated forest as it comes back from a place: its record, its feature names if they are not those
+    of all forests with derivations, the counts of its edges, statistics, and the variances that are not 0,
+    with the ids of their features."""
+
+    record: bytes
+    feature_names: FeatureNames | None
+    counts: npt.NDArray[np.float32]
+    statistics: Array
+    ids: npt.NDArray[np.intp]
+    variances: Array
+
+
+@dataclass(frozen=True)
+class _Prepare:
+    """Annotates a forest, given with the number of its sentence."""
+
+    metric: Bleu | None
+    weights: Mapping[str, float]
+    features: NgramFeatures
+
+    def __call__(self, item: tuple[int, Forest]) -> _Prepared:
+        sentence, forest = item
+        references = 0 if self.metric is None else self.metric.segments
+        if self.metric is None or sentence >= references:
+            raise ValueError(f"more forests than the {references} references")
+        has_derivations = forest.root >= 0
+        scores = forest.scores(self.weights) if has_derivations else np.zeros(0)
+        annotated = annotate(forest, scores, self.metric, sentence, self.features.on)
+        ids = np.flatnonzero(annotated.variances)
+        return _Prepared(
+            annotated.forest.record(),
+            None if has_derivations else annotated.forest.feature_names,
+            annotated.counts,
+            annotated.statistics,
+            ids,
+            annotated.variances[ids],
+        )
+
+
 def prepare(
     forests: Iterable[Forest],
     weights: Mapping[str, float],
@@ -139,16 +220,7 @@ def prepare(
     A forest without derivations counts as an empty translation. Raises ForestError for a forest with too many
     best derivations to annotate, ValueError for another number of references, OSError.
     """
-    metric = Bleu(references) if references else None
-
-    def packed(item: tuple[int, Forest]) -> tuple[PackedForest, AnnotatedForest]:
-        sentence, forest = item
-        if metric is None or sentence >= len(references):
-            raise ValueError(f"more forests than the {len(references)} references")
-        scores = forest.scores(weights) if forest.root >= 0 else np.zeros(0)
-        annotated = annotate(forest, scores, metric, sentence, features.on)
-        return pack_forest(annotated.forest), annotated
-
+    work = _Prepare(Bleu(references) if references else None, dict(weights), features)
     paths = _fold_files(folder, fold)
     offsets, total, variances = [0], np.zeros(BleuColumns.WIDTH), np.zeros(len(features))
     with (
@@ -156,13 +228,13 @@ def prepare(
         replacing(paths[1]) as temporary,
         temporary.open("wb") as file,
     ):
-        for forest, annotated in ordered_map(packed, enumerate(forests), threads):
-            writer.add(forest)
-            file.write(annotated.counts.tobytes())
-            offsets.append(offsets[-1] + len(annotated.counts))
-            total += annotated.statistics
-            if len(annotated.counts):
-                variances += annotated.variances
+        for one in spread_map(work, enumerate(forests), threads, _TOGETHER):
+            names = features.names if one.feature_names is None else one.feature_names
+            writer.add(PackedForest(one.record, names))
+            file.write(one.counts.tobytes())
+            offsets.append(offsets[-1] + len(one.counts))
+            total += one.statistics
+            variances[one.ids] += one.variances
             if progress is not None:
                 progress(len(offsets) - 1)
         if len(offsets) - 1 != len(references):

@@ -5,6 +5,7 @@ from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Iterable, Sequence
+from typing import Any
 
 import numpy as np
 import numpy.typing as npt
@@ -43,6 +44,9 @@ class NgramFeatures:
         self.order = max(map(len, self.ngrams), default=1)
         self.names = FeatureNames([SCORE, *map(" ".join, self.ngrams)])
         self._ids = {ngram: 1 + i for i, ngram in enumerate(self.ngrams)}
+
+    def __reduce__(self) -> tuple[Any, ...]:
+        return NgramFeatures, (self.ngrams,)
 
     def __len__(self) -> int:
         return 1 + len(self.ngrams)

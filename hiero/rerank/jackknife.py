@@ -20,7 +20,7 @@ from typing import Any
 from hiero._core import Forest, ForestError
 from hiero.base.files import replacing
 from hiero.base.lines import PathLike, read_lines
-from hiero.base.parallel import ordered_map
+from hiero.base.parallel import spread_map
 from hiero.base.text import one_line, split
 from hiero.decode.decoder import Decoder, Failure
 from hiero.decode.model import Model
@@ -34,6 +34,8 @@ from hiero.train import TrainInputs, TrainSettings, train
 _SETTINGS = "settings"
 # The folder of a fold's model, in the folder that it is trained in.
 MODEL = "model"
+# Sentences that go to a place of a cluster together.
+_TOGETHER = 4
 
 
 @dataclass(frozen=True)
@@ -104,6 +106,23 @@ def _write(path: Path, lines: Sequence[str]) -> None:
         temporary.write_text("".join(f"{line}\n" for line in lines), encoding="utf-8")
 
 
+@dataclass(frozen=True)
+class _PackForest:
+    """Translates a sentence, and packs the best edges of its forest, or no forest with a message that says
+    why. Such a part of a forest is small enough to come back from a cluster."""
+
+    decoder: Decoder
+    edges: int
+
+    def __call__(self, sentence: Sentence) -> tuple[PackedForest, str]:
+        result = self.decoder.attempt(sentence, keep="forest")
+        if isinstance(result, Failure):
+            return pack_forest(NO_FOREST), one_line(result.error)
+        if not result.has_parse:
+            return pack_forest(NO_FOREST), "no derivation covers the sentence"
+        return pack_forest(result.forest.prune(self.decoder.weights, edges=self.edges)), ""
+
+
 def write_forests(
     decoder: Decoder,
     bitext: Bitext,
@@ -123,23 +142,16 @@ def write_forests(
     """
     made_from = json.loads(json.dumps(made_from))
     kept = _kept_forests(path, made_from)
-
-    def packed(numbered: tuple[int, Sentence]) -> tuple[PackedForest, str]:
-        number, sentence = numbered
-        if (forest := kept(number)) is not None:
-            return pack_forest(forest), ""
-        result = decoder.attempt(sentence, keep="forest")
-        if isinstance(result, Failure):
-            return pack_forest(NO_FOREST), one_line(result.error)
-        if not result.has_parse:
-            return pack_forest(NO_FOREST), "no derivation covers the sentence"
-        return pack_forest(result.forest.prune(decoder.weights, edges=edges)), ""
-
+    # Read twice, so that forests that are kept never leave this machine.
+    missing = [number for number in sentences if kept(number) is None]
+    lines = (sentence for _, sentence in zip(missing, sentences_of(bitext, missing), strict=True))
+    made = spread_map(_PackForest(decoder, edges), lines, threads, _TOGETHER)
     problems = []
     about = {"weights": decoder.weights, "made_from": made_from, "sentences": list(sentences)}
-    numbered = zip(sentences, sentences_of(bitext, sentences), strict=True)
     with ForestWriter(path, about) as writer:
-        for done, (forest, problem) in enumerate(ordered_map(packed, numbered, threads), start=1):
+        for done, number in enumerate(sentences, start=1):
+            known = kept(number)
+            forest, problem = next(made) if known is None else (pack_forest(known), "")
             writer.add(forest)
             if problem:
                 problems.append(problem)

@@ -16,14 +16,13 @@ import numpy as np
 import numpy.typing as npt
 from pydantic import BaseModel, ConfigDict, Field
 
-from hiero._core import Forest
+from hiero._core import Forest, ForestError
 from hiero.base.files import write_atomically
 from hiero.base.json_files import read_json
-from hiero.base.parallel import ordered_map
+from hiero.base.parallel import ordered_map, spread_parts
 from hiero.evaluate.bleu import Bleu
-from hiero.forest.files import ForestFile
 from hiero.forest.losses import BleuColumns
-from hiero.rerank.examples import Examples
+from hiero.rerank.examples import Block, Examples
 
 Array = npt.NDArray[np.float64]
 
@@ -76,22 +75,40 @@ def left_out_statistics(
     without derivations counts as an empty translation. Raises ForestError for a damaged file, OSError."""
     if not references:
         return np.zeros((len(SHARES), BleuColumns.WIDTH))
-    score, ngrams = weights.copy(), weights.copy()
-    score[1:] = 0.0
-    ngrams[0] = 0.0
-
-    def translations(forest: Forest) -> list[str]:
-        if forest.root < 0:
-            return [""] * len(SHARES)
-        features = forest.features
-        by_score, by_ngrams = features @ score, features @ ngrams
-        every = [forest.viterbi(by_score + share * by_ngrams) for share in SHARES]
-        return ["" if best is None else " ".join(best.tokens) for best in every]
-
-    with ForestFile(examples.forests) as archive:
-        lines = list(ordered_map(translations, archive, threads))
+    parts = spread_parts(_Blocks, examples.blocks(), 1, threads).call(_Blocks.translations, weights)
+    lines = [texts for part in parts for block in part for texts in block]
     metric = Bleu(references)
     return np.array([metric.statistics(list(texts)).sum(axis=0) for texts in zip(*lines, strict=True)])
+
+
+class _Blocks:
+    """Consecutive blocks of examples, in this process or at a place of a cluster."""
+
+    def __init__(self, _: int, blocks: Sequence[Block], threads: int) -> None:
+        self._blocks = blocks
+        self._threads = threads
+
+    def translations(self, weights: Array) -> list[list[list[str]]]:
+        """Returns the translations of each block's sentences by every share."""
+        score, ngrams = weights.copy(), weights.copy()
+        score[1:] = 0.0
+        ngrams[0] = 0.0
+
+        def of_forest(forest: Forest) -> list[str]:
+            if forest.root < 0:
+                return [""] * len(SHARES)
+            features = forest.features
+            by_score, by_ngrams = features @ score, features @ ngrams
+            every = [forest.viterbi(by_score + share * by_ngrams) for share in SHARES]
+            return ["" if best is None else " ".join(best.tokens) for best in every]
+
+        def of_block(block: Block) -> list[list[str]]:
+            try:
+                return list(map(of_forest, block.forests))
+            except ForestError as error:
+                raise ForestError(f"{block.place}: {error}") from None
+
+        return list(ordered_map(of_block, self._blocks, self._threads))
 
 
 def choose_share(statistics: Sequence[Array], metric: Bleu) -> ShareChoice:

@@ -10,15 +10,15 @@ import numpy.typing as npt
 from pydantic import ConfigDict, Field
 
 from hiero.base.settings import Settings
-from hiero.forest.files import ForestFile
 from hiero.forest.losses import ORDER
 from hiero.rerank.examples import Examples
 from hiero.rerank.features import Ngram, NgramFeatures
 from hiero.rerank.reranker import Reranker
+from hiero.rerank.spaces import FoldsRisk
 from hiero.tune.methods.risk import RiskOptions
 from hiero.tune.methods.risk.annealing import Minimum, minimise
 from hiero.tune.methods.risk.losses import Loss, loss_for
-from hiero.tune.methods.risk.spaces import Expectations, ForestRisk, RiskSpace
+from hiero.tune.methods.risk.spaces import RiskSpace
 from hiero.tune.run.limits import Limits
 
 Array = npt.NDArray[np.float64]
@@ -40,27 +40,6 @@ class RerankerOptions(Settings):
     steps: int = Field(50, ge=1, description="most steps of L-BFGS")
 
 
-class _FoldsRisk:
-    """The derivations of several folds, whose expectations add up; ``RiskSpace`` says the rest."""
-
-    def __init__(self, folds: Sequence[ForestRisk], spread: Array, sentences: int) -> None:
-        self.sentences = sentences
-        self.spread = spread
-        self._folds = folds
-
-    def counts(self, weights: Array, gamma: float) -> Array:
-        return np.asarray(np.sum([fold.counts(weights, gamma) for fold in self._folds], axis=0))
-
-    def risk(self, weights: Array, gamma: float, temperature: float, loss: Array) -> Expectations:
-        parts = [fold.risk(weights, gamma, temperature, loss) for fold in self._folds]
-        return Expectations(
-            np.sum([part.counts for part in parts], axis=0),
-            sum(part.entropy for part in parts),
-            np.sum([part.theta for part in parts], axis=0),
-            sum(part.gamma for part in parts),
-        )
-
-
 def objective_of(examples: Sequence[Examples], penalties: Array, threads: int = 1) -> tuple[RiskSpace, Loss]:
     """Returns the derivations of the examples of some folds and the loss, which is BLEU. ``penalties``,
     float64 (features), are those of the prior. Raises ValueError if no sentence has a derivation, FormatError
@@ -71,13 +50,8 @@ def objective_of(examples: Sequence[Examples], penalties: Array, threads: int = 
     # In the objective the prior adds to the curvature of a feature as its variance does.
     spread = np.sqrt((np.sum([fold.variances for fold in examples], axis=0) + penalties) / sentences)
     spread[0] = spread[0] or 1.0
-    risks = [
-        ForestRisk(ForestFile(fold.forests).source(), fold.edge_counts(), fold.offsets, spread, threads)
-        for fold in examples
-        if fold.offsets[-1]
-    ]
     statistics = np.sum([fold.statistics for fold in examples], axis=0)
-    return _FoldsRisk(risks, spread, sentences), loss_for(RiskOptions(), statistics, sentences)
+    return FoldsRisk(examples, spread, threads), loss_for(RiskOptions(), statistics, sentences)
 
 
 def penalties_of(features: NgramFeatures, options: RerankerOptions) -> Array:
