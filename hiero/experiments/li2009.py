@@ -15,7 +15,7 @@ from typing import Any, ClassVar
 import numpy as np
 from pydantic import BaseModel, Field, field_validator
 
-from hiero.base.parallel import ordered_map
+from hiero.base.parallel import spread_map
 from hiero.base.weights import read_weights
 from hiero.decode.decoder import Decoder
 from hiero.decode.model import Model
@@ -29,6 +29,9 @@ from hiero.rerank.features import SCORE
 from hiero.train import TrainInputs
 from hiero.tune import METHODS
 from hiero.tune.methods.risk.options import idle_options
+
+# Sentences that go to a place of a cluster together.
+_TOGETHER = 4
 
 
 class Li2009Options(ExperimentOptions):
@@ -100,6 +103,18 @@ class TrainedModel:
 
     directory: Path
     inputs: TrainInputs
+
+
+@dataclass(frozen=True)
+class _Rerank:
+    """Translates a sentence into a line of tokens by both stages."""
+
+    decoder: Decoder
+    reranker: Reranker
+
+    def __call__(self, sentence: Sentence) -> str:
+        best = self.reranker.choose(self.decoder.translate(sentence, keep="forest").forest)
+        return "" if best is None else " ".join(best.tokens)
 
 
 @dataclass(kw_only=True, eq=False)
@@ -194,12 +209,8 @@ class Li2009(Laboratory[Li2009Options]):
     ) -> list[str]:
         decoder = self.decoder.with_weights(self.decoder.model.weight_vector(reranker.weights))
 
-        def line(sentence: Sentence) -> str:
-            best = reranker.choose(decoder.translate(sentence, keep="forest").forest)
-            return "" if best is None else " ".join(best.tokens)
-
         def translate() -> list[str]:
-            return list(ordered_map(line, one.sentences, self.threads))
+            return list(spread_map(_Rerank(decoder, reranker), one.sentences, self.threads, _TOGETHER))
 
         return self.lines(self.run_folder(LARGE, run), one.name, weights, translate)
 

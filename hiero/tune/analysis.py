@@ -60,18 +60,31 @@ def analyse(
     ``beam`` the number of items of a span in the guided backtrace. A sentence without a translation counts as
     an empty one."""
 
-    def analyse_sentence(sentence: int, chart: Chart | None) -> _Sentence:
+    return _summed(metric, decoder.charts(weights, _AnalyseSentence(metric, k, beam, order)))
+
+
+@dataclass(frozen=True)
+class _AnalyseSentence:
+    """Analyses the chart of a sentence, on any thread or any place of a cluster."""
+
+    metric: Bleu
+    k: int
+    beam: int
+    order: int
+
+    def __call__(self, sentence: int, chart: Chart | None) -> _Sentence:
+        metric = self.metric
         if chart is None or chart.forest.root < 0:
             return _Sentence(metric.empty_statistics([sentence] * 3), None, (0, 0, 0))
         guided = chart.outside(
             "guided",
             metric.references[sentence],
-            k=k,
-            beam=beam,
+            k=self.k,
+            beam=self.beam,
             recovered=0,
             effective_length=metric.effective_length,
         )
-        top_down = chart.outside("top-down", k=k)
+        top_down = chart.outside("top-down", k=self.k)
         lists = guided.candidates(0, len(chart.forest.source))
         statistics = metric.token_statistics(
             np.full(len(lists), sentence, dtype=np.int32), Hypotheses.from_kbest(chart.forest, lists)
@@ -80,11 +93,9 @@ def analyse(
         guided_statistics = metric.token_statistics([sentence], Hypotheses.from_tokens([guided.oracle]))
         return _Sentence(
             np.stack([statistics[0], statistics[oracle], guided_statistics[0]]),
-            diversity(_tokens(chart, lists), order),
+            diversity(_tokens(chart, lists), self.order),
             (len(chart.spans), len(top_down.reached), len(guided.reached)),
         )
-
-    return _summed(metric, decoder.charts(weights, analyse_sentence))
 
 
 def _tokens(chart: Chart, lists: KBestArrays) -> list[Sequence[str]]:

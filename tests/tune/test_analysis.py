@@ -13,12 +13,14 @@ import pytest
 
 import hiero
 from hiero._core import bleu_plus_one as bleu_plus_one_of
+from hiero.base.parallel import working_on
 from hiero.evaluate import Bleu
 from hiero.evaluate.diversity import diversity
 from hiero.tune import ModelDecoder
 from hiero.tune.analysis import Analysis, analyse
 from support.commands import call
 from support.paths import FRENCH
+from support.places import PickledPlaces
 from support.search_aware_twin import Twin, bleu_plus_one
 from support.seeds import each_seed
 
@@ -127,3 +129,18 @@ def test_the_command(tmp_path: Path) -> None:
     assert (tmp_path / "beams.png").read_bytes().startswith(b"\x89PNG")
     plain = call("hiero", "analyse", tmp_path / "model", *sets, "-k", 5)
     assert plain.stdout.decode().splitlines()[1].split()[2:] == rows[0].split()[1:]
+
+
+def test_sentences_are_analysed_at_other_places() -> None:
+    model = hiero.Model.assemble([FRENCH / "grammar.txt"], [FRENCH / "lm.arpa"], FRENCH / "weights.txt")
+    lines = (FRENCH / "input.fr").read_text().splitlines()
+    references = [[f"{result.text} now"] for result in hiero.Decoder(model).translate_batch(lines)]
+    metric = Bleu(references)
+    decoder, weights = hiero.Decoder(model, pop_limit=3), model.weight_vector(model.weights)
+    found = []
+    for places in (None, PickledPlaces(2)):
+        with working_on(places):
+            searcher = ModelDecoder(decoder, lines)
+            found.append(analyse(searcher, metric, weights, k=4, beam=3, order=2))
+    assert places is not None and [len(items) for items in places.jobs] == [len(lines)]
+    assert found[0] == found[1] and found[0].best > 0
