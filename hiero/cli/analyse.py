@@ -11,11 +11,12 @@ import typer
 
 from hiero import Decoder, FormatError, Model, Sentence
 from hiero.base.files import write_atomically
+from hiero.cli.base.cluster import on_cluster
 from hiero.cli.base.loading import load_model
 from hiero.cli.io.failures import sentence_place
 from hiero.cli.io.tuned import read_tuned
 from hiero.cli.options.analysis import AnalysisPictures, AnalysisSet, Measures
-from hiero.cli.options.common import Decoding, Load, ModelPath, Threads
+from hiero.cli.options.common import Decoding, Load, ModelPath, Places
 from hiero.evaluate import Bleu
 from hiero.pages.chart import chart_page
 from hiero.tune import ModelDecoder
@@ -37,7 +38,7 @@ def analyse_search(
     pictures: AnalysisPictures,
     decoding: Decoding,
     load: Load = None,
-    threads: Threads = 1,
+    places: Places,
 ) -> None:
     """Compares weights by the translations that search finds with them, and those that it loses.
 
@@ -53,15 +54,18 @@ def analyse_search(
     compared = {"the model's": Decoder(loaded, **decoding)}
     if weights:
         compared = {str(path): _weighted(loaded, path, decoding) for path in weights}
-    analysis = _Analysis(compared, sentences, metric, threads)
-    analysis.print_table(measures)
-    if pictures.page is not None:
-        if pictures.sentence >= len(sentences):
-            raise typer.BadParameter(f"--sentence {pictures.sentence}: there are {len(sentences)}, from 0")
-        place = sentence_place(data.source, pictures.sentence)
-        write_atomically(pictures.page, analysis.page(pictures.sentence, place, measures))
-    if pictures.plot is not None:
-        analysis.plot(pictures.pop_limits, pictures.plot)
+    analysis = _Analysis(compared, sentences, metric, places.threads)
+    with on_cluster(places.cluster):
+        analysis.print_table(measures)
+        if pictures.page is not None:
+            if pictures.sentence >= len(sentences):
+                raise typer.BadParameter(
+                    f"--sentence {pictures.sentence}: there are {len(sentences)}, from 0"
+                )
+            place = sentence_place(data.source, pictures.sentence)
+            write_atomically(pictures.page, analysis.page(pictures.sentence, place, measures))
+        if pictures.plot is not None:
+            analysis.plot(pictures.pop_limits, pictures.plot)
 
 
 def _weighted(model: Model, path: Path, decoding: Mapping[str, Any]) -> Decoder:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import tomllib
-from collections.abc import Callable, Sequence
+from collections.abc import Sequence
 from functools import partial
 from pathlib import Path
 from typing import Annotated, Any, Protocol, TypeVar
@@ -14,6 +14,7 @@ from pydantic import BaseModel, ConfigDict, Field, ValidationError
 from hiero import FormatError, Model
 from hiero.base.files import sha256
 from hiero.base.json_files import validation_message
+from hiero.cli.base.cluster import on_cluster
 from hiero.cli.base.commands import add_command, new_app
 from hiero.cli.base.files import Writes, on_interrupt
 from hiero.cli.base.loading import load_model
@@ -26,7 +27,7 @@ from hiero.cli.io.sets import (
     read_files,
     read_set,
 )
-from hiero.cli.options.common import Load, Threads, Tokens
+from hiero.cli.options.common import Load, Tokens, Work
 from hiero.cli.options.experiments import ExperimentSets
 from hiero.experiments import cettolo2004 as cettolo
 from hiero.experiments.chiang2008 import Chiang2008, Chiang2008Options
@@ -43,7 +44,6 @@ Configuration = Annotated[
 Output = Annotated[
     Path, Writes(), typer.Option("-o", "--output", help="Directory for tables, figures and runs.")
 ]
-Quiet = Annotated[bool, typer.Option("--quiet", help="Print only the tables.")]
 
 C = TypeVar("C", bound=BaseModel)
 
@@ -65,8 +65,7 @@ def cettolo2004(
     ],
     tokens: Tokens = False,
     load: Load = None,
-    threads: Threads = 1,
-    quiet: Quiet = False,
+    work: Work,
 ) -> None:
     """Compares minimum error training by the simplex with uniform weights: Tables 3 and 4, Figures 1 and 2.
 
@@ -78,13 +77,11 @@ def cettolo2004(
         model=loaded,
         tuning=LabelledSet(sets.source.name, *tuning),
         tests=[LabelledSet(sets.test_source.name, *test)],
-        folder=output,
         options=options,
         origin=_origin(model, loaded, [tuning, test]),
-        threads=threads,
-        progress=_progress(quiet),
+        **_arguments(output, work),
     )
-    _run(laboratory, cettolo.TABLE)
+    _run(laboratory, work.cluster, cettolo.TABLE)
 
 
 class _SetFiles(BaseModel):
@@ -176,14 +173,13 @@ def zhai2015(
     configuration: Configuration,
     output: Output,
     load: Load = None,
-    threads: Threads = 1,
-    quiet: Quiet = False,
+    work: Work,
 ) -> None:
     """Compares search-aware MERT, batch MIRA and PRO with plain ones: Tables 1 to 5, Figures 4 and 5.
 
     Started again in the same directory, it goes on where it was interrupted.
     """
-    _run(read_zhai2015(configuration, load, folder=output, threads=threads, progress=_progress(quiet)))
+    _run(read_zhai2015(configuration, load, **_arguments(output, work)), work.cluster)
 
 
 @command
@@ -192,14 +188,13 @@ def li2009(
     configuration: Configuration,
     output: Output,
     load: Load = None,
-    threads: Threads = 1,
-    quiet: Quiet = False,
+    work: Work,
 ) -> None:
     """Compares minimum risk on lists and forests, annealed and with many features, with MERT: Table 5.
 
     Started again in the same directory, it goes on where it was interrupted.
     """
-    _run(read_li2009(configuration, load, folder=output, threads=threads, progress=_progress(quiet)))
+    _run(read_li2009(configuration, load, **_arguments(output, work)), work.cluster)
 
 
 @command
@@ -208,14 +203,13 @@ def chiang2008(
     configuration: Configuration,
     output: Output,
     load: Load = None,
-    threads: Threads = 1,
-    quiet: Quiet = False,
+    work: Work,
 ) -> None:
     """Compares MERT and online MIRA with soft syntax and distortion: Tables 1 and 2, Figure 1.
 
     Started again in the same directory, it goes on where it was interrupted.
     """
-    _run(read_chiang2008(configuration, load, folder=output, threads=threads, progress=_progress(quiet)))
+    _run(read_chiang2008(configuration, load, **_arguments(output, work)), work.cluster)
 
 
 def read_zhai2015(path: Path, load: Sequence[str] | None = None, **more: Any) -> Zhai2015:
@@ -290,12 +284,19 @@ def _origin(directory: Path, model: Model, sets: Sequence[Set]) -> dict[str, Any
     return {**checksums, "weights": model.weights}
 
 
-def _progress(quiet: bool) -> Callable[[str], object]:
-    return (lambda _: None) if quiet else (lambda line: print(line, flush=True))
+def _arguments(output: Path, work: Work) -> dict[str, Any]:
+    """Returns arguments of all laboratories: folder, threads, progress."""
+
+    def progress(line: str) -> None:
+        if not work.quiet:
+            print(line, flush=True)
+
+    return {"folder": output, "threads": work.threads, "progress": progress}
 
 
-def _run(laboratory: Laboratory[Any], tables: str = TABLES) -> None:
+def _run(laboratory: Laboratory[Any], cluster: str | None, tables: str = TABLES) -> None:
     """Runs an experiment and prints its tables."""
-    with on_interrupt(f"run it again to go on; {laboratory.folder} has the runs that are done"):
+    note = f"run it again to go on; {laboratory.folder} has the runs that are done"
+    with on_cluster(cluster), on_interrupt(note):
         laboratory.run()
     print((laboratory.folder / tables).read_text(encoding="utf-8"), end="")

@@ -8,6 +8,7 @@ from typing import Annotated
 import typer
 
 from hiero import FormatError
+from hiero.cli.base.cluster import on_cluster
 from hiero.cli.base.files import Output, on_interrupt
 from hiero.cli.base.loading import loaded_parts
 from hiero.cli.base.progress import progress_line
@@ -15,8 +16,8 @@ from hiero.cli.base.settings import SettingOptions
 from hiero.cli.base.size import parse_memory
 from hiero.cli.io.forests import find_weights, write_choices
 from hiero.cli.io.tuned import read_tuned
-from hiero.cli.options.common import Decoding, Load, Threads
-from hiero.cli.options.training import TRAIN_MEMORY, Memory, Quiet, RerankerFiles, reporter
+from hiero.cli.options.common import Decoding, Load, Threads, Work
+from hiero.cli.options.training import TRAIN_MEMORY, Memory, RerankerFiles, reporter
 from hiero.forest.files import ForestFile
 from hiero.rerank import Reranker, SecondStageOptions, train_second_stage
 from hiero.rerank.learning import RERANKER
@@ -29,8 +30,7 @@ def train_reranker(
     decoding: Decoding,
     load: Load = None,
     memory: Memory = TRAIN_MEMORY,
-    threads: Threads = 1,
-    quiet: Quiet = False,
+    work: Work,
 ) -> None:
     """Learns weights of target n-grams by minimum risk, on forests of the bitext that a model was trained on.
 
@@ -42,7 +42,7 @@ def train_reranker(
     """
     weights, tuned_with = (None, {}) if files.weights is None else read_tuned(files.weights)
     note = f"run it again to go on; {files.output} has what is done"
-    with progress_line(quiet) as progress, on_interrupt(note):
+    with on_cluster(work.cluster), progress_line(work.quiet) as progress, on_interrupt(note):
         reranker = train_second_stage(
             files.model,
             files.inputs,
@@ -52,9 +52,9 @@ def train_reranker(
             decoding={**tuned_with, **decoding},
             **loaded_parts(files.model, load),
             parses=files.parses,
-            threads=threads,
+            threads=work.threads,
             memory=parse_memory(memory),
-            report=reporter(quiet),
+            report=reporter(work.quiet),
             progress=progress,
         )
     used = sum(weight != 0 for weight in reranker.ngrams.values())

@@ -12,6 +12,7 @@ from hiero.base.directories import run_directory
 from hiero.base.files import sha256, write_atomically
 from hiero.base.lines import count_lines
 from hiero.base.parallel import processors
+from hiero.cli.base.cluster import check_cluster
 from hiero.cli.base.commands import usage
 from hiero.cli.base.files import on_interrupt
 from hiero.cli.base.warnings import warn, warning_once
@@ -51,6 +52,7 @@ def run(
     """
     files = sets.files()
     _check(data, text, training)
+    check_cluster(common.cluster)
     made_by, sizes = rules.options(text.processing), sets.sizes(count_lines(data.source))
     record = {
         "program": __version__,
@@ -70,7 +72,8 @@ def run(
             warn(message)
         bitext, mono = (data.source, data.target), data.mono or []
         parts = prepare(output / "sets", bitext, mono, files, sizes, record, common.seed, common.quiet)
-        system = System(output, stages, {"threads": common.threads or processors(), "quiet": common.quiet})
+        common_options = {"threads": common.threads or processors(), "quiet": common.quiet}
+        system = System(output, stages, common_options, {"cluster": common.cluster})
         system.train(parts, made_by, **_words(data, text), **TRAINING.options_for(training), seed=common.seed)
         for name, one in parts.judged.items():
             system.translate(BEFORE, name, one)

@@ -7,16 +7,21 @@ import shutil
 import sys
 from collections.abc import Iterator
 from pathlib import Path
+from unittest import mock
 
 import pytest
 
+from hiero import Cluster
+from hiero.cli.base import cluster
 from support.commands import call
 from support.extraction import random_pair, write_bitext
+from support.files import write
 from support.nodes import Nodes
+from support.paths import DEMO
 
 pytestmark = [pytest.mark.filterwarnings("ignore")]
 # Files of a run with the time that something took.
-TIMES = {"times.json", "iterations.tsv", "iterations.png"}
+TIMES = {"times.json", "iterations.tsv", "iterations.png", "log.jsonl", "stages.json", "report.html"}
 
 
 @pytest.fixture(autouse=True)
@@ -83,61 +88,160 @@ def test_tuning(method: str, nodes: Nodes, files: Path, tmp_path: Path) -> None:
     assert len(runs[0][1]) > 8
 
 
+def same_on_both(nodes: Nodes, output: Path, *command: object) -> tuple[dict[str, bytes], int]:
+    """Runs a command without and with the cluster, and checks that both print and write the same. Returns the
+    files of its output, and how often it connected and received something."""
+    connections: list[Cluster] = []
+
+    class Noted(Cluster):
+        def __init__(self, address: str) -> None:
+            super().__init__(address)
+            connections.append(self)
+
+    runs = []
+    for where in ([], ["--cluster", nodes.address]):
+        output.mkdir()
+        with mock.patch.object(cluster, "Cluster", Noted):
+            done = call("hiero", *command, *where)
+        assert done.returncode == 0, done.stderr
+        runs.append((done.stdout, content(output)))
+        shutil.rmtree(output)
+    (printed, before), (again, after) = runs
+    assert printed == again
+    assert [name for name in sorted(before | after) if before.get(name) != after.get(name)] == []
+    return before, sum(each.received > 0 for each in connections)
+
+
 @pytest.fixture(scope="module")
-def bitext(tmp_path_factory: pytest.TempPathFactory) -> list[object]:
-    """Returns the options of a bitext and of the alignment of its words."""
+def trained(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """A folder with a bitext, a model that was trained on it, and sets."""
+    folder = tmp_path_factory.mktemp("trained")
+    for name in ("zh", "en", "align"):
+        write(folder / f"train.{name}", (DEMO / f"train.{name}").read_text().splitlines()[:150])
+    for name, begin, end in (("dev", 0, 12), ("test", 12, 20)):
+        for ending in ("zh", "en.0", "zh.parse"):
+            write(folder / f"{name}.{ending}", (DEMO / f"dev.{ending}").read_text().splitlines()[begin:end])
+    done = call("hiero", "train", *bitext(folder), "-o", folder / "model", "--quiet")
+    assert done.returncode == 0, done
+    return folder
+
+
+def bitext(folder: Path) -> list[object]:
+    names = ("source", "train.zh"), ("target", "train.en"), ("alignment", "train.align")
+    return [word for option, name in names for word in (f"--{option}", folder / name)]
+
+
+@pytest.mark.slow
+def test_second_stages(nodes: Nodes, trained: Path, tmp_path: Path) -> None:
+    options = ["--folds", 2, "--sentences", 80, "--steps", 4, "--pop-limit", 20, "-o", tmp_path / "second"]
+    command = ("train-reranker", trained / "model", *bitext(trained), *options, "--quiet")
+    files, used = same_on_both(nodes, tmp_path / "second", *command)
+    assert (
+        used == 1 and {"reranker.json", "fold-1.forests", "examples-1.counts", "shares.json"} <= files.keys()
+    )
+
+
+@pytest.mark.slow
+def test_analyses(nodes: Nodes, trained: Path, tmp_path: Path) -> None:
+    sets = ["--source", trained / "dev.zh", "--references", trained / "dev.en.0", "--tokens", "-k", 5]
+    output = tmp_path / "out"
+    pictures = ["--page", output / "page.html", "--plot", output / "plot.png", "--beams", 1, 5]
+    files, used = same_on_both(nodes, output, "analyse", trained / "model", *sets, *pictures)
+    assert used == 1 and len(files) == 2
+
+
+# Settings of experiments on the sets of the folder, by the name of the paper.
+EXPERIMENTS = {
+    "zhai2015": "k = 5\nbeams = [5]\nshares = [0.5]\nlarger = 40\nonly = ['batch MIRA, guided']\n"
+    "[mert]\niterations = 2\nrestarts = 1\n[mira]\niterations = 2\npasses = 2\n",
+    "li2009": "k = 5\n[mert]\niterations = 2\nrestarts = 1\n[risk]\niterations = 2\nsteps = 2\n"
+    "temperature = 0.1\n[second]\nfolds = 2\nsentences = 40\nsteps = 2\n[decoding]\npop_limit = 10\n"
+    "[bitext]\nsource = 'train.zh'\ntarget = 'train.en'\nalignment = 'train.align'\n",
+    "chiang2008": "baseline = ['LM0', 'WordPenalty', 'Glue']\nfine_labels = ['NP', 'IP']\n"
+    "[mert]\niterations = 2\nk = 5\nrestarts = 1\n[mira]\niterations = 2\nworkers = 2\n"
+    "[decoding]\npop_limit = 10\n",
+}
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("paper", EXPERIMENTS)
+def test_experiments(paper: str, nodes: Nodes, trained: Path, tmp_path: Path) -> None:
+    sets = "".join(
+        f"{head}\nsource = '{name}.zh'\nreferences = ['{name}.en.0']\nparses = '{name}.zh.parse'\n"
+        for head, name in (("[tuning]", "dev"), ("[[test]]", "test"))
+    )
+    configuration = trained / f"{paper}.toml"
+    configuration.write_text(f"model = 'model'\ntokens = true\nruns = 1\n{EXPERIMENTS[paper]}{sets}")
+    command = ("experiment", paper, configuration, "-o", tmp_path / paper, "--quiet")
+    files, used = same_on_both(nodes, tmp_path / paper, *command)
+    assert used == 1 and "tables.md" in files and len(files) > 20
+
+
+@pytest.mark.slow
+def test_an_experiment_of_a_simplex(nodes: Nodes, trained: Path, tmp_path: Path) -> None:
+    sets = ["--source", trained / "dev.zh", "--references", trained / "dev.en.0"]
+    sets += ["--test-source", trained / "test.zh", "--test-references", trained / "test.en.0"]
+    options = ["--decodings", 3, "--pop-limit", 5, "--tokens", "-o", tmp_path / "out"]
+    command = ("experiment", "cettolo2004", trained / "model", *sets, *options)
+    files, used = same_on_both(nodes, tmp_path / "out", *command)
+    assert used == 1 and len(files) > 5
+
+
+@pytest.mark.slow
+def test_runs(nodes: Nodes, trained: Path, tmp_path: Path) -> None:
+    sizes = ["--tune-size", 15, "--held-out-size", 10, "--test-size", 15, "--quiet"]
+    tuning = ["--method", "mert", "risk", "--iterations", 2, "--threads", 2, "-o", tmp_path / "out"]
+    command = ("run", "--source", trained / "train.zh", "--target", trained / "train.en", *sizes, *tuning)
+    files, used = same_on_both(nodes, tmp_path / "out", *command)
+    # Two methods tune, and three systems translate two sets.
+    assert used == 2 + 3 * 2
+    assert {"tuned/risk/tuned.json", "translations/test/mert.txt", "tuned-model/weights.txt"} <= files.keys()
+
+
+@pytest.mark.slow
+def test_training(nodes: Nodes, tmp_path: Path) -> None:
     rng = random.Random(5)
-    pairs = [random_pair(rng, 7, "abcdefgh") for _ in range(400)]
-    source, target, links = write_bitext(tmp_path_factory.mktemp("bitext"), pairs)
-    return ["--source", source, "--target", target, "--alignment", links]
+    source, target, links = write_bitext(tmp_path, [random_pair(rng, 7, "abcdefgh") for _ in range(400)])
+    sides, out, counts = ["--source", source, "--target", target], tmp_path / "out", tmp_path / "counts"
+    links = ["--alignment", links, "--max-phrase", 5]
+    extracted = ["-o", out / "counts", "--distortion", out / "distortion", "--memory", "1M"]
+    files, used = same_on_both(nodes, out, "extract", *sides, *links, *extracted)
+    assert used == 1 and files.keys() == {"counts", "distortion"}  # nothing was left behind
+    counts.write_bytes(files["counts"])
+    for pruned in ([], ["--corpus", source, target, "--significance", 1]):
+        files, used = same_on_both(nodes, out, "score", counts, "-o", out / "rules.hrt", *pruned)
+        assert used == 1 and files.keys() == {"rules.hrt"}
+    files, used = same_on_both(nodes, out, "train", *sides, "-o", out / "model", "--max-phrase", 5)
+    assert used == 1 and {"model/rules0.hrt", "model.train/alignment.model"} <= files.keys()
 
 
-def said_by(*words: object) -> str:
-    """Runs a command and returns what it says."""
-    done = call("hiero", *words)
-    assert done.returncode == 0, done.stderr
-    return done.stderr.decode()
-
-
-@pytest.mark.slow
-def test_extraction_and_scoring(nodes: Nodes, bitext: list[object], tmp_path: Path) -> None:
-    sides = ["--corpus", bitext[1], bitext[3], "--significance", 1]
-    for where in ([], ["--cluster", nodes.address]):
-        folder = tmp_path / str(len(where))
-        folder.mkdir()
-        extracted = ["-o", folder / "counts", "--distortion", folder / "distortion", "--memory", "1M"]
-        said = said_by("extract", *bitext, *extracted, *where)
-        assert "400 sentence pairs" in said and " rules" in said
-        said_by("score", folder / "counts", "-o", folder / "pruned.hrt", *sides, *where)
-        said_by("score", folder / "counts", "-o", folder / "rules.hrt", *where)
-    assert content(tmp_path / "0") == content(tmp_path / "2")
-    assert len(content(tmp_path / "0")) == 4  # nothing was left behind
-
-
-@pytest.mark.slow
-def test_training(nodes: Nodes, bitext: list[object], tmp_path: Path) -> None:
-    for where in ([], ["--cluster", nodes.address]):
-        folder = tmp_path / str(len(where))
-        folder.mkdir()
-        said = said_by("train", *bitext[:4], "-o", folder / "model", "--max-phrase", 5, *where)
-        assert "extract: done in" in said and "align: done in" in said
-    times = {"model.train/log.jsonl"}
-    one, other = ({n: b for n, b in content(tmp_path / k).items() if n not in times} for k in "02")
-    assert one == other
-    assert {"model/rules0.hrt", "model.train/alignment.model"} <= one.keys()
-
-
-def test_ray_is_asked_for(files: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_ray_is_asked_for(files: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Commands say so before anything is done."""
     monkeypatch.setitem(sys.modules, "ray", None)
-    source = ["--source", files / "dev.fr"]
-    tuned = ["--method", "mert", "--references", files / "dev.en", "-o", files / "never"]
-    sides = ["--source", files / "dev.fr", "--target", files / "dev.en"]
+    model, source = files / "model", ["--source", files / "dev.fr"]
+    sets, output = [*source, "--references", files / "dev.en"], ["-o", tmp_path / "never"]
+    test = ["--test-source", files / "out.fr", "--test-references", files / "out.en"]
+    both = [*source, "--target", files / "dev.en"]
+    configuration = write(
+        tmp_path / "experiment.toml",
+        [
+            f"model = '{model}'",
+            *("[tuning]", f"source = '{files / 'dev.fr'}'", f"references = ['{files / 'dev.en'}']"),
+            *("[[test]]", f"source = '{files / 'out.fr'}'", f"references = ['{files / 'out.en'}']"),
+        ],
+    )
     for command in (
-        ["decode", files / "model", *source],
-        ["tune", files / "model", *source, *tuned],
-        ["train", *sides, "-o", files / "never"],
-        ["extract", *sides, "--alignment", files / "dev.en", "-o", files / "never"],
-        ["score", files / "dev.en", "-o", files / "never"],
+        ["decode", model, *source],
+        ["tune", model, "--method", "mert", *sets, *output],
+        ["analyse", model, *sets],
+        ["train-reranker", model, *both, *output],
+        ["experiment", "cettolo2004", model, *sets, *test, *output],
+        *(["experiment", paper, configuration, *output] for paper in EXPERIMENTS),
+        ["run", *both, *output],
+        ["train", *both, *output],
+        ["extract", *both, "--alignment", files / "dev.en", *output],
+        ["score", files / "dev.en", *output],
     ):
         done = call("hiero", *command, "--cluster", "auto")
-        assert done.returncode == 1 and b"pip install 'hiero-mt[cluster]'" in done.stderr
+        assert done.returncode == 1 and b"pip install 'hiero-mt[cluster]'" in done.stderr, done
+        assert done.stdout == b"" and not (tmp_path / "never").exists()

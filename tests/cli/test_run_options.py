@@ -9,9 +9,18 @@ from pathlib import Path
 import pytest
 
 from hiero.base.parallel import processors
+from hiero.cli import run
 from support.commands import call, one_error_line
 from support.files import write
 from support.pretended_run import STAGES, Runs, count_of_lines
+
+
+def test_what_decodes_works_on_a_cluster(runs: Runs, monkeypatch: pytest.MonkeyPatch) -> None:
+    asked: list[str | None] = []
+    monkeypatch.setattr(run, "check_cluster", asked.append)
+    where = [(name, each["cluster"]) for name, each in runs("--cluster", "host:1") if "cluster" in each]
+    assert where == [(name, "host:1") for name in STAGES if name in ("decode", "tune")]
+    assert asked == ["host:1"]
 
 
 def test_what_is_drawn_is_tuned_and_tested_on(folder: Path, runs: Runs) -> None:

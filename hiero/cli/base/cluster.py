@@ -30,3 +30,9 @@ def on_cluster(address: str | None) -> Iterator[None]:
         return
     with Cluster(address):
         yield
+
+
+def check_cluster(address: str | None) -> None:
+    """Raises what ``on_cluster`` raises, for work that comes later."""
+    with on_cluster(address):
+        pass

@@ -33,11 +33,17 @@ AllThreads = Annotated[
 
 
 @dataclass(frozen=True, kw_only=True)
-class Work:
-    """Options for the place of work, and for what is printed of it."""
+class Places:
+    """Options for where work is done."""
 
     threads: Threads = 1
     cluster: ClusterAddress = None
+
+
+@dataclass(frozen=True, kw_only=True)
+class Work(Places):
+    """Options for where work is done, and for what is printed of it."""
+
     quiet: Annotated[bool, typer.Option("--quiet", help="Print only the result.")] = False
 
 

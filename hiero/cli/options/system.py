@@ -11,6 +11,7 @@ from typing import Annotated, Any
 import typer
 
 from hiero.base.same_files import check_different
+from hiero.cli.base.cluster import ClusterAddress
 from hiero.cli.base.commands import usage
 from hiero.cli.base.config import Config, is_from_file
 from hiero.cli.base.files import Writes, joined_files
@@ -321,5 +322,6 @@ class SystemRun:
 
     seed: Annotated[int, typer.Option(min=0, max=(1 << 32) - 1, help="Seed of all random choices.")] = 1
     threads: AllThreads = None
+    cluster: ClusterAddress = None
     quiet: Annotated[bool, typer.Option("--quiet", help="Print only scores and warnings.")] = False
     config: Config = None
