@@ -16,7 +16,7 @@ import numpy as np
 import numpy.typing as npt
 from pydantic import BaseModel, ConfigDict, Field, model_validator
 
-from hiero._core import FeatureNames, Forest, FormatError
+from hiero._core import Forest, FormatError
 from hiero.base.files import replacing, write_atomically
 from hiero.base.json_files import read_json
 from hiero.base.parallel import spread_map
@@ -164,12 +164,10 @@ def read_examples(folder: Path) -> list[Examples]:
 
 @dataclass(frozen=True)
 class _Prepared:
-    """An annotated forest as it comes back from a place: its record, its feature names if they are not those
-    of all forests with derivations, the counts of its edges, statistics, and the variances that are not 0,
-    with the ids of their features."""
+    """An annotated forest as it comes back from a place: its record without the names of features, the counts
+    of its edges, statistics, and the variances that are not 0, with the ids of their features."""
 
     record: bytes
-    feature_names: FeatureNames | None
     counts: npt.NDArray[np.float32]
     statistics: Array
     ids: npt.NDArray[np.intp]
@@ -189,13 +187,11 @@ class _Prepare:
         references = 0 if self.metric is None else self.metric.segments
         if self.metric is None or sentence >= references:
             raise ValueError(f"more forests than the {references} references")
-        has_derivations = forest.root >= 0
-        scores = forest.scores(self.weights) if has_derivations else np.zeros(0)
+        scores = forest.scores(self.weights) if forest.root >= 0 else np.zeros(0)
         annotated = annotate(forest, scores, self.metric, sentence, self.features.on)
         ids = np.flatnonzero(annotated.variances)
         return _Prepared(
             annotated.forest.record(),
-            None if has_derivations else annotated.forest.feature_names,
             annotated.counts,
             annotated.statistics,
             ids,
@@ -229,8 +225,7 @@ def prepare(
         temporary.open("wb") as file,
     ):
         for one in spread_map(work, enumerate(forests), threads, _TOGETHER):
-            names = features.names if one.feature_names is None else one.feature_names
-            writer.add(PackedForest(one.record, names))
+            writer.add(PackedForest(one.record, features.names))
             file.write(one.counts.tobytes())
             offsets.append(offsets[-1] + len(one.counts))
             total += one.statistics

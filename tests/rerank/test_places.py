@@ -107,13 +107,14 @@ def test_sums_are_those_of_whole_folds(count: int, tmp_path: Path) -> None:
 
 
 def test_ngrams_of_other_sentences_do_not_come_back(tmp_path: Path) -> None:
-    """What comes back of a sentence does not grow with the n-grams of others."""
+    """The bytes that come back of a sentence do not grow with the n-grams of others."""
     forest = small_random_forest(random.Random(1), most=40)
     sizes = []
     for count in (10, 10_000):
         features = NgramFeatures([("a",), *((f"w{i}",) for i in range(count))])
         with working_on(places := PickledPlaces(2)):
-            examples = prepare([forest], FIRST, [["a b"]], features, tmp_path)
+            # Three blocks, two of which are not where their fold begins.
+            examples = prepare([forest] * 40, FIRST, [["a b"]] * 40, features, tmp_path)
             sizes.append([places.received])
             FoldsRisk([examples], np.zeros(0), 1).risk(np.ones(len(features)), 1.0, 1.0, np.ones(8))
             sizes[-1].append(places.received)
@@ -144,7 +145,7 @@ def test_damaged_examples(count: int, tmp_path: Path) -> None:
 
 
 def test_the_bitext_is_translated_there(tmp_path: Path) -> None:
-    """Only sentences whose forests are not kept go to the places."""
+    """Sentences go to the places unless their forests are kept."""
     model = hiero.Model.assemble([FRENCH / "grammar.txt"], [FRENCH / "lm.arpa"], FRENCH / "weights.txt")
     decoder = hiero.Decoder(model, pop_limit=20)
     lines = ["le chat", "le chien dort", "x <s>", "la maison", "le chat dort", "une maison"] * 3

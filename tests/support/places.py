@@ -17,7 +17,7 @@ def _sent(content: Any) -> Any:
 
 @dataclass
 class PickledPlaces:
-    """So many places. ``jobs`` has the items of each job that was sent to them, ``parts`` the numbers of
+    """Several places. ``jobs`` has the items of each job that was sent to them, ``divisions`` the numbers of
     items of each division into parts, ``received`` the bytes of results."""
 
     places: int
