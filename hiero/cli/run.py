@@ -72,8 +72,8 @@ def run(
             warn(message)
         bitext, mono = (data.source, data.target), data.mono or []
         parts = prepare(output / "sets", bitext, mono, files, sizes, record, common.seed, common.quiet)
-        common_options = {"threads": common.threads or processors(), "quiet": common.quiet}
-        system = System(output, stages, common_options, {"cluster": common.cluster})
+        places = {"threads": common.threads or processors(), "cluster": common.cluster}
+        system = System(output, stages, {**places, "quiet": common.quiet})
         system.train(parts, made_by, **_words(data, text), **TRAINING.options_for(training), seed=common.seed)
         for name, one in parts.judged.items():
             system.translate(BEFORE, name, one)

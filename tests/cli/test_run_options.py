@@ -15,11 +15,11 @@ from support.files import write
 from support.pretended_run import STAGES, Runs, count_of_lines
 
 
-def test_what_decodes_works_on_a_cluster(runs: Runs, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_what_takes_long_is_done_on_a_cluster(runs: Runs, monkeypatch: pytest.MonkeyPatch) -> None:
     asked: list[str | None] = []
     monkeypatch.setattr(run, "check_cluster", asked.append)
     where = [(name, each["cluster"]) for name, each in runs("--cluster", "host:1") if "cluster" in each]
-    assert where == [(name, "host:1") for name in STAGES if name in ("decode", "tune")]
+    assert where == [(name, "host:1") for name in STAGES if name in ("train", "decode", "tune")]
     assert asked == ["host:1"]
 
 

@@ -31,12 +31,11 @@ _TOKENIZERS: dict[str, Tokenizer] = {"zh": "zh", "ja": "char"}
 @dataclass(frozen=True)
 class System:
     """A model that is trained, tuned by several methods and judged by other commands; ``common`` are options
-    of all that take long, ``decoding`` of those that decode."""
+    of all that take long."""
 
     folder: Path
     stages: Stages
     common: Mapping[str, Any]
-    decoding: Mapping[str, Any]
 
     @property
     def model(self) -> Path:
@@ -74,7 +73,7 @@ class System:
         has_run = (output / TUNED).exists()
         settings = _not_less(method, settings, self.methods.get(method, {})) if has_run else settings
         words = _options(source=tuning_set.source, references=tuning_set.references, method=method)
-        words += _options(**settings, seed=seed, output=output, **self.common, **self.decoding)
+        words += _options(**settings, seed=seed, output=output, **self.common)
         words += _behind_options(self.model)
         self.stages.run(
             *(f"tune {method}", output / TUNED, "tune", words, [self.model / MANIFEST]),
@@ -90,7 +89,7 @@ class System:
         """Translates the set ``name`` with the model before tuning or with the weights of a method."""
         output, sources = self.translations(system, name, files), [self.model / MANIFEST]
         output.parent.mkdir(parents=True, exist_ok=True)
-        words = _options(source=files.source, output=output, **self.common, **self.decoding)
+        words = _options(source=files.source, output=output, **self.common)
         if system != BEFORE:
             weights = self.tuning(system)
             words += _options(weights=weights)
