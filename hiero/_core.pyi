@@ -2432,24 +2432,68 @@ class Aligner:
         """Bytes that the counts of all pairs may take."""
 
     def train(
-        self, seed: int, samplers: int, memory: int, progress: Callable[[int, int], object] | None
+        self,
+        seed: int,
+        samplers: int,
+        memory: int,
+        progress: Callable[[int, int], object] | None,
+        part: tuple[int, int] = (0, 1),
     ) -> int:
         """
-        Learns the model.
+        Learns the model, or a part of it.
+
+        The samplers of both directions are chains, which learn independently of each other. Sampler k of
+        direction d is chain d * samplers + k. One process can learn all, or several a part each.
 
         Args:
             seed: Seed of random choices.
             samplers: Number of samplers of each direction, whose probabilities are added up.
             memory: Bytes for counts. If they have no room for all pairs, the model learns from shards of
                 pairs that are drawn at random.
-            progress: Called with the number of sweeps done and that of all.
+            progress: Called with the number of sweeps done and that of all of the part.
+            part: (i, n) for the chains c with c % n == i, of which there are none if n is so large.
 
         Returns:
             Number of pairs that it learned from.
 
         Raises:
+            ValueError: There is no sampler, or no such part.
             FormatError: No pair has words on both sides.
             OSError: The disk is full.
+        """
+
+    def save_chains(self, path: str) -> None:
+        """
+        Writes the chains of the part that was trained, for take_chains.
+
+        Args:
+            path: The file, written in full or not at all.
+
+        Raises:
+            ValueError: The model is not trained.
+            OSError: The file cannot be written.
+        """
+
+    def take_chains(self, paths: Sequence[str], seed: int, samplers: int, memory: int) -> int:
+        """
+        Takes the chains of all parts from files, in place of training.
+
+        The files are mapped into memory. Links and models are those of an aligner that trains all.
+
+        Args:
+            paths: Files of chains of the same bitext, in any order.
+            seed: Seed that they were trained with.
+            samplers: Number of samplers of each direction that they were trained with.
+            memory: Bytes for counts that they were trained with, or others that have room for the same pairs.
+
+        Returns:
+            Number of pairs that they learned from.
+
+        Raises:
+            ValueError: There is no sampler.
+            FormatError: A file is none of chains, is damaged, has another format version, or is of another
+                bitext or other settings; two files have the same chains, or chains are missing.
+            OSError: A file cannot be read.
         """
 
     def lines(self, first: int, last: int, heuristic: str) -> tuple[bytes, bytes]:
@@ -2466,7 +2510,7 @@ class Aligner:
             both directions, such as b"0.981 0.504".
 
         Raises:
-            ValueError: There is no such heuristic, or the model is not trained.
+            ValueError: There is no such heuristic, or the model is not trained, or only in part.
             IndexError: There are no such pairs.
         """
 
@@ -2478,7 +2522,7 @@ class Aligner:
             path: The file, written in full or not at all.
 
         Raises:
-            ValueError: The model is not trained.
+            ValueError: The model is not trained, or only in part.
             OSError: The file cannot be written.
         """
 

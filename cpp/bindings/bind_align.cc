@@ -76,43 +76,71 @@ class Aligner {
     return bitext_.add(source_lines.reader(), target_lines.reader());
   }
 
-  std::size_t train(std::uint64_t seed, int samplers, std::uint64_t memory, const Counters& progress) {
-    if (samplers < 1) throw std::invalid_argument("samplers: expected 1 or more");
+  std::size_t train(std::uint64_t seed, int samplers, std::uint64_t memory, const Counters& progress,
+                    const std::pair<std::int64_t, std::int64_t>& part) {
+    const auto [index, count] = part;
+    if (index < 0 || index >= count) throw std::invalid_argument("part: expected (i, n) with 0 <= i < n");
+    const ChainPart chains{static_cast<std::uint64_t>(index), static_cast<std::uint64_t>(count)};
+    return learn(seed, samplers, memory, [&](WordAligner& aligner) {
+      return aligner.train([&](std::uint64_t done, std::uint64_t all) { call_progress(progress, done, all); },
+                           chains);
+    });
+  }
+
+  std::size_t take_chains(const std::vector<std::string>& paths, std::uint64_t seed, int samplers,
+                          std::uint64_t memory) {
+    return learn(seed, samplers, memory, [&](WordAligner& aligner) { return aligner.take_chains(paths); });
+  }
+
+  void save_chains(const std::string& path) const {
     const Work work(at_work_);
+    check_trained();
     const nb::gil_scoped_release release;
-    aligner_.reset();
-    auto aligner =
-        std::make_unique<WordAligner>(bitext_, AlignOptions{seed, samplers, threads_, memory}, folder_);
-    const std::size_t pairs =
-        aligner->train([&](std::uint64_t done, std::uint64_t all) { call_progress(progress, done, all); });
-    aligner_ = std::move(aligner);  // not one that was interrupted
-    return pairs;
+    aligner_->save_chains(path);
   }
 
   Lines lines(std::size_t first, std::size_t last, const std::string& heuristic) const {
     const Heuristic known = heuristic_named(heuristic);
     const Work work(at_work_);
-    check_trained();
+    check_complete();
     if (first > last || last > bitext_.pairs()) throw std::out_of_range("no such pairs");
     return without_lock([&] { return aligner_->lines(first, last, known); });
   }
 
   void save(const std::string& path) const {
     const Work work(at_work_);
-    check_trained();
+    check_complete();
     const nb::gil_scoped_release release;
     AlignmentModel::save(path, bitext_, aligner_->directions());
   }
 
  private:
+  template <class Learn>
+  std::size_t learn(std::uint64_t seed, int samplers, std::uint64_t memory, const Learn& learn_by) {
+    if (samplers < 1) throw std::invalid_argument("samplers: expected 1 or more");
+    const Work work(at_work_);
+    const nb::gil_scoped_release release;
+    aligner_.reset();
+    auto aligner =
+        std::make_unique<WordAligner>(bitext_, AlignOptions{seed, samplers, threads_, memory}, folder_);
+    const std::size_t pairs = learn_by(*aligner);
+    aligner_ = std::move(aligner);  // not one that was interrupted
+    return pairs;
+  }
+
   void check_trained() const {
     if (!aligner_) throw std::invalid_argument("the aligner is not trained");
+  }
+
+  void check_complete() const {
+    check_trained();
+    if (!aligner_->is_complete()) throw std::invalid_argument("the aligner has only a part of its chains");
   }
 
   std::string folder_;
   std::size_t threads_;
   Bitext bitext_;
-  std::unique_ptr<WordAligner> aligner_;  // trained
+  std::unique_ptr<WordAligner> aligner_;  // trained, or a part of it
   mutable std::atomic_flag at_work_;
 };
 
@@ -203,21 +231,55 @@ Raises:
       .def_prop_ro("pairs", &Aligner::pairs, "Number of pairs that have words on both sides.")
       .def_prop_ro("bytes_needed", &Aligner::bytes_needed, "Bytes that the counts of all pairs may take.")
       .def("train", &Aligner::train, nb::arg("seed"), nb::arg("samplers"), nb::arg("memory"),
-           nb::arg("progress").none(), R"(Learns the model.
+           nb::arg("progress").none(), nb::arg("part") = std::pair<std::int64_t, std::int64_t>(0, 1),
+           R"(Learns the model, or a part of it.
+
+The samplers of both directions are chains, which learn independently of each other. Sampler k of
+direction d is chain d * samplers + k. One process can learn all, or several a part each.
 
 Args:
     seed: Seed of random choices.
     samplers: Number of samplers of each direction, whose probabilities are added up.
     memory: Bytes for counts. If they have no room for all pairs, the model learns from shards of
         pairs that are drawn at random.
-    progress: Called with the number of sweeps done and that of all.
+    progress: Called with the number of sweeps done and that of all of the part.
+    part: (i, n) for the chains c with c % n == i, of which there are none if n is so large.
 
 Returns:
     Number of pairs that it learned from.
 
 Raises:
+    ValueError: There is no sampler, or no such part.
     FormatError: No pair has words on both sides.
     OSError: The disk is full.)")
+      .def("save_chains", &Aligner::save_chains, nb::arg("path"),
+           R"(Writes the chains of the part that was trained, for take_chains.
+
+Args:
+    path: The file, written in full or not at all.
+
+Raises:
+    ValueError: The model is not trained.
+    OSError: The file cannot be written.)")
+      .def("take_chains", &Aligner::take_chains, nb::arg("paths"), nb::arg("seed"), nb::arg("samplers"),
+           nb::arg("memory"), R"(Takes the chains of all parts from files, in place of training.
+
+The files are mapped into memory. Links and models are those of an aligner that trains all.
+
+Args:
+    paths: Files of chains of the same bitext, in any order.
+    seed: Seed that they were trained with.
+    samplers: Number of samplers of each direction that they were trained with.
+    memory: Bytes for counts that they were trained with, or others that have room for the same pairs.
+
+Returns:
+    Number of pairs that they learned from.
+
+Raises:
+    ValueError: There is no sampler.
+    FormatError: A file is none of chains, is damaged, has another format version, or is of another
+        bitext or other settings; two files have the same chains, or chains are missing.
+    OSError: A file cannot be read.)")
       .def("lines", &Aligner::lines, nb::arg("first"), nb::arg("last"), nb::arg("heuristic"),
            R"(Returns the links of pairs, a line for each, and their probabilities.
 
@@ -231,7 +293,7 @@ Returns:
     both directions, such as b"0.981 0.504".
 
 Raises:
-    ValueError: There is no such heuristic, or the model is not trained.
+    ValueError: There is no such heuristic, or the model is not trained, or only in part.
     IndexError: There are no such pairs.)")
       .def("save", &Aligner::save, nb::arg("path"), R"(Writes what was learned, for AlignmentModel.
 
@@ -239,7 +301,7 @@ Args:
     path: The file, written in full or not at all.
 
 Raises:
-    ValueError: The model is not trained.
+    ValueError: The model is not trained, or only in part.
     OSError: The file cannot be written.)");
   define<AlignmentModel>(m, "AlignmentModel",
                          R"(A file of what word alignment has learned, by which pairs are aligned.

@@ -66,6 +66,7 @@ def align(
     threads: int = 1,
     save: PathLike | None = None,
     probabilities: PathLike | None = None,
+    parts: Sequence[PathLike] = (),
     report: Callable[[str], object] = lambda line: None,
     progress: Callable[[int, int], object] | None = None,
 ) -> None:
@@ -82,28 +83,65 @@ def align(
     - ``save``: a file for what was learned, for ``AlignmentModel``. Only hiero's own aligner writes it.
     - ``probabilities``: a file for the probabilities of the first bitext's links, in the same order: the
       means of both directions. Only hiero's own aligner writes it.
+    - ``parts``: the files of ``align_part`` for all parts, in any order, with the same bitexts, ``seed``,
+      ``samplers`` and ``memory``. What is in them is taken in place of training, for the same results. Only
+      hiero's own aligner reads them.
     - ``progress``: called with the number of iterations done and their total, for both directions together.
 
     sil-thot holds the corpus in memory; hiero's aligner has it in files without names beside the first
-    output. Raises FormatError for files of different lengths or without a sentence pair; OSError; Error if
-    sil-thot fails or is not installed; ValueError for files that only hiero's own aligner writes.
+    output. Raises FormatError for files of different lengths or without a sentence pair, and for parts that
+    are of other bitexts or settings, missing, given twice or damaged; OSError; Error if sil-thot fails or is
+    not installed; ValueError for files that only hiero's own aligner writes or reads.
     """
     if aligner == "hiero":
-        core = Aligner(str(Path(outputs[0]).parent), threads)
-        sizes = _add_bitexts(core, bitexts)
-        learned = core.train(seed, samplers, memory, progress)
-        if learned < core.pairs:
-            report(f"learned from {learned:,} of {core.pairs:,} pairs, for which there is memory")
+        core, sizes = _read_bitexts(bitexts, outputs[0], threads)
+        if parts:
+            learned = core.take_chains([os.fspath(part) for part in parts], seed, samplers, memory)
+        else:
+            learned = core.train(seed, samplers, memory, progress)
+        _report_sample(core, learned, report)
         if save is not None:
             core.save(os.fspath(save))
         lines = _lines(core, sizes, heuristic)
-    elif save is None and probabilities is None:
+    elif save is None and probabilities is None and not parts:
         lines = _align_by_sil_thot(bitexts, MODELS[aligner], heuristic, seed, samplers, progress)
     else:
-        raise ValueError(f"{aligner} has neither a model to save nor probabilities")
+        raise ValueError(f"{aligner} has neither a model to save, nor probabilities, nor parts")
     for output, blocks in zip(outputs, lines, strict=True):
         write_links(blocks, output, probabilities)
         probabilities = None
+
+
+def align_part(
+    bitexts: Sequence[tuple[PathLike, PathLike]],
+    output: PathLike,
+    part: tuple[int, int],
+    *,
+    seed: int = _DEFAULTS.seed,
+    samplers: int = _DEFAULTS.samplers,
+    memory: int = DEFAULT_MEMORY,
+    threads: int = 1,
+    report: Callable[[str], object] = lambda line: None,
+    progress: Callable[[int, int], object] | None = None,
+) -> None:
+    """Trains a part of hiero's own aligner and writes it to a file, for ``align`` with ``parts``.
+
+    The samplers of both directions, ``2 * samplers`` in all, learn independently of each other, so that parts
+    can be trained by several processes or machines at once. Each reads all bitexts. Take as many parts as
+    divide the samplers evenly.
+
+    - ``bitexts``, ``seed``, ``samplers``, ``memory``, ``threads``, ``report``: as for ``align``; all but the
+      last two must be the same for all parts.
+    - ``part``: ``(i, n)`` for part i, from 0, of n. Of more parts than samplers, some are empty.
+    - ``progress``: called with the number of iterations done and their total, for this part.
+
+    Raises FormatError for files of different lengths or without a sentence pair; OSError; ValueError unless
+    ``0 <= i < n``.
+    """
+    core, _ = _read_bitexts(bitexts, output, threads)
+    learned = core.train(seed, samplers, memory, progress, part)
+    _report_sample(core, learned, report)
+    core.save_chains(os.fspath(output))
 
 
 def memory_setting(source: PathLike, target: PathLike, aligner: AlignerName, memory: int) -> dict[str, int]:
@@ -132,6 +170,19 @@ def write_links(blocks: Blocks, output: PathLike, probabilities: PathLike | None
         for parts in blocks:
             for file, part in zip(files, parts, strict=False):
                 file.write(part)
+
+
+def _read_bitexts(
+    bitexts: Sequence[tuple[PathLike, PathLike]], output: PathLike, threads: int
+) -> tuple[Aligner, list[int]]:
+    """Returns an aligner, whose files lie beside the output, and the number of pairs of each bitext."""
+    core = Aligner(str(Path(output).parent), threads)
+    return core, _add_bitexts(core, bitexts)
+
+
+def _report_sample(core: Aligner, learned: int, report: Callable[[str], object]) -> None:
+    if learned < core.pairs:
+        report(f"learned from {learned:,} of {core.pairs:,} pairs, for which there is memory")
 
 
 def _add_bitexts(aligner: Aligner, bitexts: Sequence[tuple[PathLike, PathLike]]) -> list[int]:

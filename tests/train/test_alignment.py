@@ -191,7 +191,7 @@ def test_further_pairs_are_aligned_by_what_was_learned(demo: Path, tmp_path: Pat
         AlignmentModel(further)
     for option in ("save", "probabilities"):
         more: dict[str, Any] = {option: tmp_path / "x"}
-        with pytest.raises(ValueError, match="hmm has neither a model to save nor probabilities"):
+        with pytest.raises(ValueError, match="hmm has neither a model to save, nor probabilities"):
             align([(demo / "train.zh", demo / "train.en")], [links], aligner="hmm", **more)
 
 

@@ -1,5 +1,6 @@
 #include "hiero/align/bitext.h"
 
+#include "hiero/base/checksum.h"
 #include "hiero/base/error.h"
 #include "hiero/base/tokens.h"
 
@@ -30,6 +31,23 @@ void BitextSide::add(std::string_view line) {
 void BitextSide::truncate(std::size_t sentences) {
   ends_.resize(sentences + 1);
   words_.resize(ends_.items().back());
+}
+
+std::uint64_t BitextSide::sum() const {
+  std::uint64_t sum = 0;
+  const auto add = [&](std::span<const std::byte> bytes) {
+    sum = checksum_detail::mix(sum, checksum(bytes.data(), bytes.size()));
+  };
+  add(std::as_bytes(words_.items()));
+  add(std::as_bytes(ends_.items()));
+  for (std::uint32_t word = 0; word < vocabulary_.size(); ++word)
+    add(std::as_bytes(std::span(vocabulary_[word])));
+  return sum;
+}
+
+std::uint64_t Bitext::sum() const {
+  // mix(a, b) is mix(b, a): the inner one tells the sides apart.
+  return checksum_detail::mix(checksum_detail::mix(0, source_.sum()), target_.sum());
 }
 
 void Bitext::add(std::string_view source, std::string_view target) {

@@ -46,6 +46,8 @@ class BitextSide {
   // Number of different words and the empty word.
   std::size_t word_count() const { return vocabulary_.size() + std::size_t{1}; }
   const Vocab& vocabulary() const { return vocabulary_; }
+  // Returns a checksum of the words of all sentences and of the vocabulary.
+  std::uint64_t sum() const;
 
  private:
   Vocab vocabulary_;
@@ -72,6 +74,8 @@ class Bitext {
   bool has_words(std::size_t pair) const { return source_.length(pair) > 0 && target_.length(pair) > 0; }
   const BitextSide& source() const { return source_; }
   const BitextSide& target() const { return target_; }
+  // Returns a checksum of both sides.
+  std::uint64_t sum() const;
 
  private:
   template <class Add>

@@ -50,8 +50,6 @@ class DirectionTrainer {
   DirectionModel take_model();
   // Returns the links of all pairs, one after the other; those of pairs that are not linked say nothing.
   FileArray<LinkPosition> take_links() { return std::move(links_); }
-  // Returns the number of pairs that are linked.
-  std::size_t pairs() const { return pairs_; }
   std::span<const LinkPosition> links(std::size_t pair) const {
     return links_.items().subspan(bitext_.target.begin(pair), bitext_.target.length(pair));
   }

@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <span>
+#include <utility>
 
 #include "hiero/align/direction_trainer.h"
 #include "hiero/base/error.h"
@@ -36,38 +37,104 @@ PairSample sample_of(const Bitext& bitext, const AlignOptions& options) {
   return {options.seed, static_cast<double>(left) / needed, first_with_words(bitext)};
 }
 
+std::size_t count_pairs(const Bitext& bitext, const PairSample& sample) {
+  std::size_t count = 0;
+  for (std::size_t pair = 0; pair < bitext.pairs(); ++pair)
+    count += bitext.has_words(pair) && sample.has(pair);
+  return count;
+}
+
+void check_basis(const ChainsFile& file, const ChainsBasis& expected) {
+  const auto check = [&](std::uint64_t actual, std::uint64_t wanted, const char* of, const char* what) {
+    if (actual == wanted) return;
+    throw FormatError(file.path() + ": chains of " + of + std::to_string(actual) + what + ", expected " +
+                      std::to_string(wanted));
+  };
+  const ChainsBasis& basis = file.basis();
+  if (basis.bitext != expected.bitext) throw FormatError(file.path() + ": chains of another bitext");
+  check(basis.seed, expected.seed, "seed ", "");
+  check(basis.samplers, expected.samplers, "", " samplers");
+  check(basis.pairs, expected.pairs, "other memory, for ", " pairs");
+}
+
 }  // namespace
 
 WordAligner::WordAligner(const Bitext& bitext, const AlignOptions& options, const std::string& folder)
-    : bitext_(bitext), options_(options), folder_(folder), sample_(sample_of(bitext, options)) {
-  if (first_with_words(bitext) == bitext.pairs()) throw FormatError("no sentence pairs to align");
+    : bitext_(bitext),
+      options_(options),
+      folder_(folder),
+      sample_(sample_of(bitext, options)),
+      pairs_(count_pairs(bitext, sample_)) {
+  if (pairs_ == 0) throw FormatError("no sentence pairs to align");
 }
 
 std::uint64_t WordAligner::bytes_needed(const Bitext& bitext) {
   return bytes_of_words(bitext) + bytes_of_types(bitext);
 }
 
-// One sampler after the other, so that only one needs memory for its counts.
-std::size_t WordAligner::train(const AlignProgress& progress) {
+std::vector<std::size_t> WordAligner::chains_of(const ChainPart& part) const {
+  std::vector<std::size_t> out;
+  for (std::size_t chain = 0; chain < chain_count(); ++chain) {
+    if (part.has(chain)) out.push_back(chain);
+  }
+  return out;
+}
+
+ChainsBasis WordAligner::basis() const { return {options_.seed, samplers(), pairs_, bitext_.sum()}; }
+
+// One chain after the other, so that only one needs memory for its counts.
+std::size_t WordAligner::train(const AlignProgress& progress, const ChainPart& part) {
   const DirectedBitext directed[2] = {{bitext_.source(), bitext_.target(), sample_},
                                       {bitext_.target(), bitext_.source(), sample_}};
-  const auto samplers = static_cast<std::size_t>(options_.samplers);
+  part_ = part;
+  const std::vector<std::size_t> numbers = chains_of(part);
   std::uint64_t done = 0;
-  std::size_t pairs = 0;
-  for (std::size_t d = 0; d < directions_.size(); ++d) {
-    for (std::size_t k = 0; k < samplers; ++k) {
-      DirectionTrainer trainer(directed[d], sampler_seed(options_.seed, d, k), options_.threads, folder_);
-      const auto sweeps = static_cast<std::uint64_t>(trainer.sweeps());
-      for (std::uint64_t sweep = 0; sweep < sweeps; ++sweep) {
-        trainer.sweep();
-        if (progress) progress(++done, directions_.size() * samplers * sweeps);
-      }
-      directions_[d].emplace_back(trainer.take_model(), folder_);
-      links_[d].push_back(trainer.take_links());
-      pairs = trainer.pairs();
+  for (const std::size_t chain : numbers) {
+    const std::size_t d = chain / samplers();
+    const std::uint64_t seed = sampler_seed(options_.seed, d, chain % samplers());
+    DirectionTrainer trainer(directed[d], seed, options_.threads, folder_);
+    const auto sweeps = static_cast<std::uint64_t>(trainer.sweeps());
+    for (std::uint64_t sweep = 0; sweep < sweeps; ++sweep) {
+      trainer.sweep();
+      if (progress) progress(++done, numbers.size() * sweeps);
+    }
+    const FrozenDirection& model = directions_[d].emplace_back(trainer.take_model(), folder_);
+    const auto& links = links_.emplace_back(trainer.take_links());
+    chains_.push_back({model.bytes(), links.items()});
+  }
+  return pairs_;
+}
+
+void WordAligner::save_chains(const std::string& path) const {
+  const std::size_t all = bitext_.pairs();
+  ChainsFile::save(path, basis(), part_, {bitext_.target().begin(all), bitext_.source().begin(all)}, chains_);
+}
+
+std::size_t WordAligner::take_chains(std::span<const std::string> paths) {
+  const ChainsBasis expected = basis();
+  std::vector<const ChainsFile*> files(chain_count(), nullptr);
+  std::vector<ChainView> chains(chain_count());
+  std::uint64_t parts = 1;
+  for (const std::string& path : paths) {
+    const ChainsFile& file = files_.emplace_back(path);
+    check_basis(file, expected);
+    parts = std::max(parts, file.part().count);
+    auto next = file.chains().begin();
+    for (const std::size_t chain : chains_of(file.part())) {
+      if (files[chain]) throw FormatError(path + ": chains that are in " + files[chain]->path() + " too");
+      files[chain] = &file;
+      chains[chain] = *next++;
     }
   }
-  return pairs;
+  for (std::size_t chain = 0; chain < chain_count(); ++chain) {
+    if (files[chain]) continue;
+    throw FormatError("no file has the chains of part " + std::to_string(chain % parts) + " of " +
+                      std::to_string(parts) + ", counted from 0");
+  }
+  for (std::size_t chain = 0; chain < chain_count(); ++chain)
+    directions_[chain / samplers()].emplace_back(chains[chain].model);
+  chains_ = std::move(chains);
+  return pairs_;
 }
 
 LinkLines WordAligner::lines(std::size_t first, std::size_t last, Heuristic heuristic) const {
@@ -76,8 +143,8 @@ LinkLines WordAligner::lines(std::size_t first, std::size_t last, Heuristic heur
                     std::array<std::vector<std::span<const LinkPosition>>, 2> starts;
                     for (std::size_t d = 0; d < starts.size() && sample_.has(pair); ++d) {
                       const BitextSide& side = d == 0 ? bitext_.target() : bitext_.source();
-                      for (const auto& links : links_[d])
-                        starts[d].push_back(links.items().subspan(side.begin(pair), side.length(pair)));
+                      for (const ChainView& chain : std::span(chains_).subspan(d * samplers(), samplers()))
+                        starts[d].push_back(chain.links.subspan(side.begin(pair), side.length(pair)));
                     }
                     aligner.align(bitext_.source().sentence(pair), bitext_.target().sentence(pair),
                                   {starts[0], starts[1]}, Random{options_.seed, pair}.next());

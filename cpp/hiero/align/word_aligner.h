@@ -3,18 +3,24 @@
 // How to use:
 //   1. WordAligner aligner(bitext, options, folder);
 //   2. aligner.train(progress);
-//   3. aligner.links_text(0, bitext.pairs(), heuristic);  // lines such as "0-0 1-2"
+//   3. aligner.lines(0, bitext.pairs(), heuristic).links;  // lines such as "0-0 1-2"
 //   4. AlignmentModel::save(path, bitext, aligner.directions());
+// How to train in several processes, with the same results:
+//   2. In each: aligner.train(progress, {i, n}); aligner.save_chains(path);
+//      then in one: aligner.take_chains(paths);
 #pragma once
 
 #include <array>
 #include <cstdint>
+#include <deque>
 #include <functional>
 #include <limits>
+#include <span>
 #include <string>
 #include <vector>
 
 #include "hiero/align/bitext.h"
+#include "hiero/align/chains_file.h"
 #include "hiero/align/direction_model.h"
 #include "hiero/align/link_lines.h"
 #include "hiero/align/pair_aligner.h"
@@ -53,21 +59,41 @@ class WordAligner {
   // FormatError for a bitext without a pair of sentences.
   WordAligner(const Bitext& bitext, const AlignOptions& options, const std::string& folder);
 
-  // Returns the number of pairs that it has learned from.
-  std::size_t train(const AlignProgress& progress);
+  // Call either train or take_chains, once. Both return the number of pairs that every chain learns from.
+  //
+  // Trains the chains of a part, which may have none.
+  std::size_t train(const AlignProgress& progress, const ChainPart& part = {});
+  // Takes all chains from files, in place of training. Throws FileError, and FormatError for files that are
+  // not of this bitext and these options, or have the same chains, and if a chain is in none of them.
+  std::size_t take_chains(std::span<const std::string> paths);
 
+  // Writes the chains of the part. Throws FileError.
+  void save_chains(const std::string& path) const;
+
+  // Whether all chains are there, not only those of a part. What follows is for then.
+  bool is_complete() const { return chains_.size() == chain_count(); }
   // Returns the lines of the pairs from `first` to `last`.
   LinkLines lines(std::size_t first, std::size_t last, Heuristic heuristic) const;
   // What was learned.
   const Directions& directions() const { return directions_; }
 
  private:
+  std::size_t samplers() const { return static_cast<std::size_t>(options_.samplers); }
+  std::size_t chain_count() const { return directions_.size() * samplers(); }
+  // Returns the numbers of the chains of a part.
+  std::vector<std::size_t> chains_of(const ChainPart& part) const;
+  ChainsBasis basis() const;
+
   const Bitext& bitext_;
   AlignOptions options_;
   std::string folder_;
   PairSample sample_;
-  std::array<std::vector<FileArray<LinkPosition>>, 2> links_;  // of each direction and sampler, in the end
+  std::size_t pairs_;  // to learn from
+  ChainPart part_;
   Directions directions_;
+  std::vector<ChainView> chains_;               // of the part, in order
+  std::vector<FileArray<LinkPosition>> links_;  // of chains that were trained
+  std::deque<ChainsFile> files_;                // of chains that were taken
 };
 
 }  // namespace hiero

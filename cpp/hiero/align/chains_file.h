@@ -1,0 +1,80 @@
+// A file of the trained chains of one part of word alignment, so that parts can be trained by several
+// processes. A chain is one sampler of one direction: chain c is sampler c % samplers of direction
+// c / samplers, and belongs to part c % n of n parts.
+//
+//   ChainsHeader
+//   models         of each chain of the part: a FrozenDirection
+//   links          of each chain of the part: the LinkPosition of each target word of its direction
+//
+// How to use:
+//   1. ChainsFile::save(path, basis, part, words, chains);  // chains of the part, in order
+//   2. ChainsFile file(path);                               // mapped; chains are used from where they are
+//   3. if (file.basis() == basis) file.chains() ...
+#pragma once
+
+#include <array>
+#include <cstddef>
+#include <cstdint>
+#include <span>
+#include <string>
+#include <vector>
+
+#include "hiero/align/direction_model.h"
+#include "hiero/base/mapped_file.h"
+
+namespace hiero {
+
+// What chains depend on: those of the same basis belong together.
+struct ChainsBasis {
+  std::uint64_t seed = 0;
+  std::uint64_t samplers = 0;  // of each direction
+  // That were learned from. More memory only adds pairs to a sample, so that samples of the same seed and
+  // bitext with as many pairs are the same.
+  std::uint64_t pairs = 0;
+  std::uint64_t bitext = 0;  // its checksum
+
+  bool operator==(const ChainsBasis&) const = default;
+};
+
+// One of `count` parts of all chains, of which some are empty if they are more than the chains.
+struct ChainPart {
+  std::uint64_t index = 0;
+  std::uint64_t count = 1;
+
+  bool has(std::uint64_t chain) const { return chain % count == index; }
+};
+
+// A trained chain, whose contents lie elsewhere.
+struct ChainView {
+  std::span<const std::byte> model;     // the bytes of a FrozenDirection
+  std::span<const LinkPosition> links;  // of all pairs, one after the other
+};
+
+class ChainsFile {
+ public:
+  // Writes a file, in full or not at all. `words` is the number of target words of each direction. Throws
+  // FileError.
+  static void save(const std::string& path, const ChainsBasis& basis, const ChainPart& part,
+                   const std::array<std::uint64_t, 2>& words, std::span<const ChainView> chains);
+
+  // Opens a file and checks all of it. Throws FileError, or FormatError for a file of another kind or
+  // version, or one that is truncated or damaged.
+  explicit ChainsFile(const std::string& path);
+
+  const std::string& path() const { return path_; }
+  const ChainsBasis& basis() const { return basis_; }
+  const ChainPart& part() const { return part_; }
+  // The chains of the part, in order, which are valid as long as the file is open.
+  std::span<const ChainView> chains() const { return chains_; }
+
+ private:
+  [[noreturn]] void throw_damaged(const std::string& how = "damaged") const;
+
+  std::string path_;
+  MappedFile file_;
+  ChainsBasis basis_;
+  ChainPart part_;
+  std::vector<ChainView> chains_;
+};
+
+}  // namespace hiero
