@@ -6,6 +6,7 @@
 #include <cstring>
 #include <fstream>
 #include <iterator>
+#include <random>
 #include <string>
 #include <vector>
 
@@ -276,13 +277,19 @@ void test_damaged_files() {
 
 void test_chains_files() {
   Bitext bitext(folder());
-  add_pairs(bitext);
+  std::mt19937 rng(6);
+  for (int k = 0; k < 100; ++k) {
+    std::string source, target;
+    for (std::size_t n = rng() % 7; n > 0; --n) source += " s" + std::to_string(rng() % 20);
+    for (std::size_t n = rng() % 7; n > 0; --n) target += " t" + std::to_string(rng() % 20);
+    bitext.add(source, target);
+  }
   test_parts(bitext, {3, 3, 1}, 2);
   test_unequal_parts(bitext);
   test_one_part(bitext);
   Bitext large(folder());
   for (int k = 0; k < 4; ++k) add_pairs(large);
-  AlignOptions sample{5, 2, 1};
+  AlignOptions sample{5, 1, 1};
   const std::size_t pairs = large.pairs();
   sample.memory = WordAligner::bytes_needed(large) -
                   12 * std::max(large.source().begin(pairs), large.target().begin(pairs));
