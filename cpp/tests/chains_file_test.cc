@@ -7,12 +7,14 @@
 #include <fstream>
 #include <iterator>
 #include <random>
+#include <span>
 #include <string>
 #include <vector>
 
 #include "align_cases.h"
 #include "expect.h"
 #include "hiero/align/alignment_model.h"
+#include "hiero/align/direction_trainer.h"
 #include "hiero/align/word_aligner.h"
 #include "hiero/base/checksum.h"
 #include "hiero/base/error.h"
@@ -156,6 +158,41 @@ void test_one_part(const Bitext& bitext) {
   std::remove(all.c_str());
 }
 
+// Chains are what a trainer with their seed learns, and links of pairs begin with those of their direction.
+void test_definition(const Bitext& bitext) {
+  const AlignOptions options{3, 2, 1};
+  WordAligner whole(bitext, options, folder());
+  whole.train({});
+  const std::string path = file_named("all");
+  whole.save_chains(path);
+  const ChainsFile file(path);
+  std::remove(path.c_str());
+  const PairSample all(3, 1, 0);
+  const DirectedBitext directed[2] = {{bitext.source(), bitext.target(), all},
+                                      {bitext.target(), bitext.source(), all}};
+  for (std::size_t chain = 0; chain < 4; ++chain) {
+    DirectionTrainer trainer(directed[chain / 2], Random{3, chain / 2, chain % 2}.next(), 1, folder());
+    for (int sweeps = trainer.sweeps(); sweeps > 0; --sweeps) trainer.sweep();
+    const FrozenDirection model(trainer.take_model(), folder());
+    expect(std::ranges::equal(model.bytes(), file.chains()[chain].model), "the model of a chain");
+    expect(std::ranges::equal(trainer.take_links().items(), file.chains()[chain].links), "its links");
+  }
+  PairAligner aligner(whole.directions(), Heuristic::kUnion);
+  for (std::size_t pair = 0; pair < bitext.pairs(); ++pair) {
+    std::vector<std::span<const LinkPosition>> starts[2];
+    for (std::size_t chain = 0; chain < 4; ++chain) {
+      const BitextSide& side = directed[chain / 2].target;
+      starts[chain / 2].push_back(file.chains()[chain].links.subspan(side.begin(pair), side.length(pair)));
+    }
+    aligner.align(bitext.source().sentence(pair), bitext.target().sentence(pair), {starts[0], starts[1]},
+                  Random{3, pair}.next());
+    std::string line;
+    for (const AlignmentLink& link : aligner.links())
+      line += (line.empty() ? "" : " ") + std::to_string(link.source) + '-' + std::to_string(link.target);
+    expect(whole.lines(pair, pair + 1, Heuristic::kUnion).links == line + '\n', "links of a pair");
+  }
+}
+
 void test_other_settings(const Bitext& bitext) {
   AlignOptions options{3, 2, 1};
   const auto paths = train_parts(bitext, options, 3);
@@ -287,6 +324,7 @@ void test_chains_files() {
   test_parts(bitext, {3, 3, 1}, 2);
   test_unequal_parts(bitext);
   test_one_part(bitext);
+  test_definition(bitext);
   Bitext large(folder());
   for (int k = 0; k < 4; ++k) add_pairs(large);
   AlignOptions sample{5, 1, 1};
