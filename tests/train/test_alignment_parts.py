@@ -84,6 +84,7 @@ def test_settings_are_passed_on(bitexts: Bitexts, tmp_path: Path) -> None:
     """Every setting that a part depends on changes it, and threads do not."""
     half: list[tuple[int, int]] = []
     align_part(bitexts, tmp_path / "half", (0, 2), progress=lambda *sweeps: half.append(sweeps))
+    assert len(half) > 100
 
     def part(name: str, **settings: Any) -> bytes:
         seen: list[tuple[int, int]] = []
