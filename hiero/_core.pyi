@@ -2437,34 +2437,34 @@ class Aligner:
         samplers: int,
         memory: int,
         progress: Callable[[int, int], object] | None,
-        part: tuple[int, int] = (0, 1),
+        shard: tuple[int, int] = (0, 1),
     ) -> int:
         """
-        Learns the model, or a part of it.
+        Learns the model, or a shard of it.
 
         The samplers of both directions are chains, which learn independently of each other. Sampler k of
-        direction d is chain d * samplers + k. One process can learn all, or several a part each.
+        direction d is chain d * samplers + k. One process can learn all, or several a shard each.
 
         Args:
             seed: Seed of random choices.
             samplers: Number of samplers of each direction, whose probabilities are added up.
             memory: Bytes for counts. If they have no room for all pairs, the model learns from shards of
                 pairs that are drawn at random.
-            progress: Called with the number of sweeps done and that of all of the part.
-            part: (i, n) for the chains c with c % n == i, of which there are none if n is so large.
+            progress: Called with the number of sweeps done and that of all of the shard.
+            shard: (i, n) for the chains c with c % n == i, of which there are none if n is so large.
 
         Returns:
             Number of pairs that it learned from.
 
         Raises:
-            ValueError: There is no sampler, or no such part.
+            ValueError: There is no sampler, or no such shard.
             FormatError: No pair has words on both sides.
             OSError: The disk is full.
         """
 
     def save_chains(self, path: str) -> None:
         """
-        Writes the chains of the part that was trained, for take_chains.
+        Writes the chains of the shard that was trained, for take_chains.
 
         Args:
             path: The file, written in full or not at all.
@@ -2476,7 +2476,7 @@ class Aligner:
 
     def take_chains(self, paths: Sequence[str], seed: int, samplers: int, memory: int) -> int:
         """
-        Takes the chains of all parts from files, in place of training.
+        Takes the chains of all shards from files, in place of training.
 
         The files are mapped into memory. Links and models are those of an aligner that trains all.
 

@@ -77,13 +77,11 @@ class Aligner {
   }
 
   std::size_t train(std::uint64_t seed, int samplers, std::uint64_t memory, const Counters& progress,
-                    const std::pair<std::int64_t, std::int64_t>& part) {
-    const auto [index, count] = part;
-    if (index < 0 || index >= count) throw std::invalid_argument("part: expected (i, n) with 0 <= i < n");
-    const ChainPart chains{static_cast<std::uint64_t>(index), static_cast<std::uint64_t>(count)};
+                    const std::pair<std::size_t, std::size_t>& numbers) {
+    const Shard shard = shard_of(numbers);
     return learn(seed, samplers, memory, [&](WordAligner& aligner) {
       return aligner.train([&](std::uint64_t done, std::uint64_t all) { call_progress(progress, done, all); },
-                           chains);
+                           shard);
     });
   }
 
@@ -134,13 +132,13 @@ class Aligner {
 
   void check_complete() const {
     check_trained();
-    if (!aligner_->is_complete()) throw std::invalid_argument("the aligner has only a part of its chains");
+    if (!aligner_->is_complete()) throw std::invalid_argument("the aligner has only a shard of its chains");
   }
 
   std::string folder_;
   std::size_t threads_;
   Bitext bitext_;
-  std::unique_ptr<WordAligner> aligner_;  // trained, or a part of it
+  std::unique_ptr<WordAligner> aligner_;  // trained, or a shard of it
   mutable std::atomic_flag at_work_;
 };
 
@@ -231,29 +229,29 @@ Raises:
       .def_prop_ro("pairs", &Aligner::pairs, "Number of pairs that have words on both sides.")
       .def_prop_ro("bytes_needed", &Aligner::bytes_needed, "Bytes that the counts of all pairs may take.")
       .def("train", &Aligner::train, nb::arg("seed"), nb::arg("samplers"), nb::arg("memory"),
-           nb::arg("progress").none(), nb::arg("part") = std::pair<std::int64_t, std::int64_t>(0, 1),
-           R"(Learns the model, or a part of it.
+           nb::arg("progress").none(), nb::arg("shard") = std::pair<std::size_t, std::size_t>(0, 1),
+           R"(Learns the model, or a shard of it.
 
 The samplers of both directions are chains, which learn independently of each other. Sampler k of
-direction d is chain d * samplers + k. One process can learn all, or several a part each.
+direction d is chain d * samplers + k. One process can learn all, or several a shard each.
 
 Args:
     seed: Seed of random choices.
     samplers: Number of samplers of each direction, whose probabilities are added up.
     memory: Bytes for counts. If they have no room for all pairs, the model learns from shards of
         pairs that are drawn at random.
-    progress: Called with the number of sweeps done and that of all of the part.
-    part: (i, n) for the chains c with c % n == i, of which there are none if n is so large.
+    progress: Called with the number of sweeps done and that of all of the shard.
+    shard: (i, n) for the chains c with c % n == i, of which there are none if n is so large.
 
 Returns:
     Number of pairs that it learned from.
 
 Raises:
-    ValueError: There is no sampler, or no such part.
+    ValueError: There is no sampler, or no such shard.
     FormatError: No pair has words on both sides.
     OSError: The disk is full.)")
       .def("save_chains", &Aligner::save_chains, nb::arg("path"),
-           R"(Writes the chains of the part that was trained, for take_chains.
+           R"(Writes the chains of the shard that was trained, for take_chains.
 
 Args:
     path: The file, written in full or not at all.
@@ -262,7 +260,7 @@ Raises:
     ValueError: The model is not trained.
     OSError: The file cannot be written.)")
       .def("take_chains", &Aligner::take_chains, nb::arg("paths"), nb::arg("seed"), nb::arg("samplers"),
-           nb::arg("memory"), R"(Takes the chains of all parts from files, in place of training.
+           nb::arg("memory"), R"(Takes the chains of all shards from files, in place of training.
 
 The files are mapped into memory. Links and models are those of an aligner that trains all.
 

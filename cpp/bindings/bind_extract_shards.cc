@@ -16,12 +16,6 @@ namespace {
 
 using Paths = std::vector<std::string>;
 
-Shard shard_of(const std::pair<std::size_t, std::size_t>& numbers) {
-  const Shard shard{numbers.first, numbers.second};
-  shard.check();
-  return shard;
-}
-
 ExtractStatistics extract_shard_of_files(const NamedFile& source, const NamedFile& target,
                                          const NamedFile& links, const std::string& output,
                                          const ExtractOptions& options, const std::string& key,

@@ -74,10 +74,11 @@ Returns:
            [](const nb::object& self) {
              return described("LanguageModel", {{"path", self.attr("path")}, {"order", self.attr("order")}});
            })
-      .def("__reduce__", [](const nb::object& self) {
-        const auto& lm = nb::cast<const LanguageModel&>(self);
-        return reduced(self, "_restore", lm.path(), lm.fingerprint());
-      })
+      .def("__reduce__",
+           [](const nb::object& self) {
+             const auto& lm = nb::cast<const LanguageModel&>(self);
+             return reduced(self, "_restore", lm.path(), lm.fingerprint());
+           })
       .def_static("_restore", &restored_lm, nb::call_guard<nb::gil_scoped_release>());
 }
 

@@ -22,6 +22,7 @@
 #include <vector>
 
 #include "annotated.h"
+#include "hiero/base/shard.h"
 #include "numpy.h"
 
 namespace hiero {
@@ -53,6 +54,13 @@ void register_risk(nb::module_& m);
 template <class T, class... Bases, class... Extra>
 nb::class_<T, Bases...> define(nb::module_& m, const char* name, const Extra&... extra) {
   return {m, name, extra..., nb::is_weak_referenceable()};
+}
+
+// Returns a shard from its number, from 0, and the number of shards. Throws std::invalid_argument.
+inline Shard shard_of(const std::pair<std::size_t, std::size_t>& numbers) {
+  const Shard shard{numbers.first, numbers.second};
+  shard.check();
+  return shard;
 }
 
 // Returns a number of threads. Throws std::invalid_argument for less than 1. More than the machine could use

@@ -1,4 +1,4 @@
-// Word alignment in parts: the same as in one piece, and files of parts that do not fit are errors.
+// Word alignment in shards: the same as in one piece, and files of shards that do not fit are errors.
 #include "hiero/align/chains_file.h"
 
 #include <algorithm>
@@ -44,7 +44,7 @@ std::string results(const WordAligner& aligner, const Bitext& bitext) {
   return lines.links + lines.probabilities + model;
 }
 
-// Trains the parts of aligners of their own, and returns the files.
+// Trains the shards of aligners of their own, and returns the files.
 std::vector<std::string> train_parts(const Bitext& bitext, const AlignOptions& options, std::uint64_t count) {
   std::vector<std::string> paths;
   for (std::uint64_t index = 0; index < count; ++index) {
@@ -92,7 +92,7 @@ void test_parts(const Bitext& bitext, const AlignOptions& options, std::size_t o
     WordAligner taker(bitext, other, folder());
     expect(taker.take_chains(paths) == pairs, "the pairs that were learned from");
     remove(paths);  // files stay mapped
-    expect(results(taker, bitext) == expected, "parts come to what one process does");
+    expect(results(taker, bitext) == expected, "shards come to what one process does");
     const std::string path = file_named("again");
     taker.save_chains(path);
     expect(read(path) == read(one_file), "chains that were taken are saved as those that were trained");
@@ -110,15 +110,15 @@ void test_unequal_parts(const Bitext& bitext) {
   const auto quarters = train_parts(bitext, options, 4);
   WordAligner taker(bitext, options, folder());
   taker.take_chains(std::vector{quarters[3], halves[0], quarters[1]});
-  expect(results(taker, bitext) == results(whole, bitext), "unequal parts");
-  expect_refused(bitext, options, {quarters[3], halves[0]}, "part 1 of 4");
+  expect(results(taker, bitext) == results(whole, bitext), "unequal shards");
+  expect_refused(bitext, options, {quarters[3], halves[0]}, "shard 1 of 4");
   expect_refused(bitext, options, {halves[0], quarters[2]},
                  quarters[2] + ": chains that are in " + halves[0] + " too");
   remove(halves);
   remove(quarters);
 }
 
-// A part has the chains that it should, reports its own sweeps, and is no whole.
+// A shard has the chains that it should, reports its own sweeps, and is no whole.
 void test_one_part(const Bitext& bitext) {
   const AlignOptions options{3, 3, 1};
   WordAligner whole(bitext, options, folder());
@@ -127,7 +127,7 @@ void test_one_part(const Bitext& bitext) {
   const std::string all = file_named("all");
   whole.save_chains(all);
   const ChainsFile whole_file(all);
-  expect(whole_file.chains().size() == 6 && whole_file.part().count == 1, "all chains");
+  expect(whole_file.chains().size() == 6 && whole_file.shard().count == 1, "all chains");
   for (const std::uint64_t index : {0, 1, 3, 6}) {
     WordAligner aligner(bitext, options, folder());
     std::uint64_t calls = 0;
@@ -138,13 +138,13 @@ void test_one_part(const Bitext& bitext) {
           total = of;
         },
         {index, 7});
-    expect(learned == pairs, "a part without chains learns from as many pairs as others");
-    expect(!aligner.is_complete(), "a part is not complete");
-    expect(calls == total && total == (index < 6 ? sweeps / 6 : 0), "progress of the part");
-    const std::string path = file_named("part");
+    expect(learned == pairs, "a shard without chains learns from as many pairs as others");
+    expect(!aligner.is_complete(), "a shard is not complete");
+    expect(calls == total && total == (index < 6 ? sweeps / 6 : 0), "progress of the shard");
+    const std::string path = file_named("shard");
     aligner.save_chains(path);
     const ChainsFile file(path);
-    expect(file.path() == path && file.part().index == index && file.part().count == 7, "the part");
+    expect(file.path() == path && file.shard().index == index && file.shard().count == 7, "the shard");
     const ChainsBasis basis{3, 3, pairs, bitext.sum()};
     expect(file.basis() == basis && whole_file.basis() == basis, "the basis");
     expect(file.chains().size() == (index < 6 ? 1 : 0), "one chain or none");
@@ -196,15 +196,15 @@ void test_definition(const Bitext& bitext) {
 void test_other_settings(const Bitext& bitext) {
   AlignOptions options{3, 2, 1};
   const auto paths = train_parts(bitext, options, 3);
-  for (std::size_t part = 0; part < paths.size(); ++part) {
+  for (std::size_t shard = 0; shard < paths.size(); ++shard) {
     std::vector<std::string> others = paths;
-    others.erase(others.begin() + static_cast<std::ptrdiff_t>(part));
+    others.erase(others.begin() + static_cast<std::ptrdiff_t>(shard));
     expect_refused(bitext, options, others,
-                   "no file has the chains of part " + std::to_string(part) + " of 3");
+                   "no file has the chains of shard " + std::to_string(shard) + " of 3");
     others.push_back(others[0]);
     expect_refused(bitext, options, others, others[0] + ": chains that are in " + others[0] + " too");
   }
-  expect_refused(bitext, options, {}, "no file has the chains of part 0 of 1");
+  expect_refused(bitext, options, {}, "no file has the chains of shard 0 of 1");
   expect_refused(bitext, {4, 2, 1}, paths, paths[0] + ": chains of seed 3, expected 4");
   expect_refused(bitext, {3, 1, 1}, paths, paths[0] + ": chains of 2 samplers, expected 1");
   options.memory = WordAligner::bytes_needed(bitext);

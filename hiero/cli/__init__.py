@@ -30,7 +30,7 @@ _COMMANDS = {
         "train": ("train", "train"),
         "corpus": ("train", "corpus"),
         "truecaser": ("train", "truecaser"),
-        "align": ("train", "align_words"),
+        "align": ("align", "align_words"),
         "extract": ("train", "extract"),
         "score": ("train", "score"),
         "merge": ("merge", "merge"),

@@ -15,9 +15,10 @@ from hiero.cli.base.progress import one_unit, progress_line
 from hiero.cli.base.settings import SettingOptions
 from hiero.cli.base.size import memory_text, parse_memory
 from hiero.cli.options.common import NoProgress
-from hiero.train.lm import DEFAULT_MEMORY, LmEstimate, LmSettings, estimate_lm
+from hiero.train.lm import LmEstimate, LmSettings, estimate_lm
+from hiero.train.shards import STEP_MEMORY
 
-_MEMORY = memory_text(DEFAULT_MEMORY)
+_MEMORY = memory_text(STEP_MEMORY)
 
 
 def lm(

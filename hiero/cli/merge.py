@@ -14,7 +14,7 @@ from hiero.cli.base.size import memory_text, parse_memory
 from hiero.cli.options.training import Memory, Running, extraction_summary, reporter
 from hiero.features.distortion import DistortionStatistics
 from hiero.train import merge_extracted, merge_scored
-from hiero.train.rules import STEP_MEMORY
+from hiero.train.shards import STEP_MEMORY
 
 _MEMORY = memory_text(STEP_MEMORY)
 
@@ -56,7 +56,9 @@ def merge(
         scored = merge_scored(shards, output)
         report(f"{scored.kept:,} of {scored.read:,} rules kept")
     else:
-        raise FormatError(f"{shards[0]}: not a shard of a step")
+        raise FormatError(
+            f"{shards[0]}: not a shard of a step that is merged (those of hiero align go to its --shards)"
+        )
 
 
 def _kind(path: Path) -> bytes:

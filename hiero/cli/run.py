@@ -11,7 +11,6 @@ from hiero import __version__
 from hiero.base.directories import run_directory
 from hiero.base.files import sha256, write_atomically
 from hiero.base.lines import count_lines
-from hiero.base.parallel import processors
 from hiero.cli.base.cluster import check_cluster
 from hiero.cli.base.commands import usage
 from hiero.cli.base.files import on_interrupt
@@ -72,8 +71,7 @@ def run(
             warn(message)
         bitext, mono = (data.source, data.target), data.mono or []
         parts = prepare(output / "sets", bitext, mono, files, sizes, record, common.seed, common.quiet)
-        places = {"threads": common.threads or processors(), "cluster": common.cluster}
-        system = System(output, stages, {**places, "quiet": common.quiet})
+        system = System(output, stages, common.of_commands)
         system.train(parts, made_by, **_words(data, text), **TRAINING.options_for(training), seed=common.seed)
         for name, one in parts.judged.items():
             system.translate(BEFORE, name, one)

@@ -1,4 +1,4 @@
-"""`hiero train` and its steps as commands: `corpus`, `truecaser`, `align`, `extract`, `score`, `assemble`."""
+"""`hiero train` and its steps as commands: `corpus`, `truecaser`, `extract`, `score`, `assemble`."""
 
 from __future__ import annotations
 
@@ -20,7 +20,6 @@ from hiero.cli.options.text import NormalisationOptions
 from hiero.cli.options.training import (
     SIDES,
     TRAIN_MEMORY,
-    AlignedFiles,
     AssemblyOptions,
     CasedTextOptions,
     LinkedBitext,
@@ -37,13 +36,10 @@ from hiero.cli.options.training import (
 )
 from hiero.features.distortion import DistortionStatistics
 from hiero.train import (
-    AlignmentModel,
-    AlignSettings,
     CorpusSettings,
     ExtractSettings,
     ScoreSettings,
     TrainSettings,
-    align,
     default_weights,
     extract_rules,
     extract_shard,
@@ -57,8 +53,8 @@ from hiero.train import (
 from hiero.train import train as train_model
 from hiero.train.corpus import read_pairs
 from hiero.train.extraction import ExtractProgress
-from hiero.train.rules import STEP_MEMORY
 from hiero.train.scoring import ScoreProgress
+from hiero.train.shards import STEP_MEMORY
 
 _STEP_MEMORY = memory_text(STEP_MEMORY)
 
@@ -171,56 +167,6 @@ def truecaser(
         count = one_unit(progress, "sentences", partial(count_lines, *texts))
         words = train_truecaser(texts, output, side, count, running.thread_count)
     reporter(running.quiet)(f"{words:,} words with case")
-
-
-def align_words(
-    *,
-    files: AlignedFiles,
-    model: Annotated[
-        Path | None,
-        typer.Option(
-            help="Alignment model from --save, by which pairs are aligned without learning; of the settings,"
-            " only --heuristic is used."
-        ),
-    ] = None,
-    save: Annotated[
-        Path | None, Writes(), typer.Option(help="Output file for what was learned, for --model.")
-    ] = None,
-    settings: Annotated[AlignSettings, SettingOptions(AlignSettings)],
-    memory: Memory = _STEP_MEMORY,
-    running: Running,
-) -> None:
-    """Aligns the words of a bitext in tokens. Links are written as 0-0 1-2, source then target position.
-
-    More pairs can be aligned later by what was learned, in a tenth of a millisecond each.
-
-        hiero align --source train.ja --target train.en -o links --save links.model
-
-        hiero align --pairs more.ja-en -o more.links --model links.model
-    """
-    with files.bitexts() as bitexts, progress_line(running.quiet) as progress:
-        common: dict[str, Any] = {"threads": running.thread_count}
-        if model is not None:
-            if save is not None:
-                raise typer.BadParameter("--save is for what is learned, --model for what was learned before")
-            learned, probabilities = AlignmentModel(model), files.probabilities
-            for bitext, output in zip(bitexts, files.outputs, strict=True):
-                count = one_unit(progress, "sentence pairs", partial(count_lines, bitext[0]))
-                common |= {"probabilities": probabilities, "progress": count}
-                learned.align_files(*bitext, output, heuristic=settings.heuristic, **common)
-                probabilities = None
-            return
-        align(
-            bitexts,
-            files.outputs,
-            memory=parse_memory(memory),
-            save=save,
-            probabilities=files.probabilities,
-            report=reporter(running.quiet),
-            progress=progress and (lambda done, total: progress("iterations", done, total)),
-            **settings.model_dump(),
-            **common,
-        )
 
 
 def extract(

@@ -1,6 +1,6 @@
 """Training of models: corpus, word alignment, rules, language models. ``train`` runs all steps."""
 
-from hiero.train.alignment import HEURISTICS, AlignSettings, Heuristic, align, align_part, read_alignment
+from hiero.train.alignment import HEURISTICS, AlignSettings, Heuristic, align, align_shard, read_alignment
 from hiero.train.alignment_model import AlignmentModel, PairLinks
 from hiero.train.corpus import CorpusReport, CorpusSettings, prepare_corpus, prepare_text
 from hiero.train.extraction import extract_rules, extract_shard, merge_extracted
@@ -32,7 +32,7 @@ __all__ = [
     "TrainInputs",
     "TrainSettings",
     "align",
-    "align_part",
+    "align_shard",
     "default_weights",
     "estimate_lm",
     "extract_rules",

@@ -7,20 +7,25 @@ link is the position of a source word and of a target word, counted from 0.
 
 from __future__ import annotations
 
+import itertools
 import os
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from contextlib import ExitStack
+from dataclasses import dataclass
 from pathlib import Path
 from typing import Literal, TypeVar, get_args
 
 from pydantic import Field
 
 from hiero._core import ALIGN_BYTES_PER_TYPE, ALIGN_BYTES_PER_WORD, Aligner, FormatError, symmetrise
+from hiero.base.directories import temporary_folder
 from hiero.base.files import replacing
-from hiero.base.lines import PathLike, open_source, read_lines
+from hiero.base.lines import PathLike, check_read_twice, open_source, read_lines
+from hiero.base.parallel import is_spread, spread_wide
 from hiero.base.settings import Settings
 from hiero.base.text import format_links, split
 from hiero.train.corpus import read_pairs
+from hiero.train.shards import STEP_MEMORY, Shard
 from hiero.train.sil_thot import MODELS, align_both
 
 Heuristic = Literal["grow-diag-final-and", "grow-diag-final", "grow-diag", "union", "intersection"]
@@ -31,7 +36,6 @@ Pair = TypeVar("Pair")
 # Lines of links and of the probability of each link.
 Blocks = Iterable[tuple[bytes, bytes]]
 
-DEFAULT_MEMORY = 1 << 30
 # Pairs that are written at a time.
 PAIRS_AT_ONCE = 8_192
 
@@ -62,11 +66,11 @@ def align(
     seed: int = _DEFAULTS.seed,
     aligner: AlignerName = _DEFAULTS.aligner,
     samplers: int = _DEFAULTS.samplers,
-    memory: int = DEFAULT_MEMORY,
+    memory: int = STEP_MEMORY,
     threads: int = 1,
     save: PathLike | None = None,
     probabilities: PathLike | None = None,
-    parts: Sequence[PathLike] = (),
+    shards: Sequence[PathLike] = (),
     report: Callable[[str], object] = lambda line: None,
     progress: Callable[[int, int], object] | None = None,
 ) -> None:
@@ -83,63 +87,68 @@ def align(
     - ``save``: a file for what was learned, for ``AlignmentModel``. Only hiero's own aligner writes it.
     - ``probabilities``: a file for the probabilities of the first bitext's links, in the same order: the
       means of both directions. Only hiero's own aligner writes it.
-    - ``parts``: the files of ``align_part`` for all parts, in any order, with the same bitexts, ``seed``,
+    - ``shards``: the files of ``align_shard`` for all shards, in any order, with the same bitexts, ``seed``,
       ``samplers`` and ``memory``. What is in them is taken in place of training, for the same results. Only
       hiero's own aligner reads them.
     - ``progress``: called with the number of iterations done and their total, for both directions together.
 
     sil-thot holds the corpus in memory; hiero's aligner has it in files without names beside the first
-    output. Raises FormatError for files of different lengths or without a sentence pair, and for parts that
-    are of other bitexts or settings, missing, given twice or damaged; OSError; Error if sil-thot fails or is
-    not installed; ValueError for files that only hiero's own aligner writes or reads.
+    output. On a cluster its samplers learn on several machines. Raises FormatError for files of different
+    lengths or without a sentence pair, and for shards that are of other bitexts or settings, missing, given
+    twice or damaged; OSError, on a cluster also for files that can be read only once; Error if sil-thot fails
+    or is not installed; ValueError for files that only hiero's own aligner writes or reads.
     """
     if aligner == "hiero":
         core, sizes = _read_bitexts(bitexts, outputs[0], threads)
-        if parts:
-            learned = core.take_chains([os.fspath(part) for part in parts], seed, samplers, memory)
+        if shards:
+            learned = core.take_chains([os.fspath(shard) for shard in shards], seed, samplers, memory)
+        elif is_spread():
+            with temporary_folder(Path(outputs[0])) as folder:
+                work = _AlignShard(bitexts, folder, seed, samplers, memory)
+                learned = core.take_chains(work.run(threads, progress), seed, samplers, memory)
         else:
             learned = core.train(seed, samplers, memory, progress)
         _report_sample(core, learned, report)
         if save is not None:
             core.save(os.fspath(save))
         lines = _lines(core, sizes, heuristic)
-    elif save is None and probabilities is None and not parts:
+    elif save is None and probabilities is None and not shards:
         lines = _align_by_sil_thot(bitexts, MODELS[aligner], heuristic, seed, samplers, progress)
     else:
-        raise ValueError(f"{aligner} has neither a model to save, nor probabilities, nor parts")
+        raise ValueError(f"{aligner} has neither a model to save, nor probabilities, nor shards")
     for output, blocks in zip(outputs, lines, strict=True):
         write_links(blocks, output, probabilities)
         probabilities = None
 
 
-def align_part(
+def align_shard(
     bitexts: Sequence[tuple[PathLike, PathLike]],
     output: PathLike,
-    part: tuple[int, int],
+    shard: Shard,
     *,
     seed: int = _DEFAULTS.seed,
     samplers: int = _DEFAULTS.samplers,
-    memory: int = DEFAULT_MEMORY,
+    memory: int = STEP_MEMORY,
     threads: int = 1,
     report: Callable[[str], object] = lambda line: None,
     progress: Callable[[int, int], object] | None = None,
 ) -> None:
-    """Trains a part of hiero's own aligner and writes it to a file, for ``align`` with ``parts``.
+    """Trains a shard of hiero's own aligner and writes it to a file, for ``align`` with ``shards``.
 
-    The samplers of both directions, ``2 * samplers`` in all, learn independently of each other, so that parts
-    can be trained by several processes or machines at once. Each reads all bitexts. Take as many parts as
+    The samplers of both directions, ``2 * samplers`` in all, learn independently of each other, so that they
+    can be trained by several processes or machines at once. Each reads all bitexts. Take as many shards as
     divide the samplers evenly.
 
     - ``bitexts``, ``seed``, ``samplers``, ``memory``, ``threads``, ``report``: as for ``align``; all but the
-      last two must be the same for all parts.
-    - ``part``: ``(i, n)`` for part i, from 0, of n. Of more parts than samplers, some are empty.
-    - ``progress``: called with the number of iterations done and their total, for this part.
+      last two must be the same for all shards.
+    - ``shard``: ``(i, n)`` for shard i, from 0, of n. Of more shards than samplers, some are empty.
+    - ``progress``: called with the number of iterations done and their total, for this shard.
 
     Raises FormatError for files of different lengths or without a sentence pair; OSError; ValueError unless
     ``0 <= i < n``.
     """
     core, _ = _read_bitexts(bitexts, output, threads)
-    learned = core.train(seed, samplers, memory, progress, part)
+    learned = core.train(seed, samplers, memory, progress, shard)
     _report_sample(core, learned, report)
     core.save_chains(os.fspath(output))
 
@@ -178,6 +187,41 @@ def _read_bitexts(
     """Returns an aligner, whose files lie beside the output, and the number of pairs of each bitext."""
     core = Aligner(str(Path(output).parent), threads)
     return core, _add_bitexts(core, bitexts)
+
+
+@dataclass(frozen=True)
+class _AlignShard:
+    """Trains a sampler of a direction on a machine of a cluster."""
+
+    bitexts: Sequence[tuple[PathLike, PathLike]]
+    folder: Path
+    seed: int
+    samplers: int
+    memory: int
+
+    def run(self, threads: int, progress: Callable[[int, int], object] | None) -> list[str]:
+        """Trains all, and returns their files. Raises OSError for texts that can be read only once."""
+        for path in itertools.chain.from_iterable(self.bitexts):
+            check_read_twice(path)
+        count = 2 * self.samplers
+        for done, _ in enumerate(spread_wide(self, range(count), threads), start=1):
+            if progress is not None:
+                progress(done, count)
+        return [os.fspath(self.file(number)) for number in range(count)]
+
+    def file(self, number: int) -> Path:
+        return self.folder / f"sampler.{number}"
+
+    def __call__(self, number: int, threads: int) -> None:
+        align_shard(
+            self.bitexts,
+            self.file(number),
+            (number, 2 * self.samplers),
+            seed=self.seed,
+            samplers=self.samplers,
+            memory=self.memory,
+            threads=threads,
+        )
 
 
 def _report_sample(core: Aligner, learned: int, report: Callable[[str], object]) -> None:

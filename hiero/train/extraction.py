@@ -12,15 +12,11 @@ from hiero._core import ExtractStatistics
 from hiero.base.directories import temporary_folder
 from hiero.base.lines import PathLike, check_read_twice, open_source
 from hiero.base.parallel import is_spread, machines, spread_wide
-from hiero.train.rules import STEP_MEMORY, ExtractSettings
+from hiero.train.rules import ExtractSettings
+from hiero.train.shards import SHARDS_PER_MACHINE, STEP_MEMORY, Shard
 
 # Called with the numbers of sentence pairs and of rule occurrences so far.
 ExtractProgress = Callable[[int, int], object]
-# The number of a shard, from 0, and the number of all shards.
-Shard = tuple[int, int]
-
-# Shards for each machine of a cluster: more cost little, and those of a machine that dies are done again.
-SHARDS_PER_MACHINE = 2
 
 
 def extract_rules(

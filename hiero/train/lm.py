@@ -33,8 +33,8 @@ from hiero.base.lines import DAMAGE, PathLike, damage_error, open_source
 from hiero.base.settings import Settings
 from hiero.decode.model_files import is_arpa
 from hiero.train.lm_text import LineCounts, checked_blocks
+from hiero.train.shards import STEP_MEMORY
 
-DEFAULT_MEMORY = 1 << 30
 ORDERS = range(2, 7)
 QUANTIZE_BITS = range(2, 26)
 _MIN_MEMORY = 32 << 20
@@ -80,7 +80,7 @@ def estimate_lm(
     output: str | os.PathLike[str],
     *,
     order: int = _DEFAULTS.order,
-    memory: int = DEFAULT_MEMORY,
+    memory: int = STEP_MEMORY,
     binary: Literal["probing", "trie"] = _DEFAULTS.binary,
     quantize: int | None = _DEFAULTS.quantize,
     reserved_words: Literal["error", "skip"] = "error",

@@ -16,8 +16,6 @@ from hiero.train.movement import measure_movement
 
 Ranges = tuple[tuple[int, int], ...]
 Significance = Literal["a+e", "a-e"] | None
-# Bytes for sorting and counts of a step that is done by itself.
-STEP_MEMORY = 1 << 30
 
 
 class ExtractArguments(TypedDict, total=False):

@@ -14,8 +14,8 @@ from hiero._core import RuleCounts, ScoreStatistics
 from hiero.base.directories import temporary_folder
 from hiero.base.lines import PathLike, check_read_twice, open_source
 from hiero.base.parallel import is_spread, machines, spread_wide
-from hiero.train.extraction import SHARDS_PER_MACHINE, Shard
 from hiero.train.rules import ScoreSettings
+from hiero.train.shards import SHARDS_PER_MACHINE, Shard
 
 Bitext = tuple[PathLike, PathLike]
 # Called with the number of rules done and their total.

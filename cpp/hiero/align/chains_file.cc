@@ -21,7 +21,7 @@ struct ChainsHeader {
   std::uint32_t byte_order = kChainsByteOrder;
   std::uint64_t length = 0;
   ChainsBasis basis;
-  ChainPart part;
+  Shard shard;
   std::array<std::uint64_t, 2> words{};  // target words of each direction
   std::uint64_t chains_sum = 0;          // of the checksums of all models, then of all links
   std::uint64_t sum = 0;                 // checksum of the header fields before this one
@@ -49,12 +49,12 @@ std::uint64_t sum_of_chains(std::span<const ChainView> chains) {
 
 }  // namespace
 
-void ChainsFile::save(const std::string& path, const ChainsBasis& basis, const ChainPart& part,
+void ChainsFile::save(const std::string& path, const ChainsBasis& basis, const Shard& shard,
                       const std::array<std::uint64_t, 2>& words, std::span<const ChainView> chains) {
   OutputFile file(path);
   ChainsHeader header;
   header.basis = basis;
-  header.part = part;
+  header.shard = shard;
   header.words = words;
   header.length = sizeof header;
   for (const auto bytes : contents_of(chains)) {
@@ -81,7 +81,7 @@ ChainsFile::ChainsFile(const std::string& path) : path_(path), file_(path) {
   if (header.length != bytes.size()) throw_damaged("truncated");
   if (chains_header_sum(header) != header.sum) throw_damaged();
   basis_ = header.basis;
-  part_ = header.part;
+  shard_ = header.shard;
   auto rest = bytes.subspan(sizeof header);
   const auto take = [&](std::uint64_t size) {
     if (size > rest.size()) throw_damaged();
@@ -91,7 +91,7 @@ ChainsFile::ChainsFile(const std::string& path) : path_(path), file_(path) {
   };
   std::vector<std::uint64_t> words;
   for (std::uint64_t chain = 0; chain < 2 * basis_.samplers; ++chain) {
-    if (!part_.has(chain)) continue;
+    if (!shard_.has(chain)) continue;
     words.push_back(header.words[chain / basis_.samplers]);
     try {
       chains_.push_back({take(FrozenDirection(rest).bytes().size()), {}});

@@ -1,13 +1,13 @@
-// A file of the trained chains of one part of word alignment, so that parts can be trained by several
+// A file of the trained chains of one shard of word alignment, so that shards can be trained by several
 // processes. A chain is one sampler of one direction: chain c is sampler c % samplers of direction
-// c / samplers, and belongs to part c % n of n parts.
+// c / samplers, and belongs to shard c % n of n shards.
 //
 //   ChainsHeader
-//   models         of each chain of the part: a FrozenDirection
-//   links          of each chain of the part: the LinkPosition of each target word of its direction
+//   models         of each chain of the shard: a FrozenDirection
+//   links          of each chain of the shard: the LinkPosition of each target word of its direction
 //
 // How to use:
-//   1. ChainsFile::save(path, basis, part, words, chains);  // chains of the part, in order
+//   1. ChainsFile::save(path, basis, shard, words, chains);  // chains of the shard, in order
 //   2. ChainsFile file(path);                               // mapped; chains are used from where they are
 //   3. if (file.basis() == basis) file.chains() ...
 #pragma once
@@ -21,6 +21,7 @@
 
 #include "hiero/align/direction_model.h"
 #include "hiero/base/mapped_file.h"
+#include "hiero/base/shard.h"
 
 namespace hiero {
 
@@ -36,14 +37,6 @@ struct ChainsBasis {
   bool operator==(const ChainsBasis&) const = default;
 };
 
-// One of `count` parts of all chains, of which some are empty if they are more than the chains.
-struct ChainPart {
-  std::uint64_t index = 0;
-  std::uint64_t count = 1;
-
-  bool has(std::uint64_t chain) const { return chain % count == index; }
-};
-
 // A trained chain, whose contents lie elsewhere.
 struct ChainView {
   std::span<const std::byte> model;     // the bytes of a FrozenDirection
@@ -54,7 +47,7 @@ class ChainsFile {
  public:
   // Writes a file, in full or not at all. `words` is the number of target words of each direction. Throws
   // FileError.
-  static void save(const std::string& path, const ChainsBasis& basis, const ChainPart& part,
+  static void save(const std::string& path, const ChainsBasis& basis, const Shard& shard,
                    const std::array<std::uint64_t, 2>& words, std::span<const ChainView> chains);
 
   // Opens a file and checks all of it. Throws FileError, or FormatError for a file of another kind or
@@ -63,8 +56,8 @@ class ChainsFile {
 
   const std::string& path() const { return path_; }
   const ChainsBasis& basis() const { return basis_; }
-  const ChainPart& part() const { return part_; }
-  // The chains of the part, in order, which are valid as long as the file is open.
+  const Shard& shard() const { return shard_; }
+  // The chains of the shard, in order, which are valid as long as the file is open.
   std::span<const ChainView> chains() const { return chains_; }
 
  private:
@@ -73,7 +66,7 @@ class ChainsFile {
   std::string path_;
   MappedFile file_;
   ChainsBasis basis_;
-  ChainPart part_;
+  Shard shard_;
   std::vector<ChainView> chains_;
 };
 

@@ -72,10 +72,10 @@ std::uint64_t WordAligner::bytes_needed(const Bitext& bitext) {
   return bytes_of_words(bitext) + bytes_of_types(bitext);
 }
 
-std::vector<std::size_t> WordAligner::chains_of(const ChainPart& part) const {
+std::vector<std::size_t> WordAligner::chains_of(const Shard& shard) const {
   std::vector<std::size_t> out;
   for (std::size_t chain = 0; chain < chain_count(); ++chain) {
-    if (part.has(chain)) out.push_back(chain);
+    if (shard.has(chain)) out.push_back(chain);
   }
   return out;
 }
@@ -83,11 +83,11 @@ std::vector<std::size_t> WordAligner::chains_of(const ChainPart& part) const {
 ChainsBasis WordAligner::basis() const { return {options_.seed, samplers(), pairs_, bitext_.sum()}; }
 
 // One chain after the other, so that only one needs memory for its counts.
-std::size_t WordAligner::train(const AlignProgress& progress, const ChainPart& part) {
+std::size_t WordAligner::train(const AlignProgress& progress, const Shard& shard) {
   const DirectedBitext directed[2] = {{bitext_.source(), bitext_.target(), sample_},
                                       {bitext_.target(), bitext_.source(), sample_}};
-  part_ = part;
-  const std::vector<std::size_t> numbers = chains_of(part);
+  shard_ = shard;
+  const std::vector<std::size_t> numbers = chains_of(shard);
   std::uint64_t done = 0;
   for (const std::size_t chain : numbers) {
     const std::size_t d = chain / samplers();
@@ -107,20 +107,21 @@ std::size_t WordAligner::train(const AlignProgress& progress, const ChainPart& p
 
 void WordAligner::save_chains(const std::string& path) const {
   const std::size_t all = bitext_.pairs();
-  ChainsFile::save(path, basis(), part_, {bitext_.target().begin(all), bitext_.source().begin(all)}, chains_);
+  ChainsFile::save(path, basis(), shard_, {bitext_.target().begin(all), bitext_.source().begin(all)},
+                   chains_);
 }
 
 std::size_t WordAligner::take_chains(std::span<const std::string> paths) {
   const ChainsBasis expected = basis();
   std::vector<const ChainsFile*> files(chain_count(), nullptr);
   std::vector<ChainView> chains(chain_count());
-  std::uint64_t parts = 1;
+  std::uint64_t shards = 1;
   for (const std::string& path : paths) {
     const ChainsFile& file = files_.emplace_back(path);
     check_basis(file, expected);
-    parts = std::max(parts, file.part().count);
+    shards = std::max(shards, file.shard().count);
     auto next = file.chains().begin();
-    for (const std::size_t chain : chains_of(file.part())) {
+    for (const std::size_t chain : chains_of(file.shard())) {
       if (files[chain]) throw FormatError(path + ": chains that are in " + files[chain]->path() + " too");
       files[chain] = &file;
       chains[chain] = *next++;
@@ -128,8 +129,8 @@ std::size_t WordAligner::take_chains(std::span<const std::string> paths) {
   }
   for (std::size_t chain = 0; chain < chain_count(); ++chain) {
     if (files[chain]) continue;
-    throw FormatError("no file has the chains of part " + std::to_string(chain % parts) + " of " +
-                      std::to_string(parts) + ", counted from 0");
+    throw FormatError("shard " + std::to_string(chain % shards + 1) + " of " + std::to_string(shards) +
+                      " is missing");
   }
   for (std::size_t chain = 0; chain < chain_count(); ++chain)
     directions_[chain / samplers()].emplace_back(chains[chain].model);

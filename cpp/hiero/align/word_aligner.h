@@ -35,7 +35,7 @@ struct AlignOptions {
   // Samplers of each direction, whose probabilities are added up.
   int samplers = 1;
   std::size_t threads = 1;
-  // Bytes for the counts of a sampler. If they have no room for all pairs, the samplers learn from a part of
+  // Bytes for the counts of a sampler. If they have no room for all pairs, the samplers learn from some of
   // the pairs, and what they have learned aligns the others.
   std::uint64_t memory = std::numeric_limits<std::uint64_t>::max();
 };
@@ -61,16 +61,16 @@ class WordAligner {
 
   // Call either train or take_chains, once. Both return the number of pairs that every chain learns from.
   //
-  // Trains the chains of a part, which may have none.
-  std::size_t train(const AlignProgress& progress, const ChainPart& part = {});
+  // Trains the chains of a shard, which may have none.
+  std::size_t train(const AlignProgress& progress, const Shard& shard = {});
   // Takes all chains from files, in place of training. Throws FileError, and FormatError for files that are
   // not of this bitext and these options, or have the same chains, and if a chain is in none of them.
   std::size_t take_chains(std::span<const std::string> paths);
 
-  // Writes the chains of the part. Throws FileError.
+  // Writes the chains of the shard. Throws FileError.
   void save_chains(const std::string& path) const;
 
-  // Whether all chains are there, not only those of a part. What follows is for then.
+  // Whether all chains are there, not only those of a shard. What follows is for then.
   bool is_complete() const { return chains_.size() == chain_count(); }
   // Returns the lines of the pairs from `first` to `last`.
   LinkLines lines(std::size_t first, std::size_t last, Heuristic heuristic) const;
@@ -80,8 +80,8 @@ class WordAligner {
  private:
   std::size_t samplers() const { return static_cast<std::size_t>(options_.samplers); }
   std::size_t chain_count() const { return directions_.size() * samplers(); }
-  // Returns the numbers of the chains of a part.
-  std::vector<std::size_t> chains_of(const ChainPart& part) const;
+  // Returns the numbers of the chains of a shard.
+  std::vector<std::size_t> chains_of(const Shard& shard) const;
   ChainsBasis basis() const;
 
   const Bitext& bitext_;
@@ -89,9 +89,9 @@ class WordAligner {
   std::string folder_;
   PairSample sample_;
   std::size_t pairs_;  // to learn from
-  ChainPart part_;
+  Shard shard_;
   Directions directions_;
-  std::vector<ChainView> chains_;               // of the part, in order
+  std::vector<ChainView> chains_;               // of the shard, in order
   std::vector<FileArray<LinkPosition>> links_;  // of chains that were trained
   std::deque<ChainsFile> files_;                // of chains that were taken
 };

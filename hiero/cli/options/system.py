@@ -10,6 +10,7 @@ from typing import Annotated, Any
 
 import typer
 
+from hiero.base.parallel import processors
 from hiero.base.same_files import check_different
 from hiero.cli.base.cluster import ClusterAddress
 from hiero.cli.base.commands import usage
@@ -325,3 +326,9 @@ class SystemRun:
     cluster: ClusterAddress = None
     quiet: Annotated[bool, typer.Option("--quiet", help="Print only scores and warnings.")] = False
     config: Config = None
+
+    @property
+    def of_commands(self) -> dict[str, Any]:
+        """The options of each command that takes long."""
+        threads = self.threads or processors()
+        return {"threads": threads, "cluster": self.cluster, "quiet": self.quiet}

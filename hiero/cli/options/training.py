@@ -75,7 +75,8 @@ class ShardRunning(SpreadRunning):
         str | None,
         typer.Option(
             metavar="I/N",
-            help="Do one of N shares of the work, such as 2/8, and write a file for hiero merge.",
+            help="Do one of N shares of the work, such as 2/8; hiero merge puts them together, or for hiero"
+            " align, --shards.",
         ),
     ] = None
 

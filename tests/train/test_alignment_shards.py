@@ -1,4 +1,4 @@
-"""Word alignment whose chains are trained in parts: the same bytes as in one process."""
+"""Word alignment whose chains are trained in shards: the same bytes as in one process."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ import pytest
 
 import hiero
 from hiero._core import Aligner
-from hiero.train import AlignmentModel, align, align_part
+from hiero.train import AlignmentModel, align, align_shard
 from support.files import head, write
 
 Bitexts = list[tuple[Path, Path]]
@@ -48,17 +48,17 @@ def aligned(bitexts: Bitexts, folder: Path, **settings: Any) -> list[bytes]:
     return [(folder / name).read_bytes() for name in RESULTS]
 
 
-def trained_parts(bitexts: Bitexts, folder: Path, count: int, **settings: Any) -> list[Path]:
+def trained_shards(bitexts: Bitexts, folder: Path, count: int, **settings: Any) -> list[Path]:
     folder.mkdir()
-    parts = [folder / f"{index}-of-{count}" for index in range(count)]
-    for index, part in enumerate(parts):
-        align_part(bitexts, part, (index, count), **settings)
-    assert sorted(folder.iterdir()) == sorted(parts)
-    return parts
+    shards = [folder / f"{index}-of-{count}" for index in range(count)]
+    for index, shard in enumerate(shards):
+        align_shard(bitexts, shard, (index, count), **settings)
+    assert sorted(folder.iterdir()) == sorted(shards)
+    return shards
 
 
 @pytest.mark.parametrize("is_sample", [False, True])
-def test_parts_come_to_what_one_process_does(bitexts: Bitexts, tmp_path: Path, is_sample: bool) -> None:
+def test_shards_come_to_what_one_process_does(bitexts: Bitexts, tmp_path: Path, is_sample: bool) -> None:
     settings: dict[str, Any] = {"seed": 5, "samplers": 2}
     if is_sample:
         settings["memory"] = sample_memory(bitexts)
@@ -68,62 +68,62 @@ def test_parts_come_to_what_one_process_does(bitexts: Bitexts, tmp_path: Path, i
     assert expected[0].count(b"\n") == 600 and expected[1].count(b"\n") == 400
     assert AlignmentModel(tmp_path / "whole" / "model").samplers == 2
     for count in (2, 3, 8) if is_sample else (1, 2, 3, 4, 6, 8):
-        said_of_parts: list[str] = []
-        report = said_of_parts.append
+        said_of_shards: list[str] = []
+        report = said_of_shards.append
         threads = 3 if count == 2 else 1
-        folder = tmp_path / f"parts-{count}"
-        parts = trained_parts(bitexts, folder, count, threads=threads, report=report, **settings)
-        assert said_of_parts == said * count
+        folder = tmp_path / f"shards-{count}"
+        shards = trained_shards(bitexts, folder, count, threads=threads, report=report, **settings)
+        assert said_of_shards == said * count
         out = tmp_path / f"from-{count}"
-        rest = {"parts": parts[::-1], "threads": 1 + count % 3, "report": report}
+        rest = {"shards": shards[::-1], "threads": 1 + count % 3, "report": report}
         assert aligned(bitexts, out, **rest, **settings) == expected
-        assert said_of_parts == said * (count + 1)
+        assert said_of_shards == said * (count + 1)
 
 
 def test_settings_are_passed_on(bitexts: Bitexts, tmp_path: Path) -> None:
-    """Every setting that a part depends on changes it, and threads do not."""
+    """Every setting that a shard depends on changes it, and threads do not."""
     half: list[tuple[int, int]] = []
-    align_part(bitexts, tmp_path / "half", (0, 2), progress=lambda *sweeps: half.append(sweeps))
+    align_shard(bitexts, tmp_path / "half", (0, 2), progress=lambda *sweeps: half.append(sweeps))
     assert len(half) > 100
 
-    def part(name: str, **settings: Any) -> bytes:
+    def shard(name: str, **settings: Any) -> bytes:
         seen: list[tuple[int, int]] = []
-        settings = {"part": (1, 6), "progress": lambda *sweeps: seen.append(sweeps), **settings}
-        align_part(bitexts, tmp_path / name, **settings)
+        settings = {"shard": (1, 6), "progress": lambda *sweeps: seen.append(sweeps), **settings}
+        align_shard(bitexts, tmp_path / name, **settings)
         assert seen == [(k + 1, len(seen)) for k in range(len(seen))]
         if "memory" not in settings:
             assert len(seen) == len(half) / 3
         return (tmp_path / name).read_bytes()
 
-    first = part("first")
-    assert part("first", seed=1, samplers=3, threads=3) == first
+    first = shard("first")
+    assert shard("first", seed=1, samplers=3, threads=3) == first
     memory = sample_memory(bitexts)
     others: list[dict[str, Any]] = [
         {"seed": 2},
-        {"samplers": 4, "part": (1, 8)},
+        {"samplers": 4, "shard": (1, 8)},
         {"memory": memory},
-        {"part": (2, 6)},
+        {"shard": (2, 6)},
     ]
-    contents = [part("other", **settings) for settings in others]
+    contents = [shard("other", **settings) for settings in others]
     assert len({first, *contents}) == 5
 
 
-def test_parts_that_do_not_fit(bitexts: Bitexts, tmp_path: Path) -> None:
-    parts = trained_parts(bitexts, tmp_path / "parts", 3, samplers=2)
-    empty = tmp_path / "parts" / "empty"
-    align_part(bitexts, empty, (4, 5), samplers=2)
+def test_shards_that_do_not_fit(bitexts: Bitexts, tmp_path: Path) -> None:
+    shards = trained_shards(bitexts, tmp_path / "shards", 3, samplers=2)
+    empty = tmp_path / "shards" / "empty"
+    align_shard(bitexts, empty, (4, 5), samplers=2)
     links = [tmp_path / "links-0", tmp_path / "links-1"]
 
     def refused(
-        message: str, files: Sequence[Path] = parts, texts: Bitexts = bitexts, **settings: Any
+        message: str, files: Sequence[Path] = shards, texts: Bitexts = bitexts, **settings: Any
     ) -> None:
         with pytest.raises(hiero.FormatError, match=message):
-            align(texts, links[: len(texts)], parts=files, **{"samplers": 2, **settings})
+            align(texts, links[: len(texts)], shards=files, **{"samplers": 2, **settings})
         assert not any(path.exists() for path in links)
 
-    refused("no file has the chains of part 1 of 3, counted from 0", [parts[0], parts[2]])
-    refused("no file has the chains of part 0 of 5", [empty])
-    refused("0-of-3: chains that are in .*0-of-3 too", [parts[0], *parts])
+    refused("shard 2 of 3 is missing", [shards[0], shards[2]])
+    refused("shard 1 of 5 is missing", [empty])
+    refused("0-of-3: chains that are in .*0-of-3 too", [shards[0], *shards])
     refused("0-of-3: chains of seed 1, expected 2", seed=2)
     refused("0-of-3: chains of 2 samplers, expected 3", samplers=3)
     refused("0-of-3: chains of other memory, for 99. pairs, expected", memory=sample_memory(bitexts))
@@ -131,35 +131,35 @@ def test_parts_that_do_not_fit(bitexts: Bitexts, tmp_path: Path) -> None:
     refused("0-of-3: chains of another bitext", texts=bitexts[:1])
     refused("0-of-3: chains of another bitext", texts=[(target, source) for source, target in bitexts])
     refused("0.zh: not a file of chains", [bitexts[0][0]])
-    contents = parts[1].read_bytes()
-    parts[1].write_bytes(contents[:-1])
+    contents = shards[1].read_bytes()
+    shards[1].write_bytes(contents[:-1])
     refused("1-of-3: truncated")
-    parts[1].write_bytes(contents[:-1] + bytes([contents[-1] ^ 1]))
+    shards[1].write_bytes(contents[:-1] + bytes([contents[-1] ^ 1]))
     refused("1-of-3: damaged")
-    parts[1].unlink()
+    shards[1].unlink()
     with pytest.raises(FileNotFoundError):
-        align(bitexts, links, samplers=2, parts=parts)
-    parts[1].write_bytes(contents)
-    align(bitexts, links, samplers=2, parts=[empty, *parts])  # an empty part does no harm
+        align(bitexts, links, samplers=2, shards=shards)
+    shards[1].write_bytes(contents)
+    align(bitexts, links, samplers=2, shards=[empty, *shards])  # an empty shard does no harm
     assert links[0].exists()
 
 
-def test_wrong_parts(bitexts: Bitexts, tmp_path: Path) -> None:
-    for part in ((-1, 2), (2, 2), (0, 0), (0, -1), (3, 2)):
-        with pytest.raises(ValueError, match=r"part: expected \(i, n\) with 0 <= i < n"):
-            align_part(bitexts, tmp_path / "part", part)
+def test_wrong_shards(bitexts: Bitexts, tmp_path: Path) -> None:
+    for shard in ((2, 2), (0, 0), (3, 2)):
+        with pytest.raises(ValueError, match="a shard has a number below"):
+            align_shard(bitexts, tmp_path / "shard", shard)
     with pytest.raises(ValueError, match="samplers: expected 1 or more"):
-        align_part(bitexts, tmp_path / "part", (0, 1), samplers=0)
-    with pytest.raises(ValueError, match="hmm has neither a model to save, nor probabilities, nor parts"):
-        align(bitexts, [tmp_path / "0", tmp_path / "1"], aligner="hmm", parts=[tmp_path / "part"])
+        align_shard(bitexts, tmp_path / "shard", (0, 1), samplers=0)
+    with pytest.raises(ValueError, match="hmm has neither a model to save, nor probabilities, nor shards"):
+        align(bitexts, [tmp_path / "0", tmp_path / "1"], aligner="hmm", shards=[tmp_path / "shard"])
     blank = write(tmp_path / "blank", [""])
     with pytest.raises(hiero.FormatError, match="blank: no sentence pairs to align"):
-        align_part([(blank, blank)], tmp_path / "part", (0, 1))
+        align_shard([(blank, blank)], tmp_path / "shard", (0, 1))
     assert list(tmp_path.iterdir()) == [blank]
 
 
-def test_an_aligner_with_a_part(tmp_path: Path) -> None:
-    path = str(tmp_path / "part")
+def test_an_aligner_with_a_shard(tmp_path: Path) -> None:
+    path = str(tmp_path / "shard")
 
     def started() -> Aligner:
         aligner = Aligner(str(tmp_path), 1)
@@ -169,18 +169,18 @@ def test_an_aligner_with_a_part(tmp_path: Path) -> None:
     aligner = started()
     with pytest.raises(ValueError, match="not trained"):
         aligner.save_chains(path)
-    aligner.train(1, 1, 1 << 20, None, part=(1, 2))
+    aligner.train(1, 1, 1 << 20, None, shard=(1, 2))
     needs_all: list[Callable[[], object]] = [
         lambda: aligner.lines(0, 1, "union"),
         lambda: aligner.save(str(tmp_path / "model")),
     ]
     for call in needs_all:
-        with pytest.raises(ValueError, match="only a part of its chains"):
+        with pytest.raises(ValueError, match="only a shard of its chains"):
             call()
     aligner.save_chains(path)
     with pytest.raises(OSError, match="none"):
-        aligner.save_chains(str(tmp_path / "none" / "part"))
-    with pytest.raises(hiero.FormatError, match="part 0 of 2"):
+        aligner.save_chains(str(tmp_path / "none" / "shard"))
+    with pytest.raises(hiero.FormatError, match="shard 1 of 2 is missing"):
         aligner.take_chains([path], 1, 1, 1 << 20)
     # What was refused is not half there.
     with pytest.raises(ValueError, match="not trained"):
@@ -194,4 +194,4 @@ def test_an_aligner_with_a_part(tmp_path: Path) -> None:
     lines = aligner.lines(0, 100, "union")
     other.train(1, 1, 1 << 20, None)
     assert other.lines(0, 100, "union") == lines
-    assert sorted(path.name for path in tmp_path.iterdir()) == ["other", "part"]
+    assert sorted(path.name for path in tmp_path.iterdir()) == ["other", "shard"]
