@@ -75,9 +75,14 @@ class Transport:
         width = self.width()
         return max(1, sum(own // width for own in self._processors()))
 
+    def _nodes(self) -> list[dict[str, Any]]:
+        """Returns ray's descriptions of the nodes that are alive."""
+        return [node for node in self._ray.nodes() if node["Alive"]]
+
     def _processors(self) -> list[int]:
-        nodes = (node["Resources"] for node in self._ray.nodes() if node["Alive"])
-        return [int(resources["CPU"]) for resources in nodes if resources.get("CPU", 0) >= 1]
+        """Returns the number of processors of each node that has any."""
+        resources = [node["Resources"] for node in self._nodes()]
+        return [int(each["CPU"]) for each in resources if each.get("CPU", 0) >= 1]
 
     def packed(self, content: object) -> bytes:
         """Pickles what is sent, and counts it. Raises Error for what cannot be pickled."""
@@ -124,15 +129,15 @@ class Transport:
         from ray.util.scheduling_strategies import NodeAffinitySchedulingStrategy
 
         mine = _versions()
-        for node in self._ray.nodes():
-            if not node["Alive"]:
-                continue
+        for node in self._nodes():
             there = NodeAffinitySchedulingStrategy(node["NodeID"], soft=False)
             name = f"node {node['NodeManagerAddress']}"
             try:
                 task = self._ray.remote(num_cpus=0, scheduling_strategy=there)(_versions)
                 its = self._ray.get(task.remote())
             except self._ray.exceptions.RayError as error:
+                if node["NodeID"] not in [other["NodeID"] for other in self._nodes()]:
+                    continue  # it has died meanwhile
                 raise _core.Error(f"{name} has no hiero that works: {_cause(error)}") from None
             if its != mine:
                 raise _core.Error(f"{name} has {its}, this machine {mine}")

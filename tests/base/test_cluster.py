@@ -6,15 +6,16 @@ import subprocess
 import sys
 from collections.abc import Iterator
 from pathlib import Path
+from unittest import mock
 
 import pytest
 
 import hiero
 from hiero import Cluster
 from hiero.base import parallel
-from hiero.base.parallel import SpreadJob, places, spread_map, spread_parts
+from hiero.base.parallel import SpreadJob, machines, places, spread_map, spread_parts, spread_wide
 from hiero.tune import ModelDecoder
-from support.jobs import Square, first_and_items, make_unpicklable, no_part, raise_unpicklable, times
+from support.jobs import Square, Tell, first_and_items, make_unpicklable, no_part, raise_unpicklable, times
 from support.nodes import Nodes
 
 pytestmark = [pytest.mark.slow, pytest.mark.filterwarnings("ignore")]
@@ -125,6 +126,35 @@ def test_a_node_that_is_killed_changes_nothing(cluster: Cluster, nodes: Nodes, t
     nodes.kill()
     assert some + list(results) == [n * n for n in range(30)]
     assert [numbers for _, numbers, _ in parts.call(times, 3)] == before
+
+
+def test_work_with_threads_is_spread(cluster: Cluster) -> None:
+    assert machines() == cluster.machines == 2
+    results = list(spread_wide(Tell(0.3), range(6), 7))
+    assert [number for number, _, _ in results] == list(range(6))
+    assert {threads for _, threads, _ in results} == {1}  # of a node, not 7
+    assert len({process for _, _, process in results}) == 2
+    with parallel.working_on(None):
+        assert machines() == 1
+        assert [result[:2] for result in spread_wide(Tell(0.3), range(2), 7)] == [(0, 7), (1, 7)]
+
+
+def test_a_node_that_died_before(nodes: Nodes, tmp_path: Path) -> None:
+    """ray does not know yet."""
+    nodes.kill()
+    with Cluster(nodes.address) as cluster:
+        assert list(spread_map(Square(tmp_path), range(4), 1)) == [0, 1, 4, 9]
+        assert cluster.machines == 1
+
+
+def test_machines_have_as_many_processors_as_the_smallest(cluster: Cluster) -> None:
+    nodes = [(4.0, True), (9.0, True), (2.0, False), (0.5, True)]
+    alive = [{"Alive": is_alive, "Resources": {"CPU": number}} for number, is_alive in nodes]
+    alive.append({"Alive": True, "Resources": {}})
+    with mock.patch.object(cluster._transport._ray, "nodes", lambda: alive):
+        assert cluster._transport.width() == 4 and cluster.machines == 1 + 2
+    with mock.patch.object(cluster._transport._ray, "nodes", list):
+        assert cluster._transport.width() == 1 and cluster.machines == 1
 
 
 def test_threads_are_the_default(tmp_path: Path) -> None:

@@ -25,6 +25,17 @@ class Square:
         return number * number
 
 
+@dataclass(frozen=True)
+class Tell:
+    """Takes a moment, and tells with how many threads and in which process."""
+
+    seconds: float
+
+    def __call__(self, number: int, threads: int) -> tuple[int, int, int]:
+        time.sleep(self.seconds)
+        return number, threads, os.getpid()
+
+
 def raise_unpicklable(number: int) -> int:
     """Raises an exception that cannot be sent."""
 
