@@ -99,6 +99,9 @@ def align(
     or is not installed; ValueError for files that only hiero's own aligner writes or reads.
     """
     if aligner == "hiero":
+        if is_spread() and not shards:
+            for path in itertools.chain.from_iterable(bitexts):
+                check_read_twice(path)
         core, sizes = _read_bitexts(bitexts, outputs[0], threads)
         if shards:
             learned = core.take_chains([os.fspath(shard) for shard in shards], seed, samplers, memory)
@@ -200,9 +203,7 @@ class _AlignShard:
     memory: int
 
     def run(self, threads: int, progress: Callable[[int, int], object] | None) -> list[str]:
-        """Trains all, and returns their files. Raises OSError for texts that can be read only once."""
-        for path in itertools.chain.from_iterable(self.bitexts):
-            check_read_twice(path)
+        """Trains all, and returns their files."""
         count = 2 * self.samplers
         for done, _ in enumerate(spread_wide(self, range(count), threads), start=1):
             if progress is not None:

@@ -18,16 +18,27 @@ def _sent(content: Any) -> Any:
 @dataclass
 class PickledPlaces:
     """Several places. ``jobs`` has the items of each job that was sent to them, ``divisions`` the numbers of
-    items of each division into parts, ``received`` the bytes of results."""
+    items of each division into parts, ``received`` the bytes of results, ``wide_items`` the numbers of items
+    of each work that has threads of its own, here three."""
 
     places: int
     jobs: list[list[Any]] = field(default_factory=list)
     divisions: list[list[int]] = field(default_factory=list)
     received: int = 0
+    wide_items: list[int] = field(default_factory=list)
 
     def job(self, work: Callable[[Any], Any]) -> _Job:
         self.jobs.append([])
         return _Job(self, _sent(work), self.jobs[-1])
+
+    @property
+    def machines(self) -> int:
+        return self.places
+
+    def wide(self, work: Callable[[Any, int], Any], items: Iterable[Any]) -> Iterator[Any]:
+        sent = [_sent(item) for item in items]
+        self.wide_items.append(len(sent))
+        return (self.back(_sent(work)(item, 3)) for item in sent)
 
     def parts(self, make: Callable[..., Any], items: Sequence[Any], block: int) -> _Parts:
         blocks = -(-len(items) // block)
