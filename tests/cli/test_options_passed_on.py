@@ -247,8 +247,9 @@ def test_single_steps_of_training(files: Path, tmp_path: Path) -> None:
     held_out = ("--held-out", "s1", "t1", "o1", "--held-out", "s2", "t2", "o2")
     found = handed(
         *(align, "align", "align", *BITEXT, "-o", "o", *held_out, "--seed", 3, "--heuristic", "union"),
-        *("--threads", 3),
+        *("--threads", 3, "--probabilities", "p", "--save", "m"),
     )
+    assert (str(found["probabilities"]), str(found["save"])) == ("p", "m")
     assert [tuple(map(str, pair)) for pair in found["bitexts"]] == [("s", "t"), ("s1", "t1"), ("s2", "t2")]
     assert list(map(str, found["outputs"])) == ["o", "o1", "o2"]
     assert (found["seed"], found["heuristic"], found["threads"]) == (3, "union", 3)

@@ -28,12 +28,12 @@ Bitext = tuple[Path, Path, Path]
 
 def random_pairs(count: int, seed: int = 1) -> list[Pair]:
     rng = random.Random(seed)
-    return [random_pair(rng, 6, "abcdefgh") for _ in range(count)]
+    return [random_pair(rng, 9, "abcdefghijklmnop") for _ in range(count)]
 
 
 @pytest.fixture
 def bitext(tmp_path: Path) -> Bitext:
-    return write_bitext(tmp_path, random_pairs(300))
+    return write_bitext(tmp_path, random_pairs(2000))  # 20 parts of source sides
 
 
 def shards_of(bitext: Bitext, count: int, **options: object) -> list[Path]:
