@@ -1,4 +1,4 @@
-"""How time, memory and disk of training grow with the number of sentence pairs.
+"""Growth of the time, memory and disk of training with the number of sentence pairs.
 
     python benchmarks/growth.py ../shared/data OUTPUT --pairs 30000 100000 300000 --threads 1 2
 
@@ -81,7 +81,7 @@ def train(folder: Path, threads: int, memory: str) -> Path:
 
 
 class Taken(NamedTuple):
-    """What a step took."""
+    """Time and memory of a step."""
 
     seconds: float
     processor: float

@@ -2,6 +2,7 @@
 #include "hiero/align/chains_file.h"
 
 #include <algorithm>
+#include <array>
 #include <cstdio>
 #include <cstring>
 #include <fstream>
@@ -111,7 +112,7 @@ void test_unequal_parts(const Bitext& bitext) {
   WordAligner taker(bitext, options, folder());
   taker.take_chains(std::vector{quarters[3], halves[0], quarters[1]});
   expect(results(taker, bitext) == results(whole, bitext), "unequal shards");
-  expect_refused(bitext, options, {quarters[3], halves[0]}, "shard 1 of 4");
+  expect_refused(bitext, options, {quarters[3], halves[0]}, "shard 2 of 4 is missing");
   expect_refused(bitext, options, {halves[0], quarters[2]},
                  quarters[2] + ": chains that are in " + halves[0] + " too");
   remove(halves);
@@ -200,11 +201,11 @@ void test_other_settings(const Bitext& bitext) {
     std::vector<std::string> others = paths;
     others.erase(others.begin() + static_cast<std::ptrdiff_t>(shard));
     expect_refused(bitext, options, others,
-                   "no file has the chains of shard " + std::to_string(shard) + " of 3");
+                   others[0] + ": shard " + std::to_string(shard + 1) + " of 3 is missing");
     others.push_back(others[0]);
     expect_refused(bitext, options, others, others[0] + ": chains that are in " + others[0] + " too");
   }
-  expect_refused(bitext, options, {}, "no file has the chains of shard 0 of 1");
+  expect_refused(bitext, options, {}, "no shards of word alignment");
   expect_refused(bitext, {4, 2, 1}, paths, paths[0] + ": chains of seed 3, expected 4");
   expect_refused(bitext, {3, 1, 1}, paths, paths[0] + ": chains of 2 samplers, expected 1");
   options.memory = WordAligner::bytes_needed(bitext);
@@ -213,6 +214,40 @@ void test_other_settings(const Bitext& bitext) {
   expect(same.is_complete(), "memory that has room for the same pairs");
   options.memory = 1;
   expect_refused(bitext, options, paths, paths[0] + ": chains of other memory, for");
+  remove(paths);
+}
+
+// Contents that no program wrote, with a right checksum.
+void test_contents_that_do_not_fit(const Bitext& bitext) {
+  AlignOptions options;
+  const std::vector<std::string> paths = train_parts(bitext, options, 1);
+  const ChainsFile good(paths[0]);
+  const std::size_t words[2] = {bitext.target().begin(bitext.pairs()), bitext.source().begin(bitext.pairs())};
+  std::vector<ChainView> chains(good.chains().begin(), good.chains().end());
+  const std::string path = file_named("wrong");
+  const auto refused = [&](const std::array<std::uint64_t, 2>& counts, const Shard& shard) {
+    ChainsFile::save(path, good.basis(), shard, counts, chains);
+    expect_refused(bitext, options, {path}, "wrong: damaged");
+  };
+  chains[0].links = chains[0].links.first(words[0] - 1);
+  refused({words[0] - 1, words[1]}, {0, 1});
+  chains[0].links = {};
+  refused({0, words[1]}, {0, 1});
+  refused({std::uint64_t{1} << 63, words[1]}, {0, 1});
+  std::vector<LinkPosition> links(good.chains()[0].links.begin(), good.chains()[0].links.end());
+  for (std::size_t pair = 0; pair < bitext.pairs(); ++pair) {
+    if (bitext.has_words(pair))
+      links[bitext.target().begin(pair)] = static_cast<LinkPosition>(bitext.source().length(pair));
+  }
+  chains[0].links = links;
+  refused({words[0], words[1]}, {0, 1});
+  chains[0] = good.chains()[0];
+  chains[0].model = good.chains()[1].model;  // of the other direction
+  refused({words[0], words[1]}, {0, 1});
+  chains[0] = good.chains()[0];
+  refused({words[0], words[1]}, {0, 0});
+  refused({words[0], words[1]}, {0, Shard::kMost + 1});
+  std::remove(path.c_str());
   remove(paths);
 }
 
@@ -318,13 +353,14 @@ void test_chains_files() {
   for (int k = 0; k < 100; ++k) {
     std::string source, target;
     for (std::size_t n = rng() % 7; n > 0; --n) source += " s" + std::to_string(rng() % 20);
-    for (std::size_t n = rng() % 7; n > 0; --n) target += " t" + std::to_string(rng() % 20);
+    for (std::size_t n = rng() % 7; n > 0; --n) target += " t" + std::to_string(rng() % 18);
     bitext.add(source, target);
   }
   test_parts(bitext, {3, 3, 1}, 2);
   test_unequal_parts(bitext);
   test_one_part(bitext);
   test_definition(bitext);
+  test_contents_that_do_not_fit(bitext);
   Bitext large(folder());
   for (int k = 0; k < 4; ++k) add_pairs(large);
   AlignOptions sample{5, 1, 1};

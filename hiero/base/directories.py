@@ -37,7 +37,8 @@ def temporary_folder(path: Path) -> Iterator[Path]:
     with contextlib.ExitStack() as stack:
         folder, lock = _locked_folder(path)
         stack.callback(os.close, lock)
-        stack.callback(shutil.rmtree, folder)
+        # Processes elsewhere may still write into it after an error. What is left is removed the next time.
+        stack.callback(shutil.rmtree, folder, ignore_errors=True)
         yield folder
 
 

@@ -68,8 +68,7 @@ def align_words(
 
         hiero align --pairs more.ja-en -o more.links --model links.model
     """
-    if running.numbers is not None:
-        _check_shard(files, learned, settings)
+    _check(files, learned, settings, running)
     with files.bitexts() as bitexts, progress_line(running.quiet) as progress, running.place():
         if learned.model is not None:
             _align_by_model(files, bitexts, learned.model, settings, running, progress)
@@ -88,15 +87,18 @@ def align_words(
         align(bitexts, files.outputs, **settings.model_dump(), **common)
 
 
-def _check_shard(files: AlignedFiles, learned: LearnedFiles, settings: AlignSettings) -> None:
-    """Raises BadParameter for options that a shard has no use for."""
-    if learned.model or learned.save or learned.shards or files.probabilities:
+def _check(
+    files: AlignedFiles, learned: LearnedFiles, settings: AlignSettings, running: ShardRunning
+) -> None:
+    """Raises BadParameter for options that a shard or another aligner has no use for."""
+    others = learned.save or learned.shards or files.probabilities
+    if running.numbers is not None and (learned.model or others):
         raise typer.BadParameter(
             "--shard writes what samplers have learned: --save, --model, --probabilities and --shards are for"
             " another command"
         )
-    if settings.aligner != "hiero":
-        raise typer.BadParameter("--shard is for hiero's own aligner")
+    if settings.aligner != "hiero" and (running.numbers is not None or others):
+        raise typer.BadParameter("--shard, --shards, --save and --probabilities are for hiero's own aligner")
 
 
 def _align_by_model(

@@ -9,6 +9,7 @@ import typer
 
 from hiero import FormatError
 from hiero._core import EXTRACTED_SHARD, SCORED_SHARD
+from hiero.base.lines import check_read_twice
 from hiero.cli.base.files import Writes
 from hiero.cli.base.size import memory_text, parse_memory
 from hiero.cli.options.training import Memory, Running, extraction_summary, reporter
@@ -44,6 +45,8 @@ def merge(
     hiero merge counts.1 counts.2 -o counts
     """
     report = reporter(running.quiet)
+    for shard in shards:
+        check_read_twice(shard)
     kind = _kind(shards[0])
     if distortion is not None and kind != EXTRACTED_SHARD:
         raise typer.BadParameter("--distortion is for shards of hiero extract")

@@ -89,6 +89,8 @@ def train(
     settings = settings.model_copy(update={"text": text.processing})
     with usage():
         settings.check(files.inputs, parse_memory(memory))
+    if plan and running.cluster is not None:
+        raise typer.BadParameter("--plan is for work without a cluster")
     if plan:
         _print_plan(files, settings, parse_memory(memory), running)
         return

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import os
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from pathlib import Path
 
 from hiero import __version__, _core
@@ -113,6 +113,8 @@ class _Spread:
     settings: ExtractSettings
     memory: int
     count: int  # of shards, in each step
+    # The first source side of each part of source sides but the first one.
+    firsts: tuple[bytes, ...] = ()
 
     def run(self, output: PathLike, threads: int, progress: ExtractProgress | None) -> ExtractStatistics:
         pairs = occurrences = 0
@@ -121,9 +123,9 @@ class _Spread:
             if progress is not None:
                 progress(pairs, occurrences)
         firsts = _core.divide_extracted(self.files("extracted"), os.fspath(self.folder), self.memory)
-        parts = [(number, firsts) for number in range(self.count)]
-        for work in (self.sum, self.code):
-            for _ in spread_wide(work, parts, threads):
+        divided = replace(self, firsts=tuple(firsts))
+        for work in (divided.sum, self.code):
+            for _ in spread_wide(work, range(self.count), threads):
                 if progress is not None:
                     progress(pairs, occurrences)
         return _core.join_extracted(self.files("extracted"), self.files("coded"), os.fspath(output))
@@ -142,13 +144,11 @@ class _Spread:
         )
         return statistics.pairs, statistics.occurrences
 
-    def sum(self, part: tuple[int, list[bytes]], threads: int) -> None:
-        number, firsts = part
+    def sum(self, number: int, threads: int) -> None:
         shard = number, self.count
         output = self.files("sums")[number]
-        _core.sum_extracted(self.files("extracted"), firsts, output, shard, self.memory, threads)
+        _core.sum_extracted(self.files("extracted"), self.firsts, output, shard, self.memory, threads)
 
-    def code(self, part: tuple[int, list[bytes]], threads: int) -> None:
-        number, _ = part
+    def code(self, number: int, threads: int) -> None:
         shard = number, self.count
         _core.code_extracted(self.files("sums"), self.files("coded")[number], shard, self.memory, threads)

@@ -121,7 +121,7 @@ def test_shards_that_do_not_fit(bitexts: Bitexts, tmp_path: Path) -> None:
             align(texts, links[: len(texts)], shards=files, **{"samplers": 2, **settings})
         assert not any(path.exists() for path in links)
 
-    refused("shard 2 of 3 is missing", [shards[0], shards[2]])
+    refused("0-of-3: shard 2 of 3 is missing", [shards[0], shards[2]])
     refused("shard 1 of 5 is missing", [empty])
     refused("0-of-3: chains that are in .*0-of-3 too", [shards[0], *shards])
     refused("0-of-3: chains of seed 1, expected 2", seed=2)

@@ -71,7 +71,7 @@ def test_extraction(machines: int, bitext: Bitext, tmp_path: Path) -> None:
 def test_memory_and_threads_are_passed_on(
     bitext: Bitext, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    """They change no file."""
+    """Files do not depend on them, so the calls are looked at."""
     found: list[tuple[str, int, int]] = []
     for name in ("sum_extracted", "code_extracted"):
         original = getattr(extraction._core, name)

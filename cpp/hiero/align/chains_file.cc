@@ -82,6 +82,7 @@ ChainsFile::ChainsFile(const std::string& path) : path_(path), file_(path) {
   if (chains_header_sum(header) != header.sum) throw_damaged();
   basis_ = header.basis;
   shard_ = header.shard;
+  if (!shard_.is_valid() || basis_.samplers == 0 || basis_.samplers > Shard::kMost) throw_damaged();
   auto rest = bytes.subspan(sizeof header);
   const auto take = [&](std::uint64_t size) {
     if (size > rest.size()) throw_damaged();
@@ -100,6 +101,7 @@ ChainsFile::ChainsFile(const std::string& path) : path_(path), file_(path) {
     }
   }
   for (std::size_t k = 0; k < chains_.size(); ++k) {
+    if (words[k] > rest.size() / sizeof(LinkPosition)) throw_damaged();
     const auto links = take(words[k] * sizeof(LinkPosition));
     chains_[k].links = {reinterpret_cast<const LinkPosition*>(links.data()), words[k]};
   }

@@ -60,9 +60,9 @@ class ChainsFile {
   // The chains of the shard, in order, which are valid as long as the file is open.
   std::span<const ChainView> chains() const { return chains_; }
 
- private:
   [[noreturn]] void throw_damaged(const std::string& how = "damaged") const;
 
+ private:
   std::string path_;
   MappedFile file_;
   ChainsBasis basis_;

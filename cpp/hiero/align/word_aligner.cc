@@ -111,7 +111,25 @@ void WordAligner::save_chains(const std::string& path) const {
                    chains_);
 }
 
+// Returns whether a chain of a direction is about the words and sentences of the bitext.
+bool WordAligner::fits(const ChainView& chain, std::size_t direction) const {
+  const BitextSide& source = direction == 0 ? bitext_.source() : bitext_.target();
+  const BitextSide& target = direction == 0 ? bitext_.target() : bitext_.source();
+  const FrozenDirection model(chain.model);
+  if (model.source_words() != source.word_count() || model.target_words() != target.word_count() ||
+      chain.links.size() != target.begin(bitext_.pairs()))
+    return false;
+  for (std::size_t pair = 0; pair < bitext_.pairs(); ++pair) {
+    if (!bitext_.has_words(pair) || !sample_.has(pair)) continue;
+    const auto links = chain.links.subspan(target.begin(pair), target.length(pair));
+    const auto is_link = [&](LinkPosition at) { return at == kNoLink || at < source.length(pair); };
+    if (!std::ranges::all_of(links, is_link)) return false;
+  }
+  return true;
+}
+
 std::size_t WordAligner::take_chains(std::span<const std::string> paths) {
+  if (paths.empty()) throw FormatError("no shards of word alignment");
   const ChainsBasis expected = basis();
   std::vector<const ChainsFile*> files(chain_count(), nullptr);
   std::vector<ChainView> chains(chain_count());
@@ -125,12 +143,13 @@ std::size_t WordAligner::take_chains(std::span<const std::string> paths) {
       if (files[chain]) throw FormatError(path + ": chains that are in " + files[chain]->path() + " too");
       files[chain] = &file;
       chains[chain] = *next++;
+      if (!fits(chains[chain], chain / samplers())) file.throw_damaged();
     }
   }
   for (std::size_t chain = 0; chain < chain_count(); ++chain) {
     if (files[chain]) continue;
-    throw FormatError("shard " + std::to_string(chain % shards + 1) + " of " + std::to_string(shards) +
-                      " is missing");
+    throw FormatError(paths.front() + ": shard " + std::to_string(chain % shards + 1) + " of " +
+                      std::to_string(shards) + " is missing");
   }
   for (std::size_t chain = 0; chain < chain_count(); ++chain)
     directions_[chain / samplers()].emplace_back(chains[chain].model);

@@ -83,6 +83,7 @@ class WordAligner {
   // Returns the numbers of the chains of a shard.
   std::vector<std::size_t> chains_of(const Shard& shard) const;
   ChainsBasis basis() const;
+  bool fits(const ChainView& chain, std::size_t direction) const;
 
   const Bitext& bitext_;
   AlignOptions options_;

@@ -94,6 +94,7 @@ PartPlace PartsFile::place(std::size_t number) const {
 }
 
 Bytes PartsFile::part(std::size_t number) const {
+  if (number >= size()) throw_damaged();
   const PartPlace at = place(number);
   const Bytes bytes = file_.bytes().subspan(at.begin, at.end - at.begin);
   std::uint64_t sum = 0;

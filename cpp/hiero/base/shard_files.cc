@@ -22,8 +22,7 @@ ShardHead read_shard_head(const PartsFile& file) {
   const std::uint64_t count = in.varint();
   const std::uint64_t input = in.varint();
   const std::string_view settings = in.string();
-  constexpr std::uint64_t kMost = std::uint64_t{1} << 20;  // so that a damaged file takes no memory
-  if (!in.ok() || index >= count || count > kMost) file.throw_damaged();
+  if (!in.ok() || !Shard{index, count}.is_valid()) file.throw_damaged();
   return {index, count, {std::string(settings), input}, in};
 }
 

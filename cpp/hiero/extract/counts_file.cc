@@ -118,7 +118,7 @@ CodedRule CountsFile::read_rule(const std::byte*& at, const std::byte* end) cons
   rule.count.occurrences = numbers.varint();
   rule.target_shares = numbers.varint();
   const std::string_view links = numbers.rest();
-  if (!numbers.ok() || links.size() % 2 != 0) throw_damaged();
+  if (!numbers.ok() || links.size() % 2 != 0 || rule.count.occurrences == 0) throw_damaged();
   rule.links = std::as_bytes(std::span(links));
   at = begin + counts.size();
   return rule;

@@ -1,6 +1,7 @@
 #include "hiero/extract/extraction_shards.h"
 
 #include <algorithm>
+#include <cstring>
 #include <functional>
 #include <span>
 #include <utility>
@@ -21,15 +22,20 @@ bool is_occurrence(const Record& record) {
   const std::byte* const end = record.key.data() + record.key.size();
   const std::byte* const source = skip_symbols(record.key.data(), end);
   const std::byte* const links = source ? skip_symbols(source, end) : nullptr;
-  return links && (end - links) % 2 == 0 && record.value.size() == sizeof(RuleCount);
+  if (!links || (end - links) % 2 != 0 || record.value.size() != sizeof(RuleCount)) return false;
+  RuleCount count;
+  std::memcpy(&count, record.value.data(), sizeof count);
+  return count.occurrences > 0;
 }
 
 bool is_rule_sum(const Record& record) {
   const std::byte* const end = record.key.data() + record.key.size();
   const std::byte* const target = skip_symbols(record.key.data(), end);
   Cursor value(record.value.data(), record.value.data() + record.value.size());
-  for (int number = 0; number < 3; ++number) value.varint();
-  return target && skip_symbols(target, end) == end && value.rest().size() % 2 == 0 && value.ok();
+  value.varint();
+  const bool occurs = value.varint() > 0;
+  value.varint();
+  return occurs && target && skip_symbols(target, end) == end && value.rest().size() % 2 == 0 && value.ok();
 }
 
 // Adds the records of a part to a sorter, in pieces of some size, and checks them.

@@ -1,5 +1,7 @@
 #include "hiero/extract/scoring_shards.h"
 
+#include <algorithm>
+#include <cmath>
 #include <cstring>
 #include <utility>
 #include <vector>
@@ -16,6 +18,9 @@
 
 namespace hiero {
 namespace {
+
+// The size of a part of a file of rows, from which on another one begins.
+constexpr std::size_t kPartBytes = std::size_t{1} << 26;
 
 // Encodes rows of a table as records.
 class RowEncoder {
@@ -39,11 +44,13 @@ class RowEncoder {
   std::vector<std::byte> key_, value_, record_;
 };
 
-// Calls visit(row) for the rows of a file.
-void visit_file(const PartsFile& file, const std::function<void(const RuleRow&)>& visit) {
-  constexpr std::ptrdiff_t kReleasedBytes = std::ptrdiff_t{64} << 20;
-  const Bytes bytes = file.part(0);
-  const std::byte* released = bytes.data();
+// Calls visit(row) for the rows of a part of a file, in which there are so many different words.
+void visit_part(const PartsFile& file, std::size_t part, std::uint32_t words,
+                const std::function<void(const RuleRow&)>& visit) {
+  const Bytes bytes = file.part(part);
+  const auto is_known = [words](Symbol symbol) {
+    return is_nonterminal(symbol) ? payload(symbol) == kRuleLabel : symbol < words;
+  };
   std::vector<Symbol> source;
   ScoreFeatures features{};
   for (std::uint32_t f = 0; f < features.size(); ++f) features[f].feature = f;
@@ -58,16 +65,15 @@ void visit_file(const PartsFile& file, const std::function<void(const RuleRow&)>
       file.throw_damaged();
     const std::byte* at = key.data();
     get_symbols(at, source);
+    if (!std::ranges::all_of(source, is_known)) file.throw_damaged();
     for (SparseFeature& feature : features) {
       std::memcpy(&feature.value, value.data(), sizeof feature.value);
       value = value.subspan(sizeof feature.value);
+      if (!std::isfinite(feature.value)) file.throw_damaged();
     }
     visit({source, kRuleLabel, features, value});
-    if (value.data() - released > kReleasedBytes) {
-      file.release_pages();
-      released = value.data();
-    }
   }
+  file.release_pages();
 }
 
 void put_text(std::vector<std::byte>& out, std::string_view text) {
@@ -88,6 +94,7 @@ ScoreStatistics score_shard(const CountsFile& counts, const std::string& output,
   ScoreStatistics statistics;
   RowEncoder encoder;
   RuleGroups groups(counts, shard);
+  std::size_t part_bytes = 0;
   const auto work = [&](RuleBatch& batch, std::size_t worker) {
     workers.test(batch, worker);
     workers.make_rows(batch, worker, true);
@@ -96,7 +103,12 @@ ScoreStatistics score_shard(const CountsFile& counts, const std::string& output,
     batch.visit_rows([&](const RuleRow& row) {
       encoder.encode(row);
       out.append(encoder.record());
+      part_bytes += encoder.record().size();
     });
+    if (part_bytes > kPartBytes) {
+      out.end_part();
+      part_bytes = 0;
+    }
     statistics.read += batch.rules.size();
     statistics.kept += batch.rows.size();
     progress(statistics.read);
@@ -126,12 +138,15 @@ ScoreStatistics merge_scored(std::span<const std::string> shards, const std::str
     if (shard == 0) {
       while (head.ok() && !head.at_end()) names.words.intern(head.string());
     }
-    if (!head.ok() || files[shard].size() != 1) files[shard].throw_damaged();
+    if (!head.ok()) files[shard].throw_damaged();
   }
   if (statistics.kept == 0) throw FormatError(output + ": the table would have no rules");
   add_scores(names, statistics.read);
   const RuleScan scan = [&](const std::function<void(const RuleRow&)>& visit) {
-    for (std::size_t shard = 0; shard < files.size(); ++shard) visit_file(files[shard], visit);
+    for (std::size_t shard = 0; shard < files.size(); ++shard) {
+      for (std::size_t part = 0; part < files[shard].size(); ++part)
+        visit_part(files[shard], part, names.words.size(), visit);
+    }
   };
   write_table(names, scan, file, [] { poll_interrupts(); });
   file.commit();

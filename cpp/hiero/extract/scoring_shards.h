@@ -17,8 +17,8 @@
 
 namespace hiero {
 
-// A file of the scored rules of a shard: one part of records (record.h), which are source symbols
-// (symbol_code.h), and as many floats as there are scores and the body of a rule.
+// A file of the scored rules of a shard, in any number of parts: records (record.h) of source symbols
+// (symbol_code.h), and of as many floats as there are scores and the body of a rule.
 inline constexpr PartsKind kScoredRules{
     {'H', 'I', 'E', 'R', 'O', 'S', 'C', '\n'}, 1, "a shard of scored rules", "score it again"};
 

@@ -44,6 +44,10 @@ Memory = Annotated[str, typer.Option(help="Memory for sorting and for counts, su
 Quiet = Annotated[bool, typer.Option("--quiet", help="Print neither progress nor reports.")]
 
 
+# As in cpp/hiero/base/shard.h.
+_MOST_SHARDS = 1 << 20
+
+
 @dataclass(frozen=True, kw_only=True)
 class Running:
     """Options that change nothing of a step's result: its threads, and what it prints."""
@@ -91,7 +95,12 @@ class ShardRunning(SpreadRunning):
         if self.shard is None:
             return None
         number, slash, count = self.shard.partition("/")
-        if not (slash and number.isdecimal() and count.isdecimal() and 1 <= int(number) <= int(count)):
+        if not (
+            slash
+            and number.isdecimal()
+            and count.isdecimal()
+            and 1 <= int(number) <= int(count) <= _MOST_SHARDS
+        ):
             raise typer.BadParameter(f"--shard: expected one of several, such as 2/8, not {self.shard}")
         return int(number) - 1, int(count)
 
