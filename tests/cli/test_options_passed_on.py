@@ -314,7 +314,8 @@ def test_shards_of_steps() -> None:
 
 def test_merge(tmp_path: Path) -> None:
     for kind, name in ((EXTRACTED_SHARD, "merge_extracted"), (SCORED_SHARD, "merge_scored")):
-        (tmp_path / "a").write_bytes(kind + b"...")
+        for shard in ("a", "b"):
+            (tmp_path / shard).write_bytes(kind + b"...")
         more = ("--threads", 3, "--memory", "64M", "-o", "o")
         found = handed(merge, name, "merge", tmp_path / "a", tmp_path / "b", *more)
         assert (found["shards"], str(found["output"])) == ([tmp_path / "a", tmp_path / "b"], "o")
