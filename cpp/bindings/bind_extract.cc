@@ -15,14 +15,10 @@ using RuleVisitor =
 ExtractStatistics extract_from_files(const NamedFile& source, const NamedFile& target, const NamedFile& links,
                                      const std::string& output, const ExtractOptions& options,
                                      std::uint64_t memory, int threads, const Counters& progress) {
-  PythonLines source_lines(source.first, source.second);
-  PythonLines target_lines(target.first, target.second);
-  PythonLines link_lines(links.first, links.second);
-  const ExtractProgress report = [&progress](std::uint64_t pairs, std::uint64_t occurrences) {
-    call_progress(progress, pairs, occurrences);
-  };
+  AlignedLines lines(source, target, links);
+  const ExtractProgress report = report_to(progress);
   const nb::gil_scoped_release release;
-  return extract_rules(source_lines.reader(), target_lines.reader(), link_lines.reader(), output, options,
+  return extract_rules(lines.source.reader(), lines.target.reader(), lines.links.reader(), output, options,
                        memory, thread_count(threads), report);
 }
 

@@ -6,6 +6,7 @@
 
 #include "bindings.h"
 #include "hiero/extract/counts_file.h"
+#include "hiero/extract/extraction.h"
 #include "hiero/extract/significance.h"
 #include "python_lines.h"
 
@@ -13,6 +14,24 @@ namespace hiero {
 
 // Binary files of source and target sentences with their names, or none.
 using BitextFiles = std::optional<std::pair<NamedFile, NamedFile>>;
+
+// The three files that rules are extracted from.
+struct AlignedLines {
+  // Call it with the interpreter's lock.
+  AlignedLines(const NamedFile& source_file, const NamedFile& target_file, const NamedFile& link_file)
+      : source(source_file.first, source_file.second),
+        target(target_file.first, target_file.second),
+        links(link_file.first, link_file.second) {}
+
+  PythonLines source, target, links;
+};
+
+// The function must outlive what is returned.
+inline ExtractProgress report_to(const Counters& progress) {
+  return [&progress](std::uint64_t pairs, std::uint64_t occurrences) {
+    call_progress(progress, pairs, occurrences);
+  };
+}
 
 // The bitext that rules come from, for the test of their significance, if there is one.
 class TestedBitext {

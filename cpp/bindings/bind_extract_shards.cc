@@ -22,14 +22,10 @@ ExtractStatistics extract_shard_of_files(const NamedFile& source, const NamedFil
                                          const std::pair<std::size_t, std::size_t>& numbers,
                                          std::uint64_t memory, int threads, const Counters& progress) {
   const Shard shard = shard_of(numbers);
-  PythonLines source_lines(source.first, source.second);
-  PythonLines target_lines(target.first, target.second);
-  PythonLines link_lines(links.first, links.second);
-  const ExtractProgress report = [&progress](std::uint64_t pairs, std::uint64_t occurrences) {
-    call_progress(progress, pairs, occurrences);
-  };
+  AlignedLines lines(source, target, links);
+  const ExtractProgress report = report_to(progress);
   const nb::gil_scoped_release release;
-  return extract_shard(source_lines.reader(), target_lines.reader(), link_lines.reader(), output, options,
+  return extract_shard(lines.source.reader(), lines.target.reader(), lines.links.reader(), output, options,
                        key, shard, memory, thread_count(threads), report);
 }
 

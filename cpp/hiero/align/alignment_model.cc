@@ -65,11 +65,7 @@ void AlignmentModel::save(const std::string& path, const Bitext& bitext, const D
   for (std::size_t side = 0; side < 2; ++side) {
     const Vocab& vocabulary = (side == 0 ? bitext.source() : bitext.target()).vocabulary();
     header.words[side] = vocabulary.size();
-    for (std::uint32_t word = 0; word < vocabulary.size(); ++word) {
-      const auto bytes = std::as_bytes(std::span(vocabulary[word]));
-      put_varint(words, bytes.size());
-      words.insert(words.end(), bytes.begin(), bytes.end());
-    }
+    for (std::uint32_t word = 0; word < vocabulary.size(); ++word) put_string(words, vocabulary[word]);
   }
   words.resize(to_eight_bytes(words.size()));
   parts.add(words);

@@ -3,111 +3,67 @@
 #include <cstring>
 
 #include "hiero/align/frozen_direction.h"
-#include "hiero/base/checksum.h"
 #include "hiero/base/error.h"
-#include "hiero/base/output_file.h"
 
 namespace hiero {
 namespace {
 
-constexpr std::array<char, 8> kChainsMagic = {'H', 'I', 'E', 'R', 'O', 'C', 'H', '\n'};
-// Changes as well when the same seed trains other chains: chains of two programs must not be mixed.
-constexpr std::uint32_t kChainsVersion = 1;
-constexpr std::uint32_t kChainsByteOrder = 0x01020304;
-
-struct ChainsHeader {
-  std::array<char, 8> magic = kChainsMagic;
-  std::uint32_t version = kChainsVersion;
-  std::uint32_t byte_order = kChainsByteOrder;
-  std::uint64_t length = 0;
+struct ChainsHead {
   ChainsBasis basis;
   Shard shard;
-  std::array<std::uint64_t, 2> words{};  // target words of each direction
-  std::uint64_t chains_sum = 0;          // of the checksums of all models, then of all links
-  std::uint64_t sum = 0;                 // checksum of the header fields before this one
 };
-static_assert(sizeof(ChainsHeader) % 8 == 0 && sizeof(ChainsHeader) == offsetof(ChainsHeader, sum) + 8);
 
-std::uint64_t chains_header_sum(const ChainsHeader& header) {
-  return checksum(reinterpret_cast<const std::byte*>(&header), offsetof(ChainsHeader, sum));
+// Returns a part as an array of T, which has no bytes left over and is where a T may be.
+template <class T>
+std::span<const T> items_of(const PartsFile& file, std::size_t number) {
+  const Bytes bytes = file.part(number);
+  if (bytes.size() % sizeof(T) != 0 || reinterpret_cast<std::uintptr_t>(bytes.data()) % alignof(T) != 0)
+    file.throw_damaged();
+  return {reinterpret_cast<const T*>(bytes.data()), bytes.size() / sizeof(T)};
 }
 
-// Models come before links, so that each begins at a multiple of 8 bytes without padding.
-std::vector<std::span<const std::byte>> contents_of(std::span<const ChainView> chains) {
-  std::vector<std::span<const std::byte>> out;
-  for (const ChainView& chain : chains) out.push_back(chain.model);
-  for (const ChainView& chain : chains) out.push_back(std::as_bytes(chain.links));
-  return out;
-}
-
-std::uint64_t sum_of_chains(std::span<const ChainView> chains) {
-  std::uint64_t sum = 0;
-  for (const auto bytes : contents_of(chains))
-    sum = checksum_detail::mix(sum, checksum(bytes.data(), bytes.size()));
-  return sum;
+// Returns the bytes of a FrozenDirection.
+Bytes model_of(const PartsFile& file, std::size_t number) {
+  const Bytes bytes = std::as_bytes(items_of<std::uint64_t>(file, number));
+  try {
+    if (FrozenDirection(bytes).bytes().size() == bytes.size()) return bytes;
+  } catch (const Error&) {
+  }
+  file.throw_damaged();
 }
 
 }  // namespace
 
 void ChainsFile::save(const std::string& path, const ChainsBasis& basis, const Shard& shard,
-                      const std::array<std::uint64_t, 2>& words, std::span<const ChainView> chains) {
-  OutputFile file(path);
-  ChainsHeader header;
-  header.basis = basis;
-  header.shard = shard;
-  header.words = words;
-  header.length = sizeof header;
-  for (const auto bytes : contents_of(chains)) {
-    file.write_at(header.length, bytes.data(), bytes.size());
-    header.length += bytes.size();
-  }
-  header.chains_sum = sum_of_chains(chains);
-  header.sum = chains_header_sum(header);
-  file.write_at(0, &header, sizeof header);
-  file.commit();
-}
-
-ChainsFile::ChainsFile(const std::string& path) : path_(path), file_(path) {
-  const auto bytes = file_.bytes();
-  ChainsHeader header;
-  if (bytes.size() < sizeof header ||
-      std::memcmp(bytes.data(), kChainsMagic.data(), kChainsMagic.size()) != 0)
-    throw_damaged("not a file of chains of word alignment");
-  std::memcpy(&header, bytes.data(), sizeof header);
-  if (header.version != kChainsVersion || header.byte_order != kChainsByteOrder) {
-    throw_damaged("chains of format version " + std::to_string(header.version) + ", this program reads " +
-                  std::to_string(kChainsVersion) + ": align again");
-  }
-  if (header.length != bytes.size()) throw_damaged("truncated");
-  if (chains_header_sum(header) != header.sum) throw_damaged();
-  basis_ = header.basis;
-  shard_ = header.shard;
-  if (!shard_.is_valid() || basis_.samplers == 0 || basis_.samplers > Shard::kMost) throw_damaged();
-  auto rest = bytes.subspan(sizeof header);
-  const auto take = [&](std::uint64_t size) {
-    if (size > rest.size()) throw_damaged();
-    const auto out = rest.first(size);
-    rest = rest.subspan(size);
-    return out;
+                      std::span<const ChainView> chains) {
+  PartsWriter out(path, kChains);
+  const auto add_part = [&](Bytes bytes) {
+    out.append(bytes);
+    out.end_part();
   };
-  std::vector<std::uint64_t> words;
-  for (std::uint64_t chain = 0; chain < 2 * basis_.samplers; ++chain) {
-    if (!shard_.has(chain)) continue;
-    words.push_back(header.words[chain / basis_.samplers]);
-    try {
-      chains_.push_back({take(FrozenDirection(rest).bytes().size()), {}});
-    } catch (const Error&) {
-      throw_damaged();
-    }
-  }
-  for (std::size_t k = 0; k < chains_.size(); ++k) {
-    if (words[k] > rest.size() / sizeof(LinkPosition)) throw_damaged();
-    const auto links = take(words[k] * sizeof(LinkPosition));
-    chains_[k].links = {reinterpret_cast<const LinkPosition*>(links.data()), words[k]};
-  }
-  if (sum_of_chains(chains_) != header.chains_sum) throw_damaged();
+  // Models come first: each has a multiple of 8 bytes, and so all begin at one.
+  for (const ChainView& chain : chains) add_part(chain.model);
+  for (const ChainView& chain : chains) add_part(std::as_bytes(chain.links));
+  const ChainsHead head{basis, shard};
+  out.commit(std::as_bytes(std::span(&head, 1)));
 }
 
-void ChainsFile::throw_damaged(const std::string& how) const { throw FormatError(path_ + ": " + how); }
+ChainsFile::ChainsFile(const std::string& path) : file_(path, kChains) {
+  read_head();
+  std::size_t count = 0;
+  for (std::size_t chain = 0; chain < 2 * basis_.samplers; ++chain) count += shard_.has(chain);
+  if (file_.size() != 2 * count) throw_damaged();
+  for (std::size_t k = 0; k < count; ++k)
+    chains_.push_back({model_of(file_, k), items_of<LinkPosition>(file_, count + k)});
+}
+
+void ChainsFile::read_head() {
+  ChainsHead head;
+  if (file_.head().size() != sizeof head) throw_damaged();
+  std::memcpy(&head, file_.head().data(), sizeof head);
+  basis_ = head.basis;
+  shard_ = head.shard;
+  if (!shard_.is_valid() || basis_.samplers == 0 || basis_.samplers > Shard::kMost) throw_damaged();
+}
 
 }  // namespace hiero

@@ -106,9 +106,7 @@ std::size_t WordAligner::train(const AlignProgress& progress, const Shard& shard
 }
 
 void WordAligner::save_chains(const std::string& path) const {
-  const std::size_t all = bitext_.pairs();
-  ChainsFile::save(path, basis(), shard_, {bitext_.target().begin(all), bitext_.source().begin(all)},
-                   chains_);
+  ChainsFile::save(path, basis(), shard_, chains_);
 }
 
 // Returns whether a chain of a direction is about the words and sentences of the bitext.

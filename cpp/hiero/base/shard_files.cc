@@ -32,9 +32,7 @@ std::vector<std::byte> shard_head(const Shard& shard, const ShardKey& key) {
   std::vector<std::byte> out;
   for (const std::uint64_t number : {std::uint64_t{shard.index}, std::uint64_t{shard.count}, key.input})
     put_varint(out, number);
-  put_varint(out, key.settings.size());
-  const auto settings = std::as_bytes(std::span(key.settings));
-  out.insert(out.end(), settings.begin(), settings.end());
+  put_string(out, key.settings);
   return out;
 }
 

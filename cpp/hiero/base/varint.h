@@ -5,6 +5,7 @@
 
 #include <cstddef>
 #include <cstdint>
+#include <string_view>
 #include <vector>
 
 namespace hiero {
@@ -12,6 +13,13 @@ namespace hiero {
 inline void put_varint(std::vector<std::byte>& out, std::uint64_t value) {
   for (; value >= 0x80; value >>= 7) out.push_back(static_cast<std::byte>(value | 0x80));
   out.push_back(static_cast<std::byte>(value));
+}
+
+// Appends the length of a text and its bytes.
+inline void put_string(std::vector<std::byte>& out, std::string_view text) {
+  put_varint(out, text.size());
+  const auto* const bytes = reinterpret_cast<const std::byte*>(text.data());
+  out.insert(out.end(), bytes, bytes + text.size());
 }
 
 // Reads a number and moves `at` behind it. Does not check where memory ends.

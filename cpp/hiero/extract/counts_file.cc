@@ -36,11 +36,7 @@ std::vector<std::byte> encode_head(const CountsHead& head) {
   const HeadSizes sizes{head.statistics, head.words.size(), entries.size()};
   std::vector<std::byte> out(sizeof sizes);
   std::memcpy(out.data(), &sizes, sizeof sizes);
-  for (std::uint32_t w = 0; w < head.words.size(); ++w) {
-    const auto bytes = std::as_bytes(std::span(head.words[w]));
-    put_varint(out, bytes.size());
-    out.insert(out.end(), bytes.begin(), bytes.end());
-  }
+  for (std::uint32_t w = 0; w < head.words.size(); ++w) put_string(out, head.words[w]);
   for (const Lexicon::Entry& entry : entries) {
     put_varint(out, word_code(entry.source));
     put_varint(out, word_code(entry.target));

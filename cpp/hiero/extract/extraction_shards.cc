@@ -10,6 +10,7 @@
 #include "hiero/base/checksum.h"
 #include "hiero/base/cursor.h"
 #include "hiero/base/error.h"
+#include "hiero/base/interrupt.h"
 #include "hiero/base/output_file.h"
 #include "hiero/base/varint.h"
 #include "hiero/extract/occurrences.h"
@@ -46,15 +47,11 @@ void add_part(const PartsFile& file, std::size_t part, bool (*is_valid)(const Re
   const std::byte* const end = bytes.data() + bytes.size();
   const std::byte* begin = bytes.data();
   for (Cursor in(begin, end); !in.at_end();) {
-    const std::uint64_t key_size = in.varint();
-    const std::uint64_t value_size = in.varint();
-    const auto key = std::as_bytes(std::span(in.bytes(key_size)));
-    const auto value = std::as_bytes(std::span(in.bytes(value_size)));
-    if (!in.ok() || !is_valid({key, value, nullptr})) file.throw_damaged();
-    const std::byte* const at = value.data() + value.size();
-    if (at - begin >= kPiece || at == end) {
-      sorter.add(Bytes(begin, at));
-      begin = at;
+    const Record record = read_record(in);
+    if (!in.ok() || !is_valid(record)) file.throw_damaged();
+    if (record.end - begin >= kPiece || record.end == end) {
+      sorter.add(Bytes(begin, record.end));
+      begin = record.end;
     }
   }
 }
@@ -75,6 +72,7 @@ void write_parts(PartitionedSorter& parts, PartsWriter& out) {
     parts[part].finish();
     write_part(parts[part], out);
     parts[part].release();
+    poll_interrupts();
   }
 }
 
@@ -88,12 +86,12 @@ ExtractStatistics extract_shard(LineReader& source, LineReader& target, LineRead
   CountsHead head;
   AlignedPairReader reader(source, target, links, head.words);
   Occurrences occurrences(folder_of(output), memory);
-  occurrences.extract(reader, options, shard, threads, progress);
+  std::uint64_t text_sum = 0;
+  occurrences.extract(reader, options, shard, threads, progress, &text_sum);
   if (occurrences.all_pairs() == 0) throw FormatError(source.name() + ": no sentence pairs");
   write_parts(occurrences.by_target(), out);
   head.statistics = occurrences.statistics();
   head.lexicon = occurrences.take_lexicon();
-  std::uint64_t text_sum = occurrences.text_sum();
   for (std::uint32_t word = 0; word < head.words.size(); ++word)
     text_sum = checksum_detail::mix(text_sum, hash_word(head.words[word]));
   std::vector<std::byte> bytes = shard_head(shard, {key, text_sum});
@@ -194,6 +192,7 @@ ExtractStatistics join_shards(const ExtractedShards& shards, std::span<const std
       out.append(file.part(number));
       out.end_part();
       file.release_pages();
+      poll_interrupts();
     }
   }
   out.commit(encode_head(head));

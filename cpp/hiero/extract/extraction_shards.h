@@ -5,7 +5,7 @@
 //   1. extract_shard(source, target, links, "shard.0", options, key, {0, 8}, memory, threads, progress); ...
 //   2. merge_shards({"shard.0", ...}, "rules.counts", memory, threads);
 // Where several processes do:
-//   2. const SourceParts sources = divide_sources({"shard.0", ...}, memory);
+//   2. const SourceParts sources = divide_sources({"shard.0", ...}, memory, folder);
 //   3. sum_shard({"shard.0", ...}, sources, "sums.0", {0, 4}, memory, threads); ...
 //   4. code_shard({"sums.0", ...}, "coded.0", {0, 4}, memory, threads); ...
 //   5. join_shards({"shard.0", ...}, {"coded.0", ...}, "rules.counts");
@@ -55,14 +55,22 @@ class ExtractedShards {
   ShardFiles files_;
 };
 
+// These functions throw FileError, and FormatError for damaged files. Outputs are written in full or not at
+// all.
+
+// Writes the counts of all shards.
 ExtractStatistics merge_shards(const ExtractedShards& shards, const std::string& output, std::uint64_t memory,
                                std::size_t threads);
 
+// Divides source sides by a sample of all rules. What does not fit into memory lies in a file in `folder`.
 SourceParts divide_sources(const ExtractedShards& shards, std::uint64_t memory, const std::string& folder);
+// Writes the sums of a share of target sides, in parts by source side.
 void sum_shard(const ExtractedShards& shards, const SourceParts& sources, const std::string& output,
                const Shard& shard, std::uint64_t memory, std::size_t threads);
+// Writes the rules of a share of source sides, from all sums, as they are in a file of counts.
 void code_shard(std::span<const std::string> sums, const std::string& output, const Shard& shard,
                 std::uint64_t memory, std::size_t threads);
+// Writes the counts from all coded rules, whose files are given in order.
 ExtractStatistics join_shards(const ExtractedShards& shards, std::span<const std::string> coded,
                               const std::string& output);
 

@@ -35,7 +35,7 @@ Occurrences::Occurrences(const std::string& folder, std::uint64_t memory)
     : by_target_(kRuleParts, memory / 2, folder, RuleExtractor::add_counts) {}
 
 void Occurrences::extract(AlignedPairReader& reader, const ExtractOptions& options, const Shard& shard,
-                          std::size_t threads, const ExtractProgress& progress) {
+                          std::size_t threads, const ExtractProgress& progress, std::uint64_t* text_sum) {
   struct Worker {
     RuleExtractor extractor;
     PartitionedSorter::Writer writer;
@@ -47,8 +47,9 @@ void Occurrences::extract(AlignedPairReader& reader, const ExtractOptions& optio
   const auto read = [&](PairBatch& batch) {
     do {
       for (batch.size = 0; batch.size < batch.pairs.size() && reader.next(batch.pairs[batch.size]);
-           ++batch.size)
-        text_sum_ = sum_with_pair(text_sum_, batch.pairs[batch.size]);
+           ++batch.size) {
+        if (text_sum) *text_sum = sum_with_pair(*text_sum, batch.pairs[batch.size]);
+      }
       all_pairs_ += batch.size;
     } while (batch.size > 0 && !shard.has(batches++));
     return batch.size > 0;

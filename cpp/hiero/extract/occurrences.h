@@ -20,9 +20,10 @@ class Occurrences {
   Occurrences(const std::string& folder, std::uint64_t memory);
 
   // Adds those of the shard's pairs, by any number of threads. All pairs are read, so that words have the
-  // same numbers in every shard. Throws what extract_rules() throws.
+  // same numbers in every shard; `text_sum` gets a checksum of these numbers and of the links. Throws what
+  // extract_rules() throws.
   void extract(AlignedPairReader& reader, const ExtractOptions& options, const Shard& shard,
-               std::size_t threads, const ExtractProgress& progress);
+               std::size_t threads, const ExtractProgress& progress, std::uint64_t* text_sum = nullptr);
 
   // Has kRuleParts parts, whose keys are those of RuleExtractor and whose values are RuleCounts.
   PartitionedSorter& by_target() { return by_target_; }
@@ -31,15 +32,12 @@ class Occurrences {
   const ExtractStatistics& statistics() const { return statistics_; }
   // Returns the number of pairs of all shards.
   std::uint64_t all_pairs() const { return all_pairs_; }
-  // Returns a checksum of the numbers of words and of the links of the pairs of all shards.
-  std::uint64_t text_sum() const { return text_sum_; }
 
  private:
   PartitionedSorter by_target_;
   Lexicon lexicon_;
   ExtractStatistics statistics_;
   std::uint64_t all_pairs_ = 0;
-  std::uint64_t text_sum_ = 0;
 };
 
 }  // namespace hiero

@@ -56,10 +56,8 @@ void visit_part(const PartsFile& file, std::size_t part, std::uint32_t words,
   for (std::uint32_t f = 0; f < features.size(); ++f) features[f].feature = f;
   Cursor in(bytes.data(), bytes.data() + bytes.size());
   while (!in.at_end()) {
-    const std::uint64_t key_size = in.varint();
-    const std::uint64_t value_size = in.varint();
-    const auto key = std::as_bytes(std::span(in.bytes(key_size)));
-    auto value = std::as_bytes(std::span(in.bytes(value_size)));
+    const auto [key, all_of_value, record_end] = read_record(in);
+    Bytes value = all_of_value;
     const std::byte* const end = key.data() + key.size();
     if (!in.ok() || value.size() < sizeof(float) * features.size() || skip_symbols(key.data(), end) != end)
       file.throw_damaged();
@@ -74,12 +72,6 @@ void visit_part(const PartsFile& file, std::size_t part, std::uint32_t words,
     visit({source, kRuleLabel, features, value});
   }
   file.release_pages();
-}
-
-void put_text(std::vector<std::byte>& out, std::string_view text) {
-  const auto bytes = std::as_bytes(std::span(text));
-  put_varint(out, bytes.size());
-  out.insert(out.end(), bytes.begin(), bytes.end());
 }
 
 }  // namespace
@@ -118,8 +110,8 @@ ScoreStatistics score_shard(const CountsFile& counts, const std::string& output,
   std::vector<std::byte> head = shard_head(shard, {key, counts.sum()});
   for (const std::uint64_t number : {statistics.read, statistics.kept, std::uint64_t{options.span_limit}})
     put_varint(head, number);
-  put_text(head, options.owner);
-  for (std::uint32_t word = 0; word < counts.words().size(); ++word) put_text(head, counts.words()[word]);
+  put_string(head, options.owner);
+  for (std::uint32_t word = 0; word < counts.words().size(); ++word) put_string(head, counts.words()[word]);
   out.commit(head);
   return statistics;
 }

@@ -130,12 +130,6 @@ void TableWriter::encode(const RuleRow& row) {
   }
 }
 
-void put_string(std::vector<std::byte>& out, std::string_view text) {
-  put_varint(out, text.size());
-  const auto* bytes = reinterpret_cast<const std::byte*>(text.data());
-  out.insert(out.end(), bytes, bytes + text.size());
-}
-
 std::vector<std::byte> TableWriter::encode_meta() const {
   std::vector<std::byte> out;
   put_string(out, names_.owner);
