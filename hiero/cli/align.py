@@ -97,6 +97,10 @@ def _check(
             "--shard writes what samplers have learned: --save, --model, --probabilities and --shards are for"
             " another command"
         )
+    if learned.model is not None and running.cluster is not None:
+        raise typer.BadParameter("--cluster is for learning, and with --model nothing is learned")
+    if settings.aligner != "hiero" and running.cluster is not None:
+        raise typer.BadParameter("--cluster is for hiero's own aligner")
     if settings.aligner != "hiero" and (running.numbers is not None or others):
         raise typer.BadParameter("--shard, --shards, --save and --probabilities are for hiero's own aligner")
 

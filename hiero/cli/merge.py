@@ -26,7 +26,9 @@ def merge(
         list[Path], typer.Argument(metavar="SHARD...", help="Files of all shards, in any order.")
     ],
     output: Annotated[
-        Path, Writes(), typer.Option("-o", "--output", help="What the step writes without --shard.")
+        Path,
+        Writes(),
+        typer.Option("-o", "--output", help="Rule counts or rule table, the same bytes as from one process."),
     ],
     distortion: Annotated[
         Path | None,
@@ -38,11 +40,13 @@ def merge(
 ) -> None:
     """Puts the shards of a step together: of hiero extract or hiero score with --shard.
 
-    hiero extract --source f --target e --alignment links -o counts.1 --shard 1/2
+    Memory and threads are for those of hiero extract. Those of hiero align go to its --shards.
 
-    hiero extract --source f --target e --alignment links -o counts.2 --shard 2/2
+        hiero extract --source f --target e --alignment links -o counts.1 --shard 1/2
 
-    hiero merge counts.1 counts.2 -o counts
+        hiero extract --source f --target e --alignment links -o counts.2 --shard 2/2
+
+        hiero merge counts.1 counts.2 -o counts
     """
     report = reporter(running.quiet)
     for shard in shards:

@@ -9,8 +9,7 @@ from typing import Any
 import pytest
 
 import hiero
-from hiero._core import EXTRACTED_SHARD, SCORED_SHARD
-from hiero.cli import align, analyse, merge, rerank, train, tune
+from hiero.cli import align, analyse, rerank, train, tune
 from hiero.cli.io.tuned import Tuned, write_tuned
 from hiero.evaluate import Bleu, Ter
 from hiero.features import DistortionStatistics
@@ -289,38 +288,6 @@ def test_single_steps_of_training(files: Path, tmp_path: Path) -> None:
         train, "score_rules", "score", "counts", "-o", "o", "--significance", 3, "--corpus", "s", "t"
     )
     assert tuple(map(str, found["bitext"])) == ("s", "t") and found["settings"].significance == 3
-
-
-def test_shards_of_steps() -> None:
-    shard = ("--shard", "2/5", "--threads", 3, "--memory", "64M", "-o", "o")
-    options = (*BITEXT, "--held-out", "s1", "t1", "o1", "--seed", 3, "--samplers", 4)
-    found = handed(align, "align_shard", "align", *options, *shard)
-    assert [tuple(map(str, pair)) for pair in found["bitexts"]] == [("s", "t"), ("s1", "t1")]
-    assert (str(found["output"]), found["shard"], found["threads"]) == ("o", (1, 5), 3)
-    assert (found["seed"], found["samplers"], found["memory"]) == (3, 4, 64 << 20)
-    found = handed(align, "align", "align", *BITEXT, "-o", "o", "--shards", "a", "b", "--memory", "64M")
-    assert list(map(str, found["shards"])) == ["a", "b"] and found["memory"] == 64 << 20
-
-    found = handed(train, "extract_shard", "extract", *BITEXT, "--alignment", "a", "--max-phrase", 4, *shard)
-    assert [str(found[name]) for name in ("source", "target", "alignment", "output")] == ["s", "t", "a", "o"]
-    assert (found["shard"], found["threads"], found["memory"]) == ((1, 5), 3, 64 << 20)
-    assert found["settings"].max_phrase == 4
-    tested = ("--significance", 3, "--corpus", "s", "t")
-    found = handed(train, "score_shard", "score", "counts", *shard[:4], "-o", "o", *tested)
-    assert (str(found["counts"]), str(found["output"]), found["shard"]) == ("counts", "o", (1, 5))
-    assert tuple(map(str, found["bitext"])) == ("s", "t") and found["settings"].significance == 3
-    assert found["threads"] == 3
-
-
-def test_merge(tmp_path: Path) -> None:
-    for kind, name in ((EXTRACTED_SHARD, "merge_extracted"), (SCORED_SHARD, "merge_scored")):
-        for shard in ("a", "b"):
-            (tmp_path / shard).write_bytes(kind + b"...")
-        more = ("--threads", 3, "--memory", "64M", "-o", "o")
-        found = handed(merge, name, "merge", tmp_path / "a", tmp_path / "b", *more)
-        assert (found["shards"], str(found["output"])) == ([tmp_path / "a", tmp_path / "b"], "o")
-        if kind == EXTRACTED_SHARD:
-            assert (found["threads"], found["memory"]) == (3, 64 << 20)
 
 
 def test_assemble(files: Path, tmp_path: Path) -> None:

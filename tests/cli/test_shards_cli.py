@@ -7,7 +7,9 @@ from pathlib import Path
 
 import pytest
 
-from support.commands import call
+from hiero._core import EXTRACTED_SHARD, SCORED_SHARD
+from hiero.cli import align, merge, train
+from support.commands import call, handed
 from support.extraction import random_pair, write_bitext
 from support.files import write
 
@@ -32,10 +34,10 @@ def test_shards_of_all_steps(tmp_path: Path) -> None:
         for number, shard in enumerate(shards, start=1):
             said_by(*words, "-o", shard, "--shard", f"{number}/3")
 
-    align = ("align", *sides, "--samplers", 2)
-    said_by(*align, "-o", whole / "links", "--save", whole / "model")
-    in_shards(*align)
-    said_by(*align, "-o", merged / "links", "--save", merged / "model", "--shards", *shards)
+    aligned = ("align", *sides, "--samplers", 2)
+    said_by(*aligned, "-o", whole / "links", "--save", whole / "model")
+    in_shards(*aligned)
+    said_by(*aligned, "-o", merged / "links", "--save", merged / "model", "--shards", *shards)
 
     extract = ("extract", *sides, "--alignment", whole / "links", "--max-phrase", 5)
     said = said_by(*extract, "-o", whole / "counts", "--distortion", whole / "distortion")
@@ -61,6 +63,40 @@ def test_what_a_shard_says(tmp_path: Path) -> None:
 
 
 BITEXT = ("--source", "s", "--target", "t")
+
+
+def test_shards_of_steps() -> None:
+    shard = ("--shard", "2/5", "--threads", 3, "--memory", "64M", "-o", "o")
+    options = (*BITEXT, "--held-out", "s1", "t1", "o1", "--seed", 3, "--samplers", 4)
+    found = handed(align, "align_shard", "align", *options, *shard)
+    assert [tuple(map(str, pair)) for pair in found["bitexts"]] == [("s", "t"), ("s1", "t1")]
+    assert (str(found["output"]), found["shard"], found["threads"]) == ("o", (1, 5), 3)
+    assert (found["seed"], found["samplers"], found["memory"]) == (3, 4, 64 << 20)
+    found = handed(align, "align", "align", *BITEXT, "-o", "o", "--shards", "a", "b", "--memory", "64M")
+    assert list(map(str, found["shards"])) == ["a", "b"] and found["memory"] == 64 << 20
+
+    found = handed(train, "extract_shard", "extract", *BITEXT, "--alignment", "a", "--max-phrase", 4, *shard)
+    assert [str(found[name]) for name in ("source", "target", "alignment", "output")] == ["s", "t", "a", "o"]
+    assert (found["shard"], found["threads"], found["memory"]) == ((1, 5), 3, 64 << 20)
+    assert found["settings"].max_phrase == 4
+    tested = ("--significance", 3, "--corpus", "s", "t")
+    found = handed(train, "score_shard", "score", "counts", *shard[:4], "-o", "o", *tested)
+    assert (str(found["counts"]), str(found["output"]), found["shard"]) == ("counts", "o", (1, 5))
+    assert tuple(map(str, found["bitext"])) == ("s", "t") and found["settings"].significance == 3
+    assert found["threads"] == 3
+
+
+def test_merge(tmp_path: Path) -> None:
+    for kind, name in ((EXTRACTED_SHARD, "merge_extracted"), (SCORED_SHARD, "merge_scored")):
+        for shard in ("a", "b"):
+            (tmp_path / shard).write_bytes(kind + b"...")
+        more = ("--threads", 3, "--memory", "64M", "-o", "o")
+        found = handed(merge, name, "merge", tmp_path / "a", tmp_path / "b", *more)
+        assert (found["shards"], str(found["output"])) == ([tmp_path / "a", tmp_path / "b"], "o")
+        if kind == EXTRACTED_SHARD:
+            assert (found["threads"], found["memory"]) == (3, 64 << 20)
+
+
 ALIGN = ("align", *BITEXT, "--shard", "1/2")
 EXTRACT = ("extract", *BITEXT, "--alignment", "a")
 
@@ -79,6 +115,8 @@ EXTRACT = ("extract", *BITEXT, "--alignment", "a")
         ((*ALIGN, "--shards", "m"), "--shard writes what samplers have learned"),
         ((*ALIGN, "--probabilities", "m"), "--shard writes what samplers have learned"),
         ((*ALIGN, "--aligner", "hmm"), "are for hiero's own aligner"),
+        (("align", *BITEXT, "--aligner", "hmm", "--cluster", "x"), "--cluster is for hiero's own aligner"),
+        (("align", *BITEXT, "--model", "m", "--cluster", "x"), "--cluster is for learning"),
         (("align", *BITEXT, "--aligner", "hmm", "--shards", "x"), "are for hiero's own aligner"),
         (("align", *BITEXT, "--aligner", "hmm", "--save", "x"), "are for hiero's own aligner"),
         (("train", *BITEXT, "--plan", "--cluster", "auto"), "--plan is for work without a cluster"),
