@@ -1,5 +1,6 @@
-// Tests that OutputFile::commit() syncs the file, renames it, and syncs its folder, in this order. The
-// program defines fsync and rename itself and records their calls by inode.
+// Tests that OutputFile::commit() syncs the file, renames it, and syncs its folder, in this order, and that
+// files without names have one only where the file system has no other way. The program defines fsync,
+// rename, unlink and open itself and records their calls.
 #ifdef __linux__
 
 #include <fcntl.h>
@@ -8,6 +9,7 @@
 #include <unistd.h>
 
 #include <cerrno>
+#include <cstdarg>
 #include <cstdio>
 #include <cstdlib>
 #include <filesystem>
@@ -15,6 +17,7 @@
 #include <string>
 #include <vector>
 
+#include "hiero/base/descriptor_io.h"
 #include "hiero/base/error.h"
 #include "hiero/base/output_file.h"
 
@@ -26,6 +29,8 @@ struct Call {
 };
 std::vector<Call> calls;
 bool fail_folder_sync = false;
+std::vector<std::string> unlinked;
+bool has_unnamed_files = true;
 
 ino_t path_inode(const std::string& path) {
   struct stat status{};
@@ -48,6 +53,25 @@ extern "C" int fsync(int descriptor) {
 extern "C" int rename(const char* from, const char* to) noexcept {
   calls.push_back({'r', path_inode(from)});
   return static_cast<int>(::syscall(SYS_renameat2, AT_FDCWD, from, AT_FDCWD, to, 0));
+}
+
+extern "C" int unlink(const char* path) noexcept {
+  unlinked.emplace_back(path);
+  return static_cast<int>(::syscall(SYS_unlinkat, AT_FDCWD, path, 0));
+}
+
+// Its own name is `open`, which some C libraries define in their headers.
+extern "C" int opened(const char* path, int flags, ...) __asm__("open");
+extern "C" int opened(const char* path, int flags, ...) {
+  if ((flags & O_TMPFILE) == O_TMPFILE && !has_unnamed_files) {
+    errno = EOPNOTSUPP;
+    return -1;
+  }
+  std::va_list rest;
+  va_start(rest, flags);
+  const mode_t mode = (flags & (O_CREAT | O_TMPFILE)) != 0 ? va_arg(rest, mode_t) : 0;
+  va_end(rest);
+  return static_cast<int>(::syscall(SYS_openat, AT_FDCWD, path, flags, mode));
 }
 
 namespace hiero {
@@ -86,6 +110,29 @@ bool folder_sync_failure_is_an_error(const std::string& path) {
   return thrown;
 }
 
+// A process that is killed leaves no file behind, or one of which later runs see that no process needs it.
+bool unnamed_files_leave_nothing(const std::string& folder) {
+  std::vector<std::string> expected;
+  for (const bool supported : {true, false}) {
+    unlinked.clear();
+    has_unnamed_files = supported;
+    const int descriptor = open_unnamed(folder);
+    struct stat status{};
+    if (::fstat(descriptor, &status) != 0 || status.st_nlink != 0) return false;
+    if ((::fcntl(descriptor, F_GETFD) & FD_CLOEXEC) == 0) return false;
+    ::close(descriptor);
+    if (unlinked != expected) return false;
+    expected = {folder + "/.unnamed.hiero-" + std::to_string(::getpid()) + "-0"};
+  }
+  has_unnamed_files = true;
+  try {
+    open_unnamed(folder + "/none");
+    return false;
+  } catch (const FileError& error) {
+    return error.code() == ENOENT && error.path() == folder + "/none";
+  }
+}
+
 int run() {
   char name[] = "/tmp/hiero-output-XXXXXX";
   if (::mkdtemp(name) == nullptr) return 1;
@@ -93,7 +140,7 @@ int run() {
   std::filesystem::create_directory(folder + "/in");
   bool passed = syncs_before_and_after_rename(folder + "/in/new", folder + "/in") &&
                 syncs_before_and_after_rename(folder + "/in/new", folder + "/in") &&
-                folder_sync_failure_is_an_error(folder + "/in/new");
+                folder_sync_failure_is_an_error(folder + "/in/new") && unnamed_files_leave_nothing(folder);
   std::filesystem::current_path(folder);
   passed =
       passed && syncs_before_and_after_rename("here", ".") && syncs_before_and_after_rename("in/new", "in");

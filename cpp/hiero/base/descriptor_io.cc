@@ -1,7 +1,6 @@
 #include "hiero/base/descriptor_io.h"
 
 #include <fcntl.h>
-#include <stdlib.h>
 #include <unistd.h>
 
 #include <cerrno>
@@ -31,12 +30,29 @@ void read_at(int descriptor, std::uint64_t offset, std::span<std::byte> bytes, c
   }
 }
 
+int open_temporary(const std::string& path, std::string& temporary) {
+  // mkstemp would make the file private; tables are shared as far as the umask allows.
+  const std::size_t name_begin = path.rfind('/') + 1;  // 0 if there is no slash
+  const std::string prefix = path.substr(0, name_begin) + "." + path.substr(name_begin) + ".hiero-" +
+                             std::to_string(::getpid()) + "-";
+  for (unsigned attempt = 0;; ++attempt) {
+    temporary = prefix + std::to_string(attempt);
+    const int descriptor = ::open(temporary.c_str(), O_RDWR | O_CREAT | O_EXCL | O_CLOEXEC, 0666);
+    if (descriptor >= 0) return descriptor;
+    if (errno != EEXIST) throw FileError(errno, path);
+  }
+}
+
 int open_unnamed(const std::string& folder) {
-  std::string name = folder + "/.hiero-XXXXXX";
-  const int descriptor = ::mkstemp(name.data());
-  if (descriptor < 0) throw FileError(errno, folder);
-  ::unlink(name.c_str());
-  ::fcntl(descriptor, F_SETFD, FD_CLOEXEC);
+#ifdef O_TMPFILE
+  const int unnamed = ::open(folder.c_str(), O_RDWR | O_TMPFILE | O_EXCL | O_CLOEXEC, 0600);
+  if (unnamed >= 0) return unnamed;
+  // The other codes say that the file system or an old kernel cannot do this.
+  if (errno != EOPNOTSUPP && errno != EISDIR && errno != EINVAL) throw FileError(errno, folder);
+#endif
+  std::string temporary;
+  const int descriptor = open_temporary(folder + "/unnamed", temporary);
+  ::unlink(temporary.c_str());
   return descriptor;
 }
 

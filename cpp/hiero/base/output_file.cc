@@ -5,7 +5,6 @@
 #include <unistd.h>
 
 #include <cerrno>
-#include <cstdlib>
 
 #include "hiero/base/descriptor_io.h"
 #include "hiero/base/error.h"
@@ -39,14 +38,7 @@ OutputFile::OutputFile(const std::string& path) : path_(path) {
   if (::stat(path.c_str(), &status) == 0 && !S_ISREG(status.st_mode)) {
     throw FileError(S_ISDIR(status.st_mode) ? EISDIR : EINVAL, path);
   }
-  // mkstemp would make the file private; tables are shared as far as the umask allows.
-  const std::size_t name_begin = path.rfind('/') + 1;  // 0 if there is no slash
-  for (unsigned attempt = 0; descriptor_ < 0; ++attempt) {
-    temporary_ = path.substr(0, name_begin) + "." + path.substr(name_begin) + ".hiero-" +
-                 std::to_string(::getpid()) + "-" + std::to_string(attempt);
-    descriptor_ = ::open(temporary_.c_str(), O_RDWR | O_CREAT | O_EXCL | O_CLOEXEC, 0666);
-    if (descriptor_ < 0 && errno != EEXIST) throw FileError(errno, path);
-  }
+  descriptor_ = open_temporary(path, temporary_);
 }
 
 OutputFile::~OutputFile() {
