@@ -6,6 +6,7 @@ import subprocess
 import sys
 from collections.abc import Iterator
 from pathlib import Path
+from typing import Any
 from unittest import mock
 
 import pytest
@@ -137,6 +138,19 @@ def test_work_with_threads_is_spread(cluster: Cluster) -> None:
     with parallel.working_on(None):
         assert machines() == 1
         assert [result[:2] for result in spread_wide(Tell(0.3), range(2), 7)] == [(0, 7), (1, 7)]
+
+
+def test_work_with_threads_has_a_machine_to_itself(cluster: Cluster) -> None:
+    transport = cluster._transport
+    asked = []
+
+    def start(work: Any, items: object, width: int) -> Any:
+        asked.append(width)
+        return transport._do.remote([work], transport.packed(items))
+
+    with mock.patch.object(transport, "width", lambda: 3), mock.patch.object(transport, "start", start):
+        assert [result[:2] for result in spread_wide(Tell(0), range(2), 7)] == [(0, 3), (1, 3)]
+    assert asked == [3, 3]
 
 
 def test_a_node_that_died_before(nodes: Nodes, tmp_path: Path) -> None:
