@@ -283,7 +283,13 @@ class LanguageModel:
 
     @staticmethod
     def write_binary(
-        arpa: str, output: str, *, trie: bool = False, quantize_bits: int = 0, memory: int = 1073741824
+        arpa: str,
+        output: str,
+        *,
+        trie: bool = False,
+        quantize_bits: int = 0,
+        memory: int = 1073741824,
+        lower_orders: Sequence[str] = [],
     ) -> None:
         """
         Writes an ARPA file as a KenLM binary.
@@ -294,10 +300,13 @@ class LanguageModel:
             trie: Write a trie, which is smaller and slower, instead of hash tables.
             quantize_bits: Bits of each probability and backoff of a trie, 1 to 25; 0: exact.
             memory: Bytes for sorting n-grams while a trie is built.
+            lower_orders: ARPA files of models of orders 1, 2, ... of the same text, one for each order
+                below that of the model. With them, hash tables have rest costs, and search finds as good
+                translations with half the hypotheses.
 
         Raises:
             OSError: A file cannot be read or written.
-            FormatError: The input is no ARPA file.
+            FormatError: The input is no ARPA file, or models of lower order are not of the same text.
             ValueError: The options contradict each other.
         """
 

@@ -7,8 +7,8 @@ namespace hiero {
 namespace {
 
 void write_lm_binary(const std::string& arpa, const std::string& output, Truth trie, unsigned quantize_bits,
-                     std::size_t memory) {
-  LanguageModel::write_binary(arpa, output, {trie, quantize_bits, memory});
+                     std::size_t memory, const std::vector<std::string>& lower_orders) {
+  LanguageModel::write_binary(arpa, output, {trie, quantize_bits, memory, lower_orders});
 }
 
 double sentence_score(const LanguageModel& lm, const Tokens& tokens) {
@@ -35,11 +35,12 @@ Args:
 Raises:
     OSError: The file cannot be read.
     FormatError: The file is no language model.)")
-      .def_static("write_binary", &write_lm_binary, nb::arg("arpa"), nb::arg("output"), nb::kw_only(),
-                  nb::arg("trie") = BinaryOptions().trie,
-                  nb::arg("quantize_bits") = BinaryOptions().quantize_bits,
-                  nb::arg("memory") = BinaryOptions().memory, nb::call_guard<nb::gil_scoped_release>(),
-                  R"(Writes an ARPA file as a KenLM binary.
+      .def_static(
+          "write_binary", &write_lm_binary, nb::arg("arpa"), nb::arg("output"), nb::kw_only(),
+          nb::arg("trie") = BinaryOptions().trie, nb::arg("quantize_bits") = BinaryOptions().quantize_bits,
+          nb::arg("memory") = BinaryOptions().memory, nb::arg("lower_orders") = BinaryOptions().lower_orders,
+          nb::call_guard<nb::gil_scoped_release>(),
+          R"(Writes an ARPA file as a KenLM binary.
 
 Args:
     arpa: The ARPA file, plain or compressed.
@@ -47,10 +48,13 @@ Args:
     trie: Write a trie, which is smaller and slower, instead of hash tables.
     quantize_bits: Bits of each probability and backoff of a trie, 1 to 25; 0: exact.
     memory: Bytes for sorting n-grams while a trie is built.
+    lower_orders: ARPA files of models of orders 1, 2, ... of the same text, one for each order
+        below that of the model. With them, hash tables have rest costs, and search finds as good
+        translations with half the hypotheses.
 
 Raises:
     OSError: A file cannot be read or written.
-    FormatError: The input is no ARPA file.
+    FormatError: The input is no ARPA file, or models of lower order are not of the same text.
     ValueError: The options contradict each other.)")
       .def_prop_ro("path", &LanguageModel::path, "Path that it was loaded from.")
       .def_prop_ro("kind", &LanguageModel::kind,

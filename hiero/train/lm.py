@@ -20,6 +20,7 @@ import signal
 import subprocess
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import dataclass
+from functools import partial
 from pathlib import Path
 from typing import IO, Literal
 
@@ -94,7 +95,8 @@ def estimate_lm(
     - ``order``: the order of the n-gram model.
     - ``memory``: the maximum number of bytes for sorting n-grams. The rest is sorted in files beside
       ``output``. It does not change the result.
-    - ``binary``: the data structure of a KenLM binary.
+    - ``binary``: the data structure of a KenLM binary. Hash tables have rest costs as well, for which models
+      of all lower orders are estimated.
     - ``quantize``: the number of bits for each probability and backoff of a trie, or None.
     - ``reserved_words``: whether ``<s>``, ``</s>``, ``<unk>`` and ``<UNK>`` in a text are errors or skipped.
     - ``progress``: called with the number of sentences read.
@@ -105,22 +107,30 @@ def estimate_lm(
         raise ValueError("no text to estimate a language model from")
     check_options(order, memory, binary, quantize)
     output = Path(output)
+    rest_costs = binary == "probing" and not output.name.endswith((".arpa", ".arpa.gz"))
     counts = LineCounts()
     blocks = _all_blocks(texts, counts, reserved_words == "skip", progress)
     # lmplz may leave temporary files behind if it is stopped, so it gets a folder for them.
     with replacing(output) as temporary, temporary_folder(output) as folder:
         arpa = temporary if output.suffix == ".arpa" else folder / "lm.arpa"
-        messages = _run_lmplz(blocks, arpa, folder, order, _memory_for(texts, memory), output)
+        run = partial(_run_lmplz, folder=folder, memory=_memory_for(texts, memory), output=output)
+        lower_orders = [folder / f"{lower}.arpa" for lower in range(1, order)] if rest_costs else []
+        if lower_orders:
+            blocks = _kept(blocks, folder / "text")
+        messages = run(blocks, arpa, order=order)
         ngrams = _ngram_counts(arpa)
         if output.name.endswith(".arpa.gz"):
             _compress(arpa, temporary)
         elif arpa != temporary:
+            for lower, path in enumerate(lower_orders, 1):
+                run(_file_blocks(folder / "text"), path, order=lower)
             LanguageModel.write_binary(
                 str(arpa),
                 str(temporary),
                 trie=binary == "trie",
                 quantize_bits=quantize or 0,
                 memory=memory,
+                lower_orders=list(map(str, lower_orders)),
             )
     # In this message lmplz counts orders from 0.
     fallback = re.findall(r"Substituting fallback discounts for order (\d+)", messages)
@@ -194,6 +204,20 @@ def _all_blocks(
         raise FormatError(f"{names}: no text to estimate a language model from")
 
 
+def _kept(blocks: Iterator[bytes], path: Path) -> Iterator[bytes]:
+    """Yields the blocks, and writes them to a file: a text may be a pipe, which can be read only once."""
+    with open(path, "wb") as file:
+        for block in blocks:
+            file.write(block)
+            yield block
+
+
+def _file_blocks(path: Path) -> Iterator[bytes]:
+    with open(path, "rb") as file:
+        while block := file.read(1 << 20):
+            yield block
+
+
 def _memory_for(texts: Sequence[str | os.PathLike[str]], memory: int) -> int:
     """Returns the memory that the n-grams of the texts can fill, at most ``memory``.
 
@@ -206,7 +230,7 @@ def _memory_for(texts: Sequence[str | os.PathLike[str]], memory: int) -> int:
 
 
 def _run_lmplz(
-    blocks: Iterator[bytes], arpa: Path, folder: Path, order: int, memory: int, output: Path
+    blocks: Iterator[bytes], arpa: Path, *, order: int, folder: Path, memory: int, output: Path
 ) -> str:
     """Runs lmplz on ``blocks``, with its temporary files in ``folder``. Returns its messages."""
     program = Path(_core.__file__).parent / "bin" / "hiero-lmplz"

@@ -179,7 +179,7 @@ def test_small_texts_get_fallback_discounts(tmp_path: Path, lines: list[str]) ->
 @pytest.mark.parametrize(
     ("binary", "quantize", "kind", "tolerance"),
     [
-        ("probing", None, "probing", 1e-5),
+        ("probing", None, "rest-probing", 1e-5),
         ("trie", None, "trie", 1e-5),
         ("trie", 8, "quantised trie", 0.1),
         ("trie", 16, "quantised trie", 1e-3),

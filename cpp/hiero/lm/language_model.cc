@@ -10,6 +10,7 @@
 #include "hiero/base/error.h"
 #include "hiero/base/line_reader.h"
 #include "hiero/base/mapped_file.h"
+#include "hiero/lm/rest_costs.h"
 #include "lm/binary_format.hh"
 #include "lm/left.hh"
 #include "lm/model.hh"
@@ -215,6 +216,9 @@ void check_options(const BinaryOptions& options) {
   if (options.quantize_bits > 0 && !options.trie) {
     throw std::invalid_argument("only a trie can be quantised");
   }
+  if (options.trie && !options.lower_orders.empty()) {
+    throw std::invalid_argument("a trie has no rest costs");
+  }
   if (options.quantize_bits > 25) throw std::invalid_argument("cannot quantise to more than 25 bits");
 }
 
@@ -247,7 +251,12 @@ void LanguageModel::write_binary(const std::string& arpa, const std::string& out
   config.write_mmap = output.c_str();
   config.building_memory = options.memory;
   try {
-    if (!options.trie) {
+    if (!options.lower_orders.empty()) {
+      const RestCosts costs(arpa, options.lower_orders, output);
+      config.rest_function = ::lm::ngram::Config::REST_LOWER;
+      config.rest_lower_files = costs.files();
+      const ::lm::ngram::RestProbingModel model(arpa.c_str(), config);
+    } else if (!options.trie) {
       const ::lm::ngram::ProbingModel model(arpa.c_str(), config);
     } else if (options.quantize_bits == 0) {
       const ::lm::ngram::TrieModel model(arpa.c_str(), config);

@@ -20,6 +20,7 @@
 #include <span>
 #include <string>
 #include <string_view>
+#include <vector>
 
 #include "hiero/base/symbol.h"
 #include "lm/state.hh"
@@ -36,6 +37,10 @@ struct BinaryOptions {
   unsigned quantize_bits = 0;
   // Bytes for sorting n-grams while a trie is built.
   std::size_t memory = std::size_t{1} << 30;
+  // ARPA files of models of orders 1, 2, ... of the same text, one for each order below that of the model.
+  // With them, hash tables have rest costs (rest_costs.h), by which search finds as good translations with
+  // half the hypotheses.
+  std::vector<std::string> lower_orders;
 };
 
 class LanguageModel {
@@ -44,7 +49,7 @@ class LanguageModel {
 
   // Loads an ARPA file, plain or compressed, or a KenLM binary. Throws FileError or FormatError.
   static std::shared_ptr<const LanguageModel> load(const std::string& path);
-  // Converts an ARPA file to a KenLM binary. Sorting for a trie uses unnamed files in the folder of `output`.
+  // Converts an ARPA file to a KenLM binary. Temporary files lie in the folder of `output`.
   // Throws FileError, FormatError, or std::invalid_argument for options that contradict each other.
   static void write_binary(const std::string& arpa, const std::string& output, const BinaryOptions& options);
 
