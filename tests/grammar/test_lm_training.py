@@ -199,6 +199,17 @@ def test_binaries_score_as_the_arpa_file(
         assert actual.score(tokens) == pytest.approx(expected.score(tokens), abs=tolerance * len(tokens))
 
 
+def test_a_pipe_is_read_once(tmp_path: Path, text: Path) -> None:
+    """Rest costs need models of lower order of the same text."""
+    pipe = tmp_path / "pipe"
+    os.mkfifo(pipe)
+    with subprocess.Popen(["cp", text, pipe]):
+        estimate_lm([pipe], tmp_path / "from-pipe", order=3, memory=SMALL)
+    estimate_lm([text], tmp_path / "from-file", order=3, memory=SMALL)
+    assert (tmp_path / "from-pipe").read_bytes() == (tmp_path / "from-file").read_bytes()
+    assert sorted(path.name for path in tmp_path.iterdir()) == ["from-file", "from-pipe", "pipe"]
+
+
 def test_same_bytes_however_the_text_comes(tmp_path: Path, text: Path, arpa: Path) -> None:
     lines = text.read_text().splitlines(keepends=True)
     (tmp_path / "1.gz").write_bytes(gzip.compress("".join(lines[:100]).encode()))
