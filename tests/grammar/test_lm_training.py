@@ -294,6 +294,18 @@ def test_impossible_options(tmp_path: Path, text: Path, options: dict[str, objec
         estimate_lm([], tmp_path / "lm")
 
 
+def test_rest_costs_that_cannot_be(tmp_path: Path, arpa: Path) -> None:
+    """A trie has none, and a model of order 3 needs models of orders 1 and 2."""
+    binary = str(tmp_path / "lm")
+    with pytest.raises(ValueError, match="a trie has no rest costs"):
+        hiero.LanguageModel.write_binary(str(arpa), binary, trie=True, lower_orders=[str(arpa)] * 2)
+    with pytest.raises(hiero.FormatError, match="has order 3, and there are 1 models of lower order"):
+        hiero.LanguageModel.write_binary(str(arpa), binary, lower_orders=[str(arpa)])
+    with pytest.raises(FileNotFoundError, match="missing"):
+        hiero.LanguageModel.write_binary(str(arpa), binary, lower_orders=[str(tmp_path / "missing")] * 2)
+    assert list(tmp_path.iterdir()) == []
+
+
 def test_command_line(tmp_path: Path, text: Path, arpa: Path) -> None:
     command = [HIERO, "lm", text, "-o", tmp_path / "lm.arpa", "--order", "3", "--memory", "64M"]
     done = subprocess.run(command, capture_output=True)

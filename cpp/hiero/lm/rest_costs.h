@@ -4,8 +4,8 @@
 // not seen yet. Models of lower order of the same text say what to expect there. But a search does not meet
 // contexts as they come: it chooses them, and those that fit best. So the rest cost of an n-gram is
 //   0.8 log P(n-gram in a model of its order) + 0.2 log (largest P in a longer context).
-// On ja-en and de-en the share of 0.2 gives more for the same time than 0 (which is the paper) or 0.4; upper
-// bounds alone (a share of 1) make a search look at nearly everything.
+// On ja-en a share of 0.2 gives more for the same time than 0, which is the paper, or than 0.4 where few
+// hypotheses are made; upper bounds alone, a share of 1, make a search look at nearly everything.
 //
 // How to use: make one for an ARPA file and give its files() to KenLM's builder, as
 // Config::rest_lower_files with REST_LOWER. The files go with it.
