@@ -4,17 +4,16 @@
 
 Prints the machine and a calibration (queries a second of the `kenlm` module), then for each corpus:
 score, time and BLEU by pop limit beside the published figures of cdec, Moses and Joshua, loading times,
-memory, packing, threads, and a 300-word sentence. Scores are recomputed from the rules' text in the
+memory, packing, threads, and a 300-word sentence. The language models are those of the prepared systems with
+the rest costs that `hiero lm` gives them, which change no probability. Scores are recomputed from the rules' text in the
 table and the `kenlm` module, not taken from the decoder. Times are CPU time of decoding alone on one
 thread, without loading; the peers' were taken on another machine of the same kind: compare ratios.
 """
 
 from __future__ import annotations
 
-import gzip
 import math
 import multiprocessing
-import shutil
 import subprocess
 import sys
 import tempfile
@@ -25,12 +24,12 @@ from pathlib import Path
 import kenlm
 import sacrebleu
 from machine import argument_parser, disturbance_check, machine, run_python
+from prepared import PREPARED, System
 
 import hiero
 from hiero.base.text import split
 from hiero.cli.io.records import derivation_steps
 
-CORPORA = {"ja-en": ("test.ja", "test.en"), "de-en": ("test2016.de", "test2016.en")}
 POP_LIMITS = (2, 4, 10, 20, 30, 40, 50, 80, 100, 200, 500, 1000, 2000)
 # Mean score / milliseconds a sentence: every figure a setting of ours has to match in less time.
 PEERS = {
@@ -49,34 +48,13 @@ PEERS = {
 }
 
 
-class System:
-    """A prepared system, packed into a scratch folder."""
-
-    def __init__(self, data: Path, corpus: str, scratch: Path) -> None:
-        self.corpus = corpus
-        self.folder = data / corpus
-        self.packed = scratch / f"{corpus}.hrt"
-        self.arpa = scratch / f"{corpus}.arpa"
-        self.binary = scratch / f"{corpus}.binary"
-        self.weights = self.folder / "system" / "weights.txt"
-        source, reference = CORPORA[corpus]
-        self.source = (self.folder / source).read_text().splitlines()
-        self.reference = (self.folder / reference).read_text().splitlines()
-        with gzip.open(self.folder / "system" / "lm.arpa.gz") as packed, self.arpa.open("wb") as plain:
-            shutil.copyfileobj(packed, plain)
-        hiero.LanguageModel.write_binary(str(self.arpa), str(self.binary))
-
-    def model(self) -> hiero.Model:
-        return hiero.Model.assemble([self.packed], [self.binary], self.weights)
-
-
 class Rescorer:
     """A scorer of derivations by the rules as the table has them and by the `kenlm` module."""
 
     def __init__(self, system: System, model: hiero.Model) -> None:
         self.table = model.tables[0]
         self.weights = model.weights
-        self.lm = kenlm.Model(str(system.binary))
+        self.lm = kenlm.Model(str(system.plain))
         self.rules: dict[str, dict[str, float]] = {}
 
     def rule_scores(self, source: str) -> dict[str, float]:
@@ -114,15 +92,14 @@ print(time.perf_counter() - start, peak_megabytes())
 
 def pack(system: System, memory: str, output: Path) -> tuple[float, float]:
     """Runs `hiero pack` in another process; returns seconds and peak megabytes."""
-    grammar = system.folder / "system" / "grammar.gz"
-    command = [sys.executable, "-P", "-c", CHILD_PACK, str(grammar), str(output), memory]
+    command = [sys.executable, "-P", "-c", CHILD_PACK, str(system.grammar), str(output), memory]
     done = subprocess.run(command, capture_output=True, text=True, check=True)
     seconds, megabytes = map(float, done.stdout.split())
     return seconds, megabytes
 
 
 def calibrate(data: Path, system: System) -> None:
-    model = kenlm.Model(str(system.binary))
+    model = kenlm.Model(str(system.plain))
     lines = (data / "ja-en" / "train.en").read_text().splitlines()
     queries = sum(len(line.split()) + 1 for line in lines)
     best = 0.0
@@ -204,8 +181,7 @@ print(f"opening the table {opened * 1e3:.2f} ms, LM binary {lm_time * 1e3:.1f} m
 
 
 def memory_and_loading(system: System) -> None:
-    source = system.folder / CORPORA[system.corpus][0]
-    run_python(CHILD_LOADING, system.packed, system.binary, system.weights, source)
+    run_python(CHILD_LOADING, system.packed, system.binary, system.weights, system.source_file)
 
 
 def threads(system: System) -> None:
@@ -265,7 +241,7 @@ def main() -> None:
     limits = tuple(n for n in POP_LIMITS if n <= 100) if arguments.quick else POP_LIMITS
     print(machine())
     with tempfile.TemporaryDirectory() as name:
-        systems = [System(arguments.data, corpus, Path(name)) for corpus in CORPORA]
+        systems = [System(arguments.data, corpus, Path(name)) for corpus in PREPARED]
         calibrate(arguments.data, systems[0])
         for system in systems:
             print(f"\n== {system.corpus}: {len(system.source)} sentences, span limit 15")

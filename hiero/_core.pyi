@@ -1128,6 +1128,17 @@ class Distribution:
             ValueError: There is not one value per edge, or one is not finite.
         """
 
+    def word_posteriors(self, words: Sequence[str]) -> list[float]:
+        """
+        Returns how sure each word of a translation is, from 0 to 1 (Translation.confidence).
+
+        It is the expected number of times that a derivation's string has the word, over the number of
+        times that the translation has it.
+
+        Args:
+            words: Tokens of the translation.
+        """
+
     def sample(self, count: int, seed: int) -> list[Derivation]:
         """
         Returns independent derivations drawn from the distribution.
@@ -1887,6 +1898,22 @@ class Translation:
 
         Raises:
             ValueError: The forest was not kept, or k is negative.
+        """
+
+    def confidence(self, derivation: Derivation | None = None) -> list[float]:
+        """
+        Returns how sure each target word is, from 0 to 1 (with keep="forest").
+
+        It is the expected number of times that a translation has the word, by the forest, over the
+        number of times that this one has it: for a word that stands once, the probability that a
+        translation has it. A derivation has the probability exp(score / temperature) / Z, with the
+        decoder's confidence_temperature. Words that were unknown and copied have 0.
+
+        Args:
+            derivation: A derivation of the sentence; the best one by default.
+
+        Raises:
+            ValueError: The forest was not kept.
         """
 
 class DecoderOptions:

@@ -7,6 +7,7 @@
 #include "hiero/forest/distribution.h"
 #include "hiero/forest/ngram_posteriors.h"
 #include "hiero/forest/sampling.h"
+#include "hiero/forest/word_posteriors.h"
 #include "ngram_tuples.h"
 
 namespace hiero {
@@ -118,6 +119,20 @@ Returns:
 
 Raises:
     ValueError: There is not one value per edge, or one is not finite.)")
+      .def(
+          "word_posteriors",
+          [](const BoundDistribution& d, const std::vector<std::string>& words) {
+            const nb::gil_scoped_release release;
+            return word_posteriors(d.p, words);
+          },
+          nb::arg("words"),
+          R"(Returns how sure each word of a translation is, from 0 to 1 (Translation.confidence).
+
+It is the expected number of times that a derivation's string has the word, over the number of
+times that the translation has it.
+
+Args:
+    words: Tokens of the translation.)")
       .def(
           "sample",
           [](const BoundDistribution& d, std::size_t count, std::uint64_t seed) {

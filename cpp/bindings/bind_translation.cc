@@ -27,6 +27,12 @@ std::vector<Derivation> translation_kbest(const Translation& translation, Py_ssi
   return translation.kbest(count, unique);
 }
 
+std::vector<double> translation_confidence(const Translation& translation,
+                                           const std::optional<Derivation>& derivation) {
+  const nb::gil_scoped_release release;
+  return translation.confidence(derivation ? *derivation : translation.derivation());
+}
+
 nb::tuple stats_state(const DecodeStats& stats) {
   return nb::make_tuple(stats.applications, stats.cells, stats.hypotheses, stats.completed, stats.lm_queries);
 }
@@ -44,11 +50,11 @@ nb::tuple translation_state(const Translation& translation) {
         "pickle its .chart.forest, or translate with keep=\"forest\"");
   }
   return nb::make_tuple(as_array(*translation.weights), translation.best, translation.forest,
-                        translation.unknown, translation.text, translation.stats);
+                        translation.unknown, translation.text, translation.temperature, translation.stats);
 }
 
 Translation translation_from(const nb::tuple& state) {
-  if (state.size() != 6)
+  if (state.size() != 7)
     throw ForestError("translation: expected weights, forests and what is known of them");
   Translation out;
   const auto weights = nb::cast<Array<double>>(state[0]);
@@ -57,7 +63,8 @@ Translation translation_from(const nb::tuple& state) {
   out.forest = nb::cast<std::shared_ptr<Forest>>(state[2]);
   out.unknown = nb::cast<std::vector<std::uint32_t>>(state[3]);
   out.text = nb::cast<std::optional<std::string>>(state[4]);
-  out.stats = nb::cast<DecodeStats>(state[5]);
+  out.temperature = nb::cast<double>(state[5]);
+  out.stats = nb::cast<DecodeStats>(state[6]);
   const auto has_weights = [&](const std::shared_ptr<const Forest>& forest) {
     return forest->feature_names->size() == out.weights->size();
   };
@@ -144,6 +151,19 @@ Args:
 
 Raises:
     ValueError: The forest was not kept, or k is negative.)")
+      .def("confidence", &translation_confidence, nb::arg("derivation") = nb::none(),
+           R"(Returns how sure each target word is, from 0 to 1 (with keep="forest").
+
+It is the expected number of times that a translation has the word, by the forest, over the
+number of times that this one has it: for a word that stands once, the probability that a
+translation has it. A derivation has the probability exp(score / temperature) / Z, with the
+decoder's confidence_temperature. Words that were unknown and copied have 0.
+
+Args:
+    derivation: A derivation of the sentence; the best one by default.
+
+Raises:
+    ValueError: The forest was not kept.)")
       .def(pickle<nb::tuple>(&translation_state, &translation_from))
       .def("__repr__",
            [](const nb::object& self) {

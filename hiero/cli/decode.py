@@ -67,8 +67,10 @@ def decode(
             forcing = Forcing(text.references, segments, text.tokens, target, weights)
         choose = selection.choice(reranker)
         has_list = output.nbest is not None or forcing is not None
-        keep: Keep = "forest" if has_list or output.forests or choose else "none"
-        translator = Translator(decoder, rules, parses, forcing, choose, output.nbest, output.unique, keep)
+        has_forests = has_list or output.forests or choose or output.confidence
+        keep: Keep = "forest" if has_forests else "none"
+        lists = output.nbest, output.unique, output.confidence
+        translator = Translator(decoder, rules, parses, forcing, choose, *lists, keep)
         sinks = output.sinks(stack, segments, decoder, rules)
         # Translations on a terminal would stand among the progress.
         quiet = run.quiet or (output.output is None and sys.stdout.isatty())

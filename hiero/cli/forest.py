@@ -5,6 +5,7 @@ from __future__ import annotations
 
 import json
 import math
+from collections.abc import Mapping
 from functools import partial
 from pathlib import Path
 from typing import Annotated
@@ -24,6 +25,7 @@ from hiero.cli.io.forests import (
     read_forest,
     read_forests,
     read_references,
+    temperature_of,
     write_choices,
 )
 from hiero.cli.io.records import nbest_line
@@ -243,9 +245,22 @@ def show(
             number: _derivations(forest, weighting and weighting(forest), ranks, f"{file}: sentence {number}")
             for number, forest in forests.items()
         }
-        page = derivations_page(derivations, all_weights, file.name)
+        confidence = {
+            number: _confidence(forests[number], named, weighting(forests[number]), temperature_of(file))
+            for number, named in derivations.items()
+            if weighting is not None
+        }
+        page = derivations_page(derivations, all_weights, file.name, confidence)
     with writing(output) as stream:
         stream.write(page.encode())
+
+
+def _confidence(
+    forest: Forest, derivations: Mapping[str, Derivation], weights: Mapping[str, float], temperature: float
+) -> dict[str, list[float]]:
+    """Returns how sure the words of each derivation are, by the names of the derivations."""
+    distribution = forest.distribution(forest.scores(weights) / temperature)
+    return {name: distribution.word_posteriors(one.tokens) for name, one in derivations.items()}
 
 
 def _derivations(

@@ -4,14 +4,14 @@ from __future__ import annotations
 
 import importlib.util
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import astuple, dataclass
 from functools import partial
 from pathlib import Path
 from typing import Any
 
 import typer
 
-from hiero import Model
+from hiero import Decoder, Model
 from hiero.base.progress import Report
 from hiero.cli.base.cluster import on_cluster
 from hiero.cli.base.files import on_interrupt
@@ -19,7 +19,7 @@ from hiero.cli.base.progress import progress_line
 from hiero.cli.io.failures import Failures
 from hiero.cli.io.sets import Set, fingerprint, model_fingerprint, read_alignments
 from hiero.cli.io.span_limits import chosen_span_limit, tried_limits, with_span_limit
-from hiero.cli.io.tuned import Tuned, write_tuned
+from hiero.cli.io.tuned import Tuned, tuned_settings, write_tuned
 from hiero.cli.options.common import Load, ModelPath, Work
 from hiero.cli.options.tuning import MethodOptions, TunedDecoding, TuningSets, WeightOptions, tuning_decoder
 from hiero.evaluate import Metric
@@ -28,6 +28,7 @@ from hiero.tune import (
     ModelDecoder,
     TuneOptions,
     TuneResult,
+    choose_temperature,
     plot_runs,
     tune,
     tune_runs,
@@ -83,18 +84,18 @@ def tune_model(
             options=options,
             origin={
                 **origin,
-                "decoding": decoder.settings.model_dump(mode="json"),
+                "decoding": decoder.settings.model_dump(mode="json", exclude={"confidence_temperature"}),
                 "span_limits": tried_limits(choice),
             },
             threads=work.threads,
             quiet=work.quiet,
         )
         results, best = job.run_all(method.runs, weights.output)
-    tuned = _record(method, sets, job, results[best], decoder.settings.span_limit)
+        tuned = _record(method, sets, job, results[best], decoder, files[0][1][1])
     write_tuned(weights.output, tuned)
     if weights.save is not None:
-        limited = loaded.with_settings(span_limit=decoder.settings.span_limit)
-        limited.with_weights(results[best].weights, tuned.model_dump()).save(weights.save)
+        adapted = loaded.with_settings(**tuned_settings(tuned.model_dump()))
+        adapted.with_weights(results[best].weights, tuned.model_dump()).save(weights.save)
     if failures:
         failures.report()
         raise typer.Exit(1)
@@ -151,7 +152,22 @@ def _metrics(method: MethodOptions, sets: TuningSets, read: Sequence[Set], model
     return metrics
 
 
-def _record(method: MethodOptions, sets: TuningSets, job: _Job, result: TuneResult, span_limit: int) -> Tuned:
+def _record(
+    method: MethodOptions,
+    sets: TuningSets,
+    job: _Job,
+    result: TuneResult,
+    decoder: Decoder,
+    references: Sequence[Sequence[str]],
+) -> Tuned:
+    """Chooses the temperature of the confidence of words, prints it, and returns the record of a tuning."""
+    vector = decoder.model.weight_vector(result.weights)
+    calibration = choose_temperature(job.decoders[0], references, vector)
+    if calibration is not None:
+        print(
+            f"temperature {calibration.temperature:.2f}: the confidence of words is"
+            f" {calibration.error:.2f} from the share that is right, on average"
+        )
     return Tuned(
         method=method.method,
         metric=job.metrics[0].signature,
@@ -161,7 +177,9 @@ def _record(method: MethodOptions, sets: TuningSets, job: _Job, result: TuneResu
         sentences=job.metrics[0].segments,
         source=sets.source.name,
         references=[path.name for path in sets.references],
-        span_limit=span_limit,
+        span_limit=decoder.settings.span_limit,
+        confidence_temperature=None if calibration is None else calibration.temperature,
+        calibration=[] if calibration is None else list(map(astuple, calibration.bins)),
     )
 
 

@@ -10,7 +10,7 @@ import typer
 from hiero import read_weights
 from hiero.cli.base.files import Writes
 from hiero.cli.base.loading import load_model
-from hiero.cli.io.tuned import find_weights
+from hiero.cli.io.tuned import find_weights, tuned_settings
 from hiero.cli.options.common import OTHER_MODEL, Load, ModelPath
 
 
@@ -29,11 +29,10 @@ def put_weights(
 ) -> None:
     """Puts weights into a model, such as tuned ones.
 
-    Weights of hiero tune bring their span limit. The model is replaced in one step. With --output, a new
-    model is made that shares its large files.
+    Weights of hiero tune bring the span limit and the temperature that were chosen with them. The model is
+    replaced in one step. With --output, a new model is made that shares its large files.
     """
     file, origin = find_weights(weights)
     loaded = load_model(model, load)
-    if (span_limit := origin.get("span_limit")) is not None:
-        loaded = loaded.with_settings(span_limit=span_limit)
+    loaded = loaded.with_settings(**tuned_settings(origin))
     loaded.with_weights(read_weights(file), origin).save(output or model)

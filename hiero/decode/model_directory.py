@@ -34,6 +34,7 @@ from hiero.text import TextProcessing
 
 FORMAT: Literal[1] = 1
 WEIGHTS_FILE = "weights.txt"
+MODEL_FILE = "model.toml"
 # The key for the origin of the weights, in the part of the manifest that describes how the model was made.
 WEIGHTS = "weights"
 
@@ -110,7 +111,7 @@ def abbreviated(names: Sequence[str]) -> str:
 
 def read_config(directory: Path) -> ModelFile:
     """Reads ``model.toml``. Raises FormatError or OSError."""
-    path = directory / "model.toml"
+    path = directory / MODEL_FILE
     try:
         return ModelFile.model_validate(tomllib.loads(path.read_text(encoding="utf-8")))
     except (tomllib.TOMLDecodeError, UnicodeDecodeError) as error:
@@ -137,7 +138,7 @@ def write_config(directory: Path, config: ModelFile) -> None:
         ]
     lines += ["", "[decoding]"]
     lines += [f"{name} = {_toml(value)}" for name, value in config.decoding.model_dump().items()]
-    write_atomically(directory / "model.toml", "\n".join(lines) + "\n")
+    write_atomically(directory / MODEL_FILE, "\n".join(lines) + "\n")
 
 
 def _toml(value: Any) -> str:
@@ -244,7 +245,7 @@ def check_output(path: str | os.PathLike[str]) -> None:
     """Raises FileExistsError if ``path`` exists and is neither a model directory nor an empty directory."""
     path = Path(path)
     if path.is_dir() and path.name not in ("", ".."):
-        free = (path / "model.toml").is_file() or not any(path.iterdir())
+        free = (path / MODEL_FILE).is_file() or not any(path.iterdir())
     else:
         free = not os.path.lexists(path)
     if not free:

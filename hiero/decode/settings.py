@@ -21,6 +21,7 @@ class DecodingArguments(TypedDict, total=False):
     ttable_limit: int
     pass_through: Literal["unknown", "all", "none"]
     unknown_words: Literal["copy", "mark", "drop"]
+    confidence_temperature: float
 
 
 class DecodingSettings(settings_model(_core.DecoderOptions)):  # type: ignore[misc]

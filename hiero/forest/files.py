@@ -210,6 +210,13 @@ class ForestFile(Sequence[Forest]):
         with _forest_errors(f"{self._path}: weights"):
             return {name: float(weight) for name, weight in dict(self.about["weights"]).items()}
 
+    @property
+    def temperature(self) -> float:
+        """The temperature of the confidence of words, 1 where the archive does not say. Raises ForestError if
+        it is damaged."""
+        with _forest_errors(f"{self._path}: confidence_temperature"):
+            return float(self.about.get("confidence_temperature", 1.0))
+
     def source(self) -> ForestSource:
         """Returns the forests as a source for training, which reads them from the map.
 

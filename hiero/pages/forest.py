@@ -13,7 +13,7 @@ no other file. Selecting a rule marks its words and shows its features.
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 
 from hiero._core import Derivation, FeatureNames, Forest, ForestError
 from hiero.pages.details import Details, feature_table, rule_score
@@ -34,26 +34,39 @@ from hiero.pages.outline import applied_rules, outline, rules_of_words
 MOST_EDGES = 300
 
 
-def derivation_page(derivation: Derivation, weights: Weights | None = None, title: str = "Derivation") -> str:
+# How sure the target words of derivations are, by the number of their sentence and by name.
+Confidence = Mapping[int, Mapping[str, Sequence[float]]]
+
+
+def derivation_page(
+    derivation: Derivation,
+    weights: Weights | None = None,
+    title: str = "Derivation",
+    confidence: Sequence[float] = (),
+) -> str:
     """Makes the page of a derivation, with scores if there are weights; features without a weight count 0.
 
-    Raises ValueError for a derivation without edges, FormatError for a weight that names no feature.
+    ``confidence`` is that of each target word, as ``Translation.confidence`` returns it, or empty. Raises
+    ValueError for a derivation without edges, FormatError for a weight that names no feature.
     """
     derivation.forest.feature_names.ids(weights or {})
     details = Details(weights)
-    return page(title, [_section("d1", title, "", derivation, weights, details)], details.data())
+    sections = [_section("d1", title, "", derivation, weights, details, confidence)]
+    return page(title, sections, details.data())
 
 
 def derivations_page(
     sentences: Mapping[int, Mapping[str, Derivation]],
     weights: Weights | None = None,
     title: str = "Derivations",
+    confidence: Confidence | None = None,
 ) -> str:
     """Makes a page of several derivations, by the number of their sentence and by name, in the given order.
 
     One derivation is shown at a time, with links to the previous and next derivation and sentence; the arrow
     keys follow these links. Without JavaScript all derivations are shown, one below the other. The second
-    derivation of sentence 3 has the anchor ``#s3-d2``. Raises ValueError if there are no derivations or one
+    derivation of sentence 3 has the anchor ``#s3-d2``. ``confidence`` has that of the target words, for
+    derivations for which it is known. Raises ValueError if there are no derivations or one
     has no edges, FormatError for a weight that names no feature of any of them.
     """
     if not any(sentences.values()):
@@ -62,7 +75,8 @@ def derivations_page(
     names = (name for derivation in derivations for name in derivation.forest.feature_names)
     FeatureNames(list(dict.fromkeys(names))).ids(weights or {})
     details = Details(weights)
-    return page(title, derivation_sections(sentences, weights, details), details.data())
+    sections = derivation_sections(sentences, weights, details, confidence=confidence)
+    return page(title, sections, details.data())
 
 
 def derivation_sections(
@@ -72,6 +86,7 @@ def derivation_sections(
     overview: str = "",
     prefix: str = "",
     texts: Mapping[int, str] | None = None,
+    confidence: Confidence | None = None,
 ) -> list[str]:
     """Returns the sections of ``derivations_page``, with links to the section named ``overview``.
 
@@ -87,7 +102,8 @@ def derivation_sections(
             links = f'<nav><a rel="up" href="#{overview}">{overview}</a></nav>{links}'
         section_name, heading = derivation_anchor(number, k, prefix), f"Sentence {number}, {name}"
         text = (texts or {}).get(number, "")
-        sections.append(_section(section_name, heading, links, derivation, weights, details, text))
+        sure = (confidence or {}).get(number, {}).get(name, ())
+        sections.append(_section(section_name, heading, links, derivation, weights, details, sure, text))
     return sections
 
 
@@ -128,14 +144,19 @@ def _section(
     derivation: Derivation,
     weights: Weights | None,
     details: Details,
+    confidence: Sequence[float],
     text: str = "",
 ) -> str:
-    words, *parts = derivation_parts(name, derivation, weights, details)
+    words, *parts = derivation_parts(name, derivation, weights, details, confidence)
     return section(name, heading, links, words, text, *parts)
 
 
 def derivation_parts(
-    name: str, derivation: Derivation, weights: Weights | None, details: Details
+    name: str,
+    derivation: Derivation,
+    weights: Weights | None,
+    details: Details,
+    confidence: Sequence[float] = (),
 ) -> list[str]:
     """Returns the parts of a section of this name: the picture of the words, then the parts below it."""
     source, target = derivation.forest.source, derivation.tokens
@@ -145,8 +166,10 @@ def derivation_parts(
     facts.append(count_text(len(rules), "rule"))
     if weights is not None:
         facts.insert(0, f"score {number_text(rule_score(derivation.features, weights))}")
+    if confidence:
+        facts.append(f"confidence of words {sum(confidence) / len(confidence):.2f} on average, as bars")
     return [
-        word_rows(name, source, target, alignment, rules_of_words(rules)),
+        word_rows(name, source, target, alignment, rules_of_words(rules), confidence),
         f'<p class="text">{words_text(target)}</p>\n<p class="dim">{", ".join(facts)}</p>\n',
         '<div class="columns">\n',
         outline(name, rules, weights, details),

@@ -164,11 +164,13 @@ def word_rows(
     target: Sequence[str] = (),
     links: Sequence[tuple[int, int]] = (),
     owners: Mapping[str, Sequence[str]] | None = None,
+    confidence: Sequence[float] = (),
 ) -> str:
     """Draws source words s0, s1, ... above target words t0, t1, ... with links l0, l1, ... between them.
 
     The ids begin with the section's ``name``. Pointing at a word marks its links, the linked words, and its
-    ``owners``, which are ids by word.
+    ``owners``, which are ids by word. With the ``confidence`` of the target words, each has a bar as long as
+    it is sure.
     """
     elements = {word: list(names) for word, names in (owners or {}).items()}
     for number, (i, j) in enumerate(links):
@@ -183,7 +185,8 @@ def word_rows(
     for side, words, centres in (("s", source, above), ("t", target, below)):
         for i, (word, x) in enumerate(zip(words, centres, strict=True)):
             word_name = f"{side}{i}"
-            parts.append(_word(name, word_name, word, x, elements.get(word_name, [])))
+            sure = confidence[i] if side == "t" and confidence else None
+            parts.append(_word(name, word_name, word, x, elements.get(word_name, []), sure))
     return svg(width + 2, 124 if target else 42, "\n".join(parts))
 
 
@@ -198,12 +201,23 @@ def _word_centres(words: Sequence[str], width: float) -> list[float]:
     return [(begin + end) / 2 for begin, end in itertools.pairwise(ends)]
 
 
-def _word(section_name: str, name: str, word: str, x: float, elements: Sequence[str]) -> str:
+def _word(
+    section_name: str, name: str, word: str, x: float, elements: Sequence[str], sure: float | None
+) -> str:
     top, number_at = (14, 10) if name[0] == "s" else (84, 120)
     width = _word_width(word) - 8
+    bar = "" if sure is None else _bar(x - width / 2, top + 24, width, sure)
     return (
-        f'<g id="{section_name}-{name}" class="word" {marks(elements)}>'
+        f'<g id="{section_name}-{name}" class="word" {marks(elements)}>{bar}'
         f'<rect x="{x - width / 2:g}" y="{top}" width="{width:g}" height="24" rx="4"/>'
         f'<text x="{x:g}" y="{top + 17}">{escape_html(word)}</text>'
         f'<text x="{x:g}" y="{number_at}">{name[1:]}</text></g>'
+    )
+
+
+def _bar(x: float, y: float, width: float, sure: float) -> str:
+    """Draws how sure a word is as a line below it, on a line for 1, with the number as the word's title."""
+    lines = ((width, "all"), (width * sure, "sure"))
+    return f"<title>confidence {sure:.2f}</title>" + "".join(
+        f'<path class="{kind}" d="M{x:g} {y + 2.5:g}h{length:g}"/>' for length, kind in lines
     )

@@ -15,8 +15,10 @@ def picture(value: Translation | Derivation | Forest) -> str | None:
     derivation = value.derivation if isinstance(value, Translation) else value
     if len(derivation.edges) == 0:
         return None
-    weights = value.weights if isinstance(value, Translation) else None
-    return _frame(derivation_page(derivation, weights, value.text))
+    if isinstance(value, Derivation):
+        return _frame(derivation_page(derivation, None, value.text))
+    confidence = value.confidence() if hasattr(value, "forest") else ()
+    return _frame(derivation_page(derivation, value.weights, value.text, confidence))
 
 
 def _frame(page: str) -> str:

@@ -103,6 +103,7 @@ def test_models_have_the_settings_of_the_core() -> None:
         "ttable_limit": 0,
         "pass_through": "unknown",
         "unknown_words": "copy",
+        "confidence_temperature": 1.0,
     }
     assert ExtractSettings().model_dump() == {
         "max_phrase": None,  # chosen by the alignment

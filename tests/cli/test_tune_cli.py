@@ -32,8 +32,10 @@ def test_tuning(tuning_set: Path, tmp_path: Path, method: str) -> None:
     done = call("hiero", *arguments(tuning_set, tmp_path / "out", method, *size))
     assert (done.returncode, done.stderr) == (0, b""), done
     lines = done.stdout.decode().splitlines()
-    assert lines[0].startswith("iteration 0: ") and lines[-1].startswith("BLEU ")
-    before, after = float(lines[-1].split()[1]), float(lines[-1].split()[3])
+    *lines, result, temperature = lines
+    assert lines[0].startswith("iteration 0: ") and result.startswith("BLEU ")
+    assert temperature.startswith("temperature 0.50: the confidence of words is 0.0")
+    before, after = float(result.split()[1]), float(result.split()[3])
     assert before < 10 and after > 80
     weights = tmp_path / "out" / "weights.txt"
     decode = (
@@ -50,7 +52,7 @@ def test_tuning(tuning_set: Path, tmp_path: Path, method: str) -> None:
     assert float(score) == pytest.approx(after, abs=0.006)
     assert (tmp_path / "out" / "iterations.png").read_bytes().startswith(b"\x89PNG")
     assert (tmp_path / "out" / "translations.txt").read_text() == output
-    assert len((tmp_path / "out" / "iterations.tsv").read_text().splitlines()) == len(lines)
+    assert len((tmp_path / "out" / "iterations.tsv").read_text().splitlines()) == len(lines) + 1
     # Threads do not matter; again, nothing is left to do.
     two = call("hiero", *arguments(tuning_set, tmp_path / "two", method, *size, "--threads", 2))
     assert two.stdout == done.stdout
@@ -130,7 +132,8 @@ def test_the_span_limit_is_chosen(tmp_path: Path) -> None:
     assert hiero.Model.load(tmp_path / "model").settings.span_limit == 10
     # The saved model has the limit, and no other setting of tuning, such as its pop limit.
     settings = model.settings.model_dump()
-    assert hiero.Model.load(tmp_path / "tuned").settings.model_dump() == {**settings, "span_limit": 15}
+    tuned = {"span_limit": 15, "confidence_temperature": 0.5}
+    assert hiero.Model.load(tmp_path / "tuned").settings.model_dump() == {**settings, **tuned}
     # The run remembers it, and so do its weights.
     again = call(*command, *saved)
     assert again.stderr.decode().splitlines() == [re.sub(r", \d+\.\d ms a", " a", line) for line in lines]
@@ -215,7 +218,7 @@ def test_search_aware(tuning_set: Path, tmp_path: Path, measure: str) -> None:
     more = ("--search-aware", measure, *spans, "--iterations", 3, "--effective-length", "average")
     done = call("hiero", *arguments(tuning_set, tmp_path / "out", "mert", *more, *aligned))
     assert (done.returncode, done.stderr) == (0, b""), done
-    before, after = (float(done.stdout.decode().splitlines()[-1].split()[n]) for n in (1, 3))
+    before, after = (float(done.stdout.decode().splitlines()[-2].split()[n]) for n in (1, 3))
     assert after > before + 20
     with np.load(tmp_path / "out" / "iteration-000" / "new.npz") as found:
         assert len(found["instances"]) > len(lines)

@@ -63,6 +63,9 @@ def test_tuning_makes_a_model(trained: Path, demo: Path, tmp_path: Path) -> None
     said = origin["weights"]
     assert (said["method"], said["sentences"], said["source"]) == ("pro", 20, "dev.zh")
     assert f"{said['before']:.2f} before, {said['score']:.2f} at" in done.stdout.decode()
+    assert f"temperature {said['confidence_temperature']:.2f}: " in done.stdout.decode()
+    assert said["confidence_temperature"] != 1 and sum(words for words, *_ in said["calibration"]) > 100
+    assert model.settings.confidence_temperature == said["confidence_temperature"]
     # The tables are shared, not copied.
     shared = [(path / "rules0.hrt").stat().st_ino for path in (trained / "model", tmp_path / "model")]
     assert shared[0] == shared[1]

@@ -272,10 +272,16 @@ def test_command(decoder: hiero.Decoder, weights: dict[str, float], french: Path
     scored = ("--sentence", 0, "--weights", french / "weights.txt")
     done = show(*scored, "-o", output)
     assert (done.returncode, done.stdout, done.stderr) == (0, b"", b"")
-    two = dict(enumerate(forests[0].kbest(2, {n: weights.get(n, 0.0) for n in forests[0].feature_names}), 1))
-    first = derivations_page({0: {"derivation 1": two[1]}}, weights, "all.forests")
+    own = {n: weights.get(n, 0.0) for n in forests[0].feature_names}
+    two = dict(enumerate(forests[0].kbest(2, own), 1))
+    sure = {k: forests[0].distribution(own).word_posteriors(one.tokens) for k, one in two.items()}
+    first = derivations_page(
+        {0: {"derivation 1": two[1]}}, weights, "all.forests", {0: {"derivation 1": sure[1]}}
+    )
     assert output.read_text("utf-8") == show(*scored).stdout.decode() == first
-    second = derivations_page({0: {"derivation 2": two[2]}}, weights, "all.forests")
+    second = derivations_page(
+        {0: {"derivation 2": two[2]}}, weights, "all.forests", {0: {"derivation 2": sure[2]}}
+    )
     assert show(*scored, "--rank", 2).stdout.decode() == second
     several = show("--sentence", 2, 0, "-k", 2, "--weights", french / "weights.txt").stdout.decode()
     sections = [name for name in checked_page(several).ids if re.fullmatch(r"s\d-d\d", name)]

@@ -133,6 +133,7 @@ Translation Decoder::translate(SentenceInput input, Keep keep) const {
   Translation out;
   out.weights = {weights, &weights->values};
   out.unknown = uncovered(sentence, w->matches);
+  out.temperature = options_.confidence_temperature;
   ForestBuilder builder(context, targets, space, feature_names);
   if (keep == Keep::kForest) {
     out.forest = builder.forest();

@@ -37,6 +37,7 @@ struct DecoderOptions {
   std::uint32_t ttable_limit = 0;
   PassThrough pass_through = PassThrough::kUnknown;
   UnknownWords unknown_words = UnknownWords::kCopy;
+  double confidence_temperature = 1;
 
   template <class Visit>
   static void visit_settings(const Visit& visit) {
@@ -55,6 +56,9 @@ struct DecoderOptions {
     visit(Setting{&O::pass_through, "pass_through", "words that may be copied to the output"});
     visit(Setting{&O::unknown_words, "unknown_words",
                   "output for unknown words that are copied: the word, word_OOV, or nothing"});
+    visit(Setting{&O::confidence_temperature, "confidence_temperature",
+                  "number that scores are divided by for the confidence of words; the larger, the less sure",
+                  0.01, 100});
   }
 };
 

@@ -33,6 +33,7 @@ struct Translation {
   // rule of the sentence itself covers where it matches.
   std::vector<std::uint32_t> unknown;
   std::optional<std::string> text;  // detokenised; none: the tokens with blanks between them
+  double temperature = 1;           // of the distribution that confidence() is computed with
   DecodeStats stats;
 
   bool has_parse() const { return best->graph->root >= 0; }
@@ -45,6 +46,10 @@ struct Translation {
   std::vector<std::pair<std::int32_t, std::int32_t>> alignment() const;
   // The k best derivations, best first. Throws std::invalid_argument where the forest was not kept.
   std::vector<Derivation> kbest(std::size_t k, bool unique) const;
+  // How sure each target word of a derivation of the sentence is, from 0 to 1 (word_posteriors.h), where
+  // derivations have the probability exp(score / temperature) / Z. Copies of unknown words have 0. Throws
+  // std::invalid_argument where the forest was not kept.
+  std::vector<double> confidence(const Derivation& derivation) const;
 };
 
 }  // namespace hiero

@@ -48,6 +48,12 @@ def find_weights(file: Path, weights: Path | None) -> Weighting | None:
     return lambda forest: {name: of_archive[name] for name in forest.feature_names if name in of_archive}
 
 
+def temperature_of(file: Path) -> float:
+    """Returns the temperature of the confidence of words that an archive was made with."""
+    with ForestFile(file) as archive:
+        return archive.temperature
+
+
 def need_weights(file: Path, weights: Path | None) -> Weighting:
     """Returns the weights as ``find_weights`` does. Raises FormatError if there are none."""
     weighting = find_weights(file, weights)

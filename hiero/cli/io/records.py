@@ -29,6 +29,8 @@ class Record:
     nbest: Sequence[Derivation] = ()
     # The texts of the n-best list, or else of the best derivation.
     texts: Sequence[str] = ("",)
+    # How sure each word of the best derivation is; None unless it is asked for.
+    confidence: Sequence[float] | None = None
     # The message for a sentence without a translation.
     error: str | None = None
 
@@ -82,6 +84,8 @@ def _json(record: Record) -> dict[str, object]:
         "unknown": [result.source[i] for i in result.unknown] if best and result else [],
         "error": record.error,
     }
+    if record.confidence is not None:
+        entry["confidence"] = [round(value, 4) for value in record.confidence]
     entry["nbest"] = [{"tokens": h.tokens, "score": h.score, "features": h.features} for h in record.nbest]
     return entry
 

@@ -12,7 +12,7 @@ from hiero.base.same_files import same_files
 from hiero.base.text import looks_untokenised
 from hiero.cli.base.warnings import warn
 from hiero.cli.io.lines import Format, LineFormat, SentenceParses, format_of, line_format
-from hiero.decode.model_directory import WEIGHTS_FILE, read_manifest
+from hiero.decode.model_directory import MODEL_FILE, WEIGHTS_FILE, read_config, read_manifest
 from hiero.evaluate.evaluation_sets import EvaluationSet, read_source
 
 # Sentences, and references as lines of tokens.
@@ -26,9 +26,10 @@ def fingerprint(*sets: Set) -> str:
 
 
 def model_fingerprint(model: Path) -> str:
-    """Returns a checksum of the files of a model directory without its weights. Raises FormatError,
-    OSError."""
+    """Returns a checksum of the files of a model directory, without its weights and its decoding settings,
+    which other weights bring. Raises FormatError, OSError."""
     files = {name: entry for name, entry in read_manifest(model).items() if name != WEIGHTS_FILE}
+    files[MODEL_FILE] = read_config(model).model_dump(mode="json", exclude={"decoding"})
     return hashlib.sha256(json.dumps(files, sort_keys=True).encode()).hexdigest()
 
 

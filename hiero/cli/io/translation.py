@@ -6,7 +6,7 @@ import contextlib
 import itertools
 import sys
 from collections.abc import Callable, Iterator, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any
 
@@ -46,7 +46,8 @@ class Line:
 class Translator:
     """A decoder, and all that is known of the sentences that it translates.
 
-    ``keep`` must be "forest" with ``forcing`` or ``choose``; ``choose`` excludes ``forcing`` and ``nbest``.
+    ``keep`` must be "forest" with ``forcing``, ``choose`` or ``confidence``; ``choose`` excludes ``forcing``
+    and ``nbest``.
     """
 
     decoder: Decoder
@@ -56,12 +57,20 @@ class Translator:
     choose: Choice | None
     nbest: int | None
     unique: bool
+    confidence: bool
     keep: Keep
 
     def record(self, line: Line) -> Record:
         """Translates a sentence. May be called from any thread.
 
         Raises FormatError if ``forcing`` has no references for the sentence."""
+        record = self._record(line)
+        if not self.confidence:
+            return record
+        sure = record.result.confidence(record.best) if record.result and record.best else []
+        return replace(record, confidence=sure)
+
+    def _record(self, line: Line) -> Record:
         number, name, sentence = line.number, line.name, line.sentence
         result = self._translate(number, sentence)
         if line.error is not None:

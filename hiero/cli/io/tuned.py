@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from pathlib import Path
 from typing import Any
 
@@ -19,8 +20,9 @@ class Tuned(BaseModel):
     """The record of a tuning: method, metric, scores and set.
 
     ``score``, and ``before`` with the first weights, are those of the held-out set if there is one.
-    ``span_limit`` is that of the decoder, to which the weights belong; None in records from before it was
-    chosen.
+    ``span_limit`` and ``confidence_temperature`` are settings of the decoder that belong to the weights; None
+    in records from before they were chosen. ``calibration`` has bins of words of the tuning set: how many,
+    their mean confidence, and the share that is right.
     """
 
     model_config = ConfigDict(extra="forbid")
@@ -33,6 +35,8 @@ class Tuned(BaseModel):
     source: str
     references: list[str]
     span_limit: int | None = None
+    confidence_temperature: float | None = None
+    calibration: list[tuple[int, float, float]] = []
 
 
 def write_tuned(directory: Path, tuned: Tuned) -> None:
@@ -61,8 +65,15 @@ def find_weights(path: Path) -> tuple[Path, dict[str, Any]]:
 
 def read_tuned(path: Path) -> tuple[dict[str, float], dict[str, Any]]:
     """Returns the weights that a path stands for, which may be a tuning directory, and the settings of the
-    decoder that belong to them: the span limit that they were tuned with, if a record says so. Raises
-    FormatError, OSError."""
+    decoder that belong to them. Raises FormatError, OSError."""
     file, origin = find_weights(path)
-    span_limit = origin.get("span_limit")
-    return read_weights(file), {} if span_limit is None else {"span_limit": span_limit}
+    return read_weights(file), tuned_settings(origin)
+
+
+def tuned_settings(origin: Mapping[str, Any]) -> dict[str, Any]:
+    """Returns the settings of the decoder that belong to weights of this origin, those that a record has."""
+    return {
+        name: origin[name]
+        for name in ("span_limit", "confidence_temperature")
+        if origin.get(name) is not None
+    }

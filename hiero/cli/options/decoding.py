@@ -118,7 +118,8 @@ class DecodingModel:
             _assignment(text)
 
     def open(self) -> Model:
-        """Loads the model, or assembles it. Weights of hiero tune bring their span limit. Raises FormatError,
+        """Loads the model, or assembles it. Weights of hiero tune bring their span limit and
+        temperature. Raises FormatError,
         OSError."""
         model = self._open()
         return model if self.weights is None else model.with_settings(**read_tuned(self.weights)[1])
@@ -254,6 +255,14 @@ class DecodingOutput:
             rich_help_panel=_IO,
         ),
     ] = "text"
+    confidence: Annotated[
+        bool,
+        typer.Option(
+            "--confidence",
+            help="Add to the records of jsonl how sure each word is, from 0 to 1, by the forest.",
+            rich_help_panel=_IO,
+        ),
+    ] = False
     derivations: Annotated[
         Path | None,
         Writes(stream=True),
@@ -271,6 +280,8 @@ class DecodingOutput:
     def __post_init__(self) -> None:
         if self.nbest is None and self.output_format == "nbest":
             raise typer.BadParameter("--output-format nbest needs --nbest K")
+        if self.confidence and self.output_format != "jsonl":
+            raise typer.BadParameter("--confidence goes with --output-format jsonl")
         if self.nbest is not None and self.output_format == "alignment":
             raise typer.BadParameter("--output-format alignment is of the best translation, without --nbest")
 
@@ -294,12 +305,16 @@ class DecodingOutput:
 
 
 def _forest_origin(decoder: Decoder, rules: SentenceRules) -> dict[str, object]:
-    """Returns the entry about the model in an archive of forests: the weights, and checksums of rule tables
-    by owner."""
+    """Returns the entry about the model in an archive of forests: the weights, the temperature of the
+    confidence of words, and checksums of rule tables by owner."""
     owners, tables = decoder.model.core.owners, decoder.model.tables
     files = [(owner, Path(table.path)) for owner, table in zip(owners, tables, strict=False)]
     checksums = {owner: sha256(path) for owner, path in files if path.is_file()}
-    return {"tables": checksums, "weights": {**decoder.weights, **rules.weights}}
+    return {
+        "tables": checksums,
+        "weights": {**decoder.weights, **rules.weights},
+        "confidence_temperature": decoder.settings.confidence_temperature,
+    }
 
 
 @dataclass(frozen=True, kw_only=True)

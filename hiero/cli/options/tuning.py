@@ -40,6 +40,7 @@ TunedDecoding = Annotated[
     SettingOptions(
         DecodingSettings,
         overrides="the model's",
+        without=("confidence_temperature",),
         overriding={"pop_limit": "a quarter of the model's", "span_limit": "chosen on the tuning set"},
         group="Search",
     ),

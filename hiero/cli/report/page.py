@@ -90,15 +90,17 @@ class _Set:
 
     def derivations(self, decoder: Decoder, details: Details) -> list[str]:
         """Translates the examples again, and returns a section for each derivation."""
-        found, texts = {}, {}
+        found, texts, confidence = {}, {}, {}
         for number in self._examples.all:
-            result = decoder.translate(self._evaluation.source[number])
+            result = decoder.translate(self._evaluation.source[number], keep="forest")
             if len(result.derivation.edges) > 0 and len(result.source) <= _MOST_WORDS:
-                found[number] = {f"{self._name} set, {self._final}": result.derivation}
+                name = f"{self._name} set, {self._final}"
+                found[number] = {name: result.derivation}
+                confidence[number] = {name: result.confidence()}
                 texts[number] = definitions(self._sentence(number).text)
         self._explained = set(found)
         weights = decoder.model.weights
-        return derivation_sections(found, weights, details, _OVERVIEW, self._prefix, texts)
+        return derivation_sections(found, weights, details, _OVERVIEW, self._prefix, texts, confidence)
 
     def part(self) -> str:
         """Returns the examples, and the form for all sentences."""

@@ -156,6 +156,11 @@ class ModelDecoder:
     def forests(self, weights: Array, then: Callable[[int, Forest | None], T]) -> Iterator[T]:
         return self._decode(weights, _OfForest(then), keep="forest")
 
+    def translations(self, weights: Array, then: Then[T]) -> Iterator[T]:
+        """Yields what ``then`` makes of the number of each sentence and its translation with its forest, None
+        for one that cannot be decoded."""
+        return self._decode(weights, then, keep="forest")
+
     def forest(self, sentence: int, weights: Array, then: Callable[[int, Forest | None], T]) -> T:
         outcome: _Outcome[T] = self._job(_Task(sentence, weights, "forest", _OfForest(then)))
         return self._made(sentence, outcome)

@@ -1,0 +1,71 @@
+"""Tests of how sure words are, as commands write and draw it."""
+
+from __future__ import annotations
+
+import json
+from pathlib import Path
+
+import pytest
+
+import hiero
+from hiero.forest.files import ForestFile
+from support.commands import call, decode
+
+SOURCE = "je vois le chat\n\nil mange\nle zèbre noir\n"
+
+
+def records(parts: list[object], *more: object) -> list[dict[str, object]]:
+    done = decode(parts, "--output-format", "jsonl", "--confidence", *more, stdin=SOURCE)
+    assert done.returncode == 0
+    return [json.loads(line) for line in done.stdout.decode().splitlines()]
+
+
+def test_records(parts: list[object]) -> None:
+    model = hiero.Model.assemble(parts[1:2], parts[3:4], parts[5])  # type: ignore[arg-type]
+    for temperature in (1.0, 4.0):
+        decoder = hiero.Decoder(model, confidence_temperature=temperature)
+        found = records(parts, "--confidence-temperature", temperature)
+        for record, line in zip(found, SOURCE.splitlines(), strict=True):
+            confidence = decoder.translate(line.split(), keep="forest").confidence()
+            assert record["confidence"] == [round(value, 4) for value in confidence]
+            assert len(confidence) == len(record["tokens"])  # type: ignore[arg-type]
+    # The words of a translation that was chosen in another way.
+    chosen = records(parts, "--decision", "mbr")
+    assert [len(one["confidence"]) == len(one["tokens"]) for one in chosen] == [True] * 4  # type: ignore[arg-type]
+    without = decode(parts, "--output-format", "jsonl", stdin=SOURCE).stdout.decode()
+    assert "confidence" not in without
+
+
+def test_another_format(parts: list[object]) -> None:
+    done = decode(parts, "--confidence", stdin=SOURCE)
+    assert done.returncode == 2 and b"--confidence goes with --output-format jsonl" in done.stderr
+
+
+def test_pages_of_archives(parts: list[object], tmp_path: Path) -> None:
+    """Pages show the confidence at the temperature that the archive was made with."""
+    archive, pages = tmp_path / "forests", []
+    for temperature in (1.0, 8.0):
+        done = decode(
+            parts, "--forests", archive, "--confidence-temperature", temperature, stdin="elle voit un chien\n"
+        )
+        assert done.returncode == 0
+        with ForestFile(archive) as file:
+            assert file.temperature == temperature
+            forest = file[0]
+            weights = file.weights
+        shown = call("hiero", "forest", "show", archive, "--sentence", 0, "-k", 2)
+        assert shown.returncode == 0
+        pages.append(shown.stdout.decode())
+        assert weights is not None
+        for one in forest.kbest(2, forest.scores(weights)):
+            posteriors = forest.distribution(forest.scores(weights) / temperature).word_posteriors(one.tokens)
+            for value in posteriors:
+                assert f"<title>confidence {value:.2f}</title>" in pages[-1]
+    assert pages[0] != pages[1]
+
+
+@pytest.mark.parametrize("kept", ["none", "forest"])
+def test_pictures_in_notebooks(parts: list[object], kept: hiero.decode.decoder.Keep) -> None:
+    model = hiero.Model.assemble(parts[1:2], parts[3:4], parts[5])  # type: ignore[arg-type]
+    result = hiero.Decoder(model).translate("elle voit un chien", keep=kept)
+    assert ("confidence of words" in result._repr_html_()) == (kept == "forest")
