@@ -5,9 +5,9 @@
 Prints the machine and a calibration (queries a second of the `kenlm` module), then for each corpus:
 score, time and BLEU by pop limit beside the published figures of cdec, Moses and Joshua, loading times,
 memory, packing, threads, and a 300-word sentence. The language models are those of the prepared systems with
-the rest costs that `hiero lm` gives them, which change no probability. Scores are recomputed from the rules' text in the
-table and the `kenlm` module, not taken from the decoder. Times are CPU time of decoding alone on one
-thread, without loading; the peers' were taken on another machine of the same kind: compare ratios.
+the rest costs that `hiero lm` gives them, which change no probability. Scores are recomputed from the rules'
+text in the table and the `kenlm` module, not taken from the decoder. Times are CPU time of decoding alone on
+one thread, without loading; the peers' were taken on another machine of the same kind: compare ratios.
 """
 
 from __future__ import annotations
