@@ -4,7 +4,7 @@
 
 Prints the machine and a calibration (queries a second of the `kenlm` module), then for each corpus:
 score, time and BLEU by pop limit beside the published figures of cdec, Moses and Joshua, loading times,
-memory, packing, threads, and a 300-word sentence. The language models are those of the prepared systems with
+memory, packing, threads, and long sentences. The language models are those of the prepared systems with
 the rest costs that `hiero lm` gives them, which change no probability. Scores are recomputed from the rules'
 text in the table and the `kenlm` module, not taken from the decoder. Times are CPU time of decoding alone on
 one thread, without loading; the peers' were taken on another machine of the same kind: compare ratios.
@@ -221,17 +221,21 @@ import sys, time, hiero
 from hiero.base.memory import peak_megabytes
 model = hiero.Model.assemble([sys.argv[1]], [sys.argv[2]], sys.argv[3])
 decoder = hiero.Decoder(model)
-start = time.perf_counter()
-result = decoder.translate(sys.argv[4])
-seconds = time.perf_counter() - start
-peak = peak_megabytes()
-print(f"{len(result.source)} words at the defaults: {seconds:.2f} s, {peak:.0f} MB")
+words = open(sys.argv[4]).read().split()[:600]
+decoder.translate(words[:20])
+for length in 20, 40, 80, 160, 300, 600:
+    parts = [words[begin : begin + length] for begin in range(0, 600, length)]
+    start = time.process_time()
+    for part in parts:
+        decoder.translate(part)
+    seconds = time.process_time() - start
+    print(f"{length} words at the defaults: {seconds * 1e3 / 600:.2f} ms a word, {peak_megabytes():.0f} MB")
 """
 
 
-def long_sentence(system: System) -> None:
-    words = " ".join(system.source).split()[:300]
-    run_python(CHILD_LONG, system.packed, system.binary, system.weights, " ".join(words))
+def long_sentences(system: System) -> None:
+    """Prints time a word and peak memory for growing parts of the test set's first 600 words."""
+    run_python(CHILD_LONG, system.packed, system.binary, system.weights, system.source_file)
 
 
 def main() -> None:
@@ -258,7 +262,7 @@ def main() -> None:
                 compare(system.corpus, curve(system, limits))
             with disturbance_check():
                 threads(system)
-            long_sentence(system)
+            long_sentences(system)
             sys.stdout.flush()
 
 

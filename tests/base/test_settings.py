@@ -96,7 +96,7 @@ def test_values_that_are_numbers_all_the_same() -> None:
 
 def test_models_have_the_settings_of_the_core() -> None:
     assert hiero.DecodingSettings().model_dump() == {
-        "pop_limit": 200,
+        "pop_limit": 100,
         "span_limit": 10,
         "beam_size": 0,
         "beam_threshold": math.inf,
@@ -162,7 +162,7 @@ def unframed(text: str) -> str:
 def test_help_states_defaults() -> None:
     text = unframed(call("hiero-decode", "--help").stdout.decode())
     for stated in (
-        "no limit (default: 200).",
+        "no limit (default: 100).",
         "exempt (default: 10).",
         "0: all (default: 0).",
         "items are pruned (default: off).",

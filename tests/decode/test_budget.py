@@ -122,6 +122,16 @@ def test_hypotheses_are_spent_and_no_more(folder: Path) -> None:
             assert 0.85 * min(budget, hypotheses(folder, sentence, 4 * limit)) < spent <= budget + 2 * spans
 
 
+def test_work_is_linear_in_the_length(folder: Path) -> None:
+    """What a further word adds does not grow: the last 100 of 300 words cost as much as the second 100."""
+    decoder = hiero.Decoder(model(folder), pop_limit=20)
+    words = random.Random(6).choices(WORDS, k=300)
+    stats = [decoder.translate(words[:length]).stats for length in (100, 200, 300)]
+    for name in ("applications", "cells", "hypotheses", "lm_queries"):
+        one, two, three = (getattr(each, name) for each in stats)
+        assert three - two == pytest.approx(two - one, rel=0.1) and two - one > 100
+
+
 def test_labels_share_the_hypotheses_of_their_span(folder: Path) -> None:
     """Twenty labels over every span make little more than one does: each further one a fiftieth."""
     spent = []
@@ -139,8 +149,8 @@ def test_labels_share_the_hypotheses_of_their_span(folder: Path) -> None:
 
 
 def test_grammars_of_many_labels_are_searched_enough(folder: Path) -> None:
-    """Given as many hypotheses for a span as without labels, shared out as evenly, the score is -9.72 at the
-    default limit, and -8.95 at 25 times that."""
+    """Given as many hypotheses for a span as without labels, shared out as evenly, the score is -9.72 at a
+    limit of 200, and -8.95 at 25 times that."""
     rng, labels = random.Random(3), 60
     targets = [f"t{n}" for n in range(30)]
     write_arpa(folder / "labels.arpa", [rng.choices(targets, k=rng.randint(2, 7)) for _ in range(300)], 3)
@@ -157,7 +167,8 @@ def test_grammars_of_many_labels_are_searched_enough(folder: Path) -> None:
         score = rng.uniform(-6, 0)
         rules.append(Rule(f"[L{a}] ||| [L{b},1] [L{c},2] ||| {' '.join(order)} ||| P={score:.3f}"))
     lm = hiero.LanguageModel.load(str(folder / "labels.arpa"))
-    decoder = hiero.Decoder(hiero.Model([hiero.RuleTable.from_rules(rules)], [lm], WEIGHTS))
+    model = hiero.Model([hiero.RuleTable.from_rules(rules)], [lm], WEIGHTS)
+    decoder = hiero.Decoder(model, pop_limit=200)
     rng = random.Random(4)
     results = [decoder.translate(rng.choices(WORDS, k=6)) for _ in range(6)]
     assert sum(result.score for result in results) / 6 > -8.96

@@ -28,7 +28,7 @@ template <>
 inline constexpr std::array<std::string_view, 4> kNames<Keep>{"none", "forest", "chart", "splits"};
 
 struct DecoderOptions {
-  std::uint32_t pop_limit = 200;  // divided among the cells by budget.h
+  std::uint32_t pop_limit = 100;  // divided among the cells by budget.h
   std::uint32_t span_limit = 10;  // for rules of a table that has no limit itself
   std::uint32_t beam_size = 0;
   // Not exact: scores in the queue do not include all neighbouring words yet, so a hypothesis within the
