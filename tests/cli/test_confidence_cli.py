@@ -10,6 +10,7 @@ import pytest
 import hiero
 from hiero.forest.files import ForestFile
 from support.commands import call, decode
+from support.files import write
 
 SOURCE = "je vois le chat\n\nil mange\nle zèbre noir\n"
 
@@ -29,11 +30,23 @@ def test_records(parts: list[object]) -> None:
             confidence = decoder.translate(line.split(), keep="forest").confidence()
             assert record["confidence"] == [round(value, 4) for value in confidence]
             assert len(confidence) == len(record["tokens"])  # type: ignore[arg-type]
-    # The words of a translation that was chosen in another way.
-    chosen = records(parts, "--decision", "mbr")
-    assert [len(one["confidence"]) == len(one["tokens"]) for one in chosen] == [True] * 4  # type: ignore[arg-type]
     without = decode(parts, "--output-format", "jsonl", stdin=SOURCE).stdout.decode()
     assert "confidence" not in without
+
+
+def test_a_translation_that_is_not_the_best(parts: list[object], tmp_path: Path) -> None:
+    """The words are those of the derivation that a reference asks for."""
+    line = "elle voit un chien noir ."
+    model = hiero.Model.assemble(parts[1:2], parts[3:4], parts[5])  # type: ignore[arg-type]
+    result = hiero.Decoder(model).translate(line.split(), keep="forest")
+    other = result.kbest(9)[-1]
+    expected = [round(value, 4) for value in result.confidence(other)]
+    assert expected != [round(value, 4) for value in result.confidence()]
+    references = write(tmp_path / "references", [other.text])
+    options = ("--output-format", "jsonl", "--confidence", "--references", references)
+    done = decode(parts, *options, stdin=line + "\n")
+    record = json.loads(done.stdout)
+    assert (record["tokens"], record["confidence"]) == (other.tokens, expected)
 
 
 def test_another_format(parts: list[object]) -> None:

@@ -296,6 +296,9 @@ def test_the_page(report: Path, run: FinishedRun) -> None:
     )
     assert f">{problems}</dd>" in text
     assert "2,345 pairs for training, 20 pairs for tuning, 5 pairs for the news set, 1 pair left out" in text
+    # Derivations show how sure their words are.
+    sections = [name for name in page.ids if re.fullmatch(r".*s\d+-d1", name)]
+    assert len(sections) == text.count("confidence of words 0.") + text.count("confidence of words 1.") > 9
     assert text.count("<figure>") == 1 and "iteration of pro" in text  # the other directory was deleted
     assert re.search(r"talks set</dt><dd[^>]*>\S+ % of the words \(\d+ of \d+\), most often ", text)
 

@@ -65,6 +65,20 @@ def test_derivations_of_a_decoder(decoder: hiero.Decoder, weights: dict[str, flo
         assert {row["score"] for row in bare.rules} == {""}
 
 
+def test_bars_of_confidence(decoder: hiero.Decoder, weights: dict[str, float]) -> None:
+    """Each word has a line for 1, and on it one as long as it is sure."""
+    derivation = best(decoder.translate("le chat noir", keep="forest").forest, weights)
+    confidence = [0.25, 0.5, 1.0]
+    page = derivation_page(derivation, weights, confidence=confidence)
+    lines = re.findall(r'<path class="(all|sure)" d="M(\S+) (\S+)h(\S+)"/>', page)
+    pairs = list(zip(lines[::2], lines[1::2], strict=True))
+    for (whole, part), sure in zip(pairs, confidence, strict=True):
+        assert (whole[0], part[0]) == ("all", "sure") and whole[1:3] == part[1:3]
+        assert float(part[3]) == pytest.approx(sure * float(whole[3]), rel=1e-3)
+    assert "confidence of words 0.58 on average, as bars" in page
+    assert 'class="sure"' not in derivation_page(derivation, weights)
+
+
 def test_features_of_rules(decoder: hiero.Decoder, weights: dict[str, float]) -> None:
     derivation = best(decoder.translate("le chat noir dort", keep="forest").forest, weights)
     page = checked_page(derivation_page(derivation, weights))

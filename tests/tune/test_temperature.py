@@ -12,12 +12,12 @@ from hiero.tune import ModelDecoder, choose_temperature
 from hiero.tune.run.temperature import TEMPERATURES, right_words
 from support.paths import FRENCH
 
-SOURCE = ["elle voit un chien noir .", "le chat noir dort .", "", "elle voit un zèbre ."]
+SOURCE = ["elle voit un chien noir .", "le chat noir dort .", "", "elle voit un zèbre noir ."]
 REFERENCES = [
     ["she sees a dog .", "she sees the dog ."],
     ["the black cat rests ."],
     ["nothing"],
-    ["she sees a zebra ."],
+    ["she sees a black zebra ."],
 ]
 
 
