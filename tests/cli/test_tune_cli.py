@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 import random
 import re
 import shutil
@@ -20,6 +21,7 @@ from hiero.cli import tune as tune_module
 from hiero.text import TextProcessing, TextSide
 from hiero.tune import METHODS, ModelDecoder
 from support.commands import BIN, call, handed, one_error_line, program
+from support.files import head, write
 from support.nist_sets import SGML, SOURCE
 from support.tune_command import arguments
 from support.tuning import without_times
@@ -88,14 +90,11 @@ def test_the_best_translation_needs_no_forest(tuning_set: Path, monkeypatch: pyt
 
 def test_runs_and_options(tuning_set: Path, tmp_path: Path) -> None:
     more = ("--runs", 2, "--iterations", 2, "--fix", "LM0", "Glue", "--bound", "WordPenalty=:0", "--quiet")
-    held_out = (
-        "--held-out-source",
-        tuning_set / "source",
-        "--held-out-references",
-        tuning_set / "references",
-    )
+    for name in ("source", "references"):
+        write(tmp_path / name, head(tuning_set / name, 2))
+    sets = ("--held-out-source", tmp_path / "source", "--held-out-references", tmp_path / "references")
     mix = ("--metric", "bleu=0.5", "ter=0.5")
-    done = call("hiero", *arguments(tuning_set, tmp_path / "out", "mert", *more, *held_out, *mix))
+    done = call("hiero", *arguments(tuning_set, tmp_path / "out", "mert", *more, *sets, *mix))
     assert (done.returncode, done.stderr) == (0, b""), done
     lines = done.stdout.decode().splitlines()
     assert [line.split(":")[0] for line in lines[:2]] == ["run-1", "run-2"] and lines[2].startswith("mean ")
@@ -106,6 +105,10 @@ def test_runs_and_options(tuning_set: Path, tmp_path: Path) -> None:
     assert lines[2].endswith("weights of run-1") or lines[2].endswith("weights of run-2")
     best = tmp_path / "out" / lines[2].split()[-1] / "weights.txt"
     assert best.read_bytes() == (tmp_path / "out" / "weights.txt").read_bytes()
+    # The confidence of words is compared with the set that is tuned on.
+    tuned = json.loads((tmp_path / "out" / "tuned.json").read_text())
+    words = len((tuning_set / "references").read_text().split())
+    assert sum(count for count, *_ in tuned["calibration"]) == pytest.approx(words, rel=0.2)
 
 
 def test_the_span_limit_is_chosen(tmp_path: Path) -> None:
