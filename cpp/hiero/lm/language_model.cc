@@ -25,8 +25,6 @@ using ::lm::ngram::Left;
 using ::lm::ngram::Right;
 using ::lm::ngram::State;
 
-constexpr float kLn10 = 2.302585093f;
-
 std::uint64_t hash_file(const std::string& path) {
   const MappedFile file(path);
   return checksum(file.bytes().data(), file.bytes().size());
@@ -83,7 +81,7 @@ class KenLm final : public LanguageModel {
     ::lm::ngram::RuleScore<CountingModel<Model>> scorer(counting_model, state);
     if (after_bos) scorer.BeginSentence();
     for (LmWord word : words) scorer.Terminal(word);
-    return scorer.Finish() * kLn10;
+    return scorer.Finish() * kNaturalLog10;
   }
 
   float score_rule(std::span<const Symbol> words, const ChartState* const* tails, bool after_bos,
@@ -98,7 +96,7 @@ class KenLm final : public LanguageModel {
         scorer.Terminal(symbol);
       }
     }
-    return scorer.Finish() * kLn10;
+    return scorer.Finish() * kNaturalLog10;
   }
 
   float score_goal(const ChartState& tail, bool has_bos, std::uint64_t& queries) const override {
@@ -108,7 +106,25 @@ class KenLm final : public LanguageModel {
     if (!has_bos) scorer.BeginSentence();
     scorer.NonTerminal(tail);
     scorer.Terminal(model_.GetVocabulary().EndSentence());
-    return scorer.Finish() * kLn10;
+    return scorer.Finish() * kNaturalLog10;
+  }
+
+  LeftExtension extend_left(std::uint64_t pointer, unsigned length, LmWord before,
+                            std::uint64_t& queries) const override {
+    ++queries;
+    const float no_backoff[] = {0};
+    float backoff[KENLM_MAX_ORDER] = {};
+    unsigned char next_use = 0;
+    const FullScoreReturn score = model_.ExtendLeft(&before, &before + 1, no_backoff, pointer,
+                                                    static_cast<unsigned char>(length), backoff, next_use);
+    if (score.ngram_length <= length) return {};
+    const float change = score.independent_left ? score.prob : score.rest;
+    return {true, !score.independent_left, change * kNaturalLog10, backoff[0] * kNaturalLog10,
+            score.extend_left};
+  }
+
+  float unrest(std::uint64_t pointer, unsigned length) const override {
+    return model_.UnRest(&pointer, &pointer + 1, static_cast<unsigned char>(length)) * kNaturalLog10;
   }
 
   float reveal_left(ChartState& before, const Left& reveal, unsigned char seen,
@@ -120,14 +136,14 @@ class KenLm final : public LanguageModel {
     }
     return ::lm::ngram::RevealAfter(CountingModel<Model>(model_, queries), before.left, before.right, reveal,
                                     seen) *
-           kLn10;
+           kNaturalLog10;
   }
 
   float reveal_right(const Right& reveal, unsigned char seen, bool reveal_full, ChartState& after,
                      std::uint64_t& queries) const override {
     return ::lm::ngram::RevealBefore(CountingModel<Model>(model_, queries), reveal, seen, reveal_full,
                                      after.left, after.right) *
-           kLn10;
+           kNaturalLog10;
   }
 
   float join(ChartState& before, const ChartState& constituent, ChartState& after,
@@ -142,7 +158,7 @@ class KenLm final : public LanguageModel {
     } else {
       change = ::lm::ngram::Subsume(CountingModel<Model>(model_, queries), before.left, before.right,
                                     after.left, after.right, constituent.left.length) *
-               kLn10;
+               kNaturalLog10;
     }
     before.right = after.right;
     return change;

@@ -30,6 +30,9 @@ namespace hiero {
 using ChartState = ::lm::ngram::ChartState;
 using LmWord = ::lm::WordIndex;
 
+// The factor from the logarithms in states, which are base 10, to natural ones.
+inline constexpr float kNaturalLog10 = 2.302585093f;
+
 struct BinaryOptions {
   // Whether to use a trie instead of hash tables: about half the size, and slower queries.
   bool trie = false;
@@ -41,6 +44,17 @@ struct BinaryOptions {
   // With them, hash tables have rest costs (rest_costs.h), by which search finds as good translations with
   // half the hypotheses.
   std::vector<std::string> lower_orders;
+};
+
+// An n-gram with one more word before it.
+struct LeftExtension {
+  bool found;    // whether the model has the longer n-gram
+  bool extends;  // whether words further left matter
+  // Natural log: the probability of the longer n-gram, or what the model expects of it if it extends, minus
+  // what it expects of the n-gram.
+  float change;
+  float backoff;          // weight of the longer n-gram as a context, natural log; 0 for the longest ones
+  std::uint64_t pointer;  // of the longer n-gram, if it extends
 };
 
 class LanguageModel {
@@ -73,6 +87,13 @@ class LanguageModel {
                            ChartState& state, std::uint64_t& queries) const = 0;
   // Returns the score that </s> after a complete translation adds, and <s> before it unless `has_bos`.
   virtual float score_goal(const ChartState& tail, bool has_bos, std::uint64_t& queries) const = 0;
+
+  // Extends an n-gram of a left state, number `length` - 1 of its pointers, by the word before it.
+  virtual LeftExtension extend_left(std::uint64_t pointer, unsigned length, LmWord before,
+                                    std::uint64_t& queries) const = 0;
+  // Returns the probability of such an n-gram minus what the model expects of it, natural log: 0 without rest
+  // costs.
+  virtual float unrest(std::uint64_t pointer, unsigned length) const = 0;
 
   // Returns the natural log probability of a whole sentence, with <s> and </s>.
   double score_sentence(std::span<const std::string> tokens) const;
