@@ -1885,6 +1885,20 @@ class Translation:
         """
 
     @property
+    def optimal(self) -> bool:
+        """
+        Whether no derivation within the decoder's span_limit and ttable_limit has a higher score,
+        but for the rounding of sums.
+        """
+
+    @property
+    def gap(self) -> float:
+        """
+        Bound on how much higher the score of the best derivation can be (natural log): 0 if the
+        translation is optimal, infinity if nothing is known.
+        """
+
+    @property
     def stats(self) -> DecodeStats:
         """Cost of decoding."""
 

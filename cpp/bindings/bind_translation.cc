@@ -50,11 +50,12 @@ nb::tuple translation_state(const Translation& translation) {
         "pickle its .chart.forest, or translate with keep=\"forest\"");
   }
   return nb::make_tuple(as_array(*translation.weights), translation.best, translation.forest,
-                        translation.unknown, translation.text, translation.temperature, translation.stats);
+                        translation.unknown, translation.text, translation.temperature, translation.stats,
+                        translation.gap);
 }
 
 Translation translation_from(const nb::tuple& state) {
-  if (state.size() != 7)
+  if (state.size() != 8)
     throw ForestError("translation: expected weights, forests and what is known of them");
   Translation out;
   const auto weights = nb::cast<Array<double>>(state[0]);
@@ -65,6 +66,7 @@ Translation translation_from(const nb::tuple& state) {
   out.text = nb::cast<std::optional<std::string>>(state[4]);
   out.temperature = nb::cast<double>(state[5]);
   out.stats = nb::cast<DecodeStats>(state[6]);
+  out.gap = nb::cast<double>(state[7]);
   const auto has_weights = [&](const std::shared_ptr<const Forest>& forest) {
     return forest->feature_names->size() == out.weights->size();
   };
@@ -141,6 +143,13 @@ Raises:
 
 Raises:
     AttributeError: The chart was not kept.)")
+      .def_prop_ro(
+          "optimal", &Translation::optimal,
+          "Whether no derivation within the decoder's span_limit and ttable_limit has a higher score,\n"
+          "but for the rounding of sums.")
+      .def_ro("gap", &Translation::gap,
+              "Bound on how much higher the score of the best derivation can be (natural log): 0 if the\n"
+              "translation is optimal, infinity if nothing is known.")
       .def_ro("stats", &Translation::stats, "Cost of decoding.")
       .def("kbest", &translation_kbest, nb::arg("k"), nb::arg("unique") = false,
            R"(Returns the k best derivations, best first (with keep="forest").

@@ -19,6 +19,7 @@ class DecodingArguments(TypedDict, total=False):
     beam_size: int
     beam_threshold: float
     ttable_limit: int
+    exact: int
     pass_through: Literal["unknown", "all", "none"]
     unknown_words: Literal["copy", "mark", "drop"]
     confidence_temperature: float

@@ -101,6 +101,7 @@ def test_models_have_the_settings_of_the_core() -> None:
         "beam_size": 0,
         "beam_threshold": math.inf,
         "ttable_limit": 0,
+        "exact": 0,
         "pass_through": "unknown",
         "unknown_words": "copy",
         "confidence_temperature": 1.0,
@@ -141,7 +142,7 @@ def test_documented_defaults_of_decoding() -> None:
     text = (DOCS / "decoding.md").read_text()
     (search,) = re.findall(r"^## Search .*?(?=^## )", text, re.DOTALL | re.MULTILINE)
     rows = dict(re.findall(r"^\| `--([a-z-]+)` \| (off|\d+) \|", search, re.MULTILINE))
-    assert len(rows) == 4
+    assert len(rows) == 5
     stated = {name.replace("-", "_"): value for name, value in rows.items()}
     for name, value in hiero.DecodingSettings().model_dump().items():
         if name in stated:

@@ -95,8 +95,25 @@ def test_output_formats(parts: list[object]) -> None:
     record = json.loads(decode(parts, "--nbest", 2, "--output-format", "jsonl", stdin=line).stdout)
     assert set(record) == {
         *("id", "tokens", "text", "score", "features", "nbest", "alignment", "unknown", "error"),
+        *("optimal", "gap"),
     }
     assert record["text"] == strings[0] == " ".join(record["nbest"][0]["tokens"])
+
+
+def test_certificates_of_records(parts: list[object]) -> None:
+    lines = "elle voit un chien noir .\n\n"
+    options = ("--output-format", "jsonl", "--stats")
+    pruned = decode(parts, "--pop-limit", 1, *options, stdin=lines)
+    first, blank = map(json.loads, pruned.stdout.splitlines())
+    assert (first["optimal"], first["gap"]) == (False, None)
+    assert (blank["optimal"], blank["gap"]) == (True, 0)
+    proved = decode(parts, "--pop-limit", 1, "--exact", 10_000, *options, stdin=lines)
+    best = json.loads(proved.stdout.splitlines()[0])
+    assert (best["optimal"], best["gap"]) == (True, 0) and best["score"] >= first["score"]
+    shares = [
+        done.stderr.decode().split(" of sentences proved optimal")[0].split()[-1] for done in (pruned, proved)
+    ]
+    assert shares == ["50.0%", "100.0%"]
 
 
 def test_derivations_file(parts: list[object], tmp_path: Path) -> None:

@@ -31,6 +31,8 @@ class CellItems {
   double threshold() const { return threshold_; }
   // The edges added since start().
   std::span<const SearchEdge> edges() const { return std::span(space_.edges).subspan(first_edge_); }
+  // The number of items since start().
+  std::size_t size() const { return space_.items.size() - first_item_; }
   // The items within the threshold and the beam size, best first, ties by id. At least one if there are any.
   std::span<const ItemId> finish(const DecoderOptions& options);
 

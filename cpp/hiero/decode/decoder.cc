@@ -1,11 +1,13 @@
 #include "hiero/decode/decoder.h"
 
 #include <algorithm>
+#include <array>
 #include <cmath>
 #include <stdexcept>
 
 #include "hiero/base/arena.h"
 #include "hiero/decode/coarse.h"
+#include "hiero/decode/exact.h"
 #include "hiero/decode/forest_builder.h"
 #include "hiero/decode/matcher.h"
 #include "hiero/decode/search.h"
@@ -13,6 +15,7 @@
 #include "hiero/forest/derivation.h"
 #include "hiero/forest/edge_values.h"
 #include "hiero/forest/subforest.h"
+#include "hiero/forest/union.h"
 
 namespace hiero {
 
@@ -26,6 +29,14 @@ std::shared_ptr<const Forest> best_of(const Forest& forest, std::span<const doub
   if (graph.root >= 0)
     for (EdgeIndex e : viterbi(graph, edge_scores(forest, weights), graph.root)) keep[e] = 1;
   return std::make_shared<const Forest>(with_origins(forest, subforest(graph, keep)));
+}
+
+// Adds the best derivation to the forest, which lacks it.
+void add_best(Translation& translation) {
+  const std::array forests{std::make_shared<Forest>(*translation.forest),
+                           std::make_shared<Forest>(*translation.best)};
+  translation.forest = std::make_shared<const Forest>(union_of(forests));
+  translation.best = best_of(*translation.forest, *translation.weights);
 }
 
 // Returns the positions of unknown words that no rule of the sentence covers together with other words.
@@ -128,7 +139,8 @@ Translation Decoder::translate(SentenceInput input, Keep keep) const {
   const SentenceContext context{*model_, sentence, *weights, options_, w->matches, w->arena};
   SentenceTargets targets(context, w->target_scratch);
   const CoarsePass coarse(w->matches, targets);
-  const SearchSpace& space = w->search.run({context, targets, coarse, keep});
+  const SearchContext search_context{context, targets, coarse, keep};
+  const SearchSpace& space = w->search.run(search_context);
 
   Translation out;
   out.weights = {weights, &weights->values};
@@ -143,11 +155,26 @@ Translation Decoder::translate(SentenceInput input, Keep keep) const {
   }
   if (keep == Keep::kChart || keep == Keep::kSplits)
     out.chart = std::make_shared<Chart>(builder.chart(model_, weights));
+  if (space.is_complete) {
+    out.gap = 0;
+  } else if (options_.exact > 0 && !space.goals.empty()) {
+    ExactSearch exact(search_context, space.goals[0].score);
+    exact.run(options_.exact);
+    out.gap = exact.gap();
+    out.stats.hypotheses += exact.space().hypotheses;
+    if (exact.is_better()) {
+      ForestBuilder better(context, targets, exact.space(), feature_names);
+      out.best = better.best();
+      if (keep == Keep::kForest) add_best(out);
+      out.stats.lm_queries += better.lm_queries();
+    }
+    out.stats.lm_queries += exact.space().lm_queries;
+  }
   out.stats.applications = w->matches.applications.size();
   out.stats.cells = w->matches.cells.size();
-  out.stats.hypotheses = space.hypotheses;
+  out.stats.hypotheses += space.hypotheses;
   out.stats.completed = space.completed.size();
-  out.stats.lm_queries = targets.lm_queries() + space.lm_queries + builder.lm_queries();
+  out.stats.lm_queries += targets.lm_queries() + space.lm_queries + builder.lm_queries();
   pool_->give_back(std::move(w));
   return out;
 }

@@ -35,6 +35,7 @@ struct DecoderOptions {
   // threshold can be missed.
   double beam_threshold = std::numeric_limits<double>::infinity();
   std::uint32_t ttable_limit = 0;
+  std::uint32_t exact = 0;
   PassThrough pass_through = PassThrough::kUnknown;
   UnknownWords unknown_words = UnknownWords::kCopy;
   double confidence_temperature = 1;
@@ -53,6 +54,8 @@ struct DecoderOptions {
                   0});
     visit(Setting{&O::ttable_limit, "ttable_limit",
                   "targets kept per source side and label, best by rule features and LM estimate; 0: all"});
+    visit(Setting{&O::exact, "exact",
+                  "most hypotheses per sentence to find the best derivation and prove it the best; 0: none"});
     visit(Setting{&O::pass_through, "pass_through", "words that may be copied to the output"});
     visit(Setting{&O::unknown_words, "unknown_words",
                   "output for unknown words that are copied: the word, word_OOV, or nothing"});

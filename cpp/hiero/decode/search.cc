@@ -61,6 +61,7 @@ void Search::search_cell(const SearchContext& context, CellId id) {
   space_.hypotheses += complete;
   budget_.spent(id, complete);
   space_.survivors[id] = items_.finish(context.options);
+  if (!queue_.empty() || space_.survivors[id].size() < items_.size()) space_.is_complete = false;
   if (!space_.survivors[id].empty()) vertices_.add(id, space_.survivors[id]);
   if (context.keep == Keep::kSplits) complete_splits(context, id);
   // The next cell uses this memory while it is warm in the cache.

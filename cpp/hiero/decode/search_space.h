@@ -49,6 +49,7 @@ struct SearchSpace {
   std::vector<ItemId> completed;                   // items made only for a split point that had none
   std::uint64_t hypotheses = 0;                    // complete hypotheses made, without those of `completed`
   std::uint64_t lm_queries = 0;
+  bool is_complete = true;  // every cell was searched to the end, and nothing was pruned
 
   // The tails of an edge in source order; `arity` is that of its application.
   std::span<const ItemId> tails(const SearchEdge& edge, std::uint32_t arity) const {
@@ -65,6 +66,7 @@ struct SearchSpace {
     completed.clear();
     hypotheses = 0;
     lm_queries = 0;
+    is_complete = true;
   }
 };
 

@@ -2,6 +2,7 @@
 #pragma once
 
 #include <cstdint>
+#include <limits>
 #include <memory>
 #include <optional>
 #include <string>
@@ -35,7 +36,11 @@ struct Translation {
   std::optional<std::string> text;  // detokenised; none: the tokens with blanks between them
   double temperature = 1;           // of the distribution that confidence() is computed with
   DecodeStats stats;
+  // How much higher the score of the best derivation can be, natural log; infinity if nothing is known.
+  double gap = std::numeric_limits<double>::infinity();
 
+  // Whether no derivation within the decoder's limits has a higher score, but for the rounding of sums.
+  bool optimal() const { return gap == 0; }
   bool has_parse() const { return best->graph->root >= 0; }
   // The edges of the best derivation; empty if there is no parse.
   std::vector<EdgeIndex> edges() const;

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import math
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 
@@ -74,6 +75,8 @@ def _nbest_lines(record: Record) -> str:
 
 def _json(record: Record) -> dict[str, object]:
     best, result = record.best, record.result
+    # The record's translation need not be the best that search found: it may be forced or chosen otherwise.
+    gap = result.gap + result.score - best.score if best and result else math.inf
     entry: dict[str, object] = {
         "id": record.id,
         "tokens": best.tokens if best else [],
@@ -81,6 +84,8 @@ def _json(record: Record) -> dict[str, object]:
         "score": best.score if best else None,
         "features": best.features if best else {},
         "alignment": best.alignment if best else [],
+        "optimal": gap == 0,
+        "gap": gap if math.isfinite(gap) else None,
         "unknown": [result.source[i] for i in result.unknown] if best and result else [],
         "error": record.error,
     }

@@ -133,6 +133,7 @@ class Translated:
     unknown: Sequence[int] = ()
     hypotheses: int = 0
     lm_queries: int = 0
+    optimal: bool = False
 
 
 @dataclass(frozen=True)
@@ -147,7 +148,7 @@ class _Translate:
         converted = [convert(record) for convert in self.converts]
         if (result := record.result) is None:
             return Translated(record.number, record.error, converted)
-        counts = result.stats.hypotheses, result.stats.lm_queries
+        counts = result.stats.hypotheses, result.stats.lm_queries, result.optimal
         return Translated(
             record.number, record.error, converted, result.source, list(result.unknown), *counts
         )
@@ -157,7 +158,7 @@ class Tally:
     """Counts of sentences, words and the work of the search. ``source`` is the text of the source."""
 
     def __init__(self, source: TextSide) -> None:
-        self.sentences = self.hypotheses = self.lm_queries = self.failures = 0
+        self.sentences = self.hypotheses = self.lm_queries = self.failures = self.optimal = 0
         self._words = UnknownWords(source)
 
     def add(self, one: Translated) -> None:
@@ -166,6 +167,7 @@ class Tally:
         self._words.add_words(one.source, one.unknown)
         self.hypotheses += one.hypotheses
         self.lm_queries += one.lm_queries
+        self.optimal += one.optimal
 
     def report(self, loading: float, decoding: float) -> None:
         """Prints the counts on stderr, with the seconds that loading and decoding took."""
@@ -175,6 +177,7 @@ class Tally:
             f"{self.sentences} sentences, {self.sentences / decoding:.1f} a second; "
             f"{words} words, {words / decoding:.1f} a second, {self._words.share} unknown\n"
             f"{self.hypotheses} hypotheses, {self.lm_queries} LM queries, "
+            f"{self.optimal / max(1, self.sentences):.1%} of sentences proved optimal, "
             f"peak memory {peak_megabytes():.0f} MB",
             file=sys.stderr,
         )
