@@ -123,7 +123,7 @@ def test_hypotheses_are_spent_and_no_more(folder: Path) -> None:
 
 
 def test_work_is_linear_in_the_length(folder: Path) -> None:
-    """What a further word adds does not grow: the last 100 of 300 words cost as much as the second 100."""
+    """The last 100 of 300 words cost as much as the second 100."""
     decoder = hiero.Decoder(model(folder), pop_limit=20)
     words = 3 * random.Random(6).choices(WORDS, k=100)
     stats = [decoder.translate(words[:length]).stats for length in (100, 200, 300)]
