@@ -245,10 +245,9 @@ def show(
             number: _derivations(forest, weighting and weighting(forest), ranks, f"{file}: sentence {number}")
             for number, forest in forests.items()
         }
-        confidence = {
+        confidence = weighting and {
             number: _confidence(forests[number], named, weighting(forests[number]), temperature_of(file))
             for number, named in derivations.items()
-            if weighting is not None
         }
         page = derivations_page(derivations, all_weights, file.name, confidence)
     with writing(output) as stream:
