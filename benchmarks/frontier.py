@@ -126,6 +126,8 @@ def main() -> None:
     parser.add_argument("--keep", default="none", choices=("none", "forest"))
     parser.add_argument("--corpora", nargs="+", choices=SCORES, default=[*PREPARED])
     arguments = parser.parse_args()
+    if arguments.models is None and TRAINED.keys() & set(arguments.corpora):
+        parser.error("--corpora ur-en and es-en need --models")
     print(machine())
     with disturbance_check():
         for corpus in arguments.corpora:

@@ -281,7 +281,8 @@ def _common(
 def _origin(directory: Path, model: Model, sets: Sequence[Set]) -> dict[str, Any]:
     """Returns what identifies a model and sets, by which an experiment that is taken up again knows them."""
     checksums = {"sets": fingerprint(*sets), "model": model_fingerprint(directory)}
-    return {**checksums, "weights": model.weights}
+    decoding = model.settings.model_dump(mode="json", exclude={"confidence_temperature"})
+    return {**checksums, "decoding": decoding, "weights": model.weights}
 
 
 def _arguments(output: Path, work: Work) -> dict[str, Any]:

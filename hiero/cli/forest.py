@@ -20,6 +20,7 @@ from hiero.cli.base.commands import add_command, check_plot, new_app
 from hiero.cli.base.files import Output, Writes, writing
 from hiero.cli.base.settings import SettingOptions
 from hiero.cli.io.forests import (
+    Weighting,
     find_weights,
     need_weights,
     read_forest,
@@ -245,21 +246,29 @@ def show(
             number: _derivations(forest, weighting and weighting(forest), ranks, f"{file}: sentence {number}")
             for number, forest in forests.items()
         }
-        confidence = weighting and {
-            number: _confidence(forests[number], named, weighting(forests[number]), temperature_of(file))
-            for number, named in derivations.items()
-        }
+        confidence = weighting and _confidence(forests, derivations, weighting, temperature_of(file))
         page = derivations_page(derivations, all_weights, file.name, confidence)
     with writing(output) as stream:
         stream.write(page.encode())
 
 
 def _confidence(
-    forest: Forest, derivations: Mapping[str, Derivation], weights: Mapping[str, float], temperature: float
-) -> dict[str, list[float]]:
-    """Returns how sure the words of each derivation are, by the names of the derivations."""
-    distribution = forest.distribution(forest.scores(weights) / temperature)
-    return {name: distribution.word_posteriors(one.tokens) for name, one in derivations.items()}
+    forests: Mapping[int, Forest],
+    derivations: Mapping[int, Mapping[str, Derivation]],
+    weighting: Weighting,
+    temperature: float,
+) -> dict[int, dict[str, list[float]]]:
+    """Returns how sure the words of each derivation are, by sentence and by the names of the derivations.
+
+    An archive does not say which words were unknown and copied: these are as sure as the rules that copy
+    them.
+    """
+    found = {}
+    for number, named in derivations.items():
+        scores = forests[number].scores(weighting(forests[number])) / temperature
+        distribution = forests[number].distribution(scores)
+        found[number] = {name: distribution.word_posteriors(one.tokens) for name, one in named.items()}
+    return found
 
 
 def _derivations(

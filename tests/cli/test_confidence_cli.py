@@ -77,6 +77,20 @@ def test_pages_of_archives(parts: list[object], tmp_path: Path) -> None:
     assert pages[0] != pages[1]
 
 
+def test_rounding_is_no_gap(parts: list[object]) -> None:
+    """The best translation is optimal, however it was decided, though its score is another sum."""
+    exhaustive = ("--pop-limit", 0, "--output-format", "jsonl", "--decision")
+    best, chosen = (
+        [json.loads(line) for line in decode(parts, *exhaustive, way, stdin=SOURCE).stdout.splitlines()]
+        for way in ("viterbi", "mbr")
+    )
+    assert all(one["optimal"] for one in best)
+    for one, other in zip(best, chosen, strict=True):
+        behind = one["score"] - other["score"]
+        assert other["optimal"] == (behind < 1e-5)
+        assert other["gap"] == (0 if behind < 1e-5 else pytest.approx(behind))
+
+
 @pytest.mark.parametrize("kept", ["none", "forest"])
 def test_pictures_in_notebooks(parts: list[object], kept: hiero.decode.decoder.Keep) -> None:
     model = hiero.Model.assemble(parts[1:2], parts[3:4], parts[5])  # type: ignore[arg-type]

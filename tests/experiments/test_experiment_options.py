@@ -36,7 +36,9 @@ def test_zhai2015(files: Path, tmp_path: Path) -> None:
     assert [one.name for one in first["tests"]] == ["some", "dev"] and first["tuning"].name == "dev"
     assert (first["threads"], first["folder"], first["options"].seed) == (2, tmp_path / "o", 4)
     assert first["tuning"].links is not None
-    assert first["origin"]["weights"] == hiero.Model.load(files / "model").weights
+    model = hiero.Model.load(files / "model")
+    assert first["origin"]["weights"] == model.weights
+    assert first["origin"]["decoding"]["pop_limit"] == model.settings.pop_limit
     write(tmp_path / "links", ["0-0", "0-0"])
     links = f'alignments = ["{tmp_path}/links"]'
     other = laboratory("Zhai2015", configuration(files, tmp_path, "seed = 4", links), *output)

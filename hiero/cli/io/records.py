@@ -12,6 +12,9 @@ from hiero._core import escape
 from hiero.base.text import format_links
 from hiero.forest.derivations import derivation_tree
 
+# The share of a score by which sums of the same numbers differ, as exact search has it.
+_ROUNDING = 1e-6
+
 
 @dataclass(frozen=True)
 class Record:
@@ -34,6 +37,19 @@ class Record:
     confidence: Sequence[float] | None = None
     # The message for a sentence without a translation.
     error: str | None = None
+
+    @property
+    def gap(self) -> float:
+        """A bound on how much higher the best score can be than this one, natural log; infinity if unknown.
+
+        The derivation of a record need not be the best that search found: it may be forced or chosen
+        otherwise. One that is as good has another score by the rounding of sums.
+        """
+        if not (self.best and self.result):
+            return math.inf
+        behind = self.result.score - self.best.score
+        is_rounding = abs(behind) <= _ROUNDING * max(10.0, abs(self.result.score))
+        return self.result.gap + (0.0 if is_rounding else behind)
 
 
 def format_record(record: Record, output_format: str) -> str:
@@ -75,8 +91,6 @@ def _nbest_lines(record: Record) -> str:
 
 def _json(record: Record) -> dict[str, object]:
     best, result = record.best, record.result
-    # The record's translation need not be the best that search found: it may be forced or chosen otherwise.
-    gap = result.gap + result.score - best.score if best and result else math.inf
     entry: dict[str, object] = {
         "id": record.id,
         "tokens": best.tokens if best else [],
@@ -84,8 +98,8 @@ def _json(record: Record) -> dict[str, object]:
         "score": best.score if best else None,
         "features": best.features if best else {},
         "alignment": best.alignment if best else [],
-        "optimal": gap == 0,
-        "gap": gap if math.isfinite(gap) else None,
+        "optimal": record.gap == 0,
+        "gap": record.gap if math.isfinite(record.gap) else None,
         "unknown": [result.source[i] for i in result.unknown] if best and result else [],
         "error": record.error,
     }

@@ -148,7 +148,7 @@ class _Translate:
         converted = [convert(record) for convert in self.converts]
         if (result := record.result) is None:
             return Translated(record.number, record.error, converted)
-        counts = result.stats.hypotheses, result.stats.lm_queries, result.optimal
+        counts = result.stats.hypotheses, result.stats.lm_queries, record.gap == 0
         return Translated(
             record.number, record.error, converted, result.source, list(result.unknown), *counts
         )
