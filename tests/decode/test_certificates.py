@@ -249,3 +249,25 @@ def test_real_sentences(shared: Path) -> None:
         result = hiero.Decoder(model, pop_limit=5, span_limit=15, exact=2_000_000).translate(line)
         assert everything.optimal and result.optimal
         assert result.score == pytest.approx(everything.score, abs=CLOSE)
+
+
+@pytest.mark.slow
+def test_too_many_meetings_are_given_up(tmp_path: Path) -> None:
+    """Words of 160 with 64 targets each begin and end with any two of 80, so that 26 million pairs may meet."""
+    rng = random.Random(9)
+    words = [f"t{n}" for n in range(80)]
+    sentences = [rng.choices(words, k=30) for _ in range(3000)]
+    write_arpa(tmp_path / "arpa", sentences, 3)
+    rules = [
+        Rule(f"[X] ||| w{n} ||| {' '.join(rng.choices(words, k=3))} ||| P={rng.uniform(-1, 0):.3f}")
+        for n in range(160)
+        for _ in range(64)
+    ]
+    lm = hiero.LanguageModel.load(str(tmp_path / "arpa"))
+    model = hiero.Model([hiero.RuleTable.from_rules(rules)], [lm], {"P": 1.0, "LM0": 0.5})
+    tokens = [f"w{n}" for n in range(160)]
+    results = [hiero.Decoder(model, pop_limit=5, exact=limit).translate(tokens) for limit in (0, 1000)]
+    assert [result.gap for result in results] == [math.inf, math.inf]
+    assert results[0].tokens == results[1].tokens
+    few = hiero.Decoder(model, pop_limit=5, exact=1000).translate(tokens[:20])
+    assert 0 <= few.gap < math.inf

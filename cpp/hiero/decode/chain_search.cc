@@ -10,6 +10,7 @@ namespace hiero {
 namespace {
 
 constexpr double kNoChain = -std::numeric_limits<double>::infinity();
+constexpr std::uint64_t kPollChains = 4096;  // between two polls for interrupts, about
 
 }  // namespace
 
@@ -111,6 +112,7 @@ void ChainSearch::join(std::uint32_t joined, const Chain& prefix, const Group& g
     const double after = next.ends.is_empty ? prefix.after : next.after;
     if (!(others + next.score + after > floor_)) return;
     if (++hypotheses_ > limit_) return;
+    if (hypotheses_ % kPollChains == 0) poll_interrupts();
     Chain longer = append(prefix, next, junction);
     if (run) {
       const double run_after = relaxation_.potential(run->end);

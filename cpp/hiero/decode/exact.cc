@@ -13,6 +13,7 @@ namespace {
 constexpr double kNowhere = -std::numeric_limits<double>::infinity();
 // Scores that differ by less than this share of them, or of 10, differ by the rounding of sums.
 constexpr double kRounding = 1e-6;
+constexpr std::uint64_t kPollHypotheses = 4096;  // between two polls for interrupts
 // The scores down to which chains are searched, as shares of what is between the score to beat and the bound:
 // where the limit does not suffice for all, the last for which it does gives a better bound.
 constexpr std::array kShares{0.75, 0.5, 0.25, 0.0};
@@ -63,7 +64,7 @@ void ExactSearch::run(std::uint64_t limit) {
   if (relaxation_.is_sound()) {
     const double bound = search_chains();
     if (bound > floor_ && !stopped_) search();
-    gap_ = stopped_ && bound > floor_ ? bound - best_ : 0;
+    if (relaxation_.is_sound()) gap_ = stopped_ && bound > floor_ ? bound - best_ : 0;
     space_.hypotheses = limit - left_;
   }
   space_.lm_queries += relaxation_.junctions().lm_queries();
@@ -162,7 +163,7 @@ void ExactSearch::join(std::uint32_t joined, const Piece& prefix) {
     if (!(prefix.optimistic() + node.piece.optimistic() + behind_[joined] > floor_)) return;
     if (left_ == 0) stopped_ = true;
     if (stopped_) return;
-    --left_;
+    if (--left_ % kPollHypotheses == 0) poll_interrupts();
     Piece longer = sketch(prefix, node.piece, joined);
     if (!(bound_whole(longer, joined + 1) > floor_)) continue;
     score_joined(longer, prefix, node.piece, joined);
@@ -171,6 +172,7 @@ void ExactSearch::join(std::uint32_t joined, const Piece& prefix) {
     join(joined + 1, longer);
   }
 }
+
 // Bounds the derivations with a piece at the beginning of the choice, which has so many nonterminals joined.
 double ExactSearch::bound_whole(const Piece& piece, std::uint32_t joined) const {
   if (joined < side_->arity) return piece.optimistic() + rest_[joined];

@@ -10,6 +10,8 @@
 namespace hiero {
 namespace {
 
+constexpr std::size_t kMostPairs = std::size_t{1} << 24;  // of runs that may meet in a sentence
+
 template <class T>
 void append_bytes(std::string& key, const T& value) {
   key.append(reinterpret_cast<const char*>(&value), sizeof value);
@@ -89,6 +91,7 @@ void Junctions::restart() {
   }
   std::ranges::fill(allowed_, 0);
   std::ranges::fill(has_pairs_, 0);
+  pair_count_ = 0;
 }
 
 void Junctions::prepare() {
@@ -143,6 +146,11 @@ float Junctions::score_pair(EndId end, StartId start) {
 }
 
 void Junctions::find_pairs(StartId start) {
+  has_pairs_[start] = 1;
+  pairs_[start].clear();
+  ranked_[start].clear();
+  if (!sound_) return;
+  poll_interrupts();
   std::vector<EndId> ends;
   for (std::size_t k = 0; k < lms_; ++k) {
     const auto& left = starts_[start * lms_ + k].left;
@@ -153,11 +161,14 @@ void Junctions::find_pairs(StartId start) {
     }
   }
   sort_unique(ends);
-  pairs_[start].clear();
+  pair_count_ += ends.size();
+  if (pair_count_ > kMostPairs) {
+    sound_ = false;
+    return;
+  }
   for (const EndId end : ends) pairs_[start].push_back({end, score_pair(end, start)});
   ranked_[start] = pairs_[start];
   std::ranges::stable_sort(ranked_[start], std::greater{}, &Pair::score);
-  has_pairs_[start] = 1;
 }
 
 void Junctions::update() {

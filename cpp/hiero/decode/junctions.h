@@ -9,7 +9,9 @@
 // Decoding of Syntactic Translation Models through Lagrangian Relaxation").
 //
 // The bounds hold if no language model has a negative weight, and no context of words of the sentence has a
-// positive back-off weight, after which a longer context could make a word more probable: check are_sound().
+// positive back-off weight, after which a longer context could make a word more probable. A sentence in which
+// more than 16 million pairs of runs could meet has no bounds: they would take minutes and gigabytes. Check
+// are_sound().
 //
 // How to use: add() the words that rules may put out, and number the starts and ends of runs. prepare() then
 // makes the bounds; after each change of potentials call update(), then best() for each start.
@@ -101,6 +103,7 @@ class Junctions {
   std::vector<std::vector<Pair>> pairs_;   // by start, sorted by end: those that an n-gram joins
   std::vector<std::vector<Pair>> ranked_;  // the same, sorted by score
   std::vector<std::uint8_t> has_pairs_;    // by start
+  std::size_t pair_count_ = 0;             // of all starts, since restart()
 };
 
 }  // namespace hiero

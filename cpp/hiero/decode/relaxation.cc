@@ -100,7 +100,7 @@ void Relaxation::tighten() {
     read_words();
     if (!is_sound()) return;
     follow_subgradient();
-    if (bound_ <= floor_) return;
+    if (!is_sound() || bound_ <= floor_) return;
     const auto before = static_cast<double>(choices_left());
     drop();
     if (static_cast<double>(choices_left()) > (1 - kWorthAnotherRound) * before) break;
@@ -137,6 +137,7 @@ void Relaxation::follow_subgradient() {
   for (unsigned step = 0; step < kSteps; ++step) {
     poll_interrupts();
     score_all();
+    if (!is_sound()) return;
     if (bound_ < best_bound) {
       best_bound = bound_;
       best_potentials = potentials;

@@ -25,8 +25,6 @@ class SentenceNgrams {
   bool any_positive_backoff();
   // From now on, other words do not occur.
   void restrict(std::span<const LmWord> words);
-  // Whether the word occurs.
-  bool has(LmWord word) const { return has_[word]; }
   // Returns the words w of which the model has the bigram (w, word).
   std::vector<LmWord> before(LmWord word);
   // Returns the largest log probability of number i of a left state's n-grams after any words, minus what the
