@@ -253,7 +253,7 @@ def test_real_sentences(shared: Path) -> None:
 
 @pytest.mark.slow
 def test_too_many_meetings_are_given_up(tmp_path: Path) -> None:
-    """Words of 160 with 64 targets each begin and end with any two of 80, so that 26 million pairs may meet."""
+    """Targets of 160 words begin and end with any two of 80 words: 26 million pairs of runs may meet."""
     rng = random.Random(9)
     words = [f"t{n}" for n in range(80)]
     sentences = [rng.choices(words, k=30) for _ in range(3000)]
