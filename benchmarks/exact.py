@@ -1,26 +1,28 @@
 """Share of sentences whose translations exact search proves optimal, by length.
 
-    python benchmarks/exact.py ../shared/data
+    python benchmarks/exact.py ../shared/data [--models FOLDER]
 
-Translates the first 100 sentences of the test sets of the two prepared systems at the default pop limit,
-alone and with several limits of exact search. Prints for each span of lengths the share of sentences that are
-proved optimal without and with exact search, the share for which it finds a better derivation, the median and
-the 90th percentile of the gap, and CPU time and hypotheses of a sentence. Loading is not counted.
+Translates the first 100 sentences of the test sets of the two prepared systems, and of the model `ur-en`
+that `hiero train` made in FOLDER, at the default pop limit, alone and with several limits of exact search.
+Prints for each span of lengths the share of sentences that are proved optimal without and with exact
+search, the share for which it finds a better derivation, the median and the 90th percentile of the gap, and
+CPU time and hypotheses of a sentence. Loading is not counted.
 """
 
 from __future__ import annotations
 
 import math
+import tempfile
 import time
 from pathlib import Path
 from typing import NamedTuple
 
 import numpy as np
 from machine import argument_parser, disturbance_check, machine
+from prepared import PREPARED, System
 
 import hiero
 
-CORPORA = {"ja-en": "test.ja", "de-en": "test2016.de"}
 LIMITS = (100_000, 1_000_000, 10_000_000)
 SENTENCES = 100
 # The largest length of each row.
@@ -63,17 +65,18 @@ def table(outcomes: list[Outcome]) -> None:
         )
 
 
-def measure(data: Path, corpus: str) -> None:
-    """Translates a test set with each limit."""
-    system = data / corpus / "system"
-    model = hiero.Model.assemble([system / "grammar.gz"], [system / "lm.arpa.gz"], system / "weights.txt")
-    lines = (data / corpus / CORPORA[corpus]).read_text(encoding="utf-8").splitlines()[:SENTENCES]
+def measure(data: Path, corpus: str, trained: Path | None) -> None:
+    """Translates a test set with each limit, by the prepared system or a trained model."""
+    with tempfile.TemporaryDirectory() as scratch:
+        system = System(data, corpus, Path(scratch), trained)
+        model = system.model()
+    sentences = [line.split() for line in system.source[:SENTENCES]]
     usual = hiero.Decoder(model, span_limit=15)
+    firsts = [usual.translate(tokens) for tokens in sentences]
     for limit in LIMITS:
         exact = hiero.Decoder(model, span_limit=15, exact=limit)
         outcomes = []
-        for tokens in map(str.split, lines):
-            first, _ = translate(usual, tokens)
+        for tokens, first in zip(sentences, firsts, strict=True):
             result, milliseconds = translate(exact, tokens)
             is_better = result.score > first.score + 1e-4
             proved = (first.optimal, result.optimal, is_better, result.gap)
@@ -84,11 +87,15 @@ def measure(data: Path, corpus: str) -> None:
 
 def main() -> None:
     """Runs the benchmark."""
-    arguments = argument_parser(__doc__, "data").parse_args()
+    parser = argument_parser(__doc__, "data")
+    parser.add_argument("--models", type=Path, help="folder of trained models")
+    arguments = parser.parse_args()
     print(machine())
     with disturbance_check():
-        for corpus in CORPORA:
-            measure(arguments.data, corpus)
+        for corpus in PREPARED:
+            measure(arguments.data, corpus, None)
+        if arguments.models is not None:
+            measure(arguments.data, "ur-en", arguments.models / "ur-en")
 
 
 if __name__ == "__main__":

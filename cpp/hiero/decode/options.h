@@ -54,8 +54,10 @@ struct DecoderOptions {
                   0});
     visit(Setting{&O::ttable_limit, "ttable_limit",
                   "targets kept per source side and label, best by rule features and LM estimate; 0: all"});
-    visit(Setting{&O::exact, "exact",
-                  "most hypotheses per sentence to find the best derivation and prove it the best; 0: none"});
+    visit(Setting{
+        &O::exact, "exact",
+        "hypotheses per sentence, at most, that are made after the usual search to prove that there is no "
+        "better derivation, or to find it; 0: none"});
     visit(Setting{&O::pass_through, "pass_through", "words that may be copied to the output"});
     visit(Setting{&O::unknown_words, "unknown_words",
                   "output for unknown words that are copied: the word, word_OOV, or nothing"});

@@ -259,7 +259,7 @@ class DecodingOutput:
         bool,
         typer.Option(
             "--confidence",
-            help="Add to the records of jsonl how sure each word is, from 0 to 1, by the forest.",
+            help="Add to each jsonl record the confidence of its target words, 0 to 1.",
             rich_help_panel=_IO,
         ),
     ] = False

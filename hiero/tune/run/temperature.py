@@ -12,12 +12,13 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 
 import numpy as np
+import numpy.typing as npt
 
 from hiero._core import Translation
 from hiero.tune.run.model_decoder import ModelDecoder
 from hiero.tune.run.protocol import Array
 
-# The temperatures to choose among: powers of the square root of 2 around 1.
+# The temperatures to choose among, from 0.5 to 16.
 TEMPERATURES = tuple(2.0 ** (k / 2) for k in range(-2, 9))
 _BINS = 10
 
@@ -73,10 +74,12 @@ def choose_temperature(
 
     ``references`` are lines of tokens, by sentence. Returns None where no known word is translated.
     """
-    split = [[line.split() for line in lines] for lines in references]
     sums = np.zeros((len(TEMPERATURES), _BINS, 4))
-    for one in decoder.translations(weights, _Judge(split)):
-        sums += one
+    translations = decoder.translations(weights, _words)
+    for words, lines in zip(translations, references, strict=True):
+        if words is not None:
+            right = right_words(words.tokens, [line.split() for line in lines])
+            sums += _compare(words.confidence[:, words.known], right[words.known])
     if not sums[0, :, 0].any():
         return None
     errors = sums[:, :, 3].sum(axis=1) / sums[0, :, 0].sum()
@@ -86,28 +89,31 @@ def choose_temperature(
 
 
 @dataclass(frozen=True)
-class _Judge:
-    """Compares the confidence of a sentence's words with whether they are right.
+class _Words:
+    """The words of a translation: which are known, and their confidence, (temperatures, words)."""
 
-    Returns (temperatures, bins, 4): words, and sums of confidence, right, and their squared difference.
-    """
+    tokens: Sequence[str]
+    known: npt.NDArray[np.bool_]
+    confidence: Array
 
-    references: Sequence[Sequence[Sequence[str]]]
 
-    def __call__(self, number: int, result: Translation | None) -> Array:
-        sums = np.zeros((len(TEMPERATURES), _BINS, 4))
-        if result is None or not result.has_parse:
-            return sums
-        tokens, unknown = result.tokens, set(result.unknown)
-        known = np.ones(len(tokens), dtype=bool)
-        known[[target for source, target in result.alignment if source in unknown]] = False
-        right = right_words(tokens, self.references[number])[known]
-        scores = result.forest.scores(result.weights)
-        for of_bins, temperature in zip(sums, TEMPERATURES, strict=True):
-            posteriors = result.forest.distribution(scores / temperature).word_posteriors(tokens)
-            confidence = np.array(posteriors)[known]
-            bins = np.minimum((confidence * _BINS).astype(int), _BINS - 1)
-            columns = np.ones_like(right), confidence, right, (confidence - right) ** 2
-            for column, values in enumerate(columns):
-                of_bins[:, column] = np.bincount(bins, values, _BINS)
-        return sums
+def _words(_: int, result: Translation | None) -> _Words | None:
+    """Returns the words of a translation, if there is one. On a cluster this is done where it is made."""
+    if result is None or not result.has_parse:
+        return None
+    tokens, unknown = result.tokens, set(result.unknown)
+    known = np.ones(len(tokens), dtype=bool)
+    known[[target for source, target in result.alignment if source in unknown]] = False
+    scores = result.forest.scores(result.weights)
+    distributions = (result.forest.distribution(scores / temperature) for temperature in TEMPERATURES)
+    return _Words(tokens, known, np.array([p.word_posteriors(tokens) for p in distributions]))
+
+
+def _compare(confidence: Array, right: Array) -> Array:
+    """Sums words, confidence, right, and their squared difference: (temperatures, bins, 4)."""
+    sums = np.zeros((len(confidence), _BINS, 4))
+    for of_bins, sure in zip(sums, confidence, strict=True):
+        bins = np.minimum((sure * _BINS).astype(int), _BINS - 1)
+        for column, values in enumerate((np.ones_like(right), sure, right, (sure - right) ** 2)):
+            of_bins[:, column] = np.bincount(bins, values, _BINS)
+    return sums
