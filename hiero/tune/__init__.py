@@ -22,13 +22,14 @@ from hiero.tune.run.protocol import Array, KBestList, TuningDecoder
 from hiero.tune.run.results import Iteration, TuneResult
 from hiero.tune.run.runs import Runs, tune_runs
 from hiero.tune.run.span_limits import SpanLimitChoice, TriedLimit, choose_span_limit
-from hiero.tune.run.temperature import Calibration, choose_temperature
+from hiero.tune.run.temperature import Bin, Calibration, choose_temperature
 
 __all__ = [
     "METHODS",
     "AccumulatedForests",
     "AccumulatedLists",
     "Array",
+    "Bin",
     "Calibration",
     "DirectMethod",
     "ForestMethod",

@@ -152,11 +152,14 @@ def test_the_span_limit_is_chosen(tmp_path: Path) -> None:
     other = call(*command, "--output", tmp_path / "other", "--quiet")
     assert "other: holds another run, see run.json" in one_error_line(other, 1)
     # Weights of a run bring its limit, from their file or its directory; others start from the model's.
-    for weights, limit in (("out", 15), ("out/weights.txt", 15), ("model/weights.txt", 10)):
-        started = (*command, "--weights", tmp_path / weights, "--pop-limit", 3)
-        hiero.Model.load(tmp_path / "model").with_settings(span_limit=10).save(tmp_path / "model")
+    # Exact search is too slow for tuning, unless it is asked for.
+    for weights, limit, exact in (("out", 15, 0), ("out/weights.txt", 15, 0), ("model/weights.txt", 10, 3)):
+        asked = ("--exact", exact) if exact else ()
+        started = (*command, "--weights", tmp_path / weights, "--pop-limit", 3, *asked)
+        hiero.Model.load(tmp_path / "model").with_settings(span_limit=10, exact=7).save(tmp_path / "model")
         handed_on = handed(tune_module, "chosen_span_limit", *started[1:], "--output", tmp_path / "new")
-        assert handed_on["decoder"].settings.span_limit == limit
+        settings = handed_on["decoder"].settings
+        assert (settings.span_limit, settings.exact) == (limit, exact)
     # A limit that is given is taken. Several runs have one limit.
     given = call(*command, "--span-limit", 11, "--output", tmp_path / "given")
     assert given.stdout.startswith(b"iteration 0: 0.0000") and given.stderr == b""

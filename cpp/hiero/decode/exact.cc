@@ -67,7 +67,7 @@ void ExactSearch::run(std::uint64_t limit) {
     if (relaxation_.is_sound()) gap_ = stopped_ && bound > floor_ ? bound - best_ : 0;
     space_.hypotheses = limit - left_;
   }
-  space_.lm_queries += relaxation_.junctions().lm_queries();
+  space_.lm_queries += relaxation_.lm_queries();
 }
 
 // Searches chains of runs down to the floor, as far as the limit goes. Returns a bound on all derivations.

@@ -22,15 +22,14 @@ Relaxation::Relaxation(const SearchContext& context, double floor)
   read_choices();
   const auto& lms = context_.model.lms();
   std::vector<ChartState> states(lms.size());
-  std::uint64_t queries = 0;
   for (std::size_t k = 0; k < lms.size(); ++k) {
     const LmWord end_of_sentence = lms[k]->index("</s>");
     goal_words_ +=
-        context_.weights.lm[k] * lms[k]->score_terminals({&end_of_sentence, 1}, false, states[k], queries);
+        context_.weights.lm[k] * lms[k]->score_terminals({&end_of_sentence, 1}, false, states[k], lm_queries_);
   }
   if (!lms.empty()) goal_ = {junctions_.start(states.data()), 0, false, false};
   if (!lms.empty() && !context_.model.goal_has_bos()) {
-    for (std::size_t k = 0; k < lms.size(); ++k) lms[k]->score_terminals({}, true, states[k], queries);
+    for (std::size_t k = 0; k < lms.size(); ++k) lms[k]->score_terminals({}, true, states[k], lm_queries_);
     opening_ = {0, junctions_.end(states.data()), false, true};
   }
 }

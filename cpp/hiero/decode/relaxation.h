@@ -91,6 +91,7 @@ class Relaxation {
   // What a run that ends so adds to its score and takes from the next one's (junctions.h).
   double potential(EndId end) const { return junctions_.potentials()[end]; }
   Junctions& junctions() { return junctions_; }
+  std::uint64_t lm_queries() const { return lm_queries_ + junctions_.lm_queries(); }
 
  private:
   struct Side {
@@ -121,6 +122,7 @@ class Relaxation {
   const SearchContext& context_;
   double floor_;
   Junctions junctions_;
+  std::uint64_t lm_queries_ = 0;  // but those of junctions_
   std::vector<Choice> choices_;
   std::vector<std::size_t> first_;    // by application, in choices_
   std::vector<std::uint32_t> count_;  // by application

@@ -56,9 +56,10 @@ _WEIGHTS = "Weights"
 
 def tuning_decoder(model: Model, decoding: OptionValues) -> Decoder:
     """Returns the decoder of a tuning set: with the model's settings but for those of ``decoding``, and
-    half of the model's pop limit unless they have one. A limit of 0, which is none, stays."""
+    half of the model's pop limit and no exact search unless they have others. A limit of 0, which is
+    none, stays."""
     pop_limit = math.ceil(model.settings.pop_limit / _SHARE_OF_POP_LIMIT)
-    return Decoder(model, **{"pop_limit": pop_limit, **decoding})
+    return Decoder(model, **{"pop_limit": pop_limit, "exact": 0, **decoding})
 
 
 @dataclass(frozen=True, kw_only=True)
