@@ -1860,6 +1860,20 @@ class Translation:
         """Tokens of the source sentence."""
 
     @property
+    def uncovered_source(self) -> list[int]:
+        """
+        Positions of source words that no rule translates in agreement with the sentence's constraint,
+        where no derivation obeys it.
+        """
+
+    @property
+    def uncovered_target(self) -> list[int]:
+        """
+        Positions of words of the only reference, or of the prefix without one, that no rule brings in
+        agreement with the sentence's constraint, where no derivation obeys it.
+        """
+
+    @property
     def unknown(self) -> list[int]:
         """
         Positions of unknown source words: those that are the whole source side of no rule, but for
@@ -1945,6 +1959,52 @@ class DecoderOptions:
     @staticmethod
     def settings() -> list[Setting]:
         """Returns a description of each setting."""
+
+class TargetConstraint:
+    """
+    Constraint on the words of a translation. See hiero.Sentence, which takes text.
+    """
+
+    def __init__(
+        self,
+        prefix: Sequence[str] = [],
+        unfinished: Sequence[str] = [],
+        references: Sequence[Sequence[str]] = [],
+        required: Sequence[Sequence[str]] = [],
+        forbidden: Sequence[Sequence[str]] = [],
+    ) -> None:
+        """
+        Makes a constraint.
+
+        Args:
+            prefix: First words.
+            unfinished: Beginnings of the word after the prefix, one of which it has; empty: any.
+            references: All words: those of one of these; empty: any.
+            required: Phrases that must occur, as lists of words.
+            forbidden: Phrases that must not occur.
+        """
+
+    @property
+    def prefix(self) -> list[str]:
+        """First words."""
+
+    @property
+    def unfinished(self) -> list[str]:
+        """
+        Beginnings of the word after the prefix, one of which it has; empty: any.
+        """
+
+    @property
+    def references(self) -> list[list[str]]:
+        """Lists of all words, one of which it has; empty: any."""
+
+    @property
+    def required(self) -> list[list[str]]:
+        """Phrases that must occur."""
+
+    @property
+    def forbidden(self) -> list[list[str]]:
+        """Phrases that must not occur."""
 
 class TranslationModel:
     """
@@ -2073,6 +2133,7 @@ class Decoder:
         rules: Sequence[Rule],
         rule_weights: Sequence[tuple[str, float]],
         sentence: object | None,
+        constraint: TargetConstraint,
         keep: str,
     ) -> Translation:
         """
@@ -2083,12 +2144,14 @@ class Decoder:
             rules: Rules for this sentence only.
             rule_weights: Names and weights of features that only these rules have.
             sentence: The object that local features written in Python are called with.
+            constraint: Constraint on the words of the translation.
             keep: "none", "forest", "chart" or "splits": the part of the search space that the translation
                 holds besides its best derivation.
 
         Raises:
             FormatError: The rules do not fit the model.
-            ValueError: `keep` is unknown, or a name or weight in rule_weights is not allowed.
+            ValueError: `keep` is unknown, a name or weight in rule_weights is not allowed, or the constraint
+                has an empty phrase or too many phrases.
         """
 
 class ExtractOptions:

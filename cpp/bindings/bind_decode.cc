@@ -78,8 +78,9 @@ std::shared_ptr<Decoder> decoder_with_weights(const Decoder& decoder, const Arra
 
 Translation translate_tokens(const Decoder& decoder, std::vector<std::string> tokens,
                              const std::vector<Rule>& rules, const SentenceWeights& rule_weights,
-                             const nb::object& sentence, const std::string& keep) {
-  SentenceInput input{std::move(tokens), rules, rule_weights, annotations_of(sentence)};
+                             const nb::object& sentence, const TargetConstraint& constraint,
+                             const std::string& keep) {
+  SentenceInput input{std::move(tokens), rules, rule_weights, annotations_of(sentence), constraint};
   const nb::gil_scoped_release release;
   return decoder.translate(std::move(input), value_named<Keep>(keep, "keep"));
 }
@@ -168,25 +169,59 @@ Args:
 Raises:
     ValueError: There is not one weight per feature, or one is not finite.)")
       .def("translate", &translate_tokens, nb::arg("tokens"), nb::arg("rules"), nb::arg("rule_weights"),
-           nb::arg("sentence").none(), nb::arg("keep"), R"(Returns the translation of a sentence.
+           nb::arg("sentence").none(), nb::arg("constraint"), nb::arg("keep"),
+           R"(Returns the translation of a sentence.
 
 Args:
     tokens: Tokens of the source sentence.
     rules: Rules for this sentence only.
     rule_weights: Names and weights of features that only these rules have.
     sentence: The object that local features written in Python are called with.
+    constraint: Constraint on the words of the translation.
     keep: "none", "forest", "chart" or "splits": the part of the search space that the translation
         holds besides its best derivation.
 
 Raises:
     FormatError: The rules do not fit the model.
-    ValueError: `keep` is unknown, or a name or weight in rule_weights is not allowed.)");
+    ValueError: `keep` is unknown, a name or weight in rule_weights is not allowed, or the constraint
+        has an empty phrase or too many phrases.)");
+}
+
+void register_constraint(nb::module_& m) {
+  define<TargetConstraint>(m, "TargetConstraint",
+                           "Constraint on the words of a translation. See hiero.Sentence, which takes text.")
+      .def(
+          "__init__",
+          [](TargetConstraint* self, Words prefix, Words unfinished, std::vector<Words> references,
+             std::vector<Words> required, std::vector<Words> forbidden) {
+            new (self) TargetConstraint{std::move(prefix), std::move(unfinished), std::move(references),
+                                        std::move(required), std::move(forbidden)};
+          },
+          nb::arg("prefix") = Words(), nb::arg("unfinished") = Words(),
+          nb::arg("references") = std::vector<Words>(), nb::arg("required") = std::vector<Words>(),
+          nb::arg("forbidden") = std::vector<Words>(),
+          R"(Makes a constraint.
+
+Args:
+    prefix: First words.
+    unfinished: Beginnings of the word after the prefix, one of which it has; empty: any.
+    references: All words: those of one of these; empty: any.
+    required: Phrases that must occur, as lists of words.
+    forbidden: Phrases that must not occur.)")
+      .def_ro("prefix", &TargetConstraint::prefix, "First words.")
+      .def_ro("unfinished", &TargetConstraint::unfinished,
+              "Beginnings of the word after the prefix, one of which it has; empty: any.")
+      .def_ro("references", &TargetConstraint::references,
+              "Lists of all words, one of which it has; empty: any.")
+      .def_ro("required", &TargetConstraint::required, "Phrases that must occur.")
+      .def_ro("forbidden", &TargetConstraint::forbidden, "Phrases that must not occur.");
 }
 
 }  // namespace
 
 void register_decode(nb::module_& m) {
   register_options<DecoderOptions>(m, "DecoderOptions", "Options of a decoder.");
+  register_constraint(m);
   register_model(m);
   register_decoder(m);
 }

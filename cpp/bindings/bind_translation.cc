@@ -51,11 +51,11 @@ nb::tuple translation_state(const Translation& translation) {
   }
   return nb::make_tuple(as_array(*translation.weights), translation.best, translation.forest,
                         translation.unknown, translation.text, translation.temperature, translation.stats,
-                        translation.gap);
+                        translation.gap, translation.uncovered.source, translation.uncovered.target);
 }
 
 Translation translation_from(const nb::tuple& state) {
-  if (state.size() != 8)
+  if (state.size() != 10)
     throw ForestError("translation: expected weights, forests and what is known of them");
   Translation out;
   const auto weights = nb::cast<Array<double>>(state[0]);
@@ -67,6 +67,8 @@ Translation translation_from(const nb::tuple& state) {
   out.temperature = nb::cast<double>(state[5]);
   out.stats = nb::cast<DecodeStats>(state[6]);
   out.gap = nb::cast<double>(state[7]);
+  out.uncovered.source = nb::cast<std::vector<std::uint32_t>>(state[8]);
+  out.uncovered.target = nb::cast<std::vector<std::uint32_t>>(state[9]);
   const auto has_weights = [&](const std::shared_ptr<const Forest>& forest) {
     return forest->feature_names->size() == out.weights->size();
   };
@@ -125,6 +127,14 @@ void register_translation(nb::module_& m) {
   auto translation = define<Translation>(m, "Translation", "Translation of a sentence.");
   register_best(translation);
   translation
+      .def_prop_ro(
+          "uncovered_source", [](const Translation& t) { return t.uncovered.source; },
+          "Positions of source words that no rule translates in agreement with the sentence's constraint,\n"
+          "where no derivation obeys it.")
+      .def_prop_ro(
+          "uncovered_target", [](const Translation& t) { return t.uncovered.target; },
+          "Positions of words of the only reference, or of the prefix without one, that no rule brings in\n"
+          "agreement with the sentence's constraint, where no derivation obeys it.")
       .def_ro("unknown", &Translation::unknown,
               "Positions of unknown source words: those that are the whole source side of no rule, but for\n"
               "rules that copy words, and that no rule of the sentence itself covers.")

@@ -15,7 +15,7 @@ from hiero.cli.base.commands import Version
 from hiero.cli.base.option_groups import OptionValues
 from hiero.cli.base.settings import SettingOptions
 from hiero.cli.io.lines import SentenceParses, line_format
-from hiero.cli.io.sentences import Forcing, SentenceRules
+from hiero.cli.io.sentences import Forcing, Prefixes, SentenceRules
 from hiero.cli.io.sets import warn_of_repeated
 from hiero.cli.io.translation import Translator, showing_progress, translate_lines
 from hiero.cli.options.decoding import (
@@ -51,6 +51,7 @@ def decode(
     decoder = Decoder(model.open(), **search)
     rules = SentenceRules(text.rules)
     parses = SentenceParses(text.parses)
+    prefixes = Prefixes(text.prefixes, text.tokens)
     decoder = model.weight(decoder, rules, may_have_rules=line_format(text.format).has_rules)
     if reranker is not None:
         reranker.check(decoder.weights)
@@ -62,15 +63,12 @@ def decode(
         lines, segments = text.open(stack)
         forcing = None
         if text.references:
-            weights = {**decoder.weights, **rules.weights}
-            target = decoder.model.text.target
-            forcing = Forcing(text.references, segments, text.tokens, target, weights)
+            forcing = Forcing(text.references, segments, text.tokens, decoder.model.text.target)
         choose = selection.choice(reranker)
-        has_list = output.nbest is not None or forcing is not None
-        has_forests = has_list or output.forests or choose or output.confidence
+        has_forests = output.nbest is not None or output.forests or choose or output.confidence
         keep: Keep = "forest" if has_forests else "none"
         lists = output.nbest, output.unique, output.confidence
-        translator = Translator(decoder, rules, parses, forcing, choose, *lists, keep)
+        translator = Translator(decoder, rules, parses, prefixes, forcing, choose, *lists, keep)
         sinks = output.sinks(stack, segments, decoder, rules)
         # Translations on a terminal would stand among the progress.
         quiet = run.quiet or (output.output is None and sys.stdout.isatty())

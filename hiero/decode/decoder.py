@@ -105,6 +105,8 @@ class Decoder:
         *,
         keep: Keep = "none",
         weights: Weights | None = None,
+        prefix: str | Sequence[str] | None = None,
+        references: Sequence[str | Sequence[str]] | None = None,
     ) -> Translation:
         """Translates one sentence. A string is raw text, a list is tokens.
 
@@ -118,6 +120,10 @@ class Decoder:
           ``.kbest``, with "chart" a ``.chart`` of everything that the search found in every cell, with
           "splits" also the best derivation of every split point.
         - ``weights``: weights for this call only, merged as by ``with_weights``.
+        - ``prefix``, ``references``: how the translation begins, or what it may be in all, as the fields of a
+          ``Sentence``. The best derivation of a reference is found whatever the pop limit. If there is none,
+          ``has_parse`` is False, and ``.uncovered_source`` and ``.uncovered_target`` say which words no rule
+          accounts for.
 
         Raises FormatError for rules that do not fit the model: for labels that it does not have, the goal on
         a right-hand side, unary rules that form a cycle, and features that are neither in the model nor in
@@ -126,7 +132,11 @@ class Decoder:
         """
         core, extra_weights = self._core, {}
         text = self.model.text
-        sentence = Sentence.from_source(source).with_tokens(text.source)
+        said = {"prefix": prefix, "references": references}
+        source = Sentence.from_source(
+            source, **{name: value for name, value in said.items() if value is not None}
+        )
+        sentence = source.with_tokens(text.source)
         sentence = add_generated_rules(sentence, self.model.generators)
         rules = list(sentence.rules)
         if weights is not None:
@@ -136,8 +146,11 @@ class Decoder:
                 extra_weights = {name: float(weight) for name, weight in weights.items() if name in names}
                 weights = {name: weight for name, weight in weights.items() if name not in extra_weights}
             core = self.with_weights(weights)._core
-        result = core.translate(sentence.tokens, rules, list(extra_weights.items()), sentence, keep)
-        if Sentence.from_source(source).text is not None:
+        constraint = sentence.constraint(text.target)
+        result = core.translate(
+            sentence.tokens, rules, list(extra_weights.items()), sentence, constraint, keep
+        )
+        if source.text is not None:
             result.text = text.target.text(result.tokens)
         return result
 

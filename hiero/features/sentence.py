@@ -9,7 +9,7 @@ from typing import Any
 
 from pydantic import BaseModel, ConfigDict, ValidationError
 
-from hiero._core import FormatError, Rule
+from hiero._core import FormatError, Rule, TargetConstraint
 from hiero.base.arguments import checked_tuple, describe
 from hiero.base.json_files import validation_message
 from hiero.base.text import split
@@ -23,6 +23,13 @@ class Sentence:
 
     ``rules`` are used only for this sentence, ``parse`` is its tree, and ``annotations`` are other data for
     local features, by name. Features get a sentence with tokens, and a parse of the same tokens.
+
+    What is said of the translation holds for all derivations that the search makes, or there is none:
+    ``prefix`` is how it begins, ``references`` are what it may be in all, and phrases that are ``required``
+    or ``forbidden`` occur in it at least once each, or not at all. Each is raw text, which the model
+    tokenises as its target side, or a list of tokens. The last word of a prefix of raw text may be
+    unfinished, unless a blank follows.
+
     Raises ValueError for both text and tokens, FormatError for tokens that are empty or contain white space,
     TypeError for fields of a wrong type, such as a string instead of a list of tokens or rules.
 
@@ -36,6 +43,10 @@ class Sentence:
     rules: Sequence[Rule] = ()
     parse: Tree | None = None
     annotations: Mapping[str, Any] = field(default_factory=dict)
+    prefix: str | Sequence[str] = ()
+    references: Sequence[str | Sequence[str]] = ()
+    required: Sequence[str | Sequence[str]] = ()
+    forbidden: Sequence[str | Sequence[str]] = ()
 
     def __post_init__(self) -> None:
         if self.text is not None and not isinstance(self.text, str):
@@ -53,6 +64,12 @@ class Sentence:
         if self.parse is not None and not isinstance(self.parse, Tree):
             message = "parse: expected a hiero.Tree, as hiero.Tree.read(text) returns one"
             raise TypeError(f"{message}, not {describe(self.parse)}")
+        object.__setattr__(self, "prefix", _words("prefix", self.prefix))
+        for name in ("references", "required", "forbidden"):
+            phrases = getattr(self, name)
+            if isinstance(phrases, str | bytes) or not isinstance(phrases, Iterable):
+                raise TypeError(f"{name}: expected a list of texts, not {describe(phrases)}")
+            object.__setattr__(self, name, tuple(_words(name, phrase) for phrase in phrases))
 
     @classmethod
     def from_source(cls, source: str | Sequence[str] | Sentence, **fields: Any) -> Sentence:
@@ -87,12 +104,47 @@ class Sentence:
             parse = replace(plain.retokenize(side.bare(tokens)), tokens=tuple(tokens))
         return replace(self, text=None, tokens=tokens, parse=parse)
 
+    @property
+    def is_constrained(self) -> bool:
+        """Whether anything is said of the translation."""
+        return bool(self.prefix or self.references or self.required or self.forbidden)
+
+    def constraint(self, side: TextSide) -> TargetConstraint:
+        """Returns what is said of the translation in tokens of the model's target side.
+
+        Raises ValueError for a phrase without words.
+        """
+
+        def begin(text: str | Sequence[str]) -> list[str]:
+            return side.tokens(text) if isinstance(text, str) else list(text)
+
+        def phrase(text: str | Sequence[str]) -> list[str]:
+            # A truecaser would change the first word, as that of a sentence.
+            return side.words(text) if isinstance(text, str) and side.truecaser else begin(text)
+
+        prefix, unfinished = begin(self.prefix), []
+        if isinstance(self.prefix, str) and prefix and not self.prefix[-1].isspace():
+            last = prefix.pop()
+            # The truecaser does not know how a word of which it sees a part is written.
+            first_in_any_case = side.truecaser and not prefix
+            unfinished = (
+                [last[0].lower() + last[1:], last[0].upper() + last[1:]] if first_in_any_case else [last]
+            )
+        return TargetConstraint(
+            prefix,
+            unfinished,
+            [begin(text) for text in self.references],
+            [phrase(text) for text in self.required],
+            [phrase(text) for text in self.forbidden],
+        )
+
     @classmethod
     def from_json(cls, line: str) -> Sentence:
         """Reads a sentence from a JSON object.
 
         It has ``text`` or ``tokens``, and optionally ``id``, ``rules`` as in rule tables, ``parse`` in Penn
-        brackets and ``annotations``. Raises FormatError.
+        brackets, ``annotations``, ``prefix``, ``references``, ``required`` and ``forbidden``. Raises
+        FormatError.
         """
         try:
             record = _Record.model_validate_json(line)
@@ -107,6 +159,10 @@ class Sentence:
             [Rule(rule) for rule in record.rules],
             None if record.parse is None else Tree.read(record.parse),
             record.annotations,
+            record.prefix,
+            record.references,
+            record.required,
+            record.forbidden,
         )
 
     @staticmethod
@@ -128,6 +184,9 @@ class Sentence:
             record["parse"] = self.parse.brackets()
         if self.annotations:
             record["annotations"] = dict(self.annotations)
+        for name in ("prefix", "references", "required", "forbidden"):
+            if value := getattr(self, name):
+                record[name] = value
         return json.dumps(record, ensure_ascii=False)
 
 
@@ -147,3 +206,17 @@ class _Record(_NamedRecord):
     rules: list[str] = []
     parse: str | None = None
     annotations: dict[str, Any] = {}
+    prefix: str | list[str] = []
+    references: list[str | list[str]] = []
+    required: list[str | list[str]] = []
+    forbidden: list[str | list[str]] = []
+
+
+def _words(name: str, value: str | Sequence[str]) -> str | tuple[str, ...]:
+    """Returns text as it is, and checks tokens."""
+    if isinstance(value, str):
+        return value
+    tokens = checked_tuple(name, value, str, "tokens")
+    if wrong := [token for token in tokens if split(token) != [token]]:
+        raise FormatError(f"{name}: {wrong[0]!r} is empty or contains white space")
+    return tokens

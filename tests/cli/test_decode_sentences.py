@@ -87,7 +87,9 @@ def test_blank_references(parts: list[object], tmp_path: Path) -> None:
     )
     done = decode(parts, *own, stdin="le chat\nle chat\nil mange\nle chat\n")
     assert done.returncode == 1
-    error = "its references are blank, and no derivation that was kept yields nothing"
+    error = (
+        "its references are blank, and no derivation yields nothing; no rule that agrees translates: le chat"
+    )
     assert done.stderr.decode() == f"input:4: {error}\n"
     records = [json.loads(line) for line in done.stdout.decode().splitlines()]
     assert [record["text"] for record in records] == ["the cat", "", "it eats", ""]
@@ -105,11 +107,11 @@ def test_the_best_derivation_of_a_reference(parts: list[object], tmp_path: Path)
     outputs = ("--output-format", "jsonl", "--forests", archive, "--nbest", 5)
     done = decode(parts, "--references", first, second, *outputs, stdin=SOURCE)
     assert done.returncode == 1
-    assert done.stderr == b"input:4: no derivation that was kept yields a reference\n"
+    assert done.stderr == b"input:4: no derivation yields a reference\n"
     records = [json.loads(line) for line in done.stdout.decode().splitlines()]
     assert [record["text"] for record in records[:2]] == ["i see the cat", ""]
     assert (records[3]["text"], records[3]["nbest"], records[3]["score"]) == ("", [], None)
-    assert records[3]["error"] == "no derivation that was kept yields a reference"
+    assert records[3]["error"] == "no derivation yields a reference"
     twice = decode(parts, "--references", first, first, stdin=SOURCE).stderr.decode()
     assert twice.startswith(f"hiero: warning: {first}: is given twice\n")
     # What it should have found: the best of all derivations of either string.
@@ -124,6 +126,27 @@ def test_the_best_derivation_of_a_reference(parts: list[object], tmp_path: Path)
         texts = [{each.text for each in forest.kbest(1000, forests.weights or {})} for forest in forests]
     assert texts == [{"i see the cat"}, set(), {"it eats", "he eats"}, set()]
     assert call("hiero", "forest", "stats", archive).returncode == 0
+
+
+def test_prefixes(parts: list[object], tmp_path: Path) -> None:
+    """Each line begins as its line of the file: the last word may be unfinished, unless a blank follows."""
+    prefixes = write(tmp_path / "prefixes", ["i see t", "", "i", "no such"])
+    done = decode(parts, "--prefixes", prefixes, stdin=SOURCE)
+    assert done.returncode == 1
+    assert done.stdout.decode() == "i see the cat\n\nit eats\n\n"
+    assert done.stderr.decode().startswith("input:4: no derivation obeys what is said of the translation")
+    for wrong in (["i"], ["i"] * 5):
+        done = decode(parts, "--prefixes", write(prefixes, wrong), stdin=SOURCE)
+        assert f"{prefixes}: {len(wrong)} lines, where the source has" in done.stderr.decode()
+    # JSON lines say it of their own sentences.
+    records = [
+        {"text": "il mange", "prefix": "it "},
+        {"text": "il mange", "required": ["eat"], "forbidden": ["it"]},
+        {"text": "il mange", "references": ["it eat", "the cat", "it eats"]},
+    ]
+    text = "".join(json.dumps(record) + "\n" for record in records)
+    done = decode(parts, "--input-format", "jsonl", stdin=text)
+    assert done.stdout.decode().splitlines() == ["it eats", "he eat", "it eats"]
 
 
 def test_references_are_raw_where_text_is(parts: list[object], tmp_path: Path) -> None:
@@ -143,7 +166,7 @@ def test_references_are_raw_where_text_is(parts: list[object], tmp_path: Path) -
     # As tokens, the last two of the raw reference are one.
     command = ("hiero-decode", "--model", model, "--references", raw, "--tokens", "--quiet")
     done = call(*command, stdin="je vois le chat .\n")
-    assert "no derivation that was kept yields a reference" in one_error_line(done)
+    assert "no derivation yields a reference" in one_error_line(done)
 
 
 @pytest.mark.parametrize(

@@ -21,6 +21,7 @@ from support.brute_force import (
     same_features,
     write_arpa,
 )
+from support.constraints import obeys, random_constraint
 from support.search_cases import Case, many_labels, many_nonterminals, own_rules, plain_case
 
 
@@ -38,8 +39,11 @@ def lms(tmp_path_factory: pytest.TempPathFactory) -> list[Path]:
     return paths
 
 
-def check(rng: random.Random, case: Case) -> int:
-    """Compares search with enumeration under random weights; returns the number of derivations."""
+def check(rng: random.Random, case: Case, constrained: bool = False) -> int:
+    """Compares search with enumeration under random weights; returns the number of derivations.
+
+    A constrained case is enumerated as others are, and what does not obey is dropped.
+    """
     models = [BackoffModel(path) for path in case.lms]
     try:
         model = case.model()
@@ -49,17 +53,19 @@ def check(rng: random.Random, case: Case) -> int:
     weights = {name: rng.uniform(-1, 1) for name in model.feature_names}
     for k in range(len(case.lms)):
         weights[f"LM{k}"] = rng.uniform(0, 1)
+    expected = Enumerator(case.rules, case.sentence, case.span_limit, sentence_rules=case.own).derivations()
+    said = (
+        random_constraint(rng, [derivation.words for derivation in expected], "uvwb") if constrained else {}
+    )
+    expected = [derivation for derivation in expected if obeys(derivation.words, said)]
     decoder = hiero.Decoder(model, pop_limit=0, span_limit=case.span_limit)
+    sentence = hiero.Sentence.from_source(case.sentence, rules=case.own, **said)
     if case.own:
         brought = {name for rule in case.own for name in rule.features}.difference(weights)
         weights |= {name: rng.uniform(-1, 1) for name in sorted(brought)}
-        result = decoder.translate(
-            hiero.Sentence.from_source(case.sentence, rules=case.own), keep="forest", weights=weights
-        )
+        result = decoder.translate(sentence, keep="forest", weights=weights)
     else:
-        result = decoder.with_weights(weights).translate(case.sentence, keep="forest")
-
-    expected = Enumerator(case.rules, case.sentence, case.span_limit, sentence_rules=case.own).derivations()
+        result = decoder.with_weights(weights).translate(sentence, keep="forest")
     assert result.has_parse == bool(expected)
     assert result.forest.derivation_count == len(expected)
     if not expected:
@@ -91,6 +97,16 @@ def test_equals_enumeration(block: int, lms: list[Path]) -> None:
         rng = random.Random(seed)
         counts.append(check(rng, plain_case(rng, lms)))
     assert sum(count > 10 for count in counts) > 50  # not only trivial cases
+
+
+@pytest.mark.parametrize("make", [plain_case, many_nonterminals, many_labels, own_rules])
+def test_constraints_equal_enumeration(make: Callable[..., Case], lms: list[Path]) -> None:
+    counts = []
+    for seed in range(500):
+        rng = random.Random(seed)
+        counts.append(check(rng, make(rng, lms), constrained=True))
+    assert sum(count > 0 for count in counts) > 150
+    assert sum(count > 10 for count in counts) > 20
 
 
 @pytest.mark.parametrize("make", [many_nonterminals, many_labels, own_rules])

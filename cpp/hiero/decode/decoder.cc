@@ -7,6 +7,7 @@
 
 #include "hiero/base/arena.h"
 #include "hiero/decode/coarse.h"
+#include "hiero/decode/constrain.h"
 #include "hiero/decode/exact.h"
 #include "hiero/decode/forest_builder.h"
 #include "hiero/decode/matcher.h"
@@ -49,12 +50,7 @@ std::vector<std::uint32_t> uncovered(const Sentence& sentence, const Matches& ma
     const bool is_sentence_rule =
         matches.target_sets[application.targets].table + 1 == sentence.table_count();
     if (!is_sentence_rule || cell.end - cell.begin == 1) continue;
-    std::uint32_t at = cell.begin;
-    for (CellId tail : matches.tails(application)) {
-      std::fill(covered.begin() + at, covered.begin() + matches.cells[tail].begin, 1);
-      at = matches.cells[tail].end;
-    }
-    std::fill(covered.begin() + at, covered.begin() + cell.end, 1);
+    matches.visit_words(application, [&](std::uint32_t position) { covered[position] = 1; });
   }
   std::erase_if(out, [&](std::uint32_t position) { return covered[position]; });
   return out;
@@ -90,6 +86,7 @@ struct Decoder::Workspace {
   Arena arena;
   Matcher matcher;
   Matches matches;
+  Constrainer constrainer;
   TargetScratch target_scratch;
   Search search;
 };
@@ -131,21 +128,25 @@ Decoder Decoder::with_weights(std::shared_ptr<const Weights> weights) const {
 Translation Decoder::translate(SentenceInput input, Keep keep) const {
   const auto [weights, feature_names] =
       with_sentence_weights({weights_, model_->shared_features()}, input.weights);
-  const Sentence sentence(*model_, std::move(input), options_);
+  const TargetConstraint constraint = std::move(input.constraint);
+  DecoderOptions options = options_;
+  if (!constraint.references.empty()) options.pop_limit = 0;  // a cell has one string, and so one item
+  const Sentence sentence(*model_, std::move(input), options);
   // A workspace is lost, not returned, when decoding throws: its state is unknown then.
   std::unique_ptr<Workspace> w = pool_->take(*model_);
   w->arena.reset();
-  w->matcher.run(sentence, options_.span_limit, w->matches);
-  const SentenceContext context{*model_, sentence, *weights, options_, w->matches, w->arena};
+  w->matcher.run(sentence, options.span_limit, w->matches);
+  Translation out;
+  out.unknown = uncovered(sentence, w->matches);
+  if (constraint.any()) out.uncovered = w->constrainer.run(sentence, TargetAutomaton(constraint), w->matches);
+  const SentenceContext context{*model_, sentence, *weights, options, w->matches, w->arena};
   SentenceTargets targets(context, w->target_scratch);
   const CoarsePass coarse(w->matches, targets);
   const SearchContext search_context{context, targets, coarse, keep};
   const SearchSpace& space = w->search.run(search_context);
 
-  Translation out;
   out.weights = {weights, &weights->values};
-  out.unknown = uncovered(sentence, w->matches);
-  out.temperature = options_.confidence_temperature;
+  out.temperature = options.confidence_temperature;
   ForestBuilder builder(context, targets, space, feature_names);
   if (keep == Keep::kForest) {
     out.forest = builder.forest();
@@ -157,9 +158,9 @@ Translation Decoder::translate(SentenceInput input, Keep keep) const {
     out.chart = std::make_shared<Chart>(builder.chart(model_, weights));
   if (space.is_complete) {
     out.gap = 0;
-  } else if (options_.exact > 0 && !space.goals.empty()) {
+  } else if (options.exact > 0 && !space.goals.empty()) {
     ExactSearch exact(search_context, space.goals[0].score);
-    exact.run(options_.exact);
+    exact.run(options.exact);
     out.gap = exact.gap();
     out.stats.hypotheses += exact.space().hypotheses;
     if (exact.is_better()) {

@@ -23,16 +23,17 @@ void LocalScores::compare_reorderings() {
   differs_.assign(context_.matches.target_sets.size(), !model.rule_features().empty());
   if (!model.rule_features().empty() || model.gap_features().empty()) return;
   for (std::uint32_t s = 0; s < differs_.size(); ++s) {
-    const auto& [t, arity, group] = context_.matches.target_sets[s];
-    context_.sentence.table(t).estimates.touch(group.first_rule, group.count);
+    const TargetSet& set = context_.matches.target_sets[s];
+    context_.sentence.table(set.table).estimates.touch(set.group.first_rule, set.group.count);
     const std::span<const std::uint8_t> flags = reordered(s);
-    differs_[s] = arity > 0 && std::ranges::any_of(flags, [&](auto other) { return other != flags[0]; });
+    differs_[s] = set.arity > 0 && std::ranges::any_of(flags, [&](auto other) { return other != flags[0]; });
   }
 }
 
 std::span<const std::uint8_t> LocalScores::reordered(std::uint32_t set) const {
-  const auto& [t, arity, group] = context_.matches.target_sets[set];
-  return context_.sentence.table(t).estimates.reordered.subspan(group.first_rule, group.count);
+  const TargetSet& targets = context_.matches.target_sets[set];
+  const RuleGroup& group = targets.group;
+  return context_.sentence.table(targets.table).estimates.reordered.subspan(group.first_rule, group.count);
 }
 
 double LocalScores::score_row(const SparseRows& rows, std::size_t row, std::uint32_t first_feature) const {
@@ -116,7 +117,8 @@ ApplicationBatch LocalScores::describe_applications() {
   std::vector<std::int32_t> gaps(2 * std::size_t{all.arity});
   for (Application& application : matches.applications) {
     application.row = static_cast<std::uint32_t>(batch.size());
-    const auto& [t, arity, group] = matches.target_sets[application.targets];
+    const TargetSet& set = matches.target_sets[application.targets];
+    const RuleGroup& group = set.group;
     const Cell& cell = matches.cells[application.cell];
     std::fill(gaps.begin(), gaps.end(), -1);
     std::size_t at = 0;
@@ -125,7 +127,7 @@ ApplicationBatch LocalScores::describe_applications() {
       gaps[at++] = static_cast<std::int32_t>(matches.cells[tail].end);
     }
     const auto number = static_cast<std::uint32_t>(all.size());
-    all.table.push_back(static_cast<std::int32_t>(t));
+    all.table.push_back(static_cast<std::int32_t>(set.table));
     all.label.push_back(cell.label);
     all.span.insert(all.span.end(),
                     {static_cast<std::int32_t>(cell.begin), static_cast<std::int32_t>(cell.end)});

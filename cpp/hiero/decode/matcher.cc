@@ -205,7 +205,7 @@ std::uint32_t Matcher::target_set(const Table& table, const RuleGroup& group, st
   const auto [it, added] =
       set_index_.try_emplace(key, static_cast<std::uint32_t>(matches_->target_sets.size()));
   if (added) {
-    matches_->target_sets.push_back({table.index, arity, group});
+    matches_->target_sets.push_back({table.index, arity, group, 0, 0});
   } else {
     const TargetSet& other = matches_->target_sets[it->second];
     if (other.arity != arity || other.group.count != group.count || other.group.lhs != group.lhs) {
@@ -219,8 +219,14 @@ std::uint32_t Matcher::target_set(const Table& table, const RuleGroup& group, st
 void Matcher::finish() {
   order_cells();
   sort_applications();
-  mark_useful();
-  keep_useful();
+  const CellId goal = find_cell(span(0, n_), model_.goal());
+  matches_->goal = goal == kNoCell ? kNoCell : renumber_[goal];
+  for (CellId cell = 0; cell < cells_.size(); ++cell) {
+    matches_->cells.push_back(cells_[order_[cell]].cell);
+    matches_->cells.back().first = firsts_[cell];
+    matches_->cells.back().last = firsts_[cell + 1];
+  }
+  useless_.drop(*matches_);
 }
 
 // Sorts the cells, and renumbers those of applications by their place in this order.
@@ -254,40 +260,7 @@ void Matcher::sort_applications() {
   sorted_.resize(matches_->applications.size());
   for (const Application& application : matches_->applications)
     sorted_[nexts_[application.cell]++] = application;
-}
-
-void Matcher::mark_useful() {
-  useful_.assign(cells_.size(), 0);
-  const CellId goal = find_cell(span(0, n_), model_.goal());
-  if (goal != kNoCell) useful_[renumber_[goal]] = 1;
-  for (CellId cell = static_cast<CellId>(cells_.size()); cell-- > 0;) {
-    if (!useful_[cell]) continue;
-    for (std::uint32_t a = firsts_[cell]; a < firsts_[cell + 1]; ++a) {
-      for (CellId tail : matches_->tails(sorted_[a])) useful_[tail] = 1;
-    }
-  }
-}
-
-void Matcher::keep_useful() {
-  tail_cells_.clear();
-  matches_->applications.clear();
-  for (CellId cell = 0; cell < cells_.size(); ++cell) {
-    if (!useful_[cell]) continue;
-    renumber_[cell] = static_cast<CellId>(matches_->cells.size());
-    Cell useful = cells_[order_[cell]].cell;
-    useful.first = static_cast<std::uint32_t>(matches_->applications.size());
-    for (std::uint32_t a = firsts_[cell]; a < firsts_[cell + 1]; ++a) {
-      Application application = sorted_[a];
-      application.cell = renumber_[cell];
-      application.first_tail = static_cast<std::uint32_t>(tail_cells_.size());
-      for (CellId tail : matches_->tails(sorted_[a])) tail_cells_.push_back(renumber_[tail]);
-      matches_->applications.push_back(application);
-    }
-    useful.last = static_cast<std::uint32_t>(matches_->applications.size());
-    matches_->cells.push_back(useful);
-  }
-  matches_->tail_cells.swap(tail_cells_);
-  if (!matches_->cells.empty()) matches_->goal = static_cast<CellId>(matches_->cells.size() - 1);
+  matches_->applications.swap(sorted_);
 }
 
 }  // namespace hiero

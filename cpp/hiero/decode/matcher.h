@@ -64,8 +64,6 @@ class Matcher {
   void finish();
   void order_cells();
   void sort_applications();
-  void mark_useful();
-  void keep_useful();
 
   std::uint32_t walk_end(const Table& table, std::uint32_t begin) const;
   std::uint64_t span(std::uint32_t begin, std::uint32_t end) const {
@@ -90,11 +88,10 @@ class Matcher {
   // Scratch of finish().
   std::vector<CellId> order_;
   std::vector<CellId> renumber_;
-  std::vector<char> useful_;
   std::vector<Application> sorted_;
-  std::vector<CellId> tail_cells_;
   std::vector<std::uint32_t> firsts_;
   std::vector<std::uint32_t> nexts_;
+  UselessCells useless_;
 };
 
 }  // namespace hiero

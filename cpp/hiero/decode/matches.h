@@ -30,6 +30,12 @@ struct TargetSet {
   std::uint32_t table;
   std::uint32_t arity;  // nonterminals of the source side
   RuleGroup group;
+  // If only some of the group's rules apply, they are [first_slot, first_slot + slot_count) in
+  // Matches::slots.
+  std::uint32_t first_slot = 0;
+  std::uint32_t slot_count = 0;
+
+  std::uint32_t size() const { return slot_count > 0 ? slot_count : group.count; }
 };
 
 struct Cell {
@@ -47,11 +53,27 @@ struct Matches {
   std::vector<Application> applications;  // grouped by cell, in the order matched
   std::vector<CellId> tail_cells;
   std::vector<TargetSet> target_sets;
+  std::vector<std::uint32_t>
+      slots;              // of target sets that are a part of their group: rules less the group's first
   CellId goal = kNoCell;  // the goal label over the whole sentence
 
   // The antecedent cells of an application in source order.
   std::span<const CellId> tails(const Application& application) const {
     return {tail_cells.data() + application.first_tail, application.arity};
+  }
+  // The slot of a target set's rule number `i`, below its size().
+  std::uint32_t slot(const TargetSet& set, std::uint32_t i) const {
+    return set.slot_count > 0 ? slots[set.first_slot + i] : i;
+  }
+  // Calls use(position) for the source words of an application's rule.
+  template <class Use>
+  void visit_words(const Application& application, const Use& use) const {
+    std::uint32_t at = cells[application.cell].begin;
+    for (const CellId tail : tails(application)) {
+      for (; at < cells[tail].begin; ++at) use(at);
+      at = cells[tail].end;
+    }
+    for (; at < cells[application.cell].end; ++at) use(at);
   }
 
   void clear() {
@@ -59,8 +81,21 @@ struct Matches {
     applications.clear();
     tail_cells.clear();
     target_sets.clear();
+    slots.clear();
     goal = kNoCell;
   }
+};
+
+// Drops cells that no derivation of the goal has, with their applications: all, if there is no goal. Keep one
+// per thread, as it reuses its memory.
+class UselessCells {
+ public:
+  void drop(Matches& matches);
+
+ private:
+  std::vector<char> useful_;
+  std::vector<CellId> renumber_;
+  std::vector<CellId> tail_cells_;
 };
 
 }  // namespace hiero

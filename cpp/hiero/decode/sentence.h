@@ -11,6 +11,7 @@
 
 #include "hiero/decode/local_features.h"
 #include "hiero/decode/options.h"
+#include "hiero/decode/target_automaton.h"
 #include "hiero/decode/translation_model.h"
 
 namespace hiero {
@@ -24,6 +25,7 @@ struct SentenceInput {
   std::vector<Rule> rules{};  // for this sentence alone
   SentenceWeights weights{};  // of features that only `rules` have
   std::shared_ptr<const Annotations> annotations{};
+  TargetConstraint constraint{};
 };
 
 class Sentence {

@@ -37,7 +37,10 @@ SentenceTargets::SentenceTargets(const SentenceContext& context, TargetScratch& 
 }
 
 void SentenceTargets::score_set(std::uint32_t set) {
-  const auto& [t, arity, group] = context_.matches.target_sets[set];
+  const TargetSet& targets = context_.matches.target_sets[set];
+  const std::uint32_t t = targets.table;
+  const RuleGroup& group = targets.group;
+  const std::uint32_t count = targets.size();
   const BoundTable& bound = context_.sentence.table(t);
   const Weights& weights = context_.weights;
   const std::vector<double>& by_feature =
@@ -49,11 +52,13 @@ void SentenceTargets::score_set(std::uint32_t set) {
   estimates.touch(group.first_rule, group.count);
   const double constant = bound.is_extracted && !bound.has_rule_penalty ? weights.rule_penalty : 0.0;
 
-  Target* out = context_.arena.array<Target>(group.count);
-  for (std::uint32_t slot = 0; slot < group.count; ++slot, dense += width) {
+  Target* out = context_.arena.array<Target>(count);
+  for (std::uint32_t i = 0; i < count; ++i) {
+    const std::uint32_t slot = context_.matches.slot(targets, i);
     const std::size_t rule = std::size_t{group.first_rule} + slot;
+    const float* const values = dense + std::size_t{slot} * width;
     double score = constant - weights.word_penalty * estimates.target_words[rule];
-    for (std::uint32_t f = 0; f < width; ++f) score += by_feature[f] * dense[f];
+    for (std::uint32_t f = 0; f < width; ++f) score += by_feature[f] * values[f];
     for (std::size_t k = 0; k < lms; ++k) score += weights.lm[k] * estimates.lm_estimate[rule * lms + k];
     if (estimates.any_oov) {
       for (std::size_t k = 0; k < lms; ++k) score += weights.oov[k] * estimates.oov[rule * lms + k];
@@ -65,16 +70,16 @@ void SentenceTargets::score_set(std::uint32_t set) {
       throw FormatError(bound.table->name() + ": the score of rule " + std::to_string(rule) +
                         " is not finite");
     }
-    out[slot] = {static_cast<float>(score), slot};
+    out[i] = {static_cast<float>(score), slot};
   }
   sides_[set] = context_.arena.array<TargetSide*>(group.count);
   std::fill_n(sides_[set], group.count, nullptr);
   if (!local_.differs(set)) {
-    lists_[set] = sorted(out, group.count);
+    lists_[set] = sorted(out, count);
   } else if (local_.by_rule()) {
-    lists_[set] = {out, group.count};
+    lists_[set] = {out, count};
   } else {
-    reorderings_[set] = group_by_reordering(set, out);
+    reorderings_[set] = group_by_reordering(set, {out, count});
   }
 }
 
@@ -119,15 +124,14 @@ std::span<const Target> SentenceTargets::add_rule_scores(const Application& appl
   return sorted(copy, static_cast<std::uint32_t>(scored.size()));
 }
 
-std::span<const SentenceTargets::Reordering> SentenceTargets::group_by_reordering(std::uint32_t set,
-                                                                                  Target* targets) {
-  const std::uint32_t count = context_.matches.target_sets[set].group.count;
+std::span<const SentenceTargets::Reordering> SentenceTargets::group_by_reordering(
+    std::uint32_t set, std::span<const Target> targets) {
   const std::span<const std::uint8_t> reordered = local_.reordered(set);
   std::array<std::uint32_t, 256> ends{};
-  for (std::uint32_t slot = 0; slot < count; ++slot) ++ends[reordered[slot]];
+  for (const Target& target : targets) ++ends[reordered[target.slot]];
   const auto groups = static_cast<std::size_t>(std::ranges::count_if(ends, [](auto n) { return n > 0; }));
   Reordering* out = context_.arena.array<Reordering>(groups);
-  Target* grouped = context_.arena.array<Target>(count);
+  Target* grouped = context_.arena.array<Target>(targets.size());
   std::uint32_t first = 0;
   std::size_t group = 0;
   for (std::size_t flags = 0; flags < ends.size(); ++flags) {
@@ -135,7 +139,7 @@ std::span<const SentenceTargets::Reordering> SentenceTargets::group_by_reorderin
     out[group++] = {static_cast<std::uint8_t>(flags), {grouped + first, ends[flags]}};
     first = std::exchange(ends[flags], first) + first;
   }
-  for (const Target& target : std::span(targets, count)) grouped[ends[reordered[target.slot]]++] = target;
+  for (const Target& target : targets) grouped[ends[reordered[target.slot]]++] = target;
   for (const Reordering& reordering : std::span(out, groups)) {
     Target* const begin = grouped + (reordering.targets.data() - grouped);
     std::sort(begin, begin + reordering.targets.size(), better);
@@ -209,8 +213,9 @@ bool SentenceTargets::follows_bos(const Application& application) const {
 const TargetSide& SentenceTargets::side(const Application& application, std::uint32_t slot) {
   TargetSide*& cached = sides_[application.targets][slot];
   if (cached) return *cached;
-  const auto& [t, arity, group] = context_.matches.target_sets[application.targets];
-  const BoundTable& bound = context_.sentence.table(t);
+  const TargetSet& set = context_.matches.target_sets[application.targets];
+  const RuleGroup& group = set.group;
+  const BoundTable& bound = context_.sentence.table(set.table);
   bound.table->record(group.first_rule + slot, record_);
   TargetSide* side = context_.arena.array<TargetSide>(1);
   Symbol* symbols = context_.arena.array<Symbol>(record_.target.size());
@@ -222,7 +227,7 @@ const TargetSide& SentenceTargets::side(const Application& application, std::uin
     if (is_nonterminal(symbols[i]) && side->arity < kMaxArity)
       side->order[side->arity++] = static_cast<std::uint8_t>(payload(symbols[i]));
   }
-  if (side->arity != arity) {
+  if (side->arity != set.arity) {
     throw FormatError(bound.table->name() + ": damaged rule table: nonterminals of rule " +
                       std::to_string(group.first_rule + slot));
   }

@@ -97,7 +97,7 @@ class SentenceTargets {
   void score_set(std::uint32_t set);
   void apply_local_features();
   std::span<const Target> add_rule_scores(const Application& application);
-  std::span<const Reordering> group_by_reordering(std::uint32_t set, Target* targets);
+  std::span<const Reordering> group_by_reordering(std::uint32_t set, std::span<const Target> targets);
   Merge* start_merge(const Application& application);
   const Target& merged_target(Merge& merge, std::uint32_t position);
   void merge_next(Merge& merge);

@@ -10,6 +10,7 @@
 #include <vector>
 
 #include "hiero/decode/chart.h"
+#include "hiero/decode/constrain.h"
 #include "hiero/forest/derivation.h"
 #include "hiero/forest/forest.h"
 #include "hiero/forest/kbest.h"
@@ -33,6 +34,8 @@ struct Translation {
   // Positions of words that are the whole source side of no rule, but for rules that copy words, and that no
   // rule of the sentence itself covers where it matches.
   std::vector<std::uint32_t> unknown;
+  // Where no derivation obeys the sentence's constraint: the words that none covers as far as it obeys.
+  Uncovered uncovered;
   std::optional<std::string> text;  // detokenised; none: the tokens with blanks between them
   double temperature = 1;           // of the distribution that confidence() is computed with
   DecodeStats stats;

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from pathlib import Path
 
-from hiero import Decoder, Derivation, Failure, Forest, FormatError, Rule, Sentence, Translation
+from hiero import Decoder, Failure, FormatError, Rule, Sentence, Translation
 from hiero.base.lines import read_lines
 from hiero.base.text import split
 from hiero.decode.decoder import Keep
@@ -18,16 +18,10 @@ class Forcing:
     """Forced decoding: references by sentence, one of which a derivation must yield."""
 
     def __init__(
-        self,
-        files: Sequence[Path],
-        segments: SegmentSet | None,
-        tokens: bool,
-        target: TextSide,
-        weights: Mapping[str, float],
+        self, files: Sequence[Path], segments: SegmentSet | None, tokens: bool, target: TextSide
     ) -> None:
         """Reads references of raw text, or of ``tokens``; ``target`` makes tokens of text. Raises FormatError
         for files that do not fit each other or the set that is translated."""
-        self._weights = weights
         test_set = EvaluationSet.read(files, segments, complete=False)
         if (segments is None) != (test_set.source is None):
             raise FormatError(f"{files[0]}: source and references must both be text, or both NIST's files")
@@ -38,24 +32,13 @@ class Forcing:
             [tokens_of(line) for line in segment if line.strip()] or [[]] for segment in test_set.references
         ]
 
-    def forest(self, number: int, translation: Translation) -> Forest:
-        """Returns the derivations of sentence ``number`` that yield a reference, of those that search kept.
+    def forced(self, number: int, sentence: Sentence) -> Sentence:
+        """Returns sentence ``number`` with its references.
 
         Raises FormatError for a sentence beyond the last reference."""
         if number >= len(self._references):
             raise FormatError(f"{self._file}: {len(self._references)} segments, where the source has more")
-        return translation.forest.constrain(self._references[number])
-
-    def failure(self, number: int) -> str:
-        """Returns the message for sentence ``number`` without such a derivation."""
-        if self._references[number] == [[]]:
-            return "its references are blank, and no derivation that was kept yields nothing"
-        return "no derivation that was kept yields a reference"
-
-    def kbest(self, forest: Forest, k: int, unique: bool) -> list[Derivation]:
-        """Returns the best derivations of a forest."""
-        weights = {name: self._weights.get(name, 0.0) for name in forest.feature_names}
-        return forest.kbest(k, weights, unique)
+        return Sentence.from_source(sentence, references=self._references[number])
 
     def check(self, sentences: int) -> None:
         """Raises FormatError if there are fewer sentences than references."""
@@ -63,6 +46,49 @@ class Forcing:
             raise FormatError(
                 f"{self._file}: {len(self._references)} segments, where the source has {sentences}"
             )
+
+
+class Prefixes:
+    """Beginnings of translations, from a file, by the number of their sentence, from 0."""
+
+    def __init__(self, path: Path | None = None, tokens: bool = False) -> None:
+        """Reads a file with a prefix on every line, of raw text or of ``tokens``; blank: none. The last word
+        may be unfinished, unless a blank follows. Raises FormatError."""
+        self._path = path
+        self._prefixes = [] if path is None else list(read_lines(path))
+        self._tokens = tokens
+
+    def prefixed(self, number: int, sentence: Sentence) -> Sentence:
+        """Returns sentence ``number`` with its prefix; a sentence whose line is blank is unchanged. Raises
+        FormatError for a sentence beyond the last line."""
+        if self._path is None:
+            return sentence
+        if number >= len(self._prefixes):
+            raise FormatError(f"{self._path}: {len(self._prefixes)} lines, where the source has more")
+        prefix = self._prefixes[number]
+        if not prefix.strip():
+            return sentence
+        words = split(prefix) if self._tokens else prefix
+        return Sentence.from_source(sentence, prefix=words)
+
+    def check(self, sentences: int) -> None:
+        """Raises FormatError if there are fewer sentences than lines."""
+        if sentences < len(self._prefixes):
+            raise FormatError(f"{self._path}: {len(self._prefixes)} lines, where the source has {sentences}")
+
+
+def no_derivation(sentence: Sentence, result: Translation) -> str:
+    """Returns the message for a sentence without a derivation that obeys what is said of its translation."""
+    if not sentence.is_constrained:
+        return "no derivation covers the sentence"
+    if not sentence.references:
+        message = "no derivation obeys what is said of the translation"
+    elif list(sentence.references) == [()]:
+        message = "its references are blank, and no derivation yields nothing"
+    else:
+        message = "no derivation yields a reference"
+    source = " ".join(result.source[position] for position in result.uncovered_source)
+    return f"{message}; no rule that agrees translates: {source}" if source else message
 
 
 class SentenceRules:

@@ -19,7 +19,7 @@ from hiero.cli.base.progress import progress_line
 from hiero.cli.base.warnings import warn
 from hiero.cli.io.lines import Lines, SentenceParses
 from hiero.cli.io.records import Record
-from hiero.cli.io.sentences import Forcing, SentenceRules
+from hiero.cli.io.sentences import Forcing, Prefixes, SentenceRules, no_derivation
 from hiero.cli.io.sinks import Sinks
 from hiero.cli.io.unknown_words import UnknownWords
 from hiero.decode.decoder import Keep
@@ -46,13 +46,14 @@ class Line:
 class Translator:
     """A decoder, and all that is known of the sentences that it translates.
 
-    ``keep`` must be "forest" with ``forcing``, ``choose`` or ``confidence``; ``choose`` excludes ``forcing``
+    ``keep`` must be "forest" with ``nbest``, ``choose`` or ``confidence``; ``choose`` excludes ``forcing``
     and ``nbest``.
     """
 
     decoder: Decoder
     rules: SentenceRules
     parses: SentenceParses
+    prefixes: Prefixes
     forcing: Forcing | None
     choose: Choice | None
     nbest: int | None
@@ -63,7 +64,7 @@ class Translator:
     def record(self, line: Line) -> Record:
         """Translates a sentence. May be called from any thread.
 
-        Raises FormatError if ``forcing`` has no references for the sentence."""
+        Raises FormatError if ``forcing`` or ``prefixes`` end before the sentence."""
         record = self._record(line)
         if not self.confidence:
             return record
@@ -72,6 +73,9 @@ class Translator:
 
     def _record(self, line: Line) -> Record:
         number, name, sentence = line.number, line.name, line.sentence
+        sentence = self.prefixes.prefixed(number, sentence)
+        if self.forcing is not None:
+            sentence = self.forcing.forced(number, sentence)
         result = self._translate(number, sentence)
         if line.error is not None:
             return Record(number, name, error=line.error)
@@ -81,13 +85,8 @@ class Translator:
         if not result.source:
             return Record(number, name, result, forest, result.derivation)
         if not result.has_parse:
-            return Record(number, name, result, forest, error="no derivation covers the sentence")
-        if self.forcing is not None:
-            forest = self.forcing.forest(number, result)
-            hypotheses = self.forcing.kbest(forest, self.nbest or 1, self.unique)
-            error = None if hypotheses else self.forcing.failure(number)
-        else:
-            hypotheses, error = self._hypotheses(result, forest)
+            return Record(number, name, result, forest, error=no_derivation(sentence, result))
+        hypotheses, error = self._hypotheses(result, forest)
         if error is not None:
             return Record(number, name, result, forest, error=error)
         nbest = hypotheses if self.nbest is not None else []
@@ -97,9 +96,10 @@ class Translator:
         return Record(number, name, result, forest, hypotheses[0], nbest, texts)
 
     def check(self, sentences: int) -> None:
-        """Raises FormatError for rules, parses or references of more sentences than there were."""
+        """Raises FormatError for rules, parses, prefixes or references of more sentences than there were."""
         self.rules.check(sentences)
         self.parses.check(sentences)
+        self.prefixes.check(sentences)
         if self.forcing is not None:
             self.forcing.check(sentences)
 

@@ -196,11 +196,19 @@ class DecodingInput:
             rich_help_panel=_IO,
         ),
     ] = None
+    prefixes: Annotated[
+        Path | None,
+        typer.Option(
+            help="File with the beginning of each translation, one a line; the last word may be unfinished,"
+            " unless a blank follows.",
+            rich_help_panel=_IO,
+        ),
+    ] = None
     references: Annotated[
         list[Path] | None,
         typer.Option(
             help="References for forced decoding, in one file or several: writes the best derivation that"
-            " yields a reference, among those that the search keeps.",
+            " yields a reference.",
             rich_help_panel=_IO,
         ),
     ] = None
