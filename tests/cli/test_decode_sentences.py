@@ -135,6 +135,12 @@ def test_prefixes(parts: list[object], tmp_path: Path) -> None:
     assert done.returncode == 1
     assert done.stdout.decode() == "i see the cat\n\nit eats\n\n"
     assert done.stderr.decode().startswith("input:4: no derivation obeys what is said of the translation")
+    # Tokens are whole words.
+    words = write(tmp_path / "words", ["i see the", "", "it", "the"])
+    done = decode(parts, "--tokens", "--prefixes", words, stdin=SOURCE)
+    assert done.stdout.decode() == "i see the cat\n\nit eats\nthe cat\n"
+    done = decode(parts, "--tokens", "--prefixes", write(words, ["i see t", "", "i", "the"]), stdin=SOURCE)
+    assert done.stdout.decode() == "\n\n\nthe cat\n"
     for wrong in (["i"], ["i"] * 5):
         done = decode(parts, "--prefixes", write(prefixes, wrong), stdin=SOURCE)
         assert f"{prefixes}: {len(wrong)} lines, where the source has" in done.stderr.decode()

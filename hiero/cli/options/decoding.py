@@ -200,7 +200,7 @@ class DecodingInput:
         Path | None,
         typer.Option(
             help="File with the beginning of each translation, one a line; the last word may be unfinished,"
-            " unless a blank follows.",
+            " unless a blank follows or --tokens is given.",
             rich_help_panel=_IO,
         ),
     ] = None

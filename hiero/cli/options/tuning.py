@@ -41,13 +41,13 @@ TunedDecoding = Annotated[
         DecodingSettings,
         overrides="the model's",
         without=("confidence_temperature",),
-        overriding={"pop_limit": "half of the model's", "span_limit": "chosen on the tuning set"},
+        overriding={"pop_limit": "an eighth of the model's", "span_limit": "chosen on the tuning set"},
         group="Search",
     ),
 ]
 # Tuning decodes its set again and again. Fewer hypotheses take less time, and the weights translate as well
 # (benchmarks/results/tuning.md).
-_SHARE_OF_POP_LIMIT = 2
+_SHARE_OF_POP_LIMIT = 8
 # Groups of options.
 _SETS = "Sets"
 _METHOD = "Method"
@@ -56,7 +56,7 @@ _WEIGHTS = "Weights"
 
 def tuning_decoder(model: Model, decoding: OptionValues) -> Decoder:
     """Returns the decoder of a tuning set: with the model's settings but for those of ``decoding``, and
-    half of the model's pop limit and no exact search unless they have others. A limit of 0, which is
+    an eighth of the model's pop limit and no exact search unless they have others. A limit of 0, which is
     none, stays."""
     pop_limit = math.ceil(model.settings.pop_limit / _SHARE_OF_POP_LIMIT)
     return Decoder(model, **{"pop_limit": pop_limit, "exact": 0, **decoding})
