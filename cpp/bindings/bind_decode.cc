@@ -192,14 +192,14 @@ void register_constraint(nb::module_& m) {
                            "Constraint on the words of a translation. See hiero.Sentence, which takes text.")
       .def(
           "__init__",
-          [](TargetConstraint* self, Words prefix, Words unfinished, std::vector<Words> references,
-             std::vector<Words> required, std::vector<Words> forbidden) {
+          [](TargetConstraint* self, WordList prefix, WordList unfinished, std::vector<WordList> references,
+             std::vector<WordList> required, std::vector<WordList> forbidden) {
             new (self) TargetConstraint{std::move(prefix), std::move(unfinished), std::move(references),
                                         std::move(required), std::move(forbidden)};
           },
-          nb::arg("prefix") = Words(), nb::arg("unfinished") = Words(),
-          nb::arg("references") = std::vector<Words>(), nb::arg("required") = std::vector<Words>(),
-          nb::arg("forbidden") = std::vector<Words>(),
+          nb::arg("prefix") = WordList(), nb::arg("unfinished") = WordList(),
+          nb::arg("references") = std::vector<WordList>(), nb::arg("required") = std::vector<WordList>(),
+          nb::arg("forbidden") = std::vector<WordList>(),
           R"(Makes a constraint.
 
 Args:

@@ -7,7 +7,7 @@
 
 #include "hiero/base/arena.h"
 #include "hiero/decode/coarse.h"
-#include "hiero/decode/constrain.h"
+#include "hiero/decode/constrained_matches.h"
 #include "hiero/decode/exact.h"
 #include "hiero/decode/forest_builder.h"
 #include "hiero/decode/matcher.h"
@@ -86,7 +86,7 @@ struct Decoder::Workspace {
   Arena arena;
   Matcher matcher;
   Matches matches;
-  Constrainer constrainer;
+  MatchConstrainer constrainer;
   TargetScratch target_scratch;
   Search search;
 };

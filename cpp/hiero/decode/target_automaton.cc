@@ -118,7 +118,7 @@ class References {
   std::vector<Node> nodes_;
 };
 
-// Words of the prefix that are behind, the nodes of the references and the phrases, and the required ones
+// WordList of the prefix that are behind, the nodes of the references and the phrases, and the required ones
 // seen.
 using Progress = std::tuple<std::uint32_t, std::uint32_t, std::uint32_t, std::uint32_t>;
 
@@ -137,7 +137,7 @@ bool TargetAutomaton::finishes(std::string_view word) const {
 }
 
 TargetAutomaton::TargetAutomaton(const TargetConstraint& constraint) : unfinished_(constraint.unfinished) {
-  const auto number = [this](const Words& words) {
+  const auto number = [this](const WordList& words) {
     std::vector<WordClass> out;
     for (const std::string& word : words) {
       const auto fresh = static_cast<WordClass>(kFirstNamed + classes_.size());
@@ -145,9 +145,9 @@ TargetAutomaton::TargetAutomaton(const TargetConstraint& constraint) : unfinishe
     }
     return out;
   };
-  const auto number_all = [&](const std::vector<Words>& phrases) {
+  const auto number_all = [&](const std::vector<WordList>& phrases) {
     std::vector<std::vector<WordClass>> out;
-    for (const Words& phrase : phrases) out.push_back(number(phrase));
+    for (const WordList& phrase : phrases) out.push_back(number(phrase));
     return out;
   };
   const std::vector<WordClass> prefix = number(constraint.prefix);
@@ -156,7 +156,7 @@ TargetAutomaton::TargetAutomaton(const TargetConstraint& constraint) : unfinishe
   const auto required = number_all(constraint.required);
   const auto forbidden = number_all(constraint.forbidden);
   for (const auto* phrases : {&constraint.required, &constraint.forbidden})
-    if (std::ranges::any_of(*phrases, &Words::empty))
+    if (std::ranges::any_of(*phrases, &WordList::empty))
       throw std::invalid_argument("an empty phrase is required or forbidden");
   if (required.size() > kMostRequired)
     throw std::invalid_argument("more than " + std::to_string(kMostRequired) + " phrases are required");

@@ -3,8 +3,8 @@
 // several of these. Required and forbidden phrases are found by one automaton of Aho and Corasick (1975),
 // beside which a state has the set of required phrases that were seen.
 //
-// How to use: make one of a constraint; class_of() a word's text, then next() from kStart on. Words that the
-// constraint does not name share classes, so that a state has few ways on.
+// How to use: make one of a constraint; class_of() a word's text, then next() from kStart on. WordList that
+// the constraint does not name share classes, so that a state has few ways on.
 #pragma once
 
 #include <cstdint>
@@ -15,14 +15,14 @@
 
 namespace hiero {
 
-using Words = std::vector<std::string>;
+using WordList = std::vector<std::string>;
 
 struct TargetConstraint {
-  Words prefix;                   // the first words; empty: any
-  Words unfinished;               // the word after the prefix begins with one of these; empty: with anything
-  std::vector<Words> references;  // all words: those of one of these; empty: any
-  std::vector<Words> required;    // phrases that occur at least once each
-  std::vector<Words> forbidden;   // phrases that do not occur
+  WordList prefix;      // the first words; empty: any
+  WordList unfinished;  // the word after the prefix begins with one of these; empty: with anything
+  std::vector<WordList> references;  // all words: those of one of these; empty: any
+  std::vector<WordList> required;    // phrases that occur at least once each
+  std::vector<WordList> forbidden;   // phrases that do not occur
 
   bool any() const {
     return !prefix.empty() || !unfinished.empty() || !references.empty() || !required.empty() ||
@@ -57,7 +57,7 @@ class TargetAutomaton {
   bool finishes(std::string_view word) const;
 
   std::unordered_map<std::string, WordClass> classes_;
-  Words unfinished_;
+  WordList unfinished_;
   std::size_t class_count_ = 0;
   std::vector<State> next_;  // by state, then class
   std::vector<std::uint8_t> accepts_;

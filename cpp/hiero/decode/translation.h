@@ -10,7 +10,7 @@
 #include <vector>
 
 #include "hiero/decode/chart.h"
-#include "hiero/decode/constrain.h"
+#include "hiero/decode/constrained_matches.h"
 #include "hiero/forest/derivation.h"
 #include "hiero/forest/forest.h"
 #include "hiero/forest/kbest.h"

@@ -1,4 +1,4 @@
-#include "hiero/decode/constrain.h"
+#include "hiero/decode/constrained_matches.h"
 
 #include <algorithm>
 
@@ -12,7 +12,8 @@ constexpr TargetAutomaton::WordClass kUnknown = ~TargetAutomaton::WordClass{0};
 
 }  // namespace
 
-Uncovered Constrainer::run(const Sentence& sentence, const TargetAutomaton& automaton, Matches& matches) {
+Uncovered MatchConstrainer::run(const Sentence& sentence, const TargetAutomaton& automaton,
+                                Matches& matches) {
   sentence_ = &sentence;
   automaton_ = &automaton;
   all_ = &matches;
@@ -39,7 +40,7 @@ Uncovered Constrainer::run(const Sentence& sentence, const TargetAutomaton& auto
 }
 
 // Goes over the words of all applications, whether or not a derivation of the whole sentence has them.
-Uncovered Constrainer::find_uncovered() const {
+Uncovered MatchConstrainer::find_uncovered() const {
   std::vector<std::uint8_t> source(out_.length, 0);
   std::vector<std::uint8_t> target(automaton_->words(), 0);
   for (const Application& application : out_.applications) {
@@ -69,7 +70,7 @@ Uncovered Constrainer::find_uncovered() const {
   return {zeros(source), zeros(target)};
 }
 
-void Constrainer::constrain_cell(CellId id) {
+void MatchConstrainer::constrain_cell(CellId id) {
   cell_ = id;
   applications_.clear();
   const Cell& cell = all_->cells[id];
@@ -99,7 +100,7 @@ void Constrainer::constrain_cell(CellId id) {
 }
 
 // Finds the targets of an application that lead from some state to another, over cells that there are.
-void Constrainer::fit_targets(const Application& application) {
+void MatchConstrainer::fit_targets(const Application& application) {
   fits_.clear();
   tails_ = all_->tails(application);
   const Sides& sides = sides_of(application.targets);
@@ -125,7 +126,7 @@ void Constrainer::fit_targets(const Application& application) {
 }
 
 // Goes on with the rest of a target side, over all cells that begin with the state there.
-void Constrainer::walk(const Symbol* at, const Symbol* end, State state, Fit& fit) {
+void MatchConstrainer::walk(const Symbol* at, const Symbol* end, State state, Fit& fit) {
   for (; at != end && !is_nonterminal(*at); ++at) {
     state = automaton_->next(state, *at);
     if (state == TargetAutomaton::kDead) return;
@@ -142,7 +143,7 @@ void Constrainer::walk(const Symbol* at, const Symbol* end, State state, Fit& fi
   }
 }
 
-void Constrainer::record(State after, Fit& fit) {
+void MatchConstrainer::record(State after, Fit& fit) {
   fit.after = after;
   if (cell_ == all_->goal) {
     if (fit.before != TargetAutomaton::kStart || !automaton_->accepts(after)) return;
@@ -152,7 +153,7 @@ void Constrainer::record(State after, Fit& fit) {
 }
 
 // Makes an application of all targets that fit with the same states and antecedents.
-void Constrainer::add_applications(const Application& application) {
+void MatchConstrainer::add_applications(const Application& application) {
   std::ranges::stable_sort(fits_, {}, &Fit::key);
   for (auto first = fits_.begin(); first != fits_.end();) {
     const auto last =
@@ -168,7 +169,7 @@ void Constrainer::add_applications(const Application& application) {
 }
 
 // Returns the target set of those of a set's rules that fit.
-std::uint32_t Constrainer::subset(std::uint32_t set, std::span<const Fit> fits) {
+std::uint32_t MatchConstrainer::subset(std::uint32_t set, std::span<const Fit> fits) {
   TargetSet some = all_->target_sets[set];
   std::vector<std::uint32_t> slots;  // empty for all
   if (fits.size() < some.size())
@@ -185,7 +186,7 @@ std::uint32_t Constrainer::subset(std::uint32_t set, std::span<const Fit> fits) 
   return at->second;
 }
 
-const Constrainer::Sides& Constrainer::sides_of(std::uint32_t set) {
+const MatchConstrainer::Sides& MatchConstrainer::sides_of(std::uint32_t set) {
   Sides& sides = sides_[set];
   if (has_sides_[set]) return sides;
   has_sides_[set] = 1;
@@ -206,7 +207,7 @@ const Constrainer::Sides& Constrainer::sides_of(std::uint32_t set) {
   return sides;
 }
 
-TargetAutomaton::WordClass Constrainer::class_of(std::size_t table, WordId word) {
+TargetAutomaton::WordClass MatchConstrainer::class_of(std::size_t table, WordId word) {
   WordClass& known = classes_[table][word];
   if (known == kUnknown) known = automaton_->class_of(sentence_->table(table).table->word(word));
   return known;

@@ -28,7 +28,7 @@ struct Uncovered {
   std::vector<std::uint32_t> target;
 };
 
-class Constrainer {
+class MatchConstrainer {
  public:
   // Replaces the matches. If no derivation of the whole sentence obeys, they have no cells. Returns what is
   // not covered: nothing, if there is a derivation.
