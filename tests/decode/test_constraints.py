@@ -43,7 +43,11 @@ def decoder() -> hiero.Decoder:
         ("the household", "the household blue"),
         ("the house ", "the house blue"),
         (["the", "home"], "the home blue"),
-        (["blue"], ""),  # no rule puts it before the first word
+        # No rule brings these words, or brings them in this place.
+        (["blue"], "blue blue house"),
+        ("green", "green blue house"),
+        ("the green h", "the green house blue"),
+        ("a very long prefix of words", "a very long prefix of words"),
     ],
 )
 def test_prefix(decoder: hiero.Decoder, prefix: str | list[str], words: str) -> None:
@@ -65,7 +69,9 @@ def test_words_that_no_rule_accounts_for(decoder: hiero.Decoder) -> None:
     turned = decoder.translate("la maison bleue", references=["house the blue"])
     assert not turned.has_parse and (turned.uncovered_source, turned.uncovered_target) == ([], [])
     begun = decoder.translate("la maison bleue", prefix="the green h")
-    assert not begun.has_parse and begun.uncovered_target == [1]
+    assert begun.has_parse and begun.uncovered_target == [1]
+    assert begun.features["ForcedWords"] == 1 and begun.weights["ForcedWords"] == -10
+    assert begun.alignment == [(1, 1)]  # the rules of the table have no links
     again = pickle.loads(pickle.dumps(wrong))
     assert (again.uncovered_source, again.uncovered_target) == ([2], [1])
 

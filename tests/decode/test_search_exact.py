@@ -66,6 +66,14 @@ def check(rng: random.Random, case: Case, constrained: bool = False) -> int:
         result = decoder.translate(sentence, keep="forest", weights=weights)
     else:
         result = decoder.with_weights(weights).translate(sentence, keep="forest")
+    if not expected and said.get("prefix") and not said.get("references"):
+        # Words that rules do not bring are forced.
+        assert not result.has_parse or result.features["ForcedWords"] > 0
+        for derivation in result.kbest(100):
+            assert obeys(derivation.tokens, said)
+            words = lm_features(tuple(derivation.tokens), models)
+            assert same_features({name: derivation.features.get(name, 0.0) for name in words}, words)
+        return 0
     assert result.has_parse == bool(expected)
     assert result.forest.derivation_count == len(expected)
     if not expected:

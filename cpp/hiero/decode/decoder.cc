@@ -3,12 +3,14 @@
 #include <algorithm>
 #include <array>
 #include <cmath>
+#include <optional>
 #include <stdexcept>
 
 #include "hiero/base/arena.h"
 #include "hiero/decode/coarse.h"
 #include "hiero/decode/constrained_matches.h"
 #include "hiero/decode/exact.h"
+#include "hiero/decode/forced_prefix.h"
 #include "hiero/decode/forest_builder.h"
 #include "hiero/decode/matcher.h"
 #include "hiero/decode/search.h"
@@ -77,6 +79,21 @@ NamedWeights with_sentence_weights(const NamedWeights& model, const SentenceWeig
   return {std::move(weights), std::move(names)};
 }
 
+// Whether the words of a prefix may be forced.
+bool can_be_forced(const SentenceInput& input) {
+  const TargetConstraint& constraint = input.constraint;
+  const bool has_prefix = !(constraint.prefix.empty() && constraint.unfinished.empty());
+  return has_prefix && !input.tokens.empty() && constraint.references.empty() && input.forced.empty();
+}
+
+// Returns the weight of a forced word: as bad as a probability of e^-10 in every language model.
+double forcing_weight(const Weights& weights) {
+  constexpr double kCost = 10;
+  double scale = weights.lm.empty() ? 1 : 0;
+  for (const double weight : weights.lm) scale += std::abs(weight);
+  return -kCost * scale;
+}
+
 }  // namespace
 
 // The parts whose memory is reused from sentence to sentence.
@@ -128,7 +145,9 @@ Decoder Decoder::with_weights(std::shared_ptr<const Weights> weights) const {
 Translation Decoder::translate(SentenceInput input, Keep keep) const {
   const auto [weights, feature_names] =
       with_sentence_weights({weights_, model_->shared_features()}, input.weights);
-  const TargetConstraint constraint = std::move(input.constraint);
+  const TargetConstraint constraint = input.constraint;
+  std::optional<SentenceInput> again;
+  if (can_be_forced(input)) again = input;
   DecoderOptions options = options_;
   if (!constraint.references.empty()) options.pop_limit = 0;  // a cell has one string, and so one item
   const Sentence sentence(*model_, std::move(input), options);
@@ -138,8 +157,18 @@ Translation Decoder::translate(SentenceInput input, Keep keep) const {
   w->matcher.run(sentence, options.span_limit, w->matches);
   Translation out;
   out.unknown = uncovered(sentence, w->matches);
-  if (constraint.any()) out.uncovered = w->constrainer.run(sentence, TargetAutomaton(constraint), w->matches);
   const SentenceContext context{*model_, sentence, *weights, options, w->matches, w->arena};
+  if (constraint.any()) out.uncovered = w->constrainer.run(sentence, TargetAutomaton(constraint), w->matches);
+  if (again && w->matches.goal == kNoCell) {
+    w->matcher.run(sentence, options.span_limit, w->matches);
+    SentenceTargets unconstrained(context, w->target_scratch);
+    again->forced = forced_rules(context, unconstrained, constraint);
+    again->weights.emplace_back(kForcedWords, forcing_weight(*weights));
+    pool_->give_back(std::move(w));
+    Translation forced = translate(*std::move(again), keep);
+    forced.uncovered = std::move(out.uncovered);
+    return forced;
+  }
   SentenceTargets targets(context, w->target_scratch);
   const CoarsePass coarse(w->matches, targets);
   const SearchContext search_context{context, targets, coarse, keep};

@@ -24,8 +24,8 @@ Relaxation::Relaxation(const SearchContext& context, double floor)
   std::vector<ChartState> states(lms.size());
   for (std::size_t k = 0; k < lms.size(); ++k) {
     const LmWord end_of_sentence = lms[k]->index("</s>");
-    goal_words_ +=
-        context_.weights.lm[k] * lms[k]->score_terminals({&end_of_sentence, 1}, false, states[k], lm_queries_);
+    goal_words_ += context_.weights.lm[k] *
+                   lms[k]->score_terminals({&end_of_sentence, 1}, false, states[k], lm_queries_);
   }
   if (!lms.empty()) goal_ = {junctions_.start(states.data()), 0, false, false};
   if (!lms.empty() && !context_.model.goal_has_bos()) {

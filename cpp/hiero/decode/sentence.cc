@@ -39,6 +39,7 @@ Rule pass_through_rule(const std::string& label, const std::string& word, bool i
 Sentence::Sentence(const TranslationModel& model, SentenceInput input, const DecoderOptions& options)
     : model_(model), tokens_(std::move(input.tokens)), annotations_(std::move(input.annotations)) {
   std::ranges::move(pass_through_rules(input.rules, options), std::back_inserter(input.rules));
+  std::ranges::move(input.forced, std::back_inserter(input.rules));
   for (const BoundTable& bound : model.tables()) tables_.push_back(&bound);
   if (!input.rules.empty()) bind_rules(input.rules, input.weights);
   find_words();

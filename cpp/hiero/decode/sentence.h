@@ -26,6 +26,7 @@ struct SentenceInput {
   SentenceWeights weights{};  // of features that only `rules` have
   std::shared_ptr<const Annotations> annotations{};
   TargetConstraint constraint{};
+  std::vector<Rule> forced{};  // these too, whose words count as unknown all the same (forced_prefix.h)
 };
 
 class Sentence {
