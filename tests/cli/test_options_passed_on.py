@@ -93,9 +93,9 @@ def test_tune(files: Path) -> None:
     assert places == [(files / "dev.fr",), (files / "out.fr",)]
 
 
-def test_tuning_has_half_of_the_pop_limit(files: Path, tmp_path: Path) -> None:
+def test_tuning_has_an_eighth_of_the_pop_limit(files: Path, tmp_path: Path) -> None:
     model = hiero.Model.load(files / "model")
-    for own, expected in ((100, 50), (7, 4), (1, 1), (0, 0)):
+    for own, expected in ((100, 13), (7, 1), (1, 1), (0, 0)):
         folder = tmp_path / str(own)
         model.with_settings(pop_limit=own).save(folder)
         command = [folder if word == files / "model" else word for word in tuning(files, "--method", "pro")]

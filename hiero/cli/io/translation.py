@@ -68,8 +68,12 @@ class Translator:
         record = self._record(line)
         if not self.confidence:
             return record
-        sure = record.result.confidence(record.best) if record.result and record.best else []
-        return replace(record, confidence=sure)
+        result = record.result
+        if self.forcing is not None or line.sentence.references:
+            # All words of a reference are certain where nothing else is allowed.
+            free = self._translate(line.number, replace(line.sentence, references=()))
+            result = None if isinstance(free, Failure) else free
+        return replace(record, confidence=result.confidence(record.best) if result and record.best else [])
 
     def _record(self, line: Line) -> Record:
         number, name, sentence = line.number, line.name, line.sentence
