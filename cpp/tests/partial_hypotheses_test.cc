@@ -101,10 +101,10 @@ class Exhaustive {
   bool scores_right(const PartialHypothesis& partial, std::uint32_t position,
                     const std::vector<ItemId>& tails) {
     const Application& application = context_.matches.applications[partial.application];
-    const auto& [t, arity, group] = context_.matches.target_sets[application.targets];
-    const BoundTable& bound = context_.sentence.table(t);
+    const TargetSet& set = context_.matches.target_sets[application.targets];
+    const BoundTable& bound = context_.sentence.table(set.table);
     const std::size_t lms = context_.model.lms().size();
-    const std::size_t rule = std::size_t{group.first_rule} + partial.slot;
+    const std::size_t rule = std::size_t{set.group.first_rule} + partial.slot;
     const Target& target = context_.targets.target(partial.application, position);
     if (target.slot != partial.slot) return false;
     double score = target.score;
