@@ -69,7 +69,7 @@ class Translator:
         if not self.confidence:
             return record
         result = record.result
-        if self.forcing is not None or line.sentence.references:
+        if record.best and (self.forcing is not None or line.sentence.references):
             # All words of a reference are certain where nothing else is allowed.
             free = self._translate(line.number, replace(line.sentence, references=()))
             result = None if isinstance(free, Failure) else free
