@@ -2,7 +2,7 @@
 
     python benchmarks/nbest.py ../shared/data
 
-Translates 400 German-English sentences with `hiero-decode --threads 1` and `--threads 2` in turn:
+Translates 1,000 German-English sentences with `hiero-decode --threads 1` and `--threads 2` in turn:
 translations alone, with 100-best lists, and with these and an archive of all forests. Prints the time of
 decoding and writing, without loading, the best of three.
 """
@@ -21,7 +21,7 @@ import hiero
 from hiero.base.tables import pack
 from hiero.train import estimate_lm
 
-SENTENCES = 400
+SENTENCES = 1000
 REPETITIONS = 3
 
 

@@ -39,6 +39,7 @@ from hiero.base.weights import read_weights, write_weights
 from hiero.decode.decoder import Decoder, Failure
 from hiero.decode.model import Model
 from hiero.decode.settings import DecodingSettings
+from hiero.features.markup import Markup, Phrase, Wall
 from hiero.features.protocols import LocalFeatures
 from hiero.features.sentence import Sentence
 from hiero.features.trees import Tree
@@ -69,13 +70,16 @@ __all__ = [
     "FormatError",
     "LanguageModel",
     "LocalFeatures",
+    "Markup",
     "Model",
+    "Phrase",
     "Rule",
     "RuleGenerator",
     "RuleTable",
     "Sentence",
     "Translation",
     "Tree",
+    "Wall",
     "__version__",
     "evaluate",
     "experiments",

@@ -2006,6 +2006,32 @@ class TargetConstraint:
     def forbidden(self) -> list[list[str]]:
         """Phrases that must not occur."""
 
+class SourceMarkup:
+    """
+    Marks of words of a source sentence. See hiero.Sentence, which has them.
+    """
+
+    def __init__(
+        self,
+        phrases: Sequence[tuple[tuple[int, int], str, str, Sequence[Sequence[str]], Sequence[float]]],
+        zones: Sequence[tuple[int, int]],
+        walls: Sequence[tuple[int, tuple[int, int]]],
+        kept: Sequence[str],
+    ) -> None:
+        """
+        Makes marks. Positions count words from 0, and ends are exclusive.
+
+        Args:
+            phrases: Begin and end, mode ("exclusive", "inclusive" or "constraint"), label of its rules or "",
+                translations as lists of words, and natural logarithms of their probabilities, of each phrase.
+            zones: Begin and end of each phrase that is translated as a block.
+            walls: Position of the word behind each wall, and the begin and end of its scope.
+            kept: Words, without marks of joined tokens, that the translation has as often as the sentence.
+
+        Raises:
+            ValueError: A mode is unknown.
+        """
+
 class TranslationModel:
     """
     Tables, language models and features that a Decoder searches with; immutable. See
@@ -2134,6 +2160,7 @@ class Decoder:
         rule_weights: Sequence[tuple[str, float]],
         sentence: object | None,
         constraint: TargetConstraint,
+        markup: SourceMarkup,
         keep: str,
     ) -> Translation:
         """
@@ -2145,13 +2172,14 @@ class Decoder:
             rule_weights: Names and weights of features that only these rules have.
             sentence: The object that local features written in Python are called with.
             constraint: Constraint on the words of the translation.
+            markup: Marks of words of the sentence.
             keep: "none", "forest", "chart" or "splits": the part of the search space that the translation
                 holds besides its best derivation.
 
         Raises:
             FormatError: The rules do not fit the model.
             ValueError: `keep` is unknown, a name or weight in rule_weights is not allowed, or the constraint
-                has an empty phrase or too many phrases.
+                has an empty phrase or too many phrases, or marks are not within the sentence.
         """
 
 class ExtractOptions:

@@ -1,4 +1,6 @@
 #include <algorithm>
+#include <string>
+#include <tuple>
 #include <utility>
 
 #include "bind_local_features.h"
@@ -79,8 +81,8 @@ std::shared_ptr<Decoder> decoder_with_weights(const Decoder& decoder, const Arra
 Translation translate_tokens(const Decoder& decoder, std::vector<std::string> tokens,
                              const std::vector<Rule>& rules, const SentenceWeights& rule_weights,
                              const nb::object& sentence, const TargetConstraint& constraint,
-                             const std::string& keep) {
-  SentenceInput input{std::move(tokens), rules, rule_weights, annotations_of(sentence), constraint};
+                             const SourceMarkup& markup, const std::string& keep) {
+  SentenceInput input{std::move(tokens), rules, rule_weights, annotations_of(sentence), constraint, markup};
   const nb::gil_scoped_release release;
   return decoder.translate(std::move(input), value_named<Keep>(keep, "keep"));
 }
@@ -169,7 +171,7 @@ Args:
 Raises:
     ValueError: There is not one weight per feature, or one is not finite.)")
       .def("translate", &translate_tokens, nb::arg("tokens"), nb::arg("rules"), nb::arg("rule_weights"),
-           nb::arg("sentence").none(), nb::arg("constraint"), nb::arg("keep"),
+           nb::arg("sentence").none(), nb::arg("constraint"), nb::arg("markup"), nb::arg("keep"),
            R"(Returns the translation of a sentence.
 
 Args:
@@ -178,13 +180,54 @@ Args:
     rule_weights: Names and weights of features that only these rules have.
     sentence: The object that local features written in Python are called with.
     constraint: Constraint on the words of the translation.
+    markup: Marks of words of the sentence.
     keep: "none", "forest", "chart" or "splits": the part of the search space that the translation
         holds besides its best derivation.
 
 Raises:
     FormatError: The rules do not fit the model.
     ValueError: `keep` is unknown, a name or weight in rule_weights is not allowed, or the constraint
-        has an empty phrase or too many phrases.)");
+        has an empty phrase or too many phrases, or marks are not within the sentence.)");
+}
+
+// Source positions begin and end.
+using Positions = std::pair<std::uint32_t, std::uint32_t>;
+// A phrase: its positions, mode, label, translations, and the natural logarithms of their probabilities.
+using PhraseParts =
+    std::tuple<Positions, std::string, std::string, std::vector<WordList>, std::vector<double>>;
+
+void make_markup(SourceMarkup* self, const std::vector<PhraseParts>& phrases,
+                 const std::vector<Positions>& zones,
+                 const std::vector<std::pair<std::uint32_t, Positions>>& walls, WordList kept) {
+  const auto as_span = [](const Positions& positions) {
+    return SourceSpan{positions.first, positions.second};
+  };
+  SourceMarkup markup;
+  for (const auto& [positions, mode, label, translations, logs] : phrases) {
+    markup.phrases.push_back(
+        {as_span(positions), translations, logs, label, value_named<PhraseMode>(mode, "mode")});
+  }
+  for (const Positions& zone : zones) markup.zones.push_back(as_span(zone));
+  for (const auto& [position, scope] : walls) markup.walls.push_back({position, as_span(scope)});
+  markup.kept = std::move(kept);
+  new (self) SourceMarkup(std::move(markup));
+}
+
+void register_markup(nb::module_& m) {
+  define<SourceMarkup>(m, "SourceMarkup",
+                       "Marks of words of a source sentence. See hiero.Sentence, which has them.")
+      .def("__init__", &make_markup, nb::arg("phrases"), nb::arg("zones"), nb::arg("walls"), nb::arg("kept"),
+           R"(Makes marks. Positions count words from 0, and ends are exclusive.
+
+Args:
+    phrases: Begin and end, mode ("exclusive", "inclusive" or "constraint"), label of its rules or "",
+        translations as lists of words, and natural logarithms of their probabilities, of each phrase.
+    zones: Begin and end of each phrase that is translated as a block.
+    walls: Position of the word behind each wall, and the begin and end of its scope.
+    kept: Words, without marks of joined tokens, that the translation has as often as the sentence.
+
+Raises:
+    ValueError: A mode is unknown.)");
 }
 
 void register_constraint(nb::module_& m) {
@@ -222,6 +265,7 @@ Args:
 void register_decode(nb::module_& m) {
   register_options<DecoderOptions>(m, "DecoderOptions", "Options of a decoder.");
   register_constraint(m);
+  register_markup(m);
   register_model(m);
   register_decoder(m);
 }

@@ -14,7 +14,7 @@ from hiero.cli.base.cluster import on_cluster
 from hiero.cli.base.commands import Version
 from hiero.cli.base.option_groups import OptionValues
 from hiero.cli.base.settings import SettingOptions
-from hiero.cli.io.lines import SentenceParses, line_format
+from hiero.cli.io.lines import SentenceParses
 from hiero.cli.io.sentences import Forcing, Prefixes, SentenceRules
 from hiero.cli.io.sets import warn_of_repeated
 from hiero.cli.io.translation import Translator, showing_progress, translate_lines
@@ -52,7 +52,7 @@ def decode(
     rules = SentenceRules(text.rules)
     parses = SentenceParses(text.parses)
     prefixes = Prefixes(text.prefixes, text.tokens)
-    decoder = model.weight(decoder, rules, may_have_rules=line_format(text.format).has_rules)
+    decoder = model.weight(decoder, rules, may_have_rules=text.may_have_features)
     if reranker is not None:
         reranker.check(decoder.weights)
     ready = time.perf_counter()

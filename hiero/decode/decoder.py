@@ -16,7 +16,7 @@ from hiero.base.arguments import describe
 from hiero.base.parallel import portable, spread_map
 from hiero.decode.model import Model
 from hiero.decode.settings import DecodingArguments, DecodingSettings
-from hiero.features.sentence import Sentence
+from hiero.features.sentence import Sentence, sentence_features
 from hiero.generators.protocol import add_generated_rules
 
 Keep = Literal["none", "forest", "chart", "splits"]
@@ -115,7 +115,8 @@ class Decoder:
         A sentence that no derivation covers has no tokens and ``has_parse`` is False; that is not an error.
 
         - ``source``: the sentence. Its rules may span any number of words. They may have features that the
-          model does not have, if ``weights`` names them.
+          model does not have, if ``weights`` names them. So may the rules of marked phrases, whose features
+          are ``Markup``, 1, with weight 0 unless it has another, and ``MarkupProbability``, with weight 1.
         - ``keep``: what the result contains besides the best derivation. With "forest" it has ``.forest`` and
           ``.kbest``, with "chart" a ``.chart`` of everything that the search found in every cell, with
           "splits" also the best derivation of every split point.
@@ -140,18 +141,18 @@ class Decoder:
         sentence = add_generated_rules(sentence, self.model.generators)
         rules = list(sentence.rules)
         if weights is not None:
-            if rules and isinstance(weights, Mapping):
-                names = {name for rule in rules for name in rule.features}
-                names = {name for name in names if name not in self.model.feature_names}
+            if isinstance(weights, Mapping):
+                names = sentence_features(sentence).difference(self.model.feature_names)
                 extra_weights = {name: float(weight) for name, weight in weights.items() if name in names}
                 weights = {name: weight for name, weight in weights.items() if name not in extra_weights}
             core = self.with_weights(weights)._core
         constraint = sentence.constraint(text.target)
+        markup = sentence.source_markup(text.source, text.target)
         result = core.translate(
-            sentence.tokens, rules, list(extra_weights.items()), sentence, constraint, keep
+            sentence.tokens, rules, list(extra_weights.items()), sentence, constraint, markup, keep
         )
         if source.text is not None:
-            result.text = text.target.text(result.tokens)
+            result.text = text.target.text(result.tokens, sentence.markup.as_given(text.target))
         return result
 
     def translate_batch(

@@ -5,16 +5,20 @@ from __future__ import annotations
 import json
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
-from typing import Any
+from typing import Any, Literal
 
 from pydantic import BaseModel, ConfigDict, ValidationError
 
-from hiero._core import FormatError, Rule, TargetConstraint
+from hiero._core import FormatError, Rule, SourceMarkup, TargetConstraint
 from hiero.base.arguments import checked_tuple, describe
 from hiero.base.json_files import validation_message
 from hiero.base.text import split
+from hiero.features.markup import Markup, Mode, checked_words
+from hiero.features.moses_markup import read_markup
 from hiero.features.trees import Tree
 from hiero.text import TextSide
+
+_UNMARKED = Markup()
 
 
 @dataclass(frozen=True)
@@ -28,7 +32,8 @@ class Sentence:
     ``prefix`` is how it begins, ``references`` are what it may be in all, and phrases that are ``required``
     or ``forbidden`` occur in it at least once each, or not at all. Each is raw text, which the model
     tokenises as its target side, or a list of tokens. The last word of a prefix of raw text may be
-    unfinished, unless a blank follows.
+    unfinished, unless a blank follows. ``markup`` is what is said of words of the sentence: translations of
+    phrases, zones and walls.
 
     Raises ValueError for both text and tokens, FormatError for tokens that are empty or contain white space,
     TypeError for fields of a wrong type, such as a string instead of a list of tokens or rules.
@@ -47,6 +52,7 @@ class Sentence:
     references: Sequence[str | Sequence[str]] = ()
     required: Sequence[str | Sequence[str]] = ()
     forbidden: Sequence[str | Sequence[str]] = ()
+    markup: Markup = _UNMARKED
 
     def __post_init__(self) -> None:
         if self.text is not None and not isinstance(self.text, str):
@@ -64,12 +70,14 @@ class Sentence:
         if self.parse is not None and not isinstance(self.parse, Tree):
             message = "parse: expected a hiero.Tree, as hiero.Tree.read(text) returns one"
             raise TypeError(f"{message}, not {describe(self.parse)}")
-        object.__setattr__(self, "prefix", _words("prefix", self.prefix))
+        object.__setattr__(self, "prefix", checked_words("prefix", self.prefix))
         for name in ("references", "required", "forbidden"):
             phrases = getattr(self, name)
             if isinstance(phrases, str | bytes) or not isinstance(phrases, Iterable):
                 raise TypeError(f"{name}: expected a list of texts, not {describe(phrases)}")
-            object.__setattr__(self, name, tuple(_words(name, phrase) for phrase in phrases))
+            object.__setattr__(self, name, tuple(checked_words(name, phrase) for phrase in phrases))
+        if not isinstance(self.markup, Markup):
+            raise TypeError(f"markup: expected a hiero.Markup, not {describe(self.markup)}")
 
     @classmethod
     def from_source(cls, source: str | Sequence[str] | Sentence, **fields: Any) -> Sentence:
@@ -90,11 +98,16 @@ class Sentence:
         return not self.tokens and not (self.text and self.text.strip())
 
     def with_tokens(self, side: TextSide) -> Sentence:
-        """Returns the sentence with tokens instead of text, and with the parse transferred to these tokens.
+        """Returns the sentence with tokens instead of text, and with parse and marks transferred to these.
 
-        ``side`` tokenises raw text. Raises FormatError if the parse has other characters than the tokens.
+        ``side`` tokenises raw text. Raises FormatError if the parse has other characters than the tokens, and
+        for marks that are of no tokens.
         """
-        tokens = self.tokens if self.text is None else side.tokens(self.text)
+        tokens, markup = self.tokens, self.markup
+        if self.text is not None and markup:
+            tokens, markup = markup.with_tokens(self.text, side)
+        elif self.text is not None:
+            tokens = side.tokens(self.text)
         parse = self.parse
         if parse is not None and self.text is None:
             parse = parse.retokenize(tokens)
@@ -102,12 +115,32 @@ class Sentence:
             # Both without what normalisation and marks change.
             plain = replace(parse, tokens=tuple(map(side.characters, parse.tokens)))
             parse = replace(plain.retokenize(side.bare(tokens)), tokens=tuple(tokens))
-        return replace(self, text=None, tokens=tokens, parse=parse)
+        return replace(self, text=None, tokens=tokens, parse=parse, markup=markup)
+
+    @classmethod
+    def from_markup(cls, text: str, mode: Mode | Literal["ignore"] = "exclusive", **fields: Any) -> Sentence:
+        """Makes a sentence from raw text with marks, as Moses has them, and other ``fields``.
+
+        >>> Sentence.from_markup('das <np translation="apple||Apple" prob="0.3||0.7">Apfel</np>').text
+        'das Apfel'
+
+        ``<wall/>`` is a wall and ``<zone>...</zone>`` a zone. A tag of any other name marks a phrase by its
+        attribute ``translation``, and ``prob``; what is in one with ``translate="no"`` is not translated.
+        ``mode`` is that of the phrases with translations; with "ignore" they are not marked. All other tags
+        are text. Raises FormatError, which names the column, from 1, for marks that are malformed.
+        """
+        plain, markup = read_markup(text, mode)
+        return cls(plain, markup=markup, **fields)
 
     @property
     def is_constrained(self) -> bool:
         """Whether anything is said of the translation."""
-        return bool(self.prefix or self.references or self.required or self.forbidden)
+        return bool(self.prefix or self.references or self.required or self.forbidden or self.markup)
+
+    def source_markup(self, source: TextSide, target: TextSide) -> SourceMarkup:
+        """Returns the marks of a sentence with tokens for the decoder; protected parts of its text are words
+        that are kept."""
+        return self.markup.to_core(target, source.parts(self.tokens), len(self.tokens))
 
     def constraint(self, side: TextSide) -> TargetConstraint:
         """Returns what is said of the translation in tokens of the model's target side.
@@ -143,8 +176,8 @@ class Sentence:
         """Reads a sentence from a JSON object.
 
         It has ``text`` or ``tokens``, and optionally ``id``, ``rules`` as in rule tables, ``parse`` in Penn
-        brackets, ``annotations``, ``prefix``, ``references``, ``required`` and ``forbidden``. Raises
-        FormatError.
+        brackets, ``annotations``, ``prefix``, ``references``, ``required``, ``forbidden`` and ``markup``, an
+        object with the fields of ``Markup``. Raises FormatError.
         """
         try:
             record = _Record.model_validate_json(line)
@@ -163,6 +196,7 @@ class Sentence:
             record.references,
             record.required,
             record.forbidden,
+            Markup.from_json(record.markup),
         )
 
     @staticmethod
@@ -187,6 +221,8 @@ class Sentence:
         for name in ("prefix", "references", "required", "forbidden"):
             if value := getattr(self, name):
                 record[name] = value
+        if self.markup:
+            record["markup"] = self.markup.to_json()
         return json.dumps(record, ensure_ascii=False)
 
 
@@ -210,13 +246,9 @@ class _Record(_NamedRecord):
     references: list[str | list[str]] = []
     required: list[str | list[str]] = []
     forbidden: list[str | list[str]] = []
+    markup: dict[str, Any] = {}
 
 
-def _words(name: str, value: str | Sequence[str]) -> str | tuple[str, ...]:
-    """Returns text as it is, and checks tokens."""
-    if isinstance(value, str):
-        return value
-    tokens = checked_tuple(name, value, str, "tokens")
-    if wrong := [token for token in tokens if split(token) != [token]]:
-        raise FormatError(f"{name}: {wrong[0]!r} is empty or contains white space")
-    return tokens
+def sentence_features(sentence: Sentence) -> set[str]:
+    """Returns the names of the features that the rules of a sentence and of its marked phrases have."""
+    return {name for rule in sentence.rules for name in rule.features}.union(sentence.markup.features)

@@ -62,6 +62,10 @@ class Protection:
                 spans.append((begin, end))
             place = max(end, first.start() + 1)
 
+    def may_match(self, text: str) -> bool:
+        """Returns False for a text without protected parts, as is found out fast, or else True."""
+        return bool(self._own) or _INNER_SPACE in text or _MAY_MATCH.search(text) is not None
+
     def matches(self, token: str) -> bool:
         """Returns whether a token is a protected part. A pattern that looks at its neighbours does not see
         them."""

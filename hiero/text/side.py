@@ -7,7 +7,7 @@ from __future__ import annotations
 
 import os
 import re
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Collection, Iterator, Sequence
 from dataclasses import dataclass, field
 from functools import cached_property, partial
 from typing import Any, Literal, get_args
@@ -110,9 +110,9 @@ class TextSide:
         """Returns the tokens of a line before lowercasing or truecasing."""
         return self._split(text)[0]
 
-    def text(self, tokens: Sequence[str]) -> str:
-        """Returns tokens as a line of text."""
-        return self._join(tokens, bool(self.truecaser))
+    def text(self, tokens: Sequence[str], as_given: Collection[str] = ()) -> str:
+        """Returns tokens as a line of text. The case of the tokens in ``as_given`` is not changed."""
+        return self._join(tokens, bool(self.truecaser), as_given)
 
     def normalised(self, text: str) -> str:
         """Returns a line of raw text as it is written after normalisation: what ``text`` makes of its tokens,
@@ -158,6 +158,13 @@ class TextSide:
         """Tells whether a token is a protected part of text, such as a tag or an address."""
         return not self.leaves_text and self._protection.matches(unmarked([token])[0][0])
 
+    def parts(self, tokens: Sequence[str]) -> list[str]:
+        """Returns the different protected parts among tokens, without marks."""
+        if self.leaves_text or not self._protection.may_match(" ".join(tokens)):
+            return []
+        words = dict.fromkeys(unmarked(tokens)[0])
+        return [word for word in words if self._protection.matches(word)]
+
     @cached_property
     def _words(self) -> Words:
         return words_of(self.scheme, self.language)
@@ -200,9 +207,11 @@ class TextSide:
         is_gap = gaps(self._words.join(words), words)
         return [True] * (len(words) - 1) if is_gap is None else is_gap
 
-    def _join(self, tokens: Sequence[str], restore_case: bool) -> str:
+    def _join(self, tokens: Sequence[str], restore_case: bool, as_given: Collection[str] = ()) -> str:
         if self.leaves_text:
             words = self._detruecase(" ".join(tokens)) if restore_case and tokens else tokens
+            if as_given and len(words) == len(tokens):
+                words = [old if old in as_given else new for old, new in zip(tokens, words, strict=True)]
             return join_by_first_rules(words) if self.scheme in SEGMENTERS else self._words.join(words)
         words, said = unmarked(tokens)
         is_part = [self._protection.matches(word) for word in words]
@@ -215,7 +224,7 @@ class TextSide:
             places = _cased_places(words, is_part)
             cased = self._detruecase(" ".join(shown[place] for place in places)) if places else []
             for place, new in zip(places, cased, strict=True):
-                if new != shown[place] and not is_part[place]:
+                if new != shown[place] and not is_part[place] and tokens[place] not in as_given:
                     words[place] = _capitalised(words[place])
         is_gap = [
             rule if mark is None else mark for rule, mark in zip(self._spaces(shown), said, strict=True)

@@ -105,7 +105,9 @@ void MatchConstrainer::fit_targets(const Application& application) {
   tails_ = all_->tails(application);
   const Sides& sides = sides_of(application.targets);
   Fit fit{};
-  for (fit.slot = 0; fit.slot + 1 < sides.firsts.size(); ++fit.slot) {
+  const TargetSet& set = all_->target_sets[application.targets];
+  for (std::uint32_t i = 0; i < set.size(); ++i) {
+    fit.slot = all_->slot(set, i);
     const Symbol* const at = sides.symbols.data() + sides.firsts[fit.slot];
     const Symbol* const end = sides.symbols.data() + sides.firsts[fit.slot + 1];
     if (at == end) {
@@ -172,7 +174,7 @@ void MatchConstrainer::add_applications(const Application& application) {
 std::uint32_t MatchConstrainer::subset(std::uint32_t set, std::span<const Fit> fits) {
   TargetSet some = all_->target_sets[set];
   std::vector<std::uint32_t> slots;  // empty for all
-  if (fits.size() < some.size())
+  if (fits.size() < some.group.count)
     for (const Fit& fit : fits) slots.push_back(fit.slot);
   const auto [at, added] =
       subsets_.try_emplace({set, std::move(slots)}, static_cast<std::uint32_t>(out_.target_sets.size()));

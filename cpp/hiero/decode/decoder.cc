@@ -12,6 +12,7 @@
 #include "hiero/decode/exact.h"
 #include "hiero/decode/forced_prefix.h"
 #include "hiero/decode/forest_builder.h"
+#include "hiero/decode/markup_filter.h"
 #include "hiero/decode/matcher.h"
 #include "hiero/decode/search.h"
 #include "hiero/decode/targets.h"
@@ -94,6 +95,16 @@ double forcing_weight(const Weights& weights) {
   return -kCost * scale;
 }
 
+// Gives weights to the features of marked phrases that have none: their probabilities count in full, and what
+// is marked is as good as what is not.
+void add_phrase_weights(const FeatureNames& model, SentenceWeights& weights) {
+  for (const auto& [name, weight] : {std::pair{kMarkupRule, 0.0}, std::pair{kMarkupProbability, 1.0}}) {
+    const bool is_given =
+        std::ranges::any_of(weights, [name = name](const auto& given) { return given.first == name; });
+    if (!is_given && model.find(name) == FeatureNames::kAbsent) weights.emplace_back(name, weight);
+  }
+}
+
 }  // namespace
 
 // The parts whose memory is reused from sentence to sentence.
@@ -103,6 +114,7 @@ struct Decoder::Workspace {
   Arena arena;
   Matcher matcher;
   Matches matches;
+  MarkupFilter filter;
   MatchConstrainer constrainer;
   TargetScratch target_scratch;
   Search search;
@@ -143,6 +155,7 @@ Decoder Decoder::with_weights(std::shared_ptr<const Weights> weights) const {
 }
 
 Translation Decoder::translate(SentenceInput input, Keep keep) const {
+  if (!input.markup.phrases.empty()) add_phrase_weights(*model_->shared_features(), input.weights);
   const auto [weights, feature_names] =
       with_sentence_weights({weights_, model_->shared_features()}, input.weights);
   const TargetConstraint constraint = input.constraint;
@@ -154,13 +167,17 @@ Translation Decoder::translate(SentenceInput input, Keep keep) const {
   // A workspace is lost, not returned, when decoding throws: its state is unknown then.
   std::unique_ptr<Workspace> w = pool_->take(*model_);
   w->arena.reset();
-  w->matcher.run(sentence, options.span_limit, w->matches);
+  const auto match = [&] {
+    w->matcher.run(sentence, options.span_limit, w->matches);
+    if (sentence.markup().any()) w->filter.run(sentence, w->matches);
+  };
+  match();
   Translation out;
   out.unknown = uncovered(sentence, w->matches);
   const SentenceContext context{*model_, sentence, *weights, options, w->matches, w->arena};
   if (constraint.any()) out.uncovered = w->constrainer.run(sentence, TargetAutomaton(constraint), w->matches);
   if (again && w->matches.goal == kNoCell) {
-    w->matcher.run(sentence, options.span_limit, w->matches);
+    match();
     SentenceTargets unconstrained(context, w->target_scratch);
     again->forced = forced_rules(context, unconstrained, constraint);
     again->weights.emplace_back(kForcedWords, forcing_weight(*weights));

@@ -5,6 +5,7 @@
 #include <string_view>
 #include <unordered_set>
 
+#include "hiero/grammar/rule_text.h"
 #include "hiero/grammar/rule_token.h"
 
 namespace hiero {
@@ -12,10 +13,8 @@ namespace hiero {
 namespace {
 
 constexpr std::string_view kUnknownMark = "_OOV";
-// The mark at the end of a token that is joined to the next (U+FFED), which must stay at its end.
-constexpr std::string_view kJoined = "\xEF\xBF\xAD";
-
 std::string marked_as_unknown(const std::string& word) {
+  // The mark of a token that is joined to the next must stay at its end.
   const size_t joined = word.size() > kJoined.size() && word.ends_with(kJoined) ? kJoined.size() : 0;
   std::string marked = word;
   return marked.insert(word.size() - joined, kUnknownMark);
@@ -34,14 +33,26 @@ Rule pass_through_rule(const std::string& label, const std::string& word, bool i
   return rule;
 }
 
+// Returns a rule as text that does not depend on the order of its features.
+std::string rule_key(Rule rule) {
+  std::ranges::sort(rule.features);
+  return format_rule(rule);
+}
+
 }  // namespace
 
 Sentence::Sentence(const TranslationModel& model, SentenceInput input, const DecoderOptions& options)
-    : model_(model), tokens_(std::move(input.tokens)), annotations_(std::move(input.annotations)) {
+    : model_(model),
+      tokens_(std::move(input.tokens)),
+      annotations_(std::move(input.annotations)),
+      markup_(std::move(input.markup)) {
+  check_markup(markup_, size());
   std::ranges::move(pass_through_rules(input.rules, options), std::back_inserter(input.rules));
   std::ranges::move(input.forced, std::back_inserter(input.rules));
+  add_phrases(input.rules);
   for (const BoundTable& bound : model.tables()) tables_.push_back(&bound);
   if (!input.rules.empty()) bind_rules(input.rules, input.weights);
+  find_places();
   find_words();
 }
 
@@ -59,13 +70,44 @@ std::vector<Rule> Sentence::pass_through_rules(const std::vector<Rule>& rules,
     const std::string& word = tokens_[i];
     const bool is_unknown = !translated.contains(word) && !model_.translates(word);
     if (is_unknown) unknown_.push_back(i);
-    const bool pass = options.pass_through == PassThrough::kAll ||
+    const bool is_kept =
+        !markup_.kept.empty() && std::ranges::find(markup_.kept, without_marks(word)) != markup_.kept.end();
+    const bool pass = is_kept || options.pass_through == PassThrough::kAll ||
                       (options.pass_through == PassThrough::kUnknown && is_unknown);
     if (!pass || !passed.insert(word).second) continue;
     for (LabelId label : model_.copy_labels())
-      out.push_back(pass_through_rule(model_.labels()[label], word, is_unknown, options.unknown_words));
+      out.push_back(pass_through_rule(model_.labels()[label], word, is_unknown,
+                                      is_kept ? UnknownWords::kCopy : options.unknown_words));
   }
   return out;
+}
+
+// Adds the rules of marked phrases, each once, and notes where they apply. Their words are not unknown.
+void Sentence::add_phrases(std::vector<Rule>& rules) {
+  std::vector<std::string> labels;
+  for (const LabelId label : model_.copy_labels()) labels.push_back(model_.labels()[label]);
+  for (const MarkedPhrase& phrase : markup_.phrases) {
+    for (Rule& rule : phrase_rules(phrase, tokens_, labels)) {
+      std::vector<SourceSpan>& spans = phrase_places_[rule_key(rule)];
+      if (spans.empty()) rules.push_back(std::move(rule));
+      spans.push_back(phrase.span);
+    }
+    std::erase_if(unknown_, [&](std::uint32_t position) { return phrase.span.contains(position); });
+  }
+}
+
+void Sentence::find_places() {
+  if (phrase_places_.empty()) return;
+  const RuleTable& table = *rules_->table;
+  const std::vector<std::string> names = table.feature_names(rules_->owner);
+  for (RuleId rule = 0; rule < table.rule_count(); ++rule) {
+    const auto at = phrase_places_.find(rule_key(table.rule(rule, names)));
+    places_.push_back(at == phrase_places_.end() ? nullptr : &at->second);
+  }
+}
+
+const std::vector<SourceSpan>* Sentence::places(std::size_t table, RuleId rule) const {
+  return table == model_.tables().size() && !places_.empty() ? places_[rule] : nullptr;
 }
 
 void Sentence::bind_rules(const std::vector<Rule>& rules, const SentenceWeights& weights) {

@@ -3,6 +3,7 @@
 #pragma once
 
 #include <cstdint>
+#include <map>
 #include <memory>
 #include <span>
 #include <string>
@@ -11,6 +12,7 @@
 
 #include "hiero/decode/local_features.h"
 #include "hiero/decode/options.h"
+#include "hiero/decode/source_markup.h"
 #include "hiero/decode/target_automaton.h"
 #include "hiero/decode/translation_model.h"
 
@@ -26,13 +28,14 @@ struct SentenceInput {
   SentenceWeights weights{};  // of features that only `rules` have
   std::shared_ptr<const Annotations> annotations{};
   TargetConstraint constraint{};
+  SourceMarkup markup{};
   std::vector<Rule> forced{};  // these too, whose words count as unknown all the same (forced_prefix.h)
 };
 
 class Sentence {
  public:
-  // Adds rules that pass words through to those of the input, as `options` say. Throws FormatError for rules
-  // that do not fit the model.
+  // Adds rules that pass words through to those of the input, as `options` say, and those of marked phrases.
+  // Throws FormatError for rules that do not fit the model, and std::invalid_argument for wrong markup.
   Sentence(const TranslationModel& model, SentenceInput input, const DecoderOptions& options);
 
   std::uint32_t size() const { return static_cast<std::uint32_t>(tokens_.size()); }
@@ -41,6 +44,10 @@ class Sentence {
   const std::shared_ptr<const Annotations>& annotations() const { return annotations_; }
   // Positions of words that no rule of this word alone translates.
   const std::vector<std::uint32_t>& unknown() const { return unknown_; }
+
+  const SourceMarkup& markup() const { return markup_; }
+  // The only spans that a rule may translate, if it was made for marked phrases, or else null.
+  const std::vector<SourceSpan>* places(std::size_t table, RuleId rule) const;
 
   bool has_rules() const { return rules_ != nullptr; }
   // The model's tables and, last, that of the sentence's rules if it has any.
@@ -57,6 +64,8 @@ class Sentence {
 
  private:
   std::vector<Rule> pass_through_rules(const std::vector<Rule>& rules, const DecoderOptions& options);
+  void add_phrases(std::vector<Rule>& rules);
+  void find_places();
   void bind_rules(const std::vector<Rule>& rules, const SentenceWeights& weights);
   void find_words();
 
@@ -64,9 +73,12 @@ class Sentence {
   std::vector<std::string> tokens_;
   std::shared_ptr<const Annotations> annotations_;
   std::vector<std::uint32_t> unknown_;
-  std::unique_ptr<BoundTable> rules_;          // null if there are none
-  std::vector<std::uint32_t> ranks_;           // empty: the model's
-  std::vector<std::string_view> extra_words_;  // numbered from model_.word_count() on
+  SourceMarkup markup_;
+  std::map<std::string, std::vector<SourceSpan>> phrase_places_;  // by rule, as text
+  std::vector<const std::vector<SourceSpan>*> places_;            // by rule of the sentence; null: anywhere
+  std::unique_ptr<BoundTable> rules_;                             // null if there are none
+  std::vector<std::uint32_t> ranks_;                              // empty: the model's
+  std::vector<std::string_view> extra_words_;                     // numbered from model_.word_count() on
   std::vector<const BoundTable*> tables_;
   std::vector<std::vector<WordId>> words_;
 };

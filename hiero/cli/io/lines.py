@@ -8,25 +8,26 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import dataclass
+from functools import partial
 from pathlib import Path
 from typing import Literal
 
 from hiero import FormatError, Sentence, Tree
 from hiero.base.lines import DAMAGE, damage_error, line_text
-from hiero.base.text import split
 from hiero.evaluate.evaluation_sets import ending, is_nist
 from hiero.evaluate.nist_xml import SegmentSet, parse_sets
 from hiero.features.trees import read_trees
+from hiero.text import TextSide
 
 # The names of all formats. NIST's are the only ones whose sentences are not lines.
 Format = Literal["text", "nist", "jsonl"]
+# Ways to read marks in text: as those of Moses, or as text.
+MarkupMode = Literal["exclusive", "inclusive", "constraint", "ignore", "pass-through"]
 
 
 def _split_text(sentence: Sentence) -> Sentence:
     """Returns the sentence with the words between the spaces of its text as tokens."""
-    if sentence.text is None:
-        return sentence
-    return Sentence.from_source(sentence, text=None, tokens=split(sentence.text))
+    return sentence if sentence.text is None else sentence.with_tokens(TextSide())
 
 
 @dataclass(frozen=True)
@@ -61,6 +62,11 @@ LINE_FORMATS: dict[Format, LineFormat] = {
 def line_format(name: Format) -> LineFormat:
     """Returns the format by its name; segments of NIST's sets are read as lines of text."""
     return LINE_FORMATS["text" if name == "nist" else name]
+
+
+def marked_text(mode: MarkupMode) -> LineFormat:
+    """Returns the format of lines of text with marks (``Sentence.from_markup``)."""
+    return LineFormat(Sentence if mode == "pass-through" else partial(Sentence.from_markup, mode=mode))
 
 
 def format_of(path: Path | None, input_format: Format | None) -> Format:
@@ -98,12 +104,12 @@ class Lines:
         self._in_tokens = in_tokens
 
     @classmethod
-    def from_segments(cls, source: SegmentSet, name: str, in_tokens: bool) -> Lines:
+    def from_segments(cls, source: SegmentSet, name: str, kind: LineFormat, in_tokens: bool) -> Lines:
         """Takes the segments of a set, which messages name by document and number, as lines."""
         segments = list(source)
         places = [f" document {document!r}: segment {number}" for document, number, _ in segments]
         lines = [text.encode() for _, _, text in segments]
-        return cls(lines, name, line_format("nist"), in_tokens, places)
+        return cls(lines, name, kind, in_tokens, places)
 
     def place(self, number: int) -> str:
         """Returns the name of a line in messages."""

@@ -11,6 +11,7 @@ from hiero.base.text import split
 from hiero.decode.decoder import Keep
 from hiero.evaluate.evaluation_sets import EvaluationSet
 from hiero.evaluate.nist_xml import SegmentSet
+from hiero.features.sentence import sentence_features
 from hiero.text import TextSide
 
 
@@ -138,19 +139,17 @@ class SentenceRules:
 
     def note(self, number: int, sentence: Sentence) -> None:
         """Notes the features of the rules of sentence ``number``, for ``check``."""
-        for rule in (*sentence.rules, *self._rules.get(number, ())):
+        self._seen |= sentence_features(sentence)
+        for rule in self._rules.get(number, ()):
             self._seen.update(rule.features)
 
     def attempt(self, decoder: Decoder, number: int, sentence: Sentence, keep: Keep) -> Translation | Failure:
         """Translates sentence ``number`` with its rules from the file and from its record."""
-        rules = [*sentence.rules, *self._rules.get(number, ())]
-        if not rules:
-            return decoder.attempt(sentence, keep=keep)
-        features = {name for rule in rules for name in rule.features}
+        if own := self._rules.get(number):
+            sentence = Sentence.from_source(sentence, rules=[*sentence.rules, *own])
+        features = sentence_features(sentence)
         weights = {name: weight for name, weight in self.weights.items() if name in features}
-        return decoder.attempt(
-            Sentence.from_source(sentence, rules=rules), keep=keep, weights=weights or None
-        )
+        return decoder.attempt(sentence, keep=keep, weights=weights or None)
 
     def check(self, sentences: int) -> None:
         """Raises FormatError for rules of a sentence beyond the last, and for weights of unknown features."""

@@ -95,8 +95,8 @@ class Translator:
             return Record(number, name, result, forest, error=error)
         nbest = hypotheses if self.nbest is not None else []
         target = self.decoder.model.text.target
-        in_tokens = sentence.text is None
-        texts = [h.text if in_tokens else target.text(h.tokens) for h in nbest or hypotheses[:1]]
+        in_tokens, as_given = sentence.text is None, sentence.markup.as_given(target)
+        texts = [h.text if in_tokens else target.text(h.tokens, as_given) for h in nbest or hypotheses[:1]]
         return Record(number, name, result, forest, hypotheses[0], nbest, texts)
 
     def check(self, sentences: int) -> None:

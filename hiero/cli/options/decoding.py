@@ -15,7 +15,7 @@ from hiero.cli.base.cluster import ClusterAddress
 from hiero.cli.base.files import OUTPUT_HELP, Writes, reading, writing
 from hiero.cli.base.loading import LOAD, LOAD_METAVAR, load_model
 from hiero.cli.base.settings import SettingOptions
-from hiero.cli.io.lines import Format, Lines, format_of, line_format, source_set
+from hiero.cli.io.lines import Format, Lines, MarkupMode, format_of, line_format, marked_text, source_set
 from hiero.cli.io.sentences import SentenceRules
 from hiero.cli.io.sinks import Derivations, Forests, Records, Sinks, Tstset
 from hiero.cli.io.translation import Choice
@@ -196,6 +196,16 @@ class DecodingInput:
             rich_help_panel=_IO,
         ),
     ] = None
+    markup: Annotated[
+        MarkupMode | None,
+        typer.Option(
+            help='Read marks of Moses in the text, such as <term translation="a||b">words</term>, <zone> and'
+            " <wall/>; exclusive: only the given translations; inclusive: these and the model's; constraint:"
+            " these and the model's rules that contain one; ignore: only zones and walls; pass-through: marks"
+            " are text (default: pass-through).",
+            rich_help_panel=_IO,
+        ),
+    ] = None
     prefixes: Annotated[
         Path | None,
         typer.Option(
@@ -213,18 +223,28 @@ class DecodingInput:
         ),
     ] = None
 
+    def __post_init__(self) -> None:
+        if self.markup is not None and self.format == "jsonl":
+            raise typer.BadParameter("--markup is for text; records of jsonl have a field markup")
+
     @property
     def format(self) -> Format:
         return format_of(self.source, self.input_format)
+
+    @property
+    def may_have_features(self) -> bool:
+        """Whether rules of sentences may have features that the model has not."""
+        return line_format(self.format).has_rules or self.markup not in (None, "ignore", "pass-through")
 
     def open(self, stack: ExitStack) -> tuple[Lines, SegmentSet | None]:
         """Opens the source until ``stack`` closes: its lines, and the set that it is in NIST's formats."""
         file = stack.enter_context(reading(self.source))
         name = str(self.source) if self.source else "input"
+        kind = line_format(self.format) if self.markup is None else marked_text(self.markup)
         if self.format != "nist":
-            return Lines(file, name, line_format(self.format), self.tokens), None
+            return Lines(file, name, kind, self.tokens), None
         segments = source_set(file.read(), name)
-        return Lines.from_segments(segments, name, self.tokens), segments
+        return Lines.from_segments(segments, name, kind, self.tokens), segments
 
 
 @dataclass(frozen=True, kw_only=True)

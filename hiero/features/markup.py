@@ -1,0 +1,227 @@
+"""Marks of a source sentence: phrases with translations, zones and walls.
+
+>>> from hiero.text import parse_side
+>>> tokens, markup = Markup([Phrase(4, 9, ["iPhone"])]).with_tokens("das Handy.", parse_side("de:moses"))
+>>> tokens, markup.phrases[0].begin, markup.phrases[0].end
+(['das', 'Handy', '.'], 1, 2)
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Iterable, Sequence
+from dataclasses import asdict, dataclass, replace
+from itertools import accumulate
+from typing import Any, Literal, get_args
+
+from hiero._core import FormatError, SourceMarkup
+from hiero.base.arguments import checked_tuple, describe
+from hiero.base.text import split
+from hiero.text import TextSide
+
+Mode = Literal["exclusive", "inclusive", "constraint"]
+# The most times that text is tokenised to find the tokens of marks.
+_PASSES = 3
+
+
+@dataclass(frozen=True)
+class Phrase:
+    """A source phrase with translations, each of which is raw text or a list of tokens.
+
+    ``begin`` and ``end`` (exclusive) count from 0: characters in a sentence with text, words in one with
+    tokens. ``probabilities`` are those of the translations; the feature ``MarkupProbability`` is the natural
+    logarithm (default: 1). With the ``mode`` "exclusive" nothing else translates words of the phrase, with
+    "inclusive" the rules of the model may as well, and with "constraint" those of them that translate all of
+    its words and have one of the translations among theirs. Translations are written as they are given,
+    whatever the model does to case. ``label`` is the nonterminal label of their rules; "": the labels of
+    words that are copied.
+
+    Raises ValueError for an unknown mode, a phrase without words or translations, and probabilities that are
+    not positive or not as many as translations.
+    """
+
+    begin: int
+    end: int
+    translations: Sequence[str | Sequence[str]]
+    probabilities: Sequence[float] = ()
+    mode: Mode = "exclusive"
+    label: str = ""
+
+    def __post_init__(self) -> None:
+        if not 0 <= self.begin < self.end:
+            raise ValueError(f"a marked phrase from {self.begin} to {self.end} has no words")
+        if self.mode not in get_args(Mode):
+            raise ValueError(f"mode: expected {', '.join(get_args(Mode))}, not {describe(self.mode)}")
+        translations = self.translations
+        if isinstance(translations, str) or not translations:
+            raise ValueError("translations: expected a list of at least one text")
+        object.__setattr__(
+            self, "translations", tuple(checked_words("translations", t) for t in translations)
+        )
+        probabilities = tuple(self.probabilities) or (1.0,) * len(translations)
+        if len(probabilities) != len(translations):
+            raise ValueError(f"{len(translations)} translations with {len(probabilities)} probabilities")
+        if not all(value > 0 and math.isfinite(value) for value in probabilities):
+            raise ValueError("probabilities: expected positive numbers")
+        object.__setattr__(self, "probabilities", probabilities)
+
+
+@dataclass(frozen=True)
+class Wall:
+    """A wall before the character or word ``position``: all words left of it, within its scope, are
+    translated before all others. The scope is ``begin`` to ``end`` (exclusive), such as a zone; None: the
+    sentence."""
+
+    position: int
+    begin: int | None = None
+    end: int | None = None
+
+
+@dataclass(frozen=True)
+class Markup:
+    """Marks of a sentence. ``zones`` are (begin, end) of phrases whose translation is a block: no other word
+    is translated amid it, and their words are translated together. Positions are those of ``Phrase``.
+
+    Raises ValueError for a zone without words.
+    """
+
+    phrases: Sequence[Phrase] = ()
+    zones: Sequence[tuple[int, int]] = ()
+    walls: Sequence[Wall] = ()
+
+    def __post_init__(self) -> None:
+        object.__setattr__(self, "phrases", checked_tuple("phrases", self.phrases, Phrase, "hiero.Phrase"))
+        object.__setattr__(self, "walls", checked_tuple("walls", self.walls, Wall, "hiero.Wall"))
+        object.__setattr__(self, "zones", tuple((begin, end) for begin, end in self.zones))
+        for begin, end in self.zones:
+            if not 0 <= begin < end:
+                raise ValueError(f"a zone from {begin} to {end} has no words")
+
+    def __bool__(self) -> bool:
+        return bool(self.phrases or self.zones or self.walls)
+
+    def with_tokens(self, text: str, side: TextSide) -> tuple[list[str], Markup]:
+        """Returns the tokens of a raw text, which is split at the edges of marks, and its marks in tokens.
+
+        Raises FormatError for marks without words, or within what the tokenizer does not take apart."""
+        places = sorted({place for place in self._places() if 0 < place < len(text)})
+        tokens, indices = _tokens_at(text, places, side)
+        at = {0: 0, **dict(zip(places, indices, strict=True))}
+
+        def index(place: int) -> int:
+            return at.get(place, len(tokens))
+
+        try:
+            return tokens, Markup(
+                [
+                    replace(phrase, begin=index(phrase.begin), end=index(phrase.end))
+                    for phrase in self.phrases
+                ],
+                [(index(begin), index(end)) for begin, end in self.zones],
+                [
+                    Wall(
+                        index(wall.position),
+                        None if wall.begin is None else index(wall.begin),
+                        None if wall.end is None else index(wall.end),
+                    )
+                    for wall in self.walls
+                ],
+            )
+        except ValueError as error:
+            raise FormatError(str(error)) from None
+
+    @property
+    def features(self) -> Sequence[str]:
+        """Names of the features of rules that are made for phrases: 1, and the probability's logarithm."""
+        return ("Markup", "MarkupProbability") if self.phrases else ()
+
+    def as_given(self, target: TextSide) -> frozenset[str]:
+        """Returns the words of translations, whose case is that in which they are given."""
+        return frozenset(
+            word for phrase in self.phrases for words in _in_tokens(phrase, target) for word in words
+        )
+
+    def to_core(self, target: TextSide, kept: Sequence[str], length: int) -> SourceMarkup:
+        """Returns marks in tokens for the decoder of a sentence with so many words.
+
+        ``kept`` are words that the translation has as often as the sentence."""
+        phrases = [
+            (
+                (phrase.begin, phrase.end),
+                phrase.mode,
+                phrase.label,
+                _in_tokens(phrase, target),
+                [math.log(probability) for probability in phrase.probabilities],
+            )
+            for phrase in self.phrases
+        ]
+        walls = [
+            (wall.position, (wall.begin or 0, length if wall.end is None else wall.end))
+            for wall in self.walls
+        ]
+        return SourceMarkup(phrases, list(self.zones), walls, list(kept))
+
+    def to_json(self) -> dict[str, Any]:
+        """Returns what ``from_json`` reads."""
+        return {name: value for name, value in asdict(self).items() if value}
+
+    @classmethod
+    def from_json(cls, record: Any) -> Markup:
+        """Reads marks from an object of JSON. Raises FormatError."""
+        try:
+            parts = dict(record)
+            return cls(
+                [Phrase(**phrase) for phrase in parts.pop("phrases", [])],
+                [tuple(zone) for zone in parts.pop("zones", [])],
+                [Wall(**wall) for wall in parts.pop("walls", [])],
+                **parts,
+            )
+        except (TypeError, ValueError) as error:
+            raise FormatError(f"markup: {error}") from None
+
+    def _places(self) -> Iterable[int]:
+        for phrase in self.phrases:
+            yield from (phrase.begin, phrase.end)
+        for zone in self.zones:
+            yield from zone
+        for wall in self.walls:
+            yield from (place for place in (wall.position, wall.begin, wall.end) if place is not None)
+
+
+def checked_words(name: str, value: str | Sequence[str]) -> str | tuple[str, ...]:
+    """Returns text as it is, and checks tokens. Raises TypeError, FormatError."""
+    if isinstance(value, str):
+        return value
+    tokens = checked_tuple(name, value, str, "tokens")
+    if wrong := [token for token in tokens if split(token) != [token]]:
+        raise FormatError(f"{name}: {wrong[0]!r} is empty or contains white space")
+    return tokens
+
+
+def _in_tokens(phrase: Phrase, target: TextSide) -> list[list[str]]:
+    """Returns the translations of a phrase in tokens."""
+    return [target.words(t) if isinstance(t, str) else list(t) for t in phrase.translations]
+
+
+def _tokens_at(text: str, places: Sequence[int], side: TextSide) -> tuple[list[str], list[int]]:
+    """Returns the tokens of a text that is split at these places, and the index of the token after each."""
+    moved = list(places)
+    for _ in range(_PASSES):
+        ends = list(accumulate((len(word) for word in side.bare(side.words(text))), initial=0))
+        by_end = {end: index for index, end in reversed(list(enumerate(ends)))}
+        indices = [by_end.get(len("".join(side.characters(text[:place]).split()))) for place in moved]
+        found = [index for index in indices if index is not None]
+        if len(found) == len(places):
+            return side.tokens(text), found
+        # A space splits words where a mark begins or ends within one.
+        pieces, last, spaces = [], 0, 0
+        for k, (place, at) in enumerate(zip(moved, indices, strict=True)):
+            pieces.append(text[last:place])
+            last = place
+            moved[k] = place + spaces
+            if at is None:
+                pieces.append(" ")
+                spaces += 1
+                moved[k] += 1
+        text = "".join([*pieces, text[last:]])
+    raise FormatError("a mark begins or ends within a word that cannot be split there")
