@@ -19,12 +19,12 @@ from hiero.cli.io.sentences import Forcing, Prefixes, SentenceRules
 from hiero.cli.io.sets import warn_of_repeated
 from hiero.cli.io.translation import Translator, showing_progress, translate_lines
 from hiero.cli.options.decoding import (
-    DecodingInput,
     DecodingModel,
     DecodingOutput,
     DecodingRun,
     Selection,
 )
+from hiero.cli.options.decoding_input import DecodingInput
 from hiero.decode.decoder import Keep
 
 
@@ -49,7 +49,7 @@ def decode(
     reranker = selection.load_reranker()
     started = time.perf_counter()
     decoder = Decoder(model.open(), **search)
-    rules = SentenceRules(text.rules)
+    rules = SentenceRules(text.rules, text.own_features)
     parses = SentenceParses(text.parses)
     prefixes = Prefixes(text.prefixes, text.tokens)
     decoder = model.weight(decoder, rules, may_have_rules=text.may_have_features)
@@ -68,7 +68,8 @@ def decode(
         has_forests = output.nbest is not None or output.forests or choose or output.confidence
         keep: Keep = "forest" if has_forests else "none"
         lists = output.nbest, output.unique, output.confidence
-        translator = Translator(decoder, rules, parses, prefixes, forcing, choose, *lists, keep)
+        terms = text.read_terms(decoder.model.text.source)
+        translator = Translator(decoder, rules, parses, prefixes, terms, forcing, choose, *lists, keep)
         sinks = output.sinks(stack, segments, decoder, rules)
         # Translations on a terminal would stand among the progress.
         quiet = run.quiet or (output.output is None and sys.stdout.isatty())

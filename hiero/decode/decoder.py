@@ -152,7 +152,7 @@ class Decoder:
             sentence.tokens, rules, list(extra_weights.items()), sentence, constraint, markup, keep
         )
         if source.text is not None:
-            result.text = text.target.text(result.tokens, sentence.markup.as_given(text.target))
+            result.text = text.target.text(result.tokens, sentence.given_places(result, text.target))
         return result
 
     def translate_batch(

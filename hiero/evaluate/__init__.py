@@ -10,6 +10,7 @@ from hiero.evaluate.significance import (
     confidence_interval,
     paired_bootstrap,
 )
+from hiero.evaluate.terms import Terms
 from hiero.evaluate.tokens import Hypotheses, Text, Tokenizer
 
 __all__ = [
@@ -22,6 +23,7 @@ __all__ = [
     "Nist",
     "Runs",
     "Ter",
+    "Terms",
     "Text",
     "Tokenizer",
     "approximate_randomization",

@@ -89,6 +89,19 @@ class EvaluationSet:
             raise FormatError(f"{os.fspath(file)}: {len(tstsets)} systems, expected one")
         return aligned(self.source, tstsets[0], os.fspath(file))
 
+    def source_lines(self, file: PathLike) -> list[str]:
+        """Reads the source of each segment, from text or, if the references are NIST's, from a `srcset`.
+
+        Raises FormatError for missing or extra segments, and for text where NIST's sets are expected."""
+        if self.source is None:
+            lines = list(read_lines(file))
+            _check_length(file, len(lines), len(self.references))
+            return lines
+        sets = _sets(file, "srcset")
+        if len(sets) != 1:
+            raise FormatError(f"{os.fspath(file)}: {len(sets)} srcsets, expected one")
+        return aligned(self.source, sets[0], os.fspath(file))
+
     def place(self, number: int, file: PathLike) -> str:
         """Names segment ``number``, from 0, of a file for messages. Lines of text are numbered from 1."""
         name = os.fspath(file)

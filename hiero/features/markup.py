@@ -11,8 +11,10 @@ from __future__ import annotations
 import math
 from collections.abc import Iterable, Sequence
 from dataclasses import asdict, dataclass, replace
-from itertools import accumulate
+from itertools import accumulate, pairwise
 from typing import Any, Literal, get_args
+
+from pydantic import BaseModel, ConfigDict
 
 from hiero._core import FormatError, SourceMarkup
 from hiero.base.arguments import checked_tuple, describe
@@ -20,6 +22,8 @@ from hiero.base.text import split
 from hiero.text import TextSide
 
 Mode = Literal["exclusive", "inclusive", "constraint"]
+# Features of the rules that are made for phrases: 1, and the natural logarithm of the probability.
+MARKUP_FEATURES = ("Markup", "MarkupProbability")
 # The most times that text is tokenised to find the tokens of marks.
 _PASSES = 3
 
@@ -132,14 +136,21 @@ class Markup:
 
     @property
     def features(self) -> Sequence[str]:
-        """Names of the features of rules that are made for phrases: 1, and the probability's logarithm."""
-        return ("Markup", "MarkupProbability") if self.phrases else ()
+        """Names of the features of the rules that are made for phrases."""
+        return MARKUP_FEATURES if self.phrases else ()
 
-    def as_given(self, target: TextSide) -> frozenset[str]:
-        """Returns the words of translations, whose case is that in which they are given."""
-        return frozenset(
-            word for phrase in self.phrases for words in _in_tokens(phrase, target) for word in words
-        )
+    def given_places(
+        self, tokens: Sequence[str], links: Iterable[tuple[int, int]], target: TextSide
+    ) -> set[int]:
+        """Returns the positions of words that translate marked phrases as they are given.
+
+        ``tokens`` are those of a translation and ``links`` its word alignment. Marks are in tokens."""
+        words = {
+            position: {word for translation in _in_tokens(phrase, target) for word in translation}
+            for phrase in self.phrases
+            for position in range(phrase.begin, phrase.end)
+        }
+        return {t for s, t in links if s in words and tokens[t] in words[s]} if words else set()
 
     def to_core(self, target: TextSide, kept: Sequence[str], length: int) -> SourceMarkup:
         """Returns marks in tokens for the decoder of a sentence with so many words.
@@ -162,22 +173,8 @@ class Markup:
         return SourceMarkup(phrases, list(self.zones), walls, list(kept))
 
     def to_json(self) -> dict[str, Any]:
-        """Returns what ``from_json`` reads."""
+        """Returns the object of JSON that ``MarkupRecord`` reads."""
         return {name: value for name, value in asdict(self).items() if value}
-
-    @classmethod
-    def from_json(cls, record: Any) -> Markup:
-        """Reads marks from an object of JSON. Raises FormatError."""
-        try:
-            parts = dict(record)
-            return cls(
-                [Phrase(**phrase) for phrase in parts.pop("phrases", [])],
-                [tuple(zone) for zone in parts.pop("zones", [])],
-                [Wall(**wall) for wall in parts.pop("walls", [])],
-                **parts,
-            )
-        except (TypeError, ValueError) as error:
-            raise FormatError(f"markup: {error}") from None
 
     def _places(self) -> Iterable[int]:
         for phrase in self.phrases:
@@ -188,6 +185,44 @@ class Markup:
             yield from (place for place in (wall.position, wall.begin, wall.end) if place is not None)
 
 
+class _Record(BaseModel):
+    model_config = ConfigDict(extra="forbid", strict=True)
+
+
+class _PhraseRecord(_Record):
+    begin: int
+    end: int
+    translations: list[str | list[str]]
+    probabilities: list[float] = []
+    mode: Mode = "exclusive"
+    label: str = ""
+
+
+class _WallRecord(_Record):
+    position: int
+    begin: int | None = None
+    end: int | None = None
+
+
+class MarkupRecord(_Record):
+    """Marks as an object of JSON, with the fields of ``Markup``, ``Phrase`` and ``Wall``."""
+
+    phrases: list[_PhraseRecord] = []
+    zones: list[tuple[int, int]] = []
+    walls: list[_WallRecord] = []
+
+    def markup(self) -> Markup:
+        """Returns the marks. Raises FormatError."""
+        try:
+            return Markup(
+                [Phrase(**dict(phrase)) for phrase in self.phrases],
+                self.zones,
+                [Wall(**dict(wall)) for wall in self.walls],
+            )
+        except ValueError as error:
+            raise FormatError(f"markup: {error}") from None
+
+
 def checked_words(name: str, value: str | Sequence[str]) -> str | tuple[str, ...]:
     """Returns text as it is, and checks tokens. Raises TypeError, FormatError."""
     if isinstance(value, str):
@@ -196,6 +231,20 @@ def checked_words(name: str, value: str | Sequence[str]) -> str | tuple[str, ...
     if wrong := [token for token in tokens if split(token) != [token]]:
         raise FormatError(f"{name}: {wrong[0]!r} is empty or contains white space")
     return tokens
+
+
+def character_places(text: str, words: Sequence[str], side: TextSide) -> list[tuple[int, int]]:
+    """Returns the begin and end of each word in the text that ``side.words`` made it of."""
+    # The last place before which there are so many characters, as normalisation leaves them.
+    last = {_characters(text[:place], side): place for place in range(len(text) + 1)}
+    ends = list(accumulate((len(word) for word in side.bare(words)), initial=0))
+    places = [last.get(end, len(text)) for end in ends]
+    return [(begin, len(text[:end].rstrip())) for begin, end in pairwise(places)]
+
+
+def _characters(text: str, side: TextSide) -> int:
+    """Returns the number of characters that the tokens of a text have, without marks."""
+    return len("".join(side.characters(text).split()))
 
 
 def _in_tokens(phrase: Phrase, target: TextSide) -> list[list[str]]:
@@ -209,7 +258,7 @@ def _tokens_at(text: str, places: Sequence[int], side: TextSide) -> tuple[list[s
     for _ in range(_PASSES):
         ends = list(accumulate((len(word) for word in side.bare(side.words(text))), initial=0))
         by_end = {end: index for index, end in reversed(list(enumerate(ends)))}
-        indices = [by_end.get(len("".join(side.characters(text[:place]).split()))) for place in moved]
+        indices = [by_end.get(_characters(text[:place], side)) for place in moved]
         found = [index for index in indices if index is not None]
         if len(found) == len(places):
             return side.tokens(text), found

@@ -9,11 +9,11 @@ from typing import Any, Literal
 
 from pydantic import BaseModel, ConfigDict, ValidationError
 
-from hiero._core import FormatError, Rule, SourceMarkup, TargetConstraint
+from hiero._core import Derivation, FormatError, Rule, SourceMarkup, TargetConstraint, Translation
 from hiero.base.arguments import checked_tuple, describe
 from hiero.base.json_files import validation_message
 from hiero.base.text import split
-from hiero.features.markup import Markup, Mode, checked_words
+from hiero.features.markup import Markup, MarkupRecord, Mode, checked_words
 from hiero.features.moses_markup import read_markup
 from hiero.features.trees import Tree
 from hiero.text import TextSide
@@ -171,6 +171,14 @@ class Sentence:
             [phrase(text) for text in self.forbidden],
         )
 
+    def given_places(self, translation: Derivation | Translation, target: TextSide) -> set[int]:
+        """Returns the positions of words of a translation that marked phrases are to be written as.
+
+        The sentence must have tokens."""
+        if not self.markup.phrases:
+            return set()
+        return self.markup.given_places(translation.tokens, translation.alignment, target)
+
     @classmethod
     def from_json(cls, line: str) -> Sentence:
         """Reads a sentence from a JSON object.
@@ -196,7 +204,7 @@ class Sentence:
             record.references,
             record.required,
             record.forbidden,
-            Markup.from_json(record.markup),
+            record.markup.markup(),
         )
 
     @staticmethod
@@ -246,7 +254,7 @@ class _Record(_NamedRecord):
     references: list[str | list[str]] = []
     required: list[str | list[str]] = []
     forbidden: list[str | list[str]] = []
-    markup: dict[str, Any] = {}
+    markup: MarkupRecord = MarkupRecord()
 
 
 def sentence_features(sentence: Sentence) -> set[str]:

@@ -110,8 +110,8 @@ class TextSide:
         """Returns the tokens of a line before lowercasing or truecasing."""
         return self._split(text)[0]
 
-    def text(self, tokens: Sequence[str], as_given: Collection[str] = ()) -> str:
-        """Returns tokens as a line of text. The case of the tokens in ``as_given`` is not changed."""
+    def text(self, tokens: Sequence[str], as_given: Collection[int] = ()) -> str:
+        """Returns tokens as a line of text. The case of those at the positions ``as_given`` is left."""
         return self._join(tokens, bool(self.truecaser), as_given)
 
     def normalised(self, text: str) -> str:
@@ -207,11 +207,11 @@ class TextSide:
         is_gap = gaps(self._words.join(words), words)
         return [True] * (len(words) - 1) if is_gap is None else is_gap
 
-    def _join(self, tokens: Sequence[str], restore_case: bool, as_given: Collection[str] = ()) -> str:
+    def _join(self, tokens: Sequence[str], restore_case: bool, as_given: Collection[int] = ()) -> str:
         if self.leaves_text:
             words = self._detruecase(" ".join(tokens)) if restore_case and tokens else tokens
             if as_given and len(words) == len(tokens):
-                words = [old if old in as_given else new for old, new in zip(tokens, words, strict=True)]
+                words = [old if k in as_given else words[k] for k, old in enumerate(tokens)]
             return join_by_first_rules(words) if self.scheme in SEGMENTERS else self._words.join(words)
         words, said = unmarked(tokens)
         is_part = [self._protection.matches(word) for word in words]
@@ -224,7 +224,7 @@ class TextSide:
             places = _cased_places(words, is_part)
             cased = self._detruecase(" ".join(shown[place] for place in places)) if places else []
             for place, new in zip(places, cased, strict=True):
-                if new != shown[place] and not is_part[place] and tokens[place] not in as_given:
+                if new != shown[place] and not is_part[place] and place not in as_given:
                     words[place] = _capitalised(words[place])
         is_gap = [
             rule if mark is None else mark for rule, mark in zip(self._spaces(shown), said, strict=True)

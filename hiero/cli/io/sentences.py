@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
 from pathlib import Path
 
 from hiero import Decoder, Failure, FormatError, Rule, Sentence, Translation
@@ -11,6 +12,8 @@ from hiero.base.text import split
 from hiero.decode.decoder import Keep
 from hiero.evaluate.evaluation_sets import EvaluationSet
 from hiero.evaluate.nist_xml import SegmentSet
+from hiero.features.glossary import Glossary
+from hiero.features.markup import Mode
 from hiero.features.sentence import sentence_features
 from hiero.text import TextSide
 
@@ -92,19 +95,34 @@ def no_derivation(sentence: Sentence, result: Translation) -> str:
     return f"{message}; no rule that agrees translates: {source}" if source else message
 
 
+@dataclass(frozen=True)
+class Terms:
+    """A glossary, whose terms are marked in sentences, and the text of the model's source."""
+
+    glossary: Glossary
+    side: TextSide
+    mode: Mode
+
+    def mark(self, sentence: Sentence) -> Sentence:
+        """Returns the sentence with its terms as marked phrases."""
+        return self.glossary.marked(sentence, self.side, self.mode)
+
+
 class SentenceRules:
     """Rules for single sentences, by the number of the sentence, from 0.
 
     They may have features that the model has not, whose weights are kept here.
     """
 
-    def __init__(self, path: Path | None = None) -> None:
-        """Reads a file of lines ``number ||| rule``, with rules as in rule tables. Raises FormatError."""
+    def __init__(self, path: Path | None = None, features: Sequence[str] = ()) -> None:
+        """Reads a file of lines ``number ||| rule``, with rules as in rule tables. Raises FormatError.
+
+        ``features`` may have weights although no sentence has them."""
         self.path = path
         self._rules: dict[int, list[Rule]] = {}
         self.weights: dict[str, float] = {}
-        # Features of the rules of the sentences so far.
-        self._seen: set[str] = set()
+        # Those, and features of the rules of the sentences so far.
+        self._seen: set[str] = set(features)
         for line_number, line in enumerate([] if path is None else read_lines(path), start=1):
             where = f"{path}:{line_number}"
             number, bar, text = line.partition(" ||| ")

@@ -19,7 +19,7 @@ from hiero.cli.base.progress import progress_line
 from hiero.cli.base.warnings import warn
 from hiero.cli.io.lines import Lines, SentenceParses
 from hiero.cli.io.records import Record
-from hiero.cli.io.sentences import Forcing, Prefixes, SentenceRules, no_derivation
+from hiero.cli.io.sentences import Forcing, Prefixes, SentenceRules, Terms, no_derivation
 from hiero.cli.io.sinks import Sinks
 from hiero.cli.io.unknown_words import UnknownWords
 from hiero.decode.decoder import Keep
@@ -54,6 +54,7 @@ class Translator:
     rules: SentenceRules
     parses: SentenceParses
     prefixes: Prefixes
+    terms: Terms | None
     forcing: Forcing | None
     choose: Choice | None
     nbest: int | None
@@ -65,6 +66,8 @@ class Translator:
         """Translates a sentence. May be called from any thread.
 
         Raises FormatError if ``forcing`` or ``prefixes`` end before the sentence."""
+        if self.terms is not None:
+            line = replace(line, sentence=self.terms.mark(line.sentence))
         record = self._record(line)
         if not self.confidence:
             return record
@@ -95,9 +98,18 @@ class Translator:
             return Record(number, name, result, forest, error=error)
         nbest = hypotheses if self.nbest is not None else []
         target = self.decoder.model.text.target
-        in_tokens, as_given = sentence.text is None, sentence.markup.as_given(target)
-        texts = [h.text if in_tokens else target.text(h.tokens, as_given) for h in nbest or hypotheses[:1]]
+        if sentence.text is None:
+            texts = [one.text for one in nbest or hypotheses[:1]]
+        else:
+            given = self._in_tokens(sentence)
+            texts = [
+                target.text(one.tokens, given.given_places(one, target)) for one in nbest or hypotheses[:1]
+            ]
         return Record(number, name, result, forest, hypotheses[0], nbest, texts)
+
+    def _in_tokens(self, sentence: Sentence) -> Sentence:
+        """Returns a sentence with its marks in tokens, or as it is if it has none."""
+        return sentence.with_tokens(self.decoder.model.text.source) if sentence.markup.phrases else sentence
 
     def check(self, sentences: int) -> None:
         """Raises FormatError for rules, parses, prefixes or references of more sentences than there were."""

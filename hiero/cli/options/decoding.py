@@ -1,4 +1,4 @@
-"""Options of `hiero decode`: the model, the text, the output, and how a translation is selected."""
+"""Options of `hiero decode`: the model, the output, and how a translation is selected."""
 
 from __future__ import annotations
 
@@ -12,15 +12,14 @@ import typer
 from hiero import Decoder, FormatError, Model
 from hiero.base.files import sha256
 from hiero.cli.base.cluster import ClusterAddress
-from hiero.cli.base.files import OUTPUT_HELP, Writes, reading, writing
+from hiero.cli.base.files import OUTPUT_HELP, Writes, writing
 from hiero.cli.base.loading import LOAD, LOAD_METAVAR, load_model
 from hiero.cli.base.settings import SettingOptions
-from hiero.cli.io.lines import Format, Lines, MarkupMode, format_of, line_format, marked_text, source_set
 from hiero.cli.io.sentences import SentenceRules
 from hiero.cli.io.sinks import Derivations, Forests, Records, Sinks, Tstset
 from hiero.cli.io.translation import Choice
 from hiero.cli.io.tuned import read_tuned
-from hiero.cli.options.common import INPUT_FORMAT, PARSES, Threads, Tokens
+from hiero.cli.options.common import Threads
 from hiero.evaluate.nist_xml import SegmentSet
 from hiero.forest.decisions import Decision
 from hiero.forest.files import ForestWriter
@@ -162,89 +161,6 @@ def _assignment(text: str) -> tuple[str, float]:
     except ValueError:
         pass
     raise typer.BadParameter(f"--set-weight {text}: expected Name=value")
-
-
-@dataclass(frozen=True, kw_only=True)
-class DecodingInput:
-    """The text to translate, and what is known of its sentences."""
-
-    source: Annotated[
-        Path | None,
-        typer.Option(
-            "-i",
-            "--source",
-            "--input",
-            help="Source text (default: standard input).",
-            rich_help_panel=_IO,
-        ),
-    ] = None
-    input_format: Annotated[
-        Format | None,
-        typer.Option(
-            help="Format of the source; text: a sentence a line; jsonl: records with text or tokens, parse,"
-            f" rules and more; nist: a srcset in XML or SGML, translated into a tstset {INPUT_FORMAT}",
-            rich_help_panel=_IO,
-        ),
-    ] = None
-    tokens: Tokens = False
-    parses: Annotated[Path | None, typer.Option(help=PARSES, rich_help_panel=_IO)] = None
-    rules: Annotated[
-        Path | None,
-        typer.Option(
-            help="File of rules for single sentences; on each line, a sentence's number, from 0, ||| and a"
-            " rule.",
-            rich_help_panel=_IO,
-        ),
-    ] = None
-    markup: Annotated[
-        MarkupMode | None,
-        typer.Option(
-            help='Read marks of Moses in the text, such as <term translation="a||b">words</term>, <zone> and'
-            " <wall/>; exclusive: only the given translations; inclusive: these and the model's; constraint:"
-            " these and the model's rules that contain one; ignore: only zones and walls; pass-through: marks"
-            " are text (default: pass-through).",
-            rich_help_panel=_IO,
-        ),
-    ] = None
-    prefixes: Annotated[
-        Path | None,
-        typer.Option(
-            help="File with the beginning of each translation, one a line; the last word may be unfinished,"
-            " unless a blank follows or --tokens is given.",
-            rich_help_panel=_IO,
-        ),
-    ] = None
-    references: Annotated[
-        list[Path] | None,
-        typer.Option(
-            help="References for forced decoding, in one file or several: writes the best derivation that"
-            " yields a reference.",
-            rich_help_panel=_IO,
-        ),
-    ] = None
-
-    def __post_init__(self) -> None:
-        if self.markup is not None and self.format == "jsonl":
-            raise typer.BadParameter("--markup is for text; records of jsonl have a field markup")
-
-    @property
-    def format(self) -> Format:
-        return format_of(self.source, self.input_format)
-
-    @property
-    def may_have_features(self) -> bool:
-        """Whether rules of sentences may have features that the model has not."""
-        return line_format(self.format).has_rules or self.markup not in (None, "ignore", "pass-through")
-
-    def open(self, stack: ExitStack) -> tuple[Lines, SegmentSet | None]:
-        """Opens the source until ``stack`` closes: its lines, and the set that it is in NIST's formats."""
-        file = stack.enter_context(reading(self.source))
-        name = str(self.source) if self.source else "input"
-        kind = line_format(self.format) if self.markup is None else marked_text(self.markup)
-        if self.format != "nist":
-            return Lines(file, name, kind, self.tokens), None
-        segments = source_set(file.read(), name)
-        return Lines.from_segments(segments, name, kind, self.tokens), segments
 
 
 @dataclass(frozen=True, kw_only=True)

@@ -11,11 +11,12 @@ import typer
 
 from hiero.cli.base.files import OUTPUT_HELP, Writes
 from hiero.decode.model_directory import read_config
-from hiero.evaluate import EffectiveLength, Metric, Text, Tokenizer
+from hiero.evaluate import EffectiveLength, Metric, Terms, Text, Tokenizer
 from hiero.evaluate.evaluation_sets import EvaluationSet
 from hiero.evaluate.metrics import METRICS, metric_named, word_metrics
 from hiero.evaluate.significance import SAMPLES, SEED
-from hiero.text import TextSide
+from hiero.features.glossary import Glossary
+from hiero.text import TextProcessing, TextSide
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -44,7 +45,19 @@ class MetricOptions:
         ),
     ] = None
 
+    terms: Annotated[
+        Path | None,
+        typer.Option(
+            help="Glossary, as of hiero decode: also give the share of terms that are translated as asked."
+        ),
+    ] = None
+    source: Annotated[
+        Path | None, typer.Option(help="Source text, in which the terms of --terms are looked for.")
+    ] = None
+
     def __post_init__(self) -> None:
+        if (self.terms is None) != (self.source is None):
+            raise typer.BadParameter("--terms and --source go together")
         for name in self.metric or ():
             if name not in METRICS:
                 raise typer.BadParameter(f"--metric {name}: expected one of {', '.join(METRICS)}")
@@ -54,10 +67,14 @@ class MetricOptions:
         return list(dict.fromkeys(self.metric or ["bleu"]))
 
     @cached_property
+    def sides(self) -> TextProcessing:
+        """The text of the model; one that is left as it is without --model. Raises FormatError, OSError."""
+        return TextProcessing() if self.model is None else read_config(self.model).text
+
+    @property
     def side(self) -> TextSide:
-        """The side by which texts are normalised; one that leaves them without --model. Raises FormatError,
-        OSError."""
-        return TextSide() if self.model is None else read_config(self.model).text.target
+        """The side by which texts are normalised. Raises FormatError, OSError."""
+        return self.sides.target
 
     @property
     def text(self) -> Text:
@@ -69,10 +86,15 @@ class MetricOptions:
         return self.tokenize == "none" and any(METRICS[name].uses_tokenizer for name in self.names)
 
     def for_set(self, test_set: EvaluationSet) -> list[Metric]:
-        """Returns the metrics with the references of a test set. Raises FormatError, ValueError."""
-        return [
+        """Returns the metrics with the references of a test set. Raises FormatError, ValueError, OSError."""
+        metrics = [
             metric_named(name, test_set.references, self.text, self.effective_length) for name in self.names
         ]
+        if self.terms is not None and self.source is not None:
+            source = test_set.source_lines(self.source)
+            glossary = Glossary.read(self.terms)
+            metrics.append(Terms(test_set.references, source, glossary, self.sides, self.text))
+        return metrics
 
 
 @dataclass(frozen=True, kw_only=True)

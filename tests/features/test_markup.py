@@ -1,0 +1,243 @@
+"""Marks in text as Moses has them, their places in tokens, and glossaries."""
+
+from __future__ import annotations
+
+import json
+import random
+import re
+from dataclasses import replace
+from pathlib import Path
+
+import pytest
+
+from hiero import FormatError, Markup, Phrase, Sentence, Wall
+from hiero.features.glossary import Glossary, Term
+from hiero.features.markup import character_places
+from hiero.text import TextSide, parse_side
+
+GERMAN = parse_side("de:moses")
+PLAIN = TextSide()
+
+
+def test_markup_of_moses() -> None:
+    sentence = Sentence.from_markup(
+        'Das <np translation="the &quot;thing&quot;||it" prob=".25||0.75" label="NP">kleine  Ding</np> ist '
+        "<x translate='no'>Größe &amp; <b>Ehre</b></x> <br> 3 < 4",
+        "inclusive",
+        id=7,
+    )
+    assert sentence.text == "Das kleine  Ding ist Größe &amp; <b>Ehre</b> <br> 3 < 4" and sentence.id == 7
+    np, x = sentence.markup.phrases
+    assert np == Phrase(4, 16, ['the "thing"', "it"], [0.25, 0.75], "inclusive", "NP")
+    assert x == Phrase(21, 44, ["Größe &amp; <b>Ehre</b>"]) and sentence.text[21:44] == x.translations[0]
+    ignored = Sentence.from_markup(
+        '<np translation="x">Ding</np> <y translate="no">a</y> <wall/> b', "ignore"
+    )
+    assert ignored.markup == Markup([Phrase(5, 6, ["a"])], [], [Wall(7)])
+
+
+def test_zones_and_walls() -> None:
+    sentence = Sentence.from_markup(
+        '<wall/> er sagte <zone> " ja <wall/> gern <wall/> " </zone> , <wall/> und ging'
+    )
+    text = sentence.text or ""
+    (zone,) = sentence.markup.zones
+    assert text[slice(*zone)].split() == ['"', "ja", "gern", '"']
+    inner, again, outer = sentence.markup.walls
+    assert (inner.begin, inner.end) == (again.begin, again.end) == zone and outer.begin is None
+    assert [text[wall.position :].split()[0] for wall in (inner, again, outer)] == ["gern", '"', "und"]
+    # What is at the edges divides nothing.
+    assert (
+        Sentence.from_markup("<wall/> a <zone> <wall/> b <wall/> </zone> <wall/>").markup.walls
+        == (Wall(3),)[:0]
+    )
+    tokens = sentence.with_tokens(PLAIN)
+    assert tokens.markup.zones == ((2, 6),)
+    assert tokens.markup.walls == (Wall(4, 2, 6), Wall(5, 2, 6), Wall(7))
+
+
+@pytest.mark.parametrize(
+    ("text", "message"),
+    [
+        ('a <t translation="b">c', "column 3: <t> is not closed"),
+        ('a <t translation="b"></t>', "column 3: <t> has no words"),
+        ('a <t translation="b"> </t> c', "column 3: <t> has no words"),
+        ('<t translation="b"/>', "column 1: <t> has no words"),
+        ("a <zone> b", "column 3: <zone> is not closed"),
+        ("a </zone>", "column 3: </zone> closes nothing"),
+        ('<t translation="b"><zone>c</t></zone>', "column 27: </t> before <zone> is closed"),
+        ('<t translation="a||b" prob="1">c</t>', "column 1: <t>: 2 translations with 1 probabilities"),
+        ('<t translation="a" prob="x">c</t>', "column 1: <t>: prob: not a number: x"),
+        ('<t translation="a" prob="0">c</t>', "column 1: <t>: probabilities: expected positive numbers"),
+        ('<t translation="a" prob="nan">c</t>', "column 1: <t>: probabilities: expected positive numbers"),
+        ("ö <t translation=a>c</t>", "column 3: not a tag with attributes in quotes; &lt; is a plain <"),
+        ('<t translation="a" translation="b">c</t>', "column 1: attribute translation twice"),
+    ],
+)
+def test_malformed_markup(text: str, message: str) -> None:
+    with pytest.raises(FormatError) as error:
+        Sentence.from_markup(text)
+    assert str(error.value) == message
+
+
+def test_any_text_is_read_or_refused() -> None:
+    """Marks that are read can be taken out by hand, and what is said of them holds for the text."""
+    pieces = ['<t translation="b">', '<u translation="c||d">', "</t>", "</u>", "<zone>", "</zone>", "<wall/>"]
+    pieces += [
+        "<b>",
+        "</b>",
+        "<br/>",
+        " ",
+        "a",
+        "ü\u0301",
+        "語",
+        "<",
+        ">",
+        "&lt;",
+        '"',
+        "</",
+        '<x translate="no">',
+        "</x>",
+    ]
+    read = 0
+    for seed in range(4000):
+        rng = random.Random(seed)
+        text = "".join(rng.choices(pieces, k=rng.randint(1, 9)))
+        if rng.random() < 0.2:
+            cut = rng.randrange(len(text))
+            text = text[:cut] + rng.choice(["", "\0", "\u2028", "="]) + text[cut + 1 :]
+        try:
+            sentence = Sentence.from_markup(text)
+        except FormatError as error:
+            assert re.match(r"column \d+: ", str(error))
+            continue
+        assert sentence.text is not None
+        without = [re.sub(r"</?(t|u|zone|wall|x)\b[^<>]*>", "", one) for one in (text, sentence.text)]
+        assert without[0] == without[1]
+        for phrase in sentence.markup.phrases:
+            words = sentence.text[phrase.begin : phrase.end]
+            assert words.strip() == words != ""
+        try:
+            tokens = sentence.with_tokens(GERMAN)
+        except FormatError:
+            continue
+        read += bool(tokens.markup)
+        assert all(phrase.end <= len(tokens.tokens) for phrase in tokens.markup.phrases)
+    assert read > 100
+
+
+def test_places_in_tokens() -> None:
+    def words(text: str, side: TextSide = GERMAN) -> list[list[str]]:
+        sentence = Sentence.from_markup(text.replace("[", '<t translation="x">').replace("]", "</t>"))
+        tokens = sentence.with_tokens(side)
+        return [list(tokens.tokens[phrase.begin : phrase.end]) for phrase in tokens.markup.phrases]
+
+    assert words("Das [kleine Haus], ja!") == [["kleine", "Haus"]]
+    assert words("[Das] kleine [Haus.]") == [["Das"], ["Haus", "."]]
+    # Text is split where a mark ends within a word.
+    assert words("Das [Haus]tür") == [["Haus"]]
+    assert words("[Fisch &amp; Chips], cafe\u0301 [e\u0301clair]") == [["Fisch", "&", "Chips"], ["éclair"]]
+    assert words("(das „[Haus]“) [10:30]") == [["Haus"], ["10", ":￭", "30"]]
+    assert words("[ İstanbul ] ist", replace(GERMAN, lowercase=True)) == [["i̇stanbul"]]
+    assert words("a [b c] d", PLAIN) == [["b", "c"]]
+    assert words("我[喜欢]书", parse_side("zh:jieba")) == [["喜欢"]]
+    with pytest.raises(FormatError, match="a marked phrase from 1 to 1 has no words"):
+        words("e[\u0301]")
+
+
+def test_places_of_words() -> None:
+    text = "  Das „kleine&amp;feine“ cafe\u0301 (www.a.org/x)\u00a0 ist 10:30. "
+    words = GERMAN.words(text)
+    places = character_places(text, words, GERMAN)
+    shown = [text[begin:end] for begin, end in places]
+    assert shown[0] == "Das" and "&amp;" in shown and "cafe\u0301" in shown and "www.a.org/x" in shown
+    assert "".join(shown) == "".join(text.split())
+
+
+def test_json(tmp_path: Path) -> None:
+    markup = Markup(
+        [Phrase(0, 2, ["a b", ["c", "d"]], [0.5, 1.0], "constraint", "X"), Phrase(2, 3, ["e"])],
+        [(0, 3)],
+        [Wall(1), Wall(2, 0, 3)],
+    )
+    sentence = Sentence(tokens=["x", "y", "z"], markup=markup)
+    line = sentence.to_json()
+    assert Sentence.from_json(line) == sentence and Sentence.from_json(line).to_json() == line
+    assert "markup" not in json.loads(Sentence("x").to_json())
+    assert sentence.is_constrained and not Sentence("x").is_constrained
+    for wrong in (
+        {"phrases": [{"begin": 1, "end": 1, "translations": ["a"]}]},
+        {"phrases": [{"begin": 0, "end": 1, "translations": []}]},
+        {"phrases": [{"begin": 0, "end": 1, "translations": ["a"], "mode": "strict"}]},
+        {"phrases": [{"begin": 0, "end": 1, "translations": ["a"], "more": 1}]},
+        {"phrases": [{"begin": "0", "end": 1, "translations": ["a"]}]},
+        {"phrases": 3},
+        {"zones": [[0]]},
+        {"zones": [[2, 1]]},
+        {"walls": [{"position": "x"}]},
+        {"other": []},
+    ):
+        with pytest.raises(FormatError, match="markup"):
+            Sentence.from_json(json.dumps({"text": "x y", "markup": wrong}))
+
+
+def test_glossary(tmp_path: Path) -> None:
+    path = tmp_path / "terms.tsv"
+    path.write_text(
+        "# comment\n\nrotes Haus\tred house\nrotes Haus\tcrimson house\nHaus\thome\tNP\nSIE\tSIE\t\texact\n"
+        "Haus-Tür\tdoor\n",
+        encoding="utf-8",
+    )
+    glossary = Glossary.read(path)
+    assert glossary.terms == (
+        Term("rotes Haus", ("red house", "crimson house")),
+        Term("Haus", ("home",), "NP"),
+        Term("SIE", ("SIE",), "", "exact"),
+        Term("Haus-Tür", ("door",)),
+    )
+    sentence = Sentence("Sie sah ROTES  Haus, haus; SIE: die Haus-tür.")
+    marked = glossary.marked(sentence, GERMAN)
+    assert [sentence.text[p.begin : p.end] for p in marked.markup.phrases] == [  # type: ignore[index]
+        "ROTES  Haus",
+        "haus",
+        "SIE",
+        "Haus-tür",
+    ]
+    assert [p.label for p in marked.markup.phrases] == ["", "NP", "", ""]
+    assert {p.mode for p in glossary.marked(sentence, GERMAN, "inclusive").markup.phrases} == {"inclusive"}
+    # In tokens, and beside phrases that are marked already.
+    tokens = Sentence(tokens=["rotes", "haus", "haus"], markup=Markup([Phrase(1, 2, ["x"])], [(0, 2)]))
+    both = glossary.marked(tokens, PLAIN).markup
+    assert [(p.begin, p.end) for p in both.phrases] == [(1, 2), (2, 3)] and both.zones == ((0, 2),)
+    assert glossary.marked(Sentence("nichts"), GERMAN) == Sentence("nichts")
+    for wrong, message in (
+        ("a", ":2: expected a term"),
+        ("a\t", ":2: expected a term"),
+        ("\tb", ":2: expected a term"),
+        ("a\tb\tX\tany\tmore", ":2: expected a term"),
+        ("a\tb\t\tno", ":2: case 'no': expected any or exact"),
+    ):
+        path.write_text(f"x\ty\n{wrong}\n")
+        with pytest.raises(FormatError, match=re.escape(f"{path}{message}")):
+            Glossary.read(path)
+    path.write_bytes(b"x\ty\n\xff\tb\n")
+    with pytest.raises(FormatError, match=re.escape(f"{path}:2: ")):
+        Glossary.read(path)
+
+
+def test_terms_that_are_translated_as_asked() -> None:
+    glossary = Glossary(
+        [Term("rotes Haus", ("red house", "Red cottage")), Term("SIE", ("SIE",), case="exact")]
+    )
+
+    def count(source: str, hypothesis: str) -> tuple[int, int]:
+        return glossary.count(source, hypothesis, PLAIN, PLAIN)
+
+    assert count("ein Rotes Haus", "a RED House") == (1, 1)
+    assert count("rotes haus rotes haus", "a red cottage") == (2, 1)
+    assert count("rotes haus rotes haus", "red house red cottage") == (2, 2)
+    assert count("SIE", "sie") == (1, 0) and count("sie", "x") == (0, 0)
+    assert glossary.count("Rotes Haus!", "The red house!", GERMAN, parse_side("en:moses")) == (1, 1)
+    # Lengths that do not fit, and a translation that is a part of another.
+    nested = Glossary([Term("a", ("x", "x y"))])
+    assert nested.count("a a", "x y x", PLAIN, PLAIN) == (2, 2)
