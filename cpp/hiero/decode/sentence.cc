@@ -48,6 +48,9 @@ Sentence::Sentence(const TranslationModel& model, SentenceInput input, const Dec
       markup_(std::move(input.markup)) {
   check_markup(markup_, size());
   std::ranges::move(pass_through_rules(input.rules, options), std::back_inserter(input.rules));
+  if (options.unknown_words != UnknownWords::kCopy) {
+    for (const std::uint32_t position : unknown_) std::erase(markup_.kept, without_marks(tokens_[position]));
+  }
   std::ranges::move(input.forced, std::back_inserter(input.rules));
   add_phrases(input.rules);
   for (const BoundTable& bound : model.tables()) tables_.push_back(&bound);
@@ -76,8 +79,7 @@ std::vector<Rule> Sentence::pass_through_rules(const std::vector<Rule>& rules,
                       (options.pass_through == PassThrough::kUnknown && is_unknown);
     if (!pass || !passed.insert(word).second) continue;
     for (LabelId label : model_.copy_labels())
-      out.push_back(pass_through_rule(model_.labels()[label], word, is_unknown,
-                                      is_kept ? UnknownWords::kCopy : options.unknown_words));
+      out.push_back(pass_through_rule(model_.labels()[label], word, is_unknown, options.unknown_words));
   }
   return out;
 }
