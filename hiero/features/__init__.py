@@ -5,6 +5,8 @@
 """
 
 from hiero.features.distortion import CoarseDistortion, DistortionStatistics, FineDistortion
+from hiero.features.glossary import Glossary, Term
+from hiero.features.markup import Markup, Phrase, Wall
 from hiero.features.protocols import GapFeatures, LocalFeatures, RuleFeatures, SpanFeatures
 from hiero.features.sentence import Sentence
 from hiero.features.syntax import CoarseSyntax, FineSyntax
@@ -18,9 +20,14 @@ __all__ = [
     "FineDistortion",
     "FineSyntax",
     "GapFeatures",
+    "Glossary",
     "LocalFeatures",
+    "Markup",
+    "Phrase",
     "RuleFeatures",
     "Sentence",
     "SpanFeatures",
+    "Term",
     "Tree",
+    "Wall",
 ]

@@ -6,6 +6,7 @@
 """
 
 from hiero.generators.conventions import CONVENTIONS, Convention, Language, convention_for
+from hiero.generators.marked import MarkedPhrases
 from hiero.generators.names import NameRules
 from hiero.generators.numbers import NumberRules
 from hiero.generators.protocol import RuleGenerator
@@ -14,6 +15,7 @@ __all__ = [
     "CONVENTIONS",
     "Convention",
     "Language",
+    "MarkedPhrases",
     "NameRules",
     "NumberRules",
     "RuleGenerator",

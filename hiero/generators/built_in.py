@@ -6,10 +6,11 @@ from pathlib import Path
 from typing import get_args
 
 from hiero._core import FormatError
+from hiero.generators.marked import MarkedPhrases
 from hiero.generators.names import NameRules
 from hiero.generators.numbers import NumberRules
 
-BuiltIn = NumberRules | NameRules
+BuiltIn = NumberRules | NameRules | MarkedPhrases
 BUILT_IN = get_args(BuiltIn)
 
 

@@ -27,6 +27,7 @@ GUIDES = (
     "training-steps",
     "tuning",
     "decoding",
+    "terms",
     "evaluation",
     "features",
     "forests",
@@ -42,6 +43,7 @@ COMMANDS = {
     "run": ["run"],
     "training": ["train", "align", "score"],
     "decoding": ["decode"],
+    "terms": ["decode", "tune", "eval"],
     "tuning": ["tune", "analyse"],
     "evaluation": ["eval", "decode"],
     "features": ["features", "decode", "tune"],
@@ -144,7 +146,7 @@ def test_defaults_are_those_of_the_help(name: str) -> None:
         helps = [options(command).get(option, "") for command in COMMANDS[name]]
         said = " ".join(part for text in helps for part in re.findall(r"\([^()]*\)|default \S+", text))
         assert re.search(rf"(?<![\w.-]){re.escape(value)}(\.0)?(?![\w-]|\.\d)", said), option
-    assert len(stated) > 1 or name in ("features", "forests")
+    assert len(stated) > 1 or name in ("features", "forests", "terms")
 
 
 def test_many_defaults_are_stated() -> None:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import hashlib
 import json
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from pathlib import Path
 
 from hiero import FormatError, Model, Sentence
@@ -14,6 +14,7 @@ from hiero.cli.base.warnings import warn
 from hiero.cli.io.lines import Format, LineFormat, SentenceParses, format_of, line_format
 from hiero.decode.model_directory import MODEL_FILE, WEIGHTS_FILE, read_config, read_manifest
 from hiero.evaluate.evaluation_sets import EvaluationSet, read_source
+from hiero.generators import MarkedPhrases
 
 # Sentences, and references as lines of tokens.
 Set = tuple[list[Sentence], list[list[str]]]
@@ -65,6 +66,22 @@ def read_set(
     target = model.text.target
     tokenised = [[" ".join(target.tokens(line)) for line in segment] for segment in test_set.references]
     return sentences, tokenised
+
+
+def weighing_marks(model: Model, sets: Iterable[Set]) -> Model:
+    """Returns a model with the features of marked phrases, if a sentence has any, or else the model.
+
+    The new features have the weights that they have without being the model's."""
+    has_marks = any(sentence.markup.phrases for sentences, _ in sets for sentence in sentences)
+    if not has_marks or any(isinstance(one, MarkedPhrases) for one in model.generators):
+        return model
+    other = model.with_features(
+        model.local_features,
+        generators=[*model.generators, MarkedPhrases()],
+        log_base=model.log_base,
+        log_features=model.log_features,
+    )
+    return other.with_weights({"MarkupProbability": 1.0})
 
 
 def read_alignments(

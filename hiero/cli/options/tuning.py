@@ -26,6 +26,7 @@ from hiero.cli.options.common import INPUT_FORMAT, PARSES, Tokens
 from hiero.decode.model_directory import check_output
 from hiero.evaluate import Bleu, EffectiveLength, Metric
 from hiero.evaluate.metrics import METRICS, metric_named
+from hiero.features.glossary import Glossary
 from hiero.tune import METHODS, Mix, TuneOptions
 from hiero.tune.run.limits import run_limits
 
@@ -167,6 +168,14 @@ class TuningSets:
     ] = None
     tokens: Tokens = False
     parses: Annotated[Path | None, typer.Option(help=PARSES, rich_help_panel=_SETS)] = None
+    terms: Annotated[
+        Path | None,
+        typer.Option(
+            help="Glossary, as of hiero decode, whose terms may also be translated otherwise: weighs the"
+            " features Markup and MarkupProbability.",
+            rich_help_panel=_SETS,
+        ),
+    ] = None
     alignments: Annotated[
         list[Path] | None,
         typer.Option(
@@ -181,15 +190,19 @@ class TuningSets:
             raise typer.BadParameter("a held-out set has --held-out-source and --held-out-references")
 
     def read(self, model: Model) -> list[tuple[Path, Set]]:
-        """Reads the tuning set and, if there is one, the held-out set; each with the path of its source.
-        Raises FormatError, OSError."""
+        """Reads the tuning set and, if there is one, the held-out set; each with the path of its source, and
+        with the terms of the glossary marked. Raises FormatError, OSError."""
         files = [(self.source, self.references, self.parses)]
         if self.held_out_source is not None:
             files.append((self.held_out_source, self.held_out_references or [], self.held_out_parses))
-        return [
-            (source, read_set(source, references, self.tokens, model, self.input_format, parses))
-            for source, references, parses in files
-        ]
+        glossary = Glossary([]) if self.terms is None else Glossary.read(self.terms)
+        sets = []
+        for source, texts, parses in files:
+            sentences, references = read_set(source, texts, self.tokens, model, self.input_format, parses)
+            side = model.text.source
+            marked = [glossary.marked(sentence, side, "inclusive") for sentence in sentences]
+            sets.append((source, (marked, references)))
+        return sets
 
 
 @dataclass(frozen=True, kw_only=True)
