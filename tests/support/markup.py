@@ -133,8 +133,8 @@ class MarkedEnumerator(Enumerator):
         return phrase.mode == "constraint" and words <= application.own and has_one
 
     def agrees_with_zone(self, application: Application, zone: tuple[int, int]) -> bool:
-        """The words of a zone are together in the string, at its end where the span ends within the zone, and
-        at its beginning where the span begins there."""
+        """Tells whether the words of a zone are together in the string, at its end where the span ends within
+        the zone, and at its beginning where the span begins there."""
         (begin, end), words = application.span, set(range(*zone))
         if not words & set(range(begin, end)) or words >= set(range(begin, end)):
             return True
