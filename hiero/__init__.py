@@ -39,6 +39,7 @@ from hiero.base.weights import read_weights, write_weights
 from hiero.decode.decoder import Decoder, Failure
 from hiero.decode.model import Model
 from hiero.decode.settings import DecodingSettings
+from hiero.features.lattice import Arc, Lattice
 from hiero.features.markup import Markup, Phrase, Wall
 from hiero.features.protocols import LocalFeatures
 from hiero.features.sentence import Sentence
@@ -56,6 +57,7 @@ _LAZY = ("evaluate", "experiments", "features", "forest", "generators", "pages",
 __all__ = [
     "ApplicationBatch",
     "Applications",
+    "Arc",
     "Chart",
     "Cluster",
     "DecodeStats",
@@ -69,6 +71,7 @@ __all__ = [
     "ForestError",
     "FormatError",
     "LanguageModel",
+    "Lattice",
     "LocalFeatures",
     "Markup",
     "Model",

@@ -511,7 +511,38 @@ class Forest:
 
     @property
     def source(self) -> list[str]:
-        """Tokens of the source sentence."""
+        """Tokens of the source sentence, or of all arcs of a source lattice."""
+
+    @property
+    def source_nodes(self) -> npt.NDArray[np.int32]:
+        """
+        Nodes that the arcs of a source lattice lead from and to, int32 (tokens, 2); without rows for
+        a sentence. `node_spans` are pairs of these nodes then.
+        """
+
+    @property
+    def path_offsets(self) -> npt.NDArray[np.int32]:
+        """
+        Offsets of the target templates in `path`, int32 (templates + 1); empty for a sentence.
+        """
+
+    @property
+    def path(self) -> npt.NDArray[np.int32]:
+        """
+        Arcs of a source lattice that the rules of edges have, by template, int32: indices into
+        `source`.
+        """
+
+    def source_side(self, edge: int) -> list[int]:
+        """
+        Returns the source side of an edge: positions in `source`, and -1 - i for its tail i.
+
+        Args:
+            edge: Index of the edge.
+
+        Raises:
+            IndexError: There is no such edge.
+        """
 
     @property
     def words(self) -> list[str]:
@@ -543,6 +574,9 @@ class Forest:
         features: npt.ArrayLike | scipy.sparse.csr_array = ...,
         feature_names: Sequence[str] = ...,
         source: Sequence[str] = ...,
+        source_nodes: npt.ArrayLike = ...,
+        path_offsets: npt.ArrayLike = ...,
+        path: npt.ArrayLike = ...,
         words: Sequence[str] = ...,
         labels: Sequence[str] = ...,
         tables: Sequence[str] = ...,
@@ -569,7 +603,10 @@ class Forest:
             links: int32 (links, 2), source and target token positions in the rule.
             features: Matrix (edges, features), dense or sparse; needs `feature_names`.
             feature_names: Names of the columns of `features`.
-            source: Tokens of the source sentence.
+            source: Tokens of the source sentence, or of all arcs of a source lattice.
+            source_nodes: int32 (tokens, 2), the nodes that the arcs of a source lattice lead from and to.
+            path_offsets: int32 (templates + 1), of a source lattice: arcs of each target template.
+            path: int32, of a source lattice: the arcs that the rule of an edge has, in order.
             words: Target words.
             labels: Nonterminal labels.
             tables: Owner names of rule tables.
@@ -1002,6 +1039,12 @@ class Derivation:
     @property
     def alignment(self) -> list[tuple[int, int]]:
         """Word alignment: sorted (source position, target position) pairs."""
+
+    @property
+    def path(self) -> list[int]:
+        """
+        Positions of the source words that it translates: all, or those of a path through a lattice.
+        """
 
     @property
     def forest(self) -> Forest:
@@ -2032,6 +2075,23 @@ class SourceMarkup:
             ValueError: A mode is unknown.
         """
 
+class SourceLattice:
+    """
+    Arcs of a source sentence that is a lattice. See hiero.Lattice, which has words.
+    """
+
+    def __init__(self, arcs: Sequence[tuple[int, int]], scores: Sequence[Sequence[float]]) -> None:
+        """
+        Makes arcs.
+
+        Args:
+            arcs: Nodes that each arc leads from and to, sorted by the first; none: a string.
+            scores: Scores of each arc.
+
+        Raises:
+            ValueError: Arcs have not all as many scores.
+        """
+
 class TranslationModel:
     """
     Tables, language models and features that a Decoder searches with; immutable. See
@@ -2161,6 +2221,7 @@ class Decoder:
         sentence: object | None,
         constraint: TargetConstraint,
         markup: SourceMarkup,
+        lattice: SourceLattice,
         keep: str,
     ) -> Translation:
         """
@@ -2173,13 +2234,15 @@ class Decoder:
             sentence: The object that local features written in Python are called with.
             constraint: Constraint on the words of the translation.
             markup: Marks of words of the sentence.
+            lattice: Nodes of the tokens, if they are the arcs of a lattice.
             keep: "none", "forest", "chart" or "splits": the part of the search space that the translation
                 holds besides its best derivation.
 
         Raises:
             FormatError: The rules do not fit the model.
-            ValueError: `keep` is unknown, a name or weight in rule_weights is not allowed, or the constraint
-                has an empty phrase or too many phrases, or marks are not within the sentence.
+            ValueError: `keep` is unknown, a name or weight in rule_weights is not allowed, the constraint has
+                an empty phrase or too many phrases, marks are not within the sentence, or the lattice is
+                none.
         """
 
 class ExtractOptions:

@@ -81,8 +81,10 @@ std::shared_ptr<Decoder> decoder_with_weights(const Decoder& decoder, const Arra
 Translation translate_tokens(const Decoder& decoder, std::vector<std::string> tokens,
                              const std::vector<Rule>& rules, const SentenceWeights& rule_weights,
                              const nb::object& sentence, const TargetConstraint& constraint,
-                             const SourceMarkup& markup, const std::string& keep) {
-  SentenceInput input{std::move(tokens), rules, rule_weights, annotations_of(sentence), constraint, markup};
+                             const SourceMarkup& markup, const SourceLattice& lattice,
+                             const std::string& keep) {
+  SentenceInput input{std::move(tokens), rules,  rule_weights, annotations_of(sentence),
+                      constraint,        markup, lattice};
   const nb::gil_scoped_release release;
   return decoder.translate(std::move(input), value_named<Keep>(keep, "keep"));
 }
@@ -171,7 +173,8 @@ Args:
 Raises:
     ValueError: There is not one weight per feature, or one is not finite.)")
       .def("translate", &translate_tokens, nb::arg("tokens"), nb::arg("rules"), nb::arg("rule_weights"),
-           nb::arg("sentence").none(), nb::arg("constraint"), nb::arg("markup"), nb::arg("keep"),
+           nb::arg("sentence").none(), nb::arg("constraint"), nb::arg("markup"), nb::arg("lattice"),
+           nb::arg("keep"),
            R"(Returns the translation of a sentence.
 
 Args:
@@ -181,13 +184,43 @@ Args:
     sentence: The object that local features written in Python are called with.
     constraint: Constraint on the words of the translation.
     markup: Marks of words of the sentence.
+    lattice: Nodes of the tokens, if they are the arcs of a lattice.
     keep: "none", "forest", "chart" or "splits": the part of the search space that the translation
         holds besides its best derivation.
 
 Raises:
     FormatError: The rules do not fit the model.
-    ValueError: `keep` is unknown, a name or weight in rule_weights is not allowed, or the constraint
-        has an empty phrase or too many phrases, or marks are not within the sentence.)");
+    ValueError: `keep` is unknown, a name or weight in rule_weights is not allowed, the constraint has
+        an empty phrase or too many phrases, marks are not within the sentence, or the lattice is
+        none.)");
+}
+
+void make_lattice(SourceLattice* self, const std::vector<std::pair<std::uint32_t, std::uint32_t>>& arcs,
+                  const std::vector<std::vector<double>>& scores) {
+  SourceLattice lattice;
+  if (scores.size() != arcs.size()) throw std::invalid_argument("lattice: not as many scores for each arc");
+  lattice.score_count = scores.empty() ? 0 : scores[0].size();
+  for (std::size_t a = 0; a < arcs.size(); ++a) {
+    if (scores[a].size() != lattice.score_count)
+      throw std::invalid_argument("lattice: not as many scores for each arc");
+    lattice.arcs.push_back({arcs[a].first, arcs[a].second});
+    lattice.scores.insert(lattice.scores.end(), scores[a].begin(), scores[a].end());
+  }
+  new (self) SourceLattice(std::move(lattice));
+}
+
+void register_lattice(nb::module_& m) {
+  define<SourceLattice>(m, "SourceLattice",
+                        "Arcs of a source sentence that is a lattice. See hiero.Lattice, which has words.")
+      .def("__init__", &make_lattice, nb::arg("arcs"), nb::arg("scores"),
+           R"(Makes arcs.
+
+Args:
+    arcs: Nodes that each arc leads from and to, sorted by the first; none: a string.
+    scores: Scores of each arc.
+
+Raises:
+    ValueError: Arcs have not all as many scores.)");
 }
 
 // Source positions begin and end.
@@ -266,6 +299,7 @@ void register_decode(nb::module_& m) {
   register_options<DecoderOptions>(m, "DecoderOptions", "Options of a decoder.");
   register_constraint(m);
   register_markup(m);
+  register_lattice(m);
   register_model(m);
   register_decoder(m);
 }

@@ -94,7 +94,35 @@ void register_names(nb::class_<Forest>& forest) {
       .def_prop_ro(
           "feature_names", [](const Forest& f) { return f.feature_names; },
           "Names of the columns of `features`.")
-      .def_prop_ro("source", graph_value(&Hypergraph::source), "Tokens of the source sentence.")
+      .def_prop_ro("source", graph_value(&Hypergraph::source),
+                   "Tokens of the source sentence, or of all arcs of a source lattice.")
+      .def_prop_ro(
+          "source_nodes",
+          [](const nb::object& self) {
+            const std::vector<std::int32_t>& nodes = nb::cast<const Forest&>(self).graph->source_nodes;
+            return view(nodes, self, {static_cast<Py_ssize_t>(nodes.size() / 2), 2});
+          },
+          "Nodes that the arcs of a source lattice lead from and to, int32 (tokens, 2); without rows for\n"
+          "a sentence. `node_spans` are pairs of these nodes then.")
+      .def_prop_ro("path_offsets", target_view(&TargetTemplates::path_offsets),
+                   "Offsets of the target templates in `path`, int32 (templates + 1); empty for a sentence.")
+      .def_prop_ro("path", target_view(&TargetTemplates::path),
+                   "Arcs of a source lattice that the rules of edges have, by template, int32: indices into\n"
+                   "`source`.")
+      .def(
+          "source_side",
+          [](const Forest& f, EdgeIndex edge) {
+            if (edge < 0 || edge >= f.graph->edge_count()) throw std::out_of_range("no such edge");
+            return source_side(*f.graph, head_of(*f.graph, edge), edge);
+          },
+          nb::arg("edge"),
+          R"(Returns the source side of an edge: positions in `source`, and -1 - i for its tail i.
+
+Args:
+    edge: Index of the edge.
+
+Raises:
+    IndexError: There is no such edge.)")
       .def_prop_ro("words", graph_value(&Hypergraph::words),
                    "Target words, by the numbers in `target_symbols`.")
       .def_prop_ro("labels", graph_value(&Hypergraph::labels),
@@ -121,6 +149,9 @@ nb::class_<Derivation> register_derivation(nb::module_& m) {
       .def_prop_ro(
           "alignment", [](const Derivation& d) { return alignment(*d.forest, d.edges); },
           "Word alignment: sorted (source position, target position) pairs.")
+      .def_prop_ro(
+          "path", [](const Derivation& d) { return source_path(*d.forest, d.edges); },
+          "Positions of the source words that it translates: all, or those of a path through a lattice.")
       .def_prop_ro(
           "forest", [](const Derivation& d) { return d.forest; }, "The forest that it is part of.")
       .def("__repr__",

@@ -68,9 +68,11 @@ std::shared_ptr<const FeatureNames> names_for_forest(const nb::object& names) {
 
 void check_names(const nb::kwargs& arrays) {
   static const char* const kNames[] = {
-      "edge_offsets", "tail_offsets",  "tails",          "node_spans",     "node_labels",  "edge_tables",
-      "edge_rules",   "edge_targets",  "target_offsets", "target_symbols", "link_offsets", "links",
-      "features",     "feature_names", "source",         "words",          "labels",       "tables"};
+      "edge_offsets", "tail_offsets", "tails",        "node_spans",     "node_labels",
+      "edge_tables",  "edge_rules",   "edge_targets", "target_offsets", "target_symbols",
+      "link_offsets", "links",        "features",     "feature_names",  "source",
+      "words",        "labels",       "tables",       "source_nodes",   "path_offsets",
+      "path"};
   for (const auto& [name, value] : arrays) {
     if (std::ranges::find(kNames, nb::cast<std::string>(name)) == std::end(kNames))
       throw type_error("from_arrays() got an unexpected argument '" + nb::cast<std::string>(name) + "'");
@@ -92,6 +94,9 @@ std::shared_ptr<Forest> from_arrays(const nb::kwargs& arrays) {
   take(parts.edge_tables, arrays, "edge_tables");
   take(parts.edge_rules, arrays, "edge_rules");
   take(parts.source, arrays, "source");
+  take(parts.source_nodes, arrays, "source_nodes");
+  take(parts.path_offsets, arrays, "path_offsets");
+  take(parts.path, arrays, "path");
   take(parts.words, arrays, "words");
   take(parts.labels, arrays, "labels");
   take(parts.tables, arrays, "tables");
@@ -131,6 +136,8 @@ void register_forest_arrays(nb::class_<Forest>& forest) {
                   "features: numpy.typing.ArrayLike | scipy.sparse.csr_array = ..., "
                   "feature_names: collections.abc.Sequence[str] = ..., "
                   "source: collections.abc.Sequence[str] = ..., "
+                  "source_nodes: numpy.typing.ArrayLike = ..., "
+                  "path_offsets: numpy.typing.ArrayLike = ..., path: numpy.typing.ArrayLike = ..., "
                   "words: collections.abc.Sequence[str] = ..., "
                   "labels: collections.abc.Sequence[str] = ..., "
                   "tables: collections.abc.Sequence[str] = ...) -> Forest"),
@@ -155,7 +162,10 @@ Args:
     links: int32 (links, 2), source and target token positions in the rule.
     features: Matrix (edges, features), dense or sparse; needs `feature_names`.
     feature_names: Names of the columns of `features`.
-    source: Tokens of the source sentence.
+    source: Tokens of the source sentence, or of all arcs of a source lattice.
+    source_nodes: int32 (tokens, 2), the nodes that the arcs of a source lattice lead from and to.
+    path_offsets: int32 (templates + 1), of a source lattice: arcs of each target template.
+    path: int32, of a source lattice: the arcs that the rule of an edge has, in order.
     words: Target words.
     labels: Nonterminal labels.
     tables: Owner names of rule tables.

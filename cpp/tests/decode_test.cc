@@ -173,6 +173,35 @@ std::vector<Rule> sentence_rules(Random& random) {
   return rules;
 }
 
+// Returns the input with a lattice of its words, or with marks of them, and perhaps with a forbidden word.
+SentenceInput with_more(Random& random, SentenceInput input) {
+  const auto words = static_cast<std::uint32_t>(input.tokens.size());
+  if (words == 0) return input;
+  if (below(random, 3) == 0) input.constraint.forbidden.push_back({"u"});
+  if (below(random, 2) == 0) {
+    // Pairs of words are choices, or follow each other.
+    std::uint32_t node = 0;
+    for (std::uint32_t word = 0; word < words; ++word) {
+      const bool is_choice = word > 0 && below(random, 3) == 0;
+      const std::uint32_t begin = is_choice ? node - 1 : node;
+      node = begin + 1;
+      input.lattice.arcs.push_back({begin, node});
+      input.lattice.scores.push_back(static_cast<double>(below(random, 100)) / -50);
+    }
+    input.lattice.score_count = 1;
+    return input;
+  }
+  const auto begin = static_cast<std::uint32_t>(below(random, words));
+  const SourceSpan span{begin, begin + 1 + static_cast<std::uint32_t>(below(random, words - begin))};
+  if (below(random, 2) == 0)
+    input.markup.phrases.push_back({span, {{"v"}, {"u", "w"}}, {0, -1}, "", PhraseMode(below(random, 3))});
+  if (below(random, 3) == 0) input.markup.zones.push_back(span);
+  if (words > 1 && below(random, 3) == 0)
+    input.markup.walls.push_back({1 + static_cast<std::uint32_t>(below(random, words - 1)), {0, words}});
+  if (below(random, 3) == 0) input.markup.kept.push_back(input.tokens[0]);
+  return input;
+}
+
 int run(std::size_t cases, std::uint64_t seed) {
   const std::shared_ptr<const LanguageModel> lms[] = {small_lm(), small_lm("-0.9"), small_rest_lm()};
   std::size_t parsed = 0;
@@ -199,12 +228,14 @@ int run(std::size_t cases, std::uint64_t seed) {
     const std::vector<Rule> own = sentence_rules(random);
     const SentenceWeights own_weights{{"Own", 0.5}};
     const Translation result = decoder.translate({tokens, own, own_weights, nullptr}, Keep::kForest);
+    const Translation said =
+        decoder.translate(with_more(random, {tokens, own, own_weights, nullptr}), Keep::kForest);
     const Translation splits = decoder.translate({tokens, own, own_weights, nullptr}, Keep::kSplits);
     bool outside = true;
     for (const Outside kind :
          {Outside::kNothing, Outside::kConcatenation, Outside::kTopDown, Outside::kGuided})
       outside = outside && outside_agrees(splits.chart, kind);
-    if (!agrees(result) || !chart_agrees(*splits.chart, model->lms().size()) || !outside ||
+    if (!agrees(result) || !agrees(said) || !chart_agrees(*splits.chart, model->lms().size()) || !outside ||
         splits.stats.hypotheses != result.stats.hypotheses) {
       std::printf("decode_test: case %zu disagrees\n", i);
       return 1;

@@ -11,7 +11,7 @@ import numpy as np
 import numpy.typing as npt
 
 from hiero import _core
-from hiero._core import Translation
+from hiero._core import SourceLattice, Translation
 from hiero.base.arguments import describe
 from hiero.base.parallel import portable, spread_map
 from hiero.decode.model import Model
@@ -24,6 +24,7 @@ Keep = Literal["none", "forest", "chart", "splits"]
 Weights = Mapping[str, float] | npt.ArrayLike
 # Lines that go to a place of a cluster together.
 _TOGETHER = 8
+_STRING = SourceLattice([], [])  # a sentence that is no lattice
 _NO_WEIGHTS = (str, bytes, os.PathLike, type(None))
 # A sentence, its raw text, or its tokens.
 Source = str | Sequence[str] | Sentence
@@ -148,10 +149,11 @@ class Decoder:
             core = self.with_weights(weights)._core
         constraint = sentence.constraint(text.target)
         markup = sentence.source_markup(text.source, text.target)
+        lattice = _STRING if sentence.lattice is None else sentence.lattice.to_core()
         result = core.translate(
-            sentence.tokens, rules, list(extra_weights.items()), sentence, constraint, markup, keep
+            sentence.tokens, rules, list(extra_weights.items()), sentence, constraint, markup, lattice, keep
         )
-        if source.text is not None:
+        if source.is_raw:
             result.text = text.target.text(result.tokens, sentence.given_places(result, text.target))
         return result
 

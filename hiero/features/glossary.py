@@ -97,7 +97,10 @@ class Glossary:
     def marked(self, sentence: Sentence, side: TextSide, mode: Mode = "exclusive") -> Sentence:
         """Returns the sentence with its terms as marked phrases. ``side`` is the source text of the model.
 
-        Phrases that are marked already stay, and no term is marked within or across one."""
+        Phrases that are marked already stay, and no term is marked within or across one. Lattices have no
+        marks."""
+        if sentence.lattice is not None:
+            return sentence
         if sentence.text is None:
             words, places = list(sentence.tokens), None
         else:

@@ -24,6 +24,7 @@ from hiero.text import TextSide
 Mode = Literal["exclusive", "inclusive", "constraint"]
 # Features of the rules that are made for phrases: 1, and the natural logarithm of the probability.
 MARKUP_FEATURES = ("Markup", "MarkupProbability")
+LOGARITHMS = MARKUP_FEATURES[1:]
 # The most times that text is tokenised to find the tokens of marks.
 _PASSES = 3
 

@@ -13,6 +13,7 @@ from hiero._core import Derivation, FormatError, Rule, SourceMarkup, TargetConst
 from hiero.base.arguments import checked_tuple, describe
 from hiero.base.json_files import validation_message
 from hiero.base.text import split
+from hiero.features.lattice import Lattice, LatticeRecord
 from hiero.features.markup import Markup, MarkupRecord, Mode, checked_words
 from hiero.features.moses_markup import read_markup
 from hiero.features.trees import Tree
@@ -33,7 +34,8 @@ class Sentence:
     or ``forbidden`` occur in it at least once each, or not at all. Each is raw text, which the model
     tokenises as its target side, or a list of tokens. The last word of a prefix of raw text may be
     unfinished, unless a blank follows. ``markup`` is what is said of words of the sentence: translations of
-    phrases, zones and walls.
+    phrases, zones and walls. In place of text or tokens there may be a ``lattice``, whose words are the
+    tokens.
 
     Raises ValueError for both text and tokens, FormatError for tokens that are empty or contain white space,
     TypeError for fields of a wrong type, such as a string instead of a list of tokens or rules.
@@ -53,12 +55,15 @@ class Sentence:
     required: Sequence[str | Sequence[str]] = ()
     forbidden: Sequence[str | Sequence[str]] = ()
     markup: Markup = _UNMARKED
+    lattice: Lattice | None = None
 
     def __post_init__(self) -> None:
         if self.text is not None and not isinstance(self.text, str):
             message = "text: expected a string, or tokens passed as tokens=[...]"
             raise TypeError(f"{message}, not {describe(self.text)}")
         tokens = checked_tuple("tokens", self.tokens, str, "tokens")
+        if self.lattice is not None:
+            tokens = self._words_of_lattice(self.lattice, tokens)
         if self.text is not None and tokens:
             raise ValueError("a sentence has text or tokens, not both")
         if split(" ".join(tokens)) != list(tokens):
@@ -79,6 +84,22 @@ class Sentence:
         if not isinstance(self.markup, Markup):
             raise TypeError(f"markup: expected a hiero.Markup, not {describe(self.markup)}")
 
+    def _words_of_lattice(self, lattice: Lattice, tokens: tuple[str, ...]) -> tuple[str, ...]:
+        if not isinstance(lattice, Lattice):
+            raise TypeError(f"lattice: expected a hiero.Lattice, not {describe(lattice)}")
+        if self.text is not None or tokens not in ((), lattice.words):
+            raise ValueError("a sentence has a lattice, or text or tokens, not both")
+        if self.parse is not None or self.markup:
+            raise ValueError("a lattice has neither a parse nor marks, which are of one string")
+        if not lattice.raw and lattice.has_empty_arcs:
+            object.__setattr__(self, "lattice", lattice := lattice.without_empty_arcs())
+        return () if lattice.raw else lattice.words
+
+    @property
+    def is_raw(self) -> bool:
+        """Whether the sentence is raw text, which the model tokenises."""
+        return self.text is not None or (self.lattice is not None and self.lattice.raw)
+
     @classmethod
     def from_source(cls, source: str | Sequence[str] | Sentence, **fields: Any) -> Sentence:
         """Makes a sentence from raw text, a list of tokens or another sentence, with other ``fields``.
@@ -95,7 +116,7 @@ class Sentence:
     @property
     def is_blank(self) -> bool:
         """Whether there is nothing to translate."""
-        return not self.tokens and not (self.text and self.text.strip())
+        return not self.tokens and not (self.text and self.text.strip()) and self.lattice is None
 
     def with_tokens(self, side: TextSide) -> Sentence:
         """Returns the sentence with tokens instead of text, and with parse and marks transferred to these.
@@ -103,6 +124,8 @@ class Sentence:
         ``side`` tokenises raw text. Raises FormatError if the parse has other characters than the tokens, and
         for marks that are of no tokens.
         """
+        if self.lattice is not None:
+            return replace(self, tokens=(), lattice=self.lattice.with_tokens(side))
         tokens, markup = self.tokens, self.markup
         if self.text is not None and markup:
             tokens, markup = markup.with_tokens(self.text, side)
@@ -184,15 +207,16 @@ class Sentence:
         """Reads a sentence from a JSON object.
 
         It has ``text`` or ``tokens``, and optionally ``id``, ``rules`` as in rule tables, ``parse`` in Penn
-        brackets, ``annotations``, ``prefix``, ``references``, ``required``, ``forbidden`` and ``markup``, an
-        object with the fields of ``Markup``. Raises FormatError.
+        brackets, ``annotations``, ``prefix``, ``references``, ``required``, ``forbidden``, ``markup``, an
+        object with the fields of ``Markup``, and in place of text and tokens ``lattice``, one with those of
+        ``Lattice``. Raises FormatError.
         """
         try:
             record = _Record.model_validate_json(line)
         except ValidationError as error:
             raise FormatError(validation_message(error, _Record)) from None
-        if (record.text is None) == (record.tokens is None):
-            raise FormatError("expected either text or tokens")
+        if [record.text, record.tokens, record.lattice].count(None) != 2:
+            raise FormatError("expected either text or tokens, or a lattice")
         return cls(
             record.text,
             record.tokens or (),
@@ -205,6 +229,7 @@ class Sentence:
             record.required,
             record.forbidden,
             record.markup.markup(),
+            None if record.lattice is None else record.lattice.lattice(),
         )
 
     @staticmethod
@@ -218,6 +243,8 @@ class Sentence:
     def to_json(self) -> str:
         """Returns a line for ``from_json``. Raises TypeError for annotations that JSON cannot represent."""
         record: dict[str, Any] = {"tokens": list(self.tokens)} if self.text is None else {"text": self.text}
+        if self.lattice is not None:
+            record = {"lattice": self.lattice.to_json()}
         if self.id is not None:
             record["id"] = self.id
         if self.rules:
@@ -255,8 +282,12 @@ class _Record(_NamedRecord):
     required: list[str | list[str]] = []
     forbidden: list[str | list[str]] = []
     markup: MarkupRecord = MarkupRecord()
+    lattice: LatticeRecord | None = None
 
 
 def sentence_features(sentence: Sentence) -> set[str]:
     """Returns the names of the features that the rules of a sentence and of its marked phrases have."""
-    return {name for rule in sentence.rules for name in rule.features}.union(sentence.markup.features)
+    lattice = [] if sentence.lattice is None else sentence.lattice.features
+    return {name for rule in sentence.rules for name in rule.features}.union(
+        sentence.markup.features, lattice
+    )

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import itertools
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 
@@ -70,7 +69,7 @@ def rule_application(
         forest.labels[label] if label >= 0 else "",
         forest.tables[table] if table >= 0 else "",
         int(forest.edge_rules[edge]),
-        _source_side(forest, begin, end, tails),
+        _source_side(forest, edge, tails),
         _target_side(forest, edge, tails),
         dict(zip(names, features.data[row].tolist(), strict=True)),
         children,
@@ -82,15 +81,12 @@ def _nonterminal(forest: Forest, node: int, index: int) -> str:
     return f"[{forest.labels[label] if label >= 0 else ''},{index + 1}]"
 
 
-def _source_side(forest: Forest, begin: int, end: int, tails: list[int]) -> str:
-    symbols: list[str] = []
-    position = begin
-    for index, tail in enumerate(tails):
-        tail_begin, tail_end = forest.node_spans[tail].tolist()
-        symbols += map(escape, forest.source[position:tail_begin])
-        symbols.append(_nonterminal(forest, tail, index))
-        position = tail_end
-    return " ".join(itertools.chain(symbols, map(escape, forest.source[position:end])))
+def _source_side(forest: Forest, edge: int, tails: list[int]) -> str:
+    source = forest.source
+    return " ".join(
+        escape(source[symbol]) if symbol >= 0 else _nonterminal(forest, tails[-1 - symbol], -1 - symbol)
+        for symbol in forest.source_side(edge)
+    )
 
 
 def _target_side(forest: Forest, edge: int, tails: list[int]) -> str:

@@ -34,14 +34,17 @@ from hiero.base.json_files import json_number
 from hiero.base.lines import open_source
 
 # The first and last bytes of an archive, with the version of the format.
-_MAGIC = b"HIEROFR3"
+_MAGIC = b"HIEROFR4"
 # The end of an archive: the position of the index, its size, its checksum, and _MAGIC.
 _FOOTER = struct.Struct("<QQI8s")
-_ZIP = b"PK"  # the first bytes of archives of earlier versions
+# The first bytes of archives of earlier versions.
+_EARLIER = (b"PK", _MAGIC[:-1])
 _ARRAYS = (
     *("edge_offsets", "tail_offsets", "tails", "node_spans", "node_labels", "edge_tables", "edge_rules"),
     *("edge_targets", "target_offsets", "target_symbols", "link_offsets", "links"),
 )
+# Arrays that only forests of a source lattice have.
+_LATTICE = ("source_nodes", "path_offsets", "path")
 _NAMES = ("source", "words", "labels", "tables")
 # The feature matrix in CSR form.
 _MATRIX = ("feature_offsets", "feature_ids", "feature_values")
@@ -71,7 +74,8 @@ def _names(forest: Forest) -> dict[str, Any]:
 def _arrays(forest: Forest) -> dict[str, npt.NDArray[Any]]:
     features = forest.features
     matrix = (features.indptr, features.indices, features.data)
-    return {name: getattr(forest, name) for name in _ARRAYS} | dict(zip(_MATRIX, matrix, strict=True))
+    names = (*_ARRAYS, *(_LATTICE if len(forest.source_nodes) else ()))
+    return {name: getattr(forest, name) for name in names} | dict(zip(_MATRIX, matrix, strict=True))
 
 
 @dataclass(frozen=True, eq=False)
@@ -169,7 +173,7 @@ class ForestFile(Sequence[Forest]):
         self._path = os.fspath(path)
         with open(path, "rb") as file:
             begin = file.read(len(_MAGIC))
-            if begin.startswith(_ZIP):
+            if begin.startswith(_EARLIER) and begin != _MAGIC:
                 remedy = "make it again, with hiero-decode --forests"
                 raise ForestError(f"{self._path}: an archive of an earlier version; {remedy}")
             if begin != _MAGIC:
@@ -299,7 +303,8 @@ def read_json(path: str | os.PathLike[str]) -> Iterator[Forest]:
                 if line is None:
                     return
                 entry = json.loads(line)
-                arrays = {name: np.asarray(entry[name]) for name in _ARRAYS}
+                in_entry = [*_ARRAYS, *(name for name in _LATTICE if name in entry)]
+                arrays = {name: np.asarray(entry[name]) for name in in_entry}
                 matrix = [entry[name] for name in _MATRIX]
                 names = {name: entry[name] for name in (*_NAMES, "feature_names")}
                 forest = make_forest(names, arrays, matrix)

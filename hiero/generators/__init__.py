@@ -6,18 +6,18 @@
 """
 
 from hiero.generators.conventions import CONVENTIONS, Convention, Language, convention_for
-from hiero.generators.marked import MarkedPhrases
 from hiero.generators.names import NameRules
 from hiero.generators.numbers import NumberRules
 from hiero.generators.protocol import RuleGenerator
+from hiero.generators.sentence_features import SentenceFeatures
 
 __all__ = [
     "CONVENTIONS",
     "Convention",
     "Language",
-    "MarkedPhrases",
     "NameRules",
     "NumberRules",
     "RuleGenerator",
+    "SentenceFeatures",
     "convention_for",
 ]

@@ -6,11 +6,11 @@ from pathlib import Path
 from typing import get_args
 
 from hiero._core import FormatError
-from hiero.generators.marked import MarkedPhrases
 from hiero.generators.names import NameRules
 from hiero.generators.numbers import NumberRules
+from hiero.generators.sentence_features import SentenceFeatures
 
-BuiltIn = NumberRules | NameRules | MarkedPhrases
+BuiltIn = NumberRules | NameRules | SentenceFeatures
 BUILT_IN = get_args(BuiltIn)
 
 

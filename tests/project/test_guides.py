@@ -28,6 +28,7 @@ GUIDES = (
     "tuning",
     "decoding",
     "terms",
+    "lattices",
     "evaluation",
     "features",
     "forests",

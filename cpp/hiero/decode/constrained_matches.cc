@@ -19,6 +19,7 @@ Uncovered MatchConstrainer::run(const Sentence& sentence, const TargetAutomaton&
   all_ = &matches;
   out_.clear();
   out_.length = matches.length;
+  std::swap(out_.paths, matches.paths);
   sides_.resize(std::max(sides_.size(), matches.target_sets.size()));
   has_sides_.assign(matches.target_sets.size(), 0);
   classes_.resize(sentence.table_count());
@@ -41,7 +42,7 @@ Uncovered MatchConstrainer::run(const Sentence& sentence, const TargetAutomaton&
 
 // Goes over the words of all applications, whether or not a derivation of the whole sentence has them.
 Uncovered MatchConstrainer::find_uncovered() const {
-  std::vector<std::uint8_t> source(out_.length, 0);
+  std::vector<std::uint8_t> source(sentence_->size(), 0);
   std::vector<std::uint8_t> target(automaton_->words(), 0);
   for (const Application& application : out_.applications) {
     out_.visit_words(application, [&](std::uint32_t position) { source[position] = 1; });

@@ -59,6 +59,16 @@ std::vector<std::uint32_t> uncovered(const Sentence& sentence, const Matches& ma
   return out;
 }
 
+// Drops the positions of words that the derivation of a lattice does not pass.
+void keep_on_path(const Forest& best, std::vector<std::uint32_t>& positions) {
+  if (best.graph->root < 0) return;
+  const std::vector<double> scores(best.graph->edge_tables.size(), 0.0);
+  std::vector<std::uint8_t> is_passed(best.graph->source.size(), 0);
+  for (const std::int32_t word : source_path(*best.graph, viterbi(*best.graph, scores, best.graph->root)))
+    is_passed[static_cast<std::size_t>(word)] = 1;
+  std::erase_if(positions, [&](std::uint32_t position) { return !is_passed[position]; });
+}
+
 // Weights, and the names of their features.
 struct NamedWeights {
   std::shared_ptr<const Weights> weights;
@@ -83,6 +93,7 @@ NamedWeights with_sentence_weights(const NamedWeights& model, const SentenceWeig
 // Whether the words of a prefix may be forced.
 bool can_be_forced(const SentenceInput& input) {
   const TargetConstraint& constraint = input.constraint;
+  if (input.lattice.any()) return false;
   const bool has_prefix = !(constraint.prefix.empty() && constraint.unfinished.empty());
   return has_prefix && !input.tokens.empty() && constraint.references.empty() && input.forced.empty();
 }
@@ -95,14 +106,23 @@ double forcing_weight(const Weights& weights) {
   return -kCost * scale;
 }
 
+// Gives a weight to a feature that has none.
+void add_weight(const FeatureNames& model, const std::string& name, double weight, SentenceWeights& weights) {
+  const bool is_given =
+      std::ranges::find(weights, name, &SentenceWeights::value_type::first) != weights.end();
+  if (!is_given && model.find(name) == FeatureNames::kAbsent) weights.emplace_back(name, weight);
+}
+
+// Gives weights to the features of a lattice's scores that have none: they count in full.
+void add_lattice_weights(const FeatureNames& model, std::size_t scores, SentenceWeights& weights) {
+  for (std::size_t k = 0; k < scores; ++k) add_weight(model, lattice_feature(k), 1.0, weights);
+}
+
 // Gives weights to the features of marked phrases that have none: their probabilities count in full, and what
 // is marked is as good as what is not.
 void add_phrase_weights(const FeatureNames& model, SentenceWeights& weights) {
-  for (const auto& [name, weight] : {std::pair{kMarkupRule, 0.0}, std::pair{kMarkupProbability, 1.0}}) {
-    const bool is_given =
-        std::ranges::any_of(weights, [name = name](const auto& given) { return given.first == name; });
-    if (!is_given && model.find(name) == FeatureNames::kAbsent) weights.emplace_back(name, weight);
-  }
+  add_weight(model, kMarkupRule, 0.0, weights);
+  add_weight(model, kMarkupProbability, 1.0, weights);
 }
 
 }  // namespace
@@ -155,6 +175,7 @@ Decoder Decoder::with_weights(std::shared_ptr<const Weights> weights) const {
 }
 
 Translation Decoder::translate(SentenceInput input, Keep keep) const {
+  add_lattice_weights(*model_->shared_features(), input.lattice.score_count, input.weights);
   if (!input.markup.phrases.empty()) add_phrase_weights(*model_->shared_features(), input.weights);
   const auto [weights, feature_names] =
       with_sentence_weights({weights_, model_->shared_features()}, input.weights);
@@ -200,6 +221,7 @@ Translation Decoder::translate(SentenceInput input, Keep keep) const {
   } else {
     out.best = builder.best();
   }
+  if (sentence.lattice().any()) keep_on_path(*out.best, out.unknown);
   if (keep == Keep::kChart || keep == Keep::kSplits)
     out.chart = std::make_shared<Chart>(builder.chart(model_, weights));
   if (space.is_complete) {

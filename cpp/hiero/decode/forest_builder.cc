@@ -70,6 +70,7 @@ void ForestBuilder::start() {
   out_->targets = templates_;
   node_of_.assign(space_.items.size(), -1);
   parts_.clear();
+  paths_.clear();
   part_features_.clear();
   part_symbols_.clear();
   words_.clear();
@@ -79,6 +80,11 @@ void ForestBuilder::start() {
   templates_->link_offsets.push_back(0);
   rows_->offsets.push_back(0);
   out_->source = sentence_.tokens();
+  for (const LatticeArc& arc : sentence_.lattice().arcs) {
+    out_->source_nodes.push_back(static_cast<std::int32_t>(arc.begin));
+    out_->source_nodes.push_back(static_cast<std::int32_t>(arc.end));
+  }
+  if (out_->is_lattice()) templates_->path_offsets.push_back(0);
   out_->labels = model_.labels();
   for (std::size_t t = 0; t < sentence_.table_count(); ++t) out_->tables.push_back(sentence_.table(t).owner);
 }
@@ -121,12 +127,13 @@ void ForestBuilder::add_item(ItemId item, bool best_only) {
 
 void ForestBuilder::add_root(std::size_t goals) {
   out_->root = static_cast<NodeIndex>(out_->node_labels.size());
-  out_->node_spans.insert(out_->node_spans.end(), {0, static_cast<std::int32_t>(sentence_.size())});
+  out_->node_spans.insert(out_->node_spans.end(), {0, static_cast<std::int32_t>(sentence_.length())});
   out_->node_labels.push_back(-1);
   templates_->symbols.push_back(-1);  // the goal item's yield
   const auto copy = static_cast<std::int32_t>(templates_->offsets.size() - 1);
   templates_->offsets.push_back(array_offset(templates_->symbols.size()));
   templates_->link_offsets.push_back(array_offset(templates_->links.size() / 2));
+  if (out_->is_lattice()) templates_->path_offsets.push_back(array_offset(templates_->path.size()));
   for (std::size_t g = 0; g < goals; ++g) {
     const Goal& goal = space_.goals[g];
     out_->tails.push_back(node_of_[goal.item]);
@@ -150,7 +157,8 @@ void ForestBuilder::add_edge(const SearchEdge& edge) {
   out_->edge_rules.push_back(std::int64_t{set.group.first_rule} + edge.slot);
   const RuleParts& parts =
       parts_of(sentence_.table(set.table), application.targets, edge.slot, set.group.first_rule + edge.slot);
-  out_->edge_targets.push_back(parts.target);
+  out_->edge_targets.push_back(out_->is_lattice() ? add_path(sentence_.table(set.table), edge)
+                                                  : parts.target);
   row_.assign(part_features_.begin() + static_cast<std::ptrdiff_t>(parts.features),
               part_features_.begin() + static_cast<std::ptrdiff_t>(parts.features_end));
   local_features(application, edge.slot);
@@ -164,7 +172,7 @@ const ForestBuilder::RuleParts& ForestBuilder::parts_of(const BoundTable& bound,
   RuleParts& parts = it->second;
   if (!added) return parts;
   bound.table->record(rule, record_);
-  parts.target = add_template(bound);
+  if (!out_->is_lattice()) parts.target = add_template(bound);
   parts.length = static_cast<std::uint32_t>(record_.target.size());
   rule_features(bound, rule);
   parts.features = part_features_.size();
@@ -191,6 +199,22 @@ std::int32_t ForestBuilder::add_template(const BoundTable& bound) {
   }
   templates_->link_offsets.push_back(array_offset(templates_->links.size() / 2));
   return static_cast<std::int32_t>(templates_->offsets.size() - 2);
+}
+
+// Returns the template of an application of a lattice, which has its words.
+std::int32_t ForestBuilder::add_path(const BoundTable& bound, const SearchEdge& edge) {
+  const Application& application = matches_.applications[edge.application];
+  const auto words = matches_.path(application);
+  std::vector<std::int32_t> path(words.begin(), words.end());
+  const auto [it, added] = paths_.try_emplace({application.targets, edge.slot, std::move(path)}, 0);
+  if (!added) return it->second;
+  const TargetSet& set = matches_.target_sets[application.targets];
+  bound.table->record(set.group.first_rule + edge.slot, record_);
+  it->second = add_template(bound);
+  const std::vector<std::int32_t>& added_path = std::get<2>(it->first);
+  templates_->path.insert(templates_->path.end(), added_path.begin(), added_path.end());
+  templates_->path_offsets.push_back(array_offset(templates_->path.size()));
+  return it->second;
 }
 
 std::int32_t ForestBuilder::intern(WordId word) {

@@ -6,7 +6,9 @@
 // How to use: make one per sentence after the search, and call best(), forest() or chart().
 #pragma once
 
+#include <map>
 #include <memory>
+#include <tuple>
 #include <unordered_map>
 #include <vector>
 
@@ -55,6 +57,7 @@ class ForestBuilder {
   void add_edge(const SearchEdge& edge);
   const RuleParts& parts_of(const BoundTable& bound, std::uint32_t set, std::uint32_t slot, RuleId rule);
   std::int32_t add_template(const BoundTable& bound);
+  std::int32_t add_path(const BoundTable& bound, const SearchEdge& edge);
   std::int32_t intern(WordId word);
   void rule_features(const BoundTable& bound, RuleId rule);
   void local_features(const Application& application, std::uint32_t slot);
@@ -75,6 +78,8 @@ class ForestBuilder {
   std::vector<std::int32_t> node_of_;  // by item; -1: not in the forest
   std::vector<std::uint32_t> edges_;
   std::unordered_map<std::uint64_t, RuleParts> parts_;
+  // Of a lattice: templates by target set, slot and the words of an application.
+  std::map<std::tuple<std::uint32_t, std::uint32_t, std::vector<std::int32_t>>, std::int32_t> paths_;
   std::vector<std::pair<std::uint32_t, double>> part_features_;
   std::vector<Symbol> part_symbols_;
   std::unordered_map<WordId, std::int32_t> words_;

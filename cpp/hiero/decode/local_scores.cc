@@ -9,7 +9,7 @@ namespace hiero {
 LocalScores::LocalScores(const SentenceContext& context)
     : context_(context),
       any_(!(context.model.rule_features().empty() && context.model.span_features().empty() &&
-             context.model.gap_features().empty())) {
+             context.model.gap_features().empty() && context.sentence.lattice_features().empty())) {
   if (!any_) return;
   compare_reorderings();
   score_spans();
@@ -152,10 +152,22 @@ double LocalScores::gap_score(const Application& application, std::uint8_t reord
   return sum;
 }
 
-double LocalScores::offset(const Application& application) const {
+double LocalScores::arc_score(const Application& application) const {
+  const Sentence& sentence = context_.sentence;
   double sum = 0;
+  for (std::size_t k = 0; k < sentence.lattice_features().size(); ++k) {
+    const double weight = context_.weights.values[sentence.lattice_features()[k]];
+    for (const std::uint32_t arc : context_.matches.path(application))
+      sum += weight * sentence.lattice().score(arc, k);
+  }
+  return sum;
+}
+
+double LocalScores::offset(const Application& application) const {
+  double sum = arc_score(application);
   if (!span_scores_[0].empty()) sum += span_scores_[is_goal(application) ? 1 : 0][span_of_[application.cell]];
-  if (!differs_[application.targets]) sum += gap_score(application, reordered(application.targets)[0]);
+  if (!gap_scores_[0].empty() && !differs_[application.targets])
+    sum += gap_score(application, reordered(application.targets)[0]);
   return sum;
 }
 

@@ -8,6 +8,8 @@
 // reorder the same nonterminals, and for applications of a set whose gaps have the same sizes, which have the
 // same gap_key().
 //
+// Scores of a lattice's arcs are part of the offset, too.
+//
 // How to use: make one per sentence after matching; then offset(a) for every application, and where
 // differs(set) also rule_score(a, slot) or gap_score(a, reordered). visit() enumerates the features of a
 // rule.
@@ -65,6 +67,7 @@ class LocalScores {
   std::uint32_t size_of(CellId cell) const {
     return context_.matches.cells[cell].end - context_.matches.cells[cell].begin;
   }
+  double arc_score(const Application& application) const;
   double score_row(const SparseRows& rows, std::size_t row, std::uint32_t first_feature) const;
 
   const SentenceContext& context_;
@@ -91,6 +94,11 @@ void LocalScores::visit(const Application& application, std::uint32_t slot, cons
   for (std::size_t x = 0; x < span_rows_.size(); ++x) {
     const auto& [features, first] = model.span_features()[x];
     if (!goal || features->goal()) span_rows_[x].visit(span_of_[application.cell], from(first));
+  }
+  const Sentence& sentence = context_.sentence;
+  for (std::size_t k = 0; k < sentence.lattice_features().size(); ++k) {
+    for (const std::uint32_t arc : context_.matches.path(application))
+      use(sentence.lattice_features()[k], sentence.lattice().score(arc, k));
   }
   if (model.gap_features().empty() || application.arity == 0) return;
   std::uint8_t flags = reordered(application.targets)[slot];

@@ -23,7 +23,10 @@ void Matcher::run(const Sentence& sentence, std::uint32_t span_limit, Matches& m
   matches.clear();
   matches_ = &matches;
   ranks_ = sentence.ranks();
-  n_ = matches.length = sentence.size();
+  sentence_ = &sentence;
+  is_lattice_ = sentence.lattice().any();
+  path_.clear();
+  n_ = matches.length = sentence.length();
   cells_.clear();
   cell_index_.assign(kFirstCellSlots, kNoCell);
   set_index_.clear();
@@ -47,18 +50,42 @@ void Matcher::run(const Sentence& sentence, std::uint32_t span_limit, Matches& m
 }
 
 std::uint32_t Matcher::walk_end(const Table& table, std::uint32_t begin) const {
-  const bool any_length = table.has_goal_rules && (begin == 0 || !model_.goal_is_anchored());
-  return any_length ? n_
-                    : static_cast<std::uint32_t>(
-                          std::min<std::uint64_t>(n_, std::uint64_t{begin} + table.span_limit));
+  return table.any_length ? n_
+                          : static_cast<std::uint32_t>(
+                                std::min<std::uint64_t>(n_, std::uint64_t{begin} + table.span_limit));
+}
+
+// Fills distances_ and nearest_ for the current start.
+void Matcher::measure_paths() {
+  constexpr std::uint32_t kFar = ~std::uint32_t{0};
+  distances_.assign(n_ + 1, kFar);
+  distances_[begin_] = 0;
+  for (std::uint32_t node = begin_; node < n_; ++node) {
+    if (distances_[node] == kFar) continue;
+    for (std::uint32_t arc = sentence_->first_arc(node); arc < sentence_->first_arc(node + 1); ++arc) {
+      std::uint32_t& distance = distances_[sentence_->lattice().arcs[arc].end];
+      distance = std::min(distance, distances_[node] + 1);
+    }
+  }
+  nearest_ = distances_;
+  for (std::uint32_t node = n_; node-- > begin_;) {
+    for (std::uint32_t arc = sentence_->first_arc(node); arc < sentence_->first_arc(node + 1); ++arc)
+      nearest_[node] = std::min(nearest_[node], nearest_[sentence_->lattice().arcs[arc].end]);
+  }
 }
 
 void Matcher::start_at(std::uint32_t begin) {
   begin_ = begin;
   end_ = begin;
   last_end_ = begin;
+  if (is_lattice_) measure_paths();
   for (Table& table : tables_) {
+    table.any_length = table.has_goal_rules && (begin == 0 || !model_.goal_is_anchored());
     table.walk_end = walk_end(table, begin);
+    if (is_lattice_) {
+      extend_by_arcs(table, RuleTable::kRoot, begin, 0);
+      continue;
+    }
     const WordId word = table.words[begin];
     if (word == kNoWord || table.walk_end == begin) continue;
     const NodeId node = table.bound->table->child(RuleTable::kRoot, word);
@@ -84,7 +111,7 @@ void Matcher::consume(CellId id) {
   const LabelId label = cells_[id].cell.label;
   for (const Table& table : tables_) {
     const LabelId local = table.bound->local_labels[label];
-    if (local == kNoLabel || end_ > table.walk_end) continue;
+    if (local == kNoLabel || !reaches(table, end_)) continue;
     const NodeId node = table.bound->table->child(RuleTable::kRoot, nonterminal(local));
     if (node == RuleTable::kNoNode) continue;
     tails_[0] = id;
@@ -95,23 +122,41 @@ void Matcher::consume(CellId id) {
 // Records the rules of `node`, which matches [begin_, at), and extends the match by one symbol.
 void Matcher::extend(const Table& table, NodeId node, std::uint32_t at, std::uint32_t arity) {
   emit(table, node, at, arity);
-  if (at >= table.walk_end) return;
+  if (is_lattice_ ? at == n_ : at >= table.walk_end) return;
   const RuleTable& rules = *table.bound->table;
   const auto [first, last] = rules.children(node);
   if (first == last) return;
   const std::span<const Symbol> symbols = rules.symbols(first, last);
   // Nonterminal children come last.
   const auto gap = std::ranges::lower_bound(symbols, kNonterminalBit) - symbols.begin();
-  const WordId word = table.words[at];
-  if (word != kNoWord && gap > 0) {
-    const NodeId next = rules.child(node, word);
+  if (gap > 0 && is_lattice_) {
+    extend_by_arcs(table, node, at, arity);
+  } else if (gap > 0) {
+    const WordId word = table.words[at];
+    const NodeId next = word != kNoWord ? rules.child(node, word) : RuleTable::kNoNode;
     if (next != RuleTable::kNoNode) extend(table, next, at + 1, arity);
   }
   if (static_cast<std::size_t>(gap) == symbols.size()) return;
   if (arity == kMaxArity) throw FormatError(rules.name() + ": damaged rule table: too many nonterminals");
   for (const SpanCells& cells : spans_from_[at]) {
-    if (cells.end > table.walk_end) break;
+    if (!reaches(table, cells.end)) {
+      if (is_lattice_) continue;
+      break;
+    }
     extend_over(table, first + static_cast<NodeId>(gap), symbols.subspan(gap), at, cells, arity);
+  }
+}
+
+// Extends a match by every arc from a node of a lattice.
+void Matcher::extend_by_arcs(const Table& table, NodeId node, std::uint32_t at, std::uint32_t arity) {
+  for (std::uint32_t arc = sentence_->first_arc(at); arc < sentence_->first_arc(at + 1); ++arc) {
+    const std::uint32_t end = sentence_->lattice().arcs[arc].end;
+    if (table.words[arc] == kNoWord || !reaches(table, end)) continue;
+    const NodeId next = table.bound->table->child(node, table.words[arc]);
+    if (next == RuleTable::kNoNode) continue;
+    path_.push_back(arc);
+    extend(table, next, end, arity);
+    path_.pop_back();
   }
 }
 
@@ -150,10 +195,15 @@ void Matcher::emit(const Table& table, NodeId node, std::uint32_t end, std::uint
     const LabelId label = table.bound->labels[group.lhs];
     if (model_.is_goal(label)) {
       if (begin_ != 0 && model_.goal_is_anchored()) continue;
-    } else if (end - begin_ > table.span_limit) {
+    } else if (length_to(end) > table.span_limit) {
       continue;
     }
     Application application;
+    if (is_lattice_) {
+      application.path = static_cast<std::uint32_t>(matches_->paths.size());
+      matches_->paths.push_back(static_cast<std::uint32_t>(path_.size()));
+      matches_->paths.insert(matches_->paths.end(), path_.begin(), path_.end());
+    }
     application.cell = cell_at(begin_, end, label);
     application.targets = target_set(table, group, arity);
     application.first_tail = static_cast<std::uint32_t>(matches_->tail_cells.size());

@@ -3,6 +3,9 @@
 // stack only. When a match passes position k, all constituents that begin at k > i are known already;
 // those that begin at i itself are fed in one by one as their cells are completed.
 //
+// In a lattice, positions are nodes, and a match goes on by every arc from its node. Limits of spans count
+// the arcs of the shortest path (Dyer, Muresan and Resnik 2008).
+//
 // Where a span has many labels, a partial match goes through the labels that rules continue with or those
 // that the span has, whichever are fewer: time grows with the number of matches, not with the product of the
 // two.
@@ -40,6 +43,7 @@ class Matcher {
     std::uint32_t span_limit;
     bool has_goal_rules;         // rules that may span any length
     std::uint32_t walk_end = 0;  // matches from the current start end here at the latest
+    bool any_length = false;     // from the current start, matches may have any length
   };
   struct PendingCell {
     Cell cell;
@@ -55,6 +59,8 @@ class Matcher {
   void start_at(std::uint32_t begin);
   void consume(CellId id);
   void extend(const Table& table, NodeId node, std::uint32_t at, std::uint32_t arity);
+  void extend_by_arcs(const Table& table, NodeId node, std::uint32_t at, std::uint32_t arity);
+  void measure_paths();
   void extend_over(const Table& table, NodeId gaps, std::span<const Symbol> symbols, std::uint32_t begin,
                    const SpanCells& cells, std::uint32_t arity);
   void emit(const Table& table, NodeId node, std::uint32_t end, std::uint32_t arity);
@@ -65,6 +71,11 @@ class Matcher {
   void order_cells();
   void sort_applications();
 
+  // Whether a match from the current start may end at a position, or go on from there to where it may.
+  bool reaches(const Table& table, std::uint32_t at) const {
+    return is_lattice_ ? table.any_length || nearest_[at] <= table.span_limit : at <= table.walk_end;
+  }
+  std::uint32_t length_to(std::uint32_t end) const { return is_lattice_ ? distances_[end] : end - begin_; }
   std::uint32_t walk_end(const Table& table, std::uint32_t begin) const;
   std::uint64_t span(std::uint32_t begin, std::uint32_t end) const {
     return std::uint64_t{begin} * (n_ + 1) + end;
@@ -73,6 +84,11 @@ class Matcher {
   const TranslationModel& model_;
   Matches* matches_ = nullptr;
   std::span<const std::uint32_t> ranks_;
+  const Sentence* sentence_ = nullptr;
+  bool is_lattice_ = false;
+  std::vector<std::uint32_t> distances_;  // by node of a lattice: arcs of the shortest path from begin_
+  std::vector<std::uint32_t> nearest_;    // the least of these for all nodes that paths lead to from a node
+  std::vector<std::uint32_t> path_;       // words of the partial match in a lattice
   std::uint32_t n_ = 0;
   std::uint32_t begin_ = 0;
   std::uint32_t end_ = 0;                // cells over [begin_, end_) are being consumed

@@ -3,6 +3,7 @@
 // an application have smaller ids than its cell.
 #pragma once
 
+#include <algorithm>
 #include <cstdint>
 #include <span>
 #include <vector>
@@ -21,6 +22,7 @@ struct Application {
   std::uint32_t targets;     // index into Matches::target_sets
   std::uint32_t first_tail;  // in Matches::tail_cells
   std::uint32_t arity;
+  std::uint32_t path = 0;  // of a lattice: where its words are in Matches::paths
   std::uint32_t row =
       0;  // its first row in the batch for features of rules, if there is one (local_scores.h)
 };
@@ -54,20 +56,32 @@ struct Matches {
   std::vector<CellId> tail_cells;
   std::vector<TargetSet> target_sets;
   std::vector<std::uint32_t>
-      slots;              // of target sets that are a part of their group: rules less the group's first
+      slots;  // of target sets that are a part of their group: rules less the group's first
+  // Of a lattice, the words that applications have: their number, and then their indices in order. Empty for
+  // a string, whose words between the antecedents they are.
+  std::vector<std::uint32_t> paths;
   CellId goal = kNoCell;  // the goal label over the whole sentence
 
   // The antecedent cells of an application in source order.
   std::span<const CellId> tails(const Application& application) const {
     return {tail_cells.data() + application.first_tail, application.arity};
   }
+  // The words of an application of a lattice.
+  std::span<const std::uint32_t> path(const Application& application) const {
+    return {paths.data() + application.path + 1, paths[application.path]};
+  }
   // The slot of a target set's rule number `i`, below its size().
   std::uint32_t slot(const TargetSet& set, std::uint32_t i) const {
     return set.slot_count > 0 ? slots[set.first_slot + i] : i;
   }
-  // Calls use(position) for the source words of an application's rule.
+  // Calls use(position) for the source words of an application's rule, of a lattice its words' indices.
   template <class Use>
   void visit_words(const Application& application, const Use& use) const {
+    if (!paths.empty()) {
+      const auto words = path(application);
+      std::ranges::for_each(words, use);
+      return;
+    }
     std::uint32_t at = cells[application.cell].begin;
     for (const CellId tail : tails(application)) {
       for (; at < cells[tail].begin; ++at) use(at);
@@ -82,6 +96,7 @@ struct Matches {
     tail_cells.clear();
     target_sets.clear();
     slots.clear();
+    paths.clear();
     goal = kNoCell;
   }
 };

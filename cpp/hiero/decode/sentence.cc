@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <iterator>
+#include <stdexcept>
 #include <string_view>
 #include <unordered_set>
 
@@ -45,8 +46,12 @@ Sentence::Sentence(const TranslationModel& model, SentenceInput input, const Dec
     : model_(model),
       tokens_(std::move(input.tokens)),
       annotations_(std::move(input.annotations)),
-      markup_(std::move(input.markup)) {
+      markup_(std::move(input.markup)),
+      lattice_(std::move(input.lattice)),
+      length_(size()) {
   check_markup(markup_, size());
+  check_lattice(lattice_, size());
+  if (lattice_.any()) number_nodes(input.weights);
   std::ranges::move(pass_through_rules(input.rules, options), std::back_inserter(input.rules));
   if (options.unknown_words != UnknownWords::kCopy) {
     for (const std::uint32_t position : unknown_) std::erase(markup_.kept, without_marks(tokens_[position]));
@@ -84,6 +89,21 @@ std::vector<Rule> Sentence::pass_through_rules(const std::vector<Rule>& rules,
   return out;
 }
 
+void Sentence::number_nodes(const SentenceWeights& weights) {
+  if (!markup_.phrases.empty() || !markup_.zones.empty() || !markup_.walls.empty())
+    throw std::invalid_argument("lattice: marks are of sentences that are one string");
+  length_ = 0;
+  for (const LatticeArc& arc : lattice_.arcs) length_ = std::max(length_, arc.end);
+  std::uint32_t arc = 0;
+  for (std::uint32_t node = 0; node <= length_; ++node) {
+    while (arc < size() && lattice_.arcs[arc].begin < node) ++arc;
+    first_arcs_.push_back(arc);
+  }
+  first_arcs_.push_back(size());
+  for (std::size_t k = 0; k < lattice_.score_count; ++k)
+    lattice_features_.push_back(model_.sentence_feature(lattice_feature(k), weights));
+}
+
 // Adds the rules of marked phrases, each once, and notes where they apply. Their words are not unknown.
 void Sentence::add_phrases(std::vector<Rule>& rules) {
   std::vector<std::string> labels;
@@ -113,9 +133,7 @@ const std::vector<SourceSpan>* Sentence::places(std::size_t table, RuleId rule) 
 }
 
 void Sentence::bind_rules(const std::vector<Rule>& rules, const SentenceWeights& weights) {
-  std::vector<std::string> extra_features;
-  for (const auto& [name, weight] : weights) extra_features.push_back(name);
-  rules_ = std::make_unique<BoundTable>(model_.bind_sentence_rules(rules, tokens_, extra_features));
+  rules_ = std::make_unique<BoundTable>(model_.bind_sentence_rules(rules, tokens_, weights));
   tables_.push_back(rules_.get());
   if (std::ranges::any_of(rules_->table->label_uses(), &RuleTable::LabelUse::unary))
     ranks_ = model_.ranks_with(*rules_);

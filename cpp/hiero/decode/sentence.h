@@ -12,14 +12,12 @@
 
 #include "hiero/decode/local_features.h"
 #include "hiero/decode/options.h"
+#include "hiero/decode/source_lattice.h"
 #include "hiero/decode/source_markup.h"
 #include "hiero/decode/target_automaton.h"
 #include "hiero/decode/translation_model.h"
 
 namespace hiero {
-
-// Weights of features that the model lacks and the rules of one sentence have.
-using SentenceWeights = std::vector<std::pair<std::string, double>>;
 
 // A sentence to translate.
 struct SentenceInput {
@@ -29,6 +27,7 @@ struct SentenceInput {
   std::shared_ptr<const Annotations> annotations{};
   TargetConstraint constraint{};
   SourceMarkup markup{};
+  SourceLattice lattice{};
   std::vector<Rule> forced{};  // these too, whose words count as unknown all the same (forced_prefix.h)
 };
 
@@ -38,7 +37,15 @@ class Sentence {
   // Throws FormatError for rules that do not fit the model, and std::invalid_argument for wrong markup.
   Sentence(const TranslationModel& model, SentenceInput input, const DecoderOptions& options);
 
+  // The number of words, or of arcs of a lattice.
   std::uint32_t size() const { return static_cast<std::uint32_t>(tokens_.size()); }
+  // The number of words, or of the last node of a lattice: where spans end.
+  std::uint32_t length() const { return length_; }
+  const SourceLattice& lattice() const { return lattice_; }
+  // The arcs of a lattice that lead from a node are [first_arc(node), first_arc(node + 1)).
+  std::uint32_t first_arc(std::uint32_t node) const { return first_arcs_[node]; }
+  // The feature of each score of a lattice's arcs.
+  const std::vector<std::uint32_t>& lattice_features() const { return lattice_features_; }
   const std::vector<std::string>& tokens() const { return tokens_; }
   // Null if there are none.
   const std::shared_ptr<const Annotations>& annotations() const { return annotations_; }
@@ -64,6 +71,7 @@ class Sentence {
 
  private:
   std::vector<Rule> pass_through_rules(const std::vector<Rule>& rules, const DecoderOptions& options);
+  void number_nodes(const SentenceWeights& weights);
   void add_phrases(std::vector<Rule>& rules);
   void find_places();
   void bind_rules(const std::vector<Rule>& rules, const SentenceWeights& weights);
@@ -74,6 +82,10 @@ class Sentence {
   std::shared_ptr<const Annotations> annotations_;
   std::vector<std::uint32_t> unknown_;
   SourceMarkup markup_;
+  SourceLattice lattice_;
+  std::uint32_t length_;
+  std::vector<std::uint32_t> first_arcs_;  // by node, and one more
+  std::vector<std::uint32_t> lattice_features_;
   std::map<std::string, std::vector<SourceSpan>> phrase_places_;  // by rule, as text
   std::vector<const std::vector<SourceSpan>*> places_;            // by rule of the sentence; null: anywhere
   std::unique_ptr<BoundTable> rules_;                             // null if there are none

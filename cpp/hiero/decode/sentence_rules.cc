@@ -30,14 +30,14 @@ std::uint32_t longest_span(const std::vector<Rule>& rules, const std::vector<std
 
 BoundTable TranslationModel::bind_sentence_rules(const std::vector<Rule>& rules,
                                                  const std::vector<std::string>& tokens,
-                                                 const std::vector<std::string>& extra_features) const {
+                                                 const SentenceWeights& extra) const {
   BoundTable bound;
   bound.table = RuleTable::build(rules, "sentence", 0);
   bound.owner = "sentence";
   bound.name = "table sentence";
   bound.is_extracted = false;
   bound.span_limit = longest_span(rules, tokens);
-  bind_sentence_features(bound, extra_features);
+  bind_sentence_features(bound, extra);
   bind_sentence_labels(bound);
   // Words that the model lacks take the ids after its words, in the order of this table.
   WordId next = word_count();
@@ -49,22 +49,23 @@ BoundTable TranslationModel::bind_sentence_rules(const std::vector<Rule>& rules,
   return bound;
 }
 
-void TranslationModel::bind_sentence_features(BoundTable& bound,
-                                              const std::vector<std::string>& extra_features) const {
+void TranslationModel::bind_sentence_features(BoundTable& bound, const SentenceWeights& extra) const {
   for (const std::string& name : bound.table->feature_names(bound.owner)) {
-    std::uint32_t feature = features_->find(name);
-    if (feature == FeatureNames::kAbsent) {
-      const auto extra = std::ranges::find(extra_features, name);
-      if (extra == extra_features.end()) {
-        throw FormatError("sentence rules: the model has no feature \"" + name +
-                          "\", and no weight is given");
-      }
-      feature = static_cast<std::uint32_t>(features_->size() + (extra - extra_features.begin()));
-    } else if (feature <= word_penalty_) {
+    const std::uint32_t feature = sentence_feature(name, extra);
+    if (feature <= word_penalty_)
       throw FormatError("sentence rules: feature " + name + " is one that the decoder computes itself");
-    }
     bound.features.push_back(feature);
   }
+}
+
+std::uint32_t TranslationModel::sentence_feature(const std::string& name,
+                                                 const SentenceWeights& extra) const {
+  const std::uint32_t feature = features_->find(name);
+  if (feature != FeatureNames::kAbsent) return feature;
+  const auto at = std::ranges::find(extra, name, &SentenceWeights::value_type::first);
+  if (at == extra.end())
+    throw FormatError("sentence rules: the model has no feature \"" + name + "\", and no weight is given");
+  return static_cast<std::uint32_t>(features_->size()) + static_cast<std::uint32_t>(at - extra.begin());
 }
 
 // Looks up the model's labels, and checks that the rules fit its goal.

@@ -71,6 +71,9 @@ struct ModelParts {
   std::vector<std::string> glue_labels;  // labels that glue rules are made for; none: every left-hand label
 };
 
+// Weights of features that the model lacks and the rules of one sentence have.
+using SentenceWeights = std::vector<std::pair<std::string, double>>;
+
 class TranslationModel {
  public:
   // Throws FormatError (unary cycles, clashing names) and what reading the tables throws.
@@ -111,10 +114,13 @@ class TranslationModel {
   bool translates(std::string_view word) const;
 
   // Binds rules made for the sentence `tokens`. They may have features that the model lacks if these are in
-  // `extra_features`, which are numbered from features().size() on. Throws FormatError for an unknown label
-  // or feature, for the goal on a right-hand side, and for rules of a goal that opens sentences with <s>.
+  // `extra`. Throws FormatError for an unknown label or feature, for the goal on a right-hand side, and for
+  // rules of a goal that opens sentences with <s>.
   BoundTable bind_sentence_rules(const std::vector<Rule>& rules, const std::vector<std::string>& tokens,
-                                 const std::vector<std::string>& extra_features) const;
+                                 const SentenceWeights& extra) const;
+  // Returns the index of a feature of the model or of `extra`, whose features are numbered from
+  // features().size() on. Throws FormatError if both lack it.
+  std::uint32_t sentence_feature(const std::string& name, const SentenceWeights& extra) const;
 
   // Indices of the features that the decoder itself computes.
   std::uint32_t lm_feature(std::size_t lm) const { return lm_features_[lm]; }
@@ -144,7 +150,7 @@ class TranslationModel {
   void bind_names(BoundTable& bound);
   void bind_words(BoundTable& bound);
   void number_labels(BoundTable& bound) const;
-  void bind_sentence_features(BoundTable& bound, const std::vector<std::string>& extra_features) const;
+  void bind_sentence_features(BoundTable& bound, const SentenceWeights& extra) const;
   void bind_sentence_labels(BoundTable& bound) const;
   std::vector<UnaryArc> unary_arcs() const;
 

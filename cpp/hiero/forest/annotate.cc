@@ -115,6 +115,7 @@ class Annotator {
     empty_target_ = targets->size();
     targets->offsets.push_back(targets->offsets.back());
     targets->link_offsets.push_back(targets->link_offsets.back());
+    if (!targets->path_offsets.empty()) targets->path_offsets.push_back(targets->path_offsets.back());
     out_.targets = std::move(targets);
   }
 

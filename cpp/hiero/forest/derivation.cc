@@ -143,20 +143,31 @@ std::vector<std::pair<std::int32_t, std::int32_t>> alignment(const Hypergraph& f
     if (target_position[at].empty()) continue;  // below a tail that its parent's target omits
     const EdgeIndex e = derivation[at];
     const std::int32_t t = forest.edge_targets[e];
-    for (std::int32_t l = forest.targets->link_offsets[t]; l < forest.targets->link_offsets[t + 1]; ++l) {
-      // A source token position becomes a sentence position by the widths of the gaps before it.
-      std::int64_t source =
-          std::int64_t{forest.node_spans[2 * head_of(forest, e)]} + forest.targets->links[2 * l];
-      for (NodeIndex tail : forest.edge_tails(e)) {
-        const std::int64_t begin = forest.node_spans[2 * tail];
-        if (begin < source) source += forest.node_spans[2 * tail + 1] - begin - 1;
-      }
-      out.emplace_back(static_cast<std::int32_t>(source),
-                       target_position[at][forest.targets->links[2 * l + 1]]);
+    const std::int32_t first = forest.targets->link_offsets[t];
+    const std::int32_t last = forest.targets->link_offsets[t + 1];
+    if (first == last) continue;
+    const std::vector<std::int32_t> side = source_side(forest, head_of(forest, e), e);
+    for (std::int32_t l = first; l < last; ++l) {
+      const auto source = static_cast<std::size_t>(forest.targets->links[2 * l]);
+      if (source < side.size() && side[source] >= 0)
+        out.emplace_back(side[source], target_position[at][forest.targets->links[2 * l + 1]]);
     }
   }
   std::sort(out.begin(), out.end());
   return out;
+}
+
+std::vector<std::int32_t> source_path(const Hypergraph& forest, std::span<const EdgeIndex> derivation) {
+  std::vector<std::int32_t> path;
+  for (const EdgeIndex e : derivation) {
+    for (const std::int32_t symbol : source_side(forest, head_of(forest, e), e))
+      if (symbol >= 0) path.push_back(symbol);
+  }
+  const auto place = [&](std::int32_t word) {
+    return forest.is_lattice() ? forest.source_nodes[2 * static_cast<std::size_t>(word)] : word;
+  };
+  std::ranges::sort(path, {}, place);
+  return path;
 }
 
 const FeatureSums::Sums& FeatureSums::of(std::span<const EdgeIndex> derivation) {

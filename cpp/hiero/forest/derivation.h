@@ -62,6 +62,10 @@ std::vector<std::string> tokens(const Hypergraph& forest, std::span<const std::i
 // Returns the target words of a derivation as strings.
 std::vector<std::string> yield_tokens(const Hypergraph& forest, std::span<const EdgeIndex> derivation);
 
+// Returns the positions of the source words that a derivation translates, in order: those of the path that it
+// takes through a lattice, or all.
+std::vector<std::int32_t> source_path(const Hypergraph& forest, std::span<const EdgeIndex> derivation);
+
 // Returns the word alignment of a derivation of the whole sentence: sorted pairs (source position, target
 // position).
 std::vector<std::pair<std::int32_t, std::int32_t>> alignment(const Hypergraph& forest,

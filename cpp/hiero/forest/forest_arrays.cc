@@ -50,6 +50,7 @@ std::shared_ptr<Forest> make_forest(ForestArrays arrays) {
   graph->edge_tables = value_or(arrays.edge_tables, edges, -1);
   graph->edge_rules = value_or(arrays.edge_rules, edges, std::int64_t{-1});
   graph->source = std::move(arrays.source);
+  graph->source_nodes = std::move(arrays.source_nodes);
   graph->words = std::move(arrays.words);
   graph->labels = std::move(arrays.labels);
   graph->tables = std::move(arrays.tables);
@@ -61,6 +62,8 @@ std::shared_ptr<Forest> make_forest(ForestArrays arrays) {
     join_tails(*graph, *targets);
   targets->link_offsets = value_or(arrays.link_offsets, std::max<std::size_t>(targets->offsets.size(), 1), 0);
   targets->links = std::move(arrays.links);
+  targets->path_offsets = std::move(arrays.path_offsets);
+  targets->path = std::move(arrays.path);
   graph->targets = std::move(targets);
   FeatureRows rows = arrays.features.value_or(FeatureRows{std::vector<std::int32_t>(edges + 1, 0), {}, {}});
   auto forest = std::make_shared<Forest>(Forest{

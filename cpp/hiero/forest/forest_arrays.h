@@ -31,6 +31,9 @@ struct ForestArrays {
   std::vector<std::int32_t> links;
   std::optional<FeatureRows> features;
   std::shared_ptr<const FeatureNames> feature_names = std::make_shared<const FeatureNames>();
+  std::vector<std::int32_t> path_offsets;  // of a lattice
+  std::vector<std::int32_t> path;
+  std::vector<std::int32_t> source_nodes;
   std::vector<std::string> source;
   std::vector<std::string> words;
   std::vector<std::string> labels;

@@ -24,13 +24,19 @@ struct TargetTemplates {
   std::vector<std::int32_t> symbols;
   std::vector<std::int32_t> link_offsets;  // templates + 1
   std::vector<std::int32_t> links;         // 2 per link
+  // For a lattice, the source words that the rule of an edge with this template has, in order; else empty.
+  std::vector<std::int32_t> path_offsets;  // templates + 1
+  std::vector<std::int32_t> path;
 
   std::int32_t size() const { return static_cast<std::int32_t>(offsets.size()) - 1; }
+  std::span<const std::int32_t> path_of(std::int32_t t) const {
+    return {path.data() + path_offsets[t], path.data() + path_offsets[t + 1]};
+  }
 };
 
 struct Hypergraph {
   // Nodes.
-  std::vector<std::int32_t> node_spans;    // 2 per node: first source word, past-the-end
+  std::vector<std::int32_t> node_spans;    // 2 per node: first source word, past-the-end; of a lattice, nodes
   std::vector<std::int32_t> node_labels;   // index into `labels`; -1 for the root above the goal items
   std::vector<std::int32_t> edge_offsets;  // nodes + 1: incoming edges of a node
   NodeIndex root = -1;                     // -1: no derivation of the whole sentence
@@ -53,10 +59,16 @@ struct Hypergraph {
   std::vector<std::int32_t> node_boundaries;  // 2 (n - 1) per node
 
   std::vector<std::string> source;
+  // For a lattice, the nodes that each source word leads from and to, 2 per word, numbered topologically from
+  // 0; else empty: a sentence is the lattice with one path.
+  std::vector<std::int32_t> source_nodes;
   std::vector<std::string> words;
   std::vector<std::string> labels;
   std::vector<std::string> tables;  // owner names
 
+  bool is_lattice() const { return !source_nodes.empty(); }
+  // The number of source words, or of a lattice's last node.
+  std::int32_t source_length() const;
   NodeIndex node_count() const { return static_cast<NodeIndex>(node_labels.size()); }
   EdgeIndex edge_count() const { return static_cast<EdgeIndex>(edge_tables.size()); }
   std::span<const std::int32_t> edge_tails(EdgeIndex e) const {
@@ -85,5 +97,8 @@ std::vector<std::uint8_t> silent_nodes(const Hypergraph& forest);
 
 // Returns the head node of an edge.
 NodeIndex head_of(const Hypergraph& forest, EdgeIndex edge);
+
+// Returns the source side of an edge into this node: positions of source words, and -1 - i for tail i.
+std::vector<std::int32_t> source_side(const Hypergraph& forest, NodeIndex head, EdgeIndex edge);
 
 }  // namespace hiero

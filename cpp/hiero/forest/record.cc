@@ -19,7 +19,7 @@ namespace {
 
 static_assert(std::endian::native == std::endian::little, "records are little-endian");
 
-constexpr std::string_view kRecordMagic = "HFR1";
+constexpr std::string_view kRecordMagic = "HFR2";
 constexpr std::size_t kHeader = kRecordMagic.size() + sizeof(std::uint64_t);
 constexpr double kWhole = 1 << 20;  // whole values below this are written as integers
 
@@ -44,6 +44,7 @@ class RecordWriter {
     out_.resize(kHeader);
     for (const auto* strings : {&graph_.source, &graph_.words, &graph_.labels, &graph_.tables})
       put_strings(*strings);
+    put_lattice();
     put_templates();
     put_nodes();
     put_edges();
@@ -66,6 +67,14 @@ class RecordWriter {
     }
   }
 
+  void put_lattice() {
+    put(graph_.source_nodes.size() / 2);
+    for (std::size_t at = 0; at < graph_.source_nodes.size(); at += 2) {
+      put(static_cast<std::uint64_t>(graph_.source_nodes[at]));
+      put(static_cast<std::uint64_t>(graph_.source_nodes[at + 1]));
+    }
+  }
+
   void put_templates() {
     const TargetTemplates& targets = *graph_.targets;
     put(static_cast<std::uint64_t>(targets.size()));
@@ -76,6 +85,9 @@ class RecordWriter {
       put(static_cast<std::uint64_t>(targets.link_offsets[t + 1] - targets.link_offsets[t]));
       for (std::int32_t i = 2 * targets.link_offsets[t]; i < 2 * targets.link_offsets[t + 1]; ++i)
         put(static_cast<std::uint64_t>(targets.links[i]));
+      if (!graph_.is_lattice()) continue;
+      put(targets.path_of(t).size());
+      for (const std::int32_t word : targets.path_of(t)) put(static_cast<std::uint64_t>(word));
     }
   }
 
@@ -196,6 +208,7 @@ class RecordReader {
   Forest run() {
     for (auto* strings : {&graph_.source, &graph_.words, &graph_.labels, &graph_.tables})
       *strings = read_strings();
+    for (std::uint64_t n = 2 * in_.count(); n > 0; --n) graph_.source_nodes.push_back(number());
     read_templates();
     const std::vector<std::uint64_t> edges = read_nodes();
     std::vector<std::int32_t> edge_rows;
@@ -234,11 +247,15 @@ class RecordReader {
     auto targets = std::make_shared<TargetTemplates>();
     targets->offsets = {0};
     targets->link_offsets = {0};
+    if (graph_.is_lattice()) targets->path_offsets = {0};
     for (std::uint64_t n = in_.count(); n > 0; --n) {
       for (std::uint64_t size = in_.count(); size > 0; --size) targets->symbols.push_back(signed_number());
       targets->offsets.push_back(array_offset(targets->symbols.size()));
       for (std::uint64_t size = 2 * in_.count(); size > 0; --size) targets->links.push_back(number());
       targets->link_offsets.push_back(array_offset(targets->links.size() / 2));
+      if (!graph_.is_lattice()) continue;
+      for (std::uint64_t size = in_.count(); size > 0; --size) targets->path.push_back(number());
+      targets->path_offsets.push_back(array_offset(targets->path.size()));
     }
     graph_.targets = std::move(targets);
   }

@@ -17,6 +17,7 @@ Hypergraph empty_copy(const Hypergraph& forest) {
   out.targets = forest.targets;
   out.ngram_order = forest.ngram_order;
   out.source = forest.source;
+  out.source_nodes = forest.source_nodes;
   out.words = forest.words;
   out.labels = forest.labels;
   out.tables = forest.tables;

@@ -146,15 +146,23 @@ class Catalogue {
         std::span(from.links)
             .subspan(2 * static_cast<std::size_t>(from.link_offsets[t]),
                      2 * static_cast<std::size_t>(from.link_offsets[t + 1] - from.link_offsets[t]));
-    std::vector<std::int32_t> key{static_cast<std::int32_t>(symbols.size())};
+    std::span<const std::int32_t> path;
+    if (!from.path_offsets.empty()) path = from.path_of(t);
+    std::vector<std::int32_t> key{static_cast<std::int32_t>(symbols.size()),
+                                  static_cast<std::int32_t>(links.size())};
     key.insert(key.end(), symbols.begin(), symbols.end());
     key.insert(key.end(), links.begin(), links.end());
+    key.insert(key.end(), path.begin(), path.end());
     const std::int32_t number = target_numbers_.add(std::move(key));
     if (number < targets_.size()) return number;
     targets_.symbols.insert(targets_.symbols.end(), symbols.begin(), symbols.end());
     targets_.offsets.push_back(array_offset(targets_.symbols.size()));
     targets_.links.insert(targets_.links.end(), links.begin(), links.end());
     targets_.link_offsets.push_back(array_offset(targets_.links.size() / 2));
+    if (from.path_offsets.empty()) return number;
+    if (targets_.path_offsets.empty()) targets_.path_offsets.push_back(0);
+    targets_.path.insert(targets_.path.end(), path.begin(), path.end());
+    targets_.path_offsets.push_back(array_offset(targets_.path.size()));
     return number;
   }
 
@@ -360,7 +368,7 @@ Forest union_of(std::span<const std::shared_ptr<Forest>> forests) {
   Catalogue catalogue;
   Part all;
   for (const auto& forest : forests) {
-    if (forest->graph->source != model.source)
+    if (forest->graph->source != model.source || forest->graph->source_nodes != model.source_nodes)
       throw std::invalid_argument("union: forests of different sentences");
     Part part = part_of(*forest, catalogue);
     if (part.node_count() == 0) continue;
@@ -368,6 +376,7 @@ Forest union_of(std::span<const std::shared_ptr<Forest>> forests) {
   }
   Hypergraph graph;
   graph.source = model.source;
+  graph.source_nodes = model.source_nodes;
   graph.root = all.root();
   for (const std::int32_t number : all.steps) {
     const Catalogue::Step& step = catalogue.step(number);

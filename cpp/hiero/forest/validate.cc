@@ -120,6 +120,25 @@ void check_templates(const Hypergraph& forest) {
   }
 }
 
+void check_lattice(const Hypergraph& forest) {
+  const TargetTemplates& targets = *forest.targets;
+  check_size(targets.path_offsets.size(),
+             forest.is_lattice() ? static_cast<std::size_t>(targets.size()) + 1 : 0, "path_offsets");
+  if (!forest.is_lattice()) {
+    check_size(targets.path.size(), 0, "path");
+    return;
+  }
+  check_size(forest.source_nodes.size(), 2 * forest.source.size(), "source_nodes");
+  for (std::size_t word = 0; word < forest.source.size(); ++word) {
+    if (forest.source_nodes[2 * word] < 0 ||
+        forest.source_nodes[2 * word + 1] <= forest.source_nodes[2 * word])
+      fail(item("source_nodes", word) + ": not from a node to a later one");
+  }
+  check_offsets(targets.path_offsets, static_cast<std::size_t>(targets.size()), targets.path.size(),
+                "path_offsets");
+  check_range(targets.path, 0, forest.source.size(), "path");
+}
+
 }  // namespace
 
 void validate_features(const Forest& forest) {
@@ -150,6 +169,7 @@ void validate(const Forest& forest) {
   check_names(graph.words, "words");
   check_range(graph.edge_tables, -1, graph.tables.size(), "edge_tables");
   check_templates(graph);
+  check_lattice(graph);
   validate_features(forest);
 }
 

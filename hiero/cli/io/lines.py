@@ -16,18 +16,25 @@ from hiero import FormatError, Sentence, Tree
 from hiero.base.lines import DAMAGE, damage_error, line_text
 from hiero.evaluate.evaluation_sets import ending, is_nist
 from hiero.evaluate.nist_xml import SegmentSet, parse_sets
+from hiero.features.lattice import Lattice
 from hiero.features.trees import read_trees
 from hiero.text import TextSide
 
 # The names of all formats. NIST's are the only ones whose sentences are not lines.
-Format = Literal["text", "nist", "jsonl"]
+Format = Literal["text", "nist", "jsonl", "plf"]
 # Ways to read marks in text: as those of Moses, or as text.
 MarkupMode = Literal["exclusive", "inclusive", "constraint", "ignore", "pass-through"]
 
 
 def _split_text(sentence: Sentence) -> Sentence:
     """Returns the sentence with the words between the spaces of its text as tokens."""
-    return sentence if sentence.text is None else sentence.with_tokens(TextSide())
+    return sentence.with_tokens(TextSide()) if sentence.is_raw else sentence
+
+
+def _lattice(line: str) -> Sentence:
+    """Reads a lattice of raw text; a blank line, or one without nodes, is an empty sentence."""
+    is_blank = line.strip() in ("", "()")
+    return Sentence("") if is_blank else Sentence(lattice=Lattice.from_plf(line, raw=True))
 
 
 @dataclass(frozen=True)
@@ -38,7 +45,8 @@ class LineFormat:
     adds the file and the number of the line. Lines are read in order, but lines that are not UTF-8 are not
     read. ``ending`` is that of the names of such files, without .gz or .xz; "" if names do not tell.
     ``id_in_line`` finds the id in a line that cannot be read, or None there; without it, sentences have no
-    ids but their numbers. With ``has_rules``, sentences may bring rules, which have features of their own.
+    ids but their numbers. With ``has_rules``, sentences may bring rules or lattices, which have features of
+    their own.
     """
 
     read: Callable[[str], Sentence]
@@ -56,6 +64,7 @@ class LineFormat:
 LINE_FORMATS: dict[Format, LineFormat] = {
     "text": LineFormat(Sentence),
     "jsonl": LineFormat(Sentence.from_json, ".jsonl", Sentence.id_in_json, has_rules=True),
+    "plf": LineFormat(_lattice, ".plf", has_rules=True),
 }
 
 

@@ -103,6 +103,8 @@ def _json(record: Record) -> dict[str, object]:
         "unknown": [result.source[i] for i in result.unknown] if best and result else [],
         "error": record.error,
     }
+    if best and len(best.forest.source_nodes):
+        entry["path"] = best.path
     if record.confidence is not None:
         entry["confidence"] = [round(value, 4) for value in record.confidence]
     entry["nbest"] = [{"tokens": h.tokens, "score": h.score, "features": h.features} for h in record.nbest]

@@ -14,7 +14,10 @@ from hiero.cli.base.warnings import warn
 from hiero.cli.io.lines import Format, LineFormat, SentenceParses, format_of, line_format
 from hiero.decode.model_directory import MODEL_FILE, WEIGHTS_FILE, read_config, read_manifest
 from hiero.evaluate.evaluation_sets import EvaluationSet, read_source
-from hiero.generators import MarkedPhrases
+from hiero.features.lattice import is_lattice_feature
+from hiero.features.markup import LOGARITHMS
+from hiero.features.sentence import sentence_features
+from hiero.generators import SentenceFeatures
 
 # Sentences, and references as lines of tokens.
 Set = tuple[list[Sentence], list[list[str]]]
@@ -68,20 +71,22 @@ def read_set(
     return sentences, tokenised
 
 
-def weighing_marks(model: Model, sets: Iterable[Set]) -> Model:
-    """Returns a model with the features of marked phrases, if a sentence has any, or else the model.
-
-    The new features have the weights that they have without being the model's."""
-    has_marks = any(sentence.markup.phrases for sentences, _ in sets for sentence in sentences)
-    if not has_marks or any(isinstance(one, MarkedPhrases) for one in model.generators):
+def with_sentence_features(model: Model, sets: Iterable[Set]) -> Model:
+    """Returns a model with the features that rules, marked phrases and lattices of the sentences have besides
+    it, at the weights that they have without being the model's; or the model, if there are none."""
+    found = {name for sentences, _ in sets for sentence in sentences for name in sentence_features(sentence)}
+    new = sorted(found.difference(model.feature_names))
+    if not new:
         return model
+    others = [one for one in model.generators if not isinstance(one, SentenceFeatures)]
+    known = [name for one in model.generators if isinstance(one, SentenceFeatures) for name in one.names]
     other = model.with_features(
         model.local_features,
-        generators=[*model.generators, MarkedPhrases()],
+        generators=[*others, SentenceFeatures(names=(*known, *new))],
         log_base=model.log_base,
         log_features=model.log_features,
     )
-    return other.with_weights({"MarkupProbability": 1.0})
+    return other.with_weights({name: 1.0 for name in new if name in LOGARITHMS or is_lattice_feature(name)})
 
 
 def read_alignments(

@@ -98,7 +98,7 @@ class Translator:
             return Record(number, name, result, forest, error=error)
         nbest = hypotheses if self.nbest is not None else []
         target = self.decoder.model.text.target
-        if sentence.text is None:
+        if not sentence.is_raw:
             texts = [one.text for one in nbest or hypotheses[:1]]
         else:
             given = self._in_tokens(sentence)

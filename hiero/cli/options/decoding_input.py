@@ -41,7 +41,8 @@ class DecodingInput:
         Format | None,
         typer.Option(
             help="Format of the source; text: a sentence a line; jsonl: records with text or tokens, parse,"
-            f" rules and more; nist: a srcset in XML or SGML, translated into a tstset {INPUT_FORMAT}",
+            " rules and more; plf: a lattice a line, in Python's syntax; nist: a srcset in XML or SGML,"
+            f" translated into a tstset {INPUT_FORMAT}",
             rich_help_panel=_IO,
         ),
     ] = None
@@ -58,10 +59,9 @@ class DecodingInput:
     markup: Annotated[
         MarkupMode | None,
         typer.Option(
-            help='Read marks of Moses in the text, such as <term translation="a||b">words</term>, <zone> and'
-            " <wall/>; exclusive: only the given translations; inclusive: these and the model's; constraint:"
-            " these and the model's rules that contain one; ignore: only zones and walls; pass-through: marks"
-            " are text (default: pass-through).",
+            help="Read marks in the text as Moses has them; exclusive: words are translated only as they are"
+            " marked; inclusive: also by the model; constraint: also by its rules that contain a translation;"
+            " ignore: only zones and walls; pass-through: marks are text (default: pass-through).",
             rich_help_panel=_IO,
         ),
     ] = None
@@ -99,7 +99,7 @@ class DecodingInput:
     ] = None
 
     def __post_init__(self) -> None:
-        if self.markup is not None and self.format == "jsonl":
+        if self.markup is not None and self.format in ("jsonl", "plf"):
             raise typer.BadParameter("--markup is for text; records of jsonl have a field markup")
         if self.soft_terms and self.terms is None:
             raise typer.BadParameter("--soft-terms needs --terms")

@@ -1,0 +1,100 @@
+"""Lattices through commands, and tuning of what sentences bring: lattices, terms and rules."""
+
+from __future__ import annotations
+
+import json
+from pathlib import Path
+
+import pytest
+
+import hiero
+from hiero import Arc, Lattice, Sentence, read_weights
+from hiero.forest.files import ForestFile
+from hiero.generators import SentenceFeatures
+from support.commands import call, decode
+from support.files import write
+from support.tune_command import arguments
+
+PLF = [
+    "((('le',-0.1,1),('la',-2,1),),(('chat',-0.1,2),('cha',-3,1),),(('ts',0,1),),)",
+    "()",
+    "((('il',0,1),),(('mange',0,2),),)",
+    "",
+    "((('il',0,1),),(('*EPS*',0,1),('ne',-9,1),),(('mange',0,1),),)",
+]
+
+
+def test_lattices_are_translated(parts: list[object], tmp_path: Path) -> None:
+    source = write(tmp_path / "input.plf", PLF)
+    archive = tmp_path / "forests"
+    done = decode(parts, "--source", source, "--forests", archive, "--output-format", "jsonl")
+    assert done.returncode == 1
+    assert done.stderr.decode() == f"{source}:3: PLF: an arc leads beyond the last node, 2\n"
+    records = [json.loads(line) for line in done.stdout.splitlines()]
+    assert [record["text"] for record in records] == ["the cat", "", "", "", "he eats"]
+    assert records[0]["path"] == [0, 2] and records[0]["features"]["Lattice0"] == pytest.approx(-0.2)
+    assert records[0]["alignment"] == [[0, 0], [2, 1]] and "path" not in records[1]
+    with ForestFile(archive) as forests:
+        assert forests[0].source_nodes.tolist() == [[0, 1], [0, 1], [1, 3], [1, 2], [2, 3]]
+    for options in (("--set-weight", "Lattice0=-50"), ("--tokens", "--set-weight", "Lattice0=-50")):
+        turned = decode(parts, "--source", source, *options).stdout.decode().splitlines()
+        assert turned[0].endswith("cha ts")
+    page = call("hiero", "forest", "show", archive, "--sentence", 0, "-o", tmp_path / "page.html")
+    assert page.returncode == 0, page
+    unknown = decode(parts, "--source", source, "--set-weight", "Lattice1=1")
+    assert unknown.returncode == 1 and b"weights of Lattice1" in unknown.stderr
+    marked = decode(parts, "--input-format", "plf", "--markup", "ignore")
+    assert marked.returncode == 2 and b"--markup is for text" in marked.stderr
+
+
+def test_lattices_are_tuned(tuning_set: Path, tmp_path: Path) -> None:
+    """A score that points the wrong way gets a negative weight."""
+    lines = (tuning_set / "source").read_text().splitlines()
+    lattices = [
+        Lattice(
+            [
+                arc
+                for k, word in enumerate(line.split())
+                for arc in (Arc(word, k, k + 1, (-1.0,)), Arc("un", k, k + 1, (0.0,)))
+            ]
+        )
+        for line in lines
+    ]
+    source = write(tmp_path / "source.plf", [lattice.to_plf() for lattice in lattices])
+    words = [str(word) for word in arguments(tuning_set, tmp_path / "out", "mert", "--iterations", 8)]
+    words[words.index("--source") + 1] = str(source)
+    done = call("hiero", *words, "--save", tmp_path / "model")
+    assert (done.returncode, done.stderr) == (0, b""), done
+    weights = read_weights(tmp_path / "out" / "weights.txt")
+    assert weights["Lattice0"] < 0
+    model = hiero.Model.load(tmp_path / "model")
+    assert list(model.generators) == [SentenceFeatures(names=("Lattice0",))]
+    decoder = hiero.Decoder(model)
+    right = sum(
+        decoder.translate(Sentence(lattice=one)).text == decoder.translate(line).text
+        for one, line in zip(lattices, lines, strict=True)
+    )
+    assert right > len(lines) // 2
+
+
+def test_terms_and_rules_are_tuned(tuning_set: Path, tmp_path: Path) -> None:
+    terms = write(tmp_path / "terms", ["chat\tcat", "maison\thouse"])
+    done = call("hiero", *arguments(tuning_set, tmp_path / "out", "pro", "--iterations", 3), "--terms", terms)
+    assert (done.returncode, done.stderr) == (0, b""), done
+    weights = read_weights(tmp_path / "out" / "weights.txt")
+    assert weights["Markup"] != 0 and "MarkupProbability" in weights
+    # The weights go with a model that lacks the features.
+    model = hiero.Model.load(tuning_set / "model")
+    assert "Markup" not in model.feature_names
+    options = ("--model", tuning_set / "model", "--weights", tmp_path / "out", "--quiet")
+    text = call("hiero-decode", *options, "--terms", terms, "--soft-terms", stdin="chat\n")
+    assert (text.returncode, text.stdout) == (0, b"cat\n")
+    lines = (tuning_set / "source").read_text().splitlines()
+    rules = ["[X] ||| chat ||| cat ||| Own=1"]
+    records = [json.dumps({"text": line, "rules": rules}) for line in lines]
+    source = write(tmp_path / "source.jsonl", records)
+    words = [str(word) for word in arguments(tuning_set, tmp_path / "rules", "pro", "--iterations", 2)]
+    words[words.index("--source") + 1] = str(source)
+    done = call("hiero", *words)
+    assert (done.returncode, done.stderr) == (0, b""), done
+    assert "Own" in read_weights(tmp_path / "rules" / "weights.txt")
