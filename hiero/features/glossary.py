@@ -13,7 +13,7 @@ from __future__ import annotations
 
 import os
 from collections.abc import Iterable, Sequence
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass, replace
 from functools import lru_cache
 from typing import Literal, get_args
 
@@ -47,7 +47,7 @@ class Found:
     term: Term
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, eq=False)
 class Glossary:
     """Terms, in the order of a file.
 
@@ -57,7 +57,7 @@ class Glossary:
     """
 
     terms: Sequence[Term]
-    path: str = field(default="glossary", compare=False)
+    path: str = "glossary"
 
     def __post_init__(self) -> None:
         object.__setattr__(self, "terms", tuple(self.terms))

@@ -40,6 +40,9 @@ def applied_rules(derivation: Derivation, links: Sequence[tuple[int, int]]) -> l
         }
         words = source_word_ids(derivation.forest, rule.application)
         rule.elements = [name for name in words if name not in inner]
+        if len(derivation.forest.source_nodes):
+            side = derivation.forest.source_side(rule.application.edge)
+            rule.elements = [f"s{symbol}" for symbol in side if symbol >= 0]
         for number, child in enumerate(rule.children, start=1):
             same_label = child.application.label == rule.application.label
             is_glued = number == 1 and not rule.elements and same_label
@@ -54,8 +57,12 @@ def applied_rules(derivation: Derivation, links: Sequence[tuple[int, int]]) -> l
 
 
 def source_word_ids(forest: Forest, rule: RuleApplication) -> list[str]:
-    """Returns the ids of the source words in a rule's span. A forest made from arrays may have no words."""
+    """Returns the ids of the source words in a rule's span, in a lattice of all arcs there. A forest made
+    from arrays may have no words."""
     begin, end = rule.span
+    if len(forest.source_nodes):
+        nodes = forest.source_nodes.tolist()
+        return [f"s{i}" for i, (first, last) in enumerate(nodes) if begin <= first and last <= end]
     return [f"s{i}" for i in range(begin, min(end, len(forest.source)))]
 
 

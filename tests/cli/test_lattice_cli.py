@@ -11,6 +11,7 @@ import hiero
 from hiero import Arc, Lattice, Sentence, read_weights
 from hiero.forest.files import ForestFile
 from hiero.generators import SentenceFeatures
+from hiero.pages.outline import applied_rules
 from support.commands import call, decode
 from support.files import write
 from support.tune_command import arguments
@@ -41,6 +42,12 @@ def test_lattices_are_translated(parts: list[object], tmp_path: Path) -> None:
         assert turned[0].endswith("cha ts")
     page = call("hiero", "forest", "show", archive, "--sentence", 0, "-o", tmp_path / "page.html")
     assert page.returncode == 0, page
+    # A rule points at the words of its arcs, and not at those of other paths.
+    with ForestFile(archive) as forests:
+        best = forests[0].kbest(1, forests.weights)[0]
+        rules = applied_rules(best, best.alignment)
+    words = {name for rule in rules for name in rule.elements if name.startswith("s")}
+    assert words == {"s0", "s2"}
     unknown = decode(parts, "--source", source, "--set-weight", "Lattice1=1")
     assert unknown.returncode == 1 and b"weights of Lattice1" in unknown.stderr
     marked = decode(parts, "--input-format", "plf", "--markup", "ignore")

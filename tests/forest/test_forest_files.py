@@ -251,7 +251,7 @@ def test_hostile_archives(forests: list[Forest], tmp_path: Path) -> None:
     ):
         with pytest.raises(ForestError, match="bad: not a file of forests: "):
             ForestFile(with_index(tmp_path / "good", change))
-    for data in (b"", b"HIEROFR3", good[:-1], good[8:], b"HIEROFR2" + good[8:], good + b" "):
+    for data in (b"", b"HIEROFR4", good[:-1], good[8:], b"HEROFR2" + good[8:], good + b" "):
         (tmp_path / "bad").write_bytes(data)
         with pytest.raises(ForestError, match="bad: not a file of forests"):
             ForestFile(tmp_path / "bad")

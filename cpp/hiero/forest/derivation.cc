@@ -50,6 +50,21 @@ void visit_symbols(const Hypergraph& forest, std::span<const EdgeIndex> derivati
   }
 }
 
+// Returns the position in a sentence of a token of an edge's rule: the widths of the gaps before it count.
+std::int64_t source_position(const Hypergraph& forest, NodeIndex head, EdgeIndex e, std::int32_t token) {
+  std::int64_t source = std::int64_t{forest.node_spans[2 * head]} + token;
+  for (NodeIndex tail : forest.edge_tails(e)) {
+    const std::int64_t begin = forest.node_spans[2 * tail];
+    if (begin < source) source += forest.node_spans[2 * tail + 1] - begin - 1;
+  }
+  return source;
+}
+
+// Returns the word of a source side at a token's place, or a negative number.
+std::int32_t word_in(std::span<const std::int32_t> side, std::int32_t token) {
+  return static_cast<std::size_t>(token) < side.size() ? side[static_cast<std::size_t>(token)] : -1;
+}
+
 }  // namespace
 
 void extend_derivation(std::vector<EdgeIndex>& derivation, EdgeIndex edge) {
@@ -146,11 +161,16 @@ std::vector<std::pair<std::int32_t, std::int32_t>> alignment(const Hypergraph& f
     const std::int32_t first = forest.targets->link_offsets[t];
     const std::int32_t last = forest.targets->link_offsets[t + 1];
     if (first == last) continue;
-    const std::vector<std::int32_t> side = source_side(forest, head_of(forest, e), e);
+    const NodeIndex head = head_of(forest, e);
+    std::vector<std::int32_t> side;
+    if (forest.is_lattice()) side = source_side(forest, head, e);
     for (std::int32_t l = first; l < last; ++l) {
-      const auto source = static_cast<std::size_t>(forest.targets->links[2 * l]);
-      if (source < side.size() && side[source] >= 0)
-        out.emplace_back(side[source], target_position[at][forest.targets->links[2 * l + 1]]);
+      const std::int32_t token = forest.targets->links[2 * l];
+      const std::int64_t source =
+          forest.is_lattice() ? word_in(side, token) : source_position(forest, head, e, token);
+      if (source >= 0)
+        out.emplace_back(static_cast<std::int32_t>(source),
+                         target_position[at][forest.targets->links[2 * l + 1]]);
     }
   }
   std::sort(out.begin(), out.end());

@@ -47,8 +47,10 @@ std::vector<std::int32_t> source_side(const Hypergraph& forest, NodeIndex head, 
     if (tail < tails.size() && forest.node_spans[2 * tails[tail]] <= at) {
       at = std::max(at, forest.node_spans[2 * tails[tail] + 1]);
       side.push_back(-1 - static_cast<std::int32_t>(tail++));
-    } else if (!forest.is_lattice()) {
+    } else if (!forest.is_lattice() && at < static_cast<std::int32_t>(forest.source.size())) {
       side.push_back(at++);
+    } else if (!forest.is_lattice() && tail < tails.size()) {
+      at = forest.node_spans[2 * tails[tail]];  // there are fewer words than spans have
     } else if (word < path.size()) {
       side.push_back(path[word]);
       at = forest.source_nodes[2 * static_cast<std::size_t>(path[word++]) + 1];
