@@ -17,7 +17,7 @@ from hiero.cli.base.cluster import on_cluster
 from hiero.cli.base.files import on_interrupt
 from hiero.cli.base.progress import progress_line
 from hiero.cli.io.failures import Failures
-from hiero.cli.io.sets import Set, fingerprint, model_fingerprint, read_alignments, with_sentence_features
+from hiero.cli.io.sets import Set, fingerprint, model_fingerprint, read_alignments
 from hiero.cli.io.span_limits import chosen_span_limit, tried_limits, with_span_limit
 from hiero.cli.io.tuned import Tuned, tuned_settings, write_tuned
 from hiero.cli.options.common import Load, ModelPath, Work
@@ -61,9 +61,7 @@ def tune_model(
         raise typer.BadParameter("--search-aware partial-span and --alignments go together")
     options = method.tune_options(weights)
     weights.check_output(RUN_RECORD if method.runs == 1 else RUNS_RECORD)
-    loaded = weights.load(model, load)
-    files = sets.read(loaded)
-    loaded = with_sentence_features(loaded, [one for _, one in files])
+    files, loaded = sets.read(weights.load(model, load))
     failures = Failures(weights.output / "failures.tsv")
     metrics = _metrics(method, sets, [one for _, one in files], loaded)
     decoder, start, choice = tuning_decoder(loaded, decoding), weights.start(loaded), None

@@ -195,7 +195,7 @@ class Lattice:
         return Lattice(_trimmed(arcs, last), self.raw)
 
     def to_core(self) -> SourceLattice:
-        """The arcs for the decoder, without words."""
+        """Returns the arcs for the decoder, without words."""
         return SourceLattice(
             [(arc.begin, arc.end) for arc in self.arcs], [list(arc.scores) for arc in self.arcs]
         )

@@ -10,7 +10,7 @@ import pytest
 
 import hiero
 from hiero import Markup, Rule, Sentence
-from hiero._core import DecoderOptions
+from hiero._core import DecoderOptions, SourceLattice
 from support.brute_force import BackoffModel, is_nonterminal, lm_features, write_arpa
 from support.constraints import obeys, random_constraint
 from support.markup import MarkedEnumerator, random_markup
@@ -84,6 +84,7 @@ def check(rng: random.Random, case: Case, kinds: str) -> tuple[int, int]:
         sentence,
         sentence.constraint(side),
         markup.to_core(side, kept, len(sentence.tokens)),
+        SourceLattice([], []),
         "forest",
     )
     assert result.has_parse == bool(expected)

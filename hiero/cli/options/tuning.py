@@ -20,7 +20,7 @@ from hiero.cli.base.loading import load_model
 from hiero.cli.base.option_groups import OptionValues
 from hiero.cli.base.settings import SettingOptions, VariantOptions
 from hiero.cli.io.lines import Format
-from hiero.cli.io.sets import Set, read_set
+from hiero.cli.io.sets import Set, read_set, with_sentence_features
 from hiero.cli.io.tuned import read_tuned
 from hiero.cli.options.common import INPUT_FORMAT, PARSES, Tokens
 from hiero.decode.model_directory import check_output
@@ -189,9 +189,10 @@ class TuningSets:
         if (self.held_out_source is None) != (not self.held_out_references):
             raise typer.BadParameter("a held-out set has --held-out-source and --held-out-references")
 
-    def read(self, model: Model) -> list[tuple[Path, Set]]:
+    def read(self, model: Model) -> tuple[list[tuple[Path, Set]], Model]:
         """Reads the tuning set and, if there is one, the held-out set; each with the path of its source, and
-        with the terms of the glossary marked. Raises FormatError, OSError."""
+        with the terms of the glossary marked. Returns them and the model with the features that their
+        sentences bring. Raises FormatError, OSError."""
         files = [(self.source, self.references, self.parses)]
         if self.held_out_source is not None:
             files.append((self.held_out_source, self.held_out_references or [], self.held_out_parses))
@@ -202,7 +203,7 @@ class TuningSets:
             side = model.text.source
             marked = [glossary.marked(sentence, side, "inclusive") for sentence in sentences]
             sets.append((source, (marked, references)))
-        return sets
+        return sets, with_sentence_features(model, [one for _, one in sets])
 
 
 @dataclass(frozen=True, kw_only=True)
