@@ -37,8 +37,9 @@ class Sentence:
     phrases, zones and walls. In place of text or tokens there may be a ``lattice``, whose words are the
     tokens.
 
-    Raises ValueError for both text and tokens, FormatError for tokens that are empty or contain white space,
-    TypeError for fields of a wrong type, such as a string instead of a list of tokens or rules.
+    Raises ValueError for both text and tokens, FormatError for tokens that are empty or contain white space
+    and for a lattice with text, a parse or marks, TypeError for fields of a wrong type, such as a string
+    instead of a list of tokens or rules.
 
     >>> Sentence("he slept", parse=Tree.read("(S (NP (PRP he)) (VP (VBD slept)))")).parse.tags
     ('PRP', 'VBD')
@@ -88,9 +89,9 @@ class Sentence:
         if not isinstance(lattice, Lattice):
             raise TypeError(f"lattice: expected a hiero.Lattice, not {describe(lattice)}")
         if self.text is not None or tokens not in ((), lattice.words):
-            raise ValueError("a sentence has a lattice, or text or tokens, not both")
+            raise FormatError("a sentence has a lattice, or text or tokens, not both")
         if self.parse is not None or self.markup:
-            raise ValueError("a lattice has neither a parse nor marks, which are of one string")
+            raise FormatError("a lattice has neither a parse nor marks, which are of one string")
         if not lattice.raw and lattice.has_empty_arcs:
             object.__setattr__(self, "lattice", lattice := lattice.without_empty_arcs())
         return () if lattice.raw else lattice.words

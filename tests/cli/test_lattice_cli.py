@@ -50,6 +50,16 @@ def test_lattices_are_translated(parts: list[object], tmp_path: Path) -> None:
     assert words == {"s0", "s2"}
     unknown = decode(parts, "--source", source, "--set-weight", "Lattice1=1")
     assert unknown.returncode == 1 and b"weights of Lattice1" in unknown.stderr
+    trees = write(tmp_path / "trees", ["(S (X le) (X chat))", "", "", "", ""])
+    parsed = decode(parts, "--source", source, "--parses", trees)
+    assert f"{source}:1: a lattice has neither a parse nor marks" in parsed.stderr.decode()
+    assert parsed.stdout.decode().splitlines() == ["", "", "", "", "he eats"]
+    both = json.dumps({"lattice": Lattice.from_plf(PLF[0]).to_json(), "parse": "(S (X le) (X chat))"})
+    record = decode(parts, "--input-format", "jsonl", stdin=both)
+    assert (
+        record.stderr.decode()
+        == "input:1: a lattice has neither a parse nor marks, which are of one string\n"
+    )
     marked = decode(parts, "--input-format", "plf", "--markup", "ignore")
     assert marked.returncode == 2 and b"--markup is for text" in marked.stderr
 
