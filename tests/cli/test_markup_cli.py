@@ -3,12 +3,16 @@
 from __future__ import annotations
 
 import json
+from dataclasses import replace
 from pathlib import Path
 
 import pytest
 
 import hiero
 from hiero import Markup, Phrase, Rule, Sentence, Wall
+from hiero.cli.io.sets import with_sentence_features
+from hiero.evaluate import Terms
+from hiero.features import Glossary, Term
 from hiero.text import TextProcessing, TextSide
 from support.commands import call, decode, one_error_line
 from support.files import write
@@ -92,7 +96,8 @@ def test_terms(parts: list[object], tmp_path: Path) -> None:
     lists = decode(parts, *options, "--nbest", 2, "--output-format", "nbest").stdout.decode()
     assert all("the feline" in line for line in lists.splitlines() if line.startswith("0 "))
     sure = decode(parts, *options, "--confidence", "--output-format", "jsonl").stdout.decode()
-    assert json.loads(sure.splitlines()[1])["confidence"] == [1.0]
+    tom = json.loads(sure.splitlines()[1])
+    assert (tom["text"], tom["confidence"]) == ("Tom", [1.0])
     write(tmp_path / "terms", ["le chat\tthe feline", "chat"])
     assert f"hiero: {terms}:2: expected a term, a tab and its translation" in one_error_line(
         decode(parts, *options)
@@ -118,6 +123,31 @@ def test_rate_of_terms(tmp_path: Path) -> None:
     short = write(tmp_path / "short", ["le chat noir"])
     wrong = call("hiero", "eval", *files, "--terms", terms, "--source", short)
     assert wrong.returncode == 1 and str(short).encode() in wrong.stderr
+
+
+def test_terms_are_found_in_the_text_of_each_side() -> None:
+    glossary = Glossary([Term("Haus", ("red house",))])
+    sides = TextProcessing(TextSide("moses", "de"), TextSide())
+    metric = Terms([["x"], ["x"]], ["Haus!", "Haus!"], glossary, sides)
+    rows = metric.statistics(["a red house here", "a red house!"])
+    assert rows.tolist() == [[1, 1], [1, 0]]
+    assert float(metric.score(rows.sum(axis=0))) == 50 and float(metric.score([0, 0])) == 100
+    other = Terms([["x"]], ["Haus!"], Glossary([Term("Haus", ("home",))]), sides)
+    assert metric.signature != other.signature
+    with pytest.raises(ValueError, match="1 lines of the source for 2 segments"):
+        Terms([["x"], ["x"]], ["Haus!"], glossary, sides)
+
+
+def test_features_that_sentences_bring_are_added() -> None:
+    model = hiero.Model([hiero.RuleTable.from_rules([Rule("[X] ||| a ||| b ||| P=1")])], [], {"P": 1.0})
+    marked = Sentence(tokens=["a"], markup=Markup([Phrase(0, 1, ["x"])]))
+    lattice = Sentence(lattice=hiero.Lattice([hiero.Arc("a", 0, 1, (-1.0,))]))
+    assert with_sentence_features(model, [([Sentence("a")], [])]) is model
+    first = with_sentence_features(model, [([marked], [])])
+    both = with_sentence_features(first, [([Sentence("a"), lattice], [])])
+    assert {"P", "Markup", "MarkupProbability", "Lattice0"} <= set(both.feature_names)
+    assert (both.weights["MarkupProbability"], both.weights["Lattice0"], both.weights["P"]) == (1, 1, 1)
+    assert hiero.Decoder(both).translate(marked).score == hiero.Decoder(model).translate(marked).score
 
 
 @pytest.fixture(scope="module")
@@ -151,6 +181,19 @@ def test_terms_are_written_as_given(texts: hiero.Model) -> None:
         decoder.translate(Sentence.from_markup('le <t translation="iPhone">téléphone</t>')).text
         == "The iPhone"
     )
+
+
+def test_terms_in_tokens_are_written_as_given(texts: hiero.Model) -> None:
+    side = replace(texts.text.target, scheme="none")
+    assert side.text(["the", "iphone", ".", "he"]) == "The iphone . He"
+    assert side.text(["iphone", "he", ".", "he"], {0, 3}) == "iphone he . he"
+
+
+def test_raw_lattices_become_text(texts: hiero.Model) -> None:
+    arcs = [hiero.Arc("le", 0, 1), hiero.Arc("téléphone", 1, 2)]
+    decoder = hiero.Decoder(texts)
+    assert decoder.translate(Sentence(lattice=hiero.Lattice(arcs, raw=True))).text == "The phone"
+    assert decoder.translate(Sentence(lattice=hiero.Lattice(arcs))).text == "the phone"
 
 
 def test_protected_parts_are_kept(texts: hiero.Model) -> None:

@@ -236,7 +236,7 @@ def test_terms_that_are_translated_as_asked() -> None:
     assert count("ein Rotes Haus", "a RED House") == (1, 1)
     assert count("rotes haus rotes haus", "a red cottage") == (2, 1)
     assert count("rotes haus rotes haus", "red house red cottage") == (2, 2)
-    assert count("SIE", "sie") == (1, 0) and count("sie", "x") == (0, 0)
+    assert count("SIE", "sie") == (1, 0) and count("SIE", "SIE") == (1, 1) and count("sie", "x") == (0, 0)
     assert glossary.count("Rotes Haus!", "The red house!", GERMAN, parse_side("en:moses")) == (1, 1)
     # Lengths that do not fit, and a translation that is a part of another.
     nested = Glossary([Term("a", ("x", "x y"))])
