@@ -514,6 +514,12 @@ class Forest:
         """Tokens of the source sentence, or of all arcs of a source lattice."""
 
     @property
+    def source_length(self) -> int:
+        """
+        Number of source tokens, or of the last node of a source lattice: where spans end.
+        """
+
+    @property
     def source_nodes(self) -> npt.NDArray[np.int32]:
         """
         Nodes that the arcs of a source lattice lead from and to, int32 (tokens, 2); without rows for

@@ -97,6 +97,9 @@ void register_names(nb::class_<Forest>& forest) {
       .def_prop_ro("source", graph_value(&Hypergraph::source),
                    "Tokens of the source sentence, or of all arcs of a source lattice.")
       .def_prop_ro(
+          "source_length", [](const Forest& f) { return f.graph->source_length(); },
+          "Number of source tokens, or of the last node of a source lattice: where spans end.")
+      .def_prop_ro(
           "source_nodes",
           [](const nb::object& self) {
             const std::vector<std::int32_t>& nodes = nb::cast<const Forest&>(self).graph->source_nodes;

@@ -85,7 +85,7 @@ class _AnalyseSentence:
             effective_length=metric.effective_length,
         )
         top_down = chart.outside("top-down", k=self.k)
-        lists = guided.candidates(0, len(chart.forest.source))
+        lists = guided.candidates(0, chart.forest.source_length)
         statistics = metric.token_statistics(
             np.full(len(lists), sentence, dtype=np.int32), Hypotheses.from_kbest(chart.forest, lists)
         )

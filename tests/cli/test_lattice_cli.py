@@ -9,6 +9,7 @@ import pytest
 
 import hiero
 from hiero import Arc, Lattice, Sentence, read_weights
+from hiero.cli.io.sets import read_alignments
 from hiero.forest.files import ForestFile
 from hiero.generators import SentenceFeatures
 from hiero.pages.outline import applied_rules
@@ -92,6 +93,14 @@ def test_lattices_are_tuned(tuning_set: Path, tmp_path: Path) -> None:
         for one, line in zip(lattices, lines, strict=True)
     )
     assert right > len(lines) // 2
+
+
+def test_word_links_are_not_of_lattices(tuning_set: Path, tmp_path: Path) -> None:
+    links = write(tmp_path / "links", ["0-0", "0-0"])
+    sentences = [Sentence(tokens=["le"]), Sentence(lattice=Lattice([Arc("le", 0, 1)]))]
+    model = hiero.Model.load(tuning_set / "model")
+    with pytest.raises(hiero.FormatError, match=f"{links}:2: word links are of one string"):
+        read_alignments([links], (sentences, [["the"], ["the"]]), model)
 
 
 def test_terms_and_rules_are_tuned(tuning_set: Path, tmp_path: Path) -> None:

@@ -172,3 +172,14 @@ def test_what_a_lattice_cannot_have() -> None:
     assert forced.tokens == ["A", "ex", "N"]
     missing = decoder.translate(Sentence(lattice=lattice), references=[["A", "ex", "M"]])
     assert missing.uncovered_target == [2]
+
+
+def test_outside_strings_of_a_lattice_reach_from_its_first_node_to_the_last() -> None:
+    found = []
+    for sentence in (Sentence(lattice=Lattice.from_plf(PLF)), Sentence(tokens=["a", "n", "x"])):
+        result = hiero.Decoder(a_model()).translate(sentence, keep="chart")
+        assert result.chart.forest.source_length == 3
+        outside = result.chart.outside("concatenation")
+        found.append([outside.around(0, 1), outside.around(1, 2), outside.around(2, 3)])
+        assert len(outside.candidates(0, 3)) >= 1
+    assert found[0] == found[1] == [([], ["ex", "N"]), (["A"], ["ex"]), (["A", "n"], [])]

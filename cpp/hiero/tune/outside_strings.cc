@@ -68,7 +68,7 @@ std::vector<OutsideStrings::Span> OutsideStrings::reached() const {
 }
 
 OutsideStrings::Strings OutsideStrings::around(Span span) {
-  const auto length = static_cast<std::int32_t>(forest_.source.size());
+  const auto length = forest_.source_length();
   if (span.begin < 0 || span.begin >= span.end || span.end > length)
     throw std::out_of_range("no span of the sentence");
   if (kind_ == Outside::kNothing) return {};
@@ -80,7 +80,7 @@ OutsideStrings::Strings OutsideStrings::around(Span span) {
 }
 
 void OutsideStrings::concatenate() {
-  const auto length = static_cast<std::int32_t>(forest_.source.size());
+  const auto length = forest_.source_length();
   before_.resize(static_cast<std::size_t>(length) + 1);
   behind_.resize(before_.size());
   for (std::int32_t at = 1; at <= length; ++at)

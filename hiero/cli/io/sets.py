@@ -108,6 +108,8 @@ def read_alignments(
     links: list[list[list[tuple[int, int]]]] = [[] for _ in sentences]
     for place, path in enumerate(paths):
         for number, pairs in enumerate(read_alignment(path, len(sentences))):
+            if sentences[number].lattice is not None:
+                raise FormatError(f"{path}:{number + 1}: word links are of one string, and not of a lattice")
             lengths = words[number], len(references[number][place].split())
             check_links(pairs, lengths, f"{path}:{number + 1}")
             links[number].append(pairs)

@@ -98,7 +98,7 @@ class SpanInstances:
             margin=self._options.margin,
             effective_length=self._metric.effective_length,
         )
-        words = len(chart.forest.source)
+        words = chart.forest.source_length
         spans = [span for span in chart.spans if self._options.is_instance(words, *span)]
         best = outside.candidates(0, words)
         instances = [Candidates(WHOLE, best.features, self._statistics(sentence, chart, best))]
@@ -127,7 +127,7 @@ class SpanInstances:
             )
         statistics = self._statistics(sentence, chart, derivations)
         if self._measure == "partial-full":
-            share = (span[1] - span[0]) / len(chart.forest.source)
+            share = (span[1] - span[0]) / chart.forest.source_length
             lengths = statistics[:, BleuColumns.LENGTH]
             statistics[:, BleuColumns.REFERENCE_LENGTH] = scaled_lengths(
                 self._metric, sentence, lengths, share

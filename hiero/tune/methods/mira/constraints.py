@@ -74,7 +74,7 @@ class HopeFearSelection:
         distinct: dict[bytes, Derivation] = {}
         for derivation in model + hope + fear:
             distinct.setdefault(derivation.edges.tobytes(), derivation)
-        source = len(forest.source)
+        source = forest.source_length
         counts = [
             bleu_counts(derivation.tokens, references, effective_length=self.effective_length)
             for derivation in distinct.values()
