@@ -44,6 +44,7 @@ _COMMANDS = {
         "rerank": ("rerank", "rerank"),
         "tokenize": ("text", "tokenize"),
         "detokenize": ("text", "detokenize"),
+        "lattice": ("lattice", "make_lattices"),
         "parse": ("parse", "parse"),
     },
     "Tune and judge": {

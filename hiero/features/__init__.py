@@ -4,6 +4,7 @@
 >>> model = hiero.Model.load("model", local_features=[hiero.features.FineSyntax()])
 """
 
+from hiero.features.alternatives import Variants, lattice_of
 from hiero.features.distortion import CoarseDistortion, DistortionStatistics, FineDistortion
 from hiero.features.glossary import Glossary, Term
 from hiero.features.markup import Markup, Phrase, Wall
@@ -29,5 +30,7 @@ __all__ = [
     "SpanFeatures",
     "Term",
     "Tree",
+    "Variants",
     "Wall",
+    "lattice_of",
 ]
