@@ -82,7 +82,7 @@ def stats(
             count = forest.derivation_count
             line: dict[str, object] = {
                 "id": number,
-                "words": len(forest.source),
+                "words": forest.source_length,
                 "nodes": forest.node_count,
                 "edges": forest.edge_count,
                 "log10_derivations": round(math.log10(count), 3) if count else None,
@@ -179,11 +179,11 @@ def oracle(
             by_edge = forest.scores(weighting(forest))
             lists = oracle_lists(forest, by_edge, sets, document, {*values, 1.0}, beam)
             if plot is not None and number == sentence:
-                plot_oracles({value: lists[value] for value in values}, document, len(forest.source), plot)
+                plot_oracles({value: lists[value] for value in values}, document, forest.source_length, plot)
             for value in values:
                 totals[value] += lists[value][0].counts
                 scores[value].append(lists[value][0].derivation.score)
-            document = document.after_sentence(lists[1.0][0].counts, len(forest.source))
+            document = document.after_sentence(lists[1.0][0].counts, forest.source_length)
     if not scores[values[0]]:
         raise FormatError(f"{file}: no forest with derivations")
     with writing(output) as stream:

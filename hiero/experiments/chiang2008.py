@@ -228,7 +228,7 @@ class Chiang2008(Laboratory[Chiang2008Options]):
             document,
             effective_length=self.options.effective_length,
         )
-        plot_oracles(lists, document, len(result.forest.source), path)
+        plot_oracles(lists, document, result.forest.source_length, path)
 
 
 def tables_of(results: Results) -> list[report.Table]:

@@ -69,6 +69,8 @@ class Lattice:
                 raise FormatError(
                     f"lattice: an arc from node {arc.begin} to {arc.end}, which is no later one"
                 )
+            if arc.word.encode(errors="replace").decode() != arc.word:
+                raise FormatError(f"lattice: word {arc.word!r} is not valid Unicode")
             if arc.word and split(arc.word) != [arc.word]:
                 raise FormatError(f"lattice: word {arc.word!r} contains white space")
             if len(arc.scores) != len(arcs[0].scores):
@@ -153,8 +155,8 @@ class Lattice:
 
     def without_empty_arcs(self) -> Lattice:
         """Returns a lattice with the same paths whose arcs all have words: an arc with a word leads on over
-        the empty ones behind it, whose scores it takes. Raises FormatError for a path without words, and for
-        more arcs than a lattice may have."""
+        the empty ones behind it, whose scores it takes. A path without words is dropped. Raises FormatError
+        if there is no other, and for more arcs than a lattice may have."""
         if not self.has_empty_arcs:
             return self
         last = max(arc.end for arc in self.arcs)
@@ -178,8 +180,8 @@ class Lattice:
 
         arcs: list[Arc] = []
         starts = list(ways(0))
-        if any(node == last for node, _ in starts):
-            raise FormatError("lattice: a path without words")
+        if not any(arc.word for arc in self.arcs):
+            raise FormatError("lattice: no path has words")
         for arc in self.arcs:
             if not arc.word:
                 continue
@@ -245,7 +247,10 @@ def _arc(value: object, begin: int) -> Arc:
     is_right = isinstance(word, str) and all(type(number) in (int, float) for number in scores)
     if not is_right or type(step) is not int:
         raise FormatError("PLF: expected an arc of a word, scores and a number of nodes")
-    return Arc("" if word in _EMPTY else str(word), begin, begin + step, tuple(map(float, scores)))
+    try:
+        return Arc("" if word in _EMPTY else str(word), begin, begin + step, tuple(map(float, scores)))
+    except OverflowError:
+        raise FormatError("PLF: a score is too large") from None
 
 
 def _sum(left: Sequence[float], right: Sequence[float]) -> tuple[float, ...]:

@@ -41,8 +41,8 @@ class Phrase:
     whatever the model does to case. ``label`` is the nonterminal label of their rules; "": the labels of
     words that are copied.
 
-    Raises ValueError for an unknown mode, a phrase without words or translations, and probabilities that are
-    not positive or not as many as translations.
+    Raises ValueError for an unknown mode, a phrase without words or translations, a translation without
+    words, and probabilities that are not positive or not as many as translations.
     """
 
     begin: int
@@ -63,6 +63,8 @@ class Phrase:
         object.__setattr__(
             self, "translations", tuple(checked_words("translations", t) for t in translations)
         )
+        if not all(t.strip() if isinstance(t, str) else t for t in self.translations):
+            raise ValueError("a translation has no words")
         probabilities = tuple(self.probabilities) or (1.0,) * len(translations)
         if len(probabilities) != len(translations):
             raise ValueError(f"{len(translations)} translations with {len(probabilities)} probabilities")
@@ -75,11 +77,16 @@ class Phrase:
 class Wall:
     """A wall before the character or word ``position``: all words left of it, within its scope, are
     translated before all others. The scope is ``begin`` to ``end`` (exclusive), such as a zone; None: the
-    sentence."""
+    sentence. Raises ValueError for a wall at the edge of its scope or beyond it."""
 
     position: int
     begin: int | None = None
     end: int | None = None
+
+    def __post_init__(self) -> None:
+        begin = 0 if self.begin is None else self.begin
+        if not 0 <= begin < self.position or (self.end is not None and self.position >= self.end):
+            raise ValueError(f"a wall at {self.position} is not within its scope")
 
 
 @dataclass(frozen=True)
@@ -109,6 +116,7 @@ class Markup:
         """Returns the tokens of a raw text, which is split at the edges of marks, and its marks in tokens.
 
         Raises FormatError for marks without words, or within what the tokenizer does not take apart."""
+        self._check_within(len(text), "characters")
         places = sorted({place for place in self._places() if 0 < place < len(text)})
         tokens, indices = _tokens_at(text, places, side)
         at = {0: 0, **dict(zip(places, indices, strict=True))}
@@ -156,7 +164,9 @@ class Markup:
     def to_core(self, target: TextSide, kept: Sequence[str], length: int) -> SourceMarkup:
         """Returns marks in tokens for the decoder of a sentence with so many words.
 
-        ``kept`` are words that the translation has as often as the sentence."""
+        ``kept`` are words that the translation has as often as the sentence. Raises FormatError for marks
+        beyond it."""
+        self._check_within(length, "words")
         phrases = [
             (
                 (phrase.begin, phrase.end),
@@ -176,6 +186,11 @@ class Markup:
     def to_json(self) -> dict[str, Any]:
         """Returns the object of JSON that ``MarkupRecord`` reads."""
         return {name: value for name, value in asdict(self).items() if value}
+
+    def _check_within(self, length: int, unit: str) -> None:
+        last = max(self._places(), default=0)
+        if last > length:
+            raise FormatError(f"a mark at {last}, in a sentence of {length} {unit}")
 
     def _places(self) -> Iterable[int]:
         for phrase in self.phrases:

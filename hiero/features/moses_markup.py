@@ -134,7 +134,7 @@ class _Reader:
         if tag.name == "zone":
             self._zones.append((begin, end))
             self._scopes[tag.column] = (begin, end)
-        elif "translation" not in tag.attributes:
+        elif tag.attributes.get("translate") == "no":
             self._phrases.append(Phrase(begin, end, [text[begin:end]]))
         elif self._mode != "ignore":
             self._phrases.append(_phrase(tag, begin, end, self._mode))

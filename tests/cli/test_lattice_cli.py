@@ -62,7 +62,7 @@ def test_lattices_are_translated(parts: list[object], tmp_path: Path) -> None:
         == "input:1: a lattice has neither a parse nor marks, which are of one string\n"
     )
     marked = decode(parts, "--input-format", "plf", "--markup", "ignore")
-    assert marked.returncode == 2 and b"--markup is for text" in marked.stderr
+    assert marked.returncode == 2 and b"--markup and --terms are for text" in marked.stderr
 
 
 def test_lattices_are_tuned(tuning_set: Path, tmp_path: Path) -> None:

@@ -78,7 +78,7 @@ def test_markup_of_records(parts: list[object]) -> None:
     done = decode(parts, "--input-format", "jsonl", "--set-weight", "Markup=1", stdin=lines)
     assert done.stdout.decode().splitlines() == ["i see Tom", "the big cat", "", ""]
     assert done.stderr.decode().splitlines() == [
-        "input:3: marked phrase [1, 2) of a sentence with 1 words",
+        "input:3: a mark at 2, in a sentence of 1 words",
         "input:4: sentence rules: the model has no nonterminal [NONE]",
     ]
 

@@ -67,6 +67,8 @@ def test_zones_and_walls() -> None:
         ("a </zone>", "column 3: </zone> closes nothing"),
         ('<t translation="b"><zone>c</t></zone>', "column 27: </t> before <zone> is closed"),
         ('<t translation="a||b" prob="1">c</t>', "column 1: <t>: 2 translations with 1 probabilities"),
+        ('<t translation="">c</t>', "column 1: <t>: a translation has no words"),
+        ('<t translation="a|| ">c</t>', "column 1: <t>: a translation has no words"),
         ('<t translation="a" prob="x">c</t>', "column 1: <t>: prob: not a number: x"),
         ('<t translation="a" prob="0">c</t>', "column 1: <t>: probabilities: expected positive numbers"),
         ('<t translation="a" prob="nan">c</t>', "column 1: <t>: probabilities: expected positive numbers"),

@@ -10,6 +10,9 @@ from collections.abc import Iterator, Sequence
 from hiero import Arc, Lattice, Rule
 from support.brute_force import Derivation, Enumerator, Span, is_nonterminal, nonterminal_label
 
+# The words of each path, and its sums of scores.
+Paths = list[tuple[tuple[str, ...], tuple[float, ...]]]
+
 
 class LatticeEnumerator(Enumerator):
     """Enumerates all derivations of a lattice: spans are pairs of nodes, and their limits are of the shortest
@@ -89,7 +92,7 @@ def random_lattice(rng: random.Random, words: str, nodes: int, scores: int, empt
     return Lattice(arcs)
 
 
-def paths(lattice: Lattice) -> list[tuple[tuple[str, ...], tuple[float, ...]]]:
+def paths(lattice: Lattice) -> Paths:
     """Returns the words of all paths, and their sums of scores, sorted."""
     last = max(arc.end for arc in lattice.arcs)
     count = len(lattice.arcs[0].scores)
@@ -106,9 +109,9 @@ def paths(lattice: Lattice) -> list[tuple[tuple[str, ...], tuple[float, ...]]]:
     return sorted(from_node(0))
 
 
-def same_paths(left: Lattice, right: Lattice) -> bool:
-    """Tells whether two lattices have the same paths with the same scores, up to rounding."""
-    pairs = itertools.zip_longest(paths(left), paths(right))
+def same_paths(left: Paths, right: Paths) -> bool:
+    """Tells whether two lists of paths are the same, up to the rounding of scores."""
+    pairs = itertools.zip_longest(left, right)
     return all(
         one is not None
         and other is not None

@@ -10,6 +10,10 @@
 namespace hiero {
 namespace {
 
+// The most rule applications of a lattice, whose number grows with that of its paths.
+constexpr std::size_t kMostOfLattice = 5'000'000;
+constexpr const char* kTooManyPaths =
+    "lattice: over 5,000,000 rule applications; it has too many paths within the span limit";
 constexpr std::size_t kFirstCellSlots = 1024;  // size of the index of cells at first
 
 std::size_t hash_cell(std::uint64_t span, LabelId label) {
@@ -200,6 +204,7 @@ void Matcher::emit(const Table& table, NodeId node, std::uint32_t end, std::uint
     }
     Application application;
     if (is_lattice_) {
+      if (matches_->applications.size() == kMostOfLattice) throw Error(kTooManyPaths);
       application.path = static_cast<std::uint32_t>(matches_->paths.size());
       matches_->paths.push_back(static_cast<std::uint32_t>(path_.size()));
       matches_->paths.insert(matches_->paths.end(), path_.begin(), path_.end());

@@ -99,8 +99,10 @@ class DecodingInput:
     ] = None
 
     def __post_init__(self) -> None:
-        if self.markup is not None and self.format in ("jsonl", "plf"):
+        if self.markup is not None and self.format == "jsonl":
             raise typer.BadParameter("--markup is for text; records of jsonl have a field markup")
+        if self.format == "plf" and not (self.markup is None and self.terms is None):
+            raise typer.BadParameter("--markup and --terms are for text, and not for lattices")
         if self.soft_terms and self.terms is None:
             raise typer.BadParameter("--soft-terms needs --terms")
 
