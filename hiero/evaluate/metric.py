@@ -125,3 +125,20 @@ class Metric(ABC):
         """The choice that only ``segment_scores`` make, which commands add to the signature as segments:...;
         "" if a segment is scored as a set is."""
         return ""
+
+
+class LineMetric(Metric):
+    """A metric that reads hypotheses as lines of text, and splits them by itself."""
+
+    uses_tokenizer = False
+
+    def statistics(self, lines: Sequence[str]) -> Array:
+        self._check(lines)
+        return self._rows(range(self.segments), lines)
+
+    def token_statistics(self, segments: npt.ArrayLike, hypotheses: Hypotheses) -> Array:
+        return self._rows(self.checked_segments(segments).tolist(), hypotheses.texts())
+
+    @abstractmethod
+    def _rows(self, segments: Sequence[int], lines: Sequence[str]) -> Array:
+        """Counts statistics of a line for each of these segments, float64 (n, width)."""

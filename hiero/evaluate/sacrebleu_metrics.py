@@ -10,14 +10,12 @@ import numpy as np
 import numpy.typing as npt
 import sacrebleu
 
-from hiero.evaluate.metric import Array, Metric
-from hiero.evaluate.tokens import Hypotheses, Text
+from hiero.evaluate.metric import Array, LineMetric
+from hiero.evaluate.tokens import Text
 
 
-class _Sacrebleu(Metric):
+class _Sacrebleu(LineMetric):
     """A metric of sacrebleu, which splits text into characters or words by itself."""
-
-    uses_tokenizer = False
 
     def __init__(self, references: Sequence[Sequence[str]], text: Text | None = None) -> None:
         super().__init__(references, text)
@@ -30,13 +28,6 @@ class _Sacrebleu(Metric):
     @abstractmethod
     def _make(self, streams: Any) -> Any:
         """Makes sacrebleu's metric. ``streams`` are lists of one reference for each segment, or None."""
-
-    def statistics(self, lines: Sequence[str]) -> Array:
-        self._check(lines)
-        return self._rows(range(self.segments), lines)
-
-    def token_statistics(self, segments: npt.ArrayLike, hypotheses: Hypotheses) -> Array:
-        return self._rows(self.checked_segments(segments).tolist(), hypotheses.texts())
 
     # Statistics and the score of their sums are not part of sacrebleu's public interface, but its own
     # significance tests use them.

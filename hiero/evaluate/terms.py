@@ -8,20 +8,19 @@ from collections.abc import Sequence
 import numpy as np
 import numpy.typing as npt
 
-from hiero.evaluate.metric import Array, Metric
-from hiero.evaluate.tokens import Hypotheses, Text
+from hiero.evaluate.metric import Array, LineMetric
+from hiero.evaluate.tokens import Text
 from hiero.features.glossary import Glossary
 from hiero.text import TextProcessing
 
 
-class Terms(Metric):
+class Terms(LineMetric):
     """The terms of the source that are translated as a glossary asks, in percent of all.
 
     Text is compared by the words that ``sides`` make of it, before casing. A source without terms scores 100.
     """
 
     name = "Terms"
-    uses_tokenizer = False
 
     def __init__(
         self,
@@ -42,15 +41,8 @@ class Terms(Metric):
         terms = repr(glossary.terms).encode()
         self._terms = hashlib.sha256(terms).hexdigest()[:8]
 
-    def statistics(self, lines: Sequence[str]) -> Array:
-        """Counts the terms of each segment, and those that its hypothesis has: float64 (segments, 2)."""
-        self._check(lines)
-        return self._rows(range(self.segments), lines)
-
-    def token_statistics(self, segments: npt.ArrayLike, hypotheses: Hypotheses) -> Array:
-        return self._rows(self.checked_segments(segments).tolist(), hypotheses.texts())
-
     def _rows(self, segments: Sequence[int], lines: Sequence[str]) -> Array:
+        """Counts the terms of each segment, and those that its line has: float64 (n, 2)."""
         sides = self._sides
         rows = [
             self._glossary.count(self._source[segment], line, sides.source, sides.target)

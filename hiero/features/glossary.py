@@ -29,7 +29,7 @@ Case = Literal["any", "exact"]
 @dataclass(frozen=True)
 class Term:
     """A term and its translations, all of raw text. ``case`` "exact" means that the term, and its translation
-    when it is looked for, are written as here; "any" in capitals or not. ``label`` is the nonterminal label
+    when it is looked for, are written as here; "any" ignores case. ``label`` is the nonterminal label
     of its rules; "": the labels of words that are copied."""
 
     source: str
@@ -101,21 +101,17 @@ class Glossary:
         marks."""
         if sentence.lattice is not None:
             return sentence
-        if sentence.text is None:
-            words, places = list(sentence.tokens), None
-        else:
-            words = side.words(sentence.text)
-            places = None
+        words = side.words(sentence.text) if sentence.text is not None else sentence.tokens
         found = self.find(words, side)
         if not found:
             return sentence
         if sentence.text is not None:
             places = character_places(sentence.text, words, side)
+        else:
+            places = [(place, place + 1) for place in range(len(words))]
         phrases = list(sentence.markup.phrases)
         for one in found:
-            begin, end = one.begin, one.end
-            if places is not None:
-                begin, end = places[begin][0], places[end - 1][1]
+            begin, end = places[one.begin][0], places[one.end - 1][1]
             if all(end <= phrase.begin or phrase.end <= begin for phrase in sentence.markup.phrases):
                 phrases.append(Phrase(begin, end, one.term.targets, mode=mode, label=one.term.label))
         markup = sentence.markup
@@ -186,7 +182,7 @@ def _fields(line: str, where: str) -> tuple[str, str, str, Case]:
     fields = [part.strip() for part in line.split("\t")]
     if not 2 <= len(fields) <= 4 or not fields[0] or not fields[1]:
         raise FormatError(
-            f"{where}: expected a term, a tab and its translation, a label and how case is compared"
+            f"{where}: expected a term, a tab and its translation, and at most a label and any or exact"
         )
     label, case = (*fields[2:], "", "")[:2]
     choice = next((one for one in get_args(Case) if one == (case or "any")), None)

@@ -13,21 +13,15 @@ import hiero
 from hiero import Arc, FormatError, Lattice, Rule, Sentence
 from hiero.forest.derivations import derivation_tree
 from hiero.forest.files import read_json, write_json
-from support.brute_force import BackoffModel, lm_features, same_features, write_arpa
+from support.brute_force import BackoffModel, lm_features, same_features
 from support.constraints import obeys, random_constraint
 from support.lattices import LatticeEnumerator, random_lattice
-from support.search_cases import Case, many_labels, many_nonterminals, own_rules, plain_case
+from support.search_cases import Case, many_labels, many_nonterminals, own_rules, plain_case, small_lms
 
 
 @pytest.fixture(scope="module")
 def lms(tmp_path_factory: pytest.TempPathFactory) -> list[Path]:
-    folder = tmp_path_factory.mktemp("lms")
-    rng = random.Random(11)
-    paths = []
-    for number, order in enumerate([2, 3]):
-        paths.append(folder / f"{number}.arpa")
-        write_arpa(paths[-1], [rng.choices("uvwb", k=rng.randint(1, 6)) for _ in range(12)], order)
-    return paths
+    return small_lms(tmp_path_factory.mktemp("lms"), 11)
 
 
 def check(rng: random.Random, case: Case, constrained: bool) -> int:

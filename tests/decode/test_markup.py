@@ -11,21 +11,15 @@ import pytest
 import hiero
 from hiero import Markup, Rule, Sentence
 from hiero._core import DecoderOptions, SourceLattice
-from support.brute_force import BackoffModel, is_nonterminal, lm_features, write_arpa
+from support.brute_force import BackoffModel, is_nonterminal, lm_features
 from support.constraints import obeys, random_constraint
 from support.markup import MarkedEnumerator, random_markup
-from support.search_cases import Case, many_labels, many_nonterminals, own_rules, plain_case
+from support.search_cases import Case, many_labels, many_nonterminals, own_rules, plain_case, small_lms
 
 
 @pytest.fixture(scope="module")
 def lms(tmp_path_factory: pytest.TempPathFactory) -> list[Path]:
-    folder = tmp_path_factory.mktemp("lms")
-    rng = random.Random(7)
-    paths = []
-    for number, order in enumerate([2, 3]):
-        paths.append(folder / f"{number}.arpa")
-        write_arpa(paths[-1], [rng.choices("uvwb", k=rng.randint(1, 6)) for _ in range(12)], order)
-    return paths
+    return small_lms(tmp_path_factory.mktemp("lms"), 7)
 
 
 def is_explicit(rule: Rule) -> bool:

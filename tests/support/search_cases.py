@@ -8,7 +8,7 @@ from pathlib import Path
 
 import hiero
 from hiero import Rule
-from support.brute_force import is_nonterminal, nonterminal_label, random_rules, unary_rules
+from support.brute_force import is_nonterminal, nonterminal_label, random_rules, unary_rules, write_arpa
 
 SOURCE = "abc"
 TARGET = "uvw"
@@ -29,6 +29,15 @@ class Case:
         parts = [self.rules] if self.one_table else [self.rules[::2], self.rules[1::2]]
         tables = [hiero.RuleTable.from_rules(part) for part in parts if part]
         return hiero.Model(tables, [hiero.LanguageModel.load(str(path)) for path in self.lms], {})
+
+
+def small_lms(folder: Path, seed: int) -> list[Path]:
+    """Writes language models of orders 2 and 3, over target words and a source word."""
+    rng = random.Random(seed)
+    paths = [folder / "2.arpa", folder / "3.arpa"]
+    for order, path in enumerate(paths, start=2):
+        write_arpa(path, [rng.choices("uvwb", k=rng.randint(1, 6)) for _ in range(12)], order)
+    return paths
 
 
 def plain_case(rng: random.Random, lms: list[Path]) -> Case:
