@@ -4,12 +4,12 @@ from __future__ import annotations
 
 import re
 import unicodedata
-from collections.abc import Callable, Iterable, Sequence, Set
-from functools import cache, lru_cache
+from collections.abc import Sequence, Set
+from functools import lru_cache
 from typing import TYPE_CHECKING, Literal, Protocol, get_args
 
-from hiero._core import Error
 from hiero.base.text import split
+from hiero.text.segmenters import Janome, Jieba, Segmenter
 
 if TYPE_CHECKING:
     from sacremoses import MosesDetokenizer, MosesTokenizer
@@ -82,14 +82,14 @@ def with_quotes_apart(text: str) -> str:
     return f"{text[:-1]} '" if text.endswith("'") and text[-2:-1].isalpha() else text
 
 
-class Segmenter:
-    """Words of a language without spaces, found by a dictionary."""
+class Segmented:
+    """Words of a language without spaces, found by a segmenter."""
 
-    def __init__(self, load: Callable[[], Callable[[str], Iterable[str]]]) -> None:
-        self._load = load
+    def __init__(self, segmenter: Segmenter) -> None:
+        self.segmenter = segmenter
 
     def split(self, text: str) -> list[str]:
-        return split(" ".join(self._load()(text)))
+        return self.segmenter.words(text)
 
     def join(self, words: Sequence[str]) -> str:
         return join_words(words)
@@ -103,7 +103,7 @@ def words_of(scheme: Scheme, language: str) -> Words:
         return Moses(language)
     if scheme == "none":
         return Tokens()
-    return Segmenter(_jieba if scheme == "jieba" else _janome)
+    return Segmented(Jieba() if scheme == "jieba" else Janome())
 
 
 def check_language(scheme: Scheme, language: str) -> None:
@@ -169,26 +169,3 @@ def is_wide(character: str) -> bool:
     """Returns whether a character is of a script without spaces between words, such as Chinese, or one of its
     signs."""
     return unicodedata.east_asian_width(character) in "WF" and not _HANGUL.match(character)
-
-
-@cache  # reading the dictionary takes a second
-def _jieba() -> Callable[[str], Iterable[str]]:
-    try:
-        import jieba
-    except ImportError:
-        raise Error("zh:jieba needs the package jieba: pip install jieba") from None
-    tokenizer = jieba.Tokenizer()
-    # tokenizer.initialize() does the same, but reads a cache from a folder that anyone can write to.
-    tokenizer.FREQ, tokenizer.total = tokenizer.gen_pfdict(tokenizer.get_dict_file())
-    tokenizer.initialized = True
-    return lambda text: iter(tokenizer.cut(text))
-
-
-@cache
-def _janome() -> Callable[[str], Iterable[str]]:
-    try:
-        from janome.tokenizer import Tokenizer
-    except ImportError:
-        raise Error("ja:janome needs the package janome: pip install janome") from None
-    tokenizer = Tokenizer(wakati=True)
-    return lambda text: map(str, tokenizer.tokenize(text, wakati=True))

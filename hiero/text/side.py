@@ -21,6 +21,7 @@ from hiero.text.schemes import (
     SCHEMES,
     SEGMENTERS,
     Scheme,
+    Segmented,
     Words,
     check_language,
     join_by_first_rules,
@@ -101,10 +102,18 @@ class TextSide:
 
         Raises Error if a package is missing, FormatError or OSError for a truecaser that cannot be read.
         """
-        words, is_part = self._split(text)
-        if self.lowercase:
-            return [word if part else word.lower() for word, part in zip(words, is_part, strict=True)]
-        return self._truecased(words, is_part) if self.truecaser else words
+        return self._cased(*self._split(text))
+
+    def readings(self, text: str, number: int) -> list[tuple[list[str], float]]:
+        """Returns at most ``number`` ways in which a segmenter reads a line of raw text, the best first: the
+        tokens, and the natural logarithm of how probable they are. Without a segmenter there is one, with 0.
+
+        Raises Error and OSError as ``tokens`` does.
+        """
+        best: dict[tuple[str, ...], float] = {}
+        for words, is_part, score in self._ways(text, number):
+            best.setdefault(tuple(self._cased(words, is_part)), score)
+        return [(list(tokens), score) for tokens, score in best.items()]
 
     def words(self, text: str) -> list[str]:
         """Returns the tokens of a line before lowercasing or truecasing."""
@@ -173,18 +182,42 @@ class TextSide:
     def _protection(self) -> Protection:
         return protection(self.protect)
 
+    def _cased(self, words: list[str], is_part: list[bool]) -> list[str]:
+        """Lowercases or truecases words as the side says."""
+        if self.lowercase:
+            return [word if part else word.lower() for word, part in zip(words, is_part, strict=True)]
+        return self._truecased(words, is_part) if self.truecaser else words
+
     def _split(self, text: str) -> tuple[list[str], list[bool]]:
         """Splits a line into words, and tells which of them are protected parts."""
+        words, is_part, _ = next(self._ways(text))
+        return words, is_part
+
+    def _ways(self, text: str, number: int = 0) -> Iterator[tuple[list[str], list[bool], float]]:
+        """Yields ways of splitting a line into words, the best first, which of their words are protected
+        parts, and a score: at most ``number`` ways, or for 0 the usual one."""
         if self.leaves_text:
-            words = self._words.split(without_surrogates(text))
-            return words, [False] * len(words)
+            for words, score in self._divided(without_surrogates(text), number):
+                yield words, [False] * len(words), score
+            return
         text = cleaned(text, self.unicode)
         parts = _Parts.of(text, self._protection.spans(text))
         text = self._plain(parts.masked)
         separate = with_quotes_apart(text) if self.scheme == "moses" else text
         if parts.found:
             separate = separate.replace(parts.name, f" {parts.name} ")
-        words = self._words.split(separate)
+        for words, score in self._divided(separate, number):
+            yield *self._marked(text, words, parts), score
+
+    def _divided(self, text: str, number: int) -> list[tuple[list[str], float]]:
+        """Returns the words of a text in ways as those of ``_ways``, and the score of each."""
+        if number and isinstance(self._words, Segmented):
+            return self._words.segmenter.readings(text, number)
+        return [(self._words.split(text), 0.0)]
+
+    def _marked(self, text: str, words: list[str], parts: _Parts) -> tuple[list[str], list[bool]]:
+        """Returns words of a text with marks where there are no spaces, and with parts restored; and which
+        words are parts."""
         is_gap = gaps(text, words)
         if is_gap is not None and not all(is_gap):
             words, is_gap = whole_words(text, words, is_gap, parts.name)

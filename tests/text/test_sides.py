@@ -10,7 +10,7 @@ import pytest
 
 import hiero
 from hiero.base.text import looks_untokenised
-from hiero.text import TextProcessing, TextSide, parse_side, schemes
+from hiero.text import TextProcessing, TextSide, parse_side, segmenters
 from hiero.train import TrainInputs, TrainSettings, train
 from hiero.train.truecaser import train_truecaser
 from support.commands import call, one_error_line
@@ -77,7 +77,7 @@ def test_segmenters() -> None:
 
 
 def test_a_segmenter_that_is_not_installed(monkeypatch: pytest.MonkeyPatch) -> None:
-    schemes._jieba.cache_clear()
+    segmenters._jieba.cache_clear()
     monkeypatch.setitem(__import__("sys").modules, "jieba", None)
     with pytest.raises(hiero.Error, match=r"^zh:jieba needs the package jieba: pip install jieba$"):
         TextSide("jieba", "zh").tokens("他")
