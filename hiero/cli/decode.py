@@ -68,7 +68,7 @@ def decode(
         has_forests = output.nbest is not None or output.forests or choose or output.confidence
         keep: Keep = "forest" if has_forests else "none"
         lists = output.nbest, output.unique, output.confidence
-        terms = text.read_terms(decoder.model.text.source)
+        terms = text.read_terms(decoder.model)
         translator = Translator(decoder, rules, parses, prefixes, terms, forcing, choose, *lists, keep)
         sinks = output.sinks(stack, segments, decoder, rules)
         # Translations on a terminal would stand among the progress.

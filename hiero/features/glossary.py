@@ -18,6 +18,7 @@ from functools import lru_cache
 from typing import Literal, get_args
 
 from hiero._core import FormatError
+from hiero.base.arguments import checked_tuple, similar_names
 from hiero.base.lines import read_lines
 from hiero.features.markup import Markup, Mode, Phrase, character_places
 from hiero.features.sentence import Sentence
@@ -30,12 +31,15 @@ Case = Literal["any", "exact"]
 class Term:
     """A term and its translations, all of raw text. ``case`` "exact" means that the term, and its translation
     when it is looked for, are written as here; "any" ignores case. ``label`` is the nonterminal label
-    of its rules; "": the labels of words that are copied."""
+    of its rules; "": the labels of words that are copied. Raises TypeError for targets that are no list."""
 
     source: str
     targets: tuple[str, ...]
     label: str = ""
     case: Case = "any"
+
+    def __post_init__(self) -> None:
+        object.__setattr__(self, "targets", checked_tuple("targets", self.targets, str, "texts"))
 
 
 @dataclass(frozen=True)
@@ -76,6 +80,14 @@ class Glossary:
             for (source, label, case), translations in targets.items()
         ]
         return cls(terms, os.fspath(path))
+
+    def check_labels(self, labels: Sequence[str]) -> None:
+        """Raises FormatError for a term with a label that is none of these, which phrases may have."""
+        for term in self.terms:
+            if term.label and term.label not in labels:
+                term_is = f"{self.path}: term {term.source!r}"
+                known = ", ".join(similar_names(term.label, labels))
+                raise FormatError(f"{term_is}: the model has no label {term.label} (labels: {known})")
 
     def find(self, words: Sequence[str], side: TextSide) -> list[Found]:
         """Finds the terms in words of a text, as ``side.words`` makes them; from left to right, and of those
@@ -122,22 +134,23 @@ class Glossary:
     ) -> tuple[int, int]:
         """Counts the terms of a source text, and those of them that a translation has as they are asked for.
 
-        A term that occurs twice must have two of its translations there."""
+        A term that occurs twice must have two of its translations there, and no word there is of two terms:
+        those with the fewest translations choose first, and the exact ones of these."""
         found = self.find(source_side.words(source), source_side)
         if not found:
             return 0, 0
-        words = target_side.bare(target_side.words(hypothesis))
-        lower = [word.casefold() for word in words]
-        asked: dict[Term, int] = {}
-        for one in found:
-            asked[one.term] = asked.get(one.term, 0) + 1
+        words: list[str | None] = [*target_side.bare(target_side.words(hypothesis))]
         right = 0
-        for term, occurrences in asked.items():
-            translations = {
-                tuple(_cased(target_side.bare(target_side.words(target)), term)) for target in term.targets
+        for one in sorted(found, key=lambda one: (len(one.term.targets), one.term.case != "exact")):
+            phrases = {
+                tuple(_cased(target_side.bare(target_side.words(target)), one.term))
+                for target in one.term.targets
             }
-            text = words if term.case == "exact" else lower
-            right += min(occurrences, _occurrences(text, translations))
+            text = [None if word is None else _cased([word], one.term)[0] for word in words]
+            place = _first_occurrence(text, phrases)
+            if place is not None:
+                words[place[0] : place[1]] = [None] * (place[1] - place[0])
+                right += 1
         return len(found), right
 
 
@@ -195,12 +208,13 @@ def _cased(words: Iterable[str], term: Term) -> list[str]:
     return [word if term.case == "exact" else word.casefold() for word in words]
 
 
-def _occurrences(words: Sequence[str], phrases: Iterable[tuple[str, ...]]) -> int:
-    """Counts occurrences of phrases that do not overlap, the longest first at each place."""
-    by_length = sorted((phrase for phrase in phrases if phrase), key=len, reverse=True)
-    count = begin = 0
-    while begin < len(words):
-        here = next((p for p in by_length if tuple(words[begin : begin + len(p)]) == p), None)
-        count += here is not None
-        begin += len(here) if here is not None else 1
-    return count
+def _first_occurrence(
+    words: Sequence[str | None], phrases: Iterable[tuple[str, ...]]
+) -> tuple[int, int] | None:
+    """Finds the first occurrence of a phrase, the longest first: its first word and the word after its
+    last. None if there is none."""
+    for phrase in sorted((phrase for phrase in phrases if phrase), key=lambda one: (-len(one), one)):
+        for begin in range(len(words) - len(phrase) + 1):
+            if tuple(words[begin : begin + len(phrase)]) == phrase:
+                return begin, begin + len(phrase)
+    return None

@@ -20,7 +20,7 @@ from typing import Any
 from pydantic import BaseModel, ConfigDict
 
 from hiero._core import FormatError, SourceLattice
-from hiero.base.arguments import checked_tuple
+from hiero.base.arguments import checked_tuple, describe
 from hiero.base.text import split
 from hiero.text import TextSide
 
@@ -37,12 +37,23 @@ _LONGEST = 10_000_000
 @dataclass(frozen=True)
 class Arc:
     """An arc from the node ``begin`` to a later one, ``end``, with a word, "" for none, and scores, such as
-    natural logarithms of probabilities. Score k is the feature ``Latticek``."""
+    natural logarithms of probabilities. Score k is the feature ``Latticek``. Raises TypeError for fields of
+    other types."""
 
     word: str
     begin: int
     end: int
-    scores: tuple[float, ...] = ()
+    scores: Sequence[float] = ()
+
+    def __post_init__(self) -> None:
+        if not isinstance(self.word, str):
+            raise TypeError(f"word: expected a string, not {describe(self.word)}")
+        for name, node in (("begin", self.begin), ("end", self.end)):
+            if not isinstance(node, int):
+                raise TypeError(f"{name}: expected the number of a node, not {describe(node)}")
+        if type(self.scores) is not tuple or not all(type(score) is float for score in self.scores):
+            scores = checked_tuple("scores", self.scores, (int, float), "numbers")
+            object.__setattr__(self, "scores", tuple(map(float, scores)))
 
 
 @dataclass(frozen=True)

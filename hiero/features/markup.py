@@ -104,7 +104,11 @@ class Markup:
     def __post_init__(self) -> None:
         object.__setattr__(self, "phrases", checked_tuple("phrases", self.phrases, Phrase, "hiero.Phrase"))
         object.__setattr__(self, "walls", checked_tuple("walls", self.walls, Wall, "hiero.Wall"))
-        object.__setattr__(self, "zones", tuple((begin, end) for begin, end in self.zones))
+        zones = checked_tuple("zones", self.zones, (tuple, list), "pairs of begin and end")
+        for zone in zones:
+            if len(zone) != 2:
+                raise TypeError(f"zones: expected pairs of begin and end, not {describe(zone)}")
+        object.__setattr__(self, "zones", tuple((begin, end) for begin, end in zones))
         for begin, end in self.zones:
             if not 0 <= begin < end:
                 raise ValueError(f"a zone from {begin} to {end} has no words")
@@ -115,7 +119,8 @@ class Markup:
     def with_tokens(self, text: str, side: TextSide) -> tuple[list[str], Markup]:
         """Returns the tokens of a raw text, which is split at the edges of marks, and its marks in tokens.
 
-        Raises FormatError for marks without words, or within what the tokenizer does not take apart."""
+        Raises FormatError for marks without words, and for those that begin or end within what the tokenizer
+        does not take apart, such as an address."""
         self._check_within(len(text), "characters")
         places = sorted({place for place in self._places() if 0 < place < len(text)})
         tokens, indices = _tokens_at(text, places, side)
@@ -271,13 +276,17 @@ def _in_tokens(phrase: Phrase, target: TextSide) -> list[list[str]]:
 def _tokens_at(text: str, places: Sequence[int], side: TextSide) -> tuple[list[str], list[int]]:
     """Returns the tokens of a text that is split at these places, and the index of the token after each."""
     moved = list(places)
+    parts = side.parts(side.words(text))
     for _ in range(_PASSES):
         ends = list(accumulate((len(word) for word in side.bare(side.words(text))), initial=0))
         by_end = {end: index for index, end in reversed(list(enumerate(ends)))}
         indices = [by_end.get(_characters(text[:place], side)) for place in moved]
         found = [index for index in indices if index is not None]
         if len(found) == len(places):
-            return side.tokens(text), found
+            tokens = side.tokens(text)
+            if lost := set(parts) - set(side.parts(tokens)):
+                raise FormatError(f"a mark begins or ends within {min(lost)}, which is one word")
+            return tokens, found
         # A space splits words where a mark begins or ends within one.
         pieces, last, spaces = [], 0, 0
         for k, (place, at) in enumerate(zip(moved, indices, strict=True)):

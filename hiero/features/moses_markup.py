@@ -21,18 +21,20 @@ _NAME = r"[^\W\d][\w:.-]*"
 _ATTRIBUTE = re.compile(rf"\s+({_NAME})\s*=\s*(\"[^\"]*\"|'[^']*')")
 _TAG = re.compile(rf"<(/?)({_NAME})((?:{_ATTRIBUTE.pattern})*)\s*(/?)>")
 _BEGIN = re.compile(r"</?[^\W\d]")
+_WORD = re.compile(r"\S")
 _BETWEEN = "||"
 
 
 @dataclass(frozen=True)
 class _Open:
     """A tag that is not closed yet: its name, its attributes, its column, the place in the text where its
-    words begin, and whether it is a mark."""
+    words begin, the number of pieces of text before it, and whether it is a mark."""
 
     name: str
     attributes: dict[str, str]
     column: int
     begin: int
+    pieces: int
     is_mark: bool
 
 
@@ -88,7 +90,7 @@ class _Reader:
         if is_empty and is_mark and name != "wall":
             raise FormatError(f"column {column}: <{name}> has no words")
         if not is_empty and not (is_mark and name == "wall"):
-            self._open.append(_Open(name, attributes, column, self.length, is_mark))
+            self._open.append(_Open(name, attributes, column, self.length, len(self.pieces), is_mark))
 
     def finish(self) -> tuple[str, Markup]:
         """Returns the text and its marks."""
@@ -99,7 +101,7 @@ class _Reader:
         walls = []
         for position, zone in self._walls:
             begin, end = (0, len(text)) if zone is None else self._scopes[zone.column]
-            if text[begin:position].strip() and text[position:end].strip():
+            if _WORD.search(text, begin, position) and _WORD.search(text, position, end):
                 walls.append(Wall(position) if zone is None else Wall(position, begin, end))
         return text, Markup(self._phrases, self._zones, walls)
 
@@ -125,17 +127,16 @@ class _Reader:
         self._keep(tag)
 
     def _add(self, tag: _Open) -> None:
-        text = "".join(self.pieces)
-        inner = text[tag.begin :]
+        inner = "".join(self.pieces[tag.pieces :])
         if not inner.strip():
             raise FormatError(f"column {tag.column}: <{tag.name}> has no words")
         begin = tag.begin + len(inner) - len(inner.lstrip())
-        end = len(text.rstrip())
+        end = tag.begin + len(inner.rstrip())
         if tag.name == "zone":
             self._zones.append((begin, end))
             self._scopes[tag.column] = (begin, end)
         elif tag.attributes.get("translate") == "no":
-            self._phrases.append(Phrase(begin, end, [text[begin:end]]))
+            self._phrases.append(Phrase(begin, end, [inner.strip()]))
         elif self._mode != "ignore":
             self._phrases.append(_phrase(tag, begin, end, self._mode))
 

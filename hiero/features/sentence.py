@@ -108,6 +108,8 @@ class Sentence:
         Raises TypeError for anything else.
         """
         if isinstance(source, Sentence):
+            if source.lattice is not None and "lattice" in fields:
+                fields = {"tokens": (), **fields}  # its tokens are those of the lattice
             return replace(source, **fields) if fields else source
         if isinstance(source, bytes) or not isinstance(source, Iterable):
             expected = "expected a sentence (raw text, a list of tokens or a hiero.Sentence)"

@@ -102,6 +102,9 @@ def test_terms(parts: list[object], tmp_path: Path) -> None:
     assert f"hiero: {terms}:2: expected a term, a tab and its translation" in one_error_line(
         decode(parts, *options)
     )
+    write(tmp_path / "terms", ["le chat\tthe feline\tNP"])
+    wrong = one_error_line(decode(parts, *options))
+    assert f"hiero: {terms}: term 'le chat': the model has no label NP (labels: X)" in wrong
     write(tmp_path / "terms", ["a\tb", "\u00ad\tx"])
     lone = decode(parts, *options)
     assert (lone.returncode, lone.stdout.decode().splitlines()[1]) == (0, "cat")

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import random
+import re
 from dataclasses import replace
 
 import pytest
@@ -143,6 +144,26 @@ def test_tokens_in_place_of_text() -> None:
     assert not ready.is_raw and ready.tokens == ready.lattice.words  # type: ignore[union-attr]
     assert ready.with_tokens(side) == ready
     assert paths(Lattice([Arc("a-b", 0, 1)], raw=True).with_tokens(TextSide())) == [(("a-b",), ())]
+
+
+def test_arguments_of_other_types() -> None:
+    for wrong, message in (
+        (lambda: Arc(3, 0, 1), "word: expected a string, not int 3"),  # type: ignore[arg-type]
+        (lambda: Arc("a", "0", 1), "begin: expected the number of a node, not the string '0'"),  # type: ignore[arg-type]
+        (lambda: Arc("a", 0, 1.0), "end: expected the number of a node, not float 1.0"),  # type: ignore[arg-type]
+        (lambda: Arc("a", 0, 1, -0.5), "scores: expected a list of numbers, not float -0.5"),  # type: ignore[arg-type]
+    ):
+        with pytest.raises(TypeError, match=re.escape(message)):
+            wrong()
+    assert Arc("a", 0, 1, [-1]).scores == (-1.0,)
+
+
+def test_another_lattice() -> None:
+    sentence = Sentence(lattice=Lattice([Arc("a", 0, 1)]), id=3)
+    other = Sentence.from_source(sentence, lattice=Lattice([Arc("b", 0, 1)]))
+    assert (other.tokens, other.id) == (("b",), 3)
+    text = Sentence.from_source(sentence, lattice=None, text="c")
+    assert (text.tokens, text.text, text.lattice) == ((), "c", None)
 
 
 def test_json() -> None:

@@ -145,6 +145,10 @@ def test_places_in_tokens() -> None:
     assert words("我[喜欢]书", parse_side("zh:jieba")) == [["喜欢"]]
     with pytest.raises(FormatError, match="a marked phrase from 1 to 1 has no words"):
         words("e[\u0301]")
+    # Addresses are one word.
+    assert words("siehe [www.a.org/x]!") == [["www.a.org/x"]]
+    with pytest.raises(FormatError, match=r"a mark begins or ends within www\.a\.org/x, which is one word"):
+        words("siehe www.[a.org/x] dort")
 
 
 def test_places_of_words() -> None:
@@ -227,6 +231,23 @@ def test_glossary(tmp_path: Path) -> None:
         Glossary.read(path)
 
 
+def test_arguments_of_other_types() -> None:
+    for wrong, message in (
+        (lambda: Term("Haus", "house"), "targets: expected a list of texts, not the string 'house'"),  # type: ignore[arg-type]
+        (lambda: Markup(zones=[(0, 1, 2)]), "zones: expected pairs of begin and end, not"),  # type: ignore[list-item]
+        (lambda: Markup(zones=[3]), "zones: expected a list of pairs of begin and end"),  # type: ignore[list-item]
+    ):
+        with pytest.raises(TypeError, match=re.escape(message)):
+            wrong()
+
+
+def test_labels_of_terms() -> None:
+    glossary = Glossary([Term("a", ("b",)), Term("c", ("d",), "NP")], "terms.tsv")
+    glossary.check_labels(["X", "NP"])
+    with pytest.raises(FormatError, match=r"terms.tsv: term 'c': the model has no label NP \(labels: X\)"):
+        glossary.check_labels(["X"])
+
+
 def test_terms_that_are_translated_as_asked() -> None:
     glossary = Glossary(
         [Term("rotes Haus", ("red house", "Red cottage")), Term("SIE", ("SIE",), case="exact")]
@@ -240,6 +261,16 @@ def test_terms_that_are_translated_as_asked() -> None:
     assert count("rotes haus rotes haus", "red house red cottage") == (2, 2)
     assert count("SIE", "sie") == (1, 0) and count("SIE", "SIE") == (1, 1) and count("sie", "x") == (0, 0)
     assert glossary.count("Rotes Haus!", "The red house!", GERMAN, parse_side("en:moses")) == (1, 1)
+    # Two terms with the same translation need two of it, and the one with a choice takes the other.
+    same = Glossary([Term("a", ("x", "y")), Term("b", ("X",)), Term("c", ("x",), case="exact")])
+    for terms, words, right in (
+        ("a b", "x", 1),
+        ("a b", "x y", 2),
+        ("a b", "x X", 2),
+        ("c b", "X X", 1),
+        ("b c", "x X", 2),
+    ):
+        assert same.count(terms, words, PLAIN, PLAIN) == (2, right)
     # Lengths that do not fit, and a translation that is a part of another.
     nested = Glossary([Term("a", ("x", "x y"))])
     assert nested.count("a a", "x y x", PLAIN, PLAIN) == (2, 2)

@@ -10,6 +10,7 @@ from typing import Annotated
 
 import typer
 
+from hiero import Model
 from hiero.cli.base.files import reading
 from hiero.cli.io.lines import Format, Lines, MarkupMode, format_of, line_format, marked_text, source_set
 from hiero.cli.io.sentences import Terms
@@ -17,7 +18,6 @@ from hiero.cli.options.common import INPUT_FORMAT, PARSES, Tokens
 from hiero.evaluate.nist_xml import SegmentSet
 from hiero.features.glossary import Glossary
 from hiero.features.markup import MARKUP_FEATURES
-from hiero.text import TextSide
 
 # The group of these options.
 _IO = "Input and output"
@@ -121,11 +121,13 @@ class DecodingInput:
         """Whether rules of sentences may have features that the model has not."""
         return bool(self.own_features) or line_format(self.format).has_rules
 
-    def read_terms(self, source: TextSide) -> Terms | None:
-        """Reads the glossary for a model with this source text. Raises FormatError, OSError."""
+    def read_terms(self, model: Model) -> Terms | None:
+        """Reads the glossary. Raises FormatError, also for labels that the model does not have; OSError."""
         if self.terms is None:
             return None
-        return Terms(Glossary.read(self.terms), source, "inclusive" if self.soft_terms else "exclusive")
+        glossary = Glossary.read(self.terms)
+        glossary.check_labels(sorted({*model.core.labels} - {model.goal}))
+        return Terms(glossary, model.text.source, "inclusive" if self.soft_terms else "exclusive")
 
     def open(self, stack: ExitStack) -> tuple[Lines, SegmentSet | None]:
         """Opens the source until ``stack`` closes: its lines, and the set that it is in NIST's formats."""
