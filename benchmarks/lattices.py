@@ -4,32 +4,33 @@
 
 Trains a Spanish-English model on telephone calls, tunes it three times by MERT on the tuning set, each time
 with the input that is translated then, and translates the test set. Prints BLEU with four references,
-lowercased, the difference to the recogniser's best path with p values, and the time of lattices by size.
+lowercased, the difference to the recogniser's best path with p values, and time and memory of lattices by
+size; memory is that of all lattices up to this size. For longer ones, lattices follow one another in one.
 SCRATCH keeps what is made, and the benchmark goes on where it was interrupted.
 """
 
 from __future__ import annotations
 
 import gzip
-import subprocess
+import itertools
+import re
+import threading
 import time
+from collections.abc import Iterator, Sequence
+from dataclasses import replace
 from pathlib import Path
 
 import numpy as np
-from machine import argument_parser, command, disturbance_check, machine
+from machine import argument_parser, disturbance_check, machine, run
 
 import hiero
 
 # Files of the test set by the name of the input.
 INPUTS = {"best": "es", "lattices": "plf", "nearest": "oracle.es"}
-# The largest numbers of arcs of the rows of times.
+# The largest numbers of arcs of the rows of times, and those of longer lattices that are made of these.
 SIZES = (10, 20, 40, 80, 160, 1000)
+CHAINED = (1000, 3000, 10_000, 30_000, 100_000)
 ITERATIONS = 12
-
-
-def run(*words: object) -> str:
-    """Runs a command, and returns what it prints."""
-    return subprocess.run(list(map(str, words)), check=True, capture_output=True, text=True).stdout
 
 
 def source(data: Path, scratch: Path, part: str, name: str) -> Path:
@@ -62,35 +63,69 @@ def translate(data: Path, scratch: Path, name: str) -> Path:
         "-o",
         tuned,
     ]
-    done = subprocess.run(
-        list(map(str, command("hiero", "tune", scratch / "model", *sets, *options))), capture_output=True
-    )
-    if done.returncode > 1 or not (tuned / "weights.txt").exists():
-        raise RuntimeError(done.stderr.decode())
+    run("hiero", "tune", scratch / "model", *sets, *options, "-o", tuned)
     text = ["--source", source(data, scratch, "test", name), "--weights", tuned, "--threads", 2, "--quiet"]
-    subprocess.run(
-        list(map(str, command("hiero-decode", scratch / "model", *text, "--output", output))), check=False
-    )
+    run("hiero-decode", scratch / "model", *text, "--output", output)
     return output
 
 
+class Memory:
+    """Watches the memory of this process that is no file's, in MB; ``most`` is the most so far."""
+
+    def __init__(self) -> None:
+        self.most = 0.0
+        threading.Thread(target=self._watch, daemon=True).start()
+
+    @staticmethod
+    def now() -> float:
+        found = re.search(r"RssAnon:\s+(\d+) kB", Path("/proc/self/status").read_text())
+        return 0.0 if found is None else int(found[1]) / 1e3
+
+    def _watch(self) -> None:
+        while True:
+            self.most = max(self.most, self.now())
+            time.sleep(0.002)
+
+
+def chains(lattices: Sequence[hiero.Lattice]) -> Iterator[hiero.Lattice]:
+    """Yields lattices of more arcs, each of many of these one after the other."""
+    for size in CHAINED:
+        arcs: list[hiero.Arc] = []
+        last = 0
+        for lattice in itertools.cycle(lattices):
+            if len(arcs) + len(lattice.arcs) > size:
+                break
+            arcs += [replace(arc, begin=arc.begin + last, end=arc.end + last) for arc in lattice.arcs]
+            last = max(arc.end for arc in arcs)
+        yield hiero.Lattice(arcs, raw=True)
+
+
 def measure(data: Path, scratch: Path) -> None:
-    """Prints the CPU time of lattices by their number of arcs."""
-    model = hiero.Model.load(scratch / "model", weights=scratch / "tuned-lattices" / "weights.txt")
-    decoder = hiero.Decoder(model)
-    rows: list[tuple[int, float]] = []
-    for line in source(data, scratch, "test", "lattices").read_text("utf-8").splitlines():
-        if line.strip() in ("", "()"):
-            continue
-        lattice = hiero.Lattice.from_plf(line, raw=True)
-        start = time.process_time()
-        decoder.translate(hiero.Sentence(lattice=lattice))
-        rows.append((len(lattice.arcs), time.process_time() - start))
-    for low, high in zip((0, *SIZES), SIZES, strict=False):
-        times = [1e3 * seconds for arcs, seconds in rows if low < arcs <= high]
+    """Prints CPU time and memory of lattices by their number of arcs."""
+    decoder = hiero.Decoder(hiero.Model.load(scratch / "model"))
+    weights = hiero.read_weights(scratch / "tuned-lattices" / "weights.txt")
+    lines = source(data, scratch, "test", "lattices").read_text("utf-8").splitlines()
+    lattices = [hiero.Lattice.from_plf(line, raw=True) for line in lines if line.strip() not in ("", "()")]
+    by_size = sorted(lattices, key=lambda lattice: len(lattice.arcs))
+    memory, before = Memory(), Memory.now()
+    groups = [
+        (f"{low + 1}-{high} arcs", [one for one in by_size if low < len(one.arcs) <= high])
+        for low, high in itertools.pairwise((0, *SIZES))
+    ]
+    groups += [(f"{len(one.arcs)} arcs, chained", [one]) for one in chains(lattices)]
+    for name, group in groups:
+        times = []
+        for lattice in group:
+            start = time.process_time()
+            try:
+                decoder.translate(hiero.Sentence(lattice=lattice), weights=weights)
+            except hiero.Error as error:
+                print(f"{name}: {error}", flush=True)
+                continue
+            times.append(1e3 * (time.process_time() - start))
         if times:
-            mean, most = np.mean(times), max(times)
-            print(f"{low + 1}-{high} arcs: {len(times)} lattices, {mean:.1f} ms each, {most:.0f} at most")
+            spent = f"{np.mean(times):.1f} ms each, {max(times):.0f} at most"
+            print(f"{name}: {len(times)} lattices, {spent}, {memory.most - before:.0f} MB", flush=True)
 
 
 def main() -> None:
@@ -102,12 +137,12 @@ def main() -> None:
     with disturbance_check():
         if not (scratch / "model").exists():
             sides = ["--source", data / "train.es", "--target", data / "train.en"]
-            run(*command("hiero", "train", *sides, "--output", scratch / "model", "--threads", 2))
+            run("hiero", "train", *sides, "--output", scratch / "model", "--threads", 2)
         outputs = [translate(data, scratch, name) for name in INPUTS]
         references = [data / f"test.en.{k}" for k in range(4)]
         systems = ["--hypothesis", outputs[0], "--compare", outputs[1], "--compare", outputs[2]]
         options = ["--tokenize", "13a", "--lowercase"]
-        print(run(*command("hiero", "eval", "--references", *references, *systems, *options)))
+        print(run("hiero", "eval", "--references", *references, *systems, *options))
         measure(data, scratch)
 
 

@@ -31,6 +31,15 @@ def command(name: str, *arguments: object) -> list[str]:
     return [str(Path(sys.executable).parent / name), *map(str, arguments)]
 
 
+def run(name: str, *arguments: object, text: str | None = None) -> str:
+    """Runs a command of hiero with a text for its standard input, and returns what it prints. Raises
+    RuntimeError with its messages if it fails; lines that could not be translated do not count as failure."""
+    done = subprocess.run(command(name, *arguments), input=text, capture_output=True, encoding="utf-8")
+    if done.returncode > (name == "hiero-decode"):
+        raise RuntimeError(f"{name}: {done.stderr}")
+    return done.stdout
+
+
 def tokenised_pairs(
     text: Path, references: Sequence[Path], most: int
 ) -> list[tuple[list[str], list[list[str]]]]:

@@ -12,11 +12,10 @@ SCRATCH keeps what is made, and the benchmark goes on where it was interrupted.
 from __future__ import annotations
 
 import random
-import subprocess
 from collections import Counter, defaultdict
 from pathlib import Path
 
-from machine import argument_parser, command, disturbance_check, machine
+from machine import argument_parser, disturbance_check, machine, run
 from prepared import System
 
 import hiero
@@ -58,19 +57,10 @@ def write_glossary(data: Path, scratch: Path) -> Path:
     return path
 
 
-def run(*words: object) -> str:
-    """Runs a command, and returns what it prints."""
-    return subprocess.run(list(map(str, words)), check=True, capture_output=True, text=True).stdout
-
-
 def tune(data: Path, scratch: Path, name: str, options: list[object]) -> Path:
     """Tunes by MERT, and returns the folder of the weights."""
     sets = ["--source", data / "dev.de", "--references", data / "dev.en", "--span-limit", 15]
-    run(
-        *command(
-            "hiero", "tune", scratch / "model", "--method", "mert", *sets, *options, "-o", scratch / name
-        )
-    )
+    run("hiero", "tune", scratch / "model", "--method", "mert", *sets, *options, "-o", scratch / name)
     return scratch / name
 
 
@@ -103,13 +93,13 @@ def main() -> None:
         for way, options in ways.items():
             output = scratch / f"{way.replace(', ', '-')}.en"
             text = ["--source", data / "test2016.de", "--span-limit", 15, "--output", output, "--quiet"]
-            run(*command("hiero-decode", model, *text, *options))
+            run("hiero-decode", model, *text, *options)
             system = [*sets, "--hypothesis", output]
-            told = run(*command("hiero", "eval", *system, *terms, "--source", data / "test2016.de"))
+            told = run("hiero", "eval", *system, *terms, "--source", data / "test2016.de")
             scores = [line.split(" (")[0] for line in told.splitlines() if " = " in line]
             print(f"{way:20} {'; '.join(scores)}", flush=True)
         others = [word for way in ("exclusive", "soft") for word in ("--compare", scratch / f"{way}.en")]
-        print(run(*command("hiero", "eval", *sets, "--hypothesis", scratch / "without.en", *others)), end="")
+        print(run("hiero", "eval", *sets, "--hypothesis", scratch / "without.en", *others), end="")
 
 
 if __name__ == "__main__":
