@@ -14,6 +14,7 @@ from hiero.base.files import write_atomically
 from hiero.cli.base.cluster import on_cluster
 from hiero.cli.base.loading import load_model
 from hiero.cli.io.failures import sentence_place
+from hiero.cli.io.sets import with_sentence_features
 from hiero.cli.io.tuned import read_tuned
 from hiero.cli.options.analysis import AnalysisPictures, AnalysisSet, Measures
 from hiero.cli.options.common import Decoding, Load, ModelPath, Places
@@ -50,6 +51,7 @@ def analyse_search(
     """
     loaded = load_model(model, load)
     sentences, references = data.read(loaded)
+    loaded = with_sentence_features(loaded, [(sentences, references)])
     metric = Bleu(references, effective_length=data.effective_length)
     compared = {"the model's": Decoder(loaded, **decoding)}
     if weights:

@@ -49,10 +49,10 @@ def decode(
     reranker = selection.load_reranker()
     started = time.perf_counter()
     decoder = Decoder(model.open(), **search)
-    rules = SentenceRules(text.rules, text.own_features)
+    rules = SentenceRules(text.rules)
     parses = SentenceParses(text.parses)
     prefixes = Prefixes(text.prefixes, text.tokens)
-    decoder = model.weight(decoder, rules, may_have_rules=text.may_have_features)
+    decoder = model.weight(decoder, rules, may_have_rules=text.may_have_rules)
     if reranker is not None:
         reranker.check(decoder.weights)
     ready = time.perf_counter()

@@ -43,7 +43,7 @@ def tokenize(
 ) -> None:
     """Writes the tokens of each line of standard input.
 
-    hiero tokenize zh:jieba --readings 10 < raw.zh | hiero lattice --input-format nbest -o segmented.plf
+    cat raw.zh | hiero tokenize zh:jieba --readings 10 | hiero lattice --input-format nbest -o segmented.plf
     """
     processing = normalisation.side(side, lowercase, truecaser)
     if readings is None:

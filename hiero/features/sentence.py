@@ -13,8 +13,8 @@ from hiero._core import Derivation, FormatError, Rule, SourceMarkup, TargetConst
 from hiero.base.arguments import checked_tuple, describe
 from hiero.base.json_files import validation_message
 from hiero.base.text import split
-from hiero.features.lattice import Lattice, LatticeRecord
-from hiero.features.markup import Markup, MarkupRecord, Mode, checked_words
+from hiero.features.lattice import Lattice, LatticeRecord, is_lattice_feature
+from hiero.features.markup import MARKUP_FEATURES, Markup, MarkupRecord, Mode, checked_words
 from hiero.features.moses_markup import read_markup
 from hiero.features.trees import Tree
 from hiero.text import TextSide
@@ -286,6 +286,11 @@ class _Record(_NamedRecord):
     forbidden: list[str | list[str]] = []
     markup: MarkupRecord = MarkupRecord()
     lattice: LatticeRecord | None = None
+
+
+def is_mark_or_lattice_feature(name: str) -> bool:
+    """Tells whether a feature is one that marked phrases and lattices bring."""
+    return name in MARKUP_FEATURES or is_lattice_feature(name)
 
 
 def sentence_features(sentence: Sentence) -> set[str]:

@@ -132,23 +132,27 @@ def _box(kind: str, x: float, y: float, size: float, title: str = "") -> str:
 
 
 def _pyramid(outside: OutsideStrings, lost: dict[tuple[int, int], LostDerivation]) -> str:
-    """Draws cells above the words: longer spans higher, each over the middle of its words."""
-    source = outside.chart.forest.source
+    """Draws cells above the words, or of a lattice above its nodes: longer spans higher, each over its
+    middle."""
+    forest = outside.chart.forest
+    arcs = forest.source_nodes.reshape(-1, 2).tolist() or [[k, k + 1] for k in range(forest.source_length)]
+    words = [(begin, end, word) for (begin, end), word in zip(arcs, forest.source, strict=True)]
     reached = set(outside.reached)
-    height = _CELL * len(source)
+    height = _CELL * forest.source_length
     cells = []
     for begin, end in outside.chart.spans:
         x, y = _CELL * (begin + end - 1) / 2, height - _CELL * (end - begin)
         kind = "lost" if (begin, end) in lost else "reached" if (begin, end) in reached else "other"
-        words = escape_html(" ".join(source[begin:end]))
-        box = _box(kind, x + 2, y, _CELL - 4, f"<title>{begin}:{end} {words}</title>")
+        below = escape_html(" ".join(word for first, last, word in words if begin <= first and last <= end))
+        box = _box(kind, x + 2, y, _CELL - 4, f"<title>{begin}:{end} {below}</title>")
         if kind == "lost":
             box = f'<a href="#{lost[begin, end].name}" aria-label="{begin}:{end}">{box}</a>'
         cells.append(box)
-    for number, word in enumerate(source):
+    for number in range(forest.source_length):
         at = f'x="{_CELL * (number + 0.5):g}" y="{height + 12:g}" text-anchor="middle"'
-        cells.append(f'<text class="dim" {at}>{number}<title>{escape_html(word)}</title></text>')
-    names = " ".join(f"{number} {word}" for number, word in enumerate(source))
-    return (
-        svg(_CELL * len(source), height + 18, "\n".join(cells)) + f'<p class="dim">{escape_html(names)}</p>\n'
-    )
+        here = escape_html(" ".join(word for first, _, word in words if first == number))
+        cells.append(f'<text class="dim" {at}>{number}<title>{here}</title></text>')
+    until = ":{}" if len(forest.source_nodes) else ""
+    names = " ".join(f"{first}{until.format(last)} {word}" for first, last, word in words)
+    picture = svg(_CELL * forest.source_length, height + 18, "\n".join(cells))
+    return f'{picture}<p class="dim">{escape_html(names)}</p>\n'

@@ -49,8 +49,8 @@ def test_lattices_are_translated(parts: list[object], tmp_path: Path) -> None:
         rules = applied_rules(best, best.alignment)
     words = {name for rule in rules for name in rule.elements if name.startswith("s")}
     assert words == {"s0", "s2"}
-    unknown = decode(parts, "--source", source, "--set-weight", "Lattice1=1")
-    assert unknown.returncode == 1 and b"weights of Lattice1" in unknown.stderr
+    unknown = decode(parts, "--source", source, "--set-weight", "Latice0=1")
+    assert unknown.returncode == 1 and b"weights of Latice0" in unknown.stderr
     trees = write(tmp_path / "trees", ["(S (X le) (X chat))", "", "", "", ""])
     parsed = decode(parts, "--source", source, "--parses", trees)
     assert f"{source}:1: a lattice has neither a parse nor marks" in parsed.stderr.decode()
@@ -65,19 +65,18 @@ def test_lattices_are_translated(parts: list[object], tmp_path: Path) -> None:
     assert marked.returncode == 2 and b"--markup and --terms are for text" in marked.stderr
 
 
+def two_readings(line: str) -> Lattice:
+    """Makes a lattice of the words of a line, and of another in the place of each, with a better score."""
+    arcs = []
+    for place, word in enumerate(line.split()):
+        arcs += [Arc(word, place, place + 1, (-1.0,)), Arc("un", place, place + 1, (0.0,))]
+    return Lattice(arcs)
+
+
 def test_lattices_are_tuned(tuning_set: Path, tmp_path: Path) -> None:
     """A score that points the wrong way gets a negative weight."""
     lines = (tuning_set / "source").read_text().splitlines()
-    lattices = [
-        Lattice(
-            [
-                arc
-                for k, word in enumerate(line.split())
-                for arc in (Arc(word, k, k + 1, (-1.0,)), Arc("un", k, k + 1, (0.0,)))
-            ]
-        )
-        for line in lines
-    ]
+    lattices = [two_readings(line) for line in lines]
     source = write(tmp_path / "source.plf", [lattice.to_plf() for lattice in lattices])
     words = [str(word) for word in arguments(tuning_set, tmp_path / "out", "mert", "--iterations", 8)]
     words[words.index("--source") + 1] = str(source)
@@ -93,6 +92,28 @@ def test_lattices_are_tuned(tuning_set: Path, tmp_path: Path) -> None:
         for one, line in zip(lattices, lines, strict=True)
     )
     assert right > len(lines) // 2
+    # The weights go with the model that lacks the feature, for lattices, for text, and to compare.
+    options = ("--model", tuning_set / "model", "--weights", tmp_path / "out", "--quiet")
+    for input_ in (lattices[0].to_plf(), lines[0]):
+        kind = "plf" if "(" in input_ else "text"
+        text = call("hiero-decode", *options, "--input-format", kind, stdin=f"{input_}\n")
+        assert (text.returncode, text.stderr) == (0, b"")
+    table = call(
+        *("hiero", "analyse", tuning_set / "model", "--source", source, "--weights", tmp_path / "out"),
+        *("--references", tuning_set / "references"),
+    )
+    assert (table.returncode, table.stderr) == (0, b"") and str(tmp_path / "out") in table.stdout.decode()
+
+
+@pytest.mark.parametrize("measure", ["guided", "top-down", "concatenation", "partial-full"])
+def test_lattices_are_tuned_on_spans(tuning_set: Path, tmp_path: Path, measure: str) -> None:
+    lines = (tuning_set / "source").read_text().splitlines()
+    source = write(tmp_path / "source.plf", [two_readings(line).to_plf() for line in lines])
+    words = [str(word) for word in arguments(tuning_set, tmp_path / "out", "pro", "--iterations", 2)]
+    words[words.index("--source") + 1] = str(source)
+    done = call("hiero", *words, "--search-aware", measure)
+    assert (done.returncode, done.stderr) == (0, b""), done
+    assert read_weights(tmp_path / "out" / "iteration-001" / "weights.txt")["Lattice0"] != 1
 
 
 def test_word_links_are_not_of_lattices(tuning_set: Path, tmp_path: Path) -> None:

@@ -63,8 +63,8 @@ def test_markup_options_that_do_not_go_together(parts: list[object], tmp_path: P
     )
     done = decode(parts, "--soft-terms")
     assert done.returncode == 2 and b"--soft-terms needs --terms" in done.stderr
-    done = decode(parts, "--set-weight", "Markup=1", stdin="le chat\n")
-    assert b"no feature 'Markup'" in done.stderr
+    done = decode(parts, "--set-weight", "Marks=1", stdin="le chat\n")
+    assert b"no feature 'Marks'" in done.stderr
 
 
 def test_markup_of_records(parts: list[object]) -> None:

@@ -74,3 +74,15 @@ def test_the_command(tmp_path: Path) -> None:
     page = checked_page((tmp_path / "page.html").read_text())
     assert "Sentence 1" in page.texts["h1"]
     assert call(*command, "--sentence", 2).returncode == 2
+
+
+def test_a_lattice_has_nodes_in_place_of_words(tmp_path: Path) -> None:
+    paper(tmp_path, PAPER)
+    model = hiero.Model.assemble([tmp_path / "grammar"], [tmp_path / "lm"], tmp_path / "weights")
+    arcs = [hiero.Arc("Aimi", 0, 1), hiero.Arc("Aimi", 0, 2), hiero.Arc("unheard", 1, 2)]
+    chart = hiero.Decoder(model).translate(hiero.Sentence(lattice=hiero.Lattice(arcs)), keep="splits").chart
+    assert chart is not None and chart.spans == [(0, 1), (0, 2), (1, 2)]
+    html = chart_page(chart.outside("guided", [["Amy"]]))
+    assert "0:1 Aimi 0:2 Aimi 1:2 unheard" in checked_page(html).texts["p"]
+    assert "<title>0:2 Aimi Aimi unheard</title>" in html and "<title>1:2 unheard</title>" in html
+    assert ">1<title>unheard</title>" in html and ">2<title>" not in html

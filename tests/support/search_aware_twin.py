@@ -245,7 +245,9 @@ class Twin:
 
     def concatenation(self, span: Span) -> tuple[Tokens, Tokens]:
         """Returns the best translations of the spans before and behind a span."""
-        length = len(self.forest.source)
+        length = self.forest.source_length
+        arcs = self.forest.source_nodes.reshape(-1, 2).tolist()
+        words = [tuple(arc) for arc in arcs] or [(at, at + 1) for at in range(length)]
 
         def whole(begin: int, end: int) -> tuple[int, float, Tokens] | None:
             nodes = self.chart.nodes(begin, end)
@@ -259,7 +261,7 @@ class Twin:
             made = []
             for left, right, piece in pieces:
                 found = whole(*piece)
-                if found is None and piece[1] - piece[0] > 1:
+                if found is None and piece not in words:
                     continue
                 here = found or (1, 0.0, ())
                 there = before(left[1]) if piece == right else behind(right[0])
@@ -270,13 +272,12 @@ class Twin:
         def before(at: int) -> tuple[int, float, Tokens]:
             if at == 0:
                 return 0, 0.0, ()
-            lefts = range(1, at) or [0]
-            return whole(0, at) or cut([((0, b), (b, at), (b, at)) for b in lefts])
+            return whole(0, at) or cut([((0, b), (b, at), (b, at)) for b in range(at)])
 
         def behind(at: int) -> tuple[int, float, Tokens]:
             if at == length:
                 return 0, 0.0, ()
-            rights = range(length - 1, at, -1) or [length]
-            return whole(at, length) or cut([((at, e), (e, length), (at, e)) for e in rights])
+            ends = range(length, at, -1)
+            return whole(at, length) or cut([((at, e), (e, length), (at, e)) for e in ends])
 
         return before(span[0])[2], behind(span[1])[2]

@@ -14,6 +14,7 @@ from hiero import Chart
 from hiero._core import OutsideStrings
 from hiero.forest import derivation_tree
 from support.brute_force import BackoffModel, random_rules, write_arpa
+from support.lattices import random_lattice
 from support.paper_chart import PAPER, REFERENCE, paper
 from support.search_aware_twin import Tree, Twin, bleu_plus_one
 
@@ -96,7 +97,11 @@ def random_chart(
     weights = {name: rng.uniform(-1, 1) for name in model.feature_names}
     settings = {"pop_limit": rng.choice([1, 2, 5, 0]), "beam_size": rng.choice([0, 1, 2, 3])}
     decoder = hiero.Decoder(model, span_limit=rng.choice([2, 4]), **settings).with_weights(weights)
-    chart = decoder.translate(rng.choices(SOURCE, k=rng.randint(1, 6)), keep=keep).chart  # type: ignore[arg-type]
+    sentence = hiero.Sentence(tokens=rng.choices(SOURCE, k=rng.randint(1, 6)))
+    if rng.random() < 0.3:
+        sentence = hiero.Sentence(lattice=random_lattice(rng, SOURCE, rng.randint(2, 6), 1))
+        weights["Lattice0"] = 1.0
+    chart = decoder.translate(sentence, keep=keep, weights=weights).chart  # type: ignore[arg-type]
     assert chart is not None
     return chart, model, weights
 

@@ -58,7 +58,7 @@ Chart ForestBuilder::chart(std::shared_ptr<const TranslationModel> model,
     parts.survived.push_back(1);
     parts.completed.push_back(0);
   }
-  parts.lm_symbols = std::move(part_symbols_);
+  parts.lm_symbols = std::move(out_->is_lattice() ? path_symbols_ : part_symbols_);
   parts.forest = finish();
   return Chart(std::move(parts));
 }
@@ -73,6 +73,7 @@ void ForestBuilder::start() {
   paths_.clear();
   part_features_.clear();
   part_symbols_.clear();
+  path_symbols_.clear();
   words_.clear();
   out_->edge_offsets.push_back(0);
   out_->tail_offsets.push_back(0);
@@ -157,7 +158,7 @@ void ForestBuilder::add_edge(const SearchEdge& edge) {
   out_->edge_rules.push_back(std::int64_t{set.group.first_rule} + edge.slot);
   const RuleParts& parts =
       parts_of(sentence_.table(set.table), application.targets, edge.slot, set.group.first_rule + edge.slot);
-  out_->edge_targets.push_back(out_->is_lattice() ? add_path(sentence_.table(set.table), edge)
+  out_->edge_targets.push_back(out_->is_lattice() ? add_path(sentence_.table(set.table), parts, edge)
                                                   : parts.target);
   row_.assign(part_features_.begin() + static_cast<std::ptrdiff_t>(parts.features),
               part_features_.begin() + static_cast<std::ptrdiff_t>(parts.features_end));
@@ -202,7 +203,8 @@ std::int32_t ForestBuilder::add_template(const BoundTable& bound) {
 }
 
 // Returns the template of an application of a lattice, which has its words.
-std::int32_t ForestBuilder::add_path(const BoundTable& bound, const SearchEdge& edge) {
+std::int32_t ForestBuilder::add_path(const BoundTable& bound, const RuleParts& parts,
+                                     const SearchEdge& edge) {
   const Application& application = matches_.applications[edge.application];
   const auto words = matches_.path(application);
   std::vector<std::int32_t> path(words.begin(), words.end());
@@ -214,6 +216,9 @@ std::int32_t ForestBuilder::add_path(const BoundTable& bound, const SearchEdge& 
   const std::vector<std::int32_t>& added_path = std::get<2>(it->first);
   templates_->path.insert(templates_->path.end(), added_path.begin(), added_path.end());
   templates_->path_offsets.push_back(array_offset(templates_->path.size()));
+  const auto symbols = part_symbols_.begin() + static_cast<std::ptrdiff_t>(parts.symbols);
+  path_symbols_.insert(path_symbols_.end(), symbols,
+                       symbols + static_cast<std::ptrdiff_t>(parts.length * model_.lms().size()));
   return it->second;
 }
 

@@ -57,7 +57,7 @@ class ForestBuilder {
   void add_edge(const SearchEdge& edge);
   const RuleParts& parts_of(const BoundTable& bound, std::uint32_t set, std::uint32_t slot, RuleId rule);
   std::int32_t add_template(const BoundTable& bound);
-  std::int32_t add_path(const BoundTable& bound, const SearchEdge& edge);
+  std::int32_t add_path(const BoundTable& bound, const RuleParts& parts, const SearchEdge& edge);
   std::int32_t intern(WordId word);
   void rule_features(const BoundTable& bound, RuleId rule);
   void local_features(const Application& application, std::uint32_t slot);
@@ -82,6 +82,7 @@ class ForestBuilder {
   std::map<std::tuple<std::uint32_t, std::uint32_t, std::vector<std::int32_t>>, std::int32_t> paths_;
   std::vector<std::pair<std::uint32_t, double>> part_features_;
   std::vector<Symbol> part_symbols_;
+  std::vector<Symbol> path_symbols_;  // those of a lattice's templates, in their order
   std::unordered_map<WordId, std::int32_t> words_;
   std::vector<std::pair<std::uint32_t, double>> row_;
   RuleRecord record_;

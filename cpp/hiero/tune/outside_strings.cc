@@ -89,6 +89,15 @@ void OutsideStrings::concatenate() {
     behind_[static_cast<std::size_t>(at)] = best_side({at, length}, false);
 }
 
+// Tells whether a span is one word, in a lattice of some path.
+bool OutsideStrings::is_word(Span span) const {
+  if (!forest_.is_lattice()) return span.end - span.begin == 1;
+  for (std::size_t i = 0; i < forest_.source_nodes.size(); i += 2) {
+    if (forest_.source_nodes[i] == span.begin && forest_.source_nodes[i + 1] == span.end) return true;
+  }
+  return false;
+}
+
 // Translates the source before or behind a position. Where no item covers all of it, the piece next to the
 // position is joined with the best translation of the rest, such that as few words as possible are without
 // translation, then the sum of scores is greatest, then the piece is longest.
@@ -99,11 +108,11 @@ OutsideStrings::Side OutsideStrings::best_side(Span span, bool before) {
   Side best;
   NodeIndex nearest = -1;
   const Side* rest = nullptr;
-  for (std::int32_t size = 1; size == 1 || size < span.end - span.begin; ++size) {
+  for (std::int32_t size = 1; size <= span.end - span.begin; ++size) {
     const Span piece = before ? Span{span.end - size, span.end} : Span{span.begin, span.begin + size};
     const NodeIndex node = chart_->best_node(piece);
     // A single word may be left without translation.
-    if (node < 0 && size > 1) continue;
+    if (node < 0 && !is_word(piece)) continue;
     const Side& other = before ? before_[static_cast<std::size_t>(piece.begin)]
                                : behind_[static_cast<std::size_t>(piece.end)];
     const std::size_t untranslated = other.untranslated + (node < 0);
@@ -133,8 +142,7 @@ KBestArrays OutsideStrings::candidates(Span span) {
   if (is_whole(span)) {
     FeatureSums sums(*chart_->forest());
     for (const ScoredDerivation& derivation : best_) {
-      add_candidate(out, derivation.edges, yield_words(forest_, derivation.edges),
-                    sums.of(derivation.edges));
+      add_candidate(out, derivation.edges, yield_words(forest_, derivation.edges), sums.of(derivation.edges));
     }
   } else {
     const bool is_reached = reaches_all() || guided_.places.contains(span);

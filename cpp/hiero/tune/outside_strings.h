@@ -87,6 +87,7 @@ class OutsideStrings {
   bool reaches_all() const { return kind_ == Outside::kNothing || kind_ == Outside::kConcatenation; }
   void top_down();
   void concatenate();
+  bool is_word(Span span) const;
   Side best_side(Span span, bool before);
   double least_recovered(const std::vector<double>& scores) const;
   void add_candidate(KBestArrays& out, std::span<const EdgeIndex> edges, const Words& words,

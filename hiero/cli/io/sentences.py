@@ -14,7 +14,7 @@ from hiero.evaluate.evaluation_sets import EvaluationSet
 from hiero.evaluate.nist_xml import SegmentSet
 from hiero.features.glossary import Glossary
 from hiero.features.markup import Mode
-from hiero.features.sentence import sentence_features
+from hiero.features.sentence import is_mark_or_lattice_feature, sentence_features
 from hiero.text import TextSide
 
 
@@ -114,15 +114,13 @@ class SentenceRules:
     They may have features that the model has not, whose weights are kept here.
     """
 
-    def __init__(self, path: Path | None = None, features: Sequence[str] = ()) -> None:
-        """Reads a file of lines ``number ||| rule``, with rules as in rule tables. Raises FormatError.
-
-        ``features`` may have weights although no sentence has them."""
+    def __init__(self, path: Path | None = None) -> None:
+        """Reads a file of lines ``number ||| rule``, with rules as in rule tables. Raises FormatError."""
         self.path = path
         self._rules: dict[int, list[Rule]] = {}
         self.weights: dict[str, float] = {}
-        # Those, and features of the rules of the sentences so far.
-        self._seen: set[str] = set(features)
+        # Features of what the sentences so far brought.
+        self._seen: set[str] = set()
         for line_number, line in enumerate([] if path is None else read_lines(path), start=1):
             where = f"{path}:{line_number}"
             number, bar, text = line.partition(" ||| ")
@@ -152,6 +150,10 @@ class SentenceRules:
             )
         if may_have_rules:
             features = set(weights).difference(model_features)
+        # Weights that were tuned with marks or lattices are for other text, too.
+        others = {name for name in weights if is_mark_or_lattice_feature(name)}.difference(model_features)
+        features |= others
+        self._seen |= others
         self.weights = {name: weight for name, weight in weights.items() if name in features}
         return {name: weight for name, weight in weights.items() if name not in features}
 

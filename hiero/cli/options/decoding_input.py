@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
 from contextlib import ExitStack
 from dataclasses import dataclass
 from pathlib import Path
@@ -17,7 +16,6 @@ from hiero.cli.io.sentences import Terms
 from hiero.cli.options.common import INPUT_FORMAT, PARSES, Tokens
 from hiero.evaluate.nist_xml import SegmentSet
 from hiero.features.glossary import Glossary
-from hiero.features.markup import MARKUP_FEATURES
 
 # The group of these options.
 _IO = "Input and output"
@@ -111,15 +109,9 @@ class DecodingInput:
         return format_of(self.source, self.input_format)
 
     @property
-    def own_features(self) -> Sequence[str]:
-        """Features of marked phrases, if there may be any."""
-        has_marks = self.terms is not None or self.markup not in (None, "ignore", "pass-through")
-        return MARKUP_FEATURES if has_marks else ()
-
-    @property
-    def may_have_features(self) -> bool:
-        """Whether rules of sentences may have features that the model has not."""
-        return bool(self.own_features) or line_format(self.format).has_rules
+    def may_have_rules(self) -> bool:
+        """Whether sentences may bring rules, which may have features that the model has not."""
+        return line_format(self.format).has_rules
 
     def read_terms(self, model: Model) -> Terms | None:
         """Reads the glossary. Raises FormatError, also for labels that the model does not have; OSError."""
