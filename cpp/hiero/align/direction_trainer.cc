@@ -10,6 +10,8 @@ namespace hiero {
 namespace {
 
 constexpr std::size_t kGroups = 16;
+// Threads take longer to start than one takes to count the links of so many words.
+constexpr std::size_t kFewWords = 10'000;
 // As in the authors' program: the sweeps of the last stage are this, divided by the root of the number of
 // pairs. Those of the other stages are a quarter of it.
 constexpr double kSweeps = 5000;
@@ -76,10 +78,14 @@ void DirectionTrainer::sweep() {
   if (stage == AlignStage::kFertilities) add_to_sums();
 }
 
+// Returns the number of threads for counts of so many words.
+std::size_t DirectionTrainer::counters(std::size_t words) const { return words < kFewWords ? 1 : threads_; }
+
 // Every thread adds the counts of its own target words.
 void DirectionTrainer::add_to_sums() {
-  parallel_for(threads_, threads_, [&](std::size_t part, std::size_t) {
-    for (std::size_t word = part; word < model_.links.size(); word += threads_) {
+  const std::size_t threads = counters(model_.links.size());
+  parallel_for(threads, threads, [&](std::size_t part, std::size_t) {
+    for (std::size_t word = part; word < model_.links.size(); word += threads) {
       const auto target = static_cast<WordId>(word);
       model_.links.row(target).visit([&](WordId source, std::uint32_t count) {
         sums_.links.add(target, source, static_cast<std::int32_t>(count));
@@ -117,9 +123,10 @@ void DirectionTrainer::draw(std::size_t first, std::size_t last, const Direction
 // thread reads all of them, and changes the counts of its own words.
 void DirectionTrainer::count(std::size_t first, std::size_t last, std::span<const LinkPosition> old) {
   const std::size_t begin = bitext_.target.begin(first);
-  std::vector<JumpCounts> jumps(threads_);
-  parallel_for(threads_, threads_, [&](std::size_t part, std::size_t) {
-    const auto is_own = [&](WordId word) { return word % threads_ == part; };
+  const std::size_t threads = counters(bitext_.target.begin(last) - begin);
+  std::vector<JumpCounts> jumps(threads);
+  parallel_for(threads, threads, [&](std::size_t part, std::size_t) {
+    const auto is_own = [&](WordId word) { return word % threads == part; };
     for (std::size_t pair = first; pair < last; ++pair) {
       if (!bitext_.has(pair)) continue;
       const auto source = bitext_.source.sentence(pair);
@@ -129,7 +136,7 @@ void DirectionTrainer::count(std::size_t first, std::size_t last, std::span<cons
       const auto word_of = [&](LinkPosition link) {
         return link == kNoLink ? BitextSide::kEmptyWord : source[link];
       };
-      if (pair % threads_ == part) {
+      if (pair % threads == part) {
         jumps[part].add(now, source.size(), 1);
         if (!old.empty()) jumps[part].add(before, source.size(), -1);
       }
@@ -151,7 +158,8 @@ void DirectionTrainer::count(std::size_t first, std::size_t last, std::span<cons
 
 void DirectionTrainer::count_fertilities() {
   std::ranges::fill(model_.fertilities, Fertilities{});
-  parallel_for(threads_, threads_, [&](std::size_t part, std::size_t) {
+  const std::size_t threads = counters(bitext_.source.begin(bitext_.source.sentences()));
+  parallel_for(threads, threads, [&](std::size_t part, std::size_t) {
     std::vector<std::uint32_t> linked;
     for (std::size_t pair = 0; pair < bitext_.source.sentences(); ++pair) {
       if (!bitext_.has(pair)) continue;
@@ -161,7 +169,7 @@ void DirectionTrainer::count_fertilities() {
         if (link != kNoLink) ++linked[link];
       }
       for (std::size_t i = 0; i < source.size(); ++i) {
-        if (source[i] % threads_ != part) continue;
+        if (source[i] % threads != part) continue;
         ++model_.fertilities[source[i]][std::min<std::size_t>(linked[i], kMostLinks)];
       }
     }

@@ -57,6 +57,7 @@ class DirectionTrainer {
  private:
   void draw(std::size_t first, std::size_t last, const DirectionTables& tables);
   void count(std::size_t first, std::size_t last, std::span<const LinkPosition> old);
+  std::size_t counters(std::size_t words) const;
   void count_fertilities();
   void add_to_sums();
 
