@@ -230,6 +230,7 @@ def test_pruning_leaves_no_certificate(lms: list[Path]) -> None:
     assert not nothing.has_parse and nothing.optimal
 
 
+@pytest.mark.slow
 def test_real_sentences(shared: Path) -> None:
     """Short sentences are proved optimal; the limit counts hypotheses, and threads do not matter."""
     system = shared / "ja-en" / "system"

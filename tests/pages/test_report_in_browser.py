@@ -44,8 +44,15 @@ def rows(report: Path, place: int) -> list[Any]:
     return list(checked_page(report.read_text(encoding="utf-8")).data["sets"][place]["rows"])
 
 
-@pytest.mark.parametrize("width", [1400, 420])
-@pytest.mark.parametrize("scheme", ["light", "dark"])
+@pytest.mark.parametrize(
+    ("scheme", "width"),
+    [
+        ("light", 1400),
+        ("dark", 420),
+        pytest.param("light", 420, marks=pytest.mark.slow),
+        pytest.param("dark", 1400, marks=pytest.mark.slow),
+    ],
+)
 def test_nothing_is_cut_off(browser: Any, report: Path, width: int, scheme: str) -> None:
     for at in ("", "#" + rows(report, 0)[0][7]):
         page = open_page(browser, report, width, scheme, at=at)

@@ -49,6 +49,7 @@ def links(text: str) -> list[tuple[int, int]]:
     return [(int(i), int(j)) for i, j in (link.split("-") for link in text.split())]
 
 
+@pytest.mark.slow
 def test_regenerating_gives_the_committed_files(generator: Any, corpus: list[Any], tmp_path: Path) -> None:
     generator.write_corpus(tmp_path, corpus)
     written = sorted(path.name for path in tmp_path.iterdir())

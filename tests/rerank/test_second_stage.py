@@ -151,7 +151,8 @@ def test_forests_that_are_kept(trained: Path, tmp_path: Path) -> None:
     assert written(path, some) == [5] and path.read_bytes() == scratch.read_bytes()
 
 
-@pytest.mark.parametrize("sentences", [60, pytest.param(120, marks=pytest.mark.slow)])
+@pytest.mark.slow
+@pytest.mark.parametrize("sentences", [60, 120])
 def test_only_the_sample_changes(trained: Path, second: Path, tmp_path: Path, sentences: int) -> None:
     """Another sample gives the files of a run from scratch, and trains no model again."""
     copy, files = tmp_path / "copy", ("fold-*", "examples*", "left-out*", "*.json")

@@ -127,6 +127,7 @@ def test_the_share_is_that_of_the_best_bleu_of_folds_left_out(seed: int, tmp_pat
     assert said[-1] == f"{choice.share:g} of the weights of n-grams; BLEU of folds left out is {scores}"
 
 
+@pytest.mark.slow
 def test_the_cases_differ(tmp_path: Path) -> None:
     """Among the cases shares differ, and so does BLEU by share."""
     chosen, spreads = set(), []

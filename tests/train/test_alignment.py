@@ -84,7 +84,10 @@ def test_symmetrisation(heuristic: Heuristic) -> None:
         assert actual == sorted(symmetrise(there, back, rows, columns, heuristic))
 
 
-@pytest.mark.parametrize("aligner", get_args(AlignerName))
+@pytest.mark.parametrize(
+    "aligner",
+    [pytest.param(name, marks=[pytest.mark.slow] * (name == "sil-thot")) for name in get_args(AlignerName)],
+)
 def test_aligning(demo: Path, tmp_path: Path, aligner: AlignerName) -> None:
     for side in ("zh", "en"):
         lines = (demo / f"train.{side}").read_text().splitlines()[:150]
@@ -147,6 +150,7 @@ def f1_of(links: Path, gold: Path) -> float:
     return 2 * sum(len(a & b) for a, b in both) / sum(len(a) + len(b) for a, b in both)
 
 
+@pytest.mark.slow
 def test_further_pairs_are_aligned_by_what_was_learned(demo: Path, tmp_path: Path) -> None:
     learned, links, likely = tmp_path / "model", tmp_path / "links", tmp_path / "likely"
     align([(demo / "train.zh", demo / "train.en")], [links], save=learned, probabilities=likely)

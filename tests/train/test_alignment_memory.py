@@ -44,6 +44,7 @@ class Hungry(Aligner):
         return 1 << 40
 
 
+@pytest.mark.slow
 @pytest.mark.skipif(sys.platform != "linux", reason="memory is read from /proc")
 def test_counts_keep_within_what_they_are_said_to_take(tmp_path: Path) -> None:
     """Text in which every word is new takes most for its words, and text of few words most for its length."""
@@ -58,6 +59,7 @@ def test_counts_keep_within_what_they_are_said_to_take(tmp_path: Path) -> None:
         assert taken < said + (16 << 20)  # buffers of files and of Python
 
 
+@pytest.mark.slow
 def test_aligning_within_memory(demo: Path, tmp_path: Path) -> None:
     # Half of the memory that all pairs might take: some are not learned from, and all have links.
     words = max(len((demo / f"train.{side}").read_text().split()) for side in ("zh", "en"))

@@ -57,8 +57,18 @@ def trained_shards(bitexts: Bitexts, folder: Path, count: int, **settings: Any) 
     return shards
 
 
-@pytest.mark.parametrize("is_sample", [False, True])
-def test_shards_come_to_what_one_process_does(bitexts: Bitexts, tmp_path: Path, is_sample: bool) -> None:
+@pytest.mark.parametrize(
+    ("is_sample", "counts"),
+    [
+        (False, (3,)),
+        (True, (2,)),
+        pytest.param(False, (1, 2, 4, 6, 8), marks=pytest.mark.slow),
+        pytest.param(True, (3, 8), marks=pytest.mark.slow),
+    ],
+)
+def test_shards_come_to_what_one_process_does(
+    bitexts: Bitexts, tmp_path: Path, is_sample: bool, counts: Sequence[int]
+) -> None:
     settings: dict[str, Any] = {"seed": 5, "samplers": 2}
     if is_sample:
         settings["memory"] = sample_memory(bitexts)
@@ -67,7 +77,7 @@ def test_shards_come_to_what_one_process_does(bitexts: Bitexts, tmp_path: Path, 
     assert len(said) == is_sample
     assert expected[0].count(b"\n") == 600 and expected[1].count(b"\n") == 400
     assert AlignmentModel(tmp_path / "whole" / "model").samplers == 2
-    for count in (2, 3, 8) if is_sample else (1, 2, 3, 4, 6, 8):
+    for count in counts:
         said_of_shards: list[str] = []
         report = said_of_shards.append
         threads = 3 if count == 2 else 1

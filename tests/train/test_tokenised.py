@@ -37,6 +37,7 @@ def bitext(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> tuple[Path, Path]
     return tmp_path / "s", tmp_path / "t"
 
 
+@pytest.mark.slow
 def test_processes_change_nothing(bitext: tuple[Path, Path], tmp_path: Path) -> None:
     made: list[list[bytes]] = []
     for processes in (1, 2):
