@@ -22,7 +22,7 @@ from hiero.base.arguments import checked_tuple, similar_names
 from hiero.base.lines import read_lines
 from hiero.features.markup import Markup, Mode, Phrase, character_places
 from hiero.features.sentence import Sentence
-from hiero.text import TextSide
+from hiero.text import TextProcessing, TextSide
 
 Case = Literal["any", "exact"]
 
@@ -81,13 +81,18 @@ class Glossary:
         ]
         return cls(terms, os.fspath(path))
 
-    def check_labels(self, labels: Sequence[str]) -> None:
-        """Raises FormatError for a term with a label that is none of these, which phrases may have."""
+    def check(self, text: TextProcessing, labels: Sequence[str]) -> None:
+        """Raises FormatError for a term or a translation that has no words in the text of a model, and for a
+        label that is none of ``labels``, which its phrases may have."""
         for term in self.terms:
+            where = f"{self.path}: term {term.source!r}"
+            if not text.source.words(term.source):
+                raise FormatError(f"{where} has no words")
+            if empty := [target for target in term.targets if not text.target.words(target)]:
+                raise FormatError(f"{where}: its translation {empty[0]!r} has no words")
             if term.label and term.label not in labels:
-                term_is = f"{self.path}: term {term.source!r}"
                 known = ", ".join(similar_names(term.label, labels))
-                raise FormatError(f"{term_is}: the model has no label {term.label} (labels: {known})")
+                raise FormatError(f"{where}: the model has no label {term.label} (labels: {known})")
 
     def find(self, words: Sequence[str], side: TextSide) -> list[Found]:
         """Finds the terms in words of a text, as ``side.words`` makes them; from left to right, and of those

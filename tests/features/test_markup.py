@@ -13,7 +13,7 @@ import pytest
 from hiero import FormatError, Markup, Phrase, Sentence, Wall
 from hiero.features.glossary import Glossary, Term
 from hiero.features.markup import character_places
-from hiero.text import TextSide, parse_side
+from hiero.text import TextProcessing, TextSide, parse_side
 
 GERMAN = parse_side("de:moses")
 PLAIN = TextSide()
@@ -231,6 +231,40 @@ def test_glossary(tmp_path: Path) -> None:
         Glossary.read(path)
 
 
+def test_any_glossary_is_read_or_refused(tmp_path: Path) -> None:
+    """Terms that are read are those of the lines, and can be looked for."""
+    path = tmp_path / "terms.tsv"
+    pieces = ["a", "B ", "\t", "#", "語", "e\u0301", "\u00ad", "\u00a0", "\r", " "]
+
+    def line(rng: random.Random) -> str:
+        fields = [
+            "".join(rng.choices(pieces, k=rng.randint(1, 3))) for _ in range(rng.choice([1, 2, 2, 2, 2]))
+        ]
+        return "\t".join([*fields, *rng.choice([[], [], ["X"], ["", "exact"], ["Y", "no"]])])
+
+    text = TextProcessing(GERMAN, parse_side("en:moses"))
+    read = refused = found = 0
+    for seed in range(2000):
+        rng = random.Random(seed)
+        lines = [line(rng) for _ in range(rng.randint(1, 2))]
+        path.write_bytes("\n".join(lines).encode() + rng.choice([b"", b"\n", b"\n\xff\n", b"\0"]))
+        try:
+            glossary = Glossary.read(path)
+            glossary.check(text, ["X"])
+        except FormatError as error:
+            refused += 1
+            assert re.match(re.escape(f"{path}:") + r"(\d+:| term) ", str(error))
+            continue
+        content = path.read_bytes().decode()
+        assert all(one in content for term in glossary.terms for one in (term.source, *term.targets))
+        sentence = Sentence("a B 語 exact \u00e9 X")
+        marked = glossary.marked(sentence, GERMAN)
+        read += bool(glossary.terms)
+        found += bool(marked.markup)
+        assert marked.with_tokens(GERMAN).tokens
+    assert min(read, refused, found) > 100
+
+
 def test_arguments_of_other_types() -> None:
     for wrong, message in (
         (lambda: Term("Haus", "house"), "targets: expected a list of texts, not the string 'house'"),  # type: ignore[arg-type]
@@ -241,11 +275,18 @@ def test_arguments_of_other_types() -> None:
             wrong()
 
 
-def test_labels_of_terms() -> None:
+def test_glossaries_that_do_not_fit_a_model() -> None:
+    text = TextProcessing(GERMAN, parse_side("en:moses"))
     glossary = Glossary([Term("a", ("b",)), Term("c", ("d",), "NP")], "terms.tsv")
-    glossary.check_labels(["X", "NP"])
+    glossary.check(text, ["X", "NP"])
     with pytest.raises(FormatError, match=r"terms.tsv: term 'c': the model has no label NP \(labels: X\)"):
-        glossary.check_labels(["X"])
+        glossary.check(text, ["X"])
+    for term, message in (
+        (Term("\u00ad", ("b",)), r"terms.tsv: term '\\xad' has no words"),
+        (Term("a", ("b", "\u00ad")), r"terms.tsv: term 'a': its translation '\\xad' has no words"),
+    ):
+        with pytest.raises(FormatError, match=message):
+            Glossary([term], "terms.tsv").check(text, ["X"])
 
 
 def test_terms_that_are_translated_as_asked() -> None:

@@ -118,7 +118,7 @@ class DecodingInput:
         if self.terms is None:
             return None
         glossary = Glossary.read(self.terms)
-        glossary.check_labels(sorted({*model.core.labels} - {model.goal}))
+        glossary.check(model.text, sorted({*model.core.labels} - {model.goal}))
         return Terms(glossary, model.text.source, "inclusive" if self.soft_terms else "exclusive")
 
     def open(self, stack: ExitStack) -> tuple[Lines, SegmentSet | None]:

@@ -197,7 +197,7 @@ class TuningSets:
         if self.held_out_source is not None:
             files.append((self.held_out_source, self.held_out_references or [], self.held_out_parses))
         glossary = Glossary([]) if self.terms is None else Glossary.read(self.terms)
-        glossary.check_labels(sorted({*model.core.labels} - {model.goal}))
+        glossary.check(model.text, sorted({*model.core.labels} - {model.goal}))
         sets = []
         for source, texts, parses in files:
             sentences, references = read_set(source, texts, self.tokens, model, self.input_format, parses)
