@@ -38,7 +38,7 @@ _LONGEST = 10_000_000
 class Arc:
     """An arc from the node ``begin`` to a later one, ``end``, with a word, "" for none, and scores, such as
     natural logarithms of probabilities. Score k is the feature ``Latticek``. Raises TypeError for fields of
-    other types."""
+    other types, FormatError for a score that is too large."""
 
     word: str
     begin: int
@@ -53,7 +53,10 @@ class Arc:
                 raise TypeError(f"{name}: expected the number of a node, not {describe(node)}")
         if type(self.scores) is not tuple or not all(type(score) is float for score in self.scores):
             scores = checked_tuple("scores", self.scores, (int, float), "numbers")
-            object.__setattr__(self, "scores", tuple(map(float, scores)))
+            try:
+                object.__setattr__(self, "scores", tuple(map(float, scores)))
+            except OverflowError:
+                raise FormatError("lattice: a score is too large") from None
 
 
 @dataclass(frozen=True)

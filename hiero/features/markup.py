@@ -9,6 +9,7 @@
 from __future__ import annotations
 
 import math
+from collections import Counter
 from collections.abc import Iterable, Sequence
 from dataclasses import asdict, dataclass, replace
 from itertools import accumulate, pairwise
@@ -106,7 +107,7 @@ class Markup:
         object.__setattr__(self, "walls", checked_tuple("walls", self.walls, Wall, "hiero.Wall"))
         zones = checked_tuple("zones", self.zones, (tuple, list), "pairs of begin and end")
         for zone in zones:
-            if len(zone) != 2:
+            if len(zone) != 2 or not all(isinstance(place, int) for place in zone):
                 raise TypeError(f"zones: expected pairs of begin and end, not {describe(zone)}")
         object.__setattr__(self, "zones", tuple((begin, end) for begin, end in zones))
         for begin, end in self.zones:
@@ -276,7 +277,7 @@ def _in_tokens(phrase: Phrase, target: TextSide) -> list[list[str]]:
 def _tokens_at(text: str, places: Sequence[int], side: TextSide) -> tuple[list[str], list[int]]:
     """Returns the tokens of a text that is split at these places, and the index of the token after each."""
     moved = list(places)
-    parts = side.parts(side.words(text))
+    parts = Counter(filter(side.is_part, side.words(text)))
     for _ in range(_PASSES):
         ends = list(accumulate((len(word) for word in side.bare(side.words(text))), initial=0))
         by_end = {end: index for index, end in reversed(list(enumerate(ends)))}
@@ -284,7 +285,7 @@ def _tokens_at(text: str, places: Sequence[int], side: TextSide) -> tuple[list[s
         found = [index for index in indices if index is not None]
         if len(found) == len(places):
             tokens = side.tokens(text)
-            if lost := set(parts) - set(side.parts(tokens)):
+            if lost := parts - Counter(filter(side.is_part, tokens)):
                 raise FormatError(f"a mark begins or ends within {min(lost)}, which is one word")
             return tokens, found
         # A space splits words where a mark begins or ends within one.

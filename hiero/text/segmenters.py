@@ -43,8 +43,8 @@ class Segmenter(Protocol):
         """Returns the words of a text. Raises Error if the package is missing."""
 
     def readings(self, text: str, number: int) -> list[Reading]:
-        """Returns at most ``number`` different ways of reading a text, the best first. Raises Error if the
-        package is missing."""
+        """Returns at most ``number`` ways of reading a text: first that of ``words``, then others by score.
+        Raises Error if the package is missing."""
 
 
 class Jieba:
@@ -78,7 +78,7 @@ class Jieba:
                     words.setdefault((begin, last + 1), text[begin : last + 1])
         edges = [(begin, end, word.strip(), score(word)) for (begin, end), word in words.items()]
         best = (split(" ".join(found)), sum(map(score, found)))
-        return _with_first(best, best_paths(edges, 0, len(text), number + 1))[:number]
+        return _with_first(best, best_paths(edges, 0, len(text), number))[:number]
 
 
 class Janome:

@@ -105,8 +105,9 @@ class TextSide:
         return self._cased(*self._split(text))
 
     def readings(self, text: str, number: int) -> list[tuple[list[str], float]]:
-        """Returns at most ``number`` ways in which a segmenter reads a line of raw text, the best first: the
-        tokens, and the natural logarithm of how probable they are. Without a segmenter there is one, with 0.
+        """Returns at most ``number`` ways in which a segmenter reads a line of raw text: that of ``tokens``,
+        then by score. Each has its tokens, and the natural logarithm of how probable they are. Without a
+        segmenter there is one, with 0.
 
         Raises Error and OSError as ``tokens`` does.
         """

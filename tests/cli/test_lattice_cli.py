@@ -103,6 +103,11 @@ def test_lattices_are_tuned(tuning_set: Path, tmp_path: Path) -> None:
         *("--references", tuning_set / "references"),
     )
     assert (table.returncode, table.stderr) == (0, b"") and str(tmp_path / "out") in table.stdout.decode()
+    plain = call(
+        *("hiero", "analyse", tuning_set / "model", "--source", tuning_set / "source"),
+        *("--weights", tmp_path / "out", "--references", tuning_set / "references"),
+    )
+    assert (plain.returncode, plain.stderr) == (0, b"")
 
 
 @pytest.mark.parametrize("measure", ["guided", "top-down", "concatenation", "partial-full"])
@@ -124,7 +129,20 @@ def test_word_links_are_not_of_lattices(tuning_set: Path, tmp_path: Path) -> Non
         read_alignments([links], (sentences, [["the"], ["the"]]), model)
 
 
+def test_lattices_of_the_held_out_set_alone_have_features(tuning_set: Path, tmp_path: Path) -> None:
+    held_out = write(tmp_path / "held.plf", ["((('chat',-0.5,1),),)"])
+    reference = write(tmp_path / "held.en", ["cat"])
+    options = ("--held-out-source", held_out, "--held-out-references", reference)
+    done = call("hiero", *arguments(tuning_set, tmp_path / "out", "pro", "--iterations", 1), *options)
+    assert (done.returncode, done.stderr) == (0, b""), done
+    assert "Lattice0" in read_weights(tmp_path / "out" / "weights.txt")
+
+
 def test_terms_and_rules_are_tuned(tuning_set: Path, tmp_path: Path) -> None:
+    for label in ("NP", "S"):
+        terms = write(tmp_path / "terms", [f"chat\tcat\t{label}"])
+        done = call("hiero", *arguments(tuning_set, tmp_path / "no", "pro"), "--terms", terms)
+        assert done.returncode == 1 and f"the model has no label {label}".encode() in done.stderr
     terms = write(tmp_path / "terms", ["chat\tcat", "maison\thouse"])
     done = call("hiero", *arguments(tuning_set, tmp_path / "out", "pro", "--iterations", 3), "--terms", terms)
     assert (done.returncode, done.stderr) == (0, b""), done

@@ -102,6 +102,14 @@ def test_terms(parts: list[object], tmp_path: Path) -> None:
     assert f"hiero: {terms}:2: expected a term, a tab and its translation" in one_error_line(
         decode(parts, *options)
     )
+    write(tmp_path / "terms", ["chat\tTom"])
+    lattice = json.dumps({"lattice": hiero.Lattice([hiero.Arc("chat", 0, 1)]).to_json()})
+    records = decode(parts, "--terms", terms, "--input-format", "jsonl", stdin=lattice)
+    assert records.stdout.decode() == "cat\n"
+    of_lattices = decode(parts, "--terms", terms, "--input-format", "plf")
+    assert of_lattices.returncode == 2 and b"--markup and --terms are for text" in of_lattices.stderr
+    write(tmp_path / "terms", ["le chat\tthe feline\tS"])
+    assert "the model has no label S (labels: X)" in one_error_line(decode(parts, *options))
     write(tmp_path / "terms", ["le chat\tthe feline\tNP"])
     wrong = one_error_line(decode(parts, *options))
     assert f"hiero: {terms}: term 'le chat': the model has no label NP (labels: X)" in wrong

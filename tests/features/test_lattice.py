@@ -152,9 +152,13 @@ def test_arguments_of_other_types() -> None:
         (lambda: Arc("a", "0", 1), "begin: expected the number of a node, not the string '0'"),  # type: ignore[arg-type]
         (lambda: Arc("a", 0, 1.0), "end: expected the number of a node, not float 1.0"),  # type: ignore[arg-type]
         (lambda: Arc("a", 0, 1, -0.5), "scores: expected a list of numbers, not float -0.5"),  # type: ignore[arg-type]
+        (lambda: Arc("a", 0, 1, ["0.5"]), "scores: expected a list of numbers, not one with"),  # type: ignore[list-item]
+        (lambda: Arc("a", 0, 1, ("x",)), "scores: expected a list of numbers, not one with"),  # type: ignore[arg-type]
     ):
         with pytest.raises(TypeError, match=re.escape(message)):
             wrong()
+    with pytest.raises(FormatError, match="lattice: a score is too large"):
+        Arc("a", 0, 1, (10**400,))
     assert Arc("a", 0, 1, [-1]).scores == (-1.0,)
 
 
@@ -162,6 +166,8 @@ def test_another_lattice() -> None:
     sentence = Sentence(lattice=Lattice([Arc("a", 0, 1)]), id=3)
     other = Sentence.from_source(sentence, lattice=Lattice([Arc("b", 0, 1)]))
     assert (other.tokens, other.id) == (("b",), 3)
+    with pytest.raises(FormatError, match="a lattice, or text or tokens, not both"):
+        Sentence.from_source(Sentence(tokens=["z"]), lattice=sentence.lattice)
     text = Sentence.from_source(sentence, lattice=None, text="c")
     assert (text.tokens, text.text, text.lattice) == ((), "c", None)
 

@@ -13,6 +13,7 @@ import pytest
 from hiero import FormatError, Markup, Phrase, Sentence, Wall
 from hiero.features.glossary import Glossary, Term
 from hiero.features.markup import character_places
+from hiero.features.moses_markup import read_markup
 from hiero.text import TextProcessing, TextSide, parse_side
 
 GERMAN = parse_side("de:moses")
@@ -54,6 +55,17 @@ def test_zones_and_walls() -> None:
     tokens = sentence.with_tokens(PLAIN)
     assert tokens.markup.zones == ((2, 6),)
     assert tokens.markup.walls == (Wall(4, 2, 6), Wall(5, 2, 6), Wall(7))
+
+
+def test_zones_within_zones_and_walls_at_their_ends() -> None:
+    text, markup = read_markup("x <zone> a <zone> b <wall/> c </zone> d </zone>", "exclusive")
+    assert [text[begin:end] for begin, end in markup.zones] == ["b  c", "a  b  c  d"]
+    (wall,) = markup.walls
+    assert text[wall.begin : wall.end] == "b  c" and text[wall.position :].startswith(" c")
+    assert read_markup("a <zone> b <wall/> </zone> c", "exclusive")[1].walls == ()
+    assert len(read_markup("a <wall> b", "exclusive")[1].walls) == 1
+    with pytest.raises(FormatError, match="column 3: </wall> closes nothing"):
+        read_markup("a </wall> b", "exclusive")
 
 
 @pytest.mark.parametrize(
@@ -149,6 +161,10 @@ def test_places_in_tokens() -> None:
     assert words("siehe [www.a.org/x]!") == [["www.a.org/x"]]
     with pytest.raises(FormatError, match=r"a mark begins or ends within www\.a\.org/x, which is one word"):
         words("siehe www.[a.org/x] dort")
+    for text in ("www.b.org/y www.[a.org/x]", "www.a.org/x und www.[a.org/x]"):
+        with pytest.raises(FormatError, match="which is one word"):
+            words(text)
+    assert words("[Ha]us[tür]en [fe]n a[b]c") == [["Ha"], ["tür"], ["fe"], ["b"]]
 
 
 def test_places_of_words() -> None:
@@ -270,9 +286,15 @@ def test_arguments_of_other_types() -> None:
         (lambda: Term("Haus", "house"), "targets: expected a list of texts, not the string 'house'"),  # type: ignore[arg-type]
         (lambda: Markup(zones=[(0, 1, 2)]), "zones: expected pairs of begin and end, not"),  # type: ignore[list-item]
         (lambda: Markup(zones=[3]), "zones: expected a list of pairs of begin and end"),  # type: ignore[list-item]
+        (lambda: Markup(zones=[(0,)]), "zones: expected pairs of begin and end, not"),  # type: ignore[list-item]
+        (lambda: Markup(zones=[(0.0, 1.5)]), "zones: expected pairs of begin and end"),  # type: ignore[list-item]
     ):
         with pytest.raises(TypeError, match=re.escape(message)):
             wrong()
+
+
+def test_zones_are_pairs() -> None:
+    assert Markup(zones=[[0, 2]]).zones == ((0, 2),)  # type: ignore[list-item]
 
 
 def test_glossaries_that_do_not_fit_a_model() -> None:
@@ -281,6 +303,8 @@ def test_glossaries_that_do_not_fit_a_model() -> None:
     glossary.check(text, ["X", "NP"])
     with pytest.raises(FormatError, match=r"terms.tsv: term 'c': the model has no label NP \(labels: X\)"):
         glossary.check(text, ["X"])
+    with pytest.raises(FormatError, match=r"term 'a': the model has no label NPX \(labels: NP\)"):
+        Glossary([Term("a", ("b",), "NPX"), Term("c", ("d",))]).check(text, [*map(str, range(99)), "NP"])
     for term, message in (
         (Term("\u00ad", ("b",)), r"terms.tsv: term '\\xad' has no words"),
         (Term("a", ("b", "\u00ad")), r"terms.tsv: term 'a': its translation '\\xad' has no words"),
@@ -312,6 +336,15 @@ def test_terms_that_are_translated_as_asked() -> None:
         ("b c", "x X", 2),
     ):
         assert same.count(terms, words, PLAIN, PLAIN) == (2, right)
+    choice = Glossary([Term("a", ("x", "y"), case="exact"), Term("b", ("X",))])
+    assert choice.count("a b", "x y", PLAIN, PLAIN) == (2, 2)
+    longest = Glossary([Term("a", ("x", "x y")), Term("b", ("x z", "q"))])
+    assert longest.count("a b", "x z x y", PLAIN, PLAIN) == (2, 2)
+    # Words of both sides are compared without marks, and before casing.
+    english, lower = parse_side("en:moses"), replace(GERMAN, lowercase=True)
+    assert Glossary([Term("a", ("and/or",))]).count("a", "one and/or two", GERMAN, english) == (1, 1)
+    exact = Glossary([Term("SIE", ("IT",), case="exact")])
+    assert exact.count("SIE", "IT", lower, replace(english, lowercase=True)) == (1, 1)
     # Lengths that do not fit, and a translation that is a part of another.
     nested = Glossary([Term("a", ("x", "x y"))])
     assert nested.count("a a", "x y x", PLAIN, PLAIN) == (2, 2)

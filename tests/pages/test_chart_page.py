@@ -25,6 +25,10 @@ def test_the_page_of_the_paper_s_example(tmp_path: Path) -> None:
         ((1, 5), "lived in Berlin before getting married", 1.0),
     ]
     page = checked_page(chart_page(outside, {"P": 1.0}, "Aimi"))
+    html = chart_page(outside, {"P": 1.0}, "Aimi")
+    names = " ".join(f"{place} {word}" for place, word in enumerate(outside.chart.forest.source))
+    assert f'<p class="dim">{names}</p>' in html
+    assert f"<title>0:1 {outside.chart.forest.source[0]}</title>" in html
     # The legend has one of each kind.
     assert page.classes.count("lost") == 2 + 1 and page.classes.count("cell") == len(outside.chart.spans) + 3
     assert page.classes.count("reached") == len(outside.reached) - 2 + 1

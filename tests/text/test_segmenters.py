@@ -8,7 +8,7 @@ from itertools import pairwise
 
 import pytest
 
-from hiero.text import TextSide
+from hiero.text import TextSide, segmenters
 from hiero.text.segmenters import Edge, Reading, best_paths
 from support.commands import call
 
@@ -47,7 +47,8 @@ def test_best_paths_are_those_of_all() -> None:
             assert [score for _, score in found] == pytest.approx([score for _, score in ordered[:number]])
     assert had_doubles > 100
     # Of equal readings the one with fewer words.
-    assert best_paths([(0, 1, "a", -1), (1, 2, "b", -1), (0, 2, "ab", -2)], 0, 2, 1) == [(["ab"], -2)]
+    shorter: list[Edge] = [(0, 1, "a", -1), (1, 3, "b", -1), (0, 2, "", -1), (2, 3, "ab", -1)]
+    assert best_paths(shorter, 0, 3, 1) == [(["ab"], -2)]
 
 
 @pytest.mark.parametrize(
@@ -110,6 +111,25 @@ def test_readings_are_tokens_of_the_side() -> None:
         assert empty.readings("  ", 3) == [([], 0.0)]
 
 
+def test_long_and_spaced_text() -> None:
+    japanese = TextSide("janome", "ja")
+    for text in ("本を読む" * 70, "見る 本"):
+        assert japanese.readings(text, 1)[0][0] == japanese.tokens(text)
+    # A text that is left as it is.
+    assert len(TextSide("jieba", "zh", rules=1).readings("南京市长江大桥", 3)) == 3
+
+
+def test_no_cache_is_read_from_where_anyone_may_write(monkeypatch: pytest.MonkeyPatch) -> None:
+    import jieba
+
+    def refused(*_: object) -> None:
+        raise AssertionError("the cache of jieba")
+
+    monkeypatch.setattr(jieba.Tokenizer, "initialize", refused)
+    segmenters._jieba.cache_clear()
+    assert TextSide("jieba", "zh").tokens("他买了书") == ["他", "买", "了", "书"]
+
+
 def test_command() -> None:
     done = call("hiero", "tokenize", "zh:jieba", "--readings", 2, stdin="他买了两本书\n\n")
     assert done.stdout.decode().splitlines() == [
@@ -121,5 +141,8 @@ def test_command() -> None:
         call("hiero", "lattice", "--input-format", "nbest", stdin=done.stdout).stdout.decode().splitlines()
     )
     assert len(lattices) == 2 and "('两本书',0.0,2), ('两',-1.230258,1)" in lattices[0] and lattices[1] == ""
+    one = call("hiero", "tokenize", "zh:jieba", "--readings", 1, stdin="他买了两本书\n".encode() + b"\xff\n")
+    assert one.stdout.decode().splitlines() == ["0 ||| 他 买 了 两本书 ||| -34.691352", "1 |||  ||| 0.000000"]
+    assert one.returncode == 1 and call("hiero", "tokenize", "zh:jieba", "--readings", 0).returncode == 2
     wrong = call("hiero", "tokenize", "en:moses", "--readings", 2)
     assert wrong.returncode == 2 and b"--readings: only jieba and janome read text" in wrong.stderr
