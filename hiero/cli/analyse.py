@@ -19,7 +19,7 @@ from hiero.cli.io.tuned import read_tuned
 from hiero.cli.options.analysis import AnalysisPictures, AnalysisSet, Measures
 from hiero.cli.options.common import Decoding, Load, ModelPath, Places
 from hiero.evaluate import Bleu
-from hiero.features.sentence import is_mark_or_lattice_feature
+from hiero.features.sentence import features_of_other_sentences
 from hiero.pages.chart import chart_page
 from hiero.tune import ModelDecoder
 from hiero.tune.analysis import analyse, plot_beams
@@ -75,8 +75,7 @@ def _weighted(model: Model, path: Path, decoding: Mapping[str, Any]) -> Decoder:
     """Returns a decoder with weights from a file, and the span limit that they were tuned with. Raises
     FormatError, OSError."""
     weights, tuned_with = read_tuned(path)
-    # Weights that were tuned with marks or lattices are for other text, too.
-    others = {name for name in weights if is_mark_or_lattice_feature(name)}.difference(model.feature_names)
+    others = features_of_other_sentences(weights, model.feature_names)
     weights = {name: weight for name, weight in weights.items() if name not in others}
     return Decoder(model, **{**tuned_with, **decoding}).with_weights(weights)
 

@@ -274,10 +274,16 @@ def _in_tokens(phrase: Phrase, target: TextSide) -> list[list[str]]:
     return [target.words(t) if isinstance(t, str) else list(t) for t in phrase.translations]
 
 
+def _counted_parts(tokens: Sequence[str], side: TextSide) -> Counter[str]:
+    """Counts protected parts of text among tokens, whatever marks they have."""
+    words = zip(tokens, side.bare(tokens), strict=True)
+    return Counter(bare for token, bare in words if side.is_part(token))
+
+
 def _tokens_at(text: str, places: Sequence[int], side: TextSide) -> tuple[list[str], list[int]]:
     """Returns the tokens of a text that is split at these places, and the index of the token after each."""
     moved = list(places)
-    parts = Counter(filter(side.is_part, side.words(text)))
+    parts = _counted_parts(side.words(text), side)
     for _ in range(_PASSES):
         ends = list(accumulate((len(word) for word in side.bare(side.words(text))), initial=0))
         by_end = {end: index for index, end in reversed(list(enumerate(ends)))}
@@ -285,7 +291,7 @@ def _tokens_at(text: str, places: Sequence[int], side: TextSide) -> tuple[list[s
         found = [index for index in indices if index is not None]
         if len(found) == len(places):
             tokens = side.tokens(text)
-            if lost := parts - Counter(filter(side.is_part, tokens)):
+            if lost := parts - _counted_parts(tokens, side):
                 raise FormatError(f"a mark begins or ends within {min(lost)}, which is one word")
             return tokens, found
         # A space splits words where a mark begins or ends within one.

@@ -288,9 +288,12 @@ class _Record(_NamedRecord):
     lattice: LatticeRecord | None = None
 
 
-def is_mark_or_lattice_feature(name: str) -> bool:
-    """Tells whether a feature is one that marked phrases and lattices bring."""
-    return name in MARKUP_FEATURES or is_lattice_feature(name)
+def features_of_other_sentences(weights: Iterable[str], model_features: Iterable[str]) -> set[str]:
+    """Returns the names of weights that are of marked phrases or lattices, and of no feature of a model.
+
+    Weights that were tuned with such sentences are for all others, too."""
+    names = {name for name in weights if name in MARKUP_FEATURES or is_lattice_feature(name)}
+    return names.difference(model_features)
 
 
 def sentence_features(sentence: Sentence) -> set[str]:

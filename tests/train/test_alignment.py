@@ -36,6 +36,7 @@ from hiero.train.alignment import AlignerName
 from hiero.train.corpus import divide_pairs
 from hiero.train.sil_thot import _run_direction
 from support.commands import call
+from support.slow import with_slow
 
 Link = tuple[int, int]
 
@@ -84,10 +85,7 @@ def test_symmetrisation(heuristic: Heuristic) -> None:
         assert actual == sorted(symmetrise(there, back, rows, columns, heuristic))
 
 
-@pytest.mark.parametrize(
-    "aligner",
-    [pytest.param(name, marks=[pytest.mark.slow] * (name == "sil-thot")) for name in get_args(AlignerName)],
-)
+@pytest.mark.parametrize("aligner", with_slow(get_args(AlignerName), "sil-thot"))
 def test_aligning(demo: Path, tmp_path: Path, aligner: AlignerName) -> None:
     for side in ("zh", "en"):
         lines = (demo / f"train.{side}").read_text().splitlines()[:150]
@@ -97,12 +95,10 @@ def test_aligning(demo: Path, tmp_path: Path, aligner: AlignerName) -> None:
         (tmp_path / f"h.{side}").write_bytes((demo / name).read_bytes())
         (tmp_path / f"s.{side}").write_text("".join(line + "\n" for line in lines[50:90]))
 
-    def run(
-        parts: str, seed: int = 1, heuristic: Heuristic = "grow-diag-final-and", samplers: int = 3
-    ) -> list[list[str]]:
+    def run(parts: str, **settings: Any) -> list[list[str]]:
         bitexts = [(tmp_path / f"{part}.zh", tmp_path / f"{part}.en") for part in parts]
         outputs = [tmp_path / f"{part}.align" for part in parts]
-        align(bitexts, outputs, seed=seed, heuristic=heuristic, aligner=aligner, samplers=samplers)
+        align(bitexts, outputs, aligner=aligner, **settings)
         return [path.read_text().splitlines() for path in outputs]
 
     if aligner in ("hiero", "sil-thot"):  # others sample nothing

@@ -26,6 +26,7 @@ from hiero.tune.run.iterations import _Scores
 from hiero.tune.run.limits import weight_problem
 from hiero.tune.run.method import METHODS, TuningState
 from hiero.tune.run.protocol import Array
+from support.slow import with_slow
 from support.synthetic_decoder import TableDecoder, solvable
 from support.tuning import BEST, SMALL, START, run, takes_k, without_times
 
@@ -263,13 +264,7 @@ def test_held_out_sentences_without_translations_count_as_empty() -> None:
         HeldOut(table, Bleu([*references, ["more"]])).statistics(weights)
 
 
-@pytest.mark.parametrize(
-    "method",
-    [
-        pytest.param(name, marks=[pytest.mark.slow] * (name in ("risk", "hypergraph-mert")))
-        for name in sorted(METHODS)
-    ],
-)
+@pytest.mark.parametrize("method", with_slow(sorted(METHODS), "risk", "hypergraph-mert"))
 def test_weights_stay_near_what_is_given(method: str, tmp_path: Path) -> None:
     # If a weight is fixed or bound, nothing but bounds keeps the others from growing.
     options = [{"fixed": ("f0",)}, {"bounds": {"f1": (-0.75, -0.5)}}, {"bounds": {"f1": (-np.inf, 0.0)}}]

@@ -14,7 +14,7 @@ from hiero.evaluate.evaluation_sets import EvaluationSet
 from hiero.evaluate.nist_xml import SegmentSet
 from hiero.features.glossary import Glossary
 from hiero.features.markup import Mode
-from hiero.features.sentence import is_mark_or_lattice_feature, sentence_features
+from hiero.features.sentence import features_of_other_sentences, sentence_features
 from hiero.text import TextSide
 
 
@@ -150,8 +150,7 @@ class SentenceRules:
             )
         if may_have_rules:
             features = set(weights).difference(model_features)
-        # Weights that were tuned with marks or lattices are for other text, too.
-        others = {name for name in weights if is_mark_or_lattice_feature(name)}.difference(model_features)
+        others = features_of_other_sentences(weights, model_features)
         features |= others
         self._seen |= others
         self.weights = {name: weight for name, weight in weights.items() if name in features}
